@@ -1,0 +1,293 @@
+//! One change as it comes through the changes door: read from a line, checked, ready for the store.
+
+use crate::catalogue::{Area, Owner, Resource};
+use crate::fault::Fault;
+use crate::ids::{CorrelationId, Guid};
+use crate::json::Object;
+use crate::record::{self, Facts, PayrollCompany, Upsert, Warnings};
+use crate::suggest::did_you_mean;
+
+/// How long a text beside the data (user, source…) may be.
+pub const LABEL_CHARS_MAX: usize = 200;
+
+const MEMBERS: [&str; 9] = [
+    "area",
+    "resource",
+    "company",
+    "action",
+    "correlationId",
+    "data",
+    "user",
+    "sourceInterface",
+    "sourceAction",
+];
+const ACTIONS: [&str; 5] = ["upsert", "disable", "enable", "delete", "fail"];
+
+/// What is to happen to a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Action {
+    Upsert(Upsert),
+    Disable,
+    Enable,
+    Delete,
+    /// Something that was accepted elsewhere has failed: tell it, change nothing.
+    Fail,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Change {
+    pub resource: Resource,
+    /// The company that owns the record, for resources that a company owns.
+    pub company: Option<CorrelationId>,
+    pub correlation_id: CorrelationId,
+    pub action: Action,
+    pub user: Box<str>,
+    pub source_interface: Box<str>,
+    pub source_action: Box<str>,
+}
+
+/// A line that was read: the change, whether its id was made here, and what looked odd about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Read {
+    pub change: Change,
+    pub id_was_made: bool,
+    pub warnings: Warnings,
+}
+
+impl Change {
+    /// Reads one line. `made_id` is the correlation id to use where the line has none.
+    pub fn read(line: &[u8], made_id: impl FnOnce() -> Guid) -> Result<Read, Fault> {
+        let object = Object::parse(line).map_err(|fault| Fault::new("invalid_json", fault.to_string()))?;
+        let line = Line(&object);
+        line.refuse_unknown_members()?;
+        let resource = line.resource()?;
+        let company = line.company(resource)?;
+        let mut warnings = Warnings::new();
+        let given_id = line.correlation_id()?;
+        let data = line.data()?;
+        let action = line.action(resource, data.as_ref(), given_id.as_ref(), &mut warnings)?;
+        let given_id = if resource.area() == Area::Payroll {
+            Some(payroll_key(&action, data.as_ref(), given_id)?)
+        } else {
+            given_id
+        };
+        let id_was_made = given_id.is_none();
+        if id_was_made && !matches!(action, Action::Upsert(_) | Action::Fail) {
+            return Err(
+                Fault::new("missing_member", "correlationId is missing: say which record")
+                    .at("correlationId"),
+            );
+        }
+        let change = Self {
+            resource,
+            company,
+            correlation_id: given_id.unwrap_or_else(|| CorrelationId::from(made_id())),
+            action,
+            user: line.label("user")?,
+            source_interface: line.label("sourceInterface")?,
+            source_action: line.label("sourceAction")?,
+        };
+        Ok(Read {
+            change,
+            id_was_made,
+            warnings,
+        })
+    }
+}
+
+/// Payroll companies are known by their `companyCode`.
+fn payroll_key(
+    action: &Action,
+    data: Option<&Object>,
+    given: Option<CorrelationId>,
+) -> Result<CorrelationId, Fault> {
+    let code = match action {
+        Action::Upsert(Upsert {
+            facts: Facts::Payroll(company),
+            ..
+        }) => Some(company.code),
+        _ => data
+            .and_then(|data| data.get("companyCode"))
+            .and_then(|code| code.parse().ok()),
+    };
+    match (code.map(PayrollCompany::key), given) {
+        (Some(key), Some(given)) if key != given.as_str() => Err(Fault::new(
+            "invalid_member",
+            format!("correlationId is \"{given}\" but data.companyCode is {key}; leave correlationId out"),
+        )
+        .at("correlationId")),
+        (Some(key), _) => Ok(CorrelationId::new(key)),
+        (None, Some(given)) => Ok(given),
+        (None, None) => Err(
+            Fault::new("missing_member", "data.companyCode is missing: say which company")
+                .at("data.companyCode"),
+        ),
+    }
+}
+
+struct Line<'a>(&'a Object);
+
+impl Line<'_> {
+    fn refuse_unknown_members(&self) -> Result<(), Fault> {
+        for (name, _) in self.0.members() {
+            if !MEMBERS.contains(&name) {
+                let message = format!("unknown member \"{name}\"{}", did_you_mean(name, MEMBERS));
+                return Err(Fault::new("unknown_member", message).at(name.to_owned()));
+            }
+        }
+        Ok(())
+    }
+
+    fn text(&self, name: &'static str) -> Result<Option<String>, Fault> {
+        match self.0.get(name) {
+            None | Some("null") => Ok(None),
+            Some(value) => serde_json::from_str(value)
+                .map(Some)
+                .map_err(|_| Fault::new("invalid_member", format!("{name} must be a text")).at(name)),
+        }
+    }
+
+    fn required(&self, name: &'static str) -> Result<String, Fault> {
+        self.text(name)?
+            .ok_or_else(|| Fault::new("missing_member", format!("{name} is missing")).at(name))
+    }
+
+    fn resource(&self) -> Result<Resource, Fault> {
+        let area_word = self.required("area")?;
+        let Some(area) = Area::parse(&area_word) else {
+            let known = Area::ALL.map(Area::word);
+            let hint = did_you_mean(&area_word, known);
+            let message = format!(
+                "unknown area \"{area_word}\"{hint}; areas are {}",
+                known.join(", ")
+            );
+            return Err(Fault::new("unknown_area", message).at("area"));
+        };
+        let word = self.required("resource")?;
+        Resource::find(area, &word).ok_or_else(|| {
+            let known = Resource::all()
+                .filter(|resource| resource.area() == area)
+                .map(Resource::word);
+            let hint = did_you_mean(&word, known);
+            Fault::new(
+                "unknown_resource",
+                format!("unknown resource \"{word}\" in area {area_word}{hint}"),
+            )
+            .at("resource")
+        })
+    }
+
+    fn company(&self, resource: Resource) -> Result<Option<CorrelationId>, Fault> {
+        let given = self.text("company")?;
+        match (resource.owner(), given) {
+            (Owner::Company, None) => {
+                let message = format!("company is missing: {} belong to a company", resource.word());
+                Err(Fault::new("missing_member", message).at("company"))
+            }
+            (Owner::Company, Some(company)) => Ok(Some(CorrelationId::new(company))),
+            (Owner::Tenant, None) => Ok(None),
+            (Owner::Tenant, Some(_)) => {
+                let message = format!(
+                    "company must be left out: {} belong to the tenant",
+                    resource.word()
+                );
+                Err(Fault::new("unexpected_member", message).at("company"))
+            }
+        }
+    }
+
+    fn correlation_id(&self) -> Result<Option<CorrelationId>, Fault> {
+        let Some(text) = self.text("correlationId")? else {
+            return Ok(None);
+        };
+        CorrelationId::parse(&text)
+            .map(Some)
+            .map_err(|why| Fault::new("invalid_member", format!("correlationId {why}")).at("correlationId"))
+    }
+
+    fn data(&self) -> Result<Option<Object>, Fault> {
+        match self.0.get("data") {
+            None | Some("null") => Ok(None),
+            Some(value) if value.starts_with('{') => Object::parse(value.as_bytes())
+                .map(Some)
+                .map_err(|fault| Fault::new("invalid_json", fault.to_string()).at("data")),
+            Some(_) => Err(Fault::new("invalid_member", "data must be an object").at("data")),
+        }
+    }
+
+    fn label(&self, name: &'static str) -> Result<Box<str>, Fault> {
+        let text = self.text(name)?.unwrap_or_default();
+        if text.len() > LABEL_CHARS_MAX && text.chars().count() > LABEL_CHARS_MAX {
+            let message = format!("{name} must have {LABEL_CHARS_MAX} characters at most");
+            return Err(Fault::new("invalid_member", message).at(name));
+        }
+        Ok(text.into())
+    }
+
+    fn action(
+        &self,
+        resource: Resource,
+        data: Option<&Object>,
+        id: Option<&CorrelationId>,
+        warnings: &mut Warnings,
+    ) -> Result<Action, Fault> {
+        let word = self.required("action")?;
+        let action = match word.as_str() {
+            "upsert" => {
+                let data = data.ok_or_else(|| {
+                    Fault::new(
+                        "missing_member",
+                        "data is missing: an upsert carries the whole record",
+                    )
+                    .at("data")
+                })?;
+                return record::check(resource, data, id, warnings).map(Action::Upsert);
+            }
+            "disable" => Action::Disable,
+            "enable" => Action::Enable,
+            "delete" => Action::Delete,
+            "fail" => Action::Fail,
+            _ => {
+                let hint = did_you_mean(&word, ACTIONS);
+                let message = format!(
+                    "unknown action \"{word}\"{hint}; actions are {}",
+                    ACTIONS.join(", ")
+                );
+                return Err(Fault::new("unknown_action", message).at("action"));
+            }
+        };
+        refuse_impossible(resource, &action, &word)?;
+        let data_is_idle = matches!(action, Action::Fail) || resource.area() == Area::Payroll;
+        if !data_is_idle && data.is_some_and(|data| !data.is_empty()) {
+            let message = format!("data goes with upsert only; {word} would drop it");
+            return Err(Fault::new("unexpected_member", message).at("data"));
+        }
+        Ok(action)
+    }
+}
+
+fn refuse_impossible(resource: Resource, action: &Action, word: &str) -> Result<(), Fault> {
+    let possible = match action {
+        Action::Upsert(_) => true,
+        Action::Disable | Action::Enable => resource.has_state(),
+        Action::Delete => resource.can_be_deleted(),
+        Action::Fail => resource.is_family(),
+    };
+    if possible {
+        return Ok(());
+    }
+    let name = resource.word();
+    let why = match action {
+        Action::Delete if resource.has_state() => {
+            format!("{name} are never deleted, only disabled: use disable")
+        }
+        Action::Delete => format!("{name} cannot be deleted, only updated"),
+        Action::Fail => format!("{name} have no ErrorOccurred event"),
+        _ => format!("{name} have no state, so {word} does nothing for them"),
+    };
+    Err(Fault::new("action_not_allowed", why).at("action"))
+}
+
+#[cfg(test)]
+#[path = "change_tests.rs"]
+mod tests;

@@ -1,0 +1,174 @@
+//! What a line of the changes door may say, and how it is told what is wrong.
+
+use serde_json::json;
+
+use super::*;
+
+fn read(line: &serde_json::Value) -> Result<Read, Fault> {
+    Change::read(line.to_string().as_bytes(), || Guid::derived_from([7; 16]))
+}
+
+fn refused(line: &serde_json::Value) -> (String, String) {
+    let fault = read(line).unwrap_err();
+    (
+        fault.code.into_owned(),
+        fault.field.unwrap_or_default().into_owned(),
+    )
+}
+
+fn customer(action: &str) -> serde_json::Value {
+    json!({"area": "accounting", "resource": "customers", "company": "c1", "action": action, "correlationId": "k1"})
+}
+
+fn with(mut line: serde_json::Value, name: &str, value: serde_json::Value) -> serde_json::Value {
+    line[name] = value;
+    line
+}
+
+#[test]
+fn a_whole_line_is_read() {
+    let data = json!({"tradeName": "Ibáñez", "accountCode": "430000001"});
+    let mut line = with(customer("upsert"), "data", data);
+    line["user"] = json!("maria");
+    line["sourceInterface"] = json!("ERP");
+    let read = read(&line).unwrap();
+    assert_eq!(read.change.resource, Resource::customers());
+    assert_eq!(read.change.company, Some(CorrelationId::new("c1")));
+    assert_eq!(&*read.change.user, "maria");
+    assert_eq!(&*read.change.source_action, "");
+    assert!(!read.id_was_made);
+}
+
+#[test]
+fn an_id_is_made_where_none_is_given_but_only_for_something_new() {
+    let mut line = with(
+        customer("upsert"),
+        "data",
+        json!({"tradeName": "x", "accountCode": "4"}),
+    );
+    line.as_object_mut().unwrap().remove("correlationId");
+    let made = read(&line).unwrap();
+    assert!(made.id_was_made);
+    assert_eq!(
+        made.change.correlation_id.as_str(),
+        "07070707-0707-8707-8707-070707070707"
+    );
+    line["action"] = json!("disable");
+    line.as_object_mut().unwrap().remove("data");
+    assert_eq!(refused(&line), ("missing_member".into(), "correlationId".into()));
+}
+
+#[test]
+fn every_fault_names_its_field() {
+    let base = customer("disable");
+    for (line, code, field) in [
+        (
+            with(base.clone(), "area", json!("acounting")),
+            "unknown_area",
+            "area",
+        ),
+        (
+            with(base.clone(), "resource", json!("custmers")),
+            "unknown_resource",
+            "resource",
+        ),
+        (
+            with(base.clone(), "resource", json!(7)),
+            "invalid_member",
+            "resource",
+        ),
+        (
+            with(base.clone(), "action", json!("destroy")),
+            "unknown_action",
+            "action",
+        ),
+        (
+            with(base.clone(), "compny", json!("x")),
+            "unknown_member",
+            "compny",
+        ),
+        (
+            with(base.clone(), "company", json!(null)),
+            "missing_member",
+            "company",
+        ),
+        (
+            with(base.clone(), "correlationId", json!("changes")),
+            "invalid_member",
+            "correlationId",
+        ),
+        (
+            with(base.clone(), "user", json!("u".repeat(201))),
+            "invalid_member",
+            "user",
+        ),
+        (
+            with(base.clone(), "data", json!({"a": 1})),
+            "unexpected_member",
+            "data",
+        ),
+        (customer("delete"), "action_not_allowed", "action"),
+        (customer("upsert"), "missing_member", "data"),
+        (
+            with(customer("upsert"), "data", json!([])),
+            "invalid_member",
+            "data",
+        ),
+        (json!({"area": "accounting"}), "missing_member", "resource"),
+    ] {
+        assert_eq!(refused(&line), (code.into(), field.into()), "{line}");
+    }
+    assert_eq!(
+        Change::read(b"{", || unreachable!()).unwrap_err().code,
+        "invalid_json"
+    );
+    assert_eq!(
+        Change::read(b"{\"area\":1,\"area\":2}", || unreachable!())
+            .unwrap_err()
+            .code,
+        "invalid_json"
+    );
+}
+
+#[test]
+fn what_can_happen_follows_the_catalogue() {
+    for resource in Resource::all() {
+        for action in ["disable", "enable", "delete", "fail"] {
+            let mut line =
+                json!({"area": resource.area().word(), "resource": resource.word(), "action": action});
+            line["correlationId"] = json!("1");
+            if resource.owner() == Owner::Company {
+                line["company"] = json!("c1");
+            }
+            let allowed = match action {
+                "delete" => resource.can_be_deleted(),
+                "fail" => resource.is_family(),
+                _ => resource.has_state(),
+            };
+            assert_eq!(read(&line).is_ok(), allowed, "{resource:?} {action}");
+        }
+    }
+}
+
+#[test]
+fn payroll_companies_are_known_by_their_code() {
+    let data = json!({"companyCode": 12, "companyName": "x", "identifierNumber": ""});
+    let line = json!({"area": "payroll", "resource": "companies", "action": "upsert", "data": data});
+    let first = read(&line).unwrap();
+    assert_eq!(first.change.correlation_id.as_str(), "12");
+    assert!(!first.id_was_made);
+    assert_eq!(
+        refused(&with(line.clone(), "correlationId", json!("13"))).1,
+        "correlationId"
+    );
+    let gone =
+        json!({"area": "payroll", "resource": "companies", "action": "delete", "data": {"companyCode": 12}});
+    assert_eq!(read(&gone).unwrap().change.correlation_id.as_str(), "12");
+}
+
+#[test]
+fn companies_and_invoicing_belong_to_the_tenant() {
+    let line =
+        json!({"area": "invoicing", "resource": "Due", "company": "c1", "action": "upsert", "data": {}});
+    assert_eq!(refused(&line), ("unexpected_member".into(), "company".into()));
+}

@@ -1,0 +1,165 @@
+//! Names of things as types of their own, so that a user's id never stands where a tenant's should.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// 128 bits written as `8-4-4-4-12` lower-case hexadecimal digits.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Guid(Uuid);
+
+impl Guid {
+    /// A version 4 GUID out of 16 random bytes.
+    pub fn random_from(bytes: [u8; 16]) -> Self {
+        Self(uuid::Builder::from_random_bytes(bytes).into_uuid())
+    }
+
+    /// A version 8 GUID out of 16 bytes that were derived from something.
+    pub fn derived_from(bytes: [u8; 16]) -> Self {
+        Self(uuid::Builder::from_custom_bytes(bytes).into_uuid())
+    }
+
+    /// The very bytes, as they were stored.
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(Uuid::from_bytes(bytes))
+    }
+
+    pub fn as_bytes(&self) -> &[u8; 16] {
+        self.0.as_bytes()
+    }
+
+    pub fn parse(text: &str) -> Option<Self> {
+        Uuid::try_parse(text).ok().map(Self)
+    }
+}
+
+impl fmt::Display for Guid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.hyphenated().fmt(f)
+    }
+}
+
+impl fmt::Debug for Guid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+macro_rules! text_ids {
+    ($($(#[$doc:meta])* $name:ident),* $(,)?) => {$(
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+        #[serde(transparent)]
+        pub struct $name(Box<str>);
+
+        impl $name {
+            pub fn new(text: impl Into<Box<str>>) -> Self {
+                Self(text.into())
+            }
+
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl From<Guid> for $name {
+            fn from(guid: Guid) -> Self {
+                Self(guid.to_string().into())
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self.0)
+            }
+        }
+    )*};
+}
+
+text_ids! {
+    /// A set of companies that belongs to one customer of the operator.
+    TenantId,
+    /// What the writer calls a record; opaque text, unique within (tenant, company, resource).
+    CorrelationId,
+    /// A person who signs in.
+    UserId,
+    /// That a user belongs to a tenant.
+    MembershipId,
+    /// An application that is registered for sign-in.
+    ClientId,
+    /// What a user allowed an application for a tenant; tokens come from it and die with it.
+    GrantId,
+    /// A subscription to products, with its keys.
+    SubscriptionId,
+}
+
+/// One request to the changes door; also `SvcProcessId` in the notifications of its changes.
+pub type ProcessId = Guid;
+
+/// Correlation ids that would collide with a path of the API.
+const RESERVED_CORRELATION_IDS: [&str; 6] = ["changes", "webhooks", "estimations", "prorates", ".", ".."];
+pub const CORRELATION_ID_CHARS_MAX: usize = 200;
+
+impl CorrelationId {
+    /// Takes text from outside; the error says why it cannot be an id.
+    pub fn parse(text: &str) -> Result<Self, &'static str> {
+        if text.is_empty() {
+            return Err("must not be empty");
+        }
+        if text.len() > CORRELATION_ID_CHARS_MAX && text.chars().count() > CORRELATION_ID_CHARS_MAX {
+            return Err("must have 200 characters at most");
+        }
+        if text.contains('\0') {
+            return Err("must not contain a NUL character");
+        }
+        if RESERVED_CORRELATION_IDS.contains(&text) {
+            return Err("is a word that the API's own paths use");
+        }
+        Ok(Self::new(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn correlation_ids_are_any_text_but_reserved_words() {
+        assert!(CorrelationId::parse("cliente ñ/1?#%").is_ok());
+        assert!(CorrelationId::parse(&"ñ".repeat(200)).is_ok());
+        assert!(CorrelationId::parse(&"ñ".repeat(201)).is_err());
+        for reserved in [
+            "",
+            "changes",
+            "webhooks",
+            "estimations",
+            "prorates",
+            ".",
+            "..",
+            "a\0b",
+        ] {
+            assert!(CorrelationId::parse(reserved).is_err(), "{reserved:?}");
+        }
+    }
+
+    #[test]
+    fn guids_carry_their_version() {
+        assert_eq!(
+            Guid::random_from([0xff; 16]).to_string(),
+            "ffffffff-ffff-4fff-bfff-ffffffffffff"
+        );
+        assert_eq!(
+            Guid::derived_from([0; 16]).to_string(),
+            "00000000-0000-8000-8000-000000000000"
+        );
+        assert_eq!(Guid::parse("no"), None);
+    }
+}

@@ -1,0 +1,221 @@
+//! Records: what a writer's `data` must look like, and the JSON that a reader gets of it.
+//! The body is kept ready to serve: the writer's members first, then a tail that the store owns.
+
+mod fields;
+mod typed;
+
+use crate::catalogue::{Area, Resource};
+use crate::fault::Fault;
+use crate::ids::CorrelationId;
+use crate::json::{self, Object};
+use crate::time::Ticks;
+
+pub use typed::PayrollCompany;
+
+/// Whether a record that has a state is in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    Enabled,
+    Disabled,
+}
+
+impl State {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Enabled => "Enabled",
+            Self::Disabled => "Disabled",
+        }
+    }
+
+    pub fn code(self) -> i16 {
+        match self {
+            Self::Enabled => 1,
+            Self::Disabled => 0,
+        }
+    }
+
+    pub fn by_code(code: i16) -> Self {
+        if code == 0 { Self::Disabled } else { Self::Enabled }
+    }
+}
+
+/// The data of an upsert after its checks.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Upsert {
+    /// The members as compact JSON without the braces; may be empty.
+    pub members: String,
+    pub facts: Facts,
+}
+
+/// What the store must know of a record beyond its body.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Facts {
+    None,
+    Company {
+        account_length: u32,
+    },
+    /// A record with an account code, whose length its company dictates.
+    Coded {
+        field: &'static str,
+        digits: u32,
+    },
+    Payroll(PayrollCompany),
+}
+
+/// What was accepted although it looks wrong.
+pub type Warnings = Vec<Fault>;
+
+/// Checks `data` for a resource. `outer` is the correlation id that stands beside it, if one does.
+pub fn check(
+    resource: Resource,
+    data: &Object,
+    outer: Option<&CorrelationId>,
+    warnings: &mut Warnings,
+) -> Result<Upsert, Fault> {
+    match (resource.area(), resource.word()) {
+        (Area::Payroll, _) => typed::payroll_company(data, warnings),
+        _ => {
+            refuse_owned_members(resource, data, outer)?;
+            match (resource.area(), resource.word()) {
+                (Area::Accounting, "companies") => typed::company(data, warnings),
+                (Area::Accounting, "customers") => typed::customer(data, warnings),
+                (Area::Accounting, "accounts") => typed::account(data),
+                _ => Ok(Upsert {
+                    members: opaque_members(data),
+                    facts: Facts::None,
+                }),
+            }
+        }
+    }
+}
+
+/// Members of the tail belong to the store; a `correlationId` may stand in the data if it says the same.
+fn refuse_owned_members(
+    resource: Resource,
+    data: &Object,
+    outer: Option<&CorrelationId>,
+) -> Result<(), Fault> {
+    for (name, value) in data.members() {
+        let owned = match name {
+            "version" | "sequenceVersion" => true,
+            "state" => resource.has_state(),
+            "correlationId" => {
+                let inner: Option<String> = serde_json::from_str(value).unwrap_or_default();
+                if inner.is_none() || inner.as_deref() != outer.map(CorrelationId::as_str) {
+                    return Err(Fault::new(
+                        "correlation_id_in_data",
+                        "data.correlationId differs from the change's correlationId; give it beside data, not inside",
+                    )
+                    .at("data.correlationId"));
+                }
+                false
+            }
+            _ => false,
+        };
+        if owned {
+            let hint = if name == "state" {
+                "; use the actions disable and enable"
+            } else {
+                "; leave it out"
+            };
+            return Err(Fault::new(
+                "owned_member",
+                format!("data must not carry \"{name}\": Aldaba sets it{hint}"),
+            )
+            .at(format!("data.{name}")));
+        }
+    }
+    Ok(())
+}
+
+fn opaque_members(data: &Object) -> String {
+    if data.get("correlationId").is_none() {
+        let text = data.text();
+        return text[1..text.len() - 1].to_owned();
+    }
+    let mut out = String::with_capacity(data.text().len());
+    for (name, value) in data.members().filter(|(name, _)| *name != "correlationId") {
+        push_member(&mut out, name, value);
+    }
+    out
+}
+
+/// Appends `"name":value`, with a comma where something stands before it.
+pub(crate) fn push_member(out: &mut String, name: &str, value: &str) {
+    if !out.is_empty() {
+        out.push(',');
+    }
+    json::write_string(name, out);
+    out.push(':');
+    out.push_str(value);
+}
+
+/// The part of a body that the store owns.
+#[derive(Clone, Copy, Debug)]
+pub struct Tail<'a> {
+    pub resource: Resource,
+    pub correlation_id: &'a str,
+    pub state: State,
+    pub version: Ticks,
+    pub sequence: u64,
+}
+
+impl Tail<'_> {
+    /// The body that a reader gets.
+    pub fn body(&self, upsert: &Upsert) -> String {
+        match &upsert.facts {
+            Facts::Payroll(company) => company.body(self.version),
+            _ => self.body_of(&upsert.members),
+        }
+    }
+
+    /// The body over members that were stored before.
+    pub fn body_of(&self, members: &str) -> String {
+        let mut body = String::with_capacity(members.len() + 180);
+        body.push('{');
+        body.push_str(members);
+        if !members.is_empty() {
+            body.push(',');
+        }
+        self.write(&mut body);
+        body
+    }
+
+    /// The members of a body that ends with this tail.
+    pub fn members_of<'b>(&self, body: &'b str) -> &'b str {
+        let mut tail = String::with_capacity(180);
+        self.write(&mut tail);
+        let members = body
+            .strip_prefix('{')
+            .and_then(|rest| rest.strip_suffix(tail.as_str()))
+            .unwrap_or("");
+        members.strip_suffix(',').unwrap_or(members)
+    }
+
+    fn write(&self, out: &mut String) {
+        out.push_str("\"correlationId\":");
+        json::write_string(self.correlation_id, out);
+        if self.resource.has_state() {
+            out.push_str(",\"state\":\"");
+            out.push_str(self.state.word());
+            out.push('"');
+        }
+        out.push_str(",\"version\":\"");
+        out.push_str(&self.version.iso());
+        out.push_str("\",\"sequenceVersion\":\"");
+        out.push_str(&self.sequence.to_string());
+        out.push_str("\"}");
+    }
+}
+
+/// Whether two member texts say the same, whatever the order of their members.
+pub fn same_members(one: &str, other: &str) -> bool {
+    // Reordering keeps the length: most changes are told apart without a second look.
+    one == other
+        || (one.len() == other.len()
+            && json::canonical(&format!("{{{one}}}")) == json::canonical(&format!("{{{other}}}")))
+}
+
+#[cfg(test)]
+#[path = "record/tests.rs"]
+mod tests;

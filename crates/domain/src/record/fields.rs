@@ -1,0 +1,75 @@
+//! Takes typed fields out of an object one by one, and names what is missing, wrong or unknown.
+
+use std::fmt::Write as _;
+
+use crate::fault::Fault;
+use crate::json::Object;
+use crate::suggest::did_you_mean;
+
+pub(super) const TEXT_CHARS_MAX: usize = 1000;
+
+pub(super) struct Fields<'a> {
+    data: &'a Object,
+    known: &'static [&'static str],
+}
+
+impl<'a> Fields<'a> {
+    /// Refuses members that the record does not have: a slip of the pen must not be lost in silence.
+    pub(super) fn of(data: &'a Object, known: &'static [&'static str]) -> Result<Self, Fault> {
+        for (name, _) in data.members() {
+            if name != "correlationId" && !known.contains(&name) {
+                let mut message = format!("data has an unknown member \"{name}\"");
+                let _ = write!(
+                    message,
+                    "{}; known are {}",
+                    did_you_mean(name, known.iter().copied()),
+                    known.join(", ")
+                );
+                return Err(Fault::new("unknown_member", message).at(format!("data.{name}")));
+            }
+        }
+        Ok(Self { data, known })
+    }
+
+    pub(super) fn text(&self, name: &'static str) -> Result<String, Fault> {
+        self.optional_text(name)?.ok_or_else(|| missing(name))
+    }
+
+    pub(super) fn text_or_empty(&self, name: &'static str) -> Result<String, Fault> {
+        Ok(self.optional_text(name)?.unwrap_or_default())
+    }
+
+    pub(super) fn optional_text(&self, name: &'static str) -> Result<Option<String>, Fault> {
+        debug_assert!(self.known.contains(&name));
+        let Some(value) = self.data.get(name) else {
+            return Ok(None);
+        };
+        let text: String = serde_json::from_str(value).map_err(|_| wrong(name, "must be a text"))?;
+        if text.len() > TEXT_CHARS_MAX && text.chars().count() > TEXT_CHARS_MAX {
+            return Err(wrong(name, "must have 1000 characters at most"));
+        }
+        Ok(Some(text))
+    }
+
+    pub(super) fn integer(&self, name: &'static str, from: i64, to: i64) -> Result<i64, Fault> {
+        debug_assert!(self.known.contains(&name));
+        let value = self.data.get(name).ok_or_else(|| missing(name))?;
+        let number: i64 = value.parse().map_err(|_| wrong(name, "must be an integer"))?;
+        if (from..=to).contains(&number) {
+            return Ok(number);
+        }
+        Err(wrong(name, &format!("must be from {from} to {to}")))
+    }
+}
+
+fn missing(name: &'static str) -> Fault {
+    Fault::new(
+        "missing_member",
+        format!("data.{name} is missing; an upsert carries the whole record"),
+    )
+    .at(format!("data.{name}"))
+}
+
+pub(super) fn wrong(name: &'static str, why: &str) -> Fault {
+    Fault::new("invalid_member", format!("data.{name} {why}")).at(format!("data.{name}"))
+}

@@ -1,0 +1,92 @@
+//! Which addresses may be registered to receive an authorization code.
+
+/// The out-of-band address that shows the code on a page.
+pub const OUT_OF_BAND: &str = "urn:ietf:wg:oauth:2.0:oob";
+const CHARS_MAX: usize = 2048;
+
+/// Checks an address for registration; the error says why it is refused.
+pub fn check(uri: &str) -> Result<(), String> {
+    if uri == OUT_OF_BAND {
+        return Ok(());
+    }
+    if uri.len() > CHARS_MAX {
+        return Err(format!("must have {CHARS_MAX} characters at most"));
+    }
+    if let Some(odd) = uri
+        .chars()
+        .find(|c| !c.is_ascii_graphic() || matches!(c, '\\' | '"' | '<' | '>' | '`'))
+    {
+        return Err(format!("must not contain {odd:?}; percent-encode it"));
+    }
+    if uri.contains('*') {
+        return Err("must not contain a wildcard; register each address".into());
+    }
+    if uri.contains('#') {
+        return Err("must not have a fragment".into());
+    }
+    let (scheme, rest) = uri.split_once("://").ok_or("must be an https address")?;
+    let authority = rest.split(['/', '?']).next().unwrap_or_default();
+    if authority.contains('@') {
+        return Err("must not contain a user name or password".into());
+    }
+    let (host, port) = match authority.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, Some(port)),
+        _ => (authority, None),
+    };
+    if port.is_some_and(|port| port.parse::<u16>().map_or(true, |port| port == 0)) {
+        return Err("has a port that is not a number from 1 to 65535".into());
+    }
+    match scheme {
+        "https" if host.is_empty() => Err("must name a host".into()),
+        "https" => Ok(()),
+        "http" if host == "localhost" && port.is_some() => Ok(()),
+        "http" if host == "localhost" => Err("must name a port, as in http://localhost:8765/callback".into()),
+        "http" if host == "oob" && port.is_none() => Ok(()),
+        "http" => {
+            Err("must use https; plain http is for http://localhost:<port>/ alone (not 127.0.0.1)".into())
+        }
+        _ => Err("must be an https address".into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::check;
+
+    #[test]
+    fn what_the_contract_allows() {
+        for uri in [
+            "https://app.example/callback",
+            "https://app.example:8443/cb?x=1",
+            "http://localhost:8765/callback",
+            "urn:ietf:wg:oauth:2.0:oob",
+            "http://oob/done",
+        ] {
+            assert_eq!(check(uri), Ok(()), "{uri}");
+        }
+    }
+
+    #[test]
+    fn what_it_refuses() {
+        for uri in [
+            "",
+            "callback",
+            "http://127.0.0.1:8765/callback",
+            "http://[::1]:8765/callback",
+            "http://localhost/callback",
+            "http://localhost.evil.example:80/",
+            "http://app.example/callback",
+            "https://user@app.example/",
+            "https://app.example/#x",
+            "https://*.example/",
+            "https://app.example\\@evil.example/",
+            "https:///callback",
+            "https://app.example:0/",
+            "https://app.example/a b",
+            "custom://app",
+            "HTTPS://app.example/",
+        ] {
+            assert!(check(uri).is_err(), "{uri}");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+//! Text that must not be printed, and the alphabet in which random tokens are written.
+
+use std::fmt;
+
+use zeroize::Zeroizing;
+
+/// A secret in plain form: it cannot print itself and its memory is wiped when it goes.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Secret(Zeroizing<Box<str>>);
+
+impl Secret {
+    pub fn new(text: impl Into<Box<str>>) -> Self {
+        Self(Zeroizing::new(text.into()))
+    }
+
+    /// The plain text. Whoever calls this says so in the name.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Secret(***)")
+    }
+}
+
+/// Base64 with the URL's alphabet and without padding.
+pub fn url_safe(bytes: &[u8]) -> String {
+    const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
+    for group in bytes.chunks(3) {
+        let mut bits = 0_u32;
+        for position in 0..3 {
+            bits = bits << 8 | u32::from(group.get(position).copied().unwrap_or(0));
+        }
+        for position in 0..=group.len() {
+            let six = (bits >> (18 - 6 * position)) & 0x3f;
+            text.push(char::from(ALPHABET[six as usize]));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_secret_does_not_print() {
+        assert_eq!(format!("{:?}", Secret::new("hunter2")), "Secret(***)");
+    }
+
+    #[test]
+    fn url_safe_is_unpadded_base64url() {
+        assert_eq!(url_safe(b""), "");
+        assert_eq!(url_safe(&[0xfb]), "-w");
+        assert_eq!(url_safe(&[0xfb, 0xff]), "-_8");
+        assert_eq!(url_safe(b"foobar"), "Zm9vYmFy");
+        assert_eq!(url_safe(&[7; 32]).len(), 43);
+    }
+}

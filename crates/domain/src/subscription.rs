@@ -1,0 +1,85 @@
+//! Products that a subscription key opens.
+
+use serde::{Deserialize, Serialize};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Product {
+    Accounting,
+    Payroll,
+    Invoicing,
+}
+
+impl Product {
+    pub const ALL: [Self; 3] = [Self::Accounting, Self::Payroll, Self::Invoicing];
+
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Accounting => "accounting",
+            Self::Payroll => "payroll",
+            Self::Invoicing => "invoicing",
+        }
+    }
+
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|product| product.word() == word)
+    }
+
+    fn bit(self) -> i64 {
+        match self {
+            Self::Accounting => 1,
+            Self::Payroll => 2,
+            Self::Invoicing => 4,
+        }
+    }
+}
+
+/// A set of products, as the store keeps it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Products(i64);
+
+impl Products {
+    pub fn all() -> Self {
+        Product::ALL.into_iter().collect()
+    }
+
+    pub fn from_bits(bits: i64) -> Self {
+        Self(bits)
+    }
+
+    pub fn bits(self) -> i64 {
+        self.0
+    }
+
+    pub fn contains(self, product: Product) -> bool {
+        self.0 & product.bit() != 0
+    }
+
+    pub fn words(self) -> Vec<&'static str> {
+        Product::ALL
+            .into_iter()
+            .filter(|product| self.contains(*product))
+            .map(Product::word)
+            .collect()
+    }
+}
+
+impl FromIterator<Product> for Products {
+    fn from_iter<I: IntoIterator<Item = Product>>(products: I) -> Self {
+        Self(products.into_iter().fold(0, |bits, product| bits | product.bit()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sets_survive_the_store() {
+        let some: Products = [Product::Payroll, Product::Invoicing].into_iter().collect();
+        let again = Products::from_bits(some.bits());
+        assert_eq!(again.words(), ["payroll", "invoicing"]);
+        assert!(!again.contains(Product::Accounting));
+        assert_eq!(Products::all().words().len(), 3);
+    }
+}

@@ -1,0 +1,140 @@
+//! What may call: OAuth clients and subscriptions with their keys. Secrets come in plain and are kept as
+//! keyed hashes.
+
+use async_trait::async_trait;
+use domain::ids::SubscriptionId;
+use domain::subscription::Products;
+use domain::{ClientId, Guid, Secret, Ticks};
+
+use crate::{Result, Standing};
+
+/// Purposes of the fingerprints.
+pub(crate) const CLIENT_SECRET: &str = "client secret";
+pub(crate) const SUBSCRIPTION_KEY: &str = "subscription key";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pkce {
+    Required,
+    IfSent,
+    Ignore,
+}
+
+impl Pkce {
+    pub(crate) fn code(self) -> i64 {
+        match self {
+            Self::Ignore => 0,
+            Self::IfSent => 1,
+            Self::Required => 2,
+        }
+    }
+
+    pub(crate) fn by_code(code: i64) -> Self {
+        match code {
+            0 => Self::Ignore,
+            2 => Self::Required,
+            _ => Self::IfSent,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Consent {
+    None,
+    Required,
+}
+
+impl Consent {
+    pub(crate) fn code(self) -> i64 {
+        i64::from(self == Self::Required)
+    }
+
+    pub(crate) fn by_code(code: i64) -> Self {
+        if code == 0 { Self::None } else { Self::Required }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Client {
+    pub id: ClientId,
+    /// The GUID that stands in the `owapp` claim.
+    pub guid: Guid,
+    pub name: String,
+    pub redirect_uris: Vec<String>,
+    pub post_logout_uris: Vec<String>,
+    pub pkce: Pkce,
+    pub consent: Consent,
+    /// Whether the callback carries an id_token.
+    pub callback_id_token: bool,
+    pub standing: Standing,
+    pub created_at: Ticks,
+}
+
+/// A client's secret to set; an earlier one stays valid until `old_until`.
+#[derive(Clone, Debug)]
+pub struct ClientSecret {
+    pub secret: Secret,
+    pub old_until: Ticks,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeySlot {
+    Primary,
+    Secondary,
+}
+
+impl KeySlot {
+    pub(crate) fn code(self) -> i64 {
+        match self {
+            Self::Primary => 1,
+            Self::Secondary => 2,
+        }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Subscription {
+    pub id: SubscriptionId,
+    pub name: String,
+    pub products: Products,
+    pub standing: Standing,
+    pub created_at: Ticks,
+}
+
+#[async_trait]
+pub trait Applications: Send + Sync + 'static {
+    async fn add_client(&self, client: &Client, secret: &Secret) -> Result<()>;
+    async fn find_client(&self, id: &ClientId) -> Result<Option<Client>>;
+    async fn clients(&self) -> Result<Vec<Client>>;
+    /// Everything of the record but its id, GUID, secret and time of creation.
+    async fn update_client(&self, client: &Client) -> Result<bool>;
+    async fn set_client_secret(&self, id: &ClientId, secret: &ClientSecret) -> Result<bool>;
+    /// Whether this is the client's secret, or an earlier one that is still valid.
+    async fn client_secret_matches(&self, id: &ClientId, secret: &Secret, now: Ticks) -> Result<bool>;
+
+    async fn add_subscription(&self, one: &Subscription, primary: &Secret, secondary: &Secret) -> Result<()>;
+    async fn subscriptions(&self) -> Result<Vec<Subscription>>;
+    async fn set_subscription_standing(&self, id: &SubscriptionId, standing: Standing) -> Result<bool>;
+    /// Puts a new key into a slot; the old one stays valid until `old_until`.
+    async fn rotate_key(
+        &self,
+        id: &SubscriptionId,
+        slot: KeySlot,
+        key: &Secret,
+        old_until: Ticks,
+    ) -> Result<bool>;
+    /// The subscription that a key opens, whatever its standing.
+    async fn find_subscription_by_key(&self, key: &Secret, now: Ticks) -> Result<Option<Subscription>>;
+
+    /// The plain credentials of a development store; a store that has them is not for production.
+    async fn dev_credentials(&self) -> Result<Option<String>>;
+    async fn keep_dev_credentials(&self, json: &str) -> Result<()>;
+}
+
+/// Lists of addresses are kept as JSON.
+pub(crate) fn to_list(texts: &[String]) -> String {
+    serde_json::to_string(texts).unwrap_or_else(|_| "[]".into())
+}
+
+pub(crate) fn from_list(json: &str) -> Vec<String> {
+    serde_json::from_str(json).unwrap_or_default()
+}

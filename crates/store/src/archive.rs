@@ -1,0 +1,155 @@
+//! Backups that any store can write and any store can read: one snapshot, row by row, with counts and a
+//! digest at the end. Secrets stay as they are kept: hashed or sealed.
+
+mod file;
+
+use async_trait::async_trait;
+use tokio::sync::mpsc;
+
+use crate::{Result, StoreError};
+
+pub use file::{read, verify, write};
+
+/// A restored store continues this far above the numbers of its backup, so that no number that was given
+/// after the backup is ever given again.
+pub const HEADS_ADVANCE: u64 = 1_000_000;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    Null,
+    Int(i64),
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    Int,
+    Text,
+    Bytes,
+}
+
+/// A table of the schema: its columns and what orders its rows.
+#[derive(Clone, Copy, Debug)]
+pub struct Table {
+    pub name: &'static str,
+    /// `name:kind` each, kinds being i(nt), t(ext), b(ytes).
+    columns: &'static str,
+    pub key: &'static str,
+}
+
+impl Table {
+    pub fn columns(&self) -> impl Iterator<Item = (&'static str, Kind)> {
+        self.columns
+            .split(' ')
+            .filter_map(|column| column.split_once(':'))
+            .map(|(name, kind)| {
+                let kind = match kind {
+                    "i" => Kind::Int,
+                    "t" => Kind::Text,
+                    _ => Kind::Bytes,
+                };
+                (name, kind)
+            })
+    }
+
+    /// The names with commas between, as SQL lists them.
+    pub(crate) fn column_list(&self) -> String {
+        self.columns()
+            .map(|(name, _)| name)
+            .collect::<Vec<_>>()
+            .join(", ")
+    }
+
+    pub fn find(name: &str) -> Option<&'static Self> {
+        TABLES.iter().find(|table| table.name == name)
+    }
+}
+
+const fn table(name: &'static str, columns: &'static str, key: &'static str) -> Table {
+    Table { name, columns, key }
+}
+
+/// Every table of the schema.
+#[rustfmt::skip]
+pub static TABLES: [Table; 20] = [
+    table("meta", "name:t value:b", "name"),
+    table("tenants", "no:i id:t name:t short_code:t standing:i created_at:i", "no"),
+    table("heads", "tenant_no:i head:i floor:i version:i", "tenant_no"),
+    table("erased_tenants", "tenant_no:i", "tenant_no"),
+    table("records", "tenant_no:i company_no:i resource:i ordinal:i correlation_id:t state:i version:i sequence:i body:t", "tenant_no, company_no, resource, ordinal"),
+    table("collections", "tenant_no:i company_no:i resource:i next_ordinal:i live:i version:i", "tenant_no, company_no, resource"),
+    table("gaps", "tenant_no:i company_no:i resource:i block:i dead:i", "tenant_no, company_no, resource, block"),
+    table("departed_companies", "tenant_no:i company_no:i", "tenant_no, company_no"),
+    table("payroll_companies", "tenant_no:i ordinal:i code:i name:t identifier:t last_update:i", "tenant_no, ordinal"),
+    table("log", "tenant_no:i sequence:i resource:i kind:i company_no:i record_key:i version:i conversation:b process:b company:t correlation_id:t user_name:t source_interface:t source_action:t changes:t envelope:i", "tenant_no, sequence"),
+    table("processes", "tenant_no:i idempotency_key:t line:i hash:b process:b tally:t touched_at:i", "tenant_no, idempotency_key"),
+    table("users", "id:t email:t given_name:t lang:t password_hash:t standing:i created_at:i", "id"),
+    table("memberships", "id:t user_id:t tenant_id:t modules:t key_user_correlation_id:b equipo_user_id:t second_client_id:t created_at:i", "id"),
+    table("clients", "id:t guid:b name:t redirect_uris:t post_logout_uris:t pkce:i consent:i callback_id_token:i standing:i created_at:i secret_hash:b old_secret_hash:b old_secret_until:i", "id"),
+    table("subscriptions", "id:t name:t products:i standing:i created_at:i", "id"),
+    table("subscription_keys", "hash:b subscription_id:t slot:i valid_until:i", "hash"),
+    table("codes", "hash:b client_id:t expires_at:i details:t used_at:i grant_id:t", "hash"),
+    table("grants", "id:t client_id:t user_id:t tenant_id:t details:t created_at:i revoked_at:i expires_at:i", "id"),
+    table("refresh_tokens", "hash:b grant_id:t client_id:t expires_at:i used_at:i successor:b", "hash"),
+    table("signing_keys", "kid:t sealed:b public_jwk:t created_at:i signs_from:i retired_at:i", "kid"),
+];
+
+/// Some rows of one table.
+#[derive(Clone, Debug)]
+pub struct Chunk {
+    pub table: &'static Table,
+    pub rows: Vec<Vec<Value>>,
+}
+
+/// How many rows travel together.
+pub(crate) const CHUNK_ROWS: usize = 500;
+
+/// What a store must be able to do to be backed up and restored.
+#[async_trait]
+pub trait Archive: Send + Sync {
+    /// Sends every row of every table, in the order of `TABLES`, as they stand at one moment.
+    async fn dump(&self, out: mpsc::Sender<Chunk>) -> Result<()>;
+
+    /// Whether nobody has put anything into this store yet.
+    async fn is_empty(&self) -> Result<bool>;
+
+    /// Writes rows as they are.
+    async fn load(&self, chunk: Chunk) -> Result<()>;
+
+    async fn count_rows(&self, table: &'static Table) -> Result<u64>;
+
+    /// Ends a restore: moves every tenant's head on, and the numbering of tenants behind those loaded.
+    async fn settle(&self, heads_advance: u64) -> Result<()>;
+
+    /// Whether the master key of this store opens a vault's check.
+    fn opens(&self, sealed_check: &[u8]) -> Result<()>;
+
+    fn schema(&self) -> i64;
+}
+
+/// What a backup holds.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
+pub struct Summary {
+    pub schema: i64,
+    pub taken_at: String,
+    pub rows: u64,
+    pub tables: std::collections::BTreeMap<String, u64>,
+    pub sha256: String,
+}
+
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    #[error(transparent)]
+    Store(#[from] StoreError),
+    #[error("the backup cannot be read or written: {0}")]
+    File(#[from] std::io::Error),
+    #[error("this is not a whole Aldaba backup: {0}")]
+    Damaged(String),
+    #[error(
+        "the backup's schema is version {found}, this program's is {known}; restore it with the program that made it, then upgrade"
+    )]
+    OtherSchema { found: i64, known: i64 },
+    #[error("the store is not empty; restore into a new one")]
+    NotEmpty,
+}

@@ -1,0 +1,314 @@
+//! The file of a backup: a line for the head, a line per table's start, a line per row, a line that closes
+//! it with the counts and the SHA-256 of all that went before.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, Write};
+
+use aws_lc_rs::digest;
+use domain::Ticks;
+use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc;
+
+use super::{Archive, ArchiveError, CHUNK_ROWS, Chunk, HEADS_ADVANCE, Summary, TABLES, Table, Value};
+
+const FORMAT: u32 = 1;
+const CHUNKS_AHEAD: usize = 4;
+/// No line of a backup is longer than a record of 1 MiB, escaped.
+const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged, deny_unknown_fields)]
+enum Text {
+    Head {
+        aldaba_backup: u32,
+        schema: i64,
+        taken_at: String,
+    },
+    Table {
+        table: String,
+    },
+    End {
+        tables: BTreeMap<String, u64>,
+        sha256: String,
+    },
+    Row(Vec<Cell>),
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Cell {
+    Null,
+    Int(i64),
+    Text(String),
+    Bytes { hex: String },
+}
+
+impl From<Value> for Cell {
+    fn from(value: Value) -> Self {
+        match value {
+            Value::Null => Self::Null,
+            Value::Int(number) => Self::Int(number),
+            Value::Text(text) => Self::Text(text),
+            Value::Bytes(bytes) => Self::Bytes { hex: hex(&bytes) },
+        }
+    }
+}
+
+impl TryFrom<Cell> for Value {
+    type Error = ArchiveError;
+
+    fn try_from(cell: Cell) -> Result<Self, ArchiveError> {
+        Ok(match cell {
+            Cell::Null => Self::Null,
+            Cell::Int(number) => Self::Int(number),
+            Cell::Text(text) => Self::Text(text),
+            Cell::Bytes { hex } => {
+                Self::Bytes(unhex(&hex).ok_or_else(|| damaged("bytes that are not hexadecimal"))?)
+            }
+        })
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    bytes
+        .iter()
+        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+}
+
+fn unhex(text: &str) -> Option<Vec<u8>> {
+    if !text.len().is_multiple_of(2) || !text.is_ascii() {
+        return None;
+    }
+    (0..text.len())
+        .step_by(2)
+        .map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok())
+        .collect()
+}
+
+fn damaged(why: impl Into<String>) -> ArchiveError {
+    ArchiveError::Damaged(why.into())
+}
+
+struct Writing<W> {
+    out: W,
+    hash: digest::Context,
+}
+
+impl<W: Write> Writing<W> {
+    fn line(&mut self, text: &Text) -> Result<(), ArchiveError> {
+        let mut line = serde_json::to_vec(text).map_err(|error| damaged(error.to_string()))?;
+        line.push(b'\n');
+        self.hash.update(&line);
+        Ok(self.out.write_all(&line)?)
+    }
+}
+
+/// Writes a backup of the store as it stands now.
+pub async fn write<W>(store: &dyn Archive, out: W, now: Ticks) -> Result<Summary, ArchiveError>
+where
+    W: Write + Send + 'static,
+{
+    let (sender, receiver) = mpsc::channel(CHUNKS_AHEAD);
+    let (schema, taken_at) = (store.schema(), now.iso());
+    let writing = tokio::task::spawn_blocking(move || write_lines(out, receiver, schema, taken_at));
+    let dumped = store.dump(sender).await;
+    let written = writing.await.map_err(|error| damaged(error.to_string()))?;
+    dumped?;
+    written
+}
+
+fn write_lines<W: Write>(
+    out: W,
+    mut chunks: mpsc::Receiver<Chunk>,
+    schema: i64,
+    taken_at: String,
+) -> Result<Summary, ArchiveError> {
+    let mut file = Writing {
+        out,
+        hash: digest::Context::new(&digest::SHA256),
+    };
+    file.line(&Text::Head {
+        aldaba_backup: FORMAT,
+        schema,
+        taken_at: taken_at.clone(),
+    })?;
+    let mut tables: BTreeMap<String, u64> = TABLES.iter().map(|table| (table.name.to_owned(), 0)).collect();
+    let mut current = "";
+    while let Some(chunk) = chunks.blocking_recv() {
+        if chunk.table.name != current {
+            current = chunk.table.name;
+            file.line(&Text::Table {
+                table: current.to_owned(),
+            })?;
+        }
+        *tables.entry(current.to_owned()).or_default() += chunk.rows.len() as u64;
+        for row in chunk.rows {
+            file.line(&Text::Row(row.into_iter().map(Cell::from).collect()))?;
+        }
+    }
+    let sha256 = hex(file.hash.clone().finish().as_ref());
+    file.line(&Text::End {
+        tables: tables.clone(),
+        sha256: sha256.clone(),
+    })?;
+    file.out.flush()?;
+    Ok(Summary {
+        schema,
+        taken_at,
+        rows: tables.values().sum(),
+        tables,
+        sha256,
+    })
+}
+
+/// Reads a backup to its end and checks that it is whole; hands every chunk to `take`.
+fn read_lines(
+    mut input: impl BufRead,
+    mut take: impl FnMut(Chunk) -> Result<(), ArchiveError>,
+) -> Result<Summary, ArchiveError> {
+    let mut hash = digest::Context::new(&digest::SHA256);
+    let mut tables: BTreeMap<String, u64> = TABLES.iter().map(|table| (table.name.to_owned(), 0)).collect();
+    let mut head = None;
+    let mut chunk: Option<Chunk> = None;
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let mut bounded = std::io::Read::take(&mut input, LINE_BYTES_MAX as u64);
+        if bounded.read_until(b'\n', &mut line)? == 0 {
+            return Err(damaged("it ends before its closing line"));
+        }
+        let text: Text =
+            serde_json::from_slice(&line).map_err(|_| damaged("a line that is not one of a backup's"))?;
+        match (text, &head) {
+            (
+                Text::Head {
+                    aldaba_backup: FORMAT,
+                    schema,
+                    taken_at,
+                },
+                None,
+            ) => head = Some((schema, taken_at)),
+            (_, None) => return Err(damaged("its first line is not a backup's")),
+            (Text::Head { .. }, Some(_)) => return Err(damaged("a second first line")),
+            (Text::Table { table }, Some(_)) => {
+                let table =
+                    Table::find(&table).ok_or_else(|| damaged(format!("unknown table \"{table}\"")))?;
+                if let Some(full) = chunk.replace(Chunk {
+                    table,
+                    rows: Vec::new(),
+                }) {
+                    take(full)?;
+                }
+            }
+            (Text::Row(cells), Some(_)) => {
+                let full = chunk.as_mut().ok_or_else(|| damaged("a row before its table"))?;
+                full.rows
+                    .push(cells.into_iter().map(Value::try_from).collect::<Result<_, _>>()?);
+                *tables.entry(full.table.name.to_owned()).or_default() += 1;
+                if full.rows.len() >= CHUNK_ROWS {
+                    let table = full.table;
+                    take(std::mem::replace(
+                        full,
+                        Chunk {
+                            table,
+                            rows: Vec::new(),
+                        },
+                    ))?;
+                }
+            }
+            (
+                Text::End {
+                    tables: promised,
+                    sha256,
+                },
+                Some((schema, taken_at)),
+            ) => {
+                if hex(hash.finish().as_ref()) != sha256 || promised != tables {
+                    return Err(damaged("its content does not match the digest at its end"));
+                }
+                if let Some(full) = chunk {
+                    take(full)?;
+                }
+                let (schema, taken_at) = (*schema, taken_at.clone());
+                return Ok(Summary {
+                    schema,
+                    taken_at,
+                    rows: tables.values().sum(),
+                    tables,
+                    sha256,
+                });
+            }
+        }
+        hash.update(&line);
+    }
+}
+
+/// Checks that a backup is whole, without writing anything.
+pub fn verify(input: impl BufRead) -> Result<Summary, ArchiveError> {
+    read_lines(input, |_| Ok(()))
+}
+
+/// Restores a backup that `verify` found whole into an empty store: what is damaged is never half restored.
+pub async fn read<R>(store: &dyn Archive, verified: &Summary, input: R) -> Result<(), ArchiveError>
+where
+    R: BufRead + Send + 'static,
+{
+    if verified.schema != store.schema() {
+        return Err(ArchiveError::OtherSchema {
+            found: verified.schema,
+            known: store.schema(),
+        });
+    }
+    if !store.is_empty().await? {
+        return Err(ArchiveError::NotEmpty);
+    }
+    let (sender, mut receiver) = mpsc::channel(CHUNKS_AHEAD);
+    let reading = tokio::task::spawn_blocking(move || {
+        read_lines(input, |chunk| {
+            sender
+                .blocking_send(chunk)
+                .map_err(|_| damaged("the store stopped taking rows"))
+        })
+    });
+    while let Some(chunk) = receiver.recv().await {
+        let chunk = if chunk.table.name == "meta" {
+            without_vault(store, chunk)?
+        } else {
+            chunk
+        };
+        store.load(chunk).await?;
+    }
+    let summary = reading.await.map_err(|error| damaged(error.to_string()))??;
+    if summary != *verified {
+        return Err(damaged("it changed while it was being restored"));
+    }
+    for table in TABLES.iter().filter(|table| table.name != "meta") {
+        let (found, promised) = (
+            store.count_rows(table).await?,
+            summary.tables.get(table.name).copied(),
+        );
+        if Some(found) != promised {
+            return Err(damaged(format!(
+                "{found} rows arrived in {}, {promised:?} were promised",
+                table.name
+            )));
+        }
+    }
+    Ok(store.settle(HEADS_ADVANCE).await?)
+}
+
+/// The store has its own vault's check; the backup's must open with the same master key.
+fn without_vault(store: &dyn Archive, mut chunk: Chunk) -> Result<Chunk, ArchiveError> {
+    let is_vault = |row: &Vec<Value>| row.first() == Some(&Value::Text("vault".into()));
+    for row in chunk.rows.iter().filter(|row| is_vault(row)) {
+        if let Some(Value::Bytes(sealed)) = row.get(1) {
+            store.opens(sealed)?;
+        }
+    }
+    chunk.rows.retain(|row| !is_vault(row));
+    Ok(chunk)
+}

@@ -1,0 +1,156 @@
+//! The change log: the spine. A change writes its record and its log row in one transaction, and the
+//! row's number is the record's `sequenceVersion`.
+
+use async_trait::async_trait;
+use domain::change::Change;
+use domain::event::EventKind;
+use domain::{Fault, Guid, ProcessId, Resource, TenantId, Ticks};
+use serde::{Deserialize, Serialize};
+
+use crate::Result;
+
+/// At most this many errors and warnings are listed in an answer; the rest is only counted.
+pub const ERRORS_LISTED_MAX: usize = 1000;
+
+#[async_trait]
+pub trait ChangeLog: Send + Sync + 'static {
+    /// Applies a chunk of changes: all that can be applied is, and what cannot is told in the tally.
+    /// When this returns, it is on disk.
+    async fn apply_changes(&self, batch: ChangeBatch) -> Result<Tally>;
+
+    /// How far an earlier request under this idempotency key has come.
+    async fn find_progress(&self, tenant: &TenantId, key: &str) -> Result<Option<Progress>>;
+
+    /// Entries after `query.after`, in order.
+    async fn read_log(&self, query: &LogQuery) -> Result<LogPage>;
+
+    /// The first and the last number of the tenant's log.
+    async fn log_bounds(&self, tenant: &TenantId) -> Result<LogBounds>;
+
+    /// Drops up to `rows_max` entries older than `before`; tells how many went.
+    async fn prune_log(&self, tenant: &TenantId, before: Ticks, rows_max: usize) -> Result<usize>;
+}
+
+/// A chunk of one request to the changes door.
+#[derive(Clone, Debug)]
+pub struct ChangeBatch {
+    pub tenant: TenantId,
+    pub process: ProcessId,
+    pub lines: Vec<Line>,
+    /// The count so far, with what was already refused before it came here.
+    pub tally: Tally,
+    pub checkpoint: Option<Checkpoint>,
+}
+
+#[derive(Clone, Debug)]
+pub struct Line {
+    pub number: u64,
+    pub change: Change,
+}
+
+/// Where a request under an idempotency key stands after this chunk.
+#[derive(Clone, Debug)]
+pub struct Checkpoint {
+    pub key: String,
+    /// The line at which the store must stand now; another number means another request.
+    pub from_line: u64,
+    pub to_line: u64,
+    /// Rolling hash over all lines up to `to_line`.
+    pub hash: [u8; 32],
+}
+
+/// What an idempotency key remembers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Progress {
+    pub line: u64,
+    pub hash: [u8; 32],
+    pub process: ProcessId,
+    pub tally: Tally,
+}
+
+/// The running count of a request.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Tally {
+    pub accepted: u64,
+    pub rejected: u64,
+    pub last_sequence: u64,
+    pub errors: Vec<LineFault>,
+    pub warnings: Vec<LineFault>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LineFault {
+    pub line: u64,
+    #[serde(flatten)]
+    pub fault: Fault,
+}
+
+impl Tally {
+    pub fn reject(&mut self, line: u64, fault: Fault) {
+        self.rejected += 1;
+        push_in_order(&mut self.errors, LineFault { line, fault });
+    }
+
+    pub fn warn(&mut self, line: u64, fault: Fault) {
+        push_in_order(&mut self.warnings, LineFault { line, fault });
+    }
+}
+
+/// Keeps the first faults by line, though reading and applying find them at different times.
+fn push_in_order(faults: &mut Vec<LineFault>, fault: LineFault) {
+    let at = faults.partition_point(|other| other.line <= fault.line);
+    if at < ERRORS_LISTED_MAX {
+        faults.insert(at, fault);
+        faults.truncate(ERRORS_LISTED_MAX);
+    }
+}
+
+/// One row of the log: all that a notification of it is made from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LogEntry {
+    pub sequence: u64,
+    pub resource: Resource,
+    pub kind: EventKind,
+    /// The company that the record belongs to (for a company, itself); empty for the tenant's own.
+    pub company: Box<str>,
+    pub correlation_id: Box<str>,
+    pub version: Ticks,
+    /// One per change, the same for all its deliveries.
+    pub conversation: Guid,
+    pub process: ProcessId,
+    pub user: Box<str>,
+    pub source_interface: Box<str>,
+    pub source_action: Box<str>,
+    /// Invoicing only: the rendered `Changes`.
+    pub changes: Option<Box<str>>,
+    /// Which form of the envelope the notification of this row has.
+    pub envelope: i16,
+}
+
+#[derive(Clone, Debug)]
+pub struct LogQuery {
+    pub tenant: TenantId,
+    /// None means everything.
+    pub events: Option<Vec<(Resource, EventKind)>>,
+    /// Only entries of this company and its records.
+    pub company: Option<Box<str>>,
+    pub after: u64,
+    pub rows_max: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum LogPage {
+    Entries(Vec<LogEntry>),
+    /// `after` lies below the log's floor: entries are missing, start again from a full read.
+    BelowFloor {
+        floor: u64,
+    },
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LogBounds {
+    /// The number up to which entries were pruned.
+    pub floor: u64,
+    /// The last number that was given.
+    pub head: u64,
+}

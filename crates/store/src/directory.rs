@@ -1,0 +1,87 @@
+//! Who there is: tenants, users and their memberships.
+
+use async_trait::async_trait;
+use domain::{Guid, MembershipId, TenantId, Ticks, UserId};
+
+use crate::Result;
+
+/// Whether something may be used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    Active,
+    Disabled,
+}
+
+impl Standing {
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Active => "active",
+            Self::Disabled => "disabled",
+        }
+    }
+
+    pub(crate) fn code(self) -> i64 {
+        i64::from(self == Self::Active)
+    }
+
+    pub(crate) fn by_code(code: i64) -> Self {
+        if code == 0 { Self::Disabled } else { Self::Active }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tenant {
+    pub id: TenantId,
+    pub name: String,
+    /// `svc.es.idcda`
+    pub short_code: String,
+    pub standing: Standing,
+    pub created_at: Ticks,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct User {
+    pub id: UserId,
+    /// Lower case; unique.
+    pub email: String,
+    pub given_name: String,
+    pub lang: String,
+    /// An argon2id hash in PHC form.
+    pub password_hash: String,
+    pub standing: Standing,
+    pub created_at: Ticks,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Membership {
+    pub id: MembershipId,
+    pub user: UserId,
+    pub tenant: TenantId,
+    /// `svc.es.modules`, semicolon-separated.
+    pub modules: String,
+    pub key_user_correlation_id: Guid,
+    pub equipo_user_id: String,
+    pub second_client_id: String,
+    pub created_at: Ticks,
+}
+
+#[async_trait]
+pub trait Directory: Send + Sync + 'static {
+    async fn add_tenant(&self, tenant: &Tenant) -> Result<()>;
+    async fn find_tenant(&self, id: &TenantId) -> Result<Option<Tenant>>;
+    /// In order of creation.
+    async fn tenants(&self) -> Result<Vec<Tenant>>;
+    async fn set_tenant_standing(&self, id: &TenantId, standing: Standing) -> Result<bool>;
+    /// The tenant is gone for everybody at once; housekeeping takes its rows away in batches.
+    async fn erase_tenant(&self, id: &TenantId) -> Result<bool>;
+
+    async fn add_user(&self, user: &User) -> Result<()>;
+    async fn find_user_by_email(&self, email: &str) -> Result<Option<User>>;
+    async fn users(&self) -> Result<Vec<User>>;
+    async fn set_user_standing(&self, id: &UserId, standing: Standing) -> Result<bool>;
+    async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool>;
+
+    async fn add_membership(&self, membership: &Membership) -> Result<()>;
+    async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool>;
+    async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>>;
+}

@@ -1,0 +1,167 @@
+//! Codes, grants and refresh tokens: what is used once is taken in one transaction, by one taker.
+
+use async_trait::async_trait;
+use domain::{ClientId, GrantId, Secret, TenantId, Ticks, UserId};
+use std::time::Duration;
+
+use crate::Result;
+
+/// An authorization code that waits to be redeemed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Code {
+    pub client: ClientId,
+    pub expires_at: Ticks,
+    /// What it is bound to (redirect address, user, tenant, scopes, nonce, challenge), as its issuer writes it.
+    pub details: String,
+}
+
+/// What a user allowed a client for a tenant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Grant {
+    pub id: GrantId,
+    pub client: ClientId,
+    pub user: UserId,
+    pub tenant: TenantId,
+    pub details: String,
+    pub created_at: Ticks,
+    /// When the last token that came of it has expired.
+    pub expires_at: Ticks,
+    pub revoked_at: Option<Ticks>,
+}
+
+/// A grant to be made of a code, with its first refresh token where it has one.
+#[derive(Clone, Debug)]
+pub struct NewGrant {
+    pub grant: Grant,
+    pub refresh: Option<(Secret, Ticks)>,
+}
+
+/// Looks at a code that was just taken and decides whether a grant comes of it. Runs inside the
+/// transaction, so it must not wait for anything.
+pub type Judge = Box<dyn FnOnce(&Code) -> Option<NewGrant> + Send>;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CodeTaken {
+    /// Consumed; the grant is there if the judge made one.
+    Fresh {
+        code: Code,
+        grant: Option<Grant>,
+    },
+    /// Already used by this client: the grant that came of it is now revoked.
+    Reused {
+        revoked: Option<GrantId>,
+    },
+    Expired,
+    /// Not known, or another client's (which it stays).
+    Unknown,
+}
+
+/// The exchange of a refresh token for its successor.
+#[derive(Clone, Debug)]
+pub struct Rotation {
+    pub presented: Secret,
+    pub client: ClientId,
+    /// Derived from the one presented, so that a retry names the same one.
+    pub successor: Secret,
+    pub successor_expires_at: Option<Ticks>,
+    pub grace: Duration,
+    pub now: Ticks,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RefreshRotated {
+    /// The successor is live until this moment.
+    Fresh {
+        grant: Grant,
+        expires_at: Ticks,
+    },
+    /// The same exchange again, within the grace and with the successor unused: the same successor.
+    Retried {
+        grant: Grant,
+        expires_at: Ticks,
+    },
+    /// Used before: the whole grant is now revoked.
+    Reused {
+        revoked: GrantId,
+    },
+    Expired,
+    Revoked,
+    /// Not known, or another client's.
+    Unknown,
+}
+
+#[async_trait]
+pub trait Grants: Send + Sync + 'static {
+    async fn keep_code(&self, code: &Secret, kept: &Code) -> Result<()>;
+
+    /// Consumes a code for its client and makes the grant, in one transaction.
+    async fn take_code(
+        &self,
+        code: &Secret,
+        client: &ClientId,
+        now: Ticks,
+        judge: Judge,
+    ) -> Result<CodeTaken>;
+
+    async fn rotate_refresh(&self, rotation: &Rotation) -> Result<RefreshRotated>;
+
+    async fn find_grant(&self, id: &GrantId) -> Result<Option<Grant>>;
+
+    /// False where there is no such grant or it was revoked before.
+    async fn revoke_grant(&self, id: &GrantId, now: Ticks) -> Result<bool>;
+}
+
+/// Purposes of the fingerprints.
+pub(crate) const CODE: &str = "authorization code";
+pub(crate) const REFRESH: &str = "refresh token";
+
+/// A refresh token as it lies in the store, with what matters of its successor.
+#[derive(Clone, Debug)]
+pub(crate) struct RefreshRow {
+    pub(crate) client: ClientId,
+    pub(crate) grant: Box<str>,
+    pub(crate) expires_at: Ticks,
+    pub(crate) used_at: Option<Ticks>,
+    pub(crate) successor: Option<[u8; 32]>,
+    pub(crate) successor_used: bool,
+    pub(crate) successor_expires_at: Option<Ticks>,
+}
+
+/// What to do about a refresh token that was presented.
+pub(crate) enum RefreshVerdict {
+    Done(RefreshRotated),
+    Revoke(GrantId),
+    Rotate { grant: Grant, expires_at: Ticks },
+}
+
+/// Decides, the same way for every store: one rotation, a retry within the grace, anything else is theft.
+pub(crate) fn refresh_verdict(
+    rotation: &Rotation,
+    row: Option<RefreshRow>,
+    grant: Option<Grant>,
+    successor: &[u8; 32],
+) -> RefreshVerdict {
+    let (Some(row), Some(grant)) = (row, grant) else {
+        return RefreshVerdict::Done(RefreshRotated::Unknown);
+    };
+    if row.client != rotation.client {
+        return RefreshVerdict::Done(RefreshRotated::Unknown);
+    }
+    if grant.revoked_at.is_some() {
+        return RefreshVerdict::Done(RefreshRotated::Revoked);
+    }
+    if let Some(used_at) = row.used_at {
+        let in_grace = rotation.now.since(used_at) <= rotation.grace;
+        if in_grace && !row.successor_used && row.successor == Some(*successor) {
+            let expires_at = row.successor_expires_at.unwrap_or(row.expires_at);
+            return RefreshVerdict::Done(RefreshRotated::Retried { grant, expires_at });
+        }
+        return RefreshVerdict::Revoke(grant.id);
+    }
+    if rotation.now >= row.expires_at {
+        return RefreshVerdict::Done(RefreshRotated::Expired);
+    }
+    // Absolute unless the caller slides it.
+    let expires_at = rotation.successor_expires_at.unwrap_or(row.expires_at);
+    RefreshVerdict::Rotate { grant, expires_at }
+}

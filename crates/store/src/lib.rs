@@ -1,0 +1,55 @@
+//! What is kept. `Store` is the port that everyone else uses, named by intent: one method is one
+//! transaction. SQLite, PostgreSQL and memory stand behind it and pass one conformance suite.
+
+mod applications;
+pub mod archive;
+mod changes;
+mod directory;
+mod error;
+mod grants;
+mod keys;
+pub mod memory;
+mod plan;
+pub mod postgres;
+mod records;
+pub mod sqlite;
+mod upkeep;
+mod vault;
+
+use std::sync::Arc;
+
+use domain::{Clock, Random};
+
+pub use applications::{Applications, Client, ClientSecret, Consent, KeySlot, Pkce, Subscription};
+pub use archive::{Archive, ArchiveError, Summary, Value};
+
+pub use changes::{
+    ChangeBatch, ChangeLog, Checkpoint, ERRORS_LISTED_MAX, Line, LineFault, LogBounds, LogEntry, LogPage,
+    LogQuery, Progress, Tally,
+};
+pub use directory::{Directory, Membership, Standing, Tenant, User};
+pub use error::{Result, StoreError};
+pub use grants::{Code, CodeTaken, Grant, Grants, Judge, NewGrant, RefreshRotated, Rotation};
+pub use keys::{SigningKey, SigningKeys};
+pub use records::{Page, PageQuery, Record, Records};
+pub use upkeep::{Expired, Health, Upkeep};
+pub use vault::{MasterKey, Vault};
+
+/// Everything that is kept, behind one door.
+pub trait Store: ChangeLog + Records + Directory + Applications + Grants + SigningKeys + Upkeep {}
+
+impl<T: ChangeLog + Records + Directory + Applications + Grants + SigningKeys + Upkeep> Store for T {}
+
+/// What every store is given from outside.
+#[derive(Clone)]
+pub struct Ports {
+    pub clock: Arc<dyn Clock>,
+    pub random: Arc<dyn Random>,
+    pub vault: Arc<Vault>,
+}
+
+impl std::fmt::Debug for Ports {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Ports")
+    }
+}

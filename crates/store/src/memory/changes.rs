@@ -1,0 +1,175 @@
+//! The change log in memory.
+
+use async_trait::async_trait;
+use domain::{TenantId, Ticks};
+
+use super::{Head, MemoryStore, State, place_no};
+use crate::plan::{self, Ground, Key, Plan, Stored};
+use crate::{ChangeBatch, ChangeLog, LogBounds, LogPage, LogQuery, Progress, Result, StoreError, Tally};
+
+fn load(state: &State, tenant_no: i64, head: Head, batches: &[ChangeBatch]) -> Ground {
+    let mut ground = Ground::new(head.bounds.head, head.version);
+    let know = |ground: &mut Ground, keys: Vec<Key>| {
+        for key in keys {
+            if let Some(stored) = find(state, tenant_no, &key) {
+                ground.know_record(key, stored);
+            }
+        }
+    };
+    know(&mut ground, Ground::company_keys(batches));
+    let keys = ground.record_keys(batches);
+    know(&mut ground, keys);
+    for place in ground.places(batches) {
+        if let Some(collection) = state.collections.get(&place_no(tenant_no, place)) {
+            ground.know_collection(place, *collection);
+        }
+    }
+    for key in Ground::progress_keys(batches) {
+        if let Some((progress, _)) = state.processes.get(&(tenant_no, key.clone())) {
+            ground.know_progress(key, progress.clone());
+        }
+    }
+    ground
+}
+
+fn find(state: &State, tenant_no: i64, key: &Key) -> Option<Stored> {
+    let place = place_no(tenant_no, key.place);
+    let ordinal = state.ordinals.get(&(place, key.id.clone()))?;
+    state
+        .records
+        .get(&(place, *ordinal))
+        .map(|(_, stored)| stored.clone())
+}
+
+fn write(state: &mut State, tenant_no: i64, plan: Plan, now: Ticks) {
+    for (place, ordinal) in plan.deletes {
+        let place = place_no(tenant_no, place);
+        if let Some((id, _)) = state.records.remove(&(place, ordinal)) {
+            state.ordinals.remove(&(place, id));
+        }
+    }
+    for row in plan.inserts.into_iter().chain(plan.updates) {
+        let place = place_no(tenant_no, row.key.place);
+        state
+            .ordinals
+            .insert((place, row.key.id.clone()), row.stored.ordinal);
+        state
+            .records
+            .insert((place, row.stored.ordinal), (row.key.id, row.stored));
+    }
+    for row in plan.log {
+        state.log.insert((tenant_no, row.entry.sequence), row);
+    }
+    for (place, collection) in plan.collections {
+        state.collections.insert(place_no(tenant_no, place), collection);
+    }
+    for company_no in plan.departed {
+        state
+            .records
+            .retain(|((tenant, company, _), _), _| (*tenant, *company) != (tenant_no, company_no));
+        state
+            .ordinals
+            .retain(|((tenant, company, _), _), _| (*tenant, *company) != (tenant_no, company_no));
+        state
+            .collections
+            .retain(|(tenant, company, _), _| (*tenant, *company) != (tenant_no, company_no));
+    }
+    for (key, progress) in plan.progress {
+        state.processes.insert((tenant_no, key), (progress, now));
+    }
+    if let Some(head) = state.heads.get_mut(&tenant_no) {
+        head.bounds.head = plan.head;
+        head.version = plan.version;
+    }
+}
+
+impl MemoryStore {
+    fn bounds(&self, tenant: &TenantId) -> Result<(i64, LogBounds)> {
+        let state = self.state();
+        let found = state
+            .tenant_no(tenant)
+            .and_then(|no| Some((no, state.heads.get(&no)?.bounds)));
+        found.ok_or_else(|| StoreError::UnknownTenant(tenant.to_string()))
+    }
+}
+
+#[async_trait]
+impl ChangeLog for MemoryStore {
+    async fn apply_changes(&self, batch: ChangeBatch) -> Result<Tally> {
+        let mut state = self.state();
+        let found = state
+            .tenant_no(&batch.tenant)
+            .and_then(|no| Some((no, *state.heads.get(&no)?)));
+        let Some((tenant_no, head)) = found else {
+            return Err(StoreError::UnknownTenant(batch.tenant.to_string()));
+        };
+        let batches = vec![batch];
+        let ground = load(&state, tenant_no, head, &batches);
+        let now = self.ports.clock.now();
+        let (plan, mut tallies) = plan::decide(ground, batches, now, &*self.ports.random);
+        write(&mut state, tenant_no, plan, now);
+        tallies.pop().unwrap_or_else(|| Ok(Tally::default()))
+    }
+
+    async fn find_progress(&self, tenant: &TenantId, key: &str) -> Result<Option<Progress>> {
+        let state = self.state();
+        let Some(tenant_no) = state.tenant_no(tenant) else {
+            return Ok(None);
+        };
+        Ok(state
+            .processes
+            .get(&(tenant_no, key.to_owned()))
+            .map(|(progress, _)| progress.clone()))
+    }
+
+    async fn read_log(&self, query: &LogQuery) -> Result<LogPage> {
+        let (tenant_no, bounds) = self.bounds(&query.tenant)?;
+        if query.after < bounds.floor {
+            return Ok(LogPage::BelowFloor { floor: bounds.floor });
+        }
+        let state = self.state();
+        let Some(company_no) = state.company_no(tenant_no, query.company.as_deref()) else {
+            return Ok(LogPage::Entries(Vec::new()));
+        };
+        let entries = state
+            .log
+            .range((tenant_no, query.after + 1)..=(tenant_no, u64::MAX))
+            .map(|(_, row)| row)
+            .filter(|row| query.company.is_none() || row.company_no == company_no)
+            .filter(|row| {
+                query
+                    .events
+                    .as_ref()
+                    .is_none_or(|events| events.contains(&(row.entry.resource, row.entry.kind)))
+            })
+            .take(query.rows_max)
+            .map(|row| row.entry.clone())
+            .collect();
+        Ok(LogPage::Entries(entries))
+    }
+
+    async fn log_bounds(&self, tenant: &TenantId) -> Result<LogBounds> {
+        self.bounds(tenant).map(|(_, bounds)| bounds)
+    }
+
+    async fn prune_log(&self, tenant: &TenantId, before: Ticks, rows_max: usize) -> Result<usize> {
+        let mut state = self.state();
+        let Some(tenant_no) = state.tenant_no(tenant) else {
+            return Ok(0);
+        };
+        let old: Vec<u64> = state
+            .log
+            .range((tenant_no, 0)..=(tenant_no, u64::MAX))
+            .take(rows_max)
+            .take_while(|(_, row)| row.entry.version < before)
+            .map(|((_, sequence), _)| *sequence)
+            .collect();
+        for sequence in &old {
+            state.log.remove(&(tenant_no, *sequence));
+        }
+        if let (Some(last), Some(head)) = (old.last(), state.heads.get_mut(&tenant_no)) {
+            head.bounds.floor = *last;
+        }
+        Ok(old.len())
+    }
+}

@@ -1,0 +1,151 @@
+//! Tenants, users and memberships in memory.
+
+use async_trait::async_trait;
+use domain::{TenantId, Ticks, UserId};
+
+use super::{Head, MemoryStore};
+use crate::{Directory, LogBounds, Membership, Result, Standing, StoreError, Tenant, User};
+
+#[async_trait]
+impl Directory for MemoryStore {
+    async fn add_tenant(&self, tenant: &Tenant) -> Result<()> {
+        let mut state = self.state();
+        if state.tenant_no(&tenant.id).is_some() {
+            return Err(StoreError::Exists(format!("a tenant \"{}\"", tenant.id)));
+        }
+        state.next_tenant_no += 1;
+        let tenant_no = state.next_tenant_no;
+        state.tenants.insert(tenant_no, tenant.clone());
+        let bounds = LogBounds { floor: 0, head: 0 };
+        state.heads.insert(
+            tenant_no,
+            Head {
+                bounds,
+                version: Ticks(0),
+            },
+        );
+        Ok(())
+    }
+
+    async fn find_tenant(&self, id: &TenantId) -> Result<Option<Tenant>> {
+        Ok(self
+            .state()
+            .tenants
+            .values()
+            .find(|tenant| tenant.id == *id)
+            .cloned())
+    }
+
+    async fn tenants(&self) -> Result<Vec<Tenant>> {
+        Ok(self.state().tenants.values().cloned().collect())
+    }
+
+    async fn set_tenant_standing(&self, id: &TenantId, standing: Standing) -> Result<bool> {
+        let mut state = self.state();
+        let found = state.tenants.values_mut().find(|tenant| tenant.id == *id);
+        Ok(found.map(|tenant| tenant.standing = standing).is_some())
+    }
+
+    async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
+        let mut state = self.state();
+        let Some(tenant_no) = state.tenant_no(id) else {
+            return Ok(false);
+        };
+        state.tenants.remove(&tenant_no);
+        state.heads.remove(&tenant_no);
+        state.records.retain(|((tenant, ..), _), _| *tenant != tenant_no);
+        state.ordinals.retain(|((tenant, ..), _), _| *tenant != tenant_no);
+        state.collections.retain(|(tenant, ..), _| *tenant != tenant_no);
+        state.log.retain(|(tenant, _), _| *tenant != tenant_no);
+        state.processes.retain(|(tenant, _), _| *tenant != tenant_no);
+        state.memberships.retain(|membership| membership.tenant != *id);
+        let gone: Vec<Box<str>> = state
+            .grants
+            .values()
+            .filter(|grant| grant.tenant == *id)
+            .map(|grant| grant.id.as_str().into())
+            .collect();
+        state.refresh_tokens.retain(|_, row| !gone.contains(&row.grant));
+        state.grants.retain(|id, _| !gone.contains(id));
+        Ok(true)
+    }
+
+    async fn add_user(&self, user: &User) -> Result<()> {
+        let mut state = self.state();
+        if state
+            .users
+            .values()
+            .any(|other| other.email == user.email || other.id == user.id)
+        {
+            return Err(StoreError::Exists(format!("a user \"{}\"", user.email)));
+        }
+        state.users.insert(user.id.as_str().into(), user.clone());
+        Ok(())
+    }
+
+    async fn find_user_by_email(&self, email: &str) -> Result<Option<User>> {
+        Ok(self
+            .state()
+            .users
+            .values()
+            .find(|user| user.email == email)
+            .cloned())
+    }
+
+    async fn users(&self) -> Result<Vec<User>> {
+        let mut users: Vec<User> = self.state().users.values().cloned().collect();
+        users.sort_by_key(|user| (user.created_at, user.id.clone()));
+        Ok(users)
+    }
+
+    async fn set_user_standing(&self, id: &UserId, standing: Standing) -> Result<bool> {
+        Ok(self
+            .state()
+            .users
+            .get_mut(id.as_str())
+            .map(|user| user.standing = standing)
+            .is_some())
+    }
+
+    async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool> {
+        Ok(self
+            .state()
+            .users
+            .get_mut(id.as_str())
+            .map(|user| user.password_hash = hash.to_owned())
+            .is_some())
+    }
+
+    async fn add_membership(&self, membership: &Membership) -> Result<()> {
+        let mut state = self.state();
+        let same = |one: &Membership| {
+            one.id == membership.id || (one.user == membership.user && one.tenant == membership.tenant)
+        };
+        if state.memberships.iter().any(same) {
+            return Err(StoreError::Exists("such a membership".into()));
+        }
+        state.memberships.push(membership.clone());
+        Ok(())
+    }
+
+    async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
+        let mut state = self.state();
+        let before = state.memberships.len();
+        state
+            .memberships
+            .retain(|one| one.user != *user || one.tenant != *tenant);
+        Ok(state.memberships.len() < before)
+    }
+
+    async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>> {
+        let state = self.state();
+        let mut found: Vec<_> = state
+            .memberships
+            .iter()
+            .filter(|one| one.user == *user)
+            .cloned()
+            .collect();
+        found.sort_by_key(|one| (one.created_at, one.id.clone()));
+        Ok(found)
+    }
+}

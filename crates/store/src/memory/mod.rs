@@ -1,0 +1,135 @@
+//! A store in memory, for the simulation and for tests: the same rules, ordered maps, nothing on disk.
+
+mod applications;
+mod changes;
+mod directory;
+mod grants;
+mod keys;
+mod records;
+mod upkeep;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use domain::{TenantId, Ticks};
+use parking_lot::Mutex;
+
+use crate::grants::RefreshRow;
+use crate::plan::{Collection, LogRow, Place, Stored};
+use crate::{
+    Client, Code, Grant, LogBounds, Membership, Ports, Progress, Result, Subscription, Tenant, User,
+};
+
+/// What a memory store holds; handles on the same contents see the same store.
+#[derive(Clone, Default)]
+pub struct Contents(Arc<Mutex<State>>);
+
+impl std::fmt::Debug for Contents {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Contents")
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct MemoryStore {
+    contents: Contents,
+    ports: Ports,
+}
+
+/// (tenant, company, resource)
+type PlaceNo = (i64, i64, i16);
+
+#[derive(Default)]
+struct State {
+    vault: Option<Vec<u8>>,
+    dev: Option<String>,
+    next_tenant_no: i64,
+    tenants: BTreeMap<i64, Tenant>,
+    heads: BTreeMap<i64, Head>,
+    records: BTreeMap<(PlaceNo, u64), (Box<str>, Stored)>,
+    ordinals: BTreeMap<(PlaceNo, Box<str>), u64>,
+    collections: BTreeMap<PlaceNo, Collection>,
+    log: BTreeMap<(i64, u64), LogRow>,
+    processes: BTreeMap<(i64, String), (Progress, Ticks)>,
+    users: BTreeMap<Box<str>, User>,
+    memberships: Vec<Membership>,
+    clients: BTreeMap<Box<str>, KeptClient>,
+    subscriptions: BTreeMap<Box<str>, Subscription>,
+    keys: BTreeMap<[u8; 32], KeptKey>,
+    codes: BTreeMap<[u8; 32], KeptCode>,
+    grants: BTreeMap<Box<str>, Grant>,
+    refresh_tokens: BTreeMap<[u8; 32], RefreshRow>,
+    signing_keys: BTreeMap<String, (crate::SigningKey, Vec<u8>)>,
+}
+
+#[derive(Clone, Copy)]
+struct Head {
+    bounds: LogBounds,
+    version: Ticks,
+}
+
+struct KeptClient {
+    client: Client,
+    secret: [u8; 32],
+    old: Option<([u8; 32], Ticks)>,
+}
+
+struct KeptKey {
+    subscription: Box<str>,
+    slot: i64,
+    valid_until: Option<Ticks>,
+}
+
+struct KeptCode {
+    code: Code,
+    used: bool,
+    grant: Option<domain::GrantId>,
+}
+
+impl MemoryStore {
+    pub fn new(ports: Ports) -> Result<Self> {
+        Self::open(Contents::default(), ports)
+    }
+
+    /// Another handle on what is there, as after a restart.
+    pub fn open(contents: Contents, ports: Ports) -> Result<Self> {
+        {
+            let mut state = contents.0.lock();
+            if state.vault.is_none() {
+                state.vault = Some(ports.vault.sealed_check(&*ports.random)?);
+            }
+            ports.vault.check(state.vault.as_deref().unwrap_or_default())?;
+        }
+        Ok(Self { contents, ports })
+    }
+
+    pub fn contents(&self) -> Contents {
+        self.contents.clone()
+    }
+
+    fn state(&self) -> parking_lot::MutexGuard<'_, State> {
+        self.contents.0.lock()
+    }
+}
+
+impl State {
+    fn tenant_no(&self, id: &TenantId) -> Option<i64> {
+        self.tenants
+            .iter()
+            .find(|(_, tenant)| tenant.id == *id)
+            .map(|(no, _)| *no)
+    }
+
+    /// The number of a company that is there (0 where none is asked for).
+    fn company_no(&self, tenant_no: i64, company: Option<&str>) -> Option<i64> {
+        let Some(company) = company else { return Some(0) };
+        let companies = place_no(tenant_no, Place::companies());
+        self.ordinals
+            .get(&(companies, company.into()))
+            .map(|ordinal| crate::plan::signed(*ordinal))
+    }
+}
+
+fn place_no(tenant_no: i64, place: Place) -> PlaceNo {
+    (tenant_no, place.company_no, place.resource.code())
+}

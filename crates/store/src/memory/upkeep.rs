@@ -1,0 +1,51 @@
+//! Upkeep in memory.
+
+use async_trait::async_trait;
+use domain::Ticks;
+use std::collections::BTreeMap;
+
+use super::MemoryStore;
+use crate::{Expired, Health, Result, Upkeep};
+
+/// Takes away up to `max` entries that are past; tells how many.
+fn drop_some<K: Ord + Clone, V>(map: &mut BTreeMap<K, V>, max: usize, past: impl Fn(&V) -> bool) -> usize {
+    let keys: Vec<K> = map
+        .iter()
+        .filter(|(_, value)| past(value))
+        .take(max)
+        .map(|(key, _)| key.clone())
+        .collect();
+    for key in &keys {
+        map.remove(key);
+    }
+    keys.len()
+}
+
+#[async_trait]
+impl Upkeep for MemoryStore {
+    async fn health(&self) -> Result<Health> {
+        Ok(Health { schema: 0, queued: 0 })
+    }
+
+    async fn expire(&self, now: Ticks, processes_before: Ticks, rows_max: usize) -> Result<Expired> {
+        let mut state = self.state();
+        Ok(Expired {
+            codes: drop_some(&mut state.codes, rows_max, |kept| kept.code.expires_at < now),
+            refresh_tokens: drop_some(&mut state.refresh_tokens, rows_max, |row| row.expires_at < now),
+            grants: drop_some(&mut state.grants, rows_max, |grant| grant.expires_at < now),
+            keys: drop_some(&mut state.keys, rows_max, |key| {
+                key.valid_until.is_some_and(|until| until < now)
+            }),
+            processes: drop_some(&mut state.processes, rows_max, |(_, touched)| {
+                *touched < processes_before
+            }),
+        })
+    }
+
+    /// Nothing waits: what is deleted here is gone at once.
+    async fn purge(&self, _rows_max: usize) -> Result<usize> {
+        Ok(0)
+    }
+
+    async fn close(&self) {}
+}

@@ -1,0 +1,434 @@
+//! Walks through the changes of a batch in order and decides what each one does.
+
+use std::collections::{HashMap, HashSet};
+
+use domain::change::{Action, Change};
+use domain::event::EventKind;
+use domain::record::{Facts, PayrollCompany, State, Tail, Upsert, same_members};
+use domain::{Area, Fault, Guid, ProcessId, Random, Resource, Ticks, invoicing};
+
+use super::ground::{Ground, Live};
+use super::{Gap, Key, LogRow, Place, Plan, Row, Stored, record_key, signed};
+use crate::records::block_of;
+use crate::{ChangeBatch, Checkpoint, LogEntry, Progress, Result, StoreError, Tally};
+
+/// The form of the notification's envelope that new rows get.
+const ENVELOPE: i16 = 1;
+
+/// What to write for the batches, and what to tell each of them. A batch whose idempotency key is in
+/// use by another request takes no part.
+pub(crate) fn decide(
+    ground: Ground,
+    batches: Vec<ChangeBatch>,
+    now: Ticks,
+    random: &dyn Random,
+) -> (Plan, Vec<Result<Tally>>) {
+    let mut planner = Planner {
+        ground,
+        now,
+        random,
+        log: Vec::new(),
+        plan: Plan::default(),
+        gaps: HashMap::new(),
+    };
+    let tallies = batches.into_iter().map(|batch| planner.batch(batch)).collect();
+    (planner.finish(), tallies)
+}
+
+struct Planner<'a> {
+    ground: Ground,
+    now: Ticks,
+    random: &'a dyn Random,
+    log: Vec<LogRow>,
+    plan: Plan,
+    gaps: HashMap<(Place, u64), u64>,
+}
+
+/// One change on its way through the plan.
+struct Step<'a> {
+    change: &'a Change,
+    process: ProcessId,
+    place: Place,
+}
+
+impl Planner<'_> {
+    fn batch(&mut self, batch: ChangeBatch) -> Result<Tally> {
+        if let Some(mark) = &batch.checkpoint {
+            let stands_at = self
+                .ground
+                .progress
+                .get(&mark.key)
+                .map_or(0, |progress| progress.line);
+            if stands_at != mark.from_line {
+                return Err(StoreError::KeyInUse(mark.key.clone()));
+            }
+        }
+        let mut tally = batch.tally;
+        for line in &batch.lines {
+            match self.change(&line.change, batch.process) {
+                Ok(()) => tally.accepted += 1,
+                Err(fault) => tally.reject(line.number, fault),
+            }
+        }
+        tally.last_sequence = self.ground.head;
+        if let Some(Checkpoint {
+            key, to_line, hash, ..
+        }) = batch.checkpoint
+        {
+            let progress = Progress {
+                line: to_line,
+                hash,
+                process: batch.process,
+                tally: tally.clone(),
+            };
+            self.ground.progress.insert(key.clone(), progress.clone());
+            self.plan.progress.push((key, progress));
+        }
+        Ok(tally)
+    }
+
+    fn change(&mut self, change: &Change, process: ProcessId) -> Result<(), Fault> {
+        let Some(place) = self.ground.place(change) else {
+            let company = change.company.as_ref().map_or("", |company| company.as_str());
+            return Err(
+                Fault::new("unknown_company", format!("there is no company \"{company}\"")).at("company"),
+            );
+        };
+        let step = Step {
+            change,
+            process,
+            place,
+        };
+        let key = Key {
+            place,
+            id: change.correlation_id.as_str().into(),
+        };
+        match (&change.action, self.ground.records.contains_key(&key)) {
+            (Action::Upsert(upsert), exists) => {
+                self.check_code(&step, upsert)?;
+                if exists {
+                    self.update(&step, &key, upsert)
+                } else {
+                    self.create(&step, key, upsert)
+                }
+                Ok(())
+            }
+            (Action::Fail, _) => {
+                self.append(&step, EventKind::ErrorOccurred, None);
+                Ok(())
+            }
+            (_, false) => {
+                let message = format!(
+                    "there is no record \"{}\" of {}",
+                    change.correlation_id,
+                    change.resource.word()
+                );
+                Err(Fault::new("unknown_record", message).at("correlationId"))
+            }
+            (Action::Disable, true) => {
+                self.set_state(&step, &key, State::Disabled, change.resource.disabled_event());
+                Ok(())
+            }
+            (Action::Enable, true) => {
+                self.set_state(&step, &key, State::Enabled, EventKind::Updated);
+                Ok(())
+            }
+            (Action::Delete, true) => {
+                self.delete(&step, &key);
+                Ok(())
+            }
+        }
+    }
+
+    /// An account code is as long as its company says.
+    fn check_code(&mut self, step: &Step<'_>, upsert: &Upsert) -> Result<(), Fault> {
+        let Facts::Coded { field, digits } = upsert.facts else {
+            return Ok(());
+        };
+        let company = step
+            .change
+            .company
+            .as_ref()
+            .map_or("", |company| company.as_str());
+        match self.ground.account_length(step.place.company_no, company) {
+            Some(length) if length != digits => Err(Fault::new(
+                "invalid_member",
+                format!("data.{field} has {digits} digits, but the company's accountLength is {length}"),
+            )
+            .at(format!("data.{field}"))),
+            _ => Ok(()),
+        }
+    }
+
+    fn create(&mut self, step: &Step<'_>, key: Key, upsert: &Upsert) {
+        let resource = step.place.resource;
+        let told = told(resource, "", &upsert.members);
+        let (sequence, version) = self.append(step, resource.first_event(), told);
+        let collection = self.ground.collections.entry(step.place).or_default();
+        let ordinal = collection.next_ordinal;
+        collection.next_ordinal += 1;
+        collection.live += 1;
+        collection.version = sequence;
+        let state = State::Enabled;
+        let body = Tail {
+            resource,
+            correlation_id: &key.id,
+            state,
+            version,
+            sequence,
+        }
+        .body(upsert);
+        let stored = Stored {
+            ordinal,
+            state,
+            version,
+            sequence,
+            body,
+        };
+        let live = Live {
+            stored,
+            payroll: payroll(upsert),
+            fresh: true,
+            touched: true,
+        };
+        self.ground.records.insert(key, live);
+    }
+
+    fn update(&mut self, step: &Step<'_>, key: &Key, upsert: &Upsert) {
+        let Some(live) = self.ground.records.get(key) else {
+            return;
+        };
+        let resource = step.place.resource;
+        let before = tail(resource, &key.id, &live.stored).members_of(&live.stored.body);
+        let unchanged = match &upsert.facts {
+            Facts::Payroll(company) => PayrollCompany::from_body(&live.stored.body)
+                .is_some_and(|stored| company.says_the_same_as(&stored)),
+            _ => same_members(before, &upsert.members),
+        };
+        if unchanged {
+            return;
+        }
+        let told = told(resource, before, &upsert.members);
+        let (ordinal, state) = (live.stored.ordinal, live.stored.state);
+        let (sequence, version) = self.append(step, EventKind::Updated, told);
+        let body = Tail {
+            resource,
+            correlation_id: &key.id,
+            state,
+            version,
+            sequence,
+        }
+        .body(upsert);
+        self.replace(
+            step,
+            key,
+            Stored {
+                ordinal,
+                state,
+                version,
+                sequence,
+                body,
+            },
+            payroll(upsert),
+        );
+        if resource == Resource::companies() {
+            self.ground.forget_account_length(signed(ordinal));
+        }
+    }
+
+    fn set_state(&mut self, step: &Step<'_>, key: &Key, state: State, kind: EventKind) {
+        let Some(live) = self.ground.records.get(key) else {
+            return;
+        };
+        if live.stored.state == state {
+            return;
+        }
+        let resource = step.place.resource;
+        let ordinal = live.stored.ordinal;
+        let members = tail(resource, &key.id, &live.stored)
+            .members_of(&live.stored.body)
+            .to_owned();
+        let (sequence, version) = self.append(step, kind, None);
+        let body = Tail {
+            resource,
+            correlation_id: &key.id,
+            state,
+            version,
+            sequence,
+        }
+        .body_of(&members);
+        self.replace(
+            step,
+            key,
+            Stored {
+                ordinal,
+                state,
+                version,
+                sequence,
+                body,
+            },
+            None,
+        );
+    }
+
+    fn replace(&mut self, step: &Step<'_>, key: &Key, stored: Stored, payroll: Option<PayrollCompany>) {
+        self.ground.collections.entry(step.place).or_default().version = stored.sequence;
+        if let Some(live) = self.ground.records.get_mut(key) {
+            live.stored = stored;
+            live.touched = true;
+            live.payroll = payroll.or(live.payroll.take());
+        }
+    }
+
+    fn delete(&mut self, step: &Step<'_>, key: &Key) {
+        let told = (step.place.resource.area() == Area::Invoicing).then(|| "[]".into());
+        // A company's last row is found under its own number, as its records' rows are.
+        let (sequence, _) = self.append(step, EventKind::Deleted, told);
+        let Some(live) = self.ground.records.remove(key) else {
+            return;
+        };
+        let ordinal = live.stored.ordinal;
+        if !live.fresh {
+            self.plan.deletes.push((step.place, ordinal));
+        }
+        let collection = self.ground.collections.entry(step.place).or_default();
+        collection.live = collection.live.saturating_sub(1);
+        collection.version = sequence;
+        *self.gaps.entry((step.place, block_of(ordinal))).or_default() += 1;
+        if step.place.resource == Resource::companies() {
+            self.plan.departed.push(signed(ordinal));
+        }
+    }
+
+    /// Gives the next number and version, and puts the row into the log.
+    fn append(&mut self, step: &Step<'_>, kind: EventKind, changes: Option<Box<str>>) -> (u64, Ticks) {
+        let change = step.change;
+        self.ground.head += 1;
+        self.ground.version = self.now.max(self.ground.version.next());
+        let (sequence, version) = (self.ground.head, self.ground.version);
+        let id = change.correlation_id.as_str();
+        let is_company = change.resource == Resource::companies();
+        let company = if is_company {
+            id
+        } else {
+            change.company.as_ref().map_or("", |company| company.as_str())
+        };
+        let company_no = if is_company {
+            self.number_of_company(id)
+        } else {
+            step.place.company_no
+        };
+        let conversation: Guid = self.random.guid();
+        let entry = LogEntry {
+            sequence,
+            resource: change.resource,
+            kind,
+            company: company.into(),
+            correlation_id: id.into(),
+            version,
+            conversation,
+            process: step.process,
+            user: change.user.clone(),
+            source_interface: change.source_interface.clone(),
+            source_action: change.source_action.clone(),
+            changes,
+            envelope: ENVELOPE,
+        };
+        self.log.push(LogRow {
+            entry,
+            company_no,
+            record_key: record_key(company, id),
+        });
+        (sequence, version)
+    }
+
+    /// The number of a company that is there, or the one that it is about to get.
+    fn number_of_company(&self, id: &str) -> i64 {
+        let key = Key {
+            place: Place::companies(),
+            id: id.into(),
+        };
+        let next = || {
+            self.ground
+                .collections
+                .get(&Place::companies())
+                .map_or(1, |all| all.next_ordinal)
+        };
+        signed(
+            self.ground
+                .records
+                .get(&key)
+                .map_or_else(next, |company| company.stored.ordinal),
+        )
+    }
+
+    fn finish(self) -> Plan {
+        let Self {
+            ground,
+            mut plan,
+            log,
+            gaps,
+            ..
+        } = self;
+        let gone: HashSet<i64> = plan.departed.iter().copied().collect();
+        for (key, live) in ground.records {
+            if live.touched && !gone.contains(&key.place.company_no) {
+                let row = Row {
+                    key,
+                    stored: live.stored,
+                    payroll: live.payroll,
+                };
+                if live.fresh {
+                    plan.inserts.push(row)
+                } else {
+                    plan.updates.push(row)
+                }
+            }
+        }
+        // In the order of the table, which is also the cheapest to write.
+        plan.inserts
+            .sort_by_key(|row| (row.key.place.order(), row.stored.ordinal));
+        plan.updates
+            .sort_by_key(|row| (row.key.place.order(), row.stored.ordinal));
+        plan.collections = ground
+            .collections
+            .into_iter()
+            .filter(|(place, _)| !gone.contains(&place.company_no))
+            .collect();
+        plan.collections.sort_by_key(|(place, _)| place.order());
+        plan.gaps = gaps
+            .into_iter()
+            .filter(|((place, _), _)| !gone.contains(&place.company_no))
+            .map(|((place, block), dead)| Gap { place, block, dead })
+            .collect();
+        plan.gaps.sort_by_key(|gap| (gap.place.order(), gap.block));
+        plan.deletes
+            .retain(|(place, _)| !gone.contains(&place.company_no));
+        plan.log = log;
+        plan.head = ground.head;
+        plan.version = ground.version;
+        plan
+    }
+}
+
+fn tail<'a>(resource: Resource, correlation_id: &'a str, stored: &Stored) -> Tail<'a> {
+    Tail {
+        resource,
+        correlation_id,
+        state: stored.state,
+        version: stored.version,
+        sequence: stored.sequence,
+    }
+}
+
+/// What an invoicing notification will tell of the change.
+fn told(resource: Resource, before: &str, after: &str) -> Option<Box<str>> {
+    (resource.area() == Area::Invoicing).then(|| invoicing::changes(before, after).into())
+}
+
+fn payroll(upsert: &Upsert) -> Option<PayrollCompany> {
+    match &upsert.facts {
+        Facts::Payroll(company) => Some(company.clone()),
+        _ => None,
+    }
+}

@@ -1,0 +1,186 @@
+//! The change log in PostgreSQL: what the port asks of it, and how it is read.
+
+use async_trait::async_trait;
+use domain::event::EventKind;
+use domain::{Resource, TenantId, Ticks};
+use tokio_postgres::{IsolationLevel, Row};
+
+use super::rows::{bytes, code, company_no, guid, limit, small, tenant_no};
+use super::{PostgresStore, fault};
+use crate::plan::{signed, unsigned};
+use crate::{
+    ChangeBatch, ChangeLog, LogBounds, LogEntry, LogPage, LogQuery, Progress, Result, StoreError, Tally,
+};
+
+const ENTRY: &str = "l.sequence, l.resource, l.kind, l.company, l.correlation_id, l.version, l.conversation, \
+                     l.process, l.user_name, l.source_interface, l.source_action, l.changes, l.envelope";
+
+fn entry(row: &Row) -> Result<LogEntry> {
+    let unknown = || StoreError::internal("a log row with an unknown resource or kind");
+    Ok(LogEntry {
+        sequence: unsigned(row.get(0)),
+        resource: Resource::by_code(small(row.get(1))).ok_or_else(unknown)?,
+        kind: EventKind::by_code(small(row.get(2))).ok_or_else(unknown)?,
+        company: row.get(3),
+        correlation_id: row.get(4),
+        version: Ticks(row.get(5)),
+        conversation: guid(row, 6)?,
+        process: guid(row, 7)?,
+        user: row.get(8),
+        source_interface: row.get(9),
+        source_action: row.get(10),
+        changes: row.get(11),
+        envelope: small(row.get(12)),
+    })
+}
+
+pub(super) fn progress(row: &Row) -> Result<Progress> {
+    let tally = serde_json::from_str(row.get(3)).map_err(StoreError::internal)?;
+    Ok(Progress {
+        line: unsigned(row.get(0)),
+        hash: bytes(row, 1)?,
+        process: guid(row, 2)?,
+        tally,
+    })
+}
+
+#[async_trait]
+impl ChangeLog for PostgresStore {
+    async fn apply_changes(&self, batch: ChangeBatch) -> Result<Tally> {
+        self.gather(batch).await
+    }
+
+    async fn find_progress(&self, tenant: &TenantId, key: &str) -> Result<Option<Progress>> {
+        let row = self
+            .row(
+                "SELECT p.line, p.hash, p.process, p.tally FROM processes p
+                 WHERE p.tenant_no = (SELECT no FROM tenants WHERE id = $1) AND p.idempotency_key = $2",
+                &[&tenant.as_str(), &key],
+            )
+            .await?;
+        row.as_ref().map(progress).transpose()
+    }
+
+    async fn read_log(&self, query: &LogQuery) -> Result<LogPage> {
+        let mut client = self.client().await?;
+        let snapshot = client
+            .build_transaction()
+            .isolation_level(IsolationLevel::RepeatableRead)
+            .read_only(true)
+            .start()
+            .await
+            .map_err(fault)?;
+        let unknown = || StoreError::UnknownTenant(query.tenant.to_string());
+        let tenant_no = tenant_no(&snapshot, &query.tenant).await?.ok_or_else(unknown)?;
+        let floor = snapshot
+            .query_one("SELECT floor FROM heads WHERE tenant_no = $1", &[&tenant_no])
+            .await;
+        let floor = unsigned(floor.map_err(fault)?.get(0));
+        if query.after < floor {
+            return Ok(LogPage::BelowFloor { floor });
+        }
+        let company_no = match &query.company {
+            None => -1,
+            Some(company) => match company_no(&snapshot, tenant_no, company).await? {
+                Some(number) => number,
+                None => return Ok(LogPage::Entries(Vec::new())),
+            },
+        };
+        let (after, rows_max) = (signed(query.after), limit(query.rows_max));
+        let rows = match &query.events {
+            None => {
+                let read = snapshot
+                    .prepare_cached(&format!(
+                        "SELECT {ENTRY} FROM log l WHERE l.tenant_no = $1 AND l.sequence > $2
+                         AND ($3 < 0 OR l.company_no = $3) ORDER BY l.sequence LIMIT $4"
+                    ))
+                    .await
+                    .map_err(fault)?;
+                snapshot
+                    .query(&read, &[&tenant_no, &after, &company_no, &rows_max])
+                    .await
+            }
+            Some(events) => {
+                let resources: Vec<i64> = events.iter().map(|(resource, _)| code(*resource)).collect();
+                let kinds: Vec<i64> = events.iter().map(|(_, kind)| i64::from(kind.code())).collect();
+                let read = snapshot
+                    .prepare_cached(&format!(
+                        "SELECT {ENTRY} FROM unnest($2::bigint[], $3::bigint[]) AS e (resource, kind)
+                         CROSS JOIN LATERAL (SELECT * FROM log WHERE tenant_no = $1 AND resource = e.resource
+                             AND kind = e.kind AND sequence > $4 AND ($5 < 0 OR company_no = $5)
+                             ORDER BY sequence LIMIT $6) l
+                         ORDER BY l.sequence LIMIT $6"
+                    ))
+                    .await
+                    .map_err(fault)?;
+                snapshot
+                    .query(
+                        &read,
+                        &[&tenant_no, &resources, &kinds, &after, &company_no, &rows_max],
+                    )
+                    .await
+            }
+        };
+        rows.map_err(fault)?
+            .iter()
+            .map(entry)
+            .collect::<Result<_>>()
+            .map(LogPage::Entries)
+    }
+
+    async fn log_bounds(&self, tenant: &TenantId) -> Result<LogBounds> {
+        let row = self
+            .row(
+                "SELECT h.floor, h.head FROM heads h JOIN tenants t ON t.no = h.tenant_no WHERE t.id = $1",
+                &[&tenant.as_str()],
+            )
+            .await?;
+        let row = row.ok_or_else(|| StoreError::UnknownTenant(tenant.to_string()))?;
+        Ok(LogBounds {
+            floor: unsigned(row.get(0)),
+            head: unsigned(row.get(1)),
+        })
+    }
+
+    async fn prune_log(&self, tenant: &TenantId, before: Ticks, rows_max: usize) -> Result<usize> {
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.map_err(fault)?;
+        let Some(tenant_no) = tenant_no(&transaction, tenant).await? else {
+            return Ok(0);
+        };
+        transaction
+            .execute(
+                "SELECT 1 FROM heads WHERE tenant_no = $1 FOR UPDATE",
+                &[&tenant_no],
+            )
+            .await
+            .map_err(fault)?;
+        let row = transaction
+            .query_one(
+                "SELECT max(sequence) FROM (SELECT sequence, version FROM log WHERE tenant_no = $1
+                 ORDER BY sequence LIMIT $2) oldest WHERE version < $3",
+                &[&tenant_no, &limit(rows_max), &before.0],
+            )
+            .await
+            .map_err(fault)?;
+        let Some(last) = row.get::<_, Option<i64>>(0) else {
+            return Ok(0);
+        };
+        transaction
+            .execute(
+                "UPDATE heads SET floor = $2 WHERE tenant_no = $1",
+                &[&tenant_no, &last],
+            )
+            .await
+            .map_err(fault)?;
+        let gone = transaction
+            .execute(
+                "DELETE FROM log WHERE tenant_no = $1 AND sequence <= $2",
+                &[&tenant_no, &last],
+            )
+            .await
+            .map_err(fault)?;
+        transaction.commit().await.map_err(fault)?;
+        Ok(usize::try_from(gone).unwrap_or(usize::MAX))
+    }
+}

@@ -1,0 +1,215 @@
+//! Tenants, users and memberships in PostgreSQL.
+
+use async_trait::async_trait;
+use domain::{MembershipId, TenantId, Ticks, UserId};
+use tokio_postgres::Row;
+
+use super::rows::{guid, tenant_no};
+use super::{PostgresStore, exists, fault};
+use crate::{Directory, Membership, Result, Standing, Tenant, User};
+
+fn tenant(row: &Row) -> Tenant {
+    Tenant {
+        id: TenantId::new(row.get::<_, Box<str>>(0)),
+        name: row.get(1),
+        short_code: row.get(2),
+        standing: Standing::by_code(row.get(3)),
+        created_at: Ticks(row.get(4)),
+    }
+}
+
+fn user(row: &Row) -> User {
+    User {
+        id: UserId::new(row.get::<_, Box<str>>(0)),
+        email: row.get(1),
+        given_name: row.get(2),
+        lang: row.get(3),
+        password_hash: row.get(4),
+        standing: Standing::by_code(row.get(5)),
+        created_at: Ticks(row.get(6)),
+    }
+}
+
+fn membership(row: &Row) -> Result<Membership> {
+    Ok(Membership {
+        id: MembershipId::new(row.get::<_, Box<str>>(0)),
+        user: UserId::new(row.get::<_, Box<str>>(1)),
+        tenant: TenantId::new(row.get::<_, Box<str>>(2)),
+        modules: row.get(3),
+        key_user_correlation_id: guid(row, 4)?,
+        equipo_user_id: row.get(5),
+        second_client_id: row.get(6),
+        created_at: Ticks(row.get(7)),
+    })
+}
+
+const TENANT: &str = "SELECT id, name, short_code, standing, created_at FROM tenants";
+const USER: &str = "SELECT id, email, given_name, lang, password_hash, standing, created_at FROM users";
+
+#[async_trait]
+impl Directory for PostgresStore {
+    async fn add_tenant(&self, tenant: &Tenant) -> Result<()> {
+        self.insert(
+            format!("a tenant \"{}\"", tenant.id),
+            "WITH added AS (INSERT INTO tenants (id, name, short_code, standing, created_at)
+                 VALUES ($1, $2, $3, $4, $5) RETURNING no)
+             INSERT INTO heads (tenant_no, head, floor, version) SELECT no, 0, 0, 0 FROM added",
+            &[
+                &tenant.id.as_str(),
+                &tenant.name,
+                &tenant.short_code,
+                &tenant.standing.code(),
+                &tenant.created_at.0,
+            ],
+        )
+        .await
+    }
+
+    async fn find_tenant(&self, id: &TenantId) -> Result<Option<Tenant>> {
+        Ok(self
+            .row(&format!("{TENANT} WHERE id = $1"), &[&id.as_str()])
+            .await?
+            .as_ref()
+            .map(tenant))
+    }
+
+    async fn tenants(&self) -> Result<Vec<Tenant>> {
+        Ok(self
+            .rows(&format!("{TENANT} ORDER BY no"), &[])
+            .await?
+            .iter()
+            .map(tenant)
+            .collect())
+    }
+
+    async fn set_tenant_standing(&self, id: &TenantId, standing: Standing) -> Result<bool> {
+        self.change(
+            "UPDATE tenants SET standing = $2 WHERE id = $1",
+            &[&id.as_str(), &standing.code()],
+        )
+        .await
+    }
+
+    async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.map_err(fault)?;
+        let Some(tenant_no) = tenant_no(&transaction, id).await? else {
+            return Ok(false);
+        };
+        transaction
+            .execute(
+                "SELECT 1 FROM heads WHERE tenant_no = $1 FOR UPDATE",
+                &[&tenant_no],
+            )
+            .await
+            .map_err(fault)?;
+        for sql in [
+            "DELETE FROM refresh_tokens WHERE grant_id IN (SELECT id FROM grants WHERE tenant_id = $1)",
+            "DELETE FROM grants WHERE tenant_id = $1",
+            "DELETE FROM memberships WHERE tenant_id = $1",
+            "DELETE FROM tenants WHERE id = $1",
+        ] {
+            transaction.execute(sql, &[&id.as_str()]).await.map_err(fault)?;
+        }
+        transaction
+            .execute(
+                "INSERT INTO erased_tenants (tenant_no) VALUES ($1)",
+                &[&tenant_no],
+            )
+            .await
+            .map_err(exists("an erasure of this tenant".into()))?;
+        transaction.commit().await.map_err(fault)?;
+        Ok(true)
+    }
+
+    async fn add_user(&self, user: &User) -> Result<()> {
+        self.insert(
+            format!("a user \"{}\"", user.email),
+            "INSERT INTO users (id, email, given_name, lang, password_hash, standing, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7)",
+            &[
+                &user.id.as_str(),
+                &user.email,
+                &user.given_name,
+                &user.lang,
+                &user.password_hash,
+                &user.standing.code(),
+                &user.created_at.0,
+            ],
+        )
+        .await
+    }
+
+    async fn find_user_by_email(&self, email: &str) -> Result<Option<User>> {
+        Ok(self
+            .row(&format!("{USER} WHERE email = $1"), &[&email])
+            .await?
+            .as_ref()
+            .map(user))
+    }
+
+    async fn users(&self) -> Result<Vec<User>> {
+        Ok(self
+            .rows(&format!("{USER} ORDER BY created_at, id"), &[])
+            .await?
+            .iter()
+            .map(user)
+            .collect())
+    }
+
+    async fn set_user_standing(&self, id: &UserId, standing: Standing) -> Result<bool> {
+        self.change(
+            "UPDATE users SET standing = $2 WHERE id = $1",
+            &[&id.as_str(), &standing.code()],
+        )
+        .await
+    }
+
+    async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool> {
+        self.change(
+            "UPDATE users SET password_hash = $2 WHERE id = $1",
+            &[&id.as_str(), &hash],
+        )
+        .await
+    }
+
+    async fn add_membership(&self, membership: &Membership) -> Result<()> {
+        self.insert(
+            "such a membership".into(),
+            "INSERT INTO memberships (id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
+                 second_client_id, created_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+            &[
+                &membership.id.as_str(),
+                &membership.user.as_str(),
+                &membership.tenant.as_str(),
+                &membership.modules,
+                &membership.key_user_correlation_id.as_bytes().as_slice(),
+                &membership.equipo_user_id,
+                &membership.second_client_id,
+                &membership.created_at.0,
+            ],
+        )
+        .await
+    }
+
+    async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
+        self.change(
+            "DELETE FROM memberships WHERE user_id = $1 AND tenant_id = $2",
+            &[&user.as_str(), &tenant.as_str()],
+        )
+        .await
+    }
+
+    async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>> {
+        let rows = self
+            .rows(
+                "SELECT id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
+                     second_client_id, created_at
+                 FROM memberships WHERE user_id = $1 ORDER BY created_at, id",
+                &[&user.as_str()],
+            )
+            .await?;
+        rows.iter().map(membership).collect()
+    }
+}

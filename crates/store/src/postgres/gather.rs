@@ -1,0 +1,89 @@
+//! Joins the changes of one tenant that wait on this node into one transaction: while one is under way,
+//! the next gathers.
+
+use std::collections::HashMap;
+
+use domain::TenantId;
+use parking_lot::Mutex;
+use tokio::sync::oneshot;
+
+use super::PostgresStore;
+use crate::{ChangeBatch, Result, StoreError, Tally};
+
+/// A transaction takes no further batch once it has this many changes.
+const GROUP_CHANGES_MAX: usize = 2048;
+
+struct Waiting {
+    batch: ChangeBatch,
+    answer: oneshot::Sender<Result<Tally>>,
+}
+
+/// What waits per tenant; a tenant that is listed has somebody who writes.
+#[derive(Default)]
+pub(super) struct Gather {
+    tenants: Mutex<HashMap<TenantId, Vec<Waiting>>>,
+}
+
+impl Gather {
+    pub(super) fn queued(&self) -> usize {
+        self.tenants.lock().values().map(Vec::len).sum()
+    }
+
+    /// Puts a batch in line; true for the one who must write.
+    fn join(&self, waiting: Waiting) -> bool {
+        let mut tenants = self.tenants.lock();
+        let tenant = waiting.batch.tenant.clone();
+        let first = !tenants.contains_key(&tenant);
+        tenants.entry(tenant).or_default().push(waiting);
+        first
+    }
+
+    /// The next group of a tenant; none once nobody waits, and then the next who comes must write.
+    fn next(&self, tenant: &TenantId) -> Option<Vec<Waiting>> {
+        let mut tenants = self.tenants.lock();
+        let line = tenants.get_mut(tenant)?;
+        if line.is_empty() {
+            tenants.remove(tenant);
+            return None;
+        }
+        let mut changes = 0;
+        let fits = line.iter().take_while(|waiting| {
+            let room = changes < GROUP_CHANGES_MAX;
+            changes += waiting.batch.lines.len();
+            room
+        });
+        let count = fits.count();
+        Some(line.drain(..count).collect())
+    }
+}
+
+impl PostgresStore {
+    pub(super) async fn gather(&self, batch: ChangeBatch) -> Result<Tally> {
+        let (answer, receiver) = oneshot::channel();
+        let tenant = batch.tenant.clone();
+        if self.inner.gather.join(Waiting { batch, answer }) {
+            // A task of its own, so that a caller who goes away takes nobody's changes along.
+            let store = self.clone();
+            tokio::spawn(async move { store.write_gathered(&tenant).await });
+        }
+        receiver
+            .await
+            .map_err(|_| StoreError::Unavailable("the store is closed".into()))?
+    }
+
+    async fn write_gathered(&self, tenant: &TenantId) {
+        while let Some(group) = self.inner.gather.next(tenant) {
+            let (batches, answers): (Vec<_>, Vec<_>) = group
+                .into_iter()
+                .map(|waiting| (waiting.batch, waiting.answer))
+                .unzip();
+            let tallies = self.apply(tenant, batches).await.unwrap_or_else(|error| {
+                tracing::warn!(%error, "a group of changes failed");
+                answers.iter().map(|_| Err(error.clone())).collect()
+            });
+            for (answer, tally) in answers.into_iter().zip(tallies) {
+                let _ = answer.send(tally);
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! Signing keys in PostgreSQL.
+
+use async_trait::async_trait;
+use domain::Ticks;
+
+use super::PostgresStore;
+use crate::keys::purpose;
+use crate::{Result, SigningKey, SigningKeys};
+
+#[async_trait]
+impl SigningKeys for PostgresStore {
+    async fn add_signing_key(&self, key: &SigningKey) -> Result<()> {
+        let ports = self.ports();
+        let sealed = ports
+            .vault
+            .seal(&*ports.random, &purpose(&key.kid), key.private.reveal())?;
+        self.insert(
+            format!("a signing key \"{}\"", key.kid),
+            "INSERT INTO signing_keys (kid, sealed, public_jwk, created_at, signs_from, retired_at)
+             VALUES ($1, $2, $3, $4, $5, $6)",
+            &[
+                &key.kid,
+                &sealed,
+                &key.public_jwk,
+                &key.created_at.0,
+                &key.signs_from.0,
+                &key.retired_at.map(|at| at.0),
+            ],
+        )
+        .await
+    }
+
+    async fn signing_keys(&self) -> Result<Vec<SigningKey>> {
+        let rows = self
+            .rows(
+                "SELECT kid, sealed, public_jwk, created_at, signs_from, retired_at FROM signing_keys
+                 ORDER BY created_at, kid",
+                &[],
+            )
+            .await?;
+        rows.iter()
+            .map(|row| {
+                let kid: String = row.get(0);
+                Ok(SigningKey {
+                    private: self.ports().vault.open(&purpose(&kid), row.get(1))?,
+                    kid,
+                    public_jwk: row.get(2),
+                    created_at: Ticks(row.get(3)),
+                    signs_from: Ticks(row.get(4)),
+                    retired_at: row.get::<_, Option<i64>>(5).map(Ticks),
+                })
+            })
+            .collect()
+    }
+
+    async fn retire_signing_key(&self, kid: &str, at: Ticks) -> Result<bool> {
+        self.change(
+            "UPDATE signing_keys SET retired_at = $2 WHERE kid = $1",
+            &[&kid, &at.0],
+        )
+        .await
+    }
+}

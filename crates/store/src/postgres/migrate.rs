@@ -1,0 +1,90 @@
+//! Brings a database's schema up to date, forward only; refuses one that a newer program has made.
+
+use deadpool_postgres::Object;
+
+use super::fault;
+use crate::{Ports, Result, StoreError};
+
+/// In order; the name of each says its number.
+const MIGRATIONS: [(&str, &str); 1] = [("0001_spine", include_str!("migrations/0001_spine.sql"))];
+/// Any constant: nodes that start together take turns at it.
+const LOCK: i64 = 0x616c_6461_6261;
+
+fn known() -> i64 {
+    i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)
+}
+
+pub(super) async fn version(client: &tokio_postgres::Client) -> Result<Option<i64>> {
+    let exists = client
+        .query_one("SELECT to_regclass('schema_migrations') IS NOT NULL", &[])
+        .await
+        .map_err(fault)?
+        .get::<_, bool>(0);
+    if !exists {
+        return Ok(None);
+    }
+    let row = client
+        .query_one("SELECT max(number) FROM schema_migrations", &[])
+        .await
+        .map_err(fault)?;
+    Ok(row.get(0))
+}
+
+pub(super) async fn up(client: &mut Object) -> Result<i64> {
+    let at = version(client).await?.unwrap_or(0);
+    if at > known() {
+        return Err(StoreError::NewerSchema {
+            found: at,
+            known: known(),
+        });
+    }
+    if at == known() {
+        return Ok(at);
+    }
+    let transaction = client.transaction().await.map_err(fault)?;
+    transaction
+        .execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK])
+        .await
+        .map_err(fault)?;
+    transaction
+        .batch_execute(
+            "CREATE TABLE IF NOT EXISTS schema_migrations (number BIGINT PRIMARY KEY, name TEXT NOT NULL)",
+        )
+        .await
+        .map_err(fault)?;
+    // Read again under the lock: another node may have been faster.
+    let row = transaction
+        .query_one("SELECT coalesce(max(number), 0) FROM schema_migrations", &[])
+        .await;
+    let done: i64 = row.map_err(fault)?.get(0);
+    for (number, (name, sql)) in (1_i64..).zip(MIGRATIONS).filter(|(number, _)| *number > done) {
+        tracing::info!(migration = name, "bringing the store's schema up to date");
+        transaction.batch_execute(sql).await.map_err(fault)?;
+        transaction
+            .execute(
+                "INSERT INTO schema_migrations (number, name) VALUES ($1, $2)",
+                &[&number, &name],
+            )
+            .await
+            .map_err(fault)?;
+    }
+    transaction.commit().await.map_err(fault)?;
+    Ok(known())
+}
+
+/// A new store takes the master key that it is opened with; after that, no other opens it.
+pub(super) async fn check_master_key(client: &Object, ports: &Ports) -> Result<()> {
+    let sealed = ports.vault.sealed_check(&*ports.random)?;
+    client
+        .execute(
+            "INSERT INTO meta (name, value) VALUES ('vault', $1) ON CONFLICT DO NOTHING",
+            &[&sealed],
+        )
+        .await
+        .map_err(fault)?;
+    let row = client
+        .query_one("SELECT value FROM meta WHERE name = 'vault'", &[])
+        .await
+        .map_err(fault)?;
+    ports.vault.check(row.get(0))
+}

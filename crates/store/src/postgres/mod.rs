@@ -1,0 +1,163 @@
+//! The store for many nodes: PostgreSQL 15 or newer, a pool of connections, batches as arrays. Nodes keep
+//! no state; what must happen in order is ordered by the tenant's head row.
+
+mod applications;
+mod apply;
+mod archive;
+mod changes;
+mod directory;
+mod gather;
+mod grants;
+mod keys;
+mod migrate;
+mod records;
+mod rows;
+mod tls;
+mod upkeep;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime};
+use tokio_postgres::error::SqlState;
+
+use crate::{Ports, Result, StoreError};
+use gather::Gather;
+
+/// How long a request waits for a connection before it is told that the store is busy.
+const CONNECTION_WAIT: Duration = Duration::from_secs(5);
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+const SERVER_VERSION_MIN: i32 = 150_000;
+
+/// A store in a PostgreSQL database; cheap to clone.
+#[derive(Clone)]
+pub struct PostgresStore {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    pool: Pool,
+    ports: Ports,
+    gather: Gather,
+    schema: i64,
+}
+
+impl std::fmt::Debug for PostgresStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("PostgresStore")
+    }
+}
+
+impl PostgresStore {
+    /// Connects, brings the schema up to date, and checks that the master key opens the store.
+    pub async fn open(url: &str, connections_max: usize, ports: Ports) -> Result<Self> {
+        let pool = pool(url, connections_max)?;
+        let mut client = take(&pool).await?;
+        check_server(&client).await?;
+        let schema = migrate::up(&mut client).await?;
+        migrate::check_master_key(&client, &ports).await?;
+        drop(client);
+        Ok(Self {
+            inner: Arc::new(Inner {
+                pool,
+                ports,
+                gather: Gather::default(),
+                schema,
+            }),
+        })
+    }
+
+    /// The number of the newest migration that is in the database, without changing anything.
+    pub async fn schema_of(url: &str) -> Result<Option<i64>> {
+        let pool = pool(url, 1)?;
+        migrate::version(&*take(&pool).await?).await
+    }
+
+    fn ports(&self) -> &Ports {
+        &self.inner.ports
+    }
+
+    async fn client(&self) -> Result<Object> {
+        take(&self.inner.pool).await
+    }
+}
+
+fn pool(url: &str, connections_max: usize) -> Result<Pool> {
+    let mut config: tokio_postgres::Config = url
+        .parse()
+        .map_err(|error| StoreError::Unavailable(format!("the store's url cannot be read: {error}")))?;
+    config.connect_timeout(CONNECT_TIMEOUT).application_name("aldaba");
+    let recycling = ManagerConfig {
+        recycling_method: RecyclingMethod::Fast,
+    };
+    let manager = match tls::connector(&config)? {
+        Some(connector) => Manager::from_config(config, connector, recycling),
+        None => Manager::from_config(config, tokio_postgres::NoTls, recycling),
+    };
+    Pool::builder(manager)
+        .max_size(connections_max)
+        .wait_timeout(Some(CONNECTION_WAIT))
+        .create_timeout(Some(CONNECT_TIMEOUT))
+        .runtime(Runtime::Tokio1)
+        .build()
+        .map_err(StoreError::internal)
+}
+
+async fn take(pool: &Pool) -> Result<Object> {
+    pool.get().await.map_err(|error| match error {
+        PoolError::Backend(error) => fault(error),
+        PoolError::Timeout(_) => {
+            StoreError::Unavailable("no connection to PostgreSQL became free in 5 s".into())
+        }
+        other => StoreError::Unavailable(other.to_string()),
+    })
+}
+
+async fn check_server(client: &Object) -> Result<()> {
+    let version: String = client
+        .query_one("SHOW server_version_num", &[])
+        .await
+        .map_err(fault)?
+        .get(0);
+    if version.parse().unwrap_or(0) < SERVER_VERSION_MIN {
+        return Err(StoreError::Unavailable(format!(
+            "PostgreSQL 15 or newer is needed; the server says {version}"
+        )));
+    }
+    Ok(())
+}
+
+/// Says what a fault of PostgreSQL's means to who called.
+fn fault(error: tokio_postgres::Error) -> StoreError {
+    let Some(db) = error.as_db_error() else {
+        return StoreError::Unavailable(chain(&error));
+    };
+    match db.code() {
+        &SqlState::DISK_FULL | &SqlState::OUT_OF_MEMORY => StoreError::Full(db.message().to_owned()),
+        code if ["08", "57", "53"]
+            .iter()
+            .any(|class| code.code().starts_with(class)) =>
+        {
+            StoreError::Unavailable(db.message().to_owned())
+        }
+        _ => StoreError::internal(format!("{}: {}", db.code().code(), db.message())),
+    }
+}
+
+fn chain(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text = format!("{text}: {cause}");
+        source = cause.source();
+    }
+    text
+}
+
+/// A violated uniqueness means that the thing is there already.
+fn exists(what: String) -> impl FnOnce(tokio_postgres::Error) -> StoreError {
+    move |error| match error.code() {
+        Some(&SqlState::UNIQUE_VIOLATION) => StoreError::Exists(what),
+        _ => fault(error),
+    }
+}

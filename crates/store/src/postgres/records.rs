@@ -1,0 +1,167 @@
+//! Records and pages in PostgreSQL.
+
+use async_trait::async_trait;
+use deadpool_postgres::Transaction;
+use domain::{Resource, TenantId};
+use tokio_postgres::IsolationLevel;
+
+use super::rows::{code, limit};
+use super::{PostgresStore, fault};
+use crate::plan::{Collection, TENANT, signed, unsigned};
+use crate::records::{Start, locate};
+use crate::{Page, PageQuery, Record, Records, Result};
+
+/// The tenant's and the owning company's number: what most statements here start from.
+const OWNER: &str = "SELECT t.no AS tenant_no, h.head,
+        CASE WHEN $2::text IS NULL THEN 0 ELSE (SELECT c.ordinal FROM records c
+            WHERE c.tenant_no = t.no AND c.company_no = 0 AND c.resource = $3 AND c.correlation_id = $2) END AS company_no
+    FROM tenants t JOIN heads h ON h.tenant_no = t.no WHERE t.id = $1";
+
+async fn start(
+    snapshot: &Transaction<'_>,
+    tenant_no: i64,
+    owner: i64,
+    resource: Resource,
+    all: Collection,
+    offset: u64,
+) -> Result<Start> {
+    if all.live + 1 == all.next_ordinal {
+        return Ok(locate(offset, []));
+    }
+    let gaps = snapshot
+        .prepare_cached(
+            "SELECT block, dead FROM gaps WHERE tenant_no = $1 AND company_no = $2 AND resource = $3 ORDER BY block",
+        )
+        .await
+        .map_err(fault)?;
+    let gaps = snapshot
+        .query(&gaps, &[&tenant_no, &owner, &code(resource)])
+        .await
+        .map_err(fault)?;
+    Ok(locate(
+        offset,
+        gaps.iter()
+            .map(|row| (unsigned(row.get(0)), unsigned(row.get(1)))),
+    ))
+}
+
+#[async_trait]
+impl Records for PostgresStore {
+    async fn find_record(
+        &self,
+        tenant: &TenantId,
+        company: Option<&str>,
+        resource: Resource,
+        correlation_id: &str,
+    ) -> Result<Option<Record>> {
+        let row = self
+            .row(
+                &format!(
+                    "SELECT r.body, r.sequence FROM ({OWNER}) o JOIN records r ON r.tenant_no = o.tenant_no
+                     AND r.company_no = o.company_no AND r.resource = $4 AND r.correlation_id = $5"
+                ),
+                &[
+                    &tenant.as_str(),
+                    &company,
+                    &code(Resource::companies()),
+                    &code(resource),
+                    &correlation_id,
+                ],
+            )
+            .await?;
+        Ok(row.map(|row| Record {
+            body: row.get(0),
+            sequence: unsigned(row.get(1)),
+        }))
+    }
+
+    async fn page(&self, query: &PageQuery) -> Result<Option<Page>> {
+        let mut client = self.client().await?;
+        let snapshot = client
+            .build_transaction()
+            .isolation_level(IsolationLevel::RepeatableRead)
+            .read_only(true)
+            .start()
+            .await
+            .map_err(fault)?;
+        let find = snapshot
+            .prepare_cached(&format!(
+                "SELECT o.tenant_no, o.company_no, o.head, c.next_ordinal, c.live, c.version FROM ({OWNER}) o
+                 LEFT JOIN collections c ON c.tenant_no = o.tenant_no AND c.company_no = o.company_no
+                     AND c.resource = $4"
+            ))
+            .await
+            .map_err(fault)?;
+        let company = query.company.as_deref();
+        let args: super::rows::Args<'_> = &[
+            &query.tenant.as_str(),
+            &company,
+            &code(Resource::companies()),
+            &code(query.resource),
+        ];
+        let Some(row) = snapshot.query_opt(&find, args).await.map_err(fault)? else {
+            return Ok(None);
+        };
+        let Some(owner) = row.get::<_, Option<i64>>(1) else {
+            return Ok(None);
+        };
+        let tenant_no: i64 = row.get(0);
+        let all = row
+            .get::<_, Option<i64>>(3)
+            .map_or_else(Collection::default, |next| Collection {
+                next_ordinal: unsigned(next),
+                live: unsigned(row.get(4)),
+                version: unsigned(row.get(5)),
+            });
+        let bodies = if query.offset >= all.live {
+            Vec::new()
+        } else {
+            let start = start(&snapshot, tenant_no, owner, query.resource, all, query.offset).await?;
+            let read = snapshot
+                .prepare_cached(
+                    "SELECT body FROM records WHERE tenant_no = $1 AND company_no = $2 AND resource = $3
+                     AND ordinal >= $4 ORDER BY ordinal LIMIT $5 OFFSET $6",
+                )
+                .await
+                .map_err(fault)?;
+            let (from, skip) = (signed(start.ordinal), signed(start.skip));
+            let args: super::rows::Args<'_> = &[
+                &tenant_no,
+                &owner,
+                &code(query.resource),
+                &from,
+                &limit(query.rows_max),
+                &skip,
+            ];
+            snapshot
+                .query(&read, args)
+                .await
+                .map_err(fault)?
+                .iter()
+                .map(|row| row.get(0))
+                .collect()
+        };
+        Ok(Some(Page {
+            bodies,
+            total: all.live,
+            version: all.version,
+            head: unsigned(row.get(2)),
+        }))
+    }
+
+    async fn company_ids(&self, tenant: &TenantId, max: usize) -> Result<Vec<Box<str>>> {
+        let rows = self
+            .rows(
+                "SELECT correlation_id FROM records WHERE tenant_no = (SELECT no FROM tenants WHERE id = $1)
+                 AND company_no = $2 AND resource = $3 ORDER BY ordinal LIMIT $4",
+                &[
+                    &tenant.as_str(),
+                    &TENANT,
+                    &code(Resource::companies()),
+                    &limit(max),
+                ],
+            )
+            .await?;
+        Ok(rows.iter().map(|row| row.get(0)).collect())
+    }
+}

@@ -1,0 +1,92 @@
+//! Small look-ups and conversions that several tables share.
+
+use domain::{Guid, Resource, TenantId};
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Row, Transaction};
+
+use super::{PostgresStore, fault};
+use crate::plan::TENANT;
+use crate::{Result, StoreError};
+
+pub(super) type Args<'a> = &'a [&'a (dyn ToSql + Sync)];
+
+impl PostgresStore {
+    pub(super) async fn rows(&self, sql: &str, args: Args<'_>) -> Result<Vec<Row>> {
+        let client = self.client().await?;
+        let statement = client.prepare_cached(sql).await.map_err(fault)?;
+        client.query(&statement, args).await.map_err(fault)
+    }
+
+    pub(super) async fn row(&self, sql: &str, args: Args<'_>) -> Result<Option<Row>> {
+        let client = self.client().await?;
+        let statement = client.prepare_cached(sql).await.map_err(fault)?;
+        client.query_opt(&statement, args).await.map_err(fault)
+    }
+
+    /// Changes rows; false where there are none.
+    pub(super) async fn change(&self, sql: &str, args: Args<'_>) -> Result<bool> {
+        let client = self.client().await?;
+        let statement = client.prepare_cached(sql).await.map_err(fault)?;
+        client
+            .execute(&statement, args)
+            .await
+            .map(|rows| rows > 0)
+            .map_err(fault)
+    }
+
+    /// Inserts a row that must be new.
+    pub(super) async fn insert(&self, what: String, sql: &str, args: Args<'_>) -> Result<()> {
+        let client = self.client().await?;
+        let statement = client.prepare_cached(sql).await.map_err(fault)?;
+        client
+            .execute(&statement, args)
+            .await
+            .map(|_| ())
+            .map_err(super::exists(what))
+    }
+}
+
+pub(super) async fn tenant_no(on: &Transaction<'_>, tenant: &TenantId) -> Result<Option<i64>> {
+    let row = on
+        .query_opt("SELECT no FROM tenants WHERE id = $1", &[&tenant.as_str()])
+        .await
+        .map_err(fault)?;
+    Ok(row.map(|row| row.get(0)))
+}
+
+/// The number of a company that is there.
+pub(super) async fn company_no(on: &Transaction<'_>, tenant_no: i64, company: &str) -> Result<Option<i64>> {
+    let row = on
+        .query_opt(
+            "SELECT ordinal FROM records
+             WHERE tenant_no = $1 AND company_no = $2 AND resource = $3 AND correlation_id = $4",
+            &[&tenant_no, &TENANT, &code(Resource::companies()), &company],
+        )
+        .await
+        .map_err(fault)?;
+    Ok(row.map(|row| row.get(0)))
+}
+
+pub(super) fn code(resource: Resource) -> i64 {
+    i64::from(resource.code())
+}
+
+pub(super) fn guid(row: &Row, column: usize) -> Result<Guid> {
+    bytes(row, column).map(Guid::from_bytes)
+}
+
+/// A column that holds exactly `N` bytes.
+pub(super) fn bytes<const N: usize>(row: &Row, column: usize) -> Result<[u8; N]> {
+    row.get::<_, &[u8]>(column)
+        .try_into()
+        .map_err(|_| StoreError::internal("bytes of a wrong length"))
+}
+
+/// Limits come as counts of rows.
+pub(super) fn limit(rows_max: usize) -> i64 {
+    i64::try_from(rows_max).unwrap_or(i64::MAX)
+}
+
+pub(super) fn small(number: i64) -> i16 {
+    i16::try_from(number).unwrap_or(0)
+}

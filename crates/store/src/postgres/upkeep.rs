@@ -1,0 +1,115 @@
+//! Upkeep in PostgreSQL.
+
+use async_trait::async_trait;
+use domain::Ticks;
+
+use super::PostgresStore;
+use super::rows::limit;
+use crate::upkeep::{COMPANY_TABLES, TENANT_TABLES};
+use crate::{Expired, Health, Result, Upkeep};
+
+impl PostgresStore {
+    async fn delete_some(&self, table: &str, key: &str, condition: &str, args: [i64; 2]) -> Result<usize> {
+        let sql = format!(
+            "DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} WHERE {condition} LIMIT $2)"
+        );
+        self.delete(&sql, &[&args[0], &args[1]]).await
+    }
+
+    async fn delete(&self, sql: &str, args: super::rows::Args<'_>) -> Result<usize> {
+        let client = self.client().await?;
+        let statement = client.prepare_cached(sql).await.map_err(super::fault)?;
+        let gone = client.execute(&statement, args).await.map_err(super::fault)?;
+        Ok(usize::try_from(gone).unwrap_or(usize::MAX))
+    }
+
+    async fn purge_company(&self, rows_max: usize) -> Result<usize> {
+        let next = self
+            .row(
+                "SELECT tenant_no, company_no FROM departed_companies LIMIT 1",
+                &[],
+            )
+            .await?;
+        let Some(next) = next else { return Ok(0) };
+        let (tenant_no, company_no): (i64, i64) = (next.get(0), next.get(1));
+        for (table, key) in COMPANY_TABLES {
+            let sql = format!(
+                "DELETE FROM {table} WHERE ({key}) IN
+                 (SELECT {key} FROM {table} WHERE tenant_no = $1 AND company_no = $2 LIMIT $3)"
+            );
+            let gone = self
+                .delete(&sql, &[&tenant_no, &company_no, &limit(rows_max)])
+                .await?;
+            if gone > 0 {
+                return Ok(gone);
+            }
+        }
+        self.delete(
+            "DELETE FROM departed_companies WHERE tenant_no = $1 AND company_no = $2",
+            &[&tenant_no, &company_no],
+        )
+        .await
+    }
+
+    async fn purge_tenant(&self, rows_max: usize) -> Result<usize> {
+        let Some(next) = self
+            .row("SELECT tenant_no FROM erased_tenants LIMIT 1", &[])
+            .await?
+        else {
+            return Ok(0);
+        };
+        let tenant_no: i64 = next.get(0);
+        for (table, key) in TENANT_TABLES {
+            let gone = self
+                .delete_some(table, key, "tenant_no = $1", [tenant_no, limit(rows_max)])
+                .await?;
+            if gone > 0 {
+                return Ok(gone);
+            }
+        }
+        self.delete("DELETE FROM erased_tenants WHERE tenant_no = $1", &[&tenant_no])
+            .await
+    }
+}
+
+#[async_trait]
+impl Upkeep for PostgresStore {
+    async fn health(&self) -> Result<Health> {
+        self.row("SELECT 1", &[]).await?;
+        Ok(Health {
+            schema: self.inner.schema,
+            queued: self.inner.gather.queued(),
+        })
+    }
+
+    async fn expire(&self, now: Ticks, processes_before: Ticks, rows_max: usize) -> Result<Expired> {
+        let now = [now.0, limit(rows_max)];
+        let processes = [processes_before.0, limit(rows_max)];
+        Ok(Expired {
+            codes: self.delete_some("codes", "hash", "expires_at < $1", now).await?,
+            refresh_tokens: self
+                .delete_some("refresh_tokens", "hash", "expires_at < $1", now)
+                .await?,
+            grants: self.delete_some("grants", "id", "expires_at < $1", now).await?,
+            keys: self
+                .delete_some("subscription_keys", "hash", "valid_until < $1", now)
+                .await?,
+            processes: self
+                .delete_some(
+                    "processes",
+                    "tenant_no, idempotency_key",
+                    "touched_at < $1",
+                    processes,
+                )
+                .await?,
+        })
+    }
+
+    async fn purge(&self, rows_max: usize) -> Result<usize> {
+        Ok(self.purge_company(rows_max).await? + self.purge_tenant(rows_max).await?)
+    }
+
+    async fn close(&self) {
+        self.inner.pool.close();
+    }
+}

@@ -1,0 +1,89 @@
+//! Records as readers get them: bodies ready to serve, pages that cost the same wherever they lie.
+
+use async_trait::async_trait;
+use domain::{Resource, TenantId};
+
+use crate::Result;
+
+#[async_trait]
+pub trait Records: Send + Sync + 'static {
+    /// One record of a company (`None`: of the tenant).
+    async fn find_record(
+        &self,
+        tenant: &TenantId,
+        company: Option<&str>,
+        resource: Resource,
+        correlation_id: &str,
+    ) -> Result<Option<Record>>;
+
+    /// A page in order of creation, with its total, from one snapshot. None: no such company.
+    async fn page(&self, query: &PageQuery) -> Result<Option<Page>>;
+
+    /// Ids and names of the companies of a tenant, in order of creation.
+    async fn company_ids(&self, tenant: &TenantId, max: usize) -> Result<Vec<Box<str>>>;
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Record {
+    pub body: Box<str>,
+    pub sequence: u64,
+}
+
+#[derive(Clone, Debug)]
+pub struct PageQuery {
+    pub tenant: TenantId,
+    pub company: Option<Box<str>>,
+    pub resource: Resource,
+    /// How many records to pass over.
+    pub offset: u64,
+    pub rows_max: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page {
+    pub bodies: Vec<Box<str>>,
+    pub total: u64,
+    /// Moves with every change of the collection.
+    pub version: u64,
+    /// The tenant's last number at the time of the read: follow the log from here.
+    pub head: u64,
+}
+
+/// How many ordinals share one count of what was deleted among them.
+pub(crate) const BLOCK: u64 = 1024;
+
+/// The block of an ordinal; ordinals count from 1.
+pub(crate) fn block_of(ordinal: u64) -> u64 {
+    ordinal.saturating_sub(1) / BLOCK
+}
+
+/// Where a page starts: read from this ordinal on, and pass over `skip` live rows first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Start {
+    pub(crate) ordinal: u64,
+    pub(crate) skip: u64,
+}
+
+/// Finds the start of a page from the counts of dead ordinals per block, given in order.
+/// Blocks that are not listed have no gaps.
+pub(crate) fn locate(offset: u64, gaps: impl IntoIterator<Item = (u64, u64)>) -> Start {
+    let mut dead_before = 0;
+    for (block, dead) in gaps {
+        let live_before_block = block * BLOCK - dead_before;
+        if offset < live_before_block {
+            break;
+        }
+        let live_in_block = BLOCK.saturating_sub(dead);
+        if offset < live_before_block + live_in_block {
+            return Start {
+                ordinal: block * BLOCK + 1,
+                skip: offset - live_before_block,
+            };
+        }
+        dead_before += dead;
+    }
+    Start {
+        ordinal: offset + dead_before + 1,
+        skip: 0,
+    }
+}

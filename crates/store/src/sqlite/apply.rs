@@ -1,0 +1,333 @@
+//! Applies changes in SQLite: loads the ground of a plan and writes the plan down.
+
+use domain::record::State;
+use domain::{Resource, TenantId, Ticks};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::changes::find_progress;
+use super::fault;
+use super::rows::tenant_no;
+use crate::plan::{self, Collection, Ground, Key, LogRow, Place, Plan, Row, Stored, signed, unsigned};
+use crate::{ChangeBatch, Ports, Result, StoreError, Tally};
+
+/// Applies batches of any tenants; batches of one tenant are planned together.
+pub(super) fn apply(
+    connection: &Connection,
+    batches: Vec<ChangeBatch>,
+    ports: &Ports,
+) -> Result<Vec<Result<Tally>>> {
+    let mut tallies: Vec<Option<Result<Tally>>> = Vec::new();
+    tallies.resize_with(batches.len(), || None);
+    let mut waiting: Vec<(usize, ChangeBatch)> = batches.into_iter().enumerate().collect();
+    while let Some((_, first)) = waiting.first() {
+        let tenant = first.tenant.clone();
+        let (ours, others): (Vec<_>, Vec<_>) =
+            waiting.into_iter().partition(|(_, batch)| batch.tenant == tenant);
+        waiting = others;
+        let (positions, ours): (Vec<_>, Vec<_>) = ours.into_iter().unzip();
+        for (position, tally) in positions
+            .into_iter()
+            .zip(apply_for(connection, &tenant, ours, ports)?)
+        {
+            tallies[position] = Some(tally);
+        }
+    }
+    Ok(tallies.into_iter().flatten().collect())
+}
+
+fn apply_for(
+    connection: &Connection,
+    tenant: &TenantId,
+    batches: Vec<ChangeBatch>,
+    ports: &Ports,
+) -> Result<Vec<Result<Tally>>> {
+    let Some(tenant_no) = tenant_no(connection, tenant)? else {
+        let unknown = || StoreError::UnknownTenant(tenant.to_string());
+        return Ok(batches.iter().map(|_| Err(unknown())).collect());
+    };
+    let ground = load(connection, tenant_no, &batches)?;
+    let now = ports.clock.now();
+    let (plan, tallies) = plan::decide(ground, batches, now, &*ports.random);
+    write(connection, tenant_no, &plan, now)?;
+    Ok(tallies)
+}
+
+fn load(connection: &Connection, tenant_no: i64, batches: &[ChangeBatch]) -> Result<Ground> {
+    let (head, version) = connection
+        .prepare_cached("SELECT head, version FROM heads WHERE tenant_no = ?1")
+        .and_then(|mut head| {
+            head.query_row([tenant_no], |row| Ok((unsigned(row.get(0)?), Ticks(row.get(1)?))))
+        })
+        .map_err(fault)?;
+    let mut ground = Ground::new(head, version);
+    load_records(connection, tenant_no, Ground::company_keys(batches), &mut ground)?;
+    let keys = ground.record_keys(batches);
+    load_records(connection, tenant_no, keys, &mut ground)?;
+    load_collections(connection, tenant_no, batches, &mut ground)?;
+    for key in Ground::progress_keys(batches) {
+        if let Some(progress) = find_progress(connection, tenant_no, &key)? {
+            ground.know_progress(key, progress);
+        }
+    }
+    Ok(ground)
+}
+
+fn load_records(connection: &Connection, tenant_no: i64, keys: Vec<Key>, ground: &mut Ground) -> Result<()> {
+    let mut find = connection
+        .prepare_cached(
+            "SELECT ordinal, state, version, sequence, body FROM records
+             WHERE tenant_no = ?1 AND company_no = ?2 AND resource = ?3 AND correlation_id = ?4",
+        )
+        .map_err(fault)?;
+    for key in keys {
+        let place = key.place;
+        let found = find
+            .query_row(
+                params![tenant_no, place.company_no, place.resource.code(), key.id],
+                |row| {
+                    Ok(Stored {
+                        ordinal: unsigned(row.get(0)?),
+                        state: State::by_code(row.get(1)?),
+                        version: Ticks(row.get(2)?),
+                        sequence: unsigned(row.get(3)?),
+                        body: row.get(4)?,
+                    })
+                },
+            )
+            .optional()
+            .map_err(fault)?;
+        if let Some(stored) = found {
+            ground.know_record(key, stored);
+        }
+    }
+    Ok(())
+}
+
+fn load_collections(
+    connection: &Connection,
+    tenant_no: i64,
+    batches: &[ChangeBatch],
+    ground: &mut Ground,
+) -> Result<()> {
+    let mut find = connection
+        .prepare_cached(
+            "SELECT next_ordinal, live, version FROM collections
+             WHERE tenant_no = ?1 AND company_no = ?2 AND resource = ?3",
+        )
+        .map_err(fault)?;
+    for place in ground.places(batches) {
+        let found = find
+            .query_row(
+                params![tenant_no, place.company_no, place.resource.code()],
+                |row| {
+                    Ok(Collection {
+                        next_ordinal: unsigned(row.get(0)?),
+                        live: unsigned(row.get(1)?),
+                        version: unsigned(row.get(2)?),
+                    })
+                },
+            )
+            .optional()
+            .map_err(fault)?;
+        if let Some(collection) = found {
+            ground.know_collection(place, collection);
+        }
+    }
+    Ok(())
+}
+
+fn write(connection: &Connection, tenant_no: i64, plan: &Plan, now: Ticks) -> Result<()> {
+    delete_records(connection, tenant_no, &plan.deletes).map_err(fault)?;
+    write_records(connection, tenant_no, plan).map_err(fault)?;
+    append(connection, tenant_no, &plan.log).map_err(fault)?;
+    write_collections(connection, tenant_no, plan).map_err(fault)?;
+    write_progress(connection, tenant_no, plan, now)?;
+    if !plan.log.is_empty() {
+        connection
+            .prepare_cached("UPDATE heads SET head = ?2, version = ?3 WHERE tenant_no = ?1")
+            .and_then(|mut head| head.execute(params![tenant_no, signed(plan.head), plan.version.0]))
+            .map_err(fault)?;
+    }
+    Ok(())
+}
+
+fn delete_records(connection: &Connection, tenant_no: i64, gone: &[(Place, u64)]) -> rusqlite::Result<()> {
+    if gone.is_empty() {
+        return Ok(());
+    }
+    let mut record = connection.prepare_cached(
+        "DELETE FROM records WHERE tenant_no = ?1 AND company_no = ?2 AND resource = ?3 AND ordinal = ?4",
+    )?;
+    let mut payroll =
+        connection.prepare_cached("DELETE FROM payroll_companies WHERE tenant_no = ?1 AND ordinal = ?2")?;
+    for (place, ordinal) in gone {
+        record.execute(params![
+            tenant_no,
+            place.company_no,
+            place.resource.code(),
+            signed(*ordinal)
+        ])?;
+        if place.resource == Resource::payroll_companies() {
+            payroll.execute(params![tenant_no, signed(*ordinal)])?;
+        }
+    }
+    Ok(())
+}
+
+fn write_records(connection: &Connection, tenant_no: i64, plan: &Plan) -> rusqlite::Result<()> {
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO records (tenant_no, company_no, resource, ordinal, correlation_id, state, version, sequence, body)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+    )?;
+    for Row { key, stored, .. } in &plan.inserts {
+        insert.execute(params![
+            tenant_no,
+            key.place.company_no,
+            key.place.resource.code(),
+            signed(stored.ordinal),
+            key.id,
+            stored.state.code(),
+            stored.version.0,
+            signed(stored.sequence),
+            stored.body,
+        ])?;
+    }
+    let mut update = connection.prepare_cached(
+        "UPDATE records SET state = ?5, version = ?6, sequence = ?7, body = ?8
+         WHERE tenant_no = ?1 AND company_no = ?2 AND resource = ?3 AND ordinal = ?4",
+    )?;
+    for Row { key, stored, .. } in &plan.updates {
+        update.execute(params![
+            tenant_no,
+            key.place.company_no,
+            key.place.resource.code(),
+            signed(stored.ordinal),
+            stored.state.code(),
+            stored.version.0,
+            signed(stored.sequence),
+            stored.body,
+        ])?;
+    }
+    let mut payroll = connection.prepare_cached(
+        "INSERT INTO payroll_companies (tenant_no, ordinal, code, name, identifier, last_update)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (tenant_no, ordinal) DO UPDATE SET name = excluded.name,
+             identifier = excluded.identifier, last_update = excluded.last_update",
+    )?;
+    for Row {
+        stored,
+        payroll: company,
+        ..
+    } in plan.inserts.iter().chain(&plan.updates)
+    {
+        if let Some(company) = company {
+            payroll.execute(params![
+                tenant_no,
+                signed(stored.ordinal),
+                company.code,
+                company.name,
+                company.identifier,
+                company.last_update(stored.version).0,
+            ])?;
+        }
+    }
+    Ok(())
+}
+
+fn append(connection: &Connection, tenant_no: i64, log: &[LogRow]) -> rusqlite::Result<()> {
+    let mut insert = connection.prepare_cached(
+        "INSERT INTO log (tenant_no, sequence, resource, kind, company_no, record_key, version, conversation,
+             process, company, correlation_id, user_name, source_interface, source_action, changes, envelope)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
+    )?;
+    for LogRow {
+        entry,
+        company_no,
+        record_key,
+    } in log
+    {
+        insert.execute(params![
+            tenant_no,
+            signed(entry.sequence),
+            entry.resource.code(),
+            entry.kind.code(),
+            company_no,
+            record_key,
+            entry.version.0,
+            entry.conversation.as_bytes(),
+            entry.process.as_bytes(),
+            entry.company,
+            entry.correlation_id,
+            entry.user,
+            entry.source_interface,
+            entry.source_action,
+            entry.changes,
+            entry.envelope,
+        ])?;
+    }
+    Ok(())
+}
+
+fn write_collections(connection: &Connection, tenant_no: i64, plan: &Plan) -> rusqlite::Result<()> {
+    let mut collection = connection.prepare_cached(
+        "INSERT INTO collections (tenant_no, company_no, resource, next_ordinal, live, version)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+         ON CONFLICT (tenant_no, company_no, resource) DO UPDATE SET
+             next_ordinal = excluded.next_ordinal, live = excluded.live, version = excluded.version",
+    )?;
+    for (place, now) in &plan.collections {
+        collection.execute(params![
+            tenant_no,
+            place.company_no,
+            place.resource.code(),
+            signed(now.next_ordinal),
+            signed(now.live),
+            signed(now.version),
+        ])?;
+    }
+    let mut gap = connection.prepare_cached(
+        "INSERT INTO gaps (tenant_no, company_no, resource, block, dead) VALUES (?1, ?2, ?3, ?4, ?5)
+         ON CONFLICT (tenant_no, company_no, resource, block) DO UPDATE SET dead = dead + excluded.dead",
+    )?;
+    for one in &plan.gaps {
+        gap.execute(params![
+            tenant_no,
+            one.place.company_no,
+            one.place.resource.code(),
+            signed(one.block),
+            signed(one.dead),
+        ])?;
+    }
+    let mut departed = connection
+        .prepare_cached("INSERT OR IGNORE INTO departed_companies (tenant_no, company_no) VALUES (?1, ?2)")?;
+    for company_no in &plan.departed {
+        departed.execute([tenant_no, *company_no])?;
+    }
+    Ok(())
+}
+
+fn write_progress(connection: &Connection, tenant_no: i64, plan: &Plan, now: Ticks) -> Result<()> {
+    for (key, progress) in &plan.progress {
+        let tally = serde_json::to_string(&progress.tally).map_err(StoreError::internal)?;
+        connection
+            .prepare_cached(
+                "INSERT INTO processes (tenant_no, idempotency_key, line, hash, process, tally, touched_at)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+                 ON CONFLICT (tenant_no, idempotency_key) DO UPDATE SET line = excluded.line,
+                     hash = excluded.hash, tally = excluded.tally, touched_at = excluded.touched_at",
+            )
+            .and_then(|mut keep| {
+                keep.execute(params![
+                    tenant_no,
+                    key,
+                    signed(progress.line),
+                    progress.hash,
+                    progress.process.as_bytes(),
+                    tally,
+                    now.0
+                ])
+            })
+            .map_err(fault)?;
+    }
+    Ok(())
+}

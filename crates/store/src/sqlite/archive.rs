@@ -1,0 +1,157 @@
+//! Backup and restore of a SQLite store.
+
+use async_trait::async_trait;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{ToSql, params_from_iter};
+use tokio::sync::mpsc;
+
+use super::{SqliteStore, fault};
+use crate::archive::{CHUNK_ROWS, Chunk, TABLES, Table};
+use crate::plan::{signed, unsigned};
+use crate::{Archive, Result, StoreError, Value};
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(match self {
+            Self::Null => ValueRef::Null,
+            Self::Int(number) => ValueRef::Integer(*number),
+            Self::Text(text) => ValueRef::Text(text.as_bytes()),
+            Self::Bytes(bytes) => ValueRef::Blob(bytes),
+        }))
+    }
+}
+
+fn value(cell: ValueRef<'_>) -> Result<Value> {
+    Ok(match cell {
+        ValueRef::Null => Value::Null,
+        ValueRef::Integer(number) => Value::Int(number),
+        ValueRef::Text(text) => Value::Text(String::from_utf8(text.to_vec()).map_err(StoreError::internal)?),
+        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+        ValueRef::Real(_) => return Err(StoreError::internal("a number with a fraction in the store")),
+    })
+}
+
+impl SqliteStore {
+    fn dump_table(
+        reader: &rusqlite::Connection,
+        table: &'static Table,
+        out: &mpsc::Sender<Chunk>,
+    ) -> Result<()> {
+        let width = table.columns().count();
+        let sql = format!(
+            "SELECT {} FROM {} ORDER BY {}",
+            table.column_list(),
+            table.name,
+            table.key
+        );
+        let mut statement = reader.prepare(&sql).map_err(fault)?;
+        let mut rows = statement.query([]).map_err(fault)?;
+        let mut chunk = Vec::with_capacity(CHUNK_ROWS);
+        while let Some(row) = rows.next().map_err(fault)? {
+            let cells = (0..width).map(|column| value(row.get_ref(column).map_err(fault)?));
+            chunk.push(cells.collect::<Result<_>>()?);
+            if chunk.len() == CHUNK_ROWS {
+                send(
+                    out,
+                    Chunk {
+                        table,
+                        rows: std::mem::take(&mut chunk),
+                    },
+                )?;
+            }
+        }
+        if chunk.is_empty() {
+            Ok(())
+        } else {
+            send(out, Chunk { table, rows: chunk })
+        }
+    }
+}
+
+fn send(out: &mpsc::Sender<Chunk>, chunk: Chunk) -> Result<()> {
+    out.blocking_send(chunk)
+        .map_err(|_| StoreError::internal("the backup's file was closed"))
+}
+
+#[async_trait]
+impl Archive for SqliteStore {
+    async fn dump(&self, out: mpsc::Sender<Chunk>) -> Result<()> {
+        let store = self.clone();
+        let dumping = tokio::task::spawn_blocking(move || {
+            store.snapshot(|reader| {
+                TABLES
+                    .iter()
+                    .try_for_each(|table| Self::dump_table(reader, table, &out))
+            })
+        });
+        dumping.await.map_err(StoreError::internal)?
+    }
+
+    async fn is_empty(&self) -> Result<bool> {
+        self.read(|reader| {
+            reader
+                .query_row(
+                    "SELECT NOT EXISTS (SELECT 1 FROM tenants) AND NOT EXISTS (SELECT 1 FROM users)
+                     AND NOT EXISTS (SELECT 1 FROM clients) AND NOT EXISTS (SELECT 1 FROM subscriptions)",
+                    [],
+                    |row| row.get(0),
+                )
+                .map_err(fault)
+        })
+    }
+
+    async fn load(&self, chunk: Chunk) -> Result<()> {
+        self.write(move |writer| {
+            let table = chunk.table;
+            let marks = vec!["?"; table.columns().count()].join(", ");
+            let sql = format!(
+                "INSERT INTO {} ({}) VALUES ({marks})",
+                table.name,
+                table.column_list()
+            );
+            let mut insert = writer.prepare_cached(&sql).map_err(fault)?;
+            for row in &chunk.rows {
+                insert.execute(params_from_iter(row)).map_err(fault)?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn count_rows(&self, table: &'static Table) -> Result<u64> {
+        self.read(|reader| {
+            reader
+                .query_row(&format!("SELECT count(*) FROM {}", table.name), [], |row| {
+                    row.get(0)
+                })
+                .map(unsigned)
+                .map_err(fault)
+        })
+    }
+
+    async fn settle(&self, heads_advance: u64) -> Result<()> {
+        self.write(move |writer| {
+            writer
+                .execute("UPDATE heads SET head = head + ?1", [signed(heads_advance)])
+                .map_err(fault)?;
+            // The numbers of tenants that were erased must not be given again either.
+            writer
+                .execute_batch(
+                    "DELETE FROM sqlite_sequence WHERE name = 'tenants';
+                     INSERT INTO sqlite_sequence (name, seq) SELECT 'tenants',
+                         max(coalesce((SELECT max(no) FROM tenants), 0),
+                             coalesce((SELECT max(tenant_no) FROM erased_tenants), 0));",
+                )
+                .map_err(fault)
+        })
+        .await
+    }
+
+    fn opens(&self, sealed_check: &[u8]) -> Result<()> {
+        self.ports().vault.check(sealed_check)
+    }
+
+    fn schema(&self) -> i64 {
+        self.inner.writer.schema
+    }
+}

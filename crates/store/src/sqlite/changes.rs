@@ -1,0 +1,195 @@
+//! The change log in SQLite: what the port asks of it, and how it is read.
+
+use async_trait::async_trait;
+use domain::event::EventKind;
+use domain::{Resource, TenantId, Ticks};
+use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params};
+
+use super::rows::{company_no, guid, tenant_no};
+use super::{SqliteStore, fault};
+use crate::plan::{signed, unsigned};
+use crate::{
+    ChangeBatch, ChangeLog, LogBounds, LogEntry, LogPage, LogQuery, Progress, Result, StoreError, Tally,
+};
+
+const ENTRY: &str = "sequence, resource, kind, company, correlation_id, version, conversation, process, \
+                     user_name, source_interface, source_action, changes, envelope";
+
+pub(super) fn find_progress(connection: &Connection, tenant_no: i64, key: &str) -> Result<Option<Progress>> {
+    let found = connection
+        .prepare_cached(
+            "SELECT line, hash, process, tally FROM processes WHERE tenant_no = ?1 AND idempotency_key = ?2",
+        )
+        .and_then(|mut find| {
+            find.query_row(params![tenant_no, key], |row| {
+                let tally: String = row.get(3)?;
+                Ok((
+                    unsigned(row.get(0)?),
+                    row.get::<_, [u8; 32]>(1)?,
+                    guid(row, 2)?,
+                    tally,
+                ))
+            })
+            .optional()
+        })
+        .map_err(fault)?;
+    let Some((line, hash, process, tally)) = found else {
+        return Ok(None);
+    };
+    let tally = serde_json::from_str(&tally).map_err(StoreError::internal)?;
+    Ok(Some(Progress {
+        line,
+        hash,
+        process,
+        tally,
+    }))
+}
+
+fn entry(row: &SqlRow<'_>) -> rusqlite::Result<LogEntry> {
+    let unknown = |column: usize, what: &str| {
+        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Integer, what.into())
+    };
+    Ok(LogEntry {
+        sequence: unsigned(row.get(0)?),
+        resource: Resource::by_code(row.get(1)?).ok_or_else(|| unknown(1, "unknown resource"))?,
+        kind: EventKind::by_code(row.get(2)?).ok_or_else(|| unknown(2, "unknown kind of event"))?,
+        company: row.get(3)?,
+        correlation_id: row.get(4)?,
+        version: Ticks(row.get(5)?),
+        conversation: guid(row, 6)?,
+        process: guid(row, 7)?,
+        user: row.get(8)?,
+        source_interface: row.get(9)?,
+        source_action: row.get(10)?,
+        changes: row.get(11)?,
+        envelope: row.get(12)?,
+    })
+}
+
+fn bounds(connection: &Connection, tenant_no: i64) -> Result<LogBounds> {
+    connection
+        .prepare_cached("SELECT floor, head FROM heads WHERE tenant_no = ?1")
+        .and_then(|mut find| {
+            find.query_row([tenant_no], |row| {
+                Ok(LogBounds {
+                    floor: unsigned(row.get(0)?),
+                    head: unsigned(row.get(1)?),
+                })
+            })
+        })
+        .map_err(fault)
+}
+
+/// One range of the log; `company_no` below zero means any.
+fn range(
+    connection: &Connection,
+    query: &LogQuery,
+    tenant_no: i64,
+    company_no: i64,
+    event: Option<(Resource, EventKind)>,
+) -> rusqlite::Result<Vec<LogEntry>> {
+    let (after, rows_max) = (
+        signed(query.after),
+        i64::try_from(query.rows_max).unwrap_or(i64::MAX),
+    );
+    let rows = match event {
+        Some((resource, kind)) => connection
+            .prepare_cached(&format!(
+                "SELECT {ENTRY} FROM log WHERE tenant_no = ?1 AND resource = ?2 AND kind = ?3 AND sequence > ?4
+                 AND (?5 < 0 OR company_no = ?5) ORDER BY sequence LIMIT ?6"
+            ))?
+            .query_map(params![tenant_no, resource.code(), kind.code(), after, company_no, rows_max], entry)?
+            .collect(),
+        None => connection
+            .prepare_cached(&format!(
+                "SELECT {ENTRY} FROM log WHERE tenant_no = ?1 AND sequence > ?2
+                 AND (?3 < 0 OR company_no = ?3) ORDER BY sequence LIMIT ?4"
+            ))?
+            .query_map(params![tenant_no, after, company_no, rows_max], entry)?
+            .collect(),
+    };
+    rows
+}
+
+#[async_trait]
+impl ChangeLog for SqliteStore {
+    async fn apply_changes(&self, batch: ChangeBatch) -> Result<Tally> {
+        self.inner.writer.apply(batch).await
+    }
+
+    async fn find_progress(&self, tenant: &TenantId, key: &str) -> Result<Option<Progress>> {
+        self.read(|reader| match tenant_no(reader, tenant)? {
+            Some(tenant_no) => find_progress(reader, tenant_no, key),
+            None => Ok(None),
+        })
+    }
+
+    async fn read_log(&self, query: &LogQuery) -> Result<LogPage> {
+        self.snapshot(|reader| {
+            let unknown = || StoreError::UnknownTenant(query.tenant.to_string());
+            let tenant_no = tenant_no(reader, &query.tenant)?.ok_or_else(unknown)?;
+            let floor = bounds(reader, tenant_no)?.floor;
+            if query.after < floor {
+                return Ok(LogPage::BelowFloor { floor });
+            }
+            let company_no = match &query.company {
+                None => -1,
+                Some(company) => match company_no(reader, tenant_no, company)? {
+                    Some(number) => number,
+                    None => return Ok(LogPage::Entries(Vec::new())),
+                },
+            };
+            let Some(events) = &query.events else {
+                return range(reader, query, tenant_no, company_no, None)
+                    .map(LogPage::Entries)
+                    .map_err(fault);
+            };
+            let mut entries = Vec::new();
+            for event in events {
+                entries.extend(range(reader, query, tenant_no, company_no, Some(*event)).map_err(fault)?);
+            }
+            entries.sort_unstable_by_key(|entry| entry.sequence);
+            entries.truncate(query.rows_max);
+            Ok(LogPage::Entries(entries))
+        })
+    }
+
+    async fn log_bounds(&self, tenant: &TenantId) -> Result<LogBounds> {
+        self.read(|reader| {
+            let unknown = || StoreError::UnknownTenant(tenant.to_string());
+            bounds(reader, tenant_no(reader, tenant)?.ok_or_else(unknown)?)
+        })
+    }
+
+    async fn prune_log(&self, tenant: &TenantId, before: Ticks, rows_max: usize) -> Result<usize> {
+        let tenant = tenant.clone();
+        self.write(move |writer| {
+            let Some(tenant_no) = tenant_no(writer, &tenant)? else {
+                return Ok(0);
+            };
+            let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
+            let last: Option<i64> = writer
+                .query_row(
+                    "SELECT max(sequence) FROM (SELECT sequence, version FROM log WHERE tenant_no = ?1
+                     ORDER BY sequence LIMIT ?2) WHERE version < ?3",
+                    params![tenant_no, rows_max, before.0],
+                    |row| row.get(0),
+                )
+                .map_err(fault)?;
+            let Some(last) = last else { return Ok(0) };
+            writer
+                .execute(
+                    "UPDATE heads SET floor = ?2 WHERE tenant_no = ?1",
+                    params![tenant_no, last],
+                )
+                .map_err(fault)?;
+            writer
+                .execute(
+                    "DELETE FROM log WHERE tenant_no = ?1 AND sequence <= ?2",
+                    params![tenant_no, last],
+                )
+                .map_err(fault)
+        })
+        .await
+    }
+}

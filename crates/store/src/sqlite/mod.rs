@@ -1,0 +1,155 @@
+//! The embedded store: one file, one writer thread that commits whole groups, readers beside it.
+
+mod applications;
+mod apply;
+mod archive;
+mod changes;
+mod directory;
+mod grants;
+mod keys;
+mod migrate;
+mod records;
+mod rows;
+mod upkeep;
+mod writer;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::Mutex;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::{Ports, Result, StoreError};
+use writer::Writer;
+
+/// How long a connection waits for another process that writes.
+const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+const STATEMENTS_CACHED: usize = 128;
+const READERS_KEPT: usize = 16;
+
+/// A store in one file; cheap to clone.
+#[derive(Clone)]
+pub struct SqliteStore {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    path: PathBuf,
+    ports: Ports,
+    readers: Mutex<Vec<Connection>>,
+    writer: Writer,
+}
+
+impl std::fmt::Debug for SqliteStore {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "SqliteStore({})", self.inner.path.display())
+    }
+}
+
+impl SqliteStore {
+    /// Opens the file, makes it where there is none, brings its schema up to date, and checks that the
+    /// master key opens it.
+    pub fn open(path: &Path, ports: Ports) -> Result<Self> {
+        let mut connection = connect(path, OpenFlags::default())?;
+        let schema = migrate::up(&mut connection)?;
+        migrate::check_master_key(&connection, &ports)?;
+        let writer = Writer::start(connection, ports.clone(), schema)?;
+        let readers = Mutex::new(Vec::new());
+        Ok(Self {
+            inner: Arc::new(Inner {
+                path: path.to_owned(),
+                ports,
+                readers,
+                writer,
+            }),
+        })
+    }
+
+    /// The number of the newest migration that is in the file, without changing anything.
+    pub fn schema_of(path: &Path) -> Result<Option<i64>> {
+        if !path.exists() {
+            return Ok(None);
+        }
+        migrate::version(&connect(path, OpenFlags::default())?).map(Some)
+    }
+
+    fn ports(&self) -> &Ports {
+        &self.inner.ports
+    }
+
+    /// Reads on the caller's own thread: a look-up costs microseconds, a hand-over would cost more.
+    fn read<T>(&self, look: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        let reader = self.inner.readers.lock().pop();
+        let reader = match reader {
+            Some(reader) => reader,
+            None => connect(&self.inner.path, OpenFlags::default())?,
+        };
+        let seen = look(&reader);
+        let mut kept = self.inner.readers.lock();
+        if kept.len() < READERS_KEPT {
+            kept.push(reader);
+        }
+        seen
+    }
+
+    /// Reads several things as they stood at one moment.
+    fn snapshot<T>(&self, look: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        self.read(|reader| {
+            let transaction = reader.unchecked_transaction().map_err(fault)?;
+            let seen = look(&transaction)?;
+            transaction.finish().map_err(fault)?;
+            Ok(seen)
+        })
+    }
+
+    /// Runs `work` in the next group; returns once it is on disk.
+    async fn write<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        self.inner.writer.run(work).await
+    }
+}
+
+fn connect(path: &Path, flags: OpenFlags) -> Result<Connection> {
+    let unreachable =
+        |error: rusqlite::Error| StoreError::Unavailable(format!("{}: {error}", path.display()));
+    let connection = Connection::open_with_flags(path, flags).map_err(unreachable)?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(fault)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
+    connection
+        .execute_batch(
+            "PRAGMA journal_mode = WAL;
+             PRAGMA synchronous = FULL;
+             PRAGMA wal_autocheckpoint = 4000;
+             PRAGMA journal_size_limit = 67108864;
+             PRAGMA cache_size = -8192;
+             PRAGMA temp_store = MEMORY;",
+        )
+        .map_err(unreachable)?;
+    Ok(connection)
+}
+
+/// Says what a fault of SQLite's means to who called.
+fn fault(error: rusqlite::Error) -> StoreError {
+    use rusqlite::ErrorCode;
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => StoreError::Full("the disk that holds the store is full".into()),
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            StoreError::Unavailable("another process is writing to the store's file".into())
+        }
+        Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen | ErrorCode::ReadOnly) => {
+            StoreError::Unavailable(error.to_string())
+        }
+        _ => StoreError::internal(error),
+    }
+}
+
+/// A violated uniqueness means that the thing is there already.
+fn exists(what: String) -> impl FnOnce(rusqlite::Error) -> StoreError {
+    move |error| match error.sqlite_error_code() {
+        Some(rusqlite::ErrorCode::ConstraintViolation) => StoreError::Exists(what),
+        _ => fault(error),
+    }
+}

@@ -1,0 +1,130 @@
+//! Upkeep in SQLite.
+
+use async_trait::async_trait;
+use domain::Ticks;
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::{SqliteStore, fault};
+use crate::upkeep::{COMPANY_TABLES, TENANT_TABLES};
+use crate::{Expired, Health, Result, Upkeep};
+
+fn delete_some(
+    writer: &Connection,
+    table: &str,
+    key: &str,
+    condition: &str,
+    args: [i64; 2],
+) -> Result<usize> {
+    writer
+        .prepare_cached(&format!(
+            "DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} WHERE {condition} LIMIT ?2)"
+        ))
+        .and_then(|mut delete| delete.execute(args))
+        .map_err(fault)
+}
+
+/// Takes up to `rows_max` rows of a place away; tells how many it found.
+fn clear(writer: &Connection, table: &str, key: &str, place: &[i64], rows_max: usize) -> Result<usize> {
+    let condition = if place.len() == 1 {
+        "tenant_no = ?1"
+    } else {
+        "tenant_no = ?1 AND company_no = ?3"
+    };
+    let sql = format!(
+        "DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} WHERE {condition} LIMIT ?2)"
+    );
+    let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
+    let mut delete = writer.prepare_cached(&sql).map_err(fault)?;
+    match place {
+        [tenant_no] => delete.execute(params![tenant_no, rows_max]),
+        [tenant_no, company_no] => delete.execute(params![tenant_no, rows_max, company_no]),
+        _ => Ok(0),
+    }
+    .map_err(fault)
+}
+
+fn purge_company(writer: &Connection, rows_max: usize) -> Result<usize> {
+    let next: Option<[i64; 2]> = writer
+        .query_row(
+            "SELECT tenant_no, company_no FROM departed_companies LIMIT 1",
+            [],
+            |row| Ok([row.get(0)?, row.get(1)?]),
+        )
+        .optional()
+        .map_err(fault)?;
+    let Some(place) = next else { return Ok(0) };
+    for (table, key) in COMPANY_TABLES {
+        let gone = clear(writer, table, key, &place, rows_max)?;
+        if gone > 0 {
+            return Ok(gone);
+        }
+    }
+    writer
+        .execute(
+            "DELETE FROM departed_companies WHERE tenant_no = ?1 AND company_no = ?2",
+            place,
+        )
+        .map_err(fault)
+}
+
+fn purge_tenant(writer: &Connection, rows_max: usize) -> Result<usize> {
+    let next: Option<i64> = writer
+        .query_row("SELECT tenant_no FROM erased_tenants LIMIT 1", [], |row| {
+            row.get(0)
+        })
+        .optional()
+        .map_err(fault)?;
+    let Some(tenant_no) = next else { return Ok(0) };
+    for (table, key) in TENANT_TABLES {
+        let gone = clear(writer, table, key, &[tenant_no], rows_max)?;
+        if gone > 0 {
+            return Ok(gone);
+        }
+    }
+    writer
+        .execute("DELETE FROM erased_tenants WHERE tenant_no = ?1", [tenant_no])
+        .map_err(fault)
+}
+
+#[async_trait]
+impl Upkeep for SqliteStore {
+    async fn health(&self) -> Result<Health> {
+        self.read(|reader| super::migrate::version(reader))?;
+        Ok(Health {
+            schema: self.inner.writer.schema,
+            queued: self.inner.writer.queued(),
+        })
+    }
+
+    async fn expire(&self, now: Ticks, processes_before: Ticks, rows_max: usize) -> Result<Expired> {
+        self.write(move |writer| {
+            let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
+            let some = |table, key, condition, before: Ticks| {
+                delete_some(writer, table, key, condition, [before.0, rows_max])
+            };
+            Ok(Expired {
+                codes: some("codes", "hash", "expires_at < ?1", now)?,
+                refresh_tokens: some("refresh_tokens", "hash", "expires_at < ?1", now)?,
+                grants: some("grants", "id", "expires_at < ?1", now)?,
+                keys: some("subscription_keys", "hash", "valid_until < ?1", now)?,
+                processes: some(
+                    "processes",
+                    "tenant_no, idempotency_key",
+                    "touched_at < ?1",
+                    processes_before,
+                )?,
+            })
+        })
+        .await
+    }
+
+    async fn purge(&self, rows_max: usize) -> Result<usize> {
+        self.write(move |writer| Ok(purge_company(writer, rows_max)? + purge_tenant(writer, rows_max)?))
+            .await
+    }
+
+    async fn close(&self) {
+        let store = self.clone();
+        let _ = tokio::task::spawn_blocking(move || store.inner.writer.close()).await;
+    }
+}

@@ -1,0 +1,213 @@
+//! The one writer: takes all that waits, writes it in one transaction, commits once, then answers all.
+//! Short work (sign-in) goes ahead of bulk; a group is bounded, and so is what may wait.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::thread::JoinHandle;
+
+use domain::change::Action;
+use parking_lot::{Condvar, Mutex};
+use rusqlite::Connection;
+use tokio::sync::{Semaphore, oneshot};
+
+use super::{apply, fault};
+use crate::{ChangeBatch, Ports, Result, StoreError, Tally};
+
+/// A group takes no further batch once it has this many changes.
+const GROUP_CHANGES_MAX: usize = 2048;
+/// How much may wait to be written; who comes later waits outside.
+const QUEUE_KIB_MAX: usize = 64 * 1024;
+/// What a change weighs beside its data.
+const CHANGE_BYTES: usize = 512;
+
+/// Work of any kind: runs inside the group, and answers once the group's fate is known.
+type Work = Box<dyn FnOnce(&Connection) -> Answer + Send>;
+type Answer = Box<dyn FnOnce(Option<StoreError>) + Send>;
+
+struct Waiting {
+    batch: ChangeBatch,
+    answer: oneshot::Sender<Result<Tally>>,
+}
+
+#[derive(Default)]
+struct Queue {
+    works: VecDeque<Work>,
+    batches: VecDeque<Waiting>,
+    closed: bool,
+}
+
+struct Shared {
+    queue: Mutex<Queue>,
+    wake: Condvar,
+    room: Semaphore,
+}
+
+pub(super) struct Writer {
+    shared: Arc<Shared>,
+    thread: Mutex<Option<JoinHandle<()>>>,
+    pub(super) schema: i64,
+}
+
+impl Writer {
+    pub(super) fn start(connection: Connection, ports: Ports, schema: i64) -> Result<Self> {
+        let shared = Arc::new(Shared {
+            queue: Mutex::new(Queue::default()),
+            wake: Condvar::new(),
+            room: Semaphore::new(QUEUE_KIB_MAX),
+        });
+        let theirs = shared.clone();
+        let thread = std::thread::Builder::new()
+            .name("store-writer".into())
+            .spawn(move || serve(&connection, &theirs, &ports))
+            .map_err(StoreError::internal)?;
+        Ok(Self {
+            shared,
+            thread: Mutex::new(Some(thread)),
+            schema,
+        })
+    }
+
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let (sender, receiver) = oneshot::channel();
+        let work: Work = Box::new(move |connection| {
+            let done = within_savepoint(connection, work);
+            Box::new(move |failed| {
+                let _ = sender.send(failed.map_or(done, Err));
+            })
+        });
+        let _room = self.room(1).await?;
+        self.put(|queue| queue.works.push_back(work))?;
+        receiver.await.map_err(|_| closed())?
+    }
+
+    pub(super) async fn apply(&self, batch: ChangeBatch) -> Result<Tally> {
+        let (answer, receiver) = oneshot::channel();
+        let _room = self.room(weight_kib(&batch)).await?;
+        self.put(|queue| queue.batches.push_back(Waiting { batch, answer }))?;
+        receiver.await.map_err(|_| closed())?
+    }
+
+    pub(super) fn queued(&self) -> usize {
+        let queue = self.shared.queue.lock();
+        queue.works.len() + queue.batches.len()
+    }
+
+    async fn room(&self, kib: u32) -> Result<tokio::sync::SemaphorePermit<'_>> {
+        self.shared.room.acquire_many(kib).await.map_err(|_| closed())
+    }
+
+    fn put(&self, push: impl FnOnce(&mut Queue)) -> Result<()> {
+        let mut queue = self.shared.queue.lock();
+        if queue.closed {
+            return Err(closed());
+        }
+        push(&mut queue);
+        drop(queue);
+        self.shared.wake.notify_one();
+        Ok(())
+    }
+
+    /// Takes nothing more, writes what waits, and returns when the thread has ended.
+    pub(super) fn close(&self) {
+        self.shared.queue.lock().closed = true;
+        self.shared.wake.notify_one();
+        if let Some(thread) = self.thread.lock().take() {
+            let _ = thread.join();
+        }
+    }
+}
+
+impl Drop for Writer {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+fn closed() -> StoreError {
+    StoreError::Unavailable("the store is closed".into())
+}
+
+fn weight_kib(batch: &ChangeBatch) -> u32 {
+    let bytes: usize = batch
+        .lines
+        .iter()
+        .map(|line| match &line.change.action {
+            Action::Upsert(upsert) => CHANGE_BYTES + upsert.members.len(),
+            _ => CHANGE_BYTES,
+        })
+        .sum();
+    u32::try_from((bytes / 1024 + 1).min(QUEUE_KIB_MAX)).unwrap_or(1)
+}
+
+fn within_savepoint<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    connection.execute_batch("SAVEPOINT work").map_err(fault)?;
+    let done = work(connection);
+    let end = if done.is_ok() {
+        "RELEASE work"
+    } else {
+        "ROLLBACK TO work; RELEASE work"
+    };
+    connection.execute_batch(end).map_err(fault)?;
+    done
+}
+
+fn serve(connection: &Connection, shared: &Shared, ports: &Ports) {
+    while let Some((works, batches)) = next_group(shared) {
+        write_group(connection, works, batches, ports);
+    }
+    let _ = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);");
+}
+
+fn next_group(shared: &Shared) -> Option<(Vec<Work>, Vec<Waiting>)> {
+    let mut queue = shared.queue.lock();
+    while queue.works.is_empty() && queue.batches.is_empty() {
+        if queue.closed {
+            return None;
+        }
+        shared.wake.wait(&mut queue);
+    }
+    let works = queue.works.drain(..).collect();
+    let mut batches = Vec::new();
+    let mut changes = 0;
+    while changes < GROUP_CHANGES_MAX
+        && let Some(waiting) = queue.batches.pop_front()
+    {
+        changes += waiting.batch.lines.len();
+        batches.push(waiting);
+    }
+    Some((works, batches))
+}
+
+fn write_group(connection: &Connection, works: Vec<Work>, batches: Vec<Waiting>, ports: &Ports) {
+    let (batches, answers): (Vec<_>, Vec<_>) = batches
+        .into_iter()
+        .map(|waiting| (waiting.batch, waiting.answer))
+        .unzip();
+    let mut work_answers = Vec::with_capacity(works.len());
+    let written = connection
+        .execute_batch("BEGIN IMMEDIATE")
+        .map_err(fault)
+        .and_then(|()| {
+            work_answers = works.into_iter().map(|work| work(connection)).collect();
+            let tallies = apply::apply(connection, batches, ports)?;
+            connection.execute_batch("COMMIT").map_err(fault)?;
+            Ok(tallies)
+        });
+    if written.is_err() && !connection.is_autocommit() {
+        let _ = connection.execute_batch("ROLLBACK");
+    }
+    if let Err(error) = &written {
+        tracing::warn!(%error, "a group of writes failed");
+    }
+    let failed = written.as_ref().err().cloned();
+    for answer in work_answers {
+        answer(failed.clone());
+    }
+    let tallies = written.unwrap_or_else(|error| answers.iter().map(|_| Err(error.clone())).collect());
+    for (answer, tally) in answers.into_iter().zip(tallies) {
+        let _ = answer.send(tally);
+    }
+}

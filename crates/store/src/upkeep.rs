@@ -1,0 +1,64 @@
+//! The store's own upkeep: whether it answers, and the clearing away of what has had its time.
+
+use async_trait::async_trait;
+use domain::Ticks;
+
+use crate::Result;
+
+#[async_trait]
+pub trait Upkeep: Send + Sync + 'static {
+    /// Asks the store for a sign of life.
+    async fn health(&self) -> Result<Health>;
+
+    /// Deletes up to `rows_max` rows each of what expired before `now`: codes, refresh tokens, grants
+    /// without a live token, key overlaps, idempotency keys untouched since `processes_before`.
+    async fn expire(&self, now: Ticks, processes_before: Ticks, rows_max: usize) -> Result<Expired>;
+
+    /// Deletes up to `rows_max` rows of companies that were deleted and of tenants that were erased.
+    async fn purge(&self, rows_max: usize) -> Result<usize>;
+
+    /// Writes what is still in memory and closes; nothing can be written after.
+    async fn close(&self);
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Health {
+    pub schema: i64,
+    /// Requests that wait to be written.
+    pub queued: usize,
+}
+
+/// How many rows went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Expired {
+    pub codes: usize,
+    pub refresh_tokens: usize,
+    pub grants: usize,
+    pub keys: usize,
+    pub processes: usize,
+}
+
+impl Expired {
+    pub fn total(self) -> usize {
+        self.codes + self.refresh_tokens + self.grants + self.keys + self.processes
+    }
+}
+
+/// Tables with rows of a company, and what identifies a row.
+pub(crate) const COMPANY_TABLES: [(&str, &str); 3] = [
+    ("records", "tenant_no, company_no, resource, ordinal"),
+    ("gaps", "tenant_no, company_no, resource, block"),
+    ("collections", "tenant_no, company_no, resource"),
+];
+
+/// Tables with rows of a tenant, and what identifies a row; `heads` last.
+pub(crate) const TENANT_TABLES: [(&str, &str); 8] = [
+    ("records", "tenant_no, company_no, resource, ordinal"),
+    ("log", "tenant_no, sequence"),
+    ("gaps", "tenant_no, company_no, resource, block"),
+    ("collections", "tenant_no, company_no, resource"),
+    ("departed_companies", "tenant_no, company_no"),
+    ("payroll_companies", "tenant_no, ordinal"),
+    ("processes", "tenant_no, idempotency_key"),
+    ("heads", "tenant_no"),
+];

@@ -1,0 +1,127 @@
+//! The vault: seals secrets with a key that comes from the master key, and takes keyed fingerprints
+//! of those that need never be read again.
+
+use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
+use aws_lc_rs::hmac;
+use domain::{Random, Secret};
+
+use crate::{Result, StoreError};
+
+/// What is sealed to tell, at opening, whether the master key is the right one.
+const CHECK_TEXT: &str = "aldaba vault";
+const CHECK_PURPOSE: &str = "vault check";
+
+/// 256 bits from which every other key is derived. Comes from a file or the environment.
+#[derive(Clone)]
+pub struct MasterKey([u8; 32]);
+
+impl MasterKey {
+    pub fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
+    /// Reads 64 hexadecimal digits.
+    pub fn parse(text: &str) -> std::result::Result<Self, &'static str> {
+        let text = text.trim();
+        if text.len() != 64 || !text.is_ascii() {
+            return Err("a master key is 64 hexadecimal digits (256 bits)");
+        }
+        let mut bytes = [0; 32];
+        for (byte, digits) in bytes.iter_mut().zip(text.as_bytes().chunks(2)) {
+            let digits = std::str::from_utf8(digits).unwrap_or_default();
+            *byte = u8::from_str_radix(digits, 16).map_err(|_| "a master key has hexadecimal digits only")?;
+        }
+        Ok(Self(bytes))
+    }
+
+    /// A new key, as the text that `parse` reads.
+    pub fn generate(random: &dyn Random) -> Secret {
+        let mut bytes = [0; 32];
+        random.fill(&mut bytes);
+        Secret::new(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+    }
+}
+
+impl std::fmt::Debug for MasterKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("MasterKey(***)")
+    }
+}
+
+pub struct Vault {
+    sealing: LessSafeKey,
+    fingerprinting: hmac::Key,
+}
+
+impl std::fmt::Debug for Vault {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Vault")
+    }
+}
+
+impl Vault {
+    pub fn new(master: &MasterKey) -> Result<Self> {
+        let root = hmac::Key::new(hmac::HMAC_SHA256, &master.0);
+        let derive = |label: &str| hmac::sign(&root, label.as_bytes());
+        let sealing = UnboundKey::new(&AES_256_GCM, derive("aldaba seal 1").as_ref())
+            .map_err(|_| StoreError::internal("the sealing key could not be made"))?;
+        let fingerprinting = hmac::Key::new(hmac::HMAC_SHA256, derive("aldaba fingerprint 1").as_ref());
+        Ok(Self {
+            sealing: LessSafeKey::new(sealing),
+            fingerprinting,
+        })
+    }
+
+    /// Encrypts; `purpose` (with the row's id) must be given again to open, so that a sealed value
+    /// cannot be moved to another row.
+    pub fn seal(&self, random: &dyn Random, purpose: &str, plain: &str) -> Result<Vec<u8>> {
+        let mut nonce = [0; NONCE_LEN];
+        random.fill(&mut nonce);
+        let mut sealed = plain.as_bytes().to_vec();
+        let unique = Nonce::assume_unique_for_key(nonce);
+        self.sealing
+            .seal_in_place_append_tag(unique, Aad::from(purpose.as_bytes()), &mut sealed)
+            .map_err(|_| StoreError::internal("sealing failed"))?;
+        let mut out = nonce.to_vec();
+        out.append(&mut sealed);
+        Ok(out)
+    }
+
+    pub fn open(&self, purpose: &str, sealed: &[u8]) -> Result<Secret> {
+        let (nonce, rest) = sealed
+            .split_at_checked(NONCE_LEN)
+            .ok_or(StoreError::WrongMasterKey)?;
+        let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| StoreError::WrongMasterKey)?;
+        let mut bytes = rest.to_vec();
+        let plain = self
+            .sealing
+            .open_in_place(nonce, Aad::from(purpose.as_bytes()), &mut bytes)
+            .map_err(|_| StoreError::WrongMasterKey)?;
+        let text = std::str::from_utf8(plain).map_err(|_| StoreError::WrongMasterKey)?;
+        Ok(Secret::new(text))
+    }
+
+    /// A keyed hash of a long random secret; the same secret for another purpose hashes differently.
+    pub fn fingerprint(&self, purpose: &str, secret: &Secret) -> [u8; 32] {
+        let mut context = hmac::Context::with_key(&self.fingerprinting);
+        context.update(purpose.as_bytes());
+        context.update(&[0]);
+        context.update(secret.reveal().as_bytes());
+        let mut hash = [0; 32];
+        hash.copy_from_slice(context.sign().as_ref());
+        hash
+    }
+
+    pub(crate) fn sealed_check(&self, random: &dyn Random) -> Result<Vec<u8>> {
+        self.seal(random, CHECK_PURPOSE, CHECK_TEXT)
+    }
+
+    pub(crate) fn check(&self, sealed: &[u8]) -> Result<()> {
+        let text = self.open(CHECK_PURPOSE, sealed)?;
+        if text.reveal() == CHECK_TEXT {
+            Ok(())
+        } else {
+            Err(StoreError::WrongMasterKey)
+        }
+    }
+}

@@ -1,0 +1,157 @@
+//! `cargo xtask bench`: the common form of every measurement. A bench is one entry in the registry, a
+//! function from options to a report; which stores it runs on and how figures are shown is decided here.
+
+mod options;
+mod report;
+
+use std::io::{self, Write};
+
+pub use options::{Options, Store};
+pub use report::{Figure, Report};
+
+use crate::failure::Failure;
+use options::Request;
+
+/// One thing that can be measured. A bench builds the program with `workspace::release_program` and, for
+/// PostgreSQL, starts a durable `postgres::Cluster`.
+#[derive(Debug)]
+pub struct Bench {
+    pub name: &'static str,
+    /// One line for the list of benches.
+    pub about: &'static str,
+    pub run: fn(&Options) -> Result<Report, String>,
+}
+
+/// Every bench there is.
+pub const BENCHES: &[Bench] = &[];
+
+pub fn command(words: &[&str]) -> Result<(), Failure> {
+    run(BENCHES, words, &mut io::stdout())
+}
+
+fn run(benches: &[Bench], words: &[&str], out: &mut dyn Write) -> Result<(), Failure> {
+    let request =
+        Request::parse(words).map_err(|reason| Failure::usage(format!("{reason}\n{}", list(benches))))?;
+    let Some(bench) = benches.iter().find(|bench| bench.name == request.name) else {
+        return Err(Failure::usage(format!(
+            "no bench `{}`\n{}",
+            request.name,
+            list(benches)
+        )));
+    };
+    for &store in &request.stores {
+        let name = format!("{} on {}", bench.name, store.name());
+        eprintln!("{name}: {} s", request.seconds);
+        let options = Options {
+            store,
+            seconds: request.seconds,
+        };
+        let report = (bench.run)(&options).map_err(|reason| Failure::work(format!("{name}: {reason}")))?;
+        let text = if request.json {
+            report.json()
+        } else {
+            report.table()
+        };
+        writeln!(out, "{text}")
+            .map_err(|error| Failure::work(format!("the report cannot be written: {error}")))?;
+    }
+    Ok(())
+}
+
+fn list(benches: &[Bench]) -> String {
+    if benches.is_empty() {
+        return "there are no benches yet".to_owned();
+    }
+    let width = benches
+        .iter()
+        .map(|bench| bench.name.len())
+        .max()
+        .unwrap_or_default();
+    let lines = benches
+        .iter()
+        .map(|bench| format!("\n  {:width$}  {}", bench.name, bench.about));
+    lines.fold("benches:".to_owned(), |list, line| list + &line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SOME: &[Bench] = &[
+        Bench {
+            name: "reads",
+            about: "pages a second",
+            run: |options| Ok(seconds_as_report(options)),
+        },
+        Bench {
+            name: "broken",
+            about: "never works",
+            run: |_| Err("no server".to_owned()),
+        },
+    ];
+
+    fn seconds_as_report(options: &Options) -> Report {
+        let figures = vec![Figure {
+            name: "asked".into(),
+            value: f64::from(options.seconds),
+            ..Figure::default()
+        }];
+        Report {
+            bench: "reads".into(),
+            store: options.store.name().into(),
+            figures,
+        }
+    }
+
+    fn printed(words: &[&str]) -> Result<String, Failure> {
+        let mut out = Vec::new();
+        run(SOME, words, &mut out).map(|()| String::from_utf8(out).unwrap())
+    }
+
+    #[test]
+    fn both_stores_run_unless_one_is_named() {
+        let both = printed(&["reads", "--json"]).unwrap();
+        let stores: Vec<bool> = both
+            .lines()
+            .map(|line| line.contains(r#""store":"sqlite""#))
+            .collect();
+        assert_eq!(stores, [true, false], "one object a line, a line a store");
+        let one = printed(&["reads", "--json", "--store", "postgres", "--seconds", "3"]).unwrap();
+        assert_eq!(one.lines().count(), 1);
+        assert!(
+            one.contains(r#""store":"postgres""#) && one.contains(r#""value":3.0"#),
+            "{one}"
+        );
+    }
+
+    #[test]
+    fn an_unknown_bench_exits_with_2_and_the_names() {
+        let failure = printed(&["writes"]).unwrap_err();
+        assert_eq!(failure.code, 2);
+        assert!(
+            failure
+                .message
+                .contains("no bench `writes`\nbenches:\n  reads   pages a second\n  broken")
+        );
+    }
+
+    #[test]
+    fn a_bench_that_fails_exits_with_1() {
+        let failure = printed(&["broken", "--store", "sqlite"]).unwrap_err();
+        assert_eq!(
+            failure,
+            Failure {
+                code: 1,
+                message: "broken on sqlite: no server".into()
+            }
+        );
+    }
+
+    #[test]
+    fn names_in_the_registry_are_different() {
+        let mut names: Vec<&str> = BENCHES.iter().map(|bench| bench.name).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), BENCHES.len());
+    }
+}

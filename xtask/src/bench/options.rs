@@ -1,0 +1,133 @@
+//! What a bench is asked for: its name, the stores, the time, and how the figures are shown.
+
+/// Short enough that a run on both stores, with its preparations, stays under two minutes.
+const SECONDS_DEFAULT: u32 = 20;
+
+const SECONDS_MAX: u32 = 3_600;
+
+/// Where the program under measurement keeps its data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Store {
+    Sqlite,
+    Postgres,
+}
+
+impl Store {
+    const ALL: [Self; 2] = [Self::Sqlite, Self::Postgres];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Sqlite => "sqlite",
+            Self::Postgres => "postgres",
+        }
+    }
+}
+
+/// What one run of a bench gets to know.
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub store: Store,
+    /// How long to measure, preparations not counted.
+    pub seconds: u32,
+}
+
+/// The whole command line of `bench`.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Request {
+    pub(super) name: String,
+    pub(super) stores: Vec<Store>,
+    pub(super) seconds: u32,
+    pub(super) json: bool,
+}
+
+impl Request {
+    pub(super) fn parse(words: &[&str]) -> Result<Self, String> {
+        let mut name = None;
+        let mut request = Self {
+            name: String::new(),
+            stores: Store::ALL.to_vec(),
+            seconds: SECONDS_DEFAULT,
+            json: false,
+        };
+        let mut words = words.iter().copied();
+        while let Some(word) = words.next() {
+            let (option, attached) = word
+                .split_once('=')
+                .map_or((word, None), |(name, value)| (name, Some(value)));
+            let mut value = || {
+                attached
+                    .or_else(|| words.next())
+                    .ok_or_else(|| format!("{option} needs a value"))
+            };
+            match option {
+                "--json" if attached.is_none() => request.json = true,
+                "--store" => request.stores = vec![store(value()?)?],
+                "--seconds" => request.seconds = seconds(value()?)?,
+                _ if word.starts_with('-') => return Err(format!("`bench` has no option `{word}`")),
+                _ if name.is_some() => return Err(format!("one bench at a time, so not `{word}` too")),
+                _ => name = Some(word.to_owned()),
+            }
+        }
+        request.name = name.ok_or("which bench? `cargo xtask bench NAME`")?;
+        Ok(request)
+    }
+}
+
+fn store(word: &str) -> Result<Store, String> {
+    let found = Store::ALL.into_iter().find(|store| store.name() == word);
+    found.ok_or_else(|| format!("--store is sqlite or postgres, not `{word}`"))
+}
+
+fn seconds(word: &str) -> Result<u32, String> {
+    let number = word
+        .parse()
+        .ok()
+        .filter(|seconds| (1..=SECONDS_MAX).contains(seconds));
+    number.ok_or_else(|| format!("--seconds is a whole number from 1 to {SECONDS_MAX}, not `{word}`"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_stand_before_or_after_the_name() {
+        let wanted = Request {
+            name: "reads".into(),
+            stores: vec![Store::Postgres],
+            seconds: 5,
+            json: true,
+        };
+        for words in [
+            &["reads", "--store", "postgres", "--seconds", "5", "--json"][..],
+            &["--json", "--seconds=5", "--store=postgres", "reads"],
+        ] {
+            assert_eq!(Request::parse(words).as_ref(), Ok(&wanted));
+        }
+    }
+
+    #[test]
+    fn without_options_both_stores_run_for_a_short_while() {
+        let request = Request::parse(&["reads"]).unwrap();
+        assert_eq!(
+            (request.stores, request.seconds, request.json),
+            (Store::ALL.to_vec(), SECONDS_DEFAULT, false)
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_named() {
+        for (words, complaint) in [
+            (&[][..], "which bench?"),
+            (&["reads", "--store"], "--store needs a value"),
+            (&["reads", "--store", "mysql"], "not `mysql`"),
+            (&["reads", "--seconds", "0"], "not `0`"),
+            (&["reads", "--fast"], "no option `--fast`"),
+            (&["reads", "--json=yes"], "no option `--json=yes`"),
+            (&["reads", "writes"], "not `writes` too"),
+        ] {
+            let reason = Request::parse(words).unwrap_err();
+            assert!(reason.contains(complaint), "{words:?}: {reason}");
+        }
+    }
+}

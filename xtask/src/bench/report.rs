@@ -1,0 +1,167 @@
+//! What a bench found: figures, as a table for people or as one line of JSON for programs.
+
+use serde_json::Value;
+
+/// The figures of one bench on one store.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    pub bench: String,
+    pub store: String,
+    pub figures: Vec<Figure>,
+}
+
+/// One measured value, and what it is held against.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Figure {
+    pub name: String,
+    pub value: f64,
+    pub unit: String,
+    /// What the machine itself can do, measured in the same run.
+    pub limit: Option<f64>,
+    /// The value as a part of the limit.
+    pub ratio: Option<f64>,
+    pub goal: Option<f64>,
+    /// Whether the goal was met; the bench knows in which direction it lies.
+    pub met: Option<bool>,
+}
+
+/// The columns; words stand left, numbers stand right.
+const HEADINGS: [&str; 7] = ["figure", "value", "unit", "limit", "ratio", "goal", "met"];
+
+impl Report {
+    /// One object on one line, null where there is nothing.
+    pub fn json(&self) -> String {
+        let figures: Vec<String> = self.figures.iter().map(Figure::json).collect();
+        let (bench, store) = (Value::from(self.bench.as_str()), Value::from(self.store.as_str()));
+        format!(
+            r#"{{"bench":{bench},"store":{store},"figures":[{}]}}"#,
+            figures.join(",")
+        )
+    }
+
+    pub fn table(&self) -> String {
+        let mut rows = vec![HEADINGS.map(str::to_owned)];
+        rows.extend(self.figures.iter().map(Figure::cells));
+        let widths: [usize; HEADINGS.len()] = std::array::from_fn(|column| {
+            rows.iter()
+                .map(|row| row[column].chars().count())
+                .max()
+                .unwrap_or(0)
+        });
+        let mut text = format!("{} on {}", self.bench, self.store);
+        for row in rows {
+            let cells = row
+                .iter()
+                .zip(widths)
+                .zip(HEADINGS)
+                .map(|((cell, width), heading)| match heading {
+                    "figure" | "unit" => format!("  {cell:<width$}"),
+                    _ => format!("  {cell:>width$}"),
+                });
+            text = text + "\n" + cells.collect::<String>().trim_end();
+        }
+        text
+    }
+}
+
+impl Figure {
+    fn json(&self) -> String {
+        let (name, unit) = (Value::from(self.name.as_str()), Value::from(self.unit.as_str()));
+        let [value, limit, ratio, goal] =
+            [Some(self.value), self.limit, self.ratio, self.goal].map(Value::from);
+        let met = Value::from(self.met);
+        format!(
+            r#"{{"name":{name},"value":{value},"unit":{unit},"limit":{limit},"ratio":{ratio},"goal":{goal},"met":{met}}}"#
+        )
+    }
+
+    fn cells(&self) -> [String; HEADINGS.len()] {
+        let met = self.met.map_or("", |met| if met { "yes" } else { "NO" });
+        let optional = |number: Option<f64>| number.map_or_else(String::new, spell);
+        [
+            self.name.clone(),
+            spell(self.value),
+            self.unit.clone(),
+            optional(self.limit),
+            optional(self.ratio),
+            optional(self.goal),
+            met.to_owned(),
+        ]
+    }
+}
+
+/// Small numbers keep two decimals; large ones are grouped by thousands.
+fn spell(number: f64) -> String {
+    if number.abs() < 100.0 {
+        return format!("{number:.2}");
+    }
+    let digits = format!("{number:.0}");
+    let (sign, digits) = digits
+        .strip_prefix('-')
+        .map_or(("", digits.as_str()), |digits| ("-", digits));
+    let mut text = sign.to_owned();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) && number.is_finite() {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> Report {
+        let judged = Figure {
+            name: "pages".into(),
+            value: 61_234.5,
+            unit: "1/s".into(),
+            limit: Some(74_000.0),
+            ratio: Some(0.83),
+            goal: Some(0.8),
+            met: Some(true),
+        };
+        let bare = Figure {
+            name: "p99 \"hot\"".into(),
+            value: 1.25,
+            unit: "ms".into(),
+            ..Figure::default()
+        };
+        Report {
+            bench: "reads".into(),
+            store: "sqlite".into(),
+            figures: vec![judged, bare],
+        }
+    }
+
+    #[test]
+    fn json_is_one_object_with_null_for_nothing() {
+        assert_eq!(
+            report().json(),
+            concat!(
+                r#"{"bench":"reads","store":"sqlite","figures":["#,
+                r#"{"name":"pages","value":61234.5,"unit":"1/s","limit":74000.0,"ratio":0.83,"goal":0.8,"met":true},"#,
+                r#"{"name":"p99 \"hot\"","value":1.25,"unit":"ms","limit":null,"ratio":null,"goal":null,"met":null}]}"#
+            )
+        );
+        assert!(serde_json::from_str::<Value>(&report().json()).is_ok());
+    }
+
+    #[test]
+    fn the_table_is_aligned() {
+        let wanted = "\
+reads on sqlite
+  figure      value  unit   limit  ratio  goal  met
+  pages      61,234  1/s   74,000   0.83  0.80  yes
+  p99 \"hot\"    1.25  ms";
+        assert_eq!(report().table(), wanted);
+    }
+
+    #[test]
+    fn numbers_are_spelled_for_people() {
+        let spelled = [0.5, 99.994, 100.4, 1_234_567.0, -1_234.0, f64::INFINITY].map(spell);
+        assert_eq!(spelled, ["0.50", "99.99", "100", "1,234,567", "-1,234", "inf"]);
+    }
+}

@@ -1,0 +1,51 @@
+//! What people run in this repository: test, tidy, bench. One module for each, and what they share.
+#![allow(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a tool for people talks to the terminal"
+)]
+
+pub mod bench;
+pub mod failure;
+pub mod postgres;
+pub mod scratch;
+pub mod steps;
+pub mod test;
+pub mod tidy;
+pub mod usage;
+pub mod workspace;
+
+use std::process::ExitCode;
+
+use failure::Failure;
+
+/// Runs the command that `words` (the arguments after the program's name) ask for.
+pub fn run(words: &[String]) -> ExitCode {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match dispatch(&words) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if !failure.message.is_empty() {
+                eprintln!("{}", failure.message);
+            }
+            ExitCode::from(failure.code)
+        }
+    }
+}
+
+fn dispatch(words: &[&str]) -> Result<(), Failure> {
+    let Some((command, rest)) = words.split_first() else {
+        println!("{}", usage::TEXT);
+        return Ok(());
+    };
+    if words.iter().any(|word| matches!(*word, "--help" | "-h")) || *command == "help" {
+        println!("{}", usage::TEXT);
+        return Ok(());
+    }
+    match *command {
+        "bench" => bench::command(rest),
+        "test" => test::command(rest),
+        "tidy" => tidy::command(rest),
+        unknown => Err(Failure::usage(usage::unknown_command(unknown))),
+    }
+}

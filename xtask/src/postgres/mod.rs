@@ -1,0 +1,200 @@
+//! A PostgreSQL server for a while: its own folder, a free port on loopback, and gone with its owner, even
+//! when that one is killed. For `test` and `bench`, and for a test that has to stop and start a server.
+
+mod account;
+mod keeper;
+mod programs;
+#[cfg(test)]
+mod tests;
+
+use std::{
+    env, fs,
+    io::Write,
+    net::{Ipv4Addr, TcpListener},
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use crate::scratch::Scratch;
+use account::Account;
+use keeper::Keeper;
+pub use programs::{PROGRAMS, find as find_programs};
+
+/// pg_ctl waits this long for the server to say that it is ready, or gone.
+const WAIT_SECONDS: &str = "60";
+
+/// Another process may take the free port before the server does.
+const PORTS_TRIED_MAX: usize = 5;
+
+/// How the server is to behave.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Settings {
+    /// Commits reach the disk, as in production: for measurements. Off, the server is faster and may lose
+    /// everything in a crash of the machine.
+    pub durable: bool,
+}
+
+/// A running server. The last field to go is its folder.
+#[derive(Debug)]
+pub struct Cluster {
+    programs: PathBuf,
+    account: Account,
+    port: u16,
+    keeper: Keeper,
+    folder: Scratch,
+}
+
+impl Cluster {
+    /// Makes a fresh cluster and waits until it answers. Installs PostgreSQL where that is possible.
+    pub fn start(settings: Settings) -> Result<Self, String> {
+        let programs = programs::find_or_install()?;
+        let account = Account::for_a_server()?;
+        let parent = account.temporary_folder();
+        let folder = Scratch::inside(&parent, "postgres")
+            .map_err(|error| format!("cannot make a folder in {}: {error}", parent.display()))?;
+        account.own(folder.path())?;
+        let keeper = Keeper::watch(&account, &programs.join("pg_ctl"), folder.path())?;
+        let mut cluster = Self {
+            programs,
+            account,
+            port: 0,
+            keeper,
+            folder,
+        };
+        cluster.make()?;
+        cluster.configure(&configuration(settings, cluster.folder.path()))?;
+        cluster.listen()?;
+        Ok(cluster)
+    }
+
+    /// Where a client finds it: a superuser without a password, who may create databases.
+    pub fn url(&self) -> String {
+        format!("postgres://aldaba@127.0.0.1:{}/postgres", self.port)
+    }
+
+    /// The folder of PostgreSQL's programs that this server runs from.
+    pub fn programs(&self) -> &Path {
+        &self.programs
+    }
+
+    /// Breaks every connection and comes back on the same port with the same data.
+    pub fn restart(&self) -> Result<(), String> {
+        finish(self.control("restart").args(["-m", "fast"]))
+    }
+
+    /// Stops the server and removes its data. Dropping does the same, but cannot say what went wrong.
+    pub fn stop(mut self) -> Result<(), String> {
+        self.keeper.release()
+    }
+
+    fn make(&self) -> Result<(), String> {
+        let data = self.data();
+        let mut initdb = self.program("initdb");
+        initdb.args([
+            "--auth=trust",
+            "--username=aldaba",
+            "--no-sync",
+            "--encoding=UTF8",
+            "--locale=C.UTF-8",
+        ]);
+        finish(initdb.arg("--pgdata").arg(data))
+    }
+
+    fn configure(&self, lines: &str) -> Result<(), String> {
+        let path = self.data().join("postgresql.conf");
+        fs::OpenOptions::new()
+            .append(true)
+            .open(&path)
+            .and_then(|mut file| file.write_all(lines.as_bytes()))
+            .map_err(|error| format!("cannot write {}: {error}", path.display()))
+    }
+
+    fn listen(&mut self) -> Result<(), String> {
+        let mut reason = String::new();
+        for _ in 0..PORTS_TRIED_MAX {
+            self.port = free_port()?;
+            // The last line of a kind counts.
+            self.configure(&format!("port = {}\n", self.port))?;
+            let _ = fs::remove_file(self.log());
+            let Err(error) = finish(&mut self.control("start")) else {
+                return Ok(());
+            };
+            let said = fs::read_to_string(self.log()).unwrap_or_default();
+            reason = format!("{error}\n{said}");
+            if !said.contains("could not bind") {
+                break;
+            }
+        }
+        Err(reason)
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn log(&self) -> PathBuf {
+        self.folder.path().join("log")
+    }
+
+    /// pg_ctl on this cluster, waiting until the thing has happened. Without a log of its own the server
+    /// would keep our pipe open, and `finish` would wait for it for ever.
+    fn control(&self, verb: &str) -> Command {
+        let mut command = self.program("pg_ctl");
+        command
+            .args([verb, "--wait", "--timeout", WAIT_SECONDS, "--pgdata"])
+            .arg(self.data());
+        command.arg("--log").arg(self.log());
+        command
+    }
+
+    /// One of PostgreSQL's programs, undisturbed by the caller's settings for other servers.
+    fn program(&self, name: &str) -> Command {
+        let mut command = Command::new(self.programs.join(name));
+        for (variable, _) in env::vars_os() {
+            if variable.to_string_lossy().starts_with("PG") {
+                command.env_remove(variable);
+            }
+        }
+        // `listen` reads what the server says, so it must say it in English.
+        command.env("LC_ALL", "C").current_dir(self.folder.path());
+        self.account.enter(&mut command);
+        command
+    }
+}
+
+fn configuration(settings: Settings, sockets: &Path) -> String {
+    let sockets = sockets.display().to_string().replace('\'', "''");
+    let mut lines = format!(
+        "listen_addresses = '127.0.0.1'\n\
+         unix_socket_directories = '{sockets}'\n\
+         max_connections = 200\n\
+         shared_buffers = '128MB'\n"
+    );
+    if !settings.durable {
+        lines.push_str("fsync = off\nfull_page_writes = off\n");
+    }
+    lines
+}
+
+fn free_port() -> Result<u16, String> {
+    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+        .and_then(|listener| listener.local_addr())
+        .map(|address| address.port())
+        .map_err(|error| format!("no free port on loopback: {error}"))
+}
+
+/// Runs a program to its end; what it said matters only when it failed.
+fn finish(command: &mut Command) -> Result<(), String> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = command
+        .output()
+        .map_err(|error| format!("{name} cannot be started: {error}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let (said, complained) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    Err(format!("{name}: {}\n{said}{complained}", output.status))
+}

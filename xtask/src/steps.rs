@@ -1,0 +1,90 @@
+//! A row of steps for people: a heading for each, its time at its end, and a stop at the first that fails.
+
+use std::time::{Duration, Instant};
+
+use crate::failure::Failure;
+
+/// The steps of one command, and when it started.
+#[derive(Debug)]
+pub struct Steps {
+    started: Instant,
+}
+
+impl Steps {
+    pub fn start() -> Self {
+        Self { started: now() }
+    }
+
+    /// Does one step; its failure carries the step's name.
+    pub fn step<T>(&self, name: &str, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
+        println!("\n== {name}");
+        let started = now();
+        let result = work();
+        let time = spell(started.elapsed());
+        match result {
+            Ok(value) => {
+                println!("== {name}: passed in {time}");
+                Ok(value)
+            }
+            Err(Failure { code, message }) => {
+                let message = format!("{message}\n== {name}: FAILED after {time} (exit code {code})");
+                Err(Failure {
+                    code,
+                    message: message.trim_start().to_owned(),
+                })
+            }
+        }
+    }
+
+    /// The closing line.
+    pub fn finish(self) {
+        println!("\nall steps passed in {}", spell(self.started.elapsed()));
+    }
+}
+
+/// Tenths for what is short, whole seconds for what is long.
+fn spell(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    if seconds < 10.0 {
+        format!("{seconds:.1} s")
+    } else {
+        format!("{seconds:.0} s")
+    }
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "people want to know how long a step really took"
+)]
+fn now() -> Instant {
+    Instant::now()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_failing_step_keeps_its_code_and_gains_its_name() {
+        let failure = Steps::start()
+            .step("clippy", || {
+                Err::<(), _>(Failure {
+                    code: 101,
+                    message: "cargo clippy: exit status: 101".into(),
+                })
+            })
+            .unwrap_err();
+        assert_eq!(failure.code, 101);
+        assert!(
+            failure
+                .message
+                .starts_with("cargo clippy: exit status: 101\n== clippy: FAILED")
+        );
+    }
+
+    #[test]
+    fn times_are_spelled_for_people() {
+        assert_eq!(spell(Duration::from_millis(1_240)), "1.2 s");
+        assert_eq!(spell(Duration::from_millis(312_400)), "312 s");
+    }
+}
