@@ -1,2 +1,90 @@
-//! x
-fn main() {}
+//! Aldaba's program: reads the command line and the configuration, wires the rooms together, and runs.
+
+mod cli;
+mod commands;
+mod config;
+mod dev;
+mod exit;
+mod health;
+mod housekeeping;
+mod logging;
+mod output;
+mod sample;
+mod serve;
+mod service;
+mod wiring;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use cli::{Cli, Command};
+use config::Sources;
+use exit::{Failure, Outcome};
+use output::Output;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let output = Output { json: cli.json };
+    match run(cli, output) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if !matches!(failure, Failure::SomeRejected) {
+                output::say(&format!("aldaba: {}", failure.message()));
+            }
+            ExitCode::from(failure.code())
+        }
+    }
+}
+
+fn run(cli: Cli, output: Output) -> Outcome {
+    let sources = sources(&cli)?;
+    match cli.command {
+        Command::Completions { shell } => {
+            commands::completions(shell);
+            Ok(())
+        }
+        Command::Init(init) => commands::init::run(&init, output),
+        Command::Changes(cli::Changes::Generate { seed, companies, customers }) => {
+            commands::changes::generate(seed, companies, customers)
+        }
+        command => {
+            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+            let done = runtime.block_on(dispatch(command, sources, output));
+            runtime.shutdown_timeout(std::time::Duration::from_secs(1));
+            done
+        }
+    }
+}
+
+async fn dispatch(command: Command, sources: Sources, output: Output) -> Outcome {
+    match command {
+        Command::Dev(dev) => dev::run(&dev, sources, output).await,
+        Command::Serve(serve) => serve::run(&serve, sources).await,
+        Command::Check => commands::check::run(&sources, output).await,
+        Command::Tenant(tenant) => commands::tenant::run(tenant, &sources, output).await,
+        Command::User(user) => commands::user::run(user, &sources, output).await,
+        Command::Client(client) => commands::client::run(client, &sources, output).await,
+        Command::Key(key) => commands::key::run(key, &sources, output).await,
+        Command::Changes(changes) => commands::changes::run(changes, &sources, output).await,
+        Command::Store(store) => commands::store::run(store, &sources, output).await,
+        Command::Init(_) | Command::Completions { .. } => Ok(()),
+    }
+}
+
+fn sources(cli: &Cli) -> Result<Sources, Failure> {
+    let mut flags = Vec::new();
+    for pair in &cli.set {
+        let (key, value) =
+            pair.split_once('=').ok_or_else(|| Failure::Usage(format!("--set takes KEY=VALUE, not {pair:?}")))?;
+        flags.push((key.to_owned(), value.to_owned()));
+    }
+    Ok(Sources { file: cli.config.clone(), environment: environment(), flags })
+}
+
+/// The environment, as far as it is text.
+fn environment() -> Vec<(String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}

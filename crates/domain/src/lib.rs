@@ -8,6 +8,7 @@ pub mod fault;
 pub mod ids;
 pub mod invoicing;
 pub mod json;
+pub mod password;
 pub mod ports;
 pub mod problem;
 pub mod record;

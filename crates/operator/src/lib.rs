@@ -1,1 +1,10 @@
-//! operator
+//! The operator's side: the changes door, through which records come in, and the administration of
+//! tenants, users, clients and subscriptions.
+
+pub mod admin;
+pub mod door;
+mod http;
+mod token;
+
+pub use http::{Operator, router};
+pub use token::OperatorToken;

@@ -30,14 +30,14 @@ use company::Company;
 
 /// How much is wanted; the volumes of everything else follow from these.
 #[derive(Debug, Clone, Copy)]
-pub struct Plan {
-    pub seed: u64,
-    pub companies: u32,
-    pub customers_per_company: u32,
+pub(crate) struct Plan {
+    pub(crate) seed: u64,
+    pub(crate) companies: u32,
+    pub(crate) customers_per_company: u32,
 }
 
 /// The records of one tenant, one change a line: a company before its records, an account before its owner.
-pub fn changes(plan: Plan) -> impl Iterator<Item = String> {
+pub(crate) fn changes(plan: Plan) -> impl Iterator<Item = String> {
     (0..plan.companies)
         .flat_map(move |index| records(Company::new(plan.seed, index, plan.customers_per_company)))
         .chain(payroll::companies(plan))

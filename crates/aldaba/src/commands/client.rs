@@ -1,0 +1,86 @@
+//! `aldaba client`.
+
+use operator::admin::NewClient;
+use serde::Serialize;
+use store::{Client as Kept, Consent, Pkce, Standing};
+
+use super::{overlap, standing_word};
+use crate::cli::{Client, PkceMode};
+use crate::config::Sources;
+use crate::exit::Outcome;
+use crate::output::Output;
+
+#[derive(Serialize)]
+struct Shown {
+    client_id: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    client_secret: Option<String>,
+    name: String,
+    redirect_uris: Vec<String>,
+    post_logout_uris: Vec<String>,
+    pkce: &'static str,
+    consent: bool,
+    callback_id_token: bool,
+    standing: String,
+}
+
+fn shown(client: Kept, secret: Option<String>) -> Shown {
+    Shown {
+        client_id: client.id.to_string(),
+        client_secret: secret,
+        name: client.name,
+        redirect_uris: client.redirect_uris,
+        post_logout_uris: client.post_logout_uris,
+        pkce: match client.pkce {
+            Pkce::Required => "required",
+            Pkce::IfSent => "if-sent",
+            Pkce::Ignore => "ignore",
+        },
+        consent: client.consent == Consent::Required,
+        callback_id_token: client.callback_id_token,
+        standing: standing_word(client.standing),
+    }
+}
+
+pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> Outcome {
+    let admin = super::admin(sources).await?;
+    match command {
+        Client::Add { name, id, redirect_uris, post_logout_uris, pkce, consent, no_callback_id_token } => {
+            let pkce = match pkce {
+                PkceMode::Required => Pkce::Required,
+                PkceMode::IfSent => Pkce::IfSent,
+                PkceMode::Ignore => Pkce::Ignore,
+            };
+            let consent = if consent { Consent::Required } else { Consent::None };
+            let callback_id_token = !no_callback_id_token;
+            let new = NewClient { id, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token };
+            let (client, secret) = admin.add_client(new).await?;
+            let client = shown(client, Some(secret.reveal().to_owned()));
+            output.say("The secret is shown once; keep it safe.");
+            output.result(&client, || {
+                format!("client_id      {}\nclient_secret  {}", client.client_id, secret.reveal())
+            });
+        }
+        Client::List => {
+            let all: Vec<Shown> =
+                admin.store.clients().await?.into_iter().map(|client| shown(client, None)).collect();
+            output.list(&all, &["CLIENT_ID", "NAME", "STANDING", "REDIRECT_URIS"], |one| {
+                vec![one.client_id.clone(), one.name.clone(), one.standing.clone(), one.redirect_uris.join(" ")]
+            });
+        }
+        Client::Disable { id } => admin.set_client_standing(&id, Standing::Disabled).await?,
+        Client::Enable { id } => admin.set_client_standing(&id, Standing::Active).await?,
+        Client::Redirect { id, uris } => {
+            let client = shown(admin.add_redirect_uris(&id, &uris).await?, None);
+            output.result(&client, || client.redirect_uris.join("\n"));
+        }
+        Client::Rotate { id, overlap: text } => {
+            let secret = admin.rotate_client_secret(&id, overlap(&text)?).await?;
+            output.say(&format!("The old secret stays valid for {text}."));
+            let data = serde_json::json!({"client_id": id, "client_secret": secret.reveal()});
+            output.result(&data, || secret.reveal().to_owned());
+        }
+    }
+    admin.store.close().await;
+    Ok(())
+}

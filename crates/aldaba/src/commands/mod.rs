@@ -1,0 +1,50 @@
+//! The commands that do one thing and end.
+
+pub(crate) mod changes;
+pub(crate) mod check;
+pub(crate) mod client;
+pub(crate) mod init;
+pub(crate) mod key;
+mod remote;
+pub(crate) mod store;
+pub(crate) mod tenant;
+pub(crate) mod user;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::store::Standing;
+use clap::CommandFactory as _;
+use operator::admin::Admin;
+
+use crate::cli::Cli;
+use crate::config::{self, Config, Sources, parse_duration};
+use crate::exit::Failure;
+use crate::serve;
+use crate::wiring::{Opened, SystemClock, SystemRandom};
+
+/// Loads the configuration and opens its store.
+pub(crate) async fn opened(sources: &Sources) -> Result<(Config, Opened), Failure> {
+    let config = config::load(sources).map_err(Failure::Config)?;
+    let opened = serve::open(&config).await?;
+    Ok((config, opened))
+}
+
+/// The desk at which tenants, users, clients and keys are administered.
+pub(crate) async fn admin(sources: &Sources) -> Result<Admin, Failure> {
+    let (_, Opened { store, .. }) = opened(sources).await?;
+    Ok(Admin { store, clock: Arc::new(SystemClock), random: Arc::new(SystemRandom) })
+}
+
+pub(crate) fn completions(shell: clap_complete::Shell) {
+    clap_complete::generate(shell, &mut Cli::command(), "aldaba", &mut std::io::stdout());
+}
+
+fn overlap(text: &str) -> Result<Duration, Failure> {
+    parse_duration(text)
+        .ok_or_else(|| Failure::Usage(format!("--overlap takes a duration as in 24h or 0s, not {text:?}")))
+}
+
+fn standing_word(standing: Standing) -> String {
+    standing.word().to_owned()
+}

@@ -1,0 +1,87 @@
+//! `aldaba user`.
+
+use std::io::BufRead as _;
+
+use domain::{Secret, TenantId};
+use operator::admin::NewUser;
+use serde::Serialize;
+use store::{Standing, User as Kept};
+
+use super::standing_word;
+use crate::cli::User;
+use crate::config::Sources;
+use crate::exit::{Failure, Outcome};
+use crate::output::Output;
+
+#[derive(Serialize)]
+struct Shown {
+    id: String,
+    email: String,
+    given_name: String,
+    lang: String,
+    standing: String,
+    tenants: Vec<String>,
+}
+
+fn shown(user: Kept, tenants: Vec<String>) -> Shown {
+    Shown {
+        id: user.id.to_string(),
+        email: user.email,
+        given_name: user.given_name,
+        lang: user.lang,
+        standing: standing_word(user.standing),
+        tenants,
+    }
+}
+
+/// One line from standard input: a password has no place on a command line.
+fn read_password(output: Output) -> Result<Secret, Failure> {
+    output.say("Password:");
+    let mut line = String::new();
+    std::io::stdin().lock().read_line(&mut line)?;
+    let password = line.trim_end_matches(['\r', '\n']);
+    if password.is_empty() {
+        return Err(Failure::Usage("give the password as one line on standard input".into()));
+    }
+    Ok(Secret::new(password))
+}
+
+pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> Outcome {
+    let admin = super::admin(sources).await?;
+    match command {
+        User::Add { email, given_name, lang, tenants } => {
+            let tenants: Vec<TenantId> = tenants.into_iter().map(TenantId::new).collect();
+            let named = tenants.iter().map(ToString::to_string).collect();
+            let password = read_password(output)?;
+            let user = admin.add_user(NewUser { email, given_name, lang, password, tenants }).await?;
+            let user = shown(user, named);
+            output.result(&user, || user.id.clone());
+        }
+        User::List => {
+            let mut all = Vec::new();
+            for user in admin.store.users().await? {
+                let memberships = admin.store.memberships(&user.id).await?;
+                all.push(shown(user, memberships.iter().map(|one| one.tenant.to_string()).collect()));
+            }
+            output.list(&all, &["EMAIL", "NAME", "LANG", "STANDING", "TENANTS"], |one| {
+                vec![
+                    one.email.clone(),
+                    one.given_name.clone(),
+                    one.lang.clone(),
+                    one.standing.clone(),
+                    one.tenants.join(" "),
+                ]
+            });
+        }
+        User::Disable { email } => admin.set_user_standing(&email, Standing::Disabled).await?,
+        User::Enable { email } => admin.set_user_standing(&email, Standing::Active).await?,
+        User::Password { email } => admin.set_password(&email, read_password(output)?).await?,
+        User::Join { email, tenant } => {
+            let user = admin.user(&email).await?;
+            admin.add_membership(&user, &TenantId::new(tenant)).await?;
+        }
+        User::Leave { email, tenant } => admin.remove_membership(&email, &TenantId::new(tenant)).await?,
+    }
+    admin.store.close().await;
+    Ok(())
+}

@@ -1,0 +1,168 @@
+//! Puts the layers on top of each other. The default file says which keys there are and of what kind.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use domain::suggest::did_you_mean;
+use toml::de::{DeTable, DeValue};
+
+use super::{ConfigFault, DEFAULT, Sources};
+
+const ENVIRONMENT: &str = "ALDABA__";
+const FILE: &str = "_file";
+const DEFAULT_FILE_NAME: &str = "aldaba.toml";
+const SECRET_FILE_BYTES_MAX: u64 = 64 * 1024;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    Text(String),
+    Integer(i64),
+    List(Vec<String>),
+}
+
+/// A value and where it stands.
+#[derive(Clone, Debug)]
+pub(super) struct Setting {
+    pub(super) value: Value,
+    pub(super) origin: String,
+}
+
+pub(super) type Settings = BTreeMap<String, Setting>;
+type Faults = Vec<ConfigFault>;
+
+pub(super) fn gather(sources: &Sources) -> Result<Settings, Faults> {
+    let mut faults = Vec::new();
+    let mut settings = Settings::new();
+    for (key, setting) in read_toml(DEFAULT, "the defaults")? {
+        settings.insert(key, setting);
+    }
+    if let Some((path, text)) = read_file(sources).map_err(|fault| vec![fault])? {
+        let folder = Path::new(&path).parent().map(Path::to_path_buf).unwrap_or_default();
+        for (key, setting) in read_toml(&text, &path)? {
+            lay(&mut settings, &key, setting, &folder, &mut faults);
+        }
+    }
+    let here = Path::new("");
+    for (name, text) in &sources.environment {
+        let Some(path) = name.strip_prefix(ENVIRONMENT) else { continue };
+        let key = path.to_lowercase().replacen("__", ".", 1);
+        let setting = Setting { value: Value::Text(text.clone()), origin: name.clone() };
+        lay(&mut settings, &key, setting, here, &mut faults);
+    }
+    for (key, text) in &sources.flags {
+        let setting = Setting { value: Value::Text(text.clone()), origin: "the command line".into() };
+        lay(&mut settings, key, setting, here, &mut faults);
+    }
+    if faults.is_empty() { Ok(settings) } else { Err(faults) }
+}
+
+fn read_file(sources: &Sources) -> Result<Option<(String, String)>, ConfigFault> {
+    let path = match &sources.file {
+        Some(path) => path.clone(),
+        None if Path::new(DEFAULT_FILE_NAME).exists() => DEFAULT_FILE_NAME.into(),
+        None => return Ok(None),
+    };
+    let name = path.display().to_string();
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(Some((name, text))),
+        Err(error) => Err(ConfigFault { origin: name, message: format!("cannot be read: {error}") }),
+    }
+}
+
+/// Puts one value on top of those below it.
+fn lay(settings: &mut Settings, key: &str, setting: Setting, folder: &Path, faults: &mut Faults) {
+    let fault = |message: String| ConfigFault { origin: setting.origin.clone(), message };
+    if let Some(known) = settings.get(key) {
+        match converted(&setting.value, &known.value) {
+            Some(value) => {
+                settings.insert(key.to_owned(), Setting { value, origin: setting.origin });
+            }
+            None => faults.push(fault(format!("{key} must be {}", kind(&known.value)))),
+        }
+        return;
+    }
+    let from_file = key.strip_suffix(FILE).filter(|key| matches!(settings.get(*key), Some(Setting { value: Value::Text(_), .. })));
+    match (from_file, &setting.value) {
+        (Some(key), Value::Text(path)) => match read_secret(&folder.join(path)) {
+            Ok(text) => {
+                settings.insert(key.to_owned(), Setting { value: Value::Text(text), origin: setting.origin });
+            }
+            Err(why) => faults.push(fault(format!("{key}{FILE} names {path}, which cannot be read: {why}"))),
+        },
+        _ => {
+            let hint = did_you_mean(key, settings.keys().map(String::as_str));
+            faults.push(fault(format!("there is no key \"{key}\"{hint}")));
+        }
+    }
+}
+
+fn read_secret(path: &Path) -> Result<String, String> {
+    let size = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
+    if size > SECRET_FILE_BYTES_MAX {
+        return Err("it is larger than 64 KiB".into());
+    }
+    std::fs::read_to_string(path).map(|text| text.trim().to_owned()).map_err(|error| error.to_string())
+}
+
+/// The value in the kind of the default; texts come from the environment and the command line.
+fn converted(value: &Value, like: &Value) -> Option<Value> {
+    match (value, like) {
+        (Value::Text(_), Value::Text(_)) | (Value::Integer(_), Value::Integer(_)) | (Value::List(_), Value::List(_)) => {
+            Some(value.clone())
+        }
+        (Value::Text(text), Value::Integer(_)) => text.trim().parse().ok().map(Value::Integer),
+        (Value::Text(text), Value::List(_)) => Some(Value::List(
+            text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect(),
+        )),
+        _ => None,
+    }
+}
+
+fn kind(value: &Value) -> &'static str {
+    match value {
+        Value::Text(_) => "a text",
+        Value::Integer(_) => "a whole number",
+        Value::List(_) => "a list of texts",
+    }
+}
+
+/// The keys of a file as `section.key`, with the line on which each stands.
+fn read_toml(text: &str, name: &str) -> Result<Vec<(String, Setting)>, Faults> {
+    let origin = |at: usize| format!("{name}:{}", text[..at.min(text.len())].matches('\n').count() + 1);
+    let one = |at: usize, message: String| vec![ConfigFault { origin: origin(at), message }];
+    let table = DeTable::parse(text).map_err(|error| {
+        one(error.span().map_or(0, |span| span.start), error.message().to_owned())
+    })?;
+    let mut found = Vec::new();
+    for (section, inner) in table.get_ref() {
+        let at = section.span().start;
+        let DeValue::Table(keys) = inner.get_ref() else {
+            return Err(one(at, format!("\"{}\" stands outside a section such as [server]", section.get_ref())));
+        };
+        for (key, value) in keys {
+            let at = key.span().start;
+            let path = format!("{}.{}", section.get_ref(), key.get_ref());
+            let Some(value) = plain(value.get_ref()) else {
+                return Err(one(at, format!("{path} must be a text, a whole number or a list of texts")));
+            };
+            found.push((path, Setting { value, origin: origin(at) }));
+        }
+    }
+    Ok(found)
+}
+
+fn plain(value: &DeValue<'_>) -> Option<Value> {
+    match value {
+        DeValue::String(text) => Some(Value::Text(text.to_string())),
+        DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix()).ok().map(Value::Integer),
+        DeValue::Array(items) => items
+            .iter()
+            .map(|item| match item.get_ref() {
+                DeValue::String(text) => Some(text.to_string()),
+                _ => None,
+            })
+            .collect::<Option<_>>()
+            .map(Value::List),
+        _ => None,
+    }
+}

@@ -1,0 +1,331 @@
+//! The configuration as the program uses it: every value parsed and checked, secrets unprintable.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use domain::Secret;
+use serde::{Serialize, Serializer};
+
+use super::ConfigFault;
+use super::duration::parse_duration;
+use super::layers::{Settings, Value};
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Config {
+    pub(crate) server: Server,
+    pub(crate) operator: OperatorSide,
+    pub(crate) store: StoreSide,
+    pub(crate) identity: Identity,
+    pub(crate) gateway: Gateway,
+    pub(crate) delivery: Delivery,
+    pub(crate) egress: Egress,
+    pub(crate) retention: Retention,
+    pub(crate) logging: Logging,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Server {
+    pub(crate) listen: SocketAddr,
+    pub(crate) base_url: String,
+    pub(crate) auth_url: String,
+    pub(crate) tls: Option<Tls>,
+    #[serde(serialize_with = "seconds")]
+    pub(crate) drain: Duration,
+    pub(crate) connections_max: usize,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Tls {
+    pub(crate) certificates: PathBuf,
+    pub(crate) key: PathBuf,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct OperatorSide {
+    pub(crate) listen: SocketAddr,
+    #[serde(serialize_with = "hidden")]
+    pub(crate) token: Option<Secret>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct StoreSide {
+    pub(crate) url: StoreUrl,
+    #[serde(serialize_with = "hidden")]
+    pub(crate) master_key: Option<Secret>,
+    pub(crate) connections_max: usize,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum StoreUrl {
+    Sqlite(PathBuf),
+    Postgres(String),
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Identity {
+    #[serde(serialize_with = "seconds")]
+    pub(crate) code_ttl: Duration,
+    #[serde(serialize_with = "seconds")]
+    pub(crate) access_token_ttl: Duration,
+    #[serde(serialize_with = "seconds")]
+    pub(crate) refresh_token_ttl: Duration,
+    #[serde(serialize_with = "seconds")]
+    pub(crate) refresh_grace: Duration,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Gateway {
+    pub(crate) rate_per_minute: u32,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Delivery {
+    #[serde(serialize_with = "all_seconds")]
+    pub(crate) schedule: Vec<Duration>,
+    #[serde(serialize_with = "seconds")]
+    pub(crate) window: Duration,
+    #[serde(serialize_with = "seconds")]
+    pub(crate) timeout: Duration,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Egress {
+    pub(crate) allow: Vec<String>,
+    pub(crate) ca_file: Option<PathBuf>,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Retention {
+    #[serde(serialize_with = "seconds")]
+    pub(crate) log: Duration,
+    #[serde(serialize_with = "seconds")]
+    pub(crate) idempotency_keys: Duration,
+}
+
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Logging {
+    pub(crate) level: String,
+    pub(crate) format: LogFormat,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum LogFormat {
+    Auto,
+    Text,
+    Json,
+}
+
+impl StoreUrl {
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            return Some(Self::Postgres(text.to_owned()));
+        }
+        text.strip_prefix("sqlite:").filter(|path| !path.is_empty()).map(|path| Self::Sqlite(path.into()))
+    }
+}
+
+impl Serialize for StoreUrl {
+    /// Without the password that a PostgreSQL url may hold.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Sqlite(path) => serializer.serialize_str(&format!("sqlite:{}", path.display())),
+            Self::Postgres(url) => {
+                let host = url.rsplit_once('@').map_or_else(|| url.as_str(), |(_, host)| host);
+                serializer.serialize_str(&format!("postgres://…@{}", host.trim_start_matches("postgres://")))
+            }
+        }
+    }
+}
+
+fn seconds<S: Serializer>(span: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64(span.as_secs_f64())
+}
+
+fn all_seconds<S: Serializer>(spans: &[Duration], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(spans.iter().map(Duration::as_secs_f64))
+}
+
+fn hidden<S: Serializer>(secret: &Option<Secret>, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(if secret.is_some() { "***" } else { "" })
+}
+
+/// Reads values one by one and remembers everything that is wrong.
+struct Reading<'a> {
+    settings: &'a Settings,
+    faults: Vec<ConfigFault>,
+}
+
+impl Reading<'_> {
+    fn wrong(&mut self, key: &str, message: &str) {
+        let origin = self.settings.get(key).map_or("the defaults", |setting| setting.origin.as_str()).to_owned();
+        self.faults.push(ConfigFault { origin, message: format!("{key} {message}") });
+    }
+
+    fn text(&self, key: &str) -> String {
+        match self.settings.get(key).map(|setting| &setting.value) {
+            Some(Value::Text(text)) => text.clone(),
+            _ => String::new(),
+        }
+    }
+
+    /// A text that means nothing when it is empty.
+    fn optional(&self, key: &str) -> Option<String> {
+        Some(self.text(key)).filter(|text| !text.is_empty())
+    }
+
+    fn parsed<T>(&mut self, key: &str, fallback: T, parse: impl Fn(&str) -> Option<T>, must: &str) -> T {
+        parse(&self.text(key)).unwrap_or_else(|| {
+            self.wrong(key, must);
+            fallback
+        })
+    }
+
+    fn address(&mut self, key: &str) -> SocketAddr {
+        let any = SocketAddr::from(([127, 0, 0, 1], 0));
+        self.parsed(key, any, |text| text.parse().ok(), "must be an address and a port, as in 127.0.0.1:8080")
+    }
+
+    fn duration(&mut self, key: &str) -> Duration {
+        let fine = |text: &str| parse_duration(text).filter(|span| !span.is_zero());
+        self.parsed(key, Duration::ZERO, fine, "must be a duration above zero, as in 500ms, 5s, 2m, 24h or 30d")
+    }
+
+    fn durations(&mut self, key: &str) -> Vec<Duration> {
+        let spans: Option<Vec<_>> = self.list(key).iter().map(|text| parse_duration(text)).collect();
+        match spans {
+            Some(spans) if !spans.is_empty() => spans,
+            _ => {
+                self.wrong(key, "must be a list of durations, as in 5s, 30s, 2m");
+                Vec::new()
+            }
+        }
+    }
+
+    fn list(&self, key: &str) -> Vec<String> {
+        match self.settings.get(key).map(|setting| &setting.value) {
+            Some(Value::List(items)) => items.clone(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn number<T: TryFrom<i64> + Default>(&mut self, key: &str, from: i64, to: i64) -> T {
+        let number = match self.settings.get(key).map(|setting| &setting.value) {
+            Some(Value::Integer(number)) => *number,
+            _ => 0,
+        };
+        if !(from..=to).contains(&number) {
+            self.wrong(key, &format!("must be from {from} to {to}"));
+        }
+        T::try_from(number).unwrap_or_default()
+    }
+
+    fn ranges(&mut self, key: &str) -> Vec<String> {
+        let list = self.list(key);
+        if list.iter().any(|range| !is_cidr(range)) {
+            self.wrong(key, "must be a list of address ranges, as in 10.0.0.0/8");
+        }
+        list
+    }
+
+    /// An address without a slash at its end, so that paths can be put behind it.
+    fn url(&mut self, key: &str) -> String {
+        let Some(text) = self.optional(key) else { return String::new() };
+        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
+        let host = rest.map(|rest| rest.trim_end_matches('/'));
+        if host.is_none_or(|host| host.is_empty() || host.contains(['/', '?', '#', '@', ' '])) {
+            self.wrong(key, "must be an address without a path, as in https://api.example.com");
+        }
+        text.trim_end_matches('/').to_owned()
+    }
+}
+
+fn is_cidr(text: &str) -> bool {
+    let Some((address, bits)) = text.split_once('/') else { return false };
+    match (address.parse::<std::net::IpAddr>(), bits.parse::<u8>()) {
+        (Ok(address), Ok(bits)) => bits <= if address.is_ipv4() { 32 } else { 128 },
+        _ => false,
+    }
+}
+
+pub(super) fn read(settings: &Settings) -> Result<Config, Vec<ConfigFault>> {
+    let mut from = Reading { settings, faults: Vec::new() };
+    let config = Config {
+        server: server(&mut from),
+        operator: OperatorSide {
+            listen: from.address("operator.listen"),
+            token: from.optional("operator.token").map(Secret::new),
+        },
+        store: StoreSide {
+            url: from.parsed(
+                "store.url",
+                StoreUrl::Sqlite(PathBuf::new()),
+                StoreUrl::parse,
+                "must be sqlite:PATH or postgres://user:password@host/database",
+            ),
+            master_key: from.optional("store.master_key").map(Secret::new),
+            connections_max: from.number("store.connections_max", 1, 1000),
+        },
+        identity: Identity {
+            code_ttl: from.duration("identity.code_ttl"),
+            access_token_ttl: from.duration("identity.access_token_ttl"),
+            refresh_token_ttl: from.duration("identity.refresh_token_ttl"),
+            refresh_grace: from.duration("identity.refresh_grace"),
+        },
+        gateway: Gateway { rate_per_minute: from.number("gateway.rate_per_minute", 0, 10_000_000) },
+        delivery: Delivery {
+            schedule: from.durations("delivery.schedule"),
+            window: from.duration("delivery.window"),
+            timeout: from.duration("delivery.timeout"),
+        },
+        egress: Egress {
+            allow: from.ranges("egress.allow"),
+            ca_file: from.optional("egress.ca_file").map(PathBuf::from),
+        },
+        retention: Retention {
+            log: from.duration("retention.log"),
+            idempotency_keys: from.duration("retention.idempotency_keys"),
+        },
+        logging: logging(&mut from),
+    };
+    if from.faults.is_empty() { Ok(config) } else { Err(from.faults) }
+}
+
+fn server(from: &mut Reading<'_>) -> Server {
+    let (certificates, key) = (from.optional("server.tls_certificates"), from.optional("server.tls_key"));
+    let tls = match (certificates, key) {
+        (Some(certificates), Some(key)) => Some(Tls { certificates: certificates.into(), key: key.into() }),
+        (None, None) => None,
+        (None, Some(_)) => {
+            from.wrong("server.tls_certificates", "is missing beside server.tls_key");
+            None
+        }
+        (Some(_), None) => {
+            from.wrong("server.tls_key", "is missing beside server.tls_certificates");
+            None
+        }
+    };
+    Server {
+        listen: from.address("server.listen"),
+        base_url: from.url("server.base_url"),
+        auth_url: from.url("server.auth_url"),
+        tls,
+        drain: from.duration("server.drain"),
+        connections_max: from.number("server.connections_max", 1, 1_000_000),
+    }
+}
+
+fn logging(from: &mut Reading<'_>) -> Logging {
+    let format = |text: &str| match text {
+        "auto" => Some(LogFormat::Auto),
+        "text" => Some(LogFormat::Text),
+        "json" => Some(LogFormat::Json),
+        _ => None,
+    };
+    let is_level = |text: &str| text.parse::<tracing_subscriber::EnvFilter>().ok().map(|_| text.to_owned());
+    Logging {
+        level: from.parsed("logging.level", String::new(), is_level, "must be error, warn, info, debug or trace"),
+        format: from.parsed("logging.format", LogFormat::Auto, format, "must be auto, text or json"),
+    }
+}

@@ -1,0 +1,140 @@
+//! The development store's tenants, users, applications and keys, in plain, kept in the store itself.
+
+use domain::subscription::{Product, Products};
+use domain::{Random as _, Secret, TenantId};
+use operator::admin::{Admin, NewClient, NewUser};
+use serde::{Deserialize, Serialize};
+use store::{Consent, Pkce, Store};
+
+use crate::cli::Dev;
+use crate::exit::Failure;
+use crate::wiring::SystemRandom;
+
+const CALLBACK: &str = "http://localhost:8765/callback";
+const PASSWORD: &str = "aldaba-dev-2026";
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Credentials {
+    pub(super) operator_token: String,
+    pub(super) subscription: Keys,
+    pub(super) payroll_subscription: Keys,
+    pub(super) client: Client,
+    pub(super) other_client: Client,
+    pub(super) users: Vec<User>,
+    /// In the order in which they were made.
+    pub(super) tenants: Vec<String>,
+    /// Whether sample records were loaded, or were not wanted.
+    pub(super) sample_is_settled: bool,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Keys {
+    pub(super) primary_key: String,
+    pub(super) secondary_key: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct Client {
+    pub(super) client_id: String,
+    pub(super) client_secret: String,
+    pub(super) redirect_uri: String,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct User {
+    pub(super) email: String,
+    pub(super) password: String,
+    pub(super) tenants: Vec<String>,
+}
+
+impl Credentials {
+    pub(super) async fn keep(&self, store: &dyn Store) -> Result<(), Failure> {
+        let json = serde_json::to_string(self).map_err(|error| Failure::Failed(error.to_string()))?;
+        Ok(store.keep_dev_credentials(&json).await?)
+    }
+}
+
+/// The store's credentials: those that are there, or new ones in a new store.
+pub(super) async fn ensure(admin: &Admin, args: &Dev) -> Result<Credentials, Failure> {
+    let mut credentials = match admin.store.dev_credentials().await? {
+        Some(json) => serde_json::from_str(&json)
+            .map_err(|error| Failure::Failed(format!("the development store's credentials cannot be read: {error}")))?,
+        None if !admin.store.tenants().await?.is_empty() => {
+            return Err(Failure::Refused("this is not a development store; dev makes its own, in another place".into()));
+        }
+        None => make(admin).await?,
+    };
+    for client in [&mut credentials.client, &mut credentials.other_client] {
+        admin.add_redirect_uris(&client.client_id, &args.redirect_uris).await?;
+        client.redirect_uri = args.redirect_uris.first().map_or(CALLBACK, String::as_str).to_owned();
+    }
+    credentials.keep(&*admin.store).await?;
+    Ok(credentials)
+}
+
+async fn make(admin: &Admin) -> Result<Credentials, Failure> {
+    let mut tenants = Vec::new();
+    for (name, code) in [("Asesoría Peñalver", "4101"), ("Gestoría Ibáñez & Núñez", "4102"), ("Bodegas Güell", "4103")] {
+        tenants.push(admin.add_tenant(None, name, Some(code)).await?.id);
+    }
+    let [first, second, third] = &tenants[..] else { return Err(Failure::Failed("three tenants".into())) };
+    let mut users = Vec::new();
+    for (email, name, lang, theirs) in [
+        ("maria@example.com", "María", "es", vec![first.clone()]),
+        ("inaki@example.com", "Iñaki", "es", vec![first.clone(), second.clone()]),
+        ("helen@example.com", "Helen", "en", vec![third.clone()]),
+    ] {
+        users.push(user(admin, email, name, lang, theirs).await?);
+    }
+    let client = client(admin, "Panel de ventas").await?;
+    let other_client = self::client(admin, "Otra aplicación").await?;
+    Ok(Credentials {
+        operator_token: SystemRandom.token(),
+        subscription: keys(admin, "Desarrollo", Products::all()).await?,
+        payroll_subscription: keys(admin, "Solo nóminas", [Product::Payroll].into_iter().collect()).await?,
+        client,
+        other_client,
+        users,
+        tenants: tenants.iter().map(ToString::to_string).collect(),
+        sample_is_settled: false,
+    })
+}
+
+async fn user(admin: &Admin, email: &str, name: &str, lang: &str, theirs: Vec<TenantId>) -> Result<User, Failure> {
+    let tenants = theirs.iter().map(ToString::to_string).collect();
+    let new = NewUser {
+        email: email.to_owned(),
+        given_name: name.to_owned(),
+        lang: lang.to_owned(),
+        password: Secret::new(PASSWORD),
+        tenants: theirs,
+    };
+    admin.add_user(new).await?;
+    Ok(User { email: email.to_owned(), password: PASSWORD.to_owned(), tenants })
+}
+
+async fn client(admin: &Admin, name: &str) -> Result<Client, Failure> {
+    let new = NewClient {
+        id: None,
+        name: name.to_owned(),
+        redirect_uris: vec![CALLBACK.to_owned()],
+        post_logout_uris: Vec::new(),
+        pkce: Pkce::IfSent,
+        consent: Consent::None,
+        callback_id_token: true,
+    };
+    let (client, secret) = admin.add_client(new).await?;
+    Ok(Client {
+        client_id: client.id.to_string(),
+        client_secret: secret.reveal().to_owned(),
+        redirect_uri: CALLBACK.to_owned(),
+    })
+}
+
+async fn keys(admin: &Admin, name: &str, products: Products) -> Result<Keys, Failure> {
+    let (_, keys) = admin.add_subscription(name, products).await?;
+    Ok(Keys {
+        primary_key: keys.primary.reveal().to_owned(),
+        secondary_key: keys.secondary.reveal().to_owned(),
+    })
+}

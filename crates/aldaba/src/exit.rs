@@ -1,0 +1,91 @@
+//! How the program ends: documented codes, and one line that says why.
+
+use operator::admin::AdminError;
+use store::{ArchiveError, StoreError};
+
+use crate::config::ConfigFault;
+
+/// The codes, as `--help` and the documentation list them.
+pub(crate) const CODES: &str = "Exit codes:
+  0  done
+  1  something failed
+  2  the command line is wrong
+  3  the configuration is wrong
+  4  the store cannot be used (unreachable, full, another master key, a newer schema)
+  5  no such thing, or there already is one
+  6  done, but some changes were rejected";
+
+#[derive(Debug)]
+pub(crate) enum Failure {
+    Failed(String),
+    Usage(String),
+    Config(Vec<ConfigFault>),
+    Store(StoreError),
+    Refused(String),
+    /// The answer was given already; some of what was asked for was rejected.
+    SomeRejected,
+}
+
+pub(crate) type Outcome = Result<(), Failure>;
+
+impl Failure {
+    pub(crate) fn code(&self) -> u8 {
+        match self {
+            Self::Failed(_) => 1,
+            Self::Usage(_) => 2,
+            Self::Config(_) => 3,
+            Self::Store(_) => 4,
+            Self::Refused(_) => 5,
+            Self::SomeRejected => 6,
+        }
+    }
+
+    pub(crate) fn message(&self) -> String {
+        match self {
+            Self::Failed(why) | Self::Usage(why) | Self::Refused(why) => why.clone(),
+            Self::Config(faults) => {
+                let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
+                format!("the configuration is wrong\n  {}", lines.join("\n  "))
+            }
+            Self::Store(error) => error.to_string(),
+            Self::SomeRejected => "some changes were rejected".into(),
+        }
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Exists(_) | StoreError::UnknownTenant(_) | StoreError::KeyInUse(_) => {
+                Self::Refused(error.to_string())
+            }
+            other => Self::Store(other),
+        }
+    }
+}
+
+impl From<AdminError> for Failure {
+    fn from(error: AdminError) -> Self {
+        match error {
+            AdminError::Invalid(why) => Self::Usage(why),
+            AdminError::Missing(_) => Self::Refused(error.to_string()),
+            AdminError::Store(error) => error.into(),
+        }
+    }
+}
+
+impl From<ArchiveError> for Failure {
+    fn from(error: ArchiveError) -> Self {
+        match error {
+            ArchiveError::Store(error) => error.into(),
+            ArchiveError::NotEmpty => Self::Refused(error.to_string()),
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<std::io::Error> for Failure {
+    fn from(error: std::io::Error) -> Self {
+        Self::Failed(error.to_string())
+    }
+}

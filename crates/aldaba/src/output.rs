@@ -1,0 +1,60 @@
+//! What commands say: data to standard output, talk to standard error, JSON where it was asked for.
+
+use std::io::{IsTerminal as _, Write as _};
+
+use serde::Serialize;
+
+/// How a command speaks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Output {
+    pub(crate) json: bool,
+}
+
+impl Output {
+    /// The result of a command: an object as JSON, or lines for people.
+    pub(crate) fn result(self, data: &impl Serialize, text: impl FnOnce() -> String) {
+        let line = if self.json { to_json(data) } else { text() };
+        print_line(&line);
+    }
+
+    /// A list: a JSON array, or aligned columns under their titles.
+    pub(crate) fn list<T: Serialize>(self, items: &[T], titles: &[&str], row: impl Fn(&T) -> Vec<String>) {
+        if self.json {
+            return print_line(&to_json(&items));
+        }
+        let mut rows = vec![titles.iter().map(|title| (*title).to_owned()).collect::<Vec<_>>()];
+        rows.extend(items.iter().map(row));
+        let widths: Vec<usize> = (0..titles.len())
+            .map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
+            .collect();
+        for row in rows {
+            let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+            print_line(cells.collect::<Vec<_>>().join("  ").trim_end());
+        }
+    }
+
+    /// Talk beside the data.
+    pub(crate) fn say(self, text: &str) {
+        if !self.json {
+            say(text);
+        }
+    }
+}
+
+fn to_json(data: &impl Serialize) -> String {
+    serde_json::to_string(data).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
+}
+
+/// One line of data. A reader that has gone away is no reason to panic.
+pub(crate) fn print_line(line: &str) {
+    let mut out = std::io::stdout().lock();
+    let _ = writeln!(out, "{line}").and_then(|()| out.flush());
+}
+
+pub(crate) fn say(text: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{text}");
+}
+
+pub(crate) fn on_terminal() -> bool {
+    std::io::stderr().is_terminal()
+}

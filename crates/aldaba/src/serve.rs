@@ -1,0 +1,94 @@
+//! `aldaba serve`: the service, from a configuration that must be fit for production.
+
+use store::MasterKey;
+
+use crate::cli::Serve;
+use crate::config::{self, Config, ConfigFault, Sources};
+use crate::exit::{Failure, Outcome};
+use crate::service::Service;
+use crate::wiring::{self, Opened};
+use crate::logging;
+
+const TOKEN_CHARS_MIN: usize = 32;
+
+pub(crate) async fn run(args: &Serve, mut sources: Sources) -> Outcome {
+    let mut flag = |key: &str, value: Option<String>| {
+        sources.flags.extend(value.map(|value| (key.to_owned(), value)));
+    };
+    flag("server.listen", args.listen.map(|address| address.to_string()));
+    flag("operator.listen", args.operator_listen.map(|address| address.to_string()));
+    flag("store.url", args.store.clone());
+    let config = config::load(&sources).map_err(Failure::Config)?;
+    let faults = unfit(&config);
+    if !faults.is_empty() {
+        return Err(Failure::Config(faults));
+    }
+    logging::start(&config);
+    let Some(token) = config.operator.token.clone() else { return Err(Failure::Config(Vec::new())) };
+    let Opened { store, .. } = open(&config).await?;
+    if store.dev_credentials().await?.is_some() {
+        return Err(Failure::Refused(
+            "this store was made by `aldaba dev` and holds plain credentials; serve another one".into(),
+        ));
+    }
+    let service = Service::bind(config, store, &token).await?;
+    tracing::info!(
+        public = %service.public_address()?,
+        operator = %service.operator_address()?,
+        "serving"
+    );
+    service.run().await
+}
+
+/// Opens the configured store with the configured master key.
+pub(crate) async fn open(config: &Config) -> Result<Opened, Failure> {
+    let wrong = |message: &str| {
+        Failure::Config(vec![ConfigFault { origin: "store.master_key".into(), message: message.to_owned() }])
+    };
+    let master = config.store.master_key.as_ref().ok_or_else(|| {
+        wrong("is missing; `aldaba init` makes one, then give it as store.master_key or store.master_key_file")
+    })?;
+    let ports = wiring::ports(&MasterKey::parse(master.reveal()).map_err(wrong)?)?;
+    Ok(wiring::open(&config.store.url, config.store.connections_max, ports).await?)
+}
+
+/// What production needs and is not there.
+pub(crate) fn unfit(config: &Config) -> Vec<ConfigFault> {
+    let mut faults = Vec::new();
+    let mut wrong = |origin: &str, message: &str| {
+        faults.push(ConfigFault { origin: origin.to_owned(), message: message.to_owned() });
+    };
+    for (key, url) in [("server.base_url", &config.server.base_url), ("server.auth_url", &config.server.auth_url)] {
+        if url.is_empty() {
+            wrong(key, "is missing: the address under which clients reach the service");
+        } else if !url.starts_with("https://") && !is_local(url) {
+            wrong(key, "must be https; plain http is for this machine only");
+        }
+    }
+    match &config.operator.token {
+        None => wrong("operator.token", "is missing; `aldaba init` makes one"),
+        Some(token) if token.reveal().chars().count() < TOKEN_CHARS_MIN => {
+            wrong("operator.token", "is too short: 32 characters at least");
+        }
+        Some(_) => {}
+    }
+    match &config.store.master_key {
+        None => wrong("store.master_key", "is missing; `aldaba init` makes one"),
+        Some(key) => {
+            if let Err(why) = MasterKey::parse(key.reveal()) {
+                wrong("store.master_key", why);
+            }
+        }
+    }
+    if let Some(pem) = &config.server.tls
+        && let Err(why) = web::tls::from_pem_files(&pem.certificates, &pem.key)
+    {
+        wrong("server.tls_certificates", &why);
+    }
+    faults
+}
+
+fn is_local(url: &str) -> bool {
+    let host = url.trim_start_matches("http://").split([':', '/']).next().unwrap_or_default();
+    host == "localhost" || host == "127.0.0.1" || url.starts_with("http://[::1]")
+}

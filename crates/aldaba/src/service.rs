@@ -1,0 +1,117 @@
+//! The running service: both listeners over one store, until it is told to stop, and then in order.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use axum::Router;
+use axum::middleware::from_fn_with_state;
+use domain::{Clock, Random, Secret};
+use operator::{Operator, OperatorToken};
+use store::Store;
+use tokio::signal::unix::{SignalKind, signal};
+use web::request_id::{Outermost, outermost};
+use web::{Bounds, Listener, Measures, Stopper, problem, tls};
+
+use crate::config::Config;
+use crate::exit::Failure;
+use crate::health::{self, Health};
+use crate::housekeeping;
+use crate::wiring::{SystemClock, SystemRandom};
+
+/// Everything that is needed to serve; listeners are bound, nothing is served yet.
+pub(crate) struct Service {
+    public: Listener,
+    operator: Listener,
+    store: Arc<dyn Store>,
+    config: Config,
+    measures: Measures,
+    token: OperatorToken,
+}
+
+impl Service {
+    pub(crate) async fn bind(config: Config, store: Arc<dyn Store>, token: &Secret) -> Result<Self, Failure> {
+        let tls = match &config.server.tls {
+            Some(pem) => Some(tls::from_pem_files(&pem.certificates, &pem.key).map_err(Failure::Failed)?),
+            None => None,
+        };
+        let bounds = Bounds {
+            connections_max: config.server.connections_max,
+            drain_timeout: config.server.drain,
+            ..Bounds::default()
+        };
+        let public = bind("server.listen", config.server.listen, tls, bounds).await?;
+        let operator = bind("operator.listen", config.operator.listen, None, bounds).await?;
+        let measures = Measures::new();
+        Ok(Self { public, operator, store, config, measures, token: OperatorToken::new(token) })
+    }
+
+    pub(crate) fn public_address(&self) -> Result<SocketAddr, Failure> {
+        Ok(self.public.address()?)
+    }
+
+    pub(crate) fn operator_address(&self) -> Result<SocketAddr, Failure> {
+        Ok(self.operator.address()?)
+    }
+
+    /// Serves until the program is told to stop; returns once all is in order.
+    pub(crate) async fn run(self) -> Result<(), Failure> {
+        let (stopper, stopped) = Stopper::new();
+        let draining = Arc::new(AtomicBool::new(false));
+        let random: Arc<dyn Random> = Arc::new(SystemRandom);
+        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let health =
+            Health { store: self.store.clone(), draining: draining.clone(), measures: self.measures.clone() };
+        let desk = Operator::new(self.store.clone(), random.clone(), self.token, &self.measures);
+        let public = health::probes(health.clone());
+        let operators = operator::router(desk).merge(health::probes(health.clone())).merge(health::metrics(health));
+        let side = |side, router: Router| {
+            let with = Outermost { random: random.clone(), measures: self.measures.clone(), side };
+            finished(router, with)
+        };
+        let housekeeping = tokio::spawn(housekeeping::run(
+            self.store.clone(),
+            clock,
+            (&self.config).into(),
+            stopped.clone(),
+        ));
+        let public = tokio::spawn(self.public.serve(side("public", public), stopped.clone()));
+        let operators = tokio::spawn(self.operator.serve(side("operator", operators), stopped));
+        told_to_stop().await?;
+        tracing::info!("stopping: no new requests, those under way finish");
+        draining.store(true, Ordering::Relaxed);
+        stopper.stop();
+        let _ = tokio::join!(public, operators, housekeeping);
+        self.store.close().await;
+        Ok(())
+    }
+}
+
+async fn bind(
+    key: &str,
+    address: SocketAddr,
+    tls: Option<tls::Tls>,
+    bounds: Bounds,
+) -> Result<Listener, Failure> {
+    Listener::bind(address, tls, bounds).await.map_err(|error| {
+        Failure::Failed(format!("cannot listen on {address}: {error}; choose another address with {key}"))
+    })
+}
+
+/// A router with the answers that every listener has in common.
+fn finished(router: Router, with: Outermost) -> Router {
+    router
+        .fallback(problem::not_found)
+        .method_not_allowed_fallback(problem::method_not_allowed)
+        .layer(from_fn_with_state(with, outermost))
+}
+
+async fn told_to_stop() -> Result<(), Failure> {
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+    Ok(())
+}

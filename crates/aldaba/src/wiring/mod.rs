@@ -1,0 +1,10 @@
+//! Hands out what the rooms get from outside: the real clock, real chance, and the store that the
+//! configuration names.
+
+mod clock;
+mod open;
+mod random;
+
+pub(crate) use clock::SystemClock;
+pub(crate) use open::{Opened, open, ports, schema_of};
+pub(crate) use random::SystemRandom;

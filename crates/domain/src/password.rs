@@ -1,0 +1,62 @@
+//! Passwords: argon2id, salted. Costly on purpose; callers keep it off the threads that serve requests.
+
+use argon2::Argon2;
+use argon2::password_hash::{PasswordHasher, PasswordVerifier};
+
+use crate::ports::Random;
+use crate::secret::Secret;
+
+/// Longer passwords are refused before they are hashed.
+pub const PASSWORD_BYTES_MAX: usize = 1024;
+pub const PASSWORD_CHARS_MIN: usize = 8;
+
+/// A hash in PHC form; the error says what is wrong with the password.
+pub fn hash(password: &Secret, random: &dyn Random) -> Result<String, &'static str> {
+    let text = password.reveal();
+    if text.len() > PASSWORD_BYTES_MAX {
+        return Err("a password may have 1024 bytes at most");
+    }
+    if text.chars().count() < PASSWORD_CHARS_MIN {
+        return Err("a password needs 8 characters at least");
+    }
+    let mut salt = [0; 16];
+    random.fill(&mut salt);
+    Argon2::default()
+        .hash_password_with_salt(text.as_bytes(), &salt)
+        .map(|hash| hash.to_string())
+        .map_err(|_| "the password could not be hashed")
+}
+
+pub fn matches(password: &Secret, hash: &str) -> bool {
+    password.reveal().len() <= PASSWORD_BYTES_MAX
+        && Argon2::default().verify_password(password.reveal().as_bytes(), hash).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Same;
+
+    impl Random for Same {
+        fn fill(&self, bytes: &mut [u8]) {
+            bytes.fill(7);
+        }
+    }
+
+    #[test]
+    fn a_password_matches_its_own_hash_only() {
+        let kept = hash(&Secret::new("contraseña larga"), &Same).unwrap();
+        assert!(kept.starts_with("$argon2id$v=19$"), "{kept}");
+        assert!(matches(&Secret::new("contraseña larga"), &kept));
+        assert!(!matches(&Secret::new("contraseña corta"), &kept));
+        assert!(!matches(&Secret::new("contraseña larga"), "not a hash"));
+    }
+
+    #[test]
+    fn too_short_and_too_long_are_refused_before_any_work() {
+        assert!(hash(&Secret::new("1234567"), &Same).is_err());
+        assert!(hash(&Secret::new("x".repeat(1025)), &Same).is_err());
+        assert!(!matches(&Secret::new("x".repeat(1 << 20)), "$argon2id$"));
+    }
+}

@@ -1,0 +1,326 @@
+//! The administration of tenants, users, clients and subscriptions: what the command line and the console
+//! do. Secrets are made here, shown once, and kept as hashes.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::ids::SubscriptionId;
+use domain::subscription::Products;
+use domain::{ClientId, Clock, Guid, MembershipId, Random, Secret, TenantId, Ticks, UserId, password, redirect_uri};
+use store::{
+    Client, ClientSecret, Consent, KeySlot, Membership, Pkce, Standing, Store, StoreError, Subscription, Tenant, User,
+};
+
+const NAME_CHARS_MAX: usize = 200;
+const EMAIL_BYTES_MAX: usize = 254;
+const ID_CHARS_MAX: usize = 100;
+
+/// Why something could not be administered.
+#[derive(Debug, thiserror::Error)]
+pub enum AdminError {
+    #[error("{0}")]
+    Invalid(String),
+    #[error("there is no {0}")]
+    Missing(String),
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+type Result<T> = std::result::Result<T, AdminError>;
+
+#[derive(Clone)]
+pub struct Admin {
+    pub store: Arc<dyn Store>,
+    pub clock: Arc<dyn Clock>,
+    pub random: Arc<dyn Random>,
+}
+
+impl std::fmt::Debug for Admin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Admin")
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct NewUser {
+    pub email: String,
+    pub given_name: String,
+    pub lang: String,
+    pub password: Secret,
+    pub tenants: Vec<TenantId>,
+}
+
+#[derive(Clone, Debug)]
+pub struct NewClient {
+    pub id: Option<String>,
+    pub name: String,
+    pub redirect_uris: Vec<String>,
+    pub post_logout_uris: Vec<String>,
+    pub pkce: Pkce,
+    pub consent: Consent,
+    pub callback_id_token: bool,
+}
+
+/// A pair of keys, in plain; shown once.
+#[derive(Clone, Debug)]
+pub struct Keys {
+    pub primary: Secret,
+    pub secondary: Secret,
+}
+
+impl Admin {
+    fn now(&self) -> Ticks {
+        self.clock.now()
+    }
+
+    fn secret(&self) -> Secret {
+        Secret::new(self.random.token())
+    }
+
+    /// 32 hexadecimal digits, as subscription keys look.
+    fn key(&self) -> Secret {
+        let mut bytes = [0; 16];
+        self.random.fill(&mut bytes);
+        Secret::new(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+    }
+
+    pub async fn add_tenant(&self, id: Option<&str>, name: &str, short_code: Option<&str>) -> Result<Tenant> {
+        let id = match id {
+            Some(id) => TenantId::new(checked_id("tenant id", id)?),
+            None => TenantId::from(self.random.guid()),
+        };
+        let short_code = short_code.unwrap_or_else(|| id.as_str().split('-').next().unwrap_or_default());
+        let tenant = Tenant {
+            name: checked_name(name)?,
+            short_code: checked_id("short code", short_code)?,
+            id,
+            standing: Standing::Active,
+            created_at: self.now(),
+        };
+        self.store.add_tenant(&tenant).await?;
+        Ok(tenant)
+    }
+
+    pub async fn set_tenant_standing(&self, id: &TenantId, standing: Standing) -> Result<()> {
+        found(self.store.set_tenant_standing(id, standing).await?, || format!("tenant \"{id}\""))
+    }
+
+    /// Erases a tenant and waits until the last of its rows is gone.
+    pub async fn erase_tenant(&self, id: &TenantId) -> Result<usize> {
+        found(self.store.erase_tenant(id).await?, || format!("tenant \"{id}\""))?;
+        let mut rows = 0;
+        loop {
+            match self.store.purge(PURGE_ROWS).await? {
+                0 => return Ok(rows),
+                gone => rows += gone,
+            }
+        }
+    }
+
+    pub async fn add_user(&self, new: NewUser) -> Result<User> {
+        let email = checked_email(&new.email)?;
+        for tenant in &new.tenants {
+            self.tenant(tenant).await?;
+        }
+        let (random, plain) = (self.random.clone(), new.password);
+        let hashing = tokio::task::spawn_blocking(move || password::hash(&plain, &*random)).await;
+        let password_hash = hashing
+            .map_err(|error| AdminError::Invalid(error.to_string()))?
+            .map_err(|why| AdminError::Invalid(why.into()))?;
+        let user = User {
+            id: UserId::from(self.random.guid()),
+            email,
+            given_name: checked_name(&new.given_name)?,
+            lang: checked_lang(&new.lang)?,
+            password_hash,
+            standing: Standing::Active,
+            created_at: self.now(),
+        };
+        self.store.add_user(&user).await?;
+        for tenant in &new.tenants {
+            self.add_membership(&user, tenant).await?;
+        }
+        Ok(user)
+    }
+
+    pub async fn user(&self, email: &str) -> Result<User> {
+        let email = checked_email(email)?;
+        let user = self.store.find_user_by_email(&email).await?;
+        user.ok_or_else(|| AdminError::Missing(format!("user \"{email}\"")))
+    }
+
+    pub async fn set_user_standing(&self, email: &str, standing: Standing) -> Result<()> {
+        let user = self.user(email).await?;
+        found(self.store.set_user_standing(&user.id, standing).await?, || format!("user \"{email}\""))
+    }
+
+    pub async fn set_password(&self, email: &str, plain: Secret) -> Result<()> {
+        let user = self.user(email).await?;
+        let random = self.random.clone();
+        let hashing = tokio::task::spawn_blocking(move || password::hash(&plain, &*random)).await;
+        let hash = hashing
+            .map_err(|error| AdminError::Invalid(error.to_string()))?
+            .map_err(|why| AdminError::Invalid(why.into()))?;
+        found(self.store.set_password_hash(&user.id, &hash).await?, || format!("user \"{email}\""))
+    }
+
+    pub async fn add_membership(&self, user: &User, tenant: &TenantId) -> Result<Membership> {
+        self.tenant(tenant).await?;
+        let membership = Membership {
+            id: MembershipId::from(self.random.guid()),
+            user: user.id.clone(),
+            tenant: tenant.clone(),
+            modules: DEFAULT_MODULES.into(),
+            key_user_correlation_id: self.random.guid(),
+            equipo_user_id: short_number(self.random.guid()),
+            second_client_id: short_number(self.random.guid()),
+            created_at: self.now(),
+        };
+        self.store.add_membership(&membership).await?;
+        Ok(membership)
+    }
+
+    pub async fn remove_membership(&self, email: &str, tenant: &TenantId) -> Result<()> {
+        let user = self.user(email).await?;
+        let gone = self.store.remove_membership(&user.id, tenant).await?;
+        found(gone, || format!("membership of \"{email}\" in \"{tenant}\""))
+    }
+
+    async fn tenant(&self, id: &TenantId) -> Result<Tenant> {
+        let tenant = self.store.find_tenant(id).await?;
+        tenant.ok_or_else(|| AdminError::Missing(format!("tenant \"{id}\"")))
+    }
+
+    pub async fn add_client(&self, new: NewClient) -> Result<(Client, Secret)> {
+        let id = match &new.id {
+            Some(id) => ClientId::new(checked_id("client id", id)?),
+            None => ClientId::from(self.random.guid()),
+        };
+        for uri in &new.redirect_uris {
+            redirect_uri::check(uri)
+                .map_err(|why| AdminError::Invalid(format!("the redirect address {uri} {why}")))?;
+        }
+        let client = Client {
+            id,
+            guid: self.random.guid(),
+            name: checked_name(&new.name)?,
+            redirect_uris: new.redirect_uris,
+            post_logout_uris: new.post_logout_uris,
+            pkce: new.pkce,
+            consent: new.consent,
+            callback_id_token: new.callback_id_token,
+            standing: Standing::Active,
+            created_at: self.now(),
+        };
+        let secret = self.secret();
+        self.store.add_client(&client, &secret).await?;
+        Ok((client, secret))
+    }
+
+    pub async fn client(&self, id: &str) -> Result<Client> {
+        let client = self.store.find_client(&ClientId::new(id)).await?;
+        client.ok_or_else(|| AdminError::Missing(format!("client \"{id}\"")))
+    }
+
+    pub async fn set_client_standing(&self, id: &str, standing: Standing) -> Result<()> {
+        let client = Client { standing, ..self.client(id).await? };
+        found(self.store.update_client(&client).await?, || format!("client \"{id}\""))
+    }
+
+    /// Adds addresses to those that a client may be sent back to; ones it has are left as they are.
+    pub async fn add_redirect_uris(&self, id: &str, uris: &[String]) -> Result<Client> {
+        let mut client = self.client(id).await?;
+        for uri in uris {
+            redirect_uri::check(uri)
+                .map_err(|why| AdminError::Invalid(format!("the redirect address {uri} {why}")))?;
+            if !client.redirect_uris.contains(uri) {
+                client.redirect_uris.push(uri.clone());
+            }
+        }
+        found(self.store.update_client(&client).await?, || format!("client \"{id}\""))?;
+        Ok(client)
+    }
+
+    /// A new secret; the old one stays valid for `overlap`.
+    pub async fn rotate_client_secret(&self, id: &str, overlap: Duration) -> Result<Secret> {
+        let secret = self.secret();
+        let new = ClientSecret { secret: secret.clone(), old_until: self.now() + overlap };
+        found(self.store.set_client_secret(&ClientId::new(id), &new).await?, || format!("client \"{id}\""))?;
+        Ok(secret)
+    }
+
+    pub async fn add_subscription(&self, name: &str, products: Products) -> Result<(Subscription, Keys)> {
+        if products == Products::default() {
+            return Err(AdminError::Invalid("a subscription needs one product at least".into()));
+        }
+        let subscription = Subscription {
+            id: SubscriptionId::from(self.random.guid()),
+            name: checked_name(name)?,
+            products,
+            standing: Standing::Active,
+            created_at: self.now(),
+        };
+        let keys = Keys { primary: self.key(), secondary: self.key() };
+        self.store.add_subscription(&subscription, &keys.primary, &keys.secondary).await?;
+        Ok((subscription, keys))
+    }
+
+    pub async fn set_subscription_standing(&self, id: &str, standing: Standing) -> Result<()> {
+        let changed = self.store.set_subscription_standing(&SubscriptionId::new(id), standing).await?;
+        found(changed, || format!("subscription \"{id}\""))
+    }
+
+    /// A new key in a slot; the old one stays valid for `overlap`.
+    pub async fn rotate_key(&self, id: &str, slot: KeySlot, overlap: Duration) -> Result<Secret> {
+        let key = self.key();
+        let until = self.now() + overlap;
+        let rotated = self.store.rotate_key(&SubscriptionId::new(id), slot, &key, until).await?;
+        found(rotated, || format!("subscription \"{id}\""))?;
+        Ok(key)
+    }
+}
+
+const PURGE_ROWS: usize = 5000;
+const DEFAULT_MODULES: &str = "ACC;COR;IMP;PAY;INV";
+
+fn found(there: bool, what: impl FnOnce() -> String) -> Result<()> {
+    if there { Ok(()) } else { Err(AdminError::Missing(what())) }
+}
+
+fn short_number(guid: Guid) -> String {
+    let [a, b, c, ..] = *guid.as_bytes();
+    u32::from_be_bytes([0, a, b, c]).to_string()
+}
+
+fn checked_name(name: &str) -> Result<String> {
+    let name = name.trim();
+    if name.is_empty() || name.chars().count() > NAME_CHARS_MAX || name.chars().any(char::is_control) {
+        return Err(AdminError::Invalid("a name has 1 to 200 characters, none of them a control character".into()));
+    }
+    Ok(name.to_owned())
+}
+
+fn checked_id(what: &str, id: &str) -> Result<String> {
+    let fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    if id.is_empty() || id.len() > ID_CHARS_MAX || !id.bytes().all(fine) {
+        let message = format!("a {what} has 1 to {ID_CHARS_MAX} letters, digits, hyphens, dots or underscores");
+        return Err(AdminError::Invalid(message));
+    }
+    Ok(id.to_owned())
+}
+
+fn checked_email(email: &str) -> Result<String> {
+    let email = email.trim().to_lowercase();
+    let shaped = email.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
+    if !shaped || email.len() > EMAIL_BYTES_MAX || email.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        return Err(AdminError::Invalid(format!("{email:?} is not an e-mail address")));
+    }
+    Ok(email)
+}
+
+fn checked_lang(lang: &str) -> Result<String> {
+    match lang {
+        "es" | "en" => Ok(lang.to_owned()),
+        _ => Err(AdminError::Invalid(format!("the language is es or en, not {lang:?}"))),
+    }
+}

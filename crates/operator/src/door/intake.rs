@@ -1,0 +1,189 @@
+//! Reads items into chunks, refuses what is no change, and passes over what an earlier request under the
+//! same idempotency key has already brought in.
+
+use aws_lc_rs::digest;
+use domain::change::Change;
+use domain::{Fault, ProcessId};
+use store::{Checkpoint, Line, Progress, Tally};
+
+use super::DoorError;
+use super::made_ids::{MadeIds, made_id};
+use super::split::{ITEM_BYTES_MAX, Item, SplitFault, Splitter};
+
+/// Something about the body as a whole is wrong.
+#[derive(Debug)]
+pub(super) enum BodyFault {
+    Split(SplitFault),
+    OtherBody,
+}
+
+impl BodyFault {
+    pub(super) fn into_error(self, tally: &Tally) -> DoorError {
+        let tally = Box::new(tally.clone());
+        match self {
+            Self::OtherBody => DoorError::OtherBody(tally),
+            Self::Split(SplitFault::AfterArray) => {
+                DoorError::NotChanges("there is text after the end of the JSON array".into(), tally)
+            }
+            Self::Split(SplitFault::EmptyItem(number)) => DoorError::NotChanges(
+                format!("the JSON array is broken before item {number}: one comma between two items, none after the last"),
+                tally,
+            ),
+        }
+    }
+}
+
+/// What goes to the store together.
+#[derive(Debug, Default)]
+pub(super) struct Chunk {
+    pub(super) lines: Vec<Line>,
+    pub(super) refused: Vec<(u64, Fault)>,
+    pub(super) warnings: Vec<(u64, Fault)>,
+    pub(super) checkpoint: Option<Checkpoint>,
+}
+
+pub(super) struct Intake {
+    splitter: Splitter,
+    reader: Reader,
+}
+
+/// The part that looks at items, apart from the part that finds them.
+struct Reader {
+    process: ProcessId,
+    key: Option<String>,
+    /// What was brought in before; its hash is checked when its last line has been seen.
+    before: Option<Progress>,
+    resumed_after: u64,
+    hash: digest::Context,
+    /// The last line seen, and the last that was handed over.
+    seen: u64,
+    handed_over: u64,
+    chunk: Chunk,
+    bytes: usize,
+    made_ids: MadeIds,
+    other_body: bool,
+}
+
+impl Intake {
+    pub(super) fn new(process: ProcessId, key: Option<String>, before: Option<Progress>) -> Self {
+        let resumed_after = before.as_ref().map_or(0, |before| before.line);
+        let reader = Reader {
+            process,
+            key,
+            before,
+            resumed_after,
+            hash: digest::Context::new(&digest::SHA256),
+            seen: 0,
+            handed_over: resumed_after,
+            chunk: Chunk::default(),
+            bytes: 0,
+            made_ids: MadeIds::default(),
+            other_body: false,
+        };
+        Self { splitter: Splitter::new(), reader }
+    }
+
+    pub(super) fn start_tally(&self) -> Tally {
+        self.reader.before.as_ref().map(|before| before.tally.clone()).unwrap_or_default()
+    }
+
+    pub(super) fn was_resumed(&self) -> bool {
+        self.reader.resumed_after > 0
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.reader.chunk.lines.is_empty() && self.reader.chunk.refused.is_empty()
+    }
+
+    pub(super) fn lines(&self) -> usize {
+        self.reader.chunk.lines.len() + self.reader.chunk.refused.len()
+    }
+
+    pub(super) fn bytes(&self) -> usize {
+        self.reader.bytes
+    }
+
+    pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<(), BodyFault> {
+        let reader = &mut self.reader;
+        self.splitter.feed(bytes, &mut |item| reader.item(&item)).map_err(BodyFault::Split)?;
+        if self.reader.other_body { Err(BodyFault::OtherBody) } else { Ok(()) }
+    }
+
+    pub(super) fn end(&mut self) -> Result<(), BodyFault> {
+        let reader = &mut self.reader;
+        self.splitter.end(&mut |item| reader.item(&item));
+        // A body that ends before what was brought in under its key is another body.
+        self.reader.check_before(u64::MAX);
+        if self.reader.other_body { Err(BodyFault::OtherBody) } else { Ok(()) }
+    }
+
+    pub(super) fn take_chunk(&mut self) -> Chunk {
+        let reader = &mut self.reader;
+        reader.bytes = 0;
+        let mut chunk = std::mem::take(&mut reader.chunk);
+        chunk.checkpoint = reader.key.clone().map(|key| {
+            let mut hash = [0; 32];
+            hash.copy_from_slice(reader.hash.clone().finish().as_ref());
+            Checkpoint { key, from_line: reader.handed_over, to_line: reader.seen, hash }
+        });
+        reader.handed_over = reader.seen;
+        chunk
+    }
+
+    pub(super) fn into_made_ids(self) -> MadeIds {
+        self.reader.made_ids
+    }
+}
+
+impl Reader {
+    fn item(&mut self, item: &Item<'_>) {
+        if self.other_body {
+            return;
+        }
+        let (number, text) = match item {
+            Item::Text(number, text) => (*number, *text),
+            Item::TooLong(number) => (*number, b"too long".as_slice()),
+            Item::Unfinished(number) => (*number, b"unfinished".as_slice()),
+        };
+        self.check_before(number);
+        if self.key.is_some() {
+            self.hash.update(&number.to_be_bytes());
+            self.hash.update(&(text.len() as u64).to_be_bytes());
+            self.hash.update(text);
+        }
+        self.seen = number;
+        let passed_over = number <= self.resumed_after;
+        let read = match item {
+            Item::Text(..) => Change::read(text, || made_id(self.process, number)),
+            Item::TooLong(_) => Err(Fault::new(
+                "line_too_long",
+                format!("a change may have {ITEM_BYTES_MAX} bytes at most; this one was passed over"),
+            )),
+            Item::Unfinished(_) => Err(Fault::new("unfinished", "the body ends before the JSON array does")),
+        };
+        match read {
+            Ok(read) => {
+                if read.id_was_made {
+                    self.made_ids.insert(number);
+                }
+                if !passed_over {
+                    self.bytes += text.len();
+                    self.chunk.warnings.extend(read.warnings.into_iter().map(|fault| (number, fault)));
+                    self.chunk.lines.push(Line { number, change: read.change });
+                }
+            }
+            Err(fault) if !passed_over => self.chunk.refused.push((number, fault)),
+            Err(_) => {}
+        }
+    }
+
+    /// Once a line past the earlier request's last one comes, what came before must be the same.
+    fn check_before(&mut self, number: u64) {
+        if self.before.as_ref().is_some_and(|before| number > before.line)
+            && let Some(before) = self.before.take()
+        {
+            let same = self.hash.clone().finish().as_ref() == before.hash;
+            self.other_body = !same;
+        }
+    }
+}

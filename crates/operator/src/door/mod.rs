@@ -1,0 +1,211 @@
+//! The changes door: a stream of lines goes in, chunk by chunk, and what is counted as accepted is
+//! committed. One code path for HTTP, the command line and sample data. Memory is bounded by one chunk that
+//! is being read and one that is being written.
+
+mod answer;
+mod intake;
+mod made_ids;
+mod split;
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use domain::{ProcessId, Random, TenantId};
+use futures_util::{Stream, StreamExt};
+use store::{ChangeBatch, Line, Result as StoreResult, Store, StoreError, Tally};
+use tokio::task::JoinHandle;
+
+pub use answer::Answer;
+use intake::Intake;
+
+/// A chunk is handed to the store once it has this many lines or bytes.
+pub const CHUNK_LINES: usize = 1000;
+const CHUNK_BYTES: usize = 1024 * 1024;
+/// A stream that pauses this long has what it sent so far written down.
+const FLUSH_AFTER: Duration = Duration::from_millis(50);
+/// A stream that is silent this long is given up.
+const SILENCE_MAX: Duration = Duration::from_secs(60);
+
+/// Where changes come in.
+#[derive(Clone)]
+pub struct Door {
+    store: Arc<dyn Store>,
+    random: Arc<dyn Random>,
+}
+
+impl std::fmt::Debug for Door {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Door")
+    }
+}
+
+/// One request to the door.
+#[derive(Clone, Debug)]
+pub struct Delivery {
+    pub tenant: TenantId,
+    pub idempotency_key: Option<String>,
+}
+
+/// Why a request could not be taken to its end. What the tally counts as accepted stays.
+#[derive(Debug, thiserror::Error)]
+pub enum DoorError {
+    #[error("{0}")]
+    Store(StoreError, Box<Tally>),
+    #[error("the body was cut off: {0}")]
+    CutOff(String, Box<Tally>),
+    #[error("{0}")]
+    NotChanges(String, Box<Tally>),
+    #[error("another body was sent under this Idempotency-Key before")]
+    OtherBody(Box<Tally>),
+}
+
+impl DoorError {
+    pub fn tally(&self) -> &Tally {
+        match self {
+            Self::Store(_, tally) | Self::CutOff(_, tally) | Self::NotChanges(_, tally) | Self::OtherBody(tally) => {
+                tally
+            }
+        }
+    }
+}
+
+impl Door {
+    pub fn new(store: Arc<dyn Store>, random: Arc<dyn Random>) -> Self {
+        Self { store, random }
+    }
+
+    /// Takes a body to its end. `progress` hears of the tally after each chunk.
+    pub async fn take<E: std::fmt::Display>(
+        &self,
+        delivery: &Delivery,
+        body: impl Stream<Item = Result<Bytes, E>>,
+        mut progress: impl FnMut(&Tally),
+    ) -> Result<Answer, DoorError> {
+        let nothing = || Box::new(Tally::default());
+        let before = match &delivery.idempotency_key {
+            Some(key) => self.store.find_progress(&delivery.tenant, key).await,
+            None => Ok(None),
+        }
+        .map_err(|error| DoorError::Store(error, nothing()))?;
+        let process = before.as_ref().map_or_else(|| self.random.guid(), |before| before.process);
+        let mut intake = Intake::new(process, delivery.idempotency_key.clone(), before);
+        let mut writing = Writing::new(self.store.clone(), delivery.tenant.clone(), process, intake.start_tally());
+        let mut body = pin!(body);
+        loop {
+            let frame = match next_frame(&mut body, !intake.is_empty()).await {
+                Frame::Bytes(bytes) => bytes,
+                Frame::Pause => {
+                    writing.submit(&mut intake, &mut progress).await?;
+                    continue;
+                }
+                Frame::End => break,
+                Frame::Broken(why) => {
+                    writing.submit(&mut intake, &mut progress).await?;
+                    return Err(DoorError::CutOff(why, Box::new(writing.settle().await?)));
+                }
+            };
+            intake.feed(&frame).map_err(|fault| fault.into_error(&writing.tally))?;
+            if intake.lines() >= CHUNK_LINES || intake.bytes() >= CHUNK_BYTES {
+                writing.submit(&mut intake, &mut progress).await?;
+            }
+        }
+        intake.end().map_err(|fault| fault.into_error(&writing.tally))?;
+        writing.submit_last(&mut intake, &mut progress).await?;
+        let tally = writing.settle().await?;
+        progress(&tally);
+        Ok(Answer::new(process, tally, intake.into_made_ids()))
+    }
+}
+
+enum Frame {
+    Bytes(Bytes),
+    /// Nothing came for a while, and something waits to be written.
+    Pause,
+    End,
+    Broken(String),
+}
+
+async fn next_frame<E: std::fmt::Display>(
+    body: &mut (impl Stream<Item = Result<Bytes, E>> + Unpin),
+    something_waits: bool,
+) -> Frame {
+    let patience = if something_waits { FLUSH_AFTER } else { SILENCE_MAX };
+    match tokio::time::timeout(patience, body.next()).await {
+        Ok(Some(Ok(bytes))) => Frame::Bytes(bytes),
+        Ok(Some(Err(error))) => Frame::Broken(error.to_string()),
+        Ok(None) => Frame::End,
+        Err(_) if something_waits => Frame::Pause,
+        Err(_) => Frame::Broken(format!("nothing came for {} s", SILENCE_MAX.as_secs())),
+    }
+}
+
+/// One chunk is written while the next is being read.
+struct Writing {
+    store: Arc<dyn Store>,
+    tenant: TenantId,
+    process: ProcessId,
+    tally: Tally,
+    under_way: Option<JoinHandle<StoreResult<Tally>>>,
+    submitted_any: bool,
+}
+
+impl Writing {
+    fn new(store: Arc<dyn Store>, tenant: TenantId, process: ProcessId, tally: Tally) -> Self {
+        Self { store, tenant, process, tally, under_way: None, submitted_any: false }
+    }
+
+    /// Waits for the chunk before, then hands this one over.
+    async fn submit(&mut self, intake: &mut Intake, progress: &mut impl FnMut(&Tally)) -> Result<(), DoorError> {
+        if intake.is_empty() {
+            return Ok(());
+        }
+        let mut tally = self.settle().await?;
+        progress(&tally);
+        let chunk = intake.take_chunk();
+        for (line, fault) in chunk.refused {
+            tally.reject(line, fault);
+        }
+        for (line, fault) in chunk.warnings {
+            tally.warn(line, fault);
+        }
+        let lines: Vec<Line> = chunk.lines;
+        if lines.is_empty() && chunk.checkpoint.is_none() {
+            self.tally = tally;
+            return Ok(());
+        }
+        let (tenant, process) = (self.tenant.clone(), self.process);
+        let batch = ChangeBatch { tenant, process, lines, tally, checkpoint: chunk.checkpoint };
+        let store = self.store.clone();
+        self.submitted_any = true;
+        self.under_way = Some(tokio::spawn(async move { store.apply_changes(batch).await }));
+        Ok(())
+    }
+
+    /// Hands over what is left; a body without changes still asks for the log's head.
+    async fn submit_last(&mut self, intake: &mut Intake, progress: &mut impl FnMut(&Tally)) -> Result<(), DoorError> {
+        self.submit(intake, progress).await?;
+        if self.submitted_any {
+            return Ok(());
+        }
+        let (tenant, process, tally) = (self.tenant.clone(), self.process, self.tally.clone());
+        let batch = ChangeBatch { tenant, process, lines: Vec::new(), tally, checkpoint: None };
+        self.tally = match self.store.apply_changes(batch).await {
+            // A request that was answered before is answered the same again.
+            Ok(tally) if intake.was_resumed() => Tally { last_sequence: self.tally.last_sequence, ..tally },
+            Ok(tally) => tally,
+            Err(error) => return Err(DoorError::Store(error, Box::new(self.tally.clone()))),
+        };
+        Ok(())
+    }
+
+    /// The tally once nothing is under way.
+    async fn settle(&mut self) -> Result<Tally, DoorError> {
+        if let Some(under_way) = self.under_way.take() {
+            let written = under_way.await.unwrap_or_else(|error| Err(StoreError::Internal(error.to_string())));
+            self.tally = written.map_err(|error| DoorError::Store(error, Box::new(self.tally.clone())))?;
+        }
+        Ok(self.tally.clone())
+    }
+}

@@ -1,0 +1,143 @@
+//! A tenant that is erased is gone for everybody at once; its rows follow in batches.
+
+use std::time::Duration;
+
+use domain::{GrantId, Secret, UserId};
+use store::{CodeTaken, RefreshRotated, Rotation, StoreError};
+use tokio::task::JoinSet;
+
+use super::codes::{code, grant, makes, ours};
+use super::desk::{Desk, company, customer, delete, entity, journal, payroll};
+use super::directory::{membership, user};
+use super::stage::{Stage, tenant};
+
+const PURGE_ROWS_MAX: usize = 16;
+
+/// Records of every kind, a deleted company, an idempotency key, a member and a grant with its token.
+async fn furnish(stage: &Stage, desk: &Desk, name: &str) {
+    let (store, now) = (&desk.store, stage.now());
+    desk.accept([company("c1"), company("c2"), payroll(1, "Norte", None), entity("Bank", "b1", "{}")]).await;
+    let journals = (0..40).map(|number| journal("c1", &format!("j{number}"), "{}"));
+    desk.accept(journals.chain([journal("c2", "j1", "{}"), customer("c1", "k1", "Ana")])).await;
+    desk.accept([delete(journal("c1", "j7", "{}")), delete(company("c2"))]).await;
+    store.apply_changes(desk.chunk("import", 0, [customer("c1", "k2", "Berta")])).await.unwrap();
+    store.add_membership(&membership(stage, &format!("m {name}"), "maria", &desk.tenant)).await.unwrap();
+    let mut given = grant(&format!("g {name}"), now);
+    given.tenant = desk.tenant.clone();
+    let secret = Secret::new(format!("code {name}"));
+    store.keep_code(&secret, &code(now)).await.unwrap();
+    let token = format!("token {name}");
+    let judge = makes(&given, Some((&token, now + Duration::from_secs(1000))));
+    store.take_code(&secret, &ours(), now, judge).await.unwrap();
+}
+
+fn rotation(stage: &Stage, name: &str) -> Rotation {
+    Rotation {
+        presented: Secret::new(format!("token {name}")),
+        client: ours(),
+        successor: Secret::new(format!("next token {name}")),
+        successor_expires_at: None,
+        grace: Duration::from_secs(30),
+        now: stage.now(),
+    }
+}
+
+/// Nothing of the tenant can be found or used.
+async fn is_gone(stage: &Stage, desk: &Desk, name: &str) {
+    let store = &desk.store;
+    assert_eq!(store.find_tenant(&desk.tenant).await, Ok(None));
+    let unknown = StoreError::UnknownTenant(desk.tenant.to_string());
+    assert_eq!(desk.try_send([company("c3")]).await, Err(unknown.clone()));
+    assert_eq!(store.log_bounds(&desk.tenant).await, Err(unknown));
+    assert!(!desk.has(&company("c1")).await);
+    assert!(!desk.has(&entity("Bank", "b1", "{}")).await);
+    assert_eq!(store.company_ids(&desk.tenant, 10).await, Ok(Vec::new()));
+    assert_eq!(desk.find_page(None, company("").resource, 0, 10).await, None);
+    assert_eq!(store.find_progress(&desk.tenant, "import").await, Ok(None));
+    assert_eq!(store.find_grant(&GrantId::new(format!("g {name}"))).await, Ok(None));
+    assert_eq!(store.rotate_refresh(&rotation(stage, name)).await, Ok(RefreshRotated::Unknown));
+    let members = store.memberships(&UserId::new("maria")).await.unwrap();
+    assert!(members.iter().all(|membership| membership.tenant != desk.tenant));
+    let code = Secret::new(format!("code {name}"));
+    let reused = store.take_code(&code, &ours(), stage.now(), Box::new(|_| None)).await.unwrap();
+    assert!(matches!(reused, CodeTaken::Reused { .. }));
+}
+
+async fn purge_all(desk: &Desk) -> usize {
+    let mut all = 0;
+    loop {
+        let gone = desk.store.purge(PURGE_ROWS_MAX).await.unwrap();
+        assert!(gone <= PURGE_ROWS_MAX, "{gone} rows at once");
+        all += gone;
+        if gone == 0 {
+            return all;
+        }
+    }
+}
+
+pub(crate) async fn an_erased_tenant_is_gone_and_another_is_not(stage: Stage) {
+    let (erased, other) = (stage.desk().await, stage.desk().await);
+    stage.store.add_user(&user(&stage, "maria")).await.unwrap();
+    furnish(&stage, &erased, "erased").await;
+    furnish(&stage, &other, "other").await;
+    let (log, ids) = (other.log().await, other.ids(&journal("c1", "j", "{}")).await);
+
+    assert_eq!(stage.store.erase_tenant(&erased.tenant).await, Ok(true));
+    assert_eq!(stage.store.erase_tenant(&erased.tenant).await, Ok(false));
+    is_gone(&stage, &erased, "erased").await;
+    assert_eq!(stage.store.purge(0).await, Ok(0));
+    purge_all(&erased).await;
+    is_gone(&stage, &erased, "erased").await;
+    assert_eq!(purge_all(&erased).await, 0);
+
+    assert_eq!(other.log().await, log);
+    assert_eq!(other.ids(&journal("c1", "j", "{}")).await, ids);
+    assert!(other.store.find_progress(&other.tenant, "import").await.unwrap().is_some());
+    assert!(other.store.find_grant(&GrantId::new("g other")).await.unwrap().is_some());
+    let rotated = other.store.rotate_refresh(&rotation(&stage, "other")).await.unwrap();
+    assert!(matches!(rotated, RefreshRotated::Fresh { .. }));
+    assert_eq!(other.store.memberships(&UserId::new("maria")).await.unwrap().len(), 1);
+    assert_eq!(stage.store.tenants().await.unwrap().len(), 1);
+    assert_eq!(stage.store.users().await.unwrap().len(), 1, "users belong to no tenant");
+}
+
+pub(crate) async fn an_erased_tenants_id_can_be_taken_anew(stage: Stage) {
+    let desk = stage.desk().await;
+    furnish(&stage, &desk, "first").await;
+    desk.store.erase_tenant(&desk.tenant).await.unwrap();
+    desk.store.add_tenant(&tenant(desk.tenant.as_str(), stage.now())).await.unwrap();
+    assert_eq!(desk.told().await, [""; 0]);
+    assert!(!desk.has(&company("c1")).await);
+    assert_eq!(desk.accept([company("c1"), journal("c1", "j1", "{}")]).await.last_sequence, 2);
+
+    purge_all(&desk).await;
+    assert_eq!(desk.told().await, ["1 companies c1 Created", "2 journals j1 Created"]);
+    assert_eq!(desk.ids(&journal("c1", "j", "{}")).await, ["j1"]);
+    assert_eq!(desk.store.find_progress(&desk.tenant, "import").await, Ok(None));
+    assert_eq!(desk.store.memberships(&UserId::new("maria")).await, Ok(Vec::new()));
+}
+
+/// However many erase at once, and whoever writes meanwhile: one of them did it, and nothing is left.
+pub(crate) async fn of_many_who_erase_one_did_it(stage: Stage) {
+    let there = stage.reopen().await.store;
+    for _ in 0..5 {
+        let desk = stage.desk().await;
+        desk.accept([company("c1")]).await;
+        let mut erasing = JoinSet::new();
+        let mut writing = JoinSet::new();
+        for number in 0..8 {
+            let desk = if number % 2 == 0 { desk.clone() } else { desk.at(&there) };
+            let writer = desk.clone();
+            writing.spawn(async move { writer.try_send([journal("c1", &format!("j{number}"), "{}")]).await });
+            erasing.spawn(async move { desk.store.erase_tenant(&desk.tenant).await.unwrap() });
+        }
+        let erased = erasing.join_all().await;
+        assert_eq!(erased.iter().filter(|did| **did).count(), 1);
+        for answer in writing.join_all().await {
+            let unknown = StoreError::UnknownTenant(desk.tenant.to_string());
+            assert!(answer.is_ok() || answer == Err(unknown));
+        }
+        assert_eq!(desk.store.find_tenant(&desk.tenant).await, Ok(None));
+        purge_all(&desk).await;
+    }
+}

@@ -1,0 +1,142 @@
+//! Many writers at once, on two handles, while readers follow the log.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use tokio::task::JoinSet;
+
+use super::desk::{Desk, company, customer, delete, journal};
+use super::stage::Stage;
+
+const WRITERS: usize = 16;
+const TENANTS: usize = 3;
+const BATCHES: usize = 12;
+
+/// Sends batches of two changes, and checks after each answer that what was answered can be read.
+async fn write(writer: usize, desk: Desk, elsewhere: Desk) {
+    for number in 0..BATCHES {
+        let id = format!("w{writer}-{number}");
+        let one = journal("c1", &id, &format!(r#"{{"n":{number}}}"#));
+        let other = customer("c1", &format!("k{writer}"), &format!("Ana {number}"));
+        let tally = desk.accept([one.clone(), other.clone()]).await;
+        for reader in [&desk, &elsewhere] {
+            let seen = reader.record(&one).await.expect("what was answered is there");
+            assert_eq!(seen.sequence, tally.last_sequence - 1);
+            assert_eq!(reader.record(&other).await.unwrap().sequence, tally.last_sequence);
+            assert!(reader.head().await >= tally.last_sequence);
+            let page = reader.page(&one, 0, 1).await;
+            assert!(page.head >= tally.last_sequence && page.version >= seen.sequence);
+            let entry = &reader.read(&reader.query(seen.sequence - 1, 1)).await[0];
+            assert_eq!(*entry.correlation_id, *id);
+        }
+    }
+}
+
+/// Follows the log by the last number seen, until the writers are done and nothing is left.
+async fn follow(desk: Desk, done: Arc<AtomicBool>) -> u64 {
+    let mut seen = 0;
+    loop {
+        let all_written = done.load(Ordering::SeqCst);
+        let page = desk.read(&desk.query(seen, 7)).await;
+        for entry in &page {
+            assert_eq!(entry.sequence, seen + 1, "a number was missed or came late");
+            seen = entry.sequence;
+        }
+        if page.is_empty() && all_written {
+            return seen;
+        }
+        tokio::task::yield_now().await;
+    }
+}
+
+pub(crate) async fn a_follower_misses_nothing_while_many_write(stage: Stage) {
+    let there = stage.reopen().await.store;
+    let mut desks = Vec::new();
+    for _ in 0..TENANTS {
+        let desk = stage.desk().await;
+        desk.accept([company("c1")]).await;
+        desks.push((desk.clone(), desk.at(&there)));
+    }
+    let done = Arc::new(AtomicBool::new(false));
+    let mut followers = JoinSet::new();
+    for (here, there) in &desks {
+        followers.spawn(follow(here.clone(), done.clone()));
+        followers.spawn(follow(there.clone(), done.clone()));
+    }
+    let mut writers = JoinSet::new();
+    for writer in 0..WRITERS {
+        let (here, there) = desks[writer % TENANTS].clone();
+        // Half of the writers sit at the other handle.
+        if writer % 2 == 0 {
+            writers.spawn(write(writer, here, there));
+        } else {
+            writers.spawn(write(writer, there, here));
+        }
+    }
+    while let Some(ended) = writers.join_next().await {
+        ended.unwrap();
+    }
+    done.store(true, Ordering::SeqCst);
+    let mut numbers = followers.join_all().await;
+    numbers.sort_unstable();
+
+    let mut expected = Vec::new();
+    for (index, (desk, _)) in desks.iter().enumerate() {
+        let writers = (0..WRITERS).filter(|writer| writer % TENANTS == index).count();
+        let changes = (1 + writers * BATCHES * 2) as u64;
+        assert_eq!(desk.numbers(&desk.query(0, usize::MAX)).await, (1..=changes).collect::<Vec<_>>());
+        expected.extend([changes, changes]);
+    }
+    expected.sort_unstable();
+    assert_eq!(numbers, expected);
+}
+
+/// Changes that wait together are written together; each request still gets its own answer.
+pub(crate) async fn requests_that_are_joined_get_their_own_answers(stage: Stage) {
+    let desk = stage.desk().await;
+    desk.accept([company("c1")]).await;
+    let mut requests = JoinSet::new();
+    for number in 0..60_u64 {
+        let desk = desk.clone();
+        requests.spawn(async move {
+            let good = journal("c1", &format!("j{number}"), "{}");
+            let bad = delete(journal("c1", &format!("none{number}"), "{}"));
+            let batch = desk.chunk(&format!("key {number}"), 0, [good.clone(), bad, good]);
+            (number, desk.store.apply_changes(batch).await.unwrap())
+        });
+    }
+    let mut last = Vec::new();
+    for (number, tally) in requests.join_all().await {
+        assert_eq!((tally.accepted, tally.rejected), (2, 1));
+        assert_eq!(tally.errors.len(), 1);
+        assert_eq!(tally.errors[0].line, 2);
+        assert!(tally.errors[0].fault.message.contains(&format!("\"none{number}\"")));
+        let progress = desk.store.find_progress(&desk.tenant, &format!("key {number}")).await.unwrap();
+        assert_eq!(progress.unwrap().tally, tally);
+        assert_eq!(desk.record(&journal("c1", &format!("j{number}"), "{}")).await.unwrap().sequence, tally.last_sequence);
+        last.push(tally.last_sequence);
+    }
+    last.sort_unstable();
+    assert_eq!(last, (2..=61).collect::<Vec<_>>(), "one change each, one number each");
+}
+
+/// Whoever goes away before the answer takes nobody's changes along, and leaves nobody waiting.
+pub(crate) async fn a_caller_who_goes_away_takes_nothing_along(stage: Stage) {
+    let desk = stage.desk().await;
+    desk.accept([company("c1")]).await;
+    for round in 0..10 {
+        let mut leaving = JoinSet::new();
+        for number in 0..5 {
+            let (desk, one) = (desk.clone(), journal("c1", &format!("gone {round} {number}"), "{}"));
+            leaving.spawn(async move { desk.send([one]).await });
+        }
+        tokio::task::yield_now().await;
+        leaving.abort_all();
+        let staying = journal("c1", &format!("stays {round}"), "{}");
+        desk.accept([staying.clone()]).await;
+        assert!(desk.has(&staying).await);
+    }
+    let head = desk.head().await;
+    assert_eq!(desk.numbers(&desk.query(0, usize::MAX)).await, (1..=head).collect::<Vec<_>>());
+    assert_eq!(desk.page(&journal("c1", "j", "{}"), 0, 1).await.total, head - 1);
+}

@@ -1,0 +1,228 @@
+//! The stage of a story: a store of one kind, opened on nothing, with a clock that only the story turns
+//! and chance that comes from a seed.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+use domain::{Clock, Random, TenantId, Ticks};
+use store::memory::{Contents, MemoryStore};
+use store::postgres::PostgresStore;
+use store::sqlite::SqliteStore;
+use store::{Archive, MasterKey, Ports, Result, Standing, Store, Tenant, Vault};
+use tempfile::TempDir;
+
+use super::database::Database;
+use super::desk::Desk;
+
+/// Few, so that stories that run side by side do not take all that the server has.
+const CONNECTIONS_MAX: usize = 8;
+const SEED: u64 = 0x616c_6461_6261;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    Memory,
+    Sqlite,
+    Postgres,
+}
+
+/// Where the store keeps what it is given.
+enum Ground {
+    Memory(Contents),
+    Sqlite(TempDir),
+    Postgres(Database),
+}
+
+/// A handle on the store, with its archive where it has one.
+#[derive(Clone)]
+pub(crate) struct Handle {
+    pub(crate) store: Arc<dyn Store>,
+    archive: Option<Arc<dyn Archive>>,
+}
+
+impl Handle {
+    pub(crate) fn durable(store: impl Store + Archive + Clone + 'static) -> Self {
+        Self {
+            store: Arc::new(store.clone()),
+            archive: Some(Arc::new(store)),
+        }
+    }
+
+    pub(crate) fn archive(&self) -> &dyn Archive {
+        self.archive.as_deref().expect("only durable stores have an archive")
+    }
+}
+
+pub(crate) struct Stage {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) handle: Handle,
+    pub(crate) clock: Arc<FakeClock>,
+    pub(crate) random: Arc<SeededRandom>,
+    pub(crate) kind: Kind,
+    tenants: AtomicU64,
+    ground: Ground,
+}
+
+impl Stage {
+    pub(crate) async fn set(kind: Kind) -> Self {
+        let ground = match kind {
+            Kind::Memory => Ground::Memory(Contents::default()),
+            Kind::Sqlite => Ground::Sqlite(tempfile::tempdir().unwrap()),
+            Kind::Postgres => Ground::Postgres(Database::create().await),
+        };
+        let (clock, random) = (Arc::new(FakeClock::default()), Arc::new(SeededRandom::new(SEED)));
+        let handle = open(&ground, ports(&clock, &random, the_key())).await.unwrap();
+        Self {
+            store: handle.store.clone(),
+            handle,
+            clock,
+            random,
+            kind,
+            tenants: AtomicU64::new(0),
+            ground,
+        }
+    }
+
+    /// A second handle on the same store: another node, or the program started again.
+    pub(crate) async fn reopen(&self) -> Handle {
+        self.reopen_with(the_key()).await.unwrap()
+    }
+
+    pub(crate) async fn reopen_with(&self, key: MasterKey) -> Result<Handle> {
+        open(&self.ground, self.ports(key)).await
+    }
+
+    pub(crate) fn ports(&self, key: MasterKey) -> Ports {
+        ports(&self.clock, &self.random, key)
+    }
+
+    /// The file of a SQLite store.
+    pub(crate) fn file(&self) -> PathBuf {
+        match &self.ground {
+            Ground::Sqlite(folder) => folder.path().join("aldaba.db"),
+            _ => unreachable!("only SQLite has a file"),
+        }
+    }
+
+    /// The url of a PostgreSQL store.
+    pub(crate) fn url(&self) -> String {
+        match &self.ground {
+            Ground::Postgres(database) => database.url(),
+            _ => unreachable!("only PostgreSQL has a url"),
+        }
+    }
+
+    pub(crate) fn now(&self) -> Ticks {
+        self.clock.now()
+    }
+
+    /// A fresh tenant, and who writes and reads for it.
+    pub(crate) async fn desk(&self) -> Desk {
+        let number = self.tenants.fetch_add(1, Ordering::Relaxed) + 1;
+        let tenant = tenant(&format!("tenant-{number}"), self.now());
+        self.store.add_tenant(&tenant).await.unwrap();
+        Desk::new(self.store.clone(), tenant.id)
+    }
+}
+
+pub(crate) fn tenant(id: &str, created_at: Ticks) -> Tenant {
+    Tenant {
+        id: TenantId::new(id),
+        name: format!("Asesoría {id}"),
+        short_code: "ES00042".into(),
+        standing: Standing::Active,
+        created_at,
+    }
+}
+
+pub(crate) fn the_key() -> MasterKey {
+    MasterKey::from_bytes([7; 32])
+}
+
+pub(crate) fn another_key() -> MasterKey {
+    MasterKey::from_bytes([8; 32])
+}
+
+pub(crate) fn ports(clock: &Arc<FakeClock>, random: &Arc<SeededRandom>, key: MasterKey) -> Ports {
+    Ports {
+        clock: clock.clone(),
+        random: random.clone(),
+        vault: Arc::new(Vault::new(&key).unwrap()),
+    }
+}
+
+async fn open(ground: &Ground, ports: Ports) -> Result<Handle> {
+    Ok(match ground {
+        Ground::Memory(contents) => Handle {
+            store: Arc::new(MemoryStore::open(contents.clone(), ports)?),
+            archive: None,
+        },
+        Ground::Sqlite(folder) => Handle::durable(SqliteStore::open(&folder.path().join("aldaba.db"), ports)?),
+        Ground::Postgres(database) => {
+            Handle::durable(PostgresStore::open(&database.url(), CONNECTIONS_MAX, ports).await?)
+        }
+    })
+}
+
+/// Stands still until it is turned.
+pub(crate) struct FakeClock(AtomicI64);
+
+impl Default for FakeClock {
+    fn default() -> Self {
+        let start = Ticks::parse_iso("2026-11-15T08:30:00.1234567Z").unwrap();
+        Self(AtomicI64::new(start.0))
+    }
+}
+
+impl FakeClock {
+    pub(crate) fn set(&self, moment: Ticks) {
+        self.0.store(moment.0, Ordering::SeqCst);
+    }
+
+    pub(crate) fn forward(&self, span: Duration) -> Ticks {
+        self.set(self.now() + span);
+        self.now()
+    }
+
+    pub(crate) fn back(&self, span: Duration) -> Ticks {
+        self.set(self.now().minus(span));
+        self.now()
+    }
+}
+
+impl Clock for FakeClock {
+    fn now(&self) -> Ticks {
+        Ticks(self.0.load(Ordering::SeqCst))
+    }
+}
+
+/// Chance that is the same in every run: splitmix64.
+pub(crate) struct SeededRandom(AtomicU64);
+
+impl SeededRandom {
+    pub(crate) fn new(seed: u64) -> Self {
+        Self(AtomicU64::new(seed))
+    }
+
+    pub(crate) fn number(&self) -> u64 {
+        const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+        let mut mixed = self.0.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub(crate) fn below(&self, bound: u64) -> u64 {
+        self.number() % bound
+    }
+}
+
+impl Random for SeededRandom {
+    fn fill(&self, bytes: &mut [u8]) {
+        for chunk in bytes.chunks_mut(8) {
+            let number = self.number().to_le_bytes();
+            chunk.copy_from_slice(&number[..chunk.len()]);
+        }
+    }
+}

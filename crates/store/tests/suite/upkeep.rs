@@ -1,0 +1,162 @@
+//! Upkeep: what has had its time goes, a bounded number at a time, and nothing else; a closed store is closed.
+
+use std::time::Duration;
+
+use domain::{GrantId, Secret, Ticks};
+use store::{Code, CodeTaken, Expired, Grant, KeySlot, RefreshRotated, Rotation, StoreError};
+
+use super::applications::subscription;
+use super::codes::{code, grant, makes, ours};
+use super::desk::{company, journal};
+use super::secrets::signing_key;
+use super::stage::{Stage, tenant};
+
+const COUNT: usize = 5;
+
+fn seconds(count: usize) -> Duration {
+    Duration::from_secs(count as u64)
+}
+
+/// Five of everything that expires, one every ten seconds from `start` on.
+async fn five_of_everything(stage: &Stage, start: Ticks) {
+    let store = &stage.store;
+    store.add_subscription(&subscription(stage, "a"), &Secret::new("key 0"), &Secret::new("s")).await.unwrap();
+    let desk = stage.desk().await;
+    desk.accept([company("c1")]).await;
+    for number in 1..=COUNT {
+        let expires_at = start + seconds(10 * number);
+        let secret = Secret::new(format!("code {number}"));
+        store.keep_code(&secret, &Code { expires_at, ..code(start) }).await.unwrap();
+        let made = Grant { expires_at, ..grant(&format!("g{number}"), start) };
+        let token = format!("token {number}");
+        store.take_code(&secret, &ours(), start, makes(&made, Some((&token, expires_at)))).await.unwrap();
+        let key = Secret::new(format!("key {number}"));
+        store.rotate_key(&subscription(stage, "a").id, KeySlot::Primary, &key, expires_at).await.unwrap();
+        stage.clock.set(expires_at);
+        store.apply_changes(desk.chunk(&format!("import {number}"), 0, [journal("c1", "j1", "{}")])).await.unwrap();
+    }
+    stage.clock.set(start);
+}
+
+/// Which of the five are still there: codes, refresh tokens, grants, key overlaps, idempotency keys.
+async fn alive(stage: &Stage, start: Ticks) -> [Vec<usize>; 5] {
+    let store = &stage.store;
+    let tenant = store.tenants().await.unwrap().remove(0).id;
+    let mut alive: [Vec<usize>; 5] = Default::default();
+    for number in 1..=COUNT {
+        let key = Secret::new(format!("key {}", number - 1));
+        let rotation = Rotation {
+            presented: Secret::new(format!("token {number}")),
+            // A stranger's look changes nothing and tells nothing; the client's own tells.
+            client: ours(),
+            successor: Secret::new(format!("next {number}")),
+            successor_expires_at: None,
+            grace: Duration::ZERO,
+            now: start + seconds(1000),
+        };
+        let rotated = store.rotate_refresh(&rotation).await.unwrap();
+        let code = Secret::new(format!("code {number}"));
+        let kept = [
+            store.take_code(&code, &ours(), start, Box::new(|_| None)).await.unwrap() != CodeTaken::Unknown,
+            rotated != RefreshRotated::Unknown,
+            store.find_grant(&GrantId::new(format!("g{number}"))).await.unwrap().is_some(),
+            store.find_subscription_by_key(&key, start).await.unwrap().is_some(),
+            store.find_progress(&tenant, &format!("import {number}")).await.unwrap().is_some(),
+        ];
+        for (list, kept) in alive.iter_mut().zip(kept) {
+            if kept {
+                list.push(number);
+            }
+        }
+    }
+    alive
+}
+
+fn each(count: usize) -> Expired {
+    Expired {
+        codes: count,
+        refresh_tokens: count,
+        grants: count,
+        keys: count,
+        processes: count,
+    }
+}
+
+pub(crate) async fn what_is_past_goes_and_nothing_else(stage: Stage) {
+    let (store, start) = (&stage.store, stage.now());
+    five_of_everything(&stage, start).await;
+    let third = start + seconds(30);
+    let nothing = store.expire(start, start, 100).await.unwrap();
+    assert_eq!((nothing, nothing.total()), (each(0), 0));
+
+    // What ends at this very moment is not past yet.
+    let gone = store.expire(third, third, 100).await.unwrap();
+    assert_eq!((gone, gone.total()), (each(2), 10));
+    let [codes, tokens, grants, keys, processes] = alive(&stage, start).await;
+    assert_eq!(codes, [3, 4, 5]);
+    assert_eq!(tokens, [3, 4, 5]);
+    assert_eq!(grants, [3, 4, 5]);
+    assert_eq!(keys, [3, 4, 5]);
+    assert_eq!(processes, [3, 4, 5]);
+    assert_eq!(store.expire(third, third, 100).await, Ok(each(0)));
+
+    let current = store.find_subscription_by_key(&Secret::new("key 5"), start).await.unwrap();
+    assert!(current.is_some(), "a key in use does not expire");
+}
+
+pub(crate) async fn what_is_past_goes_a_few_at_a_time(stage: Stage) {
+    let (store, start) = (&stage.store, stage.now());
+    five_of_everything(&stage, start).await;
+    let late = start + seconds(1000);
+    assert_eq!(store.expire(late, start, 0).await, Ok(each(0)));
+    for count in [2, 2, 1, 0] {
+        assert_eq!(store.expire(late, late, 2).await, Ok(each(count)));
+    }
+    assert_eq!(alive(&stage, start).await, [const { Vec::new() }; 5]);
+}
+
+/// Idempotency keys go by when they were last used.
+pub(crate) async fn a_key_that_is_used_again_lives_on(stage: Stage) {
+    let desk = stage.desk().await;
+    let start = stage.now();
+    desk.accept([company("c1")]).await;
+    desk.store.apply_changes(desk.chunk("old", 0, [journal("c1", "j1", "{}")])).await.unwrap();
+    desk.store.apply_changes(desk.chunk("used", 0, [journal("c1", "j2", "{}")])).await.unwrap();
+    let later = stage.clock.forward(seconds(60));
+    desk.store.apply_changes(desk.chunk("used", 1, [journal("c1", "j3", "{}")])).await.unwrap();
+    let gone = desk.store.expire(start, later, 100).await.unwrap();
+    assert_eq!(gone, Expired { processes: 1, ..each(0) });
+    assert_eq!(desk.store.find_progress(&desk.tenant, "old").await, Ok(None));
+    assert_eq!(desk.store.find_progress(&desk.tenant, "used").await.unwrap().unwrap().line, 2);
+}
+
+pub(crate) async fn a_store_tells_that_it_is_well(stage: Stage) {
+    let health = stage.store.health().await.unwrap();
+    assert_eq!(health.queued, 0);
+    let again = stage.reopen().await.store;
+    assert_eq!(again.health().await, Ok(health));
+}
+
+/// After `close` nothing can be written; what was written before is there for who opens it next.
+pub(crate) async fn a_closed_store_takes_nothing_more(stage: Stage) {
+    let desk = stage.desk().await;
+    desk.accept([company("c1")]).await;
+    stage.store.close().await;
+    stage.store.close().await;
+    let closed = |answer: Result<(), StoreError>| assert!(matches!(answer, Err(StoreError::Unavailable(_))), "{answer:?}");
+    let (store, now) = (&stage.store, stage.now());
+    closed(desk.try_send([company("c2")]).await.map(drop));
+    closed(store.add_tenant(&tenant("late", now)).await);
+    closed(store.keep_code(&Secret::new("late"), &code(now)).await);
+    closed(store.revoke_grant(&GrantId::new("g1"), now).await.map(drop));
+    closed(store.add_signing_key(&signing_key("late", now)).await);
+    closed(store.keep_dev_credentials("{}").await);
+    closed(store.prune_log(&desk.tenant, now, 10).await.map(drop));
+    closed(store.expire(now, now, 10).await.map(drop));
+    closed(store.purge(10).await.map(drop));
+
+    let again = desk.at(&stage.reopen().await.store);
+    assert_eq!(again.told().await, ["1 companies c1 Created"]);
+    again.accept([company("c2")]).await;
+    assert_eq!(again.store.tenants().await.unwrap().len(), 1);
+}
