@@ -36,16 +36,16 @@ pub fn run(what: &str, command: &mut Command) -> Result<(), Failure> {
     }
 }
 
-/// Builds the program as it is released and returns where it lies. Cargo talks on standard error only, so
+/// Builds a program as it is released and returns where it lies. Cargo talks on standard error only, so
 /// that a bench's standard output stays data.
-pub fn release_program() -> Result<PathBuf, Failure> {
+pub fn release_program(name: &str) -> Result<PathBuf, Failure> {
     run(
         "cargo build --release",
-        &mut cargo(&["build", "--release", "--locked", "-p", "aldaba"]),
+        &mut cargo(&["build", "--release", "--locked", "-p", name]),
     )?;
     let program = target_folder(env::var_os("CARGO_TARGET_DIR"), &root())
         .join("release")
-        .join(format!("aldaba{}", env::consts::EXE_SUFFIX));
+        .join(format!("{name}{}", env::consts::EXE_SUFFIX));
     if program.is_file() {
         Ok(program)
     } else {

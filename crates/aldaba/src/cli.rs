@@ -119,8 +119,12 @@ pub(crate) enum Tenant {
     /// Lists all tenants
     List,
     /// Nobody signs in to it any more
-    Disable { id: String },
-    Enable { id: String },
+    Disable {
+        id: String,
+    },
+    Enable {
+        id: String,
+    },
     /// Erases a tenant with all its records, for good
     Erase {
         id: String,
@@ -146,14 +150,26 @@ pub(crate) enum User {
     /// Lists all users
     List,
     /// Signs in no more
-    Disable { email: String },
-    Enable { email: String },
+    Disable {
+        email: String,
+    },
+    Enable {
+        email: String,
+    },
     /// Sets a new password, read from standard input (one line)
-    Password { email: String },
+    Password {
+        email: String,
+    },
     /// Adds the user to a tenant
-    Join { email: String, tenant: String },
+    Join {
+        email: String,
+        tenant: String,
+    },
     /// Takes the user out of a tenant
-    Leave { email: String, tenant: String },
+    Leave {
+        email: String,
+        tenant: String,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -181,10 +197,18 @@ pub(crate) enum Client {
     },
     /// Lists all applications
     List,
-    Disable { id: String },
-    Enable { id: String },
+    Disable {
+        id: String,
+    },
+    Enable {
+        id: String,
+    },
     /// Adds addresses that it may be sent back to
-    Redirect { id: String, #[arg(required = true)] uris: Vec<String> },
+    Redirect {
+        id: String,
+        #[arg(required = true)]
+        uris: Vec<String>,
+    },
     /// Makes a new secret and prints it, once
     Rotate {
         id: String,
@@ -213,8 +237,12 @@ pub(crate) enum Key {
     /// Lists all subscriptions
     List,
     /// Its keys open nothing until it is resumed
-    Suspend { id: String },
-    Resume { id: String },
+    Suspend {
+        id: String,
+    },
+    Resume {
+        id: String,
+    },
     /// Makes a new key and prints it, once
     Rotate {
         id: String,

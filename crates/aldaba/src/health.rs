@@ -10,6 +10,9 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::gauge::Gauge;
+use prometheus_client::registry::Unit;
 use serde_json::json;
 use store::Store;
 use web::Measures;
@@ -21,6 +24,61 @@ pub(crate) struct Health {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) draining: Arc<AtomicBool>,
     pub(crate) measures: Measures,
+    pub(crate) gauges: Gauges,
+}
+
+/// What is read off the program when somebody asks for the measures.
+#[derive(Clone, Default)]
+pub(crate) struct Gauges {
+    commits: Counter,
+    queued: Gauge,
+    resident: Gauge,
+    open_files: Gauge,
+}
+
+impl Gauges {
+    pub(crate) fn register(measures: &Measures) -> Self {
+        let gauges = Self::default();
+        measures.with_registry(|registry| {
+            registry.register(
+                "change_commits",
+                "Commits of changes; one may hold many requests",
+                gauges.commits.clone(),
+            );
+            registry.register(
+                "store_queued",
+                "Requests that wait to be written",
+                gauges.queued.clone(),
+            );
+            registry.register_with_unit(
+                "process_resident_memory",
+                "Resident memory",
+                Unit::Bytes,
+                gauges.resident.clone(),
+            );
+            registry.register(
+                "process_open_fds",
+                "Open file descriptors",
+                gauges.open_files.clone(),
+            );
+        });
+        gauges
+    }
+
+    async fn read(&self, store: &dyn Store) {
+        self.commits
+            .inner()
+            .store(store.change_commits(), Ordering::Relaxed);
+        if let Ok(health) = store.health().await {
+            self.queued.set(i64::try_from(health.queued).unwrap_or(i64::MAX));
+        }
+        let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+        let resident = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let kib = resident.and_then(|line| line.trim().trim_end_matches(" kB").parse::<i64>().ok());
+        self.resident.set(kib.unwrap_or(0) * 1024);
+        let open = std::fs::read_dir("/proc/self/fd").map_or(0, Iterator::count);
+        self.open_files.set(i64::try_from(open).unwrap_or(i64::MAX));
+    }
 }
 
 /// The probes; every listener has them.
@@ -45,13 +103,22 @@ async fn ready(State(health): State<Health>) -> Response {
         Err(_) => (format!("no answer within {} s", STORE_PATIENCE.as_secs()), None),
     };
     let ready = schema.is_some() && !draining;
-    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
+    let status = if ready {
+        StatusCode::OK
+    } else {
+        StatusCode::SERVICE_UNAVAILABLE
+    };
     let word = if ready { "ready" } else { "not ready" };
     // The store is opened only once its schema is up to date, so its number is the proof.
-    (status, Json(json!({"status": word, "store": store, "schema": schema, "draining": draining}))).into_response()
+    (
+        status,
+        Json(json!({"status": word, "store": store, "schema": schema, "draining": draining})),
+    )
+        .into_response()
 }
 
 async fn measures(State(health): State<Health>) -> Response {
     const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+    health.gauges.read(&*health.store).await;
     ([(CONTENT_TYPE, OPEN_METRICS)], health.measures.text()).into_response()
 }

@@ -45,9 +45,11 @@ fn run(cli: Cli, output: Output) -> Outcome {
             Ok(())
         }
         Command::Init(init) => commands::init::run(&init, output),
-        Command::Changes(cli::Changes::Generate { seed, companies, customers }) => {
-            commands::changes::generate(seed, companies, customers)
-        }
+        Command::Changes(cli::Changes::Generate {
+            seed,
+            companies,
+            customers,
+        }) => commands::changes::generate(seed, companies, customers),
         command => {
             let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
             let done = runtime.block_on(dispatch(command, sources, output));
@@ -75,11 +77,16 @@ async fn dispatch(command: Command, sources: Sources, output: Output) -> Outcome
 fn sources(cli: &Cli) -> Result<Sources, Failure> {
     let mut flags = Vec::new();
     for pair in &cli.set {
-        let (key, value) =
-            pair.split_once('=').ok_or_else(|| Failure::Usage(format!("--set takes KEY=VALUE, not {pair:?}")))?;
+        let (key, value) = pair
+            .split_once('=')
+            .ok_or_else(|| Failure::Usage(format!("--set takes KEY=VALUE, not {pair:?}")))?;
         flags.push((key.to_owned(), value.to_owned()));
     }
-    Ok(Sources { file: cli.config.clone(), environment: environment(), flags })
+    Ok(Sources {
+        file: cli.config.clone(),
+        environment: environment(),
+        flags,
+    })
 }
 
 /// The environment, as far as it is text.

@@ -5,9 +5,9 @@ use store::MasterKey;
 use crate::cli::Serve;
 use crate::config::{self, Config, ConfigFault, Sources};
 use crate::exit::{Failure, Outcome};
+use crate::logging;
 use crate::service::Service;
 use crate::wiring::{self, Opened};
-use crate::logging;
 
 const TOKEN_CHARS_MIN: usize = 32;
 
@@ -16,7 +16,10 @@ pub(crate) async fn run(args: &Serve, mut sources: Sources) -> Outcome {
         sources.flags.extend(value.map(|value| (key.to_owned(), value)));
     };
     flag("server.listen", args.listen.map(|address| address.to_string()));
-    flag("operator.listen", args.operator_listen.map(|address| address.to_string()));
+    flag(
+        "operator.listen",
+        args.operator_listen.map(|address| address.to_string()),
+    );
     flag("store.url", args.store.clone());
     let config = config::load(&sources).map_err(Failure::Config)?;
     let faults = unfit(&config);
@@ -24,7 +27,9 @@ pub(crate) async fn run(args: &Serve, mut sources: Sources) -> Outcome {
         return Err(Failure::Config(faults));
     }
     logging::start(&config);
-    let Some(token) = config.operator.token.clone() else { return Err(Failure::Config(Vec::new())) };
+    let Some(token) = config.operator.token.clone() else {
+        return Err(Failure::Config(Vec::new()));
+    };
     let Opened { store, .. } = open(&config).await?;
     if store.dev_credentials().await?.is_some() {
         return Err(Failure::Refused(
@@ -43,10 +48,15 @@ pub(crate) async fn run(args: &Serve, mut sources: Sources) -> Outcome {
 /// Opens the configured store with the configured master key.
 pub(crate) async fn open(config: &Config) -> Result<Opened, Failure> {
     let wrong = |message: &str| {
-        Failure::Config(vec![ConfigFault { origin: "store.master_key".into(), message: message.to_owned() }])
+        Failure::Config(vec![ConfigFault {
+            origin: "store.master_key".into(),
+            message: message.to_owned(),
+        }])
     };
     let master = config.store.master_key.as_ref().ok_or_else(|| {
-        wrong("is missing; `aldaba init` makes one, then give it as store.master_key or store.master_key_file")
+        wrong(
+            "is missing; `aldaba init` makes one, then give it as store.master_key or store.master_key_file",
+        )
     })?;
     let ports = wiring::ports(&MasterKey::parse(master.reveal()).map_err(wrong)?)?;
     Ok(wiring::open(&config.store.url, config.store.connections_max, ports).await?)
@@ -56,11 +66,20 @@ pub(crate) async fn open(config: &Config) -> Result<Opened, Failure> {
 pub(crate) fn unfit(config: &Config) -> Vec<ConfigFault> {
     let mut faults = Vec::new();
     let mut wrong = |origin: &str, message: &str| {
-        faults.push(ConfigFault { origin: origin.to_owned(), message: message.to_owned() });
+        faults.push(ConfigFault {
+            origin: origin.to_owned(),
+            message: message.to_owned(),
+        });
     };
-    for (key, url) in [("server.base_url", &config.server.base_url), ("server.auth_url", &config.server.auth_url)] {
+    for (key, url) in [
+        ("server.base_url", &config.server.base_url),
+        ("server.auth_url", &config.server.auth_url),
+    ] {
         if url.is_empty() {
-            wrong(key, "is missing: the address under which clients reach the service");
+            wrong(
+                key,
+                "is missing: the address under which clients reach the service",
+            );
         } else if !url.starts_with("https://") && !is_local(url) {
             wrong(key, "must be https; plain http is for this machine only");
         }
@@ -89,6 +108,10 @@ pub(crate) fn unfit(config: &Config) -> Vec<ConfigFault> {
 }
 
 fn is_local(url: &str) -> bool {
-    let host = url.trim_start_matches("http://").split([':', '/']).next().unwrap_or_default();
+    let host = url
+        .trim_start_matches("http://")
+        .split([':', '/'])
+        .next()
+        .unwrap_or_default();
     host == "localhost" || host == "127.0.0.1" || url.starts_with("http://[::1]")
 }

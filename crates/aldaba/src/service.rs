@@ -15,7 +15,7 @@ use web::{Bounds, Listener, Measures, Stopper, problem, tls};
 
 use crate::config::Config;
 use crate::exit::Failure;
-use crate::health::{self, Health};
+use crate::health::{self, Gauges, Health};
 use crate::housekeeping;
 use crate::wiring::{SystemClock, SystemRandom};
 
@@ -43,7 +43,14 @@ impl Service {
         let public = bind("server.listen", config.server.listen, tls, bounds).await?;
         let operator = bind("operator.listen", config.operator.listen, None, bounds).await?;
         let measures = Measures::new();
-        Ok(Self { public, operator, store, config, measures, token: OperatorToken::new(token) })
+        Ok(Self {
+            public,
+            operator,
+            store,
+            config,
+            measures,
+            token: OperatorToken::new(token),
+        })
     }
 
     pub(crate) fn public_address(&self) -> Result<SocketAddr, Failure> {
@@ -60,13 +67,23 @@ impl Service {
         let draining = Arc::new(AtomicBool::new(false));
         let random: Arc<dyn Random> = Arc::new(SystemRandom);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let health =
-            Health { store: self.store.clone(), draining: draining.clone(), measures: self.measures.clone() };
+        let health = Health {
+            store: self.store.clone(),
+            draining: draining.clone(),
+            measures: self.measures.clone(),
+            gauges: Gauges::register(&self.measures),
+        };
         let desk = Operator::new(self.store.clone(), random.clone(), self.token, &self.measures);
         let public = health::probes(health.clone());
-        let operators = operator::router(desk).merge(health::probes(health.clone())).merge(health::metrics(health));
+        let operators = operator::router(desk)
+            .merge(health::probes(health.clone()))
+            .merge(health::metrics(health));
         let side = |side, router: Router| {
-            let with = Outermost { random: random.clone(), measures: self.measures.clone(), side };
+            let with = Outermost {
+                random: random.clone(),
+                measures: self.measures.clone(),
+                side,
+            };
             finished(router, with)
         };
         let housekeeping = tokio::spawn(housekeeping::run(
@@ -94,7 +111,9 @@ async fn bind(
     bounds: Bounds,
 ) -> Result<Listener, Failure> {
     Listener::bind(address, tls, bounds).await.map_err(|error| {
-        Failure::Failed(format!("cannot listen on {address}: {error}; choose another address with {key}"))
+        Failure::Failed(format!(
+            "cannot listen on {address}: {error}; choose another address with {key}"
+        ))
     })
 }
 

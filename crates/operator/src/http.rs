@@ -48,10 +48,20 @@ impl Operator {
     ) -> Self {
         let (accepted, rejected) = (Counter::default(), Counter::default());
         measures.with_registry(|registry| {
-            registry.register("changes_accepted", "Changes accepted and committed", accepted.clone());
+            registry.register(
+                "changes_accepted",
+                "Changes accepted and committed",
+                accepted.clone(),
+            );
             registry.register("changes_rejected", "Changes refused", rejected.clone());
         });
-        Self { door: Door::new(store.clone(), random), store, token, accepted, rejected }
+        Self {
+            door: Door::new(store.clone(), random),
+            store,
+            token,
+            accepted,
+            rejected,
+        }
     }
 }
 
@@ -70,7 +80,10 @@ async fn gate(State(operator): State<Operator>, request: Request, next: Next) ->
     let (challenge, message) = if request.headers().contains_key("authorization") {
         ("Bearer error=\"invalid_token\"", "The operator's token is wrong.")
     } else {
-        ("Bearer", "The operator's token is missing; send it as Authorization: Bearer <token>.")
+        (
+            "Bearer",
+            "The operator's token is missing; send it as Authorization: Bearer <token>.",
+        )
     };
     Refusal::new(StatusCode::UNAUTHORIZED, message)
         .header(WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
@@ -86,41 +99,71 @@ async fn changes(
     check_type(&headers)?;
     let idempotency_key = idempotency_key(&headers)?;
     let tenant = TenantId::new(tenant);
-    if operator.store.find_tenant(&tenant).await.map_err(|error| store_refusal(&error))?.is_none() {
+    if operator
+        .store
+        .find_tenant(&tenant)
+        .await
+        .map_err(|error| store_refusal(&error))?
+        .is_none()
+    {
         return Err(store_refusal(&StoreError::UnknownTenant(tenant.to_string())));
     }
-    let delivery = Delivery { tenant, idempotency_key };
-    let taken = operator.door.take(&delivery, body.into_data_stream(), |_| {}).await;
+    let delivery = Delivery {
+        tenant,
+        idempotency_key,
+    };
+    let taken = operator
+        .door
+        .take(&delivery, body.into_data_stream(), |_| {})
+        .await;
     let tally = match &taken {
         Ok(answer) => &answer.tally,
         Err(error) => error.tally(),
     };
     operator.accepted.inc_by(tally.accepted);
     operator.rejected.inc_by(tally.rejected);
-    taken.map(IntoResponse::into_response).map_err(|error| door_refusal(&error))
+    taken
+        .map(IntoResponse::into_response)
+        .map_err(|error| door_refusal(&error))
 }
 
 /// Bodies are JSON lines or a JSON array, as they are.
 fn check_type(headers: &HeaderMap) -> Result<(), Refusal> {
-    const TYPES: [&str; 5] =
-        ["application/x-ndjson", "application/ndjson", "application/jsonl", "application/json", "text/plain"];
+    const TYPES: [&str; 5] = [
+        "application/x-ndjson",
+        "application/ndjson",
+        "application/jsonl",
+        "application/json",
+        "text/plain",
+    ];
     if let Some(encoding) = headers.get(CONTENT_ENCODING)
         && encoding != "identity"
     {
         let message = "Send the body without Content-Encoding.";
         return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
-    let Some(given) = headers.get(CONTENT_TYPE) else { return Ok(()) };
-    let essence = given.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    let Some(given) = headers.get(CONTENT_TYPE) else {
+        return Ok(());
+    };
+    let essence = given
+        .to_str()
+        .unwrap_or_default()
+        .split(';')
+        .next()
+        .unwrap_or_default()
+        .trim();
     if TYPES.iter().any(|known| essence.eq_ignore_ascii_case(known)) {
         return Ok(());
     }
-    let message = format!("Content-Type is {essence:?}; send application/x-ndjson, or application/json for an array.");
+    let message =
+        format!("Content-Type is {essence:?}; send application/x-ndjson, or application/json for an array.");
     Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message))
 }
 
 fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
-    let Some(value) = headers.get(IDEMPOTENCY_KEY) else { return Ok(None) };
+    let Some(value) = headers.get(IDEMPOTENCY_KEY) else {
+        return Ok(None);
+    };
     let key = value.to_str().unwrap_or_default();
     if key.is_empty() || key.len() > KEY_BYTES_MAX {
         let message = format!("Idempotency-Key must be 1 to {KEY_BYTES_MAX} printable ASCII characters.");
@@ -146,10 +189,16 @@ fn door_refusal(error: &DoorError) -> Refusal {
             refusal
         }
         DoorError::CutOff(why, _) => {
-            let message = format!("The body was cut off ({why}). {stays} Send the rest, or all again under an Idempotency-Key.");
+            let message = format!(
+                "The body was cut off ({why}). {stays} Send the rest, or all again under an Idempotency-Key."
+            );
             coded(400, "body_cut_off", message)
         }
-        DoorError::NotChanges(why, _) => coded(400, "not_changes", format!("The body cannot be read on: {why}. {stays}")),
+        DoorError::NotChanges(why, _) => coded(
+            400,
+            "not_changes",
+            format!("The body cannot be read on: {why}. {stays}"),
+        ),
         DoorError::OtherBody(_) => coded(
             409,
             "idempotency_key_reused",
@@ -159,7 +208,9 @@ fn door_refusal(error: &DoorError) -> Refusal {
 }
 
 fn coded(status: u16, code: &'static str, message: String) -> Refusal {
-    Problem::new(status, message.clone()).with(Fault::new(code, message)).into()
+    Problem::new(status, message.clone())
+        .with(Fault::new(code, message))
+        .into()
 }
 
 /// How the store's errors look from outside.
@@ -168,17 +219,29 @@ fn store_refusal(error: &StoreError) -> Refusal {
         coded(503, code, message).header(RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_SECONDS))
     };
     match error {
-        StoreError::UnknownTenant(tenant) => coded(404, "unknown_tenant", format!("There is no tenant \"{tenant}\".")),
+        StoreError::UnknownTenant(tenant) => {
+            coded(404, "unknown_tenant", format!("There is no tenant \"{tenant}\"."))
+        }
         StoreError::KeyInUse(_) => coded(
             409,
             "idempotency_key_in_use",
-            "Another request under this Idempotency-Key is under way; wait for its end, then try again.".into(),
+            "Another request under this Idempotency-Key is under way; wait for its end, then try again."
+                .into(),
         ),
-        StoreError::Full(why) => later("store_full", format!("Nothing can be written now: {why}. Reads go on.")),
-        StoreError::Unavailable(why) => later("store_unavailable", format!("The store does not answer now: {why}.")),
+        StoreError::Full(why) => later(
+            "store_full",
+            format!("Nothing can be written now: {why}. Reads go on."),
+        ),
+        StoreError::Unavailable(why) => later(
+            "store_unavailable",
+            format!("The store does not answer now: {why}."),
+        ),
         other => {
             tracing::error!(error = %other, "the store failed");
-            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side.")
+            Refusal::new(
+                StatusCode::INTERNAL_SERVER_ERROR,
+                "Something went wrong on our side.",
+            )
         }
     }
 }

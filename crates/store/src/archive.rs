@@ -95,6 +95,20 @@ pub static TABLES: [Table; 20] = [
     table("signing_keys", "kid:t sealed:b public_jwk:t created_at:i signs_from:i retired_at:i", "kid"),
 ];
 
+/// A query for whether there is a row that somebody has put in; every store has its vault's check.
+pub(crate) fn occupied_sql() -> String {
+    let occupied = |table: &Table| {
+        let condition = if table.name == "meta" {
+            " WHERE name <> 'vault'"
+        } else {
+            ""
+        };
+        format!("EXISTS (SELECT 1 FROM {}{condition})", table.name)
+    };
+    let each: Vec<String> = TABLES.iter().map(occupied).collect();
+    format!("SELECT {}", each.join(" OR "))
+}
+
 /// Some rows of one table.
 #[derive(Clone, Debug)]
 pub struct Chunk {

@@ -131,6 +131,7 @@ pub(crate) struct RefreshRow {
 pub(crate) enum RefreshVerdict {
     Done(RefreshRotated),
     Revoke(GrantId),
+    /// The grant as it becomes: it lives at least as long as its tokens.
     Rotate { grant: Grant, expires_at: Ticks },
 }
 
@@ -163,5 +164,9 @@ pub(crate) fn refresh_verdict(
     }
     // Absolute unless the caller slides it.
     let expires_at = rotation.successor_expires_at.unwrap_or(row.expires_at);
+    let grant = Grant {
+        expires_at: grant.expires_at.max(expires_at),
+        ..grant
+    };
     RefreshVerdict::Rotate { grant, expires_at }
 }

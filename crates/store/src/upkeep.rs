@@ -17,6 +17,9 @@ pub trait Upkeep: Send + Sync + 'static {
     /// Deletes up to `rows_max` rows of companies that were deleted and of tenants that were erased.
     async fn purge(&self, rows_max: usize) -> Result<usize>;
 
+    /// How many commits of changes this store has made since it was opened; one may hold many requests.
+    fn change_commits(&self) -> u64;
+
     /// Writes what is still in memory and closes; nothing can be written after.
     async fn close(&self);
 }

@@ -1,6 +1,8 @@
 //! The vault: seals secrets with a key that comes from the master key, and takes keyed fingerprints
 //! of those that need never be read again.
 
+use std::fmt::Write as _;
+
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use aws_lc_rs::hmac;
 use domain::{Random, Secret};
@@ -38,7 +40,11 @@ impl MasterKey {
     pub fn generate(random: &dyn Random) -> Secret {
         let mut bytes = [0; 32];
         random.fill(&mut bytes);
-        Secret::new(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+        let mut text = String::with_capacity(64);
+        for byte in bytes {
+            let _ = write!(text, "{byte:02x}");
+        }
+        Secret::new(text)
     }
 }
 

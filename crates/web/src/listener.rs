@@ -73,7 +73,11 @@ impl Listener {
         tls: Option<Arc<ServerConfig>>,
         bounds: Bounds,
     ) -> std::io::Result<Self> {
-        Ok(Self { tcp: TcpListener::bind(address).await?, tls, bounds })
+        Ok(Self {
+            tcp: TcpListener::bind(address).await?,
+            tls,
+            bounds,
+        })
     }
 
     pub fn address(&self) -> std::io::Result<SocketAddr> {
@@ -84,7 +88,10 @@ impl Listener {
     pub async fn serve(self, router: Router, mut stopped: watch::Receiver<bool>) {
         let connections = Arc::new(Semaphore::new(self.bounds.connections_max));
         let graceful = GracefulShutdown::new();
-        let server = Server { tls: self.tls.map(TlsAcceptor::from), bounds: self.bounds };
+        let server = Server {
+            tls: self.tls.map(TlsAcceptor::from),
+            bounds: self.bounds,
+        };
         loop {
             let place = tokio::select! {
                 place = connections.clone().acquire_owned() => place,
@@ -110,7 +117,10 @@ impl Listener {
             });
         }
         drop(self.tcp);
-        if tokio::time::timeout(self.bounds.drain_timeout, graceful.shutdown()).await.is_err() {
+        if tokio::time::timeout(self.bounds.drain_timeout, graceful.shutdown())
+            .await
+            .is_err()
+        {
             tracing::warn!("some requests took too long to finish and were cut off");
         }
     }
@@ -133,11 +143,13 @@ impl Server {
         let _ = stream.set_nodelay(true);
         match &self.tls {
             None => self.http(stream, peer, router, watcher).await,
-            Some(tls) => match tokio::time::timeout(self.bounds.handshake_timeout, tls.accept(stream)).await {
-                Ok(Ok(stream)) => self.http(stream, peer, router, watcher).await,
-                Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
-                Err(_) => tracing::debug!("a TLS handshake took too long"),
-            },
+            Some(tls) => {
+                match tokio::time::timeout(self.bounds.handshake_timeout, tls.accept(stream)).await {
+                    Ok(Ok(stream)) => self.http(stream, peer, router, watcher).await,
+                    Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+                    Err(_) => tracing::debug!("a TLS handshake took too long"),
+                }
+            }
         }
     }
 
@@ -160,9 +172,10 @@ impl Server {
             .timer(TokioTimer::new())
             .header_read_timeout(self.bounds.header_timeout)
             .max_buf_size(self.bounds.header_bytes_max.max(8192));
-        builder.http2().timer(TokioTimer::new()).max_header_list_size(
-            u32::try_from(self.bounds.header_bytes_max).unwrap_or(u32::MAX),
-        );
+        builder
+            .http2()
+            .timer(TokioTimer::new())
+            .max_header_list_size(u32::try_from(self.bounds.header_bytes_max).unwrap_or(u32::MAX));
         let connection = builder.serve_connection(TokioIo::new(stream), service);
         if let Err(error) = watcher.watch(connection.into_owned()).await {
             tracing::debug!(%error, "a connection ended early");

@@ -1,6 +1,7 @@
 //! `cargo xtask bench`: the common form of every measurement. A bench is one entry in the registry, a
 //! function from options to a report; which stores it runs on and how figures are shown is decided here.
 
+mod measure;
 mod options;
 mod report;
 
@@ -12,8 +13,7 @@ pub use report::{Figure, Report};
 use crate::failure::Failure;
 use options::Request;
 
-/// One thing that can be measured. A bench builds the program with `workspace::release_program` and, for
-/// PostgreSQL, starts a durable `postgres::Cluster`.
+/// One thing that can be measured.
 #[derive(Debug)]
 pub struct Bench {
     pub name: &'static str,
@@ -22,8 +22,12 @@ pub struct Bench {
     pub run: fn(&Options) -> Result<Report, String>,
 }
 
-/// Every bench there is.
-pub const BENCHES: &[Bench] = &[];
+/// Every bench there is. What they do stands in the crate `bench`, which is built as a release.
+pub const BENCHES: &[Bench] = &[Bench {
+    name: "changes",
+    about: "durable changes a second through the changes door",
+    run: |options| measure::run("changes", options),
+}];
 
 pub fn command(words: &[&str]) -> Result<(), Failure> {
     run(BENCHES, words, &mut io::stdout())

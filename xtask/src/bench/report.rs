@@ -29,6 +29,27 @@ pub struct Figure {
 const HEADINGS: [&str; 7] = ["figure", "value", "unit", "limit", "ratio", "goal", "met"];
 
 impl Report {
+    /// Reads the object that `json` writes.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let value: Value = serde_json::from_str(text.trim()).map_err(|error| error.to_string())?;
+        let word = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let figures = value["figures"].as_array().ok_or("there are no figures")?;
+        let figure = |figure: &Value| Figure {
+            name: word(&figure["name"]),
+            value: figure["value"].as_f64().unwrap_or(f64::NAN),
+            unit: word(&figure["unit"]),
+            limit: figure["limit"].as_f64(),
+            ratio: figure["ratio"].as_f64(),
+            goal: figure["goal"].as_f64(),
+            met: figure["met"].as_bool(),
+        };
+        Ok(Self {
+            bench: word(&value["bench"]),
+            store: word(&value["store"]),
+            figures: figures.iter().map(figure).collect(),
+        })
+    }
+
     /// One object on one line, null where there is nothing.
     pub fn json(&self) -> String {
         let figures: Vec<String> = self.figures.iter().map(Figure::json).collect();

@@ -33,7 +33,11 @@ pub(crate) async fn opened(sources: &Sources) -> Result<(Config, Opened), Failur
 /// The desk at which tenants, users, clients and keys are administered.
 pub(crate) async fn admin(sources: &Sources) -> Result<Admin, Failure> {
     let (_, Opened { store, .. }) = opened(sources).await?;
-    Ok(Admin { store, clock: Arc::new(SystemClock), random: Arc::new(SystemRandom) })
+    Ok(Admin {
+        store,
+        clock: Arc::new(SystemClock),
+        random: Arc::new(SystemRandom),
+    })
 }
 
 pub(crate) fn completions(shell: clap_complete::Shell) {
@@ -41,8 +45,11 @@ pub(crate) fn completions(shell: clap_complete::Shell) {
 }
 
 fn overlap(text: &str) -> Result<Duration, Failure> {
-    parse_duration(text)
-        .ok_or_else(|| Failure::Usage(format!("--overlap takes a duration as in 24h or 0s, not {text:?}")))
+    parse_duration(text).ok_or_else(|| {
+        Failure::Usage(format!(
+            "--overlap takes a duration as in 24h or 0s, not {text:?}"
+        ))
+    })
 }
 
 fn standing_word(standing: Standing) -> String {

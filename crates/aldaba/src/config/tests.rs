@@ -4,20 +4,37 @@ use super::*;
 
 fn sources(environment: &[(&str, &str)], flags: &[(&str, &str)]) -> Sources {
     let owned = |pairs: &[(&str, &str)]| {
-        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+        pairs
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect()
     };
-    Sources { file: None, environment: owned(environment), flags: owned(flags) }
+    Sources {
+        file: None,
+        environment: owned(environment),
+        flags: owned(flags),
+    }
 }
 
 fn faults(sources: &Sources) -> Vec<String> {
-    load(sources).unwrap_err().iter().map(ToString::to_string).collect()
+    load(sources)
+        .unwrap_err()
+        .iter()
+        .map(ToString::to_string)
+        .collect()
 }
 
 fn file(text: &str) -> (tempfile::TempDir, Sources) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("aldaba.toml");
     std::fs::write(&path, text).unwrap();
-    (folder, Sources { file: Some(path), ..Sources::default() })
+    (
+        folder,
+        Sources {
+            file: Some(path),
+            ..Sources::default()
+        },
+    )
 }
 
 #[test]
@@ -32,7 +49,8 @@ fn the_shipped_file_is_complete_and_right() {
 
 #[test]
 fn the_command_line_wins_over_the_environment_over_the_file() {
-    let (_folder, mut layered) = file("[server]\nlisten = \"127.0.0.1:1\"\nconnections_max = 5\n[delivery]\nwindow = \"1h\"\n");
+    let (_folder, mut layered) =
+        file("[server]\nlisten = \"127.0.0.1:1\"\nconnections_max = 5\n[delivery]\nwindow = \"1h\"\n");
     layered.environment = vec![
         ("ALDABA__SERVER__LISTEN".into(), "127.0.0.1:2".into()),
         ("ALDABA__DELIVERY__SCHEDULE".into(), "1s, 2s".into()),
@@ -52,7 +70,10 @@ fn an_unknown_key_is_named_with_its_line_and_the_likely_meaning() {
     let path = folder.path().join("aldaba.toml");
     assert_eq!(
         faults(&wrong),
-        [format!("{}:3: there is no key \"server.base_ur\" (did you mean \"server.base_url\"?)", path.display())]
+        [format!(
+            "{}:3: there is no key \"server.base_ur\" (did you mean \"server.base_url\"?)",
+            path.display()
+        )]
     );
     assert_eq!(
         faults(&sources(&[("ALDABA__STORE__ULR", "x")], &[])),
@@ -63,21 +84,39 @@ fn an_unknown_key_is_named_with_its_line_and_the_likely_meaning() {
 #[test]
 fn everything_that_is_wrong_is_told_at_once() {
     let wrong = sources(
-        &[("ALDABA__SERVER__LISTEN", "here"), ("ALDABA__DELIVERY__WINDOW", "soon"), ("ALDABA__EGRESS__ALLOW", "10.0.0.0")],
+        &[
+            ("ALDABA__SERVER__LISTEN", "here"),
+            ("ALDABA__DELIVERY__WINDOW", "soon"),
+            ("ALDABA__EGRESS__ALLOW", "10.0.0.0"),
+        ],
         &[("gateway.rate_per_minute", "-1"), ("store.url", "mysql://x")],
     );
     let told = faults(&wrong);
     assert_eq!(told.len(), 5, "{told:?}");
-    assert!(told.iter().any(|fault| fault.starts_with("the command line: store.url must be sqlite:PATH")));
-    assert!(faults(&sources(&[("ALDABA__GATEWAY__RATE_PER_MINUTE", "many")], &[]))[0].contains("must be a whole number"));
+    assert!(
+        told.iter()
+            .any(|fault| fault.starts_with("the command line: store.url must be sqlite:PATH"))
+    );
+    assert!(
+        faults(&sources(&[("ALDABA__GATEWAY__RATE_PER_MINUTE", "many")], &[]))[0]
+            .contains("must be a whole number")
+    );
 }
 
 #[test]
 fn broken_toml_and_half_a_tls_pair_are_told_with_their_line() {
     let (_folder, broken) = file("[server]\nlisten = 127\n.0.0.1\n");
-    assert!(faults(&broken)[0].contains("aldaba.toml:3"), "{:?}", faults(&broken));
+    assert!(
+        faults(&broken)[0].contains("aldaba.toml:3"),
+        "{:?}",
+        faults(&broken)
+    );
     let (_folder, half) = file("[server]\ntls_key = \"key.pem\"\n");
-    assert!(faults(&half)[0].contains("server.tls_certificates is missing"), "{:?}", faults(&half));
+    assert!(
+        faults(&half)[0].contains("server.tls_certificates is missing"),
+        "{:?}",
+        faults(&half)
+    );
     let (_folder, outside) = file("listen = \"x\"\n");
     assert!(faults(&outside)[0].contains("outside a section"));
 }
@@ -96,14 +135,27 @@ fn a_secret_can_come_from_a_file_beside_the_configuration_and_never_prints() {
 
 #[test]
 fn a_postgres_password_does_not_print() {
-    let config = load(&sources(&[], &[("store.url", "postgres://me:hush@db.example/aldaba")])).unwrap();
+    let config = load(&sources(
+        &[],
+        &[("store.url", "postgres://me:hush@db.example/aldaba")],
+    ))
+    .unwrap();
     let shown = serde_json::to_string(&config).unwrap();
-    assert!(shown.contains("db.example/aldaba") && !shown.contains("hush"), "{shown}");
+    assert!(
+        shown.contains("db.example/aldaba") && !shown.contains("hush"),
+        "{shown}"
+    );
 }
 
 #[test]
 fn durations_as_people_write_them() {
-    for (text, milliseconds) in [("500ms", 500), ("5s", 5000), ("2m", 120_000), ("24h", 86_400_000), ("1d", 86_400_000)] {
+    for (text, milliseconds) in [
+        ("500ms", 500),
+        ("5s", 5000),
+        ("2m", 120_000),
+        ("24h", 86_400_000),
+        ("1d", 86_400_000),
+    ] {
         assert_eq!(parse_duration(text).unwrap().as_millis(), milliseconds, "{text}");
     }
     for wrong in ["", "5", "s", "-5s", "5 s", "1w", "99999999999999999999s"] {

@@ -36,7 +36,11 @@ struct Text<'a> {
 
 impl Answer {
     pub(super) fn new(process: ProcessId, tally: Tally, made_ids: MadeIds) -> Self {
-        Self { process, tally, made_ids }
+        Self {
+            process,
+            tally,
+            made_ids,
+        }
     }
 
     /// Everything but the ids, as one JSON object.
@@ -59,7 +63,11 @@ impl Answer {
         head.push_str(",\"ids\":[");
         let process = self.process;
         let refused: Vec<u64> = self.tally.errors.iter().map(|error| error.line).collect();
-        let mut lines = self.made_ids.lines().filter(move |line| refused.binary_search(line).is_err()).peekable();
+        let mut lines = self
+            .made_ids
+            .lines()
+            .filter(move |line| refused.binary_search(line).is_err())
+            .peekable();
         let mut first = true;
         let ids = std::iter::from_fn(move || {
             lines.peek()?;
@@ -71,7 +79,9 @@ impl Answer {
             }
             Some(piece)
         });
-        std::iter::once(head).chain(ids).chain(std::iter::once("]}".to_owned()))
+        std::iter::once(head)
+            .chain(ids)
+            .chain(std::iter::once("]}".to_owned()))
     }
 }
 
@@ -80,13 +90,17 @@ impl IntoResponse for Answer {
         if self.made_ids.is_empty() {
             return with_type(Body::from(self.pieces().collect::<String>()));
         }
-        let pieces = self.pieces().map(|piece| Ok::<_, std::convert::Infallible>(Bytes::from(piece)));
+        let pieces = self
+            .pieces()
+            .map(|piece| Ok::<_, std::convert::Infallible>(Bytes::from(piece)));
         with_type(Body::from_stream(stream::iter(pieces)))
     }
 }
 
 fn with_type(body: Body) -> Response {
     let mut response = Response::new(body);
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }

@@ -26,7 +26,9 @@ impl BodyFault {
                 DoorError::NotChanges("there is text after the end of the JSON array".into(), tally)
             }
             Self::Split(SplitFault::EmptyItem(number)) => DoorError::NotChanges(
-                format!("the JSON array is broken before item {number}: one comma between two items, none after the last"),
+                format!(
+                    "the JSON array is broken before item {number}: one comma between two items, none after the last"
+                ),
                 tally,
             ),
         }
@@ -80,11 +82,18 @@ impl Intake {
             made_ids: MadeIds::default(),
             other_body: false,
         };
-        Self { splitter: Splitter::new(), reader }
+        Self {
+            splitter: Splitter::new(),
+            reader,
+        }
     }
 
     pub(super) fn start_tally(&self) -> Tally {
-        self.reader.before.as_ref().map(|before| before.tally.clone()).unwrap_or_default()
+        self.reader
+            .before
+            .as_ref()
+            .map(|before| before.tally.clone())
+            .unwrap_or_default()
     }
 
     pub(super) fn was_resumed(&self) -> bool {
@@ -105,8 +114,14 @@ impl Intake {
 
     pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<(), BodyFault> {
         let reader = &mut self.reader;
-        self.splitter.feed(bytes, &mut |item| reader.item(&item)).map_err(BodyFault::Split)?;
-        if self.reader.other_body { Err(BodyFault::OtherBody) } else { Ok(()) }
+        self.splitter
+            .feed(bytes, &mut |item| reader.item(&item))
+            .map_err(BodyFault::Split)?;
+        if self.reader.other_body {
+            Err(BodyFault::OtherBody)
+        } else {
+            Ok(())
+        }
     }
 
     pub(super) fn end(&mut self) -> Result<(), BodyFault> {
@@ -114,7 +129,11 @@ impl Intake {
         self.splitter.end(&mut |item| reader.item(&item));
         // A body that ends before what was brought in under its key is another body.
         self.reader.check_before(u64::MAX);
-        if self.reader.other_body { Err(BodyFault::OtherBody) } else { Ok(()) }
+        if self.reader.other_body {
+            Err(BodyFault::OtherBody)
+        } else {
+            Ok(())
+        }
     }
 
     pub(super) fn take_chunk(&mut self) -> Chunk {
@@ -124,7 +143,12 @@ impl Intake {
         chunk.checkpoint = reader.key.clone().map(|key| {
             let mut hash = [0; 32];
             hash.copy_from_slice(reader.hash.clone().finish().as_ref());
-            Checkpoint { key, from_line: reader.handed_over, to_line: reader.seen, hash }
+            Checkpoint {
+                key,
+                from_line: reader.handed_over,
+                to_line: reader.seen,
+                hash,
+            }
         });
         reader.handed_over = reader.seen;
         chunk
@@ -159,7 +183,10 @@ impl Reader {
                 "line_too_long",
                 format!("a change may have {ITEM_BYTES_MAX} bytes at most; this one was passed over"),
             )),
-            Item::Unfinished(_) => Err(Fault::new("unfinished", "the body ends before the JSON array does")),
+            Item::Unfinished(_) => Err(Fault::new(
+                "unfinished",
+                "the body ends before the JSON array does",
+            )),
         };
         match read {
             Ok(read) => {
@@ -168,8 +195,13 @@ impl Reader {
                 }
                 if !passed_over {
                     self.bytes += text.len();
-                    self.chunk.warnings.extend(read.warnings.into_iter().map(|fault| (number, fault)));
-                    self.chunk.lines.push(Line { number, change: read.change });
+                    self.chunk
+                        .warnings
+                        .extend(read.warnings.into_iter().map(|fault| (number, fault)));
+                    self.chunk.lines.push(Line {
+                        number,
+                        change: read.change,
+                    });
                 }
             }
             Err(fault) if !passed_over => self.chunk.refused.push((number, fault)),

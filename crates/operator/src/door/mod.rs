@@ -64,9 +64,10 @@ pub enum DoorError {
 impl DoorError {
     pub fn tally(&self) -> &Tally {
         match self {
-            Self::Store(_, tally) | Self::CutOff(_, tally) | Self::NotChanges(_, tally) | Self::OtherBody(tally) => {
-                tally
-            }
+            Self::Store(_, tally)
+            | Self::CutOff(_, tally)
+            | Self::NotChanges(_, tally)
+            | Self::OtherBody(tally) => tally,
         }
     }
 }
@@ -89,9 +90,16 @@ impl Door {
             None => Ok(None),
         }
         .map_err(|error| DoorError::Store(error, nothing()))?;
-        let process = before.as_ref().map_or_else(|| self.random.guid(), |before| before.process);
+        let process = before
+            .as_ref()
+            .map_or_else(|| self.random.guid(), |before| before.process);
         let mut intake = Intake::new(process, delivery.idempotency_key.clone(), before);
-        let mut writing = Writing::new(self.store.clone(), delivery.tenant.clone(), process, intake.start_tally());
+        let mut writing = Writing::new(
+            self.store.clone(),
+            delivery.tenant.clone(),
+            process,
+            intake.start_tally(),
+        );
         let mut body = pin!(body);
         loop {
             let frame = match next_frame(&mut body, !intake.is_empty()).await {
@@ -106,7 +114,9 @@ impl Door {
                     return Err(DoorError::CutOff(why, Box::new(writing.settle().await?)));
                 }
             };
-            intake.feed(&frame).map_err(|fault| fault.into_error(&writing.tally))?;
+            intake
+                .feed(&frame)
+                .map_err(|fault| fault.into_error(&writing.tally))?;
             if intake.lines() >= CHUNK_LINES || intake.bytes() >= CHUNK_BYTES {
                 writing.submit(&mut intake, &mut progress).await?;
             }
@@ -153,11 +163,22 @@ struct Writing {
 
 impl Writing {
     fn new(store: Arc<dyn Store>, tenant: TenantId, process: ProcessId, tally: Tally) -> Self {
-        Self { store, tenant, process, tally, under_way: None, submitted_any: false }
+        Self {
+            store,
+            tenant,
+            process,
+            tally,
+            under_way: None,
+            submitted_any: false,
+        }
     }
 
     /// Waits for the chunk before, then hands this one over.
-    async fn submit(&mut self, intake: &mut Intake, progress: &mut impl FnMut(&Tally)) -> Result<(), DoorError> {
+    async fn submit(
+        &mut self,
+        intake: &mut Intake,
+        progress: &mut impl FnMut(&Tally),
+    ) -> Result<(), DoorError> {
         if intake.is_empty() {
             return Ok(());
         }
@@ -176,7 +197,13 @@ impl Writing {
             return Ok(());
         }
         let (tenant, process) = (self.tenant.clone(), self.process);
-        let batch = ChangeBatch { tenant, process, lines, tally, checkpoint: chunk.checkpoint };
+        let batch = ChangeBatch {
+            tenant,
+            process,
+            lines,
+            tally,
+            checkpoint: chunk.checkpoint,
+        };
         let store = self.store.clone();
         self.submitted_any = true;
         self.under_way = Some(tokio::spawn(async move { store.apply_changes(batch).await }));
@@ -184,16 +211,29 @@ impl Writing {
     }
 
     /// Hands over what is left; a body without changes still asks for the log's head.
-    async fn submit_last(&mut self, intake: &mut Intake, progress: &mut impl FnMut(&Tally)) -> Result<(), DoorError> {
+    async fn submit_last(
+        &mut self,
+        intake: &mut Intake,
+        progress: &mut impl FnMut(&Tally),
+    ) -> Result<(), DoorError> {
         self.submit(intake, progress).await?;
         if self.submitted_any {
             return Ok(());
         }
         let (tenant, process, tally) = (self.tenant.clone(), self.process, self.tally.clone());
-        let batch = ChangeBatch { tenant, process, lines: Vec::new(), tally, checkpoint: None };
+        let batch = ChangeBatch {
+            tenant,
+            process,
+            lines: Vec::new(),
+            tally,
+            checkpoint: None,
+        };
         self.tally = match self.store.apply_changes(batch).await {
             // A request that was answered before is answered the same again.
-            Ok(tally) if intake.was_resumed() => Tally { last_sequence: self.tally.last_sequence, ..tally },
+            Ok(tally) if intake.was_resumed() => Tally {
+                last_sequence: self.tally.last_sequence,
+                ..tally
+            },
             Ok(tally) => tally,
             Err(error) => return Err(DoorError::Store(error, Box::new(self.tally.clone()))),
         };
@@ -203,7 +243,9 @@ impl Writing {
     /// The tally once nothing is under way.
     async fn settle(&mut self) -> Result<Tally, DoorError> {
         if let Some(under_way) = self.under_way.take() {
-            let written = under_way.await.unwrap_or_else(|error| Err(StoreError::Internal(error.to_string())));
+            let written = under_way
+                .await
+                .unwrap_or_else(|error| Err(StoreError::Internal(error.to_string())));
             self.tally = written.map_err(|error| DoorError::Store(error, Box::new(self.tally.clone())))?;
         }
         Ok(self.tally.clone())

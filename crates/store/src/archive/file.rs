@@ -7,7 +7,7 @@ use std::io::{BufRead, Write};
 use aws_lc_rs::digest;
 use domain::Ticks;
 use serde::{Deserialize, Serialize};
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, oneshot};
 
 use super::{Archive, ArchiveError, CHUNK_ROWS, Chunk, HEADS_ADVANCE, Summary, TABLES, Table, Value};
 
@@ -107,23 +107,35 @@ impl<W: Write> Writing<W> {
     }
 }
 
-/// Writes a backup of the store as it stands now.
+/// Writes a backup of the store as it stands now. One that fails midway has no closing line, so that it is
+/// never taken for a whole one.
 pub async fn write<W>(store: &dyn Archive, out: W, now: Ticks) -> Result<Summary, ArchiveError>
 where
     W: Write + Send + 'static,
 {
     let (sender, receiver) = mpsc::channel(CHUNKS_AHEAD);
+    let (all_sent, ended) = oneshot::channel();
     let (schema, taken_at) = (store.schema(), now.iso());
-    let writing = tokio::task::spawn_blocking(move || write_lines(out, receiver, schema, taken_at));
+    let writing = tokio::task::spawn_blocking(move || write_lines(out, receiver, ended, schema, taken_at));
     let dumped = store.dump(sender).await;
-    let written = writing.await.map_err(|error| damaged(error.to_string()))?;
-    dumped?;
-    written
+    if dumped.is_ok() {
+        let _ = all_sent.send(());
+    } else {
+        drop(all_sent);
+    }
+    match writing.await.map_err(|error| damaged(error.to_string()))? {
+        Err(error @ ArchiveError::File(_)) => Err(error),
+        written => {
+            dumped?;
+            written
+        }
+    }
 }
 
 fn write_lines<W: Write>(
     out: W,
     mut chunks: mpsc::Receiver<Chunk>,
+    ended: oneshot::Receiver<()>,
     schema: i64,
     taken_at: String,
 ) -> Result<Summary, ArchiveError> {
@@ -136,7 +148,7 @@ fn write_lines<W: Write>(
         schema,
         taken_at: taken_at.clone(),
     })?;
-    let mut tables: BTreeMap<String, u64> = TABLES.iter().map(|table| (table.name.to_owned(), 0)).collect();
+    let mut tables = no_rows();
     let mut current = "";
     while let Some(chunk) = chunks.blocking_recv() {
         if chunk.table.name != current {
@@ -150,6 +162,9 @@ fn write_lines<W: Write>(
             file.line(&Text::Row(row.into_iter().map(Cell::from).collect()))?;
         }
     }
+    ended
+        .blocking_recv()
+        .map_err(|_| damaged("the store did not give all of its rows"))?;
     let sha256 = hex(file.hash.clone().finish().as_ref());
     file.line(&Text::End {
         tables: tables.clone(),
@@ -168,72 +183,37 @@ fn write_lines<W: Write>(
 /// Reads a backup to its end and checks that it is whole; hands every chunk to `take`.
 fn read_lines(
     mut input: impl BufRead,
-    mut take: impl FnMut(Chunk) -> Result<(), ArchiveError>,
+    take: impl FnMut(Chunk) -> Result<(), ArchiveError>,
 ) -> Result<Summary, ArchiveError> {
-    let mut hash = digest::Context::new(&digest::SHA256);
-    let mut tables: BTreeMap<String, u64> = TABLES.iter().map(|table| (table.name.to_owned(), 0)).collect();
-    let mut head = None;
-    let mut chunk: Option<Chunk> = None;
     let mut line = Vec::new();
+    let mut hash = digest::Context::new(&digest::SHA256);
+    let Text::Head {
+        aldaba_backup: FORMAT,
+        schema,
+        taken_at,
+    } = next_line(&mut input, &mut line)?
+    else {
+        return Err(damaged("its first line is not a backup's"));
+    };
+    let mut reading = Reading {
+        take,
+        chunk: None,
+        tables: no_rows(),
+    };
     loop {
-        line.clear();
-        let mut bounded = std::io::Read::take(&mut input, LINE_BYTES_MAX as u64);
-        if bounded.read_until(b'\n', &mut line)? == 0 {
-            return Err(damaged("it ends before its closing line"));
-        }
-        let text: Text =
-            serde_json::from_slice(&line).map_err(|_| damaged("a line that is not one of a backup's"))?;
-        match (text, &head) {
-            (
-                Text::Head {
-                    aldaba_backup: FORMAT,
-                    schema,
-                    taken_at,
-                },
-                None,
-            ) => head = Some((schema, taken_at)),
-            (_, None) => return Err(damaged("its first line is not a backup's")),
-            (Text::Head { .. }, Some(_)) => return Err(damaged("a second first line")),
-            (Text::Table { table }, Some(_)) => {
-                let table =
-                    Table::find(&table).ok_or_else(|| damaged(format!("unknown table \"{table}\"")))?;
-                if let Some(full) = chunk.replace(Chunk {
-                    table,
-                    rows: Vec::new(),
-                }) {
-                    take(full)?;
-                }
-            }
-            (Text::Row(cells), Some(_)) => {
-                let full = chunk.as_mut().ok_or_else(|| damaged("a row before its table"))?;
-                full.rows
-                    .push(cells.into_iter().map(Value::try_from).collect::<Result<_, _>>()?);
-                *tables.entry(full.table.name.to_owned()).or_default() += 1;
-                if full.rows.len() >= CHUNK_ROWS {
-                    let table = full.table;
-                    take(std::mem::replace(
-                        full,
-                        Chunk {
-                            table,
-                            rows: Vec::new(),
-                        },
-                    ))?;
-                }
-            }
-            (
-                Text::End {
-                    tables: promised,
-                    sha256,
-                },
-                Some((schema, taken_at)),
-            ) => {
-                if hex(hash.finish().as_ref()) != sha256 || promised != tables {
+        hash.update(&line);
+        match next_line(&mut input, &mut line)? {
+            Text::Head { .. } => return Err(damaged("a second first line")),
+            Text::Table { table } => reading.table(&table)?,
+            Text::Row(cells) => reading.row(cells)?,
+            Text::End { tables, sha256 } => {
+                if hex(hash.finish().as_ref()) != sha256 || tables != reading.tables {
                     return Err(damaged("its content does not match the digest at its end"));
                 }
-                if let Some(full) = chunk {
-                    take(full)?;
+                if !input.fill_buf()?.is_empty() {
+                    return Err(damaged("it goes on after its closing line"));
                 }
-                let (schema, taken_at) = (*schema, taken_at.clone());
+                reading.hand_over(None)?;
                 return Ok(Summary {
                     schema,
                     taken_at,
@@ -243,7 +223,60 @@ fn read_lines(
                 });
             }
         }
-        hash.update(&line);
+    }
+}
+
+fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<Text, ArchiveError> {
+    line.clear();
+    std::io::Read::take(input, LINE_BYTES_MAX as u64).read_until(b'\n', line)?;
+    if line.last() != Some(&b'\n') {
+        return Err(damaged("it ends before its closing line"));
+    }
+    serde_json::from_slice(line).map_err(|_| damaged("a line that is not one of a backup's"))
+}
+
+fn no_rows() -> BTreeMap<String, u64> {
+    TABLES.iter().map(|table| (table.name.to_owned(), 0)).collect()
+}
+
+/// Gathers rows into chunks and counts them.
+struct Reading<F> {
+    take: F,
+    chunk: Option<Chunk>,
+    tables: BTreeMap<String, u64>,
+}
+
+impl<F: FnMut(Chunk) -> Result<(), ArchiveError>> Reading<F> {
+    fn table(&mut self, name: &str) -> Result<(), ArchiveError> {
+        let table = Table::find(name).ok_or_else(|| damaged(format!("unknown table \"{name}\"")))?;
+        self.hand_over(Some(table))
+    }
+
+    fn row(&mut self, cells: Vec<Cell>) -> Result<(), ArchiveError> {
+        let chunk = self
+            .chunk
+            .as_mut()
+            .ok_or_else(|| damaged("a row before its table"))?;
+        let cells = cells.into_iter().map(Value::try_from);
+        chunk.rows.push(cells.collect::<Result<_, _>>()?);
+        *self.tables.entry(chunk.table.name.to_owned()).or_default() += 1;
+        let table = chunk.table;
+        if chunk.rows.len() >= CHUNK_ROWS {
+            self.hand_over(Some(table))?;
+        }
+        Ok(())
+    }
+
+    /// Hands the chunk over, and starts the next one where there is a table for it.
+    fn hand_over(&mut self, next: Option<&'static Table>) -> Result<(), ArchiveError> {
+        let next = next.map(|table| Chunk {
+            table,
+            rows: Vec::new(),
+        });
+        match std::mem::replace(&mut self.chunk, next) {
+            Some(full) if !full.rows.is_empty() => (self.take)(full),
+            _ => Ok(()),
+        }
     }
 }
 

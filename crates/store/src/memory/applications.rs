@@ -8,11 +8,23 @@ use super::{KeptClient, KeptKey, MemoryStore};
 use crate::applications::{CLIENT_SECRET, SUBSCRIPTION_KEY};
 use crate::{Applications, Client, ClientSecret, KeySlot, Result, Standing, StoreError, Subscription};
 
+fn key_in_use(subscription: &SubscriptionId, slot: KeySlot) -> KeptKey {
+    KeptKey {
+        subscription: subscription.as_str().into(),
+        slot: slot.code(),
+        valid_until: None,
+    }
+}
+
+fn key_exists() -> StoreError {
+    StoreError::Exists("such a key".into())
+}
+
 #[async_trait]
 impl Applications for MemoryStore {
     async fn add_client(&self, client: &Client, secret: &Secret) -> Result<()> {
         let secret = self.ports.vault.fingerprint(CLIENT_SECRET, secret);
-        let mut state = self.state();
+        let mut state = self.writing()?;
         if state.clients.contains_key(client.id.as_str()) {
             return Err(StoreError::Exists(format!("a client \"{}\"", client.id)));
         }
@@ -45,7 +57,7 @@ impl Applications for MemoryStore {
     }
 
     async fn update_client(&self, client: &Client) -> Result<bool> {
-        let mut state = self.state();
+        let mut state = self.writing()?;
         let Some(kept) = state.clients.get_mut(client.id.as_str()) else {
             return Ok(false);
         };
@@ -60,7 +72,7 @@ impl Applications for MemoryStore {
 
     async fn set_client_secret(&self, id: &ClientId, secret: &ClientSecret) -> Result<bool> {
         let hash = self.ports.vault.fingerprint(CLIENT_SECRET, &secret.secret);
-        let mut state = self.state();
+        let mut state = self.writing()?;
         let Some(kept) = state.clients.get_mut(id.as_str()) else {
             return Ok(false);
         };
@@ -78,21 +90,18 @@ impl Applications for MemoryStore {
     }
 
     async fn add_subscription(&self, one: &Subscription, primary: &Secret, secondary: &Secret) -> Result<()> {
-        let mut state = self.state();
+        let mut state = self.writing()?;
         if state.subscriptions.contains_key(one.id.as_str()) {
             return Err(StoreError::Exists(format!("a subscription \"{}\"", one.id)));
         }
-        let subscription: Box<str> = one.id.as_str().into();
-        for (slot, key) in [(KeySlot::Primary, primary), (KeySlot::Secondary, secondary)] {
-            let hash = self.ports.vault.fingerprint(SUBSCRIPTION_KEY, key);
-            let kept = KeptKey {
-                subscription: subscription.clone(),
-                slot: slot.code(),
-                valid_until: None,
-            };
-            state.keys.insert(hash, kept);
+        let [primary, secondary] =
+            [primary, secondary].map(|key| self.ports.vault.fingerprint(SUBSCRIPTION_KEY, key));
+        if primary == secondary || state.keys.contains_key(&primary) || state.keys.contains_key(&secondary) {
+            return Err(key_exists());
         }
-        state.subscriptions.insert(subscription, one.clone());
+        state.keys.insert(primary, key_in_use(&one.id, KeySlot::Primary));
+        state.keys.insert(secondary, key_in_use(&one.id, KeySlot::Secondary));
+        state.subscriptions.insert(one.id.as_str().into(), one.clone());
         Ok(())
     }
 
@@ -103,12 +112,9 @@ impl Applications for MemoryStore {
     }
 
     async fn set_subscription_standing(&self, id: &SubscriptionId, standing: Standing) -> Result<bool> {
-        Ok(self
-            .state()
-            .subscriptions
-            .get_mut(id.as_str())
-            .map(|one| one.standing = standing)
-            .is_some())
+        let mut state = self.writing()?;
+        let found = state.subscriptions.get_mut(id.as_str());
+        Ok(found.map(|one| one.standing = standing).is_some())
     }
 
     async fn rotate_key(
@@ -119,18 +125,17 @@ impl Applications for MemoryStore {
         old_until: Ticks,
     ) -> Result<bool> {
         let hash = self.ports.vault.fingerprint(SUBSCRIPTION_KEY, key);
-        let mut state = self.state();
+        let mut state = self.writing()?;
+        let is_new = !state.keys.contains_key(&hash);
         let current = state.keys.values_mut().find(|kept| {
             &*kept.subscription == id.as_str() && kept.slot == slot.code() && kept.valid_until.is_none()
         });
         let Some(current) = current else { return Ok(false) };
+        if !is_new {
+            return Err(key_exists());
+        }
         current.valid_until = Some(old_until);
-        let kept = KeptKey {
-            subscription: id.as_str().into(),
-            slot: slot.code(),
-            valid_until: None,
-        };
-        state.keys.insert(hash, kept);
+        state.keys.insert(hash, key_in_use(id, slot));
         Ok(true)
     }
 
@@ -151,7 +156,7 @@ impl Applications for MemoryStore {
     }
 
     async fn keep_dev_credentials(&self, json: &str) -> Result<()> {
-        self.state().dev = Some(json.to_owned());
+        self.writing()?.dev = Some(json.to_owned());
         Ok(())
     }
 }

@@ -83,12 +83,9 @@ fn write(state: &mut State, tenant_no: i64, plan: Plan, now: Ticks) {
     }
 }
 
-impl MemoryStore {
-    fn bounds(&self, tenant: &TenantId) -> Result<(i64, LogBounds)> {
-        let state = self.state();
-        let found = state
-            .tenant_no(tenant)
-            .and_then(|no| Some((no, state.heads.get(&no)?.bounds)));
+impl State {
+    fn head(&self, tenant: &TenantId) -> Result<(i64, Head)> {
+        let found = self.tenant_no(tenant).and_then(|no| Some((no, *self.heads.get(&no)?)));
         found.ok_or_else(|| StoreError::UnknownTenant(tenant.to_string()))
     }
 }
@@ -96,13 +93,8 @@ impl MemoryStore {
 #[async_trait]
 impl ChangeLog for MemoryStore {
     async fn apply_changes(&self, batch: ChangeBatch) -> Result<Tally> {
-        let mut state = self.state();
-        let found = state
-            .tenant_no(&batch.tenant)
-            .and_then(|no| Some((no, *state.heads.get(&no)?)));
-        let Some((tenant_no, head)) = found else {
-            return Err(StoreError::UnknownTenant(batch.tenant.to_string()));
-        };
+        let mut state = self.writing()?;
+        let (tenant_no, head) = state.head(&batch.tenant)?;
         let batches = vec![batch];
         let ground = load(&state, tenant_no, head, &batches);
         let now = self.ports.clock.now();
@@ -123,17 +115,18 @@ impl ChangeLog for MemoryStore {
     }
 
     async fn read_log(&self, query: &LogQuery) -> Result<LogPage> {
-        let (tenant_no, bounds) = self.bounds(&query.tenant)?;
-        if query.after < bounds.floor {
-            return Ok(LogPage::BelowFloor { floor: bounds.floor });
-        }
         let state = self.state();
+        let (tenant_no, head) = state.head(&query.tenant)?;
+        let floor = head.bounds.floor;
+        if query.after < floor {
+            return Ok(LogPage::BelowFloor { floor });
+        }
         let Some(company_no) = state.company_no(tenant_no, query.company.as_deref()) else {
             return Ok(LogPage::Entries(Vec::new()));
         };
         let entries = state
             .log
-            .range((tenant_no, query.after + 1)..=(tenant_no, u64::MAX))
+            .range((tenant_no, query.after.saturating_add(1))..=(tenant_no, u64::MAX))
             .map(|(_, row)| row)
             .filter(|row| query.company.is_none() || row.company_no == company_no)
             .filter(|row| {
@@ -149,11 +142,11 @@ impl ChangeLog for MemoryStore {
     }
 
     async fn log_bounds(&self, tenant: &TenantId) -> Result<LogBounds> {
-        self.bounds(tenant).map(|(_, bounds)| bounds)
+        self.state().head(tenant).map(|(_, head)| head.bounds)
     }
 
     async fn prune_log(&self, tenant: &TenantId, before: Ticks, rows_max: usize) -> Result<usize> {
-        let mut state = self.state();
+        let mut state = self.writing()?;
         let Some(tenant_no) = state.tenant_no(tenant) else {
             return Ok(0);
         };

@@ -9,7 +9,7 @@ use crate::{Directory, LogBounds, Membership, Result, Standing, StoreError, Tena
 #[async_trait]
 impl Directory for MemoryStore {
     async fn add_tenant(&self, tenant: &Tenant) -> Result<()> {
-        let mut state = self.state();
+        let mut state = self.writing()?;
         if state.tenant_no(&tenant.id).is_some() {
             return Err(StoreError::Exists(format!("a tenant \"{}\"", tenant.id)));
         }
@@ -41,13 +41,13 @@ impl Directory for MemoryStore {
     }
 
     async fn set_tenant_standing(&self, id: &TenantId, standing: Standing) -> Result<bool> {
-        let mut state = self.state();
+        let mut state = self.writing()?;
         let found = state.tenants.values_mut().find(|tenant| tenant.id == *id);
         Ok(found.map(|tenant| tenant.standing = standing).is_some())
     }
 
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
-        let mut state = self.state();
+        let mut state = self.writing()?;
         let Some(tenant_no) = state.tenant_no(id) else {
             return Ok(false);
         };
@@ -71,7 +71,7 @@ impl Directory for MemoryStore {
     }
 
     async fn add_user(&self, user: &User) -> Result<()> {
-        let mut state = self.state();
+        let mut state = self.writing()?;
         if state
             .users
             .values()
@@ -99,25 +99,19 @@ impl Directory for MemoryStore {
     }
 
     async fn set_user_standing(&self, id: &UserId, standing: Standing) -> Result<bool> {
-        Ok(self
-            .state()
-            .users
-            .get_mut(id.as_str())
-            .map(|user| user.standing = standing)
-            .is_some())
+        let mut state = self.writing()?;
+        let found = state.users.get_mut(id.as_str());
+        Ok(found.map(|user| user.standing = standing).is_some())
     }
 
     async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool> {
-        Ok(self
-            .state()
-            .users
-            .get_mut(id.as_str())
-            .map(|user| user.password_hash = hash.to_owned())
-            .is_some())
+        let mut state = self.writing()?;
+        let found = state.users.get_mut(id.as_str());
+        Ok(found.map(|user| user.password_hash = hash.into()).is_some())
     }
 
     async fn add_membership(&self, membership: &Membership) -> Result<()> {
-        let mut state = self.state();
+        let mut state = self.writing()?;
         let same = |one: &Membership| {
             one.id == membership.id || (one.user == membership.user && one.tenant == membership.tenant)
         };
@@ -129,7 +123,7 @@ impl Directory for MemoryStore {
     }
 
     async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
-        let mut state = self.state();
+        let mut state = self.writing()?;
         let before = state.memberships.len();
         state
             .memberships

@@ -14,7 +14,7 @@ impl SigningKeys for MemoryStore {
             .ports
             .vault
             .seal(&*self.ports.random, &purpose(&key.kid), key.private.reveal())?;
-        let mut state = self.state();
+        let mut state = self.writing()?;
         if state.signing_keys.contains_key(&key.kid) {
             return Err(StoreError::Exists(format!("a signing key \"{}\"", key.kid)));
         }
@@ -41,7 +41,7 @@ impl SigningKeys for MemoryStore {
     }
 
     async fn retire_signing_key(&self, kid: &str, at: Ticks) -> Result<bool> {
-        let mut state = self.state();
+        let mut state = self.writing()?;
         let found = state.signing_keys.get_mut(kid);
         Ok(found.map(|(key, _)| key.retired_at = Some(at)).is_some())
     }

@@ -10,6 +10,7 @@ mod upkeep;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use domain::{TenantId, Ticks};
 use parking_lot::Mutex;
@@ -17,7 +18,7 @@ use parking_lot::Mutex;
 use crate::grants::RefreshRow;
 use crate::plan::{Collection, LogRow, Place, Stored};
 use crate::{
-    Client, Code, Grant, LogBounds, Membership, Ports, Progress, Result, Subscription, Tenant, User,
+    Client, Code, Grant, LogBounds, Membership, Ports, Progress, Result, StoreError, Subscription, Tenant, User,
 };
 
 /// What a memory store holds; handles on the same contents see the same store.
@@ -34,6 +35,7 @@ impl std::fmt::Debug for Contents {
 pub struct MemoryStore {
     contents: Contents,
     ports: Ports,
+    closed: Arc<AtomicBool>,
 }
 
 /// (tenant, company, resource)
@@ -100,7 +102,11 @@ impl MemoryStore {
             }
             ports.vault.check(state.vault.as_deref().unwrap_or_default())?;
         }
-        Ok(Self { contents, ports })
+        Ok(Self {
+            contents,
+            ports,
+            closed: Arc::default(),
+        })
     }
 
     pub fn contents(&self) -> Contents {
@@ -109,6 +115,14 @@ impl MemoryStore {
 
     fn state(&self) -> parking_lot::MutexGuard<'_, State> {
         self.contents.0.lock()
+    }
+
+    /// The state to be changed; a store that was closed is not.
+    fn writing(&self) -> Result<parking_lot::MutexGuard<'_, State>> {
+        if self.closed.load(Ordering::SeqCst) {
+            return Err(StoreError::Unavailable("the store is closed".into()));
+        }
+        Ok(self.state())
     }
 }
 

@@ -28,7 +28,7 @@ impl Upkeep for MemoryStore {
     }
 
     async fn expire(&self, now: Ticks, processes_before: Ticks, rows_max: usize) -> Result<Expired> {
-        let mut state = self.state();
+        let mut state = self.writing()?;
         Ok(Expired {
             codes: drop_some(&mut state.codes, rows_max, |kept| kept.code.expires_at < now),
             refresh_tokens: drop_some(&mut state.refresh_tokens, rows_max, |row| row.expires_at < now),
@@ -44,8 +44,14 @@ impl Upkeep for MemoryStore {
 
     /// Nothing waits: what is deleted here is gone at once.
     async fn purge(&self, _rows_max: usize) -> Result<usize> {
-        Ok(0)
+        self.writing().map(|_| 0)
     }
 
-    async fn close(&self) {}
+    fn change_commits(&self) -> u64 {
+        0
+    }
+
+    async fn close(&self) {
+        self.closed.store(true, std::sync::atomic::Ordering::SeqCst);
+    }
 }

@@ -1,14 +1,15 @@
 //! Walks through the changes of a batch in order and decides what each one does.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use domain::change::{Action, Change};
 use domain::event::EventKind;
 use domain::record::{Facts, PayrollCompany, State, Tail, Upsert, same_members};
 use domain::{Area, Fault, Guid, ProcessId, Random, Resource, Ticks, invoicing};
 
+use super::finish::finish;
 use super::ground::{Ground, Live};
-use super::{Gap, Key, LogRow, Place, Plan, Row, Stored, record_key, signed};
+use super::{Key, LogRow, Place, Plan, Stored, TENANT, record_key, signed};
 use crate::records::block_of;
 use crate::{ChangeBatch, Checkpoint, LogEntry, Progress, Result, StoreError, Tally};
 
@@ -23,25 +24,51 @@ pub(crate) fn decide(
     now: Ticks,
     random: &dyn Random,
 ) -> (Plan, Vec<Result<Tally>>) {
+    let head_before = ground.head;
     let mut planner = Planner {
         ground,
         now,
         random,
-        log: Vec::new(),
         plan: Plan::default(),
         gaps: HashMap::new(),
     };
     let tallies = batches.into_iter().map(|batch| planner.batch(batch)).collect();
-    (planner.finish(), tallies)
+    (finish(planner.plan, planner.ground, planner.gaps, head_before), tallies)
 }
 
 struct Planner<'a> {
     ground: Ground,
     now: Ticks,
     random: &'a dyn Random,
-    log: Vec<LogRow>,
     plan: Plan,
     gaps: HashMap<(Place, u64), u64>,
+}
+
+/// The number and version that a change got.
+struct Given {
+    sequence: u64,
+    version: Ticks,
+}
+
+impl Given {
+    /// The record as this change leaves it.
+    fn stored(&self, key: &Key, ordinal: u64, state: State, body: impl FnOnce(Tail<'_>) -> String) -> Stored {
+        let Self { sequence, version } = *self;
+        let body = body(Tail {
+            resource: key.place.resource,
+            correlation_id: &key.id,
+            state,
+            version,
+            sequence,
+        });
+        Stored {
+            ordinal,
+            state,
+            version,
+            sequence,
+            body,
+        }
+    }
 }
 
 /// One change on its way through the plan.
@@ -107,9 +134,9 @@ impl Planner<'_> {
             (Action::Upsert(upsert), exists) => {
                 self.check_code(&step, upsert)?;
                 if exists {
-                    self.update(&step, &key, upsert)
+                    self.update(&step, &key, upsert);
                 } else {
-                    self.create(&step, key, upsert)
+                    self.create(&step, key, upsert);
                 }
                 Ok(())
             }
@@ -163,30 +190,14 @@ impl Planner<'_> {
     fn create(&mut self, step: &Step<'_>, key: Key, upsert: &Upsert) {
         let resource = step.place.resource;
         let told = told(resource, "", &upsert.members);
-        let (sequence, version) = self.append(step, resource.first_event(), told);
+        let given = self.append(step, resource.first_event(), told);
         let collection = self.ground.collections.entry(step.place).or_default();
         let ordinal = collection.next_ordinal;
         collection.next_ordinal += 1;
         collection.live += 1;
-        collection.version = sequence;
-        let state = State::Enabled;
-        let body = Tail {
-            resource,
-            correlation_id: &key.id,
-            state,
-            version,
-            sequence,
-        }
-        .body(upsert);
-        let stored = Stored {
-            ordinal,
-            state,
-            version,
-            sequence,
-            body,
-        };
+        collection.version = given.sequence;
         let live = Live {
-            stored,
+            stored: given.stored(&key, ordinal, State::Enabled, |tail| tail.body(upsert)),
             payroll: payroll(upsert),
             fresh: true,
             touched: true,
@@ -210,27 +221,9 @@ impl Planner<'_> {
         }
         let told = told(resource, before, &upsert.members);
         let (ordinal, state) = (live.stored.ordinal, live.stored.state);
-        let (sequence, version) = self.append(step, EventKind::Updated, told);
-        let body = Tail {
-            resource,
-            correlation_id: &key.id,
-            state,
-            version,
-            sequence,
-        }
-        .body(upsert);
-        self.replace(
-            step,
-            key,
-            Stored {
-                ordinal,
-                state,
-                version,
-                sequence,
-                body,
-            },
-            payroll(upsert),
-        );
+        let given = self.append(step, EventKind::Updated, told);
+        let stored = given.stored(key, ordinal, state, |tail| tail.body(upsert));
+        self.replace(step, key, stored, payroll(upsert));
         if resource == Resource::companies() {
             self.ground.forget_account_length(signed(ordinal));
         }
@@ -248,27 +241,9 @@ impl Planner<'_> {
         let members = tail(resource, &key.id, &live.stored)
             .members_of(&live.stored.body)
             .to_owned();
-        let (sequence, version) = self.append(step, kind, None);
-        let body = Tail {
-            resource,
-            correlation_id: &key.id,
-            state,
-            version,
-            sequence,
-        }
-        .body_of(&members);
-        self.replace(
-            step,
-            key,
-            Stored {
-                ordinal,
-                state,
-                version,
-                sequence,
-                body,
-            },
-            None,
-        );
+        let given = self.append(step, kind, None);
+        let stored = given.stored(key, ordinal, state, |tail| tail.body_of(&members));
+        self.replace(step, key, stored, None);
     }
 
     fn replace(&mut self, step: &Step<'_>, key: &Key, stored: Stored, payroll: Option<PayrollCompany>) {
@@ -283,7 +258,7 @@ impl Planner<'_> {
     fn delete(&mut self, step: &Step<'_>, key: &Key) {
         let told = (step.place.resource.area() == Area::Invoicing).then(|| "[]".into());
         // A company's last row is found under its own number, as its records' rows are.
-        let (sequence, _) = self.append(step, EventKind::Deleted, told);
+        let Given { sequence, .. } = self.append(step, EventKind::Deleted, told);
         let Some(live) = self.ground.records.remove(key) else {
             return;
         };
@@ -301,7 +276,7 @@ impl Planner<'_> {
     }
 
     /// Gives the next number and version, and puts the row into the log.
-    fn append(&mut self, step: &Step<'_>, kind: EventKind, changes: Option<Box<str>>) -> (u64, Ticks) {
+    fn append(&mut self, step: &Step<'_>, kind: EventKind, changes: Option<Box<str>>) -> Given {
         let change = step.change;
         self.ground.head += 1;
         self.ground.version = self.now.max(self.ground.version.next());
@@ -314,7 +289,7 @@ impl Planner<'_> {
             change.company.as_ref().map_or("", |company| company.as_str())
         };
         let company_no = if is_company {
-            self.number_of_company(id)
+            self.number_of_company(id, kind)
         } else {
             step.place.company_no
         };
@@ -334,80 +309,29 @@ impl Planner<'_> {
             changes,
             envelope: ENVELOPE,
         };
-        self.log.push(LogRow {
+        self.plan.log.push(LogRow {
             entry,
             company_no,
             record_key: record_key(company, id),
         });
-        (sequence, version)
+        Given { sequence, version }
     }
 
-    /// The number of a company that is there, or the one that it is about to get.
-    fn number_of_company(&self, id: &str) -> i64 {
+    /// The number of a company that is there, or the one that it is about to get. A failure of one that is
+    /// not there is no company's.
+    fn number_of_company(&self, id: &str, kind: EventKind) -> i64 {
         let key = Key {
             place: Place::companies(),
             id: id.into(),
         };
-        let next = || {
-            self.ground
-                .collections
-                .get(&Place::companies())
-                .map_or(1, |all| all.next_ordinal)
-        };
-        signed(
-            self.ground
-                .records
-                .get(&key)
-                .map_or_else(next, |company| company.stored.ordinal),
-        )
-    }
-
-    fn finish(self) -> Plan {
-        let Self {
-            ground,
-            mut plan,
-            log,
-            gaps,
-            ..
-        } = self;
-        let gone: HashSet<i64> = plan.departed.iter().copied().collect();
-        for (key, live) in ground.records {
-            if live.touched && !gone.contains(&key.place.company_no) {
-                let row = Row {
-                    key,
-                    stored: live.stored,
-                    payroll: live.payroll,
-                };
-                if live.fresh {
-                    plan.inserts.push(row)
-                } else {
-                    plan.updates.push(row)
-                }
+        match (self.ground.records.get(&key), kind) {
+            (Some(company), _) => signed(company.stored.ordinal),
+            (None, EventKind::Created) => {
+                let all = self.ground.collections.get(&Place::companies());
+                signed(all.copied().unwrap_or_default().next_ordinal)
             }
+            (None, _) => TENANT,
         }
-        // In the order of the table, which is also the cheapest to write.
-        plan.inserts
-            .sort_by_key(|row| (row.key.place.order(), row.stored.ordinal));
-        plan.updates
-            .sort_by_key(|row| (row.key.place.order(), row.stored.ordinal));
-        plan.collections = ground
-            .collections
-            .into_iter()
-            .filter(|(place, _)| !gone.contains(&place.company_no))
-            .collect();
-        plan.collections.sort_by_key(|(place, _)| place.order());
-        plan.gaps = gaps
-            .into_iter()
-            .filter(|((place, _), _)| !gone.contains(&place.company_no))
-            .map(|((place, block), dead)| Gap { place, block, dead })
-            .collect();
-        plan.gaps.sort_by_key(|gap| (gap.place.order(), gap.block));
-        plan.deletes
-            .retain(|(place, _)| !gone.contains(&place.company_no));
-        plan.log = log;
-        plan.head = ground.head;
-        plan.version = ground.version;
-        plan
     }
 }
 

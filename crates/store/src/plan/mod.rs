@@ -2,6 +2,7 @@
 //! write down what was decided. So all of them mean the same by a change.
 
 mod decide;
+mod finish;
 mod ground;
 
 use domain::record::{PayrollCompany, State};

@@ -457,7 +457,7 @@ async fn write_progress(
                 "INSERT INTO processes (tenant_no, idempotency_key, line, hash, process, tally, touched_at)
                  VALUES ($1, $2, $3, $4, $5, $6, $7)
                  ON CONFLICT (tenant_no, idempotency_key) DO UPDATE SET line = excluded.line,
-                     hash = excluded.hash, tally = excluded.tally, touched_at = excluded.touched_at",
+                     hash = excluded.hash, process = excluded.process, tally = excluded.tally, touched_at = excluded.touched_at",
                 &[
                     &tenant_no,
                     key,

@@ -2,11 +2,11 @@
 
 use async_trait::async_trait;
 use tokio::sync::mpsc;
-use tokio_postgres::IsolationLevel;
 use tokio_postgres::types::ToSql;
 
+use super::rows::snapshot;
 use super::{PostgresStore, fault};
-use crate::archive::{CHUNK_ROWS, Chunk, Kind, TABLES, Table};
+use crate::archive::{CHUNK_ROWS, Chunk, Kind, TABLES, Table, occupied_sql};
 use crate::plan::{signed, unsigned};
 use crate::{Archive, Result, StoreError, Value};
 
@@ -77,13 +77,7 @@ fn array_type(kind: Kind) -> &'static str {
 impl Archive for PostgresStore {
     async fn dump(&self, out: mpsc::Sender<Chunk>) -> Result<()> {
         let mut client = self.client().await?;
-        let snapshot = client
-            .build_transaction()
-            .isolation_level(IsolationLevel::RepeatableRead)
-            .read_only(true)
-            .start()
-            .await
-            .map_err(fault)?;
+        let snapshot = snapshot(&mut client).await?;
         for table in &TABLES {
             let sql = format!(
                 "SELECT {} FROM {} ORDER BY {}",
@@ -118,14 +112,8 @@ impl Archive for PostgresStore {
     }
 
     async fn is_empty(&self) -> Result<bool> {
-        let row = self
-            .row(
-                "SELECT NOT EXISTS (SELECT 1 FROM tenants) AND NOT EXISTS (SELECT 1 FROM users)
-                 AND NOT EXISTS (SELECT 1 FROM clients) AND NOT EXISTS (SELECT 1 FROM subscriptions)",
-                &[],
-            )
-            .await?;
-        Ok(row.is_some_and(|row| row.get(0)))
+        let row = self.row(&occupied_sql(), &[]).await?;
+        Ok(row.is_some_and(|row| !row.get::<_, bool>(0)))
     }
 
     async fn load(&self, chunk: Chunk) -> Result<()> {

@@ -1,11 +1,12 @@
 //! The change log in PostgreSQL: what the port asks of it, and how it is read.
 
 use async_trait::async_trait;
+use deadpool_postgres::Transaction;
 use domain::event::EventKind;
 use domain::{Resource, TenantId, Ticks};
-use tokio_postgres::{IsolationLevel, Row};
+use tokio_postgres::Row;
 
-use super::rows::{bytes, code, company_no, guid, limit, small, tenant_no};
+use super::rows::{bytes, code, column, company_no, guid, limit, small, snapshot, tenant_no};
 use super::{PostgresStore, fault};
 use crate::plan::{signed, unsigned};
 use crate::{
@@ -14,6 +15,9 @@ use crate::{
 
 const ENTRY: &str = "l.sequence, l.resource, l.kind, l.company, l.correlation_id, l.version, l.conversation, \
                      l.process, l.user_name, l.source_interface, l.source_action, l.changes, l.envelope";
+
+/// Stands for no company in particular in a read of the log.
+const ANY_COMPANY: i64 = -1;
 
 fn entry(row: &Row) -> Result<LogEntry> {
     let unknown = || StoreError::internal("a log row with an unknown resource or kind");
@@ -44,6 +48,58 @@ pub(super) fn progress(row: &Row) -> Result<Progress> {
     })
 }
 
+/// All events of the log, or of one company.
+async fn range(
+    snapshot: &Transaction<'_>,
+    query: &LogQuery,
+    tenant_no: i64,
+    company_no: i64,
+) -> Result<Vec<Row>> {
+    let read = snapshot
+        .prepare_cached(&format!(
+            "SELECT {ENTRY} FROM log l WHERE l.tenant_no = $1 AND l.sequence > $2
+             AND ($3::bigint < 0 OR l.company_no = $3) ORDER BY l.sequence LIMIT $4"
+        ))
+        .await
+        .map_err(fault)?;
+    let (after, rows_max) = (signed(query.after), limit(query.rows_max));
+    snapshot
+        .query(&read, &[&tenant_no, &after, &company_no, &rows_max])
+        .await
+        .map_err(fault)
+}
+
+/// The same of some events: each by its own range of the index, merged.
+async fn ranges(
+    snapshot: &Transaction<'_>,
+    query: &LogQuery,
+    events: &[(Resource, EventKind)],
+    tenant_no: i64,
+    company_no: i64,
+) -> Result<Vec<Row>> {
+    let resources = column(events, |(resource, _)| code(*resource));
+    let kinds = column(events, |(_, kind)| i64::from(kind.code()));
+    let read = snapshot
+        .prepare_cached(&format!(
+            "SELECT {ENTRY}
+             FROM (SELECT DISTINCT * FROM unnest($2::bigint[], $3::bigint[]) AS e (resource, kind)) e
+             CROSS JOIN LATERAL (SELECT * FROM log WHERE tenant_no = $1 AND resource = e.resource
+                 AND kind = e.kind AND sequence > $4 AND ($5::bigint < 0 OR company_no = $5)
+                 ORDER BY sequence LIMIT $6) l
+             ORDER BY l.sequence LIMIT $6"
+        ))
+        .await
+        .map_err(fault)?;
+    let (after, rows_max) = (signed(query.after), limit(query.rows_max));
+    snapshot
+        .query(
+            &read,
+            &[&tenant_no, &resources, &kinds, &after, &company_no, &rows_max],
+        )
+        .await
+        .map_err(fault)
+}
+
 #[async_trait]
 impl ChangeLog for PostgresStore {
     async fn apply_changes(&self, batch: ChangeBatch) -> Result<Tally> {
@@ -63,13 +119,7 @@ impl ChangeLog for PostgresStore {
 
     async fn read_log(&self, query: &LogQuery) -> Result<LogPage> {
         let mut client = self.client().await?;
-        let snapshot = client
-            .build_transaction()
-            .isolation_level(IsolationLevel::RepeatableRead)
-            .read_only(true)
-            .start()
-            .await
-            .map_err(fault)?;
+        let snapshot = snapshot(&mut client).await?;
         let unknown = || StoreError::UnknownTenant(query.tenant.to_string());
         let tenant_no = tenant_no(&snapshot, &query.tenant).await?.ok_or_else(unknown)?;
         let floor = snapshot
@@ -80,52 +130,17 @@ impl ChangeLog for PostgresStore {
             return Ok(LogPage::BelowFloor { floor });
         }
         let company_no = match &query.company {
-            None => -1,
+            None => ANY_COMPANY,
             Some(company) => match company_no(&snapshot, tenant_no, company).await? {
                 Some(number) => number,
                 None => return Ok(LogPage::Entries(Vec::new())),
             },
         };
-        let (after, rows_max) = (signed(query.after), limit(query.rows_max));
         let rows = match &query.events {
-            None => {
-                let read = snapshot
-                    .prepare_cached(&format!(
-                        "SELECT {ENTRY} FROM log l WHERE l.tenant_no = $1 AND l.sequence > $2
-                         AND ($3 < 0 OR l.company_no = $3) ORDER BY l.sequence LIMIT $4"
-                    ))
-                    .await
-                    .map_err(fault)?;
-                snapshot
-                    .query(&read, &[&tenant_no, &after, &company_no, &rows_max])
-                    .await
-            }
-            Some(events) => {
-                let resources: Vec<i64> = events.iter().map(|(resource, _)| code(*resource)).collect();
-                let kinds: Vec<i64> = events.iter().map(|(_, kind)| i64::from(kind.code())).collect();
-                let read = snapshot
-                    .prepare_cached(&format!(
-                        "SELECT {ENTRY} FROM unnest($2::bigint[], $3::bigint[]) AS e (resource, kind)
-                         CROSS JOIN LATERAL (SELECT * FROM log WHERE tenant_no = $1 AND resource = e.resource
-                             AND kind = e.kind AND sequence > $4 AND ($5 < 0 OR company_no = $5)
-                             ORDER BY sequence LIMIT $6) l
-                         ORDER BY l.sequence LIMIT $6"
-                    ))
-                    .await
-                    .map_err(fault)?;
-                snapshot
-                    .query(
-                        &read,
-                        &[&tenant_no, &resources, &kinds, &after, &company_no, &rows_max],
-                    )
-                    .await
-            }
+            None => range(&snapshot, query, tenant_no, company_no).await?,
+            Some(events) => ranges(&snapshot, query, events, tenant_no, company_no).await?,
         };
-        rows.map_err(fault)?
-            .iter()
-            .map(entry)
-            .collect::<Result<_>>()
-            .map(LogPage::Entries)
+        rows.iter().map(entry).collect::<Result<_>>().map(LogPage::Entries)
     }
 
     async fn log_bounds(&self, tenant: &TenantId) -> Result<LogBounds> {

@@ -5,7 +5,7 @@ use domain::{MembershipId, TenantId, Ticks, UserId};
 use tokio_postgres::Row;
 
 use super::rows::{guid, tenant_no};
-use super::{PostgresStore, exists, fault};
+use super::{PostgresStore, fault};
 use crate::{Directory, Membership, Result, Standing, Tenant, User};
 
 fn tenant(row: &Row) -> Tenant {
@@ -103,11 +103,18 @@ impl Directory for PostgresStore {
             )
             .await
             .map_err(fault)?;
+        let gone = transaction
+            .execute("DELETE FROM tenants WHERE no = $1", &[&tenant_no])
+            .await
+            .map_err(fault)?;
+        if gone == 0 {
+            // Somebody else erased it while this one waited for the lock.
+            return Ok(false);
+        }
         for sql in [
             "DELETE FROM refresh_tokens WHERE grant_id IN (SELECT id FROM grants WHERE tenant_id = $1)",
             "DELETE FROM grants WHERE tenant_id = $1",
             "DELETE FROM memberships WHERE tenant_id = $1",
-            "DELETE FROM tenants WHERE id = $1",
         ] {
             transaction.execute(sql, &[&id.as_str()]).await.map_err(fault)?;
         }
@@ -117,7 +124,7 @@ impl Directory for PostgresStore {
                 &[&tenant_no],
             )
             .await
-            .map_err(exists("an erasure of this tenant".into()))?;
+            .map_err(fault)?;
         transaction.commit().await.map_err(fault)?;
         Ok(true)
     }

@@ -2,6 +2,7 @@
 //! the next gathers.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use domain::TenantId;
 use parking_lot::Mutex;
@@ -22,9 +23,14 @@ struct Waiting {
 #[derive(Default)]
 pub(super) struct Gather {
     tenants: Mutex<HashMap<TenantId, Vec<Waiting>>>,
+    commits: AtomicU64,
 }
 
 impl Gather {
+    pub(super) fn commits(&self) -> u64 {
+        self.commits.load(Ordering::Relaxed)
+    }
+
     pub(super) fn queued(&self) -> usize {
         self.tenants.lock().values().map(Vec::len).sum()
     }
@@ -77,7 +83,11 @@ impl PostgresStore {
                 .into_iter()
                 .map(|waiting| (waiting.batch, waiting.answer))
                 .unzip();
-            let tallies = self.apply(tenant, batches).await.unwrap_or_else(|error| {
+            let applied = self.apply(tenant, batches).await;
+            if applied.is_ok() {
+                self.inner.gather.commits.fetch_add(1, Ordering::Relaxed);
+            }
+            let tallies = applied.unwrap_or_else(|error| {
                 tracing::warn!(%error, "a group of changes failed");
                 answers.iter().map(|_| Err(error.clone())).collect()
             });

@@ -5,7 +5,7 @@ use deadpool_postgres::Transaction;
 use domain::{ClientId, GrantId, Secret, TenantId, Ticks, UserId};
 use tokio_postgres::Row;
 
-use super::rows::bytes;
+use super::rows::{bytes, found};
 use super::{PostgresStore, exists, fault};
 use crate::grants::{CODE, REFRESH, RefreshRow, RefreshVerdict, refresh_verdict};
 use crate::{Code, CodeTaken, Grant, Grants, Judge, NewGrant, RefreshRotated, Result, Rotation};
@@ -74,6 +74,36 @@ async fn add_refresh(on: &Transaction<'_>, hash: &[u8; 32], grant: &Grant, expir
     Ok(())
 }
 
+/// Whether a code was used, and what came of it.
+enum Used {
+    Never,
+    Before { made: Option<GrantId> },
+}
+
+/// Locks the row of a client's code.
+async fn lock_code(on: &Transaction<'_>, hash: &[u8; 32], client: &ClientId) -> Result<Option<(Code, Used)>> {
+    let locked = on
+        .query_opt(
+            "SELECT expires_at, details, used_at, grant_id FROM codes WHERE hash = $1 AND client_id = $2 FOR UPDATE",
+            &[&hash.as_slice(), &client.as_str()],
+        )
+        .await;
+    Ok(found(locked)?.map(|row| {
+        let code = Code {
+            client: client.clone(),
+            expires_at: Ticks(row.get(0)),
+            details: row.get(1),
+        };
+        let used = match row.get::<_, Option<i64>>(2) {
+            None => Used::Never,
+            Some(_) => Used::Before {
+                made: row.get::<_, Option<Box<str>>>(3).map(GrantId::new),
+            },
+        };
+        (code, used)
+    }))
+}
+
 /// Locks the token's row, then reads it with its successor's and its grant.
 async fn lock_refresh(on: &Transaction<'_>, hash: &[u8; 32]) -> Result<Option<(RefreshRow, Option<Grant>)>> {
     let locked = on
@@ -140,31 +170,16 @@ impl Grants for PostgresStore {
         let hash = vault.fingerprint(CODE, code);
         let mut connection = self.client().await?;
         let transaction = connection.transaction().await.map_err(fault)?;
-        let found = transaction
-            .query_opt(
-                "SELECT expires_at, details, used_at, grant_id FROM codes WHERE hash = $1 AND client_id = $2 FOR UPDATE",
-                &[&hash.as_slice(), &client.as_str()],
-            )
-            .await
-            .map_err(fault)?;
-        let Some(row) = found else {
+        let Some((code, used)) = lock_code(&transaction, &hash, client).await? else {
             return Ok(CodeTaken::Unknown);
         };
-        if row.get::<_, Option<i64>>(2).is_some() {
-            let made: Option<Box<str>> = row.get(3);
+        if let Used::Before { made } = used {
             if let Some(grant) = &made {
-                revoke(&transaction, grant, now).await?;
+                revoke(&transaction, grant.as_str(), now).await?;
             }
             transaction.commit().await.map_err(fault)?;
-            return Ok(CodeTaken::Reused {
-                revoked: made.map(GrantId::new),
-            });
+            return Ok(CodeTaken::Reused { revoked: made });
         }
-        let code = Code {
-            client: client.clone(),
-            expires_at: Ticks(row.get(0)),
-            details: row.get(1),
-        };
         let new = if now < code.expires_at { judge(&code) } else { None };
         let made = new.as_ref().map(|new| new.grant.id.as_str());
         transaction
@@ -218,7 +233,7 @@ impl Grants for PostgresStore {
                 transaction
                     .execute(
                         "UPDATE grants SET expires_at = greatest(expires_at, $2) WHERE id = $1",
-                        &[&grant.id.as_str(), &expires_at.0],
+                        &[&grant.id.as_str(), &grant.expires_at.0],
                     )
                     .await
                     .map_err(fault)?;

@@ -31,15 +31,10 @@ pub(super) async fn version(client: &tokio_postgres::Client) -> Result<Option<i6
 }
 
 pub(super) async fn up(client: &mut Object) -> Result<i64> {
-    let at = version(client).await?.unwrap_or(0);
-    if at > known() {
-        return Err(StoreError::NewerSchema {
-            found: at,
-            known: known(),
-        });
-    }
-    if at == known() {
-        return Ok(at);
+    if let Some(at) = version(client).await?
+        && at >= known()
+    {
+        return not_newer(at);
     }
     let transaction = client.transaction().await.map_err(fault)?;
     transaction
@@ -48,7 +43,8 @@ pub(super) async fn up(client: &mut Object) -> Result<i64> {
         .map_err(fault)?;
     transaction
         .batch_execute(
-            "CREATE TABLE IF NOT EXISTS schema_migrations (number BIGINT PRIMARY KEY, name TEXT NOT NULL)",
+            "CREATE TABLE IF NOT EXISTS schema_migrations
+                 (number BIGINT NOT NULL PRIMARY KEY, name TEXT COLLATE \"C\" NOT NULL)",
         )
         .await
         .map_err(fault)?;
@@ -69,7 +65,15 @@ pub(super) async fn up(client: &mut Object) -> Result<i64> {
             .map_err(fault)?;
     }
     transaction.commit().await.map_err(fault)?;
-    Ok(known())
+    not_newer(done.max(known()))
+}
+
+fn not_newer(found: i64) -> Result<i64> {
+    let known = known();
+    if found > known {
+        return Err(StoreError::NewerSchema { found, known });
+    }
+    Ok(found)
 }
 
 /// A new store takes the master key that it is opened with; after that, no other opens it.

@@ -9,17 +9,20 @@ mod directory;
 mod gather;
 mod grants;
 mod keys;
+mod load;
 mod migrate;
 mod records;
 mod rows;
 mod tls;
 mod upkeep;
 
+use std::error::Error as _;
 use std::sync::Arc;
 use std::time::Duration;
 
 use deadpool_postgres::{Manager, ManagerConfig, Object, Pool, PoolError, RecyclingMethod, Runtime};
 use tokio_postgres::error::SqlState;
+use tokio_postgres::types::WrongType;
 
 use crate::{Ports, Result, StoreError};
 use gather::Gather;
@@ -130,10 +133,15 @@ async fn check_server(client: &Object) -> Result<()> {
 /// Says what a fault of PostgreSQL's means to who called.
 fn fault(error: tokio_postgres::Error) -> StoreError {
     let Some(db) = error.as_db_error() else {
-        return StoreError::Unavailable(chain(&error));
+        let is_ours = error.source().is_some_and(|source| source.is::<WrongType>());
+        return if is_ours {
+            StoreError::internal(error)
+        } else {
+            StoreError::Unavailable(chain(&error))
+        };
     };
     match db.code() {
-        &SqlState::DISK_FULL | &SqlState::OUT_OF_MEMORY => StoreError::Full(db.message().to_owned()),
+        &SqlState::DISK_FULL => StoreError::Full(db.message().to_owned()),
         code if ["08", "57", "53"]
             .iter()
             .any(|class| code.code().starts_with(class)) =>

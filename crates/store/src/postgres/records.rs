@@ -3,9 +3,8 @@
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
 use domain::{Resource, TenantId};
-use tokio_postgres::IsolationLevel;
 
-use super::rows::{code, limit};
+use super::rows::{Args, code, found, limit, snapshot};
 use super::{PostgresStore, fault};
 use crate::plan::{Collection, TENANT, signed, unsigned};
 use crate::records::{Start, locate};
@@ -19,8 +18,7 @@ const OWNER: &str = "SELECT t.no AS tenant_no, h.head,
 
 async fn start(
     snapshot: &Transaction<'_>,
-    tenant_no: i64,
-    owner: i64,
+    (tenant_no, owner): (i64, i64),
     resource: Resource,
     all: Collection,
     offset: u64,
@@ -38,11 +36,36 @@ async fn start(
         .query(&gaps, &[&tenant_no, &owner, &code(resource)])
         .await
         .map_err(fault)?;
-    Ok(locate(
-        offset,
-        gaps.iter()
-            .map(|row| (unsigned(row.get(0)), unsigned(row.get(1)))),
-    ))
+    let gaps = gaps
+        .iter()
+        .map(|row| (unsigned(row.get(0)), unsigned(row.get(1))));
+    Ok(locate(offset, gaps))
+}
+
+async fn bodies(
+    snapshot: &Transaction<'_>,
+    query: &PageQuery,
+    (tenant_no, owner): (i64, i64),
+    all: Collection,
+) -> Result<Vec<Box<str>>> {
+    let start = start(snapshot, (tenant_no, owner), query.resource, all, query.offset).await?;
+    let read = snapshot
+        .prepare_cached(
+            "SELECT body FROM records WHERE tenant_no = $1 AND company_no = $2 AND resource = $3
+             AND ordinal >= $4 ORDER BY ordinal LIMIT $5 OFFSET $6",
+        )
+        .await
+        .map_err(fault)?;
+    let args: Args<'_> = &[
+        &tenant_no,
+        &owner,
+        &code(query.resource),
+        &signed(start.ordinal),
+        &limit(query.rows_max),
+        &signed(start.skip),
+    ];
+    let rows = snapshot.query(&read, args).await.map_err(fault)?;
+    Ok(rows.iter().map(|row| row.get(0)).collect())
 }
 
 #[async_trait]
@@ -77,13 +100,7 @@ impl Records for PostgresStore {
 
     async fn page(&self, query: &PageQuery) -> Result<Option<Page>> {
         let mut client = self.client().await?;
-        let snapshot = client
-            .build_transaction()
-            .isolation_level(IsolationLevel::RepeatableRead)
-            .read_only(true)
-            .start()
-            .await
-            .map_err(fault)?;
+        let snapshot = snapshot(&mut client).await?;
         let find = snapshot
             .prepare_cached(&format!(
                 "SELECT o.tenant_no, o.company_no, o.head, c.next_ordinal, c.live, c.version FROM ({OWNER}) o
@@ -93,19 +110,18 @@ impl Records for PostgresStore {
             .await
             .map_err(fault)?;
         let company = query.company.as_deref();
-        let args: super::rows::Args<'_> = &[
+        let args: Args<'_> = &[
             &query.tenant.as_str(),
             &company,
             &code(Resource::companies()),
             &code(query.resource),
         ];
-        let Some(row) = snapshot.query_opt(&find, args).await.map_err(fault)? else {
+        let Some(row) = found(snapshot.query_opt(&find, args).await)? else {
             return Ok(None);
         };
         let Some(owner) = row.get::<_, Option<i64>>(1) else {
             return Ok(None);
         };
-        let tenant_no: i64 = row.get(0);
         let all = row
             .get::<_, Option<i64>>(3)
             .map_or_else(Collection::default, |next| Collection {
@@ -116,30 +132,7 @@ impl Records for PostgresStore {
         let bodies = if query.offset >= all.live {
             Vec::new()
         } else {
-            let start = start(&snapshot, tenant_no, owner, query.resource, all, query.offset).await?;
-            let read = snapshot
-                .prepare_cached(
-                    "SELECT body FROM records WHERE tenant_no = $1 AND company_no = $2 AND resource = $3
-                     AND ordinal >= $4 ORDER BY ordinal LIMIT $5 OFFSET $6",
-                )
-                .await
-                .map_err(fault)?;
-            let (from, skip) = (signed(start.ordinal), signed(start.skip));
-            let args: super::rows::Args<'_> = &[
-                &tenant_no,
-                &owner,
-                &code(query.resource),
-                &from,
-                &limit(query.rows_max),
-                &skip,
-            ];
-            snapshot
-                .query(&read, args)
-                .await
-                .map_err(fault)?
-                .iter()
-                .map(|row| row.get(0))
-                .collect()
+            bodies(&snapshot, query, (row.get(0), owner), all).await?
         };
         Ok(Some(Page {
             bodies,

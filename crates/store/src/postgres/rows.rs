@@ -1,8 +1,10 @@
 //! Small look-ups and conversions that several tables share.
 
+use deadpool_postgres::{Object, Transaction};
 use domain::{Guid, Resource, TenantId};
+use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
-use tokio_postgres::{Row, Transaction};
+use tokio_postgres::{IsolationLevel, Row};
 
 use super::{PostgresStore, fault};
 use crate::plan::TENANT;
@@ -14,13 +16,13 @@ impl PostgresStore {
     pub(super) async fn rows(&self, sql: &str, args: Args<'_>) -> Result<Vec<Row>> {
         let client = self.client().await?;
         let statement = client.prepare_cached(sql).await.map_err(fault)?;
-        client.query(&statement, args).await.map_err(fault)
+        found(client.query(&statement, args).await)
     }
 
     pub(super) async fn row(&self, sql: &str, args: Args<'_>) -> Result<Option<Row>> {
         let client = self.client().await?;
         let statement = client.prepare_cached(sql).await.map_err(fault)?;
-        client.query_opt(&statement, args).await.map_err(fault)
+        found(client.query_opt(&statement, args).await)
     }
 
     /// Changes rows; false where there are none.
@@ -46,12 +48,28 @@ impl PostgresStore {
     }
 }
 
+/// Several reads of one moment.
+pub(super) async fn snapshot(client: &mut Object) -> Result<Transaction<'_>> {
+    let reading = client
+        .build_transaction()
+        .isolation_level(IsolationLevel::RepeatableRead)
+        .read_only(true);
+    reading.start().await.map_err(fault)
+}
+
+/// What a look-up found. No text of PostgreSQL's holds a NUL, so nothing is found under one that does.
+pub(super) fn found<T: Default>(answer: std::result::Result<T, tokio_postgres::Error>) -> Result<T> {
+    match answer {
+        Err(error) if error.code() == Some(&SqlState::CHARACTER_NOT_IN_REPERTOIRE) => Ok(T::default()),
+        answer => answer.map_err(fault),
+    }
+}
+
 pub(super) async fn tenant_no(on: &Transaction<'_>, tenant: &TenantId) -> Result<Option<i64>> {
     let row = on
         .query_opt("SELECT no FROM tenants WHERE id = $1", &[&tenant.as_str()])
-        .await
-        .map_err(fault)?;
-    Ok(row.map(|row| row.get(0)))
+        .await;
+    Ok(found(row)?.map(|row| row.get(0)))
 }
 
 /// The number of a company that is there.
@@ -62,9 +80,13 @@ pub(super) async fn company_no(on: &Transaction<'_>, tenant_no: i64, company: &s
              WHERE tenant_no = $1 AND company_no = $2 AND resource = $3 AND correlation_id = $4",
             &[&tenant_no, &TENANT, &code(Resource::companies()), &company],
         )
-        .await
-        .map_err(fault)?;
-    Ok(row.map(|row| row.get(0)))
+        .await;
+    Ok(found(row)?.map(|row| row.get(0)))
+}
+
+/// One column of rows that are written as arrays.
+pub(super) fn column<'a, R, T>(rows: &'a [R], of: impl Fn(&'a R) -> T) -> Vec<T> {
+    rows.iter().map(of).collect()
 }
 
 pub(super) fn code(resource: Resource) -> i64 {

@@ -314,7 +314,7 @@ fn write_progress(connection: &Connection, tenant_no: i64, plan: &Plan, now: Tic
                 "INSERT INTO processes (tenant_no, idempotency_key, line, hash, process, tally, touched_at)
                  VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
                  ON CONFLICT (tenant_no, idempotency_key) DO UPDATE SET line = excluded.line,
-                     hash = excluded.hash, tally = excluded.tally, touched_at = excluded.touched_at",
+                     hash = excluded.hash, process = excluded.process, tally = excluded.tally, touched_at = excluded.touched_at",
             )
             .and_then(|mut keep| {
                 keep.execute(params![

@@ -6,7 +6,7 @@ use rusqlite::{ToSql, params_from_iter};
 use tokio::sync::mpsc;
 
 use super::{SqliteStore, fault};
-use crate::archive::{CHUNK_ROWS, Chunk, TABLES, Table};
+use crate::archive::{CHUNK_ROWS, Chunk, TABLES, Table, occupied_sql};
 use crate::plan::{signed, unsigned};
 use crate::{Archive, Result, StoreError, Value};
 
@@ -90,12 +90,8 @@ impl Archive for SqliteStore {
     async fn is_empty(&self) -> Result<bool> {
         self.read(|reader| {
             reader
-                .query_row(
-                    "SELECT NOT EXISTS (SELECT 1 FROM tenants) AND NOT EXISTS (SELECT 1 FROM users)
-                     AND NOT EXISTS (SELECT 1 FROM clients) AND NOT EXISTS (SELECT 1 FROM subscriptions)",
-                    [],
-                    |row| row.get(0),
-                )
+                .query_row(&occupied_sql(), [], |row| row.get::<_, bool>(0))
+                .map(|occupied| !occupied)
                 .map_err(fault)
         })
     }

@@ -92,7 +92,7 @@ fn range(
         signed(query.after),
         i64::try_from(query.rows_max).unwrap_or(i64::MAX),
     );
-    let rows = match event {
+    match event {
         Some((resource, kind)) => connection
             .prepare_cached(&format!(
                 "SELECT {ENTRY} FROM log WHERE tenant_no = ?1 AND resource = ?2 AND kind = ?3 AND sequence > ?4
@@ -107,8 +107,7 @@ fn range(
             ))?
             .query_map(params![tenant_no, after, company_no, rows_max], entry)?
             .collect(),
-    };
-    rows
+    }
 }
 
 #[async_trait]
@@ -149,6 +148,8 @@ impl ChangeLog for SqliteStore {
                 entries.extend(range(reader, query, tenant_no, company_no, Some(*event)).map_err(fault)?);
             }
             entries.sort_unstable_by_key(|entry| entry.sequence);
+            // An event that was asked for twice is told once.
+            entries.dedup_by_key(|entry| entry.sequence);
             entries.truncate(query.rows_max);
             Ok(LogPage::Entries(entries))
         })

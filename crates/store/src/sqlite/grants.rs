@@ -217,7 +217,7 @@ impl Grants for SqliteStore {
                     writer
                         .execute(
                             "UPDATE grants SET expires_at = max(expires_at, ?2) WHERE id = ?1",
-                            params![grant.id.as_str(), expires_at.0],
+                            params![grant.id.as_str(), grant.expires_at.0],
                         )
                         .map_err(fault)?;
                     Ok(RefreshRotated::Fresh { grant, expires_at })

@@ -6,6 +6,7 @@ mod archive;
 mod changes;
 mod directory;
 mod grants;
+mod group;
 mod keys;
 mod migrate;
 mod records;

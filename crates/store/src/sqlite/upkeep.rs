@@ -89,7 +89,7 @@ fn purge_tenant(writer: &Connection, rows_max: usize) -> Result<usize> {
 #[async_trait]
 impl Upkeep for SqliteStore {
     async fn health(&self) -> Result<Health> {
-        self.read(|reader| super::migrate::version(reader))?;
+        self.read(super::migrate::version)?;
         Ok(Health {
             schema: self.inner.writer.schema,
             queued: self.inner.writer.queued(),
@@ -119,8 +119,18 @@ impl Upkeep for SqliteStore {
     }
 
     async fn purge(&self, rows_max: usize) -> Result<usize> {
-        self.write(move |writer| Ok(purge_company(writer, rows_max)? + purge_tenant(writer, rows_max)?))
-            .await
+        if rows_max == 0 {
+            return Ok(0);
+        }
+        self.write(move |writer| match purge_company(writer, rows_max)? {
+            0 => purge_tenant(writer, rows_max),
+            gone => Ok(gone),
+        })
+        .await
+    }
+
+    fn change_commits(&self) -> u64 {
+        self.inner.writer.change_commits()
     }
 
     async fn close(&self) {

@@ -3,6 +3,7 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
 use domain::change::Action;
@@ -10,7 +11,8 @@ use parking_lot::{Condvar, Mutex};
 use rusqlite::Connection;
 use tokio::sync::{Semaphore, oneshot};
 
-use super::{apply, fault};
+use super::apply;
+use super::group::Group;
 use crate::{ChangeBatch, Ports, Result, StoreError, Tally};
 
 /// A group takes no further batch once it has this many changes.
@@ -21,7 +23,7 @@ const QUEUE_KIB_MAX: usize = 64 * 1024;
 const CHANGE_BYTES: usize = 512;
 
 /// Work of any kind: runs inside the group, and answers once the group's fate is known.
-type Work = Box<dyn FnOnce(&Connection) -> Answer + Send>;
+type Work = Box<dyn FnOnce(&mut Group<'_>) -> Answer + Send>;
 type Answer = Box<dyn FnOnce(Option<StoreError>) + Send>;
 
 struct Waiting {
@@ -40,6 +42,7 @@ struct Shared {
     queue: Mutex<Queue>,
     wake: Condvar,
     room: Semaphore,
+    change_commits: AtomicU64,
 }
 
 pub(super) struct Writer {
@@ -54,6 +57,7 @@ impl Writer {
             queue: Mutex::new(Queue::default()),
             wake: Condvar::new(),
             room: Semaphore::new(QUEUE_KIB_MAX),
+            change_commits: AtomicU64::new(0),
         });
         let theirs = shared.clone();
         let thread = std::thread::Builder::new()
@@ -72,8 +76,8 @@ impl Writer {
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let (sender, receiver) = oneshot::channel();
-        let work: Work = Box::new(move |connection| {
-            let done = within_savepoint(connection, work);
+        let work: Work = Box::new(move |group| {
+            let done = group.run(work);
             Box::new(move |failed| {
                 let _ = sender.send(failed.map_or(done, Err));
             })
@@ -88,6 +92,10 @@ impl Writer {
         let _room = self.room(weight_kib(&batch)).await?;
         self.put(|queue| queue.batches.push_back(Waiting { batch, answer }))?;
         receiver.await.map_err(|_| closed())?
+    }
+
+    pub(super) fn change_commits(&self) -> u64 {
+        self.shared.change_commits.load(Ordering::Relaxed)
     }
 
     pub(super) fn queued(&self) -> usize {
@@ -142,23 +150,27 @@ fn weight_kib(batch: &ChangeBatch) -> u32 {
     u32::try_from((bytes / 1024 + 1).min(QUEUE_KIB_MAX)).unwrap_or(1)
 }
 
-fn within_savepoint<T>(connection: &Connection, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-    connection.execute_batch("SAVEPOINT work").map_err(fault)?;
-    let done = work(connection);
-    let end = if done.is_ok() {
-        "RELEASE work"
-    } else {
-        "ROLLBACK TO work; RELEASE work"
-    };
-    connection.execute_batch(end).map_err(fault)?;
-    done
-}
-
 fn serve(connection: &Connection, shared: &Shared, ports: &Ports) {
+    let _ending = Ending(shared);
     while let Some((works, batches)) = next_group(shared) {
-        write_group(connection, works, batches, ports);
+        let has_changes = !batches.is_empty();
+        if write_group(connection, works, batches, ports) && has_changes {
+            shared.change_commits.fetch_add(1, Ordering::Relaxed);
+        }
     }
     let _ = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);");
+}
+
+/// However the thread ends, nobody waits for it in vain.
+struct Ending<'a>(&'a Shared);
+
+impl Drop for Ending<'_> {
+    fn drop(&mut self) {
+        let mut queue = self.0.queue.lock();
+        queue.closed = true;
+        queue.works.clear();
+        queue.batches.clear();
+    }
 }
 
 fn next_group(shared: &Shared) -> Option<(Vec<Work>, Vec<Waiting>)> {
@@ -181,33 +193,28 @@ fn next_group(shared: &Shared) -> Option<(Vec<Work>, Vec<Waiting>)> {
     Some((works, batches))
 }
 
-fn write_group(connection: &Connection, works: Vec<Work>, batches: Vec<Waiting>, ports: &Ports) {
+/// Writes a group and answers everybody in it; tells whether it was committed.
+fn write_group(connection: &Connection, works: Vec<Work>, batches: Vec<Waiting>, ports: &Ports) -> bool {
     let (batches, answers): (Vec<_>, Vec<_>) = batches
         .into_iter()
         .map(|waiting| (waiting.batch, waiting.answer))
         .unzip();
-    let mut work_answers = Vec::with_capacity(works.len());
-    let written = connection
-        .execute_batch("BEGIN IMMEDIATE")
-        .map_err(fault)
-        .and_then(|()| {
-            work_answers = works.into_iter().map(|work| work(connection)).collect();
-            let tallies = apply::apply(connection, batches, ports)?;
-            connection.execute_batch("COMMIT").map_err(fault)?;
-            Ok(tallies)
-        });
-    if written.is_err() && !connection.is_autocommit() {
-        let _ = connection.execute_batch("ROLLBACK");
-    }
-    if let Err(error) = &written {
-        tracing::warn!(%error, "a group of writes failed");
-    }
-    let failed = written.as_ref().err().cloned();
+    let mut group = Group::begin(connection);
+    let work_answers: Vec<Answer> = works.into_iter().map(|work| work(&mut group)).collect();
+    let applied = group.run(|connection| apply::apply(connection, batches, ports));
+    let failed = group.commit().err();
     for answer in work_answers {
         answer(failed.clone());
     }
-    let tallies = written.unwrap_or_else(|error| answers.iter().map(|_| Err(error.clone())).collect());
+    let tallies = match failed.clone().map_or(applied, Err) {
+        Ok(tallies) => tallies,
+        Err(error) => {
+            tracing::warn!(%error, "a group of writes failed");
+            answers.iter().map(|_| Err(error.clone())).collect()
+        }
+    };
     for (answer, tally) in answers.into_iter().zip(tallies) {
         let _ = answer.send(tally);
     }
+    failed.is_none()
 }

@@ -35,7 +35,7 @@ pub(crate) async fn a_deleted_company_takes_its_records_along(stage: Stage) {
     assert!(!desk.has(&customer("c1", "k1", "")).await);
     assert!(!desk.has(&journal("c1", "j1", "{}")).await);
     assert_eq!(desk.find_page(Some("c1"), journal("c1", "j1", "{}").resource, 0, 10).await, None);
-    assert_eq!(desk.ids(&company("")).await, ["c2"]);
+    assert_eq!(desk.ids(&company("any")).await, ["c2"]);
     assert_eq!(desk.store.company_ids(&desk.tenant, 10).await, Ok(vec!["c2".into()]));
     assert_eq!(desk.body(&customer("c2", "k1", "")).await["tradeName"], "Berta");
     assert_eq!(desk.told().await[7..], ["8 companies c1 Deleted"], "one row, however many records");
@@ -91,7 +91,7 @@ pub(crate) async fn a_company_is_deleted_and_made_again_within_a_batch(stage: St
         ])
         .await;
     assert_eq!((tally.accepted, tally.last_sequence), (8, 11));
-    assert_eq!(desk.ids(&new("")).await, ["j3"]);
+    assert_eq!(desk.ids(&new("any")).await, ["j3"]);
     assert_eq!(desk.body(&new("j3")).await["of"], "the second");
     assert!(!desk.has(&old("j1")).await);
     assert_eq!(
@@ -111,11 +111,11 @@ pub(crate) async fn a_company_is_deleted_and_made_again_within_a_batch(stage: St
     // One that lives and dies within a batch leaves nothing but its rows in the log.
     desk.accept([company("c2"), customer("c2", "k1", "Ana"), delete(company("c2"))]).await;
     assert!(!desk.has(&customer("c2", "k1", "")).await);
-    assert_eq!(desk.ids(&company("")).await, ["c1"]);
+    assert_eq!(desk.ids(&company("any")).await, ["c1"]);
     purge_all(&desk).await;
-    assert_eq!(desk.ids(&new("")).await, ["j3"]);
+    assert_eq!(desk.ids(&new("any")).await, ["j3"]);
     desk.accept([new("j2"), delete(new("j3"))]).await;
-    assert_eq!(desk.ids(&new("")).await, ["j2"]);
+    assert_eq!(desk.ids(&new("any")).await, ["j2"]);
 }
 
 pub(crate) async fn nobody_sees_what_belongs_to_another(stage: Stage) {
@@ -147,5 +147,5 @@ pub(crate) async fn companies_are_listed_in_order_of_creation(stage: Stage) {
     let ids = |max| desk.store.company_ids(&desk.tenant, max);
     assert_eq!(ids(10).await, Ok(["c3", "c2", "c4", "c1"].map(Into::into).to_vec()));
     assert_eq!(ids(2).await, Ok(["c3", "c2"].map(Into::into).to_vec()));
-    assert_eq!(desk.ids(&company("")).await, ["c3", "c2", "c4", "c1"]);
+    assert_eq!(desk.ids(&company("any")).await, ["c3", "c2", "c4", "c1"]);
 }

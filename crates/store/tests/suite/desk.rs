@@ -191,9 +191,12 @@ pub(crate) fn id_of(body: &str) -> String {
     body["correlationId"].as_str().unwrap().to_owned()
 }
 
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).unwrap()
+}
+
 /// Reads a line as the changes door does.
 fn read(area: &str, resource: &str, company: Option<&str>, id: Option<&str>, data: &str) -> Change {
-    let quoted = |text: &str| serde_json::to_string(text).unwrap();
     let company = company.map_or_else(String::new, |company| format!(r#""company":{},"#, quoted(company)));
     let id = id.map_or_else(String::new, |id| format!(r#""correlationId":{},"#, quoted(id)));
     let line = format!(
@@ -237,8 +240,8 @@ pub(crate) fn journal(company: &str, id: &str, data: &str) -> Change {
 /// A payroll company; `last_update` as the writer gives it.
 pub(crate) fn payroll(code: u64, name: &str, last_update: Option<&str>) -> Change {
     let last = last_update.map_or_else(String::new, |last| format!(r#","lastUpdate":"{last}""#));
-    let data =
-        format!(r#"{{"companyCode":{code},"companyName":"{name}","identifierNumber":"B12345674"{last}}}"#);
+    let name = quoted(name);
+    let data = format!(r#"{{"companyCode":{code},"companyName":{name},"identifierNumber":"B12345674"{last}}}"#);
     read("payroll", "companies", None, None, &data)
 }
 

@@ -52,7 +52,7 @@ async fn is_gone(stage: &Stage, desk: &Desk, name: &str) {
     assert!(!desk.has(&company("c1")).await);
     assert!(!desk.has(&entity("Bank", "b1", "{}")).await);
     assert_eq!(store.company_ids(&desk.tenant, 10).await, Ok(Vec::new()));
-    assert_eq!(desk.find_page(None, company("").resource, 0, 10).await, None);
+    assert_eq!(desk.find_page(None, company("any").resource, 0, 10).await, None);
     assert_eq!(store.find_progress(&desk.tenant, "import").await, Ok(None));
     assert_eq!(store.find_grant(&GrantId::new(format!("g {name}"))).await, Ok(None));
     assert_eq!(store.rotate_refresh(&rotation(stage, name)).await, Ok(RefreshRotated::Unknown));

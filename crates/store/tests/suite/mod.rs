@@ -4,7 +4,21 @@ mod database;
 mod desk;
 mod stage;
 
+mod applications;
 mod changes;
+mod codes;
+mod companies;
+mod directory;
+mod erasure;
+mod idempotency;
+mod log;
+mod own;
+mod pages;
+mod parallel;
+mod refresh;
+mod refusals;
+mod secrets;
+mod upkeep;
 
 use stage::{Kind, Stage};
 
@@ -18,7 +32,8 @@ macro_rules! play_on {
     ($store:ident, $kind:expr; $($room:ident { $($story:ident),* $(,)? })*) => {
         mod $store {
             $(mod $room {
-                use crate::suite::{play, stage::Kind, $room};
+                use super::super::$room;
+                use crate::suite::{play, stage::Kind};
 
                 $(#[tokio::test(flavor = "multi_thread")]
                 async fn $story() {
@@ -38,8 +53,116 @@ macro_rules! stories {
     };
 }
 
+mod durable;
+
 stories! {
     changes {
         customers_live_until_they_are_disabled,
+        journals_live_until_they_are_deleted,
+        companies_can_be_disabled_and_deleted,
+        company_data_is_only_ever_updated,
+        a_record_carries_the_number_and_the_version_of_its_entry,
+        versions_grow_while_the_clock_stands_or_jumps_back,
+        numbers_count_from_one_in_every_tenant,
+        what_changes_nothing_leaves_no_trace,
+        an_entry_keeps_all_that_was_said,
+        a_batch_sees_its_own_earlier_lines,
+        an_id_is_deleted_and_made_again_within_a_batch,
+        any_text_can_be_an_id,
+    }
+    refusals {
+        refused_lines_are_named_and_the_others_kept,
+        a_batch_of_nothing_good_leaves_no_trace,
+        an_account_length_holds_from_its_line_on,
+        a_failure_of_no_company_is_nobodys,
+        nobody_writes_or_reads_for_a_tenant_that_is_not_there,
+    }
+    companies {
+        a_deleted_company_takes_its_records_along,
+        a_company_made_again_starts_empty_and_stays_whole,
+        a_company_is_deleted_and_made_again_within_a_batch,
+        nobody_sees_what_belongs_to_another,
+        companies_are_listed_in_order_of_creation,
+    }
+    own {
+        a_payroll_company_has_the_writers_last_update_or_the_commits,
+        a_payroll_company_that_says_the_same_is_left_alone,
+        a_payroll_company_is_deleted_by_its_code,
+        invoicing_tells_what_changed,
+        the_tenants_own_records_have_pages_too,
+    }
+    log {
+        the_log_is_read_in_order_and_in_pages,
+        events_filter_the_log,
+        a_company_filters_the_log_to_its_own_generation,
+        what_is_old_is_pruned_and_the_floor_rises,
+    }
+    parallel {
+        a_follower_misses_nothing_while_many_write,
+        requests_that_are_joined_get_their_own_answers,
+        a_caller_who_goes_away_takes_nothing_along,
+    }
+    pages {
+        pages_match_a_model_whatever_was_deleted,
+        a_page_past_the_end_is_empty,
+        a_page_tells_where_the_log_stood,
+        a_page_and_its_total_are_of_one_moment,
+    }
+    idempotency {
+        a_key_remembers_how_far_its_request_has_come,
+        another_line_under_a_key_applies_nothing,
+        of_two_requests_under_one_key_one_wins,
+        a_tally_survives_the_programs_end,
+        errors_are_listed_by_line_and_counted_beyond_the_list,
+    }
+    codes {
+        a_code_is_taken_once_and_its_second_use_revokes,
+        of_many_takers_one_gets_the_code,
+        another_client_neither_takes_nor_burns_a_code,
+        an_expired_code_is_spent,
+        a_code_that_is_judged_bad_is_spent,
+        codes_and_grants_are_never_overwritten,
+        a_judge_that_panics_harms_nobody,
+        a_grant_is_revoked_once,
+    }
+    refresh {
+        tokens_follow_one_another_to_an_absolute_end,
+        tokens_slide_where_the_caller_says_so,
+        a_lost_answer_is_found_again_within_the_grace,
+        many_rotations_of_one_token_find_one_successor,
+        a_token_used_again_after_the_grace_ends_the_grant,
+        a_token_used_again_after_its_successor_ends_the_grant,
+        another_successor_for_a_used_token_ends_the_grant,
+        a_token_is_its_clients_alone,
+        a_revoked_grant_ends_its_tokens,
+    }
+    directory {
+        tenants_are_kept_as_given,
+        users_are_kept_as_given,
+        memberships_are_kept_as_given,
+    }
+    applications {
+        clients_are_kept_as_given,
+        a_client_secret_is_replaced_with_an_overlap,
+        subscriptions_are_found_by_either_key,
+        keys_are_rotated_slot_by_slot,
+        development_credentials_are_kept_in_plain,
+    }
+    erasure {
+        an_erased_tenant_is_gone_and_another_is_not,
+        an_erased_tenants_id_can_be_taken_anew,
+        of_many_who_erase_one_did_it,
+    }
+    secrets {
+        signing_keys_come_back_whole,
+        another_master_key_opens_nothing,
+        an_empty_store_has_its_master_key_too,
+    }
+    upkeep {
+        what_is_past_goes_and_nothing_else,
+        what_is_past_goes_a_few_at_a_time,
+        a_key_that_is_used_again_lives_on,
+        a_store_tells_that_it_is_well,
+        a_closed_store_takes_nothing_more,
     }
 }

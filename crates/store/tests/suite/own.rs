@@ -105,8 +105,8 @@ pub(crate) async fn the_tenants_own_records_have_pages_too(stage: Stage) {
     let desk = stage.desk().await;
     desk.accept((1..=5).map(|number| entity("Bank", &format!("b{number}"), &format!(r#"{{"n":{number}}}"#)))).await;
     desk.accept([delete(entity("Bank", "b2", "{}"))]).await;
-    assert_eq!(desk.ids(&entity("Bank", "", "{}")).await, ["b1", "b3", "b4", "b5"]);
-    let page = desk.page(&entity("Bank", "", "{}"), 1, 2).await;
+    assert_eq!(desk.ids(&entity("Bank", "any", "{}")).await, ["b1", "b3", "b4", "b5"]);
+    let page = desk.page(&entity("Bank", "any", "{}"), 1, 2).await;
     assert_eq!((page.total, page.version, page.head), (4, 6, 6));
     assert_eq!(page.bodies.len(), 2);
     let body = desk.body(&entity("Bank", "b4", "{}")).await;

@@ -29,7 +29,7 @@ async fn first_token(stage: &Stage) -> Grant {
 }
 
 /// The exchange of one token for the next, as its client makes it.
-fn rotation(presented: u32, now: Ticks) -> Rotation {
+pub(crate) fn rotation(presented: u32, now: Ticks) -> Rotation {
     Rotation {
         presented: Secret::new(format!("token-{presented}")),
         client: ours(),

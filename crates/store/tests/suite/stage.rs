@@ -18,6 +18,8 @@ use super::desk::Desk;
 
 /// Few, so that stories that run side by side do not take all that the server has.
 const CONNECTIONS_MAX: usize = 8;
+/// The file of a SQLite store, in its folder.
+const FILE: &str = "aldaba.db";
 const SEED: u64 = 0x616c_6461_6261;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,11 +29,35 @@ pub(crate) enum Kind {
     Postgres,
 }
 
-/// Where the store keeps what it is given.
-enum Ground {
+/// Where a store keeps what it is given.
+pub(crate) enum Ground {
     Memory(Contents),
     Sqlite(TempDir),
     Postgres(Database),
+}
+
+impl Ground {
+    /// A place where no store has been yet.
+    pub(crate) async fn fresh(kind: Kind) -> Self {
+        match kind {
+            Kind::Memory => Self::Memory(Contents::default()),
+            Kind::Sqlite => Self::Sqlite(tempfile::tempdir().unwrap()),
+            Kind::Postgres => Self::Postgres(Database::create().await),
+        }
+    }
+
+    pub(crate) async fn open(&self, ports: Ports) -> Result<Handle> {
+        Ok(match self {
+            Self::Memory(contents) => Handle {
+                store: Arc::new(MemoryStore::open(contents.clone(), ports)?),
+                archive: None,
+            },
+            Self::Sqlite(folder) => Handle::durable(SqliteStore::open(&folder.path().join(FILE), ports)?),
+            Self::Postgres(database) => {
+                Handle::durable(PostgresStore::open(&database.url(), CONNECTIONS_MAX, ports).await?)
+            }
+        })
+    }
 }
 
 /// A handle on the store, with its archive where it has one.
@@ -66,13 +92,9 @@ pub(crate) struct Stage {
 
 impl Stage {
     pub(crate) async fn set(kind: Kind) -> Self {
-        let ground = match kind {
-            Kind::Memory => Ground::Memory(Contents::default()),
-            Kind::Sqlite => Ground::Sqlite(tempfile::tempdir().unwrap()),
-            Kind::Postgres => Ground::Postgres(Database::create().await),
-        };
+        let ground = Ground::fresh(kind).await;
         let (clock, random) = (Arc::new(FakeClock::default()), Arc::new(SeededRandom::new(SEED)));
-        let handle = open(&ground, ports(&clock, &random, the_key())).await.unwrap();
+        let handle = ground.open(ports(&clock, &random, the_key())).await.unwrap();
         Self {
             store: handle.store.clone(),
             handle,
@@ -90,7 +112,7 @@ impl Stage {
     }
 
     pub(crate) async fn reopen_with(&self, key: MasterKey) -> Result<Handle> {
-        open(&self.ground, self.ports(key)).await
+        self.ground.open(self.ports(key)).await
     }
 
     pub(crate) fn ports(&self, key: MasterKey) -> Ports {
@@ -100,7 +122,7 @@ impl Stage {
     /// The file of a SQLite store.
     pub(crate) fn file(&self) -> PathBuf {
         match &self.ground {
-            Ground::Sqlite(folder) => folder.path().join("aldaba.db"),
+            Ground::Sqlite(folder) => folder.path().join(FILE),
             _ => unreachable!("only SQLite has a file"),
         }
     }
@@ -150,19 +172,6 @@ pub(crate) fn ports(clock: &Arc<FakeClock>, random: &Arc<SeededRandom>, key: Mas
         random: random.clone(),
         vault: Arc::new(Vault::new(&key).unwrap()),
     }
-}
-
-async fn open(ground: &Ground, ports: Ports) -> Result<Handle> {
-    Ok(match ground {
-        Ground::Memory(contents) => Handle {
-            store: Arc::new(MemoryStore::open(contents.clone(), ports)?),
-            archive: None,
-        },
-        Ground::Sqlite(folder) => Handle::durable(SqliteStore::open(&folder.path().join("aldaba.db"), ports)?),
-        Ground::Postgres(database) => {
-            Handle::durable(PostgresStore::open(&database.url(), CONNECTIONS_MAX, ports).await?)
-        }
-    })
 }
 
 /// Stands still until it is turned.

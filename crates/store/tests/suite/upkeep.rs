@@ -112,7 +112,7 @@ pub(crate) async fn what_is_past_goes_a_few_at_a_time(stage: Stage) {
     for count in [2, 2, 1, 0] {
         assert_eq!(store.expire(late, late, 2).await, Ok(each(count)));
     }
-    assert_eq!(alive(&stage, start).await, [const { Vec::new() }; 5]);
+    assert_eq!(alive(&stage, start).await, [const { Vec::<usize>::new() }; 5]);
 }
 
 /// Idempotency keys go by when they were last used.

@@ -1,0 +1,117 @@
+//! How many durable changes a second come through the door, beside what the store itself can take.
+
+use std::time::Duration;
+
+use crate::program::{BareHandler, Prepared, Program};
+use crate::report::{Figure, Report};
+use crate::rows::{company_line, customer_line};
+use crate::{Fallible, Options, bare, wire};
+
+const CONNECTIONS: usize = 64;
+/// Lines in one piece of the stream, and in one of the door's chunks.
+const PIECE_LINES: u64 = 100;
+const CHUNK_LINES: u64 = 1000;
+const READY_MILLISECONDS: f64 = 150.0;
+const RESIDENT_MIB: f64 = 40.0;
+
+pub(crate) fn run(options: &Options) -> Fallible<Report> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(measure(options))
+}
+
+async fn measure(options: &Options) -> Fallible<Report> {
+    let sqlite = options.store == "sqlite";
+    let span = Duration::from_secs(options.seconds) / 5;
+    let database = Database::new(options).await?;
+    let program = Prepared::new(&options.program, &database.url)?.start()?;
+    let resident = program.resident_mib()?;
+    wire::stream(&program.target, span, &[(company_line() + "\n").into_bytes()]).await?;
+
+    let limit = |group| database.limit(group, span);
+    eprintln!("one stream");
+    let (streamed, lines) = wire::stream(&program.target, span, &pieces(span)).await?;
+    let stream_limit = limit(CHUNK_LINES).await?;
+    eprintln!("single lines");
+    let (single, group) = singles(&program, span).await?;
+    let single_limit = limit(group.round().max(1.0) as u64).await?;
+    eprintln!("a bare handler");
+    let handler = BareHandler::start()?;
+    let (from_memory, _) = wire::singles(&handler.target, CONNECTIONS, span, |number| customer_line(2, number)).await?;
+
+    let goal = |on_sqlite: f64, on_postgres: Option<f64>| if sqlite { Some(on_sqlite) } else { on_postgres };
+    let figures = vec![
+        Figure::plain("stream", streamed, "changes/s").beside(stream_limit, goal(0.5, Some(0.4))),
+        Figure::plain("stream length", lines as f64, "changes"),
+        Figure::plain("single lines, 64 connections", single, "changes/s").beside(single_limit, goal(0.6, None)),
+        Figure::plain("changes a commit, single lines", group, "changes"),
+        Figure::plain("bare handler, 64 connections", from_memory, "requests/s"),
+        Figure::plain("start to /readyz", program.ready_after.as_secs_f64() * 1000.0, "ms").below(READY_MILLISECONDS),
+        Figure::plain("resident, idle", resident, "MiB").below(RESIDENT_MIB),
+    ];
+    drop(program);
+    database.drop().await?;
+    Ok(Report { bench: "changes".into(), store: options.store.clone(), figures })
+}
+
+/// Requests of one line each; also how many changes shared a commit.
+async fn singles(program: &Program, span: Duration) -> Fallible<(f64, f64)> {
+    const COMMITS: &str = "aldaba_change_commits_total ";
+    let before = program.counter(COMMITS)?;
+    let (rate, count) =
+        wire::singles(&program.target, CONNECTIONS, span, |number| customer_line(2, number)).await?;
+    let commits = program.counter(COMMITS)? - before;
+    Ok((rate, count as f64 / commits.max(1.0)))
+}
+
+/// More lines than can be taken in the time, made beforehand.
+fn pieces(span: Duration) -> Vec<Vec<u8>> {
+    let count = span.as_secs().max(1) * 150_000 / PIECE_LINES;
+    let piece = |at: u64| {
+        let lines = at * PIECE_LINES..(at + 1) * PIECE_LINES;
+        lines.flat_map(|number| (customer_line(1, number) + "\n").into_bytes()).collect()
+    };
+    (0..count).map(piece).collect()
+}
+
+/// The store that is measured.
+struct Database {
+    /// Empty for SQLite: the program makes its own file.
+    url: String,
+    admin: Option<String>,
+}
+
+impl Database {
+    const NAME: &str = "aldaba_bench";
+
+    async fn new(options: &Options) -> Fallible<Self> {
+        if options.store == "sqlite" {
+            return Ok(Self { url: String::new(), admin: None });
+        }
+        let admin = options.postgres.clone().ok_or("--postgres is missing")?;
+        let base = admin.rsplit_once('/').map_or(admin.as_str(), |(base, _)| base);
+        let url = format!("{base}/{}", Self::NAME);
+        execute(&admin, &format!("DROP DATABASE IF EXISTS {}", Self::NAME)).await?;
+        execute(&admin, &format!("CREATE DATABASE {}", Self::NAME)).await?;
+        Ok(Self { url, admin: Some(admin) })
+    }
+
+    async fn limit(&self, group: u64, span: Duration) -> Fallible<f64> {
+        eprintln!("a bare loop, {group} rows a commit");
+        if self.admin.is_some() { bare::postgres(&self.url, group, span).await } else { bare::sqlite(group, span) }
+    }
+
+    async fn drop(self) -> Fallible<()> {
+        match self.admin {
+            Some(admin) => execute(&admin, &format!("DROP DATABASE {} WITH (FORCE)", Self::NAME)).await,
+            None => Ok(()),
+        }
+    }
+}
+
+async fn execute(url: &str, sql: &str) -> Fallible<()> {
+    let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await?;
+    let driving = tokio::spawn(connection);
+    client.batch_execute(sql).await?;
+    drop(client);
+    Ok(driving.await??)
+}

@@ -1,0 +1,58 @@
+//! The measurements themselves, built as a release: `cargo xtask bench` calls this and shows what it prints.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "it is a tool for people")]
+#![allow(clippy::disallowed_methods, reason = "it measures real time")]
+#![allow(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
+
+mod bare;
+mod changes;
+mod program;
+mod report;
+mod rows;
+mod wire;
+
+use std::process::ExitCode;
+
+/// What xtask passes on.
+#[derive(Clone, Debug)]
+pub(crate) struct Options {
+    /// `sqlite` or `postgres`.
+    pub(crate) store: String,
+    pub(crate) seconds: u64,
+    pub(crate) program: String,
+    /// A server with the right to create databases, for the store `postgres`.
+    pub(crate) postgres: Option<String>,
+}
+
+type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
+
+fn main() -> ExitCode {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let after = |name: &str| words.iter().position(|word| word == name).and_then(|at| words.get(at + 1)).cloned();
+    if words.first().is_some_and(|word| word == "bare-handler") {
+        return ended(bare::handler());
+    }
+    let options = Options {
+        store: after("--store").unwrap_or_else(|| "sqlite".into()),
+        seconds: after("--seconds").and_then(|seconds| seconds.parse().ok()).unwrap_or(20),
+        program: after("--program").unwrap_or_default(),
+        postgres: after("--postgres"),
+    };
+    let report = match words.first().map(String::as_str) {
+        Some("changes") => changes::run(&options),
+        other => Err(format!("no bench {other:?}").into()),
+    };
+    ended(report.and_then(|report| {
+        println!("{}", serde_json::to_string(&report)?);
+        Ok(())
+    }))
+}
+
+fn ended(done: Fallible<()>) -> ExitCode {
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! Starts the program as its users do, and asks it and the machine how it is doing.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::Fallible;
+use crate::wire::Target;
+
+const START_PATIENCE: Duration = Duration::from_secs(20);
+
+/// A running `aldaba serve` over a store of its own.
+pub(crate) struct Program {
+    child: Child,
+    pub(crate) operator: SocketAddr,
+    pub(crate) target: Target,
+    /// From the start of the process to `/readyz`.
+    pub(crate) ready_after: Duration,
+    _folder: Option<tempfile::TempDir>,
+}
+
+/// A configured store with one tenant, before the service starts.
+pub(crate) struct Prepared {
+    folder: tempfile::TempDir,
+    program: String,
+    tenant: String,
+    token: String,
+}
+
+impl Prepared {
+    pub(crate) fn new(program: &str, store_url: &str) -> Fallible<Self> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path();
+        let store = if store_url.is_empty() { format!("sqlite:{}", path.join("aldaba.db").display()) } else { store_url.into() };
+        run(program, path, &["init", ".", "--base-url", "http://localhost:1", "--store", &store])?;
+        let tenant = run(program, path, &["tenant", "add", "Bench"])?.trim().to_owned();
+        let token = std::fs::read_to_string(path.join("operator.token"))?.trim().to_owned();
+        Ok(Self { folder, program: program.into(), tenant, token })
+    }
+
+    /// Starts `serve` and waits until it is ready.
+    pub(crate) fn start(self) -> Fallible<Program> {
+        let (public, operator) = (free_address()?, free_address()?);
+        let from = Instant::now();
+        let child = Command::new(&self.program)
+            .args(["serve", "--listen", &public.to_string(), "--operator-listen", &operator.to_string()])
+            .current_dir(self.folder.path())
+            .stderr(Stdio::null())
+            .spawn()?;
+        let target = Target {
+            address: operator.to_string(),
+            path: format!("/operator/v1/tenants/{}/changes", self.tenant),
+            token: self.token,
+        };
+        let mut program =
+            Program { child, operator, target, ready_after: Duration::ZERO, _folder: Some(self.folder) };
+        while !get(operator, "/readyz").is_ok_and(|answer| answer.starts_with("HTTP/1.1 200")) {
+            if from.elapsed() > START_PATIENCE {
+                return Err("the service did not become ready".into());
+            }
+            std::thread::yield_now();
+        }
+        program.ready_after = from.elapsed();
+        Ok(program)
+    }
+}
+
+impl Program {
+    pub(crate) fn resident_mib(&self) -> Fallible<f64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS")?;
+        Ok(line.trim().trim_end_matches(" kB").parse::<f64>()? / 1024.0)
+    }
+
+    /// A counter from `/metrics`.
+    pub(crate) fn counter(&self, name: &str) -> Fallible<f64> {
+        let text = get(self.operator, "/metrics")?;
+        let line = text.lines().find_map(|line| line.strip_prefix(name)).ok_or("no such counter")?;
+        Ok(line.trim().parse()?)
+    }
+}
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The bare handler, as a process of its own.
+pub(crate) struct BareHandler {
+    child: Child,
+    pub(crate) target: Target,
+}
+
+impl BareHandler {
+    pub(crate) fn start() -> Fallible<Self> {
+        let mut child = Command::new(std::env::current_exe()?)
+            .arg("bare-handler")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()?;
+        let mut address = String::new();
+        BufReader::new(child.stdout.take().ok_or("no output")?).read_line(&mut address)?;
+        let target = Target { address: address.trim().into(), path: "/".into(), token: "x".repeat(43) };
+        Ok(Self { child, target })
+    }
+}
+
+impl Drop for BareHandler {
+    fn drop(&mut self) {
+        drop(self.child.stdin.take());
+        let _ = self.child.wait();
+    }
+}
+
+fn run(program: &str, folder: &Path, words: &[&str]) -> Fallible<String> {
+    let output = Command::new(program).args(words).current_dir(folder).output()?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).into_owned().into());
+    }
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+fn free_address() -> Fallible<SocketAddr> {
+    Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
+}
+
+fn get(address: SocketAddr, path: &str) -> Fallible<String> {
+    let mut stream = TcpStream::connect(address)?;
+    write!(stream, "GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n")?;
+    let mut answer = String::new();
+    stream.read_to_string(&mut answer)?;
+    Ok(answer)
+}

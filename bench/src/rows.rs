@@ -1,0 +1,81 @@
+//! The changes that are measured: new customers of one company, as lines for the door and as the rows that
+//! the program makes of them.
+
+use domain::Ticks;
+use domain::record::{State, Tail};
+use domain::{Guid, Resource};
+
+pub(crate) const COMPANY: &str = "5b0e2f0e-2f8a-4c4e-9d53-6f2b8c1a7e10";
+
+pub(crate) fn company_line() -> String {
+    format!(
+        r#"{{"area":"accounting","resource":"companies","action":"upsert","correlationId":"{COMPANY}","data":{{"vatName":"Bodegas Peñalver S.L.","vatNumber":"B12345674","chartOfAccountId":1,"accountLength":12}},"user":"maria","sourceInterface":"ERP","sourceAction":"Alta"}}"#
+    )
+}
+
+/// A GUID that looks random, the same for the same number.
+fn id(salt: u64, number: u64) -> Guid {
+    let mut bytes = [0; 16];
+    for (half, chunk) in (1_u64..).zip(bytes.chunks_mut(8)) {
+        let mut mixed = number.wrapping_add(salt << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(half);
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        chunk.copy_from_slice(&(mixed ^ (mixed >> 31)).to_be_bytes());
+    }
+    Guid::random_from(bytes)
+}
+
+fn members(number: u64) -> String {
+    let account = id(9, number);
+    format!(
+        r#""tradeName":"Ferretería Íñiguez {number}","vatNumber":"B12345674","vatName":"Ferretería Íñiguez e Hijos S.L.","accountCode":"430{:09}","vatNumberCorrelationId":"","accountCodeCorrelationId":"{account}""#,
+        number % 1_000_000_000
+    )
+}
+
+pub(crate) fn customer_line(salt: u64, number: u64) -> String {
+    format!(
+        r#"{{"area":"accounting","resource":"customers","company":"{COMPANY}","action":"upsert","correlationId":"{}","data":{{{}}},"user":"maria","sourceInterface":"ERP","sourceAction":"Alta"}}"#,
+        id(salt, number),
+        members(number)
+    )
+}
+
+/// The record row and the log row of a new customer, as the program would write them.
+pub(crate) struct CustomerRow {
+    pub(crate) ordinal: i64,
+    pub(crate) sequence: i64,
+    pub(crate) id: String,
+    pub(crate) version: i64,
+    pub(crate) body: String,
+    pub(crate) record_key: i64,
+    pub(crate) conversation: [u8; 16],
+    pub(crate) process: [u8; 16],
+}
+
+pub(crate) fn customer_row(number: u64) -> CustomerRow {
+    let version = Ticks(638_900_000_000_000_000 + i64::try_from(number).unwrap_or(0));
+    let record = id(3, number).to_string();
+    let sequence = number + 1;
+    let tail = Tail {
+        resource: Resource::customers(),
+        correlation_id: &record,
+        state: State::Enabled,
+        version,
+        sequence,
+    };
+    let body = tail.body_of(&members(number));
+    let key = id(4, number);
+    let mut first = [0; 8];
+    first.copy_from_slice(&key.as_bytes()[..8]);
+    CustomerRow {
+        ordinal: i64::try_from(sequence).unwrap_or(0),
+        sequence: i64::try_from(sequence).unwrap_or(0),
+        version: version.0,
+        body,
+        record_key: i64::from_be_bytes(first),
+        conversation: *id(5, number).as_bytes(),
+        process: *id(6, number / 1000).as_bytes(),
+        id: record,
+    }
+}

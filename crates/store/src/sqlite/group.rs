@@ -1,0 +1,50 @@
+//! One transaction that holds the work of many: what fails is undone alone, the rest is committed at once.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use rusqlite::Connection;
+
+use super::fault;
+use crate::{Result, StoreError};
+
+pub(super) struct Group<'a> {
+    connection: &'a Connection,
+    /// Why there is no transaction (any more).
+    lost: Option<StoreError>,
+}
+
+impl<'a> Group<'a> {
+    pub(super) fn begin(connection: &'a Connection) -> Self {
+        let lost = connection.execute_batch("BEGIN IMMEDIATE").map_err(fault).err();
+        Self { connection, lost }
+    }
+
+    /// Runs one request's work; what it did is undone where it fails, or breaks down.
+    pub(super) fn run<T>(&mut self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        self.control("SAVEPOINT work")?;
+        let done = catch_unwind(AssertUnwindSafe(|| work(self.connection)))
+            .unwrap_or_else(|_| Err(StoreError::internal("a request broke down while it was written")));
+        match &done {
+            Ok(_) => self.control("RELEASE work")?,
+            // SQLite that finds no room midway gives up the whole transaction, not this savepoint alone.
+            Err(error) if self.connection.is_autocommit() => self.lost = Some(error.clone()),
+            Err(_) => self.control("ROLLBACK TO work; RELEASE work")?,
+        }
+        done
+    }
+
+    pub(super) fn commit(mut self) -> Result<()> {
+        let committed = self.control("COMMIT");
+        if !self.connection.is_autocommit() {
+            let _ = self.connection.execute_batch("ROLLBACK");
+        }
+        committed
+    }
+
+    fn control(&mut self, sql: &str) -> Result<()> {
+        if self.lost.is_none() {
+            self.lost = self.connection.execute_batch(sql).map_err(fault).err();
+        }
+        self.lost.clone().map_or(Ok(()), Err)
+    }
+}

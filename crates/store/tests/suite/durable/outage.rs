@@ -1,0 +1,64 @@
+//! PostgreSQL goes away and comes back while a store is open on it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::{GrantId, Secret};
+use store::postgres::PostgresStore;
+use store::{Result, Store, StoreError};
+
+use super::cluster::Cluster;
+use crate::suite::codes::code;
+use crate::suite::desk::{Desk, company, journal};
+use crate::suite::stage::{FakeClock, SeededRandom, ports, tenant, the_key};
+
+const COMES_BACK_WITHIN: Duration = Duration::from_secs(20);
+
+fn assert_unavailable<T: std::fmt::Debug>(answer: Result<T>) {
+    assert!(matches!(answer, Err(StoreError::Unavailable(_))), "{answer:?}");
+}
+
+async fn until_it_is_well(store: &Arc<dyn Store>) {
+    let well = async {
+        while let Err(error) = store.health().await {
+            assert_unavailable::<()>(Err(error));
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(COMES_BACK_WITHIN, well).await.expect("the store did not come back");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_outlives_its_servers_restart() {
+    let cluster = Cluster::start();
+    let (clock, random) = (Arc::new(FakeClock::default()), Arc::new(SeededRandom::new(1)));
+    let given = ports(&clock, &random, the_key());
+    let (now, a_code) = (given.clock.now(), Secret::new("code"));
+    let store: Arc<dyn Store> = Arc::new(PostgresStore::open(&cluster.url(), 4, given.clone()).await.unwrap());
+    let tenant = tenant("t", now);
+    store.add_tenant(&tenant).await.unwrap();
+    let desk = Desk::new(store.clone(), tenant.id.clone());
+    desk.accept([company("c1")]).await;
+
+    for round in 1..=2_u64 {
+        cluster.down();
+        assert_unavailable(store.find_tenant(&tenant.id).await);
+        assert_unavailable(desk.try_send([journal("c1", "lost", "{}")]).await);
+        assert_unavailable(desk.try_send([journal("c1", "lost", "{}")]).await);
+        assert_unavailable(store.keep_code(&a_code, &code(now)).await);
+        assert_unavailable(store.find_grant(&GrantId::new("g")).await);
+        assert_unavailable(store.read_log(&desk.query(0, 10)).await);
+        assert_unavailable(store.purge(10).await);
+        assert_unavailable(store.health().await);
+        assert_unavailable(PostgresStore::open(&cluster.url(), 1, given.clone()).await);
+
+        cluster.up();
+        until_it_is_well(&store).await;
+        let kept = journal("c1", &format!("j{round}"), "{}");
+        assert_eq!(desk.accept([kept.clone()]).await.last_sequence, round + 1);
+        assert!(desk.has(&kept).await && !desk.has(&journal("c1", "lost", "{}")).await);
+    }
+    assert_eq!(desk.told().await, ["1 companies c1 Created", "2 journals j1 Created", "3 journals j2 Created"]);
+    store.close().await;
+    assert_unavailable(store.health().await);
+}

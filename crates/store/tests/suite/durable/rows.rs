@@ -1,0 +1,70 @@
+//! Every row of a store as its archive gives it out, and a store that has rows in every table.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use domain::{Secret, Ticks};
+use store::archive::{Chunk, TABLES};
+use store::{Archive, ClientSecret, KeySlot, Value};
+use tokio::sync::mpsc;
+
+use crate::suite::applications::{client, subscription};
+use crate::suite::codes::{code, grant, makes, ours};
+use crate::suite::desk::{Desk, company, customer, delete, disable, entity, journal, payroll};
+use crate::suite::directory::{membership, user};
+use crate::suite::refresh::rotation;
+use crate::suite::secrets::signing_key;
+use crate::suite::stage::Stage;
+
+pub(crate) type Rows = BTreeMap<&'static str, Vec<Vec<Value>>>;
+
+pub(crate) async fn rows(archive: &dyn Archive) -> Rows {
+    let (sender, mut chunks) = mpsc::channel::<Chunk>(4);
+    let mut rows: Rows = TABLES.iter().map(|table| (table.name, Vec::new())).collect();
+    let collect = async {
+        while let Some(chunk) = chunks.recv().await {
+            rows.entry(chunk.table.name).or_default().extend(chunk.rows);
+        }
+    };
+    let (dumped, ()) = tokio::join!(archive.dump(sender), collect);
+    dumped.unwrap();
+    rows
+}
+
+/// Puts something into every table, with texts that are easily broken; gives the desk of its busiest tenant.
+pub(crate) async fn furnish(stage: &Stage) -> Desk {
+    let (store, now) = (&stage.store, stage.now());
+    let (erased, desk) = (stage.desk().await, stage.desk().await);
+    erased.accept([company("c1")]).await;
+    desk.accept([company("c1"), company("c2"), payroll(1, "Ñ \"1\"", None), entity("Bank", "b1", r#"{"a":"\u0001\\"}"#)]).await;
+    desk.accept((0..1100).map(|number| journal("c1", &format!("j{number}"), "{}"))).await;
+    desk.accept([customer("c1", "k1", "🗝️"), disable(customer("c1", "k1", "")), journal("c2", "j1", "{}")]).await;
+    desk.accept([delete(journal("c1", "j7", "{}")), delete(company("c2"))]).await;
+    let import = desk.chunk("import", 0, [customer("c1", "k2", "Berta"), customer("c9", "k", "Eva")]);
+    store.apply_changes(import).await.unwrap();
+
+    store.add_user(&user(stage, "maria")).await.unwrap();
+    store.add_membership(&membership(stage, "m1", "maria", &desk.tenant)).await.unwrap();
+    store.add_client(&client(stage, "erp"), &Secret::new("client-secret-1")).await.unwrap();
+    let second = ClientSecret { secret: Secret::new("client-secret-2"), old_until: now };
+    store.set_client_secret(&client(stage, "erp").id, &second).await.unwrap();
+    let keys = (Secret::new("subscription-key-1"), Secret::new("subscription-key-2"));
+    store.add_subscription(&subscription(stage, "s1"), &keys.0, &keys.1).await.unwrap();
+    let third = Secret::new("subscription-key-3");
+    store.rotate_key(&subscription(stage, "s1").id, KeySlot::Primary, &third, later(now)).await.unwrap();
+
+    let (used, waiting) = (Secret::new("code-1"), Secret::new("code-2"));
+    store.keep_code(&used, &code(now)).await.unwrap();
+    store.keep_code(&waiting, &code(now)).await.unwrap();
+    let judge = makes(&grant("g1", now), Some(("token-1", later(now))));
+    store.take_code(&used, &ours(), now, judge).await.unwrap();
+    store.rotate_refresh(&rotation(1, now)).await.unwrap();
+    store.add_signing_key(&signing_key("kid-1", now)).await.unwrap();
+    store.keep_dev_credentials(r#"{"ñ":1}"#).await.unwrap();
+    store.erase_tenant(&erased.tenant).await.unwrap();
+    desk
+}
+
+fn later(now: Ticks) -> Ticks {
+    now + Duration::from_secs(1000)
+}
