@@ -45,30 +45,20 @@ impl Gauges {
                 "Commits of changes; one may hold many requests",
                 gauges.commits.clone(),
             );
-            registry.register(
-                "store_queued",
-                "Requests that wait to be written",
-                gauges.queued.clone(),
-            );
+            registry.register("store_queued", "Requests that wait to be written", gauges.queued.clone());
             registry.register_with_unit(
                 "process_resident_memory",
                 "Resident memory",
                 Unit::Bytes,
                 gauges.resident.clone(),
             );
-            registry.register(
-                "process_open_fds",
-                "Open file descriptors",
-                gauges.open_files.clone(),
-            );
+            registry.register("process_open_fds", "Open file descriptors", gauges.open_files.clone());
         });
         gauges
     }
 
     async fn read(&self, store: &dyn Store) {
-        self.commits
-            .inner()
-            .store(store.change_commits(), Ordering::Relaxed);
+        self.commits.inner().store(store.change_commits(), Ordering::Relaxed);
         if let Ok(health) = store.health().await {
             self.queued.set(i64::try_from(health.queued).unwrap_or(i64::MAX));
         }
@@ -103,17 +93,10 @@ async fn ready(State(health): State<Health>) -> Response {
         Err(_) => (format!("no answer within {} s", STORE_PATIENCE.as_secs()), None),
     };
     let ready = schema.is_some() && !draining;
-    let status = if ready {
-        StatusCode::OK
-    } else {
-        StatusCode::SERVICE_UNAVAILABLE
-    };
+    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
     let word = if ready { "ready" } else { "not ready" };
     // The store is opened only once its schema is up to date, so its number is the proof.
-    (
-        status,
-        Json(json!({"status": word, "store": store, "schema": schema, "draining": draining})),
-    )
+    (status, Json(json!({"status": word, "store": store, "schema": schema, "draining": draining})))
         .into_response()
 }
 

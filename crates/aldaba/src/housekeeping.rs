@@ -21,10 +21,7 @@ pub(crate) struct Keep {
 
 impl From<&Config> for Keep {
     fn from(config: &Config) -> Self {
-        Self {
-            log: config.retention.log,
-            idempotency_keys: config.retention.idempotency_keys,
-        }
+        Self { log: config.retention.log, idempotency_keys: config.retention.idempotency_keys }
     }
 }
 
@@ -35,10 +32,7 @@ pub(crate) async fn run(
     keep: Keep,
     mut stopped: watch::Receiver<bool>,
 ) {
-    while tokio::time::timeout(EVERY, stopped.wait_for(|stop| *stop))
-        .await
-        .is_err()
-    {
+    while tokio::time::timeout(EVERY, stopped.wait_for(|stop| *stop)).await.is_err() {
         match round(&*store, clock.now(), keep).await {
             Ok(0) => {}
             Ok(rows) => tracing::info!(rows, "cleared away what had had its time"),
@@ -51,10 +45,7 @@ pub(crate) async fn run(
 pub(crate) async fn round(store: &dyn Store, now: Ticks, keep: Keep) -> Result<usize> {
     let mut rows = 0;
     loop {
-        let gone = store
-            .expire(now, now.minus(keep.idempotency_keys), BITE_ROWS)
-            .await?
-            .total();
+        let gone = store.expire(now, now.minus(keep.idempotency_keys), BITE_ROWS).await?.total();
         rows += gone;
         if gone == 0 {
             break;
@@ -62,9 +53,7 @@ pub(crate) async fn round(store: &dyn Store, now: Ticks, keep: Keep) -> Result<u
     }
     for tenant in store.tenants().await? {
         loop {
-            let gone = store
-                .prune_log(&tenant.id, now.minus(keep.log), BITE_ROWS)
-                .await?;
+            let gone = store.prune_log(&tenant.id, now.minus(keep.log), BITE_ROWS).await?;
             rows += gone;
             if gone < BITE_ROWS {
                 break;

@@ -12,9 +12,7 @@ pub(crate) fn start(config: &Config) {
         LogFormat::Text => false,
         LogFormat::Auto => !on_terminal(),
     };
-    let log = tracing_subscriber::fmt()
-        .with_env_filter(filter)
-        .with_writer(std::io::stderr);
+    let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // A second start in one process keeps the first log.
     let _ = if json {
         log.json().flatten_event(true).with_span_list(false).try_init()

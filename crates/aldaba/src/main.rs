@@ -23,6 +23,11 @@ use config::Sources;
 use exit::{Failure, Outcome};
 use output::Output;
 
+/// What is allocated on one thread is often freed on another (a request's changes by the store's writer):
+/// this allocator does that a good deal faster than the system's.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
     let output = Output { json: cli.json };
@@ -45,11 +50,9 @@ fn run(cli: Cli, output: Output) -> Outcome {
             Ok(())
         }
         Command::Init(init) => commands::init::run(&init, output),
-        Command::Changes(cli::Changes::Generate {
-            seed,
-            companies,
-            customers,
-        }) => commands::changes::generate(seed, companies, customers),
+        Command::Changes(cli::Changes::Generate { seed, companies, customers }) => {
+            commands::changes::generate(seed, companies, customers)
+        }
         command => {
             let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
             let done = runtime.block_on(dispatch(command, sources, output));
@@ -82,11 +85,7 @@ fn sources(cli: &Cli) -> Result<Sources, Failure> {
             .ok_or_else(|| Failure::Usage(format!("--set takes KEY=VALUE, not {pair:?}")))?;
         flags.push((key.to_owned(), value.to_owned()));
     }
-    Ok(Sources {
-        file: cli.config.clone(),
-        environment: environment(),
-        flags,
-    })
+    Ok(Sources { file: cli.config.clone(), environment: environment(), flags })
 }
 
 /// The environment, as far as it is text.

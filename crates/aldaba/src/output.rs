@@ -25,18 +25,10 @@ impl Output {
         let mut rows = vec![titles.iter().map(|title| (*title).to_owned()).collect::<Vec<_>>()];
         rows.extend(items.iter().map(row));
         let widths: Vec<usize> = (0..titles.len())
-            .map(|column| {
-                rows.iter()
-                    .map(|row| row[column].chars().count())
-                    .max()
-                    .unwrap_or(0)
-            })
+            .map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
             .collect();
         for row in rows {
-            let cells = row
-                .iter()
-                .zip(&widths)
-                .map(|(cell, width)| format!("{cell:<width$}"));
+            let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
             print_line(cells.collect::<Vec<_>>().join("  ").trim_end());
         }
     }

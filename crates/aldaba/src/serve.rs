@@ -6,7 +6,7 @@ use crate::cli::Serve;
 use crate::config::{self, Config, ConfigFault, Sources};
 use crate::exit::{Failure, Outcome};
 use crate::logging;
-use crate::service::Service;
+use crate::service::{Ending, Service};
 use crate::wiring::{self, Opened};
 
 const TOKEN_CHARS_MIN: usize = 32;
@@ -16,10 +16,7 @@ pub(crate) async fn run(args: &Serve, mut sources: Sources) -> Outcome {
         sources.flags.extend(value.map(|value| (key.to_owned(), value)));
     };
     flag("server.listen", args.listen.map(|address| address.to_string()));
-    flag(
-        "operator.listen",
-        args.operator_listen.map(|address| address.to_string()),
-    );
+    flag("operator.listen", args.operator_listen.map(|address| address.to_string()));
     flag("store.url", args.store.clone());
     let config = config::load(&sources).map_err(Failure::Config)?;
     let faults = unfit(&config);
@@ -36,22 +33,20 @@ pub(crate) async fn run(args: &Serve, mut sources: Sources) -> Outcome {
             "this store was made by `aldaba dev` and holds plain credentials; serve another one".into(),
         ));
     }
+    let ending = Ending::listen()?;
     let service = Service::bind(config, store, &token).await?;
     tracing::info!(
         public = %service.public_address()?,
         operator = %service.operator_address()?,
         "serving"
     );
-    service.run().await
+    service.run(ending).await
 }
 
 /// Opens the configured store with the configured master key.
 pub(crate) async fn open(config: &Config) -> Result<Opened, Failure> {
     let wrong = |message: &str| {
-        Failure::Config(vec![ConfigFault {
-            origin: "store.master_key".into(),
-            message: message.to_owned(),
-        }])
+        Failure::Config(vec![ConfigFault { origin: "store.master_key".into(), message: message.to_owned() }])
     };
     let master = config.store.master_key.as_ref().ok_or_else(|| {
         wrong(
@@ -66,20 +61,13 @@ pub(crate) async fn open(config: &Config) -> Result<Opened, Failure> {
 pub(crate) fn unfit(config: &Config) -> Vec<ConfigFault> {
     let mut faults = Vec::new();
     let mut wrong = |origin: &str, message: &str| {
-        faults.push(ConfigFault {
-            origin: origin.to_owned(),
-            message: message.to_owned(),
-        });
+        faults.push(ConfigFault { origin: origin.to_owned(), message: message.to_owned() });
     };
-    for (key, url) in [
-        ("server.base_url", &config.server.base_url),
-        ("server.auth_url", &config.server.auth_url),
-    ] {
+    for (key, url) in
+        [("server.base_url", &config.server.base_url), ("server.auth_url", &config.server.auth_url)]
+    {
         if url.is_empty() {
-            wrong(
-                key,
-                "is missing: the address under which clients reach the service",
-            );
+            wrong(key, "is missing: the address under which clients reach the service");
         } else if !url.starts_with("https://") && !is_local(url) {
             wrong(key, "must be https; plain http is for this machine only");
         }
@@ -108,10 +96,6 @@ pub(crate) fn unfit(config: &Config) -> Vec<ConfigFault> {
 }
 
 fn is_local(url: &str) -> bool {
-    let host = url
-        .trim_start_matches("http://")
-        .split([':', '/'])
-        .next()
-        .unwrap_or_default();
+    let host = url.trim_start_matches("http://").split([':', '/']).next().unwrap_or_default();
     host == "localhost" || host == "127.0.0.1" || url.starts_with("http://[::1]")
 }

@@ -9,7 +9,7 @@ use axum::middleware::from_fn_with_state;
 use domain::{Clock, Random, Secret};
 use operator::{Operator, OperatorToken};
 use store::Store;
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use web::request_id::{Outermost, outermost};
 use web::{Bounds, Listener, Measures, Stopper, problem, tls};
 
@@ -43,14 +43,7 @@ impl Service {
         let public = bind("server.listen", config.server.listen, tls, bounds).await?;
         let operator = bind("operator.listen", config.operator.listen, None, bounds).await?;
         let measures = Measures::new();
-        Ok(Self {
-            public,
-            operator,
-            store,
-            config,
-            measures,
-            token: OperatorToken::new(token),
-        })
+        Ok(Self { public, operator, store, config, measures, token: OperatorToken::new(token) })
     }
 
     pub(crate) fn public_address(&self) -> Result<SocketAddr, Failure> {
@@ -62,7 +55,7 @@ impl Service {
     }
 
     /// Serves until the program is told to stop; returns once all is in order.
-    pub(crate) async fn run(self) -> Result<(), Failure> {
+    pub(crate) async fn run(self, mut ending: Ending) -> Result<(), Failure> {
         let (stopper, stopped) = Stopper::new();
         let draining = Arc::new(AtomicBool::new(false));
         let random: Arc<dyn Random> = Arc::new(SystemRandom);
@@ -75,15 +68,10 @@ impl Service {
         };
         let desk = Operator::new(self.store.clone(), random.clone(), self.token, &self.measures);
         let public = health::probes(health.clone());
-        let operators = operator::router(desk)
-            .merge(health::probes(health.clone()))
-            .merge(health::metrics(health));
+        let operators =
+            operator::router(desk).merge(health::probes(health.clone())).merge(health::metrics(health));
         let side = |side, router: Router| {
-            let with = Outermost {
-                random: random.clone(),
-                measures: self.measures.clone(),
-                side,
-            };
+            let with = Outermost { random: random.clone(), measures: self.measures.clone(), side };
             finished(router, with)
         };
         let housekeeping = tokio::spawn(housekeeping::run(
@@ -94,7 +82,7 @@ impl Service {
         ));
         let public = tokio::spawn(self.public.serve(side("public", public), stopped.clone()));
         let operators = tokio::spawn(self.operator.serve(side("operator", operators), stopped));
-        told_to_stop().await?;
+        ending.told().await;
         tracing::info!("stopping: no new requests, those under way finish");
         draining.store(true, Ordering::Relaxed);
         stopper.stop();
@@ -111,9 +99,7 @@ async fn bind(
     bounds: Bounds,
 ) -> Result<Listener, Failure> {
     Listener::bind(address, tls, bounds).await.map_err(|error| {
-        Failure::Failed(format!(
-            "cannot listen on {address}: {error}; choose another address with {key}"
-        ))
+        Failure::Failed(format!("cannot listen on {address}: {error}; choose another address with {key}"))
     })
 }
 
@@ -122,15 +108,24 @@ fn finished(router: Router, with: Outermost) -> Router {
     router
         .fallback(problem::not_found)
         .method_not_allowed_fallback(problem::method_not_allowed)
-        .layer(from_fn_with_state(with, outermost))
+        .layer(from_fn_with_state(Arc::new(with), outermost))
 }
 
-async fn told_to_stop() -> Result<(), Failure> {
-    let mut terminate = signal(SignalKind::terminate())?;
-    let mut interrupt = signal(SignalKind::interrupt())?;
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
+/// Being told to stop. From the moment this is made, a signal waits here instead of ending the program.
+pub(crate) struct Ending {
+    terminate: Signal,
+    interrupt: Signal,
+}
+
+impl Ending {
+    pub(crate) fn listen() -> Result<Self, Failure> {
+        Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
-    Ok(())
+
+    async fn told(&mut self) {
+        tokio::select! {
+            _ = self.terminate.recv() => {}
+            _ = self.interrupt.recv() => {}
+        }
+    }
 }

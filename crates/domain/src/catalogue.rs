@@ -16,13 +16,7 @@ pub enum Area {
 }
 
 impl Area {
-    pub const ALL: [Self; 5] = [
-        Self::Accounting,
-        Self::Core,
-        Self::Import,
-        Self::Payroll,
-        Self::Invoicing,
-    ];
+    pub const ALL: [Self; 5] = [Self::Accounting, Self::Core, Self::Import, Self::Payroll, Self::Invoicing];
 
     /// The word that a change uses.
     pub fn word(self) -> &'static str {
@@ -104,16 +98,7 @@ const fn of(
     singular: &'static str,
     ending: Ending,
 ) -> Entry {
-    Entry {
-        code,
-        area,
-        path,
-        word,
-        plural,
-        singular,
-        owner: Owner::Company,
-        ending,
-    }
+    Entry { code, area, path, word, plural, singular, owner: Owner::Company, ending }
 }
 
 const fn entity(code: i16, name: &'static str, ending: Ending) -> Entry {
@@ -154,15 +139,7 @@ static FAMILY: [Entry; 19] = [
 
 static PAYROLL: [Entry; 1] = [Entry {
     owner: Owner::Tenant,
-    ..of(
-        40,
-        Area::Payroll,
-        "companies",
-        "companies",
-        "Companies",
-        "Company",
-        Ending::Deleted,
-    )
+    ..of(40, Area::Payroll, "companies", "companies", "Companies", "Company", Ending::Deleted)
 }];
 
 static INVOICING: [Entry; 18] = [
@@ -203,9 +180,7 @@ impl Resource {
 
     /// Everything that is kept: the family, payroll's companies, invoicing's entities.
     pub fn all() -> impl Iterator<Item = Self> {
-        Self::family()
-            .chain(PAYROLL.iter().map(Self))
-            .chain(Self::invoicing())
+        Self::family().chain(PAYROLL.iter().map(Self)).chain(Self::invoicing())
     }
 
     pub fn find(area: Area, word: &str) -> Option<Self> {
@@ -275,20 +250,12 @@ impl Resource {
 
     /// The event of a record that is seen for the first time.
     pub fn first_event(self) -> EventKind {
-        if self.0.ending == Ending::Never {
-            EventKind::Updated
-        } else {
-            EventKind::Created
-        }
+        if self.0.ending == Ending::Never { EventKind::Updated } else { EventKind::Created }
     }
 
     /// The event of a record that is disabled; companies have none of their own.
     pub fn disabled_event(self) -> EventKind {
-        if self.0.ending == Ending::Disabled {
-            EventKind::Disabled
-        } else {
-            EventKind::Updated
-        }
+        if self.0.ending == Ending::Disabled { EventKind::Disabled } else { EventKind::Updated }
     }
 
     /// The kinds of event that can be subscribed to.
@@ -363,23 +330,16 @@ mod tests {
 
     #[test]
     fn only_accounts_customers_and_suppliers_are_never_deleted() {
-        let lasting: Vec<_> = Resource::family()
-            .filter(|r| !r.can_be_deleted())
-            .map(Resource::word)
-            .collect();
+        let lasting: Vec<_> =
+            Resource::family().filter(|r| !r.can_be_deleted()).map(Resource::word).collect();
         assert_eq!(lasting, ["accounts", "customers", "suppliers"]);
-        let stateful: Vec<_> = Resource::all()
-            .filter(|r| r.has_state())
-            .map(Resource::word)
-            .collect();
+        let stateful: Vec<_> = Resource::all().filter(|r| r.has_state()).map(Resource::word).collect();
         assert_eq!(stateful, ["accounts", "customers", "suppliers", "companies"]);
     }
 
     #[test]
     fn only_companies_belong_to_the_tenant_in_the_family() {
-        let tenants: Vec<_> = Resource::family()
-            .filter(|r| r.owner() == Owner::Tenant)
-            .collect();
+        let tenants: Vec<_> = Resource::family().filter(|r| r.owner() == Owner::Tenant).collect();
         assert_eq!(tenants, [Resource::companies()]);
     }
 
@@ -387,10 +347,7 @@ mod tests {
     fn company_data_and_settings_offer_only_updated() {
         for resource in Resource::invoicing() {
             let only_updated = resource.event_kinds() == [EventKind::Updated];
-            assert_eq!(
-                only_updated,
-                ["CompanyData", "CompanySettings"].contains(&resource.word())
-            );
+            assert_eq!(only_updated, ["CompanyData", "CompanySettings"].contains(&resource.word()));
         }
     }
 }

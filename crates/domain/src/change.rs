@@ -73,10 +73,8 @@ impl Change {
         };
         let id_was_made = given_id.is_none();
         if id_was_made && !matches!(action, Action::Upsert(_) | Action::Fail) {
-            return Err(
-                Fault::new("missing_member", "correlationId is missing: say which record")
-                    .at("correlationId"),
-            );
+            return Err(Fault::new("missing_member", "correlationId is missing: say which record")
+                .at("correlationId"));
         }
         let change = Self {
             resource,
@@ -87,11 +85,7 @@ impl Change {
             source_interface: line.label("sourceInterface")?,
             source_action: line.label("sourceAction")?,
         };
-        Ok(Read {
-            change,
-            id_was_made,
-            warnings,
-        })
+        Ok(Read { change, id_was_made, warnings })
     }
 }
 
@@ -102,13 +96,8 @@ fn payroll_key(
     given: Option<CorrelationId>,
 ) -> Result<CorrelationId, Fault> {
     let code = match action {
-        Action::Upsert(Upsert {
-            facts: Facts::Payroll(company),
-            ..
-        }) => Some(company.code),
-        _ => data
-            .and_then(|data| data.get("companyCode"))
-            .and_then(|code| code.parse().ok()),
+        Action::Upsert(Upsert { facts: Facts::Payroll(company), .. }) => Some(company.code),
+        _ => data.and_then(|data| data.get("companyCode")).and_then(|code| code.parse().ok()),
     };
     match (code.map(PayrollCompany::key), given) {
         (Some(key), Some(given)) if key != given.as_str() => Err(Fault::new(
@@ -118,10 +107,8 @@ fn payroll_key(
         .at("correlationId")),
         (Some(key), _) => Ok(CorrelationId::new(key)),
         (None, Some(given)) => Ok(given),
-        (None, None) => Err(
-            Fault::new("missing_member", "data.companyCode is missing: say which company")
-                .at("data.companyCode"),
-        ),
+        (None, None) => Err(Fault::new("missing_member", "data.companyCode is missing: say which company")
+            .at("data.companyCode")),
     }
 }
 
@@ -148,8 +135,7 @@ impl Line<'_> {
     }
 
     fn required(&self, name: &'static str) -> Result<String, Fault> {
-        self.text(name)?
-            .ok_or_else(|| Fault::new("missing_member", format!("{name} is missing")).at(name))
+        self.text(name)?.ok_or_else(|| Fault::new("missing_member", format!("{name} is missing")).at(name))
     }
 
     fn resource(&self) -> Result<Resource, Fault> {
@@ -157,23 +143,15 @@ impl Line<'_> {
         let Some(area) = Area::parse(&area_word) else {
             let known = Area::ALL.map(Area::word);
             let hint = did_you_mean(&area_word, known);
-            let message = format!(
-                "unknown area \"{area_word}\"{hint}; areas are {}",
-                known.join(", ")
-            );
+            let message = format!("unknown area \"{area_word}\"{hint}; areas are {}", known.join(", "));
             return Err(Fault::new("unknown_area", message).at("area"));
         };
         let word = self.required("resource")?;
         Resource::find(area, &word).ok_or_else(|| {
-            let known = Resource::all()
-                .filter(|resource| resource.area() == area)
-                .map(Resource::word);
+            let known = Resource::all().filter(|resource| resource.area() == area).map(Resource::word);
             let hint = did_you_mean(&word, known);
-            Fault::new(
-                "unknown_resource",
-                format!("unknown resource \"{word}\" in area {area_word}{hint}"),
-            )
-            .at("resource")
+            Fault::new("unknown_resource", format!("unknown resource \"{word}\" in area {area_word}{hint}"))
+                .at("resource")
         })
     }
 
@@ -187,10 +165,7 @@ impl Line<'_> {
             (Owner::Company, Some(company)) => Ok(Some(CorrelationId::new(company))),
             (Owner::Tenant, None) => Ok(None),
             (Owner::Tenant, Some(_)) => {
-                let message = format!(
-                    "company must be left out: {} belong to the tenant",
-                    resource.word()
-                );
+                let message = format!("company must be left out: {} belong to the tenant", resource.word());
                 Err(Fault::new("unexpected_member", message).at("company"))
             }
         }
@@ -235,11 +210,8 @@ impl Line<'_> {
         let action = match word.as_str() {
             "upsert" => {
                 let data = data.ok_or_else(|| {
-                    Fault::new(
-                        "missing_member",
-                        "data is missing: an upsert carries the whole record",
-                    )
-                    .at("data")
+                    Fault::new("missing_member", "data is missing: an upsert carries the whole record")
+                        .at("data")
                 })?;
                 return record::check(resource, data, id, warnings).map(Action::Upsert);
             }
@@ -249,10 +221,7 @@ impl Line<'_> {
             "fail" => Action::Fail,
             _ => {
                 let hint = did_you_mean(&word, ACTIONS);
-                let message = format!(
-                    "unknown action \"{word}\"{hint}; actions are {}",
-                    ACTIONS.join(", ")
-                );
+                let message = format!("unknown action \"{word}\"{hint}; actions are {}", ACTIONS.join(", "));
                 return Err(Fault::new("unknown_action", message).at("action"));
             }
         };
@@ -289,5 +258,4 @@ fn refuse_impossible(resource: Resource, action: &Action, word: &str) -> Result<
 }
 
 #[cfg(test)]
-#[path = "change_tests.rs"]
 mod tests;

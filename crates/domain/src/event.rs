@@ -15,13 +15,8 @@ pub enum EventKind {
 }
 
 impl EventKind {
-    pub const ALL: [Self; 5] = [
-        Self::Created,
-        Self::Updated,
-        Self::Deleted,
-        Self::Disabled,
-        Self::ErrorOccurred,
-    ];
+    pub const ALL: [Self; 5] =
+        [Self::Created, Self::Updated, Self::Deleted, Self::Disabled, Self::ErrorOccurred];
 
     /// What the store keeps; never changed.
     pub fn code(self) -> i16 {
@@ -60,21 +55,14 @@ pub fn event_type(resource: Resource, kind: EventKind) -> String {
 /// `Svc.ACC.Customers.CustomerCreated` for the accounting family, `Customer.Created` for invoicing.
 pub fn semantic_name(resource: Resource, kind: EventKind) -> String {
     match resource.area().domain() {
-        Some(domain) => format!(
-            "{APP_NAME}.{domain}.{}.{}",
-            resource.plural(),
-            event_type(resource, kind)
-        ),
+        Some(domain) => format!("{APP_NAME}.{domain}.{}.{}", resource.plural(), event_type(resource, kind)),
         None => format!("{}.{}", resource.word(), kind.word()),
     }
 }
 
 /// The kind that a semantic name stands for, among those that `resource` offers.
 pub fn parse_semantic_name(resource: Resource, name: &str) -> Option<EventKind> {
-    resource
-        .event_kinds()
-        .into_iter()
-        .find(|kind| semantic_name(resource, *kind) == name)
+    resource.event_kinds().into_iter().find(|kind| semantic_name(resource, *kind) == name)
 }
 
 #[cfg(test)]
@@ -83,11 +71,7 @@ mod tests {
     use crate::catalogue::Area;
 
     fn names(resource: Resource) -> Vec<String> {
-        resource
-            .event_kinds()
-            .into_iter()
-            .map(|kind| semantic_name(resource, kind))
-            .collect()
+        resource.event_kinds().into_iter().map(|kind| semantic_name(resource, kind)).collect()
     }
 
     #[test]
@@ -114,30 +98,18 @@ mod tests {
             names(Resource::find(Area::Import, "integrationFiles").unwrap())[0],
             "Svc.IMP.IntegrationFiles.IntegrationFileCreated"
         );
-        assert_eq!(
-            names(Resource::find(Area::Invoicing, "CompanyData").unwrap()),
-            ["CompanyData.Updated"]
-        );
+        assert_eq!(names(Resource::find(Area::Invoicing, "CompanyData").unwrap()), ["CompanyData.Updated"]);
     }
 
     #[test]
     fn names_lead_back_to_their_kind_within_their_resource() {
         for resource in Resource::all() {
             for kind in resource.event_kinds() {
-                assert_eq!(
-                    parse_semantic_name(resource, &semantic_name(resource, kind)),
-                    Some(kind)
-                );
+                assert_eq!(parse_semantic_name(resource, &semantic_name(resource, kind)), Some(kind));
             }
         }
-        assert_eq!(
-            parse_semantic_name(Resource::customers(), "Svc.ACC.Accounts.AccountCreated"),
-            None
-        );
-        assert_eq!(
-            parse_semantic_name(Resource::customers(), "Svc.ACC.Customers.Acknowledge"),
-            None
-        );
+        assert_eq!(parse_semantic_name(Resource::customers(), "Svc.ACC.Accounts.AccountCreated"), None);
+        assert_eq!(parse_semantic_name(Resource::customers(), "Svc.ACC.Customers.Acknowledge"), None);
     }
 
     #[test]

@@ -15,11 +15,7 @@ pub struct Fault {
 
 impl Fault {
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self {
-            code: Cow::Borrowed(code),
-            message: message.into(),
-            field: None,
-        }
+        Self { code: Cow::Borrowed(code), message: message.into(), field: None }
     }
 
     pub fn at(mut self, field: impl Into<Cow<'static, str>>) -> Self {

@@ -136,30 +136,15 @@ mod tests {
         assert!(CorrelationId::parse("cliente ñ/1?#%").is_ok());
         assert!(CorrelationId::parse(&"ñ".repeat(200)).is_ok());
         assert!(CorrelationId::parse(&"ñ".repeat(201)).is_err());
-        for reserved in [
-            "",
-            "changes",
-            "webhooks",
-            "estimations",
-            "prorates",
-            ".",
-            "..",
-            "a\0b",
-        ] {
+        for reserved in ["", "changes", "webhooks", "estimations", "prorates", ".", "..", "a\0b"] {
             assert!(CorrelationId::parse(reserved).is_err(), "{reserved:?}");
         }
     }
 
     #[test]
     fn guids_carry_their_version() {
-        assert_eq!(
-            Guid::random_from([0xff; 16]).to_string(),
-            "ffffffff-ffff-4fff-bfff-ffffffffffff"
-        );
-        assert_eq!(
-            Guid::derived_from([0; 16]).to_string(),
-            "00000000-0000-8000-8000-000000000000"
-        );
+        assert_eq!(Guid::random_from([0xff; 16]).to_string(), "ffffffff-ffff-4fff-bfff-ffffffffffff");
+        assert_eq!(Guid::derived_from([0; 16]).to_string(), "00000000-0000-8000-8000-000000000000");
         assert_eq!(Guid::parse("no"), None);
     }
 }

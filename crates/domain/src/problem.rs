@@ -25,11 +25,7 @@ pub struct ProblemBody<'a> {
 
 impl Problem {
     pub fn new(status: u16, message: impl Into<String>) -> Self {
-        Self {
-            status,
-            message: message.into(),
-            errors: Vec::new(),
-        }
+        Self { status, message: message.into(), errors: Vec::new() }
     }
 
     pub fn with(mut self, fault: Fault) -> Self {
@@ -38,11 +34,6 @@ impl Problem {
     }
 
     pub fn body<'a>(&'a self, request_id: &'a str) -> ProblemBody<'a> {
-        ProblemBody {
-            status_code: self.status,
-            message: &self.message,
-            request_id,
-            errors: &self.errors,
-        }
+        ProblemBody { status_code: self.status, message: &self.message, request_id, errors: &self.errors }
     }
 }

@@ -80,10 +80,7 @@ pub fn check(
                 (Area::Accounting, "companies") => typed::company(data, warnings),
                 (Area::Accounting, "customers") => typed::customer(data, warnings),
                 (Area::Accounting, "accounts") => typed::account(data),
-                _ => Ok(Upsert {
-                    members: opaque_members(data),
-                    facts: Facts::None,
-                }),
+                _ => Ok(Upsert { members: opaque_members(data), facts: Facts::None }),
             }
         }
     }
@@ -113,11 +110,8 @@ fn refuse_owned_members(
             _ => false,
         };
         if owned {
-            let hint = if name == "state" {
-                "; use the actions disable and enable"
-            } else {
-                "; leave it out"
-            };
+            let hint =
+                if name == "state" { "; use the actions disable and enable" } else { "; leave it out" };
             return Err(Fault::new(
                 "owned_member",
                 format!("data must not carry \"{name}\": Aldaba sets it{hint}"),
@@ -185,10 +179,7 @@ impl Tail<'_> {
     pub fn members_of<'b>(&self, body: &'b str) -> &'b str {
         let mut tail = String::with_capacity(180);
         self.write(&mut tail);
-        let members = body
-            .strip_prefix('{')
-            .and_then(|rest| rest.strip_suffix(tail.as_str()))
-            .unwrap_or("");
+        let members = body.strip_prefix('{').and_then(|rest| rest.strip_suffix(tail.as_str())).unwrap_or("");
         members.strip_suffix(',').unwrap_or(members)
     }
 
@@ -217,5 +208,4 @@ pub fn same_members(one: &str, other: &str) -> bool {
 }
 
 #[cfg(test)]
-#[path = "record/tests.rs"]
 mod tests;

@@ -12,9 +12,8 @@ pub fn check(uri: &str) -> Result<(), String> {
     if uri.len() > CHARS_MAX {
         return Err(format!("must have {CHARS_MAX} characters at most"));
     }
-    if let Some(odd) = uri
-        .chars()
-        .find(|c| !c.is_ascii_graphic() || matches!(c, '\\' | '"' | '<' | '>' | '`'))
+    if let Some(odd) =
+        uri.chars().find(|c| !c.is_ascii_graphic() || matches!(c, '\\' | '"' | '<' | '>' | '`'))
     {
         return Err(format!("must not contain {odd:?}; percent-encode it"));
     }

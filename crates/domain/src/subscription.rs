@@ -56,11 +56,7 @@ impl Products {
     }
 
     pub fn words(self) -> Vec<&'static str> {
-        Product::ALL
-            .into_iter()
-            .filter(|product| self.contains(*product))
-            .map(Product::word)
-            .collect()
+        Product::ALL.into_iter().filter(|product| self.contains(*product)).map(Product::word).collect()
     }
 }
 

@@ -23,11 +23,7 @@ impl Ticks {
     }
 
     pub fn from_unix_seconds(seconds: i64) -> Self {
-        Self(
-            seconds
-                .saturating_mul(TICKS_PER_SECOND)
-                .saturating_add(UNIX_EPOCH_TICKS),
-        )
+        Self(seconds.saturating_mul(TICKS_PER_SECOND).saturating_add(UNIX_EPOCH_TICKS))
     }
 
     pub fn unix_seconds(self) -> i64 {

@@ -105,9 +105,7 @@ impl Admin {
     }
 
     pub async fn set_tenant_standing(&self, id: &TenantId, standing: Standing) -> Result<()> {
-        found(self.store.set_tenant_standing(id, standing).await?, || {
-            format!("tenant \"{id}\"")
-        })
+        found(self.store.set_tenant_standing(id, standing).await?, || format!("tenant \"{id}\""))
     }
 
     /// Erases a tenant and waits until the last of its rows is gone.
@@ -156,9 +154,7 @@ impl Admin {
 
     pub async fn set_user_standing(&self, email: &str, standing: Standing) -> Result<()> {
         let user = self.user(email).await?;
-        found(self.store.set_user_standing(&user.id, standing).await?, || {
-            format!("user \"{email}\"")
-        })
+        found(self.store.set_user_standing(&user.id, standing).await?, || format!("user \"{email}\""))
     }
 
     pub async fn set_password(&self, email: &str, plain: Secret) -> Result<()> {
@@ -168,9 +164,7 @@ impl Admin {
         let hash = hashing
             .map_err(|error| AdminError::Invalid(error.to_string()))?
             .map_err(|why| AdminError::Invalid(why.into()))?;
-        found(self.store.set_password_hash(&user.id, &hash).await?, || {
-            format!("user \"{email}\"")
-        })
+        found(self.store.set_password_hash(&user.id, &hash).await?, || format!("user \"{email}\""))
     }
 
     pub async fn add_membership(&self, user: &User, tenant: &TenantId) -> Result<Membership> {
@@ -232,13 +226,8 @@ impl Admin {
     }
 
     pub async fn set_client_standing(&self, id: &str, standing: Standing) -> Result<()> {
-        let client = Client {
-            standing,
-            ..self.client(id).await?
-        };
-        found(self.store.update_client(&client).await?, || {
-            format!("client \"{id}\"")
-        })
+        let client = Client { standing, ..self.client(id).await? };
+        found(self.store.update_client(&client).await?, || format!("client \"{id}\""))
     }
 
     /// Adds addresses to those that a client may be sent back to; ones it has are left as they are.
@@ -251,31 +240,21 @@ impl Admin {
                 client.redirect_uris.push(uri.clone());
             }
         }
-        found(self.store.update_client(&client).await?, || {
-            format!("client \"{id}\"")
-        })?;
+        found(self.store.update_client(&client).await?, || format!("client \"{id}\""))?;
         Ok(client)
     }
 
     /// A new secret; the old one stays valid for `overlap`.
     pub async fn rotate_client_secret(&self, id: &str, overlap: Duration) -> Result<Secret> {
         let secret = self.secret();
-        let new = ClientSecret {
-            secret: secret.clone(),
-            old_until: self.now() + overlap,
-        };
-        found(
-            self.store.set_client_secret(&ClientId::new(id), &new).await?,
-            || format!("client \"{id}\""),
-        )?;
+        let new = ClientSecret { secret: secret.clone(), old_until: self.now() + overlap };
+        found(self.store.set_client_secret(&ClientId::new(id), &new).await?, || format!("client \"{id}\""))?;
         Ok(secret)
     }
 
     pub async fn add_subscription(&self, name: &str, products: Products) -> Result<(Subscription, Keys)> {
         if products == Products::default() {
-            return Err(AdminError::Invalid(
-                "a subscription needs one product at least".into(),
-            ));
+            return Err(AdminError::Invalid("a subscription needs one product at least".into()));
         }
         let subscription = Subscription {
             id: SubscriptionId::from(self.random.guid()),
@@ -284,21 +263,13 @@ impl Admin {
             standing: Standing::Active,
             created_at: self.now(),
         };
-        let keys = Keys {
-            primary: self.key(),
-            secondary: self.key(),
-        };
-        self.store
-            .add_subscription(&subscription, &keys.primary, &keys.secondary)
-            .await?;
+        let keys = Keys { primary: self.key(), secondary: self.key() };
+        self.store.add_subscription(&subscription, &keys.primary, &keys.secondary).await?;
         Ok((subscription, keys))
     }
 
     pub async fn set_subscription_standing(&self, id: &str, standing: Standing) -> Result<()> {
-        let changed = self
-            .store
-            .set_subscription_standing(&SubscriptionId::new(id), standing)
-            .await?;
+        let changed = self.store.set_subscription_standing(&SubscriptionId::new(id), standing).await?;
         found(changed, || format!("subscription \"{id}\""))
     }
 
@@ -306,10 +277,7 @@ impl Admin {
     pub async fn rotate_key(&self, id: &str, slot: KeySlot, overlap: Duration) -> Result<Secret> {
         let key = self.key();
         let until = self.now() + overlap;
-        let rotated = self
-            .store
-            .rotate_key(&SubscriptionId::new(id), slot, &key, until)
-            .await?;
+        let rotated = self.store.rotate_key(&SubscriptionId::new(id), slot, &key, until).await?;
         found(rotated, || format!("subscription \"{id}\""))?;
         Ok(key)
     }
@@ -319,11 +287,7 @@ const PURGE_ROWS: usize = 5000;
 const DEFAULT_MODULES: &str = "ACC;COR;IMP;PAY;INV";
 
 fn found(there: bool, what: impl FnOnce() -> String) -> Result<()> {
-    if there {
-        Ok(())
-    } else {
-        Err(AdminError::Missing(what()))
-    }
+    if there { Ok(()) } else { Err(AdminError::Missing(what())) }
 }
 
 fn short_number(guid: Guid) -> String {
@@ -353,9 +317,7 @@ fn checked_id(what: &str, id: &str) -> Result<String> {
 
 fn checked_email(email: &str) -> Result<String> {
     let email = email.trim().to_lowercase();
-    let shaped = email
-        .split_once('@')
-        .is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
+    let shaped = email.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
     if !shaped || email.len() > EMAIL_BYTES_MAX || email.chars().any(|c| c.is_whitespace() || c.is_control())
     {
         return Err(AdminError::Invalid(format!("{email:?} is not an e-mail address")));
@@ -366,8 +328,6 @@ fn checked_email(email: &str) -> Result<String> {
 fn checked_lang(lang: &str) -> Result<String> {
     match lang {
         "es" | "en" => Ok(lang.to_owned()),
-        _ => Err(AdminError::Invalid(format!(
-            "the language is es or en, not {lang:?}"
-        ))),
+        _ => Err(AdminError::Invalid(format!("the language is es or en, not {lang:?}"))),
     }
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
+use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, Request, State};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
@@ -13,7 +14,7 @@ use axum::routing::post;
 use domain::problem::Problem;
 use domain::{Fault, Random, TenantId};
 use prometheus_client::metrics::counter::Counter;
-use store::{Store, StoreError};
+use store::{Store, StoreError, Tally};
 use web::{Measures, Refusal};
 
 use crate::OperatorToken;
@@ -24,9 +25,7 @@ const KEY_BYTES_MAX: usize = 255;
 const RETRY_AFTER_SECONDS: &str = "5";
 
 /// What the operator's side stands on.
-#[derive(Clone)]
 pub struct Operator {
-    store: Arc<dyn Store>,
     door: Door,
     token: OperatorToken,
     accepted: Counter,
@@ -48,42 +47,42 @@ impl Operator {
     ) -> Self {
         let (accepted, rejected) = (Counter::default(), Counter::default());
         measures.with_registry(|registry| {
-            registry.register(
-                "changes_accepted",
-                "Changes accepted and committed",
-                accepted.clone(),
-            );
+            registry.register("changes_accepted", "Changes accepted and committed", accepted.clone());
             registry.register("changes_rejected", "Changes refused", rejected.clone());
         });
-        Self {
-            door: Door::new(store.clone(), random),
-            store,
-            token,
-            accepted,
-            rejected,
+        Self { door: Door::new(store, random), token, accepted, rejected }
+    }
+
+    /// Counts what a request brings in; what an earlier one under its key had brought in was counted then.
+    fn counting(&self) -> impl FnMut(&Tally) + use<> {
+        let (accepted, rejected) = (self.accepted.clone(), self.rejected.clone());
+        let mut counted = None;
+        move |tally| {
+            let now = (tally.accepted, tally.rejected);
+            let before = counted.replace(now).unwrap_or(now);
+            accepted.inc_by(now.0 - before.0);
+            rejected.inc_by(now.1 - before.1);
         }
     }
 }
 
 /// The map of the operator's API.
 pub fn router(operator: Operator) -> Router {
+    let operator = Arc::new(operator);
     Router::new()
         .route("/operator/v1/tenants/{tenant}/changes", post(changes))
         .route_layer(middleware::from_fn_with_state(operator.clone(), gate))
         .with_state(operator)
 }
 
-async fn gate(State(operator): State<Operator>, request: Request, next: Next) -> Response {
+async fn gate(State(operator): State<Arc<Operator>>, request: Request, next: Next) -> Response {
     if operator.token.admits(request.headers()) {
         return next.run(request).await;
     }
     let (challenge, message) = if request.headers().contains_key("authorization") {
         ("Bearer error=\"invalid_token\"", "The operator's token is wrong.")
     } else {
-        (
-            "Bearer",
-            "The operator's token is missing; send it as Authorization: Bearer <token>.",
-        )
+        ("Bearer", "The operator's token is missing; send it as Authorization: Bearer <token>.")
     };
     Refusal::new(StatusCode::UNAUTHORIZED, message)
         .header(WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
@@ -91,51 +90,24 @@ async fn gate(State(operator): State<Operator>, request: Request, next: Next) ->
 }
 
 async fn changes(
-    State(operator): State<Operator>,
-    Path(tenant): Path<String>,
+    State(operator): State<Arc<Operator>>,
+    tenant: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
+    let Path(tenant) = tenant.map_err(|wrong| Refusal::new(wrong.status(), wrong.body_text()))?;
     check_type(&headers)?;
     let idempotency_key = idempotency_key(&headers)?;
     let tenant = TenantId::new(tenant);
-    if operator
-        .store
-        .find_tenant(&tenant)
-        .await
-        .map_err(|error| store_refusal(&error))?
-        .is_none()
-    {
-        return Err(store_refusal(&StoreError::UnknownTenant(tenant.to_string())));
-    }
-    let delivery = Delivery {
-        tenant,
-        idempotency_key,
-    };
-    let taken = operator
-        .door
-        .take(&delivery, body.into_data_stream(), |_| {})
-        .await;
-    let tally = match &taken {
-        Ok(answer) => &answer.tally,
-        Err(error) => error.tally(),
-    };
-    operator.accepted.inc_by(tally.accepted);
-    operator.rejected.inc_by(tally.rejected);
-    taken
-        .map(IntoResponse::into_response)
-        .map_err(|error| door_refusal(&error))
+    let delivery = Delivery { tenant, idempotency_key };
+    let taken = operator.door.take(&delivery, body.into_data_stream(), operator.counting()).await;
+    taken.map(IntoResponse::into_response).map_err(|error| door_refusal(&error))
 }
 
 /// Bodies are JSON lines or a JSON array, as they are.
 fn check_type(headers: &HeaderMap) -> Result<(), Refusal> {
-    const TYPES: [&str; 5] = [
-        "application/x-ndjson",
-        "application/ndjson",
-        "application/jsonl",
-        "application/json",
-        "text/plain",
-    ];
+    const TYPES: [&str; 5] =
+        ["application/x-ndjson", "application/ndjson", "application/jsonl", "application/json", "text/plain"];
     if let Some(encoding) = headers.get(CONTENT_ENCODING)
         && encoding != "identity"
     {
@@ -145,13 +117,7 @@ fn check_type(headers: &HeaderMap) -> Result<(), Refusal> {
     let Some(given) = headers.get(CONTENT_TYPE) else {
         return Ok(());
     };
-    let essence = given
-        .to_str()
-        .unwrap_or_default()
-        .split(';')
-        .next()
-        .unwrap_or_default()
-        .trim();
+    let essence = given.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if TYPES.iter().any(|known| essence.eq_ignore_ascii_case(known)) {
         return Ok(());
     }
@@ -194,11 +160,9 @@ fn door_refusal(error: &DoorError) -> Refusal {
             );
             coded(400, "body_cut_off", message)
         }
-        DoorError::NotChanges(why, _) => coded(
-            400,
-            "not_changes",
-            format!("The body cannot be read on: {why}. {stays}"),
-        ),
+        DoorError::NotChanges(why, _) => {
+            coded(400, "not_changes", format!("The body cannot be read on: {why}. {stays}"))
+        }
         DoorError::OtherBody(_) => coded(
             409,
             "idempotency_key_reused",
@@ -208,9 +172,7 @@ fn door_refusal(error: &DoorError) -> Refusal {
 }
 
 fn coded(status: u16, code: &'static str, message: String) -> Refusal {
-    Problem::new(status, message.clone())
-        .with(Fault::new(code, message))
-        .into()
+    Problem::new(status, message.clone()).with(Fault::new(code, message)).into()
 }
 
 /// How the store's errors look from outside.
@@ -228,20 +190,15 @@ fn store_refusal(error: &StoreError) -> Refusal {
             "Another request under this Idempotency-Key is under way; wait for its end, then try again."
                 .into(),
         ),
-        StoreError::Full(why) => later(
-            "store_full",
-            format!("Nothing can be written now: {why}. Reads go on."),
-        ),
-        StoreError::Unavailable(why) => later(
-            "store_unavailable",
-            format!("The store does not answer now: {why}."),
-        ),
+        StoreError::Full(why) => {
+            later("store_full", format!("Nothing can be written now: {why}. Reads go on."))
+        }
+        StoreError::Unavailable(why) => {
+            later("store_unavailable", format!("The store does not answer now: {why}."))
+        }
         other => {
             tracing::error!(error = %other, "the store failed");
-            Refusal::new(
-                StatusCode::INTERNAL_SERVER_ERROR,
-                "Something went wrong on our side.",
-            )
+            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side.")
         }
     }
 }

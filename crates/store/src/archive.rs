@@ -40,25 +40,19 @@ pub struct Table {
 
 impl Table {
     pub fn columns(&self) -> impl Iterator<Item = (&'static str, Kind)> {
-        self.columns
-            .split(' ')
-            .filter_map(|column| column.split_once(':'))
-            .map(|(name, kind)| {
-                let kind = match kind {
-                    "i" => Kind::Int,
-                    "t" => Kind::Text,
-                    _ => Kind::Bytes,
-                };
-                (name, kind)
-            })
+        self.columns.split(' ').filter_map(|column| column.split_once(':')).map(|(name, kind)| {
+            let kind = match kind {
+                "i" => Kind::Int,
+                "t" => Kind::Text,
+                _ => Kind::Bytes,
+            };
+            (name, kind)
+        })
     }
 
     /// The names with commas between, as SQL lists them.
     pub(crate) fn column_list(&self) -> String {
-        self.columns()
-            .map(|(name, _)| name)
-            .collect::<Vec<_>>()
-            .join(", ")
+        self.columns().map(|(name, _)| name).collect::<Vec<_>>().join(", ")
     }
 
     pub fn find(name: &str) -> Option<&'static Self> {
@@ -98,11 +92,7 @@ pub static TABLES: [Table; 20] = [
 /// A query for whether there is a row that somebody has put in; every store has its vault's check.
 pub(crate) fn occupied_sql() -> String {
     let occupied = |table: &Table| {
-        let condition = if table.name == "meta" {
-            " WHERE name <> 'vault'"
-        } else {
-            ""
-        };
+        let condition = if table.name == "meta" { " WHERE name <> 'vault'" } else { "" };
         format!("EXISTS (SELECT 1 FROM {}{condition})", table.name)
     };
     let each: Vec<String> = TABLES.iter().map(occupied).collect();

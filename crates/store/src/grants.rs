@@ -132,7 +132,10 @@ pub(crate) enum RefreshVerdict {
     Done(RefreshRotated),
     Revoke(GrantId),
     /// The grant as it becomes: it lives at least as long as its tokens.
-    Rotate { grant: Grant, expires_at: Ticks },
+    Rotate {
+        grant: Grant,
+        expires_at: Ticks,
+    },
 }
 
 /// Decides, the same way for every store: one rotation, a retry within the grace, anything else is theft.
@@ -164,9 +167,6 @@ pub(crate) fn refresh_verdict(
     }
     // Absolute unless the caller slides it.
     let expires_at = rotation.successor_expires_at.unwrap_or(row.expires_at);
-    let grant = Grant {
-        expires_at: grant.expires_at.max(expires_at),
-        ..grant
-    };
+    let grant = Grant { expires_at: grant.expires_at.max(expires_at), ..grant };
     RefreshVerdict::Rotate { grant, expires_at }
 }

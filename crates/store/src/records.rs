@@ -75,15 +75,9 @@ pub(crate) fn locate(offset: u64, gaps: impl IntoIterator<Item = (u64, u64)>) ->
         }
         let live_in_block = BLOCK.saturating_sub(dead);
         if offset < live_before_block + live_in_block {
-            return Start {
-                ordinal: block * BLOCK + 1,
-                skip: offset - live_before_block,
-            };
+            return Start { ordinal: block * BLOCK + 1, skip: offset - live_before_block };
         }
         dead_before += dead;
     }
-    Start {
-        ordinal: offset + dead_before + 1,
-        skip: 0,
-    }
+    Start { ordinal: offset + dead_before + 1, skip: 0 }
 }

@@ -72,10 +72,7 @@ impl Vault {
         let sealing = UnboundKey::new(&AES_256_GCM, derive("aldaba seal 1").as_ref())
             .map_err(|_| StoreError::internal("the sealing key could not be made"))?;
         let fingerprinting = hmac::Key::new(hmac::HMAC_SHA256, derive("aldaba fingerprint 1").as_ref());
-        Ok(Self {
-            sealing: LessSafeKey::new(sealing),
-            fingerprinting,
-        })
+        Ok(Self { sealing: LessSafeKey::new(sealing), fingerprinting })
     }
 
     /// Encrypts; `purpose` (with the row's id) must be given again to open, so that a sealed value
@@ -94,9 +91,7 @@ impl Vault {
     }
 
     pub fn open(&self, purpose: &str, sealed: &[u8]) -> Result<Secret> {
-        let (nonce, rest) = sealed
-            .split_at_checked(NONCE_LEN)
-            .ok_or(StoreError::WrongMasterKey)?;
+        let (nonce, rest) = sealed.split_at_checked(NONCE_LEN).ok_or(StoreError::WrongMasterKey)?;
         let nonce = Nonce::try_assume_unique_for_key(nonce).map_err(|_| StoreError::WrongMasterKey)?;
         let mut bytes = rest.to_vec();
         let plain = self
@@ -124,10 +119,6 @@ impl Vault {
 
     pub(crate) fn check(&self, sealed: &[u8]) -> Result<()> {
         let text = self.open(CHECK_PURPOSE, sealed)?;
-        if text.reveal() == CHECK_TEXT {
-            Ok(())
-        } else {
-            Err(StoreError::WrongMasterKey)
-        }
+        if text.reveal() == CHECK_TEXT { Ok(()) } else { Err(StoreError::WrongMasterKey) }
     }
 }

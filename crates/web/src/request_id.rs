@@ -19,7 +19,6 @@ const CHARS_MAX: usize = 64;
 pub struct RequestId(pub Arc<str>);
 
 /// What the outermost layer needs.
-#[derive(Clone)]
 pub struct Outermost {
     pub random: Arc<dyn Random>,
     pub measures: Measures,
@@ -34,7 +33,7 @@ impl std::fmt::Debug for Outermost {
 }
 
 /// The outermost layer of a listener. A caller's own id is kept where it is well-formed.
-pub async fn outermost(State(with): State<Outermost>, mut request: Request, next: Next) -> Response {
+pub async fn outermost(State(with): State<Arc<Outermost>>, mut request: Request, next: Next) -> Response {
     let id = given(&request).unwrap_or_else(|| with.random.guid().to_string().into());
     request.extensions_mut().insert(RequestId(id.clone()));
     let route = request

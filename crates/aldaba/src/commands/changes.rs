@@ -24,14 +24,7 @@ use crate::wiring::SystemRandom;
 const PIECE_BYTES: usize = 64 * 1024;
 
 pub(crate) async fn run(command: Changes, sources: &Sources, output: Output) -> Outcome {
-    let Changes::Apply {
-        file,
-        tenant,
-        url,
-        token,
-        idempotency_key,
-    } = command
-    else {
+    let Changes::Apply { file, tenant, url, token, idempotency_key } = command else {
         return Ok(());
     };
     let (input, size) = open(&file).await?;
@@ -45,16 +38,10 @@ pub(crate) async fn run(command: Changes, sources: &Sources, output: Output) -> 
         _ => {
             let (_, opened) = opened(sources).await?;
             let door = Door::new(opened.store.clone(), Arc::new(SystemRandom));
-            let delivery = Delivery {
-                tenant: TenantId::new(tenant),
-                idempotency_key,
-            };
+            let delivery = Delivery { tenant: TenantId::new(tenant), idempotency_key };
             let said = bar.clone();
             let progress = move |tally: &Tally| said.set_message(counts(tally.accepted, tally.rejected));
-            let taken = door
-                .take(&delivery, Box::pin(body), progress)
-                .await
-                .map_err(failure)?;
+            let taken = door.take(&delivery, Box::pin(body), progress).await.map_err(failure)?;
             opened.store.close().await;
             serde_json::from_str(&taken.json()).map_err(|error| Failure::Failed(error.to_string()))?
         }
@@ -72,9 +59,7 @@ fn failure(error: DoorError) -> Failure {
             }
             error.into()
         }
-        other => Failure::Failed(format!(
-            "{other}; {accepted} changes were accepted before and stay"
-        )),
+        other => Failure::Failed(format!("{other}; {accepted} changes were accepted before and stay")),
     }
 }
 
@@ -89,11 +74,7 @@ fn report(answer: &Value, output: Output) -> Outcome {
         let last = answer["lastSequenceVersion"].as_str().unwrap_or_default();
         format!("{}; lastSequenceVersion {last}", counts(accepted, rejected))
     });
-    if rejected > 0 {
-        Err(Failure::SomeRejected)
-    } else {
-        Ok(())
-    }
+    if rejected > 0 { Err(Failure::SomeRejected) } else { Ok(()) }
 }
 
 fn counts(accepted: u64, rejected: u64) -> String {
@@ -116,10 +97,7 @@ async fn open(file: &Path) -> Result<(Input, Option<u64>), Failure> {
 fn pieces(input: Input, read: impl Fn(usize) + Send) -> impl Stream<Item = std::io::Result<Bytes>> + Send {
     futures_util::stream::try_unfold((input, read), async |(mut input, read)| {
         let mut piece = Vec::with_capacity(PIECE_BYTES);
-        let count = (&mut input)
-            .take(PIECE_BYTES as u64)
-            .read_to_end(&mut piece)
-            .await?;
+        let count = (&mut input).take(PIECE_BYTES as u64).read_to_end(&mut piece).await?;
         read(count);
         Ok((count > 0).then(|| (Bytes::from(piece), (input, read))))
     })
@@ -140,18 +118,10 @@ fn bar(size: Option<u64>, output: Output) -> ProgressBar {
 
 pub(crate) fn generate(seed: u64, companies: u32, customers: u32) -> Outcome {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    for line in sample::changes(Plan {
-        seed,
-        companies,
-        customers_per_company: customers,
-    }) {
+    for line in sample::changes(Plan { seed, companies, customers_per_company: customers }) {
         if let Err(error) = writeln!(out, "{line}") {
             // Whoever read this has had enough.
-            return if error.kind() == std::io::ErrorKind::BrokenPipe {
-                Ok(())
-            } else {
-                Err(error.into())
-            };
+            return if error.kind() == std::io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error.into()) };
         }
     }
     Ok(out.flush()?)

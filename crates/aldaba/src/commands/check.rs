@@ -18,14 +18,11 @@ pub(crate) async fn run(sources: &Sources, output: Output) -> Outcome {
         None => "new, will be made at the first start".to_owned(),
         Some(number) => format!("schema {number}"),
     };
-    output.result(
-        &json!({"ok": true, "store": {"schema": schema}, "config": &config}),
-        || {
-            format!(
-                "the configuration is fine\npublic    {}\noperator  {}\nstore     {store}",
-                config.server.listen, config.operator.listen
-            )
-        },
-    );
+    output.result(&json!({"ok": true, "store": {"schema": schema}, "config": &config}), || {
+        format!(
+            "the configuration is fine\npublic    {}\noperator  {}\nstore     {store}",
+            config.server.listen, config.operator.listen
+        )
+    });
     Ok(())
 }

@@ -45,15 +45,7 @@ fn shown(client: Kept, secret: Option<String>) -> Shown {
 pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> Outcome {
     let admin = super::admin(sources).await?;
     match command {
-        Client::Add {
-            name,
-            id,
-            redirect_uris,
-            post_logout_uris,
-            pkce,
-            consent,
-            no_callback_id_token,
-        } => {
+        Client::Add { name, id, redirect_uris, post_logout_uris, pkce, consent, no_callback_id_token } => {
             let pkce = match pkce {
                 PkceMode::Required => Pkce::Required,
                 PkceMode::IfSent => Pkce::IfSent,
@@ -61,34 +53,18 @@ pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> O
             };
             let consent = if consent { Consent::Required } else { Consent::None };
             let callback_id_token = !no_callback_id_token;
-            let new = NewClient {
-                id,
-                name,
-                redirect_uris,
-                post_logout_uris,
-                pkce,
-                consent,
-                callback_id_token,
-            };
+            let new =
+                NewClient { id, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token };
             let (client, secret) = admin.add_client(new).await?;
             let client = shown(client, Some(secret.reveal().to_owned()));
             output.say("The secret is shown once; keep it safe.");
             output.result(&client, || {
-                format!(
-                    "client_id      {}\nclient_secret  {}",
-                    client.client_id,
-                    secret.reveal()
-                )
+                format!("client_id      {}\nclient_secret  {}", client.client_id, secret.reveal())
             });
         }
         Client::List => {
-            let all: Vec<Shown> = admin
-                .store
-                .clients()
-                .await?
-                .into_iter()
-                .map(|client| shown(client, None))
-                .collect();
+            let all: Vec<Shown> =
+                admin.store.clients().await?.into_iter().map(|client| shown(client, None)).collect();
             output.list(&all, &["CLIENT_ID", "NAME", "STANDING", "REDIRECT_URIS"], |one| {
                 vec![
                     one.client_id.clone(),

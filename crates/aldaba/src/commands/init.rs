@@ -31,11 +31,7 @@ pub(crate) fn run(args: &Init, output: Output) -> Outcome {
         .replace("\nmaster_key = \"\"", "\nmaster_key_file = \"master.key\"");
     let files = [
         ("aldaba.toml", configured, READABLE),
-        (
-            "master.key",
-            MasterKey::generate(&SystemRandom).reveal().to_owned() + "\n",
-            PRIVATE,
-        ),
+        ("master.key", MasterKey::generate(&SystemRandom).reveal().to_owned() + "\n", PRIVATE),
         ("operator.token", SystemRandom.token() + "\n", PRIVATE),
     ];
     for (name, _, _) in &files {
@@ -62,11 +58,7 @@ pub(crate) fn run(args: &Init, output: Output) -> Outcome {
 }
 
 fn write_new(path: &Path, text: &str, mode: u32) -> Result<(), Failure> {
-    let mut file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(mode)
-        .open(path)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(path)?;
     file.write_all(text.as_bytes())?;
     Ok(file.sync_all()?)
 }

@@ -45,45 +45,25 @@ pub(crate) async fn run(command: Key, sources: &Sources, output: Output) -> Outc
                 "subscription": Shown::from(one.clone()), "primary_key": primary, "secondary_key": secondary
             });
             output.result(&data, || {
-                format!(
-                    "subscription   {}\nprimary_key    {primary}\nsecondary_key  {secondary}",
-                    one.id
-                )
+                format!("subscription   {}\nprimary_key    {primary}\nsecondary_key  {secondary}", one.id)
             });
         }
         Key::List => {
-            let all: Vec<Shown> = admin
-                .store
-                .subscriptions()
-                .await?
-                .into_iter()
-                .map(Shown::from)
-                .collect();
+            let all: Vec<Shown> = admin.store.subscriptions().await?.into_iter().map(Shown::from).collect();
             output.list(&all, &["SUBSCRIPTION", "NAME", "PRODUCTS", "STANDING"], |one| {
-                vec![
-                    one.id.clone(),
-                    one.name.clone(),
-                    one.products.join(" "),
-                    one.standing.clone(),
-                ]
+                vec![one.id.clone(), one.name.clone(), one.products.join(" "), one.standing.clone()]
             });
         }
         Key::Suspend { id } => admin.set_subscription_standing(&id, Standing::Disabled).await?,
         Key::Resume { id } => admin.set_subscription_standing(&id, Standing::Active).await?,
-        Key::Rotate {
-            id,
-            slot,
-            overlap: text,
-        } => {
+        Key::Rotate { id, slot, overlap: text } => {
             let slot = match slot {
                 Slot::Primary => KeySlot::Primary,
                 Slot::Secondary => KeySlot::Secondary,
             };
             let key = admin.rotate_key(&id, slot, overlap(&text)?).await?;
             output.say(&format!("The old key stays valid for {text}."));
-            output.result(&serde_json::json!({"key": key.reveal()}), || {
-                key.reveal().to_owned()
-            });
+            output.result(&serde_json::json!({"key": key.reveal()}), || key.reveal().to_owned());
         }
     }
     admin.store.close().await;

@@ -20,6 +20,7 @@ use operator::admin::Admin;
 use crate::cli::Cli;
 use crate::config::{self, Config, Sources, parse_duration};
 use crate::exit::Failure;
+use crate::output::print_line;
 use crate::serve;
 use crate::wiring::{Opened, SystemClock, SystemRandom};
 
@@ -33,23 +34,19 @@ pub(crate) async fn opened(sources: &Sources) -> Result<(Config, Opened), Failur
 /// The desk at which tenants, users, clients and keys are administered.
 pub(crate) async fn admin(sources: &Sources) -> Result<Admin, Failure> {
     let (_, Opened { store, .. }) = opened(sources).await?;
-    Ok(Admin {
-        store,
-        clock: Arc::new(SystemClock),
-        random: Arc::new(SystemRandom),
-    })
+    Ok(Admin { store, clock: Arc::new(SystemClock), random: Arc::new(SystemRandom) })
 }
 
 pub(crate) fn completions(shell: clap_complete::Shell) {
-    clap_complete::generate(shell, &mut Cli::command(), "aldaba", &mut std::io::stdout());
+    // Into memory first: the generator panics on a reader that has gone away.
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut Cli::command(), "aldaba", &mut script);
+    print_line(String::from_utf8_lossy(&script).trim_end());
 }
 
 fn overlap(text: &str) -> Result<Duration, Failure> {
-    parse_duration(text).ok_or_else(|| {
-        Failure::Usage(format!(
-            "--overlap takes a duration as in 24h or 0s, not {text:?}"
-        ))
-    })
+    parse_duration(text)
+        .ok_or_else(|| Failure::Usage(format!("--overlap takes a duration as in 24h or 0s, not {text:?}")))
 }
 
 fn standing_word(standing: Standing) -> String {

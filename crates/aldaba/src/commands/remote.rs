@@ -25,18 +25,13 @@ pub(crate) async fn send(
     let authority = match (base.scheme_str(), base.authority()) {
         (Some("http"), Some(authority)) => authority.clone(),
         _ => {
-            return Err(Failure::Usage(format!(
-                "--url takes an http:// address, not {url:?}"
-            )));
+            return Err(Failure::Usage(format!("--url takes an http:// address, not {url:?}")));
         }
     };
     let address = format!("{}:{}", authority.host(), authority.port_u16().unwrap_or(80));
-    let stream = TcpStream::connect(&address)
-        .await
-        .map_err(|error| failed(&error))?;
-    let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream))
-        .await
-        .map_err(|error| failed(&error))?;
+    let stream = TcpStream::connect(&address).await.map_err(|error| failed(&error))?;
+    let (mut sender, connection) =
+        hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(|error| failed(&error))?;
     tokio::spawn(connection);
     let mut request = Request::post(format!("/operator/v1/tenants/{tenant}/changes"))
         .header("host", authority.as_str())
@@ -46,20 +41,10 @@ pub(crate) async fn send(
         request = request.header("idempotency-key", key);
     }
     let frames = Box::pin(body.map(|piece| piece.map(Frame::data)));
-    let request = request
-        .body(StreamBody::new(frames))
-        .map_err(|error| failed(&error))?;
-    let response = sender
-        .send_request(request)
-        .await
-        .map_err(|error| failed(&error))?;
+    let request = request.body(StreamBody::new(frames)).map_err(|error| failed(&error))?;
+    let response = sender.send_request(request).await.map_err(|error| failed(&error))?;
     let status = response.status();
-    let bytes = response
-        .into_body()
-        .collect()
-        .await
-        .map_err(|error| failed(&error))?
-        .to_bytes();
+    let bytes = response.into_body().collect().await.map_err(|error| failed(&error))?.to_bytes();
     let answer: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     match status {
         StatusCode::OK => Ok(answer),
@@ -69,7 +54,5 @@ pub(crate) async fn send(
 }
 
 fn message(answer: &Value, status: StatusCode) -> String {
-    answer["message"]
-        .as_str()
-        .map_or_else(|| format!("the service answered {status}"), str::to_owned)
+    answer["message"].as_str().map_or_else(|| format!("the service answered {status}"), str::to_owned)
 }

@@ -27,9 +27,7 @@ pub(crate) async fn run(command: StoreCommand, sources: &Sources, output: Output
 async fn migrate(sources: &Sources, output: Output) -> Outcome {
     let (_, opened) = opened(sources).await?;
     let schema = opened.archive.schema();
-    output.result(&json!({"schema": schema}), || {
-        format!("the store's schema is up to date ({schema})")
-    });
+    output.result(&json!({"schema": schema}), || format!("the store's schema is up to date ({schema})"));
     opened.store.close().await;
     Ok(())
 }
@@ -46,17 +44,11 @@ async fn backup(file: &Path, sources: &Sources, output: Output) -> Outcome {
         .mode(0o600)
         .open(&partial)
         .map_err(cannot)?;
-    let written = archive::write(
-        &*opened.archive,
-        Synced(BufWriter::new(writing)),
-        SystemClock.now(),
-    )
-    .await?;
+    let written =
+        archive::write(&*opened.archive, Synced(BufWriter::new(writing)), SystemClock.now()).await?;
     let read_back = archive::verify(BufReader::new(File::open(&partial).map_err(cannot)?))?;
     if read_back != written {
-        return Err(Failure::Failed(
-            "what was read back differs from what was written; try again".into(),
-        ));
+        return Err(Failure::Failed("what was read back differs from what was written; try again".into()));
     }
     std::fs::rename(&partial, file)?;
     output.say("The backup holds hashes and sealed secrets; the master key is not in it.");
@@ -74,10 +66,7 @@ async fn restore(file: &Path, sources: &Sources, output: Output) -> Outcome {
     let reading = BufReader::new(File::open(file).map_err(cannot)?);
     archive::read(&*opened.archive, &verified, reading).await?;
     output.result(&json!({"file": file, "backup": verified}), || {
-        format!(
-            "{} rows restored; every tenant's numbers go on 1,000,000 further",
-            verified.rows
-        )
+        format!("{} rows restored; every tenant's numbers go on 1,000,000 further", verified.rows)
     });
     opened.store.close().await;
     Ok(())

@@ -35,27 +35,16 @@ pub(crate) async fn run(command: Tenant, sources: &Sources, output: Output) -> O
     if let Tenant::Erase { id, confirm } = &command
         && id != confirm
     {
-        return Err(Failure::Usage(format!(
-            "--confirm must repeat the tenant's id, {id:?}"
-        )));
+        return Err(Failure::Usage(format!("--confirm must repeat the tenant's id, {id:?}")));
     }
     let admin = super::admin(sources).await?;
     match command {
         Tenant::Add { name, id, short_code } => {
-            let tenant: Shown = admin
-                .add_tenant(id.as_deref(), &name, short_code.as_deref())
-                .await?
-                .into();
+            let tenant: Shown = admin.add_tenant(id.as_deref(), &name, short_code.as_deref()).await?.into();
             output.result(&tenant, || tenant.id.clone());
         }
         Tenant::List => {
-            let all: Vec<Shown> = admin
-                .store
-                .tenants()
-                .await?
-                .into_iter()
-                .map(Shown::from)
-                .collect();
+            let all: Vec<Shown> = admin.store.tenants().await?.into_iter().map(Shown::from).collect();
             output.list(&all, &["ID", "NAME", "CODE", "STANDING", "CREATED"], |one| {
                 vec![
                     one.id.clone(),
@@ -66,16 +55,8 @@ pub(crate) async fn run(command: Tenant, sources: &Sources, output: Output) -> O
                 ]
             });
         }
-        Tenant::Disable { id } => {
-            admin
-                .set_tenant_standing(&TenantId::new(id), Standing::Disabled)
-                .await?
-        }
-        Tenant::Enable { id } => {
-            admin
-                .set_tenant_standing(&TenantId::new(id), Standing::Active)
-                .await?
-        }
+        Tenant::Disable { id } => admin.set_tenant_standing(&TenantId::new(id), Standing::Disabled).await?,
+        Tenant::Enable { id } => admin.set_tenant_standing(&TenantId::new(id), Standing::Active).await?,
         Tenant::Erase { id, .. } => {
             let rows = admin.erase_tenant(&TenantId::new(id.clone())).await?;
             output.result(&serde_json::json!({"erased": id, "rows": rows}), || {

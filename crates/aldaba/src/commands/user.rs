@@ -41,9 +41,7 @@ fn read_password(output: Output) -> Result<Secret, Failure> {
     std::io::stdin().lock().read_line(&mut line)?;
     let password = line.trim_end_matches(['\r', '\n']);
     if password.is_empty() {
-        return Err(Failure::Usage(
-            "give the password as one line on standard input".into(),
-        ));
+        return Err(Failure::Usage("give the password as one line on standard input".into()));
     }
     Ok(Secret::new(password))
 }
@@ -51,24 +49,11 @@ fn read_password(output: Output) -> Result<Secret, Failure> {
 pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> Outcome {
     let admin = super::admin(sources).await?;
     match command {
-        User::Add {
-            email,
-            given_name,
-            lang,
-            tenants,
-        } => {
+        User::Add { email, given_name, lang, tenants } => {
             let tenants: Vec<TenantId> = tenants.into_iter().map(TenantId::new).collect();
             let named = tenants.iter().map(ToString::to_string).collect();
             let password = read_password(output)?;
-            let user = admin
-                .add_user(NewUser {
-                    email,
-                    given_name,
-                    lang,
-                    password,
-                    tenants,
-                })
-                .await?;
+            let user = admin.add_user(NewUser { email, given_name, lang, password, tenants }).await?;
             let user = shown(user, named);
             output.result(&user, || user.id.clone());
         }
@@ -76,10 +61,7 @@ pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> Out
             let mut all = Vec::new();
             for user in admin.store.users().await? {
                 let memberships = admin.store.memberships(&user.id).await?;
-                all.push(shown(
-                    user,
-                    memberships.iter().map(|one| one.tenant.to_string()).collect(),
-                ));
+                all.push(shown(user, memberships.iter().map(|one| one.tenant.to_string()).collect()));
             }
             output.list(&all, &["EMAIL", "NAME", "LANG", "STANDING", "TENANTS"], |one| {
                 vec![

@@ -37,10 +37,7 @@ pub(super) fn gather(sources: &Sources) -> Result<Settings, Faults> {
         settings.insert(key, setting);
     }
     if let Some((path, text)) = read_file(sources).map_err(|fault| vec![fault])? {
-        let folder = Path::new(&path)
-            .parent()
-            .map(Path::to_path_buf)
-            .unwrap_or_default();
+        let folder = Path::new(&path).parent().map(Path::to_path_buf).unwrap_or_default();
         for (key, setting) in read_toml(&text, &path)? {
             lay(&mut settings, &key, setting, &folder, &mut faults);
         }
@@ -51,24 +48,14 @@ pub(super) fn gather(sources: &Sources) -> Result<Settings, Faults> {
             continue;
         };
         let key = path.to_lowercase().replacen("__", ".", 1);
-        let setting = Setting {
-            value: Value::Text(text.clone()),
-            origin: name.clone(),
-        };
+        let setting = Setting { value: Value::Text(text.clone()), origin: name.clone() };
         lay(&mut settings, &key, setting, here, &mut faults);
     }
     for (key, text) in &sources.flags {
-        let setting = Setting {
-            value: Value::Text(text.clone()),
-            origin: "the command line".into(),
-        };
+        let setting = Setting { value: Value::Text(text.clone()), origin: "the command line".into() };
         lay(&mut settings, key, setting, here, &mut faults);
     }
-    if faults.is_empty() {
-        Ok(settings)
-    } else {
-        Err(faults)
-    }
+    if faults.is_empty() { Ok(settings) } else { Err(faults) }
 }
 
 fn read_file(sources: &Sources) -> Result<Option<(String, String)>, ConfigFault> {
@@ -80,57 +67,31 @@ fn read_file(sources: &Sources) -> Result<Option<(String, String)>, ConfigFault>
     let name = path.display().to_string();
     match std::fs::read_to_string(&path) {
         Ok(text) => Ok(Some((name, text))),
-        Err(error) => Err(ConfigFault {
-            origin: name,
-            message: format!("cannot be read: {error}"),
-        }),
+        Err(error) => Err(ConfigFault { origin: name, message: format!("cannot be read: {error}") }),
     }
 }
 
 /// Puts one value on top of those below it.
 fn lay(settings: &mut Settings, key: &str, setting: Setting, folder: &Path, faults: &mut Faults) {
-    let fault = |message: String| ConfigFault {
-        origin: setting.origin.clone(),
-        message,
-    };
+    let fault = |message: String| ConfigFault { origin: setting.origin.clone(), message };
     if let Some(known) = settings.get(key) {
         match converted(&setting.value, &known.value) {
             Some(value) => {
-                settings.insert(
-                    key.to_owned(),
-                    Setting {
-                        value,
-                        origin: setting.origin,
-                    },
-                );
+                settings.insert(key.to_owned(), Setting { value, origin: setting.origin });
             }
             None => faults.push(fault(format!("{key} must be {}", kind(&known.value)))),
         }
         return;
     }
-    let from_file = key.strip_suffix(FILE).filter(|key| {
-        matches!(
-            settings.get(*key),
-            Some(Setting {
-                value: Value::Text(_),
-                ..
-            })
-        )
-    });
+    let from_file = key
+        .strip_suffix(FILE)
+        .filter(|key| matches!(settings.get(*key), Some(Setting { value: Value::Text(_), .. })));
     match (from_file, &setting.value) {
         (Some(key), Value::Text(path)) => match read_secret(&folder.join(path)) {
             Ok(text) => {
-                settings.insert(
-                    key.to_owned(),
-                    Setting {
-                        value: Value::Text(text),
-                        origin: setting.origin,
-                    },
-                );
+                settings.insert(key.to_owned(), Setting { value: Value::Text(text), origin: setting.origin });
             }
-            Err(why) => faults.push(fault(format!(
-                "{key}{FILE} names {path}, which cannot be read: {why}"
-            ))),
+            Err(why) => faults.push(fault(format!("{key}{FILE} names {path}, which cannot be read: {why}"))),
         },
         _ => {
             let hint = did_you_mean(key, settings.keys().map(String::as_str));
@@ -144,9 +105,7 @@ fn read_secret(path: &Path) -> Result<String, String> {
     if size > SECRET_FILE_BYTES_MAX {
         return Err("it is larger than 64 KiB".into());
     }
-    std::fs::read_to_string(path)
-        .map(|text| text.trim().to_owned())
-        .map_err(|error| error.to_string())
+    std::fs::read_to_string(path).map(|text| text.trim().to_owned()).map_err(|error| error.to_string())
 }
 
 /// The value in the kind of the default; texts come from the environment and the command line.
@@ -157,11 +116,7 @@ fn converted(value: &Value, like: &Value) -> Option<Value> {
         | (Value::List(_), Value::List(_)) => Some(value.clone()),
         (Value::Text(text), Value::Integer(_)) => text.trim().parse().ok().map(Value::Integer),
         (Value::Text(text), Value::List(_)) => Some(Value::List(
-            text.split(',')
-                .map(str::trim)
-                .filter(|item| !item.is_empty())
-                .map(str::to_owned)
-                .collect(),
+            text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect(),
         )),
         _ => None,
     }
@@ -178,46 +133,25 @@ fn kind(value: &Value) -> &'static str {
 /// The keys of a file as `section.key`, with the line on which each stands.
 fn read_toml(text: &str, name: &str) -> Result<Vec<(String, Setting)>, Faults> {
     let origin = |at: usize| format!("{name}:{}", text[..at.min(text.len())].matches('\n').count() + 1);
-    let one = |at: usize, message: String| {
-        vec![ConfigFault {
-            origin: origin(at),
-            message,
-        }]
-    };
-    let table = DeTable::parse(text).map_err(|error| {
-        one(
-            error.span().map_or(0, |span| span.start),
-            error.message().to_owned(),
-        )
-    })?;
+    let one = |at: usize, message: String| vec![ConfigFault { origin: origin(at), message }];
+    let table = DeTable::parse(text)
+        .map_err(|error| one(error.span().map_or(0, |span| span.start), error.message().to_owned()))?;
     let mut found = Vec::new();
     for (section, inner) in table.get_ref() {
         let at = section.span().start;
         let DeValue::Table(keys) = inner.get_ref() else {
             return Err(one(
                 at,
-                format!(
-                    "\"{}\" stands outside a section such as [server]",
-                    section.get_ref()
-                ),
+                format!("\"{}\" stands outside a section such as [server]", section.get_ref()),
             ));
         };
         for (key, value) in keys {
             let at = key.span().start;
             let path = format!("{}.{}", section.get_ref(), key.get_ref());
             let Some(value) = plain(value.get_ref()) else {
-                return Err(one(
-                    at,
-                    format!("{path} must be a text, a whole number or a list of texts"),
-                ));
+                return Err(one(at, format!("{path} must be a text, a whole number or a list of texts")));
             };
-            found.push((
-                path,
-                Setting {
-                    value,
-                    origin: origin(at),
-                },
-            ));
+            found.push((path, Setting { value, origin: origin(at) }));
         }
     }
     Ok(found)
@@ -226,9 +160,9 @@ fn read_toml(text: &str, name: &str) -> Result<Vec<(String, Setting)>, Faults> {
 fn plain(value: &DeValue<'_>) -> Option<Value> {
     match value {
         DeValue::String(text) => Some(Value::Text(text.to_string())),
-        DeValue::Integer(number) => i64::from_str_radix(number.as_str(), number.radix())
-            .ok()
-            .map(Value::Integer),
+        DeValue::Integer(number) => {
+            i64::from_str_radix(number.as_str(), number.radix()).ok().map(Value::Integer)
+        }
         DeValue::Array(items) => items
             .iter()
             .map(|item| match item.get_ref() {

@@ -4,37 +4,20 @@ use super::*;
 
 fn sources(environment: &[(&str, &str)], flags: &[(&str, &str)]) -> Sources {
     let owned = |pairs: &[(&str, &str)]| {
-        pairs
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
-            .collect()
+        pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
     };
-    Sources {
-        file: None,
-        environment: owned(environment),
-        flags: owned(flags),
-    }
+    Sources { file: None, environment: owned(environment), flags: owned(flags) }
 }
 
 fn faults(sources: &Sources) -> Vec<String> {
-    load(sources)
-        .unwrap_err()
-        .iter()
-        .map(ToString::to_string)
-        .collect()
+    load(sources).unwrap_err().iter().map(ToString::to_string).collect()
 }
 
 fn file(text: &str) -> (tempfile::TempDir, Sources) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("aldaba.toml");
     std::fs::write(&path, text).unwrap();
-    (
-        folder,
-        Sources {
-            file: Some(path),
-            ..Sources::default()
-        },
-    )
+    (folder, Sources { file: Some(path), ..Sources::default() })
 }
 
 #[test]
@@ -93,10 +76,7 @@ fn everything_that_is_wrong_is_told_at_once() {
     );
     let told = faults(&wrong);
     assert_eq!(told.len(), 5, "{told:?}");
-    assert!(
-        told.iter()
-            .any(|fault| fault.starts_with("the command line: store.url must be sqlite:PATH"))
-    );
+    assert!(told.iter().any(|fault| fault.starts_with("the command line: store.url must be sqlite:PATH")));
     assert!(
         faults(&sources(&[("ALDABA__GATEWAY__RATE_PER_MINUTE", "many")], &[]))[0]
             .contains("must be a whole number")
@@ -106,17 +86,9 @@ fn everything_that_is_wrong_is_told_at_once() {
 #[test]
 fn broken_toml_and_half_a_tls_pair_are_told_with_their_line() {
     let (_folder, broken) = file("[server]\nlisten = 127\n.0.0.1\n");
-    assert!(
-        faults(&broken)[0].contains("aldaba.toml:3"),
-        "{:?}",
-        faults(&broken)
-    );
+    assert!(faults(&broken)[0].contains("aldaba.toml:3"), "{:?}", faults(&broken));
     let (_folder, half) = file("[server]\ntls_key = \"key.pem\"\n");
-    assert!(
-        faults(&half)[0].contains("server.tls_certificates is missing"),
-        "{:?}",
-        faults(&half)
-    );
+    assert!(faults(&half)[0].contains("server.tls_certificates is missing"), "{:?}", faults(&half));
     let (_folder, outside) = file("listen = \"x\"\n");
     assert!(faults(&outside)[0].contains("outside a section"));
 }
@@ -135,27 +107,16 @@ fn a_secret_can_come_from_a_file_beside_the_configuration_and_never_prints() {
 
 #[test]
 fn a_postgres_password_does_not_print() {
-    let config = load(&sources(
-        &[],
-        &[("store.url", "postgres://me:hush@db.example/aldaba")],
-    ))
-    .unwrap();
+    let config = load(&sources(&[], &[("store.url", "postgres://me:hush@db.example/aldaba")])).unwrap();
     let shown = serde_json::to_string(&config).unwrap();
-    assert!(
-        shown.contains("db.example/aldaba") && !shown.contains("hush"),
-        "{shown}"
-    );
+    assert!(shown.contains("db.example/aldaba") && !shown.contains("hush"), "{shown}");
 }
 
 #[test]
 fn durations_as_people_write_them() {
-    for (text, milliseconds) in [
-        ("500ms", 500),
-        ("5s", 5000),
-        ("2m", 120_000),
-        ("24h", 86_400_000),
-        ("1d", 86_400_000),
-    ] {
+    for (text, milliseconds) in
+        [("500ms", 500), ("5s", 5000), ("2m", 120_000), ("24h", 86_400_000), ("1d", 86_400_000)]
+    {
         assert_eq!(parse_duration(text).unwrap().as_millis(), milliseconds, "{text}");
     }
     for wrong in ["", "5", "s", "-5s", "5 s", "1w", "99999999999999999999s"] {

@@ -122,9 +122,7 @@ impl StoreUrl {
         if text.starts_with("postgres://") || text.starts_with("postgresql://") {
             return Some(Self::Postgres(text.to_owned()));
         }
-        text.strip_prefix("sqlite:")
-            .filter(|path| !path.is_empty())
-            .map(|path| Self::Sqlite(path.into()))
+        text.strip_prefix("sqlite:").filter(|path| !path.is_empty()).map(|path| Self::Sqlite(path.into()))
     }
 }
 
@@ -134,13 +132,8 @@ impl Serialize for StoreUrl {
         match self {
             Self::Sqlite(path) => serializer.serialize_str(&format!("sqlite:{}", path.display())),
             Self::Postgres(url) => {
-                let host = url
-                    .rsplit_once('@')
-                    .map_or_else(|| url.as_str(), |(_, host)| host);
-                serializer.serialize_str(&format!(
-                    "postgres://…@{}",
-                    host.trim_start_matches("postgres://")
-                ))
+                let host = url.rsplit_once('@').map_or_else(|| url.as_str(), |(_, host)| host);
+                serializer.serialize_str(&format!("postgres://…@{}", host.trim_start_matches("postgres://")))
             }
         }
     }
@@ -166,15 +159,9 @@ struct Reading<'a> {
 
 impl Reading<'_> {
     fn wrong(&mut self, key: &str, message: &str) {
-        let origin = self
-            .settings
-            .get(key)
-            .map_or("the defaults", |setting| setting.origin.as_str())
-            .to_owned();
-        self.faults.push(ConfigFault {
-            origin,
-            message: format!("{key} {message}"),
-        });
+        let origin =
+            self.settings.get(key).map_or("the defaults", |setting| setting.origin.as_str()).to_owned();
+        self.faults.push(ConfigFault { origin, message: format!("{key} {message}") });
     }
 
     fn text(&self, key: &str) -> String {
@@ -198,12 +185,7 @@ impl Reading<'_> {
 
     fn address(&mut self, key: &str) -> SocketAddr {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
-        self.parsed(
-            key,
-            any,
-            |text| text.parse().ok(),
-            "must be an address and a port, as in 127.0.0.1:8080",
-        )
+        self.parsed(key, any, |text| text.parse().ok(), "must be an address and a port, as in 127.0.0.1:8080")
     }
 
     fn duration(&mut self, key: &str) -> Duration {
@@ -258,15 +240,10 @@ impl Reading<'_> {
         let Some(text) = self.optional(key) else {
             return String::new();
         };
-        let rest = text
-            .strip_prefix("https://")
-            .or_else(|| text.strip_prefix("http://"));
+        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
         let host = rest.map(|rest| rest.trim_end_matches('/'));
         if host.is_none_or(|host| host.is_empty() || host.contains(['/', '?', '#', '@', ' '])) {
-            self.wrong(
-                key,
-                "must be an address without a path, as in https://api.example.com",
-            );
+            self.wrong(key, "must be an address without a path, as in https://api.example.com");
         }
         text.trim_end_matches('/').to_owned()
     }
@@ -283,10 +260,7 @@ fn is_cidr(text: &str) -> bool {
 }
 
 pub(super) fn read(settings: &Settings) -> Result<Config, Vec<ConfigFault>> {
-    let mut from = Reading {
-        settings,
-        faults: Vec::new(),
-    };
+    let mut from = Reading { settings, faults: Vec::new() };
     let config = Config {
         server: server(&mut from),
         operator: OperatorSide {
@@ -309,9 +283,7 @@ pub(super) fn read(settings: &Settings) -> Result<Config, Vec<ConfigFault>> {
             refresh_token_ttl: from.duration("identity.refresh_token_ttl"),
             refresh_grace: from.duration("identity.refresh_grace"),
         },
-        gateway: Gateway {
-            rate_per_minute: from.number("gateway.rate_per_minute", 0, 10_000_000),
-        },
+        gateway: Gateway { rate_per_minute: from.number("gateway.rate_per_minute", 0, 10_000_000) },
         delivery: Delivery {
             schedule: from.durations("delivery.schedule"),
             window: from.duration("delivery.window"),
@@ -327,23 +299,13 @@ pub(super) fn read(settings: &Settings) -> Result<Config, Vec<ConfigFault>> {
         },
         logging: logging(&mut from),
     };
-    if from.faults.is_empty() {
-        Ok(config)
-    } else {
-        Err(from.faults)
-    }
+    if from.faults.is_empty() { Ok(config) } else { Err(from.faults) }
 }
 
 fn server(from: &mut Reading<'_>) -> Server {
-    let (certificates, key) = (
-        from.optional("server.tls_certificates"),
-        from.optional("server.tls_key"),
-    );
+    let (certificates, key) = (from.optional("server.tls_certificates"), from.optional("server.tls_key"));
     let tls = match (certificates, key) {
-        (Some(certificates), Some(key)) => Some(Tls {
-            certificates: certificates.into(),
-            key: key.into(),
-        }),
+        (Some(certificates), Some(key)) => Some(Tls { certificates: certificates.into(), key: key.into() }),
         (None, None) => None,
         (None, Some(_)) => {
             from.wrong("server.tls_certificates", "is missing beside server.tls_key");
@@ -371,11 +333,7 @@ fn logging(from: &mut Reading<'_>) -> Logging {
         "json" => Some(LogFormat::Json),
         _ => None,
     };
-    let is_level = |text: &str| {
-        text.parse::<tracing_subscriber::EnvFilter>()
-            .ok()
-            .map(|_| text.to_owned())
-    };
+    let is_level = |text: &str| text.parse::<tracing_subscriber::EnvFilter>().ok().map(|_| text.to_owned());
     Logging {
         level: from.parsed(
             "logging.level",
@@ -383,11 +341,6 @@ fn logging(from: &mut Reading<'_>) -> Logging {
             is_level,
             "must be error, warn, info, debug or trace",
         ),
-        format: from.parsed(
-            "logging.format",
-            LogFormat::Auto,
-            format,
-            "must be auto, text or json",
-        ),
+        format: from.parsed("logging.format", LogFormat::Auto, format, "must be auto, text or json"),
     }
 }

@@ -58,9 +58,7 @@ impl Credentials {
 pub(super) async fn ensure(admin: &Admin, args: &Dev) -> Result<Credentials, Failure> {
     let mut credentials = match admin.store.dev_credentials().await? {
         Some(json) => serde_json::from_str(&json).map_err(|error| {
-            Failure::Failed(format!(
-                "the development store's credentials cannot be read: {error}"
-            ))
+            Failure::Failed(format!("the development store's credentials cannot be read: {error}"))
         })?,
         None if !admin.store.tenants().await?.is_empty() => {
             return Err(Failure::Refused(
@@ -70,14 +68,8 @@ pub(super) async fn ensure(admin: &Admin, args: &Dev) -> Result<Credentials, Fai
         None => make(admin).await?,
     };
     for client in [&mut credentials.client, &mut credentials.other_client] {
-        admin
-            .add_redirect_uris(&client.client_id, &args.redirect_uris)
-            .await?;
-        client.redirect_uri = args
-            .redirect_uris
-            .first()
-            .map_or(CALLBACK, String::as_str)
-            .to_owned();
+        admin.add_redirect_uris(&client.client_id, &args.redirect_uris).await?;
+        client.redirect_uri = args.redirect_uris.first().map_or(CALLBACK, String::as_str).to_owned();
     }
     credentials.keep(&*admin.store).await?;
     Ok(credentials)
@@ -85,11 +77,9 @@ pub(super) async fn ensure(admin: &Admin, args: &Dev) -> Result<Credentials, Fai
 
 async fn make(admin: &Admin) -> Result<Credentials, Failure> {
     let mut tenants = Vec::new();
-    for (name, code) in [
-        ("Asesoría Peñalver", "4101"),
-        ("Gestoría Ibáñez & Núñez", "4102"),
-        ("Bodegas Güell", "4103"),
-    ] {
+    for (name, code) in
+        [("Asesoría Peñalver", "4101"), ("Gestoría Ibáñez & Núñez", "4102"), ("Bodegas Güell", "4103")]
+    {
         tenants.push(admin.add_tenant(None, name, Some(code)).await?.id);
     }
     let [first, second, third] = &tenants[..] else {
@@ -98,12 +88,7 @@ async fn make(admin: &Admin) -> Result<Credentials, Failure> {
     let mut users = Vec::new();
     for (email, name, lang, theirs) in [
         ("maria@example.com", "María", "es", vec![first.clone()]),
-        (
-            "inaki@example.com",
-            "Iñaki",
-            "es",
-            vec![first.clone(), second.clone()],
-        ),
+        ("inaki@example.com", "Iñaki", "es", vec![first.clone(), second.clone()]),
         ("helen@example.com", "Helen", "en", vec![third.clone()]),
     ] {
         users.push(user(admin, email, name, lang, theirs).await?);
@@ -138,11 +123,7 @@ async fn user(
         tenants: theirs,
     };
     admin.add_user(new).await?;
-    Ok(User {
-        email: email.to_owned(),
-        password: PASSWORD.to_owned(),
-        tenants,
-    })
+    Ok(User { email: email.to_owned(), password: PASSWORD.to_owned(), tenants })
 }
 
 async fn client(admin: &Admin, name: &str) -> Result<Client, Failure> {

@@ -20,7 +20,7 @@ use crate::exit::{Failure, Outcome};
 use crate::logging;
 use crate::output::Output;
 use crate::sample::{self, Plan};
-use crate::service::Service;
+use crate::service::{Ending, Service};
 use crate::wiring::{self, Opened, SystemClock, SystemRandom};
 use credentials::Credentials;
 
@@ -33,16 +33,14 @@ pub(crate) async fn run(args: &Dev, sources: Sources, output: Output) -> Outcome
     for uri in &args.redirect_uris {
         redirect_uri::check(uri).map_err(|why| Failure::Usage(format!("--redirect-uri {uri} {why}")))?;
     }
+    // A start that is stopped half-way still finishes: the folder goes, the store is whole.
+    let ending = Ending::listen()?;
     let folder = Folder::choose(args)?;
     let config = configure(args, sources, &folder)?;
     logging::start(&config);
     let master = MasterKey::from_bytes(DEV_MASTER_KEY);
-    let Opened { store, .. } = wiring::open(
-        &config.store.url,
-        config.store.connections_max,
-        wiring::ports(&master)?,
-    )
-    .await?;
+    let Opened { store, .. } =
+        wiring::open(&config.store.url, config.store.connections_max, wiring::ports(&master)?).await?;
     let credentials = credentials::ensure(&admin(store.clone()), args).await?;
     let credentials = load_sample(store.clone(), credentials, args.empty).await?;
     let receiver = receiver::start(beside(config.server.listen, 2)).await?;
@@ -52,17 +50,13 @@ pub(crate) async fn run(args: &Dev, sources: Sources, output: Output) -> Outcome
     fill_urls(&mut config, service.public_address()?);
     let ready = ready::Ready::new(&config, &service, &credentials, &*store, receiver).await?;
     ready.print(output);
-    service.run().await?;
+    service.run(ending).await?;
     drop(folder);
     Ok(())
 }
 
 fn admin(store: Arc<dyn Store>) -> Admin {
-    Admin {
-        store,
-        clock: Arc::new(SystemClock),
-        random: Arc::new(SystemRandom),
-    }
+    Admin { store, clock: Arc::new(SystemClock), random: Arc::new(SystemRandom) }
 }
 
 /// Where the store's file lies; a temporary folder goes with this.
@@ -76,16 +70,10 @@ impl Folder {
         if let Some(path) = &args.data {
             std::fs::create_dir_all(path)
                 .map_err(|error| Failure::Failed(format!("{}: {error}", path.display())))?;
-            return Ok(Self {
-                path: path.clone(),
-                _temporary: None,
-            });
+            return Ok(Self { path: path.clone(), _temporary: None });
         }
         let temporary = tempfile::Builder::new().prefix("aldaba-dev-").tempdir()?;
-        Ok(Self {
-            path: temporary.path().to_owned(),
-            _temporary: Some(temporary),
-        })
+        Ok(Self { path: temporary.path().to_owned(), _temporary: Some(temporary) })
     }
 }
 
@@ -102,9 +90,7 @@ fn configure(args: &Dev, mut sources: Sources, folder: &Folder) -> Result<Config
     };
     let store = match &args.store {
         Some(url) if StoreUrl::parse(url).is_none() => {
-            return Err(Failure::Usage(format!(
-                "--store takes sqlite:PATH or postgres://…, not {url:?}"
-            )));
+            return Err(Failure::Usage(format!("--store takes sqlite:PATH or postgres://…, not {url:?}")));
         }
         Some(url) => url.clone(),
         None => format!("sqlite:{}", folder.path.join("aldaba.db").display()),
@@ -116,29 +102,17 @@ fn configure(args: &Dev, mut sources: Sources, folder: &Folder) -> Result<Config
         ("server.drain", "2s".to_owned()),
     ];
     defaults.retain(|(key, _)| !is_set(&sources, key));
-    let listen = if is_set(&sources, "server.listen") {
-        None
-    } else {
-        Some(args.listen.to_string())
-    };
-    let store = if args.store.is_some() || !is_set(&sources, "store.url") {
-        Some(store)
-    } else {
-        None
-    };
-    let mut flags: Vec<(String, String)> = defaults
-        .into_iter()
-        .map(|(key, value)| (key.to_owned(), value))
-        .collect();
+    let listen = if is_set(&sources, "server.listen") { None } else { Some(args.listen.to_string()) };
+    let store = if args.store.is_some() || !is_set(&sources, "store.url") { Some(store) } else { None };
+    let mut flags: Vec<(String, String)> =
+        defaults.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
     flags.extend(listen.map(|listen| ("server.listen".to_owned(), listen)));
     flags.extend(store.map(|store| ("store.url".to_owned(), store)));
     flags.append(&mut sources.flags);
     let config = config::load(&Sources { flags, ..sources }).map_err(Failure::Config)?;
     for address in [config.server.listen, config.operator.listen] {
         if !address.ip().is_loopback() {
-            return Err(Failure::Usage(format!(
-                "{address}: dev listens on this machine only"
-            )));
+            return Err(Failure::Usage(format!("{address}: dev listens on this machine only")));
         }
     }
     Ok(config)
@@ -146,21 +120,13 @@ fn configure(args: &Dev, mut sources: Sources, folder: &Folder) -> Result<Config
 
 /// The address some ports further; any port stays any port.
 fn beside(address: SocketAddr, further: u16) -> SocketAddr {
-    let port = if address.port() == 0 {
-        0
-    } else {
-        address.port().saturating_add(further)
-    };
+    let port = if address.port() == 0 { 0 } else { address.port().saturating_add(further) };
     SocketAddr::new(address.ip(), port)
 }
 
 /// Addresses that were not configured are where the listener is.
 fn fill_urls(config: &mut Config, listening: SocketAddr) {
-    let scheme = if config.server.tls.is_some() {
-        "https"
-    } else {
-        "http"
-    };
+    let scheme = if config.server.tls.is_some() { "https" } else { "http" };
     for url in [&mut config.server.base_url, &mut config.server.auth_url] {
         if url.is_empty() {
             *url = format!("{scheme}://{listening}");
@@ -180,34 +146,19 @@ async fn load_sample(
     if !empty {
         let door = Door::new(store.clone(), Arc::new(SystemRandom));
         for (seed, tenant) in (1_u64..).zip(&credentials.tenants) {
-            let plan = Plan {
-                seed,
-                companies: SAMPLE_COMPANIES,
-                customers_per_company: SAMPLE_CUSTOMERS,
-            };
+            let plan = Plan { seed, companies: SAMPLE_COMPANIES, customers_per_company: SAMPLE_CUSTOMERS };
             let lines =
                 sample::changes(plan).map(|line| Ok::<_, std::convert::Infallible>((line + "\n").into()));
             let key = Some("sample data".to_owned());
-            let delivery = Delivery {
-                tenant: TenantId::new(tenant.clone()),
-                idempotency_key: key,
-            };
-            let taken = door
-                .take(&delivery, futures_util::stream::iter(lines), |_| {})
-                .await;
+            let delivery = Delivery { tenant: TenantId::new(tenant.clone()), idempotency_key: key };
+            let taken = door.take(&delivery, futures_util::stream::iter(lines), |_| {}).await;
             let answer = taken.map_err(|error| Failure::Failed(error.to_string()))?;
             if let Some(error) = answer.tally.errors.first() {
-                return Err(Failure::Failed(format!(
-                    "sample line {}: {}",
-                    error.line, error.fault.message
-                )));
+                return Err(Failure::Failed(format!("sample line {}: {}", error.line, error.fault.message)));
             }
         }
     }
-    let settled = Credentials {
-        sample_is_settled: true,
-        ..credentials
-    };
+    let settled = Credentials { sample_is_settled: true, ..credentials };
     settled.keep(&*store).await?;
     Ok(settled)
 }

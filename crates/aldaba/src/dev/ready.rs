@@ -51,11 +51,7 @@ impl Ready {
             let id = TenantId::new(id.clone());
             if let Some(tenant) = store.find_tenant(&id).await? {
                 let companies = store.company_ids(&id, COMPANIES_SHOWN_MAX).await?;
-                tenants.push(Tenant {
-                    id: id.to_string(),
-                    name: tenant.name,
-                    companies,
-                });
+                tenants.push(Tenant { id: id.to_string(), name: tenant.name, companies });
             }
         }
         let operator_url = format!("http://{}", service.operator_address()?);
@@ -99,23 +95,13 @@ impl Ready {
         }
         text.push_str("\n  users\n");
         for user in &self.users {
-            let _ = writeln!(
-                text,
-                "    {:<20}{}  {} tenant(s)",
-                user.email,
-                user.password,
-                user.tenants.len()
-            );
+            let _ =
+                writeln!(text, "    {:<20}{}  {} tenant(s)", user.email, user.password, user.tenants.len());
         }
         text.push_str("\n  tenants\n");
         for tenant in &self.tenants {
-            let _ = writeln!(
-                text,
-                "    {}  {}, {} companies",
-                tenant.id,
-                tenant.name,
-                tenant.companies.len()
-            );
+            let _ =
+                writeln!(text, "    {}  {}, {} companies", tenant.id, tenant.name, tenant.companies.len());
         }
         if let Some(tenant) = self.tenants.first() {
             text.push_str("\n  send a change:\n");

@@ -12,17 +12,8 @@ const FULL_CHART: u64 = 1;
 const SMALL_CHART: u64 = 2;
 
 pub(super) fn company(company: Company) -> String {
-    let Party {
-        form,
-        vat_name,
-        vat_number,
-        ..
-    } = company.party();
-    let chart = if matches!(form, Form::Public | Form::Cooperative) {
-        FULL_CHART
-    } else {
-        SMALL_CHART
-    };
+    let Party { form, vat_name, vat_number, .. } = company.party();
+    let chart = if matches!(form, Form::Public | Form::Cooperative) { FULL_CHART } else { SMALL_CHART };
     Line::new(Resource::Companies, None, company.id)
         .text("vatName", &vat_name)
         .text("vatNumber", &vat_number)
@@ -56,11 +47,7 @@ pub(super) fn customers(company: Company) -> impl Iterator<Item = String> {
         let place = Account::customer(number);
         let entity = (!customer.vat_number.is_empty()).then(|| company.customer_entity_id(number));
         let code = company.account_code(place);
-        let described = if customer.vat_name.is_empty() {
-            &customer.trade_name
-        } else {
-            &customer.vat_name
-        };
+        let described = if customer.vat_name.is_empty() { &customer.trade_name } else { &customer.vat_name };
         let line = company
             .record(Resource::Customers, number)
             .text("tradeName", &customer.trade_name)

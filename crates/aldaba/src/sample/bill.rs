@@ -40,12 +40,7 @@ impl Bill {
     /// Up to three different things that the sector sells.
     pub(super) fn any(dice: &mut Dice, sector: &'static Sector) -> Self {
         let first = dice.below(u32::MAX) as usize % sector.items.len();
-        let items = sector
-            .items
-            .iter()
-            .cycle()
-            .skip(first)
-            .take(1 + dice.below(3) as usize);
+        let items = sector.items.iter().cycle().skip(first).take(1 + dice.below(3) as usize);
         let rows = items
             .map(|item| Row {
                 item,
@@ -53,23 +48,13 @@ impl Bill {
                 price_cents: item.price_cents * u64::from(dice.between(85, 120)) / 100,
             })
             .collect();
-        Self {
-            rows,
-            withholding_rate: 0,
-        }
+        Self { rows, withholding_rate: 0 }
     }
 
     /// What a supplier bills; persons are professionals, whose fees bear a withholding.
     pub(super) fn of_supplier(dice: &mut Dice, supplier: &Party) -> Self {
-        let withholding_rate = if supplier.form == Form::Person {
-            WITHHOLDING_RATE
-        } else {
-            0
-        };
-        Self {
-            withholding_rate,
-            ..Self::any(dice, supplier.sector)
-        }
+        let withholding_rate = if supplier.form == Form::Person { WITHHOLDING_RATE } else { 0 };
+        Self { withholding_rate, ..Self::any(dice, supplier.sector) }
     }
 
     /// VAT is reckoned on the sum of each rate's rows, to the nearest cent.
@@ -77,11 +62,7 @@ impl Bill {
         VAT_RATES.into_iter().filter_map(|rate| {
             let rows = self.rows.iter().filter(|row| row.item.vat_rate == rate);
             let base_cents: u64 = rows.map(Row::cents).sum();
-            (base_cents > 0).then(|| Vat {
-                rate,
-                base_cents,
-                cents: percent(base_cents, rate),
-            })
+            (base_cents > 0).then(|| Vat { rate, base_cents, cents: percent(base_cents, rate) })
         })
     }
 
@@ -110,9 +91,7 @@ impl Bill {
                 .number("vatRate", row.item.vat_rate)
         })
         .list("vat", self.vat(), |line, vat| {
-            line.number("rate", vat.rate)
-                .euros("base", vat.base_cents)
-                .euros("amount", vat.cents)
+            line.number("rate", vat.rate).euros("base", vat.base_cents).euros("amount", vat.cents)
         })
         .euros("taxableBase", self.base_cents())
         .euros("vatAmount", self.vat_cents())

@@ -52,13 +52,7 @@ static SALES: Side = Side {
     own_account_member: "salesAccountCode",
     invoice_text: "N/fra.",
     settlement_text: "Cobro fra.",
-    methods: &[
-        "Transferencia",
-        "Recibo domiciliado",
-        "Tarjeta",
-        "Pagaré",
-        "Bizum",
-    ],
+    methods: &["Transferencia", "Recibo domiciliado", "Tarjeta", "Pagaré", "Bizum"],
     due_days: 30,
     first_step: 0,
     own: credit,
@@ -86,16 +80,8 @@ static PURCHASES: Side = Side {
 pub(super) fn year(company: Company) -> impl Iterator<Item = String> {
     let steps = steps(company);
     once(journal::opening(company)).chain((0..=steps).flat_map(move |step| {
-        let since = if step == 0 {
-            1
-        } else {
-            Day::of_step(step - 1, steps).month()
-        };
-        let until = if step == steps {
-            BOOKED_MONTHS + 1
-        } else {
-            Day::of_step(step, steps).month()
-        };
+        let since = if step == 0 { 1 } else { Day::of_step(step - 1, steps).month() };
+        let until = if step == steps { BOOKED_MONTHS + 1 } else { Day::of_step(step, steps).month() };
         // Journal 1 is the opening; every step and every month's wages so far took a number.
         let wages = (since..until).map(move |month| journal::wages(company, 1 + step + month, month));
         let business = (step < steps).then(|| business(company, step, 1 + step + until));
@@ -177,13 +163,7 @@ impl Deal {
     }
 
     fn invoice(&self, journal: u32) -> [String; 2] {
-        let Self {
-            company,
-            side,
-            day,
-            bill,
-            ..
-        } = self;
+        let Self { company, side, day, bill, .. } = self;
         let line = company
             .record(side.invoices, self.number)
             .text("invoiceNumber", &self.invoice_number)
@@ -199,10 +179,7 @@ impl Deal {
             (side.counter)(self.account(), bill.total_cents()),
             (side.own)(self.own_account, bill.base_cents()),
         ];
-        entries.extend(
-            bill.vat()
-                .map(|vat| (side.own)(Account::new(side.vat_group, vat.rate), vat.cents)),
-        );
+        entries.extend(bill.vat().map(|vat| (side.own)(Account::new(side.vat_group, vat.rate), vat.cents)));
         if bill.withheld_cents() > 0 {
             entries.push((side.counter)(Account::new(4751, 0), bill.withheld_cents()));
         }
@@ -229,21 +206,12 @@ impl Deal {
             .id("bankAccountCodeCorrelationId", company.account_id(bank))
             .euros("amount", amount);
         let entries = [(side.counter)(bank, amount), (side.own)(self.account(), amount)];
-        [
-            line.done(),
-            self.journal(side.settlement_text, side.settlements, day, journal, &entries),
-        ]
+        [line.done(), self.journal(side.settlement_text, side.settlements, day, journal, &entries)]
     }
 
     fn journal(&self, text: &str, document: Resource, day: Day, number: u32, entries: &[Entry]) -> String {
         let text = format!("{text} {} {}", self.invoice_number, self.party.trade_name);
         let document = Some(self.company.record_id(document, self.number));
-        Journal {
-            number,
-            day,
-            text: &text,
-            document,
-        }
-        .write(self.company, entries)
+        Journal { number, day, text: &text, document }.write(self.company, entries)
     }
 }

@@ -118,9 +118,8 @@ pub(super) fn accounts(self_employed: bool, banks: [usize; 2]) -> impl Iterator<
     let other = if self_employed { Society } else { SelfEmployed };
     let groups = CHART.iter().filter(move |(_, books, _)| *books != other);
     let groups = groups.map(|(group, _, name)| (Account::new(*group, 0), (*name).to_owned()));
-    let vat = VAT_ACCOUNTS
-        .iter()
-        .map(|(group, rate, name)| (Account::new(*group, *rate), (*name).to_owned()));
+    let vat =
+        VAT_ACCOUNTS.iter().map(|(group, rate, name)| (Account::new(*group, *rate), (*name).to_owned()));
     let banks = (1..).zip(banks).map(|(number, bank)| {
         let name = BANKS[bank % BANKS.len()].0;
         (Account::new(572, number), format!("{name}, c/c"))

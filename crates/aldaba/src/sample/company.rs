@@ -59,11 +59,7 @@ impl Company {
             id: Guid::of(key, Resource::Companies, 0),
             customers,
             suppliers: (customers / 4).clamp(6, 2_000),
-            rounds: if customers == 0 {
-                0
-            } else {
-                (customers / 4).clamp(6, 500)
-            },
+            rounds: if customers == 0 { 0 } else { (customers / 4).clamp(6, 500) },
             account_length: account_length(seed, index, customers),
             sector,
             form,
@@ -96,11 +92,7 @@ impl Company {
     }
 
     pub(super) fn account_id(&self, account: Account) -> Guid {
-        Guid::of(
-            self.key,
-            Resource::Accounts,
-            u64::from(account.group) << 32 | u64::from(account.number),
-        )
+        Guid::of(self.key, Resource::Accounts, u64::from(account.group) << 32 | u64::from(account.number))
     }
 
     /// Group, zeros, number: as long as this company's codes are.
@@ -128,11 +120,7 @@ impl Company {
     /// Any customer to whom an invoice can be made out.
     pub(super) fn any_named_customer(&self, dice: &mut Dice) -> u32 {
         let number = 1 + dice.below(self.customers);
-        if number % NAMELESS_EVERY == 7 {
-            number - 1
-        } else {
-            number
-        }
+        if number % NAMELESS_EVERY == 7 { number - 1 } else { number }
     }
 
     pub(super) fn supplier(&self, number: u32) -> Party {

@@ -15,12 +15,7 @@ struct Stage {
 }
 
 const fn stage(resource: Resource, prefix: &'static str, delay_days: u32, deals: u32) -> Stage {
-    Stage {
-        resource,
-        prefix,
-        delay_days,
-        deals,
-    }
+    Stage { resource, prefix, delay_days, deals }
 }
 
 static SALE: [Stage; 4] = [
@@ -78,9 +73,7 @@ fn deals(
     let started = stages.iter().map(|stage| stage.deals).max().unwrap_or_default();
     (0..started).map(deal).flat_map(move |deal| {
         let reached = stages.iter().filter(|stage| deal.number < stage.deals).count();
-        let mut lines: Vec<String> = (0..reached)
-            .map(|place| deal.paper(issuer, stages, place))
-            .collect();
+        let mut lines: Vec<String> = (0..reached).map(|place| deal.paper(issuer, stages, place)).collect();
         if reached == stages.len() {
             lines.extend(stages.last().map(|invoice| deal.due(issuer, invoice, first_due)));
         }

@@ -36,28 +36,15 @@ fn legal_entities(company: Company) -> impl Iterator<Item = String> {
         let party = Party::of_form(form, &mut dice, company.key, index);
         legal_entity(company, &party, entity_id(company, number), number)
     };
-    let relations = [
-        (SHAREHOLDER, Form::Limited),
-        (LANDLORDS, Form::SharedGoods),
-        (MANAGER, Form::Person),
-    ];
+    let relations = [(SHAREHOLDER, Form::Limited), (LANDLORDS, Form::SharedGoods), (MANAGER, Form::Person)];
     let customers = (1..=company.customers.min(CUSTOMER_ENTITIES)).filter_map(move |number| {
         let party = company.customer(number);
         let id = company.customer_entity_id(number);
         (!party.vat_number.is_empty()).then(|| legal_entity(company, &party, id, number))
     });
-    once(legal_entity(
-        company,
-        &company.party(),
-        entity_id(company, OWN),
-        OWN,
-    ))
-    .chain(
-        relations
-            .into_iter()
-            .map(move |(number, form)| relation(number, form)),
-    )
-    .chain(customers)
+    once(legal_entity(company, &company.party(), entity_id(company, OWN), OWN))
+        .chain(relations.into_iter().map(move |(number, form)| relation(number, form)))
+        .chain(customers)
 }
 
 fn entity_id(company: Company, number: u32) -> Guid {
@@ -77,29 +64,15 @@ fn legal_entity(company: Company, party: &Party, id: Guid, number: u32) -> Strin
         .text("vatNumber", &party.vat_number)
         .text("legalForm", party.form.label());
     let line = address(line, &mut dice);
-    let line = line.shown(
-        "email",
-        format_args!("administracion@{}.example", slug(&party.trade_name)),
-    );
-    if party.form.allocates_income() {
-        members(line, company, &mut dice, number).done()
-    } else {
-        line.done()
-    }
+    let line = line.shown("email", format_args!("administracion@{}.example", slug(&party.trade_name)));
+    if party.form.allocates_income() { members(line, company, &mut dice, number).done() } else { line.done() }
 }
 
 /// Who shares the income of a partnership, and how.
 fn members(line: Line, company: Company, dice: &mut Dice, number: u32) -> Line {
     let share = dice.between(30, 70);
     let shares = [(share, 0), (100 - share, 1)].map(|(percentage, place)| {
-        (
-            percentage,
-            Human::any(
-                dice,
-                company.key,
-                FIRST_RELATION_INDEX + 100 + 2 * (number % 1_000) + place,
-            ),
-        )
+        (percentage, Human::any(dice, company.key, FIRST_RELATION_INDEX + 100 + 2 * (number % 1_000) + place))
     });
     line.list("members", shares, |line, (percentage, human)| {
         line.text("vatName", &human.listed_name())
@@ -125,21 +98,15 @@ fn person(company: Company, number: u32) -> String {
         .text("surname2", mother)
         .text("vatNumber", &human.vat_number)
         .text("role", role)
-        .shown(
-            "email",
-            format_args!("{}.{}@correo.example", slug(human.first), slug(father)),
-        )
+        .shown("email", format_args!("{}.{}@correo.example", slug(human.first), slug(father)))
         .done()
 }
 
 /// Its business, and the flats it lets: an exempt activity, which is why there is a prorate.
 fn activity(company: Company, number: u32) -> String {
     let main = number == 0;
-    let (heading, description) = if main {
-        (company.sector.iae, company.sector.activity)
-    } else {
-        ("861.1", "Alquiler de viviendas")
-    };
+    let (heading, description) =
+        if main { (company.sector.iae, company.sector.activity) } else { ("861.1", "Alquiler de viviendas") };
     let year = company.dice(Resource::Activities, number).between(1992, 2024);
     company
         .record(Resource::Activities, number)
@@ -153,27 +120,13 @@ fn activity(company: Company, number: u32) -> String {
 }
 
 fn estimation(company: Company, number: u32) -> String {
-    let method = if company.is_self_employed() {
-        "Directa simplificada"
-    } else {
-        "Directa"
-    };
+    let method = if company.is_self_employed() { "Directa simplificada" } else { "Directa" };
     company
         .record(Resource::Estimations, number)
-        .id(
-            "activityCorrelationId",
-            company.record_id(Resource::Activities, number),
-        )
+        .id("activityCorrelationId", company.record_id(Resource::Activities, number))
         .number("year", 2026_u32)
         .text("method", method)
-        .text(
-            "tax",
-            if company.is_self_employed() {
-                "IRPF"
-            } else {
-                "Impuesto sobre Sociedades"
-            },
-        )
+        .text("tax", if company.is_self_employed() { "IRPF" } else { "Impuesto sobre Sociedades" })
         .done()
 }
 
@@ -182,34 +135,20 @@ fn prorate(company: Company, year: u32) -> String {
     let percentage = |year| company.dice(Resource::Prorates, year).between(81, 99);
     let line = company
         .record(Resource::Prorates, year)
-        .id(
-            "activityCorrelationId",
-            company.record_id(Resource::Activities, 0),
-        )
+        .id("activityCorrelationId", company.record_id(Resource::Activities, 0))
         .number("year", year)
         .text("kind", "General")
         .number("provisionalPercentage", percentage(year - 1));
-    if year < 2026 {
-        line.number("finalPercentage", percentage(year)).done()
-    } else {
-        line.done()
-    }
+    if year < 2026 { line.number("finalPercentage", percentage(year)).done() } else { line.done() }
 }
 
 fn licence(company: Company, number: u32) -> String {
-    let module = if number == 0 {
-        "Contabilidad"
-    } else {
-        "Facturación"
-    };
+    let module = if number == 0 { "Contabilidad" } else { "Facturación" };
     company
         .record(Resource::LegalEntityLicences, number)
         .id("legalEntityCorrelationId", entity_id(company, OWN))
         .text("module", module)
-        .number(
-            "users",
-            company.dice(Resource::LegalEntityLicences, number).between(1, 8),
-        )
+        .number("users", company.dice(Resource::LegalEntityLicences, number).between(1, 8))
         .text("validFrom", "2026-01-01")
         .text("validTo", "2026-12-31")
         .done()

@@ -17,11 +17,8 @@ pub(super) const SUPPLIERS: u32 = 6;
 const REPRESENTATIVES: u32 = 3;
 const CONTACTS: u32 = 8;
 
-const INCOME_TYPES: [(u16, &str); 3] = [
-    (700, "Venta de mercaderías"),
-    (705, "Prestación de servicios"),
-    (752, "Alquileres"),
-];
+const INCOME_TYPES: [(u16, &str); 3] =
+    [(700, "Venta de mercaderías"), (705, "Prestación de servicios"), (752, "Alquileres")];
 const EXPENSE_TYPES: [(u16, &str); 5] = [
     (600, "Compra de mercaderías"),
     (621, "Alquiler del local"),
@@ -53,17 +50,10 @@ impl Issuer {
 
 pub(super) fn entities(plan: Plan) -> impl Iterator<Item = String> {
     let company = Company::new(plan.seed, 0, plan.customers_per_company);
-    let issuer = Issuer {
-        key: mix(plan.seed, u64::MAX),
-        company,
-    };
+    let issuer = Issuer { key: mix(plan.seed, u64::MAX), company };
     once(company_data(issuer))
         .chain(once(company_settings(issuer)))
-        .chain(
-            (0..)
-                .zip(company.banks())
-                .map(move |(number, bank)| bank_account(issuer, number, bank)),
-        )
+        .chain((0..).zip(company.banks()).map(move |(number, bank)| bank_account(issuer, number, bank)))
         .chain(booking_types(issuer, Resource::IncomeType, &INCOME_TYPES))
         .chain(booking_types(issuer, Resource::ExpenseType, &EXPENSE_TYPES))
         .chain(products(issuer))
@@ -110,14 +100,8 @@ fn bank_account(issuer: Issuer, number: u32, bank: usize) -> String {
     issuer
         .record(Resource::Bank, number)
         .text("name", name)
-        .text(
-            "iban",
-            &iban(code, dice.between(1, 9_999), dice.roll() % 10_000_000_000),
-        )
-        .text(
-            "accountCode",
-            &issuer.company.account_code(Account::new(572, number + 1)),
-        )
+        .text("iban", &iban(code, dice.between(1, 9_999), dice.roll() % 10_000_000_000))
+        .text("accountCode", &issuer.company.account_code(Account::new(572, number + 1)))
         .flag("isDefault", number == 0)
         .done()
 }
@@ -132,27 +116,22 @@ fn booking_types(
             .record(resource, u32::from(*group))
             .number("code", *group)
             .text("description", description)
-            .text(
-                "accountCode",
-                &issuer.company.account_code(Account::new(*group, 0)),
-            )
+            .text("accountCode", &issuer.company.account_code(Account::new(*group, 0)))
             .done()
     })
 }
 
 fn products(issuer: Issuer) -> impl Iterator<Item = String> {
-    (0_u32..)
-        .zip(issuer.company.sector.items)
-        .map(move |(number, item)| {
-            issuer
-                .record(Resource::Product, number)
-                .shown("code", format_args!("ART-{:03}", number + 1))
-                .text("description", item.text)
-                .euros("unitPrice", item.price_cents)
-                .number("vatRate", item.vat_rate)
-                .flag("isStocked", issuer.company.sector.sales_group != 705)
-                .done()
-        })
+    (0_u32..).zip(issuer.company.sector.items).map(move |(number, item)| {
+        issuer
+            .record(Resource::Product, number)
+            .shown("code", format_args!("ART-{:03}", number + 1))
+            .text("description", item.text)
+            .euros("unitPrice", item.price_cents)
+            .number("vatRate", item.vat_rate)
+            .flag("isStocked", issuer.company.sector.sales_group != 705)
+            .done()
+    })
 }
 
 fn representative(issuer: Issuer, number: u32) -> String {
@@ -171,10 +150,7 @@ fn customer(issuer: Issuer, number: u32) -> String {
     let party = issuer.company.customer(number + 1);
     let representative = issuer.dice(Resource::Customer, number).below(REPRESENTATIVES);
     dealer(issuer, Resource::Customer, number, &party)
-        .id(
-            "representativeId",
-            issuer.id(Resource::Representative, representative),
-        )
+        .id("representativeId", issuer.id(Resource::Representative, representative))
         .done()
 }
 
@@ -184,11 +160,7 @@ fn supplier(issuer: Issuer, number: u32) -> String {
 }
 
 fn dealer(issuer: Issuer, resource: Resource, number: u32, party: &Party) -> Line {
-    let name = if party.vat_name.is_empty() {
-        &party.trade_name
-    } else {
-        &party.vat_name
-    };
+    let name = if party.vat_name.is_empty() { &party.trade_name } else { &party.vat_name };
     let line = issuer
         .record(resource, number)
         .shown("code", format_args!("{:05}", number + 1))
@@ -196,10 +168,7 @@ fn dealer(issuer: Issuer, resource: Resource, number: u32, party: &Party) -> Lin
         .text("tradeName", &party.trade_name)
         .text("vatNumber", &party.vat_number);
     let line = address(line, &mut issuer.dice(resource, number));
-    line.number(
-        "paymentTermDays",
-        if number.is_multiple_of(3) { 60_u32 } else { 30 },
-    )
+    line.number("paymentTermDays", if number.is_multiple_of(3) { 60_u32 } else { 30 })
 }
 
 fn contact(issuer: Issuer, number: u32) -> String {
@@ -210,10 +179,7 @@ fn contact(issuer: Issuer, number: u32) -> String {
         .record(Resource::Contact, number)
         .text("name", &human.full_name())
         .text("position", position)
-        .shown(
-            "email",
-            format_args!("{}@correo.example", slug(&human.full_name())),
-        )
+        .shown("email", format_args!("{}@correo.example", slug(&human.full_name())))
         .id("customerId", issuer.id(Resource::Customer, dice.below(CUSTOMERS)))
         .done()
 }
@@ -221,16 +187,10 @@ fn contact(issuer: Issuer, number: u32) -> String {
 /// An account number with the control digits that banks check, and the IBAN's own two in front.
 fn iban(bank: u32, branch: u32, account: u64) -> String {
     let office = u64::from(bank) * 10_000 + u64::from(branch);
-    let bban = format!(
-        "{office:08}{}{}{account:010}",
-        bank_control(office),
-        bank_control(account)
-    );
+    let bban = format!("{office:08}{}{}{account:010}", bank_control(office), bank_control(account));
     // ES as 1428, then 00, moved to the end.
-    let remainder = bban
-        .bytes()
-        .chain(*b"142800")
-        .fold(0, |rest, digit| (rest * 10 + u32::from(digit - b'0')) % 97);
+    let remainder =
+        bban.bytes().chain(*b"142800").fold(0, |rest, digit| (rest * 10 + u32::from(digit - b'0')) % 97);
     format!("ES{:02}{bban}", 98 - remainder)
 }
 

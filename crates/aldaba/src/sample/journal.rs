@@ -31,19 +31,11 @@ pub(super) struct Entry {
 }
 
 pub(super) fn debit(account: Account, debit_cents: u64) -> Entry {
-    Entry {
-        account,
-        debit_cents,
-        credit_cents: 0,
-    }
+    Entry { account, debit_cents, credit_cents: 0 }
 }
 
 pub(super) fn credit(account: Account, credit_cents: u64) -> Entry {
-    Entry {
-        account,
-        debit_cents: 0,
-        credit_cents,
-    }
+    Entry { account, debit_cents: 0, credit_cents }
 }
 
 pub(super) struct Journal<'a> {
@@ -61,10 +53,7 @@ impl Journal<'_> {
             .number("number", self.number)
             .shown("date", self.day)
             .text("description", self.text)
-            .id(
-                "accountingYearCorrelationId",
-                company.record_id(Resource::AccountingYears, 2026),
-            );
+            .id("accountingYearCorrelationId", company.record_id(Resource::AccountingYears, 2026));
         if let Some(document) = self.document {
             line = line.id("documentCorrelationId", document);
         }
@@ -75,10 +64,7 @@ impl Journal<'_> {
                 .euros("credit", entry.credit_cents)
         })
         .euros("totalDebit", entries.iter().map(|entry| entry.debit_cents).sum())
-        .euros(
-            "totalCredit",
-            entries.iter().map(|entry| entry.credit_cents).sum(),
-        )
+        .euros("totalCredit", entries.iter().map(|entry| entry.credit_cents).sum())
         .done()
     }
 }
@@ -114,13 +100,8 @@ pub(super) fn opening(company: Company) -> String {
         entries.push(credit(Account::new(capital_group, 0), capital));
         entries.push(credit(Account::new(113, 0), own_funds - capital));
     }
-    Journal {
-        number: 1,
-        day: Day::FIRST,
-        text: "Asiento de apertura",
-        document: None,
-    }
-    .write(company, &entries)
+    Journal { number: 1, day: Day::FIRST, text: "Asiento de apertura", document: None }
+        .write(company, &entries)
 }
 
 /// A month's payroll: gross pay and social security on one side, who is owed it on the other.
@@ -140,11 +121,5 @@ pub(super) fn wages(company: Company, number: u32, month: u32) -> String {
     ];
     let name = MONTHS.get(month as usize - 1).copied().unwrap_or_default();
     let text = format!("Nóminas de {name}");
-    Journal {
-        number,
-        day: Day::end_of(month),
-        text: &text,
-        document: None,
-    }
-    .write(company, &entries)
+    Journal { number, day: Day::end_of(month), text: &text, document: None }.write(company, &entries)
 }

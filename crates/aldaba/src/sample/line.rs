@@ -62,9 +62,7 @@ impl Line {
         let (area, name) = resource.door();
         let mut json = String::with_capacity(1_024);
         json.push('{');
-        let mut line = Self { json, resource, id }
-            .text("area", area)
-            .text("resource", name);
+        let mut line = Self { json, resource, id }.text("area", area).text("resource", name);
         if let Some(company) = company {
             line = line.id("company", company);
         }
@@ -81,10 +79,7 @@ impl Line {
     pub(super) fn text(mut self, name: &str, value: &str) -> Self {
         self.name(name);
         self.json.push('"');
-        if value
-            .bytes()
-            .any(|byte| byte < b' ' || byte == b'"' || byte == b'\\')
-        {
+        if value.bytes().any(|byte| byte < b' ' || byte == b'"' || byte == b'\\') {
             self.escape(value);
         } else {
             self.json.push_str(value);
@@ -153,10 +148,8 @@ impl Line {
         let (interface, action) = self.resource.source();
         let users = USERS.len() as u128;
         let user = usize::try_from(self.id.0 % users).unwrap_or_default();
-        let mut line = self
-            .text("user", USERS[user])
-            .text("sourceInterface", interface)
-            .text("sourceAction", action);
+        let mut line =
+            self.text("user", USERS[user]).text("sourceInterface", interface).text("sourceAction", action);
         line.json.push('}');
         line.json
     }

@@ -116,11 +116,7 @@ pub(super) const BANKS: &[(&str, u32)] = &[
 
 /// The conjunction before a name: `y`, or `e` where the name begins with that sound.
 pub(super) fn and(next: &str) -> &'static str {
-    if ["I", "Í", "Hi"].iter().any(|sound| next.starts_with(sound)) {
-        "e"
-    } else {
-        "y"
-    }
+    if ["I", "Í", "Hi"].iter().any(|sound| next.starts_with(sound)) { "e" } else { "y" }
 }
 
 /// A letter as addresses on the net write it; `None` for what they leave out.
@@ -155,13 +151,5 @@ pub(super) fn slug(name: &str) -> String {
 pub(super) fn blend(first: &str, second: &str) -> String {
     let tail = second.chars().flat_map(char::to_lowercase);
     let letters = first.chars().take(3).chain(tail.take(3));
-    letters
-        .map(|letter| {
-            if letter == 'ñ' {
-                letter
-            } else {
-                plain(letter).unwrap_or(letter)
-            }
-        })
-        .collect()
+    letters.map(|letter| if letter == 'ñ' { letter } else { plain(letter).unwrap_or(letter) }).collect()
 }

@@ -80,13 +80,7 @@ impl Party {
             human.full_name()
         };
         let vat_name = human.listed_name();
-        Self {
-            form: Form::Person,
-            sector,
-            trade_name,
-            vat_name,
-            vat_number: human.vat_number,
-        }
+        Self { form: Form::Person, sector, trade_name, vat_name, vat_number: human.vat_number }
     }
 
     fn town_hall(key: u64, index: u32) -> Self {
@@ -114,21 +108,14 @@ impl Human {
     pub(super) fn any(dice: &mut Dice, key: u64, index: u32) -> Self {
         let first = *dice.pick(FIRST_NAMES);
         let compound = dice.one_in(20);
-        let surnames = [
-            dice.pick(if compound { COMPOUND_SURNAMES } else { SURNAMES }),
-            dice.pick(SURNAMES),
-        ];
+        let surnames = [dice.pick(if compound { COMPOUND_SURNAMES } else { SURNAMES }), dice.pick(SURNAMES)];
         let vat_number = if dice.one_in(9) {
             let prefix = if dice.one_in(3) { 'X' } else { 'Y' };
             tax_id::nie(prefix, 1_000_000 + spread(index, key, 5_438_699, 8_800_000))
         } else {
             tax_id::nif(1_000_000 + spread(index, key, 48_206_651, 78_000_000))
         };
-        Self {
-            first,
-            surnames: surnames.map(|surname| *surname),
-            vat_number,
-        }
+        Self { first, surnames: surnames.map(|surname| *surname), vat_number }
     }
 
     pub(super) fn full_name(&self) -> String {
@@ -150,11 +137,7 @@ impl Human {
 fn firm(sector: &Sector, dice: &mut Dice, short: bool) -> String {
     let noun = dice.pick(sector.nouns);
     let (surname, other) = (dice.pick(SURNAMES), dice.pick(SURNAMES));
-    let pattern = if short {
-        dice.below(11)
-    } else {
-        dice.between(6, 10)
-    };
+    let pattern = if short { dice.below(11) } else { dice.between(6, 10) };
     match pattern {
         0 | 1 => format!("{noun} {surname}"),
         2 | 3 => format!("{noun} {}", dice.pick(HOUSES)),
@@ -174,20 +157,13 @@ fn owners(dice: &mut Dice, short: bool) -> String {
     if short {
         format!("Comunidad de Propietarios {street}, {number}")
     } else {
-        format!(
-            "Comunidad de Propietarios {street}, {number}, {}",
-            dice.pick(TOWNS).0
-        )
+        format!("Comunidad de Propietarios {street}, {number}, {}", dice.pick(TOWNS).0)
     }
 }
 
 fn association(dice: &mut Dice, short: bool) -> String {
     let (kind, house) = (dice.pick(ASSOCIATIONS), dice.pick(HOUSES));
-    if short {
-        format!("{kind} {house}")
-    } else {
-        format!("{kind} {house} de {}", dice.pick(TOWNS).0)
-    }
+    if short { format!("{kind} {house}") } else { format!("{kind} {house} de {}", dice.pick(TOWNS).0) }
 }
 
 /// Members of an address in some provincial capital.
@@ -195,9 +171,6 @@ pub(super) fn address(line: Line, dice: &mut Dice) -> Line {
     let (town, code) = dice.pick(TOWNS);
     let (street, number) = (dice.pick(STREETS), dice.between(1, 140));
     line.shown("address", format_args!("{street}, {number}"))
-        .shown(
-            "postalCode",
-            format_args!("{:02}00{}", code / 1_000, dice.between(1, 3)),
-        )
+        .shown("postalCode", format_args!("{:02}00{}", code / 1_000, dice.between(1, 3)))
         .text("city", town)
 }

@@ -15,10 +15,7 @@ pub(super) fn companies(plan: Plan) -> impl Iterator<Item = String> {
     let indexes = (0..kept).chain((0..PAYROLL_ONLY).map(move |number| plan.companies.saturating_add(number)));
     (1_u32..).zip(indexes).map(move |(code, index)| {
         let company = Company::new(plan.seed, index, plan.customers_per_company).party();
-        let mut dice = Dice::new(mix(
-            mix(plan.seed, Resource::PayrollCompanies as u64),
-            u64::from(code),
-        ));
+        let mut dice = Dice::new(mix(mix(plan.seed, Resource::PayrollCompanies as u64), u64::from(code)));
         let day = Day::any(&mut dice);
         Line::new(
             Resource::PayrollCompanies,

@@ -25,20 +25,11 @@ pub(super) struct Sector {
 }
 
 pub(super) const fn item(text: &'static str, price_cents: u64, vat_rate: u32, lot_max: u32) -> Item {
-    Item {
-        text,
-        price_cents,
-        vat_rate,
-        lot_max,
-    }
+    Item { text, price_cents, vat_rate, lot_max }
 }
 
 /// Any line of business: half of them sell goods, half services.
 pub(super) fn any(dice: &mut Dice) -> &'static Sector {
-    let table = if dice.one_in(2) {
-        goods::SECTORS
-    } else {
-        services::SECTORS
-    };
+    let table = if dice.one_in(2) { goods::SECTORS } else { services::SECTORS };
     dice.pick(table)
 }

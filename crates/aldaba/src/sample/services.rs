@@ -46,14 +46,7 @@ pub(super) static SECTORS: &[Sector] = &[
         ],
     },
     Sector {
-        nouns: &[
-            "Restaurante",
-            "Bar",
-            "Mesón",
-            "Cafetería",
-            "Hostelería",
-            "Catering",
-        ],
+        nouns: &["Restaurante", "Bar", "Mesón", "Cafetería", "Hostelería", "Catering"],
         iae: "671.5",
         activity: "Servicios en restaurantes de un tenedor",
         sales_group: 705,
@@ -92,12 +85,7 @@ pub(super) static SECTORS: &[Sector] = &[
         ],
     },
     Sector {
-        nouns: &[
-            "Electricidad",
-            "Instalaciones",
-            "Montajes Eléctricos",
-            "Electromontajes",
-        ],
+        nouns: &["Electricidad", "Instalaciones", "Montajes Eléctricos", "Electromontajes"],
         iae: "504.1",
         activity: "Instalaciones eléctricas en general",
         sales_group: 705,

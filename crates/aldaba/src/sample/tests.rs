@@ -9,11 +9,7 @@ use serde_json::Value;
 
 use super::{Plan, changes};
 
-const PLAN: Plan = Plan {
-    seed: 1,
-    companies: 3,
-    customers_per_company: 40,
-};
+const PLAN: Plan = Plan { seed: 1, companies: 3, customers_per_company: 40 };
 const KINDS: &str = "accounting/accounts accounting/charges accounting/payments accounting/customers \
     accounting/suppliers accounting/inputInvoices accounting/issuedInvoices accounting/journals \
     accounting/companies accounting/accountingYears core/persons core/corporateLegalEntities \
@@ -32,34 +28,22 @@ fn read(plan: Plan) -> Vec<Value> {
 
 /// Several plans, so that every form of company gets its turn.
 fn samples() -> impl Iterator<Item = Value> {
-    (0..12).flat_map(|seed| {
-        read(Plan {
-            seed,
-            companies: 4,
-            customers_per_company: 60,
-        })
-    })
+    (0..12).flat_map(|seed| read(Plan { seed, companies: 4, customers_per_company: 60 }))
 }
 
 fn of<'a>(lines: &'a [Value], area: &'a str, resource: &'a str) -> impl Iterator<Item = &'a Value> {
-    lines
-        .iter()
-        .filter(move |line| line["area"] == area && line["resource"] == resource)
+    lines.iter().filter(move |line| line["area"] == area && line["resource"] == resource)
 }
 
 #[track_caller]
 fn text<'a>(value: &'a Value, member: &str) -> &'a str {
-    value[member]
-        .as_str()
-        .unwrap_or_else(|| panic!("no text {member} in {value}"))
+    value[member].as_str().unwrap_or_else(|| panic!("no text {member} in {value}"))
 }
 
 fn is_guid(text: &str) -> bool {
     let groups: Vec<usize> = text.split('-').map(str::len).collect();
     groups == [8, 4, 4, 4, 12]
-        && text
-            .bytes()
-            .all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-'))
+        && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f' | b'-'))
         && text.as_bytes()[14] == b'8'
         && matches!(text.as_bytes()[19], b'8' | b'9' | b'a' | b'b')
 }
@@ -70,9 +54,7 @@ fn a_seed_is_a_sample() {
     assert_eq!(lines(), lines());
     let other = read(Plan { seed: 2, ..PLAN });
     let ids = |lines: &[Value]| {
-        of(lines, "accounting", "companies")
-            .map(|line| line["correlationId"].clone())
-            .collect::<Vec<_>>()
+        of(lines, "accounting", "companies").map(|line| line["correlationId"].clone()).collect::<Vec<_>>()
     };
     assert!(ids(&read(PLAN)).iter().all(|id| !ids(&other).contains(id)));
 }
@@ -87,21 +69,13 @@ fn the_stream_can_move_to_another_thread() {
 fn every_kind_is_there_and_nothing_else() {
     let mut counts: HashMap<String, u32> = HashMap::new();
     for line in read(PLAN) {
-        *counts
-            .entry(format!("{}/{}", text(&line, "area"), text(&line, "resource")))
-            .or_default() += 1;
+        *counts.entry(format!("{}/{}", text(&line, "area"), text(&line, "resource"))).or_default() += 1;
     }
     let found: HashSet<&str> = counts.keys().map(String::as_str).collect();
     assert_eq!(found, KINDS.split_whitespace().collect());
     assert_eq!(counts["accounting/companies"], 3);
     assert_eq!(counts["accounting/customers"], 120);
-    assert_eq!(
-        (
-            counts["invoicing/CompanyData"],
-            counts["invoicing/CompanySettings"]
-        ),
-        (1, 1)
-    );
+    assert_eq!((counts["invoicing/CompanyData"], counts["invoicing/CompanySettings"]), (1, 1));
 }
 
 #[test]
@@ -120,10 +94,7 @@ fn every_line_has_the_doors_members() {
         let owned_by_company = matches!(area, "accounting" | "core" | "import") && resource != "companies";
         assert_eq!(line.get("company").is_some(), owned_by_company, "{line}");
         if area == "payroll" {
-            assert!(
-                line.get("correlationId").is_none() && data["companyCode"].is_u64(),
-                "{line}"
-            );
+            assert!(line.get("correlationId").is_none() && data["companyCode"].is_u64(), "{line}");
         } else {
             let id = text(&line, "correlationId").to_owned();
             assert!(is_guid(&id), "{id}");
@@ -174,24 +145,14 @@ fn account_codes_fit_their_company() {
             }
             ("accounting", resource @ ("customers" | "suppliers")) => {
                 let code = text(data, "accountCode");
-                assert!(
-                    code.starts_with(if resource == "customers" { "430" } else { "400" }),
-                    "{line}"
-                );
+                assert!(code.starts_with(if resource == "customers" { "430" } else { "400" }), "{line}");
                 let place = (text(&line, "company").to_owned(), code.to_owned());
-                assert_eq!(
-                    codes.get(&place).map(String::as_str),
-                    data["accountCodeCorrelationId"].as_str()
-                );
+                assert_eq!(codes.get(&place).map(String::as_str), data["accountCodeCorrelationId"].as_str());
             }
             _ => {}
         }
     }
-    assert_eq!(
-        lengths.values().collect::<HashSet<_>>().len(),
-        5,
-        "8 to 12 all occur"
-    );
+    assert_eq!(lengths.values().collect::<HashSet<_>>().len(), 5, "8 to 12 all occur");
 }
 
 #[test]
@@ -230,17 +191,10 @@ fn customers(plan: Plan) -> impl Iterator<Item = [String; 2]> {
 
 #[test]
 fn a_hundred_thousand_customers_have_codes_of_their_own() {
-    let plan = Plan {
-        seed: 9,
-        companies: 1,
-        customers_per_company: 100_000,
-    };
+    let plan = Plan { seed: 9, companies: 1, customers_per_company: 100_000 };
     let (mut codes, mut names) = (HashSet::new(), HashSet::new());
     for [code, name] in customers(plan) {
-        assert!(
-            code.starts_with("430") && (9..=12).contains(&code.len()),
-            "{code}"
-        );
+        assert!(code.starts_with("430") && (9..=12).contains(&code.len()), "{code}");
         assert!(codes.insert(code));
         names.insert(name);
     }
@@ -250,11 +204,7 @@ fn a_hundred_thousand_customers_have_codes_of_their_own() {
 
 #[test]
 fn a_thousand_names_do_not_look_like_a_loop() {
-    let plan = Plan {
-        seed: 3,
-        companies: 1,
-        customers_per_company: 1_000,
-    };
+    let plan = Plan { seed: 3, companies: 1, customers_per_company: 1_000 };
     let names: HashSet<String> = customers(plan).map(|[_, name]| name).collect();
     assert!(names.len() > 970, "{} names", names.len());
     let accented = names.iter().filter(|name| !name.is_ascii()).count();
@@ -264,11 +214,7 @@ fn a_thousand_names_do_not_look_like_a_loop() {
 #[test]
 fn more_customers_than_the_usual_codes_hold_make_longer_codes() {
     let lengths = |customers_per_company| {
-        let plan = Plan {
-            seed: 1,
-            companies: 5,
-            customers_per_company,
-        };
+        let plan = Plan { seed: 1, companies: 5, customers_per_company };
         (0..plan.companies).map(move |index| {
             super::company::Company::new(plan.seed, index, plan.customers_per_company).account_length
         })
@@ -282,11 +228,7 @@ fn more_customers_than_the_usual_codes_hold_make_longer_codes() {
 #[test]
 fn small_plans_are_plans_too() {
     for (companies, customers_per_company) in [(0, 0), (1, 0), (1, 1), (2, 7), (1, 8)] {
-        let lines = read(Plan {
-            seed: 5,
-            companies,
-            customers_per_company,
-        });
+        let lines = read(Plan { seed: 5, companies, customers_per_company });
         assert_eq!(of(&lines, "accounting", "companies").count(), companies as usize);
         assert_eq!(of(&lines, "invoicing", "SaleInvoice").count(), 8);
     }

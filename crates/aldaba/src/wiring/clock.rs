@@ -8,14 +8,9 @@ use domain::{Clock, Ticks};
 pub(crate) struct SystemClock;
 
 impl Clock for SystemClock {
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "this is the clock that everything else is given"
-    )]
+    #[allow(clippy::disallowed_methods, reason = "this is the clock that everything else is given")]
     fn now(&self) -> Ticks {
-        let since = SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap_or_default();
+        let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Ticks::from_unix_nanos(i128::try_from(since.as_nanos()).unwrap_or(0))
     }
 }

@@ -18,28 +18,18 @@ pub(crate) struct Opened {
 
 pub(crate) fn ports(master: &MasterKey) -> Result<Ports> {
     let vault = Arc::new(Vault::new(master)?);
-    Ok(Ports {
-        clock: Arc::new(SystemClock),
-        random: Arc::new(SystemRandom),
-        vault,
-    })
+    Ok(Ports { clock: Arc::new(SystemClock), random: Arc::new(SystemRandom), vault })
 }
 
 pub(crate) async fn open(url: &StoreUrl, connections_max: usize, ports: Ports) -> Result<Opened> {
     match url {
         StoreUrl::Sqlite(path) => {
             let store = Arc::new(SqliteStore::open(path, ports)?);
-            Ok(Opened {
-                store: store.clone(),
-                archive: store,
-            })
+            Ok(Opened { store: store.clone(), archive: store })
         }
         StoreUrl::Postgres(url) => {
             let store = Arc::new(PostgresStore::open(url, connections_max, ports).await?);
-            Ok(Opened {
-                store: store.clone(),
-                archive: store,
-            })
+            Ok(Opened { store: store.clone(), archive: store })
         }
     }
 }

@@ -63,11 +63,8 @@ impl<'a> Fields<'a> {
 }
 
 fn missing(name: &'static str) -> Fault {
-    Fault::new(
-        "missing_member",
-        format!("data.{name} is missing; an upsert carries the whole record"),
-    )
-    .at(format!("data.{name}"))
+    Fault::new("missing_member", format!("data.{name} is missing; an upsert carries the whole record"))
+        .at(format!("data.{name}"))
 }
 
 pub(super) fn wrong(name: &'static str, why: &str) -> Fault {

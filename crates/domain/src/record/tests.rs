@@ -32,37 +32,19 @@ fn a_company_has_the_contracts_fields() {
 fn missing_wrong_and_unknown_members_are_named() {
     let companies = Resource::companies();
     assert_eq!(field_of(companies, r#"{"vatName":"x"}"#), "data.vatNumber");
-    assert_eq!(
-        field_of(companies, &COMPANY.replace("9}", "\"9\"}")),
-        "data.accountLength"
-    );
-    assert_eq!(
-        field_of(companies, &COMPANY.replace("9}", "0}")),
-        "data.accountLength"
-    );
-    assert_eq!(
-        field_of(companies, &COMPANY.replace("B12345674", "b-1")),
-        "data.vatNumber"
-    );
+    assert_eq!(field_of(companies, &COMPANY.replace("9}", "\"9\"}")), "data.accountLength");
+    assert_eq!(field_of(companies, &COMPANY.replace("9}", "0}")), "data.accountLength");
+    assert_eq!(field_of(companies, &COMPANY.replace("B12345674", "b-1")), "data.vatNumber");
     let unknown = checked(companies, &COMPANY.replace("vatName", "vatname")).unwrap_err();
     assert_eq!(unknown.code, "unknown_member");
-    assert!(
-        unknown.message.contains("did you mean \"vatName\""),
-        "{}",
-        unknown.message
-    );
+    assert!(unknown.message.contains("did you mean \"vatName\""), "{}", unknown.message);
 }
 
 #[test]
 fn a_wrong_control_letter_is_a_warning() {
     let mut warnings = Vec::new();
-    check(
-        Resource::companies(),
-        &object(&COMPANY.replace("B12345674", "B12345670")),
-        None,
-        &mut warnings,
-    )
-    .unwrap();
+    check(Resource::companies(), &object(&COMPANY.replace("B12345674", "B12345670")), None, &mut warnings)
+        .unwrap();
     assert_eq!(warnings[0].code, "wrong_control");
     warnings.clear();
     check(Resource::companies(), &object(COMPANY), None, &mut warnings).unwrap();
@@ -73,60 +55,31 @@ fn a_wrong_control_letter_is_a_warning() {
 fn a_customers_vat_name_and_number_go_together() {
     let customers = Resource::customers();
     let bare = checked(customers, r#"{"tradeName":"Ñandú","accountCode":"430000001"}"#).unwrap();
-    assert_eq!(
-        bare.facts,
-        Facts::Coded {
-            field: "accountCode",
-            digits: 9
-        }
-    );
+    assert_eq!(bare.facts, Facts::Coded { field: "accountCode", digits: 9 });
     assert!(bare.members.contains(r#""vatNumber":"","vatName":"""#));
     assert_eq!(
-        field_of(
-            customers,
-            r#"{"tradeName":"x","accountCode":"430","vatName":"X"}"#
-        ),
+        field_of(customers, r#"{"tradeName":"x","accountCode":"430","vatName":"X"}"#),
         "data.vatNumber"
     );
     assert_eq!(
-        field_of(
-            customers,
-            r#"{"tradeName":"x","accountCode":"430","vatNumber":"B12345674"}"#
-        ),
+        field_of(customers, r#"{"tradeName":"x","accountCode":"430","vatNumber":"B12345674"}"#),
         "data.vatName"
     );
-    assert_eq!(
-        field_of(customers, r#"{"tradeName":"x","accountCode":"43O"}"#),
-        "data.accountCode"
-    );
+    assert_eq!(field_of(customers, r#"{"tradeName":"x","accountCode":"43O"}"#), "data.accountCode");
 }
 
 #[test]
 fn data_never_carries_what_the_store_owns() {
     assert_eq!(
-        field_of(
-            Resource::accounts(),
-            r#"{"code":"1","description":"","state":"Enabled"}"#
-        ),
+        field_of(Resource::accounts(), r#"{"code":"1","description":"","state":"Enabled"}"#),
         "data.state"
     );
     assert_eq!(field_of(journals(), r#"{"version":"1"}"#), "data.version");
-    assert!(
-        checked(journals(), r#"{"state":"Posted"}"#).is_ok(),
-        "journals have no state of the store's"
-    );
-    assert_eq!(
-        field_of(journals(), r#"{"correlationId":"x"}"#),
-        "data.correlationId"
-    );
+    assert!(checked(journals(), r#"{"state":"Posted"}"#).is_ok(), "journals have no state of the store's");
+    assert_eq!(field_of(journals(), r#"{"correlationId":"x"}"#), "data.correlationId");
     let outer = CorrelationId::new("x");
-    let upsert = check(
-        journals(),
-        &object(r#"{"correlationId":"x","a":1}"#),
-        Some(&outer),
-        &mut Vec::new(),
-    )
-    .unwrap();
+    let upsert =
+        check(journals(), &object(r#"{"correlationId":"x","a":1}"#), Some(&outer), &mut Vec::new()).unwrap();
     assert_eq!(upsert.members, r#""a":1"#);
 }
 
@@ -146,10 +99,7 @@ fn bodies_come_apart_as_they_were_put_together() {
     );
     assert_eq!(tail.members_of(&body), r#""tradeName":"x""#);
     assert_eq!(tail.members_of(&tail.body_of("")), "");
-    let stateless = Tail {
-        resource: journals(),
-        ..tail
-    };
+    let stateless = Tail { resource: journals(), ..tail };
     assert!(!stateless.body_of("").contains("state"));
 }
 
@@ -157,26 +107,15 @@ fn bodies_come_apart_as_they_were_put_together() {
 fn payroll_companies_keep_the_writers_time_or_take_the_commits() {
     let payroll = Resource::payroll_companies();
     let data = r#"{"companyCode":7,"companyName":"Gómez","identifierNumber":"B12345674"}"#;
-    let Facts::Payroll(company) = checked(payroll, data).unwrap().facts else {
-        panic!("payroll facts")
-    };
+    let Facts::Payroll(company) = checked(payroll, data).unwrap().facts else { panic!("payroll facts") };
     let committed = Ticks::parse_iso("2026-11-15T10:00:00.1239999Z").unwrap();
     let body = company.body(committed);
-    assert!(
-        body.ends_with(r#""lastUpdate":"2026-11-15T10:00:00.123Z"}"#),
-        "{body}"
-    );
+    assert!(body.ends_with(r#""lastUpdate":"2026-11-15T10:00:00.123Z"}"#), "{body}");
     let stored = PayrollCompany::from_body(&body).unwrap();
     assert!(company.says_the_same_as(&stored));
-    let later = PayrollCompany {
-        last_update: Ticks::parse_iso("2027-01-01"),
-        ..company
-    };
+    let later = PayrollCompany { last_update: Ticks::parse_iso("2027-01-01"), ..company };
     assert!(!later.says_the_same_as(&stored));
-    assert_eq!(
-        field_of(payroll, &data.replace('}', r#","lastUpdate":"yesterday"}"#)),
-        "data.lastUpdate"
-    );
+    assert_eq!(field_of(payroll, &data.replace('}', r#","lastUpdate":"yesterday"}"#)), "data.lastUpdate");
 }
 
 #[test]

@@ -15,25 +15,16 @@ const ACCOUNT_LENGTH_MAX: i64 = 20;
 const EXACT_INTEGER_MAX: i64 = 9_007_199_254_740_991;
 
 pub(super) fn company(data: &Object, warnings: &mut Warnings) -> Result<Upsert, Fault> {
-    let fields = Fields::of(
-        data,
-        &["vatName", "vatNumber", "chartOfAccountId", "accountLength"],
-    )?;
+    let fields = Fields::of(data, &["vatName", "vatNumber", "chartOfAccountId", "accountLength"])?;
     let vat_number = tax_id(fields.text("vatNumber")?, "vatNumber", warnings)?;
     let account_length = fields.integer("accountLength", 1, ACCOUNT_LENGTH_MAX)?;
     let mut members = Members::default();
     members.text("vatName", &fields.text("vatName")?);
     members.text("vatNumber", &vat_number);
-    members.number(
-        "chartOfAccountId",
-        fields.integer("chartOfAccountId", 0, EXACT_INTEGER_MAX)?,
-    );
+    members.number("chartOfAccountId", fields.integer("chartOfAccountId", 0, EXACT_INTEGER_MAX)?);
     members.number("accountLength", account_length);
     let account_length = u32::try_from(account_length).unwrap_or(0);
-    Ok(Upsert {
-        members: members.0,
-        facts: Facts::Company { account_length },
-    })
+    Ok(Upsert { members: members.0, facts: Facts::Company { account_length } })
 }
 
 pub(super) fn customer(data: &Object, warnings: &mut Warnings) -> Result<Upsert, Fault> {
@@ -51,15 +42,9 @@ pub(super) fn customer(data: &Object, warnings: &mut Warnings) -> Result<Upsert,
     let vat_number = tax_id(fields.text_or_empty("vatNumber")?, "vatNumber", warnings)?;
     let vat_name = fields.text_or_empty("vatName")?;
     if vat_name.is_empty() != vat_number.is_empty() {
-        let (empty, given) = if vat_name.is_empty() {
-            ("vatName", "vatNumber")
-        } else {
-            ("vatNumber", "vatName")
-        };
-        return Err(wrong(
-            empty,
-            &format!("is empty while {given} is given; give both or neither"),
-        ));
+        let (empty, given) =
+            if vat_name.is_empty() { ("vatName", "vatNumber") } else { ("vatNumber", "vatName") };
+        return Err(wrong(empty, &format!("is empty while {given} is given; give both or neither")));
     }
     let code = fields.text("accountCode")?;
     let digits = code_digits(&code, "accountCode")?;
@@ -68,21 +53,9 @@ pub(super) fn customer(data: &Object, warnings: &mut Warnings) -> Result<Upsert,
     members.text("vatNumber", &vat_number);
     members.text("vatName", &vat_name);
     members.text("accountCode", &code);
-    members.text(
-        "vatNumberCorrelationId",
-        &fields.text_or_empty("vatNumberCorrelationId")?,
-    );
-    members.text(
-        "accountCodeCorrelationId",
-        &fields.text_or_empty("accountCodeCorrelationId")?,
-    );
-    Ok(Upsert {
-        members: members.0,
-        facts: Facts::Coded {
-            field: "accountCode",
-            digits,
-        },
-    })
+    members.text("vatNumberCorrelationId", &fields.text_or_empty("vatNumberCorrelationId")?);
+    members.text("accountCodeCorrelationId", &fields.text_or_empty("accountCodeCorrelationId")?);
+    Ok(Upsert { members: members.0, facts: Facts::Coded { field: "accountCode", digits } })
 }
 
 pub(super) fn account(data: &Object) -> Result<Upsert, Fault> {
@@ -92,29 +65,17 @@ pub(super) fn account(data: &Object) -> Result<Upsert, Fault> {
     let mut members = Members::default();
     members.text("code", &code);
     members.text("description", &fields.text("description")?);
-    Ok(Upsert {
-        members: members.0,
-        facts: Facts::Coded {
-            field: "code",
-            digits,
-        },
-    })
+    Ok(Upsert { members: members.0, facts: Facts::Coded { field: "code", digits } })
 }
 
 pub(super) fn payroll_company(data: &Object, warnings: &mut Warnings) -> Result<Upsert, Fault> {
-    let fields = Fields::of(
-        data,
-        &["companyCode", "companyName", "identifierNumber", "lastUpdate"],
-    )?;
+    let fields = Fields::of(data, &["companyCode", "companyName", "identifierNumber", "lastUpdate"])?;
     let last_update = match fields.optional_text("lastUpdate")? {
         None => None,
         Some(text) => Some(
             Ticks::parse_iso(&text)
                 .ok_or_else(|| {
-                    wrong(
-                        "lastUpdate",
-                        "must be an ISO 8601 time such as 2026-11-15T08:30:00.000Z",
-                    )
+                    wrong("lastUpdate", "must be an ISO 8601 time such as 2026-11-15T08:30:00.000Z")
                 })?
                 .to_millisecond(),
         ),
@@ -125,10 +86,7 @@ pub(super) fn payroll_company(data: &Object, warnings: &mut Warnings) -> Result<
         identifier: tax_id(fields.text("identifierNumber")?, "identifierNumber", warnings)?,
         last_update,
     };
-    Ok(Upsert {
-        members: String::new(),
-        facts: Facts::Payroll(company),
-    })
+    Ok(Upsert { members: String::new(), facts: Facts::Payroll(company) })
 }
 
 /// A payroll company; `last_update` is the writer's, where one was given.
@@ -189,9 +147,7 @@ impl PayrollCompany {
 }
 
 fn tax_id(text: String, field: &'static str, warnings: &mut Warnings) -> Result<String, Fault> {
-    let well_formed = text
-        .bytes()
-        .all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
+    let well_formed = text.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
     if text.len() > TAX_ID_CHARS_MAX || !well_formed {
         return Err(wrong(
             field,

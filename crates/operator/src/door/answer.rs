@@ -36,15 +36,16 @@ struct Text<'a> {
 
 impl Answer {
     pub(super) fn new(process: ProcessId, tally: Tally, made_ids: MadeIds) -> Self {
-        Self {
-            process,
-            tally,
-            made_ids,
-        }
+        Self { process, tally, made_ids }
     }
 
-    /// Everything but the ids, as one JSON object.
-    pub fn json(&self) -> String {
+    /// The whole answer, as one JSON object.
+    pub fn json(self) -> String {
+        self.pieces().collect()
+    }
+
+    /// Everything but the ids.
+    fn head(&self) -> String {
         let text = Text {
             process_id: self.process,
             accepted: self.tally.accepted,
@@ -58,16 +59,13 @@ impl Answer {
 
     /// The whole answer in pieces.
     fn pieces(self) -> impl Iterator<Item = String> + Send {
-        let mut head = self.json();
+        let mut head = self.head();
         head.pop();
         head.push_str(",\"ids\":[");
         let process = self.process;
         let refused: Vec<u64> = self.tally.errors.iter().map(|error| error.line).collect();
-        let mut lines = self
-            .made_ids
-            .lines()
-            .filter(move |line| refused.binary_search(line).is_err())
-            .peekable();
+        let mut lines =
+            self.made_ids.lines().filter(move |line| refused.binary_search(line).is_err()).peekable();
         let mut first = true;
         let ids = std::iter::from_fn(move || {
             lines.peek()?;
@@ -79,28 +77,22 @@ impl Answer {
             }
             Some(piece)
         });
-        std::iter::once(head)
-            .chain(ids)
-            .chain(std::iter::once("]}".to_owned()))
+        std::iter::once(head).chain(ids).chain(std::iter::once("]}".to_owned()))
     }
 }
 
 impl IntoResponse for Answer {
     fn into_response(self) -> Response {
         if self.made_ids.is_empty() {
-            return with_type(Body::from(self.pieces().collect::<String>()));
+            return with_type(Body::from(self.json()));
         }
-        let pieces = self
-            .pieces()
-            .map(|piece| Ok::<_, std::convert::Infallible>(Bytes::from(piece)));
+        let pieces = self.pieces().map(|piece| Ok::<_, std::convert::Infallible>(Bytes::from(piece)));
         with_type(Body::from_stream(stream::iter(pieces)))
     }
 }
 
 fn with_type(body: Body) -> Response {
     let mut response = Response::new(body);
-    response
-        .headers_mut()
-        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response
 }

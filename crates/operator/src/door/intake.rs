@@ -10,6 +10,9 @@ use super::DoorError;
 use super::made_ids::{MadeIds, made_id};
 use super::split::{ITEM_BYTES_MAX, Item, SplitFault, Splitter};
 
+/// How much of a fault's message, and of the field's name, is told.
+const FAULT_CHARS_MAX: usize = 1000;
+
 /// Something about the body as a whole is wrong.
 #[derive(Debug)]
 pub(super) enum BodyFault {
@@ -18,8 +21,8 @@ pub(super) enum BodyFault {
 }
 
 impl BodyFault {
-    pub(super) fn into_error(self, tally: &Tally) -> DoorError {
-        let tally = Box::new(tally.clone());
+    pub(super) fn into_error(self, tally: Tally) -> DoorError {
+        let tally = Box::new(tally);
         match self {
             Self::OtherBody => DoorError::OtherBody(tally),
             Self::Split(SplitFault::AfterArray) => {
@@ -82,18 +85,11 @@ impl Intake {
             made_ids: MadeIds::default(),
             other_body: false,
         };
-        Self {
-            splitter: Splitter::new(),
-            reader,
-        }
+        Self { splitter: Splitter::new(), reader }
     }
 
     pub(super) fn start_tally(&self) -> Tally {
-        self.reader
-            .before
-            .as_ref()
-            .map(|before| before.tally.clone())
-            .unwrap_or_default()
+        self.reader.before.as_ref().map(|before| before.tally.clone()).unwrap_or_default()
     }
 
     pub(super) fn was_resumed(&self) -> bool {
@@ -114,14 +110,8 @@ impl Intake {
 
     pub(super) fn feed(&mut self, bytes: &[u8]) -> Result<(), BodyFault> {
         let reader = &mut self.reader;
-        self.splitter
-            .feed(bytes, &mut |item| reader.item(&item))
-            .map_err(BodyFault::Split)?;
-        if self.reader.other_body {
-            Err(BodyFault::OtherBody)
-        } else {
-            Ok(())
-        }
+        self.splitter.feed(bytes, &mut |item| reader.item(&item)).map_err(BodyFault::Split)?;
+        if self.reader.other_body { Err(BodyFault::OtherBody) } else { Ok(()) }
     }
 
     pub(super) fn end(&mut self) -> Result<(), BodyFault> {
@@ -129,11 +119,7 @@ impl Intake {
         self.splitter.end(&mut |item| reader.item(&item));
         // A body that ends before what was brought in under its key is another body.
         self.reader.check_before(u64::MAX);
-        if self.reader.other_body {
-            Err(BodyFault::OtherBody)
-        } else {
-            Ok(())
-        }
+        if self.reader.other_body { Err(BodyFault::OtherBody) } else { Ok(()) }
     }
 
     pub(super) fn take_chunk(&mut self) -> Chunk {
@@ -143,12 +129,7 @@ impl Intake {
         chunk.checkpoint = reader.key.clone().map(|key| {
             let mut hash = [0; 32];
             hash.copy_from_slice(reader.hash.clone().finish().as_ref());
-            Checkpoint {
-                key,
-                from_line: reader.handed_over,
-                to_line: reader.seen,
-                hash,
-            }
+            Checkpoint { key, from_line: reader.handed_over, to_line: reader.seen, hash }
         });
         reader.handed_over = reader.seen;
         chunk
@@ -159,17 +140,23 @@ impl Intake {
     }
 }
 
+/// A fault repeats what its line said; a thousand long lines must not make an answer of their length.
+fn clipped(fault: Fault) -> Fault {
+    let clip = |text: &str| text.chars().take(FAULT_CHARS_MAX).collect::<String>();
+    Fault { message: clip(&fault.message), field: fault.field.map(|field| clip(&field).into()), ..fault }
+}
+
 impl Reader {
     fn item(&mut self, item: &Item<'_>) {
-        if self.other_body {
-            return;
-        }
         let (number, text) = match item {
             Item::Text(number, text) => (*number, *text),
             Item::TooLong(number) => (*number, b"too long".as_slice()),
             Item::Unfinished(number) => (*number, b"unfinished".as_slice()),
         };
         self.check_before(number);
+        if self.other_body {
+            return;
+        }
         if self.key.is_some() {
             self.hash.update(&number.to_be_bytes());
             self.hash.update(&(text.len() as u64).to_be_bytes());
@@ -183,10 +170,7 @@ impl Reader {
                 "line_too_long",
                 format!("a change may have {ITEM_BYTES_MAX} bytes at most; this one was passed over"),
             )),
-            Item::Unfinished(_) => Err(Fault::new(
-                "unfinished",
-                "the body ends before the JSON array does",
-            )),
+            Item::Unfinished(_) => Err(Fault::new("unfinished", "the body ends before the JSON array does")),
         };
         match read {
             Ok(read) => {
@@ -195,16 +179,11 @@ impl Reader {
                 }
                 if !passed_over {
                     self.bytes += text.len();
-                    self.chunk
-                        .warnings
-                        .extend(read.warnings.into_iter().map(|fault| (number, fault)));
-                    self.chunk.lines.push(Line {
-                        number,
-                        change: read.change,
-                    });
+                    self.chunk.warnings.extend(read.warnings.into_iter().map(|fault| (number, fault)));
+                    self.chunk.lines.push(Line { number, change: read.change });
                 }
             }
-            Err(fault) if !passed_over => self.chunk.refused.push((number, fault)),
+            Err(fault) if !passed_over => self.chunk.refused.push((number, clipped(fault))),
             Err(_) => {}
         }
     }

@@ -25,9 +25,7 @@ impl MadeIds {
     /// The lines, in order.
     pub(super) fn lines(self) -> impl Iterator<Item = u64> {
         (0_u64..).zip(self.words).flat_map(|(at, word)| {
-            (0..64)
-                .filter(move |bit| word & (1 << bit) != 0)
-                .map(move |bit| at * 64 + bit)
+            (0..64).filter(move |bit| word & (1 << bit) != 0).map(move |bit| at * 64 + bit)
         })
     }
 }

@@ -14,7 +14,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use domain::{ProcessId, Random, TenantId};
 use futures_util::{Stream, StreamExt};
-use store::{ChangeBatch, Line, Result as StoreResult, Store, StoreError, Tally};
+use store::{ChangeBatch, Checkpoint, Line, Result as StoreResult, Store, StoreError, Tally};
 use tokio::task::JoinHandle;
 
 pub use answer::Answer;
@@ -77,12 +77,13 @@ impl Door {
         Self { store, random }
     }
 
-    /// Takes a body to its end. `progress` hears of the tally after each chunk.
+    /// Takes a body to its end. `progress` hears of the tally at the start (what an earlier request under the
+    /// same key had brought in) and whenever a chunk is settled.
     pub async fn take<E: std::fmt::Display>(
         &self,
         delivery: &Delivery,
         body: impl Stream<Item = Result<Bytes, E>>,
-        mut progress: impl FnMut(&Tally),
+        progress: impl FnMut(&Tally),
     ) -> Result<Answer, DoorError> {
         let nothing = || Box::new(Tally::default());
         let before = match &delivery.idempotency_key {
@@ -90,41 +91,35 @@ impl Door {
             None => Ok(None),
         }
         .map_err(|error| DoorError::Store(error, nothing()))?;
-        let process = before
-            .as_ref()
-            .map_or_else(|| self.random.guid(), |before| before.process);
+        let process = before.as_ref().map_or_else(|| self.random.guid(), |before| before.process);
         let mut intake = Intake::new(process, delivery.idempotency_key.clone(), before);
-        let mut writing = Writing::new(
-            self.store.clone(),
-            delivery.tenant.clone(),
-            process,
-            intake.start_tally(),
-        );
+        let (store, tenant) = (self.store.clone(), delivery.tenant.clone());
+        let mut writing = Writing::new(store, tenant, process, intake.start_tally(), progress);
         let mut body = pin!(body);
         loop {
             let frame = match next_frame(&mut body, !intake.is_empty()).await {
                 Frame::Bytes(bytes) => bytes,
                 Frame::Pause => {
-                    writing.submit(&mut intake, &mut progress).await?;
+                    writing.submit(&mut intake).await?;
                     continue;
                 }
                 Frame::End => break,
                 Frame::Broken(why) => {
-                    writing.submit(&mut intake, &mut progress).await?;
-                    return Err(DoorError::CutOff(why, Box::new(writing.settle().await?)));
+                    let tally = writing.finish(&mut intake).await?;
+                    return Err(DoorError::CutOff(why, Box::new(tally)));
                 }
             };
-            intake
-                .feed(&frame)
-                .map_err(|fault| fault.into_error(&writing.tally))?;
+            if let Err(fault) = intake.feed(&frame) {
+                return Err(fault.into_error(writing.finish(&mut intake).await?));
+            }
             if intake.lines() >= CHUNK_LINES || intake.bytes() >= CHUNK_BYTES {
-                writing.submit(&mut intake, &mut progress).await?;
+                writing.submit(&mut intake).await?;
             }
         }
-        intake.end().map_err(|fault| fault.into_error(&writing.tally))?;
-        writing.submit_last(&mut intake, &mut progress).await?;
-        let tally = writing.settle().await?;
-        progress(&tally);
+        if let Err(fault) = intake.end() {
+            return Err(fault.into_error(writing.finish(&mut intake).await?));
+        }
+        let tally = writing.finish(&mut intake).await?;
         Ok(Answer::new(process, tally, intake.into_made_ids()))
     }
 }
@@ -152,38 +147,62 @@ async fn next_frame<E: std::fmt::Display>(
 }
 
 /// One chunk is written while the next is being read.
-struct Writing {
+struct Writing<P> {
     store: Arc<dyn Store>,
     tenant: TenantId,
     process: ProcessId,
     tally: Tally,
     under_way: Option<JoinHandle<StoreResult<Tally>>>,
     submitted_any: bool,
+    progress: P,
 }
 
-impl Writing {
-    fn new(store: Arc<dyn Store>, tenant: TenantId, process: ProcessId, tally: Tally) -> Self {
-        Self {
-            store,
-            tenant,
-            process,
-            tally,
-            under_way: None,
-            submitted_any: false,
-        }
+impl<P: FnMut(&Tally)> Writing<P> {
+    fn new(
+        store: Arc<dyn Store>,
+        tenant: TenantId,
+        process: ProcessId,
+        tally: Tally,
+        mut progress: P,
+    ) -> Self {
+        progress(&tally);
+        Self { store, tenant, process, tally, under_way: None, submitted_any: false, progress }
     }
 
-    /// Waits for the chunk before, then hands this one over.
-    async fn submit(
-        &mut self,
-        intake: &mut Intake,
-        progress: &mut impl FnMut(&Tally),
-    ) -> Result<(), DoorError> {
+    /// Waits for the chunk before, then hands this one over and does not wait for it.
+    async fn submit(&mut self, intake: &mut Intake) -> Result<(), DoorError> {
+        if let Some(batch) = self.next_batch(intake).await? {
+            let store = self.store.clone();
+            self.under_way = Some(tokio::spawn(async move { store.apply_changes(batch).await }));
+        }
+        Ok(())
+    }
+
+    /// Writes down what is left, and tells the count. A body without changes still asks for the log's head.
+    async fn finish(&mut self, intake: &mut Intake) -> Result<Tally, DoorError> {
+        let batch = self.next_batch(intake).await?;
+        let before = self.settle().await?;
+        let batch = match batch {
+            Some(batch) => batch,
+            None if self.submitted_any => return Ok(before),
+            None => self.batch(Vec::new(), before.clone(), None),
+        };
+        let changes_nothing = batch.lines.is_empty() && batch.checkpoint.is_none();
+        let mut tally = self.written(self.store.apply_changes(batch).await)?;
+        if changes_nothing && intake.was_resumed() {
+            // A request that was answered before is answered the same again.
+            tally.last_sequence = before.last_sequence;
+        }
+        self.tally = tally;
+        self.settle().await
+    }
+
+    /// The next chunk as a batch, once the one before is written; none where there is nothing to write.
+    async fn next_batch(&mut self, intake: &mut Intake) -> Result<Option<ChangeBatch>, DoorError> {
         if intake.is_empty() {
-            return Ok(());
+            return Ok(None);
         }
         let mut tally = self.settle().await?;
-        progress(&tally);
         let chunk = intake.take_chunk();
         for (line, fault) in chunk.refused {
             tally.reject(line, fault);
@@ -191,63 +210,30 @@ impl Writing {
         for (line, fault) in chunk.warnings {
             tally.warn(line, fault);
         }
-        let lines: Vec<Line> = chunk.lines;
-        if lines.is_empty() && chunk.checkpoint.is_none() {
+        if chunk.lines.is_empty() && chunk.checkpoint.is_none() {
             self.tally = tally;
-            return Ok(());
+            return Ok(None);
         }
-        let (tenant, process) = (self.tenant.clone(), self.process);
-        let batch = ChangeBatch {
-            tenant,
-            process,
-            lines,
-            tally,
-            checkpoint: chunk.checkpoint,
-        };
-        let store = self.store.clone();
         self.submitted_any = true;
-        self.under_way = Some(tokio::spawn(async move { store.apply_changes(batch).await }));
-        Ok(())
+        Ok(Some(self.batch(chunk.lines, tally, chunk.checkpoint)))
     }
 
-    /// Hands over what is left; a body without changes still asks for the log's head.
-    async fn submit_last(
-        &mut self,
-        intake: &mut Intake,
-        progress: &mut impl FnMut(&Tally),
-    ) -> Result<(), DoorError> {
-        self.submit(intake, progress).await?;
-        if self.submitted_any {
-            return Ok(());
-        }
-        let (tenant, process, tally) = (self.tenant.clone(), self.process, self.tally.clone());
-        let batch = ChangeBatch {
-            tenant,
-            process,
-            lines: Vec::new(),
-            tally,
-            checkpoint: None,
-        };
-        self.tally = match self.store.apply_changes(batch).await {
-            // A request that was answered before is answered the same again.
-            Ok(tally) if intake.was_resumed() => Tally {
-                last_sequence: self.tally.last_sequence,
-                ..tally
-            },
-            Ok(tally) => tally,
-            Err(error) => return Err(DoorError::Store(error, Box::new(self.tally.clone()))),
-        };
-        Ok(())
+    fn batch(&self, lines: Vec<Line>, tally: Tally, checkpoint: Option<Checkpoint>) -> ChangeBatch {
+        ChangeBatch { tenant: self.tenant.clone(), process: self.process, lines, tally, checkpoint }
+    }
+
+    fn written(&self, written: StoreResult<Tally>) -> Result<Tally, DoorError> {
+        written.map_err(|error| DoorError::Store(error, Box::new(self.tally.clone())))
     }
 
     /// The tally once nothing is under way.
     async fn settle(&mut self) -> Result<Tally, DoorError> {
         if let Some(under_way) = self.under_way.take() {
-            let written = under_way
-                .await
-                .unwrap_or_else(|error| Err(StoreError::Internal(error.to_string())));
-            self.tally = written.map_err(|error| DoorError::Store(error, Box::new(self.tally.clone())))?;
+            let written =
+                under_way.await.unwrap_or_else(|error| Err(StoreError::Internal(error.to_string())));
+            self.tally = self.written(written)?;
         }
+        (self.progress)(&self.tally);
         Ok(self.tally.clone())
     }
 }

@@ -57,13 +57,7 @@ pub(super) struct Splitter {
 
 impl Splitter {
     pub(super) fn new() -> Self {
-        Self {
-            form: Form::Unknown,
-            held: Vec::new(),
-            too_long: false,
-            number: 0,
-            bom_bytes: 0,
-        }
+        Self { form: Form::Unknown, held: Vec::new(), too_long: false, number: 0, bom_bytes: 0 }
     }
 
     /// Takes some bytes; `take` gets every item that ends in them.
@@ -184,45 +178,17 @@ fn give(number: u64, text: &[u8], take: &mut impl FnMut(Item<'_>)) {
 /// One byte of an array.
 fn step(inside: Inside, byte: u8, items_before: u64) -> Result<Inside, SplitFault> {
     Ok(match inside {
-        Inside::Item {
-            depth,
-            in_string: true,
-            escaped,
-        } => match byte {
-            _ if escaped => Inside::Item {
-                depth,
-                in_string: true,
-                escaped: false,
-            },
-            b'\\' => Inside::Item {
-                depth,
-                in_string: true,
-                escaped: true,
-            },
+        Inside::Item { depth, in_string: true, escaped } => match byte {
+            _ if escaped => Inside::Item { depth, in_string: true, escaped: false },
+            b'\\' => Inside::Item { depth, in_string: true, escaped: true },
             b'"' if depth == 0 => Inside::AfterItem,
-            b'"' => Inside::Item {
-                depth,
-                in_string: false,
-                escaped: false,
-            },
+            b'"' => Inside::Item { depth, in_string: false, escaped: false },
             _ => inside,
         },
         Inside::Item { depth, .. } => match byte {
-            b'"' => Inside::Item {
-                depth,
-                in_string: true,
-                escaped: false,
-            },
-            b'{' | b'[' => Inside::Item {
-                depth: depth.saturating_add(1),
-                in_string: false,
-                escaped: false,
-            },
-            b'}' | b']' if depth > 1 => Inside::Item {
-                depth: depth - 1,
-                in_string: false,
-                escaped: false,
-            },
+            b'"' => Inside::Item { depth, in_string: true, escaped: false },
+            b'{' | b'[' => Inside::Item { depth: depth.saturating_add(1), in_string: false, escaped: false },
+            b'}' | b']' if depth > 1 => Inside::Item { depth: depth - 1, in_string: false, escaped: false },
             b'}' | b']' if depth == 1 => Inside::AfterItem,
             b']' => Inside::After,
             b',' if depth == 0 => Inside::Between { after_comma: true },
@@ -232,21 +198,9 @@ fn step(inside: Inside, byte: u8, items_before: u64) -> Result<Inside, SplitFaul
             byte if byte.is_ascii_whitespace() => inside,
             b']' if !after_comma => Inside::After,
             b',' | b']' => return Err(SplitFault::EmptyItem(items_before + 1)),
-            b'{' | b'[' => Inside::Item {
-                depth: 1,
-                in_string: false,
-                escaped: false,
-            },
-            b'"' => Inside::Item {
-                depth: 0,
-                in_string: true,
-                escaped: false,
-            },
-            _ => Inside::Item {
-                depth: 0,
-                in_string: false,
-                escaped: false,
-            },
+            b'{' | b'[' => Inside::Item { depth: 1, in_string: false, escaped: false },
+            b'"' => Inside::Item { depth: 0, in_string: true, escaped: false },
+            _ => Inside::Item { depth: 0, in_string: false, escaped: false },
         },
         Inside::AfterItem => match byte {
             byte if byte.is_ascii_whitespace() => inside,

@@ -19,18 +19,9 @@ const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 #[derive(Serialize, Deserialize)]
 #[serde(untagged, deny_unknown_fields)]
 enum Text {
-    Head {
-        aldaba_backup: u32,
-        schema: i64,
-        taken_at: String,
-    },
-    Table {
-        table: String,
-    },
-    End {
-        tables: BTreeMap<String, u64>,
-        sha256: String,
-    },
+    Head { aldaba_backup: u32, schema: i64, taken_at: String },
+    Table { table: String },
+    End { tables: BTreeMap<String, u64>, sha256: String },
     Row(Vec<Cell>),
 }
 
@@ -71,22 +62,17 @@ impl TryFrom<Cell> for Value {
 
 fn hex(bytes: &[u8]) -> String {
     use std::fmt::Write as _;
-    bytes
-        .iter()
-        .fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {
     if !text.len().is_multiple_of(2) || !text.is_ascii() {
         return None;
     }
-    (0..text.len())
-        .step_by(2)
-        .map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok())
-        .collect()
+    (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
 }
 
 fn damaged(why: impl Into<String>) -> ArchiveError {
@@ -139,45 +125,25 @@ fn write_lines<W: Write>(
     schema: i64,
     taken_at: String,
 ) -> Result<Summary, ArchiveError> {
-    let mut file = Writing {
-        out,
-        hash: digest::Context::new(&digest::SHA256),
-    };
-    file.line(&Text::Head {
-        aldaba_backup: FORMAT,
-        schema,
-        taken_at: taken_at.clone(),
-    })?;
+    let mut file = Writing { out, hash: digest::Context::new(&digest::SHA256) };
+    file.line(&Text::Head { aldaba_backup: FORMAT, schema, taken_at: taken_at.clone() })?;
     let mut tables = no_rows();
     let mut current = "";
     while let Some(chunk) = chunks.blocking_recv() {
         if chunk.table.name != current {
             current = chunk.table.name;
-            file.line(&Text::Table {
-                table: current.to_owned(),
-            })?;
+            file.line(&Text::Table { table: current.to_owned() })?;
         }
         *tables.entry(current.to_owned()).or_default() += chunk.rows.len() as u64;
         for row in chunk.rows {
             file.line(&Text::Row(row.into_iter().map(Cell::from).collect()))?;
         }
     }
-    ended
-        .blocking_recv()
-        .map_err(|_| damaged("the store did not give all of its rows"))?;
+    ended.blocking_recv().map_err(|_| damaged("the store did not give all of its rows"))?;
     let sha256 = hex(file.hash.clone().finish().as_ref());
-    file.line(&Text::End {
-        tables: tables.clone(),
-        sha256: sha256.clone(),
-    })?;
+    file.line(&Text::End { tables: tables.clone(), sha256: sha256.clone() })?;
     file.out.flush()?;
-    Ok(Summary {
-        schema,
-        taken_at,
-        rows: tables.values().sum(),
-        tables,
-        sha256,
-    })
+    Ok(Summary { schema, taken_at, rows: tables.values().sum(), tables, sha256 })
 }
 
 /// Reads a backup to its end and checks that it is whole; hands every chunk to `take`.
@@ -187,19 +153,10 @@ fn read_lines(
 ) -> Result<Summary, ArchiveError> {
     let mut line = Vec::new();
     let mut hash = digest::Context::new(&digest::SHA256);
-    let Text::Head {
-        aldaba_backup: FORMAT,
-        schema,
-        taken_at,
-    } = next_line(&mut input, &mut line)?
-    else {
+    let Text::Head { aldaba_backup: FORMAT, schema, taken_at } = next_line(&mut input, &mut line)? else {
         return Err(damaged("its first line is not a backup's"));
     };
-    let mut reading = Reading {
-        take,
-        chunk: None,
-        tables: no_rows(),
-    };
+    let mut reading = Reading { take, chunk: None, tables: no_rows() };
     loop {
         hash.update(&line);
         match next_line(&mut input, &mut line)? {
@@ -214,13 +171,7 @@ fn read_lines(
                     return Err(damaged("it goes on after its closing line"));
                 }
                 reading.hand_over(None)?;
-                return Ok(Summary {
-                    schema,
-                    taken_at,
-                    rows: tables.values().sum(),
-                    tables,
-                    sha256,
-                });
+                return Ok(Summary { schema, taken_at, rows: tables.values().sum(), tables, sha256 });
             }
         }
     }
@@ -253,10 +204,7 @@ impl<F: FnMut(Chunk) -> Result<(), ArchiveError>> Reading<F> {
     }
 
     fn row(&mut self, cells: Vec<Cell>) -> Result<(), ArchiveError> {
-        let chunk = self
-            .chunk
-            .as_mut()
-            .ok_or_else(|| damaged("a row before its table"))?;
+        let chunk = self.chunk.as_mut().ok_or_else(|| damaged("a row before its table"))?;
         let cells = cells.into_iter().map(Value::try_from);
         chunk.rows.push(cells.collect::<Result<_, _>>()?);
         *self.tables.entry(chunk.table.name.to_owned()).or_default() += 1;
@@ -269,10 +217,7 @@ impl<F: FnMut(Chunk) -> Result<(), ArchiveError>> Reading<F> {
 
     /// Hands the chunk over, and starts the next one where there is a table for it.
     fn hand_over(&mut self, next: Option<&'static Table>) -> Result<(), ArchiveError> {
-        let next = next.map(|table| Chunk {
-            table,
-            rows: Vec::new(),
-        });
+        let next = next.map(|table| Chunk { table, rows: Vec::new() });
         match std::mem::replace(&mut self.chunk, next) {
             Some(full) if !full.rows.is_empty() => (self.take)(full),
             _ => Ok(()),
@@ -291,10 +236,7 @@ where
     R: BufRead + Send + 'static,
 {
     if verified.schema != store.schema() {
-        return Err(ArchiveError::OtherSchema {
-            found: verified.schema,
-            known: store.schema(),
-        });
+        return Err(ArchiveError::OtherSchema { found: verified.schema, known: store.schema() });
     }
     if !store.is_empty().await? {
         return Err(ArchiveError::NotEmpty);
@@ -302,17 +244,11 @@ where
     let (sender, mut receiver) = mpsc::channel(CHUNKS_AHEAD);
     let reading = tokio::task::spawn_blocking(move || {
         read_lines(input, |chunk| {
-            sender
-                .blocking_send(chunk)
-                .map_err(|_| damaged("the store stopped taking rows"))
+            sender.blocking_send(chunk).map_err(|_| damaged("the store stopped taking rows"))
         })
     });
     while let Some(chunk) = receiver.recv().await {
-        let chunk = if chunk.table.name == "meta" {
-            without_vault(store, chunk)?
-        } else {
-            chunk
-        };
+        let chunk = if chunk.table.name == "meta" { without_vault(store, chunk)? } else { chunk };
         store.load(chunk).await?;
     }
     let summary = reading.await.map_err(|error| damaged(error.to_string()))??;
@@ -320,10 +256,7 @@ where
         return Err(damaged("it changed while it was being restored"));
     }
     for table in TABLES.iter().filter(|table| table.name != "meta") {
-        let (found, promised) = (
-            store.count_rows(table).await?,
-            summary.tables.get(table.name).copied(),
-        );
+        let (found, promised) = (store.count_rows(table).await?, summary.tables.get(table.name).copied());
         if Some(found) != promised {
             return Err(damaged(format!(
                 "{found} rows arrived in {}, {promised:?} were promised",

@@ -9,11 +9,7 @@ use crate::applications::{CLIENT_SECRET, SUBSCRIPTION_KEY};
 use crate::{Applications, Client, ClientSecret, KeySlot, Result, Standing, StoreError, Subscription};
 
 fn key_in_use(subscription: &SubscriptionId, slot: KeySlot) -> KeptKey {
-    KeptKey {
-        subscription: subscription.as_str().into(),
-        slot: slot.code(),
-        valid_until: None,
-    }
+    KeptKey { subscription: subscription.as_str().into(), slot: slot.code(), valid_until: None }
 }
 
 fn key_exists() -> StoreError {
@@ -28,30 +24,17 @@ impl Applications for MemoryStore {
         if state.clients.contains_key(client.id.as_str()) {
             return Err(StoreError::Exists(format!("a client \"{}\"", client.id)));
         }
-        let kept = KeptClient {
-            client: client.clone(),
-            secret,
-            old: None,
-        };
+        let kept = KeptClient { client: client.clone(), secret, old: None };
         state.clients.insert(client.id.as_str().into(), kept);
         Ok(())
     }
 
     async fn find_client(&self, id: &ClientId) -> Result<Option<Client>> {
-        Ok(self
-            .state()
-            .clients
-            .get(id.as_str())
-            .map(|kept| kept.client.clone()))
+        Ok(self.state().clients.get(id.as_str()).map(|kept| kept.client.clone()))
     }
 
     async fn clients(&self) -> Result<Vec<Client>> {
-        let mut clients: Vec<_> = self
-            .state()
-            .clients
-            .values()
-            .map(|kept| kept.client.clone())
-            .collect();
+        let mut clients: Vec<_> = self.state().clients.values().map(|kept| kept.client.clone()).collect();
         clients.sort_by_key(|client| (client.created_at, client.id.clone()));
         Ok(clients)
     }
@@ -62,11 +45,7 @@ impl Applications for MemoryStore {
             return Ok(false);
         };
         let (guid, created_at) = (kept.client.guid, kept.client.created_at);
-        kept.client = Client {
-            guid,
-            created_at,
-            ..client.clone()
-        };
+        kept.client = Client { guid, created_at, ..client.clone() };
         Ok(true)
     }
 
@@ -142,13 +121,8 @@ impl Applications for MemoryStore {
     async fn find_subscription_by_key(&self, key: &Secret, now: Ticks) -> Result<Option<Subscription>> {
         let hash = self.ports.vault.fingerprint(SUBSCRIPTION_KEY, key);
         let state = self.state();
-        let valid = state
-            .keys
-            .get(&hash)
-            .filter(|kept| kept.valid_until.is_none_or(|until| until > now));
-        Ok(valid
-            .and_then(|kept| state.subscriptions.get(&kept.subscription))
-            .cloned())
+        let valid = state.keys.get(&hash).filter(|kept| kept.valid_until.is_none_or(|until| until > now));
+        Ok(valid.and_then(|kept| state.subscriptions.get(&kept.subscription)).cloned())
     }
 
     async fn dev_credentials(&self) -> Result<Option<String>> {

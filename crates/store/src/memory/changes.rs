@@ -1,5 +1,7 @@
 //! The change log in memory.
 
+use std::sync::atomic::Ordering;
+
 use async_trait::async_trait;
 use domain::{TenantId, Ticks};
 
@@ -35,10 +37,7 @@ fn load(state: &State, tenant_no: i64, head: Head, batches: &[ChangeBatch]) -> G
 fn find(state: &State, tenant_no: i64, key: &Key) -> Option<Stored> {
     let place = place_no(tenant_no, key.place);
     let ordinal = state.ordinals.get(&(place, key.id.clone()))?;
-    state
-        .records
-        .get(&(place, *ordinal))
-        .map(|(_, stored)| stored.clone())
+    state.records.get(&(place, *ordinal)).map(|(_, stored)| stored.clone())
 }
 
 fn write(state: &mut State, tenant_no: i64, plan: Plan, now: Ticks) {
@@ -50,12 +49,8 @@ fn write(state: &mut State, tenant_no: i64, plan: Plan, now: Ticks) {
     }
     for row in plan.inserts.into_iter().chain(plan.updates) {
         let place = place_no(tenant_no, row.key.place);
-        state
-            .ordinals
-            .insert((place, row.key.id.clone()), row.stored.ordinal);
-        state
-            .records
-            .insert((place, row.stored.ordinal), (row.key.id, row.stored));
+        state.ordinals.insert((place, row.key.id.clone()), row.stored.ordinal);
+        state.records.insert((place, row.stored.ordinal), (row.key.id, row.stored));
     }
     for row in plan.log {
         state.log.insert((tenant_no, row.entry.sequence), row);
@@ -64,15 +59,9 @@ fn write(state: &mut State, tenant_no: i64, plan: Plan, now: Ticks) {
         state.collections.insert(place_no(tenant_no, place), collection);
     }
     for company_no in plan.departed {
-        state
-            .records
-            .retain(|((tenant, company, _), _), _| (*tenant, *company) != (tenant_no, company_no));
-        state
-            .ordinals
-            .retain(|((tenant, company, _), _), _| (*tenant, *company) != (tenant_no, company_no));
-        state
-            .collections
-            .retain(|(tenant, company, _), _| (*tenant, *company) != (tenant_no, company_no));
+        state.records.retain(|((tenant, company, _), _), _| (*tenant, *company) != (tenant_no, company_no));
+        state.ordinals.retain(|((tenant, company, _), _), _| (*tenant, *company) != (tenant_no, company_no));
+        state.collections.retain(|(tenant, company, _), _| (*tenant, *company) != (tenant_no, company_no));
     }
     for (key, progress) in plan.progress {
         state.processes.insert((tenant_no, key), (progress, now));
@@ -100,6 +89,7 @@ impl ChangeLog for MemoryStore {
         let now = self.ports.clock.now();
         let (plan, mut tallies) = plan::decide(ground, batches, now, &*self.ports.random);
         write(&mut state, tenant_no, plan, now);
+        self.change_commits.fetch_add(1, Ordering::Relaxed);
         tallies.pop().unwrap_or_else(|| Ok(Tally::default()))
     }
 
@@ -108,10 +98,7 @@ impl ChangeLog for MemoryStore {
         let Some(tenant_no) = state.tenant_no(tenant) else {
             return Ok(None);
         };
-        Ok(state
-            .processes
-            .get(&(tenant_no, key.to_owned()))
-            .map(|(progress, _)| progress.clone()))
+        Ok(state.processes.get(&(tenant_no, key.to_owned())).map(|(progress, _)| progress.clone()))
     }
 
     async fn read_log(&self, query: &LogQuery) -> Result<LogPage> {

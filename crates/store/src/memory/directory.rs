@@ -17,23 +17,12 @@ impl Directory for MemoryStore {
         let tenant_no = state.next_tenant_no;
         state.tenants.insert(tenant_no, tenant.clone());
         let bounds = LogBounds { floor: 0, head: 0 };
-        state.heads.insert(
-            tenant_no,
-            Head {
-                bounds,
-                version: Ticks(0),
-            },
-        );
+        state.heads.insert(tenant_no, Head { bounds, version: Ticks(0) });
         Ok(())
     }
 
     async fn find_tenant(&self, id: &TenantId) -> Result<Option<Tenant>> {
-        Ok(self
-            .state()
-            .tenants
-            .values()
-            .find(|tenant| tenant.id == *id)
-            .cloned())
+        Ok(self.state().tenants.values().find(|tenant| tenant.id == *id).cloned())
     }
 
     async fn tenants(&self) -> Result<Vec<Tenant>> {
@@ -72,11 +61,7 @@ impl Directory for MemoryStore {
 
     async fn add_user(&self, user: &User) -> Result<()> {
         let mut state = self.writing()?;
-        if state
-            .users
-            .values()
-            .any(|other| other.email == user.email || other.id == user.id)
-        {
+        if state.users.values().any(|other| other.email == user.email || other.id == user.id) {
             return Err(StoreError::Exists(format!("a user \"{}\"", user.email)));
         }
         state.users.insert(user.id.as_str().into(), user.clone());
@@ -84,12 +69,7 @@ impl Directory for MemoryStore {
     }
 
     async fn find_user_by_email(&self, email: &str) -> Result<Option<User>> {
-        Ok(self
-            .state()
-            .users
-            .values()
-            .find(|user| user.email == email)
-            .cloned())
+        Ok(self.state().users.values().find(|user| user.email == email).cloned())
     }
 
     async fn users(&self) -> Result<Vec<User>> {
@@ -125,20 +105,13 @@ impl Directory for MemoryStore {
     async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
         let mut state = self.writing()?;
         let before = state.memberships.len();
-        state
-            .memberships
-            .retain(|one| one.user != *user || one.tenant != *tenant);
+        state.memberships.retain(|one| one.user != *user || one.tenant != *tenant);
         Ok(state.memberships.len() < before)
     }
 
     async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>> {
         let state = self.state();
-        let mut found: Vec<_> = state
-            .memberships
-            .iter()
-            .filter(|one| one.user == *user)
-            .cloned()
-            .collect();
+        let mut found: Vec<_> = state.memberships.iter().filter(|one| one.user == *user).cloned().collect();
         found.sort_by_key(|one| (one.created_at, one.id.clone()));
         Ok(found)
     }

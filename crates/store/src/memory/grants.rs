@@ -65,11 +65,7 @@ impl Grants for MemoryStore {
         if state.codes.contains_key(&hash) {
             return Err(StoreError::Exists("such a code".into()));
         }
-        let kept = KeptCode {
-            code: kept.clone(),
-            used: false,
-            grant: None,
-        };
+        let kept = KeptCode { code: kept.clone(), used: false, grant: None };
         state.codes.insert(hash, kept);
         Ok(())
     }
@@ -110,10 +106,7 @@ impl Grants for MemoryStore {
         if !is_live {
             return Ok(CodeTaken::Expired);
         }
-        Ok(CodeTaken::Fresh {
-            code,
-            grant: new.map(|new| new.grant),
-        })
+        Ok(CodeTaken::Fresh { code, grant: new.map(|new| new.grant) })
     }
 
     async fn rotate_refresh(&self, rotation: &Rotation) -> Result<RefreshRotated> {

@@ -10,18 +10,12 @@ use crate::{Result, SigningKey, SigningKeys, StoreError};
 #[async_trait]
 impl SigningKeys for MemoryStore {
     async fn add_signing_key(&self, key: &SigningKey) -> Result<()> {
-        let sealed = self
-            .ports
-            .vault
-            .seal(&*self.ports.random, &purpose(&key.kid), key.private.reveal())?;
+        let sealed = self.ports.vault.seal(&*self.ports.random, &purpose(&key.kid), key.private.reveal())?;
         let mut state = self.writing()?;
         if state.signing_keys.contains_key(&key.kid) {
             return Err(StoreError::Exists(format!("a signing key \"{}\"", key.kid)));
         }
-        let kept = SigningKey {
-            private: Secret::new(""),
-            ..key.clone()
-        };
+        let kept = SigningKey { private: Secret::new(""), ..key.clone() };
         state.signing_keys.insert(key.kid.clone(), (kept, sealed));
         Ok(())
     }
@@ -30,10 +24,7 @@ impl SigningKeys for MemoryStore {
         let state = self.state();
         let opened = state.signing_keys.values().map(|(key, sealed)| {
             let private = self.ports.vault.open(&purpose(&key.kid), sealed)?;
-            Ok(SigningKey {
-                private,
-                ..key.clone()
-            })
+            Ok(SigningKey { private, ..key.clone() })
         });
         let mut keys = opened.collect::<Result<Vec<_>>>()?;
         keys.sort_by_key(|key| (key.created_at, key.kid.clone()));

@@ -10,7 +10,7 @@ mod upkeep;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use domain::{TenantId, Ticks};
 use parking_lot::Mutex;
@@ -18,7 +18,8 @@ use parking_lot::Mutex;
 use crate::grants::RefreshRow;
 use crate::plan::{Collection, LogRow, Place, Stored};
 use crate::{
-    Client, Code, Grant, LogBounds, Membership, Ports, Progress, Result, StoreError, Subscription, Tenant, User,
+    Client, Code, Grant, LogBounds, Membership, Ports, Progress, Result, StoreError, Subscription, Tenant,
+    User,
 };
 
 /// What a memory store holds; handles on the same contents see the same store.
@@ -36,6 +37,7 @@ pub struct MemoryStore {
     contents: Contents,
     ports: Ports,
     closed: Arc<AtomicBool>,
+    change_commits: Arc<AtomicU64>,
 }
 
 /// (tenant, company, resource)
@@ -102,11 +104,7 @@ impl MemoryStore {
             }
             ports.vault.check(state.vault.as_deref().unwrap_or_default())?;
         }
-        Ok(Self {
-            contents,
-            ports,
-            closed: Arc::default(),
-        })
+        Ok(Self { contents, ports, closed: Arc::default(), change_commits: Arc::default() })
     }
 
     pub fn contents(&self) -> Contents {
@@ -128,19 +126,14 @@ impl MemoryStore {
 
 impl State {
     fn tenant_no(&self, id: &TenantId) -> Option<i64> {
-        self.tenants
-            .iter()
-            .find(|(_, tenant)| tenant.id == *id)
-            .map(|(no, _)| *no)
+        self.tenants.iter().find(|(_, tenant)| tenant.id == *id).map(|(no, _)| *no)
     }
 
     /// The number of a company that is there (0 where none is asked for).
     fn company_no(&self, tenant_no: i64, company: Option<&str>) -> Option<i64> {
         let Some(company) = company else { return Some(0) };
         let companies = place_no(tenant_no, Place::companies());
-        self.ordinals
-            .get(&(companies, company.into()))
-            .map(|ordinal| crate::plan::signed(*ordinal))
+        self.ordinals.get(&(companies, company.into())).map(|ordinal| crate::plan::signed(*ordinal))
     }
 }
 

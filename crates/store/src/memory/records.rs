@@ -22,10 +22,7 @@ impl Records for MemoryStore {
             let place = place_no(tenant_no, Place { company_no, resource });
             let ordinal = state.ordinals.get(&(place, correlation_id.into()))?;
             let (_, stored) = state.records.get(&(place, *ordinal))?;
-            Some(Record {
-                body: stored.body.as_str().into(),
-                sequence: stored.sequence,
-            })
+            Some(Record { body: stored.body.as_str().into(), sequence: stored.sequence })
         });
         Ok(found)
     }
@@ -34,13 +31,7 @@ impl Records for MemoryStore {
         let state = self.state();
         let found = state.tenant_no(&query.tenant).and_then(|tenant_no| {
             let company_no = state.company_no(tenant_no, query.company.as_deref())?;
-            let place = place_no(
-                tenant_no,
-                Place {
-                    company_no,
-                    resource: query.resource,
-                },
-            );
+            let place = place_no(tenant_no, Place { company_no, resource: query.resource });
             let all = state.collections.get(&place).copied().unwrap_or_default();
             let bodies = state
                 .records
@@ -50,12 +41,7 @@ impl Records for MemoryStore {
                 .map(|(_, (_, stored))| stored.body.as_str().into())
                 .collect();
             let head = state.heads.get(&tenant_no)?.bounds.head;
-            Some(Page {
-                bodies,
-                total: all.live,
-                version: all.version,
-                head,
-            })
+            Some(Page { bodies, total: all.live, version: all.version, head })
         });
         Ok(found)
     }

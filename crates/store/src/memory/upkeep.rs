@@ -3,18 +3,15 @@
 use async_trait::async_trait;
 use domain::Ticks;
 use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
 
 use super::MemoryStore;
 use crate::{Expired, Health, Result, Upkeep};
 
 /// Takes away up to `max` entries that are past; tells how many.
 fn drop_some<K: Ord + Clone, V>(map: &mut BTreeMap<K, V>, max: usize, past: impl Fn(&V) -> bool) -> usize {
-    let keys: Vec<K> = map
-        .iter()
-        .filter(|(_, value)| past(value))
-        .take(max)
-        .map(|(key, _)| key.clone())
-        .collect();
+    let keys: Vec<K> =
+        map.iter().filter(|(_, value)| past(value)).take(max).map(|(key, _)| key.clone()).collect();
     for key in &keys {
         map.remove(key);
     }
@@ -36,9 +33,7 @@ impl Upkeep for MemoryStore {
             keys: drop_some(&mut state.keys, rows_max, |key| {
                 key.valid_until.is_some_and(|until| until < now)
             }),
-            processes: drop_some(&mut state.processes, rows_max, |(_, touched)| {
-                *touched < processes_before
-            }),
+            processes: drop_some(&mut state.processes, rows_max, |(_, touched)| *touched < processes_before),
         })
     }
 
@@ -48,10 +43,10 @@ impl Upkeep for MemoryStore {
     }
 
     fn change_commits(&self) -> u64 {
-        0
+        self.change_commits.load(Ordering::Relaxed)
     }
 
     async fn close(&self) {
-        self.closed.store(true, std::sync::atomic::Ordering::SeqCst);
+        self.closed.store(true, Ordering::SeqCst);
     }
 }

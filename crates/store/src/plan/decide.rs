@@ -25,13 +25,7 @@ pub(crate) fn decide(
     random: &dyn Random,
 ) -> (Plan, Vec<Result<Tally>>) {
     let head_before = ground.head;
-    let mut planner = Planner {
-        ground,
-        now,
-        random,
-        plan: Plan::default(),
-        gaps: HashMap::new(),
-    };
+    let mut planner = Planner { ground, now, random, plan: Plan::default(), gaps: HashMap::new() };
     let tallies = batches.into_iter().map(|batch| planner.batch(batch)).collect();
     (finish(planner.plan, planner.ground, planner.gaps, head_before), tallies)
 }
@@ -54,20 +48,9 @@ impl Given {
     /// The record as this change leaves it.
     fn stored(&self, key: &Key, ordinal: u64, state: State, body: impl FnOnce(Tail<'_>) -> String) -> Stored {
         let Self { sequence, version } = *self;
-        let body = body(Tail {
-            resource: key.place.resource,
-            correlation_id: &key.id,
-            state,
-            version,
-            sequence,
-        });
-        Stored {
-            ordinal,
-            state,
-            version,
-            sequence,
-            body,
-        }
+        let body =
+            body(Tail { resource: key.place.resource, correlation_id: &key.id, state, version, sequence });
+        Stored { ordinal, state, version, sequence, body }
     }
 }
 
@@ -81,11 +64,7 @@ struct Step<'a> {
 impl Planner<'_> {
     fn batch(&mut self, batch: ChangeBatch) -> Result<Tally> {
         if let Some(mark) = &batch.checkpoint {
-            let stands_at = self
-                .ground
-                .progress
-                .get(&mark.key)
-                .map_or(0, |progress| progress.line);
+            let stands_at = self.ground.progress.get(&mark.key).map_or(0, |progress| progress.line);
             if stands_at != mark.from_line {
                 return Err(StoreError::KeyInUse(mark.key.clone()));
             }
@@ -98,16 +77,8 @@ impl Planner<'_> {
             }
         }
         tally.last_sequence = self.ground.head;
-        if let Some(Checkpoint {
-            key, to_line, hash, ..
-        }) = batch.checkpoint
-        {
-            let progress = Progress {
-                line: to_line,
-                hash,
-                process: batch.process,
-                tally: tally.clone(),
-            };
+        if let Some(Checkpoint { key, to_line, hash, .. }) = batch.checkpoint {
+            let progress = Progress { line: to_line, hash, process: batch.process, tally: tally.clone() };
             self.ground.progress.insert(key.clone(), progress.clone());
             self.plan.progress.push((key, progress));
         }
@@ -118,18 +89,11 @@ impl Planner<'_> {
         let Some(place) = self.ground.place(change) else {
             let company = change.company.as_ref().map_or("", |company| company.as_str());
             return Err(
-                Fault::new("unknown_company", format!("there is no company \"{company}\"")).at("company"),
+                Fault::new("unknown_company", format!("there is no company \"{company}\"")).at("company")
             );
         };
-        let step = Step {
-            change,
-            process,
-            place,
-        };
-        let key = Key {
-            place,
-            id: change.correlation_id.as_str().into(),
-        };
+        let step = Step { change, process, place };
+        let key = Key { place, id: change.correlation_id.as_str().into() };
         match (&change.action, self.ground.records.contains_key(&key)) {
             (Action::Upsert(upsert), exists) => {
                 self.check_code(&step, upsert)?;
@@ -145,11 +109,8 @@ impl Planner<'_> {
                 Ok(())
             }
             (_, false) => {
-                let message = format!(
-                    "there is no record \"{}\" of {}",
-                    change.correlation_id,
-                    change.resource.word()
-                );
+                let message =
+                    format!("there is no record \"{}\" of {}", change.correlation_id, change.resource.word());
                 Err(Fault::new("unknown_record", message).at("correlationId"))
             }
             (Action::Disable, true) => {
@@ -172,11 +133,7 @@ impl Planner<'_> {
         let Facts::Coded { field, digits } = upsert.facts else {
             return Ok(());
         };
-        let company = step
-            .change
-            .company
-            .as_ref()
-            .map_or("", |company| company.as_str());
+        let company = step.change.company.as_ref().map_or("", |company| company.as_str());
         match self.ground.account_length(step.place.company_no, company) {
             Some(length) if length != digits => Err(Fault::new(
                 "invalid_member",
@@ -238,9 +195,7 @@ impl Planner<'_> {
         }
         let resource = step.place.resource;
         let ordinal = live.stored.ordinal;
-        let members = tail(resource, &key.id, &live.stored)
-            .members_of(&live.stored.body)
-            .to_owned();
+        let members = tail(resource, &key.id, &live.stored).members_of(&live.stored.body).to_owned();
         let given = self.append(step, kind, None);
         let stored = given.stored(key, ordinal, state, |tail| tail.body_of(&members));
         self.replace(step, key, stored, None);
@@ -283,16 +238,9 @@ impl Planner<'_> {
         let (sequence, version) = (self.ground.head, self.ground.version);
         let id = change.correlation_id.as_str();
         let is_company = change.resource == Resource::companies();
-        let company = if is_company {
-            id
-        } else {
-            change.company.as_ref().map_or("", |company| company.as_str())
-        };
-        let company_no = if is_company {
-            self.number_of_company(id, kind)
-        } else {
-            step.place.company_no
-        };
+        let company =
+            if is_company { id } else { change.company.as_ref().map_or("", |company| company.as_str()) };
+        let company_no = if is_company { self.number_of_company(id, kind) } else { step.place.company_no };
         let conversation: Guid = self.random.guid();
         let entry = LogEntry {
             sequence,
@@ -309,21 +257,14 @@ impl Planner<'_> {
             changes,
             envelope: ENVELOPE,
         };
-        self.plan.log.push(LogRow {
-            entry,
-            company_no,
-            record_key: record_key(company, id),
-        });
+        self.plan.log.push(LogRow { entry, company_no, record_key: record_key(company, id) });
         Given { sequence, version }
     }
 
     /// The number of a company that is there, or the one that it is about to get. A failure of one that is
     /// not there is no company's.
     fn number_of_company(&self, id: &str, kind: EventKind) -> i64 {
-        let key = Key {
-            place: Place::companies(),
-            id: id.into(),
-        };
+        let key = Key { place: Place::companies(), id: id.into() };
         match (self.ground.records.get(&key), kind) {
             (Some(company), _) => signed(company.stored.ordinal),
             (None, EventKind::Created) => {
@@ -336,13 +277,7 @@ impl Planner<'_> {
 }
 
 fn tail<'a>(resource: Resource, correlation_id: &'a str, stored: &Stored) -> Tail<'a> {
-    Tail {
-        resource,
-        correlation_id,
-        state: stored.state,
-        version: stored.version,
-        sequence: stored.sequence,
-    }
+    Tail { resource, correlation_id, state: stored.state, version: stored.version, sequence: stored.sequence }
 }
 
 /// What an invoicing notification will tell of the change.

@@ -17,25 +17,16 @@ pub(super) fn finish(
     let stays = |place: &Place| !gone.contains(&place.company_no);
     for (key, live) in ground.records {
         if live.touched && stays(&key.place) {
-            let rows = if live.fresh {
-                &mut plan.inserts
-            } else {
-                &mut plan.updates
-            };
-            rows.push(Row {
-                key,
-                stored: live.stored,
-                payroll: live.payroll,
-            });
+            let rows = if live.fresh { &mut plan.inserts } else { &mut plan.updates };
+            rows.push(Row { key, stored: live.stored, payroll: live.payroll });
         }
     }
     let order = |row: &Row| (row.key.place.order(), signed(row.stored.ordinal));
     plan.inserts.sort_by_key(order);
     plan.updates.sort_by_key(order);
     let moved = ground.collections.into_iter();
-    plan.collections = moved
-        .filter(|(place, collection)| stays(place) && collection.version > head_before)
-        .collect();
+    plan.collections =
+        moved.filter(|(place, collection)| stays(place) && collection.version > head_before).collect();
     plan.collections.sort_by_key(|(place, _)| place.order());
     plan.gaps = gaps
         .into_iter()

@@ -53,10 +53,7 @@ impl Ground {
         });
         named
             .filter(|id| seen.insert(*id))
-            .map(|id| Key {
-                place: Place::companies(),
-                id: id.into(),
-            })
+            .map(|id| Key { place: Place::companies(), id: id.into() })
             .collect()
     }
 
@@ -67,10 +64,8 @@ impl Ground {
             .filter(|change| change.resource != Resource::companies())
             .filter_map(|change| {
                 let place = self.place(change)?;
-                seen.insert((place, change.correlation_id.as_str())).then(|| Key {
-                    place,
-                    id: change.correlation_id.as_str().into(),
-                })
+                seen.insert((place, change.correlation_id.as_str()))
+                    .then(|| Key { place, id: change.correlation_id.as_str().into() })
             })
             .collect()
     }
@@ -78,31 +73,16 @@ impl Ground {
     /// The collections to load, once the companies are known.
     pub(crate) fn places(&self, batches: &[ChangeBatch]) -> Vec<Place> {
         let mut seen = HashSet::new();
-        changes(batches)
-            .filter_map(|change| self.place(change))
-            .filter(|place| seen.insert(*place))
-            .collect()
+        changes(batches).filter_map(|change| self.place(change)).filter(|place| seen.insert(*place)).collect()
     }
 
     /// The idempotency keys whose progress to load.
     pub(crate) fn progress_keys(batches: &[ChangeBatch]) -> Vec<String> {
-        batches
-            .iter()
-            .filter_map(|batch| batch.checkpoint.as_ref())
-            .map(|mark| mark.key.clone())
-            .collect()
+        batches.iter().filter_map(|batch| batch.checkpoint.as_ref()).map(|mark| mark.key.clone()).collect()
     }
 
     pub(crate) fn know_record(&mut self, key: Key, stored: Stored) {
-        self.records.insert(
-            key,
-            Live {
-                stored,
-                payroll: None,
-                fresh: false,
-                touched: false,
-            },
-        );
+        self.records.insert(key, Live { stored, payroll: None, fresh: false, touched: false });
     }
 
     pub(crate) fn know_collection(&mut self, place: Place, collection: Collection) {
@@ -119,17 +99,11 @@ impl Ground {
             Owner::Tenant => TENANT,
             Owner::Company => {
                 let id = change.company.as_ref()?.as_str().into();
-                let company = self.records.get(&Key {
-                    place: Place::companies(),
-                    id,
-                })?;
+                let company = self.records.get(&Key { place: Place::companies(), id })?;
                 super::signed(company.stored.ordinal)
             }
         };
-        Some(Place {
-            company_no,
-            resource: change.resource,
-        })
+        Some(Place { company_no, resource: change.resource })
     }
 
     /// How many digits an account code has in the company of this number.
@@ -142,10 +116,7 @@ impl Ground {
         if let Some(length) = self.account_lengths.get(&company_no) {
             return Some(*length);
         }
-        let key = Key {
-            place: Place::companies(),
-            id: company.into(),
-        };
+        let key = Key { place: Place::companies(), id: company.into() };
         let body: Body = serde_json::from_str(&self.records.get(&key)?.stored.body).ok()?;
         self.account_lengths.insert(company_no, body.account_length);
         Some(body.account_length)
@@ -157,8 +128,5 @@ impl Ground {
 }
 
 fn changes(batches: &[ChangeBatch]) -> impl Iterator<Item = &Change> {
-    batches
-        .iter()
-        .flat_map(|batch| &batch.lines)
-        .map(|line| &line.change)
+    batches.iter().flat_map(|batch| &batch.lines).map(|line| &line.change)
 }

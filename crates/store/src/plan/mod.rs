@@ -26,10 +26,7 @@ pub(crate) struct Place {
 
 impl Place {
     pub(crate) fn companies() -> Self {
-        Self {
-            company_no: TENANT,
-            resource: Resource::companies(),
-        }
+        Self { company_no: TENANT, resource: Resource::companies() }
     }
 
     fn order(self) -> (i64, i16) {
@@ -62,11 +59,7 @@ pub(crate) struct Collection {
 
 impl Default for Collection {
     fn default() -> Self {
-        Self {
-            next_ordinal: 1,
-            live: 0,
-            version: 0,
-        }
+        Self { next_ordinal: 1, live: 0, version: 0 }
     }
 }
 

@@ -69,19 +69,11 @@ impl Applications for PostgresStore {
     }
 
     async fn find_client(&self, id: &ClientId) -> Result<Option<Client>> {
-        self.row(&format!("{CLIENT} WHERE id = $1"), &[&id.as_str()])
-            .await?
-            .as_ref()
-            .map(client)
-            .transpose()
+        self.row(&format!("{CLIENT} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(client).transpose()
     }
 
     async fn clients(&self) -> Result<Vec<Client>> {
-        self.rows(&format!("{CLIENT} ORDER BY created_at, id"), &[])
-            .await?
-            .iter()
-            .map(client)
-            .collect()
+        self.rows(&format!("{CLIENT} ORDER BY created_at, id"), &[]).await?.iter().map(client).collect()
     }
 
     async fn update_client(&self, client: &Client) -> Result<bool> {
@@ -150,11 +142,8 @@ impl Applications for PostgresStore {
     }
 
     async fn set_subscription_standing(&self, id: &SubscriptionId, standing: Standing) -> Result<bool> {
-        self.change(
-            "UPDATE subscriptions SET standing = $2 WHERE id = $1",
-            &[&id.as_str(), &standing.code()],
-        )
-        .await
+        self.change("UPDATE subscriptions SET standing = $2 WHERE id = $1", &[&id.as_str(), &standing.code()])
+            .await
     }
 
     async fn rotate_key(
@@ -201,8 +190,7 @@ impl Applications for PostgresStore {
 
     async fn dev_credentials(&self) -> Result<Option<String>> {
         let row = self.row("SELECT value FROM meta WHERE name = 'dev'", &[]).await?;
-        row.map(|row| String::from_utf8(row.get(0)).map_err(StoreError::internal))
-            .transpose()
+        row.map(|row| String::from_utf8(row.get(0)).map_err(StoreError::internal)).transpose()
     }
 
     async fn keep_dev_credentials(&self, json: &str) -> Result<()> {

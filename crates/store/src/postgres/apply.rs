@@ -1,14 +1,13 @@
-//! Applies changes in PostgreSQL: locks the tenant's head, loads the ground of a plan, writes the plan
+//! Applies changes in PostgreSQL: locks the tenant's head, has the ground of a plan loaded, writes the plan
 //! down as arrays. Statements that do not wait for each other's answers go out together.
 
 use deadpool_postgres::Transaction;
-use domain::record::State;
 use domain::{Resource, TenantId, Ticks};
 
-use super::changes::progress;
-use super::rows::{code, small};
+use super::load::load;
+use super::rows::{code, column, found};
 use super::{PostgresStore, fault};
-use crate::plan::{self, Collection, Ground, Key, LogRow, Place, Plan, Row, Stored, signed, unsigned};
+use crate::plan::{self, Collection, Ground, LogRow, Place, Plan, Row, signed, unsigned};
 use crate::{ChangeBatch, Result, StoreError, Tally};
 
 impl PostgresStore {
@@ -26,11 +25,7 @@ impl PostgresStore {
             )
             .await
             .map_err(fault)?;
-        let Some(row) = transaction
-            .query_opt(&head, &[&tenant.as_str()])
-            .await
-            .map_err(fault)?
-        else {
+        let Some(row) = found(transaction.query_opt(&head, &[&tenant.as_str()]).await)? else {
             let unknown = || StoreError::UnknownTenant(tenant.to_string());
             return Ok(batches.iter().map(|_| Err(unknown())).collect());
         };
@@ -43,115 +38,6 @@ impl PostgresStore {
         transaction.commit().await.map_err(fault)?;
         Ok(tallies)
     }
-}
-
-async fn load(
-    transaction: &Transaction<'_>,
-    tenant_no: i64,
-    batches: &[ChangeBatch],
-    mut ground: Ground,
-) -> Result<Ground> {
-    load_records(transaction, tenant_no, Ground::company_keys(batches), &mut ground).await?;
-    let keys = ground.record_keys(batches);
-    let places = ground.places(batches);
-    load_records(transaction, tenant_no, keys, &mut ground).await?;
-    load_collections(transaction, tenant_no, places, &mut ground).await?;
-    for key in Ground::progress_keys(batches) {
-        let find = transaction
-            .prepare_cached(
-                "SELECT line, hash, process, tally FROM processes WHERE tenant_no = $1 AND idempotency_key = $2",
-            )
-            .await
-            .map_err(fault)?;
-        if let Some(row) = transaction
-            .query_opt(&find, &[&tenant_no, &key])
-            .await
-            .map_err(fault)?
-        {
-            ground.know_progress(key, progress(&row)?);
-        }
-    }
-    Ok(ground)
-}
-
-async fn load_records(
-    transaction: &Transaction<'_>,
-    tenant_no: i64,
-    mut keys: Vec<Key>,
-    ground: &mut Ground,
-) -> Result<()> {
-    if keys.is_empty() {
-        return Ok(());
-    }
-    let companies: Vec<i64> = keys.iter().map(|key| key.place.company_no).collect();
-    let resources: Vec<i64> = keys.iter().map(|key| code(key.place.resource)).collect();
-    let ids: Vec<&str> = keys.iter().map(|key| &*key.id).collect();
-    let find = transaction
-        .prepare_cached(
-            "SELECT k.at, r.ordinal, r.state, r.version, r.sequence, r.body
-             FROM unnest($2::bigint[], $3::bigint[], $4::text[]) WITH ORDINALITY AS k (company_no, resource, id, at)
-             JOIN records r ON r.tenant_no = $1 AND r.company_no = k.company_no AND r.resource = k.resource
-                 AND r.correlation_id = k.id ORDER BY k.at DESC",
-        )
-        .await
-        .map_err(fault)?;
-    let rows = transaction
-        .query(&find, &[&tenant_no, &companies, &resources, &ids])
-        .await
-        .map_err(fault)?;
-    // From the last to the first, so that taking one does not move those still to be taken.
-    for row in rows {
-        let at = usize::try_from(row.get::<_, i64>(0) - 1).unwrap_or(usize::MAX);
-        if at >= keys.len() {
-            continue;
-        }
-        let stored = Stored {
-            ordinal: unsigned(row.get(1)),
-            state: State::by_code(small(row.get(2))),
-            version: Ticks(row.get(3)),
-            sequence: unsigned(row.get(4)),
-            body: row.get(5),
-        };
-        ground.know_record(keys.swap_remove(at), stored);
-    }
-    Ok(())
-}
-
-async fn load_collections(
-    transaction: &Transaction<'_>,
-    tenant_no: i64,
-    places: Vec<Place>,
-    ground: &mut Ground,
-) -> Result<()> {
-    let companies: Vec<i64> = places.iter().map(|place| place.company_no).collect();
-    let resources: Vec<i64> = places.iter().map(|place| code(place.resource)).collect();
-    let find = transaction
-        .prepare_cached(
-            "SELECT k.at, c.next_ordinal, c.live, c.version
-             FROM unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY AS k (company_no, resource, at)
-             JOIN collections c ON c.tenant_no = $1 AND c.company_no = k.company_no AND c.resource = k.resource",
-        )
-        .await
-        .map_err(fault)?;
-    for row in transaction
-        .query(&find, &[&tenant_no, &companies, &resources])
-        .await
-        .map_err(fault)?
-    {
-        let at = usize::try_from(row.get::<_, i64>(0) - 1).unwrap_or(usize::MAX);
-        if let Some(place) = places.get(at) {
-            let (next_ordinal, live) = (unsigned(row.get(1)), unsigned(row.get(2)));
-            ground.know_collection(
-                *place,
-                Collection {
-                    next_ordinal,
-                    live,
-                    version: unsigned(row.get(3)),
-                },
-            );
-        }
-    }
-    Ok(())
 }
 
 async fn write(transaction: &Transaction<'_>, tenant_no: i64, plan: &Plan, now: Ticks) -> Result<()> {
@@ -177,10 +63,7 @@ async fn write_head(transaction: &Transaction<'_>, tenant_no: i64, plan: &Plan) 
         .prepare_cached("UPDATE heads SET head = $2, version = $3 WHERE tenant_no = $1")
         .await
         .map_err(fault)?;
-    transaction
-        .execute(&update, &[&tenant_no, &signed(plan.head), &plan.version.0])
-        .await
-        .map_err(fault)?;
+    transaction.execute(&update, &[&tenant_no, &signed(plan.head), &plan.version.0]).await.map_err(fault)?;
     Ok(())
 }
 
@@ -188,9 +71,9 @@ async fn delete_records(transaction: &Transaction<'_>, tenant_no: i64, gone: &[(
     if gone.is_empty() {
         return Ok(());
     }
-    let companies: Vec<i64> = gone.iter().map(|(place, _)| place.company_no).collect();
-    let resources: Vec<i64> = gone.iter().map(|(place, _)| code(place.resource)).collect();
-    let ordinals: Vec<i64> = gone.iter().map(|(_, ordinal)| signed(*ordinal)).collect();
+    let companies = column(gone, |(place, _)| place.company_no);
+    let resources = column(gone, |(place, _)| code(place.resource));
+    let ordinals = column(gone, |(_, ordinal)| signed(*ordinal));
     let delete = transaction
         .prepare_cached(
             "DELETE FROM records r USING unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS k (company_no, resource, ordinal)
@@ -199,10 +82,7 @@ async fn delete_records(transaction: &Transaction<'_>, tenant_no: i64, gone: &[(
         )
         .await
         .map_err(fault)?;
-    transaction
-        .execute(&delete, &[&tenant_no, &companies, &resources, &ordinals])
-        .await
-        .map_err(fault)?;
+    transaction.execute(&delete, &[&tenant_no, &companies, &resources, &ordinals]).await.map_err(fault)?;
     let payroll: Vec<i64> = gone
         .iter()
         .filter(|(place, _)| place.resource == Resource::payroll_companies())
@@ -232,23 +112,18 @@ async fn insert_records(transaction: &Transaction<'_>, tenant_no: i64, rows: &[R
         )
         .await
         .map_err(fault)?;
-    let companies: Vec<i64> = rows.iter().map(|row| row.key.place.company_no).collect();
-    let resources: Vec<i64> = rows.iter().map(|row| code(row.key.place.resource)).collect();
-    let ordinals: Vec<i64> = rows.iter().map(|row| signed(row.stored.ordinal)).collect();
-    let ids: Vec<&str> = rows.iter().map(|row| &*row.key.id).collect();
-    let states: Vec<i64> = rows
-        .iter()
-        .map(|row| i64::from(row.stored.state.code()))
-        .collect();
-    let versions: Vec<i64> = rows.iter().map(|row| row.stored.version.0).collect();
-    let sequences: Vec<i64> = rows.iter().map(|row| signed(row.stored.sequence)).collect();
-    let bodies: Vec<&str> = rows.iter().map(|row| row.stored.body.as_str()).collect();
+    let companies = column(rows, |row| row.key.place.company_no);
+    let resources = column(rows, |row| code(row.key.place.resource));
+    let ordinals = column(rows, |row| signed(row.stored.ordinal));
+    let ids = column(rows, |row| &*row.key.id);
+    let states = column(rows, |row| i64::from(row.stored.state.code()));
+    let versions = column(rows, |row| row.stored.version.0);
+    let sequences = column(rows, |row| signed(row.stored.sequence));
+    let bodies = column(rows, |row| row.stored.body.as_str());
     transaction
         .execute(
             &insert,
-            &[
-                &tenant_no, &companies, &resources, &ordinals, &ids, &states, &versions, &sequences, &bodies,
-            ],
+            &[&tenant_no, &companies, &resources, &ordinals, &ids, &states, &versions, &sequences, &bodies],
         )
         .await
         .map_err(fault)?;
@@ -269,22 +144,17 @@ async fn update_records(transaction: &Transaction<'_>, tenant_no: i64, rows: &[R
         )
         .await
         .map_err(fault)?;
-    let companies: Vec<i64> = rows.iter().map(|row| row.key.place.company_no).collect();
-    let resources: Vec<i64> = rows.iter().map(|row| code(row.key.place.resource)).collect();
-    let ordinals: Vec<i64> = rows.iter().map(|row| signed(row.stored.ordinal)).collect();
-    let states: Vec<i64> = rows
-        .iter()
-        .map(|row| i64::from(row.stored.state.code()))
-        .collect();
-    let versions: Vec<i64> = rows.iter().map(|row| row.stored.version.0).collect();
-    let sequences: Vec<i64> = rows.iter().map(|row| signed(row.stored.sequence)).collect();
-    let bodies: Vec<&str> = rows.iter().map(|row| row.stored.body.as_str()).collect();
+    let companies = column(rows, |row| row.key.place.company_no);
+    let resources = column(rows, |row| code(row.key.place.resource));
+    let ordinals = column(rows, |row| signed(row.stored.ordinal));
+    let states = column(rows, |row| i64::from(row.stored.state.code()));
+    let versions = column(rows, |row| row.stored.version.0);
+    let sequences = column(rows, |row| signed(row.stored.sequence));
+    let bodies = column(rows, |row| row.stored.body.as_str());
     transaction
         .execute(
             &update,
-            &[
-                &tenant_no, &companies, &resources, &ordinals, &states, &versions, &sequences, &bodies,
-            ],
+            &[&tenant_no, &companies, &resources, &ordinals, &states, &versions, &sequences, &bodies],
         )
         .await
         .map_err(fault)?;
@@ -301,17 +171,11 @@ async fn write_payroll(transaction: &Transaction<'_>, tenant_no: i64, plan: &Pla
     if rows.is_empty() {
         return Ok(());
     }
-    let ordinals: Vec<i64> = rows.iter().map(|(stored, _)| signed(stored.ordinal)).collect();
-    let codes: Vec<i64> = rows.iter().map(|(_, company)| company.code).collect();
-    let names: Vec<&str> = rows.iter().map(|(_, company)| company.name.as_str()).collect();
-    let identifiers: Vec<&str> = rows
-        .iter()
-        .map(|(_, company)| company.identifier.as_str())
-        .collect();
-    let updates: Vec<i64> = rows
-        .iter()
-        .map(|(stored, company)| company.last_update(stored.version).0)
-        .collect();
+    let ordinals = column(&rows, |(stored, _)| signed(stored.ordinal));
+    let codes = column(&rows, |(_, company)| company.code);
+    let names = column(&rows, |(_, company)| company.name.as_str());
+    let identifiers = column(&rows, |(_, company)| company.identifier.as_str());
+    let updates = column(&rows, |(stored, company)| company.last_update(stored.version).0);
     let upsert = transaction
         .prepare_cached(
             "INSERT INTO payroll_companies (tenant_no, ordinal, code, name, identifier, last_update)
@@ -322,10 +186,7 @@ async fn write_payroll(transaction: &Transaction<'_>, tenant_no: i64, plan: &Pla
         .await
         .map_err(fault)?;
     transaction
-        .execute(
-            &upsert,
-            &[&tenant_no, &ordinals, &codes, &names, &identifiers, &updates],
-        )
+        .execute(&upsert, &[&tenant_no, &ordinals, &codes, &names, &identifiers, &updates])
         .await
         .map_err(fault)?;
     Ok(())
@@ -345,31 +206,26 @@ async fn append(transaction: &Transaction<'_>, tenant_no: i64, log: &[LogRow]) -
         )
         .await
         .map_err(fault)?;
-    macro_rules! column {
-        ($row:ident => $value:expr) => {
-            log.iter().map(|$row| $value).collect::<Vec<_>>()
-        };
-    }
     transaction
         .execute(
             &insert,
             &[
                 &tenant_no,
-                &column!(row => signed(row.entry.sequence)),
-                &column!(row => code(row.entry.resource)),
-                &column!(row => i64::from(row.entry.kind.code())),
-                &column!(row => row.company_no),
-                &column!(row => row.record_key),
-                &column!(row => row.entry.version.0),
-                &column!(row => row.entry.conversation.as_bytes().as_slice()),
-                &column!(row => row.entry.process.as_bytes().as_slice()),
-                &column!(row => &*row.entry.company),
-                &column!(row => &*row.entry.correlation_id),
-                &column!(row => &*row.entry.user),
-                &column!(row => &*row.entry.source_interface),
-                &column!(row => &*row.entry.source_action),
-                &column!(row => row.entry.changes.as_deref()),
-                &column!(row => i64::from(row.entry.envelope)),
+                &column(log, |row| signed(row.entry.sequence)),
+                &column(log, |row| code(row.entry.resource)),
+                &column(log, |row| i64::from(row.entry.kind.code())),
+                &column(log, |row| row.company_no),
+                &column(log, |row| row.record_key),
+                &column(log, |row| row.entry.version.0),
+                &column(log, |row| row.entry.conversation.as_bytes().as_slice()),
+                &column(log, |row| row.entry.process.as_bytes().as_slice()),
+                &column(log, |row| &*row.entry.company),
+                &column(log, |row| &*row.entry.correlation_id),
+                &column(log, |row| &*row.entry.user),
+                &column(log, |row| &*row.entry.source_interface),
+                &column(log, |row| &*row.entry.source_action),
+                &column(log, |row| row.entry.changes.as_deref()),
+                &column(log, |row| i64::from(row.entry.envelope)),
             ],
         )
         .await
@@ -394,22 +250,13 @@ async fn write_collections(
         )
         .await
         .map_err(fault)?;
-    let companies: Vec<i64> = collections.iter().map(|(place, _)| place.company_no).collect();
-    let resources: Vec<i64> = collections
-        .iter()
-        .map(|(place, _)| code(place.resource))
-        .collect();
-    let next: Vec<i64> = collections
-        .iter()
-        .map(|(_, now)| signed(now.next_ordinal))
-        .collect();
-    let live: Vec<i64> = collections.iter().map(|(_, now)| signed(now.live)).collect();
-    let versions: Vec<i64> = collections.iter().map(|(_, now)| signed(now.version)).collect();
+    let companies = column(collections, |(place, _)| place.company_no);
+    let resources = column(collections, |(place, _)| code(place.resource));
+    let next = column(collections, |(_, now)| signed(now.next_ordinal));
+    let live = column(collections, |(_, now)| signed(now.live));
+    let versions = column(collections, |(_, now)| signed(now.version));
     transaction
-        .execute(
-            &upsert,
-            &[&tenant_no, &companies, &resources, &next, &live, &versions],
-        )
+        .execute(&upsert, &[&tenant_no, &companies, &resources, &next, &live, &versions])
         .await
         .map_err(fault)?;
     Ok(())
@@ -417,10 +264,10 @@ async fn write_collections(
 
 async fn write_gaps(transaction: &Transaction<'_>, tenant_no: i64, plan: &Plan) -> Result<()> {
     if !plan.gaps.is_empty() {
-        let companies: Vec<i64> = plan.gaps.iter().map(|gap| gap.place.company_no).collect();
-        let resources: Vec<i64> = plan.gaps.iter().map(|gap| code(gap.place.resource)).collect();
-        let blocks: Vec<i64> = plan.gaps.iter().map(|gap| signed(gap.block)).collect();
-        let dead: Vec<i64> = plan.gaps.iter().map(|gap| signed(gap.dead)).collect();
+        let companies = column(&plan.gaps, |gap| gap.place.company_no);
+        let resources = column(&plan.gaps, |gap| code(gap.place.resource));
+        let blocks = column(&plan.gaps, |gap| signed(gap.block));
+        let dead = column(&plan.gaps, |gap| signed(gap.dead));
         transaction
             .execute(
                 "INSERT INTO gaps (tenant_no, company_no, resource, block, dead)

@@ -13,53 +13,28 @@ use crate::{Archive, Result, StoreError, Value};
 fn value(row: &tokio_postgres::Row, column: usize, kind: Kind) -> Value {
     match kind {
         Kind::Int => row.get::<_, Option<i64>>(column).map_or(Value::Null, Value::Int),
-        Kind::Text => row
-            .get::<_, Option<String>>(column)
-            .map_or(Value::Null, Value::Text),
-        Kind::Bytes => row
-            .get::<_, Option<Vec<u8>>>(column)
-            .map_or(Value::Null, Value::Bytes),
+        Kind::Text => row.get::<_, Option<String>>(column).map_or(Value::Null, Value::Text),
+        Kind::Bytes => row.get::<_, Option<Vec<u8>>>(column).map_or(Value::Null, Value::Bytes),
     }
 }
 
 /// One column of a chunk as an array.
 fn array(chunk: &Chunk, column: usize, kind: Kind) -> Box<dyn ToSql + Sync + Send> {
-    let cells = chunk
-        .rows
-        .iter()
-        .map(|row| row.get(column).cloned().unwrap_or(Value::Null));
+    let cells = chunk.rows.iter().map(|row| row.get(column).cloned().unwrap_or(Value::Null));
     match kind {
         Kind::Int => Box::new(
             cells
-                .map(|cell| {
-                    if let Value::Int(number) = cell {
-                        Some(number)
-                    } else {
-                        None
-                    }
-                })
+                .map(|cell| if let Value::Int(number) = cell { Some(number) } else { None })
                 .collect::<Vec<_>>(),
         ),
         Kind::Text => Box::new(
             cells
-                .map(|cell| {
-                    if let Value::Text(text) = cell {
-                        Some(text)
-                    } else {
-                        None
-                    }
-                })
+                .map(|cell| if let Value::Text(text) = cell { Some(text) } else { None })
                 .collect::<Vec<_>>(),
         ),
         Kind::Bytes => Box::new(
             cells
-                .map(|cell| {
-                    if let Value::Bytes(bytes) = cell {
-                        Some(bytes)
-                    } else {
-                        None
-                    }
-                })
+                .map(|cell| if let Value::Bytes(bytes) = cell { Some(bytes) } else { None })
                 .collect::<Vec<_>>(),
         ),
     }
@@ -79,12 +54,7 @@ impl Archive for PostgresStore {
         let mut client = self.client().await?;
         let snapshot = snapshot(&mut client).await?;
         for table in &TABLES {
-            let sql = format!(
-                "SELECT {} FROM {} ORDER BY {}",
-                table.column_list(),
-                table.name,
-                table.key
-            );
+            let sql = format!("SELECT {} FROM {} ORDER BY {}", table.column_list(), table.name, table.key);
             let statement = snapshot.prepare(&sql).await.map_err(fault)?;
             let portal = snapshot.bind(&statement, &[]).await.map_err(fault)?;
             loop {
@@ -96,11 +66,7 @@ impl Archive for PostgresStore {
                     break;
                 }
                 let cells = |row: &tokio_postgres::Row| {
-                    table
-                        .columns()
-                        .enumerate()
-                        .map(|(at, (_, kind))| value(row, at, kind))
-                        .collect()
+                    table.columns().enumerate().map(|(at, (_, kind))| value(row, at, kind)).collect()
                 };
                 let rows = rows.iter().map(cells).collect();
                 out.send(Chunk { table, rows })
@@ -129,29 +95,21 @@ impl Archive for PostgresStore {
             table.column_list(),
             arrays.join(", ")
         );
-        let columns: Vec<_> = table
-            .columns()
-            .enumerate()
-            .map(|(at, (_, kind))| array(&chunk, at, kind))
-            .collect();
-        let args: Vec<&(dyn ToSql + Sync)> = columns
-            .iter()
-            .map(|column| &**column as &(dyn ToSql + Sync))
-            .collect();
+        let columns: Vec<_> =
+            table.columns().enumerate().map(|(at, (_, kind))| array(&chunk, at, kind)).collect();
+        let args: Vec<&(dyn ToSql + Sync)> =
+            columns.iter().map(|column| &**column as &(dyn ToSql + Sync)).collect();
         self.change(&sql, &args).await?;
         Ok(())
     }
 
     async fn count_rows(&self, table: &'static Table) -> Result<u64> {
-        let row = self
-            .row(&format!("SELECT count(*) FROM {}", table.name), &[])
-            .await?;
+        let row = self.row(&format!("SELECT count(*) FROM {}", table.name), &[]).await?;
         Ok(row.map_or(0, |row| unsigned(row.get(0))))
     }
 
     async fn settle(&self, heads_advance: u64) -> Result<()> {
-        self.change("UPDATE heads SET head = head + $1", &[&signed(heads_advance)])
-            .await?;
+        self.change("UPDATE heads SET head = head + $1", &[&signed(heads_advance)]).await?;
         self.row(
             "SELECT setval(pg_get_serial_sequence('tenants', 'no'),
                  greatest((SELECT coalesce(max(no), 0) FROM tenants),

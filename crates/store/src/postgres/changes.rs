@@ -40,12 +40,7 @@ fn entry(row: &Row) -> Result<LogEntry> {
 
 pub(super) fn progress(row: &Row) -> Result<Progress> {
     let tally = serde_json::from_str(row.get(3)).map_err(StoreError::internal)?;
-    Ok(Progress {
-        line: unsigned(row.get(0)),
-        hash: bytes(row, 1)?,
-        process: guid(row, 2)?,
-        tally,
-    })
+    Ok(Progress { line: unsigned(row.get(0)), hash: bytes(row, 1)?, process: guid(row, 2)?, tally })
 }
 
 /// All events of the log, or of one company.
@@ -63,10 +58,7 @@ async fn range(
         .await
         .map_err(fault)?;
     let (after, rows_max) = (signed(query.after), limit(query.rows_max));
-    snapshot
-        .query(&read, &[&tenant_no, &after, &company_no, &rows_max])
-        .await
-        .map_err(fault)
+    snapshot.query(&read, &[&tenant_no, &after, &company_no, &rows_max]).await.map_err(fault)
 }
 
 /// The same of some events: each by its own range of the index, merged.
@@ -92,10 +84,7 @@ async fn ranges(
         .map_err(fault)?;
     let (after, rows_max) = (signed(query.after), limit(query.rows_max));
     snapshot
-        .query(
-            &read,
-            &[&tenant_no, &resources, &kinds, &after, &company_no, &rows_max],
-        )
+        .query(&read, &[&tenant_no, &resources, &kinds, &after, &company_no, &rows_max])
         .await
         .map_err(fault)
 }
@@ -122,9 +111,7 @@ impl ChangeLog for PostgresStore {
         let snapshot = snapshot(&mut client).await?;
         let unknown = || StoreError::UnknownTenant(query.tenant.to_string());
         let tenant_no = tenant_no(&snapshot, &query.tenant).await?.ok_or_else(unknown)?;
-        let floor = snapshot
-            .query_one("SELECT floor FROM heads WHERE tenant_no = $1", &[&tenant_no])
-            .await;
+        let floor = snapshot.query_one("SELECT floor FROM heads WHERE tenant_no = $1", &[&tenant_no]).await;
         let floor = unsigned(floor.map_err(fault)?.get(0));
         if query.after < floor {
             return Ok(LogPage::BelowFloor { floor });
@@ -151,10 +138,7 @@ impl ChangeLog for PostgresStore {
             )
             .await?;
         let row = row.ok_or_else(|| StoreError::UnknownTenant(tenant.to_string()))?;
-        Ok(LogBounds {
-            floor: unsigned(row.get(0)),
-            head: unsigned(row.get(1)),
-        })
+        Ok(LogBounds { floor: unsigned(row.get(0)), head: unsigned(row.get(1)) })
     }
 
     async fn prune_log(&self, tenant: &TenantId, before: Ticks, rows_max: usize) -> Result<usize> {
@@ -164,10 +148,7 @@ impl ChangeLog for PostgresStore {
             return Ok(0);
         };
         transaction
-            .execute(
-                "SELECT 1 FROM heads WHERE tenant_no = $1 FOR UPDATE",
-                &[&tenant_no],
-            )
+            .execute("SELECT 1 FROM heads WHERE tenant_no = $1 FOR UPDATE", &[&tenant_no])
             .await
             .map_err(fault)?;
         let row = transaction
@@ -182,17 +163,11 @@ impl ChangeLog for PostgresStore {
             return Ok(0);
         };
         transaction
-            .execute(
-                "UPDATE heads SET floor = $2 WHERE tenant_no = $1",
-                &[&tenant_no, &last],
-            )
+            .execute("UPDATE heads SET floor = $2 WHERE tenant_no = $1", &[&tenant_no, &last])
             .await
             .map_err(fault)?;
         let gone = transaction
-            .execute(
-                "DELETE FROM log WHERE tenant_no = $1 AND sequence <= $2",
-                &[&tenant_no, &last],
-            )
+            .execute("DELETE FROM log WHERE tenant_no = $1 AND sequence <= $2", &[&tenant_no, &last])
             .await
             .map_err(fault)?;
         transaction.commit().await.map_err(fault)?;

@@ -66,28 +66,15 @@ impl Directory for PostgresStore {
     }
 
     async fn find_tenant(&self, id: &TenantId) -> Result<Option<Tenant>> {
-        Ok(self
-            .row(&format!("{TENANT} WHERE id = $1"), &[&id.as_str()])
-            .await?
-            .as_ref()
-            .map(tenant))
+        Ok(self.row(&format!("{TENANT} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(tenant))
     }
 
     async fn tenants(&self) -> Result<Vec<Tenant>> {
-        Ok(self
-            .rows(&format!("{TENANT} ORDER BY no"), &[])
-            .await?
-            .iter()
-            .map(tenant)
-            .collect())
+        Ok(self.rows(&format!("{TENANT} ORDER BY no"), &[]).await?.iter().map(tenant).collect())
     }
 
     async fn set_tenant_standing(&self, id: &TenantId, standing: Standing) -> Result<bool> {
-        self.change(
-            "UPDATE tenants SET standing = $2 WHERE id = $1",
-            &[&id.as_str(), &standing.code()],
-        )
-        .await
+        self.change("UPDATE tenants SET standing = $2 WHERE id = $1", &[&id.as_str(), &standing.code()]).await
     }
 
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
@@ -97,16 +84,11 @@ impl Directory for PostgresStore {
             return Ok(false);
         };
         transaction
-            .execute(
-                "SELECT 1 FROM heads WHERE tenant_no = $1 FOR UPDATE",
-                &[&tenant_no],
-            )
+            .execute("SELECT 1 FROM heads WHERE tenant_no = $1 FOR UPDATE", &[&tenant_no])
             .await
             .map_err(fault)?;
-        let gone = transaction
-            .execute("DELETE FROM tenants WHERE no = $1", &[&tenant_no])
-            .await
-            .map_err(fault)?;
+        let gone =
+            transaction.execute("DELETE FROM tenants WHERE no = $1", &[&tenant_no]).await.map_err(fault)?;
         if gone == 0 {
             // Somebody else erased it while this one waited for the lock.
             return Ok(false);
@@ -119,10 +101,7 @@ impl Directory for PostgresStore {
             transaction.execute(sql, &[&id.as_str()]).await.map_err(fault)?;
         }
         transaction
-            .execute(
-                "INSERT INTO erased_tenants (tenant_no) VALUES ($1)",
-                &[&tenant_no],
-            )
+            .execute("INSERT INTO erased_tenants (tenant_no) VALUES ($1)", &[&tenant_no])
             .await
             .map_err(fault)?;
         transaction.commit().await.map_err(fault)?;
@@ -148,36 +127,19 @@ impl Directory for PostgresStore {
     }
 
     async fn find_user_by_email(&self, email: &str) -> Result<Option<User>> {
-        Ok(self
-            .row(&format!("{USER} WHERE email = $1"), &[&email])
-            .await?
-            .as_ref()
-            .map(user))
+        Ok(self.row(&format!("{USER} WHERE email = $1"), &[&email]).await?.as_ref().map(user))
     }
 
     async fn users(&self) -> Result<Vec<User>> {
-        Ok(self
-            .rows(&format!("{USER} ORDER BY created_at, id"), &[])
-            .await?
-            .iter()
-            .map(user)
-            .collect())
+        Ok(self.rows(&format!("{USER} ORDER BY created_at, id"), &[]).await?.iter().map(user).collect())
     }
 
     async fn set_user_standing(&self, id: &UserId, standing: Standing) -> Result<bool> {
-        self.change(
-            "UPDATE users SET standing = $2 WHERE id = $1",
-            &[&id.as_str(), &standing.code()],
-        )
-        .await
+        self.change("UPDATE users SET standing = $2 WHERE id = $1", &[&id.as_str(), &standing.code()]).await
     }
 
     async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool> {
-        self.change(
-            "UPDATE users SET password_hash = $2 WHERE id = $1",
-            &[&id.as_str(), &hash],
-        )
-        .await
+        self.change("UPDATE users SET password_hash = $2 WHERE id = $1", &[&id.as_str(), &hash]).await
     }
 
     async fn add_membership(&self, membership: &Membership) -> Result<()> {

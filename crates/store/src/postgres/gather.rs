@@ -72,18 +72,17 @@ impl PostgresStore {
             let store = self.clone();
             tokio::spawn(async move { store.write_gathered(&tenant).await });
         }
-        receiver
-            .await
-            .map_err(|_| StoreError::Unavailable("the store is closed".into()))?
+        receiver.await.map_err(|_| StoreError::Unavailable("the store is closed".into()))?
     }
 
     async fn write_gathered(&self, tenant: &TenantId) {
         while let Some(group) = self.inner.gather.next(tenant) {
-            let (batches, answers): (Vec<_>, Vec<_>) = group
-                .into_iter()
-                .map(|waiting| (waiting.batch, waiting.answer))
-                .unzip();
-            let applied = self.apply(tenant, batches).await;
+            let (batches, answers): (Vec<_>, Vec<_>) =
+                group.into_iter().map(|waiting| (waiting.batch, waiting.answer)).unzip();
+            // Again a task of its own: one that breaks down must not leave the tenant's line without a writer.
+            let (store, whose) = (self.clone(), tenant.clone());
+            let applying = tokio::spawn(async move { store.apply(&whose, batches).await });
+            let applied = applying.await.unwrap_or_else(|error| Err(StoreError::internal(error)));
             if applied.is_ok() {
                 self.inner.gather.commits.fetch_add(1, Ordering::Relaxed);
             }

@@ -27,12 +27,9 @@ fn grant(row: &Row) -> Grant {
 }
 
 async fn revoke(on: &Transaction<'_>, id: &str, now: Ticks) -> Result<()> {
-    on.execute(
-        "UPDATE grants SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL",
-        &[&id, &now.0],
-    )
-    .await
-    .map_err(fault)?;
+    on.execute("UPDATE grants SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL", &[&id, &now.0])
+        .await
+        .map_err(fault)?;
     Ok(())
 }
 
@@ -62,12 +59,7 @@ async fn add_grant(on: &Transaction<'_>, new: &NewGrant, refresh_hash: Option<[u
 async fn add_refresh(on: &Transaction<'_>, hash: &[u8; 32], grant: &Grant, expires_at: Ticks) -> Result<()> {
     on.execute(
         "INSERT INTO refresh_tokens (hash, grant_id, client_id, expires_at) VALUES ($1, $2, $3, $4)",
-        &[
-            &hash.as_slice(),
-            &grant.id.as_str(),
-            &grant.client.as_str(),
-            &expires_at.0,
-        ],
+        &[&hash.as_slice(), &grant.id.as_str(), &grant.client.as_str(), &expires_at.0],
     )
     .await
     .map_err(exists("such a refresh token".into()))?;
@@ -89,16 +81,10 @@ async fn lock_code(on: &Transaction<'_>, hash: &[u8; 32], client: &ClientId) -> 
         )
         .await;
     Ok(found(locked)?.map(|row| {
-        let code = Code {
-            client: client.clone(),
-            expires_at: Ticks(row.get(0)),
-            details: row.get(1),
-        };
+        let code = Code { client: client.clone(), expires_at: Ticks(row.get(0)), details: row.get(1) };
         let used = match row.get::<_, Option<i64>>(2) {
             None => Used::Never,
-            Some(_) => Used::Before {
-                made: row.get::<_, Option<Box<str>>>(3).map(GrantId::new),
-            },
+            Some(_) => Used::Before { made: row.get::<_, Option<Box<str>>>(3).map(GrantId::new) },
         };
         (code, used)
     }))
@@ -149,12 +135,7 @@ impl Grants for PostgresStore {
         self.insert(
             "such a code".into(),
             "INSERT INTO codes (hash, client_id, expires_at, details) VALUES ($1, $2, $3, $4)",
-            &[
-                &hash.as_slice(),
-                &kept.client.as_str(),
-                &kept.expires_at.0,
-                &kept.details,
-            ],
+            &[&hash.as_slice(), &kept.client.as_str(), &kept.expires_at.0, &kept.details],
         )
         .await
     }
@@ -190,20 +171,14 @@ impl Grants for PostgresStore {
             .await
             .map_err(fault)?;
         if let Some(new) = &new {
-            let refresh = new
-                .refresh
-                .as_ref()
-                .map(|(token, _)| vault.fingerprint(REFRESH, token));
+            let refresh = new.refresh.as_ref().map(|(token, _)| vault.fingerprint(REFRESH, token));
             add_grant(&transaction, new, refresh).await?;
         }
         transaction.commit().await.map_err(fault)?;
         if now >= code.expires_at {
             return Ok(CodeTaken::Expired);
         }
-        Ok(CodeTaken::Fresh {
-            code,
-            grant: new.map(|new| new.grant),
-        })
+        Ok(CodeTaken::Fresh { code, grant: new.map(|new| new.grant) })
     }
 
     async fn rotate_refresh(&self, rotation: &Rotation) -> Result<RefreshRotated> {

@@ -11,9 +11,7 @@ use crate::{Result, SigningKey, SigningKeys};
 impl SigningKeys for PostgresStore {
     async fn add_signing_key(&self, key: &SigningKey) -> Result<()> {
         let ports = self.ports();
-        let sealed = ports
-            .vault
-            .seal(&*ports.random, &purpose(&key.kid), key.private.reveal())?;
+        let sealed = ports.vault.seal(&*ports.random, &purpose(&key.kid), key.private.reveal())?;
         self.insert(
             format!("a signing key \"{}\"", key.kid),
             "INSERT INTO signing_keys (kid, sealed, public_jwk, created_at, signs_from, retired_at)
@@ -54,10 +52,6 @@ impl SigningKeys for PostgresStore {
     }
 
     async fn retire_signing_key(&self, kid: &str, at: Ticks) -> Result<bool> {
-        self.change(
-            "UPDATE signing_keys SET retired_at = $2 WHERE kid = $1",
-            &[&kid, &at.0],
-        )
-        .await
+        self.change("UPDATE signing_keys SET retired_at = $2 WHERE kid = $1", &[&kid, &at.0]).await
     }
 }

@@ -23,10 +23,7 @@ pub(super) async fn version(client: &tokio_postgres::Client) -> Result<Option<i6
     if !exists {
         return Ok(None);
     }
-    let row = client
-        .query_one("SELECT max(number) FROM schema_migrations", &[])
-        .await
-        .map_err(fault)?;
+    let row = client.query_one("SELECT max(number) FROM schema_migrations", &[]).await.map_err(fault)?;
     Ok(row.get(0))
 }
 
@@ -37,10 +34,7 @@ pub(super) async fn up(client: &mut Object) -> Result<i64> {
         return not_newer(at);
     }
     let transaction = client.transaction().await.map_err(fault)?;
-    transaction
-        .execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK])
-        .await
-        .map_err(fault)?;
+    transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await.map_err(fault)?;
     transaction
         .batch_execute(
             "CREATE TABLE IF NOT EXISTS schema_migrations
@@ -49,18 +43,13 @@ pub(super) async fn up(client: &mut Object) -> Result<i64> {
         .await
         .map_err(fault)?;
     // Read again under the lock: another node may have been faster.
-    let row = transaction
-        .query_one("SELECT coalesce(max(number), 0) FROM schema_migrations", &[])
-        .await;
+    let row = transaction.query_one("SELECT coalesce(max(number), 0) FROM schema_migrations", &[]).await;
     let done: i64 = row.map_err(fault)?.get(0);
     for (number, (name, sql)) in (1_i64..).zip(MIGRATIONS).filter(|(number, _)| *number > done) {
         tracing::info!(migration = name, "bringing the store's schema up to date");
         transaction.batch_execute(sql).await.map_err(fault)?;
         transaction
-            .execute(
-                "INSERT INTO schema_migrations (number, name) VALUES ($1, $2)",
-                &[&number, &name],
-            )
+            .execute("INSERT INTO schema_migrations (number, name) VALUES ($1, $2)", &[&number, &name])
             .await
             .map_err(fault)?;
     }
@@ -80,15 +69,9 @@ fn not_newer(found: i64) -> Result<i64> {
 pub(super) async fn check_master_key(client: &Object, ports: &Ports) -> Result<()> {
     let sealed = ports.vault.sealed_check(&*ports.random)?;
     client
-        .execute(
-            "INSERT INTO meta (name, value) VALUES ('vault', $1) ON CONFLICT DO NOTHING",
-            &[&sealed],
-        )
+        .execute("INSERT INTO meta (name, value) VALUES ('vault', $1) ON CONFLICT DO NOTHING", &[&sealed])
         .await
         .map_err(fault)?;
-    let row = client
-        .query_one("SELECT value FROM meta WHERE name = 'vault'", &[])
-        .await
-        .map_err(fault)?;
+    let row = client.query_one("SELECT value FROM meta WHERE name = 'vault'", &[]).await.map_err(fault)?;
     ports.vault.check(row.get(0))
 }

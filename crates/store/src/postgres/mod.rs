@@ -60,14 +60,7 @@ impl PostgresStore {
         let schema = migrate::up(&mut client).await?;
         migrate::check_master_key(&client, &ports).await?;
         drop(client);
-        Ok(Self {
-            inner: Arc::new(Inner {
-                pool,
-                ports,
-                gather: Gather::default(),
-                schema,
-            }),
-        })
+        Ok(Self { inner: Arc::new(Inner { pool, ports, gather: Gather::default(), schema }) })
     }
 
     /// The number of the newest migration that is in the database, without changing anything.
@@ -90,9 +83,7 @@ fn pool(url: &str, connections_max: usize) -> Result<Pool> {
         .parse()
         .map_err(|error| StoreError::Unavailable(format!("the store's url cannot be read: {error}")))?;
     config.connect_timeout(CONNECT_TIMEOUT).application_name("aldaba");
-    let recycling = ManagerConfig {
-        recycling_method: RecyclingMethod::Fast,
-    };
+    let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     let manager = match tls::connector(&config)? {
         Some(connector) => Manager::from_config(config, connector, recycling),
         None => Manager::from_config(config, tokio_postgres::NoTls, recycling),
@@ -117,11 +108,7 @@ async fn take(pool: &Pool) -> Result<Object> {
 }
 
 async fn check_server(client: &Object) -> Result<()> {
-    let version: String = client
-        .query_one("SHOW server_version_num", &[])
-        .await
-        .map_err(fault)?
-        .get(0);
+    let version: String = client.query_one("SHOW server_version_num", &[]).await.map_err(fault)?.get(0);
     if version.parse().unwrap_or(0) < SERVER_VERSION_MIN {
         return Err(StoreError::Unavailable(format!(
             "PostgreSQL 15 or newer is needed; the server says {version}"
@@ -133,8 +120,8 @@ async fn check_server(client: &Object) -> Result<()> {
 /// Says what a fault of PostgreSQL's means to who called.
 fn fault(error: tokio_postgres::Error) -> StoreError {
     let Some(db) = error.as_db_error() else {
-        let is_ours = error.source().is_some_and(|source| source.is::<WrongType>());
-        return if is_ours {
+        let wrong_type = error.source().and_then(|source| source.downcast_ref::<WrongType>());
+        return if wrong_type.is_some() {
             StoreError::internal(error)
         } else {
             StoreError::Unavailable(chain(&error))
@@ -142,10 +129,7 @@ fn fault(error: tokio_postgres::Error) -> StoreError {
     };
     match db.code() {
         &SqlState::DISK_FULL => StoreError::Full(db.message().to_owned()),
-        code if ["08", "57", "53"]
-            .iter()
-            .any(|class| code.code().starts_with(class)) =>
-        {
+        code if ["08", "57", "53"].iter().any(|class| code.code().starts_with(class)) => {
             StoreError::Unavailable(db.message().to_owned())
         }
         _ => StoreError::internal(format!("{}: {}", db.code().code(), db.message())),

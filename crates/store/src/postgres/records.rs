@@ -32,13 +32,8 @@ async fn start(
         )
         .await
         .map_err(fault)?;
-    let gaps = snapshot
-        .query(&gaps, &[&tenant_no, &owner, &code(resource)])
-        .await
-        .map_err(fault)?;
-    let gaps = gaps
-        .iter()
-        .map(|row| (unsigned(row.get(0)), unsigned(row.get(1))));
+    let gaps = snapshot.query(&gaps, &[&tenant_no, &owner, &code(resource)]).await.map_err(fault)?;
+    let gaps = gaps.iter().map(|row| (unsigned(row.get(0)), unsigned(row.get(1))));
     Ok(locate(offset, gaps))
 }
 
@@ -83,19 +78,10 @@ impl Records for PostgresStore {
                     "SELECT r.body, r.sequence FROM ({OWNER}) o JOIN records r ON r.tenant_no = o.tenant_no
                      AND r.company_no = o.company_no AND r.resource = $4 AND r.correlation_id = $5"
                 ),
-                &[
-                    &tenant.as_str(),
-                    &company,
-                    &code(Resource::companies()),
-                    &code(resource),
-                    &correlation_id,
-                ],
+                &[&tenant.as_str(), &company, &code(Resource::companies()), &code(resource), &correlation_id],
             )
             .await?;
-        Ok(row.map(|row| Record {
-            body: row.get(0),
-            sequence: unsigned(row.get(1)),
-        }))
+        Ok(row.map(|row| Record { body: row.get(0), sequence: unsigned(row.get(1)) }))
     }
 
     async fn page(&self, query: &PageQuery) -> Result<Option<Page>> {
@@ -110,36 +96,25 @@ impl Records for PostgresStore {
             .await
             .map_err(fault)?;
         let company = query.company.as_deref();
-        let args: Args<'_> = &[
-            &query.tenant.as_str(),
-            &company,
-            &code(Resource::companies()),
-            &code(query.resource),
-        ];
+        let args: Args<'_> =
+            &[&query.tenant.as_str(), &company, &code(Resource::companies()), &code(query.resource)];
         let Some(row) = found(snapshot.query_opt(&find, args).await)? else {
             return Ok(None);
         };
         let Some(owner) = row.get::<_, Option<i64>>(1) else {
             return Ok(None);
         };
-        let all = row
-            .get::<_, Option<i64>>(3)
-            .map_or_else(Collection::default, |next| Collection {
-                next_ordinal: unsigned(next),
-                live: unsigned(row.get(4)),
-                version: unsigned(row.get(5)),
-            });
+        let all = row.get::<_, Option<i64>>(3).map_or_else(Collection::default, |next| Collection {
+            next_ordinal: unsigned(next),
+            live: unsigned(row.get(4)),
+            version: unsigned(row.get(5)),
+        });
         let bodies = if query.offset >= all.live {
             Vec::new()
         } else {
             bodies(&snapshot, query, (row.get(0), owner), all).await?
         };
-        Ok(Some(Page {
-            bodies,
-            total: all.live,
-            version: all.version,
-            head: unsigned(row.get(2)),
-        }))
+        Ok(Some(Page { bodies, total: all.live, version: all.version, head: unsigned(row.get(2)) }))
     }
 
     async fn company_ids(&self, tenant: &TenantId, max: usize) -> Result<Vec<Box<str>>> {
@@ -147,12 +122,7 @@ impl Records for PostgresStore {
             .rows(
                 "SELECT correlation_id FROM records WHERE tenant_no = (SELECT no FROM tenants WHERE id = $1)
                  AND company_no = $2 AND resource = $3 ORDER BY ordinal LIMIT $4",
-                &[
-                    &tenant.as_str(),
-                    &TENANT,
-                    &code(Resource::companies()),
-                    &limit(max),
-                ],
+                &[&tenant.as_str(), &TENANT, &code(Resource::companies()), &limit(max)],
             )
             .await?;
         Ok(rows.iter().map(|row| row.get(0)).collect())

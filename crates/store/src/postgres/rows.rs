@@ -29,31 +29,20 @@ impl PostgresStore {
     pub(super) async fn change(&self, sql: &str, args: Args<'_>) -> Result<bool> {
         let client = self.client().await?;
         let statement = client.prepare_cached(sql).await.map_err(fault)?;
-        client
-            .execute(&statement, args)
-            .await
-            .map(|rows| rows > 0)
-            .map_err(fault)
+        client.execute(&statement, args).await.map(|rows| rows > 0).map_err(fault)
     }
 
     /// Inserts a row that must be new.
     pub(super) async fn insert(&self, what: String, sql: &str, args: Args<'_>) -> Result<()> {
         let client = self.client().await?;
         let statement = client.prepare_cached(sql).await.map_err(fault)?;
-        client
-            .execute(&statement, args)
-            .await
-            .map(|_| ())
-            .map_err(super::exists(what))
+        client.execute(&statement, args).await.map(|_| ()).map_err(super::exists(what))
     }
 }
 
 /// Several reads of one moment.
 pub(super) async fn snapshot(client: &mut Object) -> Result<Transaction<'_>> {
-    let reading = client
-        .build_transaction()
-        .isolation_level(IsolationLevel::RepeatableRead)
-        .read_only(true);
+    let reading = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
     reading.start().await.map_err(fault)
 }
 
@@ -66,9 +55,7 @@ pub(super) fn found<T: Default>(answer: std::result::Result<T, tokio_postgres::E
 }
 
 pub(super) async fn tenant_no(on: &Transaction<'_>, tenant: &TenantId) -> Result<Option<i64>> {
-    let row = on
-        .query_opt("SELECT no FROM tenants WHERE id = $1", &[&tenant.as_str()])
-        .await;
+    let row = on.query_opt("SELECT no FROM tenants WHERE id = $1", &[&tenant.as_str()]).await;
     Ok(found(row)?.map(|row| row.get(0)))
 }
 
@@ -99,9 +86,7 @@ pub(super) fn guid(row: &Row, column: usize) -> Result<Guid> {
 
 /// A column that holds exactly `N` bytes.
 pub(super) fn bytes<const N: usize>(row: &Row, column: usize) -> Result<[u8; N]> {
-    row.get::<_, &[u8]>(column)
-        .try_into()
-        .map_err(|_| StoreError::internal("bytes of a wrong length"))
+    row.get::<_, &[u8]>(column).try_into().map_err(|_| StoreError::internal("bytes of a wrong length"))
 }
 
 /// Limits come as counts of rows.

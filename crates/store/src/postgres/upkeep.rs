@@ -24,12 +24,7 @@ impl PostgresStore {
     }
 
     async fn purge_company(&self, rows_max: usize) -> Result<usize> {
-        let next = self
-            .row(
-                "SELECT tenant_no, company_no FROM departed_companies LIMIT 1",
-                &[],
-            )
-            .await?;
+        let next = self.row("SELECT tenant_no, company_no FROM departed_companies LIMIT 1", &[]).await?;
         let Some(next) = next else { return Ok(0) };
         let (tenant_no, company_no): (i64, i64) = (next.get(0), next.get(1));
         for (table, key) in COMPANY_TABLES {
@@ -37,9 +32,7 @@ impl PostgresStore {
                 "DELETE FROM {table} WHERE ({key}) IN
                  (SELECT {key} FROM {table} WHERE tenant_no = $1 AND company_no = $2 LIMIT $3)"
             );
-            let gone = self
-                .delete(&sql, &[&tenant_no, &company_no, &limit(rows_max)])
-                .await?;
+            let gone = self.delete(&sql, &[&tenant_no, &company_no, &limit(rows_max)]).await?;
             if gone > 0 {
                 return Ok(gone);
             }
@@ -52,23 +45,17 @@ impl PostgresStore {
     }
 
     async fn purge_tenant(&self, rows_max: usize) -> Result<usize> {
-        let Some(next) = self
-            .row("SELECT tenant_no FROM erased_tenants LIMIT 1", &[])
-            .await?
-        else {
+        let Some(next) = self.row("SELECT tenant_no FROM erased_tenants LIMIT 1", &[]).await? else {
             return Ok(0);
         };
         let tenant_no: i64 = next.get(0);
         for (table, key) in TENANT_TABLES {
-            let gone = self
-                .delete_some(table, key, "tenant_no = $1", [tenant_no, limit(rows_max)])
-                .await?;
+            let gone = self.delete_some(table, key, "tenant_no = $1", [tenant_no, limit(rows_max)]).await?;
             if gone > 0 {
                 return Ok(gone);
             }
         }
-        self.delete("DELETE FROM erased_tenants WHERE tenant_no = $1", &[&tenant_no])
-            .await
+        self.delete("DELETE FROM erased_tenants WHERE tenant_no = $1", &[&tenant_no]).await
     }
 }
 
@@ -76,10 +63,7 @@ impl PostgresStore {
 impl Upkeep for PostgresStore {
     async fn health(&self) -> Result<Health> {
         self.row("SELECT 1", &[]).await?;
-        Ok(Health {
-            schema: self.inner.schema,
-            queued: self.inner.gather.queued(),
-        })
+        Ok(Health { schema: self.inner.schema, queued: self.inner.gather.queued() })
     }
 
     async fn expire(&self, now: Ticks, processes_before: Ticks, rows_max: usize) -> Result<Expired> {
@@ -87,20 +71,11 @@ impl Upkeep for PostgresStore {
         let processes = [processes_before.0, limit(rows_max)];
         Ok(Expired {
             codes: self.delete_some("codes", "hash", "expires_at < $1", now).await?,
-            refresh_tokens: self
-                .delete_some("refresh_tokens", "hash", "expires_at < $1", now)
-                .await?,
+            refresh_tokens: self.delete_some("refresh_tokens", "hash", "expires_at < $1", now).await?,
             grants: self.delete_some("grants", "id", "expires_at < $1", now).await?,
-            keys: self
-                .delete_some("subscription_keys", "hash", "valid_until < $1", now)
-                .await?,
+            keys: self.delete_some("subscription_keys", "hash", "valid_until < $1", now).await?,
             processes: self
-                .delete_some(
-                    "processes",
-                    "tenant_no, idempotency_key",
-                    "touched_at < $1",
-                    processes,
-                )
+                .delete_some("processes", "tenant_no, idempotency_key", "touched_at < $1", processes)
                 .await?,
         })
     }

@@ -231,11 +231,7 @@ impl Applications for SqliteStore {
     async fn dev_credentials(&self) -> Result<Option<String>> {
         self.read(|reader| {
             reader
-                .query_row(
-                    "SELECT CAST(value AS TEXT) FROM meta WHERE name = 'dev'",
-                    [],
-                    |row| row.get(0),
-                )
+                .query_row("SELECT CAST(value AS TEXT) FROM meta WHERE name = 'dev'", [], |row| row.get(0))
                 .optional()
                 .map_err(fault)
         })

@@ -1,13 +1,12 @@
-//! Applies changes in SQLite: loads the ground of a plan and writes the plan down.
+//! Applies changes in SQLite: has the ground of a plan loaded and writes the plan down.
 
-use domain::record::State;
 use domain::{Resource, TenantId, Ticks};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, params};
 
-use super::changes::find_progress;
 use super::fault;
+use super::load::load;
 use super::rows::tenant_no;
-use crate::plan::{self, Collection, Ground, Key, LogRow, Place, Plan, Row, Stored, signed, unsigned};
+use crate::plan::{self, LogRow, Place, Plan, Row, signed};
 use crate::{ChangeBatch, Ports, Result, StoreError, Tally};
 
 /// Applies batches of any tenants; batches of one tenant are planned together.
@@ -25,10 +24,7 @@ pub(super) fn apply(
             waiting.into_iter().partition(|(_, batch)| batch.tenant == tenant);
         waiting = others;
         let (positions, ours): (Vec<_>, Vec<_>) = ours.into_iter().unzip();
-        for (position, tally) in positions
-            .into_iter()
-            .zip(apply_for(connection, &tenant, ours, ports)?)
-        {
+        for (position, tally) in positions.into_iter().zip(apply_for(connection, &tenant, ours, ports)?) {
             tallies[position] = Some(tally);
         }
     }
@@ -50,90 +46,6 @@ fn apply_for(
     let (plan, tallies) = plan::decide(ground, batches, now, &*ports.random);
     write(connection, tenant_no, &plan, now)?;
     Ok(tallies)
-}
-
-fn load(connection: &Connection, tenant_no: i64, batches: &[ChangeBatch]) -> Result<Ground> {
-    let (head, version) = connection
-        .prepare_cached("SELECT head, version FROM heads WHERE tenant_no = ?1")
-        .and_then(|mut head| {
-            head.query_row([tenant_no], |row| Ok((unsigned(row.get(0)?), Ticks(row.get(1)?))))
-        })
-        .map_err(fault)?;
-    let mut ground = Ground::new(head, version);
-    load_records(connection, tenant_no, Ground::company_keys(batches), &mut ground)?;
-    let keys = ground.record_keys(batches);
-    load_records(connection, tenant_no, keys, &mut ground)?;
-    load_collections(connection, tenant_no, batches, &mut ground)?;
-    for key in Ground::progress_keys(batches) {
-        if let Some(progress) = find_progress(connection, tenant_no, &key)? {
-            ground.know_progress(key, progress);
-        }
-    }
-    Ok(ground)
-}
-
-fn load_records(connection: &Connection, tenant_no: i64, keys: Vec<Key>, ground: &mut Ground) -> Result<()> {
-    let mut find = connection
-        .prepare_cached(
-            "SELECT ordinal, state, version, sequence, body FROM records
-             WHERE tenant_no = ?1 AND company_no = ?2 AND resource = ?3 AND correlation_id = ?4",
-        )
-        .map_err(fault)?;
-    for key in keys {
-        let place = key.place;
-        let found = find
-            .query_row(
-                params![tenant_no, place.company_no, place.resource.code(), key.id],
-                |row| {
-                    Ok(Stored {
-                        ordinal: unsigned(row.get(0)?),
-                        state: State::by_code(row.get(1)?),
-                        version: Ticks(row.get(2)?),
-                        sequence: unsigned(row.get(3)?),
-                        body: row.get(4)?,
-                    })
-                },
-            )
-            .optional()
-            .map_err(fault)?;
-        if let Some(stored) = found {
-            ground.know_record(key, stored);
-        }
-    }
-    Ok(())
-}
-
-fn load_collections(
-    connection: &Connection,
-    tenant_no: i64,
-    batches: &[ChangeBatch],
-    ground: &mut Ground,
-) -> Result<()> {
-    let mut find = connection
-        .prepare_cached(
-            "SELECT next_ordinal, live, version FROM collections
-             WHERE tenant_no = ?1 AND company_no = ?2 AND resource = ?3",
-        )
-        .map_err(fault)?;
-    for place in ground.places(batches) {
-        let found = find
-            .query_row(
-                params![tenant_no, place.company_no, place.resource.code()],
-                |row| {
-                    Ok(Collection {
-                        next_ordinal: unsigned(row.get(0)?),
-                        live: unsigned(row.get(1)?),
-                        version: unsigned(row.get(2)?),
-                    })
-                },
-            )
-            .optional()
-            .map_err(fault)?;
-        if let Some(collection) = found {
-            ground.know_collection(place, collection);
-        }
-    }
-    Ok(())
 }
 
 fn write(connection: &Connection, tenant_no: i64, plan: &Plan, now: Ticks) -> Result<()> {
@@ -161,12 +73,7 @@ fn delete_records(connection: &Connection, tenant_no: i64, gone: &[(Place, u64)]
     let mut payroll =
         connection.prepare_cached("DELETE FROM payroll_companies WHERE tenant_no = ?1 AND ordinal = ?2")?;
     for (place, ordinal) in gone {
-        record.execute(params![
-            tenant_no,
-            place.company_no,
-            place.resource.code(),
-            signed(*ordinal)
-        ])?;
+        record.execute(params![tenant_no, place.company_no, place.resource.code(), signed(*ordinal)])?;
         if place.resource == Resource::payroll_companies() {
             payroll.execute(params![tenant_no, signed(*ordinal)])?;
         }
@@ -214,12 +121,7 @@ fn write_records(connection: &Connection, tenant_no: i64, plan: &Plan) -> rusqli
          ON CONFLICT (tenant_no, ordinal) DO UPDATE SET name = excluded.name,
              identifier = excluded.identifier, last_update = excluded.last_update",
     )?;
-    for Row {
-        stored,
-        payroll: company,
-        ..
-    } in plan.inserts.iter().chain(&plan.updates)
-    {
+    for Row { stored, payroll: company, .. } in plan.inserts.iter().chain(&plan.updates) {
         if let Some(company) = company {
             payroll.execute(params![
                 tenant_no,
@@ -240,12 +142,7 @@ fn append(connection: &Connection, tenant_no: i64, log: &[LogRow]) -> rusqlite::
              process, company, correlation_id, user_name, source_interface, source_action, changes, envelope)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)",
     )?;
-    for LogRow {
-        entry,
-        company_no,
-        record_key,
-    } in log
-    {
+    for LogRow { entry, company_no, record_key } in log {
         insert.execute(params![
             tenant_no,
             signed(entry.sequence),

@@ -38,12 +38,7 @@ impl SqliteStore {
         out: &mpsc::Sender<Chunk>,
     ) -> Result<()> {
         let width = table.columns().count();
-        let sql = format!(
-            "SELECT {} FROM {} ORDER BY {}",
-            table.column_list(),
-            table.name,
-            table.key
-        );
+        let sql = format!("SELECT {} FROM {} ORDER BY {}", table.column_list(), table.name, table.key);
         let mut statement = reader.prepare(&sql).map_err(fault)?;
         let mut rows = statement.query([]).map_err(fault)?;
         let mut chunk = Vec::with_capacity(CHUNK_ROWS);
@@ -51,26 +46,15 @@ impl SqliteStore {
             let cells = (0..width).map(|column| value(row.get_ref(column).map_err(fault)?));
             chunk.push(cells.collect::<Result<_>>()?);
             if chunk.len() == CHUNK_ROWS {
-                send(
-                    out,
-                    Chunk {
-                        table,
-                        rows: std::mem::take(&mut chunk),
-                    },
-                )?;
+                send(out, Chunk { table, rows: std::mem::take(&mut chunk) })?;
             }
         }
-        if chunk.is_empty() {
-            Ok(())
-        } else {
-            send(out, Chunk { table, rows: chunk })
-        }
+        if chunk.is_empty() { Ok(()) } else { send(out, Chunk { table, rows: chunk }) }
     }
 }
 
 fn send(out: &mpsc::Sender<Chunk>, chunk: Chunk) -> Result<()> {
-    out.blocking_send(chunk)
-        .map_err(|_| StoreError::internal("the backup's file was closed"))
+    out.blocking_send(chunk).map_err(|_| StoreError::internal("the backup's file was closed"))
 }
 
 #[async_trait]
@@ -78,11 +62,7 @@ impl Archive for SqliteStore {
     async fn dump(&self, out: mpsc::Sender<Chunk>) -> Result<()> {
         let store = self.clone();
         let dumping = tokio::task::spawn_blocking(move || {
-            store.snapshot(|reader| {
-                TABLES
-                    .iter()
-                    .try_for_each(|table| Self::dump_table(reader, table, &out))
-            })
+            store.snapshot(|reader| TABLES.iter().try_for_each(|table| Self::dump_table(reader, table, &out)))
         });
         dumping.await.map_err(StoreError::internal)?
     }
@@ -100,11 +80,7 @@ impl Archive for SqliteStore {
         self.write(move |writer| {
             let table = chunk.table;
             let marks = vec!["?"; table.columns().count()].join(", ");
-            let sql = format!(
-                "INSERT INTO {} ({}) VALUES ({marks})",
-                table.name,
-                table.column_list()
-            );
+            let sql = format!("INSERT INTO {} ({}) VALUES ({marks})", table.name, table.column_list());
             let mut insert = writer.prepare_cached(&sql).map_err(fault)?;
             for row in &chunk.rows {
                 insert.execute(params_from_iter(row)).map_err(fault)?;
@@ -117,9 +93,7 @@ impl Archive for SqliteStore {
     async fn count_rows(&self, table: &'static Table) -> Result<u64> {
         self.read(|reader| {
             reader
-                .query_row(&format!("SELECT count(*) FROM {}", table.name), [], |row| {
-                    row.get(0)
-                })
+                .query_row(&format!("SELECT count(*) FROM {}", table.name), [], |row| row.get(0))
                 .map(unsigned)
                 .map_err(fault)
         })
@@ -127,9 +101,7 @@ impl Archive for SqliteStore {
 
     async fn settle(&self, heads_advance: u64) -> Result<()> {
         self.write(move |writer| {
-            writer
-                .execute("UPDATE heads SET head = head + ?1", [signed(heads_advance)])
-                .map_err(fault)?;
+            writer.execute("UPDATE heads SET head = head + ?1", [signed(heads_advance)]).map_err(fault)?;
             // The numbers of tenants that were erased must not be given again either.
             writer
                 .execute_batch(

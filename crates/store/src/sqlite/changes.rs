@@ -23,12 +23,7 @@ pub(super) fn find_progress(connection: &Connection, tenant_no: i64, key: &str) 
         .and_then(|mut find| {
             find.query_row(params![tenant_no, key], |row| {
                 let tally: String = row.get(3)?;
-                Ok((
-                    unsigned(row.get(0)?),
-                    row.get::<_, [u8; 32]>(1)?,
-                    guid(row, 2)?,
-                    tally,
-                ))
+                Ok((unsigned(row.get(0)?), row.get::<_, [u8; 32]>(1)?, guid(row, 2)?, tally))
             })
             .optional()
         })
@@ -37,12 +32,7 @@ pub(super) fn find_progress(connection: &Connection, tenant_no: i64, key: &str) 
         return Ok(None);
     };
     let tally = serde_json::from_str(&tally).map_err(StoreError::internal)?;
-    Ok(Some(Progress {
-        line,
-        hash,
-        process,
-        tally,
-    }))
+    Ok(Some(Progress { line, hash, process, tally }))
 }
 
 fn entry(row: &SqlRow<'_>) -> rusqlite::Result<LogEntry> {
@@ -71,10 +61,7 @@ fn bounds(connection: &Connection, tenant_no: i64) -> Result<LogBounds> {
         .prepare_cached("SELECT floor, head FROM heads WHERE tenant_no = ?1")
         .and_then(|mut find| {
             find.query_row([tenant_no], |row| {
-                Ok(LogBounds {
-                    floor: unsigned(row.get(0)?),
-                    head: unsigned(row.get(1)?),
-                })
+                Ok(LogBounds { floor: unsigned(row.get(0)?), head: unsigned(row.get(1)?) })
             })
         })
         .map_err(fault)
@@ -88,10 +75,7 @@ fn range(
     company_no: i64,
     event: Option<(Resource, EventKind)>,
 ) -> rusqlite::Result<Vec<LogEntry>> {
-    let (after, rows_max) = (
-        signed(query.after),
-        i64::try_from(query.rows_max).unwrap_or(i64::MAX),
-    );
+    let (after, rows_max) = (signed(query.after), i64::try_from(query.rows_max).unwrap_or(i64::MAX));
     match event {
         Some((resource, kind)) => connection
             .prepare_cached(&format!(
@@ -179,16 +163,10 @@ impl ChangeLog for SqliteStore {
                 .map_err(fault)?;
             let Some(last) = last else { return Ok(0) };
             writer
-                .execute(
-                    "UPDATE heads SET floor = ?2 WHERE tenant_no = ?1",
-                    params![tenant_no, last],
-                )
+                .execute("UPDATE heads SET floor = ?2 WHERE tenant_no = ?1", params![tenant_no, last])
                 .map_err(fault)?;
             writer
-                .execute(
-                    "DELETE FROM log WHERE tenant_no = ?1 AND sequence <= ?2",
-                    params![tenant_no, last],
-                )
+                .execute("DELETE FROM log WHERE tenant_no = ?1 AND sequence <= ?2", params![tenant_no, last])
                 .map_err(fault)
         })
         .await

@@ -48,11 +48,7 @@ const USER: &str = "SELECT id, email, given_name, lang, password_hash, standing,
 
 /// Changes one row; false where there is none.
 pub(super) fn change(writer: &Connection, sql: &str, args: impl Params) -> Result<bool> {
-    writer
-        .prepare_cached(sql)
-        .and_then(|mut change| change.execute(args))
-        .map(|rows| rows > 0)
-        .map_err(fault)
+    writer.prepare_cached(sql).and_then(|mut change| change.execute(args)).map(|rows| rows > 0).map_err(fault)
 }
 
 fn erase(writer: &Connection, id: &TenantId) -> Result<bool> {
@@ -65,17 +61,9 @@ fn erase(writer: &Connection, id: &TenantId) -> Result<bool> {
         [id.as_str()],
     )?;
     change(writer, "DELETE FROM grants WHERE tenant_id = ?1", [id.as_str()])?;
-    change(
-        writer,
-        "DELETE FROM memberships WHERE tenant_id = ?1",
-        [id.as_str()],
-    )?;
+    change(writer, "DELETE FROM memberships WHERE tenant_id = ?1", [id.as_str()])?;
     change(writer, "DELETE FROM tenants WHERE no = ?1", [tenant_no])?;
-    change(
-        writer,
-        "INSERT INTO erased_tenants (tenant_no) VALUES (?1)",
-        [tenant_no],
-    )
+    change(writer, "INSERT INTO erased_tenants (tenant_no) VALUES (?1)", [tenant_no])
 }
 
 #[async_trait]
@@ -193,11 +181,7 @@ impl Directory for SqliteStore {
     async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool> {
         let (id, hash) = (id.clone(), hash.to_owned());
         self.write(move |writer| {
-            change(
-                writer,
-                "UPDATE users SET password_hash = ?2 WHERE id = ?1",
-                params![id.as_str(), hash],
-            )
+            change(writer, "UPDATE users SET password_hash = ?2 WHERE id = ?1", params![id.as_str(), hash])
         })
         .await
     }

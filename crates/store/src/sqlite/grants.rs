@@ -32,10 +32,7 @@ fn find_grant(connection: &Connection, id: &str) -> Result<Option<Grant>> {
 
 fn revoke(connection: &Connection, id: &str, now: Ticks) -> Result<bool> {
     let changed = connection
-        .execute(
-            "UPDATE grants SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL",
-            params![id, now.0],
-        )
+        .execute("UPDATE grants SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL", params![id, now.0])
         .map_err(fault)?;
     Ok(changed > 0)
 }
@@ -157,15 +154,9 @@ impl Grants for SqliteStore {
                 if let Some(grant) = &row.grant {
                     revoke(writer, grant, now)?;
                 }
-                return Ok(CodeTaken::Reused {
-                    revoked: row.grant.map(GrantId::new),
-                });
+                return Ok(CodeTaken::Reused { revoked: row.grant.map(GrantId::new) });
             }
-            let new = if now < row.code.expires_at {
-                judge(&row.code)
-            } else {
-                None
-            };
+            let new = if now < row.code.expires_at { judge(&row.code) } else { None };
             writer
                 .execute(
                     "UPDATE codes SET used_at = ?2, grant_id = ?3 WHERE hash = ?1",
@@ -173,19 +164,13 @@ impl Grants for SqliteStore {
                 )
                 .map_err(fault)?;
             if let Some(new) = &new {
-                let refresh = new
-                    .refresh
-                    .as_ref()
-                    .map(|(token, _)| vault.fingerprint(REFRESH, token));
+                let refresh = new.refresh.as_ref().map(|(token, _)| vault.fingerprint(REFRESH, token));
                 add_grant(writer, new, refresh)?;
             }
             if now >= row.code.expires_at {
                 return Ok(CodeTaken::Expired);
             }
-            Ok(CodeTaken::Fresh {
-                code: row.code,
-                grant: new.map(|new| new.grant),
-            })
+            Ok(CodeTaken::Fresh { code: row.code, grant: new.map(|new| new.grant) })
         })
         .await
     }

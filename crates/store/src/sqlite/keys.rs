@@ -12,9 +12,7 @@ use crate::{Result, SigningKey, SigningKeys};
 impl SigningKeys for SqliteStore {
     async fn add_signing_key(&self, key: &SigningKey) -> Result<()> {
         let ports = self.ports();
-        let sealed = ports
-            .vault
-            .seal(&*ports.random, &purpose(&key.kid), key.private.reveal())?;
+        let sealed = ports.vault.seal(&*ports.random, &purpose(&key.kid), key.private.reveal())?;
         let key = key.clone();
         self.write(move |writer| {
             writer
@@ -46,14 +44,7 @@ impl SigningKeys for SqliteStore {
                 )
                 .and_then(|mut all| {
                     all.query_map([], |row| {
-                        Ok((
-                            row.get(0)?,
-                            row.get(1)?,
-                            row.get(2)?,
-                            row.get(3)?,
-                            row.get(4)?,
-                            row.get(5)?,
-                        ))
+                        Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?))
                     })?
                     .collect()
                 })
@@ -79,10 +70,7 @@ impl SigningKeys for SqliteStore {
         let kid = kid.to_owned();
         self.write(move |writer| {
             let changed = writer
-                .execute(
-                    "UPDATE signing_keys SET retired_at = ?2 WHERE kid = ?1",
-                    params![kid, at.0],
-                )
+                .execute("UPDATE signing_keys SET retired_at = ?2 WHERE kid = ?1", params![kid, at.0])
                 .map_err(fault)?;
             Ok(changed > 0)
         })

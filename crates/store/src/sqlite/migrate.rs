@@ -13,33 +13,25 @@ pub(super) fn known() -> i64 {
 }
 
 pub(super) fn version(connection: &Connection) -> Result<i64> {
-    connection
-        .query_row("PRAGMA user_version", [], |row| row.get(0))
-        .map_err(fault)
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(fault)
 }
 
 pub(super) fn up(connection: &mut Connection) -> Result<i64> {
     if version(connection)? < known() {
-        let transaction = connection
-            .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
-            .map_err(fault)?;
+        let transaction =
+            connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(fault)?;
         // Read again under the lock: another process may have been faster.
         for (number, (name, sql)) in (1_i64..).zip(MIGRATIONS) {
             if number > version(&transaction)? {
                 tracing::info!(migration = name, "bringing the store's schema up to date");
                 transaction.execute_batch(sql).map_err(fault)?;
-                transaction
-                    .pragma_update(None, "user_version", number)
-                    .map_err(fault)?;
+                transaction.pragma_update(None, "user_version", number).map_err(fault)?;
             }
         }
         transaction.commit().map_err(fault)?;
     }
     match version(connection)? {
-        found if found > known() => Err(StoreError::NewerSchema {
-            found,
-            known: known(),
-        }),
+        found if found > known() => Err(StoreError::NewerSchema { found, known: known() }),
         found => Ok(found),
     }
 }
@@ -48,19 +40,14 @@ pub(super) fn up(connection: &mut Connection) -> Result<i64> {
 pub(super) fn check_master_key(connection: &Connection, ports: &Ports) -> Result<()> {
     let find = || -> Result<Option<Vec<u8>>> {
         connection
-            .query_row("SELECT value FROM meta WHERE name = 'vault'", [], |row| {
-                row.get(0)
-            })
+            .query_row("SELECT value FROM meta WHERE name = 'vault'", [], |row| row.get(0))
             .optional()
             .map_err(fault)
     };
     if find()?.is_none() {
         let sealed = ports.vault.sealed_check(&*ports.random)?;
         connection
-            .execute(
-                "INSERT OR IGNORE INTO meta (name, value) VALUES ('vault', ?1)",
-                [sealed],
-            )
+            .execute("INSERT OR IGNORE INTO meta (name, value) VALUES ('vault', ?1)", [sealed])
             .map_err(fault)?;
     }
     let kept = find()?.ok_or_else(|| StoreError::internal("the vault's check is missing"))?;

@@ -8,6 +8,7 @@ mod directory;
 mod grants;
 mod group;
 mod keys;
+mod load;
 mod migrate;
 mod records;
 mod rows;
@@ -19,7 +20,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
-use rusqlite::{Connection, OpenFlags};
+use rusqlite::{Connection, ErrorCode};
 
 use crate::{Ports, Result, StoreError};
 use writer::Writer;
@@ -27,6 +28,7 @@ use writer::Writer;
 /// How long a connection waits for another process that writes.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const STATEMENTS_CACHED: usize = 128;
+const WAL_TRIES_MAX: usize = 100;
 const READERS_KEPT: usize = 16;
 
 /// A store in one file; cheap to clone.
@@ -52,19 +54,13 @@ impl SqliteStore {
     /// Opens the file, makes it where there is none, brings its schema up to date, and checks that the
     /// master key opens it.
     pub fn open(path: &Path, ports: Ports) -> Result<Self> {
-        let mut connection = connect(path, OpenFlags::default())?;
+        let mut connection = connect(path)?;
+        switch_to_wal(&connection).map_err(unreachable(path))?;
         let schema = migrate::up(&mut connection)?;
         migrate::check_master_key(&connection, &ports)?;
         let writer = Writer::start(connection, ports.clone(), schema)?;
         let readers = Mutex::new(Vec::new());
-        Ok(Self {
-            inner: Arc::new(Inner {
-                path: path.to_owned(),
-                ports,
-                readers,
-                writer,
-            }),
-        })
+        Ok(Self { inner: Arc::new(Inner { path: path.to_owned(), ports, readers, writer }) })
     }
 
     /// The number of the newest migration that is in the file, without changing anything.
@@ -72,7 +68,7 @@ impl SqliteStore {
         if !path.exists() {
             return Ok(None);
         }
-        migrate::version(&connect(path, OpenFlags::default())?).map(Some)
+        migrate::version(&connect(path)?).map(Some)
     }
 
     fn ports(&self) -> &Ports {
@@ -84,11 +80,11 @@ impl SqliteStore {
         let reader = self.inner.readers.lock().pop();
         let reader = match reader {
             Some(reader) => reader,
-            None => connect(&self.inner.path, OpenFlags::default())?,
+            None => connect(&self.inner.path)?,
         };
         let seen = look(&reader);
         let mut kept = self.inner.readers.lock();
-        if kept.len() < READERS_KEPT {
+        if kept.len() < READERS_KEPT && reader.is_autocommit() {
             kept.push(reader);
         }
         seen
@@ -113,28 +109,44 @@ impl SqliteStore {
     }
 }
 
-fn connect(path: &Path, flags: OpenFlags) -> Result<Connection> {
-    let unreachable =
-        |error: rusqlite::Error| StoreError::Unavailable(format!("{}: {error}", path.display()));
-    let connection = Connection::open_with_flags(path, flags).map_err(unreachable)?;
+fn connect(path: &Path) -> Result<Connection> {
+    let connection = Connection::open(path).map_err(unreachable(path))?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(fault)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
     connection
         .execute_batch(
-            "PRAGMA journal_mode = WAL;
-             PRAGMA synchronous = FULL;
+            "PRAGMA synchronous = FULL;
              PRAGMA wal_autocheckpoint = 4000;
              PRAGMA journal_size_limit = 67108864;
              PRAGMA cache_size = -8192;
              PRAGMA temp_store = MEMORY;",
         )
-        .map_err(unreachable)?;
+        .map_err(unreachable(path))?;
     Ok(connection)
+}
+
+/// A file that is new becomes one with a write-ahead log. That needs the file for itself, and SQLite does
+/// not always wait for who else has it; taking a writer's turn does.
+fn switch_to_wal(connection: &Connection) -> rusqlite::Result<()> {
+    let switch = || connection.pragma_update(None, "journal_mode", "WAL");
+    for _ in 1..WAL_TRIES_MAX {
+        match switch() {
+            Err(error) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                connection.execute_batch("BEGIN IMMEDIATE; COMMIT")?;
+            }
+            switched => return switched,
+        }
+    }
+    switch()
+}
+
+/// A file that cannot be opened is named.
+fn unreachable(path: &Path) -> impl FnOnce(rusqlite::Error) -> StoreError {
+    move |error| StoreError::Unavailable(format!("{}: {error}", path.display()))
 }
 
 /// Says what a fault of SQLite's means to who called.
 fn fault(error: rusqlite::Error) -> StoreError {
-    use rusqlite::ErrorCode;
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => StoreError::Full("the disk that holds the store is full".into()),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
@@ -150,7 +162,7 @@ fn fault(error: rusqlite::Error) -> StoreError {
 /// A violated uniqueness means that the thing is there already.
 fn exists(what: String) -> impl FnOnce(rusqlite::Error) -> StoreError {
     move |error| match error.sqlite_error_code() {
-        Some(rusqlite::ErrorCode::ConstraintViolation) => StoreError::Exists(what),
+        Some(ErrorCode::ConstraintViolation) => StoreError::Exists(what),
         _ => fault(error),
     }
 }

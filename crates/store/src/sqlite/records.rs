@@ -110,15 +110,9 @@ impl Records for SqliteStore {
                      WHERE tenant_no = ?1 AND company_no = ?2 AND resource = ?3 AND correlation_id = ?4",
                 )
                 .and_then(|mut find| {
-                    find.query_row(
-                        params![tenant_no, owner, resource.code(), correlation_id],
-                        |row| {
-                            Ok(Record {
-                                body: row.get(0)?,
-                                sequence: unsigned(row.get(1)?),
-                            })
-                        },
-                    )
+                    find.query_row(params![tenant_no, owner, resource.code(), correlation_id], |row| {
+                        Ok(Record { body: row.get(0)?, sequence: unsigned(row.get(1)?) })
+                    })
                     .optional()
                 })
                 .map_err(fault)
@@ -146,12 +140,7 @@ impl Records for SqliteStore {
                     .and_then(|start| bodies(reader, tenant_no, owner, query, start))
                     .map_err(fault)?
             };
-            Ok(Some(Page {
-                bodies,
-                total: all.live,
-                version: all.version,
-                head,
-            }))
+            Ok(Some(Page { bodies, total: all.live, version: all.version, head }))
         })
     }
 

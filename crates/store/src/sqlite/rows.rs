@@ -22,10 +22,9 @@ pub(super) fn company_no(connection: &Connection, tenant_no: i64, company: &str)
              WHERE tenant_no = ?1 AND company_no = ?2 AND resource = ?3 AND correlation_id = ?4",
         )
         .and_then(|mut find| {
-            find.query_row(
-                params![tenant_no, TENANT, Resource::companies().code(), company],
-                |row| row.get(0),
-            )
+            find.query_row(params![tenant_no, TENANT, Resource::companies().code(), company], |row| {
+                row.get(0)
+            })
             .optional()
         })
         .map_err(fault)

@@ -25,11 +25,7 @@ fn delete_some(
 
 /// Takes up to `rows_max` rows of a place away; tells how many it found.
 fn clear(writer: &Connection, table: &str, key: &str, place: &[i64], rows_max: usize) -> Result<usize> {
-    let condition = if place.len() == 1 {
-        "tenant_no = ?1"
-    } else {
-        "tenant_no = ?1 AND company_no = ?3"
-    };
+    let condition = if place.len() == 1 { "tenant_no = ?1" } else { "tenant_no = ?1 AND company_no = ?3" };
     let sql = format!(
         "DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} WHERE {condition} LIMIT ?2)"
     );
@@ -45,11 +41,9 @@ fn clear(writer: &Connection, table: &str, key: &str, place: &[i64], rows_max: u
 
 fn purge_company(writer: &Connection, rows_max: usize) -> Result<usize> {
     let next: Option<[i64; 2]> = writer
-        .query_row(
-            "SELECT tenant_no, company_no FROM departed_companies LIMIT 1",
-            [],
-            |row| Ok([row.get(0)?, row.get(1)?]),
-        )
+        .query_row("SELECT tenant_no, company_no FROM departed_companies LIMIT 1", [], |row| {
+            Ok([row.get(0)?, row.get(1)?])
+        })
         .optional()
         .map_err(fault)?;
     let Some(place) = next else { return Ok(0) };
@@ -60,18 +54,13 @@ fn purge_company(writer: &Connection, rows_max: usize) -> Result<usize> {
         }
     }
     writer
-        .execute(
-            "DELETE FROM departed_companies WHERE tenant_no = ?1 AND company_no = ?2",
-            place,
-        )
+        .execute("DELETE FROM departed_companies WHERE tenant_no = ?1 AND company_no = ?2", place)
         .map_err(fault)
 }
 
 fn purge_tenant(writer: &Connection, rows_max: usize) -> Result<usize> {
     let next: Option<i64> = writer
-        .query_row("SELECT tenant_no FROM erased_tenants LIMIT 1", [], |row| {
-            row.get(0)
-        })
+        .query_row("SELECT tenant_no FROM erased_tenants LIMIT 1", [], |row| row.get(0))
         .optional()
         .map_err(fault)?;
     let Some(tenant_no) = next else { return Ok(0) };
@@ -81,19 +70,14 @@ fn purge_tenant(writer: &Connection, rows_max: usize) -> Result<usize> {
             return Ok(gone);
         }
     }
-    writer
-        .execute("DELETE FROM erased_tenants WHERE tenant_no = ?1", [tenant_no])
-        .map_err(fault)
+    writer.execute("DELETE FROM erased_tenants WHERE tenant_no = ?1", [tenant_no]).map_err(fault)
 }
 
 #[async_trait]
 impl Upkeep for SqliteStore {
     async fn health(&self) -> Result<Health> {
         self.read(super::migrate::version)?;
-        Ok(Health {
-            schema: self.inner.writer.schema,
-            queued: self.inner.writer.queued(),
-        })
+        Ok(Health { schema: self.inner.writer.schema, queued: self.inner.writer.queued() })
     }
 
     async fn expire(&self, now: Ticks, processes_before: Ticks, rows_max: usize) -> Result<Expired> {

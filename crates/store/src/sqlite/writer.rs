@@ -64,11 +64,7 @@ impl Writer {
             .name("store-writer".into())
             .spawn(move || serve(&connection, &theirs, &ports))
             .map_err(StoreError::internal)?;
-        Ok(Self {
-            shared,
-            thread: Mutex::new(Some(thread)),
-            schema,
-        })
+        Ok(Self { shared, thread: Mutex::new(Some(thread)), schema })
     }
 
     pub(super) async fn run<T: Send + 'static>(
@@ -153,10 +149,7 @@ fn weight_kib(batch: &ChangeBatch) -> u32 {
 fn serve(connection: &Connection, shared: &Shared, ports: &Ports) {
     let _ending = Ending(shared);
     while let Some((works, batches)) = next_group(shared) {
-        let has_changes = !batches.is_empty();
-        if write_group(connection, works, batches, ports) && has_changes {
-            shared.change_commits.fetch_add(1, Ordering::Relaxed);
-        }
+        write_group(connection, works, batches, ports, &shared.change_commits);
     }
     let _ = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);");
 }
@@ -193,20 +186,27 @@ fn next_group(shared: &Shared) -> Option<(Vec<Work>, Vec<Waiting>)> {
     Some((works, batches))
 }
 
-/// Writes a group and answers everybody in it; tells whether it was committed.
-fn write_group(connection: &Connection, works: Vec<Work>, batches: Vec<Waiting>, ports: &Ports) -> bool {
-    let (batches, answers): (Vec<_>, Vec<_>) = batches
-        .into_iter()
-        .map(|waiting| (waiting.batch, waiting.answer))
-        .unzip();
+/// Writes a group and answers everybody in it.
+fn write_group(
+    connection: &Connection,
+    works: Vec<Work>,
+    batches: Vec<Waiting>,
+    ports: &Ports,
+    change_commits: &AtomicU64,
+) {
+    let (batches, answers): (Vec<_>, Vec<_>) =
+        batches.into_iter().map(|waiting| (waiting.batch, waiting.answer)).unzip();
     let mut group = Group::begin(connection);
     let work_answers: Vec<Answer> = works.into_iter().map(|work| work(&mut group)).collect();
     let applied = group.run(|connection| apply::apply(connection, batches, ports));
     let failed = group.commit().err();
+    if failed.is_none() && !answers.is_empty() {
+        change_commits.fetch_add(1, Ordering::Relaxed);
+    }
     for answer in work_answers {
         answer(failed.clone());
     }
-    let tallies = match failed.clone().map_or(applied, Err) {
+    let tallies = match failed.map_or(applied, Err) {
         Ok(tallies) => tallies,
         Err(error) => {
             tracing::warn!(%error, "a group of writes failed");
@@ -216,5 +216,4 @@ fn write_group(connection: &Connection, works: Vec<Work>, batches: Vec<Waiting>,
     for (answer, tally) in answers.into_iter().zip(tallies) {
         let _ = answer.send(tally);
     }
-    failed.is_none()
 }

@@ -59,7 +59,11 @@ pub(crate) async fn clients_are_kept_as_given(stage: Stage) {
     assert_eq!(store.add_client(&client(&stage, "a"), &Secret::new("other")).await, Err(exists));
 
     // Everything but the id, the GUID, the secret and the time of creation.
-    let wanted = Client { guid: Guid::from_bytes([4; 16]), created_at: Ticks(1), ..Client { id: late.id.clone(), ..plain } };
+    let wanted = Client {
+        guid: Guid::from_bytes([4; 16]),
+        created_at: Ticks(1),
+        ..Client { id: late.id.clone(), ..plain }
+    };
     assert_eq!(store.update_client(&wanted).await, Ok(true));
     let updated = Client { guid: late.guid, created_at: late.created_at, ..wanted };
     assert_eq!(store.find_client(&late.id).await, Ok(Some(updated)));
@@ -83,7 +87,7 @@ pub(crate) async fn a_client_secret_is_replaced_with_an_overlap(stage: Stage) {
     let nobody = ClientId::new("nobody");
     assert_eq!(store.client_secret_matches(&nobody, &Secret::new("first"), now).await, Ok(false));
 
-    let until = now + Duration::from_secs(60);
+    let until = now + Duration::from_mins(1);
     let second = ClientSecret { secret: Secret::new("second"), old_until: until };
     assert_eq!(store.set_client_secret(&one.id, &second).await, Ok(true));
     assert!(matches("second", now).await && matches("first", now).await);
@@ -137,7 +141,7 @@ pub(crate) async fn keys_are_rotated_slot_by_slot(stage: Stage) {
         let found = store.find_subscription_by_key(&Secret::new(key), at).await.unwrap();
         found == Some(one.clone())
     };
-    let until = now + Duration::from_secs(60);
+    let until = now + Duration::from_mins(1);
     let rotate = async |slot, key: &str| store.rotate_key(&one.id, slot, &Secret::new(key), until).await;
     assert_eq!(rotate(KeySlot::Primary, "p2").await, Ok(true));
     assert!(opens("p2", now).await && opens("p1", now).await && opens("s1", now).await);

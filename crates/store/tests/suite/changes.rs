@@ -8,9 +8,7 @@ use domain::change::Change;
 use domain::event::EventKind;
 use serde_json::json;
 
-use super::desk::{
-    company, company_with, customer, delete, disable, enable, entity, fail, id_of, journal,
-};
+use super::desk::{company, company_with, customer, delete, disable, enable, entity, fail, id_of, journal};
 use super::stage::Stage;
 
 /// Customers, accounts and suppliers: never deleted, only disabled.
@@ -128,12 +126,7 @@ pub(crate) async fn a_record_carries_the_number_and_the_version_of_its_entry(sta
     let desk = stage.desk().await;
     desk.accept([company("c1")]).await;
     let ana = customer("c1", "k1", "Ana");
-    let steps = [
-        ana.clone(),
-        customer("c1", "k1", "Ana Ruiz"),
-        disable(ana.clone()),
-        enable(ana.clone()),
-    ];
+    let steps = [ana.clone(), customer("c1", "k1", "Ana Ruiz"), disable(ana.clone()), enable(ana.clone())];
     for (step, number) in steps.into_iter().zip(2_u64..) {
         let now = stage.clock.forward(Duration::from_millis(1500));
         let tally = desk.accept([step]).await;
@@ -152,9 +145,9 @@ pub(crate) async fn versions_grow_while_the_clock_stands_or_jumps_back(stage: St
     let start = stage.now();
     desk.accept([company("c1"), company("c2")]).await;
     desk.accept([company("c3")]).await;
-    stage.clock.back(Duration::from_secs(3600));
+    stage.clock.back(Duration::from_hours(1));
     desk.accept([company("c4"), company("c5")]).await;
-    let later = stage.clock.forward(Duration::from_secs(7200));
+    let later = stage.clock.forward(Duration::from_hours(2));
     desk.accept([company("c6")]).await;
     let versions: Vec<Ticks> = desk.log().await.iter().map(|entry| entry.version).collect();
     let tick = |count: i64| Ticks(start.0 + count);
@@ -186,7 +179,7 @@ pub(crate) async fn what_changes_nothing_leaves_no_trace(stage: Stage) {
     let seen = [desk.record(&ana).await, desk.record(&opening).await, desk.record(&company("c1")).await];
     let pages = [desk.page(&ana, 0, 10).await, desk.page(&opening, 0, 10).await];
 
-    stage.clock.forward(Duration::from_secs(60));
+    stage.clock.forward(Duration::from_mins(1));
     let idle = [
         company("c1"),
         enable(company("c1")),
@@ -319,20 +312,29 @@ pub(crate) async fn an_id_is_deleted_and_made_again_within_a_batch(stage: Stage)
 pub(crate) async fn any_text_can_be_an_id(stage: Stage) {
     let desk = stage.desk().await;
     let long = "ñ".repeat(200);
-    let ids = ["k", "K", "k ", " k", "ñ", "n\u{303}", "ß", "ss", "%", "_", "'\"\\", "🗝️", "a/b?c#d", "\u{1}", &long];
+    let ids = [
+        "k", "K", "k ", " k", "ñ", "n\u{303}", "ß", "ss", "%", "_", "'\"\\", "🗝️", "a/b?c#d", "\u{1}", &long,
+    ];
     desk.accept(ids.iter().map(|id| company(id))).await;
     desk.accept(ids.iter().map(|id| journal(id, id, &format!("{{\"n\":{}}}", json!(id))))).await;
     assert_eq!(desk.ids(&company("any")).await, ids);
     for id in ids {
         let one = journal(id, id, "{}");
         assert_eq!(desk.body(&one).await["n"], json!(id));
-        assert_eq!(desk.page(&one, 0, 10).await.bodies.iter().map(|body| id_of(body)).collect::<Vec<_>>(), [id]);
+        assert_eq!(
+            desk.page(&one, 0, 10).await.bodies.iter().map(|body| id_of(body)).collect::<Vec<_>>(),
+            [id]
+        );
     }
     desk.accept(ids.iter().map(|id| company(id))).await;
     assert_eq!(desk.head().await, 2 * ids.len() as u64, "each was found again");
     for absent in ["k\0", "\0", "SS", "", "kk"] {
         let found = desk.store.find_record(&desk.tenant, None, company("any").resource, absent).await;
         assert_eq!(found, Ok(None), "{absent:?}");
-        assert_eq!(desk.find_page(Some(absent), journal("", "j", "{}").resource, 0, 1).await, None, "{absent:?}");
+        assert_eq!(
+            desk.find_page(Some(absent), journal("", "j", "{}").resource, 0, 1).await,
+            None,
+            "{absent:?}"
+        );
     }
 }

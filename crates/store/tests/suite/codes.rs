@@ -6,9 +6,8 @@ use std::time::Duration;
 
 use domain::{ClientId, GrantId, Secret, TenantId, Ticks, UserId};
 use store::{Code, CodeTaken, Grant, Judge, NewGrant, StoreError};
-use tokio::task::JoinSet;
 
-use super::stage::Stage;
+use super::stage::{Stage, at_once};
 
 pub(crate) fn ours() -> ClientId {
     ClientId::new("erp-norte")
@@ -26,7 +25,7 @@ pub(crate) fn grant(id: &str, now: Ticks) -> Grant {
         tenant: TenantId::new("tenant-1"),
         details: r#"{"scopes":["openid","offline_access"]}"#.into(),
         created_at: now,
-        expires_at: now + Duration::from_secs(3600),
+        expires_at: now + Duration::from_hours(1),
         revoked_at: None,
     }
 }
@@ -34,7 +33,7 @@ pub(crate) fn grant(id: &str, now: Ticks) -> Grant {
 pub(crate) fn code(now: Ticks) -> Code {
     Code {
         client: ours(),
-        expires_at: now + Duration::from_secs(300),
+        expires_at: now + Duration::from_mins(5),
         details: r#"{"redirect_uri":"https://erp.example/ñ","nonce":"n"}"#.into(),
     }
 }
@@ -81,20 +80,19 @@ pub(crate) async fn of_many_takers_one_gets_the_code(stage: Stage) {
     let there = stage.reopen().await.store;
     store.keep_code(&Secret::new("code-1"), &code(now)).await.unwrap();
     let asked = Arc::new(AtomicUsize::new(0));
-    let mut takers = JoinSet::new();
-    for number in 0..200 {
-        let store = if number % 2 == 0 { store.clone() } else { there.clone() };
+    let answers = at_once(200, &[store, &there], |number, store| {
         let asked = asked.clone();
-        takers.spawn(async move {
+        async move {
             let judge: Judge = Box::new(move |_| {
                 asked.fetch_add(1, Ordering::SeqCst);
                 let new = grant(&format!("g{number}"), now);
                 Some(NewGrant { grant: new, refresh: None })
             });
-            store.take_code(&Secret::new("code-1"), &ours(), now, judge).await.unwrap()
-        });
-    }
-    let answers = takers.join_all().await;
+            let taken = store.take_code(&Secret::new("code-1"), &ours(), now, judge).await;
+            taken.unwrap()
+        }
+    })
+    .await;
     assert_eq!(asked.load(Ordering::SeqCst), 1, "one judge was asked");
     let fresh: Vec<&Grant> = answers
         .iter()
@@ -159,7 +157,7 @@ pub(crate) async fn a_code_that_is_judged_bad_is_spent(stage: Stage) {
 /// What must be new is refused whole: nothing of the request stays.
 pub(crate) async fn codes_and_grants_are_never_overwritten(stage: Stage) {
     let (store, now) = (&stage.store, stage.now());
-    let end = now + Duration::from_secs(60);
+    let end = now + Duration::from_mins(1);
     store.keep_code(&Secret::new("code-1"), &code(now)).await.unwrap();
     let twice = store.keep_code(&Secret::new("code-1"), &Code { client: theirs(), ..code(now) }).await;
     assert_eq!(twice, Err(StoreError::Exists("such a code".into())));
@@ -175,7 +173,8 @@ pub(crate) async fn codes_and_grants_are_never_overwritten(stage: Stage) {
     assert_eq!(refused, Err(StoreError::Exists("such a refresh token".into())));
     assert_eq!(store.find_grant(&GrantId::new("g2")).await, Ok(None));
     assert_eq!(store.find_grant(&GrantId::new("g1")).await, Ok(Some(grant("g1", now))));
-    let taken = store.take_code(&Secret::new("code-2"), &ours(), now, makes(&grant("g2", now), None)).await.unwrap();
+    let taken =
+        store.take_code(&Secret::new("code-2"), &ours(), now, makes(&grant("g2", now), None)).await.unwrap();
     assert!(matches!(taken, CodeTaken::Fresh { .. }), "the code was not spent on what failed");
 }
 

@@ -3,23 +3,10 @@
 
 use domain::change::Change;
 
-use super::desk::{Desk, company, company_with, customer, delete, entity, journal, payroll};
+use super::desk::{company, company_with, customer, delete, entity, journal, payroll};
 use super::stage::Stage;
 
 const PURGE_ROWS_MAX: usize = 16;
-
-/// Purges until nothing is left to purge; tells how many rows went.
-async fn purge_all(desk: &Desk) -> usize {
-    let mut all = 0;
-    loop {
-        let gone = desk.store.purge(PURGE_ROWS_MAX).await.unwrap();
-        assert!(gone <= PURGE_ROWS_MAX, "{gone} rows at once");
-        all += gone;
-        if gone == 0 {
-            return all;
-        }
-    }
-}
 
 fn journals(company: &str, count: usize) -> impl Iterator<Item = Change> {
     (1..=count).map(move |number| journal(company, &format!("j{number}"), r#"{"of":"the first"}"#))
@@ -27,7 +14,8 @@ fn journals(company: &str, count: usize) -> impl Iterator<Item = Change> {
 
 pub(crate) async fn a_deleted_company_takes_its_records_along(stage: Stage) {
     let desk = stage.desk().await;
-    desk.accept([company("c1"), company("c2"), customer("c1", "k1", "Ana"), customer("c2", "k1", "Berta")]).await;
+    desk.accept([company("c1"), company("c2"), customer("c1", "k1", "Ana"), customer("c2", "k1", "Berta")])
+        .await;
     desk.accept(journals("c1", 3)).await;
     desk.accept([delete(company("c1"))]).await;
 
@@ -63,14 +51,15 @@ pub(crate) async fn a_company_made_again_starts_empty_and_stays_whole(stage: Sta
     desk.accept((1..=20).map(second)).await;
     desk.accept([delete(second(7))]).await;
     assert_eq!(desk.store.purge(0).await, Ok(0), "no room, nothing purged");
-    let gone = purge_all(&desk).await;
+    let gone = desk.purge_all(PURGE_ROWS_MAX).await;
     assert!(gone == 0 || gone >= 34, "{gone} rows of the first company went");
-    let left: Vec<String> = (1..=20).filter(|number| *number != 7).map(|number| format!("j{number}")).collect();
+    let left: Vec<String> =
+        (1..=20).filter(|number| *number != 7).map(|number| format!("j{number}")).collect();
     assert_eq!(desk.ids(&second(1)).await, left);
     for id in left {
         assert_eq!(desk.body(&journal("c1", &id, "{}")).await["of"], "the second");
     }
-    assert_eq!(purge_all(&desk).await, 0);
+    assert_eq!(desk.purge_all(PURGE_ROWS_MAX).await, 0);
 }
 
 pub(crate) async fn a_company_is_deleted_and_made_again_within_a_batch(stage: Stage) {
@@ -112,7 +101,7 @@ pub(crate) async fn a_company_is_deleted_and_made_again_within_a_batch(stage: St
     desk.accept([company("c2"), customer("c2", "k1", "Ana"), delete(company("c2"))]).await;
     assert!(!desk.has(&customer("c2", "k1", "")).await);
     assert_eq!(desk.ids(&company("any")).await, ["c1"]);
-    purge_all(&desk).await;
+    desk.purge_all(PURGE_ROWS_MAX).await;
     assert_eq!(desk.ids(&new("any")).await, ["j3"]);
     desk.accept([new("j2"), delete(new("j3"))]).await;
     assert_eq!(desk.ids(&new("any")).await, ["j2"]);
@@ -122,7 +111,8 @@ pub(crate) async fn nobody_sees_what_belongs_to_another(stage: Stage) {
     let (bilbao, vigo) = (stage.desk().await, stage.desk().await);
     let named = |company: &str, owner: &str| journal(company, "j1", &format!(r#"{{"owner":"{owner}"}}"#));
     bilbao.accept([company("c1"), company("c2"), named("c1", "Bilbao 1"), named("c2", "Bilbao 2")]).await;
-    vigo.accept([company("c1"), named("c1", "Vigo 1"), payroll(7, "Vigo", None), entity("Bank", "b1", "{}")]).await;
+    vigo.accept([company("c1"), named("c1", "Vigo 1"), payroll(7, "Vigo", None), entity("Bank", "b1", "{}")])
+        .await;
 
     assert_eq!(bilbao.body(&named("c1", "")).await["owner"], "Bilbao 1");
     assert_eq!(bilbao.body(&named("c2", "")).await["owner"], "Bilbao 2");
@@ -133,7 +123,7 @@ pub(crate) async fn nobody_sees_what_belongs_to_another(stage: Stage) {
     assert!(!vigo.has(&entity("Product", "b1", "{}")).await, "nor another resource's");
 
     vigo.accept([delete(company("c1"))]).await;
-    purge_all(&vigo).await;
+    vigo.purge_all(PURGE_ROWS_MAX).await;
     assert_eq!(bilbao.body(&named("c1", "")).await["owner"], "Bilbao 1");
     assert_eq!(bilbao.log().await.len(), 4);
     assert_eq!(vigo.log().await.len(), 5);

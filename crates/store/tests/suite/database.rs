@@ -28,11 +28,7 @@ impl Database {
         // A killed run that had our process id may have left its own behind.
         command(&server, &format!("DROP DATABASE IF EXISTS {name} WITH (FORCE)")).await;
         command(&server, &format!("CREATE DATABASE {name}")).await;
-        Self {
-            server,
-            name,
-            _seat: seat,
-        }
+        Self { server, name, _seat: seat }
     }
 
     /// The server's url with this database in the place of the one that it names.

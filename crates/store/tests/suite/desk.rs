@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use domain::change::{Action, Change};
 use domain::event::EventKind;
-use domain::{Guid, ProcessId, Resource, TenantId, Ticks};
+use domain::{CorrelationId, Guid, ProcessId, Resource, TenantId, Ticks};
 use serde_json::Value;
 use store::{
     ChangeBatch, Checkpoint, Line, LogBounds, LogEntry, LogPage, LogQuery, Page, PageQuery, Record, Result,
@@ -21,19 +21,12 @@ pub(crate) struct Desk {
 
 impl Desk {
     pub(crate) fn new(store: Arc<dyn Store>, tenant: TenantId) -> Self {
-        Self {
-            store,
-            tenant,
-            process: Guid::from_bytes([1; 16]),
-        }
+        Self { store, tenant, process: Guid::from_bytes([1; 16]) }
     }
 
     /// The same tenant's desk at another handle.
     pub(crate) fn at(&self, store: &Arc<dyn Store>) -> Self {
-        Self {
-            store: store.clone(),
-            ..self.clone()
-        }
+        Self { store: store.clone(), ..self.clone() }
     }
 
     pub(crate) fn batch(&self, changes: impl IntoIterator<Item = Change>) -> ChangeBatch {
@@ -48,7 +41,12 @@ impl Desk {
     }
 
     /// A batch of a request under an idempotency key.
-    pub(crate) fn chunk(&self, key: &str, from_line: u64, changes: impl IntoIterator<Item = Change>) -> ChangeBatch {
+    pub(crate) fn chunk(
+        &self,
+        key: &str,
+        from_line: u64,
+        changes: impl IntoIterator<Item = Change>,
+    ) -> ChangeBatch {
         let mut batch = self.batch(changes);
         for line in &mut batch.lines {
             line.number += from_line;
@@ -56,12 +54,7 @@ impl Desk {
         let to_line = from_line + batch.lines.len() as u64;
         let mut hash = [0; 32];
         hash[..8].copy_from_slice(&to_line.to_be_bytes());
-        batch.checkpoint = Some(Checkpoint {
-            key: key.to_owned(),
-            from_line,
-            to_line,
-            hash,
-        });
+        batch.checkpoint = Some(Checkpoint { key: key.to_owned(), from_line, to_line, hash });
         batch
     }
 
@@ -81,13 +74,7 @@ impl Desk {
     }
 
     pub(crate) fn query(&self, after: u64, rows_max: usize) -> LogQuery {
-        LogQuery {
-            tenant: self.tenant.clone(),
-            events: None,
-            company: None,
-            after,
-            rows_max,
-        }
+        LogQuery { tenant: self.tenant.clone(), events: None, company: None, after, rows_max }
     }
 
     pub(crate) async fn read(&self, query: &LogQuery) -> Vec<LogEntry> {
@@ -128,9 +115,22 @@ impl Desk {
         self.store.prune_log(&self.tenant, before, rows_max).await.unwrap()
     }
 
+    /// Purges until nothing is left to purge, of whichever tenant; tells how many rows went.
+    pub(crate) async fn purge_all(&self, rows_max: usize) -> usize {
+        let mut all = 0;
+        loop {
+            let gone = self.store.purge(rows_max).await.unwrap();
+            assert!(gone <= rows_max, "{gone} rows at once");
+            all += gone;
+            if gone == 0 {
+                return all;
+            }
+        }
+    }
+
     /// The record that a change is about.
     pub(crate) async fn record(&self, subject: &Change) -> Option<Record> {
-        let company = subject.company.as_ref().map(|company| company.as_str());
+        let company = subject.company.as_ref().map(CorrelationId::as_str);
         self.store
             .find_record(&self.tenant, company, subject.resource, subject.correlation_id.as_str())
             .await
@@ -165,7 +165,7 @@ impl Desk {
 
     /// A page of the collection that a change is about.
     pub(crate) async fn page(&self, subject: &Change, offset: u64, rows_max: usize) -> Page {
-        let company = subject.company.as_ref().map(|company| company.as_str());
+        let company = subject.company.as_ref().map(CorrelationId::as_str);
         let found = self.find_page(company, subject.resource, offset, rows_max).await;
         found.expect("the company is there")
     }
@@ -241,7 +241,8 @@ pub(crate) fn journal(company: &str, id: &str, data: &str) -> Change {
 pub(crate) fn payroll(code: u64, name: &str, last_update: Option<&str>) -> Change {
     let last = last_update.map_or_else(String::new, |last| format!(r#","lastUpdate":"{last}""#));
     let name = quoted(name);
-    let data = format!(r#"{{"companyCode":{code},"companyName":{name},"identifierNumber":"B12345674"{last}}}"#);
+    let data =
+        format!(r#"{{"companyCode":{code},"companyName":{name},"identifierNumber":"B12345674"{last}}}"#);
     read("payroll", "companies", None, None, &data)
 }
 

@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use domain::{GrantId, Secret, UserId};
 use store::{CodeTaken, RefreshRotated, Rotation, StoreError};
-use tokio::task::JoinSet;
 
 use super::codes::{code, grant, makes, ours};
 use super::desk::{Desk, company, customer, delete, entity, journal, payroll};
 use super::directory::{membership, user};
-use super::stage::{Stage, tenant};
+use super::stage::{Stage, at_once, tenant};
 
 const PURGE_ROWS_MAX: usize = 16;
 
@@ -63,18 +62,6 @@ async fn is_gone(stage: &Stage, desk: &Desk, name: &str) {
     assert!(matches!(reused, CodeTaken::Reused { .. }));
 }
 
-async fn purge_all(desk: &Desk) -> usize {
-    let mut all = 0;
-    loop {
-        let gone = desk.store.purge(PURGE_ROWS_MAX).await.unwrap();
-        assert!(gone <= PURGE_ROWS_MAX, "{gone} rows at once");
-        all += gone;
-        if gone == 0 {
-            return all;
-        }
-    }
-}
-
 pub(crate) async fn an_erased_tenant_is_gone_and_another_is_not(stage: Stage) {
     let (erased, other) = (stage.desk().await, stage.desk().await);
     stage.store.add_user(&user(&stage, "maria")).await.unwrap();
@@ -86,9 +73,9 @@ pub(crate) async fn an_erased_tenant_is_gone_and_another_is_not(stage: Stage) {
     assert_eq!(stage.store.erase_tenant(&erased.tenant).await, Ok(false));
     is_gone(&stage, &erased, "erased").await;
     assert_eq!(stage.store.purge(0).await, Ok(0));
-    purge_all(&erased).await;
+    erased.purge_all(PURGE_ROWS_MAX).await;
     is_gone(&stage, &erased, "erased").await;
-    assert_eq!(purge_all(&erased).await, 0);
+    assert_eq!(erased.purge_all(PURGE_ROWS_MAX).await, 0);
 
     assert_eq!(other.log().await, log);
     assert_eq!(other.ids(&journal("c1", "j", "{}")).await, ids);
@@ -110,7 +97,7 @@ pub(crate) async fn an_erased_tenants_id_can_be_taken_anew(stage: Stage) {
     assert!(!desk.has(&company("c1")).await);
     assert_eq!(desk.accept([company("c1"), journal("c1", "j1", "{}")]).await.last_sequence, 2);
 
-    purge_all(&desk).await;
+    desk.purge_all(PURGE_ROWS_MAX).await;
     assert_eq!(desk.told().await, ["1 companies c1 Created", "2 journals j1 Created"]);
     assert_eq!(desk.ids(&journal("c1", "j", "{}")).await, ["j1"]);
     assert_eq!(desk.store.find_progress(&desk.tenant, "import").await, Ok(None));
@@ -123,21 +110,22 @@ pub(crate) async fn of_many_who_erase_one_did_it(stage: Stage) {
     for _ in 0..5 {
         let desk = stage.desk().await;
         desk.accept([company("c1")]).await;
-        let mut erasing = JoinSet::new();
-        let mut writing = JoinSet::new();
-        for number in 0..8 {
-            let desk = if number % 2 == 0 { desk.clone() } else { desk.at(&there) };
-            let writer = desk.clone();
-            writing.spawn(async move { writer.try_send([journal("c1", &format!("j{number}"), "{}")]).await });
-            erasing.spawn(async move { desk.store.erase_tenant(&desk.tenant).await.unwrap() });
-        }
-        let erased = erasing.join_all().await;
-        assert_eq!(erased.iter().filter(|did| **did).count(), 1);
-        for answer in writing.join_all().await {
-            let unknown = StoreError::UnknownTenant(desk.tenant.to_string());
-            assert!(answer.is_ok() || answer == Err(unknown));
-        }
+        let answers = at_once(16, &[&stage.store, &there], |number, store| {
+            let desk = desk.at(&store);
+            async move {
+                // Two at each handle write, two erase, and so on.
+                if number % 4 < 2 {
+                    let sent = desk.try_send([journal("c1", &format!("j{number}"), "{}")]).await;
+                    let unknown = StoreError::UnknownTenant(desk.tenant.to_string());
+                    assert!(sent.is_ok() || sent == Err(unknown));
+                    return false;
+                }
+                desk.store.erase_tenant(&desk.tenant).await.unwrap()
+            }
+        })
+        .await;
+        assert_eq!(answers.iter().filter(|erased| **erased).count(), 1);
         assert_eq!(desk.store.find_tenant(&desk.tenant).await, Ok(None));
-        purge_all(&desk).await;
+        desk.purge_all(PURGE_ROWS_MAX).await;
     }
 }

@@ -2,10 +2,9 @@
 
 use domain::{Fault, Guid};
 use store::{ERRORS_LISTED_MAX, LineFault, Progress, StoreError, Tally};
-use tokio::task::JoinSet;
 
 use super::desk::{Desk, company, customer, delete, journal};
-use super::stage::Stage;
+use super::stage::{Stage, at_once};
 
 async fn progress(desk: &Desk, key: &str) -> Option<Progress> {
     desk.store.find_progress(&desk.tenant, key).await.unwrap()
@@ -72,15 +71,14 @@ pub(crate) async fn of_two_requests_under_one_key_one_wins(stage: Stage) {
     let desk = stage.desk().await;
     desk.accept([company("c1")]).await;
     for round in 0..12_u64 {
-        let mut requests = JoinSet::new();
-        for (request, store) in [&stage.store, &there, &stage.store, &there].into_iter().enumerate() {
-            let (desk, id) = (desk.at(store), format!("{round}/{request}"));
-            requests.spawn(async move {
+        let answers = at_once(4, &[&stage.store, &there], |request, store| {
+            let (desk, id) = (desk.at(&store), format!("{round}/{request}"));
+            async move {
                 let batch = desk.chunk("import", round, [journal("c1", &id, "{}")]);
                 (id, desk.store.apply_changes(batch).await)
-            });
-        }
-        let answers = requests.join_all().await;
+            }
+        })
+        .await;
         let won: Vec<_> = answers.iter().filter(|(_, answer)| answer.is_ok()).collect();
         assert_eq!(won.len(), 1, "{answers:?}");
         for (id, answer) in &answers {

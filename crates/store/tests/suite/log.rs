@@ -14,7 +14,8 @@ async fn a_busy_morning(desk: &Desk) {
     let ana = customer("c1", "k1", "Ana");
     desk.accept([company("c1"), company("c2"), ana.clone(), journal("c1", "j1", "{}")]).await;
     desk.accept([journal("c2", "j1", "{}"), customer("c1", "k1", "Ana Ruiz"), disable(ana.clone())]).await;
-    desk.accept([delete(journal("c1", "j1", "{}")), customer("c2", "k2", "Berta"), enable(ana.clone())]).await;
+    desk.accept([delete(journal("c1", "j1", "{}")), customer("c2", "k2", "Berta"), enable(ana.clone())])
+        .await;
     desk.accept([delete(journal("c2", "j1", "{}")), disable(ana)]).await;
 }
 
@@ -81,10 +82,7 @@ pub(crate) async fn events_filter_the_log(stage: Stage) {
 pub(crate) async fn a_company_filters_the_log_to_its_own_generation(stage: Stage) {
     let desk = stage.desk().await;
     a_busy_morning(&desk).await;
-    let of = |company: &str| LogQuery {
-        company: Some(company.into()),
-        ..desk.query(0, 100)
-    };
+    let of = |company: &str| LogQuery { company: Some(company.into()), ..desk.query(0, 100) };
     assert_eq!(desk.numbers(&of("c1")).await, [1, 3, 4, 6, 7, 8, 10, 12]);
     assert_eq!(desk.numbers(&of("c2")).await, [2, 5, 9, 11]);
     assert_eq!(desk.numbers(&of("c3")).await, [0; 0]);
@@ -107,7 +105,7 @@ pub(crate) async fn what_is_old_is_pruned_and_the_floor_rises(stage: Stage) {
     let other = stage.desk().await;
     other.accept([company("c1")]).await;
     a_busy_morning(&desk).await;
-    let noon = stage.clock.forward(Duration::from_secs(3600));
+    let noon = stage.clock.forward(Duration::from_hours(1));
     desk.accept([company("c3"), company("c4")]).await;
     assert_eq!(desk.bounds().await, LogBounds { floor: 0, head: 14 });
     assert_eq!(desk.prune(Ticks(0), 100).await, 0);
@@ -116,10 +114,7 @@ pub(crate) async fn what_is_old_is_pruned_and_the_floor_rises(stage: Stage) {
     assert_eq!(desk.bounds().await, LogBounds { floor: 5, head: 14 });
     let below = desk.store.read_log(&desk.query(4, 100)).await;
     assert_eq!(below, Ok(LogPage::BelowFloor { floor: 5 }));
-    let by_event = LogQuery {
-        events: Some(vec![pair(&company("c"), Created)]),
-        ..desk.query(0, 100)
-    };
+    let by_event = LogQuery { events: Some(vec![pair(&company("c"), Created)]), ..desk.query(0, 100) };
     assert_eq!(desk.store.read_log(&by_event).await, Ok(LogPage::BelowFloor { floor: 5 }));
     assert_eq!(desk.numbers(&desk.query(5, 100)).await, (6..=14).collect::<Vec<_>>());
 

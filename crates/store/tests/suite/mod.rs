@@ -101,6 +101,7 @@ stories! {
         a_follower_misses_nothing_while_many_write,
         requests_that_are_joined_get_their_own_answers,
         a_caller_who_goes_away_takes_nothing_along,
+        a_change_that_breaks_down_harms_nobody,
     }
     pages {
         pages_match_a_model_whatever_was_deleted,
@@ -164,5 +165,6 @@ stories! {
         a_key_that_is_used_again_lives_on,
         a_store_tells_that_it_is_well,
         a_closed_store_takes_nothing_more,
+        what_was_answered_before_the_end_is_kept,
     }
 }

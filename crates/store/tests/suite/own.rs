@@ -30,7 +30,7 @@ pub(crate) async fn a_payroll_company_has_the_writers_last_update_or_the_commits
     assert_eq!(last_update(&desk, 2).await, stage.now().iso_millis());
     assert_eq!(last_update(&desk, 3).await, "2020-01-02T00:00:00.000Z");
 
-    let later = stage.clock.forward(Duration::from_secs(60));
+    let later = stage.clock.forward(Duration::from_mins(1));
     desk.accept([payroll(1, "Norte SL", None), payroll(3, "Este", Some("2021-01-02"))]).await;
     assert_eq!(last_update(&desk, 1).await, later.iso_millis(), "a change without one gets the commit's");
     assert_eq!(last_update(&desk, 3).await, "2021-01-02T00:00:00.000Z");
@@ -53,7 +53,7 @@ pub(crate) async fn a_payroll_company_that_says_the_same_is_left_alone(stage: St
     let desk = stage.desk().await;
     desk.accept([payroll(1, "Norte", Some("2020-01-02")), payroll(2, "Sur", None)]).await;
     let sur = last_update(&desk, 2).await;
-    stage.clock.forward(Duration::from_secs(60));
+    stage.clock.forward(Duration::from_mins(1));
     desk.accept([
         payroll(1, "Norte", None),
         payroll(1, "Norte", Some("2020-01-02T00:00:00Z")),
@@ -76,7 +76,12 @@ pub(crate) async fn a_payroll_company_is_deleted_by_its_code(stage: Stage) {
     assert_eq!(desk.page(&payroll(1, "", None), 0, 10).await.total, 1);
 
     desk.accept([payroll(1, "Norte otra vez", None)]).await;
-    desk.accept([delete(payroll(2, "", None)), payroll(2, "Sur otra vez", None), delete(payroll(1, "", None))]).await;
+    desk.accept([
+        delete(payroll(2, "", None)),
+        payroll(2, "Sur otra vez", None),
+        delete(payroll(1, "", None)),
+    ])
+    .await;
     let page = desk.page(&payroll(1, "", None), 0, 10).await;
     assert_eq!(page.bodies.len(), 1);
     assert_eq!(desk.body(&payroll(2, "", None)).await["companyName"], "Sur otra vez");
@@ -87,8 +92,10 @@ pub(crate) async fn invoicing_tells_what_changed(stage: Stage) {
     let desk = stage.desk().await;
     let first = r#"{"name":"Tornillo","price":1.50,"tags":["a"],"notes":null}"#;
     desk.accept([entity("Product", "p1", first)]).await;
-    desk.accept([entity("Product", "p1", r#"{"name":"Tornillo \"M4\"","price":1.50,"tags":["a","b"]}"#)]).await;
-    desk.accept([entity("Product", "p1", r#"{"tags":["a","b"],"price":1.50,"name":"Tornillo \"M4\""}"#)]).await;
+    desk.accept([entity("Product", "p1", r#"{"name":"Tornillo \"M4\"","price":1.50,"tags":["a","b"]}"#)])
+        .await;
+    desk.accept([entity("Product", "p1", r#"{"tags":["a","b"],"price":1.50,"name":"Tornillo \"M4\""}"#)])
+        .await;
     desk.accept([delete(entity("Product", "p1", "{}"))]).await;
     let changes: Vec<_> = desk.log().await.into_iter().map(|entry| entry.changes.unwrap()).collect();
     assert_eq!(
@@ -103,7 +110,8 @@ pub(crate) async fn invoicing_tells_what_changed(stage: Stage) {
 
 pub(crate) async fn the_tenants_own_records_have_pages_too(stage: Stage) {
     let desk = stage.desk().await;
-    desk.accept((1..=5).map(|number| entity("Bank", &format!("b{number}"), &format!(r#"{{"n":{number}}}"#)))).await;
+    desk.accept((1..=5).map(|number| entity("Bank", &format!("b{number}"), &format!(r#"{{"n":{number}}}"#))))
+        .await;
     desk.accept([delete(entity("Bank", "b2", "{}"))]).await;
     assert_eq!(desk.ids(&entity("Bank", "any", "{}")).await, ["b1", "b3", "b4", "b5"]);
     let page = desk.page(&entity("Bank", "any", "{}"), 1, 2).await;

@@ -1,5 +1,7 @@
 //! Pages: in order of creation, with the right total, wherever they lie and whatever was deleted before.
 
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -73,7 +75,8 @@ pub(crate) async fn pages_match_a_model_whatever_was_deleted(stage: Stage) {
     compare(&desk, &model, &stage).await;
 
     // A whole block, the first records, the last record.
-    remove(&desk, &mut model, |number| (BLOCK..2 * BLOCK).contains(&number) || number < 10 || number == 4499).await;
+    remove(&desk, &mut model, |number| (BLOCK..2 * BLOCK).contains(&number) || number < 10 || number == 4499)
+        .await;
     compare(&desk, &model, &stage).await;
 
     // New ones come after all, those with an old id too.
@@ -125,15 +128,20 @@ pub(crate) async fn a_page_tells_where_the_log_stood(stage: Stage) {
     assert_eq!((companies.version, companies.head, companies.total), (2, 6, 2));
 }
 
-/// Adds and deletes in turn until told to stop; at every commit the records are numbers in order.
-async fn churn(desk: Desk, stop: Arc<AtomicBool>) {
-    let (mut first, mut next) = (0, 1200);
+/// Adds at the end and deletes at the start until told to stop: what is alive is one run of numbers. Gives
+/// the run that stood at each head of the log.
+async fn churn(desk: Desk, stop: Arc<AtomicBool>) -> HashMap<u64, Range<usize>> {
+    let mut run = 0..1200;
+    let mut runs = HashMap::from([(desk.head().await, run.clone())]);
     while !stop.load(Ordering::SeqCst) {
-        let (grown, shrunk) = (next + 7 + next % 5, first + 6 + next % 7);
-        let gone = (first..shrunk.min(grown)).map(|number| delete(numbered(number)));
-        desk.accept((next..grown).map(numbered).chain(gone)).await;
-        (first, next) = (shrunk.min(grown), grown);
+        let end = run.end + 7 + run.end % 5;
+        let start = (run.start + 6 + run.end % 7).min(end);
+        let gone = (run.start..start).map(|number| delete(numbered(number)));
+        let tally = desk.accept((run.end..end).map(numbered).chain(gone)).await;
+        run = start..end;
+        runs.insert(tally.last_sequence, run.clone());
     }
+    runs
 }
 
 pub(crate) async fn a_page_and_its_total_are_of_one_moment(stage: Stage) {
@@ -142,22 +150,21 @@ pub(crate) async fn a_page_and_its_total_are_of_one_moment(stage: Stage) {
     desk.accept((0..1200).map(numbered)).await;
     let stop = Arc::new(AtomicBool::new(false));
     let churning = tokio::spawn(churn(desk.clone(), stop.clone()));
-    let (mut heads, mut last_head) = (0, 0);
-    let mut reads = 0;
-    while reads < 150 || heads < 20 {
+    let (mut seen, mut heads) = (Vec::new(), HashSet::new());
+    while seen.len() < 500 || heads.len() < 40 {
         let offset = stage.random.below(1300);
         let rows_max = 1 + usize::try_from(stage.random.below(60)).unwrap();
         let page = desk.page(&numbered(0), offset, rows_max).await;
-        let expected = (rows_max as u64).min(page.total.saturating_sub(offset));
-        assert_eq!(page.bodies.len() as u64, expected, "{rows_max} from {offset} of {}", page.total);
-        // What is alive is one unbroken run of numbers, so one row tells where all the others stand.
-        let seen = numbers(&page);
-        assert!(seen.windows(2).all(|two| two[1] == two[0] + 1), "{seen:?}");
-        assert!(page.head >= last_head && page.version <= page.head);
-        heads += usize::from(page.head > last_head);
-        last_head = page.head;
-        reads += 1;
+        heads.insert(page.head);
+        seen.push((offset, rows_max, page));
     }
     stop.store(true, Ordering::SeqCst);
-    churning.await.unwrap();
+    let runs = churning.await.unwrap();
+    for (offset, rows_max, page) in seen {
+        let run = &runs[&page.head];
+        assert_eq!((page.total, page.version), (run.len() as u64, page.head));
+        let offset = usize::try_from(offset).unwrap();
+        let expected: Vec<usize> = run.clone().skip(offset).take(rows_max).collect();
+        assert_eq!(numbers(&page), expected, "{rows_max} from {offset} of {run:?}");
+    }
 }

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use tokio::task::JoinSet;
 
 use super::desk::{Desk, company, customer, delete, journal};
-use super::stage::Stage;
+use super::stage::{Stage, at_once};
 
 const WRITERS: usize = 16;
 const TENANTS: usize = 3;
-const BATCHES: usize = 12;
+const BATCHES: usize = 20;
 
 /// Sends batches of two changes, and checks after each answer that what was answered can be read.
 async fn write(writer: usize, desk: Desk, elsewhere: Desk) {
@@ -94,26 +94,34 @@ pub(crate) async fn a_follower_misses_nothing_while_many_write(stage: Stage) {
 /// Changes that wait together are written together; each request still gets its own answer.
 pub(crate) async fn requests_that_are_joined_get_their_own_answers(stage: Stage) {
     let desk = stage.desk().await;
+    assert_eq!(desk.store.change_commits(), 0);
     desk.accept([company("c1")]).await;
-    let mut requests = JoinSet::new();
-    for number in 0..60_u64 {
-        let desk = desk.clone();
-        requests.spawn(async move {
+    let before = desk.store.change_commits();
+    assert_eq!(before, 1);
+    let answers = at_once(60, &[&desk.store], |number, store| {
+        let desk = desk.at(&store);
+        async move {
             let good = journal("c1", &format!("j{number}"), "{}");
             let bad = delete(journal("c1", &format!("none{number}"), "{}"));
             let batch = desk.chunk(&format!("key {number}"), 0, [good.clone(), bad, good]);
             (number, desk.store.apply_changes(batch).await.unwrap())
-        });
-    }
+        }
+    })
+    .await;
+    let commits = desk.store.change_commits() - before;
+    assert!((1..=60).contains(&commits), "{commits} commits for 60 requests");
     let mut last = Vec::new();
-    for (number, tally) in requests.join_all().await {
+    for (number, tally) in answers {
         assert_eq!((tally.accepted, tally.rejected), (2, 1));
         assert_eq!(tally.errors.len(), 1);
         assert_eq!(tally.errors[0].line, 2);
         assert!(tally.errors[0].fault.message.contains(&format!("\"none{number}\"")));
         let progress = desk.store.find_progress(&desk.tenant, &format!("key {number}")).await.unwrap();
         assert_eq!(progress.unwrap().tally, tally);
-        assert_eq!(desk.record(&journal("c1", &format!("j{number}"), "{}")).await.unwrap().sequence, tally.last_sequence);
+        assert_eq!(
+            desk.record(&journal("c1", &format!("j{number}"), "{}")).await.unwrap().sequence,
+            tally.last_sequence
+        );
         last.push(tally.last_sequence);
     }
     last.sort_unstable();
@@ -139,4 +147,21 @@ pub(crate) async fn a_caller_who_goes_away_takes_nothing_along(stage: Stage) {
     let head = desk.head().await;
     assert_eq!(desk.numbers(&desk.query(0, usize::MAX)).await, (1..=head).collect::<Vec<_>>());
     assert_eq!(desk.page(&journal("c1", "j", "{}"), 0, 1).await.total, head - 1);
+}
+
+/// What breaks down while it is written is undone, and nobody after it waits in vain.
+pub(crate) async fn a_change_that_breaks_down_harms_nobody(stage: Stage) {
+    let desk = stage.desk().await;
+    desk.accept([company("c1")]).await;
+    for number in 0..3 {
+        let (broken, whole) =
+            (journal("c1", &format!("broken{number}"), "{}"), journal("c1", &format!("j{number}"), "{}"));
+        stage.random.fail_next();
+        let (sender, sent) = (desk.clone(), broken.clone());
+        let answer = tokio::spawn(async move { sender.try_send([sent]).await }).await;
+        assert!(!matches!(answer, Ok(Ok(_))), "what broke down was not accepted: {answer:?}");
+        assert_eq!(desk.accept([whole.clone()]).await.last_sequence, number + 2);
+        assert!(desk.has(&whole).await && !desk.has(&broken).await);
+    }
+    assert_eq!(desk.store.health().await.unwrap().queued, 0);
 }

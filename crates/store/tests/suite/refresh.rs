@@ -6,10 +6,9 @@ use std::time::Duration;
 
 use domain::{Secret, Ticks};
 use store::{Grant, RefreshRotated, Rotation, Store};
-use tokio::task::JoinSet;
 
 use super::codes::{code, grant, makes, ours, theirs};
-use super::stage::Stage;
+use super::stage::{Stage, at_once};
 
 const GRACE: Duration = Duration::from_secs(30);
 const LIFE: Duration = Duration::from_secs(1000);
@@ -97,12 +96,8 @@ pub(crate) async fn many_rotations_of_one_token_find_one_successor(stage: Stage)
     let (store, start) = (&stage.store, stage.now());
     let there = stage.reopen().await.store;
     let made = first_token(&stage).await;
-    let mut clients = JoinSet::new();
-    for number in 0..200 {
-        let store = if number % 2 == 0 { store.clone() } else { there.clone() };
-        clients.spawn(async move { rotate(&store, 1, start).await });
-    }
-    let answers = clients.join_all().await;
+    let answers =
+        at_once(200, &[store, &there], |_, store| async move { rotate(&store, 1, start).await }).await;
     let expires_at = start + LIFE;
     let fresh = RefreshRotated::Fresh { grant: made.clone(), expires_at };
     let retried = RefreshRotated::Retried { grant: made.clone(), expires_at };

@@ -10,10 +10,7 @@ use super::desk::{
 use super::stage::Stage;
 
 fn fault(line: u64, code: &'static str, message: &str, field: &'static str) -> LineFault {
-    LineFault {
-        line,
-        fault: Fault::new(code, message).at(field),
-    }
+    LineFault { line, fault: Fault::new(code, message).at(field) }
 }
 
 pub(crate) async fn refused_lines_are_named_and_the_others_kept(stage: Stage) {
@@ -46,7 +43,12 @@ pub(crate) async fn refused_lines_are_named_and_the_others_kept(stage: Stage) {
                 "data.accountCode has 3 digits, but the company's accountLength is 8",
                 "data.accountCode",
             ),
-            fault(5, "invalid_member", "data.code has 9 digits, but the company's accountLength is 8", "data.code"),
+            fault(
+                5,
+                "invalid_member",
+                "data.code has 9 digits, but the company's accountLength is 8",
+                "data.code",
+            ),
             fault(6, "unknown_record", "there is no record \"j1\" of journals", "correlationId"),
             fault(7, "unknown_record", "there is no record \"c9\" of companies", "correlationId"),
             fault(8, "unknown_record", "there is no record \"c9\" of companies", "correlationId"),
@@ -85,7 +87,14 @@ pub(crate) async fn an_account_length_holds_from_its_line_on(stage: Stage) {
     let coded = |id: &str, code: &str| customer_with("c1", id, "Ana", code);
     let refused = |tally: Tally| -> Vec<u64> { tally.errors.iter().map(|error| error.line).collect() };
 
-    let first = [coded("k1", "4300"), with(4), coded("k2", "4300"), with(6), coded("k3", "4300"), coded("k4", "430000")];
+    let first = [
+        coded("k1", "4300"),
+        with(4),
+        coded("k2", "4300"),
+        with(6),
+        coded("k3", "4300"),
+        coded("k4", "430000"),
+    ];
     assert_eq!(refused(desk.send(first).await), [1, 5]);
     assert_eq!(refused(desk.send([coded("k5", "4300"), coded("k6", "430000")]).await), [1]);
     assert_eq!(refused(desk.send([with(4), coded("k7", "4300")]).await), [0; 0]);

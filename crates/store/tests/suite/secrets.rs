@@ -13,7 +13,7 @@ pub(crate) fn signing_key(kid: &str, created_at: Ticks) -> SigningKey {
         private: Secret::new(format!("MIIEvQIBADANBgkqhkiG9w0BAQEFAASC{kid}")),
         public_jwk: format!(r#"{{"kty":"RSA","kid":"{kid}"}}"#),
         created_at,
-        signs_from: created_at + Duration::from_secs(86_400),
+        signs_from: created_at + Duration::from_hours(24),
         retired_at: None,
     }
 }
@@ -39,7 +39,7 @@ pub(crate) async fn signing_keys_come_back_whole(stage: Stage) {
 
 pub(crate) async fn another_master_key_opens_nothing(stage: Stage) {
     stage.store.add_signing_key(&signing_key("a", stage.now())).await.unwrap();
-    let opened = stage.reopen_with(another_key()).await;
+    let opened = stage.reopen_with(&another_key()).await;
     assert_eq!(opened.err(), Some(StoreError::WrongMasterKey));
     let again = stage.reopen().await.store;
     assert_eq!(again.signing_keys().await.unwrap().len(), 1, "the right one still does");
@@ -47,6 +47,6 @@ pub(crate) async fn another_master_key_opens_nothing(stage: Stage) {
 
 /// A store takes the key that it is first opened with, even if nothing was put into it.
 pub(crate) async fn an_empty_store_has_its_master_key_too(stage: Stage) {
-    let opened = stage.reopen_with(another_key()).await;
+    let opened = stage.reopen_with(&another_key()).await;
     assert_eq!(opened.err(), Some(StoreError::WrongMasterKey));
 }

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use domain::{Clock, Random, TenantId, Ticks};
@@ -12,6 +12,8 @@ use store::postgres::PostgresStore;
 use store::sqlite::SqliteStore;
 use store::{Archive, MasterKey, Ports, Result, Standing, Store, Tenant, Vault};
 use tempfile::TempDir;
+use tokio::sync::Barrier;
+use tokio::task::JoinSet;
 
 use super::database::Database;
 use super::desk::Desk;
@@ -46,12 +48,18 @@ impl Ground {
         }
     }
 
+    pub(crate) fn url(&self) -> String {
+        match self {
+            Self::Postgres(database) => database.url(),
+            _ => unreachable!("only PostgreSQL has a url"),
+        }
+    }
+
     pub(crate) async fn open(&self, ports: Ports) -> Result<Handle> {
         Ok(match self {
-            Self::Memory(contents) => Handle {
-                store: Arc::new(MemoryStore::open(contents.clone(), ports)?),
-                archive: None,
-            },
+            Self::Memory(contents) => {
+                Handle { store: Arc::new(MemoryStore::open(contents.clone(), ports)?), archive: None }
+            }
             Self::Sqlite(folder) => Handle::durable(SqliteStore::open(&folder.path().join(FILE), ports)?),
             Self::Postgres(database) => {
                 Handle::durable(PostgresStore::open(&database.url(), CONNECTIONS_MAX, ports).await?)
@@ -69,10 +77,7 @@ pub(crate) struct Handle {
 
 impl Handle {
     pub(crate) fn durable(store: impl Store + Archive + Clone + 'static) -> Self {
-        Self {
-            store: Arc::new(store.clone()),
-            archive: Some(Arc::new(store)),
-        }
+        Self { store: Arc::new(store.clone()), archive: Some(Arc::new(store)) }
     }
 
     pub(crate) fn archive(&self) -> &dyn Archive {
@@ -94,28 +99,20 @@ impl Stage {
     pub(crate) async fn set(kind: Kind) -> Self {
         let ground = Ground::fresh(kind).await;
         let (clock, random) = (Arc::new(FakeClock::default()), Arc::new(SeededRandom::new(SEED)));
-        let handle = ground.open(ports(&clock, &random, the_key())).await.unwrap();
-        Self {
-            store: handle.store.clone(),
-            handle,
-            clock,
-            random,
-            kind,
-            tenants: AtomicU64::new(0),
-            ground,
-        }
+        let handle = ground.open(ports(&clock, &random, &the_key())).await.unwrap();
+        Self { store: handle.store.clone(), handle, clock, random, kind, tenants: AtomicU64::new(0), ground }
     }
 
     /// A second handle on the same store: another node, or the program started again.
     pub(crate) async fn reopen(&self) -> Handle {
-        self.reopen_with(the_key()).await.unwrap()
+        self.reopen_with(&the_key()).await.unwrap()
     }
 
-    pub(crate) async fn reopen_with(&self, key: MasterKey) -> Result<Handle> {
+    pub(crate) async fn reopen_with(&self, key: &MasterKey) -> Result<Handle> {
         self.ground.open(self.ports(key)).await
     }
 
-    pub(crate) fn ports(&self, key: MasterKey) -> Ports {
+    pub(crate) fn ports(&self, key: &MasterKey) -> Ports {
         ports(&self.clock, &self.random, key)
     }
 
@@ -129,10 +126,7 @@ impl Stage {
 
     /// The url of a PostgreSQL store.
     pub(crate) fn url(&self) -> String {
-        match &self.ground {
-            Ground::Postgres(database) => database.url(),
-            _ => unreachable!("only PostgreSQL has a url"),
-        }
+        self.ground.url()
     }
 
     pub(crate) fn now(&self) -> Ticks {
@@ -146,6 +140,31 @@ impl Stage {
         self.store.add_tenant(&tenant).await.unwrap();
         Desk::new(self.store.clone(), tenant.id)
     }
+}
+
+/// Does the same thing many times at the same moment, in turn at each of the handles.
+pub(crate) async fn at_once<T, F>(
+    count: usize,
+    stores: &[&Arc<dyn Store>],
+    act: impl Fn(usize, Arc<dyn Store>) -> F,
+) -> Vec<T>
+where
+    T: Send + 'static,
+    F: Future<Output = T> + Send + 'static,
+{
+    let start = Arc::new(Barrier::new(count));
+    let mut actors = JoinSet::new();
+    for number in 0..count {
+        let (start, store) = (start.clone(), stores[number % stores.len()].clone());
+        let acting = act(number, store.clone());
+        actors.spawn(async move {
+            // Nobody is ahead because of a connection that the others still have to make.
+            store.health().await.unwrap();
+            start.wait().await;
+            acting.await
+        });
+    }
+    actors.join_all().await
 }
 
 pub(crate) fn tenant(id: &str, created_at: Ticks) -> Tenant {
@@ -166,12 +185,8 @@ pub(crate) fn another_key() -> MasterKey {
     MasterKey::from_bytes([8; 32])
 }
 
-pub(crate) fn ports(clock: &Arc<FakeClock>, random: &Arc<SeededRandom>, key: MasterKey) -> Ports {
-    Ports {
-        clock: clock.clone(),
-        random: random.clone(),
-        vault: Arc::new(Vault::new(&key).unwrap()),
-    }
+pub(crate) fn ports(clock: &Arc<FakeClock>, random: &Arc<SeededRandom>, key: &MasterKey) -> Ports {
+    Ports { clock: clock.clone(), random: random.clone(), vault: Arc::new(Vault::new(key).unwrap()) }
 }
 
 /// Stands still until it is turned.
@@ -207,16 +222,24 @@ impl Clock for FakeClock {
 }
 
 /// Chance that is the same in every run: splitmix64.
-pub(crate) struct SeededRandom(AtomicU64);
+pub(crate) struct SeededRandom {
+    state: AtomicU64,
+    fails_next: AtomicBool,
+}
 
 impl SeededRandom {
     pub(crate) fn new(seed: u64) -> Self {
-        Self(AtomicU64::new(seed))
+        Self { state: AtomicU64::new(seed), fails_next: AtomicBool::new(false) }
+    }
+
+    /// Whoever asks next finds no chance left, and breaks down.
+    pub(crate) fn fail_next(&self) {
+        self.fails_next.store(true, Ordering::SeqCst);
     }
 
     pub(crate) fn number(&self) -> u64 {
         const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-        let mut mixed = self.0.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
+        let mut mixed = self.state.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         mixed ^ (mixed >> 31)
@@ -229,6 +252,7 @@ impl SeededRandom {
 
 impl Random for SeededRandom {
     fn fill(&self, bytes: &mut [u8]) {
+        assert!(!self.fails_next.swap(false, Ordering::SeqCst), "no chance is left");
         for chunk in bytes.chunks_mut(8) {
             let number = self.number().to_le_bytes();
             chunk.copy_from_slice(&number[..chunk.len()]);

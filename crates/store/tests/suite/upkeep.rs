@@ -9,7 +9,7 @@ use super::applications::subscription;
 use super::codes::{code, grant, makes, ours};
 use super::desk::{company, journal};
 use super::secrets::signing_key;
-use super::stage::{Stage, tenant};
+use super::stage::{Stage, at_once, tenant};
 
 const COUNT: usize = 5;
 
@@ -20,7 +20,10 @@ fn seconds(count: usize) -> Duration {
 /// Five of everything that expires, one every ten seconds from `start` on.
 async fn five_of_everything(stage: &Stage, start: Ticks) {
     let store = &stage.store;
-    store.add_subscription(&subscription(stage, "a"), &Secret::new("key 0"), &Secret::new("s")).await.unwrap();
+    store
+        .add_subscription(&subscription(stage, "a"), &Secret::new("key 0"), &Secret::new("s"))
+        .await
+        .unwrap();
     let desk = stage.desk().await;
     desk.accept([company("c1")]).await;
     for number in 1..=COUNT {
@@ -33,7 +36,10 @@ async fn five_of_everything(stage: &Stage, start: Ticks) {
         let key = Secret::new(format!("key {number}"));
         store.rotate_key(&subscription(stage, "a").id, KeySlot::Primary, &key, expires_at).await.unwrap();
         stage.clock.set(expires_at);
-        store.apply_changes(desk.chunk(&format!("import {number}"), 0, [journal("c1", "j1", "{}")])).await.unwrap();
+        store
+            .apply_changes(desk.chunk(&format!("import {number}"), 0, [journal("c1", "j1", "{}")]))
+            .await
+            .unwrap();
     }
     stage.clock.set(start);
 }
@@ -47,7 +53,6 @@ async fn alive(stage: &Stage, start: Ticks) -> [Vec<usize>; 5] {
         let key = Secret::new(format!("key {}", number - 1));
         let rotation = Rotation {
             presented: Secret::new(format!("token {number}")),
-            // A stranger's look changes nothing and tells nothing; the client's own tells.
             client: ours(),
             successor: Secret::new(format!("next {number}")),
             successor_expires_at: None,
@@ -73,13 +78,7 @@ async fn alive(stage: &Stage, start: Ticks) -> [Vec<usize>; 5] {
 }
 
 fn each(count: usize) -> Expired {
-    Expired {
-        codes: count,
-        refresh_tokens: count,
-        grants: count,
-        keys: count,
-        processes: count,
-    }
+    Expired { codes: count, refresh_tokens: count, grants: count, keys: count, processes: count }
 }
 
 pub(crate) async fn what_is_past_goes_and_nothing_else(stage: Stage) {
@@ -143,7 +142,9 @@ pub(crate) async fn a_closed_store_takes_nothing_more(stage: Stage) {
     desk.accept([company("c1")]).await;
     stage.store.close().await;
     stage.store.close().await;
-    let closed = |answer: Result<(), StoreError>| assert!(matches!(answer, Err(StoreError::Unavailable(_))), "{answer:?}");
+    let closed = |answer: Result<(), StoreError>| {
+        assert!(matches!(answer, Err(StoreError::Unavailable(_))), "{answer:?}");
+    };
     let (store, now) = (&stage.store, stage.now());
     closed(desk.try_send([company("c2")]).await.map(drop));
     closed(store.add_tenant(&tenant("late", now)).await);
@@ -159,4 +160,30 @@ pub(crate) async fn a_closed_store_takes_nothing_more(stage: Stage) {
     assert_eq!(again.told().await, ["1 companies c1 Created"]);
     again.accept([company("c2")]).await;
     assert_eq!(again.store.tenants().await.unwrap().len(), 1);
+}
+
+/// Whoever is in line when the store is closed is either answered and kept, or told that it is closed.
+pub(crate) async fn what_was_answered_before_the_end_is_kept(stage: Stage) {
+    let desk = stage.desk().await;
+    desk.accept([company("c1")]).await;
+    let answers = at_once(40, &[&stage.store], |number, store| {
+        let desk = desk.at(&store);
+        async move {
+            if number == 20 {
+                desk.store.close().await;
+                return None;
+            }
+            let one = journal("c1", &format!("j{number}"), "{}");
+            Some((one.clone(), desk.try_send([one]).await))
+        }
+    })
+    .await;
+    let again = desk.at(&stage.reopen().await.store);
+    let mut kept = 0;
+    for (one, answer) in answers.into_iter().flatten() {
+        assert!(matches!(answer, Ok(_) | Err(StoreError::Unavailable(_))), "{answer:?}");
+        assert_eq!(again.has(&one).await, answer.is_ok());
+        kept += u64::from(answer.is_ok());
+    }
+    assert_eq!(again.head().await, kept + 1);
 }

@@ -8,9 +8,7 @@ use super::{PLAN, of, read, samples, text};
 
 #[track_caller]
 fn cents(value: &Value, member: &str) -> i64 {
-    let written = value[member]
-        .as_f64()
-        .unwrap_or_else(|| panic!("no amount {member} in {value}"));
+    let written = value[member].as_f64().unwrap_or_else(|| panic!("no amount {member} in {value}"));
     format!("{:.0}", written * 100.0).parse().unwrap()
 }
 
@@ -20,12 +18,7 @@ fn bills_add_up() {
     for line in samples().filter(|line| line["data"].get("taxableBase").is_some()) {
         let data = &line["data"];
         let sum = |list: &str, member: &str| -> i64 {
-            data[list]
-                .as_array()
-                .expect(list)
-                .iter()
-                .map(|row| cents(row, member))
-                .sum()
+            data[list].as_array().expect(list).iter().map(|row| cents(row, member)).sum()
         };
         for row in data["lines"].as_array().expect("lines") {
             let quantity = row["quantity"].as_i64().expect("quantity");
@@ -34,11 +27,7 @@ fn bills_add_up() {
         for vat in data["vat"].as_array().expect("vat") {
             let rate = vat["rate"].as_i64().expect("rate");
             assert!([21, 10, 4].contains(&rate));
-            assert_eq!(
-                cents(vat, "amount"),
-                (cents(vat, "base") * rate + 50) / 100,
-                "{line}"
-            );
+            assert_eq!(cents(vat, "amount"), (cents(vat, "base") * rate + 50) / 100, "{line}");
         }
         let base = cents(data, "taxableBase");
         assert_eq!(base, sum("lines", "amount"), "{line}");
@@ -46,11 +35,7 @@ fn bills_add_up() {
         assert_eq!(cents(data, "vatAmount"), sum("vat", "amount"), "{line}");
         let held = cents(data, "withholdingAmount");
         withheld += u32::from(held > 0);
-        assert_eq!(
-            cents(data, "total"),
-            base + cents(data, "vatAmount") - held,
-            "{line}"
-        );
+        assert_eq!(cents(data, "total"), base + cents(data, "vatAmount") - held, "{line}");
     }
     assert!(withheld > 0, "no professional's fees in the sample");
 }
@@ -65,38 +50,22 @@ fn journals_balance_in_the_order_of_their_days() {
         };
         let data = &line["data"];
         if line["resource"] == "accounts" {
-            accounts.insert(
-                (company, text(data, "code").to_owned()),
-                text(&line, "correlationId").to_owned(),
-            );
+            accounts
+                .insert((company, text(data, "code").to_owned()), text(&line, "correlationId").to_owned());
         } else if line["resource"] == "journals" {
             let (mut debit, mut credit) = (0, 0);
             for entry in data["lines"].as_array().expect("lines") {
                 let account = (company.clone(), text(entry, "accountCode").to_owned());
-                assert_eq!(
-                    accounts[&account],
-                    text(entry, "accountCodeCorrelationId"),
-                    "{line}"
-                );
-                assert!(
-                    (cents(entry, "debit") == 0) != (cents(entry, "credit") == 0),
-                    "{line}"
-                );
+                assert_eq!(accounts[&account], text(entry, "accountCodeCorrelationId"), "{line}");
+                assert!((cents(entry, "debit") == 0) != (cents(entry, "credit") == 0), "{line}");
                 debit += cents(entry, "debit");
                 credit += cents(entry, "credit");
             }
-            assert_eq!(
-                (debit, credit),
-                (cents(data, "totalDebit"), cents(data, "totalCredit")),
-                "{line}"
-            );
+            assert_eq!((debit, credit), (cents(data, "totalDebit"), cents(data, "totalCredit")), "{line}");
             assert_eq!(debit, credit, "{line}");
             let (number, date) = last.entry(company).or_insert((0, "2026-01-01".to_owned()));
             assert_eq!(data["number"].as_u64(), Some(*number + 1));
-            assert!(
-                text(data, "date") >= date.as_str() && text(data, "date") <= "2026-12-31",
-                "{line}"
-            );
+            assert!(text(data, "date") >= date.as_str() && text(data, "date") <= "2026-12-31", "{line}");
             (*number, *date) = (*number + 1, text(data, "date").to_owned());
         }
     }

@@ -62,17 +62,15 @@ async fn moves(from: Stage, kind: Kind) {
 
     let to = Stage::set(kind).await;
     backup.restore(&to.handle).await.unwrap();
-    let (here, mut there) = (rows(from.handle.archive()).await, rows(to.handle.archive()).await);
-    assert_eq!(sorted(without_vault(&here)), sorted(with_heads_back(without_vault(&there))));
-    there.clear();
+    let (here, there) = (rows(from.handle.archive()).await, rows(to.handle.archive()).await);
+    assert_eq!(without_vault(here), with_heads_back(without_vault(there)));
     reads_the_same(&desk, &desk.at(&to.store)).await;
     goes_on(&from, &to, &desk).await;
 }
 
-fn without_vault(rows: &Rows) -> Rows {
-    let mut rows = rows.clone();
-    let meta = rows.get_mut("meta").unwrap();
-    meta.retain(|row| row[0] != Value::Text("vault".into()));
+/// Every store has a vault's check of its own.
+fn without_vault(mut rows: Rows) -> Rows {
+    rows.get_mut("meta").unwrap().retain(|row| row[0] != Value::Text("vault".into()));
     rows
 }
 
@@ -83,10 +81,6 @@ fn with_heads_back(mut rows: Rows) -> Rows {
         *head -= i64::try_from(HEADS_ADVANCE).unwrap();
     }
     rows
-}
-
-fn sorted(rows: Rows) -> Vec<(&'static str, Vec<String>)> {
-    rows.into_iter().map(|(table, rows)| (table, rows.iter().map(|row| format!("{row:?}")).collect())).collect()
 }
 
 /// What the port tells is the same at both desks.
@@ -104,8 +98,8 @@ async fn reads_the_same(here: &Desk, there: &Desk) {
     assert_eq!(here.store.subscriptions().await, there.store.subscriptions().await);
     assert_eq!(here.store.signing_keys().await, there.store.signing_keys().await);
     assert_eq!(here.store.dev_credentials().await, there.store.dev_credentials().await);
-    let (mine, theirs) = (here.store.find_progress(&here.tenant, "import"), there.store.find_progress(&here.tenant, "import"));
-    assert_eq!(mine.await, theirs.await);
+    let progress = async |desk: &Desk| desk.store.find_progress(&desk.tenant, "import").await;
+    assert_eq!(progress(here).await, progress(there).await);
 }
 
 /// A restored store goes on behind every number that the backup's store may have given since.
@@ -122,7 +116,7 @@ async fn goes_on(from: &Stage, to: &Stage, desk: &Desk) {
     let new = Desk::new(to.store.clone(), tenant("new", from.now()).id);
     to.store.add_tenant(&tenant("new", from.now())).await.unwrap();
     assert_eq!(new.accept([company("c1")]).await.last_sequence, 1);
-    while to.store.purge(500).await.unwrap() > 0 {}
+    new.purge_all(500).await;
     assert_eq!(new.told().await, ["1 companies c1 Created"]);
     assert_eq!(there.head().await, head + 1_000_002);
 }

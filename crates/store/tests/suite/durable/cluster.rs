@@ -30,7 +30,8 @@ impl Cluster {
         }
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let cluster = Self { programs: programs(), account, port, folder };
-        let init = ["--auth=trust", "--username=aldaba", "--no-sync", "--encoding=UTF8", "--locale=C", "--pgdata"];
+        let init =
+            ["--auth=trust", "--username=aldaba", "--no-sync", "--encoding=UTF8", "--locale=C", "--pgdata"];
         cluster.run("initdb", &init, None);
         cluster.up();
         cluster
@@ -42,7 +43,10 @@ impl Cluster {
 
     pub(crate) fn up(&self) {
         let sockets = self.folder.path().display();
-        let options = format!("-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories={sockets} -c fsync=off", self.port);
+        let options = format!(
+            "-p {} -c listen_addresses=127.0.0.1 -c unix_socket_directories={sockets} -c fsync=off",
+            self.port
+        );
         self.run("pg_ctl", &["start", "-w", "-s", "-l", "log", "-D"], Some(&["-o", &options]));
     }
 

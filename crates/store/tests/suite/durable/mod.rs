@@ -9,6 +9,7 @@ mod outage;
 mod plain_text;
 mod rows;
 mod schema;
+mod traces;
 
 /// Stories for both durable stores.
 macro_rules! durable_stories {
@@ -23,6 +24,7 @@ durable_stories! {
         a_store_is_opened_again_as_it_was,
         a_newer_schema_is_refused_and_left_alone,
         those_who_open_an_empty_store_at_once_all_succeed,
+        what_is_no_store_is_told,
     }
     backup {
         a_backup_restores_into_sqlite,
@@ -35,6 +37,11 @@ durable_stories! {
         another_master_key_restores_nothing,
         another_schema_is_refused,
         a_backup_that_was_cut_short_is_never_whole,
+    }
+    traces {
+        an_erased_tenant_leaves_no_rows,
+        a_deleted_company_leaves_no_rows,
+        what_changes_nothing_writes_nothing,
     }
     plain_text {
         no_secret_lies_in_plain_text,

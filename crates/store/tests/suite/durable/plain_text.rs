@@ -20,7 +20,7 @@ const SECRETS: [&str; 10] = [
     "subscription-key-3",
 ];
 /// Texts that are no secrets: if they are not found, the search is no search.
-const OPEN: [&str; 4] = ["kid-1", "erp-norte", "tenant-2", "maria"];
+const OPEN: [&str; 4] = ["kid-1", "erp-norte", "tenant-1", "maria"];
 
 /// All bytes that the store has written.
 async fn all_bytes(stage: &Stage) -> Vec<u8> {

@@ -34,11 +34,18 @@ pub(crate) async fn rows(archive: &dyn Archive) -> Rows {
 /// Puts something into every table, with texts that are easily broken; gives the desk of its busiest tenant.
 pub(crate) async fn furnish(stage: &Stage) -> Desk {
     let (store, now) = (&stage.store, stage.now());
-    let (erased, desk) = (stage.desk().await, stage.desk().await);
+    let (desk, erased) = (stage.desk().await, stage.desk().await);
     erased.accept([company("c1")]).await;
-    desk.accept([company("c1"), company("c2"), payroll(1, "Ñ \"1\"", None), entity("Bank", "b1", r#"{"a":"\u0001\\"}"#)]).await;
+    desk.accept([
+        company("c1"),
+        company("c2"),
+        payroll(1, "Ñ \"1\"", None),
+        entity("Bank", "b1", r#"{"a":"\u0001\\"}"#),
+    ])
+    .await;
     desk.accept((0..1100).map(|number| journal("c1", &format!("j{number}"), "{}"))).await;
-    desk.accept([customer("c1", "k1", "🗝️"), disable(customer("c1", "k1", "")), journal("c2", "j1", "{}")]).await;
+    desk.accept([customer("c1", "k1", "🗝️"), disable(customer("c1", "k1", "")), journal("c2", "j1", "{}")])
+        .await;
     desk.accept([delete(journal("c1", "j7", "{}")), delete(company("c2"))]).await;
     let import = desk.chunk("import", 0, [customer("c1", "k2", "Berta"), customer("c9", "k", "Eva")]);
     store.apply_changes(import).await.unwrap();

@@ -28,13 +28,17 @@ fn texts(connection: &Connection, sql: &str, name: &str) -> Vec<String> {
 }
 
 fn of_sqlite(connection: &Connection) -> Schema {
-    let tables =
-        texts(connection, "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE ?1", "sqlite_%");
+    let tables = texts(
+        connection,
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE ?1",
+        "sqlite_%",
+    );
     tables.into_iter().map(|table| (table.clone(), shape_in_sqlite(connection, &table))).collect()
 }
 
 fn shape_in_sqlite(connection: &Connection, table: &str) -> Shape {
-    let mut info = connection.prepare("SELECT name, type, \"notnull\" FROM pragma_table_info(?1) ORDER BY cid").unwrap();
+    let mut info =
+        connection.prepare("SELECT name, type, \"notnull\" FROM pragma_table_info(?1) ORDER BY cid").unwrap();
     let columns = info.query_map([table], |row| {
         let kind = match row.get::<_, String>(1)?.as_str() {
             "INTEGER" => "whole number",
@@ -45,9 +49,11 @@ fn shape_in_sqlite(connection: &Connection, table: &str) -> Shape {
         Ok((row.get(0)?, kind, row.get::<_, i64>(2)? == 0))
     });
     let key = "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk";
-    let mut listed = connection.prepare("SELECT name, \"unique\" FROM pragma_index_list(?1) WHERE origin = 'c'").unwrap();
+    let mut listed =
+        connection.prepare("SELECT name, \"unique\" FROM pragma_index_list(?1) WHERE origin = 'c'").unwrap();
     let indexes = listed.query_map([table], |row| Ok((row.get::<_, String>(0)?, row.get::<_, i64>(1)? == 1)));
-    let columns_of = |index: &str| texts(connection, "SELECT name FROM pragma_index_info(?1) ORDER BY seqno", index);
+    let columns_of =
+        |index: &str| texts(connection, "SELECT name FROM pragma_index_info(?1) ORDER BY seqno", index);
     Shape {
         columns: columns.unwrap().map(Result::unwrap).collect(),
         key: texts(connection, key, table),
@@ -59,7 +65,8 @@ fn shape_in_sqlite(connection: &Connection, table: &str) -> Shape {
     }
 }
 
-const COLUMNS: &str = "SELECT table_name::text, column_name::text, data_type::text, collation_name::text, is_nullable = 'YES'
+const COLUMNS: &str =
+    "SELECT table_name::text, column_name::text, data_type::text, collation_name::text, is_nullable = 'YES'
     FROM information_schema.columns WHERE table_schema = 'public' ORDER BY table_name, ordinal_position";
 const INDEXES: &str = "SELECT t.relname::text, i.relname::text, x.indisunique, x.indisprimary,
         array(SELECT a.attname::text FROM unnest(x.indkey::int2[]) WITH ORDINALITY AS k (attnum, at)

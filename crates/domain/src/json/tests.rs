@@ -18,18 +18,12 @@ fn space_goes_and_numbers_stay_to_the_digit() {
         compact(" { \"a\" : [ 1.10 , -0 , 1e400 ] ,\r\n\t\"b\":{ } } "),
         r#"{"a":[1.10,-0,1e400],"b":{}}"#
     );
-    assert_eq!(
-        compact(r#"{"a":12345678901234567890.12}"#),
-        r#"{"a":12345678901234567890.12}"#
-    );
+    assert_eq!(compact(r#"{"a":12345678901234567890.12}"#), r#"{"a":12345678901234567890.12}"#);
 }
 
 #[test]
 fn strings_are_escaped_in_one_way() {
-    assert_eq!(
-        compact(r#"{"\u00f1":"\u00e9\/\ud83d\ude00\u0001\n"}"#),
-        "{\"ñ\":\"é/😀\\u0001\\n\"}"
-    );
+    assert_eq!(compact(r#"{"\u00f1":"\u00e9\/\ud83d\ude00\u0001\n"}"#), "{\"ñ\":\"é/😀\\u0001\\n\"}");
 }
 
 #[test]
@@ -42,39 +36,28 @@ fn members_are_found_by_name() {
 }
 
 #[test]
+fn a_name_with_escapes_is_found_by_what_it_says() {
+    let object = Object::parse(br#"{"a\nb":1,"\u00f1":2,"c\/d":3}"#).unwrap();
+    assert_eq!(object.members().collect::<Vec<_>>(), [("a\nb", "1"), ("ñ", "2"), ("c/d", "3")]);
+}
+
+#[test]
 fn faults_say_what_and_where() {
     assert_eq!(refused("[]"), "expected a JSON object at column 1");
-    assert_eq!(
-        refused(r#"{"a":1,"a":2}"#),
-        "the member \"a\" stands twice at column 8"
-    );
-    assert_eq!(
-        refused(r#"{"a":{"b":1,"\u0062":2}}"#),
-        "the member \"b\" stands twice at column 13"
-    );
+    assert_eq!(refused(r#"{"a":1,"a":2}"#), "the member \"a\" stands twice at column 8");
+    assert_eq!(refused(r#"{"a":{"b":1,"\u0062":2}}"#), "the member \"b\" stands twice at column 13");
     assert_eq!(
         refused(r#"{"a":1"#),
         "the text ends where a comma or a closing brace should stand at column 7"
     );
-    assert_eq!(
-        refused(r#"{"a":1} x"#),
-        "expected the end of the text after the object at column 9"
-    );
+    assert_eq!(refused(r#"{"a":1} x"#), "expected the end of the text after the object at column 9");
     assert_eq!(refused("{\"a\":\"x\0\"}"), "a NUL byte at column 8");
     assert_eq!(refused(r#"{"a":"\u0000"}"#), "a NUL character at column 13");
-    assert_eq!(
-        refused(r#"{"a":"\ud800"}"#),
-        "half of a surrogate pair at column 13"
-    );
+    assert_eq!(refused(r#"{"a":"\ud800"}"#), "half of a surrogate pair at column 13");
     assert_eq!(refused(r#"{"a":01}"#), "a number is written wrongly at column 7");
     assert_eq!(refused(r#"{"a":tru}"#), "expected a JSON value at column 6");
     assert_eq!(refused(r#"{"a":"x"#), "a string is not closed at column 6");
-    assert!(
-        Object::parse(b"{\"a\":\"\xff\"}")
-            .unwrap_err()
-            .reason
-            .contains("UTF-8")
-    );
+    assert!(Object::parse(b"{\"a\":\"\xff\"}").unwrap_err().reason.contains("UTF-8"));
 }
 
 #[test]
@@ -96,10 +79,7 @@ fn duplicates_are_found_among_many_members_too() {
 
 #[test]
 fn canonical_forgets_the_order_of_members_only() {
-    assert_eq!(
-        canonical(r#"{"b":[{"d":1,"c":2}],"a":1.0}"#),
-        r#"{"a":1.0,"b":[{"c":2,"d":1}]}"#
-    );
+    assert_eq!(canonical(r#"{"b":[{"d":1,"c":2}],"a":1.0}"#), r#"{"a":1.0,"b":[{"c":2,"d":1}]}"#);
     assert_ne!(canonical(r#"{"a":[1,2]}"#), canonical(r#"{"a":[2,1]}"#));
 }
 

@@ -10,10 +10,7 @@ fn read(line: &serde_json::Value) -> Result<Read, Fault> {
 
 fn refused(line: &serde_json::Value) -> (String, String) {
     let fault = read(line).unwrap_err();
-    (
-        fault.code.into_owned(),
-        fault.field.unwrap_or_default().into_owned(),
-    )
+    (fault.code.into_owned(), fault.field.unwrap_or_default().into_owned())
 }
 
 fn customer(action: &str) -> serde_json::Value {
@@ -41,18 +38,11 @@ fn a_whole_line_is_read() {
 
 #[test]
 fn an_id_is_made_where_none_is_given_but_only_for_something_new() {
-    let mut line = with(
-        customer("upsert"),
-        "data",
-        json!({"tradeName": "x", "accountCode": "4"}),
-    );
+    let mut line = with(customer("upsert"), "data", json!({"tradeName": "x", "accountCode": "4"}));
     line.as_object_mut().unwrap().remove("correlationId");
     let made = read(&line).unwrap();
     assert!(made.id_was_made);
-    assert_eq!(
-        made.change.correlation_id.as_str(),
-        "07070707-0707-8707-8707-070707070707"
-    );
+    assert_eq!(made.change.correlation_id.as_str(), "07070707-0707-8707-8707-070707070707");
     line["action"] = json!("disable");
     line.as_object_mut().unwrap().remove("data");
     assert_eq!(refused(&line), ("missing_member".into(), "correlationId".into()));
@@ -62,72 +52,24 @@ fn an_id_is_made_where_none_is_given_but_only_for_something_new() {
 fn every_fault_names_its_field() {
     let base = customer("disable");
     for (line, code, field) in [
-        (
-            with(base.clone(), "area", json!("acounting")),
-            "unknown_area",
-            "area",
-        ),
-        (
-            with(base.clone(), "resource", json!("custmers")),
-            "unknown_resource",
-            "resource",
-        ),
-        (
-            with(base.clone(), "resource", json!(7)),
-            "invalid_member",
-            "resource",
-        ),
-        (
-            with(base.clone(), "action", json!("destroy")),
-            "unknown_action",
-            "action",
-        ),
-        (
-            with(base.clone(), "compny", json!("x")),
-            "unknown_member",
-            "compny",
-        ),
-        (
-            with(base.clone(), "company", json!(null)),
-            "missing_member",
-            "company",
-        ),
-        (
-            with(base.clone(), "correlationId", json!("changes")),
-            "invalid_member",
-            "correlationId",
-        ),
-        (
-            with(base.clone(), "user", json!("u".repeat(201))),
-            "invalid_member",
-            "user",
-        ),
-        (
-            with(base.clone(), "data", json!({"a": 1})),
-            "unexpected_member",
-            "data",
-        ),
+        (with(base.clone(), "area", json!("acounting")), "unknown_area", "area"),
+        (with(base.clone(), "resource", json!("custmers")), "unknown_resource", "resource"),
+        (with(base.clone(), "resource", json!(7)), "invalid_member", "resource"),
+        (with(base.clone(), "action", json!("destroy")), "unknown_action", "action"),
+        (with(base.clone(), "compny", json!("x")), "unknown_member", "compny"),
+        (with(base.clone(), "company", json!(null)), "missing_member", "company"),
+        (with(base.clone(), "correlationId", json!("changes")), "invalid_member", "correlationId"),
+        (with(base.clone(), "user", json!("u".repeat(201))), "invalid_member", "user"),
+        (with(base.clone(), "data", json!({"a": 1})), "unexpected_member", "data"),
         (customer("delete"), "action_not_allowed", "action"),
         (customer("upsert"), "missing_member", "data"),
-        (
-            with(customer("upsert"), "data", json!([])),
-            "invalid_member",
-            "data",
-        ),
+        (with(customer("upsert"), "data", json!([])), "invalid_member", "data"),
         (json!({"area": "accounting"}), "missing_member", "resource"),
     ] {
         assert_eq!(refused(&line), (code.into(), field.into()), "{line}");
     }
-    assert_eq!(
-        Change::read(b"{", || unreachable!()).unwrap_err().code,
-        "invalid_json"
-    );
-    assert_eq!(
-        Change::read(b"{\"area\":1,\"area\":2}", || unreachable!())
-            .unwrap_err()
-            .code,
-        "invalid_json"
-    );
+    assert_eq!(Change::read(b"{", || unreachable!()).unwrap_err().code, "invalid_json");
+    assert_eq!(Change::read(b"{\"area\":1,\"area\":2}", || unreachable!()).unwrap_err().code, "invalid_json");
 }
 
 #[test]
@@ -157,10 +99,7 @@ fn payroll_companies_are_known_by_their_code() {
     let first = read(&line).unwrap();
     assert_eq!(first.change.correlation_id.as_str(), "12");
     assert!(!first.id_was_made);
-    assert_eq!(
-        refused(&with(line.clone(), "correlationId", json!("13"))).1,
-        "correlationId"
-    );
+    assert_eq!(refused(&with(line.clone(), "correlationId", json!("13"))).1, "correlationId");
     let gone =
         json!({"area": "payroll", "resource": "companies", "action": "delete", "data": {"companyCode": 12}});
     assert_eq!(read(&gone).unwrap().change.correlation_id.as_str(), "12");

@@ -1,179 +1,43 @@
-//! Reads JSON from outside in one pass: strict, bounded, duplicates and NUL refused, numbers kept to the
-//! digit. What comes out is compact text with strings escaped in one way, so that equal data is equal text.
+//! The one pass over a JSON text: checks it, and writes it out compact.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
-use std::fmt::Write as _;
 use std::ops::Range;
 
-/// How deep arrays and objects may nest.
-pub const DEPTH_MAX: usize = 64;
+use super::{DEPTH_MAX, JsonFault, Member, write_string};
+
 /// From this many members on, a set finds the duplicates instead of a walk.
 const FEW_MEMBERS: usize = 12;
 
-/// Why a text is not acceptable JSON; `column` counts bytes from 1.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{reason} at column {column}")]
-pub struct JsonFault {
-    pub reason: String,
-    pub column: usize,
-}
-
-/// An object that was read: its compact text and where its members stand in it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Object {
-    text: String,
-    members: Vec<Member>,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Member {
-    name: Box<str>,
-    value: Range<usize>,
-}
-
-impl Object {
-    /// Reads a text that must be one JSON object and nothing else.
-    pub fn parse(bytes: &[u8]) -> Result<Self, JsonFault> {
-        let text = std::str::from_utf8(bytes).map_err(|error| JsonFault {
-            reason: "the text is not UTF-8".into(),
-            column: error.valid_up_to() + 1,
-        })?;
-        let mut reader = Reader {
-            input: text.as_bytes(),
-            text,
-            at: 0,
-            out: String::with_capacity(text.len()),
-        };
-        reader.space();
-        if reader.peek() != Some(b'{') {
-            return Err(reader.fault("expected a JSON object"));
-        }
-        let mut members = Vec::with_capacity(10);
-        reader.object(1, Some(&mut members))?;
-        reader.space();
-        if reader.at < reader.input.len() {
-            return Err(reader.fault("expected the end of the text after the object"));
-        }
-        Ok(Self {
-            text: reader.out,
-            members,
-        })
-    }
-
-    pub fn empty() -> Self {
-        Self {
-            text: "{}".into(),
-            members: Vec::new(),
-        }
-    }
-
-    /// The whole object, compact.
-    pub fn text(&self) -> &str {
-        &self.text
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.members.is_empty()
-    }
-
-    /// Names and compact values, in the writer's order.
-    pub fn members(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.members
-            .iter()
-            .map(|member| (&*member.name, &self.text[member.value.clone()]))
-    }
-
-    pub fn get(&self, name: &str) -> Option<&str> {
-        self.members()
-            .find_map(|(candidate, value)| (candidate == name).then_some(value))
-    }
-}
-
-/// The members of an object in a text that this module wrote, recursively in the order of their names:
-/// two texts that differ only in the order of members become the same.
-pub fn canonical(text: &str) -> String {
-    match serde_json::from_str::<&serde_json::value::RawValue>(text) {
-        Ok(raw) => {
-            let mut out = String::with_capacity(text.len());
-            write_canonical(raw, &mut out);
-            out
-        }
-        Err(_) => text.to_owned(),
-    }
-}
-
-fn write_canonical(raw: &serde_json::value::RawValue, out: &mut String) {
-    use serde_json::value::RawValue;
-    use std::collections::BTreeMap;
-    let text = raw.get();
-    if text.starts_with('{')
-        && let Ok(members) = serde_json::from_str::<BTreeMap<String, &RawValue>>(text)
-    {
-        out.push('{');
-        for (position, (name, value)) in members.into_iter().enumerate() {
-            if position > 0 {
-                out.push(',');
-            }
-            write_string(&name, out);
-            out.push(':');
-            write_canonical(value, out);
-        }
-        out.push('}');
-    } else if text.starts_with('[')
-        && let Ok(items) = serde_json::from_str::<Vec<&RawValue>>(text)
-    {
-        out.push('[');
-        for (position, item) in items.into_iter().enumerate() {
-            if position > 0 {
-                out.push(',');
-            }
-            write_canonical(item, out);
-        }
-        out.push(']');
-    } else {
-        out.push_str(text);
-    }
-}
-
-/// Appends `text` as a JSON string.
-pub fn write_string(text: &str, out: &mut String) {
-    out.push('"');
-    let mut plain_from = 0;
-    for (at, byte) in text.bytes().enumerate() {
-        let escape = match byte {
-            b'"' => "\\\"",
-            b'\\' => "\\\\",
-            b'\n' => "\\n",
-            b'\r' => "\\r",
-            b'\t' => "\\t",
-            0x00..=0x1f => "",
-            _ => continue,
-        };
-        out.push_str(&text[plain_from..at]);
-        if escape.is_empty() {
-            let _ = write!(out, "\\u{byte:04x}");
-        } else {
-            out.push_str(escape);
-        }
-        plain_from = at + 1;
-    }
-    out.push_str(&text[plain_from..]);
-    out.push('"');
-}
-
-struct Reader<'a> {
-    input: &'a [u8],
+pub(super) struct Reader<'a> {
     text: &'a str,
+    input: &'a [u8],
     at: usize,
     out: String,
 }
 
-impl Reader<'_> {
-    fn fault(&self, reason: impl Into<String>) -> JsonFault {
-        JsonFault {
-            reason: reason.into(),
-            column: self.at + 1,
+impl<'a> Reader<'a> {
+    pub(super) fn new(text: &'a str) -> Self {
+        Self { text, input: text.as_bytes(), at: 0, out: String::with_capacity(text.len()) }
+    }
+
+    /// Reads one object and nothing else.
+    pub(super) fn whole_object(mut self) -> Result<(String, Vec<Member>), JsonFault> {
+        self.space();
+        if self.peek() != Some(b'{') {
+            return Err(self.fault("expected a JSON object"));
         }
+        let mut members = Vec::with_capacity(10);
+        self.object(1, Some(&mut members))?;
+        self.space();
+        if self.at < self.input.len() {
+            return Err(self.fault("expected the end of the text after the object"));
+        }
+        Ok((self.out, members))
+    }
+
+    fn fault(&self, reason: impl Into<String>) -> JsonFault {
+        JsonFault { reason: reason.into(), column: self.at + 1 }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -205,7 +69,7 @@ impl Reader<'_> {
             Some(b'[') => self.array(depth + 1),
             Some(b'"') => {
                 let text = self.string()?;
-                write_string(&text, &mut self.out);
+                self.write(&text);
                 Ok(())
             }
             Some(b'-' | b'0'..=b'9') => self.number(),
@@ -214,6 +78,18 @@ impl Reader<'_> {
             Some(b'n') => self.word("null"),
             Some(_) => Err(self.fault("expected a JSON value")),
             None => Err(self.fault("the text ends where a value should stand")),
+        }
+    }
+
+    /// Writes a string out. One that came without escapes needs none.
+    fn write(&mut self, text: &Cow<'a, str>) {
+        match text {
+            Cow::Borrowed(plain) => {
+                self.out.push('"');
+                self.out.push_str(plain);
+                self.out.push('"');
+            }
+            Cow::Owned(text) => write_string(text, &mut self.out),
         }
     }
 
@@ -236,26 +112,13 @@ impl Reader<'_> {
         }
         let mut names = Names::default();
         loop {
-            self.space();
-            let name_at = self.at;
-            if self.peek() != Some(b'"') {
-                return Err(self.fault("expected a member's name in double quotes"));
-            }
-            let name = self.string()?;
-            write_string(&name, &mut self.out);
-            if !names.insert(&name) {
-                self.at = name_at;
-                return Err(self.fault(format!("the member \"{name}\" stands twice")));
-            }
+            let (name, unescaped) = self.name(&mut names)?;
             self.expect(b':', "a colon")?;
             self.out.push(':');
             let value_from = self.out.len();
             self.value(depth)?;
             if let Some(members) = members.as_deref_mut() {
-                members.push(Member {
-                    name: name.into(),
-                    value: value_from..self.out.len(),
-                });
+                members.push(Member { name, unescaped, value: value_from..self.out.len() });
             }
             if self.more(b'}', "a comma or a closing brace")? {
                 self.out.push(',');
@@ -264,6 +127,29 @@ impl Reader<'_> {
                 return Ok(());
             }
         }
+    }
+
+    /// A member's name: where it stands in the output, and what it says if that is something else.
+    fn name(&mut self, names: &mut Names) -> Result<(Range<usize>, Option<Box<str>>), JsonFault> {
+        self.space();
+        let name_at = self.at;
+        if self.peek() != Some(b'"') {
+            return Err(self.fault("expected a member's name in double quotes"));
+        }
+        let name = self.string()?;
+        let from = self.out.len() + 1;
+        self.write(&name);
+        let range = from..self.out.len() - 1;
+        // Equal names are written in one way, so what is written can be compared.
+        if !names.insert(&self.out, range.clone()) {
+            self.at = name_at;
+            return Err(self.fault(format!("the member \"{name}\" stands twice")));
+        }
+        let unescaped = match name {
+            Cow::Owned(name) if name != self.out[range.clone()] => Some(name.into()),
+            _ => None,
+        };
+        Ok((range, unescaped))
     }
 
     fn array(&mut self, depth: usize) -> Result<(), JsonFault> {
@@ -311,11 +197,7 @@ impl Reader<'_> {
         while matches!(self.peek(), Some(b'0'..=b'9')) {
             self.at += 1;
         }
-        if self.at == from {
-            Err(self.fault("expected a digit"))
-        } else {
-            Ok(())
-        }
+        if self.at == from { Err(self.fault("expected a digit")) } else { Ok(()) }
     }
 
     fn number(&mut self) -> Result<(), JsonFault> {
@@ -346,7 +228,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    fn string(&mut self) -> Result<String, JsonFault> {
+    /// A string; borrowed where it has no escapes.
+    fn string(&mut self) -> Result<Cow<'a, str>, JsonFault> {
         let opened_at = self.at;
         self.at += 1;
         let mut text = String::new();
@@ -358,9 +241,13 @@ impl Reader<'_> {
                     return Err(self.fault("a string is not closed"));
                 }
                 Some(b'"') => {
-                    text.push_str(&self.text[plain_from..self.at]);
+                    let plain = &self.text[plain_from..self.at];
                     self.at += 1;
-                    return Ok(text);
+                    if plain_from == opened_at + 1 {
+                        return Ok(Cow::Borrowed(plain));
+                    }
+                    text.push_str(plain);
+                    return Ok(Cow::Owned(text));
                 }
                 Some(b'\\') => {
                     text.push_str(&self.text[plain_from..self.at]);
@@ -414,10 +301,8 @@ impl Reader<'_> {
     }
 
     fn hex4(&mut self) -> Result<u32, JsonFault> {
-        let digits = self
-            .input
-            .get(self.at..self.at + 4)
-            .filter(|four| four.iter().all(u8::is_ascii_hexdigit));
+        let digits =
+            self.input.get(self.at..self.at + 4).filter(|four| four.iter().all(u8::is_ascii_hexdigit));
         let Some(digits) = digits.and_then(|four| std::str::from_utf8(four).ok()) else {
             return Err(self.fault("expected four hexadecimal digits"));
         };
@@ -426,29 +311,26 @@ impl Reader<'_> {
     }
 }
 
-/// The names seen so far in one object.
+/// The names seen so far in one object, as they are written in the output.
 #[derive(Default)]
 struct Names {
-    few: Vec<Box<str>>,
+    few: Vec<Range<usize>>,
     many: HashSet<Box<str>>,
 }
 
 impl Names {
-    fn insert(&mut self, name: &str) -> bool {
+    fn insert(&mut self, out: &str, name: Range<usize>) -> bool {
+        let written = &out[name.clone()];
         if !self.many.is_empty() {
-            return self.many.insert(name.into());
+            return self.many.insert(written.into());
         }
-        if self.few.iter().any(|seen| &**seen == name) {
+        if self.few.iter().any(|seen| out[seen.clone()] == *written) {
             return false;
         }
-        self.few.push(name.into());
+        self.few.push(name);
         if self.few.len() > FEW_MEMBERS {
-            self.many.extend(self.few.drain(..));
+            self.many.extend(self.few.drain(..).map(|seen| out[seen].into()));
         }
         true
     }
 }
-
-#[cfg(test)]
-#[path = "json_tests.rs"]
-mod tests;

@@ -1,0 +1,123 @@
+//! A small HTTP client: one request, one connection, the whole answer.
+
+use bytes::Bytes;
+use http_body_util::{BodyExt as _, Full};
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
+use hyper::{Method, Request, Uri};
+use hyper_util::rt::TokioIo;
+use serde_json::Value;
+use tokio::net::TcpStream;
+
+use super::BOUND;
+
+/// A request that is being put together.
+pub(crate) struct Call {
+    method: Method,
+    url: Uri,
+    headers: HeaderMap,
+    body: Bytes,
+}
+
+impl Call {
+    pub(crate) fn new(method: Method, url: &str) -> Self {
+        Self { method, url: url.parse().unwrap(), headers: HeaderMap::new(), body: Bytes::new() }
+    }
+
+    pub(crate) fn get(url: &str) -> Self {
+        Self::new(Method::GET, url)
+    }
+
+    pub(crate) fn post(url: &str) -> Self {
+        Self::new(Method::POST, url)
+    }
+
+    /// Sets a header, or takes it away where the value is empty.
+    pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
+        let name = HeaderName::from_static(name);
+        if value.is_empty() {
+            self.headers.remove(name);
+        } else {
+            self.headers.insert(name, HeaderValue::from_str(value).unwrap());
+        }
+        self
+    }
+
+    pub(crate) fn body(mut self, body: impl Into<Bytes>) -> Self {
+        self.body = body.into();
+        self
+    }
+
+    #[track_caller]
+    pub(crate) fn send(self) -> Reply {
+        let url = self.url.clone();
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let answered = runtime.block_on(async { tokio::time::timeout(BOUND, self.exchange()).await });
+        match answered {
+            Ok(Ok(reply)) => reply,
+            Ok(Err(error)) => panic!("{url}: {error}"),
+            Err(_) => panic!("{url}: no answer within {} s", BOUND.as_secs()),
+        }
+    }
+
+    async fn exchange(self) -> Result<Reply, Box<dyn std::error::Error>> {
+        let authority = self.url.authority().ok_or("no host")?.clone();
+        let stream = TcpStream::connect(authority.as_str()).await?;
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+        tokio::spawn(connection);
+        let path = self.url.path_and_query().ok_or("no path")?.as_str();
+        let mut request = Request::new(Full::new(self.body));
+        *request.method_mut() = self.method;
+        *request.uri_mut() = path.parse()?;
+        *request.headers_mut() = self.headers;
+        request.headers_mut().insert("host", HeaderValue::from_str(authority.as_str())?);
+        let (parts, body) = sender.send_request(request).await?.into_parts();
+        let body = body.collect().await?.to_bytes();
+        Ok(Reply { status: parts.status.as_u16(), headers: parts.headers, body })
+    }
+}
+
+/// An answer, whole.
+#[derive(Debug)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
+    pub(crate) body: Bytes,
+}
+
+impl Reply {
+    pub(crate) fn header(&self, name: &str) -> &str {
+        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).unwrap()
+    }
+
+    #[track_caller]
+    pub(crate) fn json(&self) -> Value {
+        assert_eq!(self.header("content-type"), "application/json", "{self:?}");
+        serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// The error body that every API has; returns its message.
+    #[track_caller]
+    pub(crate) fn problem(&self, status: u16) -> String {
+        assert_eq!(self.status, status, "{self:?}");
+        let body = self.json();
+        assert_eq!(body["statusCode"], status, "{self:?}");
+        let id = self.header("x-request-id");
+        assert!(!id.is_empty() && body["requestId"] == id, "{self:?}");
+        for member in body.as_object().unwrap().keys() {
+            assert!(["statusCode", "message", "requestId", "errors"].contains(&member.as_str()), "{self:?}");
+        }
+        let message = body["message"].as_str().unwrap();
+        assert!(!message.is_empty(), "{self:?}");
+        message.to_owned()
+    }
+
+    /// The code of the first of the problem's errors.
+    #[track_caller]
+    pub(crate) fn problem_code(&self) -> String {
+        self.json()["errors"][0]["code"].as_str().unwrap().to_owned()
+    }
+}

@@ -1,0 +1,48 @@
+//! `aldaba dev --json`, with its ready line.
+
+use serde_json::Value;
+
+use super::{Done, Door, Program, Running, until};
+
+pub(crate) struct Dev {
+    pub(crate) running: Running,
+    pub(crate) ready: Value,
+}
+
+impl Dev {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
+        Self::run(Self::program(arguments))
+    }
+
+    pub(crate) fn program(arguments: &[&str]) -> Program {
+        Program::new(&["dev", "--json", "--listen", "127.0.0.1:0"]).with(arguments)
+    }
+
+    pub(crate) fn run(program: Program) -> Self {
+        let mut running = program.start();
+        let line = until("the ready line", || {
+            assert!(!running.has_ended(), "it ended: {}", running.stderr());
+            running.stdout().strip_suffix('\n').map(str::to_owned)
+        });
+        Self { running, ready: serde_json::from_str(&line).unwrap() }
+    }
+
+    pub(crate) fn text(&self, member: &str) -> &str {
+        self.ready[member].as_str().unwrap()
+    }
+
+    /// The ids of its tenants.
+    pub(crate) fn tenants(&self) -> Vec<&str> {
+        let tenants = self.ready["tenants"].as_array().unwrap();
+        tenants.iter().map(|tenant| tenant["id"].as_str().unwrap()).collect()
+    }
+
+    pub(crate) fn door(&self, tenant: usize) -> Door {
+        Door::new(self.text("operator_url"), self.text("operator_token"), self.tenants()[tenant])
+    }
+
+    #[track_caller]
+    pub(crate) fn stop(self) -> Done {
+        self.running.stop()
+    }
+}

@@ -1,0 +1,32 @@
+//! What sets the stage: programs that run and end, places to run them on, a client, and lines to send.
+
+mod client;
+mod dev;
+mod door;
+mod lines;
+mod postgres;
+mod program;
+mod raw;
+mod running;
+mod serve;
+mod site;
+mod wait;
+
+pub(crate) use client::{Call, Reply};
+pub(crate) use dev::Dev;
+pub(crate) use door::{Answer, Door};
+pub(crate) use lines::{account, bank, charge, company, customer, ndjson};
+pub(crate) use postgres::Database;
+pub(crate) use program::{Done, Program};
+pub(crate) use raw::Raw;
+pub(crate) use running::Running;
+pub(crate) use serve::{Serve, shared};
+pub(crate) use site::Site;
+pub(crate) use wait::{BOUND, until};
+
+/// Whether a text looks like a GUID.
+pub(crate) fn is_guid(text: &str) -> bool {
+    let parts: Vec<usize> = text.split('-').map(str::len).collect();
+    let hexadecimal = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit());
+    parts == [8, 4, 4, 4, 12] && hexadecimal
+}

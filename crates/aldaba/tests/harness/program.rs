@@ -1,0 +1,117 @@
+//! A command line on its way: arguments, environment, input; run to its end, or left running.
+
+use std::fs::File;
+use std::io::{Seek as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use serde_json::Value;
+
+use super::Running;
+
+/// The program with some arguments; it sees none of our own settings, and no `aldaba.toml` unless it is told of one.
+pub(crate) struct Program {
+    arguments: Vec<String>,
+    variables: Vec<(String, String)>,
+    input: Option<Vec<u8>>,
+    folder: PathBuf,
+}
+
+/// How a program ended and what it said.
+#[derive(Debug)]
+pub(crate) struct Done {
+    /// None where a signal ended it.
+    pub(crate) code: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Program {
+    pub(crate) fn new(arguments: &[&str]) -> Self {
+        Self {
+            arguments: arguments.iter().map(|&argument| argument.to_owned()).collect(),
+            variables: Vec::new(),
+            input: None,
+            folder: PathBuf::from("/"),
+        }
+    }
+
+    pub(crate) fn with(mut self, arguments: &[&str]) -> Self {
+        self.arguments.extend(arguments.iter().map(|&argument| argument.to_owned()));
+        self
+    }
+
+    pub(crate) fn variable(mut self, name: &str, value: impl Into<String>) -> Self {
+        self.variables.push((name.to_owned(), value.into()));
+        self
+    }
+
+    pub(crate) fn input(mut self, bytes: impl Into<Vec<u8>>) -> Self {
+        self.input = Some(bytes.into());
+        self
+    }
+
+    /// The folder in which it is started.
+    pub(crate) fn inside(mut self, folder: &Path) -> Self {
+        folder.clone_into(&mut self.folder);
+        self
+    }
+
+    pub(crate) fn start(self) -> Running {
+        Running::start(self.command())
+    }
+
+    /// Runs it to its end.
+    #[track_caller]
+    pub(crate) fn run(self) -> Done {
+        self.start().ended()
+    }
+
+    fn command(self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_aldaba"));
+        for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("ALDABA_")) {
+            command.env_remove(name);
+        }
+        let input = self.input.map_or_else(Stdio::null, |bytes| Stdio::from(file_of(&bytes)));
+        command.args(self.arguments).envs(self.variables).current_dir(self.folder).stdin(input);
+        command
+    }
+}
+
+fn file_of(bytes: &[u8]) -> File {
+    let mut file = tempfile::tempfile().unwrap();
+    file.write_all(bytes).unwrap();
+    file.rewind().unwrap();
+    file
+}
+
+impl Done {
+    #[track_caller]
+    pub(crate) fn code(self, expected: i32) -> Self {
+        assert_eq!(self.code, Some(expected), "{self:?}");
+        self
+    }
+
+    /// It worked and said nothing but its result.
+    #[track_caller]
+    pub(crate) fn json(self) -> Value {
+        let done = self.code(0);
+        assert_eq!(done.stderr, "", "with --json nothing stands beside the data");
+        done.only_line()
+    }
+
+    /// The one line of its standard output, as JSON.
+    #[track_caller]
+    pub(crate) fn only_line(&self) -> Value {
+        assert_eq!(self.stdout.matches('\n').count(), 1, "{self:?}");
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+
+    /// It ended with this code and said why, on standard error alone.
+    #[track_caller]
+    pub(crate) fn refused(self, code: i32, why: &str) {
+        assert!(self.stderr.contains(why), "{why:?} is not in {self:?}");
+        assert_eq!(self.stdout, "", "{self:?}");
+        self.code(code);
+    }
+}

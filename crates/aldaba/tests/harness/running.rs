@@ -1,0 +1,131 @@
+//! A running process: what it says goes into files, and it ends with its owner, even when that one is killed.
+
+use std::fs::{File, read, read_to_string};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use super::Done;
+use super::wait::{BOUND, within};
+
+/// How long an ending may take before it is forced.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub(crate) struct Running {
+    child: Child,
+    guard: Guard,
+    said: TempDir,
+}
+
+impl Running {
+    pub(super) fn start(mut command: Command) -> Self {
+        let said = tempfile::tempdir().unwrap();
+        let file = |name: &str| File::create(said.path().join(name)).unwrap();
+        let child = command.stdout(file("out")).stderr(file("err")).spawn().unwrap();
+        let guard = Guard::of(child.id());
+        Self { child, guard, said }
+    }
+
+    pub(crate) fn stdout(&self) -> String {
+        self.said("out")
+    }
+
+    pub(crate) fn stderr(&self) -> String {
+        self.said("err")
+    }
+
+    /// What it has said so far, which may end in the middle of a letter.
+    fn said(&self, name: &str) -> String {
+        String::from_utf8_lossy(&read(self.said.path().join(name)).unwrap()).into_owned()
+    }
+
+    /// The number of a line of `/proc/PID/status`, in KiB.
+    pub(crate) fn memory_kib(&self, line: &str) -> u64 {
+        let status = read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let value = status.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':'));
+        value.unwrap().trim().trim_end_matches(" kB").parse().unwrap()
+    }
+
+    /// Sends SIGTERM.
+    pub(crate) fn terminate(&mut self) {
+        self.guard.terminate();
+    }
+
+    /// Waits until it has ended by itself.
+    #[track_caller]
+    pub(crate) fn ended(mut self) -> Done {
+        let Some(status) = self.status_within(BOUND * 2) else {
+            panic!("it does not end: {}", self.stderr());
+        };
+        Done { code: status.code(), stdout: self.stdout(), stderr: self.stderr() }
+    }
+
+    /// Ends it in order.
+    #[track_caller]
+    pub(crate) fn stop(mut self) -> Done {
+        self.terminate();
+        self.ended()
+    }
+
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.child.try_wait().unwrap().is_some()
+    }
+
+    fn status_within(&mut self, bound: Duration) -> Option<ExitStatus> {
+        within(bound, || self.child.try_wait().unwrap())
+    }
+
+    /// What is kept here goes when the process has ended, although nobody drops this.
+    pub(super) fn outlive(&mut self, folders: &[PathBuf]) {
+        let mut all = vec![self.said.path().to_owned()];
+        all.extend_from_slice(folders);
+        self.guard = Guard::with_folders(self.child.id(), &all);
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if !self.has_ended() {
+            self.terminate();
+            if self.status_within(PATIENCE).is_none() {
+                let _ = self.child.kill();
+                let _ = self.child.wait();
+            }
+        }
+    }
+}
+
+/// A shell that holds the other end of a pipe of ours: when we let go of it, or are gone, it sends SIGTERM.
+struct Guard(Child);
+
+impl Guard {
+    const SCRIPT: &str = r#"read -r _; kill "$0" 2>/dev/null; [ $# = 0 ] && exit; looks=0
+        while [ $looks -lt 100 ] && kill -0 "$0" 2>/dev/null; do sleep 0.1; looks=$((looks + 1)); done
+        rm -rf -- "$@""#;
+
+    fn of(process: u32) -> Self {
+        Self::with_folders(process, &[])
+    }
+
+    fn with_folders(process: u32, folders: &[PathBuf]) -> Self {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", Self::SCRIPT, &process.to_string()]).args(folders);
+        let shell = shell.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        Self(shell.spawn().unwrap())
+    }
+
+    fn terminate(&mut self) {
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
+    }
+}
+
+impl Drop for Guard {
+    /// A guard that was not called on does nothing more: its process may be long gone, and its number another's.
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}

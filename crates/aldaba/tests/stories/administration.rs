@@ -1,0 +1,158 @@
+//! `aldaba tenant` and `aldaba user`, for people and for programs.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Site, bank, is_guid, ndjson};
+
+/// The rows of a list, each cut at two or more spaces.
+fn table(text: &str) -> Vec<Vec<&str>> {
+    text.lines()
+        .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
+        .collect()
+}
+
+fn standings(site: &Site, what: &str) -> Vec<String> {
+    let listed = site.program(&[what, "list", "--json"]).run().json();
+    listed.as_array().unwrap().iter().map(|one| one["standing"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn tenants_come_and_are_listed() {
+    let site = Site::new();
+    let done = site
+        .program(&["tenant", "add", "Asesoría Peñalver", "--id", "uno", "--short-code", "4101"])
+        .run()
+        .code(0);
+    assert_eq!((done.stdout.as_str(), done.stderr.as_str()), ("uno\n", ""));
+    let made = site.program(&["--json", "tenant", "add", "Bodegas Güell"]).run().json();
+    let id = made["id"].as_str().unwrap();
+    assert!(is_guid(id));
+    assert_eq!(made["short_code"], id.split('-').next().unwrap());
+    let listed = site.program(&["tenant", "list", "--json"]).run().json();
+    let created = &listed[0]["created_at"];
+    assert_eq!(
+        listed[0],
+        json!({
+            "id": "uno", "name": "Asesoría Peñalver", "short_code": "4101", "standing": "active", "created_at": created
+        })
+    );
+    assert_eq!(listed[1], made);
+    let done = site.program(&["tenant", "list"]).run().code(0);
+    let rows = table(&done.stdout);
+    assert_eq!(rows[0], ["ID", "NAME", "CODE", "STANDING", "CREATED"]);
+    assert_eq!(rows[1], ["uno", "Asesoría Peñalver", "4101", "active", created.as_str().unwrap()]);
+    assert_eq!((rows.len(), done.stderr.as_str()), (3, ""));
+}
+
+#[test]
+fn tenants_are_disabled_enabled_and_erased() {
+    let site = Site::new();
+    site.add_tenant("uno");
+    site.add_tenant("dos");
+    site.program(&["tenant", "disable", "uno"]).run().code(0);
+    assert_eq!(standings(&site, "tenant"), ["disabled", "active"]);
+    site.program(&["tenant", "enable", "uno"]).run().code(0);
+    assert_eq!(standings(&site, "tenant"), ["active", "active"]);
+
+    let apply = || site.program(&["changes", "apply", "-", "--json", "--tenant", "uno"]);
+    let records: Vec<Value> = (0..20).map(|number| bank(&number.to_string(), "a")).collect();
+    assert_eq!(apply().input(ndjson(&records)).run().json()["accepted"], 20);
+    site.program(&["tenant", "erase", "uno", "--confirm", "dos"])
+        .run()
+        .refused(2, "--confirm must repeat the tenant's id");
+    let erased = site.program(&["tenant", "erase", "uno", "--confirm", "uno", "--json"]).run().json();
+    assert_eq!(erased["erased"], "uno");
+    assert!(erased["rows"].as_u64().unwrap() >= 40, "records and log: {erased}");
+    assert_eq!(standings(&site, "tenant"), ["active"]);
+    apply().run().refused(5, "there is no tenant \"uno\"");
+    site.add_tenant("uno");
+    assert_eq!(apply().run().json()["lastSequenceVersion"], "0", "one of the same name starts anew");
+}
+
+#[test]
+fn what_is_not_there_or_is_there_already_ends_with_5() {
+    let site = Site::new();
+    site.add_tenant("uno");
+    site.program(&["tenant", "add", "Otra", "--id", "uno"]).run().refused(5, "there is already");
+    for action in ["disable", "enable"] {
+        site.program(&["tenant", action, "nadie"]).run().refused(5, "there is no tenant \"nadie\"");
+        site.program(&["user", action, "nadie@example.com"])
+            .run()
+            .refused(5, "there is no user \"nadie@example.com\"");
+    }
+    site.program(&["tenant", "erase", "nadie", "--confirm", "nadie"])
+        .run()
+        .refused(5, "there is no tenant \"nadie\"");
+    site.program(&["tenant", "add", ""]).run().refused(2, "a name has 1 to 200 characters");
+    site.program(&["tenant", "add", "Otra", "--id", "a/b"])
+        .run()
+        .refused(2, "a tenant id has 1 to 100 letters");
+}
+
+#[test]
+fn users_come_with_a_password_from_standard_input() {
+    let site = Site::new();
+    site.add_tenant("uno");
+    let add = |email: &str, arguments: &[&str]| {
+        site.program(&["user", "add", email, "--given-name", "María"]).with(arguments)
+    };
+    let made = add("Maria@Example.com", &["--tenant", "uno", "--json"])
+        .input("correct horse battery\n")
+        .run()
+        .json();
+    assert!(is_guid(made["id"].as_str().unwrap()));
+    assert_eq!(
+        made,
+        json!({
+            "id": made["id"], "email": "maria@example.com", "given_name": "María", "lang": "es",
+            "standing": "active", "tenants": ["uno"]
+        })
+    );
+    let done = add("helen@example.com", &["--lang", "en"]).input("another long password").run().code(0);
+    assert_eq!(done.stderr, "Password:\n", "talk goes to standard error");
+    let rows = site.program(&["user", "list"]).run().code(0).stdout;
+    assert_eq!(table(&rows)[0], ["EMAIL", "NAME", "LANG", "STANDING", "TENANTS"]);
+    assert_eq!(rows.lines().count(), 3);
+    add("x@example.com", &[]).run().refused(2, "give the password as one line on standard input");
+    add("x@example.com", &["--json"]).input("a\n").run().refused(2, "aldaba: ");
+    add("nonsense", &["--json"])
+        .input("correct horse battery\n")
+        .run()
+        .refused(2, "is not an e-mail address");
+    add("x@example.com", &["--json", "--tenant", "nadie"])
+        .input("correct horse battery\n")
+        .run()
+        .refused(5, "there is no tenant \"nadie\"");
+    add("maria@example.com", &["--json"])
+        .input("correct horse battery\n")
+        .run()
+        .refused(5, "there is already");
+    let listed = site.program(&["user", "list", "--json"]).run().json();
+    assert_eq!(listed.as_array().unwrap().len(), 2, "who was refused is not there");
+}
+
+#[test]
+fn users_join_leave_and_are_disabled() {
+    let site = Site::new();
+    site.add_tenant("uno");
+    site.add_tenant("dos");
+    let email = "maria@example.com";
+    let add = site.program(&["user", "add", email, "--given-name", "María", "--tenant", "uno", "--json"]);
+    add.input("correct horse battery\n").run().json();
+    let tenants = || site.program(&["user", "list", "--json"]).run().json()[0]["tenants"].clone();
+    site.program(&["user", "join", email, "dos"]).run().code(0);
+    assert_eq!(tenants(), json!(["uno", "dos"]));
+    site.program(&["user", "join", email, "dos"]).run().refused(5, "there is already");
+    site.program(&["user", "leave", email, "uno"]).run().code(0);
+    assert_eq!(tenants(), json!(["dos"]));
+    site.program(&["user", "leave", email, "uno"]).run().refused(5, "there is no membership");
+    site.program(&["user", "disable", email]).run().code(0);
+    assert_eq!(standings(&site, "user"), ["disabled"]);
+    site.program(&["user", "enable", email]).run().code(0);
+    assert_eq!(standings(&site, "user"), ["active"]);
+    site.program(&["user", "password", email, "--json"]).input("a new long password\n").run().code(0);
+    site.program(&["user", "password", "nadie@example.com", "--json"])
+        .input("a new long password\n")
+        .run()
+        .refused(5, "there is no user");
+}

@@ -1,0 +1,155 @@
+//! `aldaba client` and `aldaba key`: secrets are shown once.
+
+use serde_json::{Value, json};
+
+use crate::harness::{Program, Site, is_guid};
+
+const CALLBACK: &str = "https://app.example/callback";
+
+fn add_client(site: &Site, arguments: &[&str]) -> Program {
+    site.program(&["client", "add", "Panel", "--redirect-uri", CALLBACK]).with(arguments)
+}
+
+fn list(site: &Site, what: &str) -> Value {
+    site.program(&[what, "list", "--json"]).run().json()
+}
+
+/// Nothing that was shown once is kept where somebody can read it.
+#[track_caller]
+fn is_nowhere(site: &Site, secret: &str) {
+    for entry in std::fs::read_dir(site.path()).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        assert!(
+            !bytes.windows(secret.len()).any(|window| window == secret.as_bytes()),
+            "a secret lies in plain"
+        );
+    }
+}
+
+#[test]
+fn a_client_is_registered_and_its_secret_shown_once() {
+    let site = Site::new();
+    let made = add_client(&site, &["--json"]).run().json();
+    let (id, secret) = (made["client_id"].as_str().unwrap(), made["client_secret"].as_str().unwrap());
+    assert!(is_guid(id) && secret.len() >= 40);
+    let shown = json!({
+        "client_id": id, "name": "Panel", "redirect_uris": [CALLBACK], "post_logout_uris": [], "pkce": "if-sent",
+        "consent": false, "callback_id_token": true, "standing": "active"
+    });
+    assert_eq!(list(&site, "client"), json!([shown]), "the list has no secrets");
+    is_nowhere(&site, secret);
+
+    let all =
+        ["--id", "mine", "--post-logout-uri", "https://app.example/", "--pkce", "required", "--consent"];
+    let done = add_client(&site, &all).with(&["--no-callback-id-token"]).run().code(0);
+    assert!(done.stdout.starts_with("client_id      mine\nclient_secret  "), "{done:?}");
+    assert_eq!(done.stderr, "The secret is shown once; keep it safe.\n");
+    let mine = list(&site, "client")
+        .as_array()
+        .unwrap()
+        .iter()
+        .find(|one| one["client_id"] == "mine")
+        .cloned()
+        .unwrap();
+    assert_eq!((&mine["pkce"], &mine["consent"]), (&json!("required"), &json!(true)));
+    assert_eq!(
+        (&mine["callback_id_token"], &mine["post_logout_uris"]),
+        (&json!(false), &json!(["https://app.example/"]))
+    );
+}
+
+#[test]
+fn a_clients_addresses_secret_and_standing_change() {
+    let site = Site::new();
+    let made = add_client(&site, &["--id", "mine", "--json"]).run().json();
+    let more = ["client", "redirect", "mine", "http://localhost:5/cb", CALLBACK];
+    let changed = site.program(&more).with(&["--json"]).run().json();
+    assert_eq!(
+        changed["redirect_uris"],
+        json!([CALLBACK, "http://localhost:5/cb"]),
+        "one it has is not taken twice"
+    );
+    let done = site.program(&more).run().code(0);
+    assert_eq!(done.stdout, format!("{CALLBACK}\nhttp://localhost:5/cb\n"));
+
+    let rotated = site.program(&["client", "rotate", "mine", "--overlap", "5m", "--json"]).run().json();
+    assert_eq!(rotated["client_id"], "mine");
+    assert_ne!(rotated["client_secret"], made["client_secret"]);
+    let done = site.program(&["client", "rotate", "mine"]).run().code(0);
+    assert_eq!(done.stderr, "The old secret stays valid for 24h.\n");
+    is_nowhere(&site, done.stdout.trim());
+    site.program(&["client", "disable", "mine"]).run().code(0);
+    assert_eq!(list(&site, "client")[0]["standing"], "disabled");
+    site.program(&["client", "enable", "mine"]).run().code(0);
+    assert_eq!(list(&site, "client")[0]["standing"], "active");
+}
+
+#[test]
+fn what_a_client_may_not_be_is_told() {
+    let site = Site::new();
+    add_client(&site, &["--id", "mine"]).run().code(0);
+    add_client(&site, &["--id", "mine"]).run().refused(5, "there is already");
+    let wrong = "http://127.0.0.1:1/cb";
+    add_client(&site, &["--redirect-uri", wrong])
+        .run()
+        .refused(2, &format!("the redirect address {wrong} must use https"));
+    site.program(&["client", "redirect", "mine", wrong]).run().refused(2, "must use https");
+    site.program(&["client", "redirect", "nobody", CALLBACK])
+        .run()
+        .refused(5, "there is no client \"nobody\"");
+    site.program(&["client", "rotate", "nobody"]).run().refused(5, "there is no client \"nobody\"");
+    site.program(&["client", "rotate", "mine", "--overlap", "soon"])
+        .run()
+        .refused(2, "--overlap takes a duration");
+    site.program(&["client", "add", "Panel"]).run().code(2);
+    assert_eq!(list(&site, "client").as_array().unwrap().len(), 1);
+}
+
+fn is_key(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
+#[test]
+fn keys_come_in_pairs_and_are_shown_once() {
+    let site = Site::new();
+    let made = site.program(&["key", "add", "Todo", "--json"]).run().json();
+    let keys = [&made["primary_key"], &made["secondary_key"]].map(|key| key.as_str().unwrap());
+    assert!(keys.iter().all(|key| is_key(key)) && keys[0] != keys[1], "{made}");
+    assert_eq!(made["subscription"]["products"], json!(["accounting", "payroll", "invoicing"]));
+    is_nowhere(&site, keys[0]);
+    let some = ["key", "add", "Nóminas", "--product", "payroll", "--product", "invoicing"];
+    let done = site.program(&some).run().code(0);
+    assert_eq!(done.stdout.lines().count(), 3, "{done:?}");
+    assert_eq!(done.stderr, "The keys are shown once; keep them safe.\n");
+    let listed = list(&site, "key");
+    let products: Vec<&Value> = listed.as_array().unwrap().iter().map(|one| &one["products"]).collect();
+    assert!(products.contains(&&json!(["payroll", "invoicing"])), "{listed}");
+    assert!(!listed.to_string().contains(keys[0]));
+    let rows = site.program(&["key", "list"]).run().code(0).stdout;
+    assert!(rows.starts_with("SUBSCRIPTION") && rows.lines().count() == 3, "{rows}");
+    site.program(&["key", "add", "x", "--product", "nonsense"]).run().code(2);
+}
+
+#[test]
+fn keys_are_rotated_suspended_and_resumed() {
+    let site = Site::new();
+    let made = site.program(&["key", "add", "Todo", "--json"]).run().json();
+    let id = made["subscription"]["id"].as_str().unwrap();
+    for slot in ["primary", "secondary"] {
+        let rotated =
+            site.program(&["key", "rotate", id, "--slot", slot, "--overlap", "0s", "--json"]).run().json();
+        let key = rotated["key"].as_str().unwrap();
+        assert!(is_key(key) && made[format!("{slot}_key")] != key);
+        is_nowhere(&site, key);
+    }
+    let done = site.program(&["key", "rotate", id]).run().code(0);
+    assert!(is_key(done.stdout.trim()), "{done:?}");
+    assert_eq!(done.stderr, "The old key stays valid for 24h.\n");
+    site.program(&["key", "suspend", id]).run().code(0);
+    assert_eq!(list(&site, "key")[0]["standing"], "disabled");
+    site.program(&["key", "resume", id]).run().code(0);
+    assert_eq!(list(&site, "key")[0]["standing"], "active");
+    for action in ["suspend", "resume", "rotate"] {
+        site.program(&["key", action, "nobody"]).run().refused(5, "there is no subscription \"nobody\"");
+    }
+}

@@ -1,0 +1,190 @@
+//! The changes door: what goes in, what is answered, and what an answer means.
+
+use serde_json::json;
+
+use crate::harness::{Answer, account, bank, charge, company, customer, is_guid, ndjson, shared};
+
+#[test]
+fn lines_are_accepted_numbered_and_answered() {
+    let door = shared().new_tenant();
+    let answer = door.send_lines(&[
+        company("c"),
+        customer("c", "u", "Bar Manolo"),
+        account("c", "a"),
+        bank("b", "Caja"),
+    ]);
+    assert!(is_guid(&answer.process_id), "{answer:?}");
+    assert_eq!(answer.counts(), (4, 0));
+    assert_eq!(answer.last_sequence_version, "4");
+    assert_eq!((&answer.errors[..], &answer.warnings[..], &answer.ids[..]), (&[][..], &[][..], &[][..]));
+    let next = door.send_lines(&[bank("b2", "Caja")]);
+    assert_eq!(next.head(), 5);
+    assert_ne!(next.process_id, answer.process_id);
+}
+
+#[test]
+fn an_array_does_the_same_as_lines() {
+    let door = shared().new_tenant();
+    let lines = [company("c"), charge("c", "1", 10), charge("nowhere", "2", 10), charge("c", "3", 10)];
+    let array = serde_json::to_string_pretty(&lines).unwrap();
+    let reply = door.call().header("content-type", "application/json; charset=utf-8").body(array).send();
+    let answer = Answer::of(&reply);
+    assert_eq!((answer.counts(), answer.head()), ((3, 1), 3));
+    assert_eq!(answer.refused(), [(3, "unknown_company")], "items count from 1");
+    let again = door.send_lines(&lines);
+    assert_eq!((again.counts(), again.head()), ((3, 1), 3), "the same records, so nothing happened");
+    assert_eq!(door.call().body("[]").send().json()["accepted"], 0);
+}
+
+#[test]
+fn an_empty_body_tells_the_head() {
+    let door = shared().new_tenant();
+    assert_eq!(door.head(), 0);
+    door.send_lines(&[bank("1", "a"), bank("2", "b")]);
+    for nothing in ["", "\n", " \r\n\n", "\u{feff}", "[]", " [ ] "] {
+        let answer = door.send(nothing);
+        assert_eq!((answer.counts(), answer.head()), ((0, 0), 2), "{nothing:?}");
+        assert!(is_guid(&answer.process_id));
+    }
+}
+
+#[test]
+fn good_lines_are_kept_beside_bad_ones() {
+    let door = shared().new_tenant();
+    let body = format!(
+        "{}\nnot json\n\n{}\n{}\n   \n{}\n",
+        bank("1", "a"),
+        json!({"area": "invoicing", "resource": "Bank", "action": "delete", "correlationId": "nobody"}),
+        bank("2", "b"),
+        charge("nowhere", "x", 1),
+    );
+    let answer = door.send(body);
+    assert_eq!((answer.counts(), answer.head()), ((2, 3), 2));
+    let refused = [(2, "invalid_json"), (4, "unknown_record"), (7, "unknown_company")];
+    assert_eq!(answer.refused(), refused, "blank lines count");
+    assert_eq!(answer.errors[0].message, "expected a JSON object at column 1");
+    assert_eq!(answer.errors[1].message, "there is no record \"nobody\" of Bank");
+    assert_eq!(answer.errors[2].message, "there is no company \"nowhere\"");
+    let fields: Vec<&str> = answer.errors.iter().map(|error| error.field.as_str()).collect();
+    assert_eq!(fields, ["", "correlationId", "company"]);
+    assert_eq!(door.send_lines(&[bank("1", "a"), bank("2", "b")]).head(), 2, "both are in");
+}
+
+#[test]
+fn a_line_without_an_id_gets_one_and_it_is_the_one_that_is_stored() {
+    let door = shared().new_tenant();
+    let nameless = |name: &str| {
+        let mut line = bank("", name);
+        line.as_object_mut().unwrap().remove("correlationId");
+        line
+    };
+    let answer =
+        door.send_lines(&[nameless("a"), bank("mine", "b"), nameless("c"), json!({}), nameless("d")]);
+    assert_eq!((answer.counts(), answer.head()), ((4, 1), 4));
+    let lines: Vec<u64> = answer.ids.iter().map(|made| made.line).collect();
+    assert_eq!(lines, [1, 3, 5]);
+    assert!(answer.ids.iter().all(|made| is_guid(&made.correlation_id)));
+    let names = ["a", "c", "d"];
+    let known: Vec<_> =
+        answer.ids.iter().zip(names).map(|(made, name)| bank(&made.correlation_id, name)).collect();
+    assert_eq!(door.send_lines(&known).head(), 4, "under these ids they are there, with this content");
+    assert_eq!(door.send_lines(&[nameless("a")]).head(), 5, "without an id it is another record");
+}
+
+#[test]
+fn many_lines_without_an_id_are_all_listed() {
+    let door = shared().new_tenant();
+    let line = r#"{"area":"invoicing","resource":"Contact","action":"upsert","data":{}}"#;
+    let answer = door.send(format!("{line}\n").repeat(2500));
+    assert_eq!((answer.counts(), answer.head()), ((2500, 0), 2500));
+    assert!(answer.ids.iter().map(|made| made.line).eq(1..=2500));
+    let mut ids: Vec<&str> = answer.ids.iter().map(|made| made.correlation_id.as_str()).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), 2500);
+}
+
+#[test]
+fn an_upsert_that_changes_nothing_makes_no_event() {
+    let door = shared().new_tenant();
+    let record =
+        r#"{"area":"accounting","resource":"companies","action":"upsert","correlationId":"c","data":"#;
+    let data = r#"{"vatName":"Ñ","vatNumber":"","chartOfAccountId":1,"accountLength":9}}"#;
+    assert_eq!(door.send(format!("{record}{data}")).head(), 1);
+    let reordered = r#"{"accountLength" : 9, "chartOfAccountId":1,"vatNumber":"","vatName":"\u00d1"}}"#;
+    let same = door.send(format!("{record}{reordered}"));
+    assert_eq!((same.counts(), same.head()), ((1, 0), 1), "accepted, and nothing happened");
+    let payroll = |name: &str| {
+        json!({
+            "area": "payroll", "resource": "companies", "action": "upsert",
+            "data": {"companyCode": 12, "companyName": name, "identifierNumber": ""}
+        })
+    };
+    assert_eq!(door.send_lines(&[payroll("a"), payroll("a"), payroll("b"), payroll("b")]).head(), 3);
+    assert_eq!(door.send_lines(&[payroll("b")]).head(), 3);
+}
+
+#[test]
+fn states_and_endings_each_make_one_event() {
+    let door = shared().new_tenant();
+    let act = |resource: &str, id: &str, action: &str| {
+        let mut line =
+            json!({"area": "accounting", "resource": resource, "action": action, "correlationId": id});
+        if resource != "companies" {
+            line["company"] = json!("c");
+        }
+        line
+    };
+    door.send_lines(&[company("c"), customer("c", "u", "Bar"), charge("c", "x", 1)]);
+    let heads: Vec<u64> = [
+        act("customers", "u", "disable"),
+        act("customers", "u", "disable"),
+        act("customers", "u", "enable"),
+        act("companies", "c", "disable"),
+        act("charges", "x", "fail"),
+        act("charges", "x", "delete"),
+        act("companies", "c", "delete"),
+    ]
+    .iter()
+    .map(|line| {
+        let answer = door.send_lines(std::slice::from_ref(line));
+        assert_eq!(answer.counts(), (1, 0), "{line}: {answer:?}");
+        answer.head()
+    })
+    .collect();
+    assert_eq!(heads, [4, 4, 5, 6, 7, 8, 9], "who is disabled already is not disabled again");
+    let after = door.send_lines(&[charge("c", "y", 1)]);
+    assert_eq!(after.only_error().code, "unknown_company", "a deleted company is gone");
+}
+
+#[test]
+fn what_looks_odd_is_accepted_with_a_warning() {
+    let door = shared().new_tenant();
+    let mut odd = company("c");
+    odd["data"]["vatNumber"] = json!("12345678A");
+    let answer = door.send_lines(&[bank("1", "a"), odd]);
+    assert_eq!((answer.counts(), answer.errors.len(), answer.warnings.len()), ((2, 0), 0, 1));
+    let warning = &answer.warnings[0];
+    assert_eq!(
+        (warning.line, warning.code.as_str(), warning.field.as_str()),
+        (2, "wrong_control", "data.vatNumber")
+    );
+}
+
+#[test]
+fn errors_are_listed_up_to_a_thousand_and_counted_beyond() {
+    let door = shared().new_tenant();
+    let body = format!("{}{}", "nothing\n".repeat(2345), ndjson(&[bank("1", "a")]));
+    let answer = door.send(body);
+    assert_eq!((answer.counts(), answer.head()), ((1, 2345), 1));
+    assert!(answer.errors.iter().map(|error| error.line).eq(1..=1000));
+}
+
+#[test]
+fn a_long_body_goes_in_chunk_by_chunk() {
+    let door = shared().new_tenant();
+    let lines: Vec<_> = (0..3500).map(|number| bank(&format!("b{number}"), "a")).collect();
+    let answer = door.send_lines(&lines);
+    assert_eq!((answer.counts(), answer.head()), ((3500, 0), 3500));
+    assert_eq!(door.send_lines(&lines).head(), 3500);
+}

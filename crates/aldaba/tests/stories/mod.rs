@@ -1,0 +1,21 @@
+//! The stories, by what they are about.
+
+mod administration;
+mod backup;
+mod bad_input;
+mod changes_command;
+mod configuration;
+mod credentials;
+mod cut_off;
+mod dev;
+mod dev_again;
+mod door;
+mod door_refusals;
+mod full_disk;
+mod gate;
+mod idempotency;
+mod memory;
+mod operations;
+mod sample;
+mod shutdown;
+mod tls;

@@ -1,0 +1,102 @@
+//! Loads the ground that a plan of changes stands on, from PostgreSQL.
+
+use deadpool_postgres::Transaction;
+use domain::Ticks;
+use domain::record::State;
+
+use super::changes::progress;
+use super::fault;
+use super::rows::{code, column, small};
+use crate::plan::{Collection, Ground, Key, Place, Stored, unsigned};
+use crate::{ChangeBatch, Result};
+
+pub(super) async fn load(
+    transaction: &Transaction<'_>,
+    tenant_no: i64,
+    batches: &[ChangeBatch],
+    mut ground: Ground,
+) -> Result<Ground> {
+    load_records(transaction, tenant_no, Ground::company_keys(batches), &mut ground).await?;
+    let keys = ground.record_keys(batches);
+    let places = ground.places(batches);
+    load_records(transaction, tenant_no, keys, &mut ground).await?;
+    load_collections(transaction, tenant_no, places, &mut ground).await?;
+    for key in Ground::progress_keys(batches) {
+        let find = transaction
+            .prepare_cached(
+                "SELECT line, hash, process, tally FROM processes WHERE tenant_no = $1 AND idempotency_key = $2",
+            )
+            .await
+            .map_err(fault)?;
+        if let Some(row) = transaction.query_opt(&find, &[&tenant_no, &key]).await.map_err(fault)? {
+            ground.know_progress(key, progress(&row)?);
+        }
+    }
+    Ok(ground)
+}
+
+async fn load_records(
+    transaction: &Transaction<'_>,
+    tenant_no: i64,
+    mut keys: Vec<Key>,
+    ground: &mut Ground,
+) -> Result<()> {
+    if keys.is_empty() {
+        return Ok(());
+    }
+    let companies = column(&keys, |key| key.place.company_no);
+    let resources = column(&keys, |key| code(key.place.resource));
+    let ids = column(&keys, |key| &*key.id);
+    let find = transaction
+        .prepare_cached(
+            "SELECT k.at, r.ordinal, r.state, r.version, r.sequence, r.body
+             FROM unnest($2::bigint[], $3::bigint[], $4::text[]) WITH ORDINALITY AS k (company_no, resource, id, at)
+             JOIN records r ON r.tenant_no = $1 AND r.company_no = k.company_no AND r.resource = k.resource
+                 AND r.correlation_id = k.id ORDER BY k.at DESC",
+        )
+        .await
+        .map_err(fault)?;
+    let rows = transaction.query(&find, &[&tenant_no, &companies, &resources, &ids]).await.map_err(fault)?;
+    // From the last to the first, so that taking one does not move those still to be taken.
+    for row in rows {
+        let at = usize::try_from(row.get::<_, i64>(0) - 1).unwrap_or(usize::MAX);
+        if at >= keys.len() {
+            continue;
+        }
+        let stored = Stored {
+            ordinal: unsigned(row.get(1)),
+            state: State::by_code(small(row.get(2))),
+            version: Ticks(row.get(3)),
+            sequence: unsigned(row.get(4)),
+            body: row.get(5),
+        };
+        ground.know_record(keys.swap_remove(at), stored);
+    }
+    Ok(())
+}
+
+async fn load_collections(
+    transaction: &Transaction<'_>,
+    tenant_no: i64,
+    places: Vec<Place>,
+    ground: &mut Ground,
+) -> Result<()> {
+    let companies = column(&places, |place| place.company_no);
+    let resources = column(&places, |place| code(place.resource));
+    let find = transaction
+        .prepare_cached(
+            "SELECT k.at, c.next_ordinal, c.live, c.version
+             FROM unnest($2::bigint[], $3::bigint[]) WITH ORDINALITY AS k (company_no, resource, at)
+             JOIN collections c ON c.tenant_no = $1 AND c.company_no = k.company_no AND c.resource = k.resource",
+        )
+        .await
+        .map_err(fault)?;
+    for row in transaction.query(&find, &[&tenant_no, &companies, &resources]).await.map_err(fault)? {
+        let at = usize::try_from(row.get::<_, i64>(0) - 1).unwrap_or(usize::MAX);
+        if let Some(place) = places.get(at) {
+            let (next_ordinal, live) = (unsigned(row.get(1)), unsigned(row.get(2)));
+            ground.know_collection(*place, Collection { next_ordinal, live, version: unsigned(row.get(3)) });
+        }
+    }
+    Ok(())
+}
