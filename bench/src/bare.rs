@@ -33,8 +33,8 @@ pub(crate) fn sqlite(group: u64, span: Duration) -> Fallible<f64> {
         let rows: Vec<CustomerRow> = (written..written + group).map(customer_row).collect();
         let from = Instant::now();
         connection.execute_batch("BEGIN IMMEDIATE")?;
-        let mut record = connection
-            .prepare_cached("INSERT INTO records VALUES (1, 1, ?1, ?2, ?3, 1, ?4, ?5, ?6)")?;
+        let mut record =
+            connection.prepare_cached("INSERT INTO records VALUES (1, 1, ?1, ?2, ?3, 1, ?4, ?5, ?6)")?;
         for row in &rows {
             record.execute(params![code, row.ordinal, row.id, row.version, row.sequence, row.body])?;
         }
@@ -53,7 +53,9 @@ pub(crate) fn sqlite(group: u64, span: Duration) -> Fallible<f64> {
                 row.id
             ])?;
         }
-        connection.prepare_cached("UPDATE heads SET head = ?1 WHERE tenant_no = 1")?.execute([rows.last().map_or(0, |row| row.sequence)])?;
+        connection
+            .prepare_cached("UPDATE heads SET head = ?1 WHERE tenant_no = 1")?
+            .execute([rows.last().map_or(0, |row| row.sequence)])?;
         connection.execute_batch("COMMIT")?;
         busy += from.elapsed();
         written += group;
@@ -65,7 +67,9 @@ pub(crate) fn sqlite(group: u64, span: Duration) -> Fallible<f64> {
 pub(crate) async fn postgres(url: &str, group: u64, span: Duration) -> Fallible<f64> {
     let (mut client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await?;
     let driving = tokio::spawn(connection);
-    client.batch_execute("DROP SCHEMA IF EXISTS bare CASCADE; CREATE SCHEMA bare; SET search_path = bare").await?;
+    client
+        .batch_execute("DROP SCHEMA IF EXISTS bare CASCADE; CREATE SCHEMA bare; SET search_path = bare")
+        .await?;
     client.batch_execute(POSTGRES_SCHEMA).await?;
     client.execute("INSERT INTO heads (tenant_no, head, floor, version) VALUES (1, 0, 0, 0)", &[]).await?;
     let code = i64::from(Resource::customers().code());

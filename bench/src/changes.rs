@@ -33,19 +33,22 @@ async fn measure(options: &Options) -> Fallible<Report> {
     let stream_limit = limit(CHUNK_LINES).await?;
     eprintln!("single lines");
     let (single, group) = singles(&program, span).await?;
-    let single_limit = limit(group.round().max(1.0) as u64).await?;
+    let single_limit = limit(group).await?;
     eprintln!("a bare handler");
     let handler = BareHandler::start()?;
-    let (from_memory, _) = wire::singles(&handler.target, CONNECTIONS, span, |number| customer_line(2, number)).await?;
+    let (from_memory, _) =
+        wire::singles(&handler.target, CONNECTIONS, span, |number| customer_line(2, number)).await?;
 
     let goal = |on_sqlite: f64, on_postgres: Option<f64>| if sqlite { Some(on_sqlite) } else { on_postgres };
     let figures = vec![
         Figure::plain("stream", streamed, "changes/s").beside(stream_limit, goal(0.5, Some(0.4))),
         Figure::plain("stream length", lines as f64, "changes"),
-        Figure::plain("single lines, 64 connections", single, "changes/s").beside(single_limit, goal(0.6, None)),
-        Figure::plain("changes a commit, single lines", group, "changes"),
+        Figure::plain("single lines, 64 connections", single, "changes/s")
+            .beside(single_limit, goal(0.6, None)),
+        Figure::plain("changes a commit, single lines", group as f64, "changes"),
         Figure::plain("bare handler, 64 connections", from_memory, "requests/s"),
-        Figure::plain("start to /readyz", program.ready_after.as_secs_f64() * 1000.0, "ms").below(READY_MILLISECONDS),
+        Figure::plain("start to /readyz", program.ready_after.as_secs_f64() * 1000.0, "ms")
+            .below(READY_MILLISECONDS),
         Figure::plain("resident, idle", resident, "MiB").below(RESIDENT_MIB),
     ];
     drop(program);
@@ -54,13 +57,13 @@ async fn measure(options: &Options) -> Fallible<Report> {
 }
 
 /// Requests of one line each; also how many changes shared a commit.
-async fn singles(program: &Program, span: Duration) -> Fallible<(f64, f64)> {
+async fn singles(program: &Program, span: Duration) -> Fallible<(f64, u64)> {
     const COMMITS: &str = "aldaba_change_commits_total ";
     let before = program.counter(COMMITS)?;
     let (rate, count) =
         wire::singles(&program.target, CONNECTIONS, span, |number| customer_line(2, number)).await?;
     let commits = program.counter(COMMITS)? - before;
-    Ok((rate, count as f64 / commits.max(1.0)))
+    Ok((rate, (count + commits / 2) / commits.max(1)))
 }
 
 /// More lines than can be taken in the time, made beforehand.
@@ -97,7 +100,11 @@ impl Database {
 
     async fn limit(&self, group: u64, span: Duration) -> Fallible<f64> {
         eprintln!("a bare loop, {group} rows a commit");
-        if self.admin.is_some() { bare::postgres(&self.url, group, span).await } else { bare::sqlite(group, span) }
+        if self.admin.is_some() {
+            bare::postgres(&self.url, group, span).await
+        } else {
+            bare::sqlite(group, span)
+        }
     }
 
     async fn drop(self) -> Fallible<()> {

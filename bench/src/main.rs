@@ -27,7 +27,8 @@ type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
-    let after = |name: &str| words.iter().position(|word| word == name).and_then(|at| words.get(at + 1)).cloned();
+    let after =
+        |name: &str| words.iter().position(|word| word == name).and_then(|at| words.get(at + 1)).cloned();
     if words.first().is_some_and(|word| word == "bare-handler") {
         return ended(bare::handler());
     }

@@ -33,7 +33,11 @@ impl Prepared {
     pub(crate) fn new(program: &str, store_url: &str) -> Fallible<Self> {
         let folder = tempfile::tempdir()?;
         let path = folder.path();
-        let store = if store_url.is_empty() { format!("sqlite:{}", path.join("aldaba.db").display()) } else { store_url.into() };
+        let store = if store_url.is_empty() {
+            format!("sqlite:{}", path.join("aldaba.db").display())
+        } else {
+            store_url.into()
+        };
         run(program, path, &["init", ".", "--base-url", "http://localhost:1", "--store", &store])?;
         let tenant = run(program, path, &["tenant", "add", "Bench"])?.trim().to_owned();
         let token = std::fs::read_to_string(path.join("operator.token"))?.trim().to_owned();
@@ -75,7 +79,7 @@ impl Program {
     }
 
     /// A counter from `/metrics`.
-    pub(crate) fn counter(&self, name: &str) -> Fallible<f64> {
+    pub(crate) fn counter(&self, name: &str) -> Fallible<u64> {
         let text = get(self.operator, "/metrics")?;
         let line = text.lines().find_map(|line| line.strip_prefix(name)).ok_or("no such counter")?;
         Ok(line.trim().parse()?)

@@ -17,7 +17,8 @@ pub(crate) fn company_line() -> String {
 fn id(salt: u64, number: u64) -> Guid {
     let mut bytes = [0; 16];
     for (half, chunk) in (1_u64..).zip(bytes.chunks_mut(8)) {
-        let mut mixed = number.wrapping_add(salt << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(half);
+        let mut mixed =
+            number.wrapping_add(salt << 40).wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(half);
         mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
         chunk.copy_from_slice(&(mixed ^ (mixed >> 31)).to_be_bytes());

@@ -99,7 +99,10 @@ async fn answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Fallible<String
         let text = &buffer[..filled];
         if let Some(head) = text.windows(4).position(|four| four == b"\r\n\r\n") {
             let headers = std::str::from_utf8(&text[..head])?.to_ascii_lowercase();
-            let length = headers.lines().find_map(|line| line.strip_prefix("content-length: ")).map_or(Ok(0), str::parse)?;
+            let length = headers
+                .lines()
+                .find_map(|line| line.strip_prefix("content-length: "))
+                .map_or(Ok(0), str::parse)?;
             if filled >= head + 4 + length {
                 return Ok(String::from_utf8_lossy(&text[..head + 4 + length]).into_owned());
             }

@@ -15,30 +15,18 @@ pub struct Failure {
 impl Failure {
     /// The work was understood and did not succeed.
     pub fn work(message: impl Into<String>) -> Self {
-        Self {
-            code: 1,
-            message: message.into(),
-        }
+        Self { code: 1, message: message.into() }
     }
 
     /// The command was not understood.
     pub fn usage(message: impl Into<String>) -> Self {
-        Self {
-            code: USAGE_CODE,
-            message: message.into(),
-        }
+        Self { code: USAGE_CODE, message: message.into() }
     }
 
     /// A child process ended badly; its own words are already on the terminal, its code becomes ours.
     pub fn child(what: &str, status: ExitStatus) -> Self {
-        let code = status
-            .code()
-            .and_then(|code| u8::try_from(code).ok())
-            .unwrap_or(1);
-        Self {
-            code,
-            message: format!("{what}: {status}"),
-        }
+        let code = status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(1);
+        Self { code, message: format!("{what}: {status}") }
     }
 }
 

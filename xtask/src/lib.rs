@@ -1,9 +1,5 @@
 //! What people run in this repository: test, tidy, bench. One module for each, and what they share.
-#![allow(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a tool for people talks to the terminal"
-)]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool for people talks to the terminal")]
 
 pub mod bench;
 pub mod failure;

@@ -28,10 +28,7 @@ impl Steps {
             }
             Err(Failure { code, message }) => {
                 let message = format!("{message}\n== {name}: FAILED after {time} (exit code {code})");
-                Err(Failure {
-                    code,
-                    message: message.trim_start().to_owned(),
-                })
+                Err(Failure { code, message: message.trim_start().to_owned() })
             }
         }
     }
@@ -45,17 +42,10 @@ impl Steps {
 /// Tenths for what is short, whole seconds for what is long.
 fn spell(time: Duration) -> String {
     let seconds = time.as_secs_f64();
-    if seconds < 10.0 {
-        format!("{seconds:.1} s")
-    } else {
-        format!("{seconds:.0} s")
-    }
+    if seconds < 10.0 { format!("{seconds:.1} s") } else { format!("{seconds:.0} s") }
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "people want to know how long a step really took"
-)]
+#[expect(clippy::disallowed_methods, reason = "people want to know how long a step really took")]
 fn now() -> Instant {
     Instant::now()
 }
@@ -68,18 +58,11 @@ mod tests {
     fn a_failing_step_keeps_its_code_and_gains_its_name() {
         let failure = Steps::start()
             .step("clippy", || {
-                Err::<(), _>(Failure {
-                    code: 101,
-                    message: "cargo clippy: exit status: 101".into(),
-                })
+                Err::<(), _>(Failure { code: 101, message: "cargo clippy: exit status: 101".into() })
             })
             .unwrap_err();
         assert_eq!(failure.code, 101);
-        assert!(
-            failure
-                .message
-                .starts_with("cargo clippy: exit status: 101\n== clippy: FAILED")
-        );
+        assert!(failure.message.starts_with("cargo clippy: exit status: 101\n== clippy: FAILED"));
     }
 
     #[test]

@@ -25,23 +25,10 @@ pub fn command(words: &[&str]) -> Result<(), Failure> {
     };
     let steps = Steps::start();
     let server = steps.step("PostgreSQL", Server::ready)?;
-    steps.step("formatting", || {
-        cargo(&["fmt", "--all", "--", "--check"], &server)
-    })?;
+    steps.step("formatting", || cargo(&["fmt", "--all", "--", "--check"], &server))?;
     if !fast {
         steps.step("clippy", || {
-            cargo(
-                &[
-                    "clippy",
-                    "--workspace",
-                    "--all-targets",
-                    "--locked",
-                    "--",
-                    "-D",
-                    "warnings",
-                ],
-                &server,
-            )
+            cargo(&["clippy", "--workspace", "--all-targets", "--locked", "--", "-D", "warnings"], &server)
         })?;
     }
     steps.step("tidy", || tidy::command(&[]))?;
@@ -68,18 +55,10 @@ impl Server {
         if let Some(url) = given {
             println!("using the server that {SERVER} names");
             let programs = postgres::find_programs().ok();
-            return Ok(Self::new(
-                url,
-                programs.map(|folder| folder.display().to_string()),
-                None,
-            ));
+            return Ok(Self::new(url, programs.map(|folder| folder.display().to_string()), None));
         }
         let cluster = Cluster::start(Settings::default())?;
-        println!(
-            "throwaway server at {} (programs: {})",
-            cluster.url(),
-            cluster.programs().display()
-        );
+        println!("throwaway server at {} (programs: {})", cluster.url(), cluster.programs().display());
         let programs = cluster.programs().display().to_string();
         Ok(Self::new(cluster.url(), Some(programs), Some(cluster)))
     }

@@ -31,10 +31,8 @@ pub fn unknown_command(word: &str) -> String {
 
 /// The candidate that a person most likely meant, if one is near enough.
 fn nearest<'a>(word: &str, candidates: &[&'a str]) -> Option<&'a str> {
-    let (near, distance) = candidates
-        .iter()
-        .map(|name| (*name, distance(word, name)))
-        .min_by_key(|(_, distance)| *distance)?;
+    let (near, distance) =
+        candidates.iter().map(|name| (*name, distance(word, name))).min_by_key(|(_, distance)| *distance)?;
     (distance <= 2).then_some(near)
 }
 

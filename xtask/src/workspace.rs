@@ -26,42 +26,27 @@ pub fn cargo(arguments: &[&str]) -> Command {
 
 /// Runs a command whose words go straight to the terminal.
 pub fn run(what: &str, command: &mut Command) -> Result<(), Failure> {
-    let status = command
-        .status()
-        .map_err(|error| format!("{what}: cannot be started: {error}"))?;
-    if status.success() {
-        Ok(())
-    } else {
-        Err(Failure::child(what, status))
-    }
+    let status = command.status().map_err(|error| format!("{what}: cannot be started: {error}"))?;
+    if status.success() { Ok(()) } else { Err(Failure::child(what, status)) }
 }
 
 /// Builds a program as it is released and returns where it lies. Cargo talks on standard error only, so
 /// that a bench's standard output stays data.
 pub fn release_program(name: &str) -> Result<PathBuf, Failure> {
-    run(
-        "cargo build --release",
-        &mut cargo(&["build", "--release", "--locked", "-p", name]),
-    )?;
+    run("cargo build --release", &mut cargo(&["build", "--release", "--locked", "-p", name]))?;
     let program = target_folder(env::var_os("CARGO_TARGET_DIR"), &root())
         .join("release")
         .join(format!("{name}{}", env::consts::EXE_SUFFIX));
     if program.is_file() {
         Ok(program)
     } else {
-        Err(Failure::work(format!(
-            "cargo built the program, but {} is not there",
-            program.display()
-        )))
+        Err(Failure::work(format!("cargo built the program, but {} is not there", program.display())))
     }
 }
 
 fn target_folder(set: Option<OsString>, root: &Path) -> PathBuf {
     // A relative CARGO_TARGET_DIR counts from where cargo runs, which is the root.
-    root.join(
-        set.filter(|set| !set.is_empty())
-            .unwrap_or_else(|| "target".into()),
-    )
+    root.join(set.filter(|set| !set.is_empty()).unwrap_or_else(|| "target".into()))
 }
 
 #[cfg(test)]
@@ -74,10 +59,7 @@ mod tests {
         assert_eq!(target_folder(None, root), Path::new("/repo/target"));
         assert_eq!(target_folder(Some("".into()), root), Path::new("/repo/target"));
         assert_eq!(target_folder(Some("out".into()), root), Path::new("/repo/out"));
-        assert_eq!(
-            target_folder(Some("/elsewhere".into()), root),
-            Path::new("/elsewhere")
-        );
+        assert_eq!(target_folder(Some("/elsewhere".into()), root), Path::new("/elsewhere"));
     }
 
     #[test]

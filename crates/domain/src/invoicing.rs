@@ -1,6 +1,6 @@
 //! What an invoicing notification tells of a change: the top-level members whose value changed.
 
-use crate::json::{Object, write_string};
+use crate::json::{Object, canonical, write_string};
 
 /// `[{"Name","Value"},…]` of what differs between two member texts (as records keep them).
 pub fn changes(before: &str, after: &str) -> String {
@@ -8,7 +8,7 @@ pub fn changes(before: &str, after: &str) -> String {
     let after = parse(after);
     let mut out = String::from("[");
     for (name, value) in after.members() {
-        if before.get(name) != Some(value) {
+        if before.get(name).is_none_or(|old| !same(old, value)) {
             push(&mut out, name, &value_text(value));
         }
     }
@@ -17,6 +17,11 @@ pub fn changes(before: &str, after: &str) -> String {
     }
     out.push(']');
     out
+}
+
+/// The order of a nested object's members says nothing.
+fn same(old: &str, new: &str) -> bool {
+    old == new || (old.len() == new.len() && canonical(old) == canonical(new))
 }
 
 fn parse(members: &str) -> Object {
@@ -52,6 +57,14 @@ mod tests {
         assert_eq!(
             changes("", r#""a":"x\ny","b":1.50,"c":true,"d":null,"e":{"f":[1]}"#),
             r#"[{"Name":"a","Value":"x\ny"},{"Name":"b","Value":"1.50"},{"Name":"c","Value":"true"},{"Name":"d","Value":""},{"Name":"e","Value":"{\"f\":[1]}"}]"#
+        );
+    }
+
+    #[test]
+    fn the_order_inside_a_member_is_no_change() {
+        assert_eq!(
+            changes(r#""a":{"x":1,"y":2},"b":1"#, r#""a":{"y":2,"x":1},"b":2"#),
+            r#"[{"Name":"b","Value":"2"}]"#
         );
     }
 

@@ -72,17 +72,15 @@ pub fn check(
     outer: Option<&CorrelationId>,
     warnings: &mut Warnings,
 ) -> Result<Upsert, Fault> {
+    if resource.area() == Area::Payroll {
+        return typed::payroll_company(data, warnings);
+    }
+    refuse_owned_members(resource, data, outer)?;
     match (resource.area(), resource.word()) {
-        (Area::Payroll, _) => typed::payroll_company(data, warnings),
-        _ => {
-            refuse_owned_members(resource, data, outer)?;
-            match (resource.area(), resource.word()) {
-                (Area::Accounting, "companies") => typed::company(data, warnings),
-                (Area::Accounting, "customers") => typed::customer(data, warnings),
-                (Area::Accounting, "accounts") => typed::account(data),
-                _ => Ok(Upsert { members: opaque_members(data), facts: Facts::None }),
-            }
-        }
+        (Area::Accounting, "companies") => typed::company(data, warnings),
+        (Area::Accounting, "customers") => typed::customer(data, warnings),
+        (Area::Accounting, "accounts") => typed::account(data),
+        _ => Ok(Upsert { members: opaque_members(data), facts: Facts::None }),
     }
 }
 

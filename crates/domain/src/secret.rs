@@ -1,6 +1,6 @@
 //! Text that must not be printed, and the alphabet in which random tokens are written.
 
-use std::fmt;
+use std::fmt::{self, Write as _};
 
 use zeroize::Zeroizing;
 
@@ -23,6 +23,14 @@ impl fmt::Debug for Secret {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Secret(***)")
     }
+}
+
+/// Lower-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 /// Base64 with the URL's alphabet and without padding.

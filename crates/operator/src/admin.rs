@@ -84,7 +84,7 @@ impl Admin {
     fn key(&self) -> Secret {
         let mut bytes = [0; 16];
         self.random.fill(&mut bytes);
-        Secret::new(bytes.iter().map(|byte| format!("{byte:02x}")).collect::<String>())
+        Secret::new(domain::secret::hex(&bytes))
     }
 
     pub async fn add_tenant(&self, id: Option<&str>, name: &str, short_code: Option<&str>) -> Result<Tenant> {

@@ -15,6 +15,7 @@ mod records;
 pub mod sqlite;
 mod upkeep;
 mod vault;
+mod waiting;
 
 use std::sync::Arc;
 

@@ -40,11 +40,7 @@ impl MasterKey {
     pub fn generate(random: &dyn Random) -> Secret {
         let mut bytes = [0; 32];
         random.fill(&mut bytes);
-        let mut text = String::with_capacity(64);
-        for byte in bytes {
-            let _ = write!(text, "{byte:02x}");
-        }
-        Secret::new(text)
+        Secret::new(domain::secret::hex(&bytes))
     }
 }
 

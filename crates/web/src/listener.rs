@@ -73,11 +73,7 @@ impl Listener {
         tls: Option<Arc<ServerConfig>>,
         bounds: Bounds,
     ) -> std::io::Result<Self> {
-        Ok(Self {
-            tcp: TcpListener::bind(address).await?,
-            tls,
-            bounds,
-        })
+        Ok(Self { tcp: TcpListener::bind(address).await?, tls, bounds })
     }
 
     pub fn address(&self) -> std::io::Result<SocketAddr> {
@@ -88,10 +84,7 @@ impl Listener {
     pub async fn serve(self, router: Router, mut stopped: watch::Receiver<bool>) {
         let connections = Arc::new(Semaphore::new(self.bounds.connections_max));
         let graceful = GracefulShutdown::new();
-        let server = Server {
-            tls: self.tls.map(TlsAcceptor::from),
-            bounds: self.bounds,
-        };
+        let server = Server { tls: self.tls.map(TlsAcceptor::from), bounds: self.bounds };
         loop {
             let place = tokio::select! {
                 place = connections.clone().acquire_owned() => place,
@@ -117,10 +110,7 @@ impl Listener {
             });
         }
         drop(self.tcp);
-        if tokio::time::timeout(self.bounds.drain_timeout, graceful.shutdown())
-            .await
-            .is_err()
-        {
+        if tokio::time::timeout(self.bounds.drain_timeout, graceful.shutdown()).await.is_err() {
             tracing::warn!("some requests took too long to finish and were cut off");
         }
     }

@@ -16,10 +16,7 @@ use std::sync::Mutex;
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {
-    #[allow(
-        clippy::disallowed_methods,
-        reason = "spans are measured here and nowhere else"
-    )]
+    #[allow(clippy::disallowed_methods, reason = "spans are measured here and nowhere else")]
     pub fn start() -> Self {
         Self(Instant::now())
     }
@@ -75,19 +72,12 @@ impl Measures {
             Unit::Seconds,
             durations.clone(),
         );
-        Self {
-            registry: Arc::new(Mutex::new(registry)),
-            requests,
-            durations,
-        }
+        Self { registry: Arc::new(Mutex::new(registry)), requests, durations }
     }
 
     /// Registers more measures.
     pub fn with_registry(&self, add: impl FnOnce(&mut Registry)) {
-        add(&mut self
-            .registry
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner));
+        add(&mut self.registry.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
     }
 
     pub(crate) fn answered(
@@ -99,36 +89,22 @@ impl Measures {
         took: Duration,
     ) {
         let method = known_method(method);
-        let labels = Answered {
-            side,
-            method,
-            route: route.to_owned(),
-            status: status.as_u16(),
-        };
+        let labels = Answered { side, method, route: route.to_owned(), status: status.as_u16() };
         self.requests.get_or_create(&labels).inc();
-        self.durations
-            .get_or_create(&Timed {
-                side,
-                route: route.to_owned(),
-            })
-            .observe(took.as_secs_f64());
+        self.durations.get_or_create(&Timed { side, route: route.to_owned() }).observe(took.as_secs_f64());
     }
 
     /// The text that a Prometheus server reads.
     pub fn text(&self) -> String {
-        let registry = self
-            .registry
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
+        let registry = self.registry.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let mut text = String::new();
         let _ = text::encode(&mut text, &registry);
         text
     }
 }
 
-const DURATION_SECONDS: [f64; 12] = [
-    0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0,
-];
+const DURATION_SECONDS: [f64; 12] =
+    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
 
 /// A made-up method must not make a new series.
 fn known_method(method: &Method) -> String {

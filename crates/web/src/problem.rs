@@ -26,10 +26,7 @@ impl Refusal {
 
 impl From<Problem> for Refusal {
     fn from(problem: Problem) -> Self {
-        Self {
-            problem,
-            headers: Vec::new(),
-        }
+        Self { problem, headers: Vec::new() }
     }
 }
 
@@ -50,9 +47,7 @@ pub(crate) fn write_body(response: Response<Body>, request_id: &str) -> Response
         return Response::from_parts(parts, body);
     };
     let text = serde_json::to_vec(&problem.body(request_id)).unwrap_or_default();
-    parts
-        .headers
-        .insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     Response::from_parts(parts, Body::from(text))
 }
 
@@ -63,8 +58,5 @@ pub async fn not_found() -> Refusal {
 
 /// What a path answers to a method that it does not have.
 pub async fn method_not_allowed() -> Refusal {
-    Refusal::new(
-        StatusCode::METHOD_NOT_ALLOWED,
-        "This address does not take this method.",
-    )
+    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "This address does not take this method.")
 }

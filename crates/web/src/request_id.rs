@@ -36,19 +36,14 @@ impl std::fmt::Debug for Outermost {
 pub async fn outermost(State(with): State<Arc<Outermost>>, mut request: Request, next: Next) -> Response {
     let id = given(&request).unwrap_or_else(|| with.random.guid().to_string().into());
     request.extensions_mut().insert(RequestId(id.clone()));
-    let route = request
-        .extensions()
-        .get::<MatchedPath>()
-        .map_or("none", MatchedPath::as_str)
-        .to_owned();
+    let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
     let method = request.method().clone();
     let span = tracing::info_span!("request", id = &*id, %method, route);
     let watch = Stopwatch::start();
     let answered = next.run(request).instrument(span.clone()).await;
     let mut response = write_body(answered, &id);
     let took = watch.elapsed();
-    with.measures
-        .answered(with.side, &method, &route, response.status(), took);
+    with.measures.answered(with.side, &method, &route, response.status(), took);
     span.in_scope(|| {
         let status = response.status().as_u16();
         let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
@@ -68,8 +63,6 @@ fn given(request: &Request) -> Option<Arc<str>> {
     let id = request.headers().get(X_REQUEST_ID)?.to_str().ok()?;
     let fine = !id.is_empty()
         && id.len() <= CHARS_MAX
-        && id
-            .bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
+        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
     fine.then(|| id.into())
 }

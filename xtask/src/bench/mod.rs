@@ -37,25 +37,14 @@ fn run(benches: &[Bench], words: &[&str], out: &mut dyn Write) -> Result<(), Fai
     let request =
         Request::parse(words).map_err(|reason| Failure::usage(format!("{reason}\n{}", list(benches))))?;
     let Some(bench) = benches.iter().find(|bench| bench.name == request.name) else {
-        return Err(Failure::usage(format!(
-            "no bench `{}`\n{}",
-            request.name,
-            list(benches)
-        )));
+        return Err(Failure::usage(format!("no bench `{}`\n{}", request.name, list(benches))));
     };
     for &store in &request.stores {
         let name = format!("{} on {}", bench.name, store.name());
         eprintln!("{name}: {} s", request.seconds);
-        let options = Options {
-            store,
-            seconds: request.seconds,
-        };
+        let options = Options { store, seconds: request.seconds };
         let report = (bench.run)(&options).map_err(|reason| Failure::work(format!("{name}: {reason}")))?;
-        let text = if request.json {
-            report.json()
-        } else {
-            report.table()
-        };
+        let text = if request.json { report.json() } else { report.table() };
         writeln!(out, "{text}")
             .map_err(|error| Failure::work(format!("the report cannot be written: {error}")))?;
     }
@@ -66,14 +55,8 @@ fn list(benches: &[Bench]) -> String {
     if benches.is_empty() {
         return "there are no benches yet".to_owned();
     }
-    let width = benches
-        .iter()
-        .map(|bench| bench.name.len())
-        .max()
-        .unwrap_or_default();
-    let lines = benches
-        .iter()
-        .map(|bench| format!("\n  {:width$}  {}", bench.name, bench.about));
+    let width = benches.iter().map(|bench| bench.name.len()).max().unwrap_or_default();
+    let lines = benches.iter().map(|bench| format!("\n  {:width$}  {}", bench.name, bench.about));
     lines.fold("benches:".to_owned(), |list, line| list + &line)
 }
 
@@ -82,29 +65,14 @@ mod tests {
     use super::*;
 
     const SOME: &[Bench] = &[
-        Bench {
-            name: "reads",
-            about: "pages a second",
-            run: |options| Ok(seconds_as_report(options)),
-        },
-        Bench {
-            name: "broken",
-            about: "never works",
-            run: |_| Err("no server".to_owned()),
-        },
+        Bench { name: "reads", about: "pages a second", run: |options| Ok(seconds_as_report(options)) },
+        Bench { name: "broken", about: "never works", run: |_| Err("no server".to_owned()) },
     ];
 
     fn seconds_as_report(options: &Options) -> Report {
-        let figures = vec![Figure {
-            name: "asked".into(),
-            value: f64::from(options.seconds),
-            ..Figure::default()
-        }];
-        Report {
-            bench: "reads".into(),
-            store: options.store.name().into(),
-            figures,
-        }
+        let figures =
+            vec![Figure { name: "asked".into(), value: f64::from(options.seconds), ..Figure::default() }];
+        Report { bench: "reads".into(), store: options.store.name().into(), figures }
     }
 
     fn printed(words: &[&str]) -> Result<String, Failure> {
@@ -115,40 +83,24 @@ mod tests {
     #[test]
     fn both_stores_run_unless_one_is_named() {
         let both = printed(&["reads", "--json"]).unwrap();
-        let stores: Vec<bool> = both
-            .lines()
-            .map(|line| line.contains(r#""store":"sqlite""#))
-            .collect();
+        let stores: Vec<bool> = both.lines().map(|line| line.contains(r#""store":"sqlite""#)).collect();
         assert_eq!(stores, [true, false], "one object a line, a line a store");
         let one = printed(&["reads", "--json", "--store", "postgres", "--seconds", "3"]).unwrap();
         assert_eq!(one.lines().count(), 1);
-        assert!(
-            one.contains(r#""store":"postgres""#) && one.contains(r#""value":3.0"#),
-            "{one}"
-        );
+        assert!(one.contains(r#""store":"postgres""#) && one.contains(r#""value":3.0"#), "{one}");
     }
 
     #[test]
     fn an_unknown_bench_exits_with_2_and_the_names() {
         let failure = printed(&["writes"]).unwrap_err();
         assert_eq!(failure.code, 2);
-        assert!(
-            failure
-                .message
-                .contains("no bench `writes`\nbenches:\n  reads   pages a second\n  broken")
-        );
+        assert!(failure.message.contains("no bench `writes`\nbenches:\n  reads   pages a second\n  broken"));
     }
 
     #[test]
     fn a_bench_that_fails_exits_with_1() {
         let failure = printed(&["broken", "--store", "sqlite"]).unwrap_err();
-        assert_eq!(
-            failure,
-            Failure {
-                code: 1,
-                message: "broken on sqlite: no server".into()
-            }
-        );
+        assert_eq!(failure, Failure { code: 1, message: "broken on sqlite: no server".into() });
     }
 
     #[test]

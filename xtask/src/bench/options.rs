@@ -43,22 +43,14 @@ pub(super) struct Request {
 impl Request {
     pub(super) fn parse(words: &[&str]) -> Result<Self, String> {
         let mut name = None;
-        let mut request = Self {
-            name: String::new(),
-            stores: Store::ALL.to_vec(),
-            seconds: SECONDS_DEFAULT,
-            json: false,
-        };
+        let mut request =
+            Self { name: String::new(), stores: Store::ALL.to_vec(), seconds: SECONDS_DEFAULT, json: false };
         let mut words = words.iter().copied();
         while let Some(word) = words.next() {
-            let (option, attached) = word
-                .split_once('=')
-                .map_or((word, None), |(name, value)| (name, Some(value)));
-            let mut value = || {
-                attached
-                    .or_else(|| words.next())
-                    .ok_or_else(|| format!("{option} needs a value"))
-            };
+            let (option, attached) =
+                word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
+            let mut value =
+                || attached.or_else(|| words.next()).ok_or_else(|| format!("{option} needs a value"));
             match option {
                 "--json" if attached.is_none() => request.json = true,
                 "--store" => request.stores = vec![store(value()?)?],
@@ -79,10 +71,7 @@ fn store(word: &str) -> Result<Store, String> {
 }
 
 fn seconds(word: &str) -> Result<u32, String> {
-    let number = word
-        .parse()
-        .ok()
-        .filter(|seconds| (1..=SECONDS_MAX).contains(seconds));
+    let number = word.parse().ok().filter(|seconds| (1..=SECONDS_MAX).contains(seconds));
     number.ok_or_else(|| format!("--seconds is a whole number from 1 to {SECONDS_MAX}, not `{word}`"))
 }
 
@@ -92,12 +81,7 @@ mod tests {
 
     #[test]
     fn options_stand_before_or_after_the_name() {
-        let wanted = Request {
-            name: "reads".into(),
-            stores: vec![Store::Postgres],
-            seconds: 5,
-            json: true,
-        };
+        let wanted = Request { name: "reads".into(), stores: vec![Store::Postgres], seconds: 5, json: true };
         for words in [
             &["reads", "--store", "postgres", "--seconds", "5", "--json"][..],
             &["--json", "--seconds=5", "--store=postgres", "reads"],

@@ -54,31 +54,21 @@ impl Report {
     pub fn json(&self) -> String {
         let figures: Vec<String> = self.figures.iter().map(Figure::json).collect();
         let (bench, store) = (Value::from(self.bench.as_str()), Value::from(self.store.as_str()));
-        format!(
-            r#"{{"bench":{bench},"store":{store},"figures":[{}]}}"#,
-            figures.join(",")
-        )
+        format!(r#"{{"bench":{bench},"store":{store},"figures":[{}]}}"#, figures.join(","))
     }
 
     pub fn table(&self) -> String {
         let mut rows = vec![HEADINGS.map(str::to_owned)];
         rows.extend(self.figures.iter().map(Figure::cells));
         let widths: [usize; HEADINGS.len()] = std::array::from_fn(|column| {
-            rows.iter()
-                .map(|row| row[column].chars().count())
-                .max()
-                .unwrap_or(0)
+            rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)
         });
         let mut text = format!("{} on {}", self.bench, self.store);
         for row in rows {
-            let cells = row
-                .iter()
-                .zip(widths)
-                .zip(HEADINGS)
-                .map(|((cell, width), heading)| match heading {
-                    "figure" | "unit" => format!("  {cell:<width$}"),
-                    _ => format!("  {cell:>width$}"),
-                });
+            let cells = row.iter().zip(widths).zip(HEADINGS).map(|((cell, width), heading)| match heading {
+                "figure" | "unit" => format!("  {cell:<width$}"),
+                _ => format!("  {cell:>width$}"),
+            });
             text = text + "\n" + cells.collect::<String>().trim_end();
         }
         text
@@ -117,9 +107,7 @@ fn spell(number: f64) -> String {
         return format!("{number:.2}");
     }
     let digits = format!("{number:.0}");
-    let (sign, digits) = digits
-        .strip_prefix('-')
-        .map_or(("", digits.as_str()), |digits| ("-", digits));
+    let (sign, digits) = digits.strip_prefix('-').map_or(("", digits.as_str()), |digits| ("-", digits));
     let mut text = sign.to_owned();
     for (place, digit) in digits.chars().enumerate() {
         if place > 0 && (digits.len() - place).is_multiple_of(3) && number.is_finite() {
@@ -144,17 +132,8 @@ mod tests {
             goal: Some(0.8),
             met: Some(true),
         };
-        let bare = Figure {
-            name: "p99 \"hot\"".into(),
-            value: 1.25,
-            unit: "ms".into(),
-            ..Figure::default()
-        };
-        Report {
-            bench: "reads".into(),
-            store: "sqlite".into(),
-            figures: vec![judged, bare],
-        }
+        let bare = Figure { name: "p99 \"hot\"".into(), value: 1.25, unit: "ms".into(), ..Figure::default() };
+        Report { bench: "reads".into(), store: "sqlite".into(), figures: vec![judged, bare] }
     }
 
     #[test]

@@ -28,9 +28,7 @@ impl Account {
             fs::read_to_string("/etc/passwd").map_err(|error| format!("cannot read /etc/passwd: {error}"))?;
         let other = ["postgres", "nobody"].iter().find_map(|name| find(&users, name));
         let reason = "PostgreSQL does not run as root, and there is neither a user postgres nor nobody";
-        other
-            .map(|other| Self { other: Some(other) })
-            .ok_or_else(|| reason.to_owned())
+        other.map(|other| Self { other: Some(other) }).ok_or_else(|| reason.to_owned())
     }
 
     /// Lets a command run as this account; the standard library drops root's other groups with it.
@@ -53,11 +51,7 @@ impl Account {
     pub(super) fn temporary_folder(&self) -> PathBuf {
         let usual = env::temp_dir();
         let reachable = self.other.is_none() || usual.ancestors().all(open_to_all);
-        if reachable && usual.as_os_str().len() <= FOLDER_BYTES_MAX {
-            usual
-        } else {
-            PathBuf::from("/tmp")
-        }
+        if reachable && usual.as_os_str().len() <= FOLDER_BYTES_MAX { usual } else { PathBuf::from("/tmp") }
     }
 }
 
@@ -76,11 +70,7 @@ fn find(users: &str, name: &str) -> Option<(u32, u32)> {
         let mut fields = line.split(':');
         let found = fields.next() == Some(name);
         let (user, group) = (fields.nth(1)?, fields.next()?);
-        if found {
-            Some((user.parse().ok()?, group.parse().ok()?))
-        } else {
-            None
-        }
+        if found { Some((user.parse().ok()?, group.parse().ok()?)) } else { None }
     })
 }
 

@@ -21,24 +21,13 @@ pub(super) struct Keeper {
 impl Keeper {
     pub(super) fn watch(account: &Account, pg_ctl: &Path, folder: &Path) -> Result<Self, String> {
         let mut command = Command::new("sh");
-        command
-            .args(["-c", SCRIPT, "keeper"])
-            .arg(pg_ctl)
-            .arg(folder)
-            .current_dir("/");
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null());
+        command.args(["-c", SCRIPT, "keeper"]).arg(pg_ctl).arg(folder).current_dir("/");
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         // A group of its own: the Ctrl-C that ends us does not reach it.
         command.process_group(0);
         account.enter(&mut command);
-        let process = command
-            .spawn()
-            .map_err(|error| format!("sh cannot be started: {error}"))?;
-        Ok(Self {
-            process: Some(process),
-        })
+        let process = command.spawn().map_err(|error| format!("sh cannot be started: {error}"))?;
+        Ok(Self { process: Some(process) })
     }
 
     /// Lets it do its work now, and waits for it.
@@ -49,9 +38,7 @@ impl Keeper {
         drop(process.stdin.take());
         match process.wait() {
             Ok(status) if status.success() => Ok(()),
-            Ok(status) => Err(format!(
-                "PostgreSQL did not stop as it should: pg_ctl stop: {status}"
-            )),
+            Ok(status) => Err(format!("PostgreSQL did not stop as it should: pg_ctl stop: {status}")),
             Err(error) => Err(format!("PostgreSQL's keeper is lost: {error}")),
         }
     }

@@ -54,13 +54,7 @@ impl Cluster {
             .map_err(|error| format!("cannot make a folder in {}: {error}", parent.display()))?;
         account.own(folder.path())?;
         let keeper = Keeper::watch(&account, &programs.join("pg_ctl"), folder.path())?;
-        let mut cluster = Self {
-            programs,
-            account,
-            port: 0,
-            keeper,
-            folder,
-        };
+        let mut cluster = Self { programs, account, port: 0, keeper, folder };
         cluster.make()?;
         cluster.configure(&configuration(settings, cluster.folder.path()))?;
         cluster.listen()?;
@@ -140,9 +134,7 @@ impl Cluster {
     /// would keep our pipe open, and `finish` would wait for it for ever.
     fn control(&self, verb: &str) -> Command {
         let mut command = self.program("pg_ctl");
-        command
-            .args([verb, "--wait", "--timeout", WAIT_SECONDS, "--pgdata"])
-            .arg(self.data());
+        command.args([verb, "--wait", "--timeout", WAIT_SECONDS, "--pgdata"]).arg(self.data());
         command.arg("--log").arg(self.log());
         command
     }
@@ -186,15 +178,11 @@ fn free_port() -> Result<u16, String> {
 /// Runs a program to its end; what it said matters only when it failed.
 fn finish(command: &mut Command) -> Result<(), String> {
     let name = command.get_program().to_string_lossy().into_owned();
-    let output = command
-        .output()
-        .map_err(|error| format!("{name} cannot be started: {error}"))?;
+    let output = command.output().map_err(|error| format!("{name} cannot be started: {error}"))?;
     if output.status.success() {
         return Ok(());
     }
-    let (said, complained) = (
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr),
-    );
+    let (said, complained) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
     Err(format!("{name}: {}\n{said}{complained}", output.status))
 }

@@ -65,14 +65,8 @@ fn keep_debian_from_making_a_cluster() {
 fn apt_get(arguments: &[&str]) -> Result<(), Failure> {
     let mut command = Command::new("apt-get");
     // The second variable keeps the file just written without a question. Our standard output is for data.
-    command
-        .args(arguments)
-        .env("DEBIAN_FRONTEND", "noninteractive")
-        .env("UCF_FORCE_CONFFOLD", "1");
-    workspace::run(
-        &format!("apt-get {}", arguments.join(" ")),
-        command.stdout(io::stderr()),
-    )
+    command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").env("UCF_FORCE_CONFFOLD", "1");
+    workspace::run(&format!("apt-get {}", arguments.join(" ")), command.stdout(io::stderr()))
 }
 
 /// The programs of the newest supported version below `versions`.
@@ -88,9 +82,7 @@ fn newest(versions: &Path) -> Option<PathBuf> {
 
 /// A client's package leaves a folder without the server's programs.
 fn complete(folder: &Path) -> bool {
-    ["initdb", "pg_ctl", "postgres"]
-        .iter()
-        .all(|name| folder.join(name).is_file())
+    ["initdb", "pg_ctl", "postgres"].iter().all(|name| folder.join(name).is_file())
 }
 
 #[cfg(test)]

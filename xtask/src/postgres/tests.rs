@@ -4,12 +4,7 @@ use super::*;
 
 /// One statement's answer, as text.
 fn ask(cluster: &Cluster, statement: &str) -> String {
-    let psql = cluster
-        .program("psql")
-        .args(["-Atqc", statement])
-        .arg(cluster.url())
-        .output()
-        .unwrap();
+    let psql = cluster.program("psql").args(["-Atqc", statement]).arg(cluster.url()).output().unwrap();
     assert!(psql.status.success(), "{}", String::from_utf8_lossy(&psql.stderr));
     String::from_utf8(psql.stdout).unwrap().trim().to_owned()
 }

@@ -8,34 +8,17 @@ const PREFIX: &str = "crates/";
 
 pub(super) fn faults(house: &House) -> Vec<Fault> {
     let Some(map) = house.file(MAP) else {
-        return vec![Fault::new(
-            MAP,
-            1,
-            "is missing: write down what each crate is for",
-        )];
+        return vec![Fault::new(MAP, 1, "is missing: write down what each crate is for")];
     };
     let there = house.crates();
     let named = named(&map.text);
-    let strangers = named
-        .iter()
-        .filter(|(_, name)| !there.contains(name))
-        .map(|(line, name)| {
-            Fault::new(
-                MAP,
-                *line,
-                format!("names `{PREFIX}{name}`, which is not there: correct the map"),
-            )
-        });
+    let strangers = named.iter().filter(|(_, name)| !there.contains(name)).map(|(line, name)| {
+        Fault::new(MAP, *line, format!("names `{PREFIX}{name}`, which is not there: correct the map"))
+    });
     let unnamed = there
         .iter()
         .filter(|name| !named.iter().any(|(_, known)| known == *name))
-        .map(|name| {
-            Fault::new(
-                MAP,
-                1,
-                format!("does not name `{PREFIX}{name}`: say what it is for"),
-            )
-        });
+        .map(|name| Fault::new(MAP, 1, format!("does not name `{PREFIX}{name}`: say what it is for")));
     strangers.chain(unnamed).collect()
 }
 
@@ -62,11 +45,8 @@ mod tests {
     use super::*;
 
     fn told(map: &str) -> Vec<String> {
-        let house = House::of(&[
-            ("crates/domain/Cargo.toml", ""),
-            ("crates/store/Cargo.toml", ""),
-            (MAP, map),
-        ]);
+        let house =
+            House::of(&[("crates/domain/Cargo.toml", ""), ("crates/store/Cargo.toml", ""), (MAP, map)]);
         faults(&house).iter().map(Fault::to_string).collect()
     }
 
@@ -89,10 +69,6 @@ mod tests {
 
     #[test]
     fn no_map_is_a_fault() {
-        assert!(
-            faults(&House::of(&[]))[0]
-                .to_string()
-                .starts_with("docs/ARCHITECTURE.md:1: is missing")
-        );
+        assert!(faults(&House::of(&[]))[0].to_string().starts_with("docs/ARCHITECTURE.md:1: is missing"));
     }
 }

@@ -39,10 +39,7 @@ pub(super) fn code_only(source: &str) -> Vec<char> {
 }
 
 fn line_end(code: &[char], at: usize) -> usize {
-    code[at..]
-        .iter()
-        .position(|c| *c == '\n')
-        .map_or(code.len(), |offset| at + offset)
+    code[at..].iter().position(|c| *c == '\n').map_or(code.len(), |offset| at + offset)
 }
 
 /// Block comments nest.
@@ -84,13 +81,9 @@ fn raw_end(code: &[char], at: usize) -> Option<usize> {
     let hashes = code[at..].iter().take_while(|c| **c == '#').count();
     match code.get(at + hashes)? {
         '"' => {
-            let close: Vec<char> = std::iter::once('"')
-                .chain(std::iter::repeat_n('#', hashes))
-                .collect();
+            let close: Vec<char> = std::iter::once('"').chain(std::iter::repeat_n('#', hashes)).collect();
             let inside = at + hashes + 1;
-            let length = code[inside..]
-                .windows(close.len())
-                .position(|window| window == close);
+            let length = code[inside..].windows(close.len()).position(|window| window == close);
             Some(length.map_or(code.len(), |length| inside + length + close.len()))
         }
         here if hashes == 1 && is_word(*here) => Some(at + 1),

@@ -33,25 +33,14 @@ const TESTS_ARE_FREE: &str = "aldaba";
 const SECTIONS: [&str; 3] = ["dependencies", "build-dependencies", "dev-dependencies"];
 
 pub(super) fn faults(house: &House) -> Vec<Fault> {
-    let shared = house
-        .file("Cargo.toml")
-        .and_then(|file| file.text.parse::<Table>().ok())
-        .unwrap_or_default();
-    let shared = shared
-        .get("workspace")
-        .and_then(|workspace| workspace.get("dependencies"))
-        .and_then(Value::as_table);
-    let folders = house
-        .crates()
-        .into_iter()
-        .map(|name| (name, format!("crates/{name}/Cargo.toml")));
+    let shared =
+        house.file("Cargo.toml").and_then(|file| file.text.parse::<Table>().ok()).unwrap_or_default();
+    let shared =
+        shared.get("workspace").and_then(|workspace| workspace.get("dependencies")).and_then(Value::as_table);
+    let folders = house.crates().into_iter().map(|name| (name, format!("crates/{name}/Cargo.toml")));
     folders
         .chain([("xtask", "xtask/Cargo.toml".to_owned())])
-        .filter_map(|(name, path)| {
-            house
-                .file(&path)
-                .map(|file| of_crate(name, &path, &file.text, shared))
-        })
+        .filter_map(|(name, path)| house.file(&path).map(|file| of_crate(name, &path, &file.text, shared)))
         .flatten()
         .collect()
 }
@@ -74,11 +63,7 @@ fn of_crate(name: &str, path: &str, text: &str, shared: Option<&Table>) -> Vec<F
         };
         let free = section == "dev-dependencies" && name == TESTS_ARE_FREE;
         if !free && !allowed.contains(&target.as_str()) {
-            let may = if allowed.is_empty() {
-                "none of them".to_owned()
-            } else {
-                allowed.join(", ")
-            };
+            let may = if allowed.is_empty() { "none of them".to_owned() } else { allowed.join(", ") };
             let what = format!("`{name}` may not depend on `{target}`: of our crates it may import {may}");
             faults.push(Fault::new(path, line_of(text, section, key), what));
         }
@@ -88,11 +73,7 @@ fn of_crate(name: &str, path: &str, text: &str, shared: Option<&Table>) -> Vec<F
 
 /// Every dependency of a manifest, for any target: the section's name, the key and what stands behind it.
 fn dependencies(manifest: &Table) -> Vec<(&'static str, &str, &Value)> {
-    let targets = manifest
-        .get("target")
-        .and_then(Value::as_table)
-        .into_iter()
-        .flat_map(Table::values);
+    let targets = manifest.get("target").and_then(Value::as_table).into_iter().flat_map(Table::values);
     let places: Vec<&Table> = targets.filter_map(Value::as_table).chain([manifest]).collect();
     let mut found = Vec::new();
     for place in places {
@@ -106,15 +87,8 @@ fn dependencies(manifest: &Table) -> Vec<(&'static str, &str, &Value)> {
 
 /// The folder's name if the dependency is a crate of this workspace, which is always named by its path.
 fn folder(key: &str, specification: &Value, shared: Option<&Table>) -> Option<String> {
-    let inherited = specification
-        .get("workspace")
-        .and_then(Value::as_bool)
-        .unwrap_or(false);
-    let specification = if inherited {
-        shared?.get(key)?
-    } else {
-        specification
-    };
+    let inherited = specification.get("workspace").and_then(Value::as_bool).unwrap_or(false);
+    let specification = if inherited { shared?.get(key)? } else { specification };
     let path = specification.get("path")?.as_str()?;
     Some(path.trim_end_matches('/').rsplit('/').next()?.to_owned())
 }
@@ -156,11 +130,8 @@ toml = "1"
 
     /// The faults of one crate with this manifest, as text.
     fn told(name: &str, manifest: &str) -> Vec<String> {
-        let path = if name == "xtask" {
-            "xtask/Cargo.toml".to_owned()
-        } else {
-            format!("crates/{name}/Cargo.toml")
-        };
+        let path =
+            if name == "xtask" { "xtask/Cargo.toml".to_owned() } else { format!("crates/{name}/Cargo.toml") };
         let house = House::of(&[("Cargo.toml", ROOT), (&path, manifest)]);
         faults(&house).iter().map(Fault::to_string).collect()
     }
@@ -170,19 +141,9 @@ toml = "1"
         let everything_below = "[dependencies]\ndomain.workspace = true\nstore = { workspace = true }\n\
                                 web.workspace = true\ntoml.workspace = true\nserde = \"1\"\n";
         assert!(told("gateway", everything_below).is_empty());
+        assert!(told("console", &format!("{everything_below}gateway.workspace = true\n")).is_empty());
         assert!(
-            told(
-                "console",
-                &format!("{everything_below}gateway.workspace = true\n")
-            )
-            .is_empty()
-        );
-        assert!(
-            told(
-                "aldaba",
-                "[dependencies]\nconsole.workspace = true\nclient.workspace = true\n"
-            )
-            .is_empty()
+            told("aldaba", "[dependencies]\nconsole.workspace = true\nclient.workspace = true\n").is_empty()
         );
         assert!(told("xtask", "[dependencies]\ndomain.workspace = true\n").is_empty());
     }
@@ -200,10 +161,8 @@ toml = "1"
             ("xtask", "store"),
         ] {
             for section in SECTIONS {
-                let told = told(
-                    name,
-                    &format!("[package]\nname = \"x\"\n[{section}]\n{target}.workspace = true\n"),
-                );
+                let told =
+                    told(name, &format!("[package]\nname = \"x\"\n[{section}]\n{target}.workspace = true\n"));
                 assert_eq!(told.len(), 1, "{name} -> {target} in {section}");
                 assert!(
                     told[0].contains(&format!("Cargo.toml:4: `{name}` may not depend on `{target}`")),

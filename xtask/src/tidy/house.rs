@@ -51,26 +51,18 @@ impl House {
             if !fs::symlink_metadata(&place).ok()?.is_file() {
                 return None;
             }
-            let text = String::from_utf8(fs::read(place).ok()?)
-                .ok()
-                .filter(|text| !text.contains('\0'))?;
+            let text = String::from_utf8(fs::read(place).ok()?).ok().filter(|text| !text.contains('\0'))?;
             Some(Source { path, text })
         });
-        Ok(Self {
-            files: files.collect(),
-        })
+        Ok(Self { files: files.collect() })
     }
 
     /// A house that exists only in a test.
     #[cfg(test)]
     pub(super) fn of(files: &[(&str, &str)]) -> Self {
-        let source = |(path, text): &(&str, &str)| Source {
-            path: (*path).to_owned(),
-            text: (*text).to_owned(),
-        };
-        Self {
-            files: files.iter().map(source).collect(),
-        }
+        let source =
+            |(path, text): &(&str, &str)| Source { path: (*path).to_owned(), text: (*text).to_owned() };
+        Self { files: files.iter().map(source).collect() }
     }
 
     pub(super) fn files(&self) -> impl Iterator<Item = &Source> {
@@ -90,8 +82,7 @@ impl House {
 /// What git tracks or would track, or None where there is no git to ask.
 fn tracked(root: &Path) -> Option<Vec<String>> {
     let mut git = Command::new("git");
-    git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"])
-        .current_dir(root);
+    git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root);
     let output = git.output().ok().filter(|output| output.status.success())?;
     let list = String::from_utf8(output.stdout).ok()?;
     Some(list.split_terminator('\0').map(str::to_owned).collect())
@@ -130,24 +121,11 @@ mod tests {
     }
 
     fn paths(root: &Path) -> Vec<String> {
-        House::read(root)
-            .unwrap()
-            .files
-            .into_iter()
-            .map(|file| file.path)
-            .collect()
+        House::read(root).unwrap().files.into_iter().map(|file| file.path).collect()
     }
 
     fn git(root: &Path, arguments: &[&str]) {
-        assert!(
-            Command::new("git")
-                .args(arguments)
-                .current_dir(root)
-                .output()
-                .unwrap()
-                .status
-                .success()
-        );
+        assert!(Command::new("git").args(arguments).current_dir(root).output().unwrap().status.success());
     }
 
     #[test]
@@ -158,10 +136,7 @@ mod tests {
             ("picture.png", b"\x89PNG\0\xff"),
             ("target/debug/out.rs", b""),
         ]);
-        assert_eq!(
-            paths(tree.path()),
-            ["crates/domain/Cargo.toml", "crates/domain/src/lib.rs"]
-        );
+        assert_eq!(paths(tree.path()), ["crates/domain/Cargo.toml", "crates/domain/src/lib.rs"]);
     }
 
     #[test]

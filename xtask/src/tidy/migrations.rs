@@ -2,10 +2,7 @@
 
 use super::{Fault, house::House};
 
-const FOLDERS: [&str; 2] = [
-    "crates/store/src/sqlite/migrations/",
-    "crates/store/src/postgres/migrations/",
-];
+const FOLDERS: [&str; 2] = ["crates/store/src/sqlite/migrations/", "crates/store/src/postgres/migrations/"];
 
 pub(super) fn faults(house: &House) -> Vec<Fault> {
     let [sqlite, postgres] = FOLDERS.map(|folder| names(house, folder));
@@ -18,18 +15,13 @@ pub(super) fn faults(house: &House) -> Vec<Fault> {
 
 fn names<'a>(house: &'a House, folder: &str) -> Vec<&'a str> {
     let scripts = house.files().filter(|file| file.extension() == Some("sql"));
-    let mut names: Vec<&str> = scripts
-        .filter_map(|file| file.path.strip_prefix(folder))
-        .collect();
+    let mut names: Vec<&str> = scripts.filter_map(|file| file.path.strip_prefix(folder)).collect();
     names.sort_unstable();
     names
 }
 
 fn numbering(folder: &str, names: &[&str]) -> Vec<Fault> {
-    let wrong = names
-        .iter()
-        .enumerate()
-        .map(|(index, name)| (format!("{:04}_", index + 1), name));
+    let wrong = names.iter().enumerate().map(|(index, name)| (format!("{:04}_", index + 1), name));
     wrong
         .filter(|(prefix, name)| !name.starts_with(prefix))
         .map(|(prefix, name)| {
@@ -89,11 +81,7 @@ mod tests {
 
     #[test]
     fn holes_and_doubles_are_told() {
-        for names in [
-            ["0001_a.sql", "0003_b.sql"],
-            ["0001_a.sql", "0001_b.sql"],
-            ["0001_a.sql", "2_b.sql"],
-        ] {
+        for names in [["0001_a.sql", "0003_b.sql"], ["0001_a.sql", "0001_b.sql"], ["0001_a.sql", "2_b.sql"]] {
             let told = told(&names, &names);
             assert_eq!(told.len(), 2, "{told:?}");
             assert!(told[0].contains("should be number 0002_"), "{told:?}");

@@ -26,11 +26,7 @@ pub struct Fault {
 
 impl Fault {
     fn new(path: impl Into<String>, line: usize, what: impl Into<String>) -> Self {
-        Self {
-            path: path.into(),
-            line,
-            what: what.into(),
-        }
+        Self { path: path.into(), line, what: what.into() }
     }
 }
 
@@ -60,10 +56,7 @@ pub fn check(root: &Path) -> Result<Vec<Fault>, String> {
 
 pub fn command(words: &[&str]) -> Result<(), Failure> {
     if !words.is_empty() {
-        return Err(Failure::usage(format!(
-            "`tidy` takes nothing, not `{}`",
-            words.join(" ")
-        )));
+        return Err(Failure::usage(format!("`tidy` takes nothing, not `{}`", words.join(" "))));
     }
     let faults = check(&workspace::root())?;
     for fault in &faults {

@@ -3,9 +3,7 @@
 use super::{Fault, house::House};
 
 pub(super) fn faults(house: &House) -> Vec<Fault> {
-    let closed = house
-        .files()
-        .filter(|file| file.is_rust() && !file.text.starts_with("//!"));
+    let closed = house.files().filter(|file| file.is_rust() && !file.text.starts_with("//!"));
     closed
         .map(|file| {
             Fault::new(

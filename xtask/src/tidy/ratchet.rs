@@ -18,15 +18,9 @@ struct Limits {
     function_lines_max: usize,
 }
 
-const PRODUCT: Limits = Limits {
-    file_lines_max: 400,
-    function_lines_max: 60,
-};
+const PRODUCT: Limits = Limits { file_lines_max: 400, function_lines_max: 60 };
 /// A test tells a story, and a story may be longer.
-const TEST: Limits = Limits {
-    file_lines_max: 600,
-    function_lines_max: 120,
-};
+const TEST: Limits = Limits { file_lines_max: 600, function_lines_max: 120 };
 
 /// The size of a file or of a function, and where it was found.
 struct Size {
@@ -43,30 +37,19 @@ struct Entry {
 }
 
 pub(super) fn faults(house: &House) -> Vec<Fault> {
-    let (mut entries, mut faults) = house
-        .file(LIST)
-        .map_or_else(Default::default, |file| read(&file.text));
+    let (mut entries, mut faults) = house.file(LIST).map_or_else(Default::default, |file| read(&file.text));
     for (key, size) in sizes(house) {
         faults.extend(judge(&key, &size, entries.remove(&key).as_ref()));
     }
     let stale = entries.into_iter().map(|(key, entry)| {
-        Fault::new(
-            LIST,
-            entry.line,
-            format!("`{key}` does not exist any more: remove this line"),
-        )
+        Fault::new(LIST, entry.line, format!("`{key}` does not exist any more: remove this line"))
     });
     faults.extend(stale);
     faults
 }
 
 fn judge(key: &str, size: &Size, entry: Option<&Entry>) -> Option<Fault> {
-    let Size {
-        path,
-        line,
-        lines,
-        lines_max,
-    } = size;
+    let Size { path, line, lines, lines_max } = size;
     let name = key.strip_prefix(path).and_then(|rest| rest.strip_prefix("::"));
     let subject = name.map_or_else(|| "the file".to_owned(), |name| format!("`fn {name}`"));
     match entry {
@@ -75,21 +58,17 @@ fn judge(key: &str, size: &Size, entry: Option<&Entry>) -> Option<Fault> {
             Some(Fault::new(path, *line, what))
         }
         Some(entry) if *lines > entry.lines => {
-            let what = format!(
-                "{subject} grew to {lines} lines, and {LIST} holds it at {}: shrink it",
-                entry.lines
-            );
+            let what =
+                format!("{subject} grew to {lines} lines, and {LIST} holds it at {}: shrink it", entry.lines);
             Some(Fault::new(path, *line, what))
         }
         Some(entry) if lines <= lines_max => {
             let what = format!("`{key}` has {lines} lines and may have {lines_max}: remove this line");
             Some(Fault::new(LIST, entry.line, what))
         }
-        Some(entry) if *lines < entry.lines => Some(Fault::new(
-            LIST,
-            entry.line,
-            format!("`{key}` shrank: lower it to {lines}"),
-        )),
+        Some(entry) if *lines < entry.lines => {
+            Some(Fault::new(LIST, entry.line, format!("`{key}` shrank: lower it to {lines}")))
+        }
         _ => None,
     }
 }
@@ -110,22 +89,11 @@ fn sizes(house: &House) -> BTreeMap<String, Size> {
 fn measure(file: &Source) -> Vec<(String, Size)> {
     let path = &file.path;
     let limits = if is_test(path) { TEST } else { PRODUCT };
-    let size = |line, lines, lines_max| Size {
-        path: path.clone(),
-        line,
-        lines,
-        lines_max,
-    };
-    let whole = (
-        path.clone(),
-        size(1, file.text.lines().count(), limits.file_lines_max),
-    );
+    let size = |line, lines, lines_max| Size { path: path.clone(), line, lines, lines_max };
+    let whole = (path.clone(), size(1, file.text.lines().count(), limits.file_lines_max));
     let functions = scan::functions(&file.text).into_iter().map(|function| {
         let key = format!("{path}::{}", function.name);
-        (
-            key,
-            size(function.line, function.lines, limits.function_lines_max),
-        )
+        (key, size(function.line, function.lines, limits.function_lines_max))
     });
     std::iter::once(whole).chain(functions).collect()
 }
@@ -141,23 +109,13 @@ fn read(text: &str) -> (BTreeMap<String, Entry>, Vec<Fault>) {
         if text.is_empty() || text.starts_with('#') {
             continue;
         }
-        let pair = text
-            .rsplit_once(' ')
-            .and_then(|(key, lines)| Some((key.trim(), lines.parse().ok()?)));
+        let pair = text.rsplit_once(' ').and_then(|(key, lines)| Some((key.trim(), lines.parse().ok()?)));
         let Some((key, lines)) = pair else {
-            faults.push(Fault::new(
-                LIST,
-                line,
-                "is not `path lines` or `path::function lines`",
-            ));
+            faults.push(Fault::new(LIST, line, "is not `path lines` or `path::function lines`"));
             continue;
         };
         if entries.insert(key.to_owned(), Entry { line, lines }).is_some() {
-            faults.push(Fault::new(
-                LIST,
-                line,
-                format!("`{key}` is listed twice: keep the lower line"),
-            ));
+            faults.push(Fault::new(LIST, line, format!("`{key}` is listed twice: keep the lower line")));
         }
     }
     (entries, faults)
@@ -240,10 +198,7 @@ mod tests {
 
     #[test]
     fn a_line_that_says_nothing_is_told() {
-        let told = told(
-            "a.rs\na.rs many\nb.rs 500\nb.rs 500\n",
-            &[("b.rs", &file_of(500))],
-        );
+        let told = told("a.rs\na.rs many\nb.rs 500\nb.rs 500\n", &[("b.rs", &file_of(500))]);
         assert_eq!(told.len(), 3);
         assert!(told[2].contains(":4: `b.rs` is listed twice"));
     }

@@ -30,11 +30,7 @@ pub(super) fn functions(source: &str) -> Vec<Function> {
         let name = word_at(&code, start);
         if let (false, Some(end)) = (name.is_empty(), body_end(&code, start + name.len())) {
             let lines = 1 + code[at..end].iter().filter(|c| **c == '\n').count();
-            found.push(Function {
-                name: name.iter().collect(),
-                line,
-                lines,
-            });
+            found.push(Function { name: name.iter().collect(), line, lines });
         }
     }
     found
@@ -93,55 +89,32 @@ mod tests {
 
     /// Name, line and lines of every function.
     fn seen(source: &str) -> Vec<(String, usize, usize)> {
-        functions(source)
-            .into_iter()
-            .map(|function| (function.name, function.line, function.lines))
-            .collect()
+        functions(source).into_iter().map(|function| (function.name, function.line, function.lines)).collect()
     }
 
     fn check(source: &str, wanted: &[(&str, usize, usize)]) {
-        let wanted: Vec<_> = wanted
-            .iter()
-            .map(|(name, line, lines)| ((*name).to_owned(), *line, *lines))
-            .collect();
+        let wanted: Vec<_> =
+            wanted.iter().map(|(name, line, lines)| ((*name).to_owned(), *line, *lines)).collect();
         assert_eq!(seen(source), wanted, "{source}");
     }
 
     #[test]
     fn functions_run_from_fn_to_the_closing_brace() {
-        check(
-            "fn a() {}\n\npub async fn b(\n    x: u8,\n) -> u8 {\n    x\n}\n",
-            &[("a", 1, 1), ("b", 3, 5)],
-        );
-        check(
-            "impl A {\n    fn a() {\n        fn b() {\n        }\n    }\n}\n",
-            &[("a", 2, 4), ("b", 3, 2)],
-        );
+        check("fn a() {}\n\npub async fn b(\n    x: u8,\n) -> u8 {\n    x\n}\n", &[("a", 1, 1), ("b", 3, 5)]);
+        check("impl A {\n    fn a() {\n        fn b() {\n        }\n    }\n}\n", &[("a", 2, 4), ("b", 3, 2)]);
     }
 
     #[test]
     fn what_has_no_body_or_no_name_is_no_function() {
-        check(
-            "trait A {\n    fn a(&self) -> [u8; 4];\n    fn b() { }\n}\n",
-            &[("b", 3, 1)],
-        );
-        check(
-            "struct A { run: fn(u8) -> u8 }\ntype B = fn();\nlet r#fn = 1; { }\n",
-            &[],
-        );
-        check(
-            "macro_rules! m { ($name:ident) => { fn $name() { } }; }\nlet fns = 1; { }\n",
-            &[],
-        );
+        check("trait A {\n    fn a(&self) -> [u8; 4];\n    fn b() { }\n}\n", &[("b", 3, 1)]);
+        check("struct A { run: fn(u8) -> u8 }\ntype B = fn();\nlet r#fn = 1; { }\n", &[]);
+        check("macro_rules! m { ($name:ident) => { fn $name() { } }; }\nlet fns = 1; { }\n", &[]);
         check("m!(fn a, fn b); { }\n", &[]);
     }
 
     #[test]
     fn a_raw_name_is_a_name() {
-        check(
-            "fn r#type() {\n}\nfn r#fn() {\n\n}\n",
-            &[("type", 1, 2), ("fn", 3, 3)],
-        );
+        check("fn r#type() {\n}\nfn r#fn() {\n\n}\n", &[("type", 1, 2), ("fn", 3, 3)]);
     }
 
     #[test]
@@ -155,18 +128,9 @@ mod tests {
     #[test]
     fn strings_are_no_code() {
         check("fn a() {\n    \"}\\\"}\";\n    b\"}\";\n}\n", &[("a", 1, 4)]);
-        check(
-            "fn a() {\n    r\"}\\\";\n    br##\"}\"# fn b() {} \"##;\n    c\"{\";\n}\n",
-            &[("a", 1, 5)],
-        );
-        check(
-            "const A: &str = \"\nfn b() {\n}\n\";\nfn c() {}\n",
-            &[("c", 5, 1)],
-        );
-        check(
-            "let bar = 1;\nlet s = r#\"\"quoted\" {\"#;\nfn a() {}\n",
-            &[("a", 3, 1)],
-        );
+        check("fn a() {\n    r\"}\\\";\n    br##\"}\"# fn b() {} \"##;\n    c\"{\";\n}\n", &[("a", 1, 5)]);
+        check("const A: &str = \"\nfn b() {\n}\n\";\nfn c() {}\n", &[("c", 5, 1)]);
+        check("let bar = 1;\nlet s = r#\"\"quoted\" {\"#;\nfn a() {}\n", &[("a", 3, 1)]);
     }
 
     #[test]
@@ -183,27 +147,13 @@ mod tests {
 
     #[test]
     fn comments_are_no_code() {
-        check(
-            "/// fn no() {\nfn a() {\n    // } it's\n    /* } /* } */ } \" */\n}\n",
-            &[("a", 2, 4)],
-        );
+        check("/// fn no() {\nfn a() {\n    // } it's\n    /* } /* } */ } \" */\n}\n", &[("a", 2, 4)]);
     }
 
     #[test]
     fn an_unfinished_file_does_no_harm() {
-        for source in [
-            "fn",
-            "fn a",
-            "fn a(",
-            "fn a() {",
-            "\"",
-            "'",
-            "r#\"",
-            "/*",
-            "fn a() { '\\",
-            "r#",
-            "b'",
-        ] {
+        for source in ["fn", "fn a", "fn a(", "fn a() {", "\"", "'", "r#\"", "/*", "fn a() { '\\", "r#", "b'"]
+        {
             assert!(seen(source).is_empty(), "{source}");
         }
     }

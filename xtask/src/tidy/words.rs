@@ -27,10 +27,7 @@ pub(super) fn faults(house: &House) -> Vec<Fault> {
 
 fn of_file(file: &Source) -> Vec<Fault> {
     let named = !file.path.starts_with(HERE);
-    let paths = named
-        && file
-            .extension()
-            .is_some_and(|extension| MACHINE_PATHS_IN.contains(&extension));
+    let paths = named && file.extension().is_some_and(|extension| MACHINE_PATHS_IN.contains(&extension));
     let mut faults = Vec::new();
     for (index, line) in file.text.split('\n').enumerate() {
         let mut fault = |what: String| faults.push(Fault::new(&file.path, index + 1, what));
@@ -41,9 +38,7 @@ fn of_file(file: &Source) -> Vec<Fault> {
             fault(format!("has `{word}`: {remedy}"));
         }
         for path in MACHINE_PATHS.iter().filter(|path| paths && has_path(line, path)) {
-            fault(format!(
-                "has a path of one machine, `{path}…`: make it relative, or take it from outside"
-            ));
+            fault(format!("has a path of one machine, `{path}…`: make it relative, or take it from outside"));
         }
     }
     faults.extend(ending(file));
@@ -67,8 +62,7 @@ fn ending(file: &Source) -> Option<Fault> {
 /// Whether an absolute path begins so somewhere in the line; a longer path or a url may have such a part.
 fn has_path(line: &str, path: &str) -> bool {
     let goes_on = |before: char| before.is_alphanumeric() || "_-.}~>)]*/".contains(before);
-    line.match_indices(path)
-        .any(|(at, _)| !line[..at].ends_with(goes_on))
+    line.match_indices(path).any(|(at, _)| !line[..at].ends_with(goes_on))
 }
 
 #[cfg(test)]
@@ -76,76 +70,45 @@ mod tests {
     use super::*;
 
     fn told(path: &str, text: &str) -> Vec<String> {
-        faults(&House::of(&[(path, text)]))
-            .iter()
-            .map(Fault::to_string)
-            .collect()
+        faults(&House::of(&[(path, text)])).iter().map(Fault::to_string).collect()
     }
 
     #[test]
     fn unfinished_work_is_told_with_its_line() {
         for (word, _) in WORDS {
             let told = told("notes.md", &format!("First.\n    {word}\n"));
-            assert!(
-                matches!(&told[..], [one] if one.starts_with("notes.md:2: has `")),
-                "{told:?}"
-            );
+            assert!(matches!(&told[..], [one] if one.starts_with("notes.md:2: has `")), "{told:?}");
         }
-        assert!(
-            told("xtask/src/tidy/words.rs", "FIXME /root/\n").is_empty(),
-            "this room may name them"
-        );
+        assert!(told("xtask/src/tidy/words.rs", "FIXME /root/\n").is_empty(), "this room may name them");
         assert!(told("a.rs", "todo(); // a todo list, dbg\n").is_empty());
     }
 
     #[test]
     fn white_space_at_the_end_is_told() {
-        assert_eq!(
-            told("a.sql", "select 1; \n"),
-            ["a.sql:1: ends in white space: take it away"]
-        );
+        assert_eq!(told("a.sql", "select 1; \n"), ["a.sql:1: ends in white space: take it away"]);
         assert_eq!(told("a.sql", "select 1;\r\n").len(), 1);
-        assert_eq!(
-            told("a.sql", "select\n\t\n1;\n"),
-            ["a.sql:2: ends in white space: take it away"]
-        );
+        assert_eq!(told("a.sql", "select\n\t\n1;\n"), ["a.sql:2: ends in white space: take it away"]);
     }
 
     #[test]
     fn a_file_ends_with_one_newline() {
         assert!(told("a.md", "").is_empty());
         assert!(told("a.md", "text\n").is_empty());
-        assert_eq!(
-            told("a.md", "one\ntwo"),
-            ["a.md:2: does not end with a newline: add one"]
-        );
-        assert_eq!(
-            told("a.md", "text\n\n"),
-            ["a.md:2: ends with an empty line: leave one newline"]
-        );
+        assert_eq!(told("a.md", "one\ntwo"), ["a.md:2: does not end with a newline: add one"]);
+        assert_eq!(told("a.md", "text\n\n"), ["a.md:2: ends with an empty line: leave one newline"]);
     }
 
     #[test]
     fn paths_of_one_machine_are_told() {
-        for wrong in [
-            "\"/root/x\"",
-            "cd /work/main",
-            "sqlite:/home/me/a.db",
-            "/home/",
-            "`/work/x`",
-            "(/root/)",
-        ] {
+        for wrong in
+            ["\"/root/x\"", "cd /work/main", "sqlite:/home/me/a.db", "/home/", "`/work/x`", "(/root/)"]
+        {
             assert_eq!(told("a.md", &format!("{wrong}\n")).len(), 1, "{wrong}");
             assert!(told("a.txt", &format!("{wrong}\n")).is_empty(), "{wrong}");
         }
-        for right in [
-            "https://a.example/home/x",
-            "{base}/work/x",
-            "./work/x",
-            "$HOME/work/x",
-            "/var/home/",
-            "/homes/",
-        ] {
+        for right in
+            ["https://a.example/home/x", "{base}/work/x", "./work/x", "$HOME/work/x", "/var/home/", "/homes/"]
+        {
             assert!(told("a.md", &format!("{right}\n")).is_empty(), "{right}");
         }
     }

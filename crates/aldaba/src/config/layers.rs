@@ -11,6 +11,8 @@ use super::{ConfigFault, DEFAULT, Sources};
 const ENVIRONMENT: &str = "ALDABA__";
 const FILE: &str = "_file";
 const DEFAULT_FILE_NAME: &str = "aldaba.toml";
+/// Keys that name files.
+const PATHS: [&str; 3] = ["server.tls_certificates", "server.tls_key", "egress.ca_file"];
 const SECRET_FILE_BYTES_MAX: u64 = 64 * 1024;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -39,6 +41,7 @@ pub(super) fn gather(sources: &Sources) -> Result<Settings, Faults> {
     if let Some((path, text)) = read_file(sources).map_err(|fault| vec![fault])? {
         let folder = Path::new(&path).parent().map(Path::to_path_buf).unwrap_or_default();
         for (key, setting) in read_toml(&text, &path)? {
+            let setting = Setting { value: anchored(&key, setting.value, &folder), ..setting };
             lay(&mut settings, &key, setting, &folder, &mut faults);
         }
     }
@@ -68,6 +71,19 @@ fn read_file(sources: &Sources) -> Result<Option<(String, String)>, ConfigFault>
     match std::fs::read_to_string(&path) {
         Ok(text) => Ok(Some((name, text))),
         Err(error) => Err(ConfigFault { origin: name, message: format!("cannot be read: {error}") }),
+    }
+}
+
+/// Paths that a file names count from the file's own folder, wherever the program was started.
+fn anchored(key: &str, value: Value, folder: &Path) -> Value {
+    let anchor = |path: &str| folder.join(path).display().to_string();
+    match value {
+        Value::Text(path) if PATHS.contains(&key) && !path.is_empty() => Value::Text(anchor(&path)),
+        Value::Text(url) if key == "store.url" => match url.strip_prefix("sqlite:") {
+            Some(path) if !path.is_empty() => Value::Text(format!("sqlite:{}", anchor(path))),
+            _ => Value::Text(url),
+        },
+        other => other,
     }
 }
 

@@ -106,6 +106,15 @@ fn a_secret_can_come_from_a_file_beside_the_configuration_and_never_prints() {
 }
 
 #[test]
+fn paths_in_the_file_count_from_its_folder() {
+    let (folder, there) =
+        file("[store]\nurl = \"sqlite:data/aldaba.db\"\n[egress]\nca_file = \"/etc/ca.pem\"\n");
+    let config = load(&there).unwrap();
+    assert_eq!(config.store.url, StoreUrl::Sqlite(folder.path().join("data/aldaba.db")));
+    assert_eq!(config.egress.ca_file, Some("/etc/ca.pem".into()));
+}
+
+#[test]
 fn a_postgres_password_does_not_print() {
     let config = load(&sources(&[], &[("store.url", "postgres://me:hush@db.example/aldaba")])).unwrap();
     let shown = serde_json::to_string(&config).unwrap();

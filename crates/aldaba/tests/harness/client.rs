@@ -2,9 +2,10 @@
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
+use hyper::body::Incoming;
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
-use hyper::{Method, Request, Uri};
-use hyper_util::rt::TokioIo;
+use hyper::{Method, Request, Response, Uri};
+use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::Value;
 use tokio::net::TcpStream;
 
@@ -16,11 +17,18 @@ pub(crate) struct Call {
     url: Uri,
     headers: HeaderMap,
     body: Bytes,
+    http2: bool,
 }
 
 impl Call {
     pub(crate) fn new(method: Method, url: &str) -> Self {
-        Self { method, url: url.parse().unwrap(), headers: HeaderMap::new(), body: Bytes::new() }
+        Self {
+            method,
+            url: url.parse().unwrap(),
+            headers: HeaderMap::new(),
+            body: Bytes::new(),
+            http2: false,
+        }
     }
 
     pub(crate) fn get(url: &str) -> Self {
@@ -47,6 +55,12 @@ impl Call {
         self
     }
 
+    /// Speaks HTTP/2 from the first byte on.
+    pub(crate) fn http2(mut self) -> Self {
+        self.http2 = true;
+        self
+    }
+
     #[track_caller]
     pub(crate) fn send(self) -> Reply {
         let url = self.url.clone();
@@ -62,7 +76,17 @@ impl Call {
     async fn exchange(self) -> Result<Reply, Box<dyn std::error::Error>> {
         let authority = self.url.authority().ok_or("no host")?.clone();
         let stream = TcpStream::connect(authority.as_str()).await?;
-        let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
+        let stream = TokioIo::new(stream);
+        if self.http2 {
+            let (mut sender, connection) =
+                hyper::client::conn::http2::handshake(TokioExecutor::new(), stream).await?;
+            tokio::spawn(connection);
+            let mut request = Request::new(Full::new(self.body));
+            (*request.method_mut(), *request.uri_mut(), *request.headers_mut()) =
+                (self.method, self.url, self.headers);
+            return Reply::whole(sender.send_request(request).await?).await;
+        }
+        let (mut sender, connection) = hyper::client::conn::http1::handshake(stream).await?;
         tokio::spawn(connection);
         let path = self.url.path_and_query().ok_or("no path")?.as_str();
         let mut request = Request::new(Full::new(self.body));
@@ -70,9 +94,7 @@ impl Call {
         *request.uri_mut() = path.parse()?;
         *request.headers_mut() = self.headers;
         request.headers_mut().insert("host", HeaderValue::from_str(authority.as_str())?);
-        let (parts, body) = sender.send_request(request).await?.into_parts();
-        let body = body.collect().await?.to_bytes();
-        Ok(Reply { status: parts.status.as_u16(), headers: parts.headers, body })
+        Reply::whole(sender.send_request(request).await?).await
     }
 }
 
@@ -85,6 +107,12 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
+    async fn whole(response: Response<Incoming>) -> Result<Self, Box<dyn std::error::Error>> {
+        let (parts, body) = response.into_parts();
+        let body = body.collect().await?.to_bytes();
+        Ok(Self { status: parts.status.as_u16(), headers: parts.headers, body })
+    }
+
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }

@@ -53,6 +53,12 @@ impl Running {
         self.guard.terminate();
     }
 
+    /// Ends it at once, as a crash would.
+    pub(crate) fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
     /// Waits until it has ended by itself.
     #[track_caller]
     pub(crate) fn ended(mut self) -> Done {

@@ -188,3 +188,13 @@ fn a_long_body_goes_in_chunk_by_chunk() {
     assert_eq!((answer.counts(), answer.head()), ((3500, 0), 3500));
     assert_eq!(door.send_lines(&lines).head(), 3500);
 }
+
+#[test]
+fn http_2_does_as_well() {
+    let door = shared().new_tenant();
+    let lines: Vec<_> = (0..2500).map(|number| bank(&format!("b{number}"), &"x".repeat(200))).collect();
+    let answer = Answer::of(&door.call().body(ndjson(&lines)).http2().send());
+    assert_eq!((answer.counts(), answer.head()), ((2500, 0), 2500));
+    let refused = door.call().header("authorization", "").body(ndjson(&lines)).http2().send();
+    refused.problem(401);
+}

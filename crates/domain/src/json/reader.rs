@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
             Some(b'[') => self.array(depth + 1),
             Some(b'"') => {
                 let text = self.string()?;
-                self.write(&text);
+                self.write(&text, matches!(text, Cow::Borrowed(_)));
                 Ok(())
             }
             Some(b'-' | b'0'..=b'9') => self.number(),
@@ -82,14 +82,13 @@ impl<'a> Reader<'a> {
     }
 
     /// Writes a string out. One that came without escapes needs none.
-    fn write(&mut self, text: &Cow<'a, str>) {
-        match text {
-            Cow::Borrowed(plain) => {
-                self.out.push('"');
-                self.out.push_str(plain);
-                self.out.push('"');
-            }
-            Cow::Owned(text) => write_string(text, &mut self.out),
+    fn write(&mut self, text: &str, came_plain: bool) {
+        if came_plain {
+            self.out.push('"');
+            self.out.push_str(text);
+            self.out.push('"');
+        } else {
+            write_string(text, &mut self.out);
         }
     }
 
@@ -138,7 +137,7 @@ impl<'a> Reader<'a> {
         }
         let name = self.string()?;
         let from = self.out.len() + 1;
-        self.write(&name);
+        self.write(&name, matches!(name, Cow::Borrowed(_)));
         let range = from..self.out.len() - 1;
         // Equal names are written in one way, so what is written can be compared.
         if !names.insert(&self.out, range.clone()) {

@@ -6,6 +6,7 @@ use std::io::{BufRead, Write};
 
 use aws_lc_rs::digest;
 use domain::Ticks;
+use domain::secret::hex;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
@@ -58,14 +59,6 @@ impl TryFrom<Cell> for Value {
             }
         })
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 fn unhex(text: &str) -> Option<Vec<u8>> {

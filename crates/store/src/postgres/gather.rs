@@ -9,10 +9,8 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use super::PostgresStore;
+use crate::waiting::{Load, Room, closed};
 use crate::{ChangeBatch, Result, StoreError, Tally};
-
-/// A transaction takes no further batch once it has this many changes.
-const GROUP_CHANGES_MAX: usize = 2048;
 
 struct Waiting {
     batch: ChangeBatch,
@@ -24,6 +22,7 @@ struct Waiting {
 pub(super) struct Gather {
     tenants: Mutex<HashMap<TenantId, Vec<Waiting>>>,
     commits: AtomicU64,
+    room: Room,
 }
 
 impl Gather {
@@ -52,10 +51,10 @@ impl Gather {
             tenants.remove(tenant);
             return None;
         }
-        let mut changes = 0;
+        let mut load = Load::default();
         let fits = line.iter().take_while(|waiting| {
-            let room = changes < GROUP_CHANGES_MAX;
-            changes += waiting.batch.lines.len();
+            let room = load.has_room();
+            load.add(&waiting.batch);
             room
         });
         let count = fits.count();
@@ -65,6 +64,7 @@ impl Gather {
 
 impl PostgresStore {
     pub(super) async fn gather(&self, batch: ChangeBatch) -> Result<Tally> {
+        let _room = self.inner.gather.room.for_batch(&batch).await?;
         let (answer, receiver) = oneshot::channel();
         let tenant = batch.tenant.clone();
         if self.inner.gather.join(Waiting { batch, answer }) {
@@ -72,7 +72,7 @@ impl PostgresStore {
             let store = self.clone();
             tokio::spawn(async move { store.write_gathered(&tenant).await });
         }
-        receiver.await.map_err(|_| StoreError::Unavailable("the store is closed".into()))?
+        receiver.await.map_err(|_| closed())?
     }
 
     async fn write_gathered(&self, tenant: &TenantId) {

@@ -54,6 +54,7 @@ impl SqliteStore {
     /// Opens the file, makes it where there is none, brings its schema up to date, and checks that the
     /// master key opens it.
     pub fn open(path: &Path, ports: Ports) -> Result<Self> {
+        make_private(path)?;
         let mut connection = connect(path)?;
         switch_to_wal(&connection).map_err(unreachable(path))?;
         let schema = migrate::up(&mut connection)?;
@@ -106,6 +107,18 @@ impl SqliteStore {
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.inner.writer.run(work).await
+    }
+}
+
+/// A new file is its owner's alone; SQLite gives its companions the same rights.
+fn make_private(path: &Path) -> Result<()> {
+    use std::os::unix::fs::OpenOptionsExt as _;
+    let made = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    match made {
+        Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
+            Err(StoreError::Unavailable(format!("{}: {error}", path.display())))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -77,7 +77,7 @@ fn purge_tenant(writer: &Connection, rows_max: usize) -> Result<usize> {
 impl Upkeep for SqliteStore {
     async fn health(&self) -> Result<Health> {
         self.read(super::migrate::version)?;
-        Ok(Health { schema: self.inner.writer.schema, queued: self.inner.writer.queued() })
+        Ok(Health { schema: self.inner.writer.schema, queued: self.inner.writer.queued()? })
     }
 
     async fn expire(&self, now: Ticks, processes_before: Ticks, rows_max: usize) -> Result<Expired> {

@@ -6,21 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
-use domain::change::Action;
 use parking_lot::{Condvar, Mutex};
 use rusqlite::Connection;
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 use super::apply;
 use super::group::Group;
+use crate::waiting::{Load, Room, closed};
 use crate::{ChangeBatch, Ports, Result, StoreError, Tally};
-
-/// A group takes no further batch once it has this many changes.
-const GROUP_CHANGES_MAX: usize = 2048;
-/// How much may wait to be written; who comes later waits outside.
-const QUEUE_KIB_MAX: usize = 64 * 1024;
-/// What a change weighs beside its data.
-const CHANGE_BYTES: usize = 512;
 
 /// Work of any kind: runs inside the group, and answers once the group's fate is known.
 type Work = Box<dyn FnOnce(&mut Group<'_>) -> Answer + Send>;
@@ -41,7 +34,7 @@ struct Queue {
 struct Shared {
     queue: Mutex<Queue>,
     wake: Condvar,
-    room: Semaphore,
+    room: Room,
     change_commits: AtomicU64,
 }
 
@@ -56,7 +49,7 @@ impl Writer {
         let shared = Arc::new(Shared {
             queue: Mutex::new(Queue::default()),
             wake: Condvar::new(),
-            room: Semaphore::new(QUEUE_KIB_MAX),
+            room: Room::default(),
             change_commits: AtomicU64::new(0),
         });
         let theirs = shared.clone();
@@ -78,14 +71,14 @@ impl Writer {
                 let _ = sender.send(failed.map_or(done, Err));
             })
         });
-        let _room = self.room(1).await?;
+        let _room = self.shared.room.for_short_work().await?;
         self.put(|queue| queue.works.push_back(work))?;
         receiver.await.map_err(|_| closed())?
     }
 
     pub(super) async fn apply(&self, batch: ChangeBatch) -> Result<Tally> {
         let (answer, receiver) = oneshot::channel();
-        let _room = self.room(weight_kib(&batch)).await?;
+        let _room = self.shared.room.for_batch(&batch).await?;
         self.put(|queue| queue.batches.push_back(Waiting { batch, answer }))?;
         receiver.await.map_err(|_| closed())?
     }
@@ -94,13 +87,10 @@ impl Writer {
         self.shared.change_commits.load(Ordering::Relaxed)
     }
 
-    pub(super) fn queued(&self) -> usize {
+    /// How many wait; none can once the writer has ended.
+    pub(super) fn queued(&self) -> Result<usize> {
         let queue = self.shared.queue.lock();
-        queue.works.len() + queue.batches.len()
-    }
-
-    async fn room(&self, kib: u32) -> Result<tokio::sync::SemaphorePermit<'_>> {
-        self.shared.room.acquire_many(kib).await.map_err(|_| closed())
+        if queue.closed { Err(closed()) } else { Ok(queue.works.len() + queue.batches.len()) }
     }
 
     fn put(&self, push: impl FnOnce(&mut Queue)) -> Result<()> {
@@ -128,22 +118,6 @@ impl Drop for Writer {
     fn drop(&mut self) {
         self.close();
     }
-}
-
-fn closed() -> StoreError {
-    StoreError::Unavailable("the store is closed".into())
-}
-
-fn weight_kib(batch: &ChangeBatch) -> u32 {
-    let bytes: usize = batch
-        .lines
-        .iter()
-        .map(|line| match &line.change.action {
-            Action::Upsert(upsert) => CHANGE_BYTES + upsert.members.len(),
-            _ => CHANGE_BYTES,
-        })
-        .sum();
-    u32::try_from((bytes / 1024 + 1).min(QUEUE_KIB_MAX)).unwrap_or(1)
 }
 
 fn serve(connection: &Connection, shared: &Shared, ports: &Ports) {
@@ -176,11 +150,11 @@ fn next_group(shared: &Shared) -> Option<(Vec<Work>, Vec<Waiting>)> {
     }
     let works = queue.works.drain(..).collect();
     let mut batches = Vec::new();
-    let mut changes = 0;
-    while changes < GROUP_CHANGES_MAX
+    let mut load = Load::default();
+    while load.has_room()
         && let Some(waiting) = queue.batches.pop_front()
     {
-        changes += waiting.batch.lines.len();
+        load.add(&waiting.batch);
         batches.push(waiting);
     }
     Some((works, batches))

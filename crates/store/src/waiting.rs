@@ -1,0 +1,73 @@
+//! How much may wait to be written, and how much is written at once: the same bounds for every store.
+
+use domain::change::Action;
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::{ChangeBatch, Result, StoreError};
+
+/// Changes that wait may weigh this much; who comes later waits outside.
+const BULK_KIB_MAX: usize = 64 * 1024;
+/// Short work (sign-in) has a line of its own, so that it never stands behind bulk.
+const SHORT_MAX: usize = 4096;
+/// A group takes no further batch once it has this many changes, or weighs this much: it is written in a few
+/// tens of milliseconds, and nobody waits longer than that for the next.
+const GROUP_CHANGES_MAX: usize = 2048;
+const GROUP_KIB_MAX: usize = 4096;
+/// What a change weighs beside its data.
+const CHANGE_BYTES: usize = 512;
+
+#[derive(Debug)]
+pub(crate) struct Room {
+    bulk: Semaphore,
+    short: Semaphore,
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self { bulk: Semaphore::new(BULK_KIB_MAX), short: Semaphore::new(SHORT_MAX) }
+    }
+}
+
+impl Room {
+    /// Waits for room for a batch; it is free again once the permit goes.
+    pub(crate) async fn for_batch(&self, batch: &ChangeBatch) -> Result<SemaphorePermit<'_>> {
+        let kib = u32::try_from(weight_kib(batch).min(BULK_KIB_MAX)).unwrap_or(1);
+        self.bulk.acquire_many(kib).await.map_err(|_| closed())
+    }
+
+    pub(crate) async fn for_short_work(&self) -> Result<SemaphorePermit<'_>> {
+        self.short.acquire().await.map_err(|_| closed())
+    }
+}
+
+pub(crate) fn closed() -> StoreError {
+    StoreError::Unavailable("the store is closed".into())
+}
+
+/// What a group holds so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Load {
+    changes: usize,
+    kib: usize,
+}
+
+impl Load {
+    /// Whether another batch may join; the first always may.
+    pub(crate) fn has_room(self) -> bool {
+        self.changes < GROUP_CHANGES_MAX && self.kib < GROUP_KIB_MAX
+    }
+
+    pub(crate) fn add(&mut self, batch: &ChangeBatch) {
+        self.changes += batch.lines.len();
+        self.kib += weight_kib(batch);
+    }
+}
+
+fn weight_kib(batch: &ChangeBatch) -> usize {
+    let weight = |action: &Action| match action {
+        Action::Upsert(upsert) => CHANGE_BYTES + upsert.members.len(),
+        _ => CHANGE_BYTES,
+    };
+    let bytes: usize = batch.lines.iter().map(|line| weight(&line.change.action)).sum();
+    bytes / 1024 + 1
+}
