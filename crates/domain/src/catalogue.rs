@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use crate::event::EventKind;
+use crate::event_kind::EventKind;
 
 /// Which API a resource belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

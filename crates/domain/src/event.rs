@@ -1,48 +1,10 @@
 //! What can happen to a record, and the names under which it is told.
 
 use crate::catalogue::Resource;
+pub use crate::event_kind::EventKind;
 
 /// The first part of every semantic name.
 pub const APP_NAME: &str = "Svc";
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum EventKind {
-    Created,
-    Updated,
-    Deleted,
-    Disabled,
-    ErrorOccurred,
-}
-
-impl EventKind {
-    pub const ALL: [Self; 5] =
-        [Self::Created, Self::Updated, Self::Deleted, Self::Disabled, Self::ErrorOccurred];
-
-    /// What the store keeps; never changed.
-    pub fn code(self) -> i16 {
-        match self {
-            Self::Created => 1,
-            Self::Updated => 2,
-            Self::Deleted => 3,
-            Self::Disabled => 4,
-            Self::ErrorOccurred => 5,
-        }
-    }
-
-    pub fn by_code(code: i16) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.code() == code)
-    }
-
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Created => "Created",
-            Self::Updated => "Updated",
-            Self::Deleted => "Deleted",
-            Self::Disabled => "Disabled",
-            Self::ErrorOccurred => "ErrorOccurred",
-        }
-    }
-}
 
 /// The last part of the name: `CustomerCreated`, but plain `ErrorOccurred`.
 pub fn event_type(resource: Resource, kind: EventKind) -> String {
@@ -110,12 +72,5 @@ mod tests {
         }
         assert_eq!(parse_semantic_name(Resource::customers(), "Svc.ACC.Accounts.AccountCreated"), None);
         assert_eq!(parse_semantic_name(Resource::customers(), "Svc.ACC.Customers.Acknowledge"), None);
-    }
-
-    #[test]
-    fn codes_lead_back() {
-        for kind in EventKind::ALL {
-            assert_eq!(EventKind::by_code(kind.code()), Some(kind));
-        }
     }
 }

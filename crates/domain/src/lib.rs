@@ -4,6 +4,7 @@
 pub mod catalogue;
 pub mod change;
 pub mod event;
+mod event_kind;
 pub mod fault;
 pub mod ids;
 pub mod invoicing;

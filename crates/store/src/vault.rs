@@ -1,8 +1,6 @@
 //! The vault: seals secrets with a key that comes from the master key, and takes keyed fingerprints
 //! of those that need never be read again.
 
-use std::fmt::Write as _;
-
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use aws_lc_rs::hmac;
 use domain::{Random, Secret};

@@ -31,20 +31,17 @@ pub(crate) async fn run(command: Changes, sources: &Sources, output: Output) -> 
     let bar = bar(size, output);
     let counted = bar.clone();
     let body = pieces(input, move |bytes| counted.inc(bytes as u64));
-    let answer = match (url, token) {
-        (Some(url), Some(token)) => {
-            remote::send(&url, &token, &tenant, idempotency_key.as_deref(), body).await?
-        }
-        _ => {
-            let (_, opened) = opened(sources).await?;
-            let door = Door::new(opened.store.clone(), Arc::new(SystemRandom));
-            let delivery = Delivery { tenant: TenantId::new(tenant), idempotency_key };
-            let said = bar.clone();
-            let progress = move |tally: &Tally| said.set_message(counts(tally.accepted, tally.rejected));
-            let taken = door.take(&delivery, Box::pin(body), progress).await.map_err(failure)?;
-            opened.store.close().await;
-            serde_json::from_str(&taken.json()).map_err(|error| Failure::Failed(error.to_string()))?
-        }
+    let answer = if let (Some(url), Some(token)) = (url, token) {
+        remote::send(&url, &token, &tenant, idempotency_key.as_deref(), body).await?
+    } else {
+        let (_, opened) = opened(sources).await?;
+        let door = Door::new(opened.store.clone(), Arc::new(SystemRandom));
+        let delivery = Delivery { tenant: TenantId::new(tenant), idempotency_key };
+        let said = bar.clone();
+        let progress = move |tally: &Tally| said.set_message(counts(tally.accepted, tally.rejected));
+        let taken = door.take(&delivery, Box::pin(body), progress).await.map_err(failure)?;
+        opened.store.close().await;
+        serde_json::from_str(&taken.json()).map_err(|error| Failure::Failed(error.to_string()))?
     };
     bar.finish_and_clear();
     report(&answer, output)

@@ -102,17 +102,15 @@ fn lay(settings: &mut Settings, key: &str, setting: Setting, folder: &Path, faul
     let from_file = key
         .strip_suffix(FILE)
         .filter(|key| matches!(settings.get(*key), Some(Setting { value: Value::Text(_), .. })));
-    match (from_file, &setting.value) {
-        (Some(key), Value::Text(path)) => match read_secret(&folder.join(path)) {
-            Ok(text) => {
-                settings.insert(key.to_owned(), Setting { value: Value::Text(text), origin: setting.origin });
-            }
-            Err(why) => faults.push(fault(format!("{key}{FILE} names {path}, which cannot be read: {why}"))),
-        },
-        _ => {
-            let hint = did_you_mean(key, settings.keys().map(String::as_str));
-            faults.push(fault(format!("there is no key \"{key}\"{hint}")));
+    let (Some(key), Value::Text(path)) = (from_file, &setting.value) else {
+        let hint = did_you_mean(key, settings.keys().map(String::as_str));
+        return faults.push(fault(format!("there is no key \"{key}\"{hint}")));
+    };
+    match read_secret(&folder.join(path)) {
+        Ok(text) => {
+            settings.insert(key.to_owned(), Setting { value: Value::Text(text), origin: setting.origin });
         }
+        Err(why) => faults.push(fault(format!("{key}{FILE} names {path}, which cannot be read: {why}"))),
     }
 }
 

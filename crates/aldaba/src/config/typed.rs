@@ -147,6 +147,7 @@ fn all_seconds<S: Serializer>(spans: &[Duration], serializer: S) -> Result<S::Ok
     serializer.collect_seq(spans.iter().map(Duration::as_secs_f64))
 }
 
+#[allow(clippy::ref_option, reason = "serde calls it with a reference to the field")]
 fn hidden<S: Serializer>(secret: &Option<Secret>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(if secret.is_some() { "***" } else { "" })
 }

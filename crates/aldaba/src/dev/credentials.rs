@@ -34,6 +34,7 @@ pub(super) struct Keys {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[allow(clippy::struct_field_names, reason = "the ready line's own words")]
 pub(super) struct Client {
     pub(super) client_id: String,
     pub(super) client_secret: String,
@@ -69,7 +70,7 @@ pub(super) async fn ensure(admin: &Admin, args: &Dev) -> Result<Credentials, Fai
     };
     for client in [&mut credentials.client, &mut credentials.other_client] {
         admin.add_redirect_uris(&client.client_id, &args.redirect_uris).await?;
-        client.redirect_uri = args.redirect_uris.first().map_or(CALLBACK, String::as_str).to_owned();
+        args.redirect_uris.first().map_or(CALLBACK, String::as_str).clone_into(&mut client.redirect_uri);
     }
     credentials.keep(&*admin.store).await?;
     Ok(credentials)

@@ -69,7 +69,7 @@ impl Call {
         match answered {
             Ok(Ok(reply)) => reply,
             Ok(Err(error)) => panic!("{url}: {error}"),
-            Err(_) => panic!("{url}: no answer within {} s", BOUND.as_secs()),
+            Err(late) => panic!("{url}: no answer within {} s: {late}", BOUND.as_secs()),
         }
     }
 

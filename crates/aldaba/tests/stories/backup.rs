@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::harness::{Database, Program, Site};
 
@@ -142,12 +142,12 @@ fn a_backup_is_talked_about_on_standard_error() {
     let done = site.program(&["store", "backup", file.to_str().unwrap()]).run().code(0);
     assert!(done.stdout.ends_with(&format!("rows in {}, verified\n", file.display())), "{done:?}");
     assert!(done.stderr.contains("the master key is not in it"), "{done:?}");
+    assert!(file.exists());
     let beside: Vec<_> =
         std::fs::read_dir(site.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert!(!beside.iter().any(|name| name.to_str().unwrap().ends_with(".partial")), "{beside:?}");
     site.program(&["store", "backup", "/nowhere/a.backup"]).run().refused(1, "/nowhere/a.backup");
     site.program(&["store", "restore", "/nowhere/a.backup"]).run().refused(1, "/nowhere/a.backup");
-    assert_eq!(json!(file.exists()), json!(true));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Bodies that break on the way: what was accepted before stays, and who still listens is told.
 
-use crate::harness::{Door, Reply, bank, ndjson, shared, until};
+use crate::harness::{Door, Raw, Reply, bank, ndjson, shared, until};
 
 const NDJSON: &str = "content-type: application/x-ndjson\r\n";
 
@@ -85,11 +85,10 @@ fn a_slow_writer_is_waited_for() {
 
 #[test]
 fn what_is_no_http_at_all_hurts_nobody() {
-    for nonsense in
-        [&b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc"[..], b"GET\r\n\r\n", &[0; 100_000], &[b'A'; 100_000]]
-    {
-        let mut raw = crate::harness::Raw::open(&shared().operator_url, "");
-        let _ = raw.try_send(nonsense);
+    let greeting = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc".to_vec();
+    for nonsense in [greeting, b"GET\r\n\r\n".to_vec(), vec![0; 100_000], vec![b'A'; 100_000]] {
+        let mut raw = Raw::open(&shared().operator_url, "");
+        let _ = raw.try_send(&nonsense);
         if let Some(reply) = raw.reply() {
             assert!((400..500).contains(&reply.status), "{reply:?}");
         }

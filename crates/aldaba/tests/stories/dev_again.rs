@@ -9,7 +9,8 @@ use crate::harness::{Database, Dev, Done, Program, Site, bank, company};
 const DEV_MASTER_KEY: &[u8; 32] = b"aldaba dev: not for production!!";
 
 fn dev_master_key() -> String {
-    let digits: String = DEV_MASTER_KEY.iter().map(|byte| format!("{byte:02x}")).collect();
+    let halves = DEV_MASTER_KEY.iter().flat_map(|byte| [byte >> 4, byte & 15]);
+    let digits: String = halves.map(|half| char::from_digit(half.into(), 16).unwrap()).collect();
     format!("store.master_key={digits}")
 }
 
