@@ -58,9 +58,9 @@ pub(crate) enum Command {
 
 #[derive(Debug, Args)]
 pub(crate) struct Dev {
-    /// Where to listen, on this machine only; port 0 takes any
-    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:8080")]
-    pub(crate) listen: SocketAddr,
+    /// Where to listen, on this machine only; port 0 takes any [default: 127.0.0.1:8080]
+    #[arg(long, value_name = "ADDR")]
+    pub(crate) listen: Option<SocketAddr>,
     /// Keeps everything in this folder [default: a temporary one, gone at the end]
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,

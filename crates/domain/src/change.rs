@@ -162,7 +162,9 @@ impl Line<'_> {
                 let message = format!("company is missing: {} belong to a company", resource.word());
                 Err(Fault::new("missing_member", message).at("company"))
             }
-            (Owner::Company, Some(company)) => Ok(Some(CorrelationId::new(company))),
+            (Owner::Company, Some(company)) => CorrelationId::parse(&company)
+                .map(Some)
+                .map_err(|why| Fault::new("invalid_member", format!("company {why}")).at("company")),
             (Owner::Tenant, None) => Ok(None),
             (Owner::Tenant, Some(_)) => {
                 let message = format!("company must be left out: {} belong to the tenant", resource.word());

@@ -71,6 +71,7 @@ pub fn router(operator: Operator) -> Router {
     let operator = Arc::new(operator);
     Router::new()
         .route("/operator/v1/tenants/{tenant}/changes", post(changes))
+        .route("/operator/v1/tenants/{tenant}/changes/", post(changes))
         .route_layer(middleware::from_fn_with_state(operator.clone(), gate))
         .with_state(operator)
 }

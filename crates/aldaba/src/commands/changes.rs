@@ -56,6 +56,7 @@ fn failure(error: DoorError) -> Failure {
             }
             error.into()
         }
+        DoorError::OtherBody(_) => Failure::Refused(error.to_string()),
         other => Failure::Failed(format!("{other}; {accepted} changes were accepted before and stay")),
     }
 }

@@ -7,6 +7,7 @@ use hyper::body::Frame;
 use hyper::{Request, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
 use serde_json::Value;
+use store::StoreError;
 use tokio::net::TcpStream;
 
 use crate::exit::Failure;
@@ -49,6 +50,9 @@ pub(crate) async fn send(
     match status {
         StatusCode::OK => Ok(answer),
         StatusCode::NOT_FOUND | StatusCode::CONFLICT => Err(Failure::Refused(message(&answer, status))),
+        StatusCode::SERVICE_UNAVAILABLE => {
+            Err(Failure::Store(StoreError::Unavailable(message(&answer, status))))
+        }
         _ => Err(Failure::Failed(message(&answer, status))),
     }
 }

@@ -1,6 +1,6 @@
 //! `aldaba user`.
 
-use std::io::BufRead as _;
+use std::io::{BufRead as _, IsTerminal as _};
 
 use domain::{Secret, TenantId};
 use operator::admin::NewUser;
@@ -34,11 +34,14 @@ fn shown(user: Kept, tenants: Vec<String>) -> Shown {
     }
 }
 
-/// One line from standard input: a password has no place on a command line.
-fn read_password(output: Output) -> Result<Secret, Failure> {
-    output.say("Password:");
+/// One line from standard input, unseen on a terminal: a password has no place on a command line.
+fn read_password() -> Result<Secret, Failure> {
     let mut line = String::new();
-    std::io::stdin().lock().read_line(&mut line)?;
+    if std::io::stdin().is_terminal() {
+        line = rpassword::prompt_password("Password: ")?;
+    } else {
+        std::io::stdin().lock().read_line(&mut line)?;
+    }
     let password = line.trim_end_matches(['\r', '\n']);
     if password.is_empty() {
         return Err(Failure::Usage("give the password as one line on standard input".into()));
@@ -52,7 +55,7 @@ pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> Out
         User::Add { email, given_name, lang, tenants } => {
             let tenants: Vec<TenantId> = tenants.into_iter().map(TenantId::new).collect();
             let named = tenants.iter().map(ToString::to_string).collect();
-            let password = read_password(output)?;
+            let password = read_password()?;
             let user = admin.add_user(NewUser { email, given_name, lang, password, tenants }).await?;
             let user = shown(user, named);
             output.result(&user, || user.id.clone());
@@ -75,7 +78,7 @@ pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> Out
         }
         User::Disable { email } => admin.set_user_standing(&email, Standing::Disabled).await?,
         User::Enable { email } => admin.set_user_standing(&email, Standing::Active).await?,
-        User::Password { email } => admin.set_password(&email, read_password(output)?).await?,
+        User::Password { email } => admin.set_password(&email, read_password()?).await?,
         User::Join { email, tenant } => {
             let user = admin.user(&email).await?;
             admin.add_membership(&user, &TenantId::new(tenant)).await?;

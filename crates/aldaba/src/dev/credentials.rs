@@ -11,6 +11,8 @@ use crate::exit::Failure;
 use crate::wiring::SystemRandom;
 
 const CALLBACK: &str = "http://localhost:8765/callback";
+/// Marks a store as development's before anything is in it.
+const UNFINISHED: &str = "unfinished";
 const PASSWORD: &str = "aldaba-dev-2026";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -58,6 +60,11 @@ impl Credentials {
 /// The store's credentials: those that are there, or new ones in a new store.
 pub(super) async fn ensure(admin: &Admin, args: &Dev) -> Result<Credentials, Failure> {
     let mut credentials = match admin.store.dev_credentials().await? {
+        Some(json) if json == UNFINISHED => {
+            return Err(Failure::Refused(
+                "the first start on this store was broken off; remove the store and start again".into(),
+            ));
+        }
         Some(json) => serde_json::from_str(&json).map_err(|error| {
             Failure::Failed(format!("the development store's credentials cannot be read: {error}"))
         })?,
@@ -66,7 +73,10 @@ pub(super) async fn ensure(admin: &Admin, args: &Dev) -> Result<Credentials, Fai
                 "this is not a development store; dev makes its own, in another place".into(),
             ));
         }
-        None => make(admin).await?,
+        None => {
+            admin.store.keep_dev_credentials(UNFINISHED).await?;
+            make(admin).await?
+        }
     };
     for client in [&mut credentials.client, &mut credentials.other_client] {
         admin.add_redirect_uris(&client.client_id, &args.redirect_uris).await?;

@@ -5,7 +5,7 @@ mod credentials;
 mod ready;
 mod receiver;
 
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -26,6 +26,7 @@ use credentials::Credentials;
 
 /// No secret: a development store holds its credentials in plain anyway, and is refused by `serve`.
 const DEV_MASTER_KEY: [u8; 32] = *b"aldaba dev: not for production!!";
+const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 const SAMPLE_COMPANIES: u32 = 3;
 const SAMPLE_CUSTOMERS: u32 = 40;
 
@@ -77,17 +78,13 @@ impl Folder {
     }
 }
 
-/// The configuration with development's own defaults below whatever was set.
+/// The configuration: development's own defaults, whatever was set, and the flags of `dev` on top.
 fn configure(args: &Dev, mut sources: Sources, folder: &Folder) -> Result<Config, Failure> {
-    if !args.listen.ip().is_loopback() {
+    let listen = args.listen.unwrap_or(LISTEN);
+    if !listen.ip().is_loopback() {
         let why = "dev holds plain credentials and listens on this machine only, as in 127.0.0.1:8080";
-        return Err(Failure::Usage(format!("--listen {}: {why}", args.listen)));
+        return Err(Failure::Usage(format!("--listen {listen}: {why}")));
     }
-    let is_set = |sources: &Sources, key: &str| {
-        let variable = format!("ALDABA__{}", key.replacen('.', "__", 1).to_uppercase());
-        sources.flags.iter().any(|(name, _)| name == key)
-            || sources.environment.iter().any(|(name, _)| *name == variable)
-    };
     let store = match &args.store {
         Some(url) if StoreUrl::parse(url).is_none() => {
             return Err(Failure::Usage(format!("--store takes sqlite:PATH or postgres://…, not {url:?}")));
@@ -95,19 +92,25 @@ fn configure(args: &Dev, mut sources: Sources, folder: &Folder) -> Result<Config
         Some(url) => url.clone(),
         None => format!("sqlite:{}", folder.path.join("aldaba.db").display()),
     };
-    let mut defaults = vec![
-        ("operator.listen", beside(args.listen, 1).to_string()),
-        ("gateway.rate_per_minute", "0".to_owned()),
-        ("logging.level", "warn".to_owned()),
-        ("server.drain", "2s".to_owned()),
+    let store_given = args.store.is_some() || args.data.is_some();
+    let own = [
+        ("server.listen", listen.to_string(), args.listen.is_some()),
+        ("store.url", store, store_given),
+        ("operator.listen", beside(listen, 1).to_string(), false),
+        ("gateway.rate_per_minute", "0".to_owned(), false),
+        ("logging.level", "warn".to_owned(), false),
+        ("server.drain", "2s".to_owned(), false),
     ];
-    defaults.retain(|(key, _)| !is_set(&sources, key));
-    let listen = if is_set(&sources, "server.listen") { None } else { Some(args.listen.to_string()) };
-    let store = if args.store.is_some() || !is_set(&sources, "store.url") { Some(store) } else { None };
-    let mut flags: Vec<(String, String)> =
-        defaults.into_iter().map(|(key, value)| (key.to_owned(), value)).collect();
-    flags.extend(listen.map(|listen| ("server.listen".to_owned(), listen)));
-    flags.extend(store.map(|store| ("store.url".to_owned(), store)));
+    let is_set = |key: &str| {
+        let variable = format!("ALDABA__{}", key.replacen('.', "__", 1).to_uppercase());
+        sources.flags.iter().any(|(name, _)| name == key)
+            || sources.environment.iter().any(|(name, _)| *name == variable)
+    };
+    let mut flags: Vec<(String, String)> = own
+        .into_iter()
+        .filter(|(key, _, given)| *given || !is_set(key))
+        .map(|(key, value, _)| (key.to_owned(), value))
+        .collect();
     flags.append(&mut sources.flags);
     let config = config::load(&Sources { flags, ..sources }).map_err(Failure::Config)?;
     for address in [config.server.listen, config.operator.listen] {

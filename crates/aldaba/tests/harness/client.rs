@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
-use hyper::body::Incoming;
+use hyper::client::conn::{http1, http2};
 use hyper::header::{HeaderMap, HeaderName, HeaderValue};
-use hyper::{Method, Request, Response, Uri};
+use hyper::{Method, Request, Uri};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use serde_json::Value;
 use tokio::net::TcpStream;
@@ -75,26 +75,24 @@ impl Call {
 
     async fn exchange(self) -> Result<Reply, Box<dyn std::error::Error>> {
         let authority = self.url.authority().ok_or("no host")?.clone();
-        let stream = TcpStream::connect(authority.as_str()).await?;
-        let stream = TokioIo::new(stream);
-        if self.http2 {
-            let (mut sender, connection) =
-                hyper::client::conn::http2::handshake(TokioExecutor::new(), stream).await?;
-            tokio::spawn(connection);
-            let mut request = Request::new(Full::new(self.body));
-            (*request.method_mut(), *request.uri_mut(), *request.headers_mut()) =
-                (self.method, self.url, self.headers);
-            return Reply::whole(sender.send_request(request).await?).await;
-        }
-        let (mut sender, connection) = hyper::client::conn::http1::handshake(stream).await?;
-        tokio::spawn(connection);
-        let path = self.url.path_and_query().ok_or("no path")?.as_str();
+        let stream = TokioIo::new(TcpStream::connect(authority.as_str()).await?);
         let mut request = Request::new(Full::new(self.body));
-        *request.method_mut() = self.method;
-        *request.uri_mut() = path.parse()?;
-        *request.headers_mut() = self.headers;
-        request.headers_mut().insert("host", HeaderValue::from_str(authority.as_str())?);
-        Reply::whole(sender.send_request(request).await?).await
+        (*request.method_mut(), *request.headers_mut()) = (self.method, self.headers);
+        let response = if self.http2 {
+            *request.uri_mut() = self.url;
+            let (mut sender, connection) = http2::handshake(TokioExecutor::new(), stream).await?;
+            tokio::spawn(connection);
+            sender.send_request(request).await?
+        } else {
+            *request.uri_mut() = self.url.path_and_query().ok_or("no path")?.as_str().parse()?;
+            request.headers_mut().insert("host", HeaderValue::from_str(authority.as_str())?);
+            let (mut sender, connection) = http1::handshake(stream).await?;
+            tokio::spawn(connection);
+            sender.send_request(request).await?
+        };
+        let (parts, body) = response.into_parts();
+        let body = body.collect().await?.to_bytes();
+        Ok(Reply { status: parts.status.as_u16(), headers: parts.headers, body })
     }
 }
 
@@ -107,12 +105,6 @@ pub(crate) struct Reply {
 }
 
 impl Reply {
-    async fn whole(response: Response<Incoming>) -> Result<Self, Box<dyn std::error::Error>> {
-        let (parts, body) = response.into_parts();
-        let body = body.collect().await?.to_bytes();
-        Ok(Self { status: parts.status.as_u16(), headers: parts.headers, body })
-    }
-
     pub(crate) fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", |value| value.to_str().unwrap())
     }

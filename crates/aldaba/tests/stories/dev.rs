@@ -154,6 +154,40 @@ fn dev_listens_on_this_machine_only() {
 }
 
 #[test]
+fn configuration_keys_work_and_its_own_flags_win() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let busy = taken.local_addr().unwrap().to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let program = Dev::program(&["--empty", "--data", folder.path().to_str().unwrap()])
+        .with(&["--set", "server.base_url=https://api.example.com"])
+        .variable("ALDABA__SERVER__LISTEN", busy.as_str())
+        .variable("ALDABA__STORE__URL", "sqlite:/nowhere/aldaba.db")
+        .variable("ALDABA__SERVER__AUTH_URL", "https://id.example.com");
+    let dev = Dev::run(program);
+    assert_eq!(dev.text("base_url"), "https://api.example.com");
+    assert_eq!(dev.text("auth_url"), "https://id.example.com");
+    assert!(folder.path().join("aldaba.db").exists());
+}
+
+#[test]
+fn an_address_that_is_taken_is_told() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let busy = taken.local_addr().unwrap().to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let dev = Program::new(&[
+        "dev",
+        "--empty",
+        "--listen",
+        "127.0.0.1:0",
+        "--set",
+        &format!("server.listen={busy}"),
+    ]);
+    let done = dev.variable("TMPDIR", folder.path().to_str().unwrap()).run();
+    done.refused(1, &format!("cannot listen on {busy}: "));
+    assert_eq!(dev_folders(folder.path()), [""; 0].map(PathBuf::from));
+}
+
+#[test]
 fn its_temporary_data_goes_when_it_is_told_to_stop() {
     let folder = tempfile::tempdir().unwrap();
     let dev = Dev::run(Dev::program(&["--empty"]).variable("TMPDIR", folder.path().to_str().unwrap()));

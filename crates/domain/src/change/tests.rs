@@ -58,6 +58,7 @@ fn every_fault_names_its_field() {
         (with(base.clone(), "action", json!("destroy")), "unknown_action", "action"),
         (with(base.clone(), "compny", json!("x")), "unknown_member", "compny"),
         (with(base.clone(), "company", json!(null)), "missing_member", "company"),
+        (with(base.clone(), "company", json!("c".repeat(201))), "invalid_member", "company"),
         (with(base.clone(), "correlationId", json!("changes")), "invalid_member", "correlationId"),
         (with(base.clone(), "user", json!("u".repeat(201))), "invalid_member", "user"),
         (with(base.clone(), "data", json!({"a": 1})), "unexpected_member", "data"),

@@ -4,18 +4,19 @@
 use aws_lc_rs::digest;
 use domain::{Guid, ProcessId};
 
+/// Lines, 64 to a word; words without any are not kept. Lines come in order.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MadeIds {
-    words: Vec<u64>,
+    words: Vec<(u64, u64)>,
 }
 
 impl MadeIds {
     pub(super) fn insert(&mut self, line: u64) {
-        let word = usize::try_from(line / 64).unwrap_or(usize::MAX);
-        if word >= self.words.len() {
-            self.words.resize(word + 1, 0);
+        let (at, bit) = (line / 64, 1 << (line % 64));
+        match self.words.last_mut() {
+            Some((last, bits)) if *last == at => *bits |= bit,
+            _ => self.words.push((at, bit)),
         }
-        self.words[word] |= 1 << (line % 64);
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -24,7 +25,7 @@ impl MadeIds {
 
     /// The lines, in order.
     pub(super) fn lines(self) -> impl Iterator<Item = u64> {
-        (0_u64..).zip(self.words).flat_map(|(at, word)| {
+        self.words.into_iter().flat_map(|(at, word)| {
             (0..64).filter(move |bit| word & (1 << bit) != 0).map(move |bit| at * 64 + bit)
         })
     }
