@@ -22,22 +22,25 @@ pub(crate) fn run(options: &Options) -> Fallible<Report> {
 async fn measure(options: &Options) -> Fallible<Report> {
     let sqlite = options.store == "sqlite";
     let span = Duration::from_secs(options.seconds) / 5;
-    let database = Database::new(options).await?;
-    let program = Prepared::new(&options.program, &database.url)?.start()?;
-    let resident = program.resident_mib()?;
-    wire::stream(&program.target, span, &[(company_line() + "\n").into_bytes()]).await?;
-
-    let limit = |group| database.limit(group, span);
+    // Each way in starts from an empty store of its own, as the bare loop beside it does.
     eprintln!("one stream");
+    let database = Database::new(options).await?;
+    let program = started(options, &database).await?;
+    let (resident, ready_after) = (program.resident_mib()?, program.ready_after);
     let (streamed, lines) = wire::stream(&program.target, span, &pieces(span)).await?;
-    let stream_limit = limit(CHUNK_LINES).await?;
+    drop(program);
+    let stream_limit = database.limit(CHUNK_LINES, span).await?;
     eprintln!("single lines");
+    let database = Database::new(options).await?;
+    let program = started(options, &database).await?;
     let (single, group) = singles(&program, span).await?;
-    let single_limit = limit(group).await?;
+    drop(program);
+    let single_limit = database.limit(group, span).await?;
     eprintln!("a bare handler");
     let handler = BareHandler::start()?;
-    let (from_memory, _) =
-        wire::singles(&handler.target, CONNECTIONS, span, |number| customer_line(2, number)).await?;
+    let requests = single_requests(&handler.target, span);
+    let (from_memory, _) = wire::singles(&handler.target, CONNECTIONS, span, &requests).await?;
+    drop(requests);
 
     let goal = |on_sqlite: f64, on_postgres: Option<f64>| if sqlite { Some(on_sqlite) } else { on_postgres };
     let figures = vec![
@@ -47,23 +50,34 @@ async fn measure(options: &Options) -> Fallible<Report> {
             .beside(single_limit, goal(0.6, None)),
         Figure::plain("changes a commit, single lines", group as f64, "changes"),
         Figure::plain("bare handler, 64 connections", from_memory, "requests/s"),
-        Figure::plain("start to /readyz", program.ready_after.as_secs_f64() * 1000.0, "ms")
-            .below(READY_MILLISECONDS),
+        Figure::plain("start to /readyz", ready_after.as_secs_f64() * 1000.0, "ms").below(READY_MILLISECONDS),
         Figure::plain("resident, idle", resident, "MiB").below(RESIDENT_MIB),
     ];
-    drop(program);
     database.drop().await?;
     Ok(Report { bench: "changes".into(), store: options.store.clone(), figures })
+}
+
+/// The program over an empty store, with the company that the changes belong to.
+async fn started(options: &Options, database: &Database) -> Fallible<Program> {
+    let program = Prepared::new(&options.program, &database.url)?.start()?;
+    let company = (company_line() + "\n").into_bytes();
+    wire::stream(&program.target, Duration::from_secs(1), &[company]).await?;
+    Ok(program)
 }
 
 /// Requests of one line each; also how many changes shared a commit.
 async fn singles(program: &Program, span: Duration) -> Fallible<(f64, u64)> {
     const COMMITS: &str = "aldaba_change_commits_total ";
+    let requests = single_requests(&program.target, span);
     let before = program.counter(COMMITS)?;
-    let (rate, count) =
-        wire::singles(&program.target, CONNECTIONS, span, |number| customer_line(2, number)).await?;
+    let (rate, count) = wire::singles(&program.target, CONNECTIONS, span, &requests).await?;
     let commits = program.counter(COMMITS)? - before;
     Ok((rate, (count + commits / 2) / commits.max(1)))
+}
+
+/// More requests than can be answered in the time.
+fn single_requests(target: &wire::Target, span: Duration) -> Vec<Vec<u8>> {
+    wire::requests(target, span.as_secs().max(1) * 100_000, |number| customer_line(2, number))
 }
 
 /// More lines than can be taken in the time, made beforehand.
@@ -93,7 +107,7 @@ impl Database {
         let admin = options.postgres.clone().ok_or("--postgres is missing")?;
         let base = admin.rsplit_once('/').map_or(admin.as_str(), |(base, _)| base);
         let url = format!("{base}/{}", Self::NAME);
-        execute(&admin, &format!("DROP DATABASE IF EXISTS {}", Self::NAME)).await?;
+        execute(&admin, &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", Self::NAME)).await?;
         execute(&admin, &format!("CREATE DATABASE {}", Self::NAME)).await?;
         Ok(Self { url, admin: Some(admin) })
     }

@@ -1,6 +1,6 @@
 //! A load generator that costs little: raw HTTP/1.1 over kept connections, on one thread.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::cell::Cell;
 use std::time::{Duration, Instant};
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -25,36 +25,45 @@ impl Target {
     }
 }
 
+/// Whole requests of one line each, made beforehand: making them is not what is measured.
+pub(crate) fn requests(target: &Target, count: u64, line: impl Fn(u64) -> String) -> Vec<Vec<u8>> {
+    let request = |number| {
+        let body = line(number);
+        (target.head(&format!("content-length: {}", body.len())) + &body).into_bytes()
+    };
+    (0..count).map(request).collect()
+}
+
 /// Requests answered with 200 a second, by `connections` that each wait for their answer; and how many.
 pub(crate) async fn singles(
     target: &Target,
     connections: usize,
     span: Duration,
-    line: impl Fn(u64) -> String + Clone,
+    requests: &[Vec<u8>],
 ) -> Fallible<(f64, u64)> {
-    let next = AtomicU64::new(0);
-    let answered = AtomicU64::new(0);
+    let next = Cell::new(0);
+    let answered = Cell::new(0);
     let from = Instant::now();
     let work = (0..connections).map(|_| async {
         let mut stream = TcpStream::connect(&target.address).await?;
         stream.set_nodelay(true)?;
         let mut buffer = vec![0; 16 * 1024];
-        while from.elapsed() < span {
-            let body = line(next.fetch_add(1, Ordering::Relaxed));
-            let request = target.head(&format!("content-length: {}", body.len())) + &body;
-            stream.write_all(request.as_bytes()).await?;
+        while from.elapsed() < span
+            && let Some(request) = requests.get(next.replace(next.get() + 1))
+        {
+            stream.write_all(request).await?;
             let answer = answer(&mut stream, &mut buffer).await?;
-            if !answer.starts_with("HTTP/1.1 200") {
-                return Err(answer.into());
+            if !answer.starts_with(b"HTTP/1.1 200") {
+                return Err(String::from_utf8_lossy(answer).into());
             }
-            answered.fetch_add(1, Ordering::Relaxed);
+            answered.set(answered.get() + 1);
         }
         Ok::<_, Box<dyn std::error::Error>>(())
     });
     for done in futures_util::future::join_all(work).await {
         done?;
     }
-    let count = answered.load(Ordering::Relaxed);
+    let count: u64 = answered.get();
     Ok((count as f64 / from.elapsed().as_secs_f64(), count))
 }
 
@@ -75,17 +84,18 @@ pub(crate) async fn stream(target: &Target, span: Duration, pieces: &[Vec<u8>]) 
     let mut buffer = vec![0; 64 * 1024];
     let answer = answer(&mut stream, &mut buffer).await?;
     let took = from.elapsed().as_secs_f64();
-    let body = answer.split_once("\r\n\r\n").map_or("", |(_, body)| body);
-    let parsed: serde_json::Value = serde_json::from_str(body)?;
+    let body = find(answer, b"\r\n\r\n").map_or(answer, |head| &answer[head + 4..]);
+    let parsed: serde_json::Value = serde_json::from_slice(body)?;
     if parsed["rejected"] != 0 {
-        return Err(answer.into());
+        return Err(parsed.to_string().into());
     }
     let accepted = parsed["accepted"].as_u64().ok_or("no count in the answer")?;
     Ok((accepted as f64 / took, accepted))
 }
 
 /// Reads one answer with a Content-Length.
-async fn answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Fallible<String> {
+async fn answer<'a>(stream: &mut TcpStream, buffer: &'a mut Vec<u8>) -> Fallible<&'a [u8]> {
+    const LENGTH: &[u8] = b"content-length: ";
     let mut filled = 0;
     loop {
         if filled == buffer.len() {
@@ -96,16 +106,16 @@ async fn answer(stream: &mut TcpStream, buffer: &mut Vec<u8>) -> Fallible<String
             return Err("the connection was closed".into());
         }
         filled += count;
-        let text = &buffer[..filled];
-        if let Some(head) = text.windows(4).position(|four| four == b"\r\n\r\n") {
-            let headers = std::str::from_utf8(&text[..head])?.to_ascii_lowercase();
-            let length = headers
-                .lines()
-                .find_map(|line| line.strip_prefix("content-length: "))
-                .map_or(Ok(0), str::parse)?;
-            if filled >= head + 4 + length {
-                return Ok(String::from_utf8_lossy(&text[..head + 4 + length]).into_owned());
-            }
+        let Some(head) = find(&buffer[..filled], b"\r\n\r\n") else { continue };
+        let length = find(&buffer[..head], LENGTH).ok_or("an answer without a length")?;
+        let digits = buffer[length + LENGTH.len()..].iter().take_while(|byte| byte.is_ascii_digit());
+        let length = digits.fold(0, |length, digit| length * 10 + usize::from(digit - b'0'));
+        if filled >= head + 4 + length {
+            return Ok(&buffer[..head + 4 + length]);
         }
     }
+}
+
+fn find(text: &[u8], what: &[u8]) -> Option<usize> {
+    memchr::memmem::find(text, what)
 }

@@ -101,7 +101,9 @@ async fn changes(
     let idempotency_key = idempotency_key(&headers)?;
     let tenant = TenantId::new(tenant);
     let delivery = Delivery { tenant, idempotency_key };
-    let taken = operator.door.take(&delivery, body.into_data_stream(), operator.counting()).await;
+    // Boxed, so that the layers above pass on a pointer and not the door's whole state.
+    let taking = operator.door.take(&delivery, body.into_data_stream(), operator.counting());
+    let taken = Box::pin(taking).await;
     taken.map(IntoResponse::into_response).map_err(|error| door_refusal(&error))
 }
 

@@ -59,7 +59,8 @@ struct Reader {
     /// What was brought in before; its hash is checked when its last line has been seen.
     before: Option<Progress>,
     resumed_after: u64,
-    hash: digest::Context,
+    /// Rolls over all lines; only a key needs it.
+    hash: Option<digest::Context>,
     /// The last line seen, and the last that was handed over.
     seen: u64,
     handed_over: u64,
@@ -74,10 +75,10 @@ impl Intake {
         let resumed_after = before.as_ref().map_or(0, |before| before.line);
         let reader = Reader {
             process,
+            hash: key.is_some().then(|| digest::Context::new(&digest::SHA256)),
             key,
             before,
             resumed_after,
-            hash: digest::Context::new(&digest::SHA256),
             seen: 0,
             handed_over: resumed_after,
             chunk: Chunk::default(),
@@ -127,8 +128,7 @@ impl Intake {
         reader.bytes = 0;
         let mut chunk = std::mem::take(&mut reader.chunk);
         chunk.checkpoint = reader.key.clone().map(|key| {
-            let mut hash = [0; 32];
-            hash.copy_from_slice(reader.hash.clone().finish().as_ref());
+            let hash = reader.hash_so_far();
             Checkpoint { key, from_line: reader.handed_over, to_line: reader.seen, hash }
         });
         reader.handed_over = reader.seen;
@@ -157,10 +157,10 @@ impl Reader {
         if self.other_body {
             return;
         }
-        if self.key.is_some() {
-            self.hash.update(&number.to_be_bytes());
-            self.hash.update(&(text.len() as u64).to_be_bytes());
-            self.hash.update(text);
+        if let Some(hash) = &mut self.hash {
+            hash.update(&number.to_be_bytes());
+            hash.update(&(text.len() as u64).to_be_bytes());
+            hash.update(text);
         }
         self.seen = number;
         let passed_over = number <= self.resumed_after;
@@ -188,12 +188,20 @@ impl Reader {
         }
     }
 
+    fn hash_so_far(&self) -> [u8; 32] {
+        let mut hash = [0; 32];
+        if let Some(context) = &self.hash {
+            hash.copy_from_slice(context.clone().finish().as_ref());
+        }
+        hash
+    }
+
     /// Once a line past the earlier request's last one comes, what came before must be the same.
     fn check_before(&mut self, number: u64) {
         if self.before.as_ref().is_some_and(|before| number > before.line)
             && let Some(before) = self.before.take()
         {
-            let same = self.hash.clone().finish().as_ref() == before.hash;
+            let same = self.hash_so_far() == before.hash;
             self.other_body = !same;
         }
     }

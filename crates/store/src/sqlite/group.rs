@@ -22,8 +22,7 @@ impl<'a> Group<'a> {
     /// Runs one request's work; what it did is undone where it fails, or breaks down.
     pub(super) fn run<T>(&mut self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         self.control("SAVEPOINT work")?;
-        let done = catch_unwind(AssertUnwindSafe(|| work(self.connection)))
-            .unwrap_or_else(|_| Err(StoreError::internal("a request broke down while it was written")));
+        let done = self.attempt(work);
         match &done {
             Ok(_) => self.control("RELEASE work")?,
             // SQLite that finds no room midway gives up the whole transaction, not this savepoint alone.
@@ -31,6 +30,22 @@ impl<'a> Group<'a> {
             Err(_) => self.control("ROLLBACK TO work; RELEASE work")?,
         }
         done
+    }
+
+    /// Runs the only work of a group. Its failure undoes the group, so it needs no savepoint, for which SQLite
+    /// would copy every page that is changed.
+    pub(super) fn run_alone<T>(&mut self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        if let Some(lost) = &self.lost {
+            return Err(lost.clone());
+        }
+        let done = self.attempt(work);
+        self.lost = done.as_ref().err().cloned();
+        done
+    }
+
+    fn attempt<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        catch_unwind(AssertUnwindSafe(|| work(self.connection)))
+            .unwrap_or_else(|_| Err(StoreError::internal("a request broke down while it was written")))
     }
 
     pub(super) fn commit(mut self) -> Result<()> {

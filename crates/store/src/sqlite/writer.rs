@@ -172,7 +172,8 @@ fn write_group(
         batches.into_iter().map(|waiting| (waiting.batch, waiting.answer)).unzip();
     let mut group = Group::begin(connection);
     let work_answers: Vec<Answer> = works.into_iter().map(|work| work(&mut group)).collect();
-    let applied = group.run(|connection| apply::apply(connection, batches, ports));
+    let apply = |connection: &Connection| apply::apply(connection, batches, ports);
+    let applied = if work_answers.is_empty() { group.run_alone(apply) } else { group.run(apply) };
     let failed = group.commit().err();
     if failed.is_none() && !answers.is_empty() {
         change_commits.fetch_add(1, Ordering::Relaxed);
