@@ -47,12 +47,13 @@ async fn load_records(
     let companies = column(&keys, |key| key.place.company_no);
     let resources = column(&keys, |key| code(key.place.resource));
     let ids = column(&keys, |key| &*key.id);
+    // OFFSET 0 makes PostgreSQL look each key up, and not the keys up for each record.
     let find = transaction
         .prepare_cached(
             "SELECT k.at, r.ordinal, r.state, r.version, r.sequence, r.body
              FROM unnest($2::bigint[], $3::bigint[], $4::text[]) WITH ORDINALITY AS k (company_no, resource, id, at)
-             JOIN records r ON r.tenant_no = $1 AND r.company_no = k.company_no AND r.resource = k.resource
-                 AND r.correlation_id = k.id ORDER BY k.at DESC",
+             CROSS JOIN LATERAL (SELECT * FROM records WHERE tenant_no = $1 AND correlation_id = k.id
+                 AND company_no + 0 = k.company_no AND resource + 0 = k.resource OFFSET 0) r ORDER BY k.at DESC",
         )
         .await
         .map_err(fault)?;

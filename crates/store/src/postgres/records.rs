@@ -13,7 +13,7 @@ use crate::{Page, PageQuery, Record, Records, Result};
 /// The tenant's and the owning company's number: what most statements here start from.
 const OWNER: &str = "SELECT t.no AS tenant_no, h.head,
         CASE WHEN $2::text IS NULL THEN 0 ELSE (SELECT c.ordinal FROM records c
-            WHERE c.tenant_no = t.no AND c.company_no = 0 AND c.resource = $3 AND c.correlation_id = $2) END AS company_no
+            WHERE c.tenant_no = t.no AND c.correlation_id = $2 AND c.company_no + 0 = 0 AND c.resource + 0 = $3) END AS company_no
     FROM tenants t JOIN heads h ON h.tenant_no = t.no WHERE t.id = $1";
 
 async fn start(
@@ -76,7 +76,7 @@ impl Records for PostgresStore {
             .row(
                 &format!(
                     "SELECT r.body, r.sequence FROM ({OWNER}) o JOIN records r ON r.tenant_no = o.tenant_no
-                     AND r.company_no = o.company_no AND r.resource = $4 AND r.correlation_id = $5"
+                     AND r.correlation_id = $5 AND r.company_no + 0 = o.company_no AND r.resource + 0 = $4"
                 ),
                 &[&tenant.as_str(), &company, &code(Resource::companies()), &code(resource), &correlation_id],
             )

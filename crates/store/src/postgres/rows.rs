@@ -64,7 +64,7 @@ pub(super) async fn company_no(on: &Transaction<'_>, tenant_no: i64, company: &s
     let row = on
         .query_opt(
             "SELECT ordinal FROM records
-             WHERE tenant_no = $1 AND company_no = $2 AND resource = $3 AND correlation_id = $4",
+             WHERE tenant_no = $1 AND correlation_id = $4 AND company_no + 0 = $2 AND resource + 0 = $3",
             &[&tenant_no, &TENANT, &code(Resource::companies()), &company],
         )
         .await;

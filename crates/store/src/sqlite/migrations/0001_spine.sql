@@ -40,7 +40,7 @@ CREATE TABLE records (
     body TEXT NOT NULL,
     PRIMARY KEY (tenant_no, company_no, resource, ordinal)
 ) WITHOUT ROWID;
-CREATE UNIQUE INDEX records_by_id ON records (tenant_no, company_no, resource, correlation_id);
+CREATE UNIQUE INDEX records_by_id ON records (tenant_no, correlation_id, company_no, resource);
 
 CREATE TABLE collections (
     tenant_no INTEGER NOT NULL,
