@@ -13,9 +13,10 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::post;
 use domain::problem::Problem;
 use domain::{Fault, Random, TenantId};
+use http_body_util::BodyDataStream;
 use prometheus_client::metrics::counter::Counter;
 use store::{Store, StoreError, Tally};
-use web::{Measures, Refusal};
+use web::{Measures, Refusal, linger};
 
 use crate::OperatorToken;
 use crate::door::{Delivery, Door, DoorError};
@@ -85,6 +86,7 @@ async fn gate(State(operator): State<Arc<Operator>>, request: Request, next: Nex
     } else {
         ("Bearer", "The operator's token is missing; send it as Authorization: Bearer <token>.")
     };
+    linger(request.into_body()).await;
     Refusal::new(StatusCode::UNAUTHORIZED, message)
         .header(WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
         .into_response()
@@ -94,16 +96,27 @@ async fn changes(
     State(operator): State<Arc<Operator>>,
     tenant: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
-    body: Body,
+    mut body: Body,
+) -> Result<Response, Refusal> {
+    // Boxed, so that the layers above pass on a pointer and not the door's whole state.
+    let taken = Box::pin(take(&operator, tenant, &headers, &mut body)).await;
+    if taken.is_err() {
+        linger(body).await;
+    }
+    taken
+}
+
+async fn take(
+    operator: &Operator,
+    tenant: Result<Path<String>, PathRejection>,
+    headers: &HeaderMap,
+    body: &mut Body,
 ) -> Result<Response, Refusal> {
     let Path(tenant) = tenant.map_err(|wrong| Refusal::new(wrong.status(), wrong.body_text()))?;
-    check_type(&headers)?;
-    let idempotency_key = idempotency_key(&headers)?;
-    let tenant = TenantId::new(tenant);
-    let delivery = Delivery { tenant, idempotency_key };
-    // Boxed, so that the layers above pass on a pointer and not the door's whole state.
-    let taking = operator.door.take(&delivery, body.into_data_stream(), operator.counting());
-    let taken = Box::pin(taking).await;
+    check_type(headers)?;
+    let idempotency_key = idempotency_key(headers)?;
+    let delivery = Delivery { tenant: TenantId::new(tenant), idempotency_key };
+    let taken = operator.door.take(&delivery, BodyDataStream::new(body), operator.counting()).await;
     taken.map(IntoResponse::into_response).map_err(|error| door_refusal(&error))
 }
 

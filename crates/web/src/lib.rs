@@ -1,12 +1,14 @@
 //! What every room that speaks HTTP shares: the error body, request ids, measures, and the listener with
 //! its TLS, bounds and orderly end.
 
+mod linger;
 pub mod listener;
 pub mod measure;
 pub mod problem;
 pub mod request_id;
 pub mod tls;
 
+pub use linger::linger;
 pub use listener::{Bounds, Listener, Stopper};
 pub use measure::{Measures, Stopwatch};
 pub use problem::Refusal;
