@@ -332,7 +332,7 @@ pub(crate) async fn any_text_can_be_an_id(stage: Stage) {
         let found = desk.store.find_record(&desk.tenant, None, company("any").resource, absent).await;
         assert_eq!(found, Ok(None), "{absent:?}");
         assert_eq!(
-            desk.find_page(Some(absent), journal("", "j", "{}").resource, 0, 1).await,
+            desk.find_page(Some(absent), journal("any", "j", "{}").resource, 0, 1).await,
             None,
             "{absent:?}"
         );
