@@ -23,6 +23,9 @@ use crate::door::{Delivery, Door, DoorError};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const KEY_BYTES_MAX: usize = 255;
+/// How much of a refused body is still read, so that its sender sees the answer: an operator's, a stranger's.
+const LINGER_BYTES_MAX: usize = 256 * 1024 * 1024;
+const LINGER_STRANGER_BYTES_MAX: usize = 64 * 1024 * 1024;
 const RETRY_AFTER_SECONDS: &str = "5";
 
 /// What the operator's side stands on.
@@ -86,7 +89,7 @@ async fn gate(State(operator): State<Arc<Operator>>, request: Request, next: Nex
     } else {
         ("Bearer", "The operator's token is missing; send it as Authorization: Bearer <token>.")
     };
-    linger(request.into_body()).await;
+    linger(request.into_body(), LINGER_STRANGER_BYTES_MAX);
     Refusal::new(StatusCode::UNAUTHORIZED, message)
         .header(WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
         .into_response()
@@ -101,7 +104,7 @@ async fn changes(
     // Boxed, so that the layers above pass on a pointer and not the door's whole state.
     let taken = Box::pin(take(&operator, tenant, &headers, &mut body)).await;
     if taken.is_err() {
-        linger(body).await;
+        linger(body, LINGER_BYTES_MAX);
     }
     taken
 }
