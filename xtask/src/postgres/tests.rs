@@ -9,20 +9,14 @@ fn ask(cluster: &Cluster, statement: &str) -> String {
     String::from_utf8(psql.stdout).unwrap().trim().to_owned()
 }
 
-/// A test installs nothing: where there is no PostgreSQL there is nothing to see.
-fn start(settings: Settings) -> Option<Cluster> {
-    if let Err(reason) = find_programs() {
-        eprintln!("not tested: {reason}");
-        return None;
-    }
-    Some(Cluster::start(settings).unwrap())
+/// Installs PostgreSQL where there is none, and fails where it cannot.
+fn start(settings: Settings) -> Cluster {
+    Cluster::start(settings).unwrap()
 }
 
 #[test]
 fn a_server_starts_comes_back_and_goes() {
-    let Some(cluster) = start(Settings::default()) else {
-        return;
-    };
+    let cluster = start(Settings::default());
     let folder = cluster.folder.path().to_path_buf();
     assert_eq!(ask(&cluster, "show server_encoding"), "UTF8");
     assert_eq!(ask(&cluster, "show fsync"), "off");
@@ -43,12 +37,8 @@ fn a_server_starts_comes_back_and_goes() {
 
 #[test]
 fn two_servers_live_side_by_side_and_a_dropped_one_is_gone() {
-    let Some(durable) = start(Settings { durable: true }) else {
-        return;
-    };
-    let Some(other) = start(Settings::default()) else {
-        return;
-    };
+    let durable = start(Settings { durable: true });
+    let other = start(Settings::default());
     assert_ne!(durable.url(), other.url());
     assert_eq!(ask(&durable, "show fsync"), "on");
     let folder = durable.folder.path().to_path_buf();
@@ -59,9 +49,7 @@ fn two_servers_live_side_by_side_and_a_dropped_one_is_gone() {
 
 #[test]
 fn a_server_that_cannot_come_back_says_so() {
-    let Some(cluster) = start(Settings::default()) else {
-        return;
-    };
+    let cluster = start(Settings::default());
     cluster.configure("max_connections = 'plenty'\n").unwrap();
     let reason = cluster.restart().unwrap_err();
     assert!(reason.contains("pg_ctl"), "{reason}");
