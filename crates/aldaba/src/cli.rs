@@ -46,6 +46,11 @@ pub(crate) enum Command {
     /// Subscriptions and their keys
     #[command(subcommand)]
     Key(Key),
+    /// Keys that sign tokens
+    #[command(subcommand)]
+    SigningKeys(SigningKeys),
+    /// Who signed in, what was granted, refreshed, reused, revoked: newest first
+    Audit(Audit),
     /// Records: loads them, or makes sample ones
     #[command(subcommand)]
     Changes(Changes),
@@ -209,6 +214,21 @@ pub(crate) enum Client {
         #[arg(required = true)]
         uris: Vec<String>,
     },
+    /// Changes how it signs users in; what is not named stays as it is
+    Set {
+        id: String,
+        #[arg(long, value_enum)]
+        pkce: Option<PkceMode>,
+        /// Whether users are asked before it gets access
+        #[arg(long, value_name = "true|false")]
+        consent: Option<bool>,
+        /// Whether the callback carries an id_token
+        #[arg(long, value_name = "true|false")]
+        callback_id_token: Option<bool>,
+        /// An address it may be sent to after sign-out (repeatable; replaces all)
+        #[arg(long = "post-logout-uri", value_name = "URI")]
+        post_logout_uris: Vec<String>,
+    },
     /// Makes a new secret and prints it, once
     Rotate {
         id: String,
@@ -258,6 +278,38 @@ pub(crate) enum Key {
 pub(crate) enum Slot {
     Primary,
     Secondary,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum SigningKeys {
+    /// Lists the keys and what each is good for
+    List,
+    /// Makes the next key: published now, signing 24 hours later
+    Rotate {
+        /// For a compromise: signs at once; older keys end, and with them every token they signed
+        #[arg(long)]
+        now: bool,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Audit {
+    /// Only this kind, as in signed_in, sign_in_failed, granted, refreshed, refresh_reused, revoked
+    #[arg(long)]
+    pub(crate) kind: Option<String>,
+    /// Only this user: e-mail address or id
+    #[arg(long)]
+    pub(crate) user: Option<String>,
+    #[arg(long, value_name = "ID")]
+    pub(crate) tenant: Option<String>,
+    #[arg(long, value_name = "ID")]
+    pub(crate) client: Option<String>,
+    /// Only what is older: the `next` of an earlier page
+    #[arg(long, value_name = "MARK")]
+    pub(crate) before: Option<String>,
+    /// How many records, 1000 at most
+    #[arg(long, default_value_t = 100)]
+    pub(crate) limit: usize,
 }
 
 #[derive(Debug, Subcommand)]

@@ -1,5 +1,6 @@
 //! How the program ends: documented codes, and one line that says why.
 
+use identity::KeyFault;
 use operator::admin::AdminError;
 use store::{ArchiveError, StoreError};
 
@@ -79,6 +80,15 @@ impl From<ArchiveError> for Failure {
         match error {
             ArchiveError::Store(error) => error.into(),
             ArchiveError::NotEmpty => Self::Refused(error.to_string()),
+            other => Self::Failed(other.to_string()),
+        }
+    }
+}
+
+impl From<KeyFault> for Failure {
+    fn from(fault: KeyFault) -> Self {
+        match fault {
+            KeyFault::Store(error) => error.into(),
             other => Self::Failed(other.to_string()),
         }
     }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::{Clock, Ticks};
-use store::{Result, Store};
+use store::{Cutoffs, Result, Store};
 use tokio::sync::watch;
 
 use crate::config::Config;
@@ -17,11 +17,13 @@ const BITE_ROWS: usize = 1000;
 pub(crate) struct Keep {
     pub(crate) log: Duration,
     pub(crate) idempotency_keys: Duration,
+    pub(crate) audit: Duration,
 }
 
 impl From<&Config> for Keep {
     fn from(config: &Config) -> Self {
-        Self { log: config.retention.log, idempotency_keys: config.retention.idempotency_keys }
+        let kept = &config.retention;
+        Self { log: kept.log, idempotency_keys: kept.idempotency_keys, audit: kept.audit }
     }
 }
 
@@ -45,7 +47,8 @@ pub(crate) async fn run(
 pub(crate) async fn round(store: &dyn Store, now: Ticks, keep: Keep) -> Result<usize> {
     let mut rows = 0;
     loop {
-        let gone = store.expire(now, now.minus(keep.idempotency_keys), BITE_ROWS).await?.total();
+        let (processes, audit) = (now.minus(keep.idempotency_keys), now.minus(keep.audit));
+        let gone = store.expire(Cutoffs { now, processes, audit }, BITE_ROWS).await?.total();
         rows += gone;
         if gone == 0 {
             break;

@@ -71,6 +71,8 @@ async fn dispatch(command: Command, sources: Sources, output: Output) -> Outcome
         Command::User(user) => commands::user::run(user, &sources, output).await,
         Command::Client(client) => commands::client::run(client, &sources, output).await,
         Command::Key(key) => commands::key::run(key, &sources, output).await,
+        Command::SigningKeys(keys) => commands::signing_keys::run(keys, &sources, output).await,
+        Command::Audit(audit) => commands::audit::run(audit, &sources, output).await,
         Command::Changes(changes) => commands::changes::run(changes, &sources, output).await,
         Command::Store(store) => commands::store::run(store, &sources, output).await,
         Command::Init(_) | Command::Completions { .. } => Ok(()),

@@ -27,14 +27,14 @@ pub(crate) async fn run(args: &Serve, mut sources: Sources) -> Outcome {
     let Some(token) = config.operator.token.clone() else {
         return Err(Failure::Config(Vec::new()));
     };
-    let Opened { store, .. } = open(&config).await?;
-    if store.dev_credentials().await?.is_some() {
+    let opened = open(&config).await?;
+    if opened.store.dev_credentials().await?.is_some() {
         return Err(Failure::Refused(
             "this store was made by `aldaba dev` and holds plain credentials; serve another one".into(),
         ));
     }
     let ending = Ending::listen()?;
-    let service = Service::bind(config, store, &token).await?;
+    let service = Service::bind(config, opened, &token).await?;
     tracing::info!(
         public = %service.public_address()?,
         operator = %service.operator_address()?,

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use domain::{Clock, Random, Secret};
+use identity::Identity;
 use operator::{Operator, OperatorToken};
 use store::Store;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -17,20 +18,21 @@ use crate::config::Config;
 use crate::exit::Failure;
 use crate::health::{self, Gauges, Health};
 use crate::housekeeping;
-use crate::wiring::{SystemClock, SystemRandom};
+use crate::wiring::{self, Opened, SystemClock, SystemRandom};
 
 /// Everything that is needed to serve; listeners are bound, nothing is served yet.
 pub(crate) struct Service {
     public: Listener,
     operator: Listener,
     store: Arc<dyn Store>,
+    identity: Arc<Identity>,
     config: Config,
     measures: Measures,
     token: OperatorToken,
 }
 
 impl Service {
-    pub(crate) async fn bind(config: Config, store: Arc<dyn Store>, token: &Secret) -> Result<Self, Failure> {
+    pub(crate) async fn bind(mut config: Config, opened: Opened, token: &Secret) -> Result<Self, Failure> {
         let tls = match &config.server.tls {
             Some(pem) => Some(tls::from_pem_files(&pem.certificates, &pem.key).map_err(Failure::Failed)?),
             None => None,
@@ -42,8 +44,16 @@ impl Service {
         };
         let public = bind("server.listen", config.server.listen, tls, bounds).await?;
         let operator = bind("operator.listen", config.operator.listen, None, bounds).await?;
+        fill_urls(&mut config, public.address()?);
         let measures = Measures::new();
-        Ok(Self { public, operator, store, config, measures, token: OperatorToken::new(token) })
+        let store = opened.store.clone();
+        let identity = Arc::new(wiring::identity(&config, opened, &measures).await?);
+        let token = OperatorToken::new(token);
+        Ok(Self { public, operator, store, identity, config, measures, token })
+    }
+
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
     }
 
     pub(crate) fn public_address(&self) -> Result<SocketAddr, Failure> {
@@ -67,11 +77,13 @@ impl Service {
             gauges: Gauges::register(&self.measures),
         };
         let desk = Operator::new(self.store.clone(), random.clone(), self.token, &self.measures);
-        let public = health::probes(health.clone());
+        let public = identity::router(self.identity.clone()).merge(health::probes(health.clone()));
         let operators =
             operator::router(desk).merge(health::probes(health.clone())).merge(health::metrics(health));
         let side = |side, router: Router| {
-            let with = Outermost { random: random.clone(), measures: self.measures.clone(), side };
+            let trusted_proxies = self.config.server.trusted_proxies.clone().into();
+            let measures = self.measures.clone();
+            let with = Outermost { random: random.clone(), measures, side, trusted_proxies };
             finished(router, with)
         };
         let housekeeping = tokio::spawn(housekeeping::run(
@@ -80,15 +92,26 @@ impl Service {
             (&self.config).into(),
             stopped.clone(),
         ));
+        let keys = tokio::spawn(self.identity.tend(stopped.clone()));
         let public = tokio::spawn(self.public.serve(side("public", public), stopped.clone()));
         let operators = tokio::spawn(self.operator.serve(side("operator", operators), stopped));
         ending.told().await;
         tracing::info!("stopping: no new requests, those under way finish");
         draining.store(true, Ordering::Relaxed);
         stopper.stop();
-        let _ = tokio::join!(public, operators, housekeeping);
+        let _ = tokio::join!(public, operators, housekeeping, keys);
         self.store.close().await;
         Ok(())
+    }
+}
+
+/// Addresses that were not configured are where the listener is.
+fn fill_urls(config: &mut Config, listening: SocketAddr) {
+    let scheme = if config.server.tls.is_some() { "https" } else { "http" };
+    for url in [&mut config.server.base_url, &mut config.server.auth_url] {
+        if url.is_empty() {
+            *url = format!("{scheme}://{listening}");
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The words and rules of Aldaba: ids, the catalogue of resources, records, changes and their events.
 //! Pure: no I/O, no clock, no async; time and chance come in through the ports.
 
+pub mod caller;
 pub mod catalogue;
 pub mod change;
 pub mod event;
@@ -14,15 +15,18 @@ pub mod ports;
 pub mod problem;
 pub mod record;
 pub mod redirect_uri;
+pub mod scope;
 pub mod secret;
 pub mod subscription;
 pub mod suggest;
 pub mod tax_id;
 pub mod time;
 
+pub use caller::Caller;
 pub use catalogue::{Area, Resource};
 pub use fault::Fault;
 pub use ids::{ClientId, CorrelationId, GrantId, Guid, MembershipId, ProcessId, TenantId, UserId};
 pub use ports::{Clock, Random};
+pub use scope::{Scope, Scopes};
 pub use secret::Secret;
 pub use time::Ticks;

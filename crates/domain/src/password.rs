@@ -10,6 +10,11 @@ use crate::secret::Secret;
 pub const PASSWORD_BYTES_MAX: usize = 1024;
 pub const PASSWORD_CHARS_MIN: usize = 8;
 
+/// What an unknown user's password is compared with: at the cost of every other hash, but made of random
+/// bytes, so that no password is known for it.
+pub const NOBODY: &str = "$argon2id$v=19$m=19456,t=2,p=1$tZ2v6hH9mJxqQ0d3B1uK8w$\
+                          H2c0b5mZ4k8s1Xq7vT9yWg3nJ6rLdPaEoUiFhSxKzQc";
+
 /// A hash in PHC form; the error says what is wrong with the password.
 pub fn hash(password: &Secret, random: &dyn Random) -> Result<String, &'static str> {
     let text = password.reveal();
@@ -51,6 +56,17 @@ mod tests {
         assert!(matches(&Secret::new("contraseña larga"), &kept));
         assert!(!matches(&Secret::new("contraseña corta"), &kept));
         assert!(!matches(&Secret::new("contraseña larga"), "not a hash"));
+    }
+
+    #[test]
+    fn nobodys_hash_costs_what_every_hash_costs() {
+        let nobody = argon2::password_hash::phc::PasswordHash::new(NOBODY).unwrap();
+        let kept = hash(&Secret::new("contraseña larga"), &Same).unwrap();
+        let kept = argon2::password_hash::phc::PasswordHash::new(&kept).unwrap();
+        assert_eq!((nobody.algorithm, nobody.version), (kept.algorithm, kept.version));
+        assert_eq!(nobody.params.to_string(), kept.params.to_string());
+        assert_eq!(nobody.salt.unwrap().len(), kept.salt.unwrap().len());
+        assert_eq!(nobody.hash.unwrap().len(), kept.hash.unwrap().len());
     }
 
     #[test]

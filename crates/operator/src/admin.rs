@@ -64,6 +64,15 @@ pub struct NewClient {
     pub callback_id_token: bool,
 }
 
+/// What is to be changed of a client; what is not given stays.
+#[derive(Clone, Debug, Default)]
+pub struct ClientChange {
+    pub pkce: Option<Pkce>,
+    pub consent: Option<Consent>,
+    pub callback_id_token: Option<bool>,
+    pub post_logout_uris: Option<Vec<String>>,
+}
+
 /// A pair of keys, in plain; shown once.
 #[derive(Clone, Debug)]
 pub struct Keys {
@@ -178,6 +187,7 @@ impl Admin {
             equipo_user_id: short_number(self.random.guid()),
             second_client_id: short_number(self.random.guid()),
             created_at: self.now(),
+            last_used_at: None,
         };
         self.store.add_membership(&membership).await?;
         Ok(membership)
@@ -200,15 +210,14 @@ impl Admin {
             None => ClientId::from(self.random.guid()),
         };
         for uri in &new.redirect_uris {
-            redirect_uri::check(uri)
-                .map_err(|why| AdminError::Invalid(format!("the redirect address {uri} {why}")))?;
+            check_redirect(uri)?;
         }
         let client = Client {
             id,
             guid: self.random.guid(),
             name: checked_name(&new.name)?,
             redirect_uris: new.redirect_uris,
-            post_logout_uris: new.post_logout_uris,
+            post_logout_uris: checked_logout_uris(new.post_logout_uris)?,
             pkce: new.pkce,
             consent: new.consent,
             callback_id_token: new.callback_id_token,
@@ -234,11 +243,23 @@ impl Admin {
     pub async fn add_redirect_uris(&self, id: &str, uris: &[String]) -> Result<Client> {
         let mut client = self.client(id).await?;
         for uri in uris {
-            redirect_uri::check(uri)
-                .map_err(|why| AdminError::Invalid(format!("the redirect address {uri} {why}")))?;
+            check_redirect(uri)?;
             if !client.redirect_uris.contains(uri) {
                 client.redirect_uris.push(uri.clone());
             }
+        }
+        found(self.store.update_client(&client).await?, || format!("client \"{id}\""))?;
+        Ok(client)
+    }
+
+    /// Changes what is given of how a client signs users in.
+    pub async fn set_client(&self, id: &str, change: ClientChange) -> Result<Client> {
+        let mut client = self.client(id).await?;
+        client.pkce = change.pkce.unwrap_or(client.pkce);
+        client.consent = change.consent.unwrap_or(client.consent);
+        client.callback_id_token = change.callback_id_token.unwrap_or(client.callback_id_token);
+        if let Some(uris) = change.post_logout_uris {
+            client.post_logout_uris = checked_logout_uris(uris)?;
         }
         found(self.store.update_client(&client).await?, || format!("client \"{id}\""))?;
         Ok(client)
@@ -293,6 +314,21 @@ fn found(there: bool, what: impl FnOnce() -> String) -> Result<()> {
 fn short_number(guid: Guid) -> String {
     let [a, b, c, ..] = *guid.as_bytes();
     u32::from_be_bytes([0, a, b, c]).to_string()
+}
+
+fn check_redirect(uri: &str) -> Result<()> {
+    redirect_uri::check(uri).map_err(|why| AdminError::Invalid(format!("the redirect address {uri} {why}")))
+}
+
+/// Addresses to go to after sign-out follow the same rules; there is nothing to show out of band.
+fn checked_logout_uris(uris: Vec<String>) -> Result<Vec<String>> {
+    for uri in &uris {
+        check_redirect(uri)?;
+        if uri == redirect_uri::OUT_OF_BAND {
+            return Err(AdminError::Invalid(format!("{uri} is no address to go to after sign-out")));
+        }
+    }
+    Ok(uris)
 }
 
 fn checked_name(name: &str) -> Result<String> {

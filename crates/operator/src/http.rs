@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::Body;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, Request, State};
+use axum::extract::rejection::{PathRejection, QueryRejection};
+use axum::extract::{Path, Query, Request, State};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::middleware::{self, Next};
 use axum::response::{IntoResponse, Response};
-use axum::routing::post;
+use axum::routing::{get, post};
 use domain::problem::Problem;
 use domain::{Fault, Random, TenantId};
 use http_body_util::BodyDataStream;
@@ -19,6 +19,8 @@ use store::{Store, StoreError, Tally};
 use web::{Measures, Refusal, linger};
 
 use crate::OperatorToken;
+use crate::admin::AdminError;
+use crate::audit::{self, AuditAsk};
 use crate::door::{Delivery, Door, DoorError};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
@@ -30,6 +32,7 @@ const RETRY_AFTER_SECONDS: &str = "5";
 
 /// What the operator's side stands on.
 pub struct Operator {
+    store: Arc<dyn Store>,
     door: Door,
     token: OperatorToken,
     accepted: Counter,
@@ -54,7 +57,7 @@ impl Operator {
             registry.register("changes_accepted", "Changes accepted and committed", accepted.clone());
             registry.register("changes_rejected", "Changes refused", rejected.clone());
         });
-        Self { door: Door::new(store, random), token, accepted, rejected }
+        Self { door: Door::new(store.clone(), random), store, token, accepted, rejected }
     }
 
     /// Counts what a request brings in; what an earlier one under its key had brought in was counted then.
@@ -76,6 +79,8 @@ pub fn router(operator: Operator) -> Router {
     Router::new()
         .route("/operator/v1/tenants/{tenant}/changes", post(changes))
         .route("/operator/v1/tenants/{tenant}/changes/", post(changes))
+        .route("/operator/v1/audit", get(audit))
+        .route("/operator/v1/audit/", get(audit))
         .route_layer(middleware::from_fn_with_state(operator.clone(), gate))
         .with_state(operator)
 }
@@ -93,6 +98,33 @@ async fn gate(State(operator): State<Arc<Operator>>, request: Request, next: Nex
     Refusal::new(StatusCode::UNAUTHORIZED, message)
         .header(WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
         .into_response()
+}
+
+/// The query of the audit.
+#[derive(Debug, Default, serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct AuditParams {
+    kind: Option<String>,
+    user: Option<String>,
+    tenant: Option<String>,
+    client: Option<String>,
+    before: Option<String>,
+    page_size: Option<usize>,
+}
+
+async fn audit(
+    State(operator): State<Arc<Operator>>,
+    query: Result<Query<AuditParams>, QueryRejection>,
+) -> Result<Response, Refusal> {
+    let Query(asked) = query.map_err(|wrong| Refusal::new(wrong.status(), wrong.body_text()))?;
+    let AuditParams { kind, user, tenant, client, before, page_size } = asked;
+    let ask = AuditAsk { kind, user, tenant, client, before, rows_max: page_size };
+    let page = audit::page(&*operator.store, &ask).await;
+    page.map(|page| axum::Json(page).into_response()).map_err(|error| match error {
+        AdminError::Invalid(why) => coded(400, "invalid_parameter", why),
+        AdminError::Missing(_) => coded(404, "not_found", error.to_string()),
+        AdminError::Store(error) => store_refusal(&error),
+    })
 }
 
 async fn changes(

@@ -2,6 +2,7 @@
 //! tenants, users, clients and subscriptions.
 
 pub mod admin;
+pub mod audit;
 pub mod door;
 mod http;
 mod token;

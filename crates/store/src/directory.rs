@@ -63,6 +63,23 @@ pub struct Membership {
     pub equipo_user_id: String,
     pub second_client_id: String,
     pub created_at: Ticks,
+    /// When the user last chose this tenant at a sign-in.
+    pub last_used_at: Option<Ticks>,
+}
+
+/// A user's place in a tenant, with all that a token says of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seat {
+    pub user: User,
+    pub tenant: Tenant,
+    pub membership: Membership,
+}
+
+impl Seat {
+    /// Whether neither the user nor the tenant is disabled.
+    pub fn is_open(&self) -> bool {
+        self.user.standing == Standing::Active && self.tenant.standing == Standing::Active
+    }
 }
 
 #[async_trait]
@@ -76,12 +93,18 @@ pub trait Directory: Send + Sync + 'static {
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool>;
 
     async fn add_user(&self, user: &User) -> Result<()>;
+    async fn find_user(&self, id: &UserId) -> Result<Option<User>>;
     async fn find_user_by_email(&self, email: &str) -> Result<Option<User>>;
     async fn users(&self) -> Result<Vec<User>>;
     async fn set_user_standing(&self, id: &UserId, standing: Standing) -> Result<bool>;
+    /// A new password ends the user's sessions.
     async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool>;
 
     async fn add_membership(&self, membership: &Membership) -> Result<()>;
     async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool>;
     async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>>;
+    /// The user's place in a tenant, whatever the standing of either.
+    async fn find_seat(&self, user: &UserId, tenant: &TenantId) -> Result<Option<Seat>>;
+    /// The user's open seats: most recently used first, then by the tenant's name.
+    async fn open_seats(&self, user: &UserId) -> Result<Vec<Seat>>;
 }

@@ -1,10 +1,10 @@
 //! Codes, grants and refresh tokens: what is used once is taken in one transaction, by one taker.
 
 use async_trait::async_trait;
-use domain::{ClientId, GrantId, Secret, TenantId, Ticks, UserId};
+use domain::{ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, UserId};
 use std::time::Duration;
 
-use crate::Result;
+use crate::{AuditEntry, AuditKind, Result, Trace};
 
 /// An authorization code that waits to be redeemed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub struct Grant {
     pub tenant: TenantId,
     pub details: String,
     pub created_at: Ticks,
+    /// When a token was last got from it.
+    pub last_used_at: Ticks,
     /// When the last token that came of it has expired.
     pub expires_at: Ticks,
     pub revoked_at: Option<Ticks>,
@@ -39,6 +41,15 @@ pub struct NewGrant {
 /// Looks at a code that was just taken and decides whether a grant comes of it. Runs inside the
 /// transaction, so it must not wait for anything.
 pub type Judge = Box<dyn FnOnce(&Code) -> Option<NewGrant> + Send>;
+
+/// Who takes a code, and when.
+#[derive(Clone, Debug)]
+pub struct Taking {
+    pub code: Secret,
+    pub client: ClientId,
+    pub now: Ticks,
+    pub trace: Trace,
+}
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CodeTaken {
@@ -66,6 +77,15 @@ pub struct Rotation {
     pub successor_expires_at: Option<Ticks>,
     pub grace: Duration,
     pub now: Ticks,
+    pub trace: Trace,
+}
+
+/// A refresh token as a look-up finds it, live or not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RefreshToken {
+    pub grant: Grant,
+    pub expires_at: Ticks,
+    pub is_used: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -92,23 +112,59 @@ pub enum RefreshRotated {
 
 #[async_trait]
 pub trait Grants: Send + Sync + 'static {
-    async fn keep_code(&self, code: &Secret, kept: &Code) -> Result<()>;
+    /// Keeps a code, and that the user chose this membership now.
+    async fn keep_code(&self, code: &Secret, kept: &Code, chosen: &MembershipId, now: Ticks) -> Result<()>;
 
-    /// Consumes a code for its client and makes the grant, in one transaction.
-    async fn take_code(
-        &self,
-        code: &Secret,
-        client: &ClientId,
-        now: Ticks,
-        judge: Judge,
-    ) -> Result<CodeTaken>;
+    /// Consumes a code for its client, makes the grant and records it, in one transaction.
+    async fn take_code(&self, taking: &Taking, judge: Judge) -> Result<CodeTaken>;
 
+    /// Rotates, or revokes the grant where the token was used before, and records it, in one transaction.
     async fn rotate_refresh(&self, rotation: &Rotation) -> Result<RefreshRotated>;
+
+    async fn find_refresh_token(&self, token: &Secret) -> Result<Option<RefreshToken>>;
 
     async fn find_grant(&self, id: &GrantId) -> Result<Option<Grant>>;
 
-    /// False where there is no such grant or it was revoked before.
-    async fn revoke_grant(&self, id: &GrantId, now: Ticks) -> Result<bool>;
+    /// The user's grants that are neither revoked nor expired, last used first.
+    async fn live_grants(&self, user: &UserId, now: Ticks) -> Result<Vec<Grant>>;
+
+    /// Whether a grant is there and not revoked, its client, user and tenant are active, and the user
+    /// still belongs to the tenant.
+    async fn grant_is_live(&self, id: &GrantId) -> Result<bool>;
+
+    /// Revokes and records it; false where there is no such grant or it was revoked before.
+    async fn revoke_grant(&self, id: &GrantId, now: Ticks, trace: &Trace, note: &str) -> Result<bool>;
+}
+
+/// What the audit says of a code that was taken; `before` is what came of its first use, where that is kept.
+pub(crate) fn taking_entry(taking: &Taking, taken: &CodeTaken, before: Option<&Grant>) -> Option<AuditEntry> {
+    let entry = |kind| AuditEntry::new(kind, taking.now, &taking.trace).client(&taking.client);
+    match (taken, before) {
+        (CodeTaken::Fresh { grant: Some(grant), .. }, _) => Some(entry(AuditKind::Granted).of_grant(grant)),
+        (CodeTaken::Reused { .. }, Some(before)) => Some(entry(AuditKind::CodeReused).of_grant(before)),
+        (CodeTaken::Reused { revoked }, None) => {
+            Some(AuditEntry { grant: revoked.clone(), ..entry(AuditKind::CodeReused) })
+        }
+        (CodeTaken::Fresh { grant: None, .. } | CodeTaken::Expired | CodeTaken::Unknown, _) => None,
+    }
+}
+
+/// What the audit says of a refresh token that was presented.
+pub(crate) fn rotation_entry(rotation: &Rotation, verdict: &RefreshVerdict) -> Option<AuditEntry> {
+    let entry = |kind, grant| Some(AuditEntry::new(kind, rotation.now, &rotation.trace).of_grant(grant));
+    match verdict {
+        RefreshVerdict::Rotate { grant, .. } => entry(AuditKind::Refreshed, grant),
+        RefreshVerdict::Revoke(grant) => entry(AuditKind::RefreshReused, grant),
+        RefreshVerdict::Done(RefreshRotated::Retried { grant, .. }) => {
+            entry(AuditKind::Refreshed, grant).map(|entry| entry.note("the same answer again"))
+        }
+        RefreshVerdict::Done(_) => None,
+    }
+}
+
+/// What the audit says of a grant that was revoked on purpose.
+pub(crate) fn revocation_entry(grant: &Grant, now: Ticks, trace: &Trace, note: &str) -> AuditEntry {
+    AuditEntry::new(AuditKind::Revoked, now, trace).of_grant(grant).note(note)
 }
 
 /// Purposes of the fingerprints.
@@ -130,7 +186,7 @@ pub(crate) struct RefreshRow {
 /// What to do about a refresh token that was presented.
 pub(crate) enum RefreshVerdict {
     Done(RefreshRotated),
-    Revoke(GrantId),
+    Revoke(Grant),
     /// The grant as it becomes: it lives at least as long as its tokens.
     Rotate {
         grant: Grant,
@@ -160,13 +216,14 @@ pub(crate) fn refresh_verdict(
             let expires_at = row.successor_expires_at.unwrap_or(row.expires_at);
             return RefreshVerdict::Done(RefreshRotated::Retried { grant, expires_at });
         }
-        return RefreshVerdict::Revoke(grant.id);
+        return RefreshVerdict::Revoke(grant);
     }
     if rotation.now >= row.expires_at {
         return RefreshVerdict::Done(RefreshRotated::Expired);
     }
     // Absolute unless the caller slides it.
     let expires_at = rotation.successor_expires_at.unwrap_or(row.expires_at);
-    let grant = Grant { expires_at: grant.expires_at.max(expires_at), ..grant };
+    let (last_used_at, lives_until) = (rotation.now, grant.expires_at.max(expires_at));
+    let grant = Grant { expires_at: lives_until, last_used_at, ..grant };
     RefreshVerdict::Rotate { grant, expires_at }
 }

@@ -19,10 +19,30 @@ pub struct SigningKey {
 
 #[async_trait]
 pub trait SigningKeys: Send + Sync + 'static {
-    async fn add_signing_key(&self, key: &SigningKey) -> Result<()>;
+    /// Adds a key behind `newest`, the kid of the newest that there is (none in a new store). False where
+    /// another key is the newest by now: somebody else was faster. Where the clock stands or has jumped back,
+    /// `created_at` is moved to the moment after that of `newest`, so that the order is that of adding.
+    async fn add_signing_key(&self, key: &SigningKey, newest: Option<&str>) -> Result<bool>;
     /// All that are kept, oldest first.
     async fn signing_keys(&self) -> Result<Vec<SigningKey>>;
+    /// From then on its signatures count no more.
     async fn retire_signing_key(&self, kid: &str, at: Ticks) -> Result<bool>;
+    /// The key is gone, its private half with it.
+    async fn forget_signing_key(&self, kid: &str) -> Result<bool>;
+}
+
+/// When a key that is added behind the newest one (its kid and time) is made, or nothing where it is not to
+/// be added.
+pub(crate) fn made_behind(
+    key: &SigningKey,
+    expected: Option<&str>,
+    newest: Option<(&str, Ticks)>,
+) -> Option<Ticks> {
+    match (expected, newest) {
+        (None, None) => Some(key.created_at),
+        (Some(expected), Some((kid, at))) if kid == expected => Some(key.created_at.max(at.next())),
+        _ => None,
+    }
 }
 
 /// What the private half of a key is sealed for.

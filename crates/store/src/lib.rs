@@ -3,6 +3,7 @@
 
 mod applications;
 pub mod archive;
+mod audit;
 mod changes;
 mod directory;
 mod error;
@@ -12,6 +13,7 @@ pub mod memory;
 mod plan;
 pub mod postgres;
 mod records;
+mod sessions;
 pub mod sqlite;
 mod upkeep;
 mod vault;
@@ -23,23 +25,33 @@ use domain::{Clock, Random};
 
 pub use applications::{Applications, Client, ClientSecret, Consent, KeySlot, Pkce, Subscription};
 pub use archive::{Archive, ArchiveError, Summary, Value};
+pub use audit::{Audit, AuditEntry, AuditKind, AuditMark, AuditQuery, AuditRecord, Trace};
 
 pub use changes::{
     ChangeBatch, ChangeLog, Checkpoint, ERRORS_LISTED_MAX, Line, LineFault, LogBounds, LogEntry, LogPage,
     LogQuery, Progress, Tally,
 };
-pub use directory::{Directory, Membership, Standing, Tenant, User};
+pub use directory::{Directory, Membership, Seat, Standing, Tenant, User};
 pub use error::{Result, StoreError};
-pub use grants::{Code, CodeTaken, Grant, Grants, Judge, NewGrant, RefreshRotated, Rotation};
+pub use grants::{
+    Code, CodeTaken, Grant, Grants, Judge, NewGrant, RefreshRotated, RefreshToken, Rotation, Taking,
+};
 pub use keys::{SigningKey, SigningKeys};
 pub use records::{Page, PageQuery, Record, Records};
-pub use upkeep::{Expired, Health, Upkeep};
+pub use sessions::{Session, Sessions};
+pub use upkeep::{Cutoffs, Expired, Health, Upkeep};
 pub use vault::{MasterKey, Vault};
 
 /// Everything that is kept, behind one door.
-pub trait Store: ChangeLog + Records + Directory + Applications + Grants + SigningKeys + Upkeep {}
+pub trait Store:
+    ChangeLog + Records + Directory + Applications + Grants + Sessions + Audit + SigningKeys + Upkeep
+{
+}
 
-impl<T: ChangeLog + Records + Directory + Applications + Grants + SigningKeys + Upkeep> Store for T {}
+impl<T> Store for T where
+    T: ChangeLog + Records + Directory + Applications + Grants + Sessions + Audit + SigningKeys + Upkeep
+{
+}
 
 /// What every store is given from outside.
 #[derive(Clone)]

@@ -10,9 +10,9 @@ pub trait Upkeep: Send + Sync + 'static {
     /// Asks the store for a sign of life.
     async fn health(&self) -> Result<Health>;
 
-    /// Deletes up to `rows_max` rows each of what expired before `now`: codes, refresh tokens, grants
-    /// without a live token, key overlaps, idempotency keys untouched since `processes_before`.
-    async fn expire(&self, now: Ticks, processes_before: Ticks, rows_max: usize) -> Result<Expired>;
+    /// Deletes up to `rows_max` rows each of what has had its time: codes, refresh tokens, sessions,
+    /// grants without a live token, key overlaps, idempotency keys, audit records.
+    async fn expire(&self, cutoffs: Cutoffs, rows_max: usize) -> Result<Expired>;
 
     /// Deletes up to `rows_max` rows of companies that were deleted and of tenants that were erased.
     async fn purge(&self, rows_max: usize) -> Result<usize>;
@@ -31,6 +31,16 @@ pub struct Health {
     pub queued: usize,
 }
 
+/// What lies before these moments has had its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cutoffs {
+    /// Of what carries its own end.
+    pub now: Ticks,
+    /// Of idempotency keys, by when they were last used.
+    pub processes: Ticks,
+    pub audit: Ticks,
+}
+
 /// How many rows went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Expired {
@@ -39,11 +49,19 @@ pub struct Expired {
     pub grants: usize,
     pub keys: usize,
     pub processes: usize,
+    pub sessions: usize,
+    pub audit: usize,
 }
 
 impl Expired {
     pub fn total(self) -> usize {
-        self.codes + self.refresh_tokens + self.grants + self.keys + self.processes
+        self.codes
+            + self.refresh_tokens
+            + self.grants
+            + self.keys
+            + self.processes
+            + self.sessions
+            + self.audit
     }
 }
 

@@ -1,6 +1,7 @@
 //! What every room that speaks HTTP shares: the error body, request ids, measures, and the listener with
 //! its TLS, bounds and orderly end.
 
+pub mod address;
 mod linger;
 pub mod listener;
 pub mod measure;
@@ -8,6 +9,7 @@ pub mod problem;
 pub mod request_id;
 pub mod tls;
 
+pub use address::ClientAddress;
 pub use linger::linger;
 pub use listener::{Bounds, Listener, Stopper};
 pub use measure::{Measures, Stopwatch};

@@ -7,8 +7,11 @@ use axum::http::header::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
 use domain::Random;
+use ipnet::IpNet;
 use tracing::Instrument;
 
+use crate::address::client_address;
+use crate::listener::Peer;
 use crate::measure::{Measures, Stopwatch};
 use crate::problem::write_body;
 
@@ -24,6 +27,8 @@ pub struct Outermost {
     pub measures: Measures,
     /// Which listener this is, for the measures.
     pub side: &'static str,
+    /// Proxies whose word counts for where a request comes from.
+    pub trusted_proxies: Arc<[IpNet]>,
 }
 
 impl std::fmt::Debug for Outermost {
@@ -36,6 +41,9 @@ impl std::fmt::Debug for Outermost {
 pub async fn outermost(State(with): State<Arc<Outermost>>, mut request: Request, next: Next) -> Response {
     let id = given(&request).unwrap_or_else(|| with.random.guid().to_string().into());
     request.extensions_mut().insert(RequestId(id.clone()));
+    let peer = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
+    let address = client_address(peer, request.headers(), &with.trusted_proxies);
+    request.extensions_mut().insert(address);
     let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
     let method = request.method().clone();
     let span = tracing::info_span!("request", id = &*id, %method, route);

@@ -1,6 +1,6 @@
 //! `aldaba client`.
 
-use operator::admin::NewClient;
+use operator::admin::{ClientChange, NewClient};
 use serde::Serialize;
 use store::{Client as Kept, Consent, Pkce, Standing};
 
@@ -42,16 +42,23 @@ fn shown(client: Kept, secret: Option<String>) -> Shown {
     }
 }
 
+fn pkce_of(mode: PkceMode) -> Pkce {
+    match mode {
+        PkceMode::Required => Pkce::Required,
+        PkceMode::IfSent => Pkce::IfSent,
+        PkceMode::Ignore => Pkce::Ignore,
+    }
+}
+
+fn consent_of(is_asked: bool) -> Consent {
+    if is_asked { Consent::Required } else { Consent::None }
+}
+
 pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> Outcome {
     let admin = super::admin(sources).await?;
     match command {
         Client::Add { name, id, redirect_uris, post_logout_uris, pkce, consent, no_callback_id_token } => {
-            let pkce = match pkce {
-                PkceMode::Required => Pkce::Required,
-                PkceMode::IfSent => Pkce::IfSent,
-                PkceMode::Ignore => Pkce::Ignore,
-            };
-            let consent = if consent { Consent::Required } else { Consent::None };
+            let (pkce, consent) = (pkce_of(pkce), consent_of(consent));
             let callback_id_token = !no_callback_id_token;
             let new =
                 NewClient { id, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token };
@@ -79,6 +86,24 @@ pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> O
         Client::Redirect { id, uris } => {
             let client = shown(admin.add_redirect_uris(&id, &uris).await?, None);
             output.result(&client, || client.redirect_uris.join("\n"));
+        }
+        Client::Set { id, pkce, consent, callback_id_token, post_logout_uris } => {
+            let change = ClientChange {
+                pkce: pkce.map(pkce_of),
+                consent: consent.map(consent_of),
+                callback_id_token,
+                post_logout_uris: Some(post_logout_uris).filter(|uris| !uris.is_empty()),
+            };
+            let client = shown(admin.set_client(&id, change).await?, None);
+            output.result(&client, || {
+                format!(
+                    "pkce               {}\nconsent            {}\ncallback_id_token  {}\npost_logout_uris   {}",
+                    client.pkce,
+                    client.consent,
+                    client.callback_id_token,
+                    client.post_logout_uris.join(" ")
+                )
+            });
         }
         Client::Rotate { id, overlap: text } => {
             let secret = admin.rotate_client_secret(&id, overlap(&text)?).await?;

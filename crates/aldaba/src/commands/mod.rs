@@ -1,11 +1,13 @@
 //! The commands that do one thing and end.
 
+pub(crate) mod audit;
 pub(crate) mod changes;
 pub(crate) mod check;
 pub(crate) mod client;
 pub(crate) mod init;
 pub(crate) mod key;
 mod remote;
+pub(crate) mod signing_keys;
 pub(crate) mod store;
 pub(crate) mod tenant;
 pub(crate) mod user;

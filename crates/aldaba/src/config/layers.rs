@@ -19,6 +19,7 @@ const SECRET_FILE_BYTES_MAX: u64 = 64 * 1024;
 pub(super) enum Value {
     Text(String),
     Integer(i64),
+    Flag(bool),
     List(Vec<String>),
 }
 
@@ -127,8 +128,10 @@ fn converted(value: &Value, like: &Value) -> Option<Value> {
     match (value, like) {
         (Value::Text(_), Value::Text(_))
         | (Value::Integer(_), Value::Integer(_))
+        | (Value::Flag(_), Value::Flag(_))
         | (Value::List(_), Value::List(_)) => Some(value.clone()),
         (Value::Text(text), Value::Integer(_)) => text.trim().parse().ok().map(Value::Integer),
+        (Value::Text(text), Value::Flag(_)) => text.trim().parse().ok().map(Value::Flag),
         (Value::Text(text), Value::List(_)) => Some(Value::List(
             text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect(),
         )),
@@ -140,6 +143,7 @@ fn kind(value: &Value) -> &'static str {
     match value {
         Value::Text(_) => "a text",
         Value::Integer(_) => "a whole number",
+        Value::Flag(_) => "true or false",
         Value::List(_) => "a list of texts",
     }
 }
@@ -163,7 +167,10 @@ fn read_toml(text: &str, name: &str) -> Result<Vec<(String, Setting)>, Faults> {
             let at = key.span().start;
             let path = format!("{}.{}", section.get_ref(), key.get_ref());
             let Some(value) = plain(value.get_ref()) else {
-                return Err(one(at, format!("{path} must be a text, a whole number or a list of texts")));
+                return Err(one(
+                    at,
+                    format!("{path} must be a text, a whole number, true or false, or a list of texts"),
+                ));
             };
             found.push((path, Setting { value, origin: origin(at) }));
         }
@@ -177,6 +184,7 @@ fn plain(value: &DeValue<'_>) -> Option<Value> {
         DeValue::Integer(number) => {
             i64::from_str_radix(number.as_str(), number.radix()).ok().map(Value::Integer)
         }
+        DeValue::Boolean(flag) => Some(Value::Flag(*flag)),
         DeValue::Array(items) => items
             .iter()
             .map(|item| match item.get_ref() {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use domain::Secret;
+use ipnet::IpNet;
 use serde::{Serialize, Serializer};
 
 use super::ConfigFault;
@@ -33,6 +34,7 @@ pub(crate) struct Server {
     #[serde(serialize_with = "seconds")]
     pub(crate) drain: Duration,
     pub(crate) connections_max: usize,
+    pub(crate) trusted_proxies: Vec<IpNet>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -70,8 +72,16 @@ pub(crate) struct Identity {
     pub(crate) access_token_ttl: Duration,
     #[serde(serialize_with = "seconds")]
     pub(crate) refresh_token_ttl: Duration,
+    pub(crate) refresh_sliding: bool,
     #[serde(serialize_with = "seconds")]
     pub(crate) refresh_grace: Duration,
+    #[serde(serialize_with = "seconds")]
+    pub(crate) session_ttl: Duration,
+    #[serde(serialize_with = "seconds")]
+    pub(crate) key_period: Duration,
+    pub(crate) address_failures_max: u32,
+    pub(crate) hashing_parallel: usize,
+    pub(crate) hashing_queue_max: usize,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -101,6 +111,8 @@ pub(crate) struct Retention {
     pub(crate) log: Duration,
     #[serde(serialize_with = "seconds")]
     pub(crate) idempotency_keys: Duration,
+    #[serde(serialize_with = "seconds")]
+    pub(crate) audit: Duration,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -228,6 +240,10 @@ impl Reading<'_> {
         T::try_from(number).unwrap_or_default()
     }
 
+    fn flag(&self, key: &str) -> bool {
+        matches!(self.settings.get(key).map(|setting| &setting.value), Some(Value::Flag(true)))
+    }
+
     fn ranges(&mut self, key: &str) -> Vec<String> {
         let list = self.list(key);
         if list.iter().any(|range| !is_cidr(range)) {
@@ -278,12 +294,7 @@ pub(super) fn read(settings: &Settings) -> Result<Config, Vec<ConfigFault>> {
             master_key: from.optional("store.master_key").map(Secret::new),
             connections_max: from.number("store.connections_max", 1, 1000),
         },
-        identity: Identity {
-            code_ttl: from.duration("identity.code_ttl"),
-            access_token_ttl: from.duration("identity.access_token_ttl"),
-            refresh_token_ttl: from.duration("identity.refresh_token_ttl"),
-            refresh_grace: from.duration("identity.refresh_grace"),
-        },
+        identity: identity(&mut from),
         gateway: Gateway { rate_per_minute: from.number("gateway.rate_per_minute", 0, 10_000_000) },
         delivery: Delivery {
             schedule: from.durations("delivery.schedule"),
@@ -297,10 +308,27 @@ pub(super) fn read(settings: &Settings) -> Result<Config, Vec<ConfigFault>> {
         retention: Retention {
             log: from.duration("retention.log"),
             idempotency_keys: from.duration("retention.idempotency_keys"),
+            audit: from.duration("retention.audit"),
         },
         logging: logging(&mut from),
     };
     if from.faults.is_empty() { Ok(config) } else { Err(from.faults) }
+}
+
+fn identity(from: &mut Reading<'_>) -> Identity {
+    let never = "must be a duration as in 90d, or 0s for never";
+    Identity {
+        code_ttl: from.duration("identity.code_ttl"),
+        access_token_ttl: from.duration("identity.access_token_ttl"),
+        refresh_token_ttl: from.duration("identity.refresh_token_ttl"),
+        refresh_sliding: from.flag("identity.refresh_sliding"),
+        refresh_grace: from.duration("identity.refresh_grace"),
+        session_ttl: from.duration("identity.session_ttl"),
+        key_period: from.parsed("identity.key_period", Duration::ZERO, parse_duration, never),
+        address_failures_max: from.number("identity.address_failures_max", 1, 1_000_000),
+        hashing_parallel: from.number("identity.hashing_parallel", 0, 1024),
+        hashing_queue_max: from.number("identity.hashing_queue_max", 1, 100_000),
+    }
 }
 
 fn server(from: &mut Reading<'_>) -> Server {
@@ -324,6 +352,11 @@ fn server(from: &mut Reading<'_>) -> Server {
         tls,
         drain: from.duration("server.drain"),
         connections_max: from.number("server.connections_max", 1, 1_000_000),
+        trusted_proxies: from
+            .ranges("server.trusted_proxies")
+            .iter()
+            .filter_map(|range| range.parse().ok())
+            .collect(),
     }
 }
 

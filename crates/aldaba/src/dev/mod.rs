@@ -21,7 +21,7 @@ use crate::logging;
 use crate::output::Output;
 use crate::sample::{self, Plan};
 use crate::service::{Ending, Service};
-use crate::wiring::{self, Opened, SystemClock, SystemRandom};
+use crate::wiring::{self, SystemClock, SystemRandom};
 use credentials::Credentials;
 
 /// No secret: a development store holds its credentials in plain anyway, and is refused by `serve`.
@@ -40,16 +40,15 @@ pub(crate) async fn run(args: &Dev, sources: Sources, output: Output) -> Outcome
     let config = configure(args, sources, &folder)?;
     logging::start(&config);
     let master = MasterKey::from_bytes(DEV_MASTER_KEY);
-    let Opened { store, .. } =
+    let opened =
         wiring::open(&config.store.url, config.store.connections_max, wiring::ports(&master)?).await?;
+    let store = opened.store.clone();
     let credentials = credentials::ensure(&admin(store.clone()), args).await?;
     let credentials = load_sample(store.clone(), credentials, args.empty).await?;
     let receiver = receiver::start(beside(config.server.listen, 2)).await?;
-    let mut config = config;
     let token = Secret::new(credentials.operator_token.clone());
-    let service = Service::bind(config.clone(), store.clone(), &token).await?;
-    fill_urls(&mut config, service.public_address()?);
-    let ready = ready::Ready::new(&config, &service, &credentials, &*store, receiver).await?;
+    let service = Service::bind(config, opened, &token).await?;
+    let ready = ready::Ready::new(&service, &credentials, &*store, receiver).await?;
     ready.print(output);
     service.run(ending).await?;
     drop(folder);
@@ -125,16 +124,6 @@ fn configure(args: &Dev, mut sources: Sources, folder: &Folder) -> Result<Config
 fn beside(address: SocketAddr, further: u16) -> SocketAddr {
     let port = if address.port() == 0 { 0 } else { address.port().saturating_add(further) };
     SocketAddr::new(address.ip(), port)
-}
-
-/// Addresses that were not configured are where the listener is.
-fn fill_urls(config: &mut Config, listening: SocketAddr) {
-    let scheme = if config.server.tls.is_some() { "https" } else { "http" };
-    for url in [&mut config.server.base_url, &mut config.server.auth_url] {
-        if url.is_empty() {
-            *url = format!("{scheme}://{listening}");
-        }
-    }
 }
 
 /// Sample records come once; after that the store is left as it is.

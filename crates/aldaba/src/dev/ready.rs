@@ -8,7 +8,6 @@ use serde::Serialize;
 use store::Store;
 
 use super::credentials::{Client, Credentials, Keys, User};
-use crate::config::Config;
 use crate::exit::Failure;
 use crate::output::{Output, print_line};
 use crate::service::Service;
@@ -40,7 +39,6 @@ struct Tenant {
 
 impl Ready {
     pub(super) async fn new(
-        config: &Config,
         service: &Service,
         credentials: &Credentials,
         store: &dyn Store,
@@ -54,10 +52,11 @@ impl Ready {
                 tenants.push(Tenant { id: id.to_string(), name: tenant.name, companies });
             }
         }
+        let server = &service.config().server;
         let operator_url = format!("http://{}", service.operator_address()?);
         Ok(Self {
-            base_url: config.server.base_url.clone(),
-            auth_url: config.server.auth_url.clone(),
+            base_url: server.base_url.clone(),
+            auth_url: server.auth_url.clone(),
             console_url: format!("{operator_url}/console"),
             operator_url,
             operator_token: credentials.operator_token.clone(),

@@ -2,9 +2,11 @@
 //! configuration names.
 
 mod clock;
+mod identity;
 mod open;
 mod random;
 
 pub(crate) use clock::SystemClock;
+pub(crate) use identity::{identity, signing_keys};
 pub(crate) use open::{Opened, open, ports, schema_of};
 pub(crate) use random::SystemRandom;

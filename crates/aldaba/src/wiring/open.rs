@@ -14,6 +14,7 @@ use crate::config::StoreUrl;
 pub(crate) struct Opened {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) archive: Arc<dyn Archive>,
+    pub(crate) vault: Arc<Vault>,
 }
 
 pub(crate) fn ports(master: &MasterKey) -> Result<Ports> {
@@ -22,14 +23,15 @@ pub(crate) fn ports(master: &MasterKey) -> Result<Ports> {
 }
 
 pub(crate) async fn open(url: &StoreUrl, connections_max: usize, ports: Ports) -> Result<Opened> {
+    let vault = ports.vault.clone();
     match url {
         StoreUrl::Sqlite(path) => {
             let store = Arc::new(SqliteStore::open(path, ports)?);
-            Ok(Opened { store: store.clone(), archive: store })
+            Ok(Opened { store: store.clone(), archive: store, vault })
         }
         StoreUrl::Postgres(url) => {
             let store = Arc::new(PostgresStore::open(url, connections_max, ports).await?);
-            Ok(Opened { store: store.clone(), archive: store })
+            Ok(Opened { store: store.clone(), archive: store, vault })
         }
     }
 }

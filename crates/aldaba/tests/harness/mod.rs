@@ -1,9 +1,11 @@
 //! What sets the stage: programs that run and end, places to run them on, a client, and lines to send.
 
+mod browser;
 mod client;
 mod dev;
 mod door;
 mod lines;
+mod office;
 mod postgres;
 mod program;
 mod raw;
@@ -12,10 +14,15 @@ mod serve;
 mod site;
 mod wait;
 
+pub(crate) use browser::{Browser, Form, Page, decoded, encoded};
 pub(crate) use client::{Call, Reply};
 pub(crate) use dev::Dev;
 pub(crate) use door::{Answer, Door};
 pub(crate) use lines::{account, bank, charge, company, customer, ndjson};
+pub(crate) use office::{
+    App, Ask, CALLBACK, ISSUER, Office, PASSWORD, SCOPE, Tokens, claims, new_app, new_user, oauth_error,
+    opened,
+};
 pub(crate) use postgres::Database;
 pub(crate) use program::{Done, Program};
 pub(crate) use raw::Raw;

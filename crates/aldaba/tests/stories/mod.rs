@@ -15,6 +15,7 @@ mod door_refusals;
 mod full_disk;
 mod gate;
 mod idempotency;
+mod identity;
 mod memory;
 mod nodes;
 mod operations;

@@ -1,10 +1,23 @@
 //! Tenants, users and memberships in memory.
 
+use std::cmp::Reverse;
+
 use async_trait::async_trait;
 use domain::{TenantId, Ticks, UserId};
 
-use super::{Head, MemoryStore};
-use crate::{Directory, LogBounds, Membership, Result, Standing, StoreError, Tenant, User};
+use super::{Head, MemoryStore, State};
+use crate::{Directory, LogBounds, Membership, Result, Seat, Standing, StoreError, Tenant, User};
+
+impl State {
+    pub(super) fn seats<'a>(&'a self, user: &'a UserId) -> impl Iterator<Item = Seat> + 'a {
+        let mine = self.memberships.iter().filter(move |one| one.user == *user);
+        mine.filter_map(|membership| {
+            let tenant = self.tenants.values().find(|tenant| tenant.id == membership.tenant)?.clone();
+            let user = self.users.get(membership.user.as_str())?.clone();
+            Some(Seat { user, tenant, membership: membership.clone() })
+        })
+    }
+}
 
 #[async_trait]
 impl Directory for MemoryStore {
@@ -68,6 +81,10 @@ impl Directory for MemoryStore {
         Ok(())
     }
 
+    async fn find_user(&self, id: &UserId) -> Result<Option<User>> {
+        Ok(self.state().users.get(id.as_str()).cloned())
+    }
+
     async fn find_user_by_email(&self, email: &str) -> Result<Option<User>> {
         Ok(self.state().users.values().find(|user| user.email == email).cloned())
     }
@@ -86,6 +103,7 @@ impl Directory for MemoryStore {
 
     async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool> {
         let mut state = self.writing()?;
+        state.sessions.retain(|_, session| session.user != *id);
         let found = state.users.get_mut(id.as_str());
         Ok(found.map(|user| user.password_hash = hash.into()).is_some())
     }
@@ -114,5 +132,17 @@ impl Directory for MemoryStore {
         let mut found: Vec<_> = state.memberships.iter().filter(|one| one.user == *user).cloned().collect();
         found.sort_by_key(|one| (one.created_at, one.id.clone()));
         Ok(found)
+    }
+
+    async fn find_seat(&self, user: &UserId, tenant: &TenantId) -> Result<Option<Seat>> {
+        Ok(self.state().seats(user).find(|seat| seat.tenant.id == *tenant))
+    }
+
+    async fn open_seats(&self, user: &UserId) -> Result<Vec<Seat>> {
+        let mut seats: Vec<Seat> = self.state().seats(user).filter(Seat::is_open).collect();
+        seats.sort_by_key(|seat| {
+            (Reverse(seat.membership.last_used_at), seat.tenant.name.clone(), seat.tenant.id.clone())
+        });
+        Ok(seats)
     }
 }

@@ -1,11 +1,19 @@
 //! Codes, grants and refresh tokens in memory.
 
+use std::cmp::Reverse;
+
 use async_trait::async_trait;
-use domain::{ClientId, GrantId, Secret, Ticks};
+use domain::{GrantId, MembershipId, Secret, Ticks, UserId};
 
 use super::{KeptCode, MemoryStore, State};
-use crate::grants::{CODE, REFRESH, RefreshRow, RefreshVerdict, refresh_verdict};
-use crate::{Code, CodeTaken, Grant, Grants, Judge, RefreshRotated, Result, Rotation, StoreError};
+use crate::grants::{
+    CODE, REFRESH, RefreshRow, RefreshVerdict, refresh_verdict, revocation_entry, rotation_entry,
+    taking_entry,
+};
+use crate::{
+    Code, CodeTaken, Grant, Grants, Judge, RefreshRotated, RefreshToken, Result, Rotation, Standing,
+    StoreError, Taking, Trace, Vault,
+};
 
 impl State {
     fn revoke(&mut self, id: &GrantId, now: Ticks) -> bool {
@@ -46,6 +54,28 @@ impl State {
         Ok(())
     }
 
+    /// Uses a code for the first time, if it is still good for anything.
+    fn redeem(&mut self, vault: &Vault, hash: &[u8; 32], now: Ticks, judge: Judge) -> Result<CodeTaken> {
+        let Some(kept) = self.codes.get(hash) else { return Ok(CodeTaken::Unknown) };
+        // Nothing is changed before the judge has spoken and all that is new is known to be new.
+        let code = kept.code.clone();
+        let is_live = now < code.expires_at;
+        let new = if is_live { judge(&code) } else { None };
+        if let Some(new) = &new {
+            let refresh = new.refresh.as_ref();
+            let refresh = refresh.map(|(token, expires_at)| (vault.fingerprint(REFRESH, token), *expires_at));
+            self.add_grant(&new.grant, refresh)?;
+        }
+        if let Some(kept) = self.codes.get_mut(hash) {
+            kept.used = true;
+            kept.grant = new.as_ref().map(|new| new.grant.id.clone());
+        }
+        if !is_live {
+            return Ok(CodeTaken::Expired);
+        }
+        Ok(CodeTaken::Fresh { code, grant: new.map(|new| new.grant) })
+    }
+
     /// The token with what matters of its successor.
     fn refresh(&self, hash: &[u8; 32]) -> Option<RefreshRow> {
         let mut row = self.refresh_tokens.get(hash)?.clone();
@@ -59,7 +89,7 @@ impl State {
 
 #[async_trait]
 impl Grants for MemoryStore {
-    async fn keep_code(&self, code: &Secret, kept: &Code) -> Result<()> {
+    async fn keep_code(&self, code: &Secret, kept: &Code, chosen: &MembershipId, now: Ticks) -> Result<()> {
         let hash = self.ports.vault.fingerprint(CODE, code);
         let mut state = self.writing()?;
         if state.codes.contains_key(&hash) {
@@ -67,46 +97,32 @@ impl Grants for MemoryStore {
         }
         let kept = KeptCode { code: kept.clone(), used: false, grant: None };
         state.codes.insert(hash, kept);
+        if let Some(membership) = state.memberships.iter_mut().find(|one| one.id == *chosen) {
+            membership.last_used_at = Some(now);
+        }
         Ok(())
     }
 
-    async fn take_code(
-        &self,
-        code: &Secret,
-        client: &ClientId,
-        now: Ticks,
-        judge: Judge,
-    ) -> Result<CodeTaken> {
-        let vault = &self.ports.vault;
-        let hash = vault.fingerprint(CODE, code);
+    async fn take_code(&self, taking: &Taking, judge: Judge) -> Result<CodeTaken> {
+        let hash = self.ports.vault.fingerprint(CODE, &taking.code);
         let mut state = self.writing()?;
-        let Some(kept) = state.codes.get(&hash).filter(|kept| kept.code.client == *client) else {
+        let Some(kept) = state.codes.get(&hash).filter(|kept| kept.code.client == taking.client) else {
             return Ok(CodeTaken::Unknown);
         };
-        if kept.used {
-            let made = kept.grant.clone();
-            if let Some(grant) = &made {
-                state.revoke(grant, now);
+        let (taken, before) = if kept.used {
+            let revoked = kept.grant.clone();
+            if let Some(made) = &revoked {
+                state.revoke(made, taking.now);
             }
-            return Ok(CodeTaken::Reused { revoked: made });
+            let before = revoked.as_ref().and_then(|made| state.grants.get(made.as_str()).cloned());
+            (CodeTaken::Reused { revoked }, before)
+        } else {
+            (state.redeem(&self.ports.vault, &hash, taking.now, judge)?, None)
+        };
+        if let Some(entry) = taking_entry(taking, &taken, before.as_ref()) {
+            state.add_record(&*self.ports.random, entry);
         }
-        // Nothing is changed before the judge has spoken and all that is new is known to be new.
-        let code = kept.code.clone();
-        let is_live = now < code.expires_at;
-        let new = if is_live { judge(&code) } else { None };
-        if let Some(new) = &new {
-            let refresh = new.refresh.as_ref();
-            let refresh = refresh.map(|(token, expires_at)| (vault.fingerprint(REFRESH, token), *expires_at));
-            state.add_grant(&new.grant, refresh)?;
-        }
-        if let Some(kept) = state.codes.get_mut(&hash) {
-            kept.used = true;
-            kept.grant = new.as_ref().map(|new| new.grant.id.clone());
-        }
-        if !is_live {
-            return Ok(CodeTaken::Expired);
-        }
-        Ok(CodeTaken::Fresh { code, grant: new.map(|new| new.grant) })
+        Ok(taken)
     }
 
     async fn rotate_refresh(&self, rotation: &Rotation) -> Result<RefreshRotated> {
@@ -115,11 +131,13 @@ impl Grants for MemoryStore {
         let mut state = self.writing()?;
         let row = state.refresh(&presented);
         let grant = row.as_ref().and_then(|row| state.grants.get(&row.grant).cloned());
-        Ok(match refresh_verdict(rotation, row, grant, &successor) {
+        let verdict = refresh_verdict(rotation, row, grant, &successor);
+        let entry = rotation_entry(rotation, &verdict);
+        let rotated = match verdict {
             RefreshVerdict::Done(done) => done,
             RefreshVerdict::Revoke(grant) => {
-                state.revoke(&grant, rotation.now);
-                RefreshRotated::Reused { revoked: grant }
+                state.revoke(&grant.id, rotation.now);
+                RefreshRotated::Reused { revoked: grant.id }
             }
             RefreshVerdict::Rotate { grant, expires_at } => {
                 state.add_refresh(successor, &grant, expires_at)?;
@@ -127,19 +145,53 @@ impl Grants for MemoryStore {
                     used.used_at = Some(rotation.now);
                     used.successor = Some(successor);
                 }
-                if let Some(kept) = state.grants.get_mut(grant.id.as_str()) {
-                    kept.expires_at = grant.expires_at;
-                }
+                state.grants.insert(grant.id.as_str().into(), grant.clone());
                 RefreshRotated::Fresh { grant, expires_at }
             }
-        })
+        };
+        if let Some(entry) = entry {
+            state.add_record(&*self.ports.random, entry);
+        }
+        Ok(rotated)
+    }
+
+    async fn find_refresh_token(&self, token: &Secret) -> Result<Option<RefreshToken>> {
+        let hash = self.ports.vault.fingerprint(REFRESH, token);
+        let state = self.state();
+        let Some(row) = state.refresh_tokens.get(&hash) else { return Ok(None) };
+        let (expires_at, is_used) = (row.expires_at, row.used_at.is_some());
+        let grant = state.grants.get(&row.grant).cloned();
+        Ok(grant.map(|grant| RefreshToken { grant, expires_at, is_used }))
     }
 
     async fn find_grant(&self, id: &GrantId) -> Result<Option<Grant>> {
         Ok(self.state().grants.get(id.as_str()).cloned())
     }
 
-    async fn revoke_grant(&self, id: &GrantId, now: Ticks) -> Result<bool> {
-        Ok(self.writing()?.revoke(id, now))
+    async fn live_grants(&self, user: &UserId, now: Ticks) -> Result<Vec<Grant>> {
+        let state = self.state();
+        let is_live =
+            |grant: &&Grant| grant.user == *user && grant.revoked_at.is_none() && grant.expires_at > now;
+        let mut live: Vec<Grant> = state.grants.values().filter(is_live).cloned().collect();
+        live.sort_by_key(|grant| (Reverse(grant.last_used_at), grant.id.clone()));
+        Ok(live)
+    }
+
+    async fn grant_is_live(&self, id: &GrantId) -> Result<bool> {
+        let state = self.state();
+        let Some(grant) = state.grants.get(id.as_str()) else { return Ok(false) };
+        let client = state.clients.get(grant.client.as_str());
+        let mut seats = state.seats(&grant.user);
+        Ok(grant.revoked_at.is_none()
+            && client.is_some_and(|kept| kept.client.standing == Standing::Active)
+            && seats.any(|seat| seat.tenant.id == grant.tenant && seat.is_open()))
+    }
+
+    async fn revoke_grant(&self, id: &GrantId, now: Ticks, trace: &Trace, note: &str) -> Result<bool> {
+        let mut state = self.writing()?;
+        let live = state.grants.get(id.as_str()).filter(|grant| grant.revoked_at.is_none());
+        let Some(grant) = live.cloned() else { return Ok(false) };
+        state.add_record(&*self.ports.random, revocation_entry(&grant, now, trace, note));
+        Ok(state.revoke(id, now))
     }
 }

@@ -1,11 +1,13 @@
 //! A store in memory, for the simulation and for tests: the same rules, ordered maps, nothing on disk.
 
 mod applications;
+mod audit;
 mod changes;
 mod directory;
 mod grants;
 mod keys;
 mod records;
+mod sessions;
 mod upkeep;
 
 use std::collections::BTreeMap;
@@ -18,8 +20,8 @@ use parking_lot::Mutex;
 use crate::grants::RefreshRow;
 use crate::plan::{Collection, LogRow, Place, Stored};
 use crate::{
-    Client, Code, Grant, LogBounds, Membership, Ports, Progress, Result, StoreError, Subscription, Tenant,
-    User,
+    AuditEntry, AuditMark, Client, Code, Grant, LogBounds, Membership, Ports, Progress, Result, Session,
+    StoreError, Subscription, Tenant, User,
 };
 
 /// What a memory store holds; handles on the same contents see the same store.
@@ -64,6 +66,8 @@ struct State {
     grants: BTreeMap<Box<str>, Grant>,
     refresh_tokens: BTreeMap<[u8; 32], RefreshRow>,
     signing_keys: BTreeMap<String, (crate::SigningKey, Vec<u8>)>,
+    sessions: BTreeMap<[u8; 32], Session>,
+    audit: BTreeMap<AuditMark, AuditEntry>,
 }
 
 #[derive(Clone, Copy)]

@@ -1,12 +1,11 @@
 //! Upkeep in memory.
 
 use async_trait::async_trait;
-use domain::Ticks;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use super::MemoryStore;
-use crate::{Expired, Health, Result, Upkeep};
+use crate::{Cutoffs, Expired, Health, Result, Upkeep};
 
 /// Takes away up to `max` entries that are past; tells how many.
 fn drop_some<K: Ord + Clone, V>(map: &mut BTreeMap<K, V>, max: usize, past: impl Fn(&V) -> bool) -> usize {
@@ -24,7 +23,8 @@ impl Upkeep for MemoryStore {
         Ok(Health { schema: 0, queued: 0 })
     }
 
-    async fn expire(&self, now: Ticks, processes_before: Ticks, rows_max: usize) -> Result<Expired> {
+    async fn expire(&self, cutoffs: Cutoffs, rows_max: usize) -> Result<Expired> {
+        let now = cutoffs.now;
         let mut state = self.writing()?;
         Ok(Expired {
             codes: drop_some(&mut state.codes, rows_max, |kept| kept.code.expires_at < now),
@@ -33,7 +33,9 @@ impl Upkeep for MemoryStore {
             keys: drop_some(&mut state.keys, rows_max, |key| {
                 key.valid_until.is_some_and(|until| until < now)
             }),
-            processes: drop_some(&mut state.processes, rows_max, |(_, touched)| *touched < processes_before),
+            processes: drop_some(&mut state.processes, rows_max, |(_, touched)| *touched < cutoffs.processes),
+            sessions: drop_some(&mut state.sessions, rows_max, |session| session.expires_at < now),
+            audit: drop_some(&mut state.audit, rows_max, |entry| entry.at < cutoffs.audit),
         })
     }
 

@@ -6,27 +6,35 @@ use tokio_postgres::Row;
 
 use super::rows::{guid, tenant_no};
 use super::{PostgresStore, fault};
-use crate::{Directory, Membership, Result, Standing, Tenant, User};
+use crate::{Directory, Membership, Result, Seat, Standing, Tenant, User};
 
 fn tenant(row: &Row) -> Tenant {
+    tenant_at(row, 0)
+}
+
+fn tenant_at(row: &Row, at: usize) -> Tenant {
     Tenant {
-        id: TenantId::new(row.get::<_, Box<str>>(0)),
-        name: row.get(1),
-        short_code: row.get(2),
-        standing: Standing::by_code(row.get(3)),
-        created_at: Ticks(row.get(4)),
+        id: TenantId::new(row.get::<_, Box<str>>(at)),
+        name: row.get(at + 1),
+        short_code: row.get(at + 2),
+        standing: Standing::by_code(row.get(at + 3)),
+        created_at: Ticks(row.get(at + 4)),
     }
 }
 
 fn user(row: &Row) -> User {
+    user_at(row, 0)
+}
+
+fn user_at(row: &Row, at: usize) -> User {
     User {
-        id: UserId::new(row.get::<_, Box<str>>(0)),
-        email: row.get(1),
-        given_name: row.get(2),
-        lang: row.get(3),
-        password_hash: row.get(4),
-        standing: Standing::by_code(row.get(5)),
-        created_at: Ticks(row.get(6)),
+        id: UserId::new(row.get::<_, Box<str>>(at)),
+        email: row.get(at + 1),
+        given_name: row.get(at + 2),
+        lang: row.get(at + 3),
+        password_hash: row.get(at + 4),
+        standing: Standing::by_code(row.get(at + 5)),
+        created_at: Ticks(row.get(at + 6)),
     }
 }
 
@@ -40,11 +48,23 @@ fn membership(row: &Row) -> Result<Membership> {
         equipo_user_id: row.get(5),
         second_client_id: row.get(6),
         created_at: Ticks(row.get(7)),
+        last_used_at: row.get::<_, Option<i64>>(8).map(Ticks),
     })
+}
+
+fn seat(row: &Row) -> Result<Seat> {
+    Ok(Seat { membership: membership(row)?, user: user_at(row, 9), tenant: tenant_at(row, 16) })
 }
 
 const TENANT: &str = "SELECT id, name, short_code, standing, created_at FROM tenants";
 const USER: &str = "SELECT id, email, given_name, lang, password_hash, standing, created_at FROM users";
+const SEAT: &str =
+    "SELECT m.id, m.user_id, m.tenant_id, m.modules, m.key_user_correlation_id, m.equipo_user_id,
+         m.second_client_id, m.created_at, m.last_used_at,
+         u.id, u.email, u.given_name, u.lang, u.password_hash, u.standing, u.created_at,
+         t.id, t.name, t.short_code, t.standing, t.created_at
+     FROM memberships m JOIN users u ON u.id = m.user_id JOIN tenants t ON t.id = m.tenant_id
+     WHERE m.user_id = $1";
 
 #[async_trait]
 impl Directory for PostgresStore {
@@ -126,6 +146,10 @@ impl Directory for PostgresStore {
         .await
     }
 
+    async fn find_user(&self, id: &UserId) -> Result<Option<User>> {
+        Ok(self.row(&format!("{USER} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(user))
+    }
+
     async fn find_user_by_email(&self, email: &str) -> Result<Option<User>> {
         Ok(self.row(&format!("{USER} WHERE email = $1"), &[&email]).await?.as_ref().map(user))
     }
@@ -139,15 +163,20 @@ impl Directory for PostgresStore {
     }
 
     async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool> {
-        self.change("UPDATE users SET password_hash = $2 WHERE id = $1", &[&id.as_str(), &hash]).await
+        self.change(
+            "WITH ended AS (DELETE FROM sessions WHERE user_id = $1)
+             UPDATE users SET password_hash = $2 WHERE id = $1",
+            &[&id.as_str(), &hash],
+        )
+        .await
     }
 
     async fn add_membership(&self, membership: &Membership) -> Result<()> {
         self.insert(
             "such a membership".into(),
             "INSERT INTO memberships (id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
-                 second_client_id, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+                 second_client_id, created_at, last_used_at)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
             &[
                 &membership.id.as_str(),
                 &membership.user.as_str(),
@@ -157,6 +186,7 @@ impl Directory for PostgresStore {
                 &membership.equipo_user_id,
                 &membership.second_client_id,
                 &membership.created_at.0,
+                &membership.last_used_at.map(|at| at.0),
             ],
         )
         .await
@@ -174,11 +204,30 @@ impl Directory for PostgresStore {
         let rows = self
             .rows(
                 "SELECT id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
-                     second_client_id, created_at
+                     second_client_id, created_at, last_used_at
                  FROM memberships WHERE user_id = $1 ORDER BY created_at, id",
                 &[&user.as_str()],
             )
             .await?;
         rows.iter().map(membership).collect()
+    }
+
+    async fn find_seat(&self, user: &UserId, tenant: &TenantId) -> Result<Option<Seat>> {
+        let found =
+            self.row(&format!("{SEAT} AND m.tenant_id = $2"), &[&user.as_str(), &tenant.as_str()]).await?;
+        found.as_ref().map(seat).transpose()
+    }
+
+    async fn open_seats(&self, user: &UserId) -> Result<Vec<Seat>> {
+        let rows = self
+            .rows(
+                &format!(
+                    "{SEAT} AND u.standing = $2 AND t.standing = $2
+                     ORDER BY m.last_used_at DESC NULLS LAST, t.name, t.id"
+                ),
+                &[&user.as_str(), &Standing::Active.code()],
+            )
+            .await?;
+        rows.iter().map(seat).collect()
     }
 }

@@ -2,16 +2,23 @@
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
-use domain::{ClientId, GrantId, Secret, TenantId, Ticks, UserId};
+use domain::{ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, UserId};
 use tokio_postgres::Row;
 
-use super::rows::{bytes, found};
+use super::audit::add_record;
+use super::rows::{bytes, execute, row};
 use super::{PostgresStore, exists, fault};
-use crate::grants::{CODE, REFRESH, RefreshRow, RefreshVerdict, refresh_verdict};
-use crate::{Code, CodeTaken, Grant, Grants, Judge, NewGrant, RefreshRotated, Result, Rotation};
+use crate::grants::{
+    CODE, REFRESH, RefreshRow, RefreshVerdict, refresh_verdict, revocation_entry, rotation_entry,
+    taking_entry,
+};
+use crate::{
+    Code, CodeTaken, Grant, Grants, Judge, NewGrant, RefreshRotated, RefreshToken, Result, Rotation,
+    Standing, Taking, Trace, Vault,
+};
 
-const GRANT: &str = "SELECT id, client_id, user_id, tenant_id, details, created_at, expires_at, revoked_at \
-                     FROM grants WHERE id = $1";
+const COLUMNS: &str = "g.id, g.client_id, g.user_id, g.tenant_id, g.details, g.created_at, g.last_used_at, \
+                       g.expires_at, g.revoked_at";
 
 fn grant(row: &Row) -> Grant {
     Grant {
@@ -21,23 +28,34 @@ fn grant(row: &Row) -> Grant {
         tenant: TenantId::new(row.get::<_, Box<str>>(3)),
         details: row.get(4),
         created_at: Ticks(row.get(5)),
-        expires_at: Ticks(row.get(6)),
-        revoked_at: row.get::<_, Option<i64>>(7).map(Ticks),
+        last_used_at: Ticks(row.get(6)),
+        expires_at: Ticks(row.get(7)),
+        revoked_at: row.get::<_, Option<i64>>(8).map(Ticks),
     }
 }
 
-async fn revoke(on: &Transaction<'_>, id: &str, now: Ticks) -> Result<()> {
-    on.execute("UPDATE grants SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL", &[&id, &now.0])
-        .await
-        .map_err(fault)?;
-    Ok(())
+fn find_sql() -> String {
+    format!("SELECT {COLUMNS} FROM grants g WHERE g.id = $1")
+}
+
+async fn find(on: &Transaction<'_>, id: &str) -> Result<Option<Grant>> {
+    Ok(row(on, &find_sql(), &[&id]).await?.as_ref().map(grant))
+}
+
+/// Revokes; gives the grant where it was not revoked before.
+async fn revoke(on: &Transaction<'_>, id: &str, now: Ticks) -> Result<Option<Grant>> {
+    let sql = format!(
+        "UPDATE grants g SET revoked_at = $2 WHERE g.id = $1 AND g.revoked_at + 0 IS NULL RETURNING {COLUMNS}"
+    );
+    Ok(row(on, &sql, &[&id, &now.0]).await?.as_ref().map(grant))
 }
 
 async fn add_grant(on: &Transaction<'_>, new: &NewGrant, refresh_hash: Option<[u8; 32]>) -> Result<()> {
     let grant = &new.grant;
-    on.execute(
-        "INSERT INTO grants (id, client_id, user_id, tenant_id, details, created_at, expires_at)
-         VALUES ($1, $2, $3, $4, $5, $6, $7)",
+    execute(
+        on,
+        "INSERT INTO grants (id, client_id, user_id, tenant_id, details, created_at, last_used_at, expires_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
         &[
             &grant.id.as_str(),
             &grant.client.as_str(),
@@ -45,6 +63,7 @@ async fn add_grant(on: &Transaction<'_>, new: &NewGrant, refresh_hash: Option<[u
             &grant.tenant.as_str(),
             &grant.details,
             &grant.created_at.0,
+            &grant.last_used_at.0,
             &grant.expires_at.0,
         ],
     )
@@ -57,7 +76,8 @@ async fn add_grant(on: &Transaction<'_>, new: &NewGrant, refresh_hash: Option<[u
 }
 
 async fn add_refresh(on: &Transaction<'_>, hash: &[u8; 32], grant: &Grant, expires_at: Ticks) -> Result<()> {
-    on.execute(
+    execute(
+        on,
         "INSERT INTO refresh_tokens (hash, grant_id, client_id, expires_at) VALUES ($1, $2, $3, $4)",
         &[&hash.as_slice(), &grant.id.as_str(), &grant.client.as_str(), &expires_at.0],
     )
@@ -74,13 +94,13 @@ enum Used {
 
 /// Locks the row of a client's code.
 async fn lock_code(on: &Transaction<'_>, hash: &[u8; 32], client: &ClientId) -> Result<Option<(Code, Used)>> {
-    let locked = on
-        .query_opt(
-            "SELECT expires_at, details, used_at, grant_id FROM codes WHERE hash = $1 AND client_id = $2 FOR UPDATE",
-            &[&hash.as_slice(), &client.as_str()],
-        )
-        .await;
-    Ok(found(locked)?.map(|row| {
+    let locked = row(
+        on,
+        "SELECT expires_at, details, used_at, grant_id FROM codes WHERE hash = $1 AND client_id = $2 FOR UPDATE",
+        &[&hash.as_slice(), &client.as_str()],
+    )
+    .await?;
+    Ok(locked.map(|row| {
         let code = Code { client: client.clone(), expires_at: Ticks(row.get(0)), details: row.get(1) };
         let used = match row.get::<_, Option<i64>>(2) {
             None => Used::Never,
@@ -92,126 +112,175 @@ async fn lock_code(on: &Transaction<'_>, hash: &[u8; 32], client: &ClientId) -> 
 
 /// Locks the token's row, then reads it with its successor's and its grant.
 async fn lock_refresh(on: &Transaction<'_>, hash: &[u8; 32]) -> Result<Option<(RefreshRow, Option<Grant>)>> {
-    let locked = on
-        .query_opt(
-            "SELECT client_id, grant_id, expires_at, used_at, successor FROM refresh_tokens WHERE hash = $1 FOR UPDATE",
-            &[&hash.as_slice()],
-        )
-        .await
-        .map_err(fault)?;
-    let Some(row) = locked else { return Ok(None) };
+    let locked = row(
+        on,
+        "SELECT client_id, grant_id, expires_at, used_at, successor FROM refresh_tokens WHERE hash = $1 FOR UPDATE",
+        &[&hash.as_slice()],
+    )
+    .await?;
+    let Some(locked) = locked else { return Ok(None) };
     let mut token = RefreshRow {
-        client: ClientId::new(row.get::<_, Box<str>>(0)),
-        grant: row.get(1),
-        expires_at: Ticks(row.get(2)),
-        used_at: row.get::<_, Option<i64>>(3).map(Ticks),
+        client: ClientId::new(locked.get::<_, Box<str>>(0)),
+        grant: locked.get(1),
+        expires_at: Ticks(locked.get(2)),
+        used_at: locked.get::<_, Option<i64>>(3).map(Ticks),
         successor: None,
         successor_used: false,
         successor_expires_at: None,
     };
-    if row.get::<_, Option<&[u8]>>(4).is_some() {
-        let successor: [u8; 32] = bytes(&row, 4)?;
+    if locked.get::<_, Option<&[u8]>>(4).is_some() {
+        let successor: [u8; 32] = bytes(&locked, 4)?;
         token.successor = Some(successor);
-        let next = on
-            .query_opt(
-                "SELECT used_at IS NOT NULL, expires_at FROM refresh_tokens WHERE hash = $1",
-                &[&successor.as_slice()],
-            )
-            .await
-            .map_err(fault)?;
+        let next = row(
+            on,
+            "SELECT used_at IS NOT NULL, expires_at FROM refresh_tokens WHERE hash = $1",
+            &[&successor.as_slice()],
+        )
+        .await?;
         if let Some(next) = next {
             token.successor_used = next.get(0);
             token.successor_expires_at = Some(Ticks(next.get(1)));
         }
     }
-    let found = on.query_opt(GRANT, &[&token.grant]).await.map_err(fault)?;
-    Ok(Some((token, found.as_ref().map(grant))))
+    let grant = find(on, &token.grant).await?;
+    Ok(Some((token, grant)))
+}
+
+async fn mark_used(on: &Transaction<'_>, [used, successor]: [&[u8; 32]; 2], now: Ticks) -> Result<()> {
+    execute(
+        on,
+        "UPDATE refresh_tokens SET used_at = $2, successor = $3 WHERE hash = $1",
+        &[&used.as_slice(), &now.0, &successor.as_slice()],
+    )
+    .await
+    .map_err(fault)?;
+    Ok(())
+}
+
+/// Keeps that a token was got from a grant.
+async fn touch(on: &Transaction<'_>, grant: &Grant) -> Result<()> {
+    execute(
+        on,
+        "UPDATE grants SET expires_at = greatest(expires_at, $2), last_used_at = $3 WHERE id = $1",
+        &[&grant.id.as_str(), &grant.expires_at.0, &grant.last_used_at.0],
+    )
+    .await
+    .map_err(fault)?;
+    Ok(())
+}
+
+/// Uses a code for the first time, if it is still good for anything.
+async fn redeem(
+    on: &Transaction<'_>,
+    vault: &Vault,
+    (hash, code): (&[u8; 32], Code),
+    now: Ticks,
+    judge: Judge,
+) -> Result<CodeTaken> {
+    let is_live = now < code.expires_at;
+    let new = if is_live { judge(&code) } else { None };
+    let made = new.as_ref().map(|new| new.grant.id.as_str());
+    execute(
+        on,
+        "UPDATE codes SET used_at = $2, grant_id = $3 WHERE hash = $1",
+        &[&hash.as_slice(), &now.0, &made],
+    )
+    .await
+    .map_err(fault)?;
+    if let Some(new) = &new {
+        let refresh = new.refresh.as_ref().map(|(token, _)| vault.fingerprint(REFRESH, token));
+        add_grant(on, new, refresh).await?;
+    }
+    if !is_live {
+        return Ok(CodeTaken::Expired);
+    }
+    Ok(CodeTaken::Fresh { code, grant: new.map(|new| new.grant) })
 }
 
 #[async_trait]
 impl Grants for PostgresStore {
-    async fn keep_code(&self, code: &Secret, kept: &Code) -> Result<()> {
+    async fn keep_code(&self, code: &Secret, kept: &Code, chosen: &MembershipId, now: Ticks) -> Result<()> {
         let hash = self.ports().vault.fingerprint(CODE, code);
         self.insert(
             "such a code".into(),
-            "INSERT INTO codes (hash, client_id, expires_at, details) VALUES ($1, $2, $3, $4)",
-            &[&hash.as_slice(), &kept.client.as_str(), &kept.expires_at.0, &kept.details],
+            "WITH chosen AS (UPDATE memberships SET last_used_at = $6 WHERE id = $5)
+             INSERT INTO codes (hash, client_id, expires_at, details) VALUES ($1, $2, $3, $4)",
+            &[
+                &hash.as_slice(),
+                &kept.client.as_str(),
+                &kept.expires_at.0,
+                &kept.details,
+                &chosen.as_str(),
+                &now.0,
+            ],
         )
         .await
     }
 
-    async fn take_code(
-        &self,
-        code: &Secret,
-        client: &ClientId,
-        now: Ticks,
-        judge: Judge,
-    ) -> Result<CodeTaken> {
-        let vault = &self.ports().vault;
-        let hash = vault.fingerprint(CODE, code);
+    async fn take_code(&self, taking: &Taking, judge: Judge) -> Result<CodeTaken> {
+        let ports = self.ports();
+        let hash = ports.vault.fingerprint(CODE, &taking.code);
         let mut connection = self.client().await?;
         let transaction = connection.transaction().await.map_err(fault)?;
-        let Some((code, used)) = lock_code(&transaction, &hash, client).await? else {
+        let Some((code, used)) = lock_code(&transaction, &hash, &taking.client).await? else {
             return Ok(CodeTaken::Unknown);
         };
-        if let Used::Before { made } = used {
-            if let Some(grant) = &made {
-                revoke(&transaction, grant.as_str(), now).await?;
+        let (taken, before) = match used {
+            Used::Never => {
+                (redeem(&transaction, &ports.vault, (&hash, code), taking.now, judge).await?, None)
             }
-            transaction.commit().await.map_err(fault)?;
-            return Ok(CodeTaken::Reused { revoked: made });
-        }
-        let new = if now < code.expires_at { judge(&code) } else { None };
-        let made = new.as_ref().map(|new| new.grant.id.as_str());
-        transaction
-            .execute(
-                "UPDATE codes SET used_at = $2, grant_id = $3 WHERE hash = $1",
-                &[&hash.as_slice(), &now.0, &made],
-            )
-            .await
-            .map_err(fault)?;
-        if let Some(new) = &new {
-            let refresh = new.refresh.as_ref().map(|(token, _)| vault.fingerprint(REFRESH, token));
-            add_grant(&transaction, new, refresh).await?;
+            Used::Before { made: None } => (CodeTaken::Reused { revoked: None }, None),
+            Used::Before { made: Some(made) } => {
+                revoke(&transaction, made.as_str(), taking.now).await?;
+                let before = find(&transaction, made.as_str()).await?;
+                (CodeTaken::Reused { revoked: Some(made) }, before)
+            }
+        };
+        if let Some(entry) = taking_entry(taking, &taken, before.as_ref()) {
+            add_record(&transaction, &*ports.random, entry).await?;
         }
         transaction.commit().await.map_err(fault)?;
-        if now >= code.expires_at {
-            return Ok(CodeTaken::Expired);
-        }
-        Ok(CodeTaken::Fresh { code, grant: new.map(|new| new.grant) })
+        Ok(taken)
     }
 
     async fn rotate_refresh(&self, rotation: &Rotation) -> Result<RefreshRotated> {
-        let presented = self.ports().vault.fingerprint(REFRESH, &rotation.presented);
-        let successor = self.ports().vault.fingerprint(REFRESH, &rotation.successor);
+        let ports = self.ports();
+        let presented = ports.vault.fingerprint(REFRESH, &rotation.presented);
+        let successor = ports.vault.fingerprint(REFRESH, &rotation.successor);
         let mut connection = self.client().await?;
         let transaction = connection.transaction().await.map_err(fault)?;
         let (row, grant) = match lock_refresh(&transaction, &presented).await? {
             Some((row, grant)) => (Some(row), grant),
             None => (None, None),
         };
-        let rotated = match refresh_verdict(rotation, row, grant, &successor) {
-            RefreshVerdict::Done(done) => done,
+        let verdict = refresh_verdict(rotation, row, grant, &successor);
+        let entry = rotation_entry(rotation, &verdict);
+        let record = async {
+            match entry {
+                Some(entry) => add_record(&transaction, &*ports.random, entry).await,
+                None => Ok(()),
+            }
+        };
+        let rotated = match verdict {
+            RefreshVerdict::Done(done) => {
+                record.await?;
+                done
+            }
             RefreshVerdict::Revoke(grant) => {
-                revoke(&transaction, grant.as_str(), rotation.now).await?;
-                RefreshRotated::Reused { revoked: grant }
+                record.await?;
+                revoke(&transaction, grant.id.as_str(), rotation.now).await?;
+                RefreshRotated::Reused { revoked: grant.id }
             }
             RefreshVerdict::Rotate { grant, expires_at } => {
-                transaction
-                    .execute(
-                        "UPDATE refresh_tokens SET used_at = $2, successor = $3 WHERE hash = $1",
-                        &[&presented.as_slice(), &rotation.now.0, &successor.as_slice()],
-                    )
-                    .await
-                    .map_err(fault)?;
-                add_refresh(&transaction, &successor, &grant, expires_at).await?;
-                transaction
-                    .execute(
-                        "UPDATE grants SET expires_at = greatest(expires_at, $2) WHERE id = $1",
-                        &[&grant.id.as_str(), &grant.expires_at.0],
-                    )
-                    .await
-                    .map_err(fault)?;
+                // They travel together and run in this order, so that the first fault is the one that counts.
+                let (added, marked, touched, recorded) = tokio::join!(
+                    biased;
+                    add_refresh(&transaction, &successor, &grant, expires_at),
+                    mark_used(&transaction, [&presented, &successor], rotation.now),
+                    touch(&transaction, &grant),
+                    record
+                );
+                added.and(marked).and(touched).and(recorded)?;
                 RefreshRotated::Fresh { grant, expires_at }
             }
         };
@@ -219,15 +288,58 @@ impl Grants for PostgresStore {
         Ok(rotated)
     }
 
-    async fn find_grant(&self, id: &GrantId) -> Result<Option<Grant>> {
-        Ok(self.row(GRANT, &[&id.as_str()]).await?.as_ref().map(grant))
+    async fn find_refresh_token(&self, token: &Secret) -> Result<Option<RefreshToken>> {
+        let hash = self.ports().vault.fingerprint(REFRESH, token);
+        let sql = format!(
+            "SELECT {COLUMNS}, t.expires_at, t.used_at IS NOT NULL
+             FROM refresh_tokens t JOIN grants g ON g.id = t.grant_id WHERE t.hash = $1"
+        );
+        let found = self.row(&sql, &[&hash.as_slice()]).await?;
+        Ok(found.map(|row| RefreshToken {
+            grant: grant(&row),
+            expires_at: Ticks(row.get(9)),
+            is_used: row.get(10),
+        }))
     }
 
-    async fn revoke_grant(&self, id: &GrantId, now: Ticks) -> Result<bool> {
-        self.change(
-            "UPDATE grants SET revoked_at = $2 WHERE id = $1 AND revoked_at IS NULL",
-            &[&id.as_str(), &now.0],
-        )
-        .await
+    async fn find_grant(&self, id: &GrantId) -> Result<Option<Grant>> {
+        Ok(self.row(&find_sql(), &[&id.as_str()]).await?.as_ref().map(grant))
+    }
+
+    async fn live_grants(&self, user: &UserId, now: Ticks) -> Result<Vec<Grant>> {
+        let sql = format!(
+            "SELECT {COLUMNS} FROM grants g
+             WHERE g.user_id = $1 AND g.revoked_at + 0 IS NULL AND g.expires_at + 0 > $2
+             ORDER BY g.last_used_at DESC, g.id"
+        );
+        Ok(self.rows(&sql, &[&user.as_str(), &now.0]).await?.iter().map(grant).collect())
+    }
+
+    async fn grant_is_live(&self, id: &GrantId) -> Result<bool> {
+        let found = self
+            .row(
+                "SELECT 1 FROM grants g
+                 JOIN clients c ON c.id = g.client_id
+                 JOIN users u ON u.id = g.user_id
+                 JOIN tenants t ON t.id = g.tenant_id
+                 JOIN memberships m ON m.user_id = g.user_id AND m.tenant_id = g.tenant_id
+                 WHERE g.id = $1 AND g.revoked_at + 0 IS NULL
+                 AND c.standing = $2 AND u.standing = $2 AND t.standing = $2",
+                &[&id.as_str(), &Standing::Active.code()],
+            )
+            .await?;
+        Ok(found.is_some())
+    }
+
+    async fn revoke_grant(&self, id: &GrantId, now: Ticks, trace: &Trace, note: &str) -> Result<bool> {
+        let mut connection = self.client().await?;
+        let transaction = connection.transaction().await.map_err(fault)?;
+        let Some(revoked) = revoke(&transaction, id.as_str(), now).await? else {
+            return Ok(false);
+        };
+        let entry = revocation_entry(&revoked, now, trace, note);
+        add_record(&transaction, &*self.ports().random, entry).await?;
+        transaction.commit().await.map_err(fault)?;
+        Ok(true)
     }
 }

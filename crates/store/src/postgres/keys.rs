@@ -3,29 +3,47 @@
 use async_trait::async_trait;
 use domain::Ticks;
 
-use super::PostgresStore;
-use crate::keys::purpose;
+use super::rows::{execute, row};
+use super::{PostgresStore, exists, fault};
+use crate::keys::{made_behind, purpose};
 use crate::{Result, SigningKey, SigningKeys};
 
 #[async_trait]
 impl SigningKeys for PostgresStore {
-    async fn add_signing_key(&self, key: &SigningKey) -> Result<()> {
+    async fn add_signing_key(&self, key: &SigningKey, newest: Option<&str>) -> Result<bool> {
         let ports = self.ports();
         let sealed = ports.vault.seal(&*ports.random, &purpose(&key.kid), key.private.reveal())?;
-        self.insert(
-            format!("a signing key \"{}\"", key.kid),
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.map_err(fault)?;
+        // One adds at a time; who reads the keys need not wait.
+        transaction.batch_execute("LOCK TABLE signing_keys IN EXCLUSIVE MODE").await.map_err(fault)?;
+        let last = row(
+            &transaction,
+            "SELECT kid, created_at FROM signing_keys ORDER BY created_at DESC, kid DESC LIMIT 1",
+            &[],
+        )
+        .await?;
+        let last = last.as_ref().map(|row| (row.get(0), Ticks(row.get(1))));
+        let Some(created_at) = made_behind(key, newest, last) else {
+            return Ok(false);
+        };
+        execute(
+            &transaction,
             "INSERT INTO signing_keys (kid, sealed, public_jwk, created_at, signs_from, retired_at)
              VALUES ($1, $2, $3, $4, $5, $6)",
             &[
                 &key.kid,
                 &sealed,
                 &key.public_jwk,
-                &key.created_at.0,
+                &created_at.0,
                 &key.signs_from.0,
                 &key.retired_at.map(|at| at.0),
             ],
         )
         .await
+        .map_err(exists(format!("a signing key \"{}\"", key.kid)))?;
+        transaction.commit().await.map_err(fault)?;
+        Ok(true)
     }
 
     async fn signing_keys(&self) -> Result<Vec<SigningKey>> {
@@ -53,5 +71,9 @@ impl SigningKeys for PostgresStore {
 
     async fn retire_signing_key(&self, kid: &str, at: Ticks) -> Result<bool> {
         self.change("UPDATE signing_keys SET retired_at = $2 WHERE kid = $1", &[&kid, &at.0]).await
+    }
+
+    async fn forget_signing_key(&self, kid: &str) -> Result<bool> {
+        self.change("DELETE FROM signing_keys WHERE kid = $1", &[&kid]).await
     }
 }

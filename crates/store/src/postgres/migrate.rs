@@ -6,7 +6,10 @@ use super::fault;
 use crate::{Ports, Result, StoreError};
 
 /// In order; the name of each says its number.
-const MIGRATIONS: [(&str, &str); 1] = [("0001_spine", include_str!("migrations/0001_spine.sql"))];
+const MIGRATIONS: [(&str, &str); 2] = [
+    ("0001_spine", include_str!("migrations/0001_spine.sql")),
+    ("0002_sign_in", include_str!("migrations/0002_sign_in.sql")),
+];
 /// Any constant: nodes that start together take turns at it.
 const LOCK: i64 = 0x616c_6461_6261;
 

@@ -4,6 +4,7 @@
 mod applications;
 mod apply;
 mod archive;
+mod audit;
 mod changes;
 mod directory;
 mod gather;
@@ -13,6 +14,7 @@ mod load;
 mod migrate;
 mod records;
 mod rows;
+mod sessions;
 mod tls;
 mod upkeep;
 
@@ -32,10 +34,12 @@ use gather::Gather;
 /// How long a request waits for a connection before it is told that the store is busy.
 const CONNECTION_WAIT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Every statement here finds its rows by an index (and where two would do, `+ 0` keeps it off the wrong one). A plan that was made while a table was new and empty would
-/// read it from end to end, and be kept while the table grows.
+/// Every statement here finds its rows by an index (and where two would do, `+ 0` keeps it off the wrong one).
+/// A plan that was made while a table was new and empty would read it from end to end, and be kept while the
+/// table grows. The few that read a small table whole count as dear beyond measure then, and PostgreSQL would
+/// compile them for 100 ms each time: no compiler.
 const BY_INDEX: &str = "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_material = off; \
-                        SET enable_hashjoin = off; SET enable_mergejoin = off";
+                        SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off";
 const SERVER_VERSION_MIN: i32 = 150_000;
 
 /// A store in a PostgreSQL database; cheap to clone.

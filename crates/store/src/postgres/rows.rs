@@ -40,6 +40,22 @@ impl PostgresStore {
     }
 }
 
+/// Runs a statement that is prepared once for each connection; tells how many rows it changed.
+pub(super) async fn execute(
+    on: &Transaction<'_>,
+    sql: &str,
+    args: Args<'_>,
+) -> std::result::Result<u64, tokio_postgres::Error> {
+    let statement = on.prepare_cached(sql).await?;
+    on.execute(&statement, args).await
+}
+
+/// Looks one row up, or changes it, with a statement that is prepared once for each connection.
+pub(super) async fn row(on: &Transaction<'_>, sql: &str, args: Args<'_>) -> Result<Option<Row>> {
+    let statement = on.prepare_cached(sql).await.map_err(fault)?;
+    found(on.query_opt(&statement, args).await)
+}
+
 /// Several reads of one moment.
 pub(super) async fn snapshot(client: &mut Object) -> Result<Transaction<'_>> {
     let reading = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);

@@ -1,12 +1,11 @@
 //! Upkeep in PostgreSQL.
 
 use async_trait::async_trait;
-use domain::Ticks;
 
 use super::PostgresStore;
 use super::rows::limit;
 use crate::upkeep::{COMPANY_TABLES, TENANT_TABLES};
-use crate::{Expired, Health, Result, Upkeep};
+use crate::{Cutoffs, Expired, Health, Result, Upkeep};
 
 impl PostgresStore {
     async fn delete_some(&self, table: &str, key: &str, condition: &str, args: [i64; 2]) -> Result<usize> {
@@ -66,9 +65,9 @@ impl Upkeep for PostgresStore {
         Ok(Health { schema: self.inner.schema, queued: self.inner.gather.queued() })
     }
 
-    async fn expire(&self, now: Ticks, processes_before: Ticks, rows_max: usize) -> Result<Expired> {
-        let now = [now.0, limit(rows_max)];
-        let processes = [processes_before.0, limit(rows_max)];
+    async fn expire(&self, cutoffs: Cutoffs, rows_max: usize) -> Result<Expired> {
+        let [now, processes, audit] =
+            [cutoffs.now, cutoffs.processes, cutoffs.audit].map(|before| [before.0, limit(rows_max)]);
         Ok(Expired {
             codes: self.delete_some("codes", "hash", "expires_at < $1", now).await?,
             refresh_tokens: self.delete_some("refresh_tokens", "hash", "expires_at < $1", now).await?,
@@ -77,6 +76,8 @@ impl Upkeep for PostgresStore {
             processes: self
                 .delete_some("processes", "tenant_no, idempotency_key", "touched_at < $1", processes)
                 .await?,
+            sessions: self.delete_some("sessions", "hash", "expires_at < $1", now).await?,
+            audit: self.delete_some("audit", "at, id", "at < $1", audit).await?,
         })
     }
 

@@ -6,27 +6,35 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::rows::{guid, tenant_no};
 use super::{SqliteStore, exists, fault};
-use crate::{Directory, Membership, Result, Standing, Tenant, User};
+use crate::{Directory, Membership, Result, Seat, Standing, Tenant, User};
 
 fn tenant(row: &Row<'_>) -> rusqlite::Result<Tenant> {
+    tenant_at(row, 0)
+}
+
+fn tenant_at(row: &Row<'_>, at: usize) -> rusqlite::Result<Tenant> {
     Ok(Tenant {
-        id: TenantId::new(row.get::<_, Box<str>>(0)?),
-        name: row.get(1)?,
-        short_code: row.get(2)?,
-        standing: Standing::by_code(row.get(3)?),
-        created_at: Ticks(row.get(4)?),
+        id: TenantId::new(row.get::<_, Box<str>>(at)?),
+        name: row.get(at + 1)?,
+        short_code: row.get(at + 2)?,
+        standing: Standing::by_code(row.get(at + 3)?),
+        created_at: Ticks(row.get(at + 4)?),
     })
 }
 
 fn user(row: &Row<'_>) -> rusqlite::Result<User> {
+    user_at(row, 0)
+}
+
+fn user_at(row: &Row<'_>, at: usize) -> rusqlite::Result<User> {
     Ok(User {
-        id: UserId::new(row.get::<_, Box<str>>(0)?),
-        email: row.get(1)?,
-        given_name: row.get(2)?,
-        lang: row.get(3)?,
-        password_hash: row.get(4)?,
-        standing: Standing::by_code(row.get(5)?),
-        created_at: Ticks(row.get(6)?),
+        id: UserId::new(row.get::<_, Box<str>>(at)?),
+        email: row.get(at + 1)?,
+        given_name: row.get(at + 2)?,
+        lang: row.get(at + 3)?,
+        password_hash: row.get(at + 4)?,
+        standing: Standing::by_code(row.get(at + 5)?),
+        created_at: Ticks(row.get(at + 6)?),
     })
 }
 
@@ -40,11 +48,23 @@ fn membership(row: &Row<'_>) -> rusqlite::Result<Membership> {
         equipo_user_id: row.get(5)?,
         second_client_id: row.get(6)?,
         created_at: Ticks(row.get(7)?),
+        last_used_at: row.get::<_, Option<i64>>(8)?.map(Ticks),
     })
+}
+
+fn seat(row: &Row<'_>) -> rusqlite::Result<Seat> {
+    Ok(Seat { membership: membership(row)?, user: user_at(row, 9)?, tenant: tenant_at(row, 16)? })
 }
 
 const TENANT: &str = "SELECT id, name, short_code, standing, created_at FROM tenants";
 const USER: &str = "SELECT id, email, given_name, lang, password_hash, standing, created_at FROM users";
+const SEAT: &str =
+    "SELECT m.id, m.user_id, m.tenant_id, m.modules, m.key_user_correlation_id, m.equipo_user_id,
+         m.second_client_id, m.created_at, m.last_used_at,
+         u.id, u.email, u.given_name, u.lang, u.password_hash, u.standing, u.created_at,
+         t.id, t.name, t.short_code, t.standing, t.created_at
+     FROM memberships m JOIN users u ON u.id = m.user_id JOIN tenants t ON t.id = m.tenant_id
+     WHERE m.user_id = ?1";
 
 /// Changes one row; false where there is none.
 pub(super) fn change(writer: &Connection, sql: &str, args: impl Params) -> Result<bool> {
@@ -148,6 +168,15 @@ impl Directory for SqliteStore {
         .await
     }
 
+    async fn find_user(&self, id: &UserId) -> Result<Option<User>> {
+        self.read(|reader| {
+            reader
+                .prepare_cached(&format!("{USER} WHERE id = ?1"))
+                .and_then(|mut find| find.query_row([id.as_str()], user).optional())
+                .map_err(fault)
+        })
+    }
+
     async fn find_user_by_email(&self, email: &str) -> Result<Option<User>> {
         self.read(|reader| {
             reader
@@ -181,6 +210,7 @@ impl Directory for SqliteStore {
     async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool> {
         let (id, hash) = (id.clone(), hash.to_owned());
         self.write(move |writer| {
+            change(writer, "DELETE FROM sessions WHERE user_id = ?1", [id.as_str()])?;
             change(writer, "UPDATE users SET password_hash = ?2 WHERE id = ?1", params![id.as_str(), hash])
         })
         .await
@@ -192,8 +222,8 @@ impl Directory for SqliteStore {
             writer
                 .execute(
                     "INSERT INTO memberships (id, user_id, tenant_id, modules, key_user_correlation_id,
-                         equipo_user_id, second_client_id, created_at)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+                         equipo_user_id, second_client_id, created_at, last_used_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
                     params![
                         one.id.as_str(),
                         one.user.as_str(),
@@ -202,7 +232,8 @@ impl Directory for SqliteStore {
                         one.key_user_correlation_id.as_bytes(),
                         one.equipo_user_id,
                         one.second_client_id,
-                        one.created_at.0
+                        one.created_at.0,
+                        one.last_used_at.map(|at| at.0)
                     ],
                 )
                 .map_err(exists("such a membership".into()))?;
@@ -228,10 +259,33 @@ impl Directory for SqliteStore {
             reader
                 .prepare_cached(
                     "SELECT id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
-                         second_client_id, created_at
+                         second_client_id, created_at, last_used_at
                      FROM memberships WHERE user_id = ?1 ORDER BY created_at, id",
                 )
                 .and_then(|mut all| all.query_map([user.as_str()], membership)?.collect())
+                .map_err(fault)
+        })
+    }
+
+    async fn find_seat(&self, user: &UserId, tenant: &TenantId) -> Result<Option<Seat>> {
+        self.read(|reader| {
+            reader
+                .prepare_cached(&format!("{SEAT} AND m.tenant_id = ?2"))
+                .and_then(|mut find| find.query_row([user.as_str(), tenant.as_str()], seat).optional())
+                .map_err(fault)
+        })
+    }
+
+    async fn open_seats(&self, user: &UserId) -> Result<Vec<Seat>> {
+        self.read(|reader| {
+            reader
+                .prepare_cached(&format!(
+                    "{SEAT} AND u.standing = ?2 AND t.standing = ?2
+                     ORDER BY m.last_used_at DESC NULLS LAST, t.name, t.id"
+                ))
+                .and_then(|mut all| {
+                    all.query_map(params![user.as_str(), Standing::Active.code()], seat)?.collect()
+                })
                 .map_err(fault)
         })
     }

@@ -1,14 +1,23 @@
 //! Codes, grants and refresh tokens in SQLite.
 
 use async_trait::async_trait;
-use domain::{ClientId, GrantId, Secret, TenantId, Ticks, UserId};
+use domain::{ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, UserId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::audit::add_record;
+use super::directory::change;
 use super::{SqliteStore, exists, fault};
-use crate::grants::{CODE, REFRESH, RefreshRow, RefreshVerdict, refresh_verdict};
-use crate::{Code, CodeTaken, Grant, Grants, Judge, NewGrant, RefreshRotated, Result, Rotation};
+use crate::grants::{
+    CODE, REFRESH, RefreshRow, RefreshVerdict, refresh_verdict, revocation_entry, rotation_entry,
+    taking_entry,
+};
+use crate::{
+    Code, CodeTaken, Grant, Grants, Judge, NewGrant, Ports, RefreshRotated, RefreshToken, Result, Rotation,
+    Standing, Taking, Trace,
+};
 
-const GRANT: &str = "id, client_id, user_id, tenant_id, details, created_at, expires_at, revoked_at";
+const GRANT: &str = "SELECT g.id, g.client_id, g.user_id, g.tenant_id, g.details, g.created_at, g.last_used_at, \
+                     g.expires_at, g.revoked_at";
 
 fn grant(row: &Row<'_>) -> rusqlite::Result<Grant> {
     Ok(Grant {
@@ -18,54 +27,61 @@ fn grant(row: &Row<'_>) -> rusqlite::Result<Grant> {
         tenant: TenantId::new(row.get::<_, Box<str>>(3)?),
         details: row.get(4)?,
         created_at: Ticks(row.get(5)?),
-        expires_at: Ticks(row.get(6)?),
-        revoked_at: row.get::<_, Option<i64>>(7)?.map(Ticks),
+        last_used_at: Ticks(row.get(6)?),
+        expires_at: Ticks(row.get(7)?),
+        revoked_at: row.get::<_, Option<i64>>(8)?.map(Ticks),
     })
 }
 
 fn find_grant(connection: &Connection, id: &str) -> Result<Option<Grant>> {
     connection
-        .prepare_cached(&format!("SELECT {GRANT} FROM grants WHERE id = ?1"))
+        .prepare_cached(&format!("{GRANT} FROM grants g WHERE g.id = ?1"))
         .and_then(|mut find| find.query_row([id], grant).optional())
         .map_err(fault)
 }
 
-fn revoke(connection: &Connection, id: &str, now: Ticks) -> Result<bool> {
-    let changed = connection
-        .execute("UPDATE grants SET revoked_at = ?2 WHERE id = ?1 AND revoked_at IS NULL", params![id, now.0])
-        .map_err(fault)?;
-    Ok(changed > 0)
+fn revoke(writer: &Connection, id: &str, now: Ticks) -> Result<bool> {
+    change(
+        writer,
+        "UPDATE grants SET revoked_at = ?2 WHERE id = ?1 AND +revoked_at IS NULL",
+        params![id, now.0],
+    )
 }
 
-fn add_grant(connection: &Connection, new: &NewGrant, refresh_hash: Option<[u8; 32]>) -> Result<()> {
+fn add_grant(writer: &Connection, new: &NewGrant, refresh_hash: Option<[u8; 32]>) -> Result<()> {
     let grant = &new.grant;
-    connection
-        .execute(
-            "INSERT INTO grants (id, client_id, user_id, tenant_id, details, created_at, expires_at)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-            params![
+    writer
+        .prepare_cached(
+            "INSERT INTO grants (id, client_id, user_id, tenant_id, details, created_at, last_used_at, expires_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+        )
+        .and_then(|mut add| {
+            add.execute(params![
                 grant.id.as_str(),
                 grant.client.as_str(),
                 grant.user.as_str(),
                 grant.tenant.as_str(),
                 grant.details,
                 grant.created_at.0,
+                grant.last_used_at.0,
                 grant.expires_at.0
-            ],
-        )
+            ])
+        })
         .map_err(exists(format!("a grant \"{}\"", grant.id)))?;
     if let (Some(hash), Some((_, expires_at))) = (refresh_hash, &new.refresh) {
-        add_refresh(connection, &hash, grant, *expires_at)?;
+        add_refresh(writer, &hash, grant, *expires_at)?;
     }
     Ok(())
 }
 
-fn add_refresh(connection: &Connection, hash: &[u8; 32], grant: &Grant, expires_at: Ticks) -> Result<()> {
-    connection
-        .execute(
+fn add_refresh(writer: &Connection, hash: &[u8; 32], grant: &Grant, expires_at: Ticks) -> Result<()> {
+    writer
+        .prepare_cached(
             "INSERT INTO refresh_tokens (hash, grant_id, client_id, expires_at) VALUES (?1, ?2, ?3, ?4)",
-            params![hash, grant.id.as_str(), grant.client.as_str(), expires_at.0],
         )
+        .and_then(|mut add| {
+            add.execute(params![hash, grant.id.as_str(), grant.client.as_str(), expires_at.0])
+        })
         .map_err(exists("such a refresh token".into()))?;
     Ok(())
 }
@@ -119,105 +135,193 @@ fn find_refresh(connection: &Connection, hash: &[u8; 32]) -> Result<Option<Refre
         .map_err(fault)
 }
 
+/// Uses a code for the first time, if it is still good for anything.
+fn redeem(
+    writer: &Connection,
+    ports: &Ports,
+    (hash, code): (&[u8; 32], Code),
+    now: Ticks,
+    judge: Judge,
+) -> Result<CodeTaken> {
+    let is_live = now < code.expires_at;
+    let new = if is_live { judge(&code) } else { None };
+    change(
+        writer,
+        "UPDATE codes SET used_at = ?2, grant_id = ?3 WHERE hash = ?1",
+        params![hash, now.0, new.as_ref().map(|new| new.grant.id.as_str())],
+    )?;
+    if let Some(new) = &new {
+        let refresh = new.refresh.as_ref().map(|(token, _)| ports.vault.fingerprint(REFRESH, token));
+        add_grant(writer, new, refresh)?;
+    }
+    if !is_live {
+        return Ok(CodeTaken::Expired);
+    }
+    Ok(CodeTaken::Fresh { code, grant: new.map(|new| new.grant) })
+}
+
+fn take(
+    writer: &Connection,
+    ports: &Ports,
+    hash: &[u8; 32],
+    taking: &Taking,
+    judge: Judge,
+) -> Result<CodeTaken> {
+    let Some(row) = find_code(writer, hash)?.filter(|row| row.code.client == taking.client) else {
+        return Ok(CodeTaken::Unknown);
+    };
+    let (taken, before) = match row {
+        CodeRow { used: false, code, .. } => (redeem(writer, ports, (hash, code), taking.now, judge)?, None),
+        CodeRow { grant: None, .. } => (CodeTaken::Reused { revoked: None }, None),
+        CodeRow { grant: Some(made), .. } => {
+            revoke(writer, &made, taking.now)?;
+            let before = find_grant(writer, &made)?;
+            (CodeTaken::Reused { revoked: Some(GrantId::new(made)) }, before)
+        }
+    };
+    if let Some(entry) = taking_entry(taking, &taken, before.as_ref()) {
+        add_record(writer, &*ports.random, entry)?;
+    }
+    Ok(taken)
+}
+
+fn rotate(
+    writer: &Connection,
+    ports: &Ports,
+    [presented, successor]: &[[u8; 32]; 2],
+    rotation: &Rotation,
+) -> Result<RefreshRotated> {
+    let row = find_refresh(writer, presented)?;
+    let grant = match &row {
+        Some(row) => find_grant(writer, &row.grant)?,
+        None => None,
+    };
+    let verdict = refresh_verdict(rotation, row, grant, successor);
+    if let Some(entry) = rotation_entry(rotation, &verdict) {
+        add_record(writer, &*ports.random, entry)?;
+    }
+    match verdict {
+        RefreshVerdict::Done(done) => Ok(done),
+        RefreshVerdict::Revoke(grant) => {
+            revoke(writer, grant.id.as_str(), rotation.now)?;
+            Ok(RefreshRotated::Reused { revoked: grant.id })
+        }
+        RefreshVerdict::Rotate { grant, expires_at } => {
+            change(
+                writer,
+                "UPDATE refresh_tokens SET used_at = ?2, successor = ?3 WHERE hash = ?1",
+                params![presented, rotation.now.0, successor],
+            )?;
+            add_refresh(writer, successor, &grant, expires_at)?;
+            change(
+                writer,
+                "UPDATE grants SET expires_at = max(expires_at, ?2), last_used_at = ?3 WHERE id = ?1",
+                params![grant.id.as_str(), grant.expires_at.0, grant.last_used_at.0],
+            )?;
+            Ok(RefreshRotated::Fresh { grant, expires_at })
+        }
+    }
+}
+
 #[async_trait]
 impl Grants for SqliteStore {
-    async fn keep_code(&self, code: &Secret, kept: &Code) -> Result<()> {
+    async fn keep_code(&self, code: &Secret, kept: &Code, chosen: &MembershipId, now: Ticks) -> Result<()> {
         let hash = self.ports().vault.fingerprint(CODE, code);
-        let kept = kept.clone();
+        let (kept, chosen) = (kept.clone(), chosen.clone());
         self.write(move |writer| {
             writer
-                .execute(
+                .prepare_cached(
                     "INSERT INTO codes (hash, client_id, expires_at, details) VALUES (?1, ?2, ?3, ?4)",
-                    params![hash, kept.client.as_str(), kept.expires_at.0, kept.details],
                 )
+                .and_then(|mut add| {
+                    add.execute(params![hash, kept.client.as_str(), kept.expires_at.0, kept.details])
+                })
                 .map_err(exists("such a code".into()))?;
+            change(
+                writer,
+                "UPDATE memberships SET last_used_at = ?2 WHERE id = ?1",
+                params![chosen.as_str(), now.0],
+            )?;
             Ok(())
         })
         .await
     }
 
-    async fn take_code(
-        &self,
-        code: &Secret,
-        client: &ClientId,
-        now: Ticks,
-        judge: Judge,
-    ) -> Result<CodeTaken> {
-        let vault = self.ports().vault.clone();
-        let hash = vault.fingerprint(CODE, code);
-        let client = client.clone();
-        self.write(move |writer| {
-            let Some(row) = find_code(writer, &hash)?.filter(|row| row.code.client == client) else {
-                return Ok(CodeTaken::Unknown);
-            };
-            if row.used {
-                if let Some(grant) = &row.grant {
-                    revoke(writer, grant, now)?;
-                }
-                return Ok(CodeTaken::Reused { revoked: row.grant.map(GrantId::new) });
-            }
-            let new = if now < row.code.expires_at { judge(&row.code) } else { None };
-            writer
-                .execute(
-                    "UPDATE codes SET used_at = ?2, grant_id = ?3 WHERE hash = ?1",
-                    params![hash, now.0, new.as_ref().map(|new| new.grant.id.as_str())],
-                )
-                .map_err(fault)?;
-            if let Some(new) = &new {
-                let refresh = new.refresh.as_ref().map(|(token, _)| vault.fingerprint(REFRESH, token));
-                add_grant(writer, new, refresh)?;
-            }
-            if now >= row.code.expires_at {
-                return Ok(CodeTaken::Expired);
-            }
-            Ok(CodeTaken::Fresh { code: row.code, grant: new.map(|new| new.grant) })
-        })
-        .await
+    async fn take_code(&self, taking: &Taking, judge: Judge) -> Result<CodeTaken> {
+        let (ports, taking) = (self.ports().clone(), taking.clone());
+        let hash = ports.vault.fingerprint(CODE, &taking.code);
+        self.write(move |writer| take(writer, &ports, &hash, &taking, judge)).await
     }
 
     async fn rotate_refresh(&self, rotation: &Rotation) -> Result<RefreshRotated> {
-        let presented = self.ports().vault.fingerprint(REFRESH, &rotation.presented);
-        let successor = self.ports().vault.fingerprint(REFRESH, &rotation.successor);
-        let rotation = rotation.clone();
-        self.write(move |writer| {
-            let row = find_refresh(writer, &presented)?;
-            let grant = match &row {
-                Some(row) => find_grant(writer, &row.grant)?,
-                None => None,
-            };
-            match refresh_verdict(&rotation, row, grant, &successor) {
-                RefreshVerdict::Done(done) => Ok(done),
-                RefreshVerdict::Revoke(grant) => {
-                    revoke(writer, grant.as_str(), rotation.now)?;
-                    Ok(RefreshRotated::Reused { revoked: grant })
-                }
-                RefreshVerdict::Rotate { grant, expires_at } => {
-                    writer
-                        .execute(
-                            "UPDATE refresh_tokens SET used_at = ?2, successor = ?3 WHERE hash = ?1",
-                            params![presented, rotation.now.0, successor],
-                        )
-                        .map_err(fault)?;
-                    add_refresh(writer, &successor, &grant, expires_at)?;
-                    writer
-                        .execute(
-                            "UPDATE grants SET expires_at = max(expires_at, ?2) WHERE id = ?1",
-                            params![grant.id.as_str(), grant.expires_at.0],
-                        )
-                        .map_err(fault)?;
-                    Ok(RefreshRotated::Fresh { grant, expires_at })
-                }
-            }
+        let (ports, rotation) = (self.ports().clone(), rotation.clone());
+        let hashes =
+            [&rotation.presented, &rotation.successor].map(|token| ports.vault.fingerprint(REFRESH, token));
+        self.write(move |writer| rotate(writer, &ports, &hashes, &rotation)).await
+    }
+
+    async fn find_refresh_token(&self, token: &Secret) -> Result<Option<RefreshToken>> {
+        let hash = self.ports().vault.fingerprint(REFRESH, token);
+        self.read(|reader| {
+            reader
+                .prepare_cached(&format!(
+                    "{GRANT}, t.expires_at, t.used_at IS NOT NULL
+                     FROM refresh_tokens t JOIN grants g ON g.id = t.grant_id WHERE t.hash = ?1"
+                ))
+                .and_then(|mut find| {
+                    find.query_row([hash], |row| {
+                        let (expires_at, is_used) = (Ticks(row.get(9)?), row.get(10)?);
+                        Ok(RefreshToken { grant: grant(row)?, expires_at, is_used })
+                    })
+                    .optional()
+                })
+                .map_err(fault)
         })
-        .await
     }
 
     async fn find_grant(&self, id: &GrantId) -> Result<Option<Grant>> {
         self.read(|reader| find_grant(reader, id.as_str()))
     }
 
-    async fn revoke_grant(&self, id: &GrantId, now: Ticks) -> Result<bool> {
-        let id = id.clone();
-        self.write(move |writer| revoke(writer, id.as_str(), now)).await
+    async fn live_grants(&self, user: &UserId, now: Ticks) -> Result<Vec<Grant>> {
+        self.read(|reader| {
+            reader
+                .prepare_cached(&format!(
+                    "{GRANT} FROM grants g
+                     WHERE g.user_id = ?1 AND +g.revoked_at IS NULL AND +g.expires_at > ?2
+                     ORDER BY g.last_used_at DESC, g.id"
+                ))
+                .and_then(|mut all| all.query_map(params![user.as_str(), now.0], grant)?.collect())
+                .map_err(fault)
+        })
+    }
+
+    async fn grant_is_live(&self, id: &GrantId) -> Result<bool> {
+        self.read(|reader| {
+            reader
+                .prepare_cached(
+                    "SELECT 1 FROM grants g
+                     JOIN clients c ON c.id = g.client_id
+                     JOIN users u ON u.id = g.user_id
+                     JOIN tenants t ON t.id = g.tenant_id
+                     JOIN memberships m ON m.user_id = g.user_id AND m.tenant_id = g.tenant_id
+                     WHERE g.id = ?1 AND +g.revoked_at IS NULL
+                     AND c.standing = ?2 AND u.standing = ?2 AND t.standing = ?2",
+                )
+                .and_then(|mut find| find.exists(params![id.as_str(), Standing::Active.code()]))
+                .map_err(fault)
+        })
+    }
+
+    async fn revoke_grant(&self, id: &GrantId, now: Ticks, trace: &Trace, note: &str) -> Result<bool> {
+        let random = self.ports().random.clone();
+        let (id, trace, note) = (id.clone(), trace.clone(), note.to_owned());
+        self.write(move |writer| {
+            let live = find_grant(writer, id.as_str())?.filter(|grant| grant.revoked_at.is_none());
+            let Some(grant) = live else { return Ok(false) };
+            add_record(writer, &*random, revocation_entry(&grant, now, &trace, &note))?;
+            revoke(writer, id.as_str(), now)
+        })
+        .await
     }
 }

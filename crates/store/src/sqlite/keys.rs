@@ -2,19 +2,36 @@
 
 use async_trait::async_trait;
 use domain::Ticks;
-use rusqlite::params;
+use rusqlite::{Connection, OptionalExtension, params};
 
+use super::directory::change;
 use super::{SqliteStore, exists, fault};
-use crate::keys::purpose;
+use crate::keys::{made_behind, purpose};
 use crate::{Result, SigningKey, SigningKeys};
+
+fn newest_key(writer: &Connection) -> Result<Option<(String, Ticks)>> {
+    writer
+        .query_row(
+            "SELECT kid, created_at FROM signing_keys ORDER BY created_at DESC, kid DESC LIMIT 1",
+            [],
+            |row| Ok((row.get(0)?, Ticks(row.get(1)?))),
+        )
+        .optional()
+        .map_err(fault)
+}
 
 #[async_trait]
 impl SigningKeys for SqliteStore {
-    async fn add_signing_key(&self, key: &SigningKey) -> Result<()> {
+    async fn add_signing_key(&self, key: &SigningKey, newest: Option<&str>) -> Result<bool> {
         let ports = self.ports();
         let sealed = ports.vault.seal(&*ports.random, &purpose(&key.kid), key.private.reveal())?;
-        let key = key.clone();
+        let (key, expected) = (key.clone(), newest.map(str::to_owned));
         self.write(move |writer| {
+            let newest = newest_key(writer)?;
+            let newest = newest.as_ref().map(|(kid, at)| (kid.as_str(), *at));
+            let Some(created_at) = made_behind(&key, expected.as_deref(), newest) else {
+                return Ok(false);
+            };
             writer
                 .execute(
                     "INSERT INTO signing_keys (kid, sealed, public_jwk, created_at, signs_from, retired_at)
@@ -23,13 +40,13 @@ impl SigningKeys for SqliteStore {
                         key.kid,
                         sealed,
                         key.public_jwk,
-                        key.created_at.0,
+                        created_at.0,
                         key.signs_from.0,
                         key.retired_at.map(|at| at.0)
                     ],
                 )
                 .map_err(exists(format!("a signing key \"{}\"", key.kid)))?;
-            Ok(())
+            Ok(true)
         })
         .await
     }
@@ -69,11 +86,13 @@ impl SigningKeys for SqliteStore {
     async fn retire_signing_key(&self, kid: &str, at: Ticks) -> Result<bool> {
         let kid = kid.to_owned();
         self.write(move |writer| {
-            let changed = writer
-                .execute("UPDATE signing_keys SET retired_at = ?2 WHERE kid = ?1", params![kid, at.0])
-                .map_err(fault)?;
-            Ok(changed > 0)
+            change(writer, "UPDATE signing_keys SET retired_at = ?2 WHERE kid = ?1", params![kid, at.0])
         })
         .await
+    }
+
+    async fn forget_signing_key(&self, kid: &str) -> Result<bool> {
+        let kid = kid.to_owned();
+        self.write(move |writer| change(writer, "DELETE FROM signing_keys WHERE kid = ?1", [kid])).await
     }
 }

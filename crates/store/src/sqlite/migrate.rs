@@ -6,7 +6,10 @@ use super::fault;
 use crate::{Ports, Result, StoreError};
 
 /// In order; the name of each says its number.
-const MIGRATIONS: [(&str, &str); 1] = [("0001_spine", include_str!("migrations/0001_spine.sql"))];
+const MIGRATIONS: [(&str, &str); 2] = [
+    ("0001_spine", include_str!("migrations/0001_spine.sql")),
+    ("0002_sign_in", include_str!("migrations/0002_sign_in.sql")),
+];
 
 pub(super) fn known() -> i64 {
     i64::try_from(MIGRATIONS.len()).unwrap_or(i64::MAX)

@@ -3,6 +3,7 @@
 mod applications;
 mod apply;
 mod archive;
+mod audit;
 mod changes;
 mod directory;
 mod grants;
@@ -12,6 +13,7 @@ mod load;
 mod migrate;
 mod records;
 mod rows;
+mod sessions;
 mod upkeep;
 mod writer;
 

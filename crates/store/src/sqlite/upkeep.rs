@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{SqliteStore, fault};
 use crate::upkeep::{COMPANY_TABLES, TENANT_TABLES};
-use crate::{Expired, Health, Result, Upkeep};
+use crate::{Cutoffs, Expired, Health, Result, Upkeep};
 
 fn delete_some(
     writer: &Connection,
@@ -80,9 +80,10 @@ impl Upkeep for SqliteStore {
         Ok(Health { schema: self.inner.writer.schema, queued: self.inner.writer.queued()? })
     }
 
-    async fn expire(&self, now: Ticks, processes_before: Ticks, rows_max: usize) -> Result<Expired> {
+    async fn expire(&self, cutoffs: Cutoffs, rows_max: usize) -> Result<Expired> {
         self.write(move |writer| {
             let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
+            let now = cutoffs.now;
             let some = |table, key, condition, before: Ticks| {
                 delete_some(writer, table, key, condition, [before.0, rows_max])
             };
@@ -95,8 +96,10 @@ impl Upkeep for SqliteStore {
                     "processes",
                     "tenant_no, idempotency_key",
                     "touched_at < ?1",
-                    processes_before,
+                    cutoffs.processes,
                 )?,
+                sessions: some("sessions", "hash", "expires_at < ?1", now)?,
+                audit: some("audit", "at, id", "at < ?1", cutoffs.audit)?,
             })
         })
         .await

@@ -29,6 +29,7 @@ pub(crate) fn membership(stage: &Stage, id: &str, user: &str, tenant: &TenantId)
         equipo_user_id: "E-7".into(),
         second_client_id: "S-8".into(),
         created_at: stage.now(),
+        last_used_at: None,
     }
 }
 
@@ -64,6 +65,10 @@ pub(crate) async fn users_are_kept_as_given(stage: Stage) {
         store.add_user(one).await.unwrap();
     }
     assert_eq!(store.find_user_by_email(&maria.email).await, Ok(Some(maria.clone())));
+    assert_eq!(store.find_user(&maria.id).await, Ok(Some(maria.clone())));
+    for nobody in ["", "MARIA", "maria\0"] {
+        assert_eq!(store.find_user(&UserId::new(nobody)).await, Ok(None), "{nobody:?}");
+    }
     for nobody in ["", "MARIA@asesoría.example", "maria@asesoria.example", "maria\0"] {
         assert_eq!(store.find_user_by_email(nobody).await, Ok(None), "{nobody:?}");
     }
@@ -92,6 +97,7 @@ pub(crate) async fn memberships_are_kept_as_given(stage: Stage) {
     let late = Membership {
         created_at: stage.now() + Duration::from_secs(1),
         modules: String::new(),
+        last_used_at: Some(stage.now()),
         ..membership(&stage, "m1", "maria", &bilbao)
     };
     let early = membership(&stage, "m2", "maria", &vigo);

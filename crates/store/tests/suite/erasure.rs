@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::{GrantId, Secret, UserId};
 use store::{CodeTaken, RefreshRotated, Rotation, StoreError};
 
-use super::codes::{code, grant, makes, ours};
+use super::codes::{chosen, code, grant, makes, ours, taking, trace};
 use super::desk::{Desk, company, customer, delete, entity, journal, payroll};
 use super::directory::{membership, user};
 use super::stage::{Stage, at_once, tenant};
@@ -24,10 +24,10 @@ async fn furnish(stage: &Stage, desk: &Desk, name: &str) {
     let mut given = grant(&format!("g {name}"), now);
     given.tenant = desk.tenant.clone();
     let secret = Secret::new(format!("code {name}"));
-    store.keep_code(&secret, &code(now)).await.unwrap();
+    store.keep_code(&secret, &code(now), &chosen(), now).await.unwrap();
     let token = format!("token {name}");
     let judge = makes(&given, Some((&token, now + Duration::from_secs(1000))));
-    store.take_code(&secret, &ours(), now, judge).await.unwrap();
+    store.take_code(&taking(&secret, &ours(), now), judge).await.unwrap();
 }
 
 fn rotation(stage: &Stage, name: &str) -> Rotation {
@@ -38,6 +38,7 @@ fn rotation(stage: &Stage, name: &str) -> Rotation {
         successor_expires_at: None,
         grace: Duration::from_secs(30),
         now: stage.now(),
+        trace: trace(),
     }
 }
 
@@ -58,7 +59,7 @@ async fn is_gone(stage: &Stage, desk: &Desk, name: &str) {
     let members = store.memberships(&UserId::new("maria")).await.unwrap();
     assert!(members.iter().all(|membership| membership.tenant != desk.tenant));
     let code = Secret::new(format!("code {name}"));
-    let reused = store.take_code(&code, &ours(), stage.now(), Box::new(|_| None)).await.unwrap();
+    let reused = store.take_code(&taking(&code, &ours(), stage.now()), Box::new(|_| None)).await.unwrap();
     assert!(matches!(reused, CodeTaken::Reused { .. }));
 }
 

@@ -5,19 +5,23 @@ mod desk;
 mod stage;
 
 mod applications;
+mod audit;
 mod changes;
 mod codes;
 mod companies;
 mod directory;
 mod erasure;
 mod idempotency;
+mod live;
 mod log;
 mod own;
 mod pages;
 mod parallel;
 mod refresh;
 mod refusals;
+mod seats;
 mod secrets;
+mod sessions;
 mod upkeep;
 
 use stage::{Kind, Stage};
@@ -137,6 +141,38 @@ stories! {
         a_token_is_its_clients_alone,
         a_revoked_grant_ends_its_tokens,
     }
+    live {
+        a_grant_dies_with_what_it_stands_on,
+        a_grant_comes_back_with_what_it_stands_on,
+        a_user_sees_live_grants_last_used_first,
+        a_refresh_token_is_looked_up_without_being_used,
+    }
+    sessions {
+        a_session_lives_until_it_expires,
+        a_new_session_replaces_the_browsers_old_one,
+        a_session_is_never_overwritten,
+        a_session_ends_once,
+        a_new_password_ends_the_users_sessions,
+    }
+    audit {
+        records_are_kept_as_given_newest_first,
+        every_filter_finds_its_records,
+        a_filter_of_nobody_finds_nothing,
+        a_nul_keeps_nothing_out_of_the_audit,
+        pages_follow_one_another_through_ties,
+        what_many_record_at_once_is_all_kept,
+        a_code_leaves_its_grant_and_its_reuse_in_the_audit,
+        a_reuse_names_a_grant_that_is_gone,
+        refreshing_and_its_misuse_are_in_the_audit,
+        a_revocation_says_why,
+        what_was_undone_is_not_in_the_audit,
+    }
+    seats {
+        a_seat_is_found_whole,
+        a_membership_alone_is_no_seat,
+        open_seats_come_last_used_first_then_by_name,
+        a_choice_is_kept_with_its_code,
+    }
     directory {
         tenants_are_kept_as_given,
         users_are_kept_as_given,
@@ -156,6 +192,9 @@ stories! {
     }
     secrets {
         signing_keys_come_back_whole,
+        of_many_who_add_a_signing_key_one_does,
+        signing_keys_are_in_the_order_of_adding,
+        a_forgotten_signing_key_is_gone,
         another_master_key_opens_nothing,
         an_empty_store_has_its_master_key_too,
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use domain::{Secret, Ticks};
 use store::{Grant, RefreshRotated, Rotation, Store};
 
-use super::codes::{code, grant, makes, ours, theirs};
+use super::codes::{chosen, code, grant, makes, ours, taking, theirs, trace};
 use super::stage::{Stage, at_once};
 
 const GRACE: Duration = Duration::from_secs(30);
@@ -21,9 +21,9 @@ fn seconds(count: u64) -> Duration {
 async fn first_token(stage: &Stage) -> Grant {
     let now = stage.now();
     let made = grant("g1", now);
-    stage.store.keep_code(&Secret::new("code-1"), &code(now)).await.unwrap();
+    stage.store.keep_code(&Secret::new("code-1"), &code(now), &chosen(), now).await.unwrap();
     let judge = makes(&made, Some(("token-1", now + LIFE)));
-    stage.store.take_code(&Secret::new("code-1"), &ours(), now, judge).await.unwrap();
+    stage.store.take_code(&taking(&Secret::new("code-1"), &ours(), now), judge).await.unwrap();
     made
 }
 
@@ -36,6 +36,7 @@ pub(crate) fn rotation(presented: u32, now: Ticks) -> Rotation {
         successor_expires_at: None,
         grace: GRACE,
         now,
+        trace: trace(),
     }
 }
 
@@ -51,13 +52,15 @@ pub(crate) async fn tokens_follow_one_another_to_an_absolute_end(stage: Stage) {
     let (store, start) = (&stage.store, stage.now());
     let made = first_token(&stage).await;
     let end = start + LIFE;
+    let mut used = made.clone();
     for (token, at) in [(1, 100), (2, 200), (3, 999)] {
+        used.last_used_at = start + seconds(at);
         let answer = rotate(store, token, start + seconds(at)).await;
-        assert_eq!(answer, RefreshRotated::Fresh { grant: made.clone(), expires_at: end });
+        assert_eq!(answer, RefreshRotated::Fresh { grant: used.clone(), expires_at: end });
     }
     assert_eq!(rotate(store, 4, end).await, RefreshRotated::Expired);
     assert_eq!(rotate(store, 5, start).await, RefreshRotated::Unknown);
-    assert_eq!(store.find_grant(&made.id).await, Ok(Some(made)), "the grant lives as long as it did");
+    assert_eq!(store.find_grant(&made.id).await, Ok(Some(used)), "the grant lives as long as it did");
 }
 
 pub(crate) async fn tokens_slide_where_the_caller_says_so(stage: Stage) {
@@ -69,7 +72,7 @@ pub(crate) async fn tokens_slide_where_the_caller_says_so(stage: Stage) {
         let slid = Rotation { successor_expires_at: Some(now + LIFE), ..rotation(token, now) };
         let answer = store.rotate_refresh(&slid).await.unwrap();
         end = end.max(now + LIFE);
-        let grant = Grant { expires_at: end, ..made.clone() };
+        let grant = Grant { expires_at: end, last_used_at: now, ..made.clone() };
         assert_eq!(answer, RefreshRotated::Fresh { grant: grant.clone(), expires_at: now + LIFE });
         assert_eq!(store.find_grant(&made.id).await, Ok(Some(grant)), "the grant outlives its tokens");
     }
@@ -114,7 +117,7 @@ async fn all_is_revoked(stage: &Stage, made: &Grant, at: Ticks) {
     }
     let kept = stage.store.find_grant(&made.id).await.unwrap().unwrap();
     assert_eq!(kept.revoked_at, Some(at));
-    let again = stage.store.take_code(&Secret::new("code-1"), &ours(), at, Box::new(|_| None)).await;
+    let again = stage.store.take_code(&taking(&Secret::new("code-1"), &ours(), at), Box::new(|_| None)).await;
     assert_eq!(again, Ok(store::CodeTaken::Reused { revoked: Some(made.id.clone()) }));
 }
 
@@ -164,7 +167,7 @@ pub(crate) async fn a_token_is_its_clients_alone(stage: Stage) {
 pub(crate) async fn a_revoked_grant_ends_its_tokens(stage: Stage) {
     let (store, start) = (&stage.store, stage.now());
     let made = first_token(&stage).await;
-    assert_eq!(store.revoke_grant(&made.id, start).await, Ok(true));
+    assert_eq!(store.revoke_grant(&made.id, start, &trace(), "why").await, Ok(true));
     assert_eq!(rotate(store, 1, start).await, RefreshRotated::Revoked);
     assert_eq!(rotate(store, 1, start + LIFE + LIFE).await, RefreshRotated::Revoked);
 }

@@ -55,12 +55,20 @@ impl Ground {
         }
     }
 
+    /// The file of a SQLite store, there or not.
+    pub(crate) fn file(&self) -> PathBuf {
+        match self {
+            Self::Sqlite(folder) => folder.path().join(FILE),
+            _ => unreachable!("only SQLite has a file"),
+        }
+    }
+
     pub(crate) async fn open(&self, ports: Ports) -> Result<Handle> {
         Ok(match self {
             Self::Memory(contents) => {
                 Handle { store: Arc::new(MemoryStore::open(contents.clone(), ports)?), archive: None }
             }
-            Self::Sqlite(folder) => Handle::durable(SqliteStore::open(&folder.path().join(FILE), ports)?),
+            Self::Sqlite(_) => Handle::durable(SqliteStore::open(&self.file(), ports)?),
             Self::Postgres(database) => {
                 Handle::durable(PostgresStore::open(&database.url(), CONNECTIONS_MAX, ports).await?)
             }
@@ -118,10 +126,7 @@ impl Stage {
 
     /// The file of a SQLite store.
     pub(crate) fn file(&self) -> PathBuf {
-        match &self.ground {
-            Ground::Sqlite(folder) => folder.path().join(FILE),
-            _ => unreachable!("only SQLite has a file"),
-        }
+        self.ground.file()
     }
 
     /// The url of a PostgreSQL store.

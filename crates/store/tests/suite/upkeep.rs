@@ -3,18 +3,31 @@
 use std::time::Duration;
 
 use domain::{GrantId, Secret, Ticks};
-use store::{Code, CodeTaken, Expired, Grant, KeySlot, RefreshRotated, Rotation, StoreError};
+use store::{
+    AuditKind, AuditQuery, Code, CodeTaken, Cutoffs, Expired, Grant, KeySlot, RefreshRotated, Rotation,
+    Session, StoreError,
+};
 
 use super::applications::subscription;
-use super::codes::{code, grant, makes, ours};
+use super::codes::{chosen, code, grant, makes, ours, taking, trace};
 use super::desk::{company, journal};
 use super::secrets::signing_key;
+use super::sessions::{begun, ended, session};
 use super::stage::{Stage, at_once, tenant};
 
 const COUNT: usize = 5;
 
 fn seconds(count: usize) -> Duration {
     Duration::from_secs(count as u64)
+}
+
+/// When a code can still be taken; the audit has it then.
+fn a_tick_before(moment: Ticks) -> Ticks {
+    Ticks(moment.0 - 1)
+}
+
+fn past(moment: Ticks) -> Cutoffs {
+    Cutoffs { now: moment, processes: moment, audit: a_tick_before(moment) }
 }
 
 /// Five of everything that expires, one every ten seconds from `start` on.
@@ -26,15 +39,20 @@ async fn five_of_everything(stage: &Stage, start: Ticks) {
         .unwrap();
     let desk = stage.desk().await;
     desk.accept([company("c1")]).await;
+    let never = start + Duration::from_hours(1000);
     for number in 1..=COUNT {
         let expires_at = start + seconds(10 * number);
         let secret = Secret::new(format!("code {number}"));
-        store.keep_code(&secret, &Code { expires_at, ..code(start) }).await.unwrap();
+        store.keep_code(&secret, &Code { expires_at, ..code(start) }, &chosen(), start).await.unwrap();
         let made = Grant { expires_at, ..grant(&format!("g{number}"), start) };
         let token = format!("token {number}");
-        store.take_code(&secret, &ours(), start, makes(&made, Some((&token, expires_at)))).await.unwrap();
+        let taking = taking(&secret, &ours(), a_tick_before(expires_at));
+        store.take_code(&taking, makes(&made, Some((&token, expires_at)))).await.unwrap();
         let key = Secret::new(format!("key {number}"));
         store.rotate_key(&subscription(stage, "a").id, KeySlot::Primary, &key, expires_at).await.unwrap();
+        let id = Secret::new(format!("session {number}"));
+        let one = Session { expires_at, ..session("maria", start) };
+        store.begin_session(&id, &one, None, &begun("maria", never)).await.unwrap();
         stage.clock.set(expires_at);
         store
             .apply_changes(desk.chunk(&format!("import {number}"), 0, [journal("c1", "j1", "{}")]))
@@ -44,11 +62,15 @@ async fn five_of_everything(stage: &Stage, start: Ticks) {
     stage.clock.set(start);
 }
 
-/// Which of the five are still there: codes, refresh tokens, grants, key overlaps, idempotency keys.
-async fn alive(stage: &Stage, start: Ticks) -> [Vec<usize>; 5] {
+/// Which of the five are still there: codes, refresh tokens, grants, key overlaps, idempotency keys, sessions,
+/// audit records.
+async fn alive(stage: &Stage, start: Ticks) -> [Vec<usize>; 7] {
     let store = &stage.store;
     let tenant = store.tenants().await.unwrap().remove(0).id;
-    let mut alive: [Vec<usize>; 5] = Default::default();
+    let late = start + seconds(1000);
+    let granted = AuditQuery { kind: Some(AuditKind::Granted), rows_max: 100, ..AuditQuery::default() };
+    let granted = store.audit(&granted).await.unwrap();
+    let mut alive: [Vec<usize>; 7] = Default::default();
     for number in 1..=COUNT {
         let key = Secret::new(format!("key {}", number - 1));
         let rotation = Rotation {
@@ -57,16 +79,21 @@ async fn alive(stage: &Stage, start: Ticks) -> [Vec<usize>; 5] {
             successor: Secret::new(format!("next {number}")),
             successor_expires_at: None,
             grace: Duration::ZERO,
-            now: start + seconds(1000),
+            now: late,
+            trace: trace(),
         };
         let rotated = store.rotate_refresh(&rotation).await.unwrap();
-        let code = Secret::new(format!("code {number}"));
+        let taking = taking(&Secret::new(format!("code {number}")), &ours(), late);
+        let grant = GrantId::new(format!("g{number}"));
+        let session = Secret::new(format!("session {number}"));
         let kept = [
-            store.take_code(&code, &ours(), start, Box::new(|_| None)).await.unwrap() != CodeTaken::Unknown,
+            store.take_code(&taking, Box::new(|_| None)).await.unwrap() != CodeTaken::Unknown,
             rotated != RefreshRotated::Unknown,
-            store.find_grant(&GrantId::new(format!("g{number}"))).await.unwrap().is_some(),
+            store.find_grant(&grant).await.unwrap().is_some(),
             store.find_subscription_by_key(&key, start).await.unwrap().is_some(),
             store.find_progress(&tenant, &format!("import {number}")).await.unwrap().is_some(),
+            store.find_session(&session, start).await.unwrap().is_some(),
+            granted.iter().any(|record| record.entry.grant.as_ref() == Some(&grant)),
         ];
         for (list, kept) in alive.iter_mut().zip(kept) {
             if kept {
@@ -78,26 +105,29 @@ async fn alive(stage: &Stage, start: Ticks) -> [Vec<usize>; 5] {
 }
 
 fn each(count: usize) -> Expired {
-    Expired { codes: count, refresh_tokens: count, grants: count, keys: count, processes: count }
+    Expired {
+        codes: count,
+        refresh_tokens: count,
+        grants: count,
+        keys: count,
+        processes: count,
+        sessions: count,
+        audit: count,
+    }
 }
 
 pub(crate) async fn what_is_past_goes_and_nothing_else(stage: Stage) {
     let (store, start) = (&stage.store, stage.now());
     five_of_everything(&stage, start).await;
     let third = start + seconds(30);
-    let nothing = store.expire(start, start, 100).await.unwrap();
+    let nothing = store.expire(past(start), 100).await.unwrap();
     assert_eq!((nothing, nothing.total()), (each(0), 0));
 
     // What ends at this very moment is not past yet.
-    let gone = store.expire(third, third, 100).await.unwrap();
-    assert_eq!((gone, gone.total()), (each(2), 10));
-    let [codes, tokens, grants, keys, processes] = alive(&stage, start).await;
-    assert_eq!(codes, [3, 4, 5]);
-    assert_eq!(tokens, [3, 4, 5]);
-    assert_eq!(grants, [3, 4, 5]);
-    assert_eq!(keys, [3, 4, 5]);
-    assert_eq!(processes, [3, 4, 5]);
-    assert_eq!(store.expire(third, third, 100).await, Ok(each(0)));
+    let gone = store.expire(past(third), 100).await.unwrap();
+    assert_eq!((gone, gone.total()), (each(2), 14));
+    assert_eq!(alive(&stage, start).await, [const { [3, 4, 5] }; 7]);
+    assert_eq!(store.expire(past(third), 100).await, Ok(each(0)));
 
     let current = store.find_subscription_by_key(&Secret::new("key 5"), start).await.unwrap();
     assert!(current.is_some(), "a key in use does not expire");
@@ -107,11 +137,11 @@ pub(crate) async fn what_is_past_goes_a_few_at_a_time(stage: Stage) {
     let (store, start) = (&stage.store, stage.now());
     five_of_everything(&stage, start).await;
     let late = start + seconds(1000);
-    assert_eq!(store.expire(late, start, 0).await, Ok(each(0)));
+    assert_eq!(store.expire(past(late), 0).await, Ok(each(0)));
     for count in [2, 2, 1, 0] {
-        assert_eq!(store.expire(late, late, 2).await, Ok(each(count)));
+        assert_eq!(store.expire(past(late), 2).await, Ok(each(count)));
     }
-    assert_eq!(alive(&stage, start).await, [const { Vec::<usize>::new() }; 5]);
+    assert_eq!(alive(&stage, start).await, [const { Vec::<usize>::new() }; 7]);
 }
 
 /// Idempotency keys go by when they were last used.
@@ -123,7 +153,7 @@ pub(crate) async fn a_key_that_is_used_again_lives_on(stage: Stage) {
     desk.store.apply_changes(desk.chunk("used", 0, [journal("c1", "j2", "{}")])).await.unwrap();
     let later = stage.clock.forward(seconds(60));
     desk.store.apply_changes(desk.chunk("used", 1, [journal("c1", "j3", "{}")])).await.unwrap();
-    let gone = desk.store.expire(start, later, 100).await.unwrap();
+    let gone = desk.store.expire(Cutoffs { processes: later, ..past(start) }, 100).await.unwrap();
     assert_eq!(gone, Expired { processes: 1, ..each(0) });
     assert_eq!(desk.store.find_progress(&desk.tenant, "old").await, Ok(None));
     assert_eq!(desk.store.find_progress(&desk.tenant, "used").await.unwrap().unwrap().line, 2);
@@ -148,12 +178,17 @@ pub(crate) async fn a_closed_store_takes_nothing_more(stage: Stage) {
     let (store, now) = (&stage.store, stage.now());
     closed(desk.try_send([company("c2")]).await.map(drop));
     closed(store.add_tenant(&tenant("late", now)).await);
-    closed(store.keep_code(&Secret::new("late"), &code(now)).await);
-    closed(store.revoke_grant(&GrantId::new("g1"), now).await.map(drop));
-    closed(store.add_signing_key(&signing_key("late", now)).await);
+    closed(store.keep_code(&Secret::new("late"), &code(now), &chosen(), now).await);
+    closed(
+        store.begin_session(&Secret::new("late"), &session("maria", now), None, &begun("maria", now)).await,
+    );
+    closed(store.end_session(&Secret::new("late"), &ended("maria", now)).await.map(drop));
+    closed(store.record(&ended("maria", now)).await);
+    closed(store.revoke_grant(&GrantId::new("g1"), now, &trace(), "").await.map(drop));
+    closed(store.add_signing_key(&signing_key("late", now), None).await.map(drop));
     closed(store.keep_dev_credentials("{}").await);
     closed(store.prune_log(&desk.tenant, now, 10).await.map(drop));
-    closed(store.expire(now, now, 10).await.map(drop));
+    closed(store.expire(past(now), 10).await.map(drop));
     closed(store.purge(10).await.map(drop));
 
     let again = desk.at(&stage.reopen().await.store);

@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use domain::{Secret, Ticks, UserId};
 use store::archive::{self, HEADS_ADVANCE, TABLES};
-use store::{Archive, ArchiveError, Summary, Value};
+use store::{Archive, ArchiveError, AuditQuery, Summary, Value};
 use tempfile::TempDir;
 
 use super::rows::{Rows, furnish, rows};
@@ -98,6 +99,15 @@ async fn reads_the_same(here: &Desk, there: &Desk) {
     assert_eq!(here.store.subscriptions().await, there.store.subscriptions().await);
     assert_eq!(here.store.signing_keys().await, there.store.signing_keys().await);
     assert_eq!(here.store.dev_credentials().await, there.store.dev_credentials().await);
+    let (cookie, then, maria) = (Secret::new("session-1"), Ticks(0), UserId::new("maria"));
+    let session = here.store.find_session(&cookie, then).await;
+    assert!(session.as_ref().unwrap().is_some());
+    assert_eq!(session, there.store.find_session(&cookie, then).await);
+    let everything = AuditQuery { rows_max: 100, ..AuditQuery::default() };
+    assert_eq!(here.store.audit(&everything).await.unwrap().len(), 3);
+    assert_eq!(here.store.audit(&everything).await, there.store.audit(&everything).await);
+    assert_eq!(here.store.open_seats(&maria).await, there.store.open_seats(&maria).await);
+    assert_eq!(here.store.live_grants(&maria, then).await, there.store.live_grants(&maria, then).await);
     let progress = async |desk: &Desk| desk.store.find_progress(&desk.tenant, "import").await;
     assert_eq!(progress(here).await, progress(there).await);
 }

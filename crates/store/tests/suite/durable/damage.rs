@@ -10,9 +10,10 @@ use tokio::sync::mpsc;
 
 use super::backup::{Backup, restore};
 use super::rows::furnish;
-use crate::suite::codes::code;
+use crate::suite::codes::{chosen, code};
 use crate::suite::desk::company;
 use crate::suite::secrets::signing_key;
+use crate::suite::sessions::begun;
 use crate::suite::stage::{Ground, Stage, another_key, the_key};
 
 fn verify(bytes: &[u8]) -> std::result::Result<Summary, ArchiveError> {
@@ -27,7 +28,7 @@ fn assert_damaged(bytes: &[u8], what: &str) {
 pub(crate) async fn a_damaged_backup_is_refused(stage: Stage) {
     let desk = stage.desk().await;
     desk.accept([company("c1"), company("c2")]).await;
-    stage.store.add_signing_key(&signing_key("kid", stage.now())).await.unwrap();
+    stage.store.add_signing_key(&signing_key("kid", stage.now()), None).await.unwrap();
     let backup = Backup::of(&stage.handle, &stage).await;
     let whole = fs::read(backup.path()).unwrap();
     verify(&whole).unwrap();
@@ -64,19 +65,23 @@ pub(crate) async fn only_an_empty_store_takes_a_backup(stage: Stage) {
     assert!(matches!(refused, Err(ArchiveError::NotEmpty)), "{refused:?}");
 
     // Whatever it is that somebody has put there.
-    for thing in ["a signing key", "an erased tenant", "a code", "dev credentials"] {
+    for thing in ["a signing key", "an erased tenant", "a code", "an audit record", "dev credentials"] {
         let ground = Ground::fresh(stage.kind).await;
         let target = ground.open(stage.ports(&the_key())).await.unwrap();
         assert!(target.archive().is_empty().await.unwrap());
         let key = signing_key("kid-2", stage.now());
         match thing {
-            "a signing key" => target.store.add_signing_key(&key).await.unwrap(),
+            "a signing key" => assert!(target.store.add_signing_key(&key, None).await.unwrap()),
             "an erased tenant" => {
                 let tenant = crate::suite::stage::tenant("t", stage.now());
                 target.store.add_tenant(&tenant).await.unwrap();
                 target.store.erase_tenant(&tenant.id).await.unwrap();
             }
-            "a code" => target.store.keep_code(&Secret::new("code-9"), &code(stage.now())).await.unwrap(),
+            "a code" => {
+                let (secret, now) = (Secret::new("code-9"), stage.now());
+                target.store.keep_code(&secret, &code(now), &chosen(), now).await.unwrap();
+            }
+            "an audit record" => target.store.record(&begun("maria", stage.now())).await.unwrap(),
             _ => target.store.keep_dev_credentials("{}").await.unwrap(),
         }
         let refused = backup.restore(&target).await;

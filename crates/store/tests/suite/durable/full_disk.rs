@@ -11,7 +11,7 @@ use store::{Code, Judge, Result, Store, StoreError};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
-use crate::suite::codes::{code, ours};
+use crate::suite::codes::{chosen, code, ours, taking};
 use crate::suite::desk::{Desk, company, journal};
 use crate::suite::stage::{FakeClock, SeededRandom, ports, tenant, the_key};
 
@@ -88,14 +88,15 @@ impl Scene {
     }
 
     async fn keep_code(&self, name: &str) -> Result<()> {
-        self.store.keep_code(&Secret::new(name), &self.a_code()).await
+        let now = self.given.clock.now();
+        self.store.keep_code(&Secret::new(name), &self.a_code(), &chosen(), now).await
     }
 
     /// Whether a code is kept; looking spends it.
     async fn has_code(&self, name: &str) -> bool {
         let taken = self
             .store
-            .take_code(&Secret::new(name), &ours(), self.given.clock.now(), Box::new(|_| None))
+            .take_code(&taking(&Secret::new(name), &ours(), self.given.clock.now()), Box::new(|_| None))
             .await;
         taken.unwrap() != store::CodeTaken::Unknown
     }
@@ -179,12 +180,14 @@ async fn requests_that_are_written_together_share_the_fate_of_the_disk() {
     });
     let (store, now) = (scene.store.clone(), scene.given.clock.now());
     let holding =
-        tokio::spawn(async move { store.take_code(&Secret::new("gate"), &ours(), now, judge).await });
+        tokio::spawn(
+            async move { store.take_code(&taking(&Secret::new("gate"), &ours(), now), judge).await },
+        );
     waiting.await.unwrap();
 
     let keep = |name: &'static str, details: usize| {
         let (store, kept) = (scene.store.clone(), Code { details: "x".repeat(details), ..scene.a_code() });
-        tokio::spawn(async move { store.keep_code(&Secret::new(name), &kept).await })
+        tokio::spawn(async move { store.keep_code(&Secret::new(name), &kept, &chosen(), now).await })
     };
     let mut codes = Vec::new();
     // The third alone is more than SQLite's cache holds: it has to be written before the commit.

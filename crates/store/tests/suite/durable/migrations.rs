@@ -3,14 +3,16 @@
 use std::fs;
 use std::sync::Arc;
 
+use domain::{GrantId, Ticks, UserId};
 use store::postgres::PostgresStore;
 use store::sqlite::SqliteStore;
-use store::{Result, StoreError};
+use store::{AuditQuery, Result, StoreError};
 use tokio::sync::Barrier;
 
 use super::rows::{furnish, rows};
 use crate::suite::database::connect;
 use crate::suite::desk::company;
+use crate::suite::sessions::begun;
 use crate::suite::stage::{Ground, Kind, Stage, tenant, the_key};
 
 const ROUNDS: usize = 5;
@@ -62,6 +64,67 @@ pub(crate) async fn a_newer_schema_is_refused_and_left_alone(stage: Stage) {
     }
     assert_eq!(schema_of(&stage).await, Ok(Some(99)));
     assert_eq!(rows(stage.handle.archive()).await, before);
+}
+
+const SPINE_IN_SQLITE: &str = include_str!("../../../src/sqlite/migrations/0001_spine.sql");
+const SPINE_IN_POSTGRES: &str = include_str!("../../../src/postgres/migrations/0001_spine.sql");
+/// What a store may hold before sessions and the audit came; as both databases write it.
+const ROWS_OF_OLD: &str = "
+    INSERT INTO users (id, email, given_name, lang, password_hash, standing, created_at)
+        VALUES ('maria', 'maria@x.example', 'María', 'es', 'hash', 1, 5);
+    INSERT INTO tenants (id, name, short_code, standing, created_at) VALUES ('t', 'Norte', 'ES', 1, 6);
+    INSERT INTO grants (id, client_id, user_id, tenant_id, details, created_at, revoked_at, expires_at)
+        VALUES ('g1', 'erp', 'maria', 't', '{}', 700, NULL, 9000), ('g2', 'erp', 'maria', 't', '{}', 800, 850, 9001);";
+
+/// Makes a ground look as a program of schema 1 left it.
+async fn put_spine(ground: &Ground) {
+    if let Ground::Sqlite(_) = ground {
+        let file = rusqlite::Connection::open(ground.file()).unwrap();
+        file.execute_batch(SPINE_IN_SQLITE).unwrap();
+        file.execute_batch(ROWS_OF_OLD).unwrap();
+        file.execute_batch(
+            "INSERT INTO memberships VALUES ('m1', 'maria', 't', 'ACC', x'09090909090909090909090909090909', 'E', 'S', 7);
+             PRAGMA user_version = 1;",
+        )
+        .unwrap();
+    } else {
+        let server = connect(&ground.url()).await;
+        server.batch_execute(SPINE_IN_POSTGRES).await.unwrap();
+        server.batch_execute(ROWS_OF_OLD).await.unwrap();
+        server
+            .batch_execute(
+                "INSERT INTO memberships
+                     VALUES ('m1', 'maria', 't', 'ACC', '\\x09090909090909090909090909090909', 'E', 'S', 7);
+                 CREATE TABLE schema_migrations (number BIGINT NOT NULL PRIMARY KEY, name TEXT COLLATE \"C\" NOT NULL);
+                 INSERT INTO schema_migrations VALUES (1, '0001_spine');",
+            )
+            .await
+            .unwrap();
+    }
+}
+
+pub(crate) async fn a_store_of_before_sign_in_keeps_what_it_had(stage: Stage) {
+    let ground = Ground::fresh(stage.kind).await;
+    put_spine(&ground).await;
+    let opened = ground.open(stage.ports(&the_key())).await.unwrap();
+    let store = &opened.store;
+    assert_eq!(store.health().await.unwrap().schema, stage.store.health().await.unwrap().schema);
+    for (id, created_at, revoked_at) in [("g1", 700, None), ("g2", 800, Some(850))] {
+        let found = store.find_grant(&GrantId::new(id)).await.unwrap().unwrap();
+        assert_eq!((found.created_at, found.last_used_at), (Ticks(created_at), Ticks(created_at)));
+        assert_eq!(found.revoked_at, revoked_at.map(Ticks));
+    }
+    let maria = UserId::new("maria");
+    let seats = store.open_seats(&maria).await.unwrap();
+    assert_eq!(seats.len(), 1);
+    assert_eq!((seats[0].membership.created_at, seats[0].membership.last_used_at), (Ticks(7), None));
+    assert_eq!(store.live_grants(&maria, Ticks(0)).await.unwrap().len(), 1);
+    assert_eq!(store.audit(&AuditQuery { rows_max: 10, ..AuditQuery::default() }).await, Ok(Vec::new()));
+    store.record(&begun("maria", stage.now())).await.unwrap();
+
+    let (upgraded, new) = (rows(opened.archive()).await, rows(stage.handle.archive()).await);
+    assert_eq!(upgraded.keys().collect::<Vec<_>>(), new.keys().collect::<Vec<_>>());
+    assert_eq!(upgraded["grants"].len(), 2);
 }
 
 pub(crate) async fn those_who_open_an_empty_store_at_once_all_succeed(stage: Stage) {

@@ -23,6 +23,7 @@ durable_stories! {
     migrations {
         a_store_is_opened_again_as_it_was,
         a_newer_schema_is_refused_and_left_alone,
+        a_store_of_before_sign_in_keeps_what_it_had,
         those_who_open_an_empty_store_at_once_all_succeed,
         what_is_no_store_is_told,
     }

@@ -8,7 +8,7 @@ use store::postgres::PostgresStore;
 use store::{Result, Store, StoreError};
 
 use super::cluster::Cluster;
-use crate::suite::codes::code;
+use crate::suite::codes::{chosen, code};
 use crate::suite::database::connect;
 use crate::suite::desk::{Desk, company, journal};
 use crate::suite::stage::{FakeClock, Kind, SeededRandom, Stage, ports, tenant, the_key};
@@ -47,7 +47,7 @@ async fn a_store_outlives_its_servers_restart() {
         assert_unavailable(&store.find_tenant(&tenant.id).await);
         assert_unavailable(&desk.try_send([journal("c1", "lost", "{}")]).await);
         assert_unavailable(&desk.try_send([journal("c1", "lost", "{}")]).await);
-        assert_unavailable(&store.keep_code(&a_code, &code(now)).await);
+        assert_unavailable(&store.keep_code(&a_code, &code(now), &chosen(), now).await);
         assert_unavailable(&store.find_grant(&GrantId::new("g")).await);
         assert_unavailable(&store.read_log(&desk.query(0, 10)).await);
         assert_unavailable(&store.purge(10).await);

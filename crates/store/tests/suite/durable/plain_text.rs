@@ -7,7 +7,7 @@ use store::Value;
 use super::rows::{furnish, rows};
 use crate::suite::stage::{Kind, Stage};
 
-const SECRETS: [&str; 10] = [
+const SECRETS: [&str; 11] = [
     "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC",
     "code-1",
     "code-2",
@@ -18,6 +18,7 @@ const SECRETS: [&str; 10] = [
     "subscription-key-1",
     "subscription-key-2",
     "subscription-key-3",
+    "session-1",
 ];
 /// Texts that are no secrets: if they are not found, the search is no search.
 const OPEN: [&str; 4] = ["kid-1", "erp-norte", "tenant-1", "maria"];

@@ -9,11 +9,12 @@ use store::{Archive, ClientSecret, KeySlot, Value};
 use tokio::sync::mpsc;
 
 use crate::suite::applications::{client, subscription};
-use crate::suite::codes::{code, grant, makes, ours};
+use crate::suite::codes::{chosen, code, grant, makes, ours, taking};
 use crate::suite::desk::{Desk, company, customer, delete, disable, entity, journal, payroll};
 use crate::suite::directory::{membership, user};
 use crate::suite::refresh::rotation;
 use crate::suite::secrets::signing_key;
+use crate::suite::sessions::{begun, session};
 use crate::suite::stage::Stage;
 
 pub(crate) type Rows = BTreeMap<&'static str, Vec<Vec<Value>>>;
@@ -61,12 +62,14 @@ pub(crate) async fn furnish(stage: &Stage) -> Desk {
     store.rotate_key(&subscription(stage, "s1").id, KeySlot::Primary, &third, later(now)).await.unwrap();
 
     let (used, waiting) = (Secret::new("code-1"), Secret::new("code-2"));
-    store.keep_code(&used, &code(now)).await.unwrap();
-    store.keep_code(&waiting, &code(now)).await.unwrap();
+    store.keep_code(&used, &code(now), &chosen(), now).await.unwrap();
+    store.keep_code(&waiting, &code(now), &chosen(), now).await.unwrap();
     let judge = makes(&grant("g1", now), Some(("token-1", later(now))));
-    store.take_code(&used, &ours(), now, judge).await.unwrap();
+    store.take_code(&taking(&used, &ours(), now), judge).await.unwrap();
     store.rotate_refresh(&rotation(1, now)).await.unwrap();
-    store.add_signing_key(&signing_key("kid-1", now)).await.unwrap();
+    store.add_signing_key(&signing_key("kid-1", now), None).await.unwrap();
+    let cookie = Secret::new("session-1");
+    store.begin_session(&cookie, &session("maria", now), None, &begun("maria", now)).await.unwrap();
     store.keep_dev_credentials(r#"{"ñ":1}"#).await.unwrap();
     store.erase_tenant(&erased.tenant).await.unwrap();
     desk

@@ -12,8 +12,8 @@ use crate::suite::stage::{Kind, Stage};
 /// What a table is, in words that both databases share.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Shape {
-    /// Name, type, whether it may be null; in order.
-    columns: Vec<(String, &'static str, bool)>,
+    /// Name, type, whether it may be null, default; in order.
+    columns: Vec<(String, &'static str, bool, Option<String>)>,
     key: Vec<String>,
     /// By name: columns, whether unique.
     indexes: BTreeMap<String, (Vec<String>, bool)>,
@@ -37,8 +37,9 @@ fn of_sqlite(connection: &Connection) -> Schema {
 }
 
 fn shape_in_sqlite(connection: &Connection, table: &str) -> Shape {
-    let mut info =
-        connection.prepare("SELECT name, type, \"notnull\" FROM pragma_table_info(?1) ORDER BY cid").unwrap();
+    let mut info = connection
+        .prepare("SELECT name, type, \"notnull\", dflt_value FROM pragma_table_info(?1) ORDER BY cid")
+        .unwrap();
     let columns = info.query_map([table], |row| {
         let kind = match row.get::<_, String>(1)?.as_str() {
             "INTEGER" => "whole number",
@@ -46,7 +47,7 @@ fn shape_in_sqlite(connection: &Connection, table: &str) -> Shape {
             "BLOB" => "bytes",
             other => panic!("{table} has a column of type {other}"),
         };
-        Ok((row.get(0)?, kind, row.get::<_, i64>(2)? == 0))
+        Ok((row.get(0)?, kind, row.get::<_, i64>(2)? == 0, row.get(3)?))
     });
     let key = "SELECT name FROM pragma_table_info(?1) WHERE pk > 0 ORDER BY pk";
     let mut listed =
@@ -66,8 +67,8 @@ fn shape_in_sqlite(connection: &Connection, table: &str) -> Shape {
 }
 
 const COLUMNS: &str =
-    "SELECT table_name::text, column_name::text, data_type::text, collation_name::text, is_nullable = 'YES'
-    FROM information_schema.columns WHERE table_schema = 'public' ORDER BY table_name, ordinal_position";
+    "SELECT table_name::text, column_name::text, data_type::text, collation_name::text, is_nullable = 'YES',
+        column_default::text FROM information_schema.columns WHERE table_schema = 'public' ORDER BY table_name, ordinal_position";
 const INDEXES: &str = "SELECT t.relname::text, i.relname::text, x.indisunique, x.indisprimary,
         array(SELECT a.attname::text FROM unnest(x.indkey::int2[]) WITH ORDINALITY AS k (attnum, at)
               JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.attnum ORDER BY k.at)
@@ -84,7 +85,7 @@ async fn of_postgres(client: &Client) -> Schema {
             ("bytea", None) => "bytes",
             other => panic!("{table}.{column} is {other:?}"),
         };
-        schema.entry(table).or_default().columns.push((column, kind, row.get(4)));
+        schema.entry(table).or_default().columns.push((column, kind, row.get(4), row.get(5)));
     }
     for row in client.query(INDEXES, &[]).await.unwrap() {
         let (table, index): (String, String) = (row.get(0), row.get(1));
@@ -117,7 +118,7 @@ async fn both_schemas_mean_the_same() {
     for table in &TABLES {
         let shape = &sqlite[table.name];
         let columns: Vec<_> = table.columns().map(|(name, kind)| (name, words(kind))).collect();
-        let found: Vec<_> = shape.columns.iter().map(|(name, kind, _)| (name.as_str(), *kind)).collect();
+        let found: Vec<_> = shape.columns.iter().map(|(name, kind, ..)| (name.as_str(), *kind)).collect();
         assert_eq!(found, columns, "{}", table.name);
         assert_eq!(shape.key.join(", "), table.key, "{}", table.name);
     }

@@ -1,0 +1,56 @@
+//! `aldaba signing-keys`.
+
+use identity::ShownKey;
+use serde::Serialize;
+
+use super::opened;
+use crate::cli::SigningKeys;
+use crate::config::Sources;
+use crate::exit::Outcome;
+use crate::output::Output;
+use crate::wiring;
+
+#[derive(Serialize)]
+struct Shown {
+    kid: String,
+    state: &'static str,
+    created_at: String,
+    signs_from: String,
+    retired_at: Option<String>,
+}
+
+impl From<ShownKey> for Shown {
+    fn from(key: ShownKey) -> Self {
+        Self {
+            kid: key.kid,
+            state: key.state.word(),
+            created_at: key.created_at.iso(),
+            signs_from: key.signs_from.iso(),
+            retired_at: key.retired_at.map(|at| at.iso()),
+        }
+    }
+}
+
+pub(crate) async fn run(command: SigningKeys, sources: &Sources, output: Output) -> Outcome {
+    let (config, opened) = opened(sources).await?;
+    let keys = wiring::signing_keys(&config, &opened).await?;
+    match command {
+        SigningKeys::List => {
+            let all: Vec<Shown> = keys.shown().into_iter().map(Shown::from).collect();
+            output.list(&all, &["KID", "STATE", "SIGNS FROM", "CREATED"], |one| {
+                vec![one.kid.clone(), one.state.to_owned(), one.signs_from.clone(), one.created_at.clone()]
+            });
+        }
+        SigningKeys::Rotate { now } => {
+            let key: Shown = keys.rotate(now).await?.into();
+            output.say(if now {
+                "Signs from now on; every token that an older key signed is refused within 5 seconds."
+            } else {
+                "Published within 5 seconds; it signs 24 hours from now, and nobody notices."
+            });
+            output.result(&key, || key.kid.clone());
+        }
+    }
+    opened.store.close().await;
+    Ok(())
+}

@@ -1,0 +1,16 @@
+//! Who is calling, once a token has been checked: a plain value that the gate hands on.
+
+use crate::ids::{ClientId, GrantId, TenantId, UserId};
+use crate::scope::Scopes;
+use crate::time::Ticks;
+
+/// The bearer of a valid access token.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    pub user: UserId,
+    pub tenant: TenantId,
+    pub client: ClientId,
+    pub grant: GrantId,
+    pub scopes: Scopes,
+    pub expires_at: Ticks,
+}

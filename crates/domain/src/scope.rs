@@ -1,0 +1,178 @@
+//! What an application may be allowed to do: the scopes of the contract, and the set of them in a grant.
+
+use std::fmt;
+
+/// One scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Scope {
+    OpenId,
+    Profile,
+    Email,
+    OfflineAccess,
+    IdInfo,
+    Core,
+    Accounting,
+    Management,
+    Payroll,
+    Webhooks,
+}
+
+impl Scope {
+    pub const ALL: [Self; 10] = [
+        Self::OpenId,
+        Self::Profile,
+        Self::Email,
+        Self::OfflineAccess,
+        Self::IdInfo,
+        Self::Core,
+        Self::Accounting,
+        Self::Management,
+        Self::Payroll,
+        Self::Webhooks,
+    ];
+
+    /// As requests and tokens write it; case matters.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OpenId => "openid",
+            Self::Profile => "profile",
+            Self::Email => "email",
+            Self::OfflineAccess => "offline_access",
+            Self::IdInfo => "IDInfo",
+            Self::Core => "SVC.ES.NEWPOL.COR.API",
+            Self::Accounting => "SVC.ES.NEWPOL.ACC.API",
+            Self::Management => "SVC.ES.NEWPOL.MNG.API",
+            Self::Payroll => "SVC.ES.EquipoContex",
+            Self::Webhooks => "SVC.ES.Webhooks",
+        }
+    }
+
+    pub fn by_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|scope| scope.name() == name)
+    }
+
+    fn bit(self) -> u16 {
+        1 << self as u8
+    }
+}
+
+/// A set of scopes.
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
+pub struct Scopes(u16);
+
+/// What a list of scopes from outside says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Asked {
+    pub scopes: Scopes,
+    /// Whether the list also has names that nobody knows here.
+    pub has_unknown: bool,
+}
+
+impl Scopes {
+    /// Reads a list that is separated by spaces or by plus signs.
+    pub fn ask(list: &str) -> Asked {
+        let names = list.split([' ', '+']).filter(|name| !name.is_empty());
+        names.fold(Asked { scopes: Self::default(), has_unknown: false }, |asked, name| match Scope::by_name(
+            name,
+        ) {
+            Some(scope) => Asked { scopes: asked.scopes.with(scope), ..asked },
+            None => Asked { has_unknown: true, ..asked },
+        })
+    }
+
+    pub fn with(self, scope: Scope) -> Self {
+        Self(self.0 | scope.bit())
+    }
+
+    pub fn has(self, scope: Scope) -> bool {
+        self.0 & scope.bit() != 0
+    }
+
+    pub fn has_all(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// In the order of `Scope::ALL`.
+    pub fn iter(self) -> impl Iterator<Item = Scope> {
+        Scope::ALL.into_iter().filter(move |scope| self.has(*scope))
+    }
+
+    pub fn names(self) -> Vec<&'static str> {
+        self.iter().map(Scope::name).collect()
+    }
+
+    /// Whether tokens carry the accounting claims.
+    pub fn is_accounting(self) -> bool {
+        [Scope::Core, Scope::Accounting, Scope::Management].into_iter().any(|scope| self.has(scope))
+    }
+
+    /// Whether tokens carry the payroll claims.
+    pub fn is_payroll(self) -> bool {
+        self.has(Scope::Payroll)
+    }
+
+    /// Whether the application may learn the user's name.
+    pub fn tells_name(self) -> bool {
+        self.has(Scope::Profile) || self.has(Scope::IdInfo)
+    }
+
+    /// Whether the application may learn the user's address.
+    pub fn tells_email(self) -> bool {
+        self.has(Scope::Email) || self.has(Scope::IdInfo)
+    }
+}
+
+/// Space-separated names.
+impl fmt::Display for Scopes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.names().join(" "))
+    }
+}
+
+impl fmt::Debug for Scopes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Scopes({self})")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_are_separated_by_spaces_and_plus_signs() {
+        let expected = Scopes::default().with(Scope::OpenId).with(Scope::Accounting);
+        for list in [
+            "openid SVC.ES.NEWPOL.ACC.API",
+            "openid+SVC.ES.NEWPOL.ACC.API",
+            " openid ++ openid SVC.ES.NEWPOL.ACC.API",
+        ] {
+            assert_eq!(Scopes::ask(list), Asked { scopes: expected, has_unknown: false }, "{list}");
+        }
+    }
+
+    #[test]
+    fn names_are_case_sensitive_and_unknown_ones_are_told() {
+        let asked = Scopes::ask("OpenID email");
+        assert_eq!(asked, Asked { scopes: Scopes::default().with(Scope::Email), has_unknown: true });
+    }
+
+    #[test]
+    fn every_name_leads_back_to_its_scope() {
+        for scope in Scope::ALL {
+            assert_eq!(Scope::by_name(scope.name()), Some(scope));
+        }
+    }
+
+    #[test]
+    fn claims_follow_from_scopes() {
+        assert!(Scopes::ask("SVC.ES.NEWPOL.MNG.API").scopes.is_accounting());
+        assert!(!Scopes::ask("SVC.ES.Webhooks openid").scopes.is_accounting());
+        assert!(Scopes::ask("SVC.ES.EquipoContex").scopes.is_payroll());
+    }
+}

@@ -1,0 +1,115 @@
+//! What others need to know: the configuration document, the public keys, and the pages' styles.
+//! All are ready to serve.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{Path, State};
+use axum::http::header::{
+    ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL,
+    CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH,
+};
+use axum::http::{Response, StatusCode};
+use axum::response::IntoResponse as _;
+use bytes::Bytes;
+use domain::Scope;
+use serde_json::json;
+
+use super::answer::Answer;
+use crate::keys::etag;
+use crate::{Identity, Settings};
+
+pub(crate) struct Discovery {
+    body: Bytes,
+    etag: String,
+}
+
+impl Discovery {
+    pub(crate) fn new(settings: &Settings) -> Self {
+        let at = |path: &str| format!("{}{path}", settings.issuer);
+        let secret = ["client_secret_basic", "client_secret_post"];
+        let scopes: Vec<&str> = Scope::ALL.into_iter().map(Scope::name).collect();
+        let document = json!({
+            "issuer": settings.issuer,
+            "authorization_endpoint": at("/connect/authorize"),
+            "token_endpoint": at("/connect/token"),
+            "userinfo_endpoint": at("/connect/userinfo"),
+            "jwks_uri": at("/.well-known/jwks"),
+            "revocation_endpoint": at("/connect/revocation"),
+            "introspection_endpoint": at("/connect/introspect"),
+            "end_session_endpoint": at("/connect/endsession"),
+            "scopes_supported": scopes,
+            "response_types_supported": ["code"],
+            "response_modes_supported": ["query", "form_post"],
+            "grant_types_supported": ["authorization_code", "refresh_token"],
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": ["RS256"],
+            "token_endpoint_auth_methods_supported": secret,
+            "revocation_endpoint_auth_methods_supported": secret,
+            "introspection_endpoint_auth_methods_supported": secret,
+            "code_challenge_methods_supported": ["S256"],
+            "claims_supported": [
+                "iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "amr", "at_hash", "c_hash",
+                "given_name", "name", "locale", "email"
+            ],
+            "prompt_values_supported": ["none", "login", "consent", "select_account"],
+            "ui_locales_supported": ["es", "en"],
+            "claims_parameter_supported": false,
+            "request_parameter_supported": false,
+            "request_uri_parameter_supported": false,
+            "authorization_response_iss_parameter_supported": true,
+        });
+        let body = Bytes::from(document.to_string());
+        Self { etag: etag(&body), body }
+    }
+}
+
+pub(super) async fn configuration(State(identity): State<Arc<Identity>>, headers: HeaderMap) -> Answer {
+    cached(&headers, &identity.discovery.body, &identity.discovery.etag)
+}
+
+pub(super) async fn jwks(State(identity): State<Arc<Identity>>, headers: HeaderMap) -> Answer {
+    let published = identity.keys.published();
+    cached(&headers, &published.body, &published.etag)
+}
+
+/// Any page may ask for what is public anyway.
+pub(super) async fn options() -> Answer {
+    let mut answer = StatusCode::NO_CONTENT.into_response();
+    let headers = answer.headers_mut();
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    headers.insert(ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static("GET"));
+    headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static("if-none-match"));
+    answer
+}
+
+fn cached(asked: &HeaderMap, body: &Bytes, etag: &str) -> Answer {
+    let is_same = asked.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok()).is_some_and(|known| {
+        known.split(',').any(|one| one.trim().trim_start_matches("W/") == etag || one.trim() == "*")
+    });
+    let mut answer = Response::new(if is_same { Body::empty() } else { Body::from(body.clone()) });
+    if is_same {
+        *answer.status_mut() = StatusCode::NOT_MODIFIED;
+    }
+    let headers = answer.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=300"));
+    headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    if let Ok(etag) = HeaderValue::from_str(etag) {
+        headers.insert(ETAG, etag);
+    }
+    answer
+}
+
+/// Styles and icon. Their names change with their contents, so they may be kept for ever.
+pub(super) async fn asset(Path(name): Path<String>) -> Answer {
+    let found = look::asset::find(&name);
+    let Some(asset) = found else {
+        return web::problem::not_found().await.into_response();
+    };
+    let mut answer = Response::new(Body::from(asset.body));
+    let headers = answer.headers_mut();
+    headers.insert(CONTENT_TYPE, HeaderValue::from_static(asset.content_type));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable"));
+    answer
+}

@@ -1,0 +1,177 @@
+//! `/permissions`: which applications have access, and taking it back.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::{RawQuery, State};
+use axum::http::{HeaderMap, StatusCode};
+use domain::{GrantId, Scopes, Ticks, UserId};
+use store::Grant;
+
+use super::answer::{self, Answer};
+use super::authorize::SignedIn;
+use super::body;
+use super::failed::Failed;
+use super::login::other_language;
+use super::visit::Visit;
+use crate::Identity;
+use crate::flow::ticket::{Errand, Opened};
+use crate::grant::Details;
+use crate::pages::{self, Access, Permissions};
+use crate::params::{Params, query};
+
+pub(super) async fn get(
+    State(identity): State<Arc<Identity>>,
+    visit: Visit,
+    RawQuery(query): RawQuery,
+) -> Answer {
+    let params = Params::parse(query.unwrap_or_default().as_bytes());
+    let shown = identity.show_permissions(&visit, params.get("revoked")).await;
+    shown.unwrap_or_else(|failed| failed.page(&identity, &visit))
+}
+
+pub(super) async fn post(
+    State(identity): State<Arc<Identity>>,
+    visit: Visit,
+    headers: HeaderMap,
+    body: Body,
+) -> Answer {
+    let done = match body::form(&headers, body).await {
+        Ok(form) => identity.withdraw(&visit, &form).await,
+        Err(not) => Err(not.into()),
+    };
+    done.unwrap_or_else(|failed| failed.page(&identity, &visit))
+}
+
+/// All that one application may do for one tenant.
+struct Held {
+    /// The newest grant's id stands for all of them.
+    key: GrantId,
+    grants: Vec<GrantId>,
+    application: String,
+    tenant: String,
+    since: Ticks,
+    last_used: Ticks,
+    scopes: Vec<&'static str>,
+}
+
+impl Identity {
+    async fn show_permissions(&self, visit: &Visit, revoked: Option<&str>) -> Result<Answer, Failed> {
+        let Some(SignedIn { user, .. }) = self.signed_in(visit).await? else {
+            return Ok(answer::redirect(&self.path("login")));
+        };
+        let held = self.held(&user.id).await?;
+        let (ticket, browser) = self.ticket(visit, Errand::Permissions, self.clock.now())?;
+        let notice = match revoked {
+            // A name comes from the store, never from the address.
+            Some(id) => self.application_name(id).await?,
+            None => None,
+        };
+        let applications: Vec<Access<'_>> = held
+            .iter()
+            .map(|one| Access {
+                key: one.key.as_str(),
+                application: &one.application,
+                tenant: &one.tenant,
+                since: one.since,
+                last_used: one.last_used,
+                scopes: &one.scopes,
+            })
+            .collect();
+        let lang = visit.lang(None);
+        let other = query([("lang", other_language(lang).tag())]);
+        let model = Permissions {
+            lang,
+            assets: &self.assets,
+            switch: Some(&self.path(&format!("permissions?{other}"))),
+            action: &self.path(&format!("permissions?{}", query([("lang", lang.tag())]))),
+            ticket: &ticket,
+            email: &user.email,
+            given_name: &user.given_name,
+            applications: &applications,
+            notice: notice.as_deref(),
+            sign_out: &self.path("logout"),
+        };
+        let page = answer::page(StatusCode::OK, pages::permissions(&model), None);
+        Ok(self.with_browser(page, browser.as_ref()))
+    }
+
+    async fn withdraw(&self, visit: &Visit, form: &Params) -> Result<Answer, Failed> {
+        let text = form.get("ticket").unwrap_or_default();
+        let is_theirs = matches!(
+            self.tickets.open(text, visit.browser.as_ref(), self.clock.now()),
+            Opened::Valid(ticket) if matches!(ticket.errand, Errand::Permissions)
+        );
+        let Some(SignedIn { user, .. }) = self.signed_in(visit).await?.filter(|_| is_theirs) else {
+            return Ok(answer::redirect(&self.path("permissions")));
+        };
+        let key = form.get("access").unwrap_or_default();
+        let held = self.held(&user.id).await?;
+        let Some(one) = held.into_iter().find(|one| one.key.as_str() == key) else {
+            return Ok(answer::redirect(&self.path("permissions")));
+        };
+        for grant in &one.grants {
+            self.revoke(grant, &visit.trace, "withdrawn by the user").await?;
+        }
+        let client = self.store.find_grant(&one.key).await?.map(|grant| grant.client.to_string());
+        let client = client.unwrap_or_default();
+        let mut params = vec![("revoked", client.as_str())];
+        params.extend(visit.picked().map(|lang| ("lang", lang)));
+        Ok(answer::redirect(&self.path(&format!("permissions?{}", query(params)))))
+    }
+
+    async fn application_name(&self, id: &str) -> Result<Option<String>, Failed> {
+        Ok(self.store.find_client(&domain::ClientId::new(id)).await?.map(|client| client.name))
+    }
+
+    /// The user's live grants, those of one application for one tenant together; last used first.
+    async fn held(&self, user: &UserId) -> Result<Vec<Held>, Failed> {
+        let grants = self.store.live_grants(user, self.clock.now()).await?;
+        let mut held: Vec<Held> = Vec::new();
+        let mut places: HashMap<(String, String), usize> = HashMap::new();
+        for grant in grants {
+            let place = (grant.client.to_string(), grant.tenant.to_string());
+            match places.get(&place).and_then(|index| held.get_mut(*index)) {
+                Some(one) => one.join(&grant),
+                None => {
+                    let client = self.store.find_client(&grant.client).await?;
+                    let tenant = self.store.find_tenant(&grant.tenant).await?;
+                    let (Some(client), Some(tenant)) = (client, tenant) else { continue };
+                    places.insert(place, held.len());
+                    held.push(Held::new(&grant, client.name, tenant.name));
+                }
+            }
+        }
+        Ok(held)
+    }
+}
+
+fn scopes(grant: &Grant) -> Scopes {
+    Details::read(&grant.details).map(|details| details.scopes()).unwrap_or_default()
+}
+
+impl Held {
+    fn new(grant: &Grant, application: String, tenant: String) -> Self {
+        Self {
+            key: grant.id.clone(),
+            grants: vec![grant.id.clone()],
+            application,
+            tenant,
+            since: grant.created_at,
+            last_used: grant.last_used_at,
+            scopes: scopes(grant).names(),
+        }
+    }
+
+    fn join(&mut self, grant: &Grant) {
+        self.grants.push(grant.id.clone());
+        self.since = self.since.min(grant.created_at);
+        self.last_used = self.last_used.max(grant.last_used_at);
+        for scope in scopes(grant).names() {
+            if !self.scopes.contains(&scope) {
+                self.scopes.push(scope);
+            }
+        }
+    }
+}

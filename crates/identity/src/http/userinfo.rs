@@ -1,0 +1,86 @@
+//! `/connect/userinfo`: who the bearer of an access token stands for.
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::http::header::{AUTHORIZATION, HeaderMap, HeaderValue, WWW_AUTHENTICATE};
+use domain::Scope;
+use serde::Serialize;
+
+use super::answer::{self, Answer};
+use super::body;
+use super::client_auth::Refused;
+use crate::tokens::PersonClaims;
+use crate::{Identity, TokenRefusal};
+
+#[derive(Serialize)]
+struct Person<'a> {
+    sub: &'a str,
+    #[serde(flatten)]
+    claims: PersonClaims<'a>,
+}
+
+pub(super) async fn get(State(identity): State<Arc<Identity>>, headers: HeaderMap) -> Answer {
+    match bearer(&headers) {
+        Some(token) => identity.userinfo(token).await,
+        None => challenge(StatusCode::UNAUTHORIZED, "Bearer"),
+    }
+}
+
+/// The token in the header or in the body, not in both.
+pub(super) async fn post(State(identity): State<Arc<Identity>>, headers: HeaderMap, body: Body) -> Answer {
+    let in_body = match body::form(&headers, body).await {
+        Ok(form) => form.get("access_token").map(ToOwned::to_owned),
+        // A body that is no form is no place for a token; the header still is.
+        Err(body::NotAForm::WrongType) => None,
+        Err(not) => return Refused::from(not).answer(),
+    };
+    match (bearer(&headers), in_body) {
+        (Some(_), Some(_)) => challenge(StatusCode::BAD_REQUEST, "Bearer error=\"invalid_request\""),
+        (Some(token), None) => identity.userinfo(token).await,
+        (None, Some(token)) => identity.userinfo(&token).await,
+        (None, None) => challenge(StatusCode::UNAUTHORIZED, "Bearer"),
+    }
+}
+
+impl Identity {
+    async fn userinfo(&self, token: &str) -> Answer {
+        let caller = match self.caller(token).await {
+            Ok(caller) => caller,
+            Err(TokenRefusal::Invalid) => {
+                return challenge(StatusCode::UNAUTHORIZED, "Bearer error=\"invalid_token\"");
+            }
+            Err(TokenRefusal::Unknown(error)) => return Refused::from(error).answer(),
+        };
+        if !caller.scopes.has(Scope::OpenId) {
+            let line = "Bearer error=\"insufficient_scope\", scope=\"openid\"";
+            return challenge(StatusCode::FORBIDDEN, line);
+        }
+        match self.store.find_user(&caller.user).await {
+            Ok(Some(user)) => {
+                let claims = PersonClaims::of(&user, caller.scopes);
+                answer::json(StatusCode::OK, &Person { sub: user.id.as_str(), claims })
+            }
+            Ok(None) => challenge(StatusCode::UNAUTHORIZED, "Bearer error=\"invalid_token\""),
+            Err(error) => Refused::from(error).answer(),
+        }
+    }
+}
+
+fn bearer(headers: &HeaderMap) -> Option<&str> {
+    let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+fn challenge(status: StatusCode, line: &'static str) -> Answer {
+    #[derive(Serialize)]
+    struct Body<'a> {
+        error: &'a str,
+    }
+    let error = line.split('"').nth(1).unwrap_or("invalid_token");
+    let mut answer = answer::json(status, &Body { error });
+    answer.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(line));
+    answer
+}

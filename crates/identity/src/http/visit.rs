@@ -1,0 +1,115 @@
+//! What is known of a browser's request before it is read: its cookies, its languages, where it came from.
+
+use std::convert::Infallible;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderMap, HeaderValue};
+use axum::http::request::Parts;
+use domain::Secret;
+use look::Lang;
+use store::Trace;
+use web::{ClientAddress, RequestId};
+
+use crate::Identity;
+use crate::params::Params;
+
+const COOKIE_BYTES_MAX: usize = 128;
+
+#[derive(Clone, Debug)]
+pub(crate) struct Visit {
+    pub(crate) browser: Option<Secret>,
+    pub(crate) session: Option<Secret>,
+    pub(crate) address: IpAddr,
+    pub(crate) trace: Trace,
+    accept_language: Option<String>,
+    /// The language that was picked on a page.
+    picked: Option<String>,
+}
+
+impl FromRequestParts<Arc<Identity>> for Visit {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, identity: &Arc<Identity>) -> Result<Self, Infallible> {
+        let names = identity.cookies;
+        let address = parts
+            .extensions
+            .get::<ClientAddress>()
+            .map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |address| address.0);
+        let request_id = parts.extensions.get::<RequestId>().map(|id| id.0.to_string());
+        let params = Params::parse(parts.uri.query().unwrap_or_default().as_bytes());
+        Ok(Self {
+            browser: cookie(&parts.headers, names.browser).map(Secret::new),
+            session: cookie(&parts.headers, names.session).map(Secret::new),
+            address,
+            trace: Trace { address: address.to_string(), request_id: request_id.unwrap_or_default() },
+            accept_language: header(&parts.headers, ACCEPT_LANGUAGE.as_str()),
+            picked: params.get("lang").map(Into::into),
+        })
+    }
+}
+
+impl Visit {
+    /// The language to speak: the one picked, else what the application asked for, else the browser's.
+    pub(crate) fn lang(&self, ui_locales: Option<&str>) -> Lang {
+        Lang::choose(self.picked.as_deref().or(ui_locales), self.accept_language.as_deref())
+    }
+
+    /// The same browser, in a session that has just begun.
+    pub(crate) fn in_session(&self, id: &Secret) -> Self {
+        Self { session: Some(id.clone()), ..self.clone() }
+    }
+
+    pub(crate) fn picked(&self) -> Option<&str> {
+        self.picked.as_deref()
+    }
+}
+
+fn header(headers: &HeaderMap, name: &str) -> Option<String> {
+    headers.get(name).and_then(|value| value.to_str().ok()).map(Into::into)
+}
+
+fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
+    let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let (_, value) = pairs.find(|(given, _)| *given == name)?;
+    (!value.is_empty() && value.len() <= COOKIE_BYTES_MAX).then_some(value)
+}
+
+/// The names of the cookies: browsers hold `__Host-` ones to this host and to https.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct CookieNames {
+    pub(crate) browser: &'static str,
+    pub(crate) session: &'static str,
+    attributes: &'static str,
+}
+
+impl CookieNames {
+    pub(crate) fn new(is_https: bool) -> Self {
+        if is_https {
+            Self {
+                browser: "__Host-aldaba-browser",
+                session: "__Host-aldaba-session",
+                attributes: "; Path=/; HttpOnly; SameSite=Lax; Secure",
+            }
+        } else {
+            Self {
+                browser: "aldaba-browser",
+                session: "aldaba-session",
+                attributes: "; Path=/; HttpOnly; SameSite=Lax",
+            }
+        }
+    }
+
+    pub(crate) fn set(&self, name: &str, value: &Secret) -> Option<HeaderValue> {
+        let mut line =
+            HeaderValue::from_str(&format!("{name}={}{}", value.reveal(), self.attributes)).ok()?;
+        line.set_sensitive(true);
+        Some(line)
+    }
+
+    pub(crate) fn clear(&self, name: &str) -> Option<HeaderValue> {
+        HeaderValue::from_str(&format!("{name}={}; Max-Age=0", self.attributes)).ok()
+    }
+}

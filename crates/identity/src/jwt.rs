@@ -1,0 +1,66 @@
+//! JSON Web Tokens, one algorithm: RS256 with a key of our own. Nothing in a token's header can choose
+//! another algorithm, another key or another place to fetch a key from.
+
+use aws_lc_rs::digest::{SHA256, digest};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::Deserialize;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::keys::{KeyFault, Keys};
+
+/// Longer tokens are not ours.
+const BYTES_MAX: usize = 16 * 1024;
+
+/// Signs claims with the key that signs now.
+pub(crate) fn sign(keys: &Keys, claims: &impl Serialize) -> Result<String, KeyFault> {
+    let claims = serde_json::to_vec(claims).map_err(|_| KeyFault::Crypto("write claims for"))?;
+    keys.with_signer(|pair| {
+        let header = format!(r#"{{"alg":"RS256","typ":"JWT","kid":"{}"}}"#, pair.kid);
+        let mut token = String::with_capacity((header.len() + claims.len()) * 4 / 3 + 360);
+        URL_SAFE_NO_PAD.encode_string(header, &mut token);
+        token.push('.');
+        URL_SAFE_NO_PAD.encode_string(&claims, &mut token);
+        let signature = pair.sign(token.as_bytes())?;
+        token.push('.');
+        URL_SAFE_NO_PAD.encode_string(signature, &mut token);
+        Ok(token)
+    })
+}
+
+#[derive(Deserialize)]
+struct Header {
+    alg: String,
+    kid: String,
+    #[serde(default)]
+    crit: Option<serde_json::Value>,
+}
+
+/// The claims of a token that one of our keys signed; what they say is for the caller to check.
+pub(crate) fn verify<T: DeserializeOwned>(keys: &Keys, token: &str) -> Option<T> {
+    if token.len() > BYTES_MAX {
+        return None;
+    }
+    let (message, signature) = token.rsplit_once('.')?;
+    let (header, claims) = message.split_once('.')?;
+    let header: Header = serde_json::from_slice(&decode(header)?).ok()?;
+    if header.alg != "RS256" || header.crit.is_some() {
+        return None;
+    }
+    let pair = keys.verifier(&header.kid)?;
+    if !pair.verifies(message.as_bytes(), &decode(signature)?) {
+        return None;
+    }
+    serde_json::from_slice(&decode(claims)?).ok()
+}
+
+fn decode(text: &str) -> Option<Vec<u8>> {
+    URL_SAFE_NO_PAD.decode(text).ok()
+}
+
+/// The left half of a hash: what `c_hash` and `at_hash` carry.
+pub(crate) fn half_hash(text: &str) -> String {
+    let hash = digest(&SHA256, text.as_bytes());
+    URL_SAFE_NO_PAD.encode(hash.as_ref().get(..16).unwrap_or_default())
+}

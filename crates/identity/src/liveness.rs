@@ -1,0 +1,71 @@
+//! Whether a grant still stands. What was just asked of the store is good for a moment; what this node
+//! revokes itself counts at once; and where the store is silent for too long, no token is good.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::{Clock, GrantId, Ticks};
+use parking_lot::Mutex;
+use store::{Result, Store};
+
+/// An answer is asked for again after this long.
+const FRESH: Duration = Duration::from_secs(2);
+/// And counts for nothing after this long, even if the store does not answer.
+const STALE: Duration = Duration::from_secs(5);
+const ENTRIES_MAX: usize = 100_000;
+
+pub(crate) struct Liveness {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    known: Mutex<HashMap<GrantId, Answer>>,
+}
+
+#[derive(Clone, Copy)]
+struct Answer {
+    is_live: bool,
+    /// When the question was asked, so that nothing that happened after it is missed.
+    asked_at: Ticks,
+}
+
+impl Liveness {
+    pub(crate) fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>) -> Self {
+        Self { store, clock, known: Mutex::default() }
+    }
+
+    pub(crate) async fn is_live(&self, grant: &GrantId) -> Result<bool> {
+        let now = self.clock.now();
+        let known = self.known.lock().get(grant).copied();
+        if let Some(answer) = known.filter(|answer| now.since(answer.asked_at) < FRESH) {
+            return Ok(answer.is_live);
+        }
+        match self.store.grant_is_live(grant).await {
+            Ok(is_live) => {
+                self.learn(grant, Answer { is_live, asked_at: now });
+                Ok(is_live)
+            }
+            Err(error) => match known.filter(|answer| now.since(answer.asked_at) < STALE) {
+                Some(answer) => Ok(answer.is_live),
+                None => Err(error),
+            },
+        }
+    }
+
+    fn learn(&self, grant: &GrantId, answer: Answer) {
+        let mut known = self.known.lock();
+        if known.len() >= ENTRIES_MAX {
+            known.retain(|_, kept| answer.asked_at.since(kept.asked_at) < FRESH);
+        }
+        // A revocation that came in between is younger than this answer.
+        let is_older = known.get(grant).is_some_and(|kept| kept.asked_at > answer.asked_at);
+        if !is_older && known.len() < ENTRIES_MAX {
+            known.insert(grant.clone(), answer);
+        }
+    }
+
+    /// This node has revoked it.
+    pub(crate) fn revoked(&self, grant: &GrantId) {
+        let asked_at = self.clock.now().next();
+        self.known.lock().insert(grant.clone(), Answer { is_live: false, asked_at });
+    }
+}

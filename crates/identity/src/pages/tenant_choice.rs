@@ -1,0 +1,196 @@
+//! Where a person chooses the tenant that an application will work with and, for applications that must ask,
+//! sees what it asks for.
+
+use look::{
+    Button, Choice, Emphasis, Field, Kind, Lang, Name, Shell, Tone, Width, address, button, choice, field,
+    hidden, notice, page,
+};
+use maud::{Markup, html};
+
+use super::{debug_only, scopes, words::words};
+
+#[derive(Clone, Copy)]
+pub(crate) struct TenantChoice<'a> {
+    pub lang: Lang,
+    pub assets: &'a str,
+    pub switch: Option<&'a str>,
+    pub action: &'a str,
+    pub ticket: &'a str,
+    pub application: &'a str,
+    pub email: &'a str,
+    /// For who has more tenants than one looks through.
+    pub search: Option<Search<'a>>,
+    /// In the order in which they are shown: the recent ones first.
+    pub options: &'a [TenantOption<'a>],
+    /// The scopes that the application asks for, where it must ask.
+    pub consent: Option<&'a [&'a str]>,
+    /// Where to sign in with another account.
+    pub other_account: &'a str,
+    pub problem: Option<ChoiceProblem>,
+}
+
+debug_only!(TenantChoice { lang, action, application, search, options, consent, problem });
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Search<'a> {
+    pub action: &'a str,
+    pub query: &'a str,
+    pub shown: usize,
+    pub total: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TenantOption<'a> {
+    pub id: &'a str,
+    pub name: &'a str,
+    pub short_code: &'a str,
+    pub is_recent: bool,
+    pub is_checked: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ChoiceProblem {
+    NothingChosen,
+    NotYours,
+}
+
+const PROBLEM: &str = "problem";
+
+pub(crate) fn tenant_choice(model: &TenantChoice<'_>) -> Markup {
+    let words = &words(model.lang).choice;
+    let TenantChoice { lang, assets, switch, .. } = *model;
+    let title = match (model.problem, model.consent) {
+        (Some(_), _) => words.title_with_problem,
+        (None, Some(_)) => words.consent_title,
+        (None, None) => words.title,
+    };
+    let shell = Shell { lang, assets, switch, title, width: Width::Hall };
+    let content = html! {
+        (heading(model))
+        p.who {
+            span { ((words.signed_in_as)(Name(model.email))) }
+            a href=(address(model.other_account)) { (words.other_account) }
+        }
+        @if let Some(problem) = model.problem { (told(lang, problem)) }
+        @if let Some(asked) = model.consent {
+            section {
+                h2 { (words.allows) }
+                (scopes::list(lang, asked))
+                p.fine { (words.revocable) }
+            }
+            h2 { (words.legend) }
+        }
+        @if let Some(search) = &model.search { (search_form(model, search)) }
+        (choice_form(model))
+    };
+    page(&shell, None, &content)
+}
+
+fn heading(model: &TenantChoice<'_>) -> Markup {
+    let words = &words(model.lang).choice;
+    let name = Name(model.application);
+    html! {
+        @if model.consent.is_some() {
+            h1 { ((words.consent_heading)(name)) }
+        } @else {
+            h1 { (words.title) " " span.lead { ((words.lead)(name)) } }
+        }
+    }
+}
+
+/// A form of its own: looking for a tenant is no decision.
+fn search_form(model: &TenantChoice<'_>, search: &Search<'_>) -> Markup {
+    let words = &words(model.lang).choice;
+    html! {
+        form.search role="search" method="get" action=(address(search.action)) {
+            (hidden("ticket", model.ticket))
+            (field(&Field {
+                name: "q",
+                label: words.search,
+                kind: Kind::Search,
+                value: Some(search.query),
+                autocomplete: Some("off"),
+                // Who must read first, what they allow or what went wrong, is not led past it.
+                is_focused: model.consent.is_none() && model.problem.is_none(),
+                ..Field::default()
+            }))
+            (button(&Button { label: words.search_submit, emphasis: Emphasis::Quiet, ..Button::default() }))
+            p.count role="status" { ((words.count)(search.shown, search.total)) }
+        }
+    }
+}
+
+fn choice_form(model: &TenantChoice<'_>) -> Markup {
+    let words = &words(model.lang).choice;
+    html! {
+        form.choosing method="post" action=(address(model.action)) {
+            (hidden("ticket", model.ticket))
+            @if model.options.is_empty() {
+                (nothing_found(model))
+            } @else {
+                fieldset {
+                    legend.unseen { (words.legend) }
+                    div.choices { @for option in model.options { (row(model, option)) } }
+                }
+            }
+            (foot(model))
+        }
+    }
+}
+
+fn row(model: &TenantChoice<'_>, option: &TenantOption<'_>) -> Markup {
+    choice(&Choice {
+        name: "tenant",
+        value: option.id,
+        label: option.name,
+        note: option.short_code,
+        badge: option.is_recent.then_some(words(model.lang).choice.recent),
+        problem: model.problem.map(|_| PROBLEM),
+        is_checked: option.is_checked,
+    })
+}
+
+fn nothing_found(model: &TenantChoice<'_>) -> Markup {
+    let words = &words(model.lang).choice;
+    let query = model.search.map_or("", |search| search.query);
+    html! {
+        div.empty {
+            p { b { ((words.none_found)(Name(query))) } (words.none_found_advice) }
+        }
+    }
+}
+
+fn foot(model: &TenantChoice<'_>) -> Markup {
+    let words = &words(model.lang).choice;
+    let asks = model.consent.is_some();
+    let label = if asks { words.allow } else { words.go_on };
+    html! {
+        @if asks || !model.options.is_empty() {
+            div.foot {
+                div.buttons {
+                    @if !model.options.is_empty() {
+                        (button(&Button { label, sends: Some(("decision", "allow")), ..Button::default() }))
+                    }
+                    @if asks {
+                        (button(&Button {
+                            label: words.deny,
+                            emphasis: Emphasis::Quiet,
+                            sends: Some(("decision", "deny")),
+                            is_lenient: true,
+                            ..Button::default()
+                        }))
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn told(lang: Lang, problem: ChoiceProblem) -> Markup {
+    let words = &words(lang).choice;
+    let said = match problem {
+        ChoiceProblem::NothingChosen => words.nothing_chosen,
+        ChoiceProblem::NotYours => words.not_yours,
+    };
+    notice(Tone::Problem, PROBLEM, &html! { (said.title) }, Some(&html! { (said.text) }))
+}

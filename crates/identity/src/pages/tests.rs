@@ -1,0 +1,419 @@
+//! What holds for every page, in every state, in both languages, whatever others write into it.
+
+use std::collections::BTreeSet;
+
+use domain::Ticks;
+use look::Lang;
+use maud::Markup;
+
+use super::*;
+
+/// A page as a name and its text.
+type Page = (String, String);
+
+/// Every page in every state, with `text` wherever a model holds text.
+fn every_page(lang: Lang, text: &str) -> Vec<Page> {
+    let mut pages = Vec::new();
+    let mut add =
+        |name: String, page: Markup| pages.push((format!("{name} {}", lang.tag()), page.into_string()));
+    for (name, page) in sign_ins(lang, text).into_iter().chain(choices(lang, text)).chain(errors(lang, text))
+    {
+        add(name, page);
+    }
+    let (assets, switch, application) = ("/look", Some(text), text);
+    add("code".into(), code_page(&CodePage { lang, assets, switch, application, code: text, minutes: 5 }));
+    add(
+        "form post".into(),
+        form_post(&FormPost { lang, assets, action: text, fields: &[(text, text), ("b", text)] }),
+    );
+    for application in [None, Some(text)] {
+        let model = SignOut { lang, assets, switch, action: text, ticket: text, email: text, application };
+        add("sign out".into(), sign_out(&model));
+        let back = application.map(|application| Back { href: text, application });
+        add("signed out".into(), signed_out(&SignedOut { lang, assets, switch, back }));
+    }
+    let at = Ticks::parse_iso("2026-11-15T08:30:00Z").unwrap();
+    let access =
+        Access { key: text, application, tenant: text, since: at, last_used: at, scopes: &["openid", text] };
+    for applications in [&[][..], &[access, Access { last_used: Ticks::default(), ..access }]] {
+        let notice = (!applications.is_empty()).then_some(text);
+        let model = Permissions {
+            lang,
+            assets,
+            switch,
+            action: text,
+            ticket: text,
+            email: text,
+            given_name: text,
+            applications,
+            notice,
+            sign_out: text,
+        };
+        add("permissions".into(), permissions(&model));
+    }
+    pages
+}
+
+fn sign_ins(lang: Lang, text: &str) -> Vec<(String, Markup)> {
+    use SignInProblem::{Busy, Empty, Expired, TooMany, Wrong};
+    let problems = [
+        None,
+        Some(Wrong),
+        Some(Expired),
+        Some(Busy { seconds: 1 }),
+        Some(Empty),
+        Some(TooMany { seconds: 90 }),
+    ];
+    let blank = SignIn {
+        lang,
+        assets: "/look",
+        switch: Some(text),
+        action: text,
+        ticket: text,
+        application: None,
+        username: "",
+        problem: None,
+    };
+    let mut pages = vec![("sign in, blank".into(), sign_in(&blank))];
+    for problem in problems {
+        let model = SignIn { application: Some(text), username: text, problem, ..blank };
+        pages.push((format!("sign in {problem:?}"), sign_in(&model)));
+        pages.push((format!("sign in {problem:?}, no name"), sign_in(&SignIn { username: "", ..model })));
+    }
+    pages
+}
+
+fn choices(lang: Lang, text: &str) -> Vec<(String, Markup)> {
+    let option = TenantOption { id: text, name: text, short_code: text, is_recent: true, is_checked: true };
+    let options = [option, TenantOption { short_code: "", is_recent: false, is_checked: false, ..option }];
+    let asked = [text, "openid", "SVC.ES.Webhooks"];
+    let search = Search { action: text, query: text, shown: 2, total: 340 };
+    let mut pages = Vec::new();
+    for consent in [None, Some(&asked[..])] {
+        for search in [None, Some(search)] {
+            for options in [&[][..], &options] {
+                for problem in [None, Some(ChoiceProblem::NothingChosen), Some(ChoiceProblem::NotYours)] {
+                    let model = TenantChoice {
+                        lang,
+                        assets: "/look",
+                        switch: Some(text),
+                        action: text,
+                        ticket: text,
+                        application: text,
+                        email: text,
+                        search,
+                        options,
+                        consent,
+                        other_account: text,
+                        problem,
+                    };
+                    let name = format!("choice {problem:?} {} {}", search.is_some(), options.len());
+                    pages.push((name, tenant_choice(&model)));
+                }
+            }
+        }
+    }
+    pages
+}
+
+fn errors(lang: Lang, text: &str) -> Vec<(String, Markup)> {
+    use ErrorKind::{
+        BadRequest, Broken, Busy, Expired, NoTenant, NotFound, RedirectMissing, RedirectUnregistered,
+        TooMany, UnknownClient,
+    };
+    let kinds = [
+        UnknownClient,
+        RedirectMissing,
+        RedirectUnregistered,
+        BadRequest,
+        Expired,
+        NotFound,
+        TooMany,
+        Busy,
+        Broken,
+        NoTenant,
+    ];
+    let switch = Some(text);
+    let page =
+        |kind| ErrorPage { lang, assets: "/look", switch, status: 400, kind, detail: text, request_id: text };
+    let mut pages = kinds.map(|kind| (format!("error {kind:?}"), error_page(&page(kind)))).to_vec();
+    pages.push(("error, no detail".into(), error_page(&ErrorPage { detail: "", ..page(Broken) })));
+    pages
+}
+
+fn calm_pages() -> impl Iterator<Item = Page> {
+    Lang::ALL.into_iter().flat_map(|lang| every_page(lang, "x"))
+}
+
+/// A start tag: its name and its attributes as they stand in the text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Tag {
+    name: String,
+    attributes: Vec<(String, String)>,
+}
+
+impl Tag {
+    fn get(&self, name: &str) -> Option<&str> {
+        self.attributes.iter().find(|(known, _)| known == name).map(|(_, value)| value.as_str())
+    }
+
+    fn is_hidden_input(&self) -> bool {
+        self.name == "input" && self.get("type") == Some("hidden")
+    }
+}
+
+/// Start and end tags in order, read as a browser does: quotes hide brackets.
+fn tags(page: &str) -> Vec<Tag> {
+    let mut tags = Vec::new();
+    let mut rest = page;
+    while let Some(start) = rest.find('<') {
+        rest = &rest[start + 1..];
+        let end = rest.find(|c: char| c.is_whitespace() || c == '>').unwrap();
+        let name = rest[..end].to_owned();
+        rest = &rest[end..];
+        let mut attributes = Vec::new();
+        loop {
+            rest = rest.trim_start();
+            if let Some(after) = rest.strip_prefix('>') {
+                rest = after;
+                break;
+            }
+            let end = rest.find(|c: char| c.is_whitespace() || c == '=' || c == '>').unwrap();
+            let attribute = rest[..end].to_owned();
+            rest = &rest[end..];
+            let mut value = String::new();
+            if let Some(quoted) = rest.strip_prefix("=\"") {
+                let (inside, after) = quoted.split_once('"').unwrap();
+                (value, rest) = (inside.to_owned(), after);
+            }
+            attributes.push((attribute, value));
+        }
+        tags.push(Tag { name, attributes });
+    }
+    tags
+}
+
+/// The page without what others wrote: the names of its tags and attributes.
+fn bones(page: &str) -> Vec<(String, Vec<String>)> {
+    let names = |tag: Tag| (tag.name, tag.attributes.into_iter().map(|(name, _)| name).collect());
+    tags(page).into_iter().map(names).collect()
+}
+
+#[test]
+fn hostile_text_changes_nothing_but_the_text() {
+    let long = "\"><script>alert(1)</script>".repeat(400);
+    let hostile = [
+        "\"><script>alert(1)</script>",
+        "' onmouseover='alert(1)",
+        "\" autofocus onfocus=\"alert(1)",
+        "</textarea></title><script>alert(1)</script>",
+        "<!--",
+        "a\nb\r\n<b>",
+        "\u{202e}\u{2067}evil\u{200f}",
+        "&lt;&#60;&amp",
+        "${x}{{x}}",
+        "javascript:alert(1)",
+        &long,
+    ];
+    for lang in Lang::ALL {
+        let calm = every_page(lang, "x");
+        for text in hostile {
+            for ((name, calm), (_, page)) in calm.iter().zip(every_page(lang, text)) {
+                assert_eq!(bones(calm), bones(&page), "{name} with {text:?}");
+                assert!(!page.contains("<script>alert"), "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn no_link_and_no_form_leads_to_a_script() {
+    for lang in Lang::ALL {
+        for text in ["javascript:alert(1)", " \tJAVASCRIPT:alert(1)", "data:text/html,<script>"] {
+            for (name, page) in every_page(lang, text) {
+                for tag in tags(&page) {
+                    for target in ["href", "action"].into_iter().filter_map(|name| tag.get(name)) {
+                        assert!(target == "#" || target.starts_with("/look/"), "{name}: {target}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn names_are_cut_and_values_are_not() {
+    let long = "ñ".repeat(10_000);
+    for (name, page) in every_page(Lang::Es, &long) {
+        for field in tags(&page).iter().filter(|tag| tag.get("name") == Some("ticket")) {
+            assert_eq!(field.get("value"), Some(long.as_str()), "{name}");
+        }
+        let heading = page.split("<h1>").nth(1).and_then(|rest| rest.split("</h1>").next()).unwrap();
+        assert!(heading.len() < 1_000, "{name}");
+    }
+}
+
+#[test]
+fn every_page_has_one_heading_a_title_a_language_and_one_main_part() {
+    for (name, page) in calm_pages() {
+        let tags = tags(&page);
+        let count = |wanted: &str| tags.iter().filter(|tag| tag.name == wanted).count();
+        for once in ["h1", "title", "main", "html"] {
+            assert_eq!(count(once), 1, "{once} in {name}");
+        }
+        let html = tags.iter().find(|tag| tag.name == "html").unwrap();
+        assert!(name.ends_with(html.get("lang").unwrap()), "{name}");
+        assert!(!page.contains("<title> ·"), "{name}");
+    }
+}
+
+#[test]
+fn every_field_has_a_label_and_every_reference_an_end() {
+    for (name, page) in calm_pages() {
+        let tags = tags(&page);
+        let ids: Vec<_> = tags.iter().filter_map(|tag| tag.get("id")).collect();
+        assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "ids of {name} are unique");
+        let mut is_inside_label = false;
+        for tag in &tags {
+            match tag.name.as_str() {
+                "label" => is_inside_label = true,
+                "/label" => is_inside_label = false,
+                "input" | "textarea" | "select" if !tag.is_hidden_input() && !is_inside_label => {
+                    let id = tag.get("id").unwrap();
+                    let labelled =
+                        tags.iter().any(|label| label.name == "label" && label.get("for") == Some(id));
+                    assert!(labelled, "{id} in {name}");
+                }
+                _ => {}
+            }
+            if let Some(id) = tag.get("aria-describedby") {
+                assert!(ids.contains(&id), "{id} in {name}");
+            }
+        }
+        assert!(tags.iter().filter(|tag| tag.get("autofocus").is_some()).count() <= 1, "{name}");
+    }
+}
+
+#[test]
+fn pages_hold_nothing_that_the_content_policy_forbids() {
+    for (name, page) in calm_pages() {
+        for tag in tags(&page) {
+            let is_form_post = name.starts_with("form post");
+            assert!(tag.name != "style" && tag.name != "iframe" && tag.name != "base", "{name}");
+            assert!(is_form_post || tag.name != "script", "{name}");
+            for (attribute, value) in &tag.attributes {
+                assert!(attribute != "style" && !attribute.starts_with("on"), "{attribute} in {name}");
+                assert!(!value.contains("://") && !value.starts_with("data:"), "{value} in {name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_form_post_page_sends_itself_with_the_script_that_the_policy_names() {
+    let model = FormPost {
+        lang: Lang::Es,
+        assets: "/look",
+        action: "https://a.example/cb",
+        fields: &[("code", "c&d")],
+    };
+    let page = form_post(&model).into_string();
+    assert_eq!(page.matches("<script>").count(), 1);
+    assert!(page.contains(&format!("<script>{FORM_POST_SCRIPT}</script>")));
+    assert!(page.contains(r#"<input type="hidden" name="code" value="c&amp;d">"#));
+    assert!(page.contains(r#"method="post" action="https://a.example/cb""#) && page.contains("Continuar"));
+}
+
+/// A page whose tags one looks at.
+fn only(page: Markup, of: &str, name: &str) -> Vec<Tag> {
+    let is_it = |tag: &Tag| tag.name == of && tag.get("name") == Some(name);
+    tags(&page.into_string()).into_iter().filter(is_it).collect()
+}
+
+const SIGN_IN: SignIn<'_> = SignIn {
+    lang: Lang::Es,
+    assets: "/look",
+    switch: None,
+    action: "/sign-in",
+    ticket: "t",
+    application: Some("Facturador"),
+    username: "",
+    problem: None,
+};
+
+#[test]
+fn the_first_thing_to_fill_in_has_the_focus() {
+    let focused =
+        |model: &SignIn<'_>, name| only(sign_in(model), "input", name)[0].get("autofocus").is_some();
+    assert!(focused(&SIGN_IN, "username") && !focused(&SIGN_IN, "password"));
+    let named = SignIn { username: "marta@example.es", ..SIGN_IN };
+    assert!(!focused(&named, "username") && focused(&named, "password"));
+}
+
+#[test]
+fn a_wrong_sign_in_is_announced_and_says_not_which_half() {
+    let model = SignIn { username: "marta@example.es", problem: Some(SignInProblem::Wrong), ..SIGN_IN };
+    for name in ["username", "password"] {
+        let field = &only(sign_in(&model), "input", name)[0];
+        assert_eq!(
+            (field.get("aria-invalid"), field.get("aria-describedby")),
+            (Some("true"), Some("problem"))
+        );
+    }
+    let page = sign_in(&model).into_string();
+    assert!(page.contains(r#"role="alert" id="problem""#) && page.contains("El correo o la contraseña"));
+    assert!(only(sign_in(&model), "input", "password")[0].get("value").is_none(), "never sent back");
+}
+
+#[test]
+fn waiting_is_told_in_units_and_plurals() {
+    let told = |lang, problem| {
+        sign_in(&SignIn { lang, problem: Some(problem), ..SIGN_IN }).into_string().replace('\u{a0}', " ")
+    };
+    assert!(told(Lang::Es, SignInProblem::Busy { seconds: 1 }).contains("dentro de 1 segundo."));
+    assert!(told(Lang::Es, SignInProblem::TooMany { seconds: 840 }).contains("espere 14 minutos antes"));
+    assert!(told(Lang::En, SignInProblem::TooMany { seconds: 60 }).contains("wait 1 minute before"));
+}
+
+#[test]
+fn consent_adds_words_for_scopes_and_a_way_to_say_no() {
+    let options =
+        [TenantOption { id: "t1", name: "Soler", short_code: "S", is_recent: false, is_checked: true }];
+    let plain = TenantChoice {
+        lang: Lang::En,
+        assets: "/look",
+        switch: None,
+        action: "/choice",
+        ticket: "t",
+        application: "Facturador",
+        email: "marta@example.es",
+        search: Some(Search { action: "/choice", query: "", shown: 12, total: 340 }),
+        options: &options,
+        consent: None,
+        other_account: "/other",
+        problem: None,
+    };
+    let decisions = |model: &TenantChoice<'_>| {
+        let buttons = only(tenant_choice(model), "button", "decision");
+        buttons.iter().map(|tag| tag.get("value").unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    assert_eq!(decisions(&plain), ["allow"]);
+    let asking = TenantChoice { consent: Some(&["SVC.ES.NEWPOL.ACC.API", "new.scope"]), ..plain };
+    assert_eq!(decisions(&asking), ["allow", "deny"]);
+    let page = tenant_choice(&asking).into_string();
+    assert!(page.contains("See the accounting") && page.contains("<bdi>new.scope</bdi>"));
+    assert!(page.contains("12 of 340"));
+    assert_eq!(only(tenant_choice(&plain), "input", "tenant")[0].get("value"), Some("t1"));
+    assert_eq!(only(tenant_choice(&plain), "input", "ticket").len(), 2, "the search needs it as well");
+}
+
+#[test]
+fn secrets_do_not_print() {
+    let code =
+        CodePage { lang: Lang::Es, assets: "", switch: None, application: "A", code: "hush", minutes: 1 };
+    let post = FormPost { lang: Lang::Es, assets: "", action: "/", fields: &[("code", "hush")] };
+    let sign_in = SignIn { ticket: "hush", username: "hush", ..SIGN_IN };
+    for text in [format!("{code:?}"), format!("{post:?}"), format!("{sign_in:?}")] {
+        assert!(!text.contains("hush"), "{text}");
+    }
+}

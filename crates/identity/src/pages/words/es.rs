@@ -1,0 +1,197 @@
+//! What the pages say in Spanish, as it is spoken in Spain: polite, short, without jargon.
+
+use maud::html;
+
+use super::{Choice, Code, Error, FormPost, Permissions, Said, Scopes, SignIn, SignOut, Words};
+
+pub(super) const WORDS: Words = Words {
+    sign_in: SIGN_IN,
+    choice: CHOICE,
+    scopes: SCOPES,
+    code: CODE,
+    form_post: FORM_POST,
+    sign_out: SIGN_OUT,
+    error: ERROR,
+    permissions: PERMISSIONS,
+};
+
+const SIGN_IN: SignIn = SignIn {
+    title: "Iniciar sesión",
+    title_with_problem: "Aviso: iniciar sesión",
+    lead: |name| html! { "para continuar en " b { (name) } },
+    lead_permissions: "para ver qué aplicaciones tienen acceso a sus datos",
+    username: "Correo electrónico",
+    password: "Contraseña",
+    submit: "Iniciar sesión",
+    assurance: |name| html! { "La contraseña se comprueba aquí: " (name) " no la verá." },
+    wrong: Said {
+        title: "No se ha podido iniciar la sesión",
+        text: "El correo o la contraseña no son correctos. Revíselos e inténtelo de nuevo.",
+    },
+    empty: Said { title: "Faltan datos", text: "Escriba el correo electrónico y la contraseña." },
+    expired: Said {
+        title: "La página llevaba demasiado tiempo abierta",
+        text: "Por seguridad, ha caducado. Basta con iniciar sesión de nuevo.",
+    },
+    busy: "Hay mucha actividad en este momento",
+    busy_wait: |span| html! { "Inténtelo de nuevo dentro de " (span) "." },
+    too_many: "Demasiados intentos seguidos",
+    too_many_wait: |span| html! { "Para proteger la cuenta, espere " (span) " antes de volver a intentarlo." },
+};
+
+const CHOICE: Choice = Choice {
+    title: "Elegir organización",
+    title_with_problem: "Aviso: elegir organización",
+    lead: |name| html! { b { (name) } " trabajará con los datos de la organización que elija." },
+    consent_title: "Permitir acceso",
+    consent_heading: |name| html! { (name) " solicita acceso a sus datos" },
+    signed_in_as: |email| html! { "Sesión de " (email) },
+    other_account: "Usar otra cuenta",
+    allows: "Si lo permite, podrá:",
+    legend: "¿Para qué organización?",
+    search: "Buscar organización",
+    search_submit: "Buscar",
+    count: |shown, total| match (shown, total) {
+        (1, 1) => "1 organización".to_owned(),
+        (shown, total) if shown == total => format!("{total} organizaciones"),
+        (shown, total) => format!("{shown} de {total}"),
+    },
+    none_found: |query| html! { "Ninguna organización coincide con «" (query) "»." },
+    none_found_advice: "Pruebe con otra parte del nombre o con su código.",
+    recent: "Reciente",
+    go_on: "Continuar",
+    allow: "Permitir",
+    deny: "No permitir",
+    revocable: "Podrá retirar este acceso cuando quiera.",
+    nothing_chosen: Said {
+        title: "Falta elegir una organización",
+        text: "Marque una de la lista para continuar.",
+    },
+    not_yours: Said {
+        title: "Esa organización no está disponible",
+        text: "Su cuenta no tiene acceso a ella. Elija otra de la lista.",
+    },
+};
+
+const SCOPES: Scopes = Scopes {
+    openid: Said { title: "Saber quién es usted", text: "El identificador de su cuenta." },
+    offline_access: Said {
+        title: "Mantener el acceso",
+        text: "También cuando no esté usando la aplicación, hasta que lo retire.",
+    },
+    id_info: Said { title: "Ver sus datos de perfil", text: "Nombre y correo electrónico." },
+    master_data: Said {
+        title: "Ver los datos maestros",
+        text: "Personas, entidades jurídicas y actividades.",
+    },
+    accounting: Said {
+        title: "Ver la contabilidad",
+        text: "Empresas, clientes, proveedores, cuentas, facturas y asientos.",
+    },
+    management: Said {
+        title: "Ver los datos de gestión",
+        text: "La información de gestión de la organización.",
+    },
+    payroll: Said {
+        title: "Ver las empresas de nóminas", text: "Las empresas cuyas nóminas se gestionan."
+    },
+    webhooks: Said { title: "Recibir avisos de cambios", text: "Saber al momento cuándo cambia un dato." },
+};
+
+const CODE: Code = Code {
+    title: "Copiar el código",
+    heading: |name| html! { "Copie este código en " (name) },
+    lead: "Vuelva a la aplicación y péguelo donde se lo pida.",
+    label: "Código",
+    valid: |span| html! { "Es válido durante " (span) " y para un solo uso. No lo comparta con nadie." },
+};
+
+const FORM_POST: FormPost = FormPost {
+    title: "Un momento…",
+    lead: "Volviendo a la aplicación. Si la página no avanza por sí sola, pulse Continuar.",
+    submit: "Continuar",
+};
+
+const SIGN_OUT: SignOut = SignOut {
+    title: "Cerrar sesión",
+    heading: "¿Cerrar la sesión?",
+    asked_by: |name| html! { b { (name) } " ha pedido cerrarla." },
+    signed_in_as: |email| html! { "Sesión de " b { (email) } },
+    submit: "Cerrar sesión",
+    or_stay: "Si prefiere mantenerla abierta, basta con salir de esta página.",
+    done_title: "Sesión cerrada",
+    done_text: "Ya puede cerrar esta página. En un equipo compartido, cierre también el navegador.",
+    back: |name| html! { "Volver a " (name) },
+};
+
+const ERROR: Error = Error {
+    reference: "Referencia para soporte",
+    details: "Detalles técnicos",
+    unknown_client: Said {
+        title: "Aplicación desconocida",
+        text: "La aplicación que le ha traído hasta aquí no está registrada. Avise a quien la mantiene.",
+    },
+    redirect_missing: Said {
+        title: "Falta la dirección de vuelta",
+        text: "La aplicación no ha indicado adónde volver después de iniciar sesión. Avise a quien la mantiene.",
+    },
+    redirect_unregistered: Said {
+        title: "Dirección de vuelta no registrada",
+        text: "Por seguridad no podemos continuar: la aplicación quiere volver a una dirección que no está \
+               registrada. Avise a quien la mantiene.",
+    },
+    bad_request: Said {
+        title: "La solicitud no es correcta",
+        text: "Falta algo en ella o no es como debería. Vuelva a la aplicación y empiece de nuevo.",
+    },
+    expired: Said {
+        title: "La página ha caducado",
+        text: "Ha pasado demasiado tiempo desde que se abrió. Vuelva a la aplicación y empiece de nuevo.",
+    },
+    not_found: Said {
+        title: "Esta página no existe",
+        text: "Compruebe la dirección o vuelva a la aplicación de la que venía.",
+    },
+    too_many: Said {
+        title: "Demasiados intentos",
+        text: "Para proteger las cuentas, espere unos minutos antes de volver a intentarlo.",
+    },
+    busy: Said {
+        title: "Hay mucha actividad",
+        text: "El servicio está muy ocupado. Espere unos segundos y vuelva a cargar la página.",
+    },
+    broken: Said {
+        title: "Algo ha fallado",
+        text: "El problema está en nuestro lado. Inténtelo de nuevo en unos minutos y, si continúa, envíe la \
+               referencia a soporte.",
+    },
+    no_tenant: Said {
+        title: "Su cuenta aún no tiene organizaciones",
+        text: "Ha iniciado sesión correctamente, pero todavía no tiene acceso a ninguna organización. Pídalo a \
+               quien administra la suya.",
+    },
+};
+
+const PERMISSIONS: Permissions = Permissions {
+    title: "Aplicaciones con acceso",
+    greeting: |name| html! { "Hola, " (name) },
+    lead: "Tienen acceso en su nombre a datos de sus organizaciones. Puede retirarlo cuando quiera.",
+    none: Said {
+        title: "Ninguna aplicación tiene acceso",
+        text: "Cuando permita el acceso a una aplicación, aparecerá aquí.",
+    },
+    revoked: |name| html! { (name) " ya no tiene acceso." },
+    tenant: "Organización",
+    since: "Con acceso desde",
+    last_used: "Último uso",
+    never_used: "Todavía ninguno",
+    revoke: "Retirar acceso",
+    revoke_means: |application, tenant| {
+        html! {
+            b { (application) } " dejará de tener acceso a los datos de " b { (tenant) }
+            " hasta que se lo vuelva a permitir."
+        }
+    },
+    revoke_submit: "Retirar acceso",
+    sign_out: "Cerrar sesión",
+};

@@ -1,0 +1,63 @@
+//! Checking who somebody is: a bounded queue in front of the hash, growing delays, and the same work and
+//! the same answer whether there is such a user or not.
+
+mod guard;
+mod hashing;
+
+use domain::{Secret, Ticks};
+use store::{Standing, User};
+
+pub(crate) use guard::{Guard, TooMany};
+pub(crate) use hashing::Hashing;
+
+/// Texts that are longer are nobody's name.
+const USERNAME_BYTES_MAX: usize = 254;
+
+/// A typed name, cut where it is longer than any name.
+pub(crate) fn clipped(username: &str) -> &str {
+    let name = username.trim();
+    name.get(..name.floor_char_boundary(USERNAME_BYTES_MAX)).unwrap_or_default()
+}
+
+/// The account that a typed name means.
+pub(crate) fn account(username: &str) -> String {
+    clipped(username).to_lowercase()
+}
+
+/// What came of a try.
+#[derive(Debug)]
+pub(crate) enum Tried {
+    Known(User),
+    /// Whatever was wrong; the account is told to the audit alone.
+    Wrong(Option<User>),
+    /// Too many are waiting for the hash.
+    Busy,
+}
+
+/// One try. There is one hash computation, whatever is found.
+pub(crate) async fn attempt(
+    store: &dyn store::Store,
+    hashing: &Hashing,
+    account: &str,
+    password: Secret,
+) -> store::Result<Tried> {
+    let user = store.find_user_by_email(account).await?;
+    let Some(is_right) =
+        hashing.matches(password, user.as_ref().map(|user| user.password_hash.clone())).await
+    else {
+        return Ok(Tried::Busy);
+    };
+    Ok(match user {
+        Some(user) if is_right && user.standing == Standing::Active => Tried::Known(user),
+        other => Tried::Wrong(other),
+    })
+}
+
+/// How the user proved who it is, as `amr` lists it. A second factor will add "2fa".
+pub(crate) const METHODS: &str = "password";
+
+/// A moment, for who keeps times of tries.
+pub(crate) type Moment = Ticks;
+
+#[cfg(test)]
+mod tests;

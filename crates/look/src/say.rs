@@ -1,0 +1,116 @@
+//! What every room says the same way: names of others, moments, spans of time.
+
+use domain::Ticks;
+use maud::{Markup, Render, html};
+
+use crate::Lang;
+
+/// Text that somebody else chose (an application, a tenant, a person): kept apart from the direction of the
+/// sentence around it, without signs that nobody sees, and short enough to leave room for the rest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Name<'a>(pub &'a str);
+
+const NAME_CHARS_MAX: usize = 120;
+
+impl Render for Name<'_> {
+    fn render(&self) -> Markup {
+        let mut text: String = self.0.trim().chars().filter_map(visible).take(NAME_CHARS_MAX + 1).collect();
+        if text.chars().count() > NAME_CHARS_MAX {
+            text.pop();
+            text.push('…');
+        }
+        html! { bdi { (text) } }
+    }
+}
+
+fn visible(c: char) -> Option<char> {
+    match c {
+        // Marks that turn the direction of what follows: a name could read as another one.
+        '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => None,
+        c if c.is_control() || c == '\u{2028}' || c == '\u{2029}' => Some(' '),
+        c => Some(c),
+    }
+}
+
+const MONTHS_ES: [&str; 12] =
+    ["ene", "feb", "mar", "abr", "may", "jun", "jul", "ago", "sept", "oct", "nov", "dic"];
+const MONTHS_EN: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sept", "Oct", "Nov", "Dec"];
+
+/// `15 nov 2026, 08:30 UTC`, readable by machines too.
+pub fn moment(lang: Lang, at: Ticks) -> Markup {
+    let iso = at.iso();
+    let told = told(lang, &iso).unwrap_or_else(|| iso.clone());
+    html! { time datetime=(iso) { (told) } }
+}
+
+fn told(lang: Lang, iso: &str) -> Option<String> {
+    let (date, time) = iso.split_once('T')?;
+    let mut date = date.splitn(3, '-');
+    let (year, month, day) = (date.next()?, date.next()?, date.next()?);
+    let months = match lang {
+        Lang::Es => &MONTHS_ES,
+        Lang::En => &MONTHS_EN,
+    };
+    let month = months.get(month.parse::<usize>().ok()?.checked_sub(1)?)?;
+    // Without a break inside, so that a narrow page never splits a date from its hour.
+    Some(format!("{}\u{a0}{month}\u{a0}{year}, {}\u{a0}UTC", day.trim_start_matches('0'), time.get(..5)?))
+}
+
+/// `1 segundo`, `40 segundos`, `2 minutos`, `3 horas`: rounded up, so that who waits so long has waited enough.
+pub fn span(lang: Lang, seconds: u64) -> String {
+    let seconds = seconds.max(1);
+    let is_whole = |unit: u64| seconds.is_multiple_of(unit);
+    // A minute and a half is told as 90 seconds: "2 minutes" would be a third too much.
+    let (count, es, en) = if seconds > 5_400 || is_whole(3_600) {
+        (seconds.div_ceil(3_600), ["hora", "horas"], ["hour", "hours"])
+    } else if seconds > 90 || is_whole(60) {
+        (seconds.div_ceil(60), ["minuto", "minutos"], ["minute", "minutes"])
+    } else {
+        (seconds, ["segundo", "segundos"], ["second", "seconds"])
+    };
+    let words = match lang {
+        Lang::Es => es,
+        Lang::En => en,
+    };
+    format!("{count}\u{a0}{}", words[usize::from(count != 1)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_read_naturally() {
+        let at = |text| Ticks::parse_iso(text).unwrap();
+        let told = |lang, text| moment(lang, at(text)).into_string().replace('\u{a0}', " ");
+        assert_eq!(
+            told(Lang::Es, "2026-11-15T08:30:59Z"),
+            r#"<time datetime="2026-11-15T08:30:59.0000000Z">15 nov 2026, 08:30 UTC</time>"#
+        );
+        assert!(told(Lang::En, "2026-09-05T23:05:00Z").contains(">5 Sept 2026, 23:05 UTC<"));
+    }
+
+    #[test]
+    fn spans_have_their_plurals() {
+        let told = |lang, seconds| span(lang, seconds).replace('\u{a0}', " ");
+        assert_eq!(told(Lang::Es, 0), "1 segundo");
+        assert_eq!(told(Lang::En, 1), "1 second");
+        assert_eq!(told(Lang::Es, 45), "45 segundos");
+        assert_eq!(told(Lang::Es, 60), "1 minuto");
+        assert_eq!(told(Lang::Es, 90), "90 segundos");
+        assert_eq!(told(Lang::Es, 91), "2 minutos");
+        assert_eq!(told(Lang::En, 3_600), "1 hour");
+        assert_eq!(told(Lang::En, 900), "15 minutes");
+        assert_eq!(told(Lang::En, 7_200), "2 hours");
+        assert_eq!(told(Lang::Es, u64::MAX), format!("{} horas", u64::MAX.div_ceil(3_600)));
+    }
+
+    #[test]
+    fn names_cannot_disturb_the_sentence() {
+        assert_eq!(Name("a<b>&\"").render().into_string(), "<bdi>a&lt;b&gt;&amp;&quot;</bdi>");
+        assert_eq!(Name(" x\u{202e}y\nz\u{2067} ").render().into_string(), "<bdi>xy z</bdi>");
+        let long = Name(&"ñ".repeat(10_000)).render().into_string();
+        assert_eq!(long, format!("<bdi>{}…</bdi>", "ñ".repeat(NAME_CHARS_MAX)));
+    }
+}

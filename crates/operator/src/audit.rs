@@ -1,0 +1,120 @@
+//! Reading the audit: what the operator's API and the command line show of it.
+
+use std::collections::HashMap;
+
+use domain::{ClientId, Guid, TenantId, Ticks, UserId};
+use serde::Serialize;
+use store::{AuditKind, AuditMark, AuditQuery, AuditRecord, Store};
+
+use crate::admin::AdminError;
+
+pub const ROWS_DEFAULT: usize = 100;
+pub const ROWS_MAX: usize = 1000;
+
+/// What somebody wants to see, as they wrote it.
+#[derive(Clone, Debug, Default)]
+pub struct AuditAsk {
+    pub kind: Option<String>,
+    /// An e-mail address, or a user's id.
+    pub user: Option<String>,
+    pub tenant: Option<String>,
+    pub client: Option<String>,
+    /// Where the page before ended.
+    pub before: Option<String>,
+    pub rows_max: Option<usize>,
+}
+
+/// A record as it is shown.
+#[derive(Clone, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Shown {
+    pub id: String,
+    pub at: String,
+    pub kind: &'static str,
+    pub user: Option<String>,
+    pub email: Option<String>,
+    pub tenant: Option<String>,
+    pub client: Option<String>,
+    pub grant: Option<String>,
+    pub address: String,
+    pub request_id: String,
+    pub note: String,
+}
+
+/// Records, newest first, and where to go on.
+#[derive(Clone, Debug, Serialize)]
+pub struct AuditPage {
+    pub records: Vec<Shown>,
+    pub next: Option<String>,
+}
+
+/// Reads a page of the audit.
+pub async fn page(store: &dyn Store, ask: &AuditAsk) -> Result<AuditPage, AdminError> {
+    let rows_max = ask.rows_max.unwrap_or(ROWS_DEFAULT);
+    if !(1..=ROWS_MAX).contains(&rows_max) {
+        return Err(AdminError::Invalid(format!("pageSize must be from 1 to {ROWS_MAX}")));
+    }
+    let query = AuditQuery {
+        before: ask.before.as_deref().map(read_mark).transpose()?,
+        kind: ask.kind.as_deref().map(read_kind).transpose()?,
+        user: match ask.user.as_deref() {
+            Some(name) if name.contains('@') => {
+                let user = store.find_user_by_email(&name.to_lowercase()).await?;
+                Some(user.ok_or_else(|| AdminError::Missing(format!("user \"{name}\"")))?.id)
+            }
+            Some(id) => Some(UserId::new(id)),
+            None => None,
+        },
+        tenant: ask.tenant.as_deref().map(TenantId::new),
+        client: ask.client.as_deref().map(ClientId::new),
+        rows_max,
+    };
+    let found = store.audit(&query).await?;
+    let next = if found.len() == rows_max { found.last().map(|last| write_mark(last.mark())) } else { None };
+    let mut emails = HashMap::new();
+    for user in found.iter().filter_map(|record| record.entry.user.as_ref()) {
+        if !emails.contains_key(user)
+            && let Some(known) = store.find_user(user).await?
+        {
+            emails.insert(user.clone(), known.email);
+        }
+    }
+    Ok(AuditPage { records: found.iter().map(|record| shown(record, &emails)).collect(), next })
+}
+
+fn shown(record: &AuditRecord, emails: &HashMap<UserId, String>) -> Shown {
+    let entry = &record.entry;
+    Shown {
+        id: record.id.to_string(),
+        at: entry.at.iso(),
+        kind: entry.kind.word(),
+        user: entry.user.as_ref().map(ToString::to_string),
+        email: entry.user.as_ref().and_then(|user| emails.get(user)).cloned(),
+        tenant: entry.tenant.as_ref().map(ToString::to_string),
+        client: entry.client.as_ref().map(ToString::to_string),
+        grant: entry.grant.as_ref().map(ToString::to_string),
+        address: entry.trace.address.clone(),
+        request_id: entry.trace.request_id.clone(),
+        note: entry.note.clone(),
+    }
+}
+
+fn read_kind(word: &str) -> Result<AuditKind, AdminError> {
+    AuditKind::by_word(word).ok_or_else(|| {
+        let words = AuditKind::ALL.map(AuditKind::word);
+        AdminError::Invalid(format!("kind must be one of {}; not {word:?}", words.join(", ")))
+    })
+}
+
+/// `ticks-guid`
+fn write_mark(mark: AuditMark) -> String {
+    format!("{}-{}", mark.at.0, mark.id)
+}
+
+fn read_mark(text: &str) -> Result<AuditMark, AdminError> {
+    let read = || {
+        let (ticks, guid) = text.split_once('-')?;
+        Some(AuditMark { at: Ticks(ticks.parse().ok()?), id: Guid::parse(guid)? })
+    };
+    read().ok_or_else(|| AdminError::Invalid("before must be the next of an earlier page".into()))
+}

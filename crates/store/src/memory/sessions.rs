@@ -1,0 +1,47 @@
+//! Sessions in memory.
+
+use async_trait::async_trait;
+use domain::{Secret, Ticks};
+
+use super::MemoryStore;
+use crate::sessions::SESSION;
+use crate::{AuditEntry, Result, Session, Sessions, StoreError};
+
+#[async_trait]
+impl Sessions for MemoryStore {
+    async fn begin_session(
+        &self,
+        id: &Secret,
+        session: &Session,
+        replaced: Option<&Secret>,
+        entry: &AuditEntry,
+    ) -> Result<()> {
+        let hash = self.ports.vault.fingerprint(SESSION, id);
+        let replaced = replaced.map(|old| self.ports.vault.fingerprint(SESSION, old));
+        let mut state = self.writing()?;
+        if replaced != Some(hash) && state.sessions.contains_key(&hash) {
+            return Err(StoreError::Exists("such a session".into()));
+        }
+        if let Some(replaced) = replaced {
+            state.sessions.remove(&replaced);
+        }
+        state.sessions.insert(hash, session.clone());
+        state.add_record(&*self.ports.random, entry.clone());
+        Ok(())
+    }
+
+    async fn find_session(&self, id: &Secret, now: Ticks) -> Result<Option<Session>> {
+        let hash = self.ports.vault.fingerprint(SESSION, id);
+        Ok(self.state().sessions.get(&hash).filter(|session| session.expires_at > now).cloned())
+    }
+
+    async fn end_session(&self, id: &Secret, entry: &AuditEntry) -> Result<bool> {
+        let hash = self.ports.vault.fingerprint(SESSION, id);
+        let mut state = self.writing()?;
+        let ended = state.sessions.remove(&hash).is_some();
+        if ended {
+            state.add_record(&*self.ports.random, entry.clone());
+        }
+        Ok(ended)
+    }
+}

@@ -1,0 +1,117 @@
+//! The audit in PostgreSQL.
+
+use async_trait::async_trait;
+use deadpool_postgres::GenericClient;
+use domain::{ClientId, GrantId, Random, TenantId, Ticks, UserId};
+use tokio_postgres::Row;
+
+use super::rows::{guid, limit};
+use super::{PostgresStore, fault};
+use crate::{Audit, AuditEntry, AuditKind, AuditQuery, AuditRecord, Result, StoreError, Trace};
+
+/// Adds a record to what is being written.
+pub(super) async fn add_record(
+    on: &impl GenericClient,
+    random: &dyn Random,
+    entry: AuditEntry,
+) -> Result<()> {
+    let (id, entry) = (random.guid(), entry.without_nul());
+    let add = on
+        .prepare_cached(
+            "INSERT INTO audit (at, id, kind, user_id, tenant_id, client_id, grant_id, address, request_id, note)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
+        )
+        .await
+        .map_err(fault)?;
+    on.execute(
+        &add,
+        &[
+            &entry.at.0,
+            &id.as_bytes().as_slice(),
+            &entry.kind.word(),
+            &entry.user.as_ref().map(UserId::as_str),
+            &entry.tenant.as_ref().map(TenantId::as_str),
+            &entry.client.as_ref().map(ClientId::as_str),
+            &entry.grant.as_ref().map(GrantId::as_str),
+            &entry.trace.address,
+            &entry.trace.request_id,
+            &entry.note,
+        ],
+    )
+    .await
+    .map_err(fault)?;
+    Ok(())
+}
+
+fn record(row: &Row) -> Result<AuditRecord> {
+    let text = |column| row.get::<_, Option<Box<str>>>(column);
+    let entry = AuditEntry {
+        at: Ticks(row.get(0)),
+        kind: AuditKind::by_word(row.get(2))
+            .ok_or_else(|| StoreError::internal("an audit record of an unknown kind"))?,
+        user: text(3).map(UserId::new),
+        tenant: text(4).map(TenantId::new),
+        client: text(5).map(ClientId::new),
+        grant: text(6).map(GrantId::new),
+        trace: Trace { address: row.get(7), request_id: row.get(8) },
+        note: row.get(9),
+    };
+    Ok(AuditRecord { id: guid(row, 1)?, entry })
+}
+
+/// The column by whose index the records are found, and its argument; the other conditions are looked at on
+/// the way.
+fn leading(query: &AuditQuery) -> Option<[&'static str; 2]> {
+    match query {
+        AuditQuery { user: Some(_), .. } => Some(["user_id", "$3"]),
+        AuditQuery { tenant: Some(_), .. } => Some(["tenant_id", "$4"]),
+        AuditQuery { client: Some(_), .. } => Some(["client_id", "$5"]),
+        AuditQuery { kind: Some(_), .. } => Some(["kind", "$6"]),
+        _ => None,
+    }
+}
+
+/// The range of an index, and its order. With `column = argument` PostgreSQL would rather walk through the
+/// primary key where it takes the column's values for common, and walk far where this one is rare.
+fn range(query: &AuditQuery) -> [String; 2] {
+    match leading(query) {
+        None => ["(at, id) < ($1, $2)".into(), "at DESC, id DESC".into()],
+        Some([column, argument]) => [
+            format!("{column} >= {argument} AND ({column}, at, id) < ({argument}, $1, $2)"),
+            format!("{column} DESC, at DESC, id DESC"),
+        ],
+    }
+}
+
+#[async_trait]
+impl Audit for PostgresStore {
+    async fn record(&self, entry: &AuditEntry) -> Result<()> {
+        add_record(&self.client().await?, &*self.ports().random, entry.clone()).await
+    }
+
+    async fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>> {
+        let start = query.start();
+        let [range, order] = range(query);
+        let sql = format!(
+            "SELECT at, id, kind, user_id, tenant_id, client_id, grant_id, address, request_id, note FROM audit
+             WHERE {range} AND ($3::text IS NULL OR user_id = $3) AND ($4::text IS NULL OR tenant_id = $4)
+             AND ($5::text IS NULL OR client_id = $5) AND ($6::text IS NULL OR kind = $6)
+             ORDER BY {order} LIMIT $7"
+        );
+        let rows = self
+            .rows(
+                &sql,
+                &[
+                    &start.at.0,
+                    &start.id.as_bytes().as_slice(),
+                    &query.user.as_ref().map(UserId::as_str),
+                    &query.tenant.as_ref().map(TenantId::as_str),
+                    &query.client.as_ref().map(ClientId::as_str),
+                    &query.kind.map(AuditKind::word),
+                    &limit(query.rows_max),
+                ],
+            )
+            .await?;
+        rows.iter().map(record).collect()
+    }
+}

@@ -1,0 +1,90 @@
+//! Sessions in SQLite.
+
+use async_trait::async_trait;
+use domain::{Secret, Ticks, UserId};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::audit::add_record;
+use super::directory::change;
+use super::{SqliteStore, exists, fault};
+use crate::sessions::SESSION;
+use crate::{AuditEntry, Result, Session, Sessions};
+
+fn remove(writer: &Connection, hash: &[u8; 32]) -> Result<bool> {
+    change(writer, "DELETE FROM sessions WHERE hash = ?1", [hash])
+}
+
+#[async_trait]
+impl Sessions for SqliteStore {
+    async fn begin_session(
+        &self,
+        id: &Secret,
+        session: &Session,
+        replaced: Option<&Secret>,
+        entry: &AuditEntry,
+    ) -> Result<()> {
+        let ports = self.ports().clone();
+        let hash = ports.vault.fingerprint(SESSION, id);
+        let replaced = replaced.map(|old| ports.vault.fingerprint(SESSION, old));
+        let (one, entry) = (session.clone(), entry.clone());
+        self.write(move |writer| {
+            if let Some(replaced) = replaced {
+                remove(writer, &replaced)?;
+            }
+            writer
+                .prepare_cached(
+                    "INSERT INTO sessions (hash, user_id, authenticated_at, methods, expires_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5)",
+                )
+                .and_then(|mut add| {
+                    add.execute(params![
+                        hash,
+                        one.user.as_str(),
+                        one.authenticated_at.0,
+                        one.methods,
+                        one.expires_at.0
+                    ])
+                })
+                .map_err(exists("such a session".into()))?;
+            add_record(writer, &*ports.random, entry)
+        })
+        .await
+    }
+
+    async fn find_session(&self, id: &Secret, now: Ticks) -> Result<Option<Session>> {
+        let hash = self.ports().vault.fingerprint(SESSION, id);
+        self.read(|reader| {
+            reader
+                .prepare_cached(
+                    "SELECT user_id, authenticated_at, methods, expires_at FROM sessions
+                     WHERE hash = ?1 AND +expires_at > ?2",
+                )
+                .and_then(|mut find| {
+                    find.query_row(params![hash, now.0], |row| {
+                        Ok(Session {
+                            user: UserId::new(row.get::<_, Box<str>>(0)?),
+                            authenticated_at: Ticks(row.get(1)?),
+                            methods: row.get(2)?,
+                            expires_at: Ticks(row.get(3)?),
+                        })
+                    })
+                    .optional()
+                })
+                .map_err(fault)
+        })
+    }
+
+    async fn end_session(&self, id: &Secret, entry: &AuditEntry) -> Result<bool> {
+        let ports = self.ports().clone();
+        let hash = ports.vault.fingerprint(SESSION, id);
+        let entry = entry.clone();
+        self.write(move |writer| {
+            let ended = remove(writer, &hash)?;
+            if ended {
+                add_record(writer, &*ports.random, entry)?;
+            }
+            Ok(ended)
+        })
+        .await
+    }
+}

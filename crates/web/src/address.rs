@@ -1,0 +1,57 @@
+//! Where a request really comes from: the peer, or, where the peer is a proxy that the operator trusts,
+//! the address that the proxy vouches for.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use axum::http::HeaderMap;
+use ipnet::IpNet;
+
+const FORWARDED_FOR: &str = "x-forwarded-for";
+
+/// The address of who calls, for limits and for the audit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientAddress(pub IpAddr);
+
+/// Walks from the nearest hop outwards and stops at the first address that nobody trusted vouches for.
+pub fn client_address(peer: Option<IpAddr>, headers: &HeaderMap, trusted: &[IpNet]) -> ClientAddress {
+    let is_trusted = |address: IpAddr| trusted.iter().any(|range| range.contains(&address));
+    let mut address = peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)).to_canonical();
+    let lines: Vec<&str> =
+        headers.get_all(FORWARDED_FOR).iter().filter_map(|line| line.to_str().ok()).collect();
+    for hop in lines.iter().rev().flat_map(|line| line.rsplit(',')) {
+        if !is_trusted(address) {
+            break;
+        }
+        let Ok(next) = hop.trim().parse::<IpAddr>() else { break };
+        address = next.to_canonical();
+    }
+    ClientAddress(address)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seen(peer: &str, forwarded: &[&str], trusted: &[&str]) -> String {
+        let mut headers = HeaderMap::new();
+        for line in forwarded {
+            headers.append(FORWARDED_FOR, line.parse().unwrap());
+        }
+        let trusted: Vec<IpNet> = trusted.iter().map(|range| range.parse().unwrap()).collect();
+        client_address(Some(peer.parse().unwrap()), &headers, &trusted).0.to_string()
+    }
+
+    #[test]
+    fn a_stranger_vouches_for_nobody() {
+        assert_eq!(seen("203.0.113.9", &["10.0.0.1"], &["10.0.0.0/8"]), "203.0.113.9");
+        assert_eq!(seen("203.0.113.9", &["10.0.0.1"], &[]), "203.0.113.9");
+    }
+
+    #[test]
+    fn a_trusted_proxy_does_and_what_it_was_told_does_not_count() {
+        let forged = ["1.2.3.4, 198.51.100.7", "10.0.0.2"];
+        assert_eq!(seen("10.0.0.1", &forged, &["10.0.0.0/8"]), "198.51.100.7");
+        assert_eq!(seen("10.0.0.1", &["rubbish"], &["10.0.0.0/8"]), "10.0.0.1");
+        assert_eq!(seen("::ffff:10.0.0.1", &["198.51.100.7"], &["10.0.0.0/8"]), "198.51.100.7");
+    }
+}
