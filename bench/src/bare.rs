@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use axum::Router;
-use axum::routing::post;
+use axum::routing::{get, post};
 use bytes::Bytes;
 use domain::Resource;
 use domain::change::Change;
@@ -122,13 +122,17 @@ pub(crate) fn handler() -> Fallible<()> {
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         println!("{}", listener.local_addr()?);
-        let router = Router::new().route("/", post(parse));
+        let fixed = Bytes::from(vec![b'x'; FIXED_BYTES]);
+        let router = Router::new().route("/", post(parse)).route("/fixed", get(|| async move { fixed }));
         let serving = tokio::spawn(async move { axum::serve(listener, router).await });
         tokio::task::spawn_blocking(|| std::io::copy(&mut std::io::stdin(), &mut std::io::sink())).await??;
         serving.abort();
         Ok(())
     })
 }
+
+/// As long as a discovery document.
+const FIXED_BYTES: usize = 1800;
 
 async fn parse(body: Bytes) -> String {
     match Change::read(&body, || domain::Guid::from_bytes([0; 16])) {

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::database::Database;
 use crate::program::{BareHandler, Prepared, Program};
 use crate::report::{Figure, Report};
 use crate::rows::{company_line, customer_line};
@@ -29,13 +30,13 @@ async fn measure(options: &Options) -> Fallible<Report> {
     let (resident, ready_after) = (program.resident_mib()?, program.ready_after);
     let (streamed, lines) = wire::stream(&program.target, span, &pieces(span)).await?;
     drop(program);
-    let stream_limit = database.limit(CHUNK_LINES, span).await?;
+    let stream_limit = limit(&database, CHUNK_LINES, span).await?;
     eprintln!("single lines");
     let database = Database::new(options).await?;
     let program = started(options, &database).await?;
     let (single, group) = singles(&program, span).await?;
     drop(program);
-    let single_limit = database.limit(group, span).await?;
+    let single_limit = limit(&database, group, span).await?;
     eprintln!("a bare handler");
     let handler = BareHandler::start()?;
     let requests = single_requests(&handler.target, span);
@@ -90,49 +91,12 @@ fn pieces(span: Duration) -> Vec<Vec<u8>> {
     (0..count).map(piece).collect()
 }
 
-/// The store that is measured.
-struct Database {
-    /// Empty for SQLite: the program makes its own file.
-    url: String,
-    admin: Option<String>,
-}
-
-impl Database {
-    const NAME: &str = "aldaba_bench";
-
-    async fn new(options: &Options) -> Fallible<Self> {
-        if options.store == "sqlite" {
-            return Ok(Self { url: String::new(), admin: None });
-        }
-        let admin = options.postgres.clone().ok_or("--postgres is missing")?;
-        let base = admin.rsplit_once('/').map_or(admin.as_str(), |(base, _)| base);
-        let url = format!("{base}/{}", Self::NAME);
-        execute(&admin, &format!("DROP DATABASE IF EXISTS {} WITH (FORCE)", Self::NAME)).await?;
-        execute(&admin, &format!("CREATE DATABASE {}", Self::NAME)).await?;
-        Ok(Self { url, admin: Some(admin) })
+/// What the store takes without the program.
+async fn limit(database: &Database, group: u64, span: Duration) -> Fallible<f64> {
+    eprintln!("a bare loop, {group} rows a commit");
+    if database.is_postgres() {
+        bare::postgres(&database.url, group, span).await
+    } else {
+        bare::sqlite(group, span)
     }
-
-    async fn limit(&self, group: u64, span: Duration) -> Fallible<f64> {
-        eprintln!("a bare loop, {group} rows a commit");
-        if self.admin.is_some() {
-            bare::postgres(&self.url, group, span).await
-        } else {
-            bare::sqlite(group, span)
-        }
-    }
-
-    async fn drop(self) -> Fallible<()> {
-        match self.admin {
-            Some(admin) => execute(&admin, &format!("DROP DATABASE {} WITH (FORCE)", Self::NAME)).await,
-            None => Ok(()),
-        }
-    }
-}
-
-async fn execute(url: &str, sql: &str) -> Fallible<()> {
-    let (client, connection) = tokio_postgres::connect(url, tokio_postgres::NoTls).await?;
-    let driving = tokio::spawn(connection);
-    client.batch_execute(sql).await?;
-    drop(client);
-    Ok(driving.await??)
 }

@@ -5,9 +5,13 @@
 
 mod bare;
 mod changes;
+mod database;
 mod program;
 mod report;
 mod rows;
+mod sign_in;
+mod signing;
+mod tokens;
 mod wire;
 
 use std::process::ExitCode;
@@ -32,6 +36,10 @@ fn main() -> ExitCode {
     if words.first().is_some_and(|word| word == "bare-handler") {
         return ended(bare::handler());
     }
+    if words.first().is_some_and(|word| word == "raw-signing") {
+        let seconds = after("--seconds").and_then(|seconds| seconds.parse().ok()).unwrap_or(1);
+        return ended(signing::raw(seconds));
+    }
     let options = Options {
         store: after("--store").unwrap_or_else(|| "sqlite".into()),
         seconds: after("--seconds").and_then(|seconds| seconds.parse().ok()).unwrap_or(20),
@@ -40,6 +48,7 @@ fn main() -> ExitCode {
     };
     let report = match words.first().map(String::as_str) {
         Some("changes") => changes::run(&options),
+        Some("tokens") => tokens::run(&options),
         other => Err(format!("no bench {other:?}").into()),
     };
     ended(report.and_then(|report| {

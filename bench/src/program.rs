@@ -15,6 +15,7 @@ const START_PATIENCE: Duration = Duration::from_secs(20);
 pub(crate) struct Program {
     child: Child,
     pub(crate) operator: SocketAddr,
+    pub(crate) public: SocketAddr,
     pub(crate) target: Target,
     /// From the start of the process to `/readyz`.
     pub(crate) ready_after: Duration,
@@ -44,11 +45,43 @@ impl Prepared {
         Ok(Self { folder, program: program.into(), tenant, token })
     }
 
+    /// Runs a command of the operator's and returns what it prints.
+    pub(crate) fn command(&self, words: &[&str], input: &str) -> Fallible<String> {
+        let mut child = Command::new(&self.program)
+            .args(words)
+            .current_dir(self.folder.path())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()?;
+        child.stdin.take().ok_or("no input")?.write_all(input.as_bytes())?;
+        let output = child.wait_with_output()?;
+        if !output.status.success() {
+            return Err(format!("{words:?} ended with {}", output.status).into());
+        }
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
+    pub(crate) fn tenant(&self) -> &str {
+        &self.tenant
+    }
+
     /// Starts `serve` and waits until it is ready.
     pub(crate) fn start(self) -> Fallible<Program> {
+        self.start_by(&[])
+    }
+
+    /// The same, held to one core.
+    pub(crate) fn start_on(self, core: &str) -> Fallible<Program> {
+        self.start_by(&["taskset", "-c", core])
+    }
+
+    fn start_by(self, wrapper: &[&str]) -> Fallible<Program> {
         let (public, operator) = (free_address()?, free_address()?);
         let from = Instant::now();
-        let child = Command::new(&self.program)
+        let mut words = wrapper.iter().copied().chain([self.program.as_str()]);
+        let child = Command::new(words.next().unwrap_or_default())
+            .args(words)
             .args(["serve", "--listen", &public.to_string(), "--operator-listen", &operator.to_string()])
             .current_dir(self.folder.path())
             .stderr(Stdio::null())
@@ -58,8 +91,14 @@ impl Prepared {
             path: format!("/operator/v1/tenants/{}/changes", self.tenant),
             token: self.token,
         };
-        let mut program =
-            Program { child, operator, target, ready_after: Duration::ZERO, _folder: Some(self.folder) };
+        let mut program = Program {
+            child,
+            operator,
+            public,
+            target,
+            ready_after: Duration::ZERO,
+            _folder: Some(self.folder),
+        };
         while !get(operator, "/readyz").is_ok_and(|answer| answer.starts_with("HTTP/1.1 200")) {
             if from.elapsed() > START_PATIENCE {
                 return Err("the service did not become ready".into());
@@ -101,11 +140,18 @@ pub(crate) struct BareHandler {
 
 impl BareHandler {
     pub(crate) fn start() -> Fallible<Self> {
-        let mut child = Command::new(std::env::current_exe()?)
-            .arg("bare-handler")
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .spawn()?;
+        Self::start_by(Command::new(std::env::current_exe()?))
+    }
+
+    /// The same, held to one core.
+    pub(crate) fn start_on(core: &str) -> Fallible<Self> {
+        let mut command = Command::new("taskset");
+        command.args(["-c", core]).arg(std::env::current_exe()?);
+        Self::start_by(command)
+    }
+
+    fn start_by(mut command: Command) -> Fallible<Self> {
+        let mut child = command.arg("bare-handler").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let mut address = String::new();
         BufReader::new(child.stdout.take().ok_or("no output")?).read_line(&mut address)?;
         let target = Target { address: address.trim().into(), path: "/".into(), token: "x".repeat(43) };

@@ -94,7 +94,7 @@ pub(crate) async fn stream(target: &Target, span: Duration, pieces: &[Vec<u8>]) 
 }
 
 /// Reads one answer with a Content-Length.
-async fn answer<'a>(stream: &mut TcpStream, buffer: &'a mut Vec<u8>) -> Fallible<&'a [u8]> {
+pub(crate) async fn answer<'a>(stream: &mut TcpStream, buffer: &'a mut Vec<u8>) -> Fallible<&'a [u8]> {
     const LENGTH: &[u8] = b"content-length: ";
     let mut filled = 0;
     loop {
@@ -116,6 +116,6 @@ async fn answer<'a>(stream: &mut TcpStream, buffer: &'a mut Vec<u8>) -> Fallible
     }
 }
 
-fn find(text: &[u8], what: &[u8]) -> Option<usize> {
+pub(crate) fn find(text: &[u8], what: &[u8]) -> Option<usize> {
     memchr::memmem::find(text, what)
 }

@@ -29,7 +29,6 @@ pub enum Glyph {
     Key,
     Person,
     People,
-    Search,
     Sliders,
 }
 
@@ -59,7 +58,6 @@ impl Glyph {
             Self::People => {
                 "M7.5 4a2.8 2.8 0 1 0 0 5.6 2.8 2.8 0 0 0 0-5.6M2.3 16.5c.4-3 2.4-4.5 5.2-4.5s4.8 1.5 5.2 4.5M13 4.3a2.8 2.8 0 0 1 0 5M15 12.5c1.5.7 2.5 2 2.7 4"
             }
-            Self::Search => "M9 3a6 6 0 1 0 0 12 6 6 0 0 0 0-12M13.5 13.5L17.5 17.5",
             Self::Sliders => "M3 6h8M15 6h2M13 4v4M3 14h2M9 14h8M7 12v4",
         }
     }

@@ -30,8 +30,9 @@ pub(crate) enum Errand {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct SignOutErrand {
     pub(crate) client: Option<ClientId>,
-    /// Where to go afterwards: registered, with its state.
-    pub(crate) back: Option<String>,
+    /// Where to go afterwards, and what to take along.
+    pub(crate) uri: Option<String>,
+    pub(crate) state: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

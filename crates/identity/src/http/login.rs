@@ -189,11 +189,13 @@ impl Identity {
             sign_in::attempt(&*self.store, &self.hashing, account, Secret::new(typed)).await?
         };
         match &tried {
-            Tried::Known(_) => self.guard.succeeded(account),
-            Tried::Busy => {}
+            Tried::Known(_) => {
+                self.guard.succeeded(account);
+                self.guard.spare(visit.address);
+            }
+            Tried::Busy => self.guard.spare(visit.address),
             Tried::Wrong(user) => {
                 let now = self.clock.now();
-                self.guard.failed(visit.address, now);
                 let mut entry = AuditEntry::new(AuditKind::SignInFailed, now, &visit.trace);
                 entry.client = client.map(|client| client.id.clone());
                 // A name that nobody has may be a password typed into the wrong field: it is not kept.

@@ -82,8 +82,17 @@ impl Identity {
             })?),
         };
         let client = self.asking_client(params, hint.as_ref()).await?;
-        let errand =
-            SignOutErrand { back: back(params, client.as_ref())?, client: client.map(|client| client.id) };
+        let uri = params.get("post_logout_redirect_uri");
+        if uri.is_some_and(|uri| !client.as_ref().is_some_and(|client| may_return(client, uri))) {
+            let detail = "post_logout_redirect_uri is not registered for the application that asks; name the \
+                          application by id_token_hint or client_id";
+            return Err(Failed::bad(ErrorKind::RedirectUnregistered, detail));
+        }
+        let errand = SignOutErrand {
+            client: client.map(|client| client.id),
+            uri: uri.map(Into::into),
+            state: params.get("state").map(Into::into),
+        };
         let Some(signed_in) = self.signed_in(visit).await? else {
             return self.signed_out(visit, &errand).await;
         };
@@ -123,8 +132,8 @@ impl Identity {
         let Some(signed_in) = self.signed_in(visit).await? else {
             return self.signed_out(visit, &errand).await;
         };
-        let application = self.name_of(&errand).await?;
-        let destination = errand.back.clone();
+        let application = self.asking(&errand).await?.map(|client| client.name);
+        let destination = errand.uri.clone();
         let (ticket, browser) = self.ticket(visit, Errand::SignOut(errand), self.clock.now())?;
         let lang = visit.lang(None);
         let here = |lang: &str| query([("ticket", ticket.as_str()), ("lang", lang)]);
@@ -168,34 +177,31 @@ impl Identity {
 
     /// Back to the application, or a page that says that it is done.
     async fn signed_out(&self, visit: &Visit, errand: &SignOutErrand) -> Result<Answer, Failed> {
-        if let Some(back) = &errand.back {
-            return Ok(answer::redirect(back));
+        // Asked again: the ticket may be older than what is registered.
+        let client = self.asking(errand).await?;
+        if let (Some(uri), Some(client)) = (&errand.uri, &client)
+            && may_return(client, uri)
+        {
+            return Ok(answer::redirect(&with_state(uri, errand.state.as_deref())));
         }
         let model: SignedOut<'_> =
             SignedOut { lang: visit.lang(None), assets: &self.assets, switch: None, back: None::<Back<'_>> };
         Ok(answer::page(StatusCode::OK, pages::signed_out(&model), None))
     }
 
-    async fn name_of(&self, errand: &SignOutErrand) -> Result<Option<String>, Failed> {
+    async fn asking(&self, errand: &SignOutErrand) -> Result<Option<Client>, Failed> {
         let Some(id) = &errand.client else { return Ok(None) };
-        Ok(self.active_client(id).await?.map(|client| client.name))
+        Ok(self.active_client(id).await?)
     }
 }
 
-/// Where to go afterwards: an address that the client has registered for it, with its state.
-fn back(params: &Params, client: Option<&Client>) -> Result<Option<String>, Failed> {
-    let Some(uri) = params.get("post_logout_redirect_uri") else { return Ok(None) };
-    let is_registered = client.is_some_and(|client| client.post_logout_uris.iter().any(|one| one == uri));
-    if !is_registered {
-        let detail = "post_logout_redirect_uri is not registered for the application that asks; name the \
-                      application by id_token_hint or client_id";
-        return Err(Failed::bad(ErrorKind::RedirectUnregistered, detail));
-    }
-    Ok(Some(match params.get("state") {
-        None => uri.to_owned(),
-        Some(state) => {
-            let joint = if uri.contains('?') { '&' } else { '?' };
-            format!("{uri}{joint}{}", query([("state", state)]))
-        }
-    }))
+/// Whether a client may be returned to at this address after sign-out.
+fn may_return(client: &Client, uri: &str) -> bool {
+    client.post_logout_uris.iter().any(|registered| registered == uri)
+}
+
+fn with_state(uri: &str, state: Option<&str>) -> String {
+    let Some(state) = state else { return uri.to_owned() };
+    let joint = if uri.contains('?') { '&' } else { '?' };
+    format!("{uri}{joint}{}", query([("state", state)]))
 }

@@ -108,7 +108,8 @@ impl Identity {
         };
         let key = form.get("access").unwrap_or_default();
         let held = self.held(&user.id).await?;
-        let Some(one) = held.into_iter().find(|one| one.key.as_str() == key) else {
+        let Some(one) = held.into_iter().find(|one| one.grants.iter().any(|grant| grant.as_str() == key))
+        else {
             return Ok(answer::redirect(&self.path("permissions")));
         };
         for grant in &one.grants {

@@ -25,10 +25,8 @@ pub(crate) enum ErrorKind {
     BadRequest,
     Expired,
     NotFound,
-    TooMany,
     Busy,
     Broken,
-    NoTenant,
 }
 
 pub(crate) fn error_page(model: &ErrorPage<'_>) -> Markup {
@@ -63,9 +61,7 @@ fn told(lang: Lang, kind: ErrorKind) -> Said {
         ErrorKind::BadRequest => words.bad_request,
         ErrorKind::Expired => words.expired,
         ErrorKind::NotFound => words.not_found,
-        ErrorKind::TooMany => words.too_many,
         ErrorKind::Busy => words.busy,
         ErrorKind::Broken => words.broken,
-        ErrorKind::NoTenant => words.no_tenant,
     }
 }

@@ -104,6 +104,7 @@ fn search_form(model: &TenantChoice<'_>, search: &Search<'_>) -> Markup {
     html! {
         form.search role="search" method="get" action=(address(search.action)) {
             (hidden("ticket", model.ticket))
+            (hidden("lang", model.lang.tag()))
             (field(&Field {
                 name: "q",
                 label: words.search,

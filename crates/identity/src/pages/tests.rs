@@ -118,21 +118,10 @@ fn choices(lang: Lang, text: &str) -> Vec<(String, Markup)> {
 
 fn errors(lang: Lang, text: &str) -> Vec<(String, Markup)> {
     use ErrorKind::{
-        BadRequest, Broken, Busy, Expired, NoTenant, NotFound, RedirectMissing, RedirectUnregistered,
-        TooMany, UnknownClient,
+        BadRequest, Broken, Busy, Expired, NotFound, RedirectMissing, RedirectUnregistered, UnknownClient,
     };
-    let kinds = [
-        UnknownClient,
-        RedirectMissing,
-        RedirectUnregistered,
-        BadRequest,
-        Expired,
-        NotFound,
-        TooMany,
-        Busy,
-        Broken,
-        NoTenant,
-    ];
+    let kinds =
+        [UnknownClient, RedirectMissing, RedirectUnregistered, BadRequest, Expired, NotFound, Busy, Broken];
     let switch = Some(text);
     let page =
         |kind| ErrorPage { lang, assets: "/look", switch, status: 400, kind, detail: text, request_id: text };

@@ -71,25 +71,26 @@ impl Guard {
         self.accounts.lock().remove(account);
     }
 
-    /// Whether an address may try.
+    /// Takes one of an address's tries. It counts as failed until `spare` gives it back, so that many at
+    /// once do not count as none.
     pub(crate) fn admit(&self, address: IpAddr, now: Moment) -> Result<(), TooMany> {
-        let addresses = self.addresses.lock();
-        let Some(failures) = addresses.get(&neighbourhood(address)) else { return Ok(()) };
-        let count = drained(*failures, now);
-        if count < self.address_failures_max {
-            return Ok(());
-        }
-        let over = u64::from(count - self.address_failures_max) + 1;
-        Err(TooMany { seconds: over * REFILL.as_secs() })
-    }
-
-    /// An address has failed once more.
-    pub(crate) fn failed(&self, address: IpAddr, now: Moment) {
         let mut addresses = self.addresses.lock();
         make_room(&mut addresses, |failures| drained(*failures, now) == 0, |failures| failures.last);
         let failures = addresses.entry(neighbourhood(address)).or_insert(Failures { count: 0, last: now });
-        let left = drained(*failures, now);
-        *failures = Failures { count: left.saturating_add(1), last: now };
+        let count = drained(*failures, now);
+        if count >= self.address_failures_max {
+            let over = u64::from(count - self.address_failures_max) + 1;
+            return Err(TooMany { seconds: over * REFILL.as_secs() });
+        }
+        *failures = Failures { count: count + 1, last: now };
+        Ok(())
+    }
+
+    /// The address did not fail after all.
+    pub(crate) fn spare(&self, address: IpAddr) {
+        if let Some(failures) = self.addresses.lock().get_mut(&neighbourhood(address)) {
+            failures.count = failures.count.saturating_sub(1);
+        }
     }
 }
 

@@ -141,10 +141,6 @@ const ERROR: Error = Error {
         title: "This page does not exist",
         text: "Check the address, or go back to the application that you came from.",
     },
-    too_many: Said {
-        title: "Too many attempts",
-        text: "To protect the accounts, please wait a few minutes before you try again.",
-    },
     busy: Said {
         title: "We are very busy",
         text: "The service has a lot to do right now. Wait a few seconds and reload the page.",
@@ -153,11 +149,6 @@ const ERROR: Error = Error {
         title: "Something went wrong",
         text: "The problem is on our side. Try again in a few minutes and, if it goes on, send the reference to \
                support.",
-    },
-    no_tenant: Said {
-        title: "Your account has no organisations yet",
-        text: "You signed in correctly, but you do not have access to any organisation yet. Ask whoever \
-               administers yours.",
     },
 };
 

@@ -152,10 +152,6 @@ const ERROR: Error = Error {
         title: "Esta página no existe",
         text: "Compruebe la dirección o vuelva a la aplicación de la que venía.",
     },
-    too_many: Said {
-        title: "Demasiados intentos",
-        text: "Para proteger las cuentas, espere unos minutos antes de volver a intentarlo.",
-    },
     busy: Said {
         title: "Hay mucha actividad",
         text: "El servicio está muy ocupado. Espere unos segundos y vuelva a cargar la página.",
@@ -164,11 +160,6 @@ const ERROR: Error = Error {
         title: "Algo ha fallado",
         text: "El problema está en nuestro lado. Inténtelo de nuevo en unos minutos y, si continúa, envíe la \
                referencia a soporte.",
-    },
-    no_tenant: Said {
-        title: "Su cuenta aún no tiene organizaciones",
-        text: "Ha iniciado sesión correctamente, pero todavía no tiene acceso a ninguna organización. Pídalo a \
-               quien administra la suya.",
     },
 };
 

@@ -123,10 +123,8 @@ pub(in crate::pages) struct Error {
     pub bad_request: Said,
     pub expired: Said,
     pub not_found: Said,
-    pub too_many: Said,
     pub busy: Said,
     pub broken: Said,
-    pub no_tenant: Said,
 }
 
 pub(in crate::pages) struct Permissions {

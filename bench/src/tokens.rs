@@ -1,0 +1,159 @@
+//! How many code exchanges and refreshes a second one core serves, beside how often that core signs.
+
+use std::cell::Cell;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+
+use crate::database::Database;
+use crate::program::{BareHandler, Prepared};
+use crate::report::{Figure, Report};
+use crate::sign_in::{Application, SignedIn};
+use crate::signing::raw_on;
+use crate::{Fallible, Options, wire};
+
+/// The program has one core, what loads it has the other.
+const CORE: &str = "0";
+const CONNECTIONS: usize = 32;
+/// An exchange and a refresh each sign an access token and an id_token.
+const SIGNATURES: f64 = 2.0;
+const REFRESH_GOAL: f64 = 0.6;
+const STATIC_GOAL: f64 = 0.8;
+
+pub(crate) fn run(options: &Options) -> Fallible<Report> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(measure(options))
+}
+
+async fn measure(options: &Options) -> Fallible<Report> {
+    let seconds = (options.seconds / 6).max(1);
+    let span = Duration::from_secs(seconds);
+    let database = Database::new(options).await?;
+    let prepared = Prepared::new(&options.program, &database.url)?;
+    let application = Application::register(&prepared)?;
+    let program = prepared.start_on(CORE)?;
+    let user = application.sign_in(program.public).await?;
+
+    eprintln!("raw signing, before");
+    let before = raw_on(CORE, seconds)?;
+    eprintln!("refreshes");
+    let refreshes = refreshes(&user, program.public, span).await?;
+    eprintln!("raw signing, between");
+    let between = raw_on(CORE, seconds)?;
+    eprintln!("code exchanges");
+    let exchanges = exchanges(&user, program.public, span).await?;
+    let after = raw_on(CORE, seconds)?;
+
+    eprintln!("discovery and keys");
+    let get = |path: &str| format!("GET {path} HTTP/1.1\r\nhost: x\r\n\r\n").into_bytes();
+    let discovery = get("/auth/core/.well-known/openid-configuration");
+    let documents = repeated(program.public, &discovery, span).await?;
+    let keys = repeated(program.public, &get("/auth/core/.well-known/jwks"), span).await?;
+    drop(program);
+    let handler = BareHandler::start_on(CORE)?;
+    let fixed = repeated(handler.target.address.parse()?, &get("/fixed"), span).await?;
+    drop(handler);
+
+    let is_sqlite = !database.is_postgres();
+    let goal = is_sqlite.then_some(REFRESH_GOAL);
+    let signed = |rate: f64| rate * SIGNATURES;
+    let figures = vec![
+        Figure::plain("raw signing, one core", (before + between + after) / 3.0, "signatures/s"),
+        Figure::plain("refreshes", refreshes, "requests/s"),
+        Figure::plain("refreshes, signatures", signed(refreshes), "signatures/s")
+            .beside(f64::midpoint(before, between), goal),
+        Figure::plain("code exchanges", exchanges, "requests/s"),
+        Figure::plain("code exchanges, signatures", signed(exchanges), "signatures/s")
+            .beside(f64::midpoint(between, after), None),
+        Figure::plain("discovery", documents, "requests/s").beside(fixed, Some(STATIC_GOAL)),
+        Figure::plain("keys", keys, "requests/s").beside(fixed, Some(STATIC_GOAL)),
+    ];
+    database.drop().await?;
+    Ok(Report { bench: "tokens".into(), store: options.store.clone(), figures })
+}
+
+/// Every connection has a refresh token of its own, and each answer brings the next.
+async fn refreshes(user: &SignedIn, address: SocketAddr, span: Duration) -> Fallible<f64> {
+    let codes = user.codes(CONNECTIONS).await?;
+    let mut first = Vec::new();
+    let mut stream = TcpStream::connect(address).await?;
+    for code in &codes {
+        first.push(call(&mut stream, &user.exchange(code)).await?);
+    }
+    let answered = Cell::new(0_u64);
+    let from = Instant::now();
+    let work = first.into_iter().map(|token| async {
+        let mut token = token;
+        let mut stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        while from.elapsed() < span {
+            token = call(&mut stream, &user.refresh(&token)).await?;
+            answered.set(answered.get() + 1);
+        }
+        Ok::<_, Box<dyn std::error::Error>>(())
+    });
+    for done in futures_util::future::join_all(work).await {
+        done?;
+    }
+    Ok(answered.get() as f64 / from.elapsed().as_secs_f64())
+}
+
+/// Exchanges codes that were made beforehand, until time or codes are used up.
+async fn exchanges(user: &SignedIn, address: SocketAddr, span: Duration) -> Fallible<f64> {
+    let count = usize::try_from(span.as_secs().max(1))? * 2000;
+    let codes = user.codes(count.min(8000)).await?;
+    let next = Cell::new(0);
+    let from = Instant::now();
+    let work = (0..CONNECTIONS).map(|_| async {
+        let mut stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        while from.elapsed() < span
+            && let Some(code) = codes.get(next.get())
+        {
+            next.set(next.get() + 1);
+            call(&mut stream, &user.exchange(code)).await?;
+        }
+        Ok::<_, Box<dyn std::error::Error>>(())
+    });
+    for done in futures_util::future::join_all(work).await {
+        done?;
+    }
+    Ok(next.get() as f64 / from.elapsed().as_secs_f64())
+}
+
+/// One call of the token endpoint; the refresh token that it gave.
+async fn call(stream: &mut TcpStream, request: &[u8]) -> Fallible<String> {
+    const TOKEN: &[u8] = b"\"refresh_token\":\"";
+    stream.write_all(request).await?;
+    let mut buffer = vec![0; 16 * 1024];
+    let answer = wire::answer(stream, &mut buffer).await?;
+    let at = wire::find(answer, TOKEN).ok_or_else(|| String::from_utf8_lossy(answer).into_owned())?;
+    let token = answer[at + TOKEN.len()..].split(|byte| *byte == b'"').next().unwrap_or_default();
+    Ok(String::from_utf8(token.to_vec())?)
+}
+
+/// The same request again and again on every connection.
+async fn repeated(address: SocketAddr, request: &[u8], span: Duration) -> Fallible<f64> {
+    let answered = Cell::new(0_u64);
+    let from = Instant::now();
+    let work = (0..CONNECTIONS).map(|_| async {
+        let mut stream = TcpStream::connect(address).await?;
+        stream.set_nodelay(true)?;
+        let mut buffer = vec![0; 16 * 1024];
+        while from.elapsed() < span {
+            stream.write_all(request).await?;
+            let answer = wire::answer(&mut stream, &mut buffer).await?;
+            if !answer.starts_with(b"HTTP/1.1 200") {
+                return Err(String::from_utf8_lossy(answer).into());
+            }
+            answered.set(answered.get() + 1);
+        }
+        Ok::<_, Box<dyn std::error::Error>>(())
+    });
+    for done in futures_util::future::join_all(work).await {
+        done?;
+    }
+    Ok(answered.get() as f64 / from.elapsed().as_secs_f64())
+}
