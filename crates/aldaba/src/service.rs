@@ -81,9 +81,8 @@ impl Service {
         let operators =
             operator::router(desk).merge(health::probes(health.clone())).merge(health::metrics(health));
         let side = |side, router: Router| {
-            let trusted_proxies = self.config.server.trusted_proxies.clone().into();
-            let measures = self.measures.clone();
-            let with = Outermost { random: random.clone(), measures, side, trusted_proxies };
+            let trusted_proxies = self.config.server.trusted_proxies.clone();
+            let with = Outermost::new(side, &*random, &self.measures, trusted_proxies);
             finished(router, with)
         };
         let housekeeping = tokio::spawn(housekeeping::run(

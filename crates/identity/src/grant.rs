@@ -1,14 +1,12 @@
 //! What a code is bound to and what a grant remembers, as the store keeps them: JSON that only this room reads.
 
-use domain::{Scopes, Ticks, UserId};
+use domain::{Scopes, Ticks};
 use serde::{Deserialize, Serialize};
 
-/// What an authorization code is bound to, beside its client.
+/// What an authorization code is bound to, beside its client, its user and its tenant.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Binding {
     pub(crate) redirect_uri: String,
-    pub(crate) user: String,
-    pub(crate) tenant: String,
     pub(crate) challenge: Option<String>,
     /// Whether the client uses PKCE at all.
     pub(crate) ignores_pkce: bool,
@@ -55,9 +53,5 @@ impl Binding {
 
     pub(crate) fn write(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
-    }
-
-    pub(crate) fn user(&self) -> UserId {
-        UserId::new(self.user.as_str())
     }
 }

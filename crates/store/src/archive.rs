@@ -83,7 +83,7 @@ pub static TABLES: [Table; 22] = [
     table("clients", "id:t guid:b name:t redirect_uris:t post_logout_uris:t pkce:i consent:i callback_id_token:i standing:i created_at:i secret_hash:b old_secret_hash:b old_secret_until:i", "id"),
     table("subscriptions", "id:t name:t products:i standing:i created_at:i", "id"),
     table("subscription_keys", "hash:b subscription_id:t slot:i valid_until:i", "hash"),
-    table("codes", "hash:b client_id:t expires_at:i details:t used_at:i grant_id:t", "hash"),
+    table("codes", "hash:b client_id:t expires_at:i details:t used_at:i grant_id:t user_id:t tenant_id:t", "hash"),
     table("grants", "id:t client_id:t user_id:t tenant_id:t details:t created_at:i revoked_at:i expires_at:i last_used_at:i", "id"),
     table("refresh_tokens", "hash:b grant_id:t client_id:t expires_at:i used_at:i successor:b", "hash"),
     table("signing_keys", "kid:t sealed:b public_jwk:t created_at:i signs_from:i retired_at:i", "kid"),

@@ -10,8 +10,10 @@ use crate::{AuditEntry, AuditKind, Result, Trace};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Code {
     pub client: ClientId,
+    pub user: UserId,
+    pub tenant: TenantId,
     pub expires_at: Ticks,
-    /// What it is bound to (redirect address, user, tenant, scopes, nonce, challenge), as its issuer writes it.
+    /// What else it is bound to (redirect address, scopes, nonce, challenge), as its issuer writes it.
     pub details: String,
 }
 
@@ -29,6 +31,14 @@ pub struct Grant {
     /// When the last token that came of it has expired.
     pub expires_at: Ticks,
     pub revoked_at: Option<Ticks>,
+}
+
+/// What a client may do for a user in a tenant, by however many grants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Access {
+    pub user: UserId,
+    pub client: ClientId,
+    pub tenant: TenantId,
 }
 
 /// A grant to be made of a code, with its first refresh token where it has one.
@@ -75,6 +85,8 @@ pub struct Rotation {
     /// Derived from the one presented, so that a retry names the same one.
     pub successor: Secret,
     pub successor_expires_at: Option<Ticks>,
+    /// When the last token that this rotation gives expires; an access token may outlive the refresh token.
+    pub tokens_until: Ticks,
     pub grace: Duration,
     pub now: Ticks,
     pub trace: Trace,
@@ -115,10 +127,12 @@ pub trait Grants: Send + Sync + 'static {
     /// Keeps a code, and that the user chose this membership now.
     async fn keep_code(&self, code: &Secret, kept: &Code, chosen: &MembershipId, now: Ticks) -> Result<()>;
 
-    /// Consumes a code for its client, makes the grant and records it, in one transaction.
+    /// Consumes a code for its client, makes the grant and records it, in one transaction. A code of which
+    /// a grant came is kept until that grant's end, so that its second use is told however late.
     async fn take_code(&self, taking: &Taking, judge: Judge) -> Result<CodeTaken>;
 
     /// Rotates, or revokes the grant where the token was used before, and records it, in one transaction.
+    /// The grant lives at least as long as what the rotation gives.
     async fn rotate_refresh(&self, rotation: &Rotation) -> Result<RefreshRotated>;
 
     async fn find_refresh_token(&self, token: &Secret) -> Result<Option<RefreshToken>>;
@@ -134,6 +148,10 @@ pub trait Grants: Send + Sync + 'static {
 
     /// Revokes and records it; false where there is no such grant or it was revoked before.
     async fn revoke_grant(&self, id: &GrantId, now: Ticks, trace: &Trace, note: &str) -> Result<bool>;
+
+    /// Takes back all that a client may do for a user in a tenant: revokes the live grants and forgets codes
+    /// that were not used yet, and records each revocation, in one transaction. Returns the grants, by id.
+    async fn withdraw(&self, access: &Access, now: Ticks, trace: &Trace, note: &str) -> Result<Vec<GrantId>>;
 }
 
 /// What the audit says of a code that was taken; `before` is what came of its first use, where that is kept.
@@ -155,7 +173,7 @@ pub(crate) fn rotation_entry(rotation: &Rotation, verdict: &RefreshVerdict) -> O
     match verdict {
         RefreshVerdict::Rotate { grant, .. } => entry(AuditKind::Refreshed, grant),
         RefreshVerdict::Revoke(grant) => entry(AuditKind::RefreshReused, grant),
-        RefreshVerdict::Done(RefreshRotated::Retried { grant, .. }) => {
+        RefreshVerdict::Retry { grant, .. } => {
             entry(AuditKind::Refreshed, grant).map(|entry| entry.note("the same answer again"))
         }
         RefreshVerdict::Done(_) => None,
@@ -192,6 +210,12 @@ pub(crate) enum RefreshVerdict {
         grant: Grant,
         expires_at: Ticks,
     },
+    /// The same answer again; the grant as it becomes, and whether that is later than it was.
+    Retry {
+        grant: Grant,
+        expires_at: Ticks,
+        is_longer: bool,
+    },
 }
 
 /// Decides, the same way for every store: one rotation, a retry within the grace, anything else is theft.
@@ -214,7 +238,10 @@ pub(crate) fn refresh_verdict(
         let in_grace = rotation.now.since(used_at) <= rotation.grace;
         if in_grace && !row.successor_used && row.successor == Some(*successor) {
             let expires_at = row.successor_expires_at.unwrap_or(row.expires_at);
-            return RefreshVerdict::Done(RefreshRotated::Retried { grant, expires_at });
+            let lives_until = lives_until(&grant, rotation, expires_at);
+            let is_longer = lives_until > grant.expires_at;
+            let grant = Grant { expires_at: lives_until, ..grant };
+            return RefreshVerdict::Retry { grant, expires_at, is_longer };
         }
         return RefreshVerdict::Revoke(grant);
     }
@@ -223,7 +250,12 @@ pub(crate) fn refresh_verdict(
     }
     // Absolute unless the caller slides it.
     let expires_at = rotation.successor_expires_at.unwrap_or(row.expires_at);
-    let (last_used_at, lives_until) = (rotation.now, grant.expires_at.max(expires_at));
-    let grant = Grant { expires_at: lives_until, last_used_at, ..grant };
+    let lives_until = lives_until(&grant, rotation, expires_at);
+    let grant = Grant { expires_at: lives_until, last_used_at: rotation.now, ..grant };
     RefreshVerdict::Rotate { grant, expires_at }
+}
+
+/// When the last token of a grant has expired, once a rotation has given its own.
+fn lives_until(grant: &Grant, rotation: &Rotation, successor_expires_at: Ticks) -> Ticks {
+    grant.expires_at.max(successor_expires_at).max(rotation.tokens_until)
 }

@@ -34,7 +34,7 @@ pub use changes::{
 pub use directory::{Directory, Membership, Seat, Standing, Tenant, User};
 pub use error::{Result, StoreError};
 pub use grants::{
-    Code, CodeTaken, Grant, Grants, Judge, NewGrant, RefreshRotated, RefreshToken, Rotation, Taking,
+    Access, Code, CodeTaken, Grant, Grants, Judge, NewGrant, RefreshRotated, RefreshToken, Rotation, Taking,
 };
 pub use keys::{SigningKey, SigningKeys};
 pub use records::{Page, PageQuery, Record, Records};

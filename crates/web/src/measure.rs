@@ -1,9 +1,11 @@
 //! What is counted and timed, in Prometheus' form. No key, tenant or address ever stands in a label.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use axum::http::{Method, StatusCode};
+use parking_lot::RwLock;
 use prometheus_client::encoding::{EncodeLabelSet, text};
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::family::Family;
@@ -29,7 +31,7 @@ impl Stopwatch {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 struct Answered {
     side: &'static str,
-    method: String,
+    method: &'static str,
     route: String,
     status: u16,
 }
@@ -80,18 +82,9 @@ impl Measures {
         add(&mut self.registry.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
     }
 
-    pub(crate) fn answered(
-        &self,
-        side: &'static str,
-        method: &Method,
-        route: &str,
-        status: StatusCode,
-        took: Duration,
-    ) {
-        let method = known_method(method);
-        let labels = Answered { side, method, route: route.to_owned(), status: status.as_u16() };
-        self.requests.get_or_create(&labels).inc();
-        self.durations.get_or_create(&Timed { side, route: route.to_owned() }).observe(took.as_secs_f64());
+    /// The measures of one listener.
+    pub(crate) fn side(&self, side: &'static str) -> SideMeasures {
+        SideMeasures { side, measures: self.clone(), routes: RwLock::default() }
     }
 
     /// The text that a Prometheus server reads.
@@ -103,13 +96,56 @@ impl Measures {
     }
 }
 
+/// What one listener has answered. Each route's series are found once and kept at hand.
+pub(crate) struct SideMeasures {
+    side: &'static str,
+    measures: Measures,
+    routes: RwLock<HashMap<Box<str>, Arc<RouteMeasures>>>,
+}
+
+struct RouteMeasures {
+    duration: Histogram,
+    answers: RwLock<Vec<(&'static str, u16, Counter)>>,
+}
+
+impl SideMeasures {
+    pub(crate) fn answered(&self, method: &Method, route: &str, status: StatusCode, took: Duration) {
+        let known = self.routes.read().get(route).cloned();
+        let measures = known.unwrap_or_else(|| self.add_route(route));
+        measures.duration.observe(took.as_secs_f64());
+        let (method, status) = (known_method(method), status.as_u16());
+        let is_same = |one: &&(&'static str, u16, Counter)| (one.0, one.1) == (method, status);
+        if let Some((_, _, counter)) = measures.answers.read().iter().find(is_same) {
+            counter.inc();
+            return;
+        }
+        let labels = Answered { side: self.side, method, route: route.to_owned(), status };
+        let counter = self.measures.requests.get_or_create(&labels).clone();
+        counter.inc();
+        measures.answers.write().push((method, status, counter));
+    }
+
+    fn add_route(&self, route: &str) -> Arc<RouteMeasures> {
+        let labels = Timed { side: self.side, route: route.to_owned() };
+        let duration = self.measures.durations.get_or_create(&labels).clone();
+        let added = Arc::new(RouteMeasures { duration, answers: RwLock::default() });
+        self.routes.write().entry(route.into()).or_insert(added).clone()
+    }
+}
+
 const DURATION_SECONDS: [f64; 12] =
     [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
 
 /// A made-up method must not make a new series.
-fn known_method(method: &Method) -> String {
+fn known_method(method: &Method) -> &'static str {
     match method.as_str() {
-        known @ ("GET" | "HEAD" | "POST" | "PUT" | "DELETE" | "OPTIONS" | "PATCH") => known.to_owned(),
-        _ => "other".to_owned(),
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "POST" => "POST",
+        "PUT" => "PUT",
+        "DELETE" => "DELETE",
+        "OPTIONS" => "OPTIONS",
+        "PATCH" => "PATCH",
+        _ => "other",
     }
 }

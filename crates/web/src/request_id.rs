@@ -1,18 +1,19 @@
 //! Gives every request an id, says it in the answer and in the log, and writes problems out with it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::extract::{MatchedPath, Request, State};
 use axum::http::header::{HeaderName, HeaderValue};
 use axum::middleware::Next;
 use axum::response::Response;
-use domain::Random;
+use domain::{Guid, Random};
 use ipnet::IpNet;
 use tracing::Instrument;
 
 use crate::address::client_address;
 use crate::listener::Peer;
-use crate::measure::{Measures, Stopwatch};
+use crate::measure::{Measures, SideMeasures, Stopwatch};
 use crate::problem::write_body;
 
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -23,12 +24,42 @@ pub struct RequestId(pub Arc<str>);
 
 /// What the outermost layer needs.
 pub struct Outermost {
-    pub random: Arc<dyn Random>,
-    pub measures: Measures,
-    /// Which listener this is, for the measures.
-    pub side: &'static str,
-    /// Proxies whose word counts for where a request comes from.
-    pub trusted_proxies: Arc<[IpNet]>,
+    ids: RequestIds,
+    measures: SideMeasures,
+    trusted_proxies: Vec<IpNet>,
+}
+
+impl Outermost {
+    /// For the listener of this name, behind proxies whose word counts for where a request comes from.
+    pub fn new(
+        side: &'static str,
+        random: &dyn Random,
+        measures: &Measures,
+        trusted_proxies: Vec<IpNet>,
+    ) -> Self {
+        Self { ids: RequestIds::new(random), measures: measures.side(side), trusted_proxies }
+    }
+}
+
+/// Ids that are told apart, not kept secret: a number of this process behind bytes that no other has.
+struct RequestIds {
+    process: [u8; 16],
+    next: AtomicU64,
+}
+
+impl RequestIds {
+    fn new(random: &dyn Random) -> Self {
+        let mut process = [0; 16];
+        random.fill(&mut process);
+        Self { process, next: AtomicU64::new(0) }
+    }
+
+    fn next(&self) -> Guid {
+        let number = self.next.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+        let mut bytes = self.process;
+        bytes.iter_mut().rev().zip(number.iter().rev()).for_each(|(byte, of_number)| *byte ^= *of_number);
+        Guid::derived_from(bytes)
+    }
 }
 
 impl std::fmt::Debug for Outermost {
@@ -39,26 +70,27 @@ impl std::fmt::Debug for Outermost {
 
 /// The outermost layer of a listener. A caller's own id is kept where it is well-formed.
 pub async fn outermost(State(with): State<Arc<Outermost>>, mut request: Request, next: Next) -> Response {
-    let id = given(&request).unwrap_or_else(|| with.random.guid().to_string().into());
+    let id = given(&request).unwrap_or_else(|| with.ids.next().to_string().into());
     request.extensions_mut().insert(RequestId(id.clone()));
     let peer = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
     let address = client_address(peer, request.headers(), &with.trusted_proxies);
     request.extensions_mut().insert(address);
-    let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
+    let route = request.extensions().get::<MatchedPath>().cloned();
     let method = request.method().clone();
-    let span = tracing::info_span!("request", id = &*id, %method, route);
+    let span = tracing::info_span!("request", id = &*id);
     let watch = Stopwatch::start();
     let answered = next.run(request).instrument(span.clone()).await;
     let mut response = write_body(answered, &id);
     let took = watch.elapsed();
-    with.measures.answered(with.side, &method, &route, response.status(), took);
+    let route = route.as_ref().map_or("none", MatchedPath::as_str);
+    with.measures.answered(&method, route, response.status(), took);
     span.in_scope(|| {
         let status = response.status().as_u16();
         let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         if status >= 500 {
-            tracing::warn!(status, milliseconds, "answered");
+            tracing::warn!(%method, route, status, milliseconds, "answered");
         } else {
-            tracing::debug!(status, milliseconds, "answered");
+            tracing::debug!(%method, route, status, milliseconds, "answered");
         }
     });
     if let Ok(value) = HeaderValue::from_str(&id) {

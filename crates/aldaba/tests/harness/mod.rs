@@ -4,6 +4,8 @@ mod browser;
 mod client;
 mod dev;
 mod door;
+mod errands;
+mod keyring;
 mod lines;
 mod office;
 mod postgres;
@@ -12,12 +14,15 @@ mod raw;
 mod running;
 mod serve;
 mod site;
+mod target;
 mod wait;
 
 pub(crate) use browser::{Browser, Form, Page, decoded, encoded};
 pub(crate) use client::{Call, Reply};
 pub(crate) use dev::Dev;
 pub(crate) use door::{Answer, Door};
+pub(crate) use errands::{SESSION, at_lobby, get, let_pass, lobby, members, within_seconds};
+pub(crate) use keyring::{Keyring, half_hash, sha256};
 pub(crate) use lines::{account, bank, charge, company, customer, ndjson};
 pub(crate) use office::{
     App, Ask, CALLBACK, ISSUER, Office, PASSWORD, SCOPE, Tokens, claims, new_app, new_user, oauth_error,
@@ -29,6 +34,7 @@ pub(crate) use raw::Raw;
 pub(crate) use running::Running;
 pub(crate) use serve::{Serve, shared};
 pub(crate) use site::Site;
+pub(crate) use target::{at_once, get_from_host, hashes, status_of, target};
 pub(crate) use wait::{BOUND, until};
 
 /// Whether a text looks like a GUID.

@@ -231,8 +231,6 @@ impl Identity {
         let code = Secret::new(self.random.token());
         let binding = Binding {
             redirect_uri: asked.reply.redirect_uri.clone(),
-            user: seat.user.id.to_string(),
-            tenant: seat.tenant.id.to_string(),
             challenge: asked.challenge.clone(),
             ignores_pkce: client.pkce == Pkce::Ignore,
             nonce: asked.nonce.clone(),
@@ -240,7 +238,13 @@ impl Identity {
             details: Details::new(asked.scopes(), session.authenticated_at, &session.methods),
         };
         let expires_at = now + self.settings.code_ttl;
-        let kept = Code { client: client.id.clone(), expires_at, details: binding.write() };
+        let kept = Code {
+            client: client.id.clone(),
+            user: seat.user.id.clone(),
+            tenant: seat.tenant.id.clone(),
+            expires_at,
+            details: binding.write(),
+        };
         self.store.keep_code(&code, &kept, &seat.membership.id, now).await?;
         let id_token = self.callback_id_token(asked, client, session, code.reveal(), now)?;
         let mut params = vec![("code", code.reveal())];

@@ -26,7 +26,7 @@ use axum::http::header::{
 };
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::Response;
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, any, get, post};
 
 use crate::Identity;
 use crate::pages::ErrorKind;
@@ -36,25 +36,30 @@ use visit::Visit;
 
 /// Everything under `/auth/core`.
 pub fn router(identity: Arc<Identity>) -> Router {
-    let routes = Router::new()
-        .route("/.well-known/openid-configuration", get(discovery::configuration).options(discovery::options))
-        .route("/.well-known/jwks", get(discovery::jwks).options(discovery::options))
-        .route("/.well-known/openid-configuration/jwks", get(discovery::jwks).options(discovery::options))
-        .route("/connect/authorize", get(authorize::get).post(authorize::post))
-        .route("/connect/token", post(token::post))
-        .route("/connect/userinfo", get(userinfo::get).post(userinfo::post))
-        .route("/connect/revocation", post(revoke::post))
-        .route("/connect/introspect", post(introspect::post))
-        .route("/connect/endsession", get(logout::end_session_get).post(logout::end_session_post))
-        .route("/login", get(login::get).post(login::post))
-        .route("/tenant", get(tenant::get).post(tenant::post))
-        .route("/logout", get(logout::get).post(logout::post))
-        .route("/permissions", get(permissions::get).post(permissions::post))
-        .route("/look/{asset}", get(discovery::asset))
-        .fallback(not_found);
+    let public = || get(discovery::jwks).options(discovery::options);
+    let routes: [(&str, MethodRouter<Arc<Identity>>); 14] = [
+        ("/.well-known/openid-configuration", get(discovery::configuration).options(discovery::options)),
+        ("/.well-known/jwks", public()),
+        ("/.well-known/openid-configuration/jwks", public()),
+        ("/connect/authorize", get(authorize::get).post(authorize::post)),
+        ("/connect/token", post(token::post)),
+        ("/connect/userinfo", get(userinfo::get).post(userinfo::post)),
+        ("/connect/revocation", post(revoke::post)),
+        ("/connect/introspect", post(introspect::post)),
+        ("/connect/endsession", get(logout::end_session_get).post(logout::end_session_post)),
+        ("/login", get(login::get).post(login::post)),
+        ("/tenant", get(tenant::get).post(tenant::post)),
+        ("/logout", get(logout::get).post(logout::post)),
+        ("/permissions", get(permissions::get).post(permissions::post)),
+        ("/look/{asset}", get(discovery::asset)),
+    ];
     let base = identity.settings.base_path().to_owned();
-    Router::new()
-        .nest(&base, routes)
+    let mut router = Router::new();
+    for (path, methods) in routes {
+        router = router.route(&format!("{base}{path}"), methods);
+    }
+    router
+        .route(&format!("{base}/{{*nothing}}"), any(not_found))
         .layer(from_fn_with_state(identity.clone(), guarded))
         .with_state(identity)
 }

@@ -49,6 +49,7 @@ struct Held {
     /// The newest grant's id stands for all of them.
     key: GrantId,
     grants: Vec<GrantId>,
+    access: store::Access,
     application: String,
     tenant: String,
     since: Ticks,
@@ -112,12 +113,10 @@ impl Identity {
         else {
             return Ok(answer::redirect(&self.path("permissions")));
         };
-        for grant in &one.grants {
-            self.revoke(grant, &visit.trace, "withdrawn by the user").await?;
-        }
-        let client = self.store.find_grant(&one.key).await?.map(|grant| grant.client.to_string());
-        let client = client.unwrap_or_default();
-        let mut params = vec![("revoked", client.as_str())];
+        let note = "withdrawn by the user";
+        let gone = self.store.withdraw(&one.access, self.clock.now(), &visit.trace, note).await?;
+        gone.iter().for_each(|grant| self.liveness.revoked(grant));
+        let mut params = vec![("revoked", one.access.client.as_str())];
         params.extend(visit.picked().map(|lang| ("lang", lang)));
         Ok(answer::redirect(&self.path(&format!("permissions?{}", query(params)))))
     }
@@ -157,6 +156,11 @@ impl Held {
         Self {
             key: grant.id.clone(),
             grants: vec![grant.id.clone()],
+            access: store::Access {
+                user: grant.user.clone(),
+                client: grant.client.clone(),
+                tenant: grant.tenant.clone(),
+            },
             application,
             tenant,
             since: grant.created_at,

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use domain::secret::url_safe;
-use domain::{GrantId, Scope, Scopes, Secret, TenantId, Ticks};
+use domain::{GrantId, Scope, Scopes, Secret, Ticks};
 use serde::Serialize;
 use store::{Client, Code, CodeTaken, Grant, NewGrant, RefreshRotated, Rotation, Seat, Taking, Trace};
 
@@ -91,7 +91,7 @@ impl Identity {
         let made = self.grant_maker(client, refresh.clone(), now);
         let judge = Box::new(move |code: &Code| {
             let binding = Binding::read(&code.details)?;
-            proof.fits(&binding).then(|| made(&binding))
+            proof.fits(&binding).then(|| made(code, &binding))
         });
         let (code, grant) = match self.store.take_code(&taking, judge).await? {
             CodeTaken::Fresh { code, grant: Some(grant) } => (code, grant),
@@ -130,18 +130,18 @@ impl Identity {
         client: &Client,
         refresh: Secret,
         now: Ticks,
-    ) -> impl FnOnce(&Binding) -> NewGrant + Send + use<> {
+    ) -> impl FnOnce(&Code, &Binding) -> NewGrant + Send + use<> {
         let (id, client) = (GrantId::from(self.random.guid()), client.id.clone());
         let (access_until, refresh_until) =
             (now + self.settings.access_token_ttl, now + self.settings.refresh_token_ttl);
-        move |binding| {
+        move |code, binding| {
             let lasts = binding.details.scopes().has(Scope::OfflineAccess);
             NewGrant {
                 grant: Grant {
                     id,
                     client,
-                    user: binding.user(),
-                    tenant: TenantId::new(binding.tenant.as_str()),
+                    user: code.user.clone(),
+                    tenant: code.tenant.clone(),
                     details: binding.details.write(),
                     created_at: now,
                     last_used_at: now,
@@ -180,6 +180,7 @@ impl Identity {
                 .settings
                 .refresh_sliding
                 .then(|| now + self.settings.refresh_token_ttl),
+            tokens_until: now + self.settings.access_token_ttl,
             grace: self.settings.refresh_grace,
             now,
             trace: trace.clone(),

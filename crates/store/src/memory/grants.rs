@@ -11,7 +11,7 @@ use crate::grants::{
     taking_entry,
 };
 use crate::{
-    Code, CodeTaken, Grant, Grants, Judge, RefreshRotated, RefreshToken, Result, Rotation, Standing,
+    Access, Code, CodeTaken, Grant, Grants, Judge, RefreshRotated, RefreshToken, Result, Rotation, Standing,
     StoreError, Taking, Trace, Vault,
 };
 
@@ -68,7 +68,10 @@ impl State {
         }
         if let Some(kept) = self.codes.get_mut(hash) {
             kept.used = true;
-            kept.grant = new.as_ref().map(|new| new.grant.id.clone());
+            if let Some(new) = &new {
+                kept.grant = Some(new.grant.id.clone());
+                kept.code.expires_at = new.grant.expires_at;
+            }
         }
         if !is_live {
             return Ok(CodeTaken::Expired);
@@ -139,6 +142,10 @@ impl Grants for MemoryStore {
                 state.revoke(&grant.id, rotation.now);
                 RefreshRotated::Reused { revoked: grant.id }
             }
+            RefreshVerdict::Retry { grant, expires_at, is_longer: _ } => {
+                state.grants.insert(grant.id.as_str().into(), grant.clone());
+                RefreshRotated::Retried { grant, expires_at }
+            }
             RefreshVerdict::Rotate { grant, expires_at } => {
                 state.add_refresh(successor, &grant, expires_at)?;
                 if let Some(used) = state.refresh_tokens.get_mut(&presented) {
@@ -193,5 +200,26 @@ impl Grants for MemoryStore {
         let Some(grant) = live.cloned() else { return Ok(false) };
         state.add_record(&*self.ports.random, revocation_entry(&grant, now, trace, note));
         Ok(state.revoke(id, now))
+    }
+
+    async fn withdraw(&self, access: &Access, now: Ticks, trace: &Trace, note: &str) -> Result<Vec<GrantId>> {
+        let Access { user, client, tenant } = access;
+        let mut state = self.writing()?;
+        let is_live = |grant: &&Grant| {
+            (&grant.user, &grant.client, &grant.tenant) == (user, client, tenant)
+                && grant.revoked_at.is_none()
+                && grant.expires_at > now
+        };
+        let gone: Vec<Grant> = state.grants.values().filter(is_live).cloned().collect();
+        for grant in &gone {
+            state.add_record(&*self.ports.random, revocation_entry(grant, now, trace, note));
+        }
+        for grant in &gone {
+            state.revoke(&grant.id, now);
+        }
+        state.codes.retain(|_, KeptCode { code, used, .. }| {
+            *used || (&code.user, &code.client, &code.tenant) != (user, client, tenant)
+        });
+        Ok(gone.into_iter().map(|grant| grant.id).collect())
     }
 }

@@ -6,14 +6,14 @@ use domain::{ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, UserId};
 use tokio_postgres::Row;
 
 use super::audit::add_record;
-use super::rows::{bytes, execute, row};
+use super::refresh::{add_refresh, lengthen, lock_refresh, mark_used, touch};
+use super::rows::{column, execute, row, rows};
 use super::{PostgresStore, exists, fault};
 use crate::grants::{
-    CODE, REFRESH, RefreshRow, RefreshVerdict, refresh_verdict, revocation_entry, rotation_entry,
-    taking_entry,
+    CODE, REFRESH, RefreshVerdict, refresh_verdict, revocation_entry, rotation_entry, taking_entry,
 };
 use crate::{
-    Code, CodeTaken, Grant, Grants, Judge, NewGrant, RefreshRotated, RefreshToken, Result, Rotation,
+    Access, Code, CodeTaken, Grant, Grants, Judge, NewGrant, RefreshRotated, RefreshToken, Result, Rotation,
     Standing, Taking, Trace, Vault,
 };
 
@@ -38,7 +38,7 @@ fn find_sql() -> String {
     format!("SELECT {COLUMNS} FROM grants g WHERE g.id = $1")
 }
 
-async fn find(on: &Transaction<'_>, id: &str) -> Result<Option<Grant>> {
+pub(super) async fn find(on: &Transaction<'_>, id: &str) -> Result<Option<Grant>> {
     Ok(row(on, &find_sql(), &[&id]).await?.as_ref().map(grant))
 }
 
@@ -75,17 +75,6 @@ async fn add_grant(on: &Transaction<'_>, new: &NewGrant, refresh_hash: Option<[u
     Ok(())
 }
 
-async fn add_refresh(on: &Transaction<'_>, hash: &[u8; 32], grant: &Grant, expires_at: Ticks) -> Result<()> {
-    execute(
-        on,
-        "INSERT INTO refresh_tokens (hash, grant_id, client_id, expires_at) VALUES ($1, $2, $3, $4)",
-        &[&hash.as_slice(), &grant.id.as_str(), &grant.client.as_str(), &expires_at.0],
-    )
-    .await
-    .map_err(exists("such a refresh token".into()))?;
-    Ok(())
-}
-
 /// Whether a code was used, and what came of it.
 enum Used {
     Never,
@@ -96,77 +85,25 @@ enum Used {
 async fn lock_code(on: &Transaction<'_>, hash: &[u8; 32], client: &ClientId) -> Result<Option<(Code, Used)>> {
     let locked = row(
         on,
-        "SELECT expires_at, details, used_at, grant_id FROM codes WHERE hash = $1 AND client_id = $2 FOR UPDATE",
+        "SELECT user_id, tenant_id, expires_at, details, used_at, grant_id FROM codes
+         WHERE hash = $1 AND client_id = $2 FOR UPDATE",
         &[&hash.as_slice(), &client.as_str()],
     )
     .await?;
     Ok(locked.map(|row| {
-        let code = Code { client: client.clone(), expires_at: Ticks(row.get(0)), details: row.get(1) };
-        let used = match row.get::<_, Option<i64>>(2) {
+        let code = Code {
+            client: client.clone(),
+            user: UserId::new(row.get::<_, Box<str>>(0)),
+            tenant: TenantId::new(row.get::<_, Box<str>>(1)),
+            expires_at: Ticks(row.get(2)),
+            details: row.get(3),
+        };
+        let used = match row.get::<_, Option<i64>>(4) {
             None => Used::Never,
-            Some(_) => Used::Before { made: row.get::<_, Option<Box<str>>>(3).map(GrantId::new) },
+            Some(_) => Used::Before { made: row.get::<_, Option<Box<str>>>(5).map(GrantId::new) },
         };
         (code, used)
     }))
-}
-
-/// Locks the token's row, then reads it with its successor's and its grant.
-async fn lock_refresh(on: &Transaction<'_>, hash: &[u8; 32]) -> Result<Option<(RefreshRow, Option<Grant>)>> {
-    let locked = row(
-        on,
-        "SELECT client_id, grant_id, expires_at, used_at, successor FROM refresh_tokens WHERE hash = $1 FOR UPDATE",
-        &[&hash.as_slice()],
-    )
-    .await?;
-    let Some(locked) = locked else { return Ok(None) };
-    let mut token = RefreshRow {
-        client: ClientId::new(locked.get::<_, Box<str>>(0)),
-        grant: locked.get(1),
-        expires_at: Ticks(locked.get(2)),
-        used_at: locked.get::<_, Option<i64>>(3).map(Ticks),
-        successor: None,
-        successor_used: false,
-        successor_expires_at: None,
-    };
-    if locked.get::<_, Option<&[u8]>>(4).is_some() {
-        let successor: [u8; 32] = bytes(&locked, 4)?;
-        token.successor = Some(successor);
-        let next = row(
-            on,
-            "SELECT used_at IS NOT NULL, expires_at FROM refresh_tokens WHERE hash = $1",
-            &[&successor.as_slice()],
-        )
-        .await?;
-        if let Some(next) = next {
-            token.successor_used = next.get(0);
-            token.successor_expires_at = Some(Ticks(next.get(1)));
-        }
-    }
-    let grant = find(on, &token.grant).await?;
-    Ok(Some((token, grant)))
-}
-
-async fn mark_used(on: &Transaction<'_>, [used, successor]: [&[u8; 32]; 2], now: Ticks) -> Result<()> {
-    execute(
-        on,
-        "UPDATE refresh_tokens SET used_at = $2, successor = $3 WHERE hash = $1",
-        &[&used.as_slice(), &now.0, &successor.as_slice()],
-    )
-    .await
-    .map_err(fault)?;
-    Ok(())
-}
-
-/// Keeps that a token was got from a grant.
-async fn touch(on: &Transaction<'_>, grant: &Grant) -> Result<()> {
-    execute(
-        on,
-        "UPDATE grants SET expires_at = greatest(expires_at, $2), last_used_at = $3 WHERE id = $1",
-        &[&grant.id.as_str(), &grant.expires_at.0, &grant.last_used_at.0],
-    )
-    .await
-    .map_err(fault)?;
-    Ok(())
 }
 
 /// Uses a code for the first time, if it is still good for anything.
@@ -179,11 +116,12 @@ async fn redeem(
 ) -> Result<CodeTaken> {
     let is_live = now < code.expires_at;
     let new = if is_live { judge(&code) } else { None };
-    let made = new.as_ref().map(|new| new.grant.id.as_str());
+    let made = new.as_ref().map(|new| &new.grant);
+    let kept_until = made.map_or(code.expires_at, |grant| grant.expires_at);
     execute(
         on,
-        "UPDATE codes SET used_at = $2, grant_id = $3 WHERE hash = $1",
-        &[&hash.as_slice(), &now.0, &made],
+        "UPDATE codes SET used_at = $2, grant_id = $3, expires_at = $4 WHERE hash = $1",
+        &[&hash.as_slice(), &now.0, &made.map(|grant| grant.id.as_str()), &kept_until.0],
     )
     .await
     .map_err(fault)?;
@@ -197,17 +135,50 @@ async fn redeem(
     Ok(CodeTaken::Fresh { code, grant: new.map(|new| new.grant) })
 }
 
+/// Forgets the codes and revokes the grants of a client for a user in a tenant; gives those grants. Codes
+/// come first: one that somebody is just taking is waited for, and the grant that came of it is then seen.
+async fn take_back(on: &Transaction<'_>, access: &Access, now: Ticks) -> Result<Vec<Grant>> {
+    let (user, client, tenant) = (access.user.as_str(), access.client.as_str(), access.tenant.as_str());
+    if [user, client, tenant].iter().any(|id| id.contains('\0')) {
+        return Ok(Vec::new());
+    }
+    // Whoever does the same at the same time locks in the same order.
+    execute(
+        on,
+        "DELETE FROM codes WHERE hash IN
+         (SELECT hash FROM codes WHERE user_id = $1 AND client_id = $2 AND tenant_id = $3 AND used_at IS NULL
+          ORDER BY hash FOR UPDATE)",
+        &[&user, &client, &tenant],
+    )
+    .await
+    .map_err(fault)?;
+    let sql = format!(
+        "SELECT {COLUMNS} FROM grants g WHERE g.user_id = $1 AND g.client_id = $2 AND g.tenant_id || '' = $3
+         AND g.revoked_at + 0 IS NULL AND g.expires_at + 0 > $4 ORDER BY g.id FOR UPDATE"
+    );
+    let locked = rows(on, &sql, &[&user, &client, &tenant, &now.0]).await?;
+    let live: Vec<Grant> = locked.iter().map(grant).collect();
+    let ids = column(&live, |grant| grant.id.as_str());
+    execute(on, "UPDATE grants SET revoked_at = $2 WHERE id = ANY($1)", &[&ids, &now.0])
+        .await
+        .map_err(fault)?;
+    Ok(live)
+}
+
 #[async_trait]
 impl Grants for PostgresStore {
     async fn keep_code(&self, code: &Secret, kept: &Code, chosen: &MembershipId, now: Ticks) -> Result<()> {
         let hash = self.ports().vault.fingerprint(CODE, code);
         self.insert(
             "such a code".into(),
-            "WITH chosen AS (UPDATE memberships SET last_used_at = $6 WHERE id = $5)
-             INSERT INTO codes (hash, client_id, expires_at, details) VALUES ($1, $2, $3, $4)",
+            "WITH chosen AS (UPDATE memberships SET last_used_at = $8 WHERE id = $7)
+             INSERT INTO codes (hash, client_id, user_id, tenant_id, expires_at, details)
+             VALUES ($1, $2, $3, $4, $5, $6)",
             &[
                 &hash.as_slice(),
                 &kept.client.as_str(),
+                &kept.user.as_str(),
+                &kept.tenant.as_str(),
                 &kept.expires_at.0,
                 &kept.details,
                 &chosen.as_str(),
@@ -270,6 +241,13 @@ impl Grants for PostgresStore {
                 record.await?;
                 revoke(&transaction, grant.id.as_str(), rotation.now).await?;
                 RefreshRotated::Reused { revoked: grant.id }
+            }
+            RefreshVerdict::Retry { grant, expires_at, is_longer } => {
+                record.await?;
+                if is_longer {
+                    lengthen(&transaction, &grant).await?;
+                }
+                RefreshRotated::Retried { grant, expires_at }
             }
             RefreshVerdict::Rotate { grant, expires_at } => {
                 // They travel together and run in this order, so that the first fault is the one that counts.
@@ -341,5 +319,17 @@ impl Grants for PostgresStore {
         add_record(&transaction, &*self.ports().random, entry).await?;
         transaction.commit().await.map_err(fault)?;
         Ok(true)
+    }
+
+    async fn withdraw(&self, access: &Access, now: Ticks, trace: &Trace, note: &str) -> Result<Vec<GrantId>> {
+        let mut connection = self.client().await?;
+        let transaction = connection.transaction().await.map_err(fault)?;
+        let gone = take_back(&transaction, access, now).await?;
+        for grant in &gone {
+            let entry = revocation_entry(grant, now, trace, note);
+            add_record(&transaction, &*self.ports().random, entry).await?;
+        }
+        transaction.commit().await.map_err(fault)?;
+        Ok(gone.into_iter().map(|grant| grant.id).collect())
     }
 }

@@ -13,6 +13,7 @@ mod keys;
 mod load;
 mod migrate;
 mod records;
+mod refresh;
 mod rows;
 mod sessions;
 mod tls;

@@ -56,6 +56,12 @@ pub(super) async fn row(on: &Transaction<'_>, sql: &str, args: Args<'_>) -> Resu
     found(on.query_opt(&statement, args).await)
 }
 
+/// Looks rows up with a statement that is prepared once for each connection.
+pub(super) async fn rows(on: &Transaction<'_>, sql: &str, args: Args<'_>) -> Result<Vec<Row>> {
+    let statement = on.prepare_cached(sql).await.map_err(fault)?;
+    found(on.query(&statement, args).await)
+}
+
 /// Several reads of one moment.
 pub(super) async fn snapshot(client: &mut Object) -> Result<Transaction<'_>> {
     let reading = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);

@@ -6,14 +6,12 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::audit::add_record;
 use super::directory::change;
+use super::refresh::{add_refresh, rotate};
 use super::{SqliteStore, exists, fault};
-use crate::grants::{
-    CODE, REFRESH, RefreshRow, RefreshVerdict, refresh_verdict, revocation_entry, rotation_entry,
-    taking_entry,
-};
+use crate::grants::{CODE, REFRESH, revocation_entry, taking_entry};
 use crate::{
-    Code, CodeTaken, Grant, Grants, Judge, NewGrant, Ports, RefreshRotated, RefreshToken, Result, Rotation,
-    Standing, Taking, Trace,
+    Access, Code, CodeTaken, Grant, Grants, Judge, NewGrant, Ports, RefreshRotated, RefreshToken, Result,
+    Rotation, Standing, Taking, Trace,
 };
 
 const GRANT: &str = "SELECT g.id, g.client_id, g.user_id, g.tenant_id, g.details, g.created_at, g.last_used_at, \
@@ -33,14 +31,14 @@ fn grant(row: &Row<'_>) -> rusqlite::Result<Grant> {
     })
 }
 
-fn find_grant(connection: &Connection, id: &str) -> Result<Option<Grant>> {
+pub(super) fn find_grant(connection: &Connection, id: &str) -> Result<Option<Grant>> {
     connection
         .prepare_cached(&format!("{GRANT} FROM grants g WHERE g.id = ?1"))
         .and_then(|mut find| find.query_row([id], grant).optional())
         .map_err(fault)
 }
 
-fn revoke(writer: &Connection, id: &str, now: Ticks) -> Result<bool> {
+pub(super) fn revoke(writer: &Connection, id: &str, now: Ticks) -> Result<bool> {
     change(
         writer,
         "UPDATE grants SET revoked_at = ?2 WHERE id = ?1 AND +revoked_at IS NULL",
@@ -74,18 +72,6 @@ fn add_grant(writer: &Connection, new: &NewGrant, refresh_hash: Option<[u8; 32]>
     Ok(())
 }
 
-fn add_refresh(writer: &Connection, hash: &[u8; 32], grant: &Grant, expires_at: Ticks) -> Result<()> {
-    writer
-        .prepare_cached(
-            "INSERT INTO refresh_tokens (hash, grant_id, client_id, expires_at) VALUES (?1, ?2, ?3, ?4)",
-        )
-        .and_then(|mut add| {
-            add.execute(params![hash, grant.id.as_str(), grant.client.as_str(), expires_at.0])
-        })
-        .map_err(exists("such a refresh token".into()))?;
-    Ok(())
-}
-
 struct CodeRow {
     code: Code,
     used: bool,
@@ -94,40 +80,21 @@ struct CodeRow {
 
 fn find_code(connection: &Connection, hash: &[u8; 32]) -> Result<Option<CodeRow>> {
     connection
-        .prepare_cached("SELECT client_id, expires_at, details, used_at, grant_id FROM codes WHERE hash = ?1")
+        .prepare_cached(
+            "SELECT client_id, user_id, tenant_id, expires_at, details, used_at, grant_id FROM codes WHERE hash = ?1",
+        )
         .and_then(|mut find| {
             find.query_row([hash], |row| {
                 Ok(CodeRow {
                     code: Code {
                         client: ClientId::new(row.get::<_, Box<str>>(0)?),
-                        expires_at: Ticks(row.get(1)?),
-                        details: row.get(2)?,
+                        user: UserId::new(row.get::<_, Box<str>>(1)?),
+                        tenant: TenantId::new(row.get::<_, Box<str>>(2)?),
+                        expires_at: Ticks(row.get(3)?),
+                        details: row.get(4)?,
                     },
-                    used: row.get::<_, Option<i64>>(3)?.is_some(),
-                    grant: row.get(4)?,
-                })
-            })
-            .optional()
-        })
-        .map_err(fault)
-}
-
-fn find_refresh(connection: &Connection, hash: &[u8; 32]) -> Result<Option<RefreshRow>> {
-    connection
-        .prepare_cached(
-            "SELECT t.client_id, t.grant_id, t.expires_at, t.used_at, t.successor, s.used_at IS NOT NULL, s.expires_at
-             FROM refresh_tokens t LEFT JOIN refresh_tokens s ON s.hash = t.successor WHERE t.hash = ?1",
-        )
-        .and_then(|mut find| {
-            find.query_row([hash], |row| {
-                Ok(RefreshRow {
-                    client: ClientId::new(row.get::<_, Box<str>>(0)?),
-                    grant: row.get(1)?,
-                    expires_at: Ticks(row.get(2)?),
-                    used_at: row.get::<_, Option<i64>>(3)?.map(Ticks),
-                    successor: row.get(4)?,
-                    successor_used: row.get(5)?,
-                    successor_expires_at: row.get::<_, Option<i64>>(6)?.map(Ticks),
+                    used: row.get::<_, Option<i64>>(5)?.is_some(),
+                    grant: row.get(6)?,
                 })
             })
             .optional()
@@ -145,10 +112,12 @@ fn redeem(
 ) -> Result<CodeTaken> {
     let is_live = now < code.expires_at;
     let new = if is_live { judge(&code) } else { None };
+    let made = new.as_ref().map(|new| &new.grant);
+    let kept_until = made.map_or(code.expires_at, |grant| grant.expires_at);
     change(
         writer,
-        "UPDATE codes SET used_at = ?2, grant_id = ?3 WHERE hash = ?1",
-        params![hash, now.0, new.as_ref().map(|new| new.grant.id.as_str())],
+        "UPDATE codes SET used_at = ?2, grant_id = ?3, expires_at = ?4 WHERE hash = ?1",
+        params![hash, now.0, made.map(|grant| grant.id.as_str()), kept_until.0],
     )?;
     if let Some(new) = &new {
         let refresh = new.refresh.as_ref().map(|(token, _)| ports.vault.fingerprint(REFRESH, token));
@@ -185,42 +154,26 @@ fn take(
     Ok(taken)
 }
 
-fn rotate(
-    writer: &Connection,
-    ports: &Ports,
-    [presented, successor]: &[[u8; 32]; 2],
-    rotation: &Rotation,
-) -> Result<RefreshRotated> {
-    let row = find_refresh(writer, presented)?;
-    let grant = match &row {
-        Some(row) => find_grant(writer, &row.grant)?,
-        None => None,
-    };
-    let verdict = refresh_verdict(rotation, row, grant, successor);
-    if let Some(entry) = rotation_entry(rotation, &verdict) {
-        add_record(writer, &*ports.random, entry)?;
+/// Forgets the codes and revokes the grants of a client for a user in a tenant; gives those grants.
+fn take_back(writer: &Connection, access: &Access, now: Ticks) -> Result<Vec<Grant>> {
+    let of_whom = [access.user.as_str(), access.client.as_str(), access.tenant.as_str()];
+    change(
+        writer,
+        "DELETE FROM codes WHERE user_id = ?1 AND client_id = ?2 AND tenant_id = ?3 AND used_at IS NULL",
+        of_whom,
+    )?;
+    let [user, client, tenant] = of_whom;
+    let live: Vec<Grant> = writer
+        .prepare_cached(&format!(
+            "{GRANT} FROM grants g WHERE g.user_id = ?1 AND g.client_id = ?2 AND +g.tenant_id = ?3
+             AND +g.revoked_at IS NULL AND +g.expires_at > ?4 ORDER BY g.id"
+        ))
+        .and_then(|mut all| all.query_map(params![user, client, tenant, now.0], grant)?.collect())
+        .map_err(fault)?;
+    for grant in &live {
+        revoke(writer, grant.id.as_str(), now)?;
     }
-    match verdict {
-        RefreshVerdict::Done(done) => Ok(done),
-        RefreshVerdict::Revoke(grant) => {
-            revoke(writer, grant.id.as_str(), rotation.now)?;
-            Ok(RefreshRotated::Reused { revoked: grant.id })
-        }
-        RefreshVerdict::Rotate { grant, expires_at } => {
-            change(
-                writer,
-                "UPDATE refresh_tokens SET used_at = ?2, successor = ?3 WHERE hash = ?1",
-                params![presented, rotation.now.0, successor],
-            )?;
-            add_refresh(writer, successor, &grant, expires_at)?;
-            change(
-                writer,
-                "UPDATE grants SET expires_at = max(expires_at, ?2), last_used_at = ?3 WHERE id = ?1",
-                params![grant.id.as_str(), grant.expires_at.0, grant.last_used_at.0],
-            )?;
-            Ok(RefreshRotated::Fresh { grant, expires_at })
-        }
-    }
+    Ok(live)
 }
 
 #[async_trait]
@@ -231,10 +184,18 @@ impl Grants for SqliteStore {
         self.write(move |writer| {
             writer
                 .prepare_cached(
-                    "INSERT INTO codes (hash, client_id, expires_at, details) VALUES (?1, ?2, ?3, ?4)",
+                    "INSERT INTO codes (hash, client_id, user_id, tenant_id, expires_at, details)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 )
                 .and_then(|mut add| {
-                    add.execute(params![hash, kept.client.as_str(), kept.expires_at.0, kept.details])
+                    add.execute(params![
+                        hash,
+                        kept.client.as_str(),
+                        kept.user.as_str(),
+                        kept.tenant.as_str(),
+                        kept.expires_at.0,
+                        kept.details
+                    ])
                 })
                 .map_err(exists("such a code".into()))?;
             change(
@@ -321,6 +282,19 @@ impl Grants for SqliteStore {
             let Some(grant) = live else { return Ok(false) };
             add_record(writer, &*random, revocation_entry(&grant, now, &trace, &note))?;
             revoke(writer, id.as_str(), now)
+        })
+        .await
+    }
+
+    async fn withdraw(&self, access: &Access, now: Ticks, trace: &Trace, note: &str) -> Result<Vec<GrantId>> {
+        let random = self.ports().random.clone();
+        let (access, trace, note) = (access.clone(), trace.clone(), note.to_owned());
+        self.write(move |writer| {
+            let gone = take_back(writer, &access, now)?;
+            for grant in &gone {
+                add_record(writer, &*random, revocation_entry(grant, now, &trace, &note))?;
+            }
+            Ok(gone.into_iter().map(|grant| grant.id).collect())
         })
         .await
     }

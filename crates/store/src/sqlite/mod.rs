@@ -12,6 +12,7 @@ mod keys;
 mod load;
 mod migrate;
 mod records;
+mod refresh;
 mod rows;
 mod sessions;
 mod upkeep;

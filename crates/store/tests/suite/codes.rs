@@ -47,6 +47,8 @@ pub(crate) fn grant(id: &str, now: Ticks) -> Grant {
 pub(crate) fn code(now: Ticks) -> Code {
     Code {
         client: ours(),
+        user: UserId::new("maria"),
+        tenant: TenantId::new("tenant-1"),
         expires_at: now + Duration::from_mins(5),
         details: r#"{"redirect_uri":"https://erp.example/ñ","nonce":"n"}"#.into(),
     }

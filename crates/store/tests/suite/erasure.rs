@@ -36,6 +36,7 @@ fn rotation(stage: &Stage, name: &str) -> Rotation {
         client: ours(),
         successor: Secret::new(format!("next token {name}")),
         successor_expires_at: None,
+        tokens_until: stage.now(),
         grace: Duration::from_secs(30),
         now: stage.now(),
         trace: trace(),

@@ -23,6 +23,7 @@ mod seats;
 mod secrets;
 mod sessions;
 mod upkeep;
+mod withdrawal;
 
 use stage::{Kind, Stage};
 
@@ -134,6 +135,7 @@ stories! {
         tokens_follow_one_another_to_an_absolute_end,
         tokens_slide_where_the_caller_says_so,
         a_lost_answer_is_found_again_within_the_grace,
+        a_grant_lives_as_long_as_its_last_token,
         many_rotations_of_one_token_find_one_successor,
         a_token_used_again_after_the_grace_ends_the_grant,
         a_token_used_again_after_its_successor_ends_the_grant,
@@ -146,6 +148,13 @@ stories! {
         a_grant_comes_back_with_what_it_stands_on,
         a_user_sees_live_grants_last_used_first,
         a_refresh_token_is_looked_up_without_being_used,
+    }
+    withdrawal {
+        what_a_client_may_do_for_a_user_is_taken_back,
+        nothing_else_is_taken_back,
+        of_many_who_withdraw_one_revokes,
+        a_code_that_is_just_taken_is_taken_back_too,
+        a_withdrawal_that_breaks_down_takes_nothing_back,
     }
     sessions {
         a_session_lives_until_it_expires,
@@ -201,6 +210,7 @@ stories! {
     upkeep {
         what_is_past_goes_and_nothing_else,
         what_is_past_goes_a_few_at_a_time,
+        a_used_code_is_known_as_long_as_its_grant,
         a_key_that_is_used_again_lives_on,
         a_store_tells_that_it_is_well,
         a_closed_store_takes_nothing_more,

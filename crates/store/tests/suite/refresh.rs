@@ -34,6 +34,7 @@ pub(crate) fn rotation(presented: u32, now: Ticks) -> Rotation {
         client: ours(),
         successor: Secret::new(format!("token-{}", presented + 1)),
         successor_expires_at: None,
+        tokens_until: now,
         grace: GRACE,
         now,
         trace: trace(),
@@ -93,6 +94,42 @@ pub(crate) async fn a_lost_answer_is_found_again_within_the_grace(stage: Stage) 
         assert_eq!(answer, expected, "the same successor with the same end");
     }
     assert!(is_fresh(&rotate(store, 2, start + seconds(31)).await));
+}
+
+/// An access token may outlive the refresh tokens: the grant lives until the last of all is over.
+pub(crate) async fn a_grant_lives_as_long_as_its_last_token(stage: Stage) {
+    let (store, start) = (&stage.store, stage.now());
+    let made = first_token(&stage).await;
+    let hours = |count| start + Duration::from_hours(count);
+    let given = |token, at, tokens_until| Rotation { tokens_until, ..rotation(token, start + seconds(at)) };
+    let lives = async |until: Ticks, used: u64| {
+        let grant = Grant { expires_at: until, last_used_at: start + seconds(used), ..made.clone() };
+        assert_eq!(store.find_grant(&made.id).await, Ok(Some(grant.clone())));
+        grant
+    };
+    let expires_at = start + LIFE;
+    let answer = store.rotate_refresh(&given(1, 10, hours(2))).await.unwrap();
+    assert_eq!(answer, RefreshRotated::Fresh { grant: lives(hours(2), 10).await, expires_at });
+
+    // The answer that is given again comes with an access token of its own.
+    for (at, given_until, until) in [(15, 3, 3), (20, 1, 3), (25, 3, 3), (30, 4, 4)] {
+        let answer = store.rotate_refresh(&given(1, at, hours(given_until))).await.unwrap();
+        assert_eq!(answer, RefreshRotated::Retried { grant: lives(hours(until), 10).await, expires_at });
+    }
+    let answer = store.rotate_refresh(&given(2, 35, hours(1))).await.unwrap();
+    assert_eq!(answer, RefreshRotated::Fresh { grant: lives(hours(4), 35).await, expires_at });
+    let slid = Rotation { successor_expires_at: Some(hours(6)), ..given(3, 40, hours(5)) };
+    assert!(is_fresh(&store.rotate_refresh(&slid).await.unwrap()));
+    lives(hours(6), 40).await;
+
+    // Who gets nothing lengthens nothing.
+    for (token, client) in [(4, theirs()), (9, ours())] {
+        let refused = Rotation { client, ..given(token, 45, hours(9)) };
+        assert_eq!(store.rotate_refresh(&refused).await, Ok(RefreshRotated::Unknown));
+    }
+    let late = Rotation { now: hours(6), ..given(4, 0, hours(9)) };
+    assert_eq!(store.rotate_refresh(&late).await, Ok(RefreshRotated::Expired));
+    lives(hours(6), 40).await;
 }
 
 pub(crate) async fn many_rotations_of_one_token_find_one_successor(stage: Stage) {

@@ -14,6 +14,7 @@ use super::desk::{company, journal};
 use super::secrets::signing_key;
 use super::sessions::{begun, ended, session};
 use super::stage::{Stage, at_once, tenant};
+use super::withdrawal::access;
 
 const COUNT: usize = 5;
 
@@ -78,6 +79,7 @@ async fn alive(stage: &Stage, start: Ticks) -> [Vec<usize>; 7] {
             client: ours(),
             successor: Secret::new(format!("next {number}")),
             successor_expires_at: None,
+            tokens_until: late,
             grace: Duration::ZERO,
             now: late,
             trace: trace(),
@@ -144,6 +146,36 @@ pub(crate) async fn what_is_past_goes_a_few_at_a_time(stage: Stage) {
     assert_eq!(alive(&stage, start).await, [const { Vec::<usize>::new() }; 7]);
 }
 
+/// Used again after its own end, a code still ends what came of it.
+pub(crate) async fn a_used_code_is_known_as_long_as_its_grant(stage: Stage) {
+    let (store, now) = (&stage.store, stage.now());
+    let [good, bad, waiting] = ["good", "bad", "waiting"].map(Secret::new);
+    for secret in [&good, &bad, &waiting] {
+        store.keep_code(secret, &code(now), &chosen(), now).await.unwrap();
+    }
+    let made = grant("g1", now);
+    let taken = store.take_code(&taking(&good, &ours(), now), makes(&made, None)).await;
+    assert_eq!(taken, Ok(CodeTaken::Fresh { code: code(now), grant: Some(made.clone()) }));
+    store.take_code(&taking(&bad, &ours(), now), Box::new(|_| None)).await.unwrap();
+
+    let after_the_code = code(now).expires_at + seconds(1);
+    let cutoffs = |moment| Cutoffs { now: moment, ..past(now) };
+    let gone = store.expire(cutoffs(after_the_code), 100).await;
+    assert_eq!(gone, Ok(Expired { codes: 2, ..each(0) }), "those of which nothing came");
+    for late in [after_the_code, made.expires_at] {
+        assert_eq!(store.expire(cutoffs(late), 100).await, Ok(each(0)));
+        let again = store.take_code(&taking(&good, &ours(), late), Box::new(|_| None)).await;
+        assert_eq!(again, Ok(CodeTaken::Reused { revoked: Some(made.id.clone()) }));
+        let kept = store.find_grant(&made.id).await.unwrap().unwrap();
+        assert_eq!(kept.revoked_at, Some(after_the_code));
+    }
+    let after_the_grant = Ticks(made.expires_at.0 + 1);
+    let gone = store.expire(cutoffs(after_the_grant), 100).await;
+    assert_eq!(gone, Ok(Expired { codes: 1, grants: 1, ..each(0) }));
+    let unknown = store.take_code(&taking(&good, &ours(), after_the_grant), Box::new(|_| None)).await;
+    assert_eq!(unknown, Ok(CodeTaken::Unknown));
+}
+
 /// Idempotency keys go by when they were last used.
 pub(crate) async fn a_key_that_is_used_again_lives_on(stage: Stage) {
     let desk = stage.desk().await;
@@ -185,6 +217,7 @@ pub(crate) async fn a_closed_store_takes_nothing_more(stage: Stage) {
     closed(store.end_session(&Secret::new("late"), &ended("maria", now)).await.map(drop));
     closed(store.record(&ended("maria", now)).await);
     closed(store.revoke_grant(&GrantId::new("g1"), now, &trace(), "").await.map(drop));
+    closed(store.withdraw(&access(), now, &trace(), "").await.map(drop));
     closed(store.add_signing_key(&signing_key("late", now), None).await.map(drop));
     closed(store.keep_dev_credentials("{}").await);
     closed(store.prune_log(&desk.tenant, now, 10).await.map(drop));

@@ -32,3 +32,7 @@ ALTER TABLE memberships ADD COLUMN last_used_at INTEGER;
 
 ALTER TABLE grants ADD COLUMN last_used_at INTEGER NOT NULL DEFAULT 0;
 UPDATE grants SET last_used_at = created_at;
+
+ALTER TABLE codes ADD COLUMN user_id TEXT NOT NULL DEFAULT '';
+ALTER TABLE codes ADD COLUMN tenant_id TEXT NOT NULL DEFAULT '';
+CREATE INDEX codes_by_user ON codes (user_id);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use domain::{GrantId, Ticks, UserId};
 use store::postgres::PostgresStore;
 use store::sqlite::SqliteStore;
-use store::{AuditQuery, Result, StoreError};
+use store::{AuditQuery, Result, StoreError, Value};
 use tokio::sync::Barrier;
 
 use super::rows::{furnish, rows};
@@ -84,6 +84,7 @@ async fn put_spine(ground: &Ground) {
         file.execute_batch(ROWS_OF_OLD).unwrap();
         file.execute_batch(
             "INSERT INTO memberships VALUES ('m1', 'maria', 't', 'ACC', x'09090909090909090909090909090909', 'E', 'S', 7);
+             INSERT INTO codes VALUES (x'0a0b', 'erp', 650, '{}', 640, 'g1');
              PRAGMA user_version = 1;",
         )
         .unwrap();
@@ -95,6 +96,7 @@ async fn put_spine(ground: &Ground) {
             .batch_execute(
                 "INSERT INTO memberships
                      VALUES ('m1', 'maria', 't', 'ACC', '\\x09090909090909090909090909090909', 'E', 'S', 7);
+                 INSERT INTO codes VALUES ('\\x0a0b', 'erp', 650, '{}', 640, 'g1');
                  CREATE TABLE schema_migrations (number BIGINT NOT NULL PRIMARY KEY, name TEXT COLLATE \"C\" NOT NULL);
                  INSERT INTO schema_migrations VALUES (1, '0001_spine');",
             )
@@ -125,6 +127,18 @@ pub(crate) async fn a_store_of_before_sign_in_keeps_what_it_had(stage: Stage) {
     let (upgraded, new) = (rows(opened.archive()).await, rows(stage.handle.archive()).await);
     assert_eq!(upgraded.keys().collect::<Vec<_>>(), new.keys().collect::<Vec<_>>());
     assert_eq!(upgraded["grants"].len(), 2);
+    let text = |text: &str| Value::Text(text.into());
+    let code = [
+        Value::Bytes(vec![10, 11]),
+        text("erp"),
+        Value::Int(650),
+        text("{}"),
+        Value::Int(640),
+        text("g1"),
+        text(""),
+        text(""),
+    ];
+    assert_eq!(upgraded["codes"], [code], "a code of nobody known");
 }
 
 pub(crate) async fn those_who_open_an_empty_store_at_once_all_succeed(stage: Stage) {

@@ -85,7 +85,10 @@ async fn of_postgres(client: &Client) -> Schema {
             ("bytea", None) => "bytes",
             other => panic!("{table}.{column} is {other:?}"),
         };
-        schema.entry(table).or_default().columns.push((column, kind, row.get(4), row.get(5)));
+        // PostgreSQL says of a text that it is one.
+        let default: Option<String> = row.get(5);
+        let default = default.map(|value| value.strip_suffix("::text").map(str::to_owned).unwrap_or(value));
+        schema.entry(table).or_default().columns.push((column, kind, row.get(4), default));
     }
     for row in client.query(INDEXES, &[]).await.unwrap() {
         let (table, index): (String, String) = (row.get(0), row.get(1));

@@ -1,0 +1,188 @@
+//! Attacks by sheer amount: sign-ins that keep the machine busy, bodies, headers and addresses without end.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use hyper::Method;
+use web::Stopwatch;
+
+use super::{credentials, office};
+use crate::harness::{CALLBACK, Call, Office, Serve, Site, get, hashes, oauth_error, status_of, until};
+
+const MEBIBYTE: usize = 1 << 20;
+/// Far more than an address needs that waits for nothing, even on a busy machine with a debug build.
+const QUICK: Duration = Duration::from_secs(3);
+
+#[test]
+fn a_flood_of_sign_ins_is_bounded_and_everybody_else_is_served() {
+    let limits = ["identity.hashing_parallel=1", "identity.hashing_queue_max=4", "identity.address_failures_max=100000"];
+    let arguments: Vec<&str> = limits.iter().flat_map(|limit| ["--set", limit]).collect();
+    let serve = Serve::start(Site::new(), &arguments);
+    let office = Office::on(&serve, 1, &[]);
+    let browser = office.browser();
+    let form = browser.settle(browser.get(&office.ask().path())).form("post");
+    let mark = browser.cookie("aldaba-browser").unwrap();
+    let before = hashes(&serve);
+    let (stop, answered, refused) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
+    thread::scope(|scope| {
+        for number in 0..20 {
+            let (office, form, mark, stop, answered, refused) = (&office, &form, &mark, &stop, &answered, &refused);
+            scope.spawn(move || {
+                let browser = office.browser();
+                browser.set_cookie("aldaba-browser", mark);
+                let mut round = 0;
+                while !stop.load(Ordering::Relaxed) {
+                    round += 1;
+                    let name = format!("user-{number}-{round}@example.com");
+                    let page = browser.submit(form, &[("username", &name), ("password", "wrong")]);
+                    match page.status {
+                        400 => answered.fetch_add(1, Ordering::Relaxed),
+                        503 => {
+                            assert!(!page.header("retry-after").is_empty(), "{page:?}");
+                            refused.fetch_add(1, Ordering::Relaxed)
+                        }
+                        other => panic!("{other}: {page:?}"),
+                    };
+                }
+            });
+        }
+        until("the queue to be full", || (refused.load(Ordering::Relaxed) > 20).then_some(()));
+        let slowest = slowest_of_others(&serve);
+        stop.store(true, Ordering::Relaxed);
+        assert!(slowest < QUICK, "an address that waits for no password took {slowest:?}");
+    });
+    let computed = hashes(&serve) - before;
+    assert_eq!(computed, answered.load(Ordering::Relaxed) as u64, "who is sent away costs nothing");
+    assert_eq!(office.arrive(&office.browser(), &office.ask()).status, 302, "and afterwards all is as before");
+    serve.is_well();
+}
+
+fn slowest_of_others(serve: &Serve) -> Duration {
+    let mut slowest = Duration::ZERO;
+    for _ in 0..10 {
+        let calls = [
+            Call::get(&format!("{}/livez", serve.public_url)),
+            get(serve, ".well-known/openid-configuration"),
+            get(serve, ".well-known/jwks"),
+            get(serve, "login"),
+        ];
+        for call in calls {
+            let watch = Stopwatch::start();
+            assert_eq!(call.send().status, 200);
+            slowest = slowest.max(watch.elapsed());
+        }
+    }
+    slowest
+}
+
+#[test]
+fn a_mebibyte_of_anything_is_too_much() {
+    let office = office(1, &[]);
+    let code = office.code(&office.ask());
+    let huge = "x".repeat(MEBIBYTE);
+    let fields = [
+        ("grant_type", "authorization_code"),
+        ("code", &code),
+        ("redirect_uri", CALLBACK),
+        ("junk", &huge),
+    ];
+    assert_eq!(oauth_error(&office.token_call(&fields), 413), "invalid_request");
+    for path in ["connect/introspect", "connect/revocation"] {
+        let [id, secret] = credentials(&office.app);
+        let reply = office.form_call(path, &[id, secret, ("token", &huge)]);
+        assert_eq!(oauth_error(&reply, 413), "invalid_request", "{path}");
+    }
+    for path in ["connect/authorize", "connect/endsession", "login", "tenant", "logout", "permissions"] {
+        let reply = office.form_call(path, &[("ticket", &huge)]);
+        assert_eq!((reply.status, reply.header("location")), (413, ""), "{path}");
+    }
+    let form = office.form_call("connect/userinfo", &[("access_token", &huge)]);
+    assert_eq!(form.status, 413);
+    for (name, value) in [("client_secret", &huge), ("client_id", &huge), ("code_verifier", &huge)] {
+        assert_eq!(office.form_call("connect/token", &[(name, value)]).status, 413, "{name}");
+    }
+    assert_eq!(office.exchange(&code).status, 200, "none of it used the code up");
+    office.serve.is_well();
+}
+
+#[test]
+fn long_values_are_refused_before_they_are_looked_up() {
+    let office = office(1, &[]);
+    let long = "x".repeat(17 * 1024);
+    for name in ["code", "redirect_uri", "code_verifier", "refresh_token", "scope", "junk"] {
+        let reply = office.token_call(&[("grant_type", "authorization_code"), (name, &long)]);
+        assert_eq!(oauth_error(&reply, 400), "invalid_request", "{name}");
+    }
+    let browser = office.browser();
+    let too_long = "x".repeat(4097);
+    for name in ["state", "nonce", "login_hint", "ui_locales", "acr_values", "prompt", "junk"] {
+        let page = browser.get(&office.ask().with(name, &too_long).path());
+        assert_eq!(page.params()["error"], "invalid_request", "{name}");
+        assert!(page.location().len() < 2048, "{name} is not sent back: {}", page.location().len());
+    }
+    let most = "é".repeat(2048);
+    let page = office.arrive(&browser, &office.ask().with("state", &most).with("nonce", &most));
+    assert_eq!(page.params()["state"], most, "what may be sent comes back");
+    office.serve.is_well();
+}
+
+#[test]
+fn a_very_long_query_is_refused() {
+    let office = office(1, &[]);
+    let path = office.ask().path();
+    let browser = office.browser();
+    for bytes in [25 * 1024, 40 * 1024] {
+        let page = browser.get(&format!("{path}&x={}", "y".repeat(bytes)));
+        assert_eq!((page.status, page.location()), (414, ""), "{bytes}");
+    }
+    for bytes in [100 * 1024, MEBIBYTE] {
+        let head = format!("GET {path}&x={} HTTP/1.1\r\nhost: x\r\n\r\n", "y".repeat(bytes));
+        let status = status_of(office.serve, head.as_bytes());
+        assert!(status.is_none_or(|status| [400, 414, 431].contains(&status)), "{bytes}: {status:?}");
+    }
+    let many = "a=1&".repeat(10_000);
+    assert_eq!(browser.get(&format!("{path}&{many}")).status, 414);
+    let some = "a=&".repeat(5_000);
+    let page = browser.get(&format!("{path}&{some}"));
+    assert_eq!(page.params()["error"], "invalid_request", "{page:?}");
+    office.serve.is_well();
+}
+
+#[test]
+fn ten_thousand_parameters_are_refused() {
+    let office = office(1, &[]);
+    let code = office.code(&office.ask());
+    let names: Vec<String> = (0..10_000).map(|number| format!("p{number}")).collect();
+    let mut fields: Vec<(&str, &str)> = credentials(&office.app).to_vec();
+    fields.extend([("grant_type", "authorization_code"), ("code", &code)]);
+    fields.push(("redirect_uri", CALLBACK));
+    let most: Vec<_> = names.iter().take(5_000).map(|name| (name.as_str(), "")).collect();
+    fields.extend(&most);
+    let watch = Stopwatch::start();
+    assert_eq!(oauth_error(&office.form_call("connect/token", &fields), 400), "invalid_request");
+    let all: Vec<_> = names.iter().map(|name| (name.as_str(), "")).collect();
+    for path in ["login", "tenant", "logout", "permissions", "connect/authorize", "connect/endsession"] {
+        let reply = office.form_call(path, &all);
+        assert!(reply.status < 500, "{path}: {reply:?}");
+    }
+    assert!(watch.elapsed() < QUICK, "{:?}", watch.elapsed());
+    assert_eq!(office.exchange(&code).status, 200, "none of it used the code up");
+    office.serve.is_well();
+}
+
+#[test]
+fn headers_without_end_are_refused() {
+    let office = office(1, &[]);
+    let long = "x".repeat(MEBIBYTE);
+    let many = (0..2_000).fold(String::new(), |all, number| format!("{all}x-{number}: y\r\n"));
+    let path = "/auth/core/connect/userinfo";
+    for headers in [format!("authorization: Bearer {long}\r\n"), format!("cookie: {long}\r\n"), many] {
+        let head = format!("GET {path} HTTP/1.1\r\nhost: x\r\n{headers}\r\n");
+        let status = status_of(office.serve, head.as_bytes());
+        assert!(status.is_none_or(|status| [400, 401, 431].contains(&status)), "{status:?}");
+    }
+    let wrong = Call::new(Method::GET, &format!("{}{path}", office.serve.public_url));
+    assert_eq!(wrong.header("authorization", &format!("Bearer {}", "y".repeat(30_000))).send().status, 401);
+    office.serve.is_well();
+}

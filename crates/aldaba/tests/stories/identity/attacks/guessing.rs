@@ -1,0 +1,167 @@
+//! Attacks on passwords: finding out who has an account, and guessing, alone, in a crowd and under false addresses.
+
+use crate::harness::{Browser, Form, Office, PASSWORD, Page, Serve, Site, at_once, hashes, new_user};
+
+fn alone(arguments: &[&str]) -> Serve {
+    Serve::start(Site::new(), arguments)
+}
+
+/// A sign-in page that is open in a browser.
+fn opened(office: &Office<'_>) -> (Browser, Form) {
+    let browser = office.browser();
+    let form = browser.settle(browser.get(&office.ask().path())).form("post");
+    (browser, form)
+}
+
+fn guess((browser, form): &(Browser, Form), name: &str, password: &str) -> Page {
+    browser.submit(form, &[("username", name), ("password", password)])
+}
+
+/// What can be seen of an answer, but for the name that was typed and the request's own id.
+fn seen(page: &Page, name: &str) -> (u16, Vec<String>, String) {
+    let ignored = ["x-request-id", "date", "content-length"];
+    let headers = page.headers.iter().filter(|(header, _)| !ignored.contains(&header.as_str()));
+    let headers = headers.map(|(header, value)| format!("{header}: {}", value.to_str().unwrap())).collect();
+    (page.status, headers, page.text().replace(name, "NAME"))
+}
+
+#[test]
+fn user_enumeration_neither_the_answer_nor_the_work_tells_who_is_there() {
+    let serve = alone(&[]);
+    let office = Office::on(&serve, 1, &[]);
+    let disabled = new_user(&serve, &[&office.tenants[0]]);
+    office.command(&["user", "disable", &disabled]);
+    let homeless = new_user(&serve, &[]);
+    let page = opened(&office);
+    let tries = [
+        (office.email.as_str(), "wrong"),
+        ("nobody@example.com", "wrong"),
+        (disabled.as_str(), "wrong"),
+        (disabled.as_str(), PASSWORD),
+        (homeless.as_str(), "wrong"),
+        ("' OR '1'='1", "wrong"),
+        ("not an address", "wrong"),
+    ];
+    let mut answers = Vec::new();
+    for (name, password) in tries {
+        let before = hashes(&serve);
+        let answer = guess(&page, name, password);
+        assert_eq!(hashes(&serve) - before, 1, "{name} is worth one computation, as everybody is");
+        assert_eq!(answer.status, 400, "{name}");
+        assert!(answer.headers.get("set-cookie").is_none(), "{name}");
+        let escaped = name.replace('\'', "&#39;");
+        answers.push(seen(&answer, if answer.text().contains(name) { name } else { &escaped }));
+    }
+    for (answer, (name, _)) in answers.iter().zip(tries) {
+        assert_eq!(answer, &answers[0], "{name}");
+    }
+    serve.is_well();
+}
+
+#[test]
+fn user_enumeration_waiting_grows_for_those_who_are_not_there_too() {
+    let serve = alone(&[]);
+    let office = Office::on(&serve, 1, &[]);
+    let page = opened(&office);
+    let spent = |name: &str| {
+        for _ in 0..3 {
+            guess(&page, name, "wrong");
+        }
+        let watch = web::Stopwatch::start();
+        guess(&page, name, "wrong");
+        watch.elapsed().as_millis()
+    };
+    let (known, unknown) = (spent(&office.email), spent("nobody@example.com"));
+    assert!(known >= 500 && unknown >= 500, "the fourth failure waits: {known} ms, {unknown} ms");
+    let written_otherwise = office.email.to_uppercase();
+    let watch = web::Stopwatch::start();
+    guess(&page, &format!("  {written_otherwise} "), "wrong");
+    assert!(watch.elapsed().as_millis() >= 1000, "another spelling is no other account");
+    serve.is_well();
+}
+
+#[test]
+fn an_address_that_guesses_is_sent_away_and_no_header_makes_it_another() {
+    let serve = alone(&["--set", "identity.address_failures_max=3"]);
+    let office = Office::on(&serve, 1, &[]);
+    let page = opened(&office);
+    for number in 0..3 {
+        assert_eq!(guess(&page, &format!("user{number}"), "wrong").status, 400);
+    }
+    let before = hashes(&serve);
+    for header in ["x-forwarded-for", "x-real-ip", "forwarded", "x-client-ip", "true-client-ip", "cf-connecting-ip"] {
+        for value in ["203.0.113.7", "for=203.0.113.7", "127.0.0.2, 203.0.113.8", "::1"] {
+            let disguised = office.browser().with_header(header, value);
+            let page = (disguised, page.1.clone());
+            page.0.set_cookie("aldaba-browser", &opened_mark(&office));
+            let form = page.0.settle(page.0.get(&office.ask().path())).form("post");
+            let refused = page.0.submit(&form, &[("username", "user9"), ("password", "wrong")]);
+            assert_eq!(refused.status, 429, "{header}: {value}");
+            let seconds: u64 = refused.header("retry-after").parse().unwrap();
+            assert!((1..=60).contains(&seconds), "{seconds}");
+        }
+    }
+    assert_eq!(guess(&page, &office.email, PASSWORD).status, 429, "not even with the right one");
+    assert_eq!(hashes(&serve), before, "and nothing is computed for it");
+    serve.is_well();
+}
+
+/// A browser's mark, as the server gives it.
+fn opened_mark(office: &Office<'_>) -> String {
+    opened(office).0.cookie("aldaba-browser").unwrap()
+}
+
+#[test]
+fn many_at_once_do_not_escape_the_limit_of_an_address() {
+    let serve = alone(&["--set", "identity.address_failures_max=3"]);
+    let office = Office::on(&serve, 1, &[]);
+    let pages: Vec<_> = (0..30).map(|_| opened(&office)).map(|(browser, form)| (cookies(&browser), form)).collect();
+    let statuses = at_once(30, |number| {
+        let (mark, form) = &pages[number];
+        let browser = office.browser();
+        browser.set_cookie("aldaba-browser", mark);
+        guess(&(browser, form.clone()), &format!("user{number}"), "wrong").status
+    });
+    let tried = statuses.iter().filter(|status| **status == 400).count();
+    assert!(tried <= 3, "{tried} guesses were answered; the limit is 3: {statuses:?}");
+    assert!(statuses.iter().all(|status| [400, 429, 503].contains(status)), "{statuses:?}");
+    serve.is_well();
+}
+
+fn cookies(browser: &Browser) -> String {
+    browser.cookie("aldaba-browser").unwrap()
+}
+
+#[test]
+fn a_password_of_a_mebibyte_is_not_hashed() {
+    let serve = alone(&[]);
+    let office = Office::on(&serve, 1, &[]);
+    let page = opened(&office);
+    let before = hashes(&serve);
+    let huge = "x".repeat(1 << 20);
+    let refused = guess(&page, &office.email, &huge);
+    assert_eq!(refused.status, 413);
+    refused.is_policed();
+    assert_eq!(guess(&page, &huge, "x").status, 413);
+    let long = guess(&page, &office.email, &"x".repeat(1025));
+    let wrong = (long.status, hashes(&serve) - before);
+    assert_eq!(wrong, (400, 0), "past a kibibyte nothing is computed, and the answer is that of a wrong one");
+    let padded = guess(&page, &office.email, &format!("{PASSWORD}{}", " ".repeat(1025)));
+    assert_eq!(padded.status, 400);
+    assert_eq!(guess(&page, &office.email, PASSWORD).status, 302);
+    serve.is_well();
+}
+
+#[test]
+fn nothing_typed_is_nothing_tried() {
+    let serve = alone(&["--set", "identity.address_failures_max=3"]);
+    let office = Office::on(&serve, 1, &[]);
+    let page = opened(&office);
+    let before = hashes(&serve);
+    for (name, password) in [("", ""), ("a@example.com", ""), ("", "x"), ("   ", "x"), ("\t", "x"), ("", "y")] {
+        assert_eq!(guess(&page, name, password).status, 400, "{name:?}");
+    }
+    assert_eq!(hashes(&serve), before);
+    assert_eq!(guess(&page, &office.email, PASSWORD).status, 302, "and it does not count as failed");
+    serve.is_well();
+}

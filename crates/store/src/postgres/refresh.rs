@@ -1,0 +1,104 @@
+//! Refresh tokens in PostgreSQL, and what using one does to its grant.
+
+use deadpool_postgres::Transaction;
+use domain::{ClientId, Ticks};
+
+use super::grants::find;
+use super::rows::{bytes, execute, row};
+use super::{exists, fault};
+use crate::grants::RefreshRow;
+use crate::{Grant, Result};
+
+pub(super) async fn add_refresh(
+    on: &Transaction<'_>,
+    hash: &[u8; 32],
+    grant: &Grant,
+    expires_at: Ticks,
+) -> Result<()> {
+    execute(
+        on,
+        "INSERT INTO refresh_tokens (hash, grant_id, client_id, expires_at) VALUES ($1, $2, $3, $4)",
+        &[&hash.as_slice(), &grant.id.as_str(), &grant.client.as_str(), &expires_at.0],
+    )
+    .await
+    .map_err(exists("such a refresh token".into()))?;
+    Ok(())
+}
+
+/// Locks the token's row, then reads it with its successor's and its grant.
+pub(super) async fn lock_refresh(
+    on: &Transaction<'_>,
+    hash: &[u8; 32],
+) -> Result<Option<(RefreshRow, Option<Grant>)>> {
+    let locked = row(
+        on,
+        "SELECT client_id, grant_id, expires_at, used_at, successor FROM refresh_tokens WHERE hash = $1 FOR UPDATE",
+        &[&hash.as_slice()],
+    )
+    .await?;
+    let Some(locked) = locked else { return Ok(None) };
+    let mut token = RefreshRow {
+        client: ClientId::new(locked.get::<_, Box<str>>(0)),
+        grant: locked.get(1),
+        expires_at: Ticks(locked.get(2)),
+        used_at: locked.get::<_, Option<i64>>(3).map(Ticks),
+        successor: None,
+        successor_used: false,
+        successor_expires_at: None,
+    };
+    if locked.get::<_, Option<&[u8]>>(4).is_some() {
+        let successor: [u8; 32] = bytes(&locked, 4)?;
+        token.successor = Some(successor);
+        let next = row(
+            on,
+            "SELECT used_at IS NOT NULL, expires_at FROM refresh_tokens WHERE hash = $1",
+            &[&successor.as_slice()],
+        )
+        .await?;
+        if let Some(next) = next {
+            token.successor_used = next.get(0);
+            token.successor_expires_at = Some(Ticks(next.get(1)));
+        }
+    }
+    let grant = find(on, &token.grant).await?;
+    Ok(Some((token, grant)))
+}
+
+pub(super) async fn mark_used(
+    on: &Transaction<'_>,
+    [used, successor]: [&[u8; 32]; 2],
+    now: Ticks,
+) -> Result<()> {
+    execute(
+        on,
+        "UPDATE refresh_tokens SET used_at = $2, successor = $3 WHERE hash = $1",
+        &[&used.as_slice(), &now.0, &successor.as_slice()],
+    )
+    .await
+    .map_err(fault)?;
+    Ok(())
+}
+
+/// Keeps that a token was got from a grant.
+pub(super) async fn touch(on: &Transaction<'_>, grant: &Grant) -> Result<()> {
+    execute(
+        on,
+        "UPDATE grants SET expires_at = greatest(expires_at, $2), last_used_at = $3 WHERE id = $1",
+        &[&grant.id.as_str(), &grant.expires_at.0, &grant.last_used_at.0],
+    )
+    .await
+    .map_err(fault)?;
+    Ok(())
+}
+
+/// Keeps that a grant lives longer than it did.
+pub(super) async fn lengthen(on: &Transaction<'_>, grant: &Grant) -> Result<()> {
+    execute(
+        on,
+        "UPDATE grants SET expires_at = greatest(expires_at, $2) WHERE id = $1",
+        &[&grant.id.as_str(), &grant.expires_at.0],
+    )
+    .await
+    .map_err(fault)?;
+    Ok(())
+}

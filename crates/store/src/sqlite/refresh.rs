@@ -1,0 +1,99 @@
+//! Refresh tokens in SQLite, and what using one does to its grant.
+
+use domain::{ClientId, Ticks};
+use rusqlite::{Connection, OptionalExtension, params};
+
+use super::audit::add_record;
+use super::directory::change;
+use super::grants::{find_grant, revoke};
+use super::{exists, fault};
+use crate::grants::{RefreshRow, RefreshVerdict, refresh_verdict, rotation_entry};
+use crate::{Grant, Ports, RefreshRotated, Result, Rotation};
+
+pub(super) fn add_refresh(
+    writer: &Connection,
+    hash: &[u8; 32],
+    grant: &Grant,
+    expires_at: Ticks,
+) -> Result<()> {
+    writer
+        .prepare_cached(
+            "INSERT INTO refresh_tokens (hash, grant_id, client_id, expires_at) VALUES (?1, ?2, ?3, ?4)",
+        )
+        .and_then(|mut add| {
+            add.execute(params![hash, grant.id.as_str(), grant.client.as_str(), expires_at.0])
+        })
+        .map_err(exists("such a refresh token".into()))?;
+    Ok(())
+}
+
+fn find_refresh(connection: &Connection, hash: &[u8; 32]) -> Result<Option<RefreshRow>> {
+    connection
+        .prepare_cached(
+            "SELECT t.client_id, t.grant_id, t.expires_at, t.used_at, t.successor, s.used_at IS NOT NULL, s.expires_at
+             FROM refresh_tokens t LEFT JOIN refresh_tokens s ON s.hash = t.successor WHERE t.hash = ?1",
+        )
+        .and_then(|mut find| {
+            find.query_row([hash], |row| {
+                Ok(RefreshRow {
+                    client: ClientId::new(row.get::<_, Box<str>>(0)?),
+                    grant: row.get(1)?,
+                    expires_at: Ticks(row.get(2)?),
+                    used_at: row.get::<_, Option<i64>>(3)?.map(Ticks),
+                    successor: row.get(4)?,
+                    successor_used: row.get(5)?,
+                    successor_expires_at: row.get::<_, Option<i64>>(6)?.map(Ticks),
+                })
+            })
+            .optional()
+        })
+        .map_err(fault)
+}
+
+pub(super) fn rotate(
+    writer: &Connection,
+    ports: &Ports,
+    [presented, successor]: &[[u8; 32]; 2],
+    rotation: &Rotation,
+) -> Result<RefreshRotated> {
+    let row = find_refresh(writer, presented)?;
+    let grant = match &row {
+        Some(row) => find_grant(writer, &row.grant)?,
+        None => None,
+    };
+    let verdict = refresh_verdict(rotation, row, grant, successor);
+    if let Some(entry) = rotation_entry(rotation, &verdict) {
+        add_record(writer, &*ports.random, entry)?;
+    }
+    match verdict {
+        RefreshVerdict::Done(done) => Ok(done),
+        RefreshVerdict::Revoke(grant) => {
+            revoke(writer, grant.id.as_str(), rotation.now)?;
+            Ok(RefreshRotated::Reused { revoked: grant.id })
+        }
+        RefreshVerdict::Retry { grant, expires_at, is_longer } => {
+            if is_longer {
+                change(
+                    writer,
+                    "UPDATE grants SET expires_at = max(expires_at, ?2) WHERE id = ?1",
+                    params![grant.id.as_str(), grant.expires_at.0],
+                )?;
+            }
+            Ok(RefreshRotated::Retried { grant, expires_at })
+        }
+        RefreshVerdict::Rotate { grant, expires_at } => {
+            change(
+                writer,
+                "UPDATE refresh_tokens SET used_at = ?2, successor = ?3 WHERE hash = ?1",
+                params![presented, rotation.now.0, successor],
+            )?;
+            add_refresh(writer, successor, &grant, expires_at)?;
+            change(
+                writer,
+                "UPDATE grants SET expires_at = max(expires_at, ?2), last_used_at = ?3 WHERE id = ?1",
+                params![grant.id.as_str(), grant.expires_at.0, grant.last_used_at.0],
+            )?;
+            Ok(RefreshRotated::Fresh { grant, expires_at })
+        }
+    }
+}
