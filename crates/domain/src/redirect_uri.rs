@@ -32,8 +32,14 @@ pub fn check(uri: &str) -> Result<(), String> {
         Some((host, port)) if !port.contains(']') => (host, Some(port)),
         _ => (authority, None),
     };
-    if port.is_some_and(|port| port.parse::<u16>().map_or(true, |port| port == 0)) {
+    let is_port = |port: &str| {
+        port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok_and(|port| port > 0)
+    };
+    if port.is_some_and(|port| !is_port(port)) {
         return Err("has a port that is not a number from 1 to 65535".into());
+    }
+    if let Some(odd) = host.chars().find(|c| !c.is_ascii_alphanumeric() && !"-._[]:".contains(*c)) {
+        return Err(format!("has a host with {odd:?} in it"));
     }
     match scheme {
         "https" if host.is_empty() => Err("must name a host".into()),
@@ -81,6 +87,10 @@ mod tests {
             "https://app.example\\@evil.example/",
             "https:///callback",
             "https://app.example:0/",
+            "https://app.example:+80/",
+            "https://app.example;script-src/",
+            "https://app.example,other/",
+            "https://app'example/",
             "https://app.example/a b",
             "custom://app",
             "HTTPS://app.example/",

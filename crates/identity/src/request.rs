@@ -85,7 +85,8 @@ pub(crate) enum Unanswerable {
 
 /// The one value of `client_id`, the first thing to know.
 pub(crate) fn client_id(params: &Params) -> Option<ClientId> {
-    params.one("client_id").ok().flatten().map(ClientId::new)
+    let id = params.one("client_id").ok().flatten();
+    id.filter(|id| !id.contains('\0')).map(ClientId::new)
 }
 
 /// Where to answer: exactly an address that this client has registered.

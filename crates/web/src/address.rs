@@ -22,10 +22,17 @@ pub fn client_address(peer: Option<IpAddr>, headers: &HeaderMap, trusted: &[IpNe
         if !is_trusted(address) {
             break;
         }
-        let Ok(next) = hop.trim().parse::<IpAddr>() else { break };
+        let Some(next) = address_of(hop.trim()) else { break };
         address = next.to_canonical();
     }
     ClientAddress(address)
+}
+
+/// Some proxies write the port too.
+fn address_of(hop: &str) -> Option<IpAddr> {
+    let plain = hop.parse::<IpAddr>().ok();
+    let bracketed = || hop.strip_prefix('[')?.strip_suffix(']')?.parse().ok();
+    plain.or_else(|| Some(hop.parse::<std::net::SocketAddr>().ok()?.ip())).or_else(bracketed)
 }
 
 #[cfg(test)]
@@ -52,6 +59,12 @@ mod tests {
         let forged = ["1.2.3.4, 198.51.100.7", "10.0.0.2"];
         assert_eq!(seen("10.0.0.1", &forged, &["10.0.0.0/8"]), "198.51.100.7");
         assert_eq!(seen("10.0.0.1", &["rubbish"], &["10.0.0.0/8"]), "10.0.0.1");
+        for hop in ["198.51.100.7:1234", "198.51.100.7"] {
+            assert_eq!(seen("10.0.0.1", &[hop], &["10.0.0.0/8"]), "198.51.100.7");
+        }
+        for hop in ["[2001:db8::7]:1234", "[2001:db8::7]", "2001:db8::7"] {
+            assert_eq!(seen("10.0.0.1", &[hop], &["10.0.0.0/8"]), "2001:db8::7");
+        }
         assert_eq!(seen("::ffff:10.0.0.1", &["198.51.100.7"], &["10.0.0.0/8"]), "198.51.100.7");
     }
 }

@@ -36,6 +36,12 @@ pub(crate) enum Step {
 
 pub(crate) fn next(at: &Situation<'_>) -> Step {
     let silent = at.asked.prompt.none;
+    if let Some(session) = at.session
+        && session.authenticated_at >= at.started_at
+        && !is_hinted(at, session)
+    {
+        return refuse("login_required", "another user has signed in than the one asked for");
+    }
     let Some(session) = at.session.filter(|session| is_fit(at, session)) else {
         return if silent { refuse("login_required", "the user must sign in") } else { Step::SignIn };
     };
@@ -72,14 +78,19 @@ fn refuse(code: &'static str, description: &str) -> Step {
 
 /// Whether the session satisfies what the request asks of a sign-in.
 fn is_fit(at: &Situation<'_>, session: &Session) -> bool {
-    let is_theirs = at.asked.hinted_user.as_deref().is_none_or(|hinted| hinted == session.user.as_str());
+    // A sign-in for this very errand is enough, however long the user then takes to choose.
     let is_fresh = session.authenticated_at >= at.started_at;
     let asks_anew = at.asked.prompt.login || at.asked.prompt.select_account;
     let is_young = at
         .asked
         .max_age_seconds
         .is_none_or(|seconds| at.now.since(session.authenticated_at).as_secs() <= seconds && seconds > 0);
-    is_theirs && (is_fresh || (!asks_anew && is_young))
+    is_hinted(at, session) && (is_fresh || (!asks_anew && is_young))
+}
+
+/// Whether it is the session of the user that the request names, if it names one.
+fn is_hinted(at: &Situation<'_>, session: &Session) -> bool {
+    at.asked.hinted_user.as_deref().is_none_or(|hinted| hinted == session.user.as_str())
 }
 
 fn seat_in<'a>(at: &Situation<'a>, tenant: &TenantId) -> Option<&'a Seat> {

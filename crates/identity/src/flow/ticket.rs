@@ -63,12 +63,19 @@ pub(crate) struct Tickets {
 }
 
 impl Tickets {
-    /// A ticket for an errand that began then, in this browser.
-    pub(crate) fn issue(&self, errand: Errand, browser: &Secret, started_at: Ticks) -> store::Result<String> {
+    /// A ticket for an errand that began then, in this browser. None where it would be longer than an
+    /// address can be.
+    pub(crate) fn issue(
+        &self,
+        errand: Errand,
+        browser: &Secret,
+        started_at: Ticks,
+    ) -> store::Result<Option<String>> {
         let ticket = Ticket { errand, browser: self.mark(browser), started_at: started_at.0 };
         let plain =
             serde_json::to_string(&ticket).map_err(|error| StoreError::Internal(error.to_string()))?;
-        Ok(url_safe(&self.vault.seal(&*self.random, PURPOSE, &plain)?))
+        let text = url_safe(&self.vault.seal(&*self.random, PURPOSE, &plain)?);
+        Ok((text.len() <= BYTES_MAX).then_some(text))
     }
 
     pub(crate) fn open(&self, text: &str, browser: Option<&Secret>, now: Ticks) -> Opened {

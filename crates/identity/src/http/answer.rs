@@ -40,9 +40,10 @@ fn policed(status: StatusCode, markup: Markup, policy: &str) -> Answer {
     let headers = answer.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
-    if let Ok(policy) = HeaderValue::from_str(&policy) {
-        headers.insert(CONTENT_SECURITY_POLICY, policy);
-    }
+    // A policy that cannot be written is replaced by the strictest.
+    let strictest = HeaderValue::from_static("default-src 'none'; base-uri 'none'; frame-ancestors 'none'");
+    let policy = HeaderValue::from_str(&policy).unwrap_or(strictest);
+    headers.insert(CONTENT_SECURITY_POLICY, policy);
     answer
 }
 

@@ -24,7 +24,7 @@ use crate::tokens::{Hint, IdClaims};
 use domain::Ticks;
 
 /// Longer requests are refused.
-const QUERY_BYTES_MAX: usize = 24 * 1024;
+pub(super) const QUERY_BYTES_MAX: usize = 24 * 1024;
 
 pub(super) async fn get(
     State(identity): State<Arc<Identity>>,
@@ -34,7 +34,7 @@ pub(super) async fn get(
     let query = query.unwrap_or_default();
     let begun = match query.len() {
         0..=QUERY_BYTES_MAX => identity.begin(&visit, &Params::parse(query.as_bytes())).await,
-        _ => Err(Failed::new(StatusCode::URI_TOO_LONG, ErrorKind::BadRequest, "the request is too long")),
+        _ => Err(too_long()),
     };
     begun.unwrap_or_else(|failed| failed.page(&identity, &visit))
 }
@@ -47,9 +47,14 @@ pub(super) async fn post(
     body: Body,
 ) -> Answer {
     match body::form(&headers, body).await {
+        Ok(params) if params.to_query().len() > QUERY_BYTES_MAX => too_long().page(&identity, &visit),
         Ok(params) => answer::redirect(&identity.path(&format!("connect/authorize?{}", params.to_query()))),
         Err(not) => Failed::from(not).page(&identity, &visit),
     }
+}
+
+pub(super) fn too_long() -> Failed {
+    Failed::new(StatusCode::URI_TOO_LONG, ErrorKind::BadRequest, "the request is too long")
 }
 
 /// Who is signed in in this browser.
@@ -189,7 +194,8 @@ impl Identity {
                 (made.clone(), Some(made))
             }
         };
-        Ok((self.tickets.issue(errand, &browser, started_at)?, made))
+        let ticket = self.tickets.issue(errand, &browser, started_at)?.ok_or_else(too_long)?;
+        Ok((ticket, made))
     }
 
     pub(crate) fn with_browser(&self, answer: Answer, browser: Option<&Secret>) -> Answer {

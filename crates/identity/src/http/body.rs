@@ -5,6 +5,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
+use super::visit::Visit;
 use crate::params::Params;
 
 pub(crate) const FORM_BYTES_MAX: usize = 64 * 1024;
@@ -15,6 +16,8 @@ pub(crate) enum NotAForm {
     WrongType,
     TooLong,
     CutOff,
+    /// It was on another site's page.
+    Foreign,
 }
 
 impl NotAForm {
@@ -23,6 +26,7 @@ impl NotAForm {
             Self::WrongType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooLong => StatusCode::PAYLOAD_TOO_LARGE,
             Self::CutOff => StatusCode::BAD_REQUEST,
+            Self::Foreign => StatusCode::FORBIDDEN,
         }
     }
 
@@ -31,8 +35,15 @@ impl NotAForm {
             Self::WrongType => "Content-Type must be application/x-www-form-urlencoded",
             Self::TooLong => "the body is longer than 64 KiB",
             Self::CutOff => "the body was cut off",
+            Self::Foreign => "the form was sent by another site's page",
         }
     }
+}
+
+/// A form of one of our own pages.
+pub(crate) async fn own_form(visit: &Visit, headers: &HeaderMap, body: Body) -> Result<Params, NotAForm> {
+    let form = form(headers, body).await?;
+    if visit.is_foreign { Err(NotAForm::Foreign) } else { Ok(form) }
 }
 
 pub(crate) async fn form(headers: &HeaderMap, mut body: Body) -> Result<Params, NotAForm> {

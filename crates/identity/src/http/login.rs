@@ -37,7 +37,7 @@ pub(super) async fn post(
     headers: HeaderMap,
     body: Body,
 ) -> Answer {
-    let done = match body::form(&headers, body).await {
+    let done = match body::own_form(&visit, &headers, body).await {
         Ok(form) => Box::pin(identity.sign_in(&visit, &form)).await,
         Err(not) => Err(not.into()),
     };
@@ -146,6 +146,12 @@ impl Identity {
             Opened::Valid(ticket) => ticket,
             Opened::Stale(errand) => {
                 let door = self.at_door(visit, &errand).await?;
+                // Signed in meanwhile, in another window: nothing needs to be typed again.
+                if let (Errand::Authorize(asked), Some(client)) = (&errand, &door.client)
+                    && self.signed_in(visit).await?.is_some()
+                {
+                    return self.proceed(visit, asked, client, now, None).await;
+                }
                 let problem = Some(SignInProblem::Expired);
                 return self.fresh_sign_in_page(&door, problem, username, StatusCode::BAD_REQUEST);
             }
@@ -222,13 +228,16 @@ impl Identity {
         let mut entry = AuditEntry::new(AuditKind::SignedIn, now, &door.visit.trace).user(&user.id);
         entry.client = door.client.as_ref().map(|client| client.id.clone());
         self.store.begin_session(&id, &session, door.visit.session.as_ref(), &entry).await?;
-        let visit = door.visit.in_session(&id);
+        // Who knew the browser's mark before the sign-in knows nothing after it.
+        let browser = Secret::new(self.random.token());
+        let visit = door.visit.in_session(&id, &browser);
         let next = match (&ticket.errand, &door.client) {
             (Errand::Authorize(asked), Some(client)) => {
                 self.proceed(&visit, asked, client, ticket.started_at(), None).await?
             }
             _ => answer::redirect(&self.path("permissions")),
         };
+        let next = self.with_browser(next, Some(&browser));
         Ok(with_cookie(next, self.cookies.set(self.cookies.session, &id)))
     }
 }

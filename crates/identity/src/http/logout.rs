@@ -9,7 +9,7 @@ use domain::ClientId;
 use store::{AuditEntry, AuditKind, Client};
 
 use super::answer::{self, Answer};
-use super::authorize::with_cookie;
+use super::authorize::{QUERY_BYTES_MAX, too_long, with_cookie};
 use super::body;
 use super::failed::Failed;
 use super::login::{other_language, unreadable};
@@ -39,7 +39,7 @@ pub(super) async fn post(
     headers: HeaderMap,
     body: Body,
 ) -> Answer {
-    let done = match body::form(&headers, body).await {
+    let done = match body::own_form(&visit, &headers, body).await {
         Ok(form) => identity.confirm_sign_out(&visit, &form).await,
         Err(not) => Err(not.into()),
     };
@@ -64,6 +64,7 @@ pub(super) async fn end_session_post(
     body: Body,
 ) -> Answer {
     match body::form(&headers, body).await {
+        Ok(params) if params.to_query().len() > QUERY_BYTES_MAX => too_long().page(&identity, &visit),
         Ok(params) => answer::redirect(&identity.path(&format!("connect/endsession?{}", params.to_query()))),
         Err(not) => Failed::from(not).page(&identity, &visit),
     }

@@ -37,7 +37,7 @@ pub(super) async fn post(
     headers: HeaderMap,
     body: Body,
 ) -> Answer {
-    let done = match body::form(&headers, body).await {
+    let done = match body::own_form(&visit, &headers, body).await {
         Ok(form) => identity.withdraw(&visit, &form).await,
         Err(not) => Err(not.into()),
     };

@@ -45,7 +45,7 @@ pub(super) async fn post(
     headers: HeaderMap,
     body: Body,
 ) -> Answer {
-    let done = match body::form(&headers, body).await {
+    let done = match body::own_form(&visit, &headers, body).await {
         Ok(form) => identity.choose_tenant(&visit, &form).await,
         Err(not) => Err(not.into()),
     };
@@ -136,12 +136,21 @@ impl Identity {
         let Errand::Authorize(asked) = &ticket.errand else { return Err(unreadable()) };
         let client = self.waiting_client(asked).await?;
         let started_at = ticket.started_at();
-        if form.get("decision") == Some("deny") {
+        let decision = form.one("decision").unwrap_or(Some("doubtful"));
+        if decision == Some("deny") {
             return self.deny(visit, asked, &client).await;
         }
         let chosen = form.get("tenant").map(TenantId::new);
         let signed_in = self.signed_in(visit).await?;
-        let step = self.next_step(asked, &client, signed_in.as_ref(), started_at, chosen.as_ref()).await?;
+        let next =
+            async |chosen| self.next_step(asked, &client, signed_in.as_ref(), started_at, chosen).await;
+        let mut step = next(chosen.as_ref()).await?;
+        // Consent is given by this very word and by nothing else.
+        if decision != Some("allow")
+            && let question @ Step::Choose { asks_consent: true } = next(None).await?
+        {
+            step = question;
+        }
         if let (Step::Choose { asks_consent }, Some(signed_in)) = (step, &signed_in) {
             let at = Choosing { visit, asked, client: &client, signed_in, ticket: text, asks_consent };
             let problem =

@@ -15,6 +15,7 @@ use web::{ClientAddress, RequestId};
 use crate::Identity;
 use crate::params::Params;
 
+const FETCH_SITE: &str = "sec-fetch-site";
 const COOKIE_BYTES_MAX: usize = 128;
 
 #[derive(Clone, Debug)]
@@ -23,6 +24,8 @@ pub(crate) struct Visit {
     pub(crate) session: Option<Secret>,
     pub(crate) address: IpAddr,
     pub(crate) trace: Trace,
+    /// Whether another site's page made the browser send this.
+    pub(crate) is_foreign: bool,
     accept_language: Option<String>,
     /// The language that was picked on a page.
     picked: Option<String>,
@@ -44,6 +47,7 @@ impl FromRequestParts<Arc<Identity>> for Visit {
             session: cookie(&parts.headers, names.session).map(Secret::new),
             address,
             trace: Trace { address: address.to_string(), request_id: request_id.unwrap_or_default() },
+            is_foreign: header(&parts.headers, FETCH_SITE).is_some_and(|site| site == "cross-site"),
             accept_language: header(&parts.headers, ACCEPT_LANGUAGE.as_str()),
             picked: params.get("lang").map(Into::into),
         })
@@ -57,8 +61,8 @@ impl Visit {
     }
 
     /// The same browser, in a session that has just begun.
-    pub(crate) fn in_session(&self, id: &Secret) -> Self {
-        Self { session: Some(id.clone()), ..self.clone() }
+    pub(crate) fn in_session(&self, id: &Secret, browser: &Secret) -> Self {
+        Self { session: Some(id.clone()), browser: Some(browser.clone()), ..self.clone() }
     }
 
     pub(crate) fn picked(&self) -> Option<&str> {
@@ -74,7 +78,9 @@ fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
     let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
     let (_, value) = pairs.find(|(given, _)| *given == name)?;
-    (!value.is_empty() && value.len() <= COOKIE_BYTES_MAX).then_some(value)
+    // Two that differ: somebody has put one beside ours, and neither is believed.
+    let is_alone = pairs.all(|(given, other)| given != name || other == value);
+    (is_alone && !value.is_empty() && value.len() <= COOKIE_BYTES_MAX).then_some(value)
 }
 
 /// The names of the cookies: browsers hold `__Host-` ones to this host and to https.

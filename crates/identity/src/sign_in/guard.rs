@@ -62,9 +62,10 @@ impl Guard {
         }
     }
 
-    /// Whether a client's failure is still news, or one of a long row that would only fill the audit.
+    /// Whether a client's failure is still news, or one of a long row that would only fill the audit. No
+    /// account's name begins with a NUL, so nobody can make a row by typing.
     pub(crate) fn is_worth_noting(&self, client: &str, now: Moment) -> bool {
-        self.delay(&format!("client {client}"), now) < DELAY_MAX
+        self.delay(&format!("\0client {client}"), now) < DELAY_MAX
     }
 
     pub(crate) fn succeeded(&self, account: &str) {
@@ -75,14 +76,14 @@ impl Guard {
     /// once do not count as none.
     pub(crate) fn admit(&self, address: IpAddr, now: Moment) -> Result<(), TooMany> {
         let mut addresses = self.addresses.lock();
-        make_room(&mut addresses, |failures| drained(*failures, now) == 0, |failures| failures.last);
+        make_room(&mut addresses, |failures| drained(*failures, now).count == 0, |failures| failures.last);
         let failures = addresses.entry(neighbourhood(address)).or_insert(Failures { count: 0, last: now });
-        let count = drained(*failures, now);
-        if count >= self.address_failures_max {
-            let over = u64::from(count - self.address_failures_max) + 1;
+        *failures = drained(*failures, now);
+        if failures.count >= self.address_failures_max {
+            let over = u64::from(failures.count - self.address_failures_max) + 1;
             return Err(TooMany { seconds: over * REFILL.as_secs() });
         }
-        *failures = Failures { count: count + 1, last: now };
+        failures.count += 1;
         Ok(())
     }
 
@@ -94,10 +95,15 @@ impl Guard {
     }
 }
 
-/// What is left of an address's failures after the time that has passed.
-fn drained(failures: Failures, now: Moment) -> u32 {
+/// What is left of an address's failures after the time that has passed. Time that was not enough for one
+/// more goes on counting, so that a steady trickle of tries does not stand in the way of forgetting.
+fn drained(failures: Failures, now: Moment) -> Failures {
     let back = now.since(failures.last).as_secs() / REFILL.as_secs();
-    failures.count.saturating_sub(u32::try_from(back).unwrap_or(u32::MAX))
+    let back = u32::try_from(back).unwrap_or(u32::MAX);
+    match failures.count.saturating_sub(back) {
+        0 => Failures { count: 0, last: now },
+        count => Failures { count, last: failures.last + REFILL.saturating_mul(back) },
+    }
 }
 
 /// Whoever has one address of an IPv6 network has all of them.

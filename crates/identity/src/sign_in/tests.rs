@@ -72,6 +72,22 @@ fn a_try_that_succeeds_costs_an_address_nothing() {
 }
 
 #[test]
+fn a_busy_office_forgets_its_mistakes_too() {
+    let guard = Guard::new(3);
+    let address = "203.0.113.9".parse().unwrap();
+    for _ in 0..2 {
+        guard.admit(address, NOW).unwrap();
+    }
+    for second in 1..60 {
+        assert_eq!(guard.admit(address, after(second)), Ok(()), "{second}");
+        guard.spare(address);
+    }
+    for _ in 0..3 {
+        assert_eq!(guard.admit(address, after(60)), Ok(()), "nothing is left of the two mistakes");
+    }
+}
+
+#[test]
 fn a_network_of_six_is_one_address() {
     let guard = Guard::new(1);
     guard.admit("2001:db8:1:2::1".parse().unwrap(), NOW).unwrap();
