@@ -1,11 +1,14 @@
 //! Who is calling: sign-in, tenant choice, codes, tokens, signing keys, discovery, sessions.
 
+mod cookies;
+mod discovery;
 mod flow;
 mod grant;
 mod http;
 mod jwt;
 mod keys;
 mod liveness;
+mod oauth_error;
 mod pages;
 mod params;
 mod request;
@@ -21,10 +24,10 @@ use store::{Store, Trace, Vault};
 use tokio::sync::watch;
 use web::Measures;
 
+use cookies::CookieNames;
+use discovery::Discovery;
 use flow::ticket::Tickets;
-use http::discovery::Discovery;
 pub use http::router;
-use http::visit::CookieNames;
 pub use keys::{KeyFault, KeyPolicy, KeyState, Keys, ShownKey};
 use liveness::Liveness;
 pub use settings::{CLOCK_TOLERANCE, Settings};

@@ -1,6 +1,6 @@
 //! Parameters of a request, from a query or a form: decoded once, each at most once.
 
-use crate::request::OAuthError;
+use crate::oauth_error::OAuthError;
 
 /// More parameters than this are not read.
 const COUNT_MAX: usize = 100;

@@ -5,6 +5,7 @@ use domain::{ClientId, Scope, Scopes, TenantId};
 use serde::{Deserialize, Serialize};
 use store::{Client, Pkce};
 
+use crate::oauth_error::OAuthError;
 use crate::params::Params;
 
 const VALUE_BYTES_MAX: usize = 4096;
@@ -56,23 +57,6 @@ pub(crate) struct Reply {
     pub(crate) redirect_uri: String,
     pub(crate) mode: ResponseMode,
     pub(crate) state: Option<String>,
-}
-
-/// An error of the protocol, as the client reads it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct OAuthError {
-    pub(crate) code: &'static str,
-    pub(crate) description: String,
-}
-
-impl OAuthError {
-    pub(crate) fn new(code: &'static str, description: impl Into<String>) -> Self {
-        Self { code, description: description.into() }
-    }
-
-    pub(crate) fn invalid_request(description: impl Into<String>) -> Self {
-        Self::new("invalid_request", description)
-    }
 }
 
 /// Why nobody can be answered but the person in front of the screen.

@@ -4,7 +4,8 @@
 use domain::{TenantId, Ticks};
 use store::{Client, Consent, Grant, Seat, Session};
 
-use crate::request::{Authorization, OAuthError};
+use crate::oauth_error::OAuthError;
+use crate::request::Authorization;
 
 /// All that the decision stands on.
 #[derive(Clone, Copy, Debug)]
@@ -30,7 +31,7 @@ pub(crate) enum Step {
     Choose {
         asks_consent: bool,
     },
-    Issue(Seat),
+    Issue(Box<Seat>),
     Refuse(OAuthError),
 }
 
@@ -50,7 +51,7 @@ pub(crate) fn next(at: &Situation<'_>) -> Step {
         return refuse("access_denied", "the user belongs to no tenant");
     }
     if let Some(seat) = at.chosen.and_then(|chosen| seat_in(at, chosen)) {
-        return Step::Issue(seat.clone());
+        return issue(seat);
     }
     let only = if let [only] = at.seats { Some(only) } else { None };
     // An application may name the tenant. That chooses nothing for the user, but what was chosen before
@@ -58,18 +59,22 @@ pub(crate) fn next(at: &Situation<'_>) -> Step {
     let named = at.asked.tenant.as_ref().and_then(|tenant| seat_in(at, tenant));
     let renewed = named.filter(|seat| silent && has_grant(at, seat));
     let Some(seat) = only.or(renewed) else {
-        return match silent {
-            true => refuse("interaction_required", "the user must choose a tenant"),
-            false => Step::Choose { asks_consent: asks_consent(at, None) },
-        };
+        if silent {
+            return refuse("interaction_required", "the user must choose a tenant");
+        }
+        return Step::Choose { asks_consent: asks_consent(at, None) };
     };
     if !asks_consent(at, Some(seat)) {
-        return Step::Issue(seat.clone());
+        return issue(seat);
     }
     if silent {
         return refuse("consent_required", "the user must consent");
     }
     Step::Choose { asks_consent: true }
+}
+
+fn issue(seat: &Seat) -> Step {
+    Step::Issue(Box::new(seat.clone()))
 }
 
 fn refuse(code: &'static str, description: &str) -> Step {

@@ -17,9 +17,10 @@ use crate::flow::step::{self, Situation, Step};
 use crate::flow::ticket::Errand;
 use crate::grant::{Binding, Details};
 use crate::jwt;
+use crate::oauth_error::OAuthError;
 use crate::pages::{self, CodePage, ErrorKind};
 use crate::params::{Params, query};
-use crate::request::{self, Authorization, OAuthError, Reply, Unanswerable};
+use crate::request::{self, Authorization, Reply, Unanswerable};
 use crate::tokens::{Hint, IdClaims};
 use domain::Ticks;
 
@@ -187,14 +188,9 @@ impl Identity {
         errand: Errand,
         started_at: Ticks,
     ) -> Result<(String, Option<Secret>), Failed> {
-        let (browser, made) = match &visit.browser {
-            Some(browser) => (browser.clone(), None),
-            None => {
-                let made = Secret::new(self.random.token());
-                (made.clone(), Some(made))
-            }
-        };
-        let ticket = self.tickets.issue(errand, &browser, started_at)?.ok_or_else(too_long)?;
+        let made = visit.browser.is_none().then(|| Secret::new(self.random.token()));
+        let Some(browser) = visit.browser.as_ref().or(made.as_ref()) else { return Err(too_long()) };
+        let ticket = self.tickets.issue(errand, browser, started_at)?.ok_or_else(too_long)?;
         Ok((ticket, made))
     }
 

@@ -13,8 +13,8 @@ use super::answer::{self, Answer};
 use super::body::NotAForm;
 use crate::Identity;
 use crate::keys::KeyFault;
+use crate::oauth_error::OAuthError;
 use crate::params::Params;
-use crate::request::OAuthError;
 
 const VALUE_BYTES_MAX: usize = 16 * 1024;
 

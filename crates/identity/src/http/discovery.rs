@@ -12,57 +12,9 @@ use axum::http::header::{
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse as _;
 use bytes::Bytes;
-use domain::Scope;
-use serde_json::json;
 
 use super::answer::Answer;
-use crate::keys::etag;
-use crate::{Identity, Settings};
-
-pub(crate) struct Discovery {
-    body: Bytes,
-    etag: String,
-}
-
-impl Discovery {
-    pub(crate) fn new(settings: &Settings) -> Self {
-        let at = |path: &str| format!("{}{path}", settings.issuer);
-        let secret = ["client_secret_basic", "client_secret_post"];
-        let scopes: Vec<&str> = Scope::ALL.into_iter().map(Scope::name).collect();
-        let document = json!({
-            "issuer": settings.issuer,
-            "authorization_endpoint": at("/connect/authorize"),
-            "token_endpoint": at("/connect/token"),
-            "userinfo_endpoint": at("/connect/userinfo"),
-            "jwks_uri": at("/.well-known/jwks"),
-            "revocation_endpoint": at("/connect/revocation"),
-            "introspection_endpoint": at("/connect/introspect"),
-            "end_session_endpoint": at("/connect/endsession"),
-            "scopes_supported": scopes,
-            "response_types_supported": ["code"],
-            "response_modes_supported": ["query", "form_post"],
-            "grant_types_supported": ["authorization_code", "refresh_token"],
-            "subject_types_supported": ["public"],
-            "id_token_signing_alg_values_supported": ["RS256"],
-            "token_endpoint_auth_methods_supported": secret,
-            "revocation_endpoint_auth_methods_supported": secret,
-            "introspection_endpoint_auth_methods_supported": secret,
-            "code_challenge_methods_supported": ["S256"],
-            "claims_supported": [
-                "iss", "sub", "aud", "exp", "iat", "auth_time", "nonce", "amr", "at_hash", "c_hash",
-                "given_name", "name", "locale", "email"
-            ],
-            "prompt_values_supported": ["none", "login", "consent", "select_account"],
-            "ui_locales_supported": ["es", "en"],
-            "claims_parameter_supported": false,
-            "request_parameter_supported": false,
-            "request_uri_parameter_supported": false,
-            "authorization_response_iss_parameter_supported": true,
-        });
-        let body = Bytes::from(document.to_string());
-        Self { etag: etag(&body), body }
-    }
-}
+use crate::Identity;
 
 pub(super) async fn configuration(State(identity): State<Arc<Identity>>, headers: HeaderMap) -> Answer {
     cached(&headers, &identity.discovery.body, &identity.discovery.etag)

@@ -16,7 +16,7 @@ use super::visit::Visit;
 use crate::Identity;
 use crate::grant::Details;
 use crate::jwt;
-use crate::request::OAuthError;
+use crate::oauth_error::OAuthError;
 use crate::tokens::Presented;
 
 pub(super) async fn post(

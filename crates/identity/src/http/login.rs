@@ -72,7 +72,7 @@ impl Identity {
             None => Errand::Permissions,
             Some((text, Opened::Valid(ticket))) => {
                 let door = self.at_door(visit, &ticket.errand).await?;
-                return self.sign_in_page(&door, text, None, "", StatusCode::OK);
+                return Ok(self.sign_in_page(&door, text, None, "", StatusCode::OK));
             }
             // A page that was left open, or a link from another browser: begin anew.
             Some((_, Opened::Stale(errand))) => errand,
@@ -108,7 +108,7 @@ impl Identity {
         status: StatusCode,
     ) -> Result<Answer, Failed> {
         let (ticket, browser) = self.ticket(door.visit, door.errand.clone(), self.clock.now())?;
-        let page = self.sign_in_page(door, &ticket, problem, username, status)?;
+        let page = self.sign_in_page(door, &ticket, problem, username, status);
         Ok(self.with_browser(page, browser.as_ref()))
     }
 
@@ -119,7 +119,7 @@ impl Identity {
         problem: Option<SignInProblem>,
         username: &str,
         status: StatusCode,
-    ) -> Result<Answer, Failed> {
+    ) -> Answer {
         let lang = door.lang();
         let hint = door.asked().and_then(|asked| asked.login_hint.as_deref()).unwrap_or_default();
         let switch = self
@@ -135,7 +135,7 @@ impl Identity {
             problem,
         };
         let destination = door.asked().map(|asked| asked.reply.redirect_uri.as_str());
-        Ok(answer::page(status, pages::sign_in(&model), destination))
+        answer::page(status, pages::sign_in(&model), destination)
     }
 
     async fn sign_in(&self, visit: &Visit, form: &Params) -> Result<Answer, Failed> {
@@ -161,17 +161,17 @@ impl Identity {
         let again = |problem, status| self.sign_in_page(&door, text, Some(problem), username, status);
         let (account, typed) = (sign_in::account(username), form.get("password").unwrap_or_default());
         if account.is_empty() || typed.is_empty() {
-            return again(SignInProblem::Empty, StatusCode::BAD_REQUEST);
+            return Ok(again(SignInProblem::Empty, StatusCode::BAD_REQUEST));
         }
         if let Err(TooMany { seconds }) = self.guard.admit(visit.address, now) {
-            let page = again(SignInProblem::TooMany { seconds }, StatusCode::TOO_MANY_REQUESTS)?;
+            let page = again(SignInProblem::TooMany { seconds }, StatusCode::TOO_MANY_REQUESTS);
             return Ok(answer::with_retry_after(page, seconds));
         }
         match self.try_password(visit, &account, typed, door.client.as_ref()).await? {
             Tried::Known(user) => self.enter(&door, &ticket, &user).await,
-            Tried::Wrong(_) => again(SignInProblem::Wrong, StatusCode::BAD_REQUEST),
+            Tried::Wrong(_) => Ok(again(SignInProblem::Wrong, StatusCode::BAD_REQUEST)),
             Tried::Busy => {
-                let page = again(SignInProblem::Busy { seconds: 5 }, StatusCode::SERVICE_UNAVAILABLE)?;
+                let page = again(SignInProblem::Busy { seconds: 5 }, StatusCode::SERVICE_UNAVAILABLE);
                 Ok(answer::with_retry_after(page, 5))
             }
         }

@@ -4,7 +4,7 @@ pub(crate) mod answer;
 mod authorize;
 mod body;
 mod client_auth;
-pub(crate) mod discovery;
+mod discovery;
 mod failed;
 mod introspect;
 mod login;

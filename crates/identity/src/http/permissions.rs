@@ -115,7 +115,9 @@ impl Identity {
         };
         let note = "withdrawn by the user";
         let gone = self.store.withdraw(&one.access, self.clock.now(), &visit.trace, note).await?;
-        gone.iter().for_each(|grant| self.liveness.revoked(grant));
+        for grant in &gone {
+            self.liveness.revoked(grant);
+        }
         let mut params = vec![("revoked", one.access.client.as_str())];
         params.extend(visit.picked().map(|lang| ("lang", lang)));
         Ok(answer::redirect(&self.path(&format!("permissions?{}", query(params)))))
@@ -132,16 +134,15 @@ impl Identity {
         let mut places: HashMap<(String, String), usize> = HashMap::new();
         for grant in grants {
             let place = (grant.client.to_string(), grant.tenant.to_string());
-            match places.get(&place).and_then(|index| held.get_mut(*index)) {
-                Some(one) => one.join(&grant),
-                None => {
-                    let client = self.store.find_client(&grant.client).await?;
-                    let tenant = self.store.find_tenant(&grant.tenant).await?;
-                    let (Some(client), Some(tenant)) = (client, tenant) else { continue };
-                    places.insert(place, held.len());
-                    held.push(Held::new(&grant, client.name, tenant.name));
-                }
+            if let Some(one) = places.get(&place).and_then(|index| held.get_mut(*index)) {
+                one.join(&grant);
+                continue;
             }
+            let client = self.store.find_client(&grant.client).await?;
+            let tenant = self.store.find_tenant(&grant.tenant).await?;
+            let (Some(client), Some(tenant)) = (client, tenant) else { continue };
+            places.insert(place, held.len());
+            held.push(Held::new(&grant, client.name, tenant.name));
         }
         Ok(held)
     }

@@ -14,7 +14,7 @@ use super::client_auth::Refused;
 use super::visit::Visit;
 use crate::Identity;
 use crate::jwt;
-use crate::request::OAuthError;
+use crate::oauth_error::OAuthError;
 use crate::tokens::Presented;
 
 pub(super) async fn post(
@@ -35,12 +35,11 @@ impl Identity {
         let form = body::form(headers, body).await?;
         let client = self.authenticate_client(headers, &form, trace).await?;
         let token = form.get("token").ok_or_else(|| OAuthError::invalid_request("token is missing"))?;
-        let grant = match self.grant_of_access_token(token) {
-            Some((owner, grant)) => (owner == client.id.as_str()).then_some(grant),
-            None => {
-                let found = self.store.find_refresh_token(&Secret::new(token)).await?;
-                found.filter(|found| found.grant.client == client.id).map(|found| found.grant.id)
-            }
+        let grant = if let Some((owner, grant)) = self.grant_of_access_token(token) {
+            (owner == client.id.as_str()).then_some(grant)
+        } else {
+            let found = self.store.find_refresh_token(&Secret::new(token)).await?;
+            found.filter(|found| found.grant.client == client.id).map(|found| found.grant.id)
         };
         if let Some(grant) = grant {
             self.revoke(&grant, trace, "given back by the application").await?;

@@ -17,9 +17,10 @@ use super::visit::Visit;
 use crate::Identity;
 use crate::flow::step::Step;
 use crate::flow::ticket::{Errand, Opened, Ticket};
+use crate::oauth_error::OAuthError;
 use crate::pages::{self, ChoiceProblem, Search, TenantChoice, TenantOption};
 use crate::params::{Params, query};
-use crate::request::{Authorization, OAuthError};
+use crate::request::Authorization;
 
 /// From this many on there is a field to search.
 const SEARCH_FROM: usize = 9;

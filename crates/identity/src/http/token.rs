@@ -17,8 +17,8 @@ use super::visit::Visit;
 use crate::Identity;
 use crate::grant::{Binding, Details};
 use crate::jwt;
+use crate::oauth_error::OAuthError;
 use crate::params::Params;
-use crate::request::OAuthError;
 use crate::tokens::{self, IdClaims, PersonClaims, Subject};
 
 /// What a refresh token's successor is derived from: the token itself, under the store's key.
@@ -96,7 +96,9 @@ impl Identity {
         let (code, grant) = match self.store.take_code(&taking, judge).await? {
             CodeTaken::Fresh { code, grant: Some(grant) } => (code, grant),
             CodeTaken::Reused { revoked } => {
-                revoked.iter().for_each(|grant| self.liveness.revoked(grant));
+                if let Some(grant) = &revoked {
+                    self.liveness.revoked(grant);
+                }
                 return Err(invalid_grant("the code was used before; what it had given is revoked"));
             }
             CodeTaken::Fresh { grant: None, .. } => {

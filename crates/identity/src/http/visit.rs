@@ -5,7 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use axum::extract::FromRequestParts;
-use axum::http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderMap, HeaderValue};
+use axum::http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderMap};
 use axum::http::request::Parts;
 use domain::Secret;
 use look::Lang;
@@ -81,41 +81,4 @@ fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     // Two that differ: somebody has put one beside ours, and neither is believed.
     let is_alone = pairs.all(|(given, other)| given != name || other == value);
     (is_alone && !value.is_empty() && value.len() <= COOKIE_BYTES_MAX).then_some(value)
-}
-
-/// The names of the cookies: browsers hold `__Host-` ones to this host and to https.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct CookieNames {
-    pub(crate) browser: &'static str,
-    pub(crate) session: &'static str,
-    attributes: &'static str,
-}
-
-impl CookieNames {
-    pub(crate) fn new(is_https: bool) -> Self {
-        if is_https {
-            Self {
-                browser: "__Host-aldaba-browser",
-                session: "__Host-aldaba-session",
-                attributes: "; Path=/; HttpOnly; SameSite=Lax; Secure",
-            }
-        } else {
-            Self {
-                browser: "aldaba-browser",
-                session: "aldaba-session",
-                attributes: "; Path=/; HttpOnly; SameSite=Lax",
-            }
-        }
-    }
-
-    pub(crate) fn set(&self, name: &str, value: &Secret) -> Option<HeaderValue> {
-        let mut line =
-            HeaderValue::from_str(&format!("{name}={}{}", value.reveal(), self.attributes)).ok()?;
-        line.set_sensitive(true);
-        Some(line)
-    }
-
-    pub(crate) fn clear(&self, name: &str) -> Option<HeaderValue> {
-        HeaderValue::from_str(&format!("{name}={}; Max-Age=0", self.attributes)).ok()
-    }
 }

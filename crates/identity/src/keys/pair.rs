@@ -19,7 +19,7 @@ use super::KeyFault;
 pub(crate) struct Pair {
     pub(crate) kid: String,
     pub(crate) public_jwk: String,
-    pair: RsaKeyPair,
+    private: RsaKeyPair,
     public: ParsedPublicKey,
 }
 
@@ -56,13 +56,13 @@ impl Pair {
         let public = PublicKeyComponents { n: modulus, e: exponent }
             .to_parsed_public_key(&RSA_PKCS1_2048_8192_SHA256)
             .map_err(|_| KeyFault::Crypto("take the public half of"))?;
-        Ok(Self { kid, public_jwk, pair, public })
+        Ok(Self { kid, public_jwk, private: pair, public })
     }
 
     #[allow(clippy::disallowed_types, reason = "the library asks for one; these signatures use no chance")]
     pub(crate) fn sign(&self, message: &[u8]) -> Result<Vec<u8>, KeyFault> {
-        let mut signature = vec![0; self.pair.public_modulus_len()];
-        self.pair
+        let mut signature = vec![0; self.private.public_modulus_len()];
+        self.private
             .sign(&RSA_PKCS1_SHA256, &SystemRandom::new(), message, &mut signature)
             .map_err(|_| KeyFault::Crypto("sign with"))?;
         Ok(signature)

@@ -118,7 +118,7 @@ async fn keys_follow_each_other_by_schedule_and_once() {
     let stage = Stage::new();
     let (keys, other) = (stage.keys().await, stage.keys().await);
     let first = signs(&keys);
-    stage.clock.turn(89 * DAY - HOUR);
+    stage.clock.turn(88 * DAY + 23 * HOUR);
     keys.tend().await.unwrap();
     assert_eq!(states(&keys), ["signing"]);
     stage.clock.turn(HOUR);

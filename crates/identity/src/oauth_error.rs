@@ -1,0 +1,18 @@
+//! An error of the protocol: a code that clients know, and a sentence for who debugs them.
+
+/// An error of the protocol, as the client reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct OAuthError {
+    pub(crate) code: &'static str,
+    pub(crate) description: String,
+}
+
+impl OAuthError {
+    pub(crate) fn new(code: &'static str, description: impl Into<String>) -> Self {
+        Self { code, description: description.into() }
+    }
+
+    pub(crate) fn invalid_request(description: impl Into<String>) -> Self {
+        Self::new("invalid_request", description)
+    }
+}
