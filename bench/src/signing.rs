@@ -1,4 +1,5 @@
 //! Raw signing: what one core does with one key and nothing else.
+#![allow(clippy::disallowed_types, reason = "the library asks for randomness; these signatures use none")]
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -13,7 +14,6 @@ use crate::Fallible;
 const MESSAGE_BYTES: usize = 1100;
 
 /// Signs for this long on this thread and prints how often a second.
-#[allow(clippy::disallowed_types, reason = "the library asks for one")]
 pub(crate) fn raw(seconds: u64) -> Fallible<()> {
     let pair = RsaKeyPair::generate(KeySize::Rsa2048)?;
     let random = SystemRandom::new();

@@ -24,6 +24,19 @@ struct Shown {
     standing: String,
 }
 
+impl Shown {
+    /// How it signs users in, for people.
+    fn settings(&self) -> String {
+        format!(
+            "pkce               {}\nconsent            {}\ncallback_id_token  {}\npost_logout_uris   {}",
+            self.pkce,
+            self.consent,
+            self.callback_id_token,
+            self.post_logout_uris.join(" ")
+        )
+    }
+}
+
 fn shown(client: Kept, secret: Option<String>) -> Shown {
     Shown {
         client_id: client.id.to_string(),
@@ -95,15 +108,7 @@ pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> O
                 post_logout_uris: Some(post_logout_uris).filter(|uris| !uris.is_empty()),
             };
             let client = shown(admin.set_client(&id, change).await?, None);
-            output.result(&client, || {
-                format!(
-                    "pkce               {}\nconsent            {}\ncallback_id_token  {}\npost_logout_uris   {}",
-                    client.pkce,
-                    client.consent,
-                    client.callback_id_token,
-                    client.post_logout_uris.join(" ")
-                )
-            });
+            output.result(&client, || client.settings());
         }
         Client::Rotate { id, overlap: text } => {
             let secret = admin.rotate_client_secret(&id, overlap(&text)?).await?;
