@@ -26,7 +26,7 @@ impl From<ShownKey> for Shown {
             state: key.state.word(),
             created_at: key.created_at.iso(),
             signs_from: key.signs_from.iso(),
-            retired_at: key.retired_at.map(|at| at.iso()),
+            retired_at: key.retired_at.map(domain::Ticks::iso),
         }
     }
 }
