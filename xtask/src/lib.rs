@@ -1,7 +1,8 @@
-//! What people run in this repository: test, tidy, bench. One module for each, and what they share.
+//! What people run in this repository: test, clients, tidy, bench. One module for each, and what they share.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool for people talks to the terminal")]
 
 pub mod bench;
+pub mod clients;
 pub mod failure;
 pub mod postgres;
 pub mod scratch;
@@ -40,6 +41,7 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
     }
     match *command {
         "bench" => bench::command(rest),
+        "clients" => clients::command(rest),
         "test" => test::command(rest),
         "tidy" => tidy::command(rest),
         unknown => Err(Failure::usage(usage::unknown_command(unknown))),

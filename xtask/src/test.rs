@@ -3,6 +3,7 @@
 use std::{env, process::Command};
 
 use crate::{
+    clients,
     failure::Failure,
     postgres::{self, Cluster, Settings},
     steps::Steps,
@@ -33,6 +34,9 @@ pub fn command(words: &[&str]) -> Result<(), Failure> {
     }
     steps.step("tidy", || tidy::command(&[]))?;
     steps.step("tests", || cargo(&["test", "--workspace", "--locked"], &server))?;
+    if !fast {
+        steps.step("clients", clients::stage)?;
+    }
     server.stop()?;
     steps.finish();
     Ok(())

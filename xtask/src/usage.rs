@@ -5,20 +5,25 @@ pub const TEXT: &str = "\
 cargo xtask <command>
 
   test [--fast]      everything that must pass before a change is taken: formatting, clippy, tidy, and all
-                     tests, with a throwaway PostgreSQL beside them. --fast leaves clippy out.
+                     tests, with a throwaway PostgreSQL beside them, then `clients`. --fast leaves clippy and
+                     the clients out.
+  clients            other people's clients in Python, Node and Rust, and Debian's Chromium through every page;
+                     what they need is installed below target/ (root on Debian: Chromium too). Screenshots go
+                     to target/screenshots.
   tidy               the rules of the house that no compiler keeps: direction of dependencies, sizes, words.
   bench NAME [--store sqlite|postgres] [--seconds N] [--json]
                      measure the release program; without --store, on both stores.
 
-Environment of `test`:
+Environment of `test` and `clients`:
   ALDABA_TEST_POSTGRES      url of a server where databases may be created; without it a throwaway one is made
                             (root on Debian: installed if missing)
   ALDABA_TEST_POSTGRES_BIN  folder with PostgreSQL's server programs (initdb, pg_ctl), 15 or newer
+  ALDABA_TEST_CHROMIUM      a Chromium to use; without it the one on the path, installed if missing
 
 Exit codes: 0 done, 1 something failed, 2 not understood; a failing step's own code goes through.";
 
 /// Every command, for the guess.
-const COMMANDS: [&str; 3] = ["bench", "test", "tidy"];
+const COMMANDS: [&str; 4] = ["bench", "clients", "test", "tidy"];
 
 /// What to say about a command that does not exist.
 pub fn unknown_command(word: &str) -> String {
@@ -61,7 +66,7 @@ mod tests {
     fn a_mistyped_command_is_guessed() {
         assert!(unknown_command("tset").contains("did you mean `test`?"));
         assert!(unknown_command("tidi").contains("did you mean `tidy`?"));
-        assert!(unknown_command("frobnicate").contains("there are: bench, test, tidy"));
+        assert!(unknown_command("frobnicate").contains("there are: bench, clients, test, tidy"));
     }
 
     #[test]
@@ -86,7 +91,7 @@ mod tests {
 
     #[test]
     fn an_option_that_a_command_does_not_have_exits_with_2() {
-        for words in [&["test", "--quick"][..], &["tidy", "now"], &["bench"]] {
+        for words in [&["test", "--quick"][..], &["tidy", "now"], &["clients", "now"], &["bench"]] {
             assert_eq!(dispatch(words).unwrap_err().code, 2, "{words:?}");
         }
     }

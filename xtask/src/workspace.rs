@@ -34,14 +34,17 @@ pub fn run(what: &str, command: &mut Command) -> Result<(), Failure> {
 /// that a bench's standard output stays data.
 pub fn release_program(name: &str) -> Result<PathBuf, Failure> {
     run("cargo build --release", &mut cargo(&["build", "--release", "--locked", "-p", name]))?;
-    let program = target_folder(env::var_os("CARGO_TARGET_DIR"), &root())
-        .join("release")
-        .join(format!("{name}{}", env::consts::EXE_SUFFIX));
+    let program = target().join("release").join(format!("{name}{}", env::consts::EXE_SUFFIX));
     if program.is_file() {
         Ok(program)
     } else {
         Err(Failure::work(format!("cargo built the program, but {} is not there", program.display())))
     }
+}
+
+/// Where cargo puts what it builds.
+pub fn target() -> PathBuf {
+    target_folder(env::var_os("CARGO_TARGET_DIR"), &root())
 }
 
 fn target_folder(set: Option<OsString>, root: &Path) -> PathBuf {

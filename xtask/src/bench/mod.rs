@@ -23,11 +23,18 @@ pub struct Bench {
 }
 
 /// Every bench there is. What they do stands in the crate `bench`, which is built as a release.
-pub const BENCHES: &[Bench] = &[Bench {
-    name: "changes",
-    about: "durable changes a second through the changes door",
-    run: |options| measure::run("changes", options),
-}];
+pub const BENCHES: &[Bench] = &[
+    Bench {
+        name: "changes",
+        about: "durable changes a second through the changes door",
+        run: |options| measure::run("changes", options),
+    },
+    Bench {
+        name: "tokens",
+        about: "code exchanges and refreshes a second, beside raw signing on the same core",
+        run: |options| measure::run("tokens", options),
+    },
+];
 
 pub fn command(words: &[&str]) -> Result<(), Failure> {
     run(BENCHES, words, &mut io::stdout())

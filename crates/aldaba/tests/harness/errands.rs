@@ -58,16 +58,10 @@ impl Office<'_> {
         page.params().remove("code").unwrap_or_else(|| panic!("no code: {page:?}"))
     }
 
-    /// Where a new browser is led by a request: the sign-in page, or wherever it ends.
-    #[track_caller]
-    pub(crate) fn door(&self, browser: &Browser, ask: &Ask) -> Page {
-        browser.settle(browser.get(&ask.path()))
-    }
-
     /// The page with the tenants, for a user who has several.
     #[track_caller]
     pub(crate) fn tenant_page(&self, browser: &Browser, ask: &Ask) -> Page {
-        let page = self.enter(browser, &self.door(browser, ask));
+        let page = self.enter(browser, &browser.ask(ask));
         assert!(page.status == 200 && page.has_field("tenant"), "{page:?}");
         page
     }
@@ -117,6 +111,14 @@ impl Office<'_> {
         let all = self.serve.site.program(&[what, "list", "--json"]).run().json();
         let all = all.as_array().unwrap();
         all.iter().find(|one| one[member] == value).unwrap_or_else(|| panic!("no {value}")).clone()
+    }
+}
+
+impl Browser {
+    /// Goes where a request leads: to the sign-in page, or wherever it ends.
+    #[track_caller]
+    pub(crate) fn ask(&self, ask: &Ask) -> Page {
+        self.settle(self.get(&ask.path()))
     }
 }
 

@@ -21,7 +21,7 @@ pub(crate) fn clipped(username: &str) -> &str {
 
 /// The account that a typed name means.
 pub(crate) fn account(username: &str) -> String {
-    clipped(username).replace('\0', "").to_lowercase()
+    clipped(username).replace('\0', "\u{fffd}").to_lowercase()
 }
 
 /// What came of a try.

@@ -21,7 +21,7 @@ impl Scene {
     fn set() -> Self {
         let office = Office::with_tenants(2);
         let browser = office.browser();
-        let at_door = office.door(&browser, &office.ask()).form("post");
+        let at_door = browser.ask(&office.ask()).form("post");
         let at_door = (browser, at_door);
         let browser = office.browser();
         let choosing = office.tenant_page(&browser, &office.ask()).form("post");
@@ -68,7 +68,7 @@ fn a_disabled_user() {
     let scene = Scene::set();
     let office = &scene.office;
     office.command(&["user", "disable", &office.email]);
-    asks_to_sign_in(&office.door(&scene.signed_in, &office.ask()));
+    asks_to_sign_in(&scene.signed_in.ask(&office.ask()));
     let silent = scene.signed_in.get(&office.ask().with("prompt", "none").path());
     assert_eq!(silent.params()["error"], "login_required");
     let refused = scene.sign_in();
@@ -87,13 +87,13 @@ fn a_disabled_tenant() {
     let office = &scene.office;
     office.command(&["tenant", "disable", &office.tenants[0]]);
     scene.tokens_are_dead();
-    let page = office.door(&scene.signed_in, &office.ask());
+    let page = scene.signed_in.ask(&office.ask());
     let code = page.params().remove("code").expect("the other tenant is the only one left, and taken");
     let tokens = Tokens::of(&office.exchange(&code));
     assert_eq!(claims(tokens.access())["svc.es.clientid"], office.tenants[1]);
     assert!(!scene.choose().params().contains_key("code") || is_of_the_other(&scene));
     office.command(&["tenant", "disable", &office.tenants[1]]);
-    let page = office.door(&scene.signed_in, &office.ask());
+    let page = scene.signed_in.ask(&office.ask());
     assert_eq!(page.params()["error"], "access_denied");
     assert_eq!(scene.sign_in().params()["error"], "access_denied");
     assert_eq!(scene.choose().params()["error"], "access_denied");
@@ -116,10 +116,10 @@ fn a_user_who_left_the_tenant() {
     scene.tokens_are_dead();
     let page = scene.choose();
     assert_eq!((page.status, page.has_field("tenant")), (400, true), "{page:?}");
-    let page = office.door(&scene.signed_in, &office.ask());
+    let page = scene.signed_in.ask(&office.ask());
     assert!(!page.choices("tenant").contains(&office.tenants[0]), "{page:?}");
     office.command(&["user", "join", &office.email, &office.tenants[0]]);
-    let page = office.door(&scene.signed_in, &office.ask());
+    let page = scene.signed_in.ask(&office.ask());
     assert!(page.choices("tenant").contains(&office.tenants[0]));
 }
 

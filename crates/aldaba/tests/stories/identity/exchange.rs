@@ -114,3 +114,11 @@ fn a_get_is_no_way_to_ask_for_tokens() {
     let reply = get(shared(), "connect/token?grant_type=authorization_code").send();
     assert_eq!(reply.status, 405);
 }
+
+#[test]
+fn what_is_no_form_is_malformed() {
+    let office = lobby();
+    let body = r#"{"grant_type":"authorization_code"}"#;
+    let reply = office.call("connect/token").header("content-type", "application/json").body(body).send();
+    assert_eq!(oauth_error(&reply, 400), "invalid_request", "RFC 6749, 5.2: token errors are 400");
+}

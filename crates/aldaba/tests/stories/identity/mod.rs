@@ -1,11 +1,20 @@
 //! The identity provider, over the real program: the contract's rows and the answers to its silences.
 
+mod attacks;
+mod audit;
 mod authorize;
 mod callback;
 mod clients;
+mod conformance;
 mod consent;
 mod disabled;
+mod discovery;
 mod exchange;
+mod keys;
+mod logout;
+mod pages;
+mod passwords;
+mod permissions;
 mod refresh;
 mod revocation;
 mod sessions;

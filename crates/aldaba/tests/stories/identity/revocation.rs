@@ -95,3 +95,16 @@ fn another_node_knows_within_five_seconds() {
     within_seconds(5, "the other node to refuse the user", || there.userinfo(tokens.access()).status == 401);
     assert_eq!(oauth_error(&there.refresh(tokens.refresh()), 400), "invalid_grant");
 }
+
+#[test]
+fn a_node_that_hears_nothing_from_the_store_refuses_every_token() {
+    let database = Database::create();
+    let serve = Serve::start(Site::over(&database.url()), &[]);
+    let office = Office::on(&serve, 1, &[]);
+    let tokens = office.tokens();
+    assert_eq!(office.userinfo(tokens.access()).status, 200);
+    drop(database);
+    within_seconds(8, "the node to refuse", || office.userinfo(tokens.access()).status != 200);
+    let reply = office.userinfo(tokens.access());
+    assert!(reply.status >= 500, "the token may be good, and nobody knows: {reply:?}");
+}

@@ -30,7 +30,7 @@ fn with_names(names: &[&str]) -> Office<'static> {
 fn who_has_one_is_not_asked() {
     let office = lobby();
     let browser = office.browser();
-    let page = office.enter(&browser, &office.door(&browser, &office.ask()));
+    let page = office.enter(&browser, &browser.ask(&office.ask()));
     assert_eq!(tenant_of(office, &page), office.tenants[0]);
 }
 
@@ -46,7 +46,7 @@ fn who_has_several_is_asked_each_time() {
     assert_eq!((offered, checked(&page)), (expected, vec![]), "nothing is chosen beforehand");
     let chosen = [("tenant", office.tenants[2].as_str())];
     assert_eq!(tenant_of(&office, &browser.submit(&page.form("post"), &chosen)), office.tenants[2]);
-    let again = office.door(&browser, &office.ask());
+    let again = browser.ask(&office.ask());
     assert!(again.has_field("tenant"), "{again:?}");
     assert_eq!(checked(&again), Vec::<String>::new(), "what was used last is first, not chosen");
 }
@@ -60,13 +60,17 @@ fn prompt_none_cannot_choose() {
     let named = silent.with("acr_values", &format!("tenant:{}", office.tenants[1]));
     let page = browser.get(&named.path());
     assert_eq!(page.params()["error"], "interaction_required", "a name chooses nothing");
+    let chosen = office.arrive_at(&browser, &office.ask(), &office.tenants[1]);
+    assert_eq!(tenant_of(&office, &chosen), office.tenants[1]);
+    let renewed = browser.get(&named.path());
+    assert_eq!(tenant_of(&office, &renewed), office.tenants[1], "but what was chosen before is renewed");
 }
 
 #[test]
 fn an_application_may_preselect() {
     let office = Office::with_tenants(3);
     let browser = office.signed_in();
-    let named = |value: &str| office.door(&browser, &office.ask().with("acr_values", value));
+    let named = |value: &str| browser.ask(&office.ask().with("acr_values", value));
     let wanted = &office.tenants[1];
     assert_eq!(checked(&named(&format!("tenant:{wanted}"))), [wanted.as_str()]);
     assert_eq!(checked(&named(&format!("urn:mace:silver tenant:{wanted}"))), [wanted.as_str()]);
@@ -85,7 +89,7 @@ fn the_last_used_stands_first() {
     for tenant in [2, 0, 3] {
         office.arrive_at(&browser, &office.ask(), &office.tenants[tenant]);
     }
-    let page = office.door(&browser, &office.ask());
+    let page = browser.ask(&office.ask());
     let expected = [3, 0, 2, 1].map(|number: usize| office.tenants[number].clone());
     assert_eq!(page.choices("tenant"), expected);
     assert_eq!(page.text().matches("class=\"badge\"").count(), 3, "those used before are marked");
@@ -98,8 +102,15 @@ fn search(browser: &Browser, page: &Page, words: &str) -> Page {
 #[test]
 fn a_search_does_not_mind_accents_or_case() {
     let names = [
-        "Gestoría Ibáñez", "Asesoría Núñez & Peña", "Bodegas Güell", "Talleres Çelik", "Panadería",
-        "Óptica Sol", "Àrea Límit", "Farmacia", "Ferretería",
+        "Gestoría Ibáñez",
+        "Asesoría Núñez & Peña",
+        "Bodegas Güell",
+        "Talleres Çelik",
+        "Panadería",
+        "Óptica Sol",
+        "Àrea Límit",
+        "Farmacia",
+        "Ferretería",
     ];
     let office = with_names(&names);
     let browser = office.browser();
@@ -120,7 +131,8 @@ fn a_search_does_not_mind_accents_or_case() {
     ] {
         let mut found = search(&browser, &page, words).choices("tenant");
         found.sort_unstable();
-        let expected: Vec<String> = expected.iter().map(|&number: &usize| office.tenants[number].clone()).collect();
+        let expected: Vec<String> =
+            expected.iter().map(|&number: &usize| office.tenants[number].clone()).collect();
         assert_eq!(found, expected, "{words}");
     }
     let found = search(&browser, &page, "guell");
@@ -186,7 +198,7 @@ fn what_is_not_the_users_cannot_be_chosen() {
 fn who_has_none_is_refused() {
     let office = Office { email: new_user(shared(), &[]), ..Office::new() };
     let browser = office.browser();
-    let page = office.enter(&browser, &office.door(&browser, &office.ask()));
+    let page = office.enter(&browser, &browser.ask(&office.ask()));
     assert_eq!(page.params()["error"], "access_denied");
     let silent = browser.get(&office.ask().with("prompt", "none").path());
     assert_eq!(silent.params()["error"], "access_denied");

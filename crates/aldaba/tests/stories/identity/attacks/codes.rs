@@ -35,7 +35,10 @@ fn mix_up_every_answer_names_its_issuer() {
     }
     let choice = office.enter(&browser, &browser.settle(browser.get(&office.ask().path())));
     let denied = browser.submit(&choice.form("post"), &[("decision", "deny")]);
-    assert_eq!((denied.params()["error"].as_str(), denied.params()["iss"].as_str()), ("access_denied", ISSUER));
+    assert_eq!(
+        (denied.params()["error"].as_str(), denied.params()["iss"].as_str()),
+        ("access_denied", ISSUER)
+    );
     let given = office.arrive(&browser, &office.ask());
     assert_eq!(given.params()["iss"], ISSUER);
     let posted = office.arrive(&browser, &office.ask().with("response_mode", "form_post"));

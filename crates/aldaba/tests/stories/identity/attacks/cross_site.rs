@@ -68,7 +68,7 @@ fn tenant_choice_csrf_nobody_chooses_for_another() {
     victim.tenant_page(&browser, &victim.ask());
     let foreign = attacker.tenant_page(&attackers, &attacker.ask()).value("ticket");
     victim.tokens();
-    let [signing_out, permissions] = [sign_out_ticket(&browser), sign_out_ticket(&attackers)];
+    let [signing_out, permissions] = [sign_out_ticket(&browser), permissions_ticket(&browser)];
     for ticket in [foreign.as_str(), "", "x", &signing_out, &permissions] {
         for tenant in &victim.tenants {
             let fields = [("ticket", ticket), ("tenant", tenant), ("decision", "allow")];
@@ -112,7 +112,8 @@ fn a_consent_that_was_not_given_is_not_taken_from_a_doubtful_answer() {
     let browser = office.browser();
     let asked = office.enter(&browser, &browser.settle(browser.get(&office.ask().path())));
     let (ticket, tenant) = (asked.value("ticket"), office.tenants[0].as_str());
-    let doubled = [("ticket", ticket.as_str()), ("tenant", tenant), ("decision", "deny"), ("decision", "allow")];
+    let doubled =
+        [("ticket", ticket.as_str()), ("tenant", tenant), ("decision", "deny"), ("decision", "allow")];
     assert!(!browser.post(TENANT, &doubled).has_code(), "both allowed and denied");
     for decision in ["", "maybe", "DENY"] {
         let fields = [("ticket", ticket.as_str()), ("tenant", tenant), ("decision", decision)];
@@ -151,7 +152,8 @@ fn revocation_csrf_nobody_revokes_for_another() {
 fn an_application_cannot_dodge_its_revocation_by_being_busy() {
     let office = office(1, &[]);
     let browser = office.signed_in();
-    let [older, newer] = [(); 2].map(|()| Tokens::of(&office.exchange(&office.code_in(&browser, &office.ask()))));
+    let [older, newer] =
+        [(); 2].map(|()| Tokens::of(&office.exchange(&office.code_in(&browser, &office.ask()))));
     let page = browser.get(PERMISSIONS);
     // Between the page and the click, the application refreshes what it got first.
     let busy = Tokens::of(&office.refresh(older.refresh()));
@@ -191,7 +193,8 @@ fn logout_csrf_nobody_is_signed_out_unasked() {
     let hint = [("id_token_hint", their_id.as_str())];
     let named = [("client_id", victim.app.id.as_str())];
     for fields in [&[][..], &hint[..], &named[..]] {
-        let asked = browser.settle(browser.get(&format!("/auth/core/connect/endsession?{}", encoded(fields))));
+        let asked =
+            browser.settle(browser.get(&format!("/auth/core/connect/endsession?{}", encoded(fields))));
         assert!(asked.has_field("ticket"), "the person is asked: {asked:?}");
         browser.settle(browser.post("/auth/core/connect/endsession", fields));
         assert!(is_signed_in(&browser), "{fields:?}");
@@ -205,12 +208,17 @@ fn logout_csrf_nobody_is_signed_out_unasked() {
 }
 
 #[test]
-fn a_foreign_form_takes_no_browsers_mark_away() {
+fn a_form_that_says_it_comes_from_another_site_is_not_read() {
     let office = office(1, &[]);
-    // A cross-site form is sent without cookies, but the answer's cookies are kept.
+    let ticket = sign_in_ticket(&office, &office.browser());
+    let tokens = office.tokens();
     for path in ["login", "logout", "tenant", "permissions"] {
-        let reply = office.form_call(path, &[("ticket", "x")]);
-        assert!(reply.headers.get("set-cookie").is_none(), "{path}: {reply:?}");
+        let fields = [("ticket", ticket.as_str()), ("username", &office.email), ("password", PASSWORD)];
+        let call = office.call(path).header("content-type", "application/x-www-form-urlencoded");
+        let reply = call.header("sec-fetch-site", "cross-site").body(encoded(&fields)).send();
+        assert_eq!((reply.status, reply.header("location")), (403, ""), "{path}: {reply:?}");
+        assert!(reply.headers.get("set-cookie").is_none(), "and takes no browser's mark away: {reply:?}");
     }
+    assert_eq!(office.userinfo(tokens.access()).status, 200);
     office.serve.is_well();
 }

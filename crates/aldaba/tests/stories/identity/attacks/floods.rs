@@ -16,7 +16,11 @@ const QUICK: Duration = Duration::from_secs(3);
 
 #[test]
 fn a_flood_of_sign_ins_is_bounded_and_everybody_else_is_served() {
-    let limits = ["identity.hashing_parallel=1", "identity.hashing_queue_max=4", "identity.address_failures_max=100000"];
+    let limits = [
+        "identity.hashing_parallel=1",
+        "identity.hashing_queue_max=4",
+        "identity.address_failures_max=100000",
+    ];
     let arguments: Vec<&str> = limits.iter().flat_map(|limit| ["--set", limit]).collect();
     let serve = Serve::start(Site::new(), &arguments);
     let office = Office::on(&serve, 1, &[]);
@@ -27,7 +31,8 @@ fn a_flood_of_sign_ins_is_bounded_and_everybody_else_is_served() {
     let (stop, answered, refused) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {
         for number in 0..20 {
-            let (office, form, mark, stop, answered, refused) = (&office, &form, &mark, &stop, &answered, &refused);
+            let (office, form, mark, stop, answered, refused) =
+                (&office, &form, &mark, &stop, &answered, &refused);
             scope.spawn(move || {
                 let browser = office.browser();
                 browser.set_cookie("aldaba-browser", mark);
@@ -54,7 +59,11 @@ fn a_flood_of_sign_ins_is_bounded_and_everybody_else_is_served() {
     });
     let computed = hashes(&serve) - before;
     assert_eq!(computed, answered.load(Ordering::Relaxed) as u64, "who is sent away costs nothing");
-    assert_eq!(office.arrive(&office.browser(), &office.ask()).status, 302, "and afterwards all is as before");
+    assert_eq!(
+        office.arrive(&office.browser(), &office.ask()).status,
+        302,
+        "and afterwards all is as before"
+    );
     serve.is_well();
 }
 
@@ -81,12 +90,8 @@ fn a_mebibyte_of_anything_is_too_much() {
     let office = office(1, &[]);
     let code = office.code(&office.ask());
     let huge = "x".repeat(MEBIBYTE);
-    let fields = [
-        ("grant_type", "authorization_code"),
-        ("code", &code),
-        ("redirect_uri", CALLBACK),
-        ("junk", &huge),
-    ];
+    let fields =
+        [("grant_type", "authorization_code"), ("code", &code), ("redirect_uri", CALLBACK), ("junk", &huge)];
     assert_eq!(oauth_error(&office.token_call(&fields), 413), "invalid_request");
     for path in ["connect/introspect", "connect/revocation"] {
         let [id, secret] = credentials(&office.app);
@@ -121,8 +126,8 @@ fn long_values_are_refused_before_they_are_looked_up() {
         assert_eq!(page.params()["error"], "invalid_request", "{name}");
         assert!(page.location().len() < 2048, "{name} is not sent back: {}", page.location().len());
     }
-    let most = "é".repeat(2048);
-    let page = office.arrive(&browser, &office.ask().with("state", &most).with("nonce", &most));
+    let (most, nonce) = ("é".repeat(2048), "n".repeat(4096));
+    let page = office.arrive(&browser, &office.ask().with("state", &most).with("nonce", &nonce));
     assert_eq!(page.params()["state"], most, "what may be sent comes back");
     office.serve.is_well();
 }

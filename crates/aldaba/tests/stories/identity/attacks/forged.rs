@@ -11,7 +11,7 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 
 use super::office;
-use crate::harness::{Keyring, Office, Tokens, encoded, opened, target};
+use crate::harness::{Call, Keyring, Office, Tokens, encoded, new_app, oauth_error, opened, target};
 
 fn part(value: &Value) -> String {
     URL_SAFE_NO_PAD.encode(value.to_string())
@@ -57,7 +57,8 @@ fn der(tag: u8, content: &[u8]) -> Vec<u8> {
 
 fn pem(label: &str, der: &[u8]) -> String {
     let text = STANDARD.encode(der);
-    let lines: Vec<&str> = text.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();
+    let lines: Vec<&str> =
+        text.as_bytes().chunks(64).map(|line| std::str::from_utf8(line).unwrap()).collect();
     format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"))
 }
 
@@ -70,8 +71,12 @@ fn public_key_forms(key: &Value) -> Vec<Vec<u8>> {
     let rsa = [0x30, 13, 6, 9, 0x2a, 0x86, 0x48, 0x86, 0xf7, 13, 1, 1, 1, 5, 0];
     let spki = der(0x30, &[&rsa[..], &der(3, &[&[0], &pkcs1[..]].concat())].concat());
     let pems = [pem("PUBLIC KEY", &spki), pem("RSA PUBLIC KEY", &pkcs1)];
-    let mut all = vec![key.to_string().into_bytes(), key["n"].as_str().unwrap().into(), n, pkcs1, spki, vec![]];
-    all.extend(pems.iter().flat_map(|pem| [pem.clone().into_bytes(), pem.trim().into(), pem.replace('\n', "").into()]));
+    let mut all =
+        vec![key.to_string().into_bytes(), key["n"].as_str().unwrap().into(), n, pkcs1, spki, vec![]];
+    all.extend(
+        pems.iter()
+            .flat_map(|pem| [pem.clone().into_bytes(), pem.trim().into(), pem.replace('\n', "").into()]),
+    );
     all
 }
 
@@ -83,7 +88,9 @@ fn alg_none_is_no_signature() {
     for alg in ["none", "None", "NONE", "nOnE", ""] {
         let forged = message(&json!({"alg": alg, "typ": "JWT", "kid": header["kid"]}), real.access());
         let signature = real.access().rsplit_once('.').unwrap().1;
-        for token in [format!("{forged}."), forged.clone(), format!("{forged}.{signature}"), format!("{forged}..")] {
+        for token in
+            [format!("{forged}."), forged.clone(), format!("{forged}.{signature}"), format!("{forged}..")]
+        {
             is_worthless(&office, &token, alg);
         }
     }
@@ -248,7 +255,7 @@ fn each_kind_of_token_is_good_for_its_own_use_only() {
     assert_eq!(hinted.params()["error"], "invalid_request", "an access token is no hint");
     let leaving = encoded(&[("id_token_hint", tokens.access())]);
     browser.get(&format!("/auth/core/connect/endsession?{leaving}")).is_refusal();
-    let other = office.with_app(crate::harness::new_app(office.serve, &[]));
+    let other = office.with_app(new_app(office.serve, &[]));
     let foreign = browser.get(&other.ask().with("id_token_hint", tokens.id()).path());
     assert_eq!(foreign.params()["error"], "invalid_request", "another application's id_token is no hint");
     office.serve.is_well();
@@ -261,7 +268,7 @@ fn another_servers_tokens_are_nothing_here() {
     for token in [foreign.access(), foreign.id()] {
         is_worthless(&here, token, "another server's");
     }
-    assert_eq!(crate::harness::oauth_error(&here.refresh(foreign.refresh()), 400), "invalid_grant");
+    assert_eq!(oauth_error(&here.refresh(foreign.refresh()), 400), "invalid_grant");
     here.serve.is_well();
 }
 
@@ -271,7 +278,7 @@ fn a_token_stands_in_the_header_or_the_body_and_nowhere_else() {
     let tokens = office.tokens();
     let query = encoded(&[("access_token", tokens.access())]);
     let url = format!("{}/auth/core/connect/userinfo?{query}", office.serve.public_url);
-    assert_eq!(crate::harness::Call::get(&url).send().status, 401, "addresses are written into logs");
+    assert_eq!(Call::get(&url).send().status, 401, "addresses are written into logs");
     let twice = office
         .call("connect/userinfo")
         .header("authorization", &format!("Bearer {}", tokens.access()))
@@ -279,12 +286,13 @@ fn a_token_stands_in_the_header_or_the_body_and_nowhere_else() {
         .body(query.clone())
         .send();
     assert_eq!(twice.status, 400);
-    let doubled = office.form_call("connect/userinfo", &[("access_token", tokens.access()), ("access_token", "x")]);
+    let doubled =
+        office.form_call("connect/userinfo", &[("access_token", tokens.access()), ("access_token", "x")]);
     assert_ne!(doubled.status, 200);
     for scheme in ["Basic", "Bearerx", "DPoP", "MAC"] {
         let url = format!("{}/auth/core/connect/userinfo", office.serve.public_url);
         let line = format!("{scheme} {}", tokens.access());
-        assert_eq!(crate::harness::Call::get(&url).header("authorization", &line).send().status, 401, "{scheme}");
+        assert_eq!(Call::get(&url).header("authorization", &line).send().status, 401, "{scheme}");
     }
     office.serve.is_well();
 }

@@ -1,7 +1,7 @@
 //! Attacks on where an answer goes: addresses that are almost a registered one, after sign-in and after sign-out.
 
 use super::office;
-use crate::harness::{Browser, Office, encoded, target};
+use crate::harness::{Browser, CALLBACK, Office, encoded, target};
 
 const HOME: &str = "https://app.example/callback";
 const BYE: &str = "https://app.example/bye";
@@ -47,8 +47,29 @@ fn almost(registered: &str) -> Vec<String> {
     .map(|before| format!("{before}{rest}"))
     .collect();
     let after = [
-        "/", "?", "#", "?x=1", "#x", "/..", "/../evil", "/%2e%2e/evil", "/.", "%2f", "%00", "%0d%0a", "%20", " ",
-        "\t", "\r\n", "\r\nlocation: https://evil.example", ";x", "&x", "x", ".evil.example", "\u{200b}", "\u{0}",
+        "/",
+        "?",
+        "#",
+        "?x=1",
+        "#x",
+        "/..",
+        "/../evil",
+        "/%2e%2e/evil",
+        "/.",
+        "%2f",
+        "%00",
+        "%0d%0a",
+        "%20",
+        " ",
+        "\t",
+        "\r\n",
+        "\r\nlocation: https://evil.example",
+        ";x",
+        "&x",
+        "x",
+        ".evil.example",
+        "\u{200b}",
+        "\u{0}",
     ];
     all.extend(after.iter().map(|after| format!("{registered}{after}")));
     all.extend([
@@ -79,8 +100,11 @@ fn open_redirect_an_address_that_is_almost_registered_is_not() {
     let given = office.arrive(&browser, &office.ask().with("redirect_uri", HOME));
     assert!(given.location().starts_with(&format!("{HOME}?code=")), "{given:?}");
     for uri in almost(HOME) {
-        for ask in [office.ask(), office.ask().with("response_mode", "form_post"), office.ask().with("prompt", "none")]
-        {
+        for ask in [
+            office.ask(),
+            office.ask().with("response_mode", "form_post"),
+            office.ask().with("prompt", "none"),
+        ] {
             browser.get(&ask.with("redirect_uri", &uri).path()).is_refusal();
         }
     }
@@ -101,7 +125,7 @@ fn open_redirect_not_even_to_say_that_something_is_wrong() {
         office.ask().without("redirect_uri"),
         office.ask().with("redirect_uri", ""),
         office.ask().and("redirect_uri", "https://evil.example/"),
-        office.ask().and("redirect_uri", crate::harness::CALLBACK),
+        office.ask().and("redirect_uri", CALLBACK),
         office.ask().and("client_id", &office.app.id),
     ] {
         let page = browser.get(&ask.path());
@@ -169,7 +193,7 @@ fn open_redirect_after_sign_out_neither() {
     let gone = nobody.get(&leaving(&office, BYE));
     assert_eq!((gone.status, gone.location()), (302, "https://app.example/bye?state=s"));
     let mut wrong = almost(BYE);
-    wrong.extend(["https://evil.example/".into(), crate::harness::CALLBACK.into()]);
+    wrong.extend(["https://evil.example/".into(), CALLBACK.into()]);
     for uri in wrong {
         for browser in [&signed_in, &nobody] {
             browser.get(&leaving(&office, &uri)).is_refusal();

@@ -1,7 +1,7 @@
 //! Attacks on refresh tokens: used again, used by another, raced for, and stretched.
 
 use super::office;
-use crate::harness::{Office, Tokens, at_once, claims, new_app, oauth_error};
+use crate::harness::{Office, Tokens, at_once, claims, new_app, oauth_error, within_seconds};
 
 #[test]
 fn a_refresh_token_that_comes_back_takes_its_family_down() {
@@ -137,11 +137,12 @@ fn who_lost_the_seat_gets_nothing_more() {
         office.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>());
         for reply in [office.refresh(tokens.refresh()), office.exchange(&code)] {
             let error = reply.json()["error"].as_str().unwrap().to_owned();
-            assert!(["invalid_grant", "invalid_client"].contains(&error.as_str()), "{arguments:?}: {reply:?}");
+            assert!(
+                ["invalid_grant", "invalid_client"].contains(&error.as_str()),
+                "{arguments:?}: {reply:?}"
+            );
         }
-        crate::harness::within_seconds(5, "every node to know", || {
-            office.userinfo(tokens.access()).status == 401
-        });
+        within_seconds(5, "every node to know", || office.userinfo(tokens.access()).status == 401);
         office.serve.is_well();
     }
 }

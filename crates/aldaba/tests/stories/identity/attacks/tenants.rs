@@ -1,7 +1,7 @@
 //! Attacks on the choice of a tenant: others', closed ones, and names that are almost one's own.
 
 use super::office;
-use crate::harness::{Tokens, claims};
+use crate::harness::{Tokens, claims, oauth_error};
 
 #[test]
 fn a_tenant_that_is_not_ones_own_cannot_be_chosen() {
@@ -12,7 +12,8 @@ fn a_tenant_that_is_not_ones_own_cannot_be_chosen() {
     let closed = office.tenants[2].clone();
     office.command(&["tenant", "disable", &closed]);
     let own = office.tenants[0].as_str();
-    let almost = [own.to_uppercase(), format!("{own} "), format!("{own}\0"), format!("{own}' OR '1'='1"), "%".into()];
+    let almost =
+        [own.to_uppercase(), format!("{own} "), format!("{own}\0"), format!("{own}' OR '1'='1"), "%".into()];
     let mut wrong = vec![foreign.as_str(), closed.as_str(), "nobody", "", " ", "*"];
     wrong.extend(almost.iter().map(String::as_str));
     for tenant in wrong {
@@ -52,6 +53,6 @@ fn a_tenant_that_was_closed_on_the_way_is_closed() {
     let browser = office.browser();
     let code = office.code_in(&browser, &office.ask());
     office.command(&["user", "leave", &office.email, &office.tenants[0]]);
-    assert_eq!(crate::harness::oauth_error(&office.exchange(&code), 400), "invalid_grant");
+    assert_eq!(oauth_error(&office.exchange(&code), 400), "invalid_grant");
     office.serve.is_well();
 }

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
 use super::office;
-use crate::harness::{Office, PASSWORD, SESSION, encoded};
+use crate::harness::{Office, PASSWORD, SESSION, encoded, oauth_error};
 
 /// The same ticket with one bit changed, in every region of it.
 fn tampered(ticket: &str) -> Vec<String> {
@@ -99,8 +99,8 @@ fn what_other_tokens_open_a_ticket_does_not_and_the_other_way_round() {
     }
     assert_eq!(office.userinfo(&ticket).status, 401);
     assert_eq!(office.introspect(&ticket)["active"], false);
-    assert_eq!(crate::harness::oauth_error(&office.refresh(&ticket), 400), "invalid_grant");
-    assert_eq!(crate::harness::oauth_error(&office.exchange(&ticket), 400), "invalid_grant");
+    assert_eq!(oauth_error(&office.refresh(&ticket), 400), "invalid_grant");
+    assert_eq!(oauth_error(&office.exchange(&ticket), 400), "invalid_grant");
     office.serve.is_well();
 }
 
