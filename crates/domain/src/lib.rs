@@ -7,6 +7,7 @@ pub mod change;
 pub mod event;
 mod event_kind;
 pub mod fault;
+pub mod filter;
 pub mod ids;
 pub mod invoicing;
 pub mod json;

@@ -1,0 +1,172 @@
+//! The grammar, by recursive descent: `or` of `and` of `not` of conditions and parentheses.
+
+use super::scan::{Placed, Token, scan};
+use super::{Comparison, Field, Filter, Kind, Likeness, Misread, Value};
+use crate::suggest::did_you_mean;
+use crate::time::Ticks;
+
+const CHARS_MAX: usize = 4000;
+const DEPTH_MAX: usize = 32;
+const CONDITIONS_MAX: usize = 100;
+
+pub(super) fn filter(text: &str) -> Result<Filter, Misread> {
+    let mut reader = Reader::new(text)?;
+    let filter = reader.any_of(0)?;
+    reader.end("there is more than one expression; join them with and / or")?;
+    Ok(filter)
+}
+
+/// Reads tokens one after the other.
+pub(super) struct Reader {
+    tokens: Vec<Placed>,
+    at: usize,
+    end: usize,
+    conditions: usize,
+}
+
+impl Reader {
+    pub(super) fn new(text: &str) -> Result<Self, Misread> {
+        if text.chars().nth(CHARS_MAX).is_some() {
+            let message = format!("there are more than {CHARS_MAX} characters");
+            return Err(Misread { column: CHARS_MAX + 1, message });
+        }
+        let (tokens, end) = scan(text)?;
+        Ok(Self { tokens, at: 0, end, conditions: 0 })
+    }
+
+    fn peek(&self) -> Option<&Token> {
+        self.tokens.get(self.at).map(|placed| &placed.token)
+    }
+
+    fn column(&self) -> usize {
+        self.tokens.get(self.at).map_or(self.end, |placed| placed.column)
+    }
+
+    fn wrong<T>(&self, message: impl Into<String>) -> Result<T, Misread> {
+        Err(Misread { column: self.column(), message: message.into() })
+    }
+
+    pub(super) fn takes(&mut self, token: &Token) -> bool {
+        let is_next = self.peek() == Some(token);
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    pub(super) fn takes_word(&mut self, keyword: &str) -> bool {
+        let is_next = matches!(self.peek(), Some(Token::Word(word)) if word.eq_ignore_ascii_case(keyword));
+        self.at += usize::from(is_next);
+        is_next
+    }
+
+    fn expect(&mut self, token: &Token, what: &str) -> Result<(), Misread> {
+        if self.takes(token) { Ok(()) } else { self.wrong(format!("{what} is missing here")) }
+    }
+
+    pub(super) fn end(&self, message: &str) -> Result<(), Misread> {
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => self.wrong(message),
+        }
+    }
+
+    fn any_of(&mut self, depth: usize) -> Result<Filter, Misread> {
+        let mut left = self.all_of(depth)?;
+        while self.takes_word("or") {
+            left = Filter::Or(Box::new(left), Box::new(self.all_of(depth)?));
+        }
+        Ok(left)
+    }
+
+    fn all_of(&mut self, depth: usize) -> Result<Filter, Misread> {
+        let mut left = self.one(depth)?;
+        while self.takes_word("and") {
+            left = Filter::And(Box::new(left), Box::new(self.one(depth)?));
+        }
+        Ok(left)
+    }
+
+    fn one(&mut self, depth: usize) -> Result<Filter, Misread> {
+        if depth > DEPTH_MAX {
+            return self.wrong(format!("there are more than {DEPTH_MAX} levels"));
+        }
+        if self.takes_word("not") {
+            return Ok(Filter::Not(Box::new(self.one(depth + 1)?)));
+        }
+        if self.takes(&Token::Open) {
+            let inner = self.any_of(depth + 1)?;
+            self.expect(&Token::Close, "a closing parenthesis")?;
+            return Ok(inner);
+        }
+        self.conditions += 1;
+        if self.conditions > CONDITIONS_MAX {
+            return self.wrong(format!("there are more than {CONDITIONS_MAX} conditions"));
+        }
+        self.condition()
+    }
+
+    fn condition(&mut self) -> Result<Filter, Misread> {
+        if let Some(Token::Word(word)) = self.peek()
+            && let Some(likeness) = Likeness::by_word(word)
+        {
+            self.at += 1;
+            return self.likeness(likeness);
+        }
+        let field = self.field()?;
+        let comparison = match self.peek() {
+            Some(Token::Word(word)) => Comparison::by_word(word),
+            _ => None,
+        };
+        let Some(comparison) = comparison else {
+            return self.wrong("an operator is missing here: eq, ne, gt, ge, lt or le");
+        };
+        self.at += 1;
+        Ok(Filter::Compare(field, comparison, self.value(field)?))
+    }
+
+    /// `(field, 'text')`
+    fn likeness(&mut self, likeness: Likeness) -> Result<Filter, Misread> {
+        self.expect(&Token::Open, "an opening parenthesis")?;
+        let column = self.column();
+        let field = self.field()?;
+        if field.kind() != Kind::Text {
+            let message = format!("{} is no text; only companyName and identifierNumber are", field.name());
+            return Err(Misread { column, message });
+        }
+        self.expect(&Token::Comma, "a comma")?;
+        let Value::Text(text) = self.value(field)? else { return self.wrong("a text is missing here") };
+        self.expect(&Token::Close, "a closing parenthesis")?;
+        Ok(Filter::Like(field, likeness, text))
+    }
+
+    pub(super) fn field(&mut self) -> Result<Field, Misread> {
+        let Some(Token::Word(word)) = self.peek() else { return self.wrong("a field is missing here") };
+        let Some(field) = Field::by_name(word) else {
+            let hint = did_you_mean(word, Field::ALL.iter().map(|field| field.name()));
+            return self.wrong(format!("there is no field \"{word}\"{hint}"));
+        };
+        self.at += 1;
+        Ok(field)
+    }
+
+    fn value(&mut self, field: Field) -> Result<Value, Misread> {
+        let read = match (field.kind(), self.peek()) {
+            (_, None) => return self.wrong("a value is missing here"),
+            (Kind::Number, Some(Token::Word(word))) => word.parse().ok().map(Value::Number),
+            (Kind::Text, Some(Token::Quoted(text))) => Some(Value::Text(text.clone())),
+            (Kind::Time, Some(Token::Word(text) | Token::Quoted(text))) => {
+                Ticks::parse_iso(text).map(Value::Time)
+            }
+            _ => None,
+        };
+        let Some(value) = read else {
+            let must = match field.kind() {
+                Kind::Number => "a whole number",
+                Kind::Text => "a text in single quotes",
+                Kind::Time => "a date as in 2026-11-15 or 2026-11-15T08:30:00Z",
+            };
+            return self.wrong(format!("{} is compared with {must}", field.name()));
+        };
+        self.at += 1;
+        Ok(value)
+    }
+}
