@@ -1,0 +1,52 @@
+// The application's side of the browser: a small server on localhost that notes what comes back, by its state.
+
+import { createServer } from 'node:http';
+
+export class Callbacks {
+  #server;
+  #come = new Map();
+  #quiet = new Set();
+
+  static async listen(port) {
+    const callbacks = new Callbacks();
+    callbacks.#server = createServer((request, response) => callbacks.#take(request, response));
+    // Chromium tries both addresses of localhost.
+    await new Promise((resolve, reject) => {
+      callbacks.#server.once('error', reject).listen(port, '127.0.0.1', resolve);
+    });
+    return callbacks;
+  }
+
+  async #take(request, response) {
+    const url = new URL(request.url, 'http://localhost');
+    let body = '';
+    for await (const piece of request) body += piece;
+    const params = request.method === 'POST' ? new URLSearchParams(body) : url.searchParams;
+    const state = params.get('state');
+    if (state) this.#come.set(state, { method: request.method, path: url.pathname, params });
+    if (this.#quiet.delete(state)) {
+      // No content: the browser stays on the page that it was on.
+      response.writeHead(204).end();
+      return;
+    }
+    response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
+    response.end('<!doctype html><html lang="en"><link rel="icon" href="data:,"><title>App</title><p>Back.</p>');
+  }
+
+  /** What came back with this state, once. */
+  take(state) {
+    const found = this.#come.get(state);
+    this.#come.delete(state);
+    return found;
+  }
+
+  /** Lets the browser stay where it is, the next time. */
+  stay(state) {
+    this.#quiet.add(state);
+  }
+
+  close() {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+}

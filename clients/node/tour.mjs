@@ -1,0 +1,261 @@
+// One way through all pages, as a person goes it, with a look at each.
+
+import { randomUUID } from 'node:crypto';
+
+import { SCOPE, check, claims, issuer, world } from './stage.mjs';
+
+const OUT_OF_BAND = 'urn:ietf:wg:oauth:2.0:oob';
+const WORDS = {
+  es: {
+    signIn: 'Iniciar sesión', wrong: 'No se ha podido iniciar la sesión', choose: 'Elegir organización',
+    asks: 'solicita acceso a sus datos', code: 'Copie este código', signedOut: 'Sesión cerrada',
+    unknown: 'Aplicación desconocida', other: 'English',
+  },
+  en: {
+    signIn: 'Sign in', wrong: 'We could not sign you in', choose: 'Choose an organisation',
+    asks: 'asks for access to your data', code: 'Copy this code', signedOut: 'You are signed out',
+    unknown: 'Unknown application', other: 'Español',
+  },
+};
+
+export async function tour(stage) {
+  const person = new Person(stage);
+  const first = await person.signsIn();
+  await person.sendsByForm();
+  await person.consents();
+  await person.carriesTheCode();
+  await person.takesAccessBack(first);
+  await person.signsOut();
+  await person.looksForATenant();
+  await person.looksInVain();
+  await person.isSentAway();
+  await person.goesAstray();
+}
+
+class Person {
+  constructor({ page, context, callbacks, users, show, lang, plain }) {
+    Object.assign(this, { page, context, callbacks, users, show, lang, plain, words: WORDS[lang] });
+  }
+
+  /** A request of an application, with a state by which its answer is known. */
+  #ask(client, more = {}) {
+    const state = randomUUID();
+    const asked = {
+      client_id: client.client_id, response_type: 'code', redirect_uri: world.callback, scope: SCOPE,
+      state, nonce: randomUUID(), ...more,
+    };
+    return { state, client, redirectUri: asked.redirect_uri, url: `${issuer}/connect/authorize?${new URLSearchParams(asked)}` };
+  }
+
+  async #press(locator) {
+    await Promise.all([this.page.waitForEvent('load'), locator.click()]);
+  }
+
+  #button(more = '') {
+    return this.page.locator(`main form[method=post] button${more}`).first();
+  }
+
+  async #heading(text) {
+    const heading = await this.page.locator('h1').innerText();
+    check(`the heading “${text}”`, heading.includes(text), heading);
+  }
+
+  async #enter(user, password = user.password) {
+    await this.page.locator('#username').fill(user.email);
+    await this.page.locator('#password').fill(password);
+    await this.#press(this.#button());
+  }
+
+  #mark(tenant) {
+    return this.page.locator('label.choice', { has: this.page.locator(`[value="${tenant}"]`) }).click();
+  }
+
+  async #choose(tenant) {
+    await this.#mark(tenant);
+    await this.#press(this.#button('[value=allow]'));
+  }
+
+  #arrived({ state }, method = 'GET') {
+    check('at the application', this.page.url().startsWith(world.callback), this.page.url());
+    const come = this.callbacks.take(state);
+    check(`${method} with the state`, come?.method === method, come);
+    check('RFC 9207’s iss', come.params.get('iss') === issuer, come);
+    return come.params;
+  }
+
+  async #post(path, fields, client) {
+    const { client_id, client_secret } = client;
+    const body = new URLSearchParams({ client_id, client_secret, ...fields });
+    const answer = await fetch(`${issuer}/connect/${path}`, { method: 'POST', body });
+    check(`${path} answers`, answer.status === 200, answer.status);
+    return answer.json();
+  }
+
+  #exchange(code, { client, redirectUri }) {
+    return this.#post('token', { grant_type: 'authorization_code', code, redirect_uri: redirectUri }, client);
+  }
+
+  async signsIn() {
+    const { two } = this.users;
+    const ask = this.#ask(world.site.clients.usual);
+    await this.page.goto(ask.url);
+    await this.#heading(this.words.signIn);
+    await this.show('sign-in');
+    await this.#press(this.page.locator('a.switch', { hasText: this.words.other }));
+    check('the other language', (await this.page.locator('html').getAttribute('lang')) !== this.lang);
+    await this.#press(this.page.locator('a.switch'));
+
+    await this.#enter(two, 'not this one');
+    const notice = await this.page.locator('#problem').innerText();
+    check('what is wrong', notice.includes(this.words.wrong), notice);
+    check('the name is kept', (await this.page.locator('#username').inputValue()) === two.email);
+    check('the password is not', (await this.page.locator('#password').inputValue()) === '');
+    await this.show('sign-in-wrong');
+
+    await this.#enter(two);
+    await this.#heading(this.words.choose);
+    check('nothing is chosen for the person', (await this.page.locator('[name=tenant]:checked').count()) === 0);
+    await this.show('tenant');
+    await this.#choose(two.tenants[1]);
+    const tokens = await this.#exchange(this.#arrived(ask).get('code'), ask);
+    check('the chosen tenant', claims(tokens.access_token)['svc.es.clientid'] === two.tenants[1], tokens);
+    return tokens;
+  }
+
+  async sendsByForm() {
+    const ask = this.#ask(world.site.clients.usual, { response_mode: 'form_post' });
+    await this.page.goto(ask.url);
+    // A page that sends itself is gone at once: the application lets the browser stay, the first time.
+    this.callbacks.stay(ask.state);
+    await this.#mark(this.users.two.tenants[0]);
+    await this.#button('[value=allow]').click();
+    await this.page.locator(`form[action="${world.callback}"]`).waitFor();
+    if (this.plain) await this.#button().click();
+    await this.#waitFor(() => this.callbacks.take(ask.state), 'the form is sent');
+    await this.show('form-post');
+    await this.#press(this.#button());
+    const params = this.#arrived(ask, 'POST');
+    check('an id_token beside the code', params.get('code') && params.get('id_token'), [...params]);
+    await this.#exchange(params.get('code'), ask);
+  }
+
+  async #waitFor(look, what) {
+    for (let looks = 0; looks < 200; looks += 1) {
+      if (look()) return;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    check(what, false);
+  }
+
+  async consents() {
+    const no = this.#ask(world.site.clients.consent);
+    await this.page.goto(no.url);
+    await this.#heading(this.words.asks);
+    await this.show('consent');
+    await this.#press(this.#button('[value=deny]'));
+    const denied = this.#arrived(no);
+    check('access_denied', denied.get('error') === 'access_denied', [...denied]);
+
+    const yes = this.#ask(world.site.clients.consent);
+    await this.page.goto(yes.url);
+    await this.#choose(this.users.two.tenants[0]);
+    await this.#exchange(this.#arrived(yes).get('code'), yes);
+  }
+
+  async carriesTheCode() {
+    const ask = this.#ask(world.site.clients.usual, { redirect_uri: OUT_OF_BAND });
+    await this.page.goto(ask.url);
+    await this.#choose(this.users.two.tenants[1]);
+    await this.#heading(this.words.code);
+    await this.show('code');
+    const code = await this.page.locator('#code').inputValue();
+    await this.#exchange(code, ask);
+  }
+
+  async takesAccessBack(tokens) {
+    await this.page.goto(`${issuer}/permissions`);
+    const entries = this.page.locator('li.access');
+    const number = await entries.count();
+    check('three accesses: an application for two tenants, another for one', number === 3, number);
+    await this.show('permissions');
+    for (let left = number; left > 0; left -= 1) {
+      await entries.first().locator('summary').click();
+      if (left === number) await this.show('permissions-open');
+      await this.#press(entries.first().locator('form button'));
+      check('a word that it is done', (await this.page.locator('#notice').count()) === 1);
+      check('one less', (await entries.count()) === left - 1);
+      if (left === number) await this.show('permissions-taken-back');
+    }
+    await this.show('permissions-none');
+    const headers = { authorization: `Bearer ${tokens.access_token}` };
+    const answer = await fetch(`${issuer}/connect/userinfo`, { headers });
+    check('the token is worth nothing', answer.status === 401, answer.status);
+  }
+
+  async signsOut() {
+    await this.#press(this.page.locator('header a'));
+    await this.show('sign-out');
+    await this.#press(this.#button());
+    await this.#heading(this.words.signedOut);
+    await this.show('signed-out');
+    await this.page.goto(`${issuer}/permissions`);
+    await this.#heading(this.words.signIn);
+    await this.show('sign-in-for-permissions');
+  }
+
+  async looksForATenant() {
+    const { many } = this.users;
+    const ask = this.#ask(world.site.clients.consent, { login_hint: many.email });
+    await this.page.goto(ask.url);
+    check('the hint', (await this.page.locator('#username').inputValue()) === many.email);
+    await this.#enter(many);
+    await this.show('consent-many');
+    await this.#search('ibanez');
+    check('one found', (await this.page.locator('label.choice').count()) === 1);
+    await this.show('consent-found');
+    await this.#choose('t-2');
+    this.tokens = await this.#exchange(this.#arrived(ask).get('code'), ask);
+  }
+
+  /** Another application, which asks for no consent. */
+  async looksInVain() {
+    await this.page.goto(this.#ask(world.site.clients.usual).url);
+    await this.#heading(this.words.choose);
+    await this.show('tenant-many');
+    await this.#search('nada');
+    check('nothing found', (await this.page.locator('div.empty').count()) === 1);
+    await this.show('tenant-none');
+  }
+
+  async #search(words) {
+    await this.page.locator('#q').fill(words);
+    await this.#press(this.page.locator('form.search button'));
+  }
+
+  /** An application ends the session: at once with an id_token, after a question without. */
+  async isSentAway() {
+    const back = new URL('/signed-out', world.callback).href;
+    const end = (fields) => `${issuer}/connect/endsession?${new URLSearchParams(fields)}`;
+    const { client_id } = world.site.clients.consent;
+    const state = randomUUID();
+    await this.page.goto(end({ client_id, post_logout_redirect_uri: back, state }));
+    await this.show('sign-out-asked');
+    await this.page.goto(end({ id_token_hint: this.tokens.id_token, post_logout_redirect_uri: back, state }));
+    check('back at the application', this.page.url() === `${back}?state=${state}`, this.page.url());
+    check('the state', this.callbacks.take(state)?.path === '/signed-out');
+  }
+
+  async goesAstray() {
+    const nobody = this.#ask({ client_id: 'nobody' });
+    const answer = await this.page.goto(nobody.url);
+    check('400', answer.status() === 400, answer.status());
+    await this.#heading(this.words.unknown);
+    await this.page.locator('summary').click();
+    await this.show('error');
+    const foreign = this.#ask(world.site.clients.usual, { redirect_uri: 'https://elsewhere.example/' });
+    check('no way there', (await this.page.goto(foreign.url)).status() === 400);
+    await this.show('error-way-back');
+    check('404', (await this.page.goto(`${issuer}/nowhere`)).status() === 404);
+    await this.show('error-not-found');
+  }
+}

@@ -1,0 +1,127 @@
+// Chromium goes through every page: in both languages, light and dark, on a desk and on a phone, with scripts
+// and without. Nothing may leave this machine, nothing may break the pages' policy, and axe may find nothing
+// serious. What was seen lies in target/screenshots afterwards.
+
+import { mkdirSync, rmSync } from 'node:fs';
+import axe from 'axe-core';
+import { chromium } from 'playwright-core';
+
+import { Callbacks } from './callbacks.mjs';
+import { check, done, version, world } from './stage.mjs';
+import { tour } from './tour.mjs';
+
+const SIZES = { desk: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
+const LOCALES = { es: 'es-ES', en: 'en-GB' };
+const LOCAL = new Set(['127.0.0.1', 'localhost']);
+const FLAGS = [
+  '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync',
+  // Whatever a page might ask for, there is nobody else.
+  '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1',
+];
+
+/** Every way to look at the pages. `axe` has the policy off, because it has to add its own script. */
+function ways() {
+  const all = [];
+  for (const lang of ['es', 'en']) {
+    for (const theme of ['light', 'dark']) {
+      for (const size of ['desk', 'phone']) all.push({ lang, theme, size, kind: 'seen' });
+      all.push({ lang, theme, size: (lang === 'es') === (theme === 'light') ? 'phone' : 'desk', kind: 'axe' });
+    }
+    all.push({ lang, theme: lang === 'es' ? 'dark' : 'light', size: 'phone', kind: 'plain' });
+  }
+  return all;
+}
+
+async function walk(browser, callbacks, users, way) {
+  const name = `${way.lang}-${way.theme}-${way.size}`;
+  const context = await browser.newContext({
+    locale: LOCALES[way.lang],
+    colorScheme: way.theme,
+    viewport: SIZES[way.size],
+    isMobile: way.size === 'phone',
+    hasTouch: way.size === 'phone',
+    javaScriptEnabled: way.kind !== 'plain',
+    bypassCSP: way.kind === 'axe',
+    reducedMotion: 'reduce',
+  });
+  context.setDefaultTimeout(20_000);
+  const troubles = [];
+  context.on('request', (request) => {
+    if (!LOCAL.has(new URL(request.url()).hostname)) troubles.push(`asked elsewhere: ${request.url()}`);
+  });
+  context.on('console', (message) => {
+    // A page that says what went wrong has the status to match, which the console mentions.
+    if (!/^Failed to load resource: the server responded with a status of 4/.test(message.text())) {
+      troubles.push(`console: ${message.text()}`);
+    }
+  });
+  context.on('weberror', (error) => troubles.push(`script: ${error.error()}`));
+  const page = await context.newPage();
+  let count = 0;
+  const show = async (title) => {
+    count += 1;
+    check(`${title} in ${way.lang}`, (await page.locator('html').getAttribute('lang')) === way.lang, page.url());
+    await fits(page, title, way);
+    if (way.kind === 'axe') await audit(page, `${name} ${title}`);
+    else await picture(page, `${title}-${name}${way.kind === 'plain' ? '-plain' : ''}`, way);
+  };
+  try {
+    await tour({ page, context, callbacks, users, show, lang: way.lang, plain: way.kind === 'plain' });
+  } catch (error) {
+    await page.screenshot({ path: `${world.screenshots}/FAILED-${name}-${way.kind}.png` }).catch(() => {});
+    error.message = `${name} (${way.kind}) at ${page.url()}: ${error.message}`;
+    throw error;
+  }
+  check(`nothing unusual in ${name} (${way.kind})`, troubles.length === 0, troubles);
+  await context.close();
+  return count;
+}
+
+/** What a person sees and, where there is more below, the whole page on a screen that is tall enough. */
+async function picture(page, name, { size }) {
+  const shoot = (path) => page.screenshot({ path: `${world.screenshots}/${path}.png`, animations: 'disabled' });
+  await shoot(name);
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  if (height <= SIZES[size].height) return;
+  await page.setViewportSize({ ...SIZES[size], height });
+  await shoot(`${name}-whole`);
+  await page.setViewportSize(SIZES[size]);
+}
+
+/** Nothing sticks out to the right. */
+async function fits(page, title, way) {
+  const box = await page.evaluate(() => [document.documentElement.scrollWidth, document.documentElement.clientWidth]);
+  check(`${title} fits its width (${way.size})`, box[0] <= box[1], box);
+}
+
+async function audit(page, where) {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical');
+  const told = grave.map(({ id, help, nodes }) => `${id} (${help}): ${nodes.map(({ html }) => html).join(' ')}`);
+  check(`axe finds nothing serious: ${where}`, told.length === 0, told);
+}
+
+rmSync(world.screenshots, { recursive: true, force: true });
+mkdirSync(world.screenshots, { recursive: true });
+const callbacks = await Callbacks.listen(world.callback_port);
+const browser = await chromium.launch({
+  executablePath: process.env.ALDABA_TEST_CHROMIUM, args: FLAGS, chromiumSandbox: false,
+});
+const waiting = ways();
+const number = waiting.length;
+let pages = 0;
+try {
+  await Promise.all(world.site.users.browsers.map(async (users) => {
+    for (let way = waiting.shift(); way; way = waiting.shift()) {
+      const seen = await walk(browser, callbacks, users, way);
+      pages += seen;
+    }
+  }));
+} finally {
+  await browser.close();
+  callbacks.close();
+}
+const versions = `${browser.version()} with playwright-core ${version('playwright-core')}, axe ${version('axe-core')}`;
+done(`${versions}, ${number} tours, ${pages} pages`);

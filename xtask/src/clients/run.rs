@@ -1,0 +1,88 @@
+//! The clients, one after the other, each with a bound on its time.
+
+use std::{path::Path, process::Command, time::Duration};
+
+use super::{
+    Places,
+    prepare::Kit,
+    process::{Process, now},
+};
+use crate::failure::Failure;
+
+/// What a client is run by.
+#[derive(Clone, Copy, Debug)]
+enum By {
+    Python,
+    Node,
+    Itself,
+}
+
+#[derive(Debug)]
+struct Client {
+    name: &'static str,
+    by: By,
+    /// Its source in the folder of its language.
+    source: &'static str,
+    seconds_max: u64,
+}
+
+const CLIENTS: [Client; 6] = [
+    Client { name: "Authlib", by: By::Python, source: "with_authlib.py", seconds_max: 90 },
+    Client {
+        name: "requests-oauthlib",
+        by: By::Python,
+        source: "with_requests_oauthlib.py",
+        seconds_max: 90,
+    },
+    Client { name: "openid-client", by: By::Node, source: "with_openid_client.mjs", seconds_max: 90 },
+    Client { name: "oauth4webapi", by: By::Node, source: "with_oauth4webapi.mjs", seconds_max: 90 },
+    Client { name: "openidconnect", by: By::Itself, source: "", seconds_max: 90 },
+    Client { name: "Chromium", by: By::Node, source: "with_chromium.mjs", seconds_max: 300 },
+];
+
+/// Runs all of them, also after one has failed: a change that breaks one often breaks others, and how they
+/// differ says what it was.
+pub(super) fn all(kit: &Kit, places: &Places, world: &Path) -> Result<(), Failure> {
+    let mut failed = Vec::new();
+    for client in &CLIENTS {
+        let started = now();
+        let mut process = Process::start(client.name, &mut command(client, kit, places, world))?;
+        let result = process.finish(Duration::from_secs(client.seconds_max));
+        let seconds = started.elapsed().as_secs_f64();
+        match result {
+            // A client's last line says what it has seen.
+            Ok(()) => {
+                let last = process.said().lines().last().unwrap_or_default();
+                println!("{}: {last} ({seconds:.1} s)", client.name);
+            }
+            Err(told) => {
+                println!("{told}\n{}: FAILED after {seconds:.1} s", client.name);
+                failed.push(client.name);
+            }
+        }
+    }
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::work(format!("these clients failed: {}", failed.join(", "))))
+}
+
+fn command(client: &Client, kit: &Kit, places: &Places, world: &Path) -> Command {
+    let mut command = match client.by {
+        By::Python => {
+            let mut python = Command::new(&kit.python);
+            python.arg("-B").arg(places.sources.join("python").join(client.source));
+            python
+        }
+        By::Node => {
+            let mut node = Command::new("node");
+            node.arg(kit.node.join(client.source));
+            node
+        }
+        By::Itself => Command::new(&kit.rust),
+    };
+    // Whatever proxy this machine has, loopback is not behind it.
+    command.arg(world).env("NO_PROXY", "localhost,127.0.0.1").env("no_proxy", "localhost,127.0.0.1");
+    command.env("ALDABA_TEST_CHROMIUM", &kit.chromium);
+    command
+}
