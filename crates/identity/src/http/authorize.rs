@@ -70,6 +70,14 @@ impl Identity {
         format!("{}/{rest}", self.settings.base_path())
     }
 
+    /// The same, in the language that was picked.
+    pub(crate) fn path_in(&self, visit: &Visit, page: &str) -> String {
+        match visit.picked() {
+            Some(lang) => self.path(&format!("{page}?{}", query([("lang", lang)]))),
+            None => self.path(page),
+        }
+    }
+
     /// A live session of a user who may sign in.
     pub(crate) async fn signed_in(&self, visit: &Visit) -> store::Result<Option<SignedIn>> {
         let Some(id) = &visit.session else { return Ok(None) };

@@ -235,7 +235,7 @@ impl Identity {
             (Errand::Authorize(asked), Some(client)) => {
                 self.proceed(&visit, asked, client, ticket.started_at(), None).await?
             }
-            _ => answer::redirect(&self.path("permissions")),
+            _ => answer::redirect(&self.path_in(&visit, "permissions")),
         };
         let next = self.with_browser(next, Some(&browser));
         Ok(with_cookie(next, self.cookies.set(self.cookies.session, &id)))

@@ -60,7 +60,7 @@ struct Held {
 impl Identity {
     async fn show_permissions(&self, visit: &Visit, revoked: Option<&str>) -> Result<Answer, Failed> {
         let Some(SignedIn { user, .. }) = self.signed_in(visit).await? else {
-            return Ok(answer::redirect(&self.path("login")));
+            return Ok(answer::redirect(&self.path_in(visit, "login")));
         };
         let held = self.held(&user.id).await?;
         let (ticket, browser) = self.ticket(visit, Errand::Permissions, self.clock.now())?;
@@ -92,7 +92,7 @@ impl Identity {
             given_name: &user.given_name,
             applications: &applications,
             notice: notice.as_deref(),
-            sign_out: &self.path("logout"),
+            sign_out: &self.path(&format!("logout?{}", query([("lang", lang.tag())]))),
         };
         let page = answer::page(StatusCode::OK, pages::permissions(&model), None);
         Ok(self.with_browser(page, browser.as_ref()))
@@ -105,13 +105,13 @@ impl Identity {
             Opened::Valid(ticket) if matches!(ticket.errand, Errand::Permissions)
         );
         let Some(SignedIn { user, .. }) = self.signed_in(visit).await?.filter(|_| is_theirs) else {
-            return Ok(answer::redirect(&self.path("permissions")));
+            return Ok(answer::redirect(&self.path_in(visit, "permissions")));
         };
         let key = form.get("access").unwrap_or_default();
         let held = self.held(&user.id).await?;
         let Some(one) = held.into_iter().find(|one| one.grants.iter().any(|grant| grant.as_str() == key))
         else {
-            return Ok(answer::redirect(&self.path("permissions")));
+            return Ok(answer::redirect(&self.path_in(visit, "permissions")));
         };
         let note = "withdrawn by the user";
         let gone = self.store.withdraw(&one.access, self.clock.now(), &visit.trace, note).await?;

@@ -8,7 +8,7 @@ use axum::http::{HeaderMap, StatusCode};
 use domain::secret::url_safe;
 use domain::{GrantId, Scope, Scopes, Secret, Ticks};
 use serde::Serialize;
-use store::{Client, Code, CodeTaken, Grant, NewGrant, RefreshRotated, Rotation, Seat, Taking, Trace};
+use store::{Client, Code, CodeTaken, Grant, NewGrant, Pkce, RefreshRotated, Rotation, Seat, Taking, Trace};
 
 use super::answer::{self, Answer};
 use super::body;
@@ -86,6 +86,7 @@ impl Identity {
         let proof = Proof {
             redirect_uri: form.get("redirect_uri").map(Into::into),
             verifier: form.get("code_verifier").map(Into::into),
+            is_required: client.pkce == Pkce::Required,
         };
         let refresh = Secret::new(self.random.token());
         let made = self.grant_maker(client, refresh.clone(), now);
@@ -252,14 +253,16 @@ impl Identity {
 struct Proof {
     redirect_uri: Option<String>,
     verifier: Option<String>,
+    /// Whether the client must use PKCE by now, whatever it had to when it asked.
+    is_required: bool,
 }
 
 impl Proof {
     fn fits(&self, binding: &Binding) -> bool {
         let is_same_address = self.redirect_uri.as_deref() == Some(&binding.redirect_uri);
-        let is_proved = binding.ignores_pkce
+        let is_proved = (binding.ignores_pkce && !self.is_required)
             || match (&binding.challenge, &self.verifier) {
-                (None, None) => true,
+                (None, None) => !self.is_required,
                 (Some(challenge), Some(verifier)) => proves(verifier, challenge),
                 // A verifier without a challenge: somebody took the challenge out of the request.
                 (None, Some(_)) | (Some(_), None) => false,
