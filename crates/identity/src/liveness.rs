@@ -39,18 +39,14 @@ impl Liveness {
         if let Some(answer) = known.filter(|answer| now.since(answer.asked_at) < FRESH) {
             return Ok(answer.is_live);
         }
-        match self.store.grant_is_live(grant).await {
-            Ok(is_live) => {
-                self.learn(grant, Answer { is_live, asked_at: now });
-                Ok(is_live)
-            }
-            Err(error) => match known.filter(|answer| now.since(answer.asked_at) < STALE) {
-                Some(answer) => Ok(answer.is_live),
-                None => Err(error),
-            },
+        let asked = self.store.grant_is_live(grant).await;
+        if let Ok(is_live) = asked {
+            self.learn(grant, Answer { is_live, asked_at: now });
         }
+        asked.or_else(|error| lasting(known, now).ok_or(error))
     }
 
+    /// Keeps an answer, unless something younger is known.
     fn learn(&self, grant: &GrantId, answer: Answer) {
         let mut known = self.known.lock();
         if known.len() >= ENTRIES_MAX {
@@ -67,5 +63,26 @@ impl Liveness {
     pub(crate) fn revoked(&self, grant: &GrantId) {
         let asked_at = self.clock.now().next();
         self.known.lock().insert(grant.clone(), Answer { is_live: false, asked_at });
+    }
+}
+
+/// What an earlier answer is still worth while the store is silent.
+fn lasting(known: Option<Answer>, now: Ticks) -> Option<bool> {
+    known.filter(|answer| now.since(answer.asked_at) < STALE).map(|answer| answer.is_live)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_outlasts_a_silent_store_for_less_than_five_seconds() {
+        let asked_at = Ticks(639_000_000_000_000_000);
+        let known = |is_live| Some(Answer { is_live, asked_at });
+        let after = |milliseconds| asked_at + Duration::from_millis(milliseconds);
+        assert_eq!(lasting(known(true), after(4999)), Some(true));
+        assert_eq!(lasting(known(false), after(4999)), Some(false));
+        assert_eq!(lasting(known(true), after(5000)), None);
+        assert_eq!(lasting(None, after(0)), None);
     }
 }

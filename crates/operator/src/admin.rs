@@ -101,7 +101,10 @@ impl Admin {
             Some(id) => TenantId::new(checked_id("tenant id", id)?),
             None => TenantId::from(self.random.guid()),
         };
-        let short_code = short_code.unwrap_or_else(|| id.as_str().split('-').next().unwrap_or_default());
+        let short_code = short_code.unwrap_or_else(|| match Guid::parse(id.as_str()) {
+            Some(_) => id.as_str().split('-').next().unwrap_or_default(),
+            None => id.as_str(),
+        });
         let tenant = Tenant {
             name: checked_name(name)?,
             short_code: checked_id("short code", short_code)?,

@@ -1,6 +1,8 @@
 //! The one dispatcher: what comes next in a sign-in. A second factor will be a step between the
 //! password and the tenant.
 
+use std::time::Duration;
+
 use domain::{TenantId, Ticks};
 use store::{Client, Consent, Grant, Seat, Session};
 
@@ -86,10 +88,9 @@ fn is_fit(at: &Situation<'_>, session: &Session) -> bool {
     // A sign-in for this very errand is enough, however long the user then takes to choose.
     let is_fresh = session.authenticated_at >= at.started_at;
     let asks_anew = at.asked.prompt.login || at.asked.prompt.select_account;
-    let is_young = at
-        .asked
-        .max_age_seconds
-        .is_none_or(|seconds| at.now.since(session.authenticated_at).as_secs() <= seconds && seconds > 0);
+    let age = at.now.since(session.authenticated_at);
+    let is_young =
+        at.asked.max_age_seconds.is_none_or(|seconds| seconds > 0 && age <= Duration::from_secs(seconds));
     is_hinted(at, session) && (is_fresh || (!asks_anew && is_young))
 }
 

@@ -33,6 +33,7 @@ pub(crate) struct SignOutErrand {
     /// Where to go afterwards, and what to take along.
     pub(crate) uri: Option<String>,
     pub(crate) state: Option<String>,
+    pub(crate) ui_locales: Option<String>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

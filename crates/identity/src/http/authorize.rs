@@ -98,8 +98,9 @@ impl Identity {
             Some(id) => self.active_client(&id).await?,
             None => None,
         };
-        let client = client.ok_or(Unanswerable::Client)?;
-        let reply = request::reply(params, &client)?;
+        let speak = |why: Unanswerable| Failed::from(why).speaking(params.get("ui_locales"));
+        let client = client.ok_or(Unanswerable::Client).map_err(speak)?;
+        let reply = request::reply(params, &client).map_err(speak)?;
         let asked = self.hinted(params, &client).and_then(|hinted| {
             request::authorization(params, reply.clone(), &client, hinted.map(|hint| hint.sub))
         });

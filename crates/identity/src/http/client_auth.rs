@@ -70,7 +70,11 @@ impl Refused {
             |status, error, error_description| answer::json(status, &ErrorBody { error, error_description });
         match self {
             Self::OAuth(error) => body(StatusCode::BAD_REQUEST, error.code, &error.description),
-            Self::NotAForm(not) => body(not.status(), "invalid_request", not.description()),
+            // RFC 6749 has one status for a malformed request, whatever is malformed about it.
+            Self::NotAForm(not @ NotAForm::TooLong) => {
+                body(not.status(), "invalid_request", not.description())
+            }
+            Self::NotAForm(not) => body(StatusCode::BAD_REQUEST, "invalid_request", not.description()),
             Self::Client { by_basic } => {
                 let description = "the client is unknown or disabled, or its secret is wrong";
                 let mut answer = body(StatusCode::UNAUTHORIZED, "invalid_client", description);

@@ -93,6 +93,7 @@ impl Identity {
             client: client.map(|client| client.id),
             uri: uri.map(Into::into),
             state: params.get("state").map(Into::into),
+            ui_locales: params.get("ui_locales").map(Into::into),
         };
         let Some(signed_in) = self.signed_in(visit).await? else {
             return self.signed_out(visit, &errand).await;
@@ -134,9 +135,9 @@ impl Identity {
             return self.signed_out(visit, &errand).await;
         };
         let application = self.asking(&errand).await?.map(|client| client.name);
-        let destination = errand.uri.clone();
+        let (destination, ui_locales) = (errand.uri.clone(), errand.ui_locales.clone());
         let (ticket, browser) = self.ticket(visit, Errand::SignOut(errand), self.clock.now())?;
-        let lang = visit.lang(None);
+        let lang = visit.lang(ui_locales.as_deref());
         let here = |lang: &str| query([("ticket", ticket.as_str()), ("lang", lang)]);
         let model = SignOut {
             lang,

@@ -143,7 +143,7 @@ fn fault(error: tokio_postgres::Error) -> StoreError {
     };
     match db.code() {
         &SqlState::DISK_FULL => StoreError::Full(db.message().to_owned()),
-        code if ["08", "57", "53"].iter().any(|class| code.code().starts_with(class)) => {
+        code if ["08", "57", "53", "3D"].iter().any(|class| code.code().starts_with(class)) => {
             StoreError::Unavailable(db.message().to_owned())
         }
         _ => StoreError::internal(format!("{}: {}", db.code().code(), db.message())),

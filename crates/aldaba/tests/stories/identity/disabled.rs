@@ -29,7 +29,6 @@ impl Scene {
         signed_in.set_cookie(SESSION, &browser.cookie(SESSION).unwrap());
         let code = office.code_in(&signed_in, &office.ask());
         let tokens = Tokens::of(&office.exchange(&office.code_in(&signed_in, &office.ask())));
-        assert_eq!(office.userinfo(tokens.access()).status, 200);
         Self { office, at_door, choosing: (browser, choosing), signed_in, code, tokens }
     }
 
@@ -67,6 +66,11 @@ fn asks_to_sign_in(page: &Page) {
 fn a_disabled_user() {
     let scene = Scene::set();
     let office = &scene.office;
+    assert_eq!(
+        office.userinfo(scene.tokens.access()).status,
+        200,
+        "it was good, and that was just looked up"
+    );
     office.command(&["user", "disable", &office.email]);
     asks_to_sign_in(&scene.signed_in.ask(&office.ask()));
     let silent = scene.signed_in.get(&office.ask().with("prompt", "none").path());
