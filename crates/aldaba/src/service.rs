@@ -80,11 +80,11 @@ impl Service {
         let public = identity::router(self.identity.clone()).merge(health::probes(health.clone()));
         let operators =
             operator::router(desk).merge(health::probes(health.clone())).merge(health::metrics(health));
-        let side = |side, router: Router| {
-            let trusted_proxies = self.config.server.trusted_proxies.clone();
-            let with = Outermost::new(side, &*random, &self.measures, trusted_proxies);
-            finished(router, with)
-        };
+        let side = |side| Outermost::new(side, &*random, &self.measures);
+        let server = &self.config.server;
+        let is_https = [&server.base_url, &server.auth_url].iter().any(|url| url.starts_with("https://"));
+        let outside = side("public").behind(server.trusted_proxies.clone()).over_https(is_https);
+        let (public, operators) = (finished(public, outside), finished(operators, side("operator")));
         let housekeeping = tokio::spawn(housekeeping::run(
             self.store.clone(),
             clock,
@@ -92,8 +92,8 @@ impl Service {
             stopped.clone(),
         ));
         let keys = tokio::spawn(self.identity.tend(stopped.clone()));
-        let public = tokio::spawn(self.public.serve(side("public", public), stopped.clone()));
-        let operators = tokio::spawn(self.operator.serve(side("operator", operators), stopped));
+        let public = tokio::spawn(self.public.serve(public, stopped.clone()));
+        let operators = tokio::spawn(self.operator.serve(operators, stopped));
         ending.told().await;
         tracing::info!("stopping: no new requests, those under way finish");
         draining.store(true, Ordering::Relaxed);

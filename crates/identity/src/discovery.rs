@@ -1,5 +1,6 @@
 //! The configuration document: what this provider offers, and nothing that it does not.
 
+use axum::http::HeaderValue;
 use bytes::Bytes;
 use domain::Scope;
 use serde_json::json;
@@ -9,7 +10,7 @@ use crate::settings::Settings;
 
 pub(crate) struct Discovery {
     pub(crate) body: Bytes,
-    pub(crate) etag: String,
+    pub(crate) etag: HeaderValue,
 }
 
 impl Discovery {

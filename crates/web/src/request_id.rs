@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::extract::{MatchedPath, Request, State};
-use axum::http::header::{HeaderName, HeaderValue};
+use axum::http::header::{HeaderName, HeaderValue, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
 use axum::middleware::Next;
 use axum::response::Response;
 use domain::{Guid, Random};
@@ -27,17 +27,26 @@ pub struct Outermost {
     ids: RequestIds,
     measures: SideMeasures,
     trusted_proxies: Vec<IpNet>,
+    is_https: bool,
 }
 
 impl Outermost {
-    /// For the listener of this name, behind proxies whose word counts for where a request comes from.
-    pub fn new(
-        side: &'static str,
-        random: &dyn Random,
-        measures: &Measures,
-        trusted_proxies: Vec<IpNet>,
-    ) -> Self {
-        Self { ids: RequestIds::new(random), measures: measures.side(side), trusted_proxies }
+    /// For the listener of this name.
+    pub fn new(side: &'static str, random: &dyn Random, measures: &Measures) -> Self {
+        let (ids, measures) = (RequestIds::new(random), measures.side(side));
+        Self { ids, measures, trusted_proxies: Vec::new(), is_https: false }
+    }
+
+    /// Behind proxies whose word counts for where a request comes from.
+    pub fn behind(mut self, trusted_proxies: Vec<IpNet>) -> Self {
+        self.trusted_proxies = trusted_proxies;
+        self
+    }
+
+    /// Reached over https, and to be reached over nothing else.
+    pub fn over_https(mut self, is_https: bool) -> Self {
+        self.is_https = is_https;
+        self
     }
 }
 
@@ -93,8 +102,14 @@ pub async fn outermost(State(with): State<Arc<Outermost>>, mut request: Request,
             tracing::debug!(%method, route, status, milliseconds, "answered");
         }
     });
+    let headers = response.headers_mut();
     if let Ok(value) = HeaderValue::from_str(&id) {
-        response.headers_mut().insert(X_REQUEST_ID, value);
+        headers.insert(X_REQUEST_ID, value);
+    }
+    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    if with.is_https {
+        let year = HeaderValue::from_static("max-age=31536000; includeSubDomains");
+        headers.insert(STRICT_TRANSPORT_SECURITY, year);
     }
     response
 }

@@ -4,7 +4,8 @@
 use aws_lc_rs::digest::{SHA256, digest};
 use axum::body::Body;
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, LOCATION, RETRY_AFTER, X_FRAME_OPTIONS,
+    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, HeaderValue, LOCATION, REFERRER_POLICY,
+    RETRY_AFTER, X_FRAME_OPTIONS,
 };
 use axum::http::{Response, StatusCode};
 use base64::Engine as _;
@@ -23,7 +24,9 @@ pub(crate) type Answer = Response<Body>;
 fn answer(status: StatusCode, body: Body) -> Answer {
     let mut answer = Response::new(body);
     *answer.status_mut() = status;
-    answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    let headers = answer.headers_mut();
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     answer
 }
 

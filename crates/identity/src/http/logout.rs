@@ -186,8 +186,12 @@ impl Identity {
         {
             return Ok(answer::redirect(&with_state(uri, errand.state.as_deref())));
         }
-        let model: SignedOut<'_> =
-            SignedOut { lang: visit.lang(None), assets: &self.assets, switch: None, back: None::<Back<'_>> };
+        let model: SignedOut<'_> = SignedOut {
+            lang: visit.lang(errand.ui_locales.as_deref()),
+            assets: &self.assets,
+            switch: None,
+            back: None::<Back<'_>>,
+        };
         Ok(answer::page(StatusCode::OK, pages::signed_out(&model), None))
     }
 

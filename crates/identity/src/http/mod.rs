@@ -19,13 +19,8 @@ pub(crate) mod visit;
 use std::sync::Arc;
 
 use axum::Router;
-use axum::extract::{Request, State};
+use axum::extract::State;
 use axum::http::StatusCode;
-use axum::http::header::{
-    CACHE_CONTROL, HeaderValue, REFERRER_POLICY, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS,
-};
-use axum::middleware::{Next, from_fn_with_state};
-use axum::response::Response;
 use axum::routing::{MethodRouter, any, get, post};
 
 use crate::Identity;
@@ -58,26 +53,9 @@ pub fn router(identity: Arc<Identity>) -> Router {
     for (path, methods) in routes {
         router = router.route(&format!("{base}{path}"), methods);
     }
-    router
-        .route(&format!("{base}/{{*nothing}}"), any(not_found))
-        .layer(from_fn_with_state(identity.clone(), guarded))
-        .with_state(identity)
+    router.route(&format!("{base}/{{*nothing}}"), any(not_found)).with_state(identity)
 }
 
 async fn not_found(State(identity): State<Arc<Identity>>, visit: Visit) -> Answer {
     Failed::new(StatusCode::NOT_FOUND, ErrorKind::NotFound, "").page(&identity, &visit)
-}
-
-/// What every answer carries.
-async fn guarded(State(identity): State<Arc<Identity>>, request: Request, next: Next) -> Response {
-    let mut response = next.run(request).await;
-    let headers = response.headers_mut();
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    if identity.settings.is_https() {
-        let year = HeaderValue::from_static("max-age=31536000; includeSubDomains");
-        headers.insert(STRICT_TRANSPORT_SECURITY, year);
-    }
-    headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
-    response
 }

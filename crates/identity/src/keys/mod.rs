@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use aws_lc_rs::digest::{SHA256, digest};
+use axum::http::HeaderValue;
 use bytes::Bytes;
 use domain::secret::hex;
 use domain::{Clock, Ticks};
@@ -58,7 +59,7 @@ pub struct ShownKey {
 #[derive(Clone, Debug)]
 pub(crate) struct Published {
     pub(crate) body: Bytes,
-    pub(crate) etag: String,
+    pub(crate) etag: HeaderValue,
 }
 
 struct Moment {
@@ -224,9 +225,10 @@ fn moment(ring: Ring, now: Ticks, policy: KeyPolicy) -> Moment {
 }
 
 /// A strong validator of some bytes.
-pub(crate) fn etag(body: &[u8]) -> String {
+pub(crate) fn etag(body: &[u8]) -> HeaderValue {
     let hash = digest(&SHA256, body);
-    format!("\"{}\"", hex(hash.as_ref().get(..16).unwrap_or_default()))
+    let text = format!("\"{}\"", hex(hash.as_ref().get(..16).unwrap_or_default()));
+    HeaderValue::from_str(&text).unwrap_or(HeaderValue::from_static("\"\""))
 }
 
 #[cfg(test)]
