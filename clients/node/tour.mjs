@@ -9,12 +9,12 @@ const WORDS = {
   es: {
     signIn: 'Iniciar sesión', wrong: 'No se ha podido iniciar la sesión', choose: 'Elegir organización',
     asks: 'solicita acceso a sus datos', code: 'Copie este código', signedOut: 'Sesión cerrada',
-    unknown: 'Aplicación desconocida', other: 'English',
+    unknown: 'Aplicación no disponible', other: 'English',
   },
   en: {
     signIn: 'Sign in', wrong: 'We could not sign you in', choose: 'Choose an organisation',
     asks: 'asks for access to your data', code: 'Copy this code', signedOut: 'You are signed out',
-    unknown: 'Unknown application', other: 'Español',
+    unknown: 'Application not available', other: 'Español',
   },
 };
 

@@ -145,7 +145,9 @@ fn scopes(params: &Params) -> Result<Asked, OAuthError> {
     let invalid = |description: &str| OAuthError::new("invalid_scope", description);
     let asked = Scopes::ask(params.get("scope").ok_or_else(|| invalid("scope is missing"))?);
     if asked.scopes.is_empty() {
-        return Err(invalid("none of the scopes asked for is known"));
+        return Err(invalid(
+            "none of the scopes asked for is known; scopes_supported in the discovery document lists them",
+        ));
     }
     if asked.scopes == Scopes::default().with(Scope::OfflineAccess) {
         return Err(invalid("offline_access alone gives access to nothing"));

@@ -50,7 +50,7 @@ pub(crate) fn next(at: &Situation<'_>) -> Step {
     };
     debug_assert!(session.expires_at > at.now);
     if at.seats.is_empty() {
-        return refuse("access_denied", "the user belongs to no tenant");
+        return refuse("access_denied", "the user has no tenant to sign in to");
     }
     if let Some(seat) = at.chosen.and_then(|chosen| seat_in(at, chosen)) {
         return issue(seat);

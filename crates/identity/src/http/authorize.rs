@@ -98,7 +98,12 @@ impl Identity {
             Some(id) => self.active_client(&id).await?,
             None => None,
         };
-        let speak = |why: Unanswerable| Failed::from(why).speaking(params.get("ui_locales"));
+        let speak = |why: Unanswerable| {
+            // Clients' ids and addresses are no secrets, and who has to repair them needs them in the log.
+            let (client, uri) = (params.get("client_id"), params.get("redirect_uri"));
+            tracing::info!(?client, ?uri, "a request cannot be answered to anybody");
+            Failed::from(why).speaking(params.get("ui_locales"))
+        };
         let client = client.ok_or(Unanswerable::Client).map_err(speak)?;
         let reply = request::reply(params, &client).map_err(speak)?;
         let asked = self.hinted(params, &client).and_then(|hinted| {
@@ -270,7 +275,7 @@ impl Identity {
                 switch: None,
                 application: &client.name,
                 code: code.reveal(),
-                minutes: self.settings.code_ttl.as_secs().div_ceil(60),
+                minutes: self.settings.code_ttl.as_secs() / 60,
             };
             answer::page(StatusCode::OK, pages::code_page(&model), None)
         }))

@@ -17,6 +17,8 @@ use crate::oauth_error::OAuthError;
 use crate::params::Params;
 
 const VALUE_BYTES_MAX: usize = 16 * 1024;
+/// The same for every client that is not who it says.
+const WRONG_CLIENT: &str = "the client is unknown or disabled, or its secret is wrong";
 
 /// Why a client's call is refused.
 #[derive(Debug)]
@@ -25,6 +27,7 @@ pub(crate) enum Refused {
     /// The client is not who it says; told by Basic where it came by Basic.
     Client {
         by_basic: bool,
+        why: &'static str,
     },
     NotAForm(NotAForm),
     Store(StoreError),
@@ -75,9 +78,8 @@ impl Refused {
                 body(not.status(), "invalid_request", not.description())
             }
             Self::NotAForm(not) => body(StatusCode::BAD_REQUEST, "invalid_request", not.description()),
-            Self::Client { by_basic } => {
-                let description = "the client is unknown or disabled, or its secret is wrong";
-                let mut answer = body(StatusCode::UNAUTHORIZED, "invalid_client", description);
+            Self::Client { by_basic, why } => {
+                let mut answer = body(StatusCode::UNAUTHORIZED, "invalid_client", why);
                 if *by_basic {
                     let challenge = HeaderValue::from_static("Basic realm=\"aldaba\", charset=\"UTF-8\"");
                     answer.headers_mut().insert(WWW_AUTHENTICATE, challenge);
@@ -118,9 +120,7 @@ impl Identity {
         trace: &Trace,
     ) -> Result<Client, Refused> {
         form.check(VALUE_BYTES_MAX)?;
-        let Some(shown) = shown(headers, form)? else {
-            return Err(Refused::Client { by_basic: false });
-        };
+        let shown = shown(headers, form)?;
         let (id, secret) = (ClientId::new(shown.id), Secret::new(shown.secret));
         let now = self.clock.now();
         // The secret is looked at whether there is such a client or not.
@@ -134,29 +134,31 @@ impl Identity {
                     let entry = AuditEntry::new(AuditKind::ClientRefused, now, trace);
                     self.store.record(&entry.client(&client.id)).await?;
                 }
-                Err(Refused::Client { by_basic: shown.by_basic })
+                Err(Refused::Client { by_basic: shown.by_basic, why: WRONG_CLIENT })
             }
         }
     }
 }
 
-fn shown(headers: &HeaderMap, form: &Params) -> Result<Option<Shown>, OAuthError> {
+fn shown(headers: &HeaderMap, form: &Params) -> Result<Shown, Refused> {
     let in_body = form.get("client_id");
     let Some(line) = headers.get(AUTHORIZATION) else {
-        let (Some(id), Some(secret)) = (in_body, form.get("client_secret")) else { return Ok(None) };
-        return Ok(Some(Shown { id: id.into(), secret: secret.into(), by_basic: false }));
+        let missing = |why| Refused::Client { by_basic: false, why };
+        let id = in_body.ok_or_else(|| missing("client_id is missing"))?;
+        let secret = form.get("client_secret").ok_or_else(|| missing("client_secret is missing"))?;
+        return Ok(Shown { id: id.into(), secret: secret.into(), by_basic: false });
     };
     if form.get("client_secret").is_some() {
         let description = "the client shows its secret twice: in the body and in Authorization";
-        return Err(OAuthError::invalid_request(description));
+        return Err(OAuthError::invalid_request(description).into());
     }
-    let nobody = Shown { id: String::new(), secret: String::new(), by_basic: true };
-    let Some((id, secret)) = basic(line) else { return Ok(Some(nobody)) };
+    let why = "Authorization is not Basic with a client's id and secret";
+    let (id, secret) = basic(line).ok_or(Refused::Client { by_basic: true, why })?;
     if in_body.is_some_and(|given| given != id) {
         let description = "client_id in the body is another than in Authorization";
-        return Err(OAuthError::invalid_request(description));
+        return Err(OAuthError::invalid_request(description).into());
     }
-    Ok(Some(Shown { id, secret, by_basic: true }))
+    Ok(Shown { id, secret, by_basic: true })
 }
 
 /// Both halves are form-encoded before they are joined (RFC 6749, 2.3.1).

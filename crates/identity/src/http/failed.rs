@@ -35,6 +35,9 @@ impl Failed {
     }
 
     pub(crate) fn page(&self, identity: &Identity, visit: &Visit) -> Answer {
+        // The request's id stands on the page: whoever is told it must find the reason here.
+        let (status, address) = (self.status.as_u16(), visit.address);
+        tracing::info!(status, kind = ?self.kind, detail = self.detail, %address, "an error page was shown");
         let model = ErrorPage {
             lang: visit.lang(self.ui_locales.as_deref()),
             assets: &identity.assets,

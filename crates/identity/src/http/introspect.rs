@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use domain::{Secret, Ticks};
+use domain::{Caller, Secret, Ticks};
 use serde_json::{Value, json};
 use store::Trace;
 
@@ -52,8 +52,11 @@ impl Identity {
         presented: &Presented,
         client: &store::Client,
     ) -> Result<Option<Value>, Refused> {
-        let caller = presented.caller(&self.settings, self.clock.now());
-        let Some(caller) = caller.filter(|caller| caller.client == client.id) else { return Ok(None) };
+        let now = self.clock.now();
+        let caller = presented.caller(&self.settings, now);
+        // No tolerance here: who asks compares no clocks.
+        let is_theirs = |caller: &Caller| caller.client == client.id && caller.expires_at > now;
+        let Some(caller) = caller.filter(is_theirs) else { return Ok(None) };
         // Asked of the store itself: this is the answer that others rely on.
         if !self.store.grant_is_live(&caller.grant).await? {
             return Ok(None);

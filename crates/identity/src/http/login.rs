@@ -152,7 +152,11 @@ impl Identity {
                 {
                     return self.proceed(visit, asked, client, now, None).await;
                 }
-                let problem = Some(SignInProblem::Expired);
+                // The page had set a cookie: where none comes back, the browser keeps none.
+                let problem = Some(match &visit.browser {
+                    Some(_) => SignInProblem::Expired,
+                    None => SignInProblem::NoCookies,
+                });
                 return self.fresh_sign_in_page(&door, problem, username, StatusCode::BAD_REQUEST);
             }
             Opened::Unreadable => return Err(unreadable()),
@@ -167,9 +171,15 @@ impl Identity {
             let page = again(SignInProblem::TooMany { seconds }, StatusCode::TOO_MANY_REQUESTS);
             return Ok(answer::with_retry_after(page, seconds));
         }
+        // Waits as long as the account's failures say.
+        let delay = self.guard.delay(&account, now);
+        let is_slow = !delay.is_zero();
+        if is_slow {
+            tokio::time::sleep(delay).await;
+        }
         match self.try_password(visit, &account, typed, door.client.as_ref()).await? {
             Tried::Known(user) => self.enter(&door, &ticket, &user).await,
-            Tried::Wrong(_) => Ok(again(SignInProblem::Wrong, StatusCode::BAD_REQUEST)),
+            Tried::Wrong(_) => Ok(again(SignInProblem::Wrong { is_slow }, StatusCode::BAD_REQUEST)),
             Tried::Busy => {
                 let page = again(SignInProblem::Busy { seconds: 5 }, StatusCode::SERVICE_UNAVAILABLE);
                 Ok(answer::with_retry_after(page, 5))
@@ -177,7 +187,7 @@ impl Identity {
         }
     }
 
-    /// Waits as long as the account's failures say, compares once, and writes a failure down.
+    /// Compares once, and writes a failure down.
     async fn try_password(
         &self,
         visit: &Visit,
@@ -185,10 +195,6 @@ impl Identity {
         typed: &str,
         client: Option<&Client>,
     ) -> Result<Tried, Failed> {
-        let delay = self.guard.delay(account, self.clock.now());
-        if !delay.is_zero() {
-            tokio::time::sleep(delay).await;
-        }
         let tried = if typed.len() > password::PASSWORD_BYTES_MAX {
             Tried::Wrong(None)
         } else {

@@ -191,6 +191,7 @@ impl Identity {
             assets: &self.assets,
             switch: None,
             back: None::<Back<'_>>,
+            permissions: &self.path("permissions"),
         };
         Ok(answer::page(StatusCode::OK, pages::signed_out(&model), None))
     }

@@ -66,8 +66,10 @@ impl Identity {
         let (ticket, browser) = self.ticket(visit, Errand::Permissions, self.clock.now())?;
         let notice = match revoked {
             // A name comes from the store, never from the address.
-            Some(id) => self.application_name(id).await?,
-            None => None,
+            Some(id) if held.iter().all(|one| one.access.client.as_str() != id) => {
+                self.application_name(id).await?
+            }
+            _ => None,
         };
         let applications: Vec<Access<'_>> = held
             .iter()

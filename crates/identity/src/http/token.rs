@@ -90,9 +90,10 @@ impl Identity {
         };
         let refresh = Secret::new(self.random.token());
         let made = self.grant_maker(client, refresh.clone(), now);
+        let judged = proof.clone();
         let judge = Box::new(move |code: &Code| {
             let binding = Binding::read(&code.details)?;
-            proof.fits(&binding).then(|| made(code, &binding))
+            judged.fault(&binding).is_none().then(|| made(code, &binding))
         });
         let (code, grant) = match self.store.take_code(&taking, judge).await? {
             CodeTaken::Fresh { code, grant: Some(grant) } => (code, grant),
@@ -100,10 +101,13 @@ impl Identity {
                 if let Some(grant) = &revoked {
                     self.liveness.revoked(grant);
                 }
-                return Err(invalid_grant("the code was used before; what it had given is revoked"));
+                return Err(invalid_grant(
+                    "the code was used before (a refused try uses it up too); what it gave is revoked",
+                ));
             }
-            CodeTaken::Fresh { grant: None, .. } => {
-                return Err(invalid_grant("redirect_uri or code_verifier is not that of the request"));
+            CodeTaken::Fresh { code, grant: None } => {
+                let fault = Binding::read(&code.details).and_then(|binding| proof.fault(&binding));
+                return Err(invalid_grant(fault.unwrap_or("the code is not known")));
             }
             CodeTaken::Expired => return Err(invalid_grant("the code has expired")),
             CodeTaken::Unknown => return Err(invalid_grant("the code is not known")),
@@ -250,6 +254,7 @@ impl Identity {
 }
 
 /// What a client brings along with a code.
+#[derive(Clone)]
 struct Proof {
     redirect_uri: Option<String>,
     verifier: Option<String>,
@@ -258,16 +263,27 @@ struct Proof {
 }
 
 impl Proof {
-    fn fits(&self, binding: &Binding) -> bool {
-        let is_same_address = self.redirect_uri.as_deref() == Some(&binding.redirect_uri);
-        let is_proved = (binding.ignores_pkce && !self.is_required)
-            || match (&binding.challenge, &self.verifier) {
-                (None, None) => !self.is_required,
-                (Some(challenge), Some(verifier)) => proves(verifier, challenge),
-                // A verifier without a challenge: somebody took the challenge out of the request.
-                (None, Some(_)) | (Some(_), None) => false,
-            };
-        is_same_address && is_proved
+    /// What does not belong to the request that the code was given for.
+    fn fault(&self, binding: &Binding) -> Option<&'static str> {
+        match self.redirect_uri.as_deref() {
+            None => return Some("redirect_uri is missing"),
+            Some(uri) if uri != binding.redirect_uri => {
+                return Some("redirect_uri is not the one of the authorization request");
+            }
+            Some(_) => {}
+        }
+        if binding.ignores_pkce && !self.is_required {
+            return None;
+        }
+        match (&binding.challenge, &self.verifier) {
+            (None, None) if self.is_required => Some("this client must use PKCE, and its request did not"),
+            (None, None) => None,
+            (Some(_), None) => Some("code_verifier is missing"),
+            (Some(challenge), Some(verifier)) if proves(verifier, challenge) => None,
+            (Some(_), Some(_)) => Some("code_verifier does not match the code_challenge"),
+            // Somebody took the challenge out of the request.
+            (None, Some(_)) => Some("code_verifier came, but the request had no code_challenge"),
+        }
     }
 }
 

@@ -74,13 +74,21 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
+/// The challenge, and the same in words for who reads the body.
 fn challenge(status: StatusCode, line: &'static str) -> Answer {
     #[derive(Serialize)]
     struct Body<'a> {
         error: &'a str,
+        error_description: &'a str,
     }
     let error = line.split('"').nth(1).unwrap_or("invalid_token");
-    let mut answer = answer::json(status, &Body { error });
+    let error_description = match (status, error) {
+        (StatusCode::FORBIDDEN, _) => "the access token lacks the scope openid",
+        (StatusCode::BAD_REQUEST, _) => "the access token came twice: in the body and in Authorization",
+        _ if line == "Bearer" => "send the access token as Authorization: Bearer <token>",
+        _ => "the access token is not good: it has expired, was revoked, or is none of this provider",
+    };
+    let mut answer = answer::json(status, &Body { error, error_description });
     answer.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(line));
     answer
 }

@@ -22,6 +22,10 @@ pub(crate) fn code_page(model: &CodePage<'_>) -> Markup {
     let CodePage { lang, assets, switch, .. } = *model;
     let shell = Shell { lang, assets, switch, title: words.title, width: Width::Door };
     let name = Name(model.application);
+    let valid = match model.minutes {
+        0 => words.under_a_minute.to_owned(),
+        minutes => span(lang, minutes.saturating_mul(60)),
+    };
     let content = html! {
         h1 { ((words.heading)(name)) }
         p.lead { (words.lead) }
@@ -30,7 +34,7 @@ pub(crate) fn code_page(model: &CodePage<'_>) -> Markup {
             // A field, so that the keyboard reaches it and "select all" takes the code alone.
             textarea id="code" rows="2" readonly autofocus spellcheck="false" { (model.code) }
         }
-        p.fine { ((words.valid)(&span(lang, model.minutes.saturating_mul(60)))) }
+        p.fine { ((words.valid)(&valid)) }
     };
     page(&shell, None, &content)
 }

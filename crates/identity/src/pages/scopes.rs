@@ -5,6 +5,8 @@ use maud::{Markup, html};
 
 use super::words::{Said, words};
 
+const OFFLINE_ACCESS: &str = "offline_access";
+
 /// Each with its sign and one sentence.
 pub(super) fn list(lang: Lang, scopes: &[&str]) -> Markup {
     html! {
@@ -27,6 +29,7 @@ pub(super) fn list(lang: Lang, scopes: &[&str]) -> Markup {
 
 /// Only what they are called, for where there are many.
 pub(super) fn brief(lang: Lang, scopes: &[&str]) -> Markup {
+    let words = &words(lang).scopes;
     html! {
         ul.brief {
             @for scope in scopes {
@@ -34,6 +37,7 @@ pub(super) fn brief(lang: Lang, scopes: &[&str]) -> Markup {
                 li {
                     (glyph)
                     @match said {
+                        Some(_) if *scope == OFFLINE_ACCESS => span { (words.offline_access_alone) },
                         Some(said) => span { (said.title) },
                         None => span { (Name(scope)) },
                     }
@@ -47,7 +51,9 @@ fn meaning(lang: Lang, scope: &str) -> (Glyph, Option<Said>) {
     let words = &words(lang).scopes;
     match scope {
         "openid" => (Glyph::Person, Some(words.openid)),
-        "offline_access" => (Glyph::Clock, Some(words.offline_access)),
+        OFFLINE_ACCESS => (Glyph::Clock, Some(words.offline_access)),
+        "profile" => (Glyph::Card, Some(words.profile)),
+        "email" => (Glyph::Letter, Some(words.email)),
         "IDInfo" => (Glyph::Card, Some(words.id_info)),
         "SVC.ES.NEWPOL.COR.API" => (Glyph::Building, Some(words.master_data)),
         "SVC.ES.NEWPOL.ACC.API" => (Glyph::Book, Some(words.accounting)),

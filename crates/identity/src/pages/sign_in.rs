@@ -25,10 +25,12 @@ pub(crate) struct SignIn<'a> {
 
 debug_only!(SignIn { lang, action, application, problem });
 
+/// `is_slow`: there were so many failures that answers are held back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SignInProblem {
-    Wrong,
+    Wrong { is_slow: bool },
     Expired,
+    NoCookies,
     Busy { seconds: u64 },
     Empty,
     TooMany { seconds: u64 },
@@ -54,6 +56,7 @@ pub(crate) fn sign_in(model: &SignIn<'_>) -> Markup {
         }
         @if let Some(problem) = model.problem { (told(lang, problem)) }
         (form(model))
+        p.fine { (words.forgotten) }
         @if let Some(name) = model.application { p.fine { ((words.assurance)(Name(name))) } }
     };
     page(&shell, None, &content)
@@ -62,7 +65,7 @@ pub(crate) fn sign_in(model: &SignIn<'_>) -> Markup {
 fn form(model: &SignIn<'_>) -> Markup {
     let words = &words(model.lang).sign_in;
     let has_name = !model.username.trim().is_empty();
-    let is_wrong = model.problem == Some(SignInProblem::Wrong);
+    let is_wrong = matches!(model.problem, Some(SignInProblem::Wrong { .. }));
     let is_empty = model.problem == Some(SignInProblem::Empty);
     html! {
         form.stack method="post" action=(address(model.action)) {
@@ -97,9 +100,13 @@ fn told(lang: Lang, problem: SignInProblem) -> Markup {
     let words = &words(lang).sign_in;
     let plain = |said: Said| (said.title, html! { (said.text) });
     let (tone, (title, text)) = match problem {
-        SignInProblem::Wrong => (Tone::Problem, plain(words.wrong)),
+        SignInProblem::Wrong { is_slow: false } => (Tone::Problem, plain(words.wrong)),
+        SignInProblem::Wrong { is_slow: true } => {
+            (Tone::Problem, (words.wrong.title, html! { (words.wrong.text) " " (words.wrong_is_slow) }))
+        }
         SignInProblem::Empty => (Tone::Problem, plain(words.empty)),
         SignInProblem::Expired => (Tone::Caution, plain(words.expired)),
+        SignInProblem::NoCookies => (Tone::Problem, plain(words.no_cookies)),
         SignInProblem::Busy { seconds } => {
             (Tone::Caution, (words.busy, (words.busy_wait)(&span(lang, seconds))))
         }

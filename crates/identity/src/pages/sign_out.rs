@@ -3,7 +3,10 @@
 use look::{Button, Emphasis, Lang, Name, Shell, Width, address, button, hidden, page};
 use maud::{Markup, html};
 
-use super::{debug_only, words::words};
+use super::{
+    debug_only,
+    words::{Words, words},
+};
 
 #[derive(Clone, Copy)]
 pub(crate) struct SignOut<'a> {
@@ -42,6 +45,8 @@ pub(crate) struct SignedOut<'a> {
     pub assets: &'a str,
     pub switch: Option<&'a str>,
     pub back: Option<Back<'a>>,
+    /// Where a person sees which applications have access.
+    pub permissions: &'a str,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -51,9 +56,10 @@ pub(crate) struct Back<'a> {
 }
 
 pub(crate) fn signed_out(model: &SignedOut<'_>) -> Markup {
-    let words = &words(model.lang).sign_out;
-    let SignedOut { lang, assets, switch, back } = *model;
+    let SignedOut { lang, assets, switch, back, permissions } = *model;
+    let Words { sign_out: words, permissions: there, .. } = words(lang);
     let shell = Shell { lang, assets, switch, title: words.done_title, width: Width::Door };
+    let link = html! { a href=(address(permissions)) { (there.title) } };
     let content = html! {
         h1 { (words.done_title) }
         p.lead { (words.done_text) }
@@ -64,6 +70,7 @@ pub(crate) fn signed_out(model: &SignedOut<'_>) -> Markup {
                 }
             }
         }
+        p.fine { ((words.access_stays)(&link)) }
     };
     page(&shell, None, &content)
 }

@@ -101,6 +101,9 @@ fn heading(model: &TenantChoice<'_>) -> Markup {
 /// A form of its own: looking for a tenant is no decision.
 fn search_form(model: &TenantChoice<'_>, search: &Search<'_>) -> Markup {
     let words = &words(model.lang).choice;
+    // Who has not searched yet must not take a part of the list for all of it.
+    let is_cut = search.query.trim().is_empty() && search.shown < search.total;
+    let count = if is_cut { words.count_cut } else { words.count };
     html! {
         form.search role="search" method="get" action=(address(search.action)) {
             (hidden("ticket", model.ticket))
@@ -116,7 +119,7 @@ fn search_form(model: &TenantChoice<'_>, search: &Search<'_>) -> Markup {
                 ..Field::default()
             }))
             (button(&Button { label: words.search_submit, emphasis: Emphasis::Quiet, ..Button::default() }))
-            p.count role="status" { ((words.count)(search.shown, search.total)) }
+            p.count role="status" { (count(search.shown, search.total)) }
         }
     }
 }

@@ -21,7 +21,9 @@ fn every_page(lang: Lang, text: &str) -> Vec<Page> {
         add(name, page);
     }
     let (assets, switch, application) = ("/look", Some(text), text);
-    add("code".into(), code_page(&CodePage { lang, assets, switch, application, code: text, minutes: 5 }));
+    for minutes in [0, 5] {
+        add("code".into(), code_page(&CodePage { lang, assets, switch, application, code: text, minutes }));
+    }
     add(
         "form post".into(),
         form_post(&FormPost { lang, assets, action: text, fields: &[(text, text), ("b", text)] }),
@@ -30,11 +32,17 @@ fn every_page(lang: Lang, text: &str) -> Vec<Page> {
         let model = SignOut { lang, assets, switch, action: text, ticket: text, email: text, application };
         add("sign out".into(), sign_out(&model));
         let back = application.map(|application| Back { href: text, application });
-        add("signed out".into(), signed_out(&SignedOut { lang, assets, switch, back }));
+        add("signed out".into(), signed_out(&SignedOut { lang, assets, switch, back, permissions: text }));
     }
     let at = Ticks::parse_iso("2026-11-15T08:30:00Z").unwrap();
-    let access =
-        Access { key: text, application, tenant: text, since: at, last_used: at, scopes: &["openid", text] };
+    let access = Access {
+        key: text,
+        application,
+        tenant: text,
+        since: at,
+        last_used: at,
+        scopes: &["openid", "profile", text],
+    };
     for applications in [&[][..], &[access, Access { last_used: Ticks::default(), ..access }]] {
         let notice = (!applications.is_empty()).then_some(text);
         let model = Permissions {
@@ -55,11 +63,13 @@ fn every_page(lang: Lang, text: &str) -> Vec<Page> {
 }
 
 fn sign_ins(lang: Lang, text: &str) -> Vec<(String, Markup)> {
-    use SignInProblem::{Busy, Empty, Expired, TooMany, Wrong};
+    use SignInProblem::{Busy, Empty, Expired, NoCookies, TooMany, Wrong};
     let problems = [
         None,
-        Some(Wrong),
+        Some(Wrong { is_slow: false }),
+        Some(Wrong { is_slow: true }),
         Some(Expired),
+        Some(NoCookies),
         Some(Busy { seconds: 1 }),
         Some(Empty),
         Some(TooMany { seconds: 90 }),
@@ -341,7 +351,11 @@ fn the_first_thing_to_fill_in_has_the_focus() {
 
 #[test]
 fn a_wrong_sign_in_is_announced_and_says_not_which_half() {
-    let model = SignIn { username: "marta@example.es", problem: Some(SignInProblem::Wrong), ..SIGN_IN };
+    let model = SignIn {
+        username: "marta@example.es",
+        problem: Some(SignInProblem::Wrong { is_slow: false }),
+        ..SIGN_IN
+    };
     for name in ["username", "password"] {
         let field = &only(sign_in(&model), "input", name)[0];
         assert_eq!(
@@ -352,6 +366,19 @@ fn a_wrong_sign_in_is_announced_and_says_not_which_half() {
     let page = sign_in(&model).into_string();
     assert!(page.contains(r#"role="alert" id="problem""#) && page.contains("El correo o la contraseña"));
     assert!(only(sign_in(&model), "input", "password")[0].get("value").is_none(), "never sent back");
+    assert!(!page.contains("Tras varios intentos"));
+    let slow = SignIn { problem: Some(SignInProblem::Wrong { is_slow: true }), ..model };
+    assert!(sign_in(&slow).into_string().contains("de nuevo. Tras varios intentos fallidos, cada respuesta"));
+    assert_eq!(only(sign_in(&slow), "input", "username")[0].get("aria-invalid"), Some("true"));
+}
+
+#[test]
+fn a_browser_without_cookies_is_told_so_and_no_field_is_blamed() {
+    for (lang, text) in [(Lang::Es, "no acepta cookies"), (Lang::En, "does not accept cookies")] {
+        let model = SignIn { lang, problem: Some(SignInProblem::NoCookies), ..SIGN_IN };
+        assert!(sign_in(&model).into_string().contains(text));
+        assert_eq!(only(sign_in(&model), "input", "password")[0].get("aria-invalid"), None);
+    }
 }
 
 #[test]
@@ -362,6 +389,37 @@ fn waiting_is_told_in_units_and_plurals() {
     assert!(told(Lang::Es, SignInProblem::Busy { seconds: 1 }).contains("dentro de 1 segundo."));
     assert!(told(Lang::Es, SignInProblem::TooMany { seconds: 840 }).contains("espere 14 minutos antes"));
     assert!(told(Lang::En, SignInProblem::TooMany { seconds: 60 }).contains("wait 1 minute before"));
+    let code = |minutes| {
+        let model =
+            CodePage { lang: Lang::Es, assets: "", switch: None, application: "A", code: "c", minutes };
+        code_page(&model).into_string().replace('\u{a0}', " ")
+    };
+    assert!(code(0).contains("válido durante menos de un minuto y"));
+    assert!(code(1).contains("válido durante 1 minuto y"));
+}
+
+#[test]
+fn who_signs_out_learns_that_applications_keep_their_access() {
+    let model = SignedOut {
+        lang: Lang::Es,
+        assets: "/look",
+        switch: None,
+        back: None,
+        permissions: "/auth/core/permissions",
+    };
+    let page = signed_out(&model).into_string();
+    let end = r#"retirarlo en <a href="/auth/core/permissions">Aplicaciones con acceso</a>."#;
+    assert!(page.contains("lo conservan; puede ") && page.contains(end), "{page}");
+}
+
+#[test]
+fn every_scope_of_ours_has_words() {
+    let scopes = domain::Scope::ALL.map(domain::Scope::name);
+    for lang in Lang::ALL {
+        let lists = [scopes::list(lang, &scopes), scopes::brief(lang, &scopes)];
+        assert!(lists.into_iter().all(|list| !list.into_string().contains("<bdi>")), "{}", lang.tag());
+    }
+    assert!(scopes::brief(Lang::Es, &scopes).into_string().contains("aunque usted no esté conectado"));
 }
 
 #[test]
@@ -376,7 +434,7 @@ fn consent_adds_words_for_scopes_and_a_way_to_say_no() {
         ticket: "t",
         application: "Facturador",
         email: "marta@example.es",
-        search: Some(Search { action: "/choice", query: "", shown: 12, total: 340 }),
+        search: Some(Search { action: "/choice", query: "sol", shown: 12, total: 340 }),
         options: &options,
         consent: None,
         other_account: "/other",
@@ -394,6 +452,12 @@ fn consent_adds_words_for_scopes_and_a_way_to_say_no() {
     assert!(page.contains("12 of 340"));
     assert_eq!(only(tenant_choice(&plain), "input", "tenant")[0].get("value"), Some("t1"));
     assert_eq!(only(tenant_choice(&plain), "input", "ticket").len(), 2, "the search needs it as well");
+    let count = |lang, shown| {
+        let search = Some(Search { action: "/choice", query: " ", shown, total: 300 });
+        tenant_choice(&TenantChoice { lang, search, ..plain }).into_string()
+    };
+    assert!(count(Lang::Es, 200).contains("Se muestran 200 de 300. Busque para encontrar las demás."));
+    assert!(count(Lang::En, 300).contains(">300 organisations<"));
 }
 
 #[test]

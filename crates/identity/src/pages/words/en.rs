@@ -23,20 +23,28 @@ const SIGN_IN: SignIn = SignIn {
     username: "Email address",
     password: "Password",
     submit: "Sign in",
+    forgotten: "Forgotten your password? Ask whoever manages your account.",
     assurance: |name| html! { "Your password is checked here: " (name) " will not see it." },
     wrong: Said {
         title: "We could not sign you in",
         text: "The email address or the password is not right. Check both and try again.",
     },
+    wrong_is_slow: "After several failed attempts, each answer takes a few seconds longer.",
     empty: Said { title: "Something is missing", text: "Enter your email address and your password." },
     expired: Said {
         title: "This page was open for too long",
         text: "It has expired to keep your account safe. Just sign in again.",
     },
+    no_cookies: Said {
+        title: "Cookies are needed",
+        text: "Your browser does not accept cookies from this page. Allow them and try again.",
+    },
     busy: "We are very busy right now",
     busy_wait: |span| html! { "Try again in " (span) "." },
-    too_many: "Too many attempts in a row",
-    too_many_wait: |span| html! { "To protect the account, wait " (span) " before you try again." },
+    too_many: "Too many attempts from your network",
+    too_many_wait: |span| {
+        html! { "The limit is on the network, not on your account: wait " (span) " before you try again." }
+    },
 };
 
 const CHOICE: Choice = Choice {
@@ -56,6 +64,7 @@ const CHOICE: Choice = Choice {
         (shown, total) if shown == total => format!("{total} organisations"),
         (shown, total) => format!("{shown} of {total}"),
     },
+    count_cut: |shown, total| format!("Showing {shown} of {total}. Search to find the others."),
     none_found: |query| html! { "No organisation matches “" (query) "”." },
     none_found_advice: "Try another part of its name, or its code.",
     recent: "Recent",
@@ -76,8 +85,14 @@ const SCOPES: Scopes = Scopes {
         title: "Keep its access",
         text: "Also while you are not using the application, until you take it back.",
     },
+    offline_access_alone: "Keep access when you are away",
+    profile: Said { title: "See your name and language", text: "Your name and the language that you use." },
+    email: Said { title: "See your email address", text: "The address that you sign in with." },
     id_info: Said { title: "See your profile", text: "Name and email address." },
-    master_data: Said { title: "See master data", text: "Persons, legal entities and activities." },
+    master_data: Said {
+        title: "See data of people and companies",
+        text: "The basics: persons, legal entities and activities.",
+    },
     accounting: Said {
         title: "See the accounting",
         text: "Companies, customers, suppliers, accounts, invoices and journals.",
@@ -93,6 +108,7 @@ const CODE: Code = Code {
     lead: "Go back to the application and paste it where it asks for it.",
     label: "Code",
     valid: |span| html! { "It is valid for " (span) " and works once. Do not share it with anyone." },
+    under_a_minute: "less than a minute",
 };
 
 const FORM_POST: FormPost = FormPost {
@@ -110,6 +126,9 @@ const SIGN_OUT: SignOut = SignOut {
     or_stay: "If you would rather stay signed in, just leave this page.",
     done_title: "You are signed out",
     done_text: "You can close this page. On a shared computer, close the browser as well.",
+    access_stays: |link| {
+        html! { "Applications that you gave access to keep it; you can take it back in " (link) "." }
+    },
     back: |name| html! { "Back to " (name) },
 };
 
@@ -117,25 +136,26 @@ const ERROR: Error = Error {
     reference: "Reference for support",
     details: "Technical details",
     unknown_client: Said {
-        title: "Unknown application",
-        text: "The application that brought you here is not registered. Please tell whoever maintains it.",
+        title: "Application not available",
+        text: "It is not registered or has been disabled. Please tell whoever maintains it.",
     },
     redirect_missing: Said {
-        title: "The way back is missing",
+        title: "Return address missing",
         text: "The application did not say where to return after signing in. Please tell whoever maintains it.",
     },
     redirect_unregistered: Said {
-        title: "The way back is not registered",
+        title: "Return address not registered",
         text: "We stopped here to keep you safe: the application wants to return to an address that is not \
                registered. Please tell whoever maintains it.",
     },
     bad_request: Said {
-        title: "The request is not right",
+        title: "This request is not valid",
         text: "Something in it is missing or not as it should be. Go back to the application and start again.",
     },
     expired: Said {
-        title: "This page has expired",
-        text: "It was open for too long. Go back to the application and start again.",
+        title: "Page not available",
+        text: "This page cannot be opened directly, or it has expired. Go back to the application and \
+               start again.",
     },
     not_found: Said {
         title: "This page does not exist",
@@ -172,6 +192,6 @@ const PERMISSIONS: Permissions = Permissions {
             " until you allow it again."
         }
     },
-    revoke_submit: "Remove access",
+    revoke_submit: "Yes, remove",
     sign_out: "Sign out",
 };

@@ -23,20 +23,28 @@ const SIGN_IN: SignIn = SignIn {
     username: "Correo electrónico",
     password: "Contraseña",
     submit: "Iniciar sesión",
+    forgotten: "¿Ha olvidado la contraseña? Pídala a quien administra su cuenta.",
     assurance: |name| html! { "La contraseña se comprueba aquí: " (name) " no la verá." },
     wrong: Said {
         title: "No se ha podido iniciar la sesión",
         text: "El correo o la contraseña no son correctos. Revíselos e inténtelo de nuevo.",
     },
+    wrong_is_slow: "Tras varios intentos fallidos, cada respuesta tarda unos segundos más.",
     empty: Said { title: "Faltan datos", text: "Escriba el correo electrónico y la contraseña." },
     expired: Said {
         title: "La página llevaba demasiado tiempo abierta",
         text: "Por seguridad, ha caducado. Basta con iniciar sesión de nuevo.",
     },
+    no_cookies: Said {
+        title: "Hacen falta cookies",
+        text: "El navegador no acepta cookies de esta página. Permítalas e inténtelo de nuevo.",
+    },
     busy: "Hay mucha actividad en este momento",
     busy_wait: |span| html! { "Inténtelo de nuevo dentro de " (span) "." },
-    too_many: "Demasiados intentos seguidos",
-    too_many_wait: |span| html! { "Para proteger la cuenta, espere " (span) " antes de volver a intentarlo." },
+    too_many: "Demasiados intentos desde su red",
+    too_many_wait: |span| {
+        html! { "El límite es de la red, no de su cuenta: espere " (span) " antes de volver a intentarlo." }
+    },
 };
 
 const CHOICE: Choice = Choice {
@@ -56,6 +64,7 @@ const CHOICE: Choice = Choice {
         (shown, total) if shown == total => format!("{total} organizaciones"),
         (shown, total) => format!("{shown} de {total}"),
     },
+    count_cut: |shown, total| format!("Se muestran {shown} de {total}. Busque para encontrar las demás."),
     none_found: |query| html! { "Ninguna organización coincide con «" (query) "»." },
     none_found_advice: "Pruebe con otra parte del nombre o con su código.",
     recent: "Reciente",
@@ -79,10 +88,13 @@ const SCOPES: Scopes = Scopes {
         title: "Mantener el acceso",
         text: "También cuando no esté usando la aplicación, hasta que lo retire.",
     },
+    offline_access_alone: "Acceder aunque usted no esté conectado",
+    profile: Said { title: "Ver su nombre e idioma", text: "Su nombre y el idioma que usa." },
+    email: Said { title: "Ver su correo electrónico", text: "La dirección con la que inicia sesión." },
     id_info: Said { title: "Ver sus datos de perfil", text: "Nombre y correo electrónico." },
     master_data: Said {
-        title: "Ver los datos maestros",
-        text: "Personas, entidades jurídicas y actividades.",
+        title: "Ver datos de personas y empresas",
+        text: "Los básicos: personas, entidades jurídicas y actividades.",
     },
     accounting: Said {
         title: "Ver la contabilidad",
@@ -104,6 +116,7 @@ const CODE: Code = Code {
     lead: "Vuelva a la aplicación y péguelo donde se lo pida.",
     label: "Código",
     valid: |span| html! { "Es válido durante " (span) " y para un solo uso. No lo comparta con nadie." },
+    under_a_minute: "menos de un minuto",
 };
 
 const FORM_POST: FormPost = FormPost {
@@ -121,6 +134,9 @@ const SIGN_OUT: SignOut = SignOut {
     or_stay: "Si prefiere mantenerla abierta, basta con salir de esta página.",
     done_title: "Sesión cerrada",
     done_text: "Ya puede cerrar esta página. En un equipo compartido, cierre también el navegador.",
+    access_stays: |link| {
+        html! { "Las aplicaciones a las que dio acceso lo conservan; puede retirarlo en " (link) "." }
+    },
     back: |name| html! { "Volver a " (name) },
 };
 
@@ -128,8 +144,8 @@ const ERROR: Error = Error {
     reference: "Referencia para soporte",
     details: "Detalles técnicos",
     unknown_client: Said {
-        title: "Aplicación desconocida",
-        text: "La aplicación que le ha traído hasta aquí no está registrada. Avise a quien la mantiene.",
+        title: "Aplicación no disponible",
+        text: "No está registrada o se ha desactivado. Avise a quien la mantiene.",
     },
     redirect_missing: Said {
         title: "Falta la dirección de vuelta",
@@ -145,8 +161,9 @@ const ERROR: Error = Error {
         text: "Falta algo en ella o no es como debería. Vuelva a la aplicación y empiece de nuevo.",
     },
     expired: Said {
-        title: "La página ha caducado",
-        text: "Ha pasado demasiado tiempo desde que se abrió. Vuelva a la aplicación y empiece de nuevo.",
+        title: "Página no disponible",
+        text: "Esta página no se puede abrir directamente, o ha caducado. Vuelva a la aplicación y \
+               empiece de nuevo.",
     },
     not_found: Said {
         title: "Esta página no existe",
@@ -183,6 +200,6 @@ const PERMISSIONS: Permissions = Permissions {
             " hasta que se lo vuelva a permitir."
         }
     },
-    revoke_submit: "Retirar acceso",
+    revoke_submit: "Sí, retirar",
     sign_out: "Cerrar sesión",
 };

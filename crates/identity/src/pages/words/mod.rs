@@ -23,6 +23,7 @@ pub(in crate::pages) struct Said {
 
 type WithName = fn(Name<'_>) -> Markup;
 type WithSpan = fn(&str) -> Markup;
+type WithLink = fn(&Markup) -> Markup;
 
 pub(in crate::pages) struct Words {
     pub sign_in: SignIn,
@@ -43,10 +44,13 @@ pub(in crate::pages) struct SignIn {
     pub username: &'static str,
     pub password: &'static str,
     pub submit: &'static str,
+    pub forgotten: &'static str,
     pub assurance: WithName,
     pub wrong: Said,
+    pub wrong_is_slow: &'static str,
     pub empty: Said,
     pub expired: Said,
+    pub no_cookies: Said,
     pub busy: &'static str,
     pub busy_wait: WithSpan,
     pub too_many: &'static str,
@@ -66,6 +70,7 @@ pub(in crate::pages) struct Choice {
     pub search: &'static str,
     pub search_submit: &'static str,
     pub count: fn(usize, usize) -> String,
+    pub count_cut: fn(usize, usize) -> String,
     pub none_found: WithName,
     pub none_found_advice: &'static str,
     pub recent: &'static str,
@@ -80,6 +85,10 @@ pub(in crate::pages) struct Choice {
 pub(in crate::pages) struct Scopes {
     pub openid: Said,
     pub offline_access: Said,
+    /// Where it stands without its text.
+    pub offline_access_alone: &'static str,
+    pub profile: Said,
+    pub email: Said,
     pub id_info: Said,
     pub master_data: Said,
     pub accounting: Said,
@@ -94,6 +103,7 @@ pub(in crate::pages) struct Code {
     pub lead: &'static str,
     pub label: &'static str,
     pub valid: WithSpan,
+    pub under_a_minute: &'static str,
 }
 
 pub(in crate::pages) struct FormPost {
@@ -111,6 +121,7 @@ pub(in crate::pages) struct SignOut {
     pub or_stay: &'static str,
     pub done_title: &'static str,
     pub done_text: &'static str,
+    pub access_stays: WithLink,
     pub back: WithName,
 }
 
