@@ -191,7 +191,7 @@ impl Identity {
             assets: &self.assets,
             switch: None,
             back: None::<Back<'_>>,
-            permissions: &self.path("permissions"),
+            permissions: &self.path_in(visit, "permissions"),
         };
         Ok(answer::page(StatusCode::OK, pages::signed_out(&model), None))
     }

@@ -23,7 +23,7 @@ const SIGN_IN: SignIn = SignIn {
     username: "Correo electrónico",
     password: "Contraseña",
     submit: "Iniciar sesión",
-    forgotten: "¿Ha olvidado la contraseña? Pídala a quien administra su cuenta.",
+    forgotten: "¿Ha olvidado la contraseña? Pida una nueva a quien administra su cuenta.",
     assurance: |name| html! { "La contraseña se comprueba aquí: " (name) " no la verá." },
     wrong: Said {
         title: "No se ha podido iniciar la sesión",
