@@ -23,6 +23,11 @@ pub(crate) enum Failure {
     Config(Vec<ConfigFault>),
     Store(StoreError),
     Refused(String),
+    /// An address cannot be listened on, and what to do about it.
+    Busy {
+        why: String,
+        remedy: String,
+    },
     /// The answer was given already; some of what was asked for was rejected.
     SomeRejected,
 }
@@ -32,7 +37,7 @@ pub(crate) type Outcome = Result<(), Failure>;
 impl Failure {
     pub(crate) fn code(&self) -> u8 {
         match self {
-            Self::Failed(_) => 1,
+            Self::Failed(_) | Self::Busy { .. } => 1,
             Self::Usage(_) => 2,
             Self::Config(_) => 3,
             Self::Store(_) => 4,
@@ -44,6 +49,7 @@ impl Failure {
     pub(crate) fn message(&self) -> String {
         match self {
             Self::Failed(why) | Self::Usage(why) | Self::Refused(why) => why.clone(),
+            Self::Busy { why, remedy } => format!("{why}; {remedy}"),
             Self::Config(faults) => {
                 let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
                 format!("the configuration is wrong\n  {}", lines.join("\n  "))

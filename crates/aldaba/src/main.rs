@@ -49,7 +49,7 @@ fn run(cli: Cli, output: Output) -> Outcome {
             commands::completions(shell);
             Ok(())
         }
-        Command::Init(init) => commands::init::run(&init, output),
+        Command::Init(init) => commands::init::run(&init, &cli.set, output),
         Command::Changes(cli::Changes::Generate { seed, companies, customers }) => {
             commands::changes::generate(seed, companies, customers)
         }

@@ -33,6 +33,14 @@ impl Output {
         }
     }
 
+    /// What was done, where there is nothing to show: an object as JSON, or a line of talk.
+    pub(crate) fn done(self, data: &impl Serialize, text: &str) {
+        if self.json {
+            return print_line(&to_json(data));
+        }
+        say(text);
+    }
+
     /// Talk beside the data.
     pub(crate) fn say(self, text: &str) {
         if !self.json {

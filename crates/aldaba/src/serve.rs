@@ -3,7 +3,7 @@
 use store::MasterKey;
 
 use crate::cli::Serve;
-use crate::config::{self, Config, ConfigFault, Sources};
+use crate::config::{self, Config, ConfigFault, Sources, address};
 use crate::exit::{Failure, Outcome};
 use crate::logging;
 use crate::service::{Ending, Service};
@@ -68,8 +68,8 @@ pub(crate) fn unfit(config: &Config) -> Vec<ConfigFault> {
     {
         if url.is_empty() {
             wrong(key, "is missing: the address under which clients reach the service");
-        } else if !url.starts_with("https://") && !is_local(url) {
-            wrong(key, "must be https; plain http is for this machine only");
+        } else if let Some(why) = address::unsafe_outside(url) {
+            wrong(key, why);
         }
     }
     match &config.operator.token {
@@ -93,9 +93,4 @@ pub(crate) fn unfit(config: &Config) -> Vec<ConfigFault> {
         wrong("server.tls_certificates", &why);
     }
     faults
-}
-
-fn is_local(url: &str) -> bool {
-    let host = url.trim_start_matches("http://").split([':', '/']).next().unwrap_or_default();
-    host == "localhost" || host == "127.0.0.1" || url.starts_with("http://[::1]")
 }

@@ -120,8 +120,9 @@ async fn bind(
     tls: Option<tls::Tls>,
     bounds: Bounds,
 ) -> Result<Listener, Failure> {
-    Listener::bind(address, tls, bounds).await.map_err(|error| {
-        Failure::Failed(format!("cannot listen on {address}: {error}; choose another address with {key}"))
+    Listener::bind(address, tls, bounds).await.map_err(|error| Failure::Busy {
+        why: format!("cannot listen on {address}: {error}"),
+        remedy: format!("choose another address with {key}"),
     })
 }
 

@@ -6,17 +6,15 @@ use std::time::Duration;
 
 use domain::ids::SubscriptionId;
 use domain::subscription::Products;
-use domain::{
-    ClientId, Clock, Guid, MembershipId, Random, Secret, TenantId, Ticks, UserId, password, redirect_uri,
-};
+use domain::{ClientId, Clock, Guid, MembershipId, Random, Secret, TenantId, Ticks, UserId, password};
 use store::{
     Client, ClientSecret, Consent, KeySlot, Membership, Pkce, Standing, Store, StoreError, Subscription,
     Tenant, User,
 };
 
-const NAME_CHARS_MAX: usize = 200;
-const EMAIL_BYTES_MAX: usize = 254;
-const ID_CHARS_MAX: usize = 100;
+use crate::checks::{
+    check_redirect, checked_email, checked_id, checked_lang, checked_logout_uris, checked_name,
+};
 
 /// Why something could not be administered.
 #[derive(Debug, thiserror::Error)]
@@ -29,7 +27,7 @@ pub enum AdminError {
     Store(#[from] StoreError),
 }
 
-type Result<T> = std::result::Result<T, AdminError>;
+pub(crate) type Result<T> = std::result::Result<T, AdminError>;
 
 #[derive(Clone)]
 pub struct Admin {
@@ -255,6 +253,21 @@ impl Admin {
         Ok(client)
     }
 
+    /// Takes addresses from those that a client may be sent back to; one stays.
+    pub async fn remove_redirect_uris(&self, id: &str, uris: &[String]) -> Result<Client> {
+        let mut client = self.client(id).await?;
+        if let Some(uri) = uris.iter().find(|uri| !client.redirect_uris.contains(uri)) {
+            return Err(AdminError::Missing(format!("redirect address \"{uri}\" at client \"{id}\"")));
+        }
+        client.redirect_uris.retain(|uri| !uris.contains(uri));
+        if client.redirect_uris.is_empty() {
+            let why = "needs one redirect address at least; add another before you remove the last";
+            return Err(AdminError::Invalid(format!("client \"{id}\" {why}")));
+        }
+        found(self.store.update_client(&client).await?, || format!("client \"{id}\""))?;
+        Ok(client)
+    }
+
     /// Changes what is given of how a client signs users in.
     pub async fn set_client(&self, id: &str, change: ClientChange) -> Result<Client> {
         let mut client = self.client(id).await?;
@@ -317,56 +330,4 @@ fn found(there: bool, what: impl FnOnce() -> String) -> Result<()> {
 fn short_number(guid: Guid) -> String {
     let [a, b, c, ..] = *guid.as_bytes();
     u32::from_be_bytes([0, a, b, c]).to_string()
-}
-
-fn check_redirect(uri: &str) -> Result<()> {
-    redirect_uri::check(uri).map_err(|why| AdminError::Invalid(format!("the redirect address {uri} {why}")))
-}
-
-/// Addresses to go to after sign-out follow the same rules; there is nothing to show out of band.
-fn checked_logout_uris(uris: Vec<String>) -> Result<Vec<String>> {
-    for uri in &uris {
-        check_redirect(uri)?;
-        if uri == redirect_uri::OUT_OF_BAND {
-            return Err(AdminError::Invalid(format!("{uri} is no address to go to after sign-out")));
-        }
-    }
-    Ok(uris)
-}
-
-fn checked_name(name: &str) -> Result<String> {
-    let name = name.trim();
-    if name.is_empty() || name.chars().count() > NAME_CHARS_MAX || name.chars().any(char::is_control) {
-        return Err(AdminError::Invalid(
-            "a name has 1 to 200 characters, none of them a control character".into(),
-        ));
-    }
-    Ok(name.to_owned())
-}
-
-fn checked_id(what: &str, id: &str) -> Result<String> {
-    let fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    if id.is_empty() || id.len() > ID_CHARS_MAX || !id.bytes().all(fine) {
-        let message =
-            format!("a {what} has 1 to {ID_CHARS_MAX} letters, digits, hyphens, dots or underscores");
-        return Err(AdminError::Invalid(message));
-    }
-    Ok(id.to_owned())
-}
-
-fn checked_email(email: &str) -> Result<String> {
-    let email = email.trim().to_lowercase();
-    let shaped = email.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
-    if !shaped || email.len() > EMAIL_BYTES_MAX || email.chars().any(|c| c.is_whitespace() || c.is_control())
-    {
-        return Err(AdminError::Invalid(format!("{email:?} is not an e-mail address")));
-    }
-    Ok(email)
-}
-
-fn checked_lang(lang: &str) -> Result<String> {
-    match lang {
-        "es" | "en" => Ok(lang.to_owned()),
-        _ => Err(AdminError::Invalid(format!("the language is es or en, not {lang:?}"))),
-    }
 }

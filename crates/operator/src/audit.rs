@@ -52,7 +52,7 @@ pub struct AuditPage {
 pub async fn page(store: &dyn Store, ask: &AuditAsk) -> Result<AuditPage, AdminError> {
     let rows_max = ask.rows_max.unwrap_or(ROWS_DEFAULT);
     if !(1..=ROWS_MAX).contains(&rows_max) {
-        return Err(AdminError::Invalid(format!("pageSize must be from 1 to {ROWS_MAX}")));
+        return Err(AdminError::Invalid(format!("a page has 1 to {ROWS_MAX} records, not {rows_max}")));
     }
     let query = AuditQuery {
         before: ask.before.as_deref().map(read_mark).transpose()?,
@@ -70,6 +70,9 @@ pub async fn page(store: &dyn Store, ask: &AuditAsk) -> Result<AuditPage, AdminE
         rows_max,
     };
     let found = store.audit(&query).await?;
+    if found.is_empty() && query.before.is_none() {
+        check_known(store, &query).await?;
+    }
     let next = if found.len() == rows_max { found.last().map(|last| write_mark(last.mark())) } else { None };
     let mut emails = HashMap::new();
     for user in found.iter().filter_map(|record| record.entry.user.as_ref()) {
@@ -80,6 +83,17 @@ pub async fn page(store: &dyn Store, ask: &AuditAsk) -> Result<AuditPage, AdminE
         }
     }
     Ok(AuditPage { records: found.iter().map(|record| shown(record, &emails)).collect(), next })
+}
+
+/// Whom nobody knows is told apart from whom nothing happened to. What is gone but left traces is found.
+async fn check_known(store: &dyn Store, query: &AuditQuery) -> Result<(), AdminError> {
+    let missing = |what: &str, id: &str| Err(AdminError::Missing(format!("{what} \"{id}\"")));
+    match (&query.user, &query.tenant, &query.client) {
+        (Some(id), _, _) if store.find_user(id).await?.is_none() => missing("user", id.as_str()),
+        (_, Some(id), _) if store.find_tenant(id).await?.is_none() => missing("tenant", id.as_str()),
+        (_, _, Some(id)) if store.find_client(id).await?.is_none() => missing("client", id.as_str()),
+        _ => Ok(()),
+    }
 }
 
 fn shown(record: &AuditRecord, emails: &HashMap<UserId, String>) -> Shown {
@@ -97,6 +111,12 @@ fn shown(record: &AuditRecord, emails: &HashMap<UserId, String>) -> Shown {
         request_id: entry.trace.request_id.clone(),
         note: entry.note.clone(),
     }
+}
+
+/// How many records a page of the API has.
+pub(crate) fn read_page_size(text: &str) -> Result<usize, String> {
+    let size = text.parse().ok().filter(|size| (1..=ROWS_MAX).contains(size));
+    size.ok_or_else(|| format!("pageSize must be a whole number from 1 to {ROWS_MAX}, not {text:?}"))
 }
 
 fn read_kind(word: &str) -> Result<AuditKind, AdminError> {

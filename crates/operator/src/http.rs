@@ -100,6 +100,9 @@ async fn gate(State(operator): State<Arc<Operator>>, request: Request, next: Nex
         .into_response()
 }
 
+const AUDIT_PARAMS: &str =
+    "The query can have kind, user, tenant, client, before and pageSize, each once, and nothing else.";
+
 /// The query of the audit.
 #[derive(Debug, Default, serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -109,19 +112,21 @@ struct AuditParams {
     tenant: Option<String>,
     client: Option<String>,
     before: Option<String>,
-    page_size: Option<usize>,
+    page_size: Option<String>,
 }
 
 async fn audit(
     State(operator): State<Arc<Operator>>,
     query: Result<Query<AuditParams>, QueryRejection>,
 ) -> Result<Response, Refusal> {
-    let Query(asked) = query.map_err(|wrong| Refusal::new(wrong.status(), wrong.body_text()))?;
+    let wrong = |message: String| coded(400, "invalid_parameter", message);
+    let Query(asked) = query.map_err(|_| wrong(AUDIT_PARAMS.into()))?;
     let AuditParams { kind, user, tenant, client, before, page_size } = asked;
-    let ask = AuditAsk { kind, user, tenant, client, before, rows_max: page_size };
+    let rows_max = page_size.map(|text| audit::read_page_size(&text)).transpose().map_err(wrong)?;
+    let ask = AuditAsk { kind, user, tenant, client, before, rows_max };
     let page = audit::page(&*operator.store, &ask).await;
     page.map(|page| axum::Json(page).into_response()).map_err(|error| match error {
-        AdminError::Invalid(why) => coded(400, "invalid_parameter", why),
+        AdminError::Invalid(why) => wrong(why),
         AdminError::Missing(_) => coded(404, "not_found", error.to_string()),
         AdminError::Store(error) => store_refusal(&error),
     })

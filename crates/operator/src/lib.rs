@@ -3,6 +3,7 @@
 
 pub mod admin;
 pub mod audit;
+mod checks;
 pub mod door;
 mod http;
 mod token;

@@ -8,15 +8,17 @@ use crate::config::Sources;
 use crate::exit::Outcome;
 use crate::output::Output;
 
+const TITLES: [&str; 8] = ["AT", "KIND", "USER", "CLIENT", "TENANT", "ADDRESS", "REQUEST", "NOTE"];
+
 pub(crate) async fn run(args: Audit, sources: &Sources, output: Output) -> Outcome {
     let (_, opened) = opened(sources).await?;
     let Audit { kind, user, tenant, client, before, limit } = args;
-    let ask = AuditAsk { kind, user, tenant, client, before, rows_max: Some(limit) };
+    let ask = AuditAsk { kind, user, tenant, client, before, rows_max: Some(limit.into()) };
     let found = page(&*opened.store, &ask).await?;
     if output.json {
         output.result(&found, String::new);
     } else {
-        output.list(&found.records, &["AT", "KIND", "USER", "CLIENT", "TENANT", "ADDRESS", "NOTE"], |one| {
+        output.list(&found.records, &TITLES, |one| {
             let text = |field: &Option<String>| field.clone().unwrap_or_else(|| "-".into());
             vec![
                 one.at.clone(),
@@ -25,6 +27,7 @@ pub(crate) async fn run(args: Audit, sources: &Sources, output: Output) -> Outco
                 text(&one.client),
                 text(&one.tenant),
                 one.address.clone(),
+                if one.request_id.is_empty() { "-".into() } else { one.request_id.clone() },
                 one.note.clone(),
             ]
         });

@@ -1,7 +1,8 @@
 //! `aldaba client`.
 
-use operator::admin::{ClientChange, NewClient};
+use operator::admin::{Admin, ClientChange, NewClient};
 use serde::Serialize;
+use serde_json::json;
 use store::{Client as Kept, Consent, Pkce, Standing};
 
 use super::{overlap, standing_word};
@@ -32,9 +33,24 @@ impl Shown {
             self.pkce,
             self.consent,
             self.callback_id_token,
-            self.post_logout_uris.join(" ")
+            listed(&self.post_logout_uris)
         )
     }
+
+    /// Everything, for people.
+    fn all(&self) -> String {
+        let Self { client_id, name, standing, redirect_uris, .. } = self;
+        format!(
+            "client_id          {client_id}\nname               {name}\nstanding           {standing}\n\
+             redirect_uris      {}\n{}",
+            listed(redirect_uris),
+            self.settings()
+        )
+    }
+}
+
+fn listed(uris: &[String]) -> String {
+    if uris.is_empty() { "-".into() } else { uris.join(" ") }
 }
 
 fn shown(client: Kept, secret: Option<String>) -> Shown {
@@ -82,22 +98,19 @@ pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> O
                 format!("client_id      {}\nclient_secret  {}", client.client_id, secret.reveal())
             });
         }
-        Client::List => {
-            let all: Vec<Shown> =
-                admin.store.clients().await?.into_iter().map(|client| shown(client, None)).collect();
-            output.list(&all, &["CLIENT_ID", "NAME", "STANDING", "REDIRECT_URIS"], |one| {
-                vec![
-                    one.client_id.clone(),
-                    one.name.clone(),
-                    one.standing.clone(),
-                    one.redirect_uris.join(" "),
-                ]
-            });
+        Client::List => list(&admin, output).await?,
+        Client::Show { id } => {
+            let client = shown(admin.client(&id).await?, None);
+            output.result(&client, || client.all());
         }
-        Client::Disable { id } => admin.set_client_standing(&id, Standing::Disabled).await?,
-        Client::Enable { id } => admin.set_client_standing(&id, Standing::Active).await?,
+        Client::Disable { id } => set_standing(&admin, &id, Standing::Disabled, output).await?,
+        Client::Enable { id } => set_standing(&admin, &id, Standing::Active, output).await?,
         Client::Redirect { id, uris } => {
             let client = shown(admin.add_redirect_uris(&id, &uris).await?, None);
+            output.result(&client, || client.redirect_uris.join("\n"));
+        }
+        Client::Unredirect { id, uris } => {
+            let client = shown(admin.remove_redirect_uris(&id, &uris).await?, None);
             output.result(&client, || client.redirect_uris.join("\n"));
         }
         Client::Set { id, pkce, consent, callback_id_token, post_logout_uris } => {
@@ -105,7 +118,7 @@ pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> O
                 pkce: pkce.map(pkce_of),
                 consent: consent.map(consent_of),
                 callback_id_token,
-                post_logout_uris: Some(post_logout_uris).filter(|uris| !uris.is_empty()),
+                post_logout_uris: replacing(post_logout_uris),
             };
             let client = shown(admin.set_client(&id, change).await?, None);
             output.result(&client, || client.settings());
@@ -113,10 +126,35 @@ pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> O
         Client::Rotate { id, overlap: text } => {
             let secret = admin.rotate_client_secret(&id, overlap(&text)?).await?;
             output.say(&format!("The old secret stays valid for {text}."));
-            let data = serde_json::json!({"client_id": id, "client_secret": secret.reveal()});
+            let data = json!({"client_id": id, "client_secret": secret.reveal()});
             output.result(&data, || secret.reveal().to_owned());
         }
     }
     admin.store.close().await;
     Ok(())
+}
+
+async fn list(admin: &Admin, output: Output) -> Outcome {
+    let all: Vec<Shown> =
+        admin.store.clients().await?.into_iter().map(|client| shown(client, None)).collect();
+    output.list(&all, &["CLIENT_ID", "NAME", "STANDING", "REDIRECT_URIS"], |one| {
+        vec![one.client_id.clone(), one.name.clone(), one.standing.clone(), one.redirect_uris.join(" ")]
+    });
+    Ok(())
+}
+
+async fn set_standing(admin: &Admin, id: &str, standing: Standing, output: Output) -> Outcome {
+    admin.set_client_standing(id, standing).await?;
+    let word = standing.word();
+    output.done(&json!({"client_id": id, "standing": word}), &format!("client {id} is {word}"));
+    Ok(())
+}
+
+/// A list that takes the place of another: one empty value empties it, no value leaves it.
+fn replacing(values: Vec<String>) -> Option<Vec<String>> {
+    match values.as_slice() {
+        [] => None,
+        [only] if only.is_empty() => Some(Vec::new()),
+        _ => Some(values),
+    }
 }

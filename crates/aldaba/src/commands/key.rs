@@ -1,7 +1,9 @@
 //! `aldaba key`.
 
 use domain::subscription::{Product, Products};
+use operator::admin::Admin;
 use serde::Serialize;
+use serde_json::json;
 use store::{KeySlot, Standing, Subscription};
 
 use super::{overlap, standing_word};
@@ -41,7 +43,7 @@ pub(crate) async fn run(command: Key, sources: &Sources, output: Output) -> Outc
             let (one, keys) = admin.add_subscription(&name, products).await?;
             output.say("The keys are shown once; keep them safe.");
             let (primary, secondary) = (keys.primary.reveal(), keys.secondary.reveal());
-            let data = serde_json::json!({
+            let data = json!({
                 "subscription": Shown::from(one.clone()), "primary_key": primary, "secondary_key": secondary
             });
             output.result(&data, || {
@@ -54,8 +56,8 @@ pub(crate) async fn run(command: Key, sources: &Sources, output: Output) -> Outc
                 vec![one.id.clone(), one.name.clone(), one.products.join(" "), one.standing.clone()]
             });
         }
-        Key::Suspend { id } => admin.set_subscription_standing(&id, Standing::Disabled).await?,
-        Key::Resume { id } => admin.set_subscription_standing(&id, Standing::Active).await?,
+        Key::Suspend { id } => set_standing(&admin, &id, Standing::Disabled, output).await?,
+        Key::Resume { id } => set_standing(&admin, &id, Standing::Active, output).await?,
         Key::Rotate { id, slot, overlap: text } => {
             let slot = match slot {
                 Slot::Primary => KeySlot::Primary,
@@ -63,9 +65,16 @@ pub(crate) async fn run(command: Key, sources: &Sources, output: Output) -> Outc
             };
             let key = admin.rotate_key(&id, slot, overlap(&text)?).await?;
             output.say(&format!("The old key stays valid for {text}."));
-            output.result(&serde_json::json!({"key": key.reveal()}), || key.reveal().to_owned());
+            output.result(&json!({"key": key.reveal()}), || key.reveal().to_owned());
         }
     }
     admin.store.close().await;
+    Ok(())
+}
+
+async fn set_standing(admin: &Admin, id: &str, standing: Standing, output: Output) -> Outcome {
+    admin.set_subscription_standing(id, standing).await?;
+    let word = standing.word();
+    output.done(&json!({"id": id, "standing": word}), &format!("subscription {id} is {word}"));
     Ok(())
 }

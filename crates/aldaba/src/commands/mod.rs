@@ -20,7 +20,7 @@ use clap::CommandFactory as _;
 use operator::admin::Admin;
 
 use crate::cli::Cli;
-use crate::config::{self, Config, Sources, parse_duration};
+use crate::config::{self, Config, DURATION, Sources, parse_duration};
 use crate::exit::Failure;
 use crate::output::print_line;
 use crate::serve;
@@ -47,8 +47,9 @@ pub(crate) fn completions(shell: clap_complete::Shell) {
 }
 
 fn overlap(text: &str) -> Result<Duration, Failure> {
-    parse_duration(text)
-        .ok_or_else(|| Failure::Usage(format!("--overlap takes a duration as in 24h or 0s, not {text:?}")))
+    parse_duration(text).ok_or_else(|| {
+        Failure::Usage(format!("--overlap takes a duration as in 24h or 0s: {DURATION}, not {text:?}"))
+    })
 }
 
 fn standing_word(standing: Standing) -> String {

@@ -1,6 +1,6 @@
 //! `aldaba signing-keys`.
 
-use identity::ShownKey;
+use identity::{KeyState, ShownKey};
 use serde::Serialize;
 
 use super::opened;
@@ -23,7 +23,7 @@ impl From<ShownKey> for Shown {
     fn from(key: ShownKey) -> Self {
         Self {
             kid: key.kid,
-            state: key.state.word(),
+            state: if key.retired_at.is_some() { "ended" } else { key.state.word() },
             created_at: key.created_at.iso(),
             signs_from: key.signs_from.iso(),
             retired_at: key.retired_at.map(domain::Ticks::iso),
@@ -37,11 +37,20 @@ pub(crate) async fn run(command: SigningKeys, sources: &Sources, output: Output)
     match command {
         SigningKeys::List => {
             let all: Vec<Shown> = keys.shown().into_iter().map(Shown::from).collect();
-            output.list(&all, &["KID", "STATE", "SIGNS FROM", "CREATED"], |one| {
-                vec![one.kid.clone(), one.state.to_owned(), one.signs_from.clone(), one.created_at.clone()]
+            output.list(&all, &["KID", "STATE", "SIGNS FROM", "CREATED", "ENDED"], |one| {
+                let ended = one.retired_at.clone().unwrap_or_else(|| "-".into());
+                let Shown { kid, state, signs_from, created_at, .. } = one;
+                vec![kid.clone(), (*state).to_owned(), signs_from.clone(), created_at.clone(), ended]
             });
         }
         SigningKeys::Rotate { now } => {
+            let waiting = keys.shown().into_iter().rfind(|key| key.state == KeyState::Next);
+            if let Some(next) = waiting.filter(|_| !now) {
+                output.say(&format!(
+                    "A next key is already waiting since {}; this makes another one.",
+                    next.created_at.iso()
+                ));
+            }
             let key: Shown = keys.rotate(now).await?.into();
             output.say(if now {
                 "Signs from now on; every token that an older key signed is refused within 5 seconds."

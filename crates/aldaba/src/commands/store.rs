@@ -19,7 +19,7 @@ use crate::wiring::SystemClock;
 pub(crate) async fn run(command: StoreCommand, sources: &Sources, output: Output) -> Outcome {
     match command {
         StoreCommand::Migrate => migrate(sources, output).await,
-        StoreCommand::Backup { file } => backup(&file, sources, output).await,
+        StoreCommand::Backup { file, force } => backup(&file, force, sources, output).await,
         StoreCommand::Restore { file } => restore(&file, sources, output).await,
     }
 }
@@ -33,7 +33,11 @@ async fn migrate(sources: &Sources, output: Output) -> Outcome {
 }
 
 /// Writes beside the target and renames, so that a half-written backup never bears the name of a whole one.
-async fn backup(file: &Path, sources: &Sources, output: Output) -> Outcome {
+async fn backup(file: &Path, force: bool, sources: &Sources, output: Output) -> Outcome {
+    if !force && file.exists() {
+        let why = "is there already; give another name, or --force to replace it";
+        return Err(Failure::Refused(format!("{} {why}", file.display())));
+    }
     let (_, opened) = opened(sources).await?;
     let partial = PathBuf::from(format!("{}.partial", file.display()));
     let cannot = |error: std::io::Error| Failure::Failed(format!("{}: {error}", partial.display()));
@@ -50,7 +54,7 @@ async fn backup(file: &Path, sources: &Sources, output: Output) -> Outcome {
     if read_back != written {
         return Err(Failure::Failed("what was read back differs from what was written; try again".into()));
     }
-    std::fs::rename(&partial, file)?;
+    std::fs::rename(&partial, file).map_err(cannot)?;
     output.say("The backup holds hashes and sealed secrets; the master key is not in it.");
     output.result(&json!({"file": file, "backup": written}), || {
         format!("{} rows in {}, verified", written.rows, file.display())

@@ -1,7 +1,9 @@
 //! `aldaba tenant`.
 
 use domain::TenantId;
+use operator::admin::Admin;
 use serde::Serialize;
+use serde_json::json;
 use store::{Standing, Tenant as Kept};
 
 use super::standing_word;
@@ -55,15 +57,20 @@ pub(crate) async fn run(command: Tenant, sources: &Sources, output: Output) -> O
                 ]
             });
         }
-        Tenant::Disable { id } => admin.set_tenant_standing(&TenantId::new(id), Standing::Disabled).await?,
-        Tenant::Enable { id } => admin.set_tenant_standing(&TenantId::new(id), Standing::Active).await?,
+        Tenant::Disable { id } => set_standing(&admin, &id, Standing::Disabled, output).await?,
+        Tenant::Enable { id } => set_standing(&admin, &id, Standing::Active, output).await?,
         Tenant::Erase { id, .. } => {
             let rows = admin.erase_tenant(&TenantId::new(id.clone())).await?;
-            output.result(&serde_json::json!({"erased": id, "rows": rows}), || {
-                format!("erased {id}, {rows} rows")
-            });
+            output.result(&json!({"erased": id, "rows": rows}), || format!("erased {id}, {rows} rows"));
         }
     }
     admin.store.close().await;
+    Ok(())
+}
+
+async fn set_standing(admin: &Admin, id: &str, standing: Standing, output: Output) -> Outcome {
+    admin.set_tenant_standing(&TenantId::new(id), standing).await?;
+    let word = standing.word();
+    output.done(&json!({"id": id, "standing": word}), &format!("tenant {id} is {word}"));
     Ok(())
 }

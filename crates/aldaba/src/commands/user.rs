@@ -3,8 +3,9 @@
 use std::io::{BufRead as _, IsTerminal as _};
 
 use domain::{Secret, TenantId};
-use operator::admin::NewUser;
+use operator::admin::{Admin, NewUser};
 use serde::Serialize;
+use serde_json::json;
 use store::{Standing, User as Kept};
 
 use super::standing_word;
@@ -76,15 +77,32 @@ pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> Out
                 ]
             });
         }
-        User::Disable { email } => admin.set_user_standing(&email, Standing::Disabled).await?,
-        User::Enable { email } => admin.set_user_standing(&email, Standing::Active).await?,
-        User::Password { email } => admin.set_password(&email, read_password()?).await?,
+        User::Disable { email } => set_standing(&admin, &email, Standing::Disabled, output).await?,
+        User::Enable { email } => set_standing(&admin, &email, Standing::Active, output).await?,
+        User::Password { email } => {
+            admin.set_password(&email, read_password()?).await?;
+            let text = format!("{email} has a new password, and is signed out of every browser");
+            output.done(&json!({"email": email, "password": "changed"}), &text);
+        }
         User::Join { email, tenant } => {
             let user = admin.user(&email).await?;
-            admin.add_membership(&user, &TenantId::new(tenant)).await?;
+            admin.add_membership(&user, &TenantId::new(tenant.clone())).await?;
+            let data = json!({"email": email, "tenant": tenant, "member": true});
+            output.done(&data, &format!("{email} belongs to {tenant}"));
         }
-        User::Leave { email, tenant } => admin.remove_membership(&email, &TenantId::new(tenant)).await?,
+        User::Leave { email, tenant } => {
+            admin.remove_membership(&email, &TenantId::new(tenant.clone())).await?;
+            let data = json!({"email": email, "tenant": tenant, "member": false});
+            output.done(&data, &format!("{email} belongs to {tenant} no more"));
+        }
     }
     admin.store.close().await;
+    Ok(())
+}
+
+async fn set_standing(admin: &Admin, email: &str, standing: Standing, output: Output) -> Outcome {
+    admin.set_user_standing(email, standing).await?;
+    let word = standing.word();
+    output.done(&json!({"email": email, "standing": word}), &format!("user {email} is {word}"));
     Ok(())
 }

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+/// What a duration looks like, for messages.
+pub(crate) const DURATION: &str = "one number and one unit, as in 90m (ms, s, m, h or d)";
+
 pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
     let text = text.trim();
     let unit_from = text.find(|c: char| !c.is_ascii_digit())?;

@@ -6,7 +6,7 @@ use std::path::Path;
 use domain::suggest::did_you_mean;
 use toml::de::{DeTable, DeValue};
 
-use super::{ConfigFault, DEFAULT, Sources};
+use super::{ConfigFault, DEFAULT, Sources, parse_duration};
 
 const ENVIRONMENT: &str = "ALDABA__";
 const FILE: &str = "_file";
@@ -33,7 +33,8 @@ pub(super) struct Setting {
 pub(super) type Settings = BTreeMap<String, Setting>;
 type Faults = Vec<ConfigFault>;
 
-pub(super) fn gather(sources: &Sources) -> Result<Settings, Faults> {
+/// All settings, with what is wrong with the kinds and names of some; those keep the value from below.
+pub(super) fn gather(sources: &Sources) -> Result<(Settings, Faults), Faults> {
     let mut faults = Vec::new();
     let mut settings = Settings::new();
     for (key, setting) in read_toml(DEFAULT, "the defaults")? {
@@ -59,7 +60,7 @@ pub(super) fn gather(sources: &Sources) -> Result<Settings, Faults> {
         let setting = Setting { value: Value::Text(text.clone()), origin: "the command line".into() };
         lay(&mut settings, key, setting, here, &mut faults);
     }
-    if faults.is_empty() { Ok(settings) } else { Err(faults) }
+    Ok((settings, faults))
 }
 
 fn read_file(sources: &Sources) -> Result<Option<(String, String)>, ConfigFault> {
@@ -141,6 +142,7 @@ fn converted(value: &Value, like: &Value) -> Option<Value> {
 
 fn kind(value: &Value) -> &'static str {
     match value {
+        Value::Text(text) if parse_duration(text).is_some() => "a duration in quotes, as in \"5m\"",
         Value::Text(_) => "a text",
         Value::Integer(_) => "a whole number",
         Value::Flag(_) => "true or false",

@@ -1,13 +1,15 @@
 //! The configuration: one commented file holds every key and its default, and is the documentation too.
 //! Layers go on top of each other; what is wrong is told with the place where it stands.
 
+pub(crate) mod address;
 mod duration;
 mod layers;
+mod reading;
 mod typed;
 
 use std::path::PathBuf;
 
-pub(crate) use duration::parse_duration;
+pub(crate) use duration::{DURATION, parse_duration};
 pub(crate) use typed::{Config, LogFormat, StoreUrl};
 
 /// The default file, as it is shipped.
@@ -38,8 +40,10 @@ impl std::fmt::Display for ConfigFault {
 
 /// Reads all layers into a configuration, or tells everything that is wrong with them.
 pub(crate) fn load(sources: &Sources) -> Result<Config, Vec<ConfigFault>> {
-    let settings = layers::gather(sources)?;
-    typed::read(&settings)
+    let (settings, mut faults) = layers::gather(sources)?;
+    let (config, wrong) = typed::read(&settings);
+    faults.extend(wrong);
+    if faults.is_empty() { Ok(config) } else { Err(faults) }
 }
 
 #[cfg(test)]

@@ -9,8 +9,8 @@ use ipnet::IpNet;
 use serde::{Serialize, Serializer};
 
 use super::ConfigFault;
-use super::duration::parse_duration;
-use super::layers::{Settings, Value};
+use super::layers::Settings;
+use super::reading::Reading;
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Config {
@@ -101,7 +101,7 @@ pub(crate) struct Delivery {
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Egress {
-    pub(crate) allow: Vec<String>,
+    pub(crate) allow: Vec<IpNet>,
     pub(crate) ca_file: Option<PathBuf>,
 }
 
@@ -164,120 +164,9 @@ fn hidden<S: Serializer>(secret: &Option<Secret>, serializer: S) -> Result<S::Ok
     serializer.serialize_str(if secret.is_some() { "***" } else { "" })
 }
 
-/// Reads values one by one and remembers everything that is wrong.
-struct Reading<'a> {
-    settings: &'a Settings,
-    faults: Vec<ConfigFault>,
-}
-
-impl Reading<'_> {
-    fn wrong(&mut self, key: &str, message: &str) {
-        let origin =
-            self.settings.get(key).map_or("the defaults", |setting| setting.origin.as_str()).to_owned();
-        self.faults.push(ConfigFault { origin, message: format!("{key} {message}") });
-    }
-
-    fn text(&self, key: &str) -> String {
-        match self.settings.get(key).map(|setting| &setting.value) {
-            Some(Value::Text(text)) => text.clone(),
-            _ => String::new(),
-        }
-    }
-
-    /// A text that means nothing when it is empty.
-    fn optional(&self, key: &str) -> Option<String> {
-        Some(self.text(key)).filter(|text| !text.is_empty())
-    }
-
-    fn parsed<T>(&mut self, key: &str, fallback: T, parse: impl Fn(&str) -> Option<T>, must: &str) -> T {
-        parse(&self.text(key)).unwrap_or_else(|| {
-            self.wrong(key, must);
-            fallback
-        })
-    }
-
-    fn address(&mut self, key: &str) -> SocketAddr {
-        let any = SocketAddr::from(([127, 0, 0, 1], 0));
-        self.parsed(key, any, |text| text.parse().ok(), "must be an address and a port, as in 127.0.0.1:8080")
-    }
-
-    fn duration(&mut self, key: &str) -> Duration {
-        let fine = |text: &str| parse_duration(text).filter(|span| !span.is_zero());
-        self.parsed(
-            key,
-            Duration::ZERO,
-            fine,
-            "must be a duration above zero, as in 500ms, 5s, 2m, 24h or 30d",
-        )
-    }
-
-    fn durations(&mut self, key: &str) -> Vec<Duration> {
-        let spans: Option<Vec<_>> = self.list(key).iter().map(|text| parse_duration(text)).collect();
-        match spans {
-            Some(spans) if !spans.is_empty() => spans,
-            _ => {
-                self.wrong(key, "must be a list of durations, as in 5s, 30s, 2m");
-                Vec::new()
-            }
-        }
-    }
-
-    fn list(&self, key: &str) -> Vec<String> {
-        match self.settings.get(key).map(|setting| &setting.value) {
-            Some(Value::List(items)) => items.clone(),
-            _ => Vec::new(),
-        }
-    }
-
-    fn number<T: TryFrom<i64> + Default>(&mut self, key: &str, from: i64, to: i64) -> T {
-        let number = match self.settings.get(key).map(|setting| &setting.value) {
-            Some(Value::Integer(number)) => *number,
-            _ => 0,
-        };
-        if !(from..=to).contains(&number) {
-            self.wrong(key, &format!("must be from {from} to {to}"));
-        }
-        T::try_from(number).unwrap_or_default()
-    }
-
-    fn flag(&self, key: &str) -> bool {
-        matches!(self.settings.get(key).map(|setting| &setting.value), Some(Value::Flag(true)))
-    }
-
-    fn ranges(&mut self, key: &str) -> Vec<String> {
-        let list = self.list(key);
-        if list.iter().any(|range| !is_cidr(range)) {
-            self.wrong(key, "must be a list of address ranges, as in 10.0.0.0/8");
-        }
-        list
-    }
-
-    /// An address without a slash at its end, so that paths can be put behind it.
-    fn url(&mut self, key: &str) -> String {
-        let Some(text) = self.optional(key) else {
-            return String::new();
-        };
-        let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-        let host = rest.map(|rest| rest.trim_end_matches('/'));
-        if host.is_none_or(|host| host.is_empty() || host.contains(['/', '?', '#', '@', ' '])) {
-            self.wrong(key, "must be an address without a path, as in https://api.example.com");
-        }
-        text.trim_end_matches('/').to_owned()
-    }
-}
-
-fn is_cidr(text: &str) -> bool {
-    let Some((address, bits)) = text.split_once('/') else {
-        return false;
-    };
-    match (address.parse::<std::net::IpAddr>(), bits.parse::<u8>()) {
-        (Ok(address), Ok(bits)) => bits <= if address.is_ipv4() { 32 } else { 128 },
-        _ => false,
-    }
-}
-
-pub(super) fn read(settings: &Settings) -> Result<Config, Vec<ConfigFault>> {
-    let mut from = Reading { settings, faults: Vec::new() };
+/// The configuration, and everything that is wrong with it.
+pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
+    let mut from = Reading::of(settings);
     let config = Config {
         server: server(&mut from),
         operator: OperatorSide {
@@ -302,29 +191,28 @@ pub(super) fn read(settings: &Settings) -> Result<Config, Vec<ConfigFault>> {
             timeout: from.duration("delivery.timeout"),
         },
         egress: Egress {
-            allow: from.ranges("egress.allow"),
+            allow: from.networks("egress.allow"),
             ca_file: from.optional("egress.ca_file").map(PathBuf::from),
         },
         retention: Retention {
             log: from.duration("retention.log"),
             idempotency_keys: from.duration("retention.idempotency_keys"),
-            audit: from.duration("retention.audit"),
+            audit: from.span("retention.audit", "1h", "36500d"),
         },
         logging: logging(&mut from),
     };
-    if from.faults.is_empty() { Ok(config) } else { Err(from.faults) }
+    (config, from.faults)
 }
 
 fn identity(from: &mut Reading<'_>) -> Identity {
-    let never = "must be a duration as in 90d, or 0s for never";
     Identity {
-        code_ttl: from.duration("identity.code_ttl"),
-        access_token_ttl: from.duration("identity.access_token_ttl"),
-        refresh_token_ttl: from.duration("identity.refresh_token_ttl"),
+        code_ttl: from.span("identity.code_ttl", "1s", "1h"),
+        access_token_ttl: from.span("identity.access_token_ttl", "1s", "24h"),
+        refresh_token_ttl: from.span("identity.refresh_token_ttl", "1s", "3650d"),
         refresh_sliding: from.flag("identity.refresh_sliding"),
-        refresh_grace: from.duration("identity.refresh_grace"),
-        session_ttl: from.duration("identity.session_ttl"),
-        key_period: from.parsed("identity.key_period", Duration::ZERO, parse_duration, never),
+        refresh_grace: from.span("identity.refresh_grace", "1s", "10m"),
+        session_ttl: from.span("identity.session_ttl", "1s", "365d"),
+        key_period: from.span_or_never("identity.key_period", "2d", "3650d"),
         address_failures_max: from.number("identity.address_failures_max", 1, 1_000_000),
         hashing_parallel: from.number("identity.hashing_parallel", 0, 1024),
         hashing_queue_max: from.number("identity.hashing_queue_max", 1, 100_000),
@@ -352,11 +240,7 @@ fn server(from: &mut Reading<'_>) -> Server {
         tls,
         drain: from.duration("server.drain"),
         connections_max: from.number("server.connections_max", 1, 1_000_000),
-        trusted_proxies: from
-            .ranges("server.trusted_proxies")
-            .iter()
-            .filter_map(|range| range.parse().ok())
-            .collect(),
+        trusted_proxies: from.proxies("server.trusted_proxies"),
     }
 }
 

@@ -13,6 +13,8 @@ use crate::wiring::SystemRandom;
 const CALLBACK: &str = "http://localhost:8765/callback";
 /// Marks a store as development's before anything is in it.
 const UNFINISHED: &str = "unfinished";
+/// Both applications' names.
+pub(super) const APPLICATIONS: [&str; 2] = ["Panel de ventas", "Otra aplicación"];
 const PASSWORD: &str = "aldaba-dev-2026";
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -104,8 +106,9 @@ async fn make(admin: &Admin) -> Result<Credentials, Failure> {
     ] {
         users.push(user(admin, email, name, lang, theirs).await?);
     }
-    let client = client(admin, "Panel de ventas").await?;
-    let other_client = self::client(admin, "Otra aplicación").await?;
+    let [name, other_name] = APPLICATIONS;
+    let client = client(admin, name).await?;
+    let other_client = self::client(admin, other_name).await?;
     Ok(Credentials {
         operator_token: SystemRandom.token(),
         subscription: keys(admin, "Desarrollo", Products::all()).await?,

@@ -45,14 +45,23 @@ pub(crate) async fn run(args: &Dev, sources: Sources, output: Output) -> Outcome
     let store = opened.store.clone();
     let credentials = credentials::ensure(&admin(store.clone()), args).await?;
     let credentials = load_sample(store.clone(), credentials, args.empty).await?;
-    let receiver = receiver::start(beside(config.server.listen, 2)).await?;
+    let receiver = receiver::start(beside(config.server.listen, 2)).await.map_err(ports_taken)?;
     let token = Secret::new(credentials.operator_token.clone());
-    let service = Service::bind(config, opened, &token).await?;
+    let service = Service::bind(config, opened, &token).await.map_err(ports_taken)?;
     let ready = ready::Ready::new(&service, &credentials, &*store, receiver).await?;
     ready.print(output);
     service.run(ending).await?;
     drop(folder);
     Ok(())
+}
+
+fn ports_taken(failure: Failure) -> Failure {
+    let remedy = "dev takes three ports in a row (8080, 8081 and 8082 unless told otherwise): move them all \
+                  with --listen, as in --listen 127.0.0.1:18080";
+    match failure {
+        Failure::Busy { why, .. } => Failure::Busy { why, remedy: remedy.into() },
+        other => other,
+    }
 }
 
 fn admin(store: Arc<dyn Store>) -> Admin {

@@ -7,12 +7,18 @@ use domain::TenantId;
 use serde::Serialize;
 use store::Store;
 
-use super::credentials::{Client, Credentials, Keys, User};
+use super::credentials::{APPLICATIONS, Client, Credentials, Keys, User};
 use crate::exit::Failure;
 use crate::output::{Output, print_line};
 use crate::service::Service;
 
 const COMPANIES_SHOWN_MAX: usize = 1000;
+const SEND_A_CHANGE: &str = r#"
+
+  then send a change
+    curl $OPERATOR/operator/v1/tenants/$TENANT/changes -H "authorization: Bearer $TOKEN" \
+      -H 'content-type: application/json' -d '[{"area":"invoicing","resource":"Bank","action":"upsert","data":{"name":"Caja Rural"}}]'"#;
+const SCOPE: &str = "openid+offline_access+SVC.ES.NEWPOL.ACC.API";
 
 #[derive(Debug, Serialize)]
 pub(super) struct Ready {
@@ -86,32 +92,80 @@ impl Ready {
             ("operator token", &self.operator_token),
             ("receiver", &self.receiver_url),
             ("subscription key", &self.subscription.primary_key),
-            ("client id", &self.client.client_id),
-            ("client secret", &self.client.client_secret),
             ("redirect address", &self.client.redirect_uri),
         ] {
             let _ = writeln!(text, "  {name:<18}{value}");
         }
+        text.push_str("\n  applications\n");
+        for (name, client) in APPLICATIONS.iter().zip([&self.client, &self.other_client]) {
+            let Client { client_id, client_secret, .. } = client;
+            let _ = writeln!(text, "    {name:<17}client id {client_id}  secret {client_secret}");
+        }
         text.push_str("\n  users\n");
         for user in &self.users {
-            let _ =
-                writeln!(text, "    {:<20}{}  {} tenant(s)", user.email, user.password, user.tenants.len());
+            let _ = writeln!(
+                text,
+                "    {:<19}password {}  {}",
+                user.email,
+                user.password,
+                self.tenants_of(user).join(", ")
+            );
         }
         text.push_str("\n  tenants\n");
         for tenant in &self.tenants {
             let _ =
                 writeln!(text, "    {}  {}, {} companies", tenant.id, tenant.name, tenant.companies.len());
         }
-        if let Some(tenant) = self.tenants.first() {
-            text.push_str("\n  send a change:\n");
-            let _ = write!(
-                text,
-                "    curl {}/operator/v1/tenants/{}/changes -H 'authorization: Bearer {}' \\\n      \
-                 -H 'content-type: application/json' -d '[{{\"area\":\"invoicing\",\"resource\":\"Bank\",\
-                 \"action\":\"upsert\",\"data\":{{\"name\":\"Caja Rural\"}}}}]'",
-                self.operator_url, tenant.id, self.operator_token
-            );
-        }
+        let _ = write!(text, "\n  sign a user in: open this in a browser\n    {}\n", self.sign_in_link());
+        text.push_str("\n  for the commands of the README: paste this into a shell\n");
+        text.push_str(&self.exports());
+        text.push_str(SEND_A_CHANGE);
         text
     }
+
+    /// The names of a user's tenants.
+    fn tenants_of(&self, user: &User) -> Vec<&str> {
+        let theirs = self.tenants.iter().filter(|tenant| user.tenants.contains(&tenant.id));
+        theirs.map(|tenant| tenant.name.as_str()).collect()
+    }
+
+    /// The first application asks for a user.
+    fn sign_in_link(&self) -> String {
+        format!(
+            "{}/auth/core/connect/authorize?client_id={}&response_type=code&redirect_uri={}&scope={SCOPE}\
+             &state=1&nonce=2",
+            self.auth_url,
+            self.client.client_id,
+            encoded(&self.client.redirect_uri)
+        )
+    }
+
+    /// The variables that the README's commands use, for a shell.
+    fn exports(&self) -> String {
+        let tenant = self.tenants.first().map_or("", |tenant| tenant.id.as_str());
+        let variables = [
+            ("AUTH", self.auth_url.as_str()),
+            ("CLIENT", &self.client.client_id),
+            ("SECRET", &self.client.client_secret),
+            ("OPERATOR", &self.operator_url),
+            ("TOKEN", &self.operator_token),
+            ("TENANT", tenant),
+        ];
+        let lines: Vec<String> =
+            variables.iter().map(|(name, value)| format!("    export {name}={value}")).collect();
+        lines.join("\n")
+    }
+}
+
+/// A value for a query; slashes and colons need no sign of their own there.
+fn encoded(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || b"-._~:/".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            let _ = write!(out, "%{byte:02X}");
+        }
+    }
+    out
 }

@@ -14,8 +14,10 @@ use crate::exit::Failure;
 
 /// Starts the receiver and returns its address; it ends with the program.
 pub(super) async fn start(address: SocketAddr) -> Result<SocketAddr, Failure> {
-    let cannot =
-        |error: std::io::Error| Failure::Failed(format!("the receiver cannot listen on {address}: {error}"));
+    let cannot = |error: std::io::Error| Failure::Busy {
+        why: format!("the receiver cannot listen on {address}: {error}"),
+        remedy: "choose another address".into(),
+    };
     let listener = TcpListener::bind(address).await.map_err(cannot)?;
     let bound = listener.local_addr().map_err(cannot)?;
     let router = Router::new().fallback(any(answer));

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::harness::{Site, bank, is_guid, ndjson};
+use crate::harness::{Program, Site, bank, is_guid, ndjson};
 
 /// The rows of a list, each cut at two or more spaces.
 fn table(text: &str) -> Vec<Vec<&str>> {
@@ -155,4 +155,71 @@ fn users_join_leave_and_are_disabled() {
         .input("a new long password\n")
         .run()
         .refused(5, "there is no user");
+}
+
+#[test]
+fn what_was_done_is_told_in_a_line_or_as_an_object() {
+    let site = Site::new();
+    site.add_tenant("uno");
+    let email = "maria@example.com";
+    let add = site.program(&["user", "add", email, "--given-name", "María", "--json"]);
+    add.input("correct horse battery\n").run().json();
+    for (command, line, object) in [
+        (
+            &["tenant", "disable", "uno"][..],
+            "tenant uno is disabled\n",
+            json!({"id": "uno", "standing": "disabled"}),
+        ),
+        (&["tenant", "enable", "uno"], "tenant uno is active\n", json!({"id": "uno", "standing": "active"})),
+        (
+            &["user", "disable", email],
+            "user maria@example.com is disabled\n",
+            json!({"email": email, "standing": "disabled"}),
+        ),
+        (
+            &["user", "enable", email],
+            "user maria@example.com is active\n",
+            json!({"email": email, "standing": "active"}),
+        ),
+    ] {
+        let done = site.program(command).run().code(0);
+        assert_eq!((done.stdout.as_str(), done.stderr.as_str()), ("", line));
+        assert_eq!(site.program(command).with(&["--json"]).run().json(), object);
+    }
+    let member = |action: &str| site.program(&["user", action, email, "uno", "--json"]).run().json();
+    assert_eq!(member("join"), json!({"email": email, "tenant": "uno", "member": true}));
+    assert_eq!(member("leave"), json!({"email": email, "tenant": "uno", "member": false}));
+    let password =
+        site.program(&["user", "password", email, "--json"]).input("another long password\n").run();
+    assert_eq!(password.json(), json!({"email": email, "password": "changed"}));
+}
+
+/// Every command and argument, however deep, has a line of its own.
+#[test]
+fn help_leaves_nothing_without_a_word() {
+    let mut waiting: Vec<Vec<String>> = vec![Vec::new()];
+    let mut seen = 0;
+    while let Some(path) = waiting.pop() {
+        let words: Vec<&str> = path.iter().map(String::as_str).collect();
+        let text = Program::new(&words).with(&["-h"]).run().code(0).stdout;
+        for section in ["Commands:", "Arguments:", "Options:"] {
+            let Some((_, rest)) = text.split_once(&format!("\n{section}\n")) else { continue };
+            let lines: Vec<&str> = rest.split("\n\n").next().unwrap().lines().collect();
+            for (at, line) in lines.iter().enumerate() {
+                let is_entry = line.len() - line.trim_start().len() <= 6;
+                if !is_entry {
+                    continue;
+                }
+                seen += 1;
+                let (name, said) = line.trim().split_once("  ").unwrap_or((line.trim(), ""));
+                let below = lines.get(at + 1).is_some_and(|next| next.starts_with("          "));
+                let says = |text: &str| !text.is_empty() && !text.starts_with('[');
+                assert!(below || says(said.trim()), "{path:?}: {line}");
+                if section == "Commands:" && name != "help" {
+                    waiting.push([path.clone(), vec![name.to_owned()]].concat());
+                }
+            }
+        }
+    }
+    assert!(seen > 200, "{seen}");
 }

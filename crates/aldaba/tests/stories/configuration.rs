@@ -84,6 +84,44 @@ fn check_passes_what_init_wrote() {
 }
 
 #[test]
+fn init_refuses_what_check_would_refuse_and_writes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    for (arguments, told) in [
+        (["--base-url", "http://api.example.com"], "--base-url \"http://api.example.com\" must be https"),
+        (["--base-url", "http://127.0.0.1.example"], "plain http is for this machine only"),
+        (["--base-url", "https://api.example.com/v1"], "must be an address without a path"),
+        (["--base-url", "https://api.example.com:x"], "must be an address without a path"),
+        (["--base-url", "api.example.com"], "must be an address without a path"),
+        (["--base-url", ""], "--base-url \"\" must be an address"),
+        (["--auth-url", "http://id.example.com"], "--auth-url \"http://id.example.com\" must be https"),
+        (["--set", "store.url=sqlite:x.db"], "init takes no --set (store.url=sqlite:x.db)"),
+    ] {
+        init(folder.path(), &arguments).run().refused(2, told);
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    init(Path::new("/proc/foo"), &[]).run().refused(1, "/proc/foo cannot be made: ");
+}
+
+#[test]
+fn an_address_of_this_machine_is_listened_on_itself() {
+    for (base_url, public, operator) in [
+        ("http://127.0.0.1:18280", "127.0.0.1:18280", "127.0.0.1:8081"),
+        ("http://localhost:18280/", "127.0.0.1:18280", "127.0.0.1:8081"),
+        ("http://[::1]:18280", "[::1]:18280", "127.0.0.1:8081"),
+        ("http://localhost:8081", "127.0.0.1:8081", "127.0.0.1:8082"),
+        ("http://localhost", "127.0.0.1:8080", "127.0.0.1:8081"),
+        ("https://localhost:8443", "127.0.0.1:8080", "127.0.0.1:8081"),
+    ] {
+        let folder = tempfile::tempdir().unwrap();
+        init(folder.path(), &["--base-url", base_url]).run().code(0);
+        let config = folder.path().join("aldaba.toml");
+        let told = Program::new(&["check", "--json", "--config", config.to_str().unwrap()]).run().json();
+        let listens = |side: &str| told["config"][side]["listen"].clone();
+        assert_eq!((listens("server"), listens("operator")), (json!(public), json!(operator)), "{base_url}");
+    }
+}
+
+#[test]
 fn check_says_what_is_wrong_and_where() {
     let site = Site::new();
     let config = site.config().display().to_string();
@@ -98,9 +136,9 @@ fn check_says_what_is_wrong_and_where() {
         (
             "drain = \"10s\"",
             "drain = \"soon\"",
-            "server.drain must be a duration above zero, as in 500ms, 5s, 2m, 24h or 30d",
+            "server.drain must be a duration above zero: one number and one unit, as in 90m",
         ),
-        ("drain = \"10s\"", "drain = 10", "server.drain must be a text"),
+        ("drain = \"10s\"", "drain = 10", "server.drain must be a duration in quotes, as in \"5m\""),
         (
             "rate_per_minute = 300",
             "rate_per_minute = -3",
@@ -109,8 +147,8 @@ fn check_says_what_is_wrong_and_where() {
         ("listen = \"127.0.0.1:8080\"", "listen = \"here\"", "server.listen must be an address and a port"),
         (
             "allow = []",
-            "allow = [\"10.0.0.0\"]",
-            "egress.allow must be a list of address ranges, as in 10.0.0.0/8",
+            "allow = [\"10.0.0.0\", \"10.0.0.0/33\"]",
+            "egress.allow has \"10.0.0.0/33\", which is neither an address nor an address range as in 10.0.0.0/8",
         ),
         ("format = \"auto\"", "format = \"xml\"", "logging.format must be auto, text or json"),
         (
@@ -131,17 +169,60 @@ fn check_says_what_is_wrong_and_where() {
 }
 
 #[test]
+fn bounds_are_named_when_they_are_crossed() {
+    let site = Site::new();
+    for (key, from, to, wrong) in [
+        ("identity.code_ttl", "1s", "1h", ["0s", "61m"]),
+        ("identity.access_token_ttl", "1s", "24h", ["999ms", "25h"]),
+        ("identity.refresh_token_ttl", "1s", "3650d", ["0s", "3651d"]),
+        ("identity.refresh_grace", "1s", "10m", ["0s", "11m"]),
+        ("identity.session_ttl", "1s", "365d", ["0s", "366d"]),
+        ("identity.key_period", "2d", "3650d", ["1d", "3651d"]),
+        ("retention.audit", "1h", "36500d", ["59m", "36501d"]),
+    ] {
+        let check = |value: &str| site.program(&["check", "--set", &format!("{key}={value}")]).run();
+        for value in wrong {
+            check(value).refused(3, &format!("{key} must be from {from} to {to}"));
+        }
+        for value in ["1h30m", "99999999999999999999d", "5"] {
+            check(value).refused(3, "one number and one unit, as in 90m");
+        }
+        check(from).code(0);
+        check(to).code(0);
+    }
+    site.program(&["check", "--set", "identity.key_period=0s"]).run().code(0);
+}
+
+#[test]
+fn proxies_are_named_one_by_one() {
+    let site = Site::new();
+    let check = |value: &str| {
+        site.program(&["check", "--json", "--set", &format!("server.trusted_proxies={value}")]).run()
+    };
+    for all in ["0.0.0.0/0", "::/0"] {
+        let told = format!("has \"{all}\", which would let anybody choose its address");
+        check(&format!("10.0.0.0/8,{all}")).refused(3, &told);
+    }
+    check("10.0.0.0/8,here").refused(3, "has \"here\", which is neither an address nor an address range");
+    let told = check("10.0.0.7,fd00::7,10.1.0.0/16").json();
+    let expected = json!(["10.0.0.7/32", "fd00::7/128", "10.1.0.0/16"]);
+    assert_eq!(told["config"]["server"]["trusted_proxies"], expected);
+}
+
+#[test]
 fn check_tells_everything_at_once_and_names_each_layer() {
     let site = Site::new();
     let done = site
         .program(&["check", "--set", "store.url=mysql://x"])
         .variable("ALDABA__SERVER__DRAIN", "soon")
         .variable("ALDABA__STORE__CONNECTIONS_MAX", "0")
+        .variable("ALDABA__SERVER__CONNECTIONS_MAX", "many")
         .run()
         .code(3);
     for told in [
         "ALDABA__SERVER__DRAIN: server.drain must be a duration",
         "ALDABA__STORE__CONNECTIONS_MAX: store.connections_max must be from 1 to 1000",
+        "ALDABA__SERVER__CONNECTIONS_MAX: server.connections_max must be a whole number",
         "the command line: store.url must be sqlite:PATH",
     ] {
         assert!(done.stderr.contains(told), "{told}: {done:?}");

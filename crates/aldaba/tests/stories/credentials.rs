@@ -78,7 +78,8 @@ fn a_clients_addresses_secret_and_standing_change() {
     let done = site.program(&["client", "rotate", "mine"]).run().code(0);
     assert_eq!(done.stderr, "The old secret stays valid for 24h.\n");
     is_nowhere(&site, done.stdout.trim());
-    site.program(&["client", "disable", "mine"]).run().code(0);
+    let disabled = site.program(&["client", "disable", "mine", "--json"]).run().json();
+    assert_eq!(disabled, json!({"client_id": "mine", "standing": "disabled"}));
     assert_eq!(list(&site, "client")[0]["standing"], "disabled");
     site.program(&["client", "enable", "mine"]).run().code(0);
     assert_eq!(list(&site, "client")[0]["standing"], "active");
@@ -103,6 +104,38 @@ fn what_a_client_may_not_be_is_told() {
         .refused(2, "--overlap takes a duration");
     site.program(&["client", "add", "Panel"]).run().code(2);
     assert_eq!(list(&site, "client").as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_client_is_shown_and_its_addresses_are_taken_back() {
+    let site = Site::new();
+    let after = "https://app.example/bye";
+    let all = ["--id", "mine", "--redirect-uri", "https://app.example/two", "--post-logout-uri", after];
+    add_client(&site, &all).run().code(0);
+    let show = |flags: &[&str]| site.program(&["client", "show", "mine"]).with(flags).run();
+    let shown = show(&["--json"]).json();
+    assert_eq!(json!([shown]), list(&site, "client"));
+    assert_eq!(
+        show(&[]).code(0).stdout,
+        format!(
+            "client_id          mine\nname               Panel\nstanding           active\n\
+             redirect_uris      {CALLBACK} https://app.example/two\npkce               if-sent\n\
+             consent            false\ncallback_id_token  true\npost_logout_uris   {after}\n"
+        )
+    );
+    site.program(&["client", "show", "nobody"]).run().refused(5, "there is no client \"nobody\"");
+
+    let unredirect =
+        |uris: &[&str]| site.program(&["client", "unredirect", "mine", "--json"]).with(uris).run();
+    unredirect(&["https://app.example/three"])
+        .refused(5, "there is no redirect address \"https://app.example/three\" at client \"mine\"");
+    unredirect(&[CALLBACK, "https://app.example/two"]).refused(2, "needs one redirect address at least");
+    assert_eq!(unredirect(&[CALLBACK]).json()["redirect_uris"], json!(["https://app.example/two"]));
+
+    let set = |uri: &str| site.program(&["client", "set", "mine", "--json", "--post-logout-uri", uri]).run();
+    set("http://app.example/").refused(2, "the address after sign-out http://app.example/ must use https");
+    assert_eq!(show(&["--json"]).json()["post_logout_uris"], json!([after]));
+    assert_eq!(set("").json()["post_logout_uris"], json!([]));
 }
 
 fn is_key(text: &str) -> bool {
@@ -145,7 +178,8 @@ fn keys_are_rotated_suspended_and_resumed() {
     let done = site.program(&["key", "rotate", id]).run().code(0);
     assert!(is_key(done.stdout.trim()), "{done:?}");
     assert_eq!(done.stderr, "The old key stays valid for 24h.\n");
-    site.program(&["key", "suspend", id]).run().code(0);
+    let suspended = site.program(&["key", "suspend", id, "--json"]).run().json();
+    assert_eq!(suspended, json!({"id": id, "standing": "disabled"}));
     assert_eq!(list(&site, "key")[0]["standing"], "disabled");
     site.program(&["key", "resume", id]).run().code(0);
     assert_eq!(list(&site, "key")[0]["standing"], "active");

@@ -183,6 +183,7 @@ fn an_address_that_is_taken_is_told() {
         &format!("server.listen={busy}"),
     ]);
     let done = dev.variable("TMPDIR", folder.path().to_str().unwrap()).run();
+    assert!(done.stderr.contains("dev takes three ports in a row"), "{done:?}");
     done.refused(1, &format!("cannot listen on {busy}: "));
     assert_eq!(dev_folders(folder.path()), [""; 0].map(PathBuf::from));
 }
@@ -211,8 +212,30 @@ fn its_temporary_data_goes_when_it_is_stopped_while_it_starts() {
 fn people_get_a_page_instead_of_a_line() {
     let running = Program::new(&["dev", "--empty", "--listen", "127.0.0.1:0"]).start();
     let page = until("the page", || Some(running.stdout()).filter(|said| said.contains("Ctrl-C ends it.")));
-    for part in ["Aldaba is ready.", "operator token", "maria@example.com", "/operator/v1/tenants/"] {
+    for part in [
+        "Aldaba is ready.",
+        "operator token",
+        "Panel de ventas",
+        "Otra aplicación",
+        "inaki@example.com  password aldaba-dev-2026  Asesoría Peñalver, Gestoría Ibáñez & Núñez\n",
+        "/operator/v1/tenants/",
+    ] {
         assert!(page.contains(part), "{part:?} is not in {page}");
     }
+    let exported = |name: &str| {
+        let line = page.lines().find_map(|line| line.trim().strip_prefix(&format!("export {name}=")));
+        line.unwrap_or_else(|| panic!("{name} is not in {page}"))
+    };
+    for name in ["SECRET", "TOKEN", "TENANT"] {
+        assert!(!exported(name).is_empty());
+    }
+    assert_eq!(Call::get(&format!("{}/livez", exported("OPERATOR"))).send().status, 200);
+    let link = page.lines().map(str::trim).find(|line| line.contains("/connect/authorize?")).unwrap();
+    assert!(link.starts_with(exported("AUTH")) && link.contains(exported("CLIENT")), "{link}");
+    let signing_in = Call::get(link).send();
+    assert!(
+        signing_in.status == 302 && signing_in.header("location").contains("/login"),
+        "it leads to the sign-in page: {signing_in:?}"
+    );
     assert_eq!(running.stop().code, Some(0));
 }

@@ -111,3 +111,16 @@ fn the_log_can_be_text_too() {
         crate::harness::until("a line", || Some(running.stderr()).filter(|said| said.contains("serving")));
     assert!(line.contains("INFO serving public=127.0.0.1:"), "{line}");
 }
+
+#[test]
+fn a_backup_takes_no_other_files_place_unasked() {
+    let site = Site::new();
+    let file = site.path().join("a.backup");
+    std::fs::write(&file, "mine").unwrap();
+    let backup =
+        |flags: &[&str]| site.program(&["store", "backup", file.to_str().unwrap()]).with(flags).run();
+    backup(&[]).refused(5, &format!("{} is there already", file.display()));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+    backup(&["--force", "--json"]).json();
+    assert_ne!(std::fs::read_to_string(&file).unwrap(), "mine");
+}

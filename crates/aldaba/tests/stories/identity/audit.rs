@@ -114,7 +114,7 @@ fn the_command_shows_the_same(serve: &Serve, office: &Office<'_>, all: &Value) {
     let text = audit(&[]).code(0).stdout;
     let (head, rows) = text.split_once('\n').unwrap();
     let titles: Vec<&str> = head.split_whitespace().collect();
-    assert_eq!(titles, ["AT", "KIND", "USER", "CLIENT", "TENANT", "ADDRESS", "NOTE"]);
+    assert_eq!(titles, ["AT", "KIND", "USER", "CLIENT", "TENANT", "ADDRESS", "REQUEST", "NOTE"]);
     assert_eq!(rows.lines().count(), ids(all).len());
     assert!(rows.contains(&office.email) && rows.contains("refresh_reused"), "{rows}");
 
@@ -140,14 +140,21 @@ fn the_command_shows_the_same(serve: &Serve, office: &Office<'_>, all: &Value) {
         (["--client", &office.app.id], true),
         (["--tenant", &office.tenants[0]], true),
         (["--user", &stranger], false),
-        (["--client", "nobody"], false),
     ] {
         let found = audit(&[&["--json"], flags.as_slice()].concat()).json();
         assert_eq!(!ids(&found).is_empty(), is_some, "{flags:?}");
         assert!(ids(&found).len() < ids(all).len(), "{flags:?}");
     }
-    audit(&["--kind", "nonsense"]).refused(2, "kind must be one of");
+    audit(&["--kind", "nonsense"]).refused(2, "[possible values: signed_in, sign_in_failed, ");
     audit(&["--before", "nonsense"]).refused(2, "before must be");
+    for limit in ["0", "1001", "many"] {
+        audit(&["--limit", limit]).refused(2, &format!("invalid value '{limit}' for '--limit <LIMIT>'"));
+    }
+    for who in ["user", "tenant", "client"] {
+        audit(&[&format!("--{who}"), "nobody"]).refused(5, &format!("there is no {who} \"nobody\""));
+    }
+    let help = audit(&["--help"]).code(0).stdout;
+    assert!(KINDS.iter().all(|kind| help.contains(kind)), "{help}");
 }
 
 #[test]
@@ -158,4 +165,25 @@ fn the_audit_is_the_operators() {
     let public = format!("{}/operator/v1/audit", office.serve.public_url);
     let token = format!("Bearer {}", office.serve.site.token());
     assert_eq!(Call::get(&public).header("authorization", &token).send().status, 404);
+}
+
+#[test]
+fn a_wrong_question_is_told_in_plain_words() {
+    let serve = crate::harness::lobby().serve;
+    let ask = |query: &str, status: u16| {
+        let url = format!("{}/operator/v1/audit?{query}", serve.operator_url);
+        let reply = Call::get(&url).header("authorization", &format!("Bearer {}", serve.site.token())).send();
+        assert_eq!(reply.status, status, "{reply:?}");
+        reply.text().to_owned()
+    };
+    for size in ["0", "1001", "-1", "many", ""] {
+        let told = ask(&format!("pageSize={size}"), 400);
+        assert!(told.contains("pageSize must be a whole number from 1 to 1000"), "{told}");
+    }
+    for query in ["pagesize=1", "kind=granted&kind=granted"] {
+        let told = ask(query, 400);
+        assert!(told.contains("each once, and nothing else"), "{told}");
+    }
+    assert!(ask("kind=nonsense", 400).contains("kind must be one of"));
+    assert!(ask("tenant=nobody", 404).contains("there is no tenant"));
 }

@@ -79,9 +79,12 @@ fn the_next_key_is_published_a_day_ahead_and_does_not_sign() {
     assert_eq!(hours_between(&list[1]["created_at"], &list[1]["signs_from"]), 24);
     let table = serve.site.program(&["signing-keys", "list"]).run().code(0).stdout;
     assert!(table.starts_with("KID") && table.contains(&next), "{table}");
+    let again = serve.site.program(&["signing-keys", "rotate"]).run().code(0);
+    assert!(again.stderr.starts_with("A next key is already waiting since "), "{again:?}");
+    let newest = again.stdout.trim().to_owned();
     let site = serve.stop();
     let serve = Serve::start(site, &[]);
-    assert_eq!(Keyring::of(&serve).kids(), [&old, &next], "keys outlive the process");
+    assert_eq!(Keyring::of(&serve).kids(), [&old, &next, &newest], "keys outlive the process");
     let bearer = format!("Bearer {}", tokens.access());
     assert_eq!(get(&serve, "connect/userinfo").header("authorization", &bearer).send().status, 200);
 }
@@ -104,7 +107,7 @@ fn after_a_compromise_the_old_key_is_worth_nothing_within_five_seconds() {
     assert_eq!(office.introspect(before.access()), json!({"active": false}));
     let hint = office.ask().with("id_token_hint", before.id()).with("prompt", "none");
     assert_eq!(browser.get(&hint.path()).params()["error"], "invalid_request");
-    assert!(listed(&serve).iter().all(|key| key["kid"] != old || key["state"] == "past"));
+    assert!(listed(&serve).iter().all(|key| key["kid"] != old || key["state"] == "ended"));
     assert_eq!(office.audit("kind=signing_key_rotated").len(), 1);
 }
 
@@ -145,4 +148,19 @@ fn a_store_gets_its_first_key_by_itself_and_it_signs_at_once() {
     let states: BTreeSet<&str> = list.iter().map(|key| key["state"].as_str().unwrap()).collect();
     assert_eq!((list.len(), states), (1, BTreeSet::from(["signing"])));
     assert_eq!(list[0]["kid"], first["kid"]);
+}
+
+#[test]
+fn a_key_that_a_compromise_ended_is_listed_as_ended() {
+    let site = Site::new();
+    let run = |arguments: &[&str]| site.program(&["signing-keys"]).with(arguments).run();
+    let first = run(&["list", "--json"]).json()[0]["kid"].as_str().unwrap().to_owned();
+    let new = run(&["rotate", "--now"]).code(0).stdout.trim().to_owned();
+    let table = run(&["list"]).code(0).stdout;
+    let row = |kid: &str| table.lines().find(|line| line.contains(kid)).unwrap_or_else(|| panic!("{table}"));
+    assert!(table.lines().next().unwrap().ends_with("ENDED"), "{table}");
+    let cells: Vec<&str> = row(&first).split_whitespace().collect();
+    assert!(cells[1] == "ended" && cells[4].ends_with('Z'), "{table}");
+    let cells: Vec<&str> = row(&new).split_whitespace().collect();
+    assert_eq!((cells[1], cells[4]), ("signing", "-"), "{table}");
 }

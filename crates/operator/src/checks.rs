@@ -1,0 +1,67 @@
+//! What names, ids and addresses must look like before they are kept.
+
+use domain::redirect_uri;
+
+use crate::admin::{AdminError, Result};
+
+const NAME_CHARS_MAX: usize = 200;
+const EMAIL_BYTES_MAX: usize = 254;
+const ID_CHARS_MAX: usize = 100;
+
+pub(crate) fn check_redirect(uri: &str) -> Result<()> {
+    check_address("the redirect address", uri)
+}
+
+fn check_address(what: &str, uri: &str) -> Result<()> {
+    redirect_uri::check(uri).map_err(|why| AdminError::Invalid(format!("{what} {uri} {why}")))
+}
+
+/// Addresses to go to after sign-out follow the same rules; there is nothing to show out of band.
+pub(crate) fn checked_logout_uris(uris: Vec<String>) -> Result<Vec<String>> {
+    for uri in &uris {
+        check_address("the address after sign-out", uri)?;
+        if uri == redirect_uri::OUT_OF_BAND {
+            return Err(AdminError::Invalid(format!(
+                "the address after sign-out {uri} leads nowhere; give an https address"
+            )));
+        }
+    }
+    Ok(uris)
+}
+
+pub(crate) fn checked_name(name: &str) -> Result<String> {
+    let name = name.trim();
+    if name.is_empty() || name.chars().count() > NAME_CHARS_MAX || name.chars().any(char::is_control) {
+        return Err(AdminError::Invalid(
+            "a name has 1 to 200 characters, none of them a control character".into(),
+        ));
+    }
+    Ok(name.to_owned())
+}
+
+pub(crate) fn checked_id(what: &str, id: &str) -> Result<String> {
+    let fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    if id.is_empty() || id.len() > ID_CHARS_MAX || !id.bytes().all(fine) {
+        let message =
+            format!("a {what} has 1 to {ID_CHARS_MAX} letters, digits, hyphens, dots or underscores");
+        return Err(AdminError::Invalid(message));
+    }
+    Ok(id.to_owned())
+}
+
+pub(crate) fn checked_email(email: &str) -> Result<String> {
+    let email = email.trim().to_lowercase();
+    let shaped = email.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
+    if !shaped || email.len() > EMAIL_BYTES_MAX || email.chars().any(|c| c.is_whitespace() || c.is_control())
+    {
+        return Err(AdminError::Invalid(format!("{email:?} is not an e-mail address")));
+    }
+    Ok(email)
+}
+
+pub(crate) fn checked_lang(lang: &str) -> Result<String> {
+    match lang {
+        "es" | "en" => Ok(lang.to_owned()),
+        _ => Err(AdminError::Invalid(format!("the language is es or en, not {lang:?}"))),
+    }
+}
