@@ -206,12 +206,12 @@ pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
 
 fn identity(from: &mut Reading<'_>) -> Identity {
     Identity {
-        code_ttl: from.span("identity.code_ttl", "1s", "1h"),
-        access_token_ttl: from.span("identity.access_token_ttl", "1s", "24h"),
-        refresh_token_ttl: from.span("identity.refresh_token_ttl", "1s", "3650d"),
+        code_ttl: from.span("identity.code_ttl", "1ms", "1h"),
+        access_token_ttl: from.span("identity.access_token_ttl", "1ms", "24h"),
+        refresh_token_ttl: from.span("identity.refresh_token_ttl", "1ms", "3650d"),
         refresh_sliding: from.flag("identity.refresh_sliding"),
-        refresh_grace: from.span("identity.refresh_grace", "1s", "10m"),
-        session_ttl: from.span("identity.session_ttl", "1s", "365d"),
+        refresh_grace: from.span("identity.refresh_grace", "0s", "10m"),
+        session_ttl: from.span("identity.session_ttl", "1ms", "365d"),
         key_period: from.span_or_never("identity.key_period", "2d", "3650d"),
         address_failures_max: from.number("identity.address_failures_max", 1, 1_000_000),
         hashing_parallel: from.number("identity.hashing_parallel", 0, 1024),

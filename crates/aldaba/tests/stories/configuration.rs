@@ -172,11 +172,11 @@ fn check_says_what_is_wrong_and_where() {
 fn bounds_are_named_when_they_are_crossed() {
     let site = Site::new();
     for (key, from, to, wrong) in [
-        ("identity.code_ttl", "1s", "1h", ["0s", "61m"]),
-        ("identity.access_token_ttl", "1s", "24h", ["999ms", "25h"]),
-        ("identity.refresh_token_ttl", "1s", "3650d", ["0s", "3651d"]),
-        ("identity.refresh_grace", "1s", "10m", ["0s", "11m"]),
-        ("identity.session_ttl", "1s", "365d", ["0s", "366d"]),
+        ("identity.code_ttl", "1ms", "1h", ["0s", "61m"]),
+        ("identity.access_token_ttl", "1ms", "24h", ["0s", "25h"]),
+        ("identity.refresh_token_ttl", "1ms", "3650d", ["0s", "3651d"]),
+        ("identity.refresh_grace", "0s", "10m", ["601s", "11m"]),
+        ("identity.session_ttl", "1ms", "365d", ["0s", "366d"]),
         ("identity.key_period", "2d", "3650d", ["1d", "3651d"]),
         ("retention.audit", "1h", "36500d", ["59m", "36501d"]),
     ] {
