@@ -77,7 +77,10 @@ impl Service {
             gauges: Gauges::register(&self.measures),
         };
         let desk = Operator::new(self.store.clone(), random.clone(), self.token, &self.measures);
-        let public = identity::router(self.identity.clone()).merge(health::probes(health.clone()));
+        let gateway = wiring::gateway(&self.config, self.store.clone(), self.identity.clone());
+        let public = identity::router(self.identity.clone())
+            .merge(gateway::router(Arc::new(gateway)))
+            .merge(health::probes(health.clone()));
         let operators =
             operator::router(desk).merge(health::probes(health.clone())).merge(health::metrics(health));
         let side = |side| Outermost::new(side, &*random, &self.measures);

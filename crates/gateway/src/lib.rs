@@ -1,2 +1,84 @@
-//! The gate that every API call passes (key, token, scope, limit) and the read APIs behind it. Nothing lives
-//! here yet but the direction: it may use the store, the web and the domain, and none of its neighbours.
+//! The gate (key → token → scope → limit) and the read APIs behind it.
+
+mod context;
+mod feed;
+mod gate;
+mod keys;
+mod limit;
+mod paging;
+mod payroll;
+mod query;
+mod reads;
+mod refusal;
+mod reply;
+mod routes;
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use domain::{Caller, Clock};
+use store::{Store, StoreError};
+
+use keys::KnownKeys;
+use limit::Limiter;
+pub use routes::router;
+
+/// Who tells whether an access token is good. The identity provider does, through the wiring.
+#[async_trait]
+pub trait Tokens: Send + Sync + 'static {
+    async fn caller(&self, token: &str) -> Result<Caller, TokenRefusal>;
+}
+
+/// Why a token is not good.
+#[derive(Debug)]
+pub enum TokenRefusal {
+    Invalid,
+    /// It cannot be known now.
+    Unknown(StoreError),
+}
+
+/// What the gateway is given from outside.
+#[derive(Clone)]
+pub struct Ports {
+    pub store: Arc<dyn Store>,
+    pub clock: Arc<dyn Clock>,
+    pub tokens: Arc<dyn Tokens>,
+}
+
+impl std::fmt::Debug for Ports {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Ports")
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where links lead: `{base_url}`.
+    pub base_url: String,
+    /// Requests a minute for each subscription; none: no limit.
+    pub rate_per_minute: Option<u32>,
+}
+
+/// The gate and what it stands on.
+pub struct Gateway {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    tokens: Arc<dyn Tokens>,
+    settings: Settings,
+    keys: KnownKeys,
+    limiter: Limiter,
+}
+
+impl std::fmt::Debug for Gateway {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Gateway")
+    }
+}
+
+impl Gateway {
+    pub fn new(ports: Ports, settings: Settings) -> Self {
+        let Ports { store, clock, tokens } = ports;
+        let limiter = Limiter::new(settings.rate_per_minute);
+        Self { keys: KnownKeys::new(store.clone()), store, clock, tokens, settings, limiter }
+    }
+}

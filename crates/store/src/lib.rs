@@ -10,6 +10,7 @@ mod error;
 mod grants;
 mod keys;
 pub mod memory;
+mod payroll;
 mod plan;
 pub mod postgres;
 mod records;
@@ -37,7 +38,7 @@ pub use grants::{
     Access, Code, CodeTaken, Grant, Grants, Judge, NewGrant, RefreshRotated, RefreshToken, Rotation, Taking,
 };
 pub use keys::{SigningKey, SigningKeys};
-pub use records::{Page, PageQuery, Record, Records};
+pub use records::{Page, PageQuery, PayrollQuery, Record, Records};
 pub use sessions::{Session, Sessions};
 pub use upkeep::{Cutoffs, Expired, Health, Upkeep};
 pub use vault::{MasterKey, Vault};

@@ -1,6 +1,7 @@
 //! Records as readers get them: bodies ready to serve, pages that cost the same wherever they lie.
 
 use async_trait::async_trait;
+use domain::filter::{Filter, OrderBy};
 use domain::{Resource, TenantId};
 
 use crate::Result;
@@ -19,6 +20,10 @@ pub trait Records: Send + Sync + 'static {
     /// A page in order of creation, with its total, from one snapshot. None: no such company.
     async fn page(&self, query: &PageQuery) -> Result<Option<Page>>;
 
+    /// A page of the payroll companies that match, in the order asked for (of creation where none is), with
+    /// the total of those that match, from one snapshot.
+    async fn payroll_page(&self, query: &PayrollQuery) -> Result<Page>;
+
     /// Ids and names of the companies of a tenant, in order of creation.
     async fn company_ids(&self, tenant: &TenantId, max: usize) -> Result<Vec<Box<str>>>;
 }
@@ -35,6 +40,16 @@ pub struct PageQuery {
     pub company: Option<Box<str>>,
     pub resource: Resource,
     /// How many records to pass over.
+    pub offset: u64,
+    pub rows_max: usize,
+}
+
+#[derive(Clone, Debug)]
+pub struct PayrollQuery {
+    pub tenant: TenantId,
+    pub filter: Option<Filter>,
+    pub order: Option<OrderBy>,
+    /// How many of those that match to pass over.
     pub offset: u64,
     pub rows_max: usize,
 }

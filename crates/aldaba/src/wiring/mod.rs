@@ -2,11 +2,13 @@
 //! configuration names.
 
 mod clock;
+mod gateway;
 mod identity;
 mod open;
 mod random;
 
 pub(crate) use clock::SystemClock;
+pub(crate) use gateway::gateway;
 pub(crate) use identity::{identity, signing_keys};
 pub(crate) use open::{Opened, open, ports, schema_of};
 pub(crate) use random::SystemRandom;

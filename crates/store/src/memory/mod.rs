@@ -6,6 +6,7 @@ mod changes;
 mod directory;
 mod grants;
 mod keys;
+mod payroll;
 mod records;
 mod sessions;
 mod upkeep;

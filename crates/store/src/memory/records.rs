@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 use domain::{Resource, TenantId};
 
-use super::{MemoryStore, place_no};
+use super::{MemoryStore, payroll, place_no};
 use crate::plan::Place;
-use crate::{Page, PageQuery, Record, Records, Result};
+use crate::{Page, PageQuery, PayrollQuery, Record, Records, Result};
 
 #[async_trait]
 impl Records for MemoryStore {
@@ -44,6 +44,10 @@ impl Records for MemoryStore {
             Some(Page { bodies, total: all.live, version: all.version, head })
         });
         Ok(found)
+    }
+
+    async fn payroll_page(&self, query: &PayrollQuery) -> Result<Page> {
+        payroll::page(&self.state(), query)
     }
 
     async fn company_ids(&self, tenant: &TenantId, max: usize) -> Result<Vec<Box<str>>> {

@@ -12,6 +12,7 @@ mod grants;
 mod keys;
 mod load;
 mod migrate;
+mod payroll;
 mod records;
 mod refresh;
 mod rows;

@@ -4,17 +4,51 @@ use async_trait::async_trait;
 use deadpool_postgres::Transaction;
 use domain::{Resource, TenantId};
 
-use super::rows::{Args, code, found, limit, snapshot};
-use super::{PostgresStore, fault};
+use super::rows::{Args, code, limit, row, snapshot};
+use super::{PostgresStore, fault, payroll};
 use crate::plan::{Collection, TENANT, signed, unsigned};
 use crate::records::{Start, locate};
-use crate::{Page, PageQuery, Record, Records, Result};
+use crate::{Page, PageQuery, PayrollQuery, Record, Records, Result, StoreError};
 
 /// The tenant's and the owning company's number: what most statements here start from.
 const OWNER: &str = "SELECT t.no AS tenant_no, h.head,
         CASE WHEN $2::text IS NULL THEN 0 ELSE (SELECT c.ordinal FROM records c
             WHERE c.tenant_no = t.no AND c.correlation_id = $2 AND c.company_no + 0 = 0 AND c.resource + 0 = $3) END AS company_no
     FROM tenants t JOIN heads h ON h.tenant_no = t.no WHERE t.id = $1";
+
+/// A collection as a whole, and where it is; without an owner where there is no such company.
+struct Whole {
+    tenant_no: i64,
+    owner: Option<i64>,
+    all: Collection,
+    head: u64,
+}
+
+/// None: no such tenant.
+async fn whole(
+    snapshot: &Transaction<'_>,
+    tenant: &TenantId,
+    company: Option<&str>,
+    resource: Resource,
+) -> Result<Option<Whole>> {
+    let find = format!(
+        "SELECT o.tenant_no, o.company_no, o.head, c.next_ordinal, c.live, c.version FROM ({OWNER}) o
+         LEFT JOIN collections c ON c.tenant_no = o.tenant_no AND c.company_no = o.company_no
+             AND c.resource = $4"
+    );
+    let args: Args<'_> = &[&tenant.as_str(), &company, &code(Resource::companies()), &code(resource)];
+    let found = row(snapshot, &find, args).await?;
+    Ok(found.map(|row| Whole {
+        tenant_no: row.get(0),
+        owner: row.get(1),
+        all: row.get::<_, Option<i64>>(3).map_or_else(Collection::default, |next| Collection {
+            next_ordinal: unsigned(next),
+            live: unsigned(row.get(4)),
+            version: unsigned(row.get(5)),
+        }),
+        head: unsigned(row.get(2)),
+    }))
+}
 
 async fn start(
     snapshot: &Transaction<'_>,
@@ -87,34 +121,30 @@ impl Records for PostgresStore {
     async fn page(&self, query: &PageQuery) -> Result<Option<Page>> {
         let mut client = self.client().await?;
         let snapshot = snapshot(&mut client).await?;
-        let find = snapshot
-            .prepare_cached(&format!(
-                "SELECT o.tenant_no, o.company_no, o.head, c.next_ordinal, c.live, c.version FROM ({OWNER}) o
-                 LEFT JOIN collections c ON c.tenant_no = o.tenant_no AND c.company_no = o.company_no
-                     AND c.resource = $4"
-            ))
-            .await
-            .map_err(fault)?;
         let company = query.company.as_deref();
-        let args: Args<'_> =
-            &[&query.tenant.as_str(), &company, &code(Resource::companies()), &code(query.resource)];
-        let Some(row) = found(snapshot.query_opt(&find, args).await)? else {
+        let Some(whole) = whole(&snapshot, &query.tenant, company, query.resource).await? else {
             return Ok(None);
         };
-        let Some(owner) = row.get::<_, Option<i64>>(1) else {
+        let Whole { tenant_no, owner: Some(owner), all, head } = whole else {
             return Ok(None);
         };
-        let all = row.get::<_, Option<i64>>(3).map_or_else(Collection::default, |next| Collection {
-            next_ordinal: unsigned(next),
-            live: unsigned(row.get(4)),
-            version: unsigned(row.get(5)),
-        });
         let bodies = if query.offset >= all.live {
             Vec::new()
         } else {
-            bodies(&snapshot, query, (row.get(0), owner), all).await?
+            bodies(&snapshot, query, (tenant_no, owner), all).await?
         };
-        Ok(Some(Page { bodies, total: all.live, version: all.version, head: unsigned(row.get(2)) }))
+        Ok(Some(Page { bodies, total: all.live, version: all.version, head }))
+    }
+
+    async fn payroll_page(&self, query: &PayrollQuery) -> Result<Page> {
+        let mut client = self.client().await?;
+        let snapshot = snapshot(&mut client).await?;
+        let Some(whole) = whole(&snapshot, &query.tenant, None, Resource::payroll_companies()).await? else {
+            return Err(StoreError::UnknownTenant(query.tenant.as_str().to_owned()));
+        };
+        let Whole { tenant_no, all, head, .. } = whole;
+        let (total, bodies) = payroll::page(&snapshot, tenant_no, all, query).await?;
+        Ok(Page { bodies, total, version: all.version, head })
     }
 
     async fn company_ids(&self, tenant: &TenantId, max: usize) -> Result<Vec<Box<str>>> {

@@ -11,6 +11,7 @@ mod group;
 mod keys;
 mod load;
 mod migrate;
+mod payroll;
 mod records;
 mod refresh;
 mod rows;

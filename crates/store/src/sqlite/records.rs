@@ -5,10 +5,10 @@ use domain::{Resource, TenantId};
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::rows::{company_no, tenant_no};
-use super::{SqliteStore, fault};
+use super::{SqliteStore, fault, payroll};
 use crate::plan::{Collection, TENANT, signed, unsigned};
 use crate::records::{Start, locate};
-use crate::{Page, PageQuery, Record, Records, Result};
+use crate::{Page, PageQuery, PayrollQuery, Record, Records, Result, StoreError};
 
 /// The number of the company that owns the records, if it is there.
 fn owner_no(reader: &Connection, tenant_no: i64, company: Option<&str>) -> Result<Option<i64>> {
@@ -38,6 +38,11 @@ fn collection(
         })
         .optional()?;
     Ok(found.unwrap_or_default())
+}
+
+fn head(reader: &Connection, tenant_no: i64) -> rusqlite::Result<u64> {
+    let mut find = reader.prepare_cached("SELECT head FROM heads WHERE tenant_no = ?1")?;
+    find.query_row([tenant_no], |row| row.get(0)).map(unsigned)
 }
 
 fn start(
@@ -128,11 +133,7 @@ impl Records for SqliteStore {
                 return Ok(None);
             };
             let all = collection(reader, tenant_no, owner, query.resource).map_err(fault)?;
-            let head = reader
-                .prepare_cached("SELECT head FROM heads WHERE tenant_no = ?1")
-                .and_then(|mut find| find.query_row([tenant_no], |row| row.get(0)))
-                .map(unsigned)
-                .map_err(fault)?;
+            let head = head(reader, tenant_no).map_err(fault)?;
             let bodies = if query.offset >= all.live {
                 Vec::new()
             } else {
@@ -142,6 +143,22 @@ impl Records for SqliteStore {
             };
             Ok(Some(Page { bodies, total: all.live, version: all.version, head }))
         })
+    }
+
+    async fn payroll_page(&self, query: &PayrollQuery) -> Result<Page> {
+        let (store, query) = (self.clone(), query.clone());
+        let look = move |reader: &Connection| {
+            let Some(tenant_no) = tenant_no(reader, &query.tenant)? else {
+                return Err(StoreError::UnknownTenant(query.tenant.as_str().to_owned()));
+            };
+            let all = collection(reader, tenant_no, TENANT, Resource::payroll_companies()).map_err(fault)?;
+            let head = head(reader, tenant_no).map_err(fault)?;
+            let (total, bodies) = payroll::page(reader, tenant_no, all, &query).map_err(fault)?;
+            Ok(Page { bodies, total, version: all.version, head })
+        };
+        // A filter may have to look at every company: not on a thread that serves others.
+        let looking = tokio::task::spawn_blocking(move || store.snapshot(look));
+        looking.await.map_err(StoreError::internal)?
     }
 
     async fn company_ids(&self, tenant: &TenantId, max: usize) -> Result<Vec<Box<str>>> {

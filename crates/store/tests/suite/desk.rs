@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use domain::change::{Action, Change};
 use domain::event::EventKind;
+use domain::filter::{Filter, OrderBy};
 use domain::{CorrelationId, Guid, ProcessId, Resource, TenantId, Ticks};
 use serde_json::Value;
 use store::{
-    ChangeBatch, Checkpoint, Line, LogBounds, LogEntry, LogPage, LogQuery, Page, PageQuery, Record, Result,
-    Store, Tally,
+    ChangeBatch, Checkpoint, Line, LogBounds, LogEntry, LogPage, LogQuery, Page, PageQuery, PayrollQuery,
+    Record, Result, Store, Tally,
 };
 
 #[derive(Clone)]
@@ -170,6 +171,14 @@ impl Desk {
         found.expect("the company is there")
     }
 
+    /// A page of the payroll companies that match, asked for as a caller does; no filter or no order: empty.
+    pub(crate) async fn payroll_page(&self, filter: &str, order: &str, offset: u64, rows_max: usize) -> Page {
+        let filter = (!filter.is_empty()).then(|| Filter::parse(filter).unwrap());
+        let order = (!order.is_empty()).then(|| OrderBy::parse(order).unwrap());
+        let query = PayrollQuery { tenant: self.tenant.clone(), filter, order, offset, rows_max };
+        self.store.payroll_page(&query).await.unwrap()
+    }
+
     /// The ids of the collection that a change is about, in the order of its pages.
     pub(crate) async fn ids(&self, subject: &Change) -> Vec<String> {
         let page = self.page(subject, 0, usize::MAX).await;
@@ -239,10 +248,14 @@ pub(crate) fn journal(company: &str, id: &str, data: &str) -> Change {
 
 /// A payroll company; `last_update` as the writer gives it.
 pub(crate) fn payroll(code: u64, name: &str, last_update: Option<&str>) -> Change {
+    payroll_with(code, name, "B12345674", last_update)
+}
+
+pub(crate) fn payroll_with(code: u64, name: &str, identifier: &str, last_update: Option<&str>) -> Change {
     let last = last_update.map_or_else(String::new, |last| format!(r#","lastUpdate":"{last}""#));
-    let name = quoted(name);
+    let (name, identifier) = (quoted(name), quoted(identifier));
     let data =
-        format!(r#"{{"companyCode":{code},"companyName":{name},"identifierNumber":"B12345674"{last}}}"#);
+        format!(r#"{{"companyCode":{code},"companyName":{name},"identifierNumber":{identifier}{last}}}"#);
     read("payroll", "companies", None, None, &data)
 }
 

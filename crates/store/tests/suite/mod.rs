@@ -17,6 +17,8 @@ mod log;
 mod own;
 mod pages;
 mod parallel;
+mod payroll;
+mod payroll_model;
 mod refresh;
 mod refusals;
 mod seats;
@@ -113,6 +115,25 @@ stories! {
         a_page_past_the_end_is_empty,
         a_page_tells_where_the_log_stood,
         a_page_and_its_total_are_of_one_moment,
+    }
+    payroll {
+        every_operator_works_on_every_field,
+        and_binds_tighter_than_or_and_not_tightest,
+        functions_look_into_texts_as_they_are,
+        an_empty_text_is_in_every_text,
+        no_sign_has_a_meaning_of_its_own,
+        texts_compare_by_their_bytes,
+        a_nul_is_in_no_text_and_below_all_that_follow,
+        orders_go_up_and_down_and_end_with_the_code,
+        pages_of_a_filter_join_to_the_whole,
+        a_filter_sees_nothing_of_another_tenant,
+        what_was_updated_or_deleted_matches_as_it_is_now,
+        a_filtered_page_tells_where_the_log_stood,
+        a_filtered_page_and_its_total_are_of_one_moment,
+        the_longest_and_the_deepest_filters_are_answered,
+    }
+    payroll_model {
+        every_filter_and_order_means_what_the_model_says,
     }
     idempotency {
         a_key_remembers_how_far_its_request_has_come,

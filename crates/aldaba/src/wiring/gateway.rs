@@ -1,0 +1,34 @@
+//! Gives the gateway what it stands on. Whether a token is good, the identity provider tells it.
+
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use domain::Caller;
+use gateway::{Gateway, Ports, Settings, TokenRefusal, Tokens};
+use identity::Identity;
+use store::Store;
+
+use super::SystemClock;
+use crate::config::Config;
+
+struct FromIdentity(Arc<Identity>);
+
+#[async_trait]
+impl Tokens for FromIdentity {
+    async fn caller(&self, token: &str) -> Result<Caller, TokenRefusal> {
+        self.0.caller(token).await.map_err(|refusal| match refusal {
+            identity::TokenRefusal::Invalid => TokenRefusal::Invalid,
+            identity::TokenRefusal::Unknown(error) => TokenRefusal::Unknown(error),
+        })
+    }
+}
+
+pub(crate) fn gateway(config: &Config, store: Arc<dyn Store>, identity: Arc<Identity>) -> Gateway {
+    let ports = Ports { store, clock: Arc::new(SystemClock), tokens: Arc::new(FromIdentity(identity)) };
+    let rate = config.gateway.rate_per_minute;
+    let settings = Settings {
+        base_url: config.server.base_url.clone(),
+        rate_per_minute: (rate > 0).then_some(rate),
+    };
+    Gateway::new(ports, settings)
+}

@@ -1,0 +1,109 @@
+//! What the gate and the reads refuse, each in one place, in the one error body.
+
+use axum::http::StatusCode;
+use axum::http::header::{HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use domain::problem::Problem;
+use domain::{Fault, Scope};
+use store::StoreError;
+use web::Refusal;
+
+use crate::limit::Rate;
+
+const MISSING_KEY: &str = "Access denied due to missing subscription key. Make sure to include subscription key when making requests to an API.";
+const INVALID_KEY: &str = "Access denied due to invalid subscription key. Make sure to provide a valid key for an active subscription.";
+
+pub(crate) fn missing_key() -> Refusal {
+    Refusal::new(StatusCode::UNAUTHORIZED, MISSING_KEY)
+}
+
+pub(crate) fn invalid_key() -> Refusal {
+    Refusal::new(StatusCode::UNAUTHORIZED, INVALID_KEY)
+}
+
+pub(crate) fn missing_token() -> Refusal {
+    let message = "Access denied due to missing access token. Send it as Authorization: Bearer <token>.";
+    Refusal::new(StatusCode::UNAUTHORIZED, message)
+        .header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
+}
+
+pub(crate) fn invalid_token() -> Refusal {
+    let message = "Access denied due to invalid access token. It may have expired or have been revoked.";
+    Refusal::new(StatusCode::UNAUTHORIZED, message)
+        .header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""))
+}
+
+pub(crate) fn insufficient_scope(scope: Scope) -> Refusal {
+    let name = scope.name();
+    let line = format!("Bearer error=\"insufficient_scope\", scope=\"{name}\"");
+    let refusal = Refusal::new(
+        StatusCode::FORBIDDEN,
+        format!("insufficient_scope: the access token lacks the scope {name}."),
+    );
+    match HeaderValue::from_str(&line) {
+        Ok(line) => refusal.header(WWW_AUTHENTICATE, line),
+        Err(_) => refusal,
+    }
+}
+
+pub(crate) fn rate_exceeded(rate: Rate, seconds: u64) -> Refusal {
+    let message = format!("Rate limit is exceeded. Try again in {seconds} seconds.");
+    let mut refusal =
+        Refusal::new(StatusCode::TOO_MANY_REQUESTS, message).header(RETRY_AFTER, HeaderValue::from(seconds));
+    for (name, value) in rate_headers(rate) {
+        refusal = refusal.header(name, value);
+    }
+    refusal
+}
+
+/// How much of the limit is left.
+pub(crate) fn rate_headers(rate: Rate) -> [(HeaderName, HeaderValue); 3] {
+    [
+        (HeaderName::from_static("ratelimit-limit"), HeaderValue::from(rate.limit)),
+        (HeaderName::from_static("ratelimit-remaining"), HeaderValue::from(rate.remaining)),
+        (HeaderName::from_static("ratelimit-reset"), HeaderValue::from(rate.reset_seconds)),
+    ]
+}
+
+/// A parameter or a header that cannot be taken.
+pub(crate) fn bad(field: &'static str, message: impl Into<String>) -> Refusal {
+    let message = message.into();
+    let fault = Fault::new("invalid_parameter", message.clone()).at(field);
+    Problem::new(400, message).with(fault).into()
+}
+
+pub(crate) fn no_company() -> Refusal {
+    Refusal::new(StatusCode::NOT_FOUND, "There is no such company.")
+}
+
+pub(crate) fn no_record() -> Refusal {
+    Refusal::new(StatusCode::NOT_FOUND, "There is no such record.")
+}
+
+/// The feed begins above what was asked for.
+pub(crate) fn below_floor(floor: u64) -> Refusal {
+    let message = format!(
+        "The changes after this number are no longer kept; the feed begins after {floor}. Read the list, then \
+         follow the feed from its X-Sequence-Version."
+    );
+    let fault = Fault::new("below_floor", message.clone()).at("after");
+    Problem::new(410, message).with(fault).into()
+}
+
+pub(crate) fn store(error: &StoreError) -> Refusal {
+    match error {
+        StoreError::Unavailable(_) | StoreError::Full(_) => {
+            tracing::warn!(%error, "the store does not answer");
+            Refusal::new(
+                StatusCode::SERVICE_UNAVAILABLE,
+                "The service cannot read now. Try again in 5 seconds.",
+            )
+            .header(RETRY_AFTER, HeaderValue::from_static("5"))
+        }
+        // Erased in this very moment; its tokens are refused from the next on.
+        StoreError::UnknownTenant(_) => no_company(),
+        other => {
+            tracing::error!(error = %other, "the store failed");
+            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side.")
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Payroll companies that match a filter, in SQLite.
+
+use std::fmt::Write as _;
+
+use domain::Resource;
+use domain::filter::{Comparison, Field, Likeness};
+use rusqlite::types::{ToSql, ToSqlOutput};
+use rusqlite::{Connection, Statement, params, params_from_iter};
+
+use crate::PayrollQuery;
+use crate::payroll::{Bound, Clause, Dialect, column, columns, is_walk, sign};
+use crate::plan::{Collection, TENANT, signed, unsigned};
+
+/// Statements that bind more values than this are not kept: few come twice.
+const BOUND_KEPT_MAX: usize = 6;
+
+struct Sqlite;
+
+impl Dialect for Sqlite {
+    fn compare<'a>(to: &mut Clause<'a>, field: Field, comparison: Comparison, value: Bound<'a>) {
+        let at = to.bind(value);
+        let _ = write!(to.sql, "{} {} ?{at}", column(field), sign(comparison));
+    }
+
+    fn like<'a>(to: &mut Clause<'a>, field: Field, likeness: Likeness, text: &'a str) {
+        // Every text has the empty one in it, but a `substr` from -0 on is the whole.
+        if text.is_empty() {
+            return to.put("TRUE");
+        }
+        let (column, at) = (column(field), to.bind(Bound::Text(text)));
+        // `substr` and `length` both count characters. `length` ends at a NUL; no text that is kept has one,
+        // so none is equal to a text that does.
+        let _ = match likeness {
+            Likeness::Contains => write!(to.sql, "instr({column}, ?{at}) > 0"),
+            Likeness::StartsWith => write!(to.sql, "substr({column}, 1, length(?{at})) = ?{at}"),
+            Likeness::EndsWith => write!(to.sql, "substr({column}, -length(?{at})) = ?{at}"),
+        };
+    }
+}
+
+impl ToSql for Bound<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        match self {
+            Self::Number(number) => number.to_sql(),
+            Self::Text(text) => text.to_sql(),
+        }
+    }
+}
+
+/// How many match, and the bodies of those on the page.
+pub(super) fn page(
+    reader: &Connection,
+    tenant_no: i64,
+    all: Collection,
+    query: &PayrollQuery,
+) -> rusqlite::Result<(u64, Vec<Box<str>>)> {
+    let clause = Clause::of::<Sqlite>(query.filter.as_ref(), 1);
+    let mut values = vec![Bound::Number(tenant_no)];
+    values.extend(&clause.bound);
+    let found = format!("FROM payroll_companies WHERE tenant_no = ?1 AND ({})", clause.sql);
+    if query.filter.is_some() && query.order.is_none() {
+        let mut ordinals = numbers(reader, &format!("SELECT ordinal {found}"), &values)?;
+        // One look gives the total and the page; numbers are sorted here in a fraction of SQLite's time.
+        ordinals.sort_unstable();
+        let from = usize::try_from(query.offset).unwrap_or(usize::MAX).min(ordinals.len());
+        let to = from.saturating_add(query.rows_max).min(ordinals.len());
+        return Ok((ordinals.len() as u64, bodies(reader, tenant_no, &ordinals[from..to])?));
+    }
+    let total = if query.filter.is_some() {
+        let count = numbers(reader, &format!("SELECT count(*) {found}"), &values)?;
+        count.first().copied().map_or(0, unsigned)
+    } else {
+        all.live
+    };
+    if query.offset >= total {
+        return Ok((total, Vec::new()));
+    }
+    // A sign before a column keeps its index from being walked for the order's sake.
+    let sign = if is_walk(query.filter.as_ref(), query.order.as_ref()) { "" } else { "+" };
+    let (columns, at) = (columns(query.order.as_ref()), values.len());
+    let sql = format!("SELECT ordinal {found} ORDER BY {sign}{columns} LIMIT ?{} OFFSET ?{}", at + 1, at + 2);
+    let rows_max = i64::try_from(query.rows_max).unwrap_or(i64::MAX);
+    values.extend([Bound::Number(rows_max), Bound::Number(signed(query.offset))]);
+    Ok((total, bodies(reader, tenant_no, &numbers(reader, &sql, &values)?)?))
+}
+
+fn numbers(reader: &Connection, sql: &str, values: &[Bound<'_>]) -> rusqlite::Result<Vec<i64>> {
+    let read =
+        |find: &mut Statement<'_>| find.query_map(params_from_iter(values), |row| row.get(0))?.collect();
+    if values.len() <= BOUND_KEPT_MAX {
+        read(&mut *reader.prepare_cached(sql)?)
+    } else {
+        read(&mut reader.prepare(sql)?)
+    }
+}
+
+fn bodies(reader: &Connection, tenant_no: i64, ordinals: &[i64]) -> rusqlite::Result<Vec<Box<str>>> {
+    let mut find = reader.prepare_cached(
+        "SELECT body FROM records WHERE tenant_no = ?1 AND company_no = ?2 AND resource = ?3 AND ordinal = ?4",
+    )?;
+    let resource = Resource::payroll_companies().code();
+    let one = |ordinal| find.query_row(params![tenant_no, TENANT, resource, ordinal], |row| row.get(0));
+    ordinals.iter().map(one).collect()
+}
