@@ -7,7 +7,7 @@ use web::Refusal;
 
 use crate::refusal::bad;
 
-const NAME: &str = "context";
+pub(crate) const CONTEXT: &str = "context";
 const BYTES_MAX: usize = 4096;
 
 /// What the header says.
@@ -27,10 +27,10 @@ struct Written {
 
 impl Context {
     pub(crate) fn of(headers: &HeaderMap) -> Result<Self, Refusal> {
-        let mut values = headers.get_all(NAME).iter();
+        let mut values = headers.get_all(CONTEXT).iter();
         let Some(value) = values.next() else { return Ok(Self::Absent) };
         if values.next().is_some() {
-            return Err(bad(NAME, "The header context came more than once."));
+            return Err(bad(CONTEXT, "The header context came more than once."));
         }
         // Ids may be any text, and headers hold bytes: they are read as UTF-8.
         let text = std::str::from_utf8(value.as_bytes()).ok().map(str::trim);
@@ -49,7 +49,7 @@ impl Context {
             Self::Absent | Self::None => {
                 let message =
                     "The header context is missing; send {\"clientId\":\"<company's correlationId>\"}.";
-                Err(bad(NAME, message))
+                Err(bad(CONTEXT, message))
             }
         }
     }
@@ -64,7 +64,7 @@ fn company(text: &str) -> Result<Context, Refusal> {
 }
 
 fn malformed() -> Refusal {
-    bad(NAME, "The header context must be {\"clientId\":\"<company's correlationId>\"}, or none.")
+    bad(CONTEXT, "The header context must be {\"clientId\":\"<company's correlationId>\"}, or none.")
 }
 
 #[cfg(test)]
@@ -76,7 +76,7 @@ mod tests {
 
     fn read(bytes: &[u8]) -> Option<Context> {
         let mut headers = HeaderMap::new();
-        headers.insert(NAME, HeaderValue::from_bytes(bytes).ok()?);
+        headers.insert(CONTEXT, HeaderValue::from_bytes(bytes).ok()?);
         Context::of(&headers).ok()
     }
 

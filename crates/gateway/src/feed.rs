@@ -84,21 +84,13 @@ impl Gateway {
         };
         match self.store.read_log(&wanted).await.map_err(|error| refusal::store(&error))? {
             LogPage::BelowFloor { floor } => Err(refusal::below_floor(floor)),
-            LogPage::Entries(entries) => Ok(self.feed_page(asked, &query, after, size, &entries)),
+            LogPage::Entries(entries) => Ok(self.feed_page(asked, after, size, &entries)),
         }
     }
 
-    fn feed_page(
-        &self,
-        asked: &Asked,
-        query: &Query,
-        after: u64,
-        size: u64,
-        entries: &[LogEntry],
-    ) -> Response<Body> {
+    fn feed_page(&self, asked: &Asked, after: u64, size: u64, entries: &[LogEntry]) -> Response<Body> {
         let last = entries.last().map_or(after, |entry| entry.sequence);
         let mut pairs = form_urlencoded::Serializer::new(String::new());
-        pairs.extend_pairs(query.without(&["after", "pageSize", "subscription-key"]));
         pairs.append_pair("after", &last.to_string()).append_pair("pageSize", &size.to_string());
         let path = asked.uri.path();
         let next = format!("<{}{path}?{}>; rel=\"next\"", self.settings.base_url, pairs.finish());
@@ -107,7 +99,7 @@ impl Gateway {
         let headers = HeaderValue::from_str(&next).map(|next| vec![(LINK, next)]).unwrap_or_default();
         // What lies between two numbers never changes, but more may follow the last.
         let etag = format!("{after}-{last}-{}", entries.len());
-        reply::json(&asked.headers, &etag, headers, || Body::from(body))
+        reply::json(asked, &etag, headers, || Body::from(body))
     }
 }
 

@@ -1,6 +1,7 @@
 //! The gate: one layer that every call passes. Key, then token, then scope, then limit; what comes out is
 //! a `Caller`, or a refusal.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::extract::{Request, State};
@@ -18,6 +19,7 @@ use crate::query::Query;
 use crate::{Gateway, TokenRefusal, refusal};
 
 const KEY_HEADER: &str = "ocp-apim-subscription-key";
+const BEARER: &[u8] = b"bearer ";
 const KEY_QUERY: &str = "subscription-key";
 
 /// What an area asks of who calls it.
@@ -66,7 +68,7 @@ impl Gateway {
         let opens = |products: domain::subscription::Products| products.contains(need.product);
         let subscription = found.filter(|one| opens(one.products)).ok_or_else(refusal::invalid_key)?;
         let token = bearer(&request.headers).ok_or_else(refusal::missing_token)?;
-        let caller = self.tokens.caller(token).await.map_err(|error| match error {
+        let caller = self.tokens.caller(&token).await.map_err(|error| match error {
             TokenRefusal::Invalid => refusal::invalid_token(),
             TokenRefusal::Unknown(error) => refusal::store(&error),
         })?;
@@ -86,15 +88,17 @@ impl Gateway {
 /// The subscription key: the header's, or the query's where there is no such header.
 fn key(request: &Parts) -> Result<Option<String>, Refusal> {
     let given = match request.headers.get(KEY_HEADER) {
-        Some(value) => value.to_str().ok().map(ToOwned::to_owned),
+        // Bytes that are no text were sent all the same; as text they are nobody's key.
+        Some(value) => Some(String::from_utf8_lossy(value.as_bytes()).into_owned()),
         None => Query::of(&request.uri).one(KEY_QUERY)?.map(ToOwned::to_owned),
     };
     Ok(given.filter(|key| !key.is_empty()))
 }
 
 /// The token, where something was sent that could be one.
-fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
-    let token = token.trim();
-    (scheme.eq_ignore_ascii_case("bearer") && !token.is_empty()).then_some(token)
+fn bearer(headers: &HeaderMap) -> Option<Cow<'_, str>> {
+    let line = headers.get(AUTHORIZATION)?.as_bytes();
+    let (scheme, token) = line.split_at_checked(BEARER.len())?;
+    let token = token.trim_ascii();
+    (scheme.eq_ignore_ascii_case(BEARER) && !token.is_empty()).then(|| String::from_utf8_lossy(token))
 }

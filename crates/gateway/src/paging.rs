@@ -41,7 +41,7 @@ impl Paging {
         );
         let link = |page: u64, relation: &str| {
             let mut pairs = form_urlencoded::Serializer::new(String::new());
-            pairs.extend_pairs(query.without(&["pageNumber", "pageSize", "subscription-key"]));
+            pairs.extend_pairs(query.only(&["filter", "OrderBy"]));
             pairs.append_pair("pageNumber", &page.to_string());
             pairs.append_pair("pageSize", &self.size.to_string());
             format!("<{path}?{}>; rel=\"{relation}\"", pairs.finish())

@@ -5,14 +5,13 @@ use web::Refusal;
 
 use crate::refusal::bad;
 
-const PARAMETERS_MAX: usize = 50;
-
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Query(Vec<(String, String)>);
 
 impl Query {
     pub(crate) fn of(uri: &Uri) -> Self {
-        let pairs = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()).take(PARAMETERS_MAX);
+        // As many as fit into an address, which the listener bounds.
+        let pairs = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
         Self(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
     }
 
@@ -36,10 +35,10 @@ impl Query {
             .ok_or_else(|| bad(name, format!("{name} must be a whole number from {from} to {to}.")))
     }
 
-    /// The rest of the query, for links that lead to another page of the same.
-    pub(crate) fn without(&self, names: &[&str]) -> impl Iterator<Item = (&str, &str)> {
+    /// What links to another page of the same must repeat: these parameters, and no others.
+    pub(crate) fn only(&self, names: &[&str]) -> impl Iterator<Item = (&str, &str)> {
         let kept =
-            self.0.iter().filter(|(given, _)| !names.iter().any(|name| given.eq_ignore_ascii_case(name)));
+            self.0.iter().filter(|(given, _)| names.iter().any(|name| given.eq_ignore_ascii_case(name)));
         kept.map(|(name, value)| (name.as_str(), value.as_str()))
     }
 }

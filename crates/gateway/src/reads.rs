@@ -79,7 +79,7 @@ impl Gateway {
         let mut headers = paging.headers(page.total, &path, query);
         headers.push(reply::position(page.head));
         let etag = format!("{}-{}-{}", page.version, paging.number, paging.size);
-        reply::json(&asked.headers, &etag, headers, || reply::array(&page.bodies))
+        reply::json(asked, &etag, headers, || reply::array(&page.bodies))
     }
 
     async fn one(&self, resource: Resource, id: &str, asked: &Asked) -> Answer {
@@ -99,7 +99,7 @@ impl Gateway {
         let found = self.store.find_record(&asked.caller.tenant, company.as_deref(), resource, id).await;
         let record = found.map_err(|error| refusal::store(&error))?.ok_or_else(refusal::no_record)?;
         let etag = record.sequence.to_string();
-        Ok(reply::json(&asked.headers, &etag, Vec::new(), || Body::from(String::from(record.body))))
+        Ok(reply::json(asked, &etag, Vec::new(), || Body::from(String::from(record.body))))
     }
 
     /// A context that is not needed must still name a company that is there.

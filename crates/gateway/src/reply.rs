@@ -1,20 +1,25 @@
 //! Answers of the reads: ready bodies with their validators, and 304 where the reader has it already.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
 use axum::body::Body;
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH,
+    CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH, VARY,
 };
 use axum::http::{Response, StatusCode};
 
+use crate::context::CONTEXT;
+use crate::reads::Asked;
+
 /// JSON under a weak validator that moves with what it is made from.
 pub(crate) fn json(
-    asked: &HeaderMap,
+    asked: &Asked,
     etag: &str,
     headers: Vec<(HeaderName, HeaderValue)>,
     body: impl FnOnce() -> Body,
 ) -> Response<Body> {
-    let etag = format!("W/\"{etag}\"");
-    let is_same = is_known(asked, &etag);
+    let etag = format!("W/\"{:x}-{etag}\"", whose(asked));
+    let is_same = is_known(&asked.headers, &etag);
     let mut response = Response::new(if is_same { Body::empty() } else { body() });
     if is_same {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
@@ -22,11 +27,20 @@ pub(crate) fn json(
     let own = response.headers_mut();
     own.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     own.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    own.insert(VARY, HeaderValue::from_static("authorization, context, accept-encoding"));
     if let Ok(etag) = HeaderValue::from_str(&etag) {
         own.insert(ETAG, etag);
     }
     own.extend(headers);
     response
+}
+
+/// One address means another answer under another token or context: the validator tells them apart.
+fn whose(asked: &Asked) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    asked.caller.tenant.hash(&mut hasher);
+    asked.headers.get(CONTEXT).map(HeaderValue::as_bytes).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Whether the reader names this validator; weakly, as RFC 9110 has it for reads.

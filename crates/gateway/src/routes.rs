@@ -6,9 +6,14 @@ use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get};
 use domain::{Area, Resource};
+use tower_http::compression::CompressionLayer;
+use tower_http::compression::predicate::SizeAbove;
 
 use crate::gate::{Need, gate};
 use crate::{Gateway, feed, payroll, reads};
+
+/// Shorter answers gain nothing.
+const COMPRESSED_FROM_BYTES: u64 = 1024;
 
 type Routes = Router<Arc<Gateway>>;
 
@@ -22,6 +27,7 @@ pub fn router(gateway: Arc<Gateway>) -> Router {
         .into_iter()
         .map(|one| area(one, routes(one)))
         .fold(Router::new(), Router::merge)
+        .layer(CompressionLayer::new().compress_when(SizeAbove::new(COMPRESSED_FROM_BYTES)))
         .with_state(gateway)
 }
 

@@ -26,9 +26,7 @@ impl Tokens for FromIdentity {
 pub(crate) fn gateway(config: &Config, store: Arc<dyn Store>, identity: Arc<Identity>) -> Gateway {
     let ports = Ports { store, clock: Arc::new(SystemClock), tokens: Arc::new(FromIdentity(identity)) };
     let rate = config.gateway.rate_per_minute;
-    let settings = Settings {
-        base_url: config.server.base_url.clone(),
-        rate_per_minute: (rate > 0).then_some(rate),
-    };
+    let settings =
+        Settings { base_url: config.server.base_url.clone(), rate_per_minute: (rate > 0).then_some(rate) };
     Gateway::new(ports, settings)
 }

@@ -1,5 +1,6 @@
 //! What sets the stage: programs that run and end, places to run them on, a client, and lines to send.
 
+mod api;
 mod browser;
 mod client;
 mod dev;
@@ -17,6 +18,9 @@ mod site;
 mod target;
 mod wait;
 
+pub(crate) use api::{
+    ALL_SCOPES, Api, BASE_URL, Keys, act, column, context, desk, items, links, room, segment, texts,
+};
 pub(crate) use browser::{Browser, Form, Page, decoded, encoded};
 pub(crate) use client::{Call, Reply};
 pub(crate) use dev::Dev;

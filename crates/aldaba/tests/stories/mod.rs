@@ -14,6 +14,7 @@ mod door;
 mod door_refusals;
 mod full_disk;
 mod gate;
+mod gateway;
 mod idempotency;
 mod identity;
 mod memory;
