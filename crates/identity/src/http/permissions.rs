@@ -27,7 +27,8 @@ pub(super) async fn get(
     RawQuery(query): RawQuery,
 ) -> Answer {
     let params = Params::parse(query.unwrap_or_default().as_bytes());
-    let shown = identity.show_permissions(&visit, params.get("revoked")).await;
+    let withdrawn = params.get("withdrawn").zip(params.get("tenant"));
+    let shown = identity.show_permissions(&visit, withdrawn).await;
     shown.unwrap_or_else(|failed| failed.page(&identity, &visit))
 }
 
@@ -58,18 +59,24 @@ struct Held {
 }
 
 impl Identity {
-    async fn show_permissions(&self, visit: &Visit, revoked: Option<&str>) -> Result<Answer, Failed> {
+    async fn show_permissions(
+        &self,
+        visit: &Visit,
+        withdrawn: Option<(&str, &str)>,
+    ) -> Result<Answer, Failed> {
         let Some(SignedIn { user, .. }) = self.signed_in(visit).await? else {
             return Ok(answer::redirect(&self.path_in(visit, "login")));
         };
         let held = self.held(&user.id).await?;
         let (ticket, browser) = self.ticket(visit, Errand::Permissions, self.clock.now())?;
-        let notice = match revoked {
-            // A name comes from the store, never from the address.
-            Some(id) if held.iter().all(|one| one.access.client.as_str() != id) => {
-                self.application_name(id).await?
-            }
-            _ => None,
+        // A name comes from the store, never from the address; and only where nothing is left to withdraw.
+        let is_gone = |(client, tenant): &(&str, &str)| {
+            held.iter()
+                .all(|one| (one.access.client.as_str(), one.access.tenant.as_str()) != (*client, *tenant))
+        };
+        let notice = match withdrawn.filter(is_gone) {
+            Some((client, _)) => self.application_name(client).await?,
+            None => None,
         };
         let applications: Vec<Access<'_>> = held
             .iter()
@@ -120,7 +127,8 @@ impl Identity {
         for grant in &gone {
             self.liveness.revoked(grant);
         }
-        let mut params = vec![("revoked", one.access.client.as_str())];
+        let store::Access { client, tenant, .. } = &one.access;
+        let mut params = vec![("withdrawn", client.as_str()), ("tenant", tenant.as_str())];
         params.extend(visit.picked().map(|lang| ("lang", lang)));
         Ok(answer::redirect(&self.path(&format!("permissions?{}", query(params)))))
     }

@@ -66,9 +66,13 @@ fn at_the_pages(office: &Office<'_>) {
     }
     let signed_in = office.signed_in();
     for strange in STRANGE {
-        for path in
-            ["permissions?revoked=", "logout?ticket=", "tenant?ticket=", "login?ticket=", "login?lang="]
-        {
+        for path in [
+            "permissions?tenant=x&withdrawn=",
+            "logout?ticket=",
+            "tenant?ticket=",
+            "login?ticket=",
+            "login?lang=",
+        ] {
             let page = signed_in.get(&format!("/auth/core/{path}{strange}"));
             assert!(page.status < 500, "{path}{strange}: {page:?}");
         }
