@@ -14,9 +14,9 @@ use serde::Serialize;
 use store::{LogEntry, LogPage, LogQuery};
 use web::Refusal;
 
+use crate::asked::Asked;
 use crate::context::Context;
 use crate::query::Query;
-use crate::reads::Asked;
 use crate::{Gateway, refusal, reply};
 
 const PAGE_SIZE_DEFAULT: u64 = 100;

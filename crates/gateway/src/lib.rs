@@ -1,5 +1,6 @@
 //! The gate (key → token → scope → limit) and the read APIs behind it.
 
+mod asked;
 mod context;
 mod feed;
 mod gate;

@@ -11,9 +11,9 @@ use domain::{Caller, Resource};
 use store::{PageQuery, PayrollQuery};
 use web::Refusal;
 
+use crate::asked::Asked;
 use crate::paging::Paging;
 use crate::query::Query;
-use crate::reads::Asked;
 use crate::{Gateway, refusal};
 
 pub(crate) async fn companies(

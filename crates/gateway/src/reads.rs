@@ -12,20 +12,13 @@ use domain::{Caller, Resource};
 use store::{Page, PageQuery};
 use web::Refusal;
 
+use crate::asked::Asked;
 use crate::context::Context;
 use crate::paging::Paging;
 use crate::query::Query;
 use crate::{Gateway, refusal, reply};
 
 type Answer = Result<Response<Body>, Refusal>;
-
-/// What every read is given.
-#[derive(Debug)]
-pub(crate) struct Asked {
-    pub(crate) caller: Caller,
-    pub(crate) uri: Uri,
-    pub(crate) headers: HeaderMap,
-}
 
 pub(crate) async fn list(
     resource: Resource,

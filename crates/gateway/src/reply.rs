@@ -8,8 +8,8 @@ use axum::http::header::{
 };
 use axum::http::{Response, StatusCode};
 
+use crate::asked::Asked;
 use crate::context::CONTEXT;
-use crate::reads::Asked;
 
 /// JSON under a weak validator that moves with what it is made from.
 pub(crate) fn json(
