@@ -4,6 +4,7 @@
 pub mod bench;
 pub mod clients;
 pub mod failure;
+mod machine;
 pub mod postgres;
 pub mod scratch;
 pub mod steps;

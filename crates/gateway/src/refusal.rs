@@ -107,3 +107,15 @@ pub(crate) fn store(error: &StoreError) -> Refusal {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn who_asks_below_the_floor_is_told_where_the_feed_begins() {
+        let refused = below_floor(1192).problem;
+        assert_eq!((refused.status, refused.errors.len()), (410, 1));
+        assert!(refused.message.contains("after 1192"), "{}", refused.message);
+    }
+}

@@ -1,13 +1,12 @@
 //! What Debian has to bring where it is missing.
 
 use std::{
-    env, fs, io,
+    env, fs,
     os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
-    process::Command,
 };
 
-use crate::{failure::Failure, workspace};
+use crate::machine;
 
 /// The variable that names the browser, for machines that are no Debian.
 const CHROMIUM: &str = "ALDABA_TEST_CHROMIUM";
@@ -28,22 +27,13 @@ pub(super) fn chromium() -> Result<PathBuf, String> {
 
 /// Installs a package, or says what to do where only somebody else can.
 pub(super) fn install(package: &str, otherwise: &str) -> Result<(), String> {
-    let root = fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0);
-    if !root || find("apt-get").is_none() {
+    if !machine::is_root() || find("apt-get").is_none() {
         return Err(format!(
             "{package} is missing. Install it (`apt-get install {package}` as root), {otherwise}."
         ));
     }
-    eprintln!("{package} is missing: installing Debian's package");
-    let installed =
-        apt_get(&["update"]).and_then(|()| apt_get(&["install", "-y", "--no-install-recommends", package]));
-    installed.map_err(|failure| format!("{package} could not be installed: {}", failure.message))
-}
-
-fn apt_get(arguments: &[&str]) -> Result<(), Failure> {
-    let mut command = Command::new("apt-get");
-    command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").stdout(io::stderr());
-    workspace::run(&format!("apt-get {}", arguments.join(" ")), &mut command)
+    machine::install(package)
+        .map_err(|failure| format!("{package} could not be installed: {}", failure.message))
 }
 
 /// A program on the path.

@@ -2,7 +2,6 @@
 
 use std::{
     fs,
-    net::{Ipv4Addr, TcpListener},
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -14,7 +13,7 @@ use super::{
     process::Process,
     site::{Site, aldaba},
 };
-use crate::scratch::Scratch;
+use crate::{machine::free_port, scratch::Scratch};
 
 /// How long a server may take to be ready.
 const READY: Duration = Duration::from_secs(60);
@@ -131,11 +130,4 @@ fn fill(site: &Site<'_>, callback_port: u16) -> Result<Filled, String> {
         "consent": with("Conciliación bancaria", &["--consent"])?,
     });
     Ok(Filled { tenants, users, clients })
-}
-
-fn free_port() -> Result<u16, String> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-        .and_then(|listener| listener.local_addr())
-        .map(|address| address.port())
-        .map_err(|error| format!("no free port on loopback: {error}"))
 }

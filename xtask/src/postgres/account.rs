@@ -21,7 +21,7 @@ pub(super) struct Account {
 
 impl Account {
     pub(super) fn for_a_server() -> Result<Self, String> {
-        if !is_root() {
+        if !crate::machine::is_root() {
             return Ok(Self { other: None });
         }
         let users =
@@ -53,11 +53,6 @@ impl Account {
         let reachable = self.other.is_none() || usual.ancestors().all(open_to_all);
         if reachable && usual.as_os_str().len() <= FOLDER_BYTES_MAX { usual } else { PathBuf::from("/tmp") }
     }
-}
-
-/// The owner of our own process's folder is our effective user.
-pub(super) fn is_root() -> bool {
-    fs::metadata("/proc/self").is_ok_and(|process| process.uid() == 0)
 }
 
 fn open_to_all(folder: &Path) -> bool {

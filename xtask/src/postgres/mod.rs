@@ -10,12 +10,11 @@ mod tests;
 use std::{
     env, fs,
     io::Write,
-    net::{Ipv4Addr, TcpListener},
     path::{Path, PathBuf},
     process::Command,
 };
 
-use crate::scratch::Scratch;
+use crate::{machine, scratch::Scratch};
 use account::Account;
 use keeper::Keeper;
 pub use programs::{PROGRAMS, find as find_programs};
@@ -106,7 +105,7 @@ impl Cluster {
     fn listen(&mut self) -> Result<(), String> {
         let mut reason = String::new();
         for _ in 0..PORTS_TRIED_MAX {
-            self.port = free_port()?;
+            self.port = machine::free_port()?;
             // The last line of a kind counts.
             self.configure(&format!("port = {}\n", self.port))?;
             let _ = fs::remove_file(self.log());
@@ -166,13 +165,6 @@ fn configuration(settings: Settings, sockets: &Path) -> String {
         lines.push_str("fsync = off\nfull_page_writes = off\n");
     }
     lines
-}
-
-fn free_port() -> Result<u16, String> {
-    TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
-        .and_then(|listener| listener.local_addr())
-        .map(|address| address.port())
-        .map_err(|error| format!("no free port on loopback: {error}"))
 }
 
 /// Runs a program to its end; what it said matters only when it failed.

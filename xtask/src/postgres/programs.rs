@@ -1,13 +1,14 @@
 //! Where PostgreSQL's server programs are, and how they come onto a Debian machine that has none.
 
 use std::{
-    env, fs, io,
+    env, fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
-use super::account::is_root;
-use crate::{failure::Failure, workspace};
+use crate::{
+    failure::Failure,
+    machine::{self, is_root},
+};
 
 /// The variable that names the folder of the programs: read here, and handed to the tests.
 pub const PROGRAMS: &str = "ALDABA_TEST_POSTGRES_BIN";
@@ -47,10 +48,8 @@ pub(super) fn find_or_install() -> Result<PathBuf, String> {
 }
 
 fn install() -> Result<(), Failure> {
-    eprintln!("PostgreSQL is missing: installing Debian's package");
     keep_debian_from_making_a_cluster();
-    apt_get(&["update"])?;
-    apt_get(&["install", "-y", "--no-install-recommends", "postgresql"])
+    machine::install("postgresql")
 }
 
 /// A server of Debian's own would do no harm but take memory and a port, so it is no failure if this fails.
@@ -60,13 +59,6 @@ fn keep_debian_from_making_a_cluster() {
         let _ = path.parent().map_or(Ok(()), fs::create_dir_all);
         let _ = fs::write(path, "create_main_cluster = false\n");
     }
-}
-
-fn apt_get(arguments: &[&str]) -> Result<(), Failure> {
-    let mut command = Command::new("apt-get");
-    // The second variable keeps the file just written without a question. Our standard output is for data.
-    command.args(arguments).env("DEBIAN_FRONTEND", "noninteractive").env("UCF_FORCE_CONFFOLD", "1");
-    workspace::run(&format!("apt-get {}", arguments.join(" ")), command.stdout(io::stderr()))
 }
 
 /// The programs of the newest supported version below `versions`.

@@ -9,8 +9,8 @@ use domain::{Scope, Secret, TenantId};
 use store::{Client, Code, Pkce, Seat, Session, Standing, User};
 
 use super::answer::{self, Answer};
-use super::body;
 use super::failed::Failed;
+use super::form::{QUERY_BYTES_MAX, too_long};
 use super::visit::Visit;
 use crate::Identity;
 use crate::flow::step::{self, Situation, Step};
@@ -24,38 +24,26 @@ use crate::request::{self, Authorization, Reply, Unanswerable};
 use crate::tokens::{Hint, IdClaims};
 use domain::Ticks;
 
-/// Longer requests are refused.
-pub(super) const QUERY_BYTES_MAX: usize = 24 * 1024;
-
 pub(super) async fn get(
     State(identity): State<Arc<Identity>>,
     visit: Visit,
     RawQuery(query): RawQuery,
+    params: Params,
 ) -> Answer {
-    let query = query.unwrap_or_default();
-    let begun = match query.len() {
-        0..=QUERY_BYTES_MAX => identity.begin(&visit, &Params::parse(query.as_bytes())).await,
+    let begun = match query.map_or(0, |query| query.len()) {
+        0..=QUERY_BYTES_MAX => identity.begin(&visit, &params).await,
         _ => Err(too_long()),
     };
-    begun.unwrap_or_else(|failed| failed.page(&identity, &visit))
+    identity.shown(&visit, begun)
 }
 
-/// The same as a form. Browsers keep cookies back from a foreign site's form, so it goes on as a GET.
 pub(super) async fn post(
     State(identity): State<Arc<Identity>>,
     visit: Visit,
     headers: HeaderMap,
     body: Body,
 ) -> Answer {
-    match body::form(&headers, body).await {
-        Ok(params) if params.to_query().len() > QUERY_BYTES_MAX => too_long().page(&identity, &visit),
-        Ok(params) => answer::redirect(&identity.path(&format!("connect/authorize?{}", params.to_query()))),
-        Err(not) => Failed::from(not).page(&identity, &visit),
-    }
-}
-
-pub(super) fn too_long() -> Failed {
-    Failed::new(StatusCode::URI_TOO_LONG, ErrorKind::BadRequest, "the request is too long")
+    identity.as_get(&visit, "connect/authorize", &headers, body).await
 }
 
 /// Who is signed in in this browser.

@@ -5,7 +5,6 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
-use super::visit::Visit;
 use crate::params::Params;
 
 pub(crate) const FORM_BYTES_MAX: usize = 64 * 1024;
@@ -38,12 +37,6 @@ impl NotAForm {
             Self::Foreign => "the form was sent by another site's page",
         }
     }
-}
-
-/// A form of one of our own pages.
-pub(crate) async fn own_form(visit: &Visit, headers: &HeaderMap, body: Body) -> Result<Params, NotAForm> {
-    let form = form(headers, body).await?;
-    if visit.is_foreign { Err(NotAForm::Foreign) } else { Ok(form) }
 }
 
 pub(crate) async fn form(headers: &HeaderMap, mut body: Body) -> Result<Params, NotAForm> {

@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::State;
+use axum::http::StatusCode;
 use domain::{Secret, password};
 use look::Lang;
 use store::{AuditEntry, AuditKind, Client, Session, User};
 
 use super::answer::{self, Answer};
 use super::authorize::with_cookie;
-use super::body;
 use super::failed::Failed;
+use super::form::OwnForm;
 use super::visit::Visit;
 use crate::Identity;
 use crate::flow::ticket::{Errand, Opened, Ticket};
@@ -21,27 +20,16 @@ use crate::params::{Params, query};
 use crate::request::{Authorization, Unanswerable};
 use crate::sign_in::{self, METHODS, TooMany, Tried};
 
-pub(super) async fn get(
-    State(identity): State<Arc<Identity>>,
-    visit: Visit,
-    RawQuery(query): RawQuery,
-) -> Answer {
-    let params = Params::parse(query.unwrap_or_default().as_bytes());
-    let shown = identity.show_sign_in(&visit, params.get("ticket")).await;
-    shown.unwrap_or_else(|failed| failed.page(&identity, &visit))
+pub(super) async fn get(State(identity): State<Arc<Identity>>, visit: Visit, params: Params) -> Answer {
+    identity.shown(&visit, identity.show_sign_in(&visit, params.get("ticket")).await)
 }
 
 pub(super) async fn post(
     State(identity): State<Arc<Identity>>,
     visit: Visit,
-    headers: HeaderMap,
-    body: Body,
+    OwnForm(form): OwnForm,
 ) -> Answer {
-    let done = match body::own_form(&visit, &headers, body).await {
-        Ok(form) => Box::pin(identity.sign_in(&visit, &form)).await,
-        Err(not) => Err(not.into()),
-    };
-    done.unwrap_or_else(|failed| failed.page(&identity, &visit))
+    identity.shown(&visit, Box::pin(identity.sign_in(&visit, &form)).await)
 }
 
 /// Somebody at the sign-in page.

@@ -3,15 +3,15 @@
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{RawQuery, State};
+use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use domain::ClientId;
 use store::{AuditEntry, AuditKind, Client};
 
 use super::answer::{self, Answer};
-use super::authorize::{QUERY_BYTES_MAX, too_long, with_cookie};
-use super::body;
+use super::authorize::with_cookie;
 use super::failed::Failed;
+use super::form::OwnForm;
 use super::login::{other_language, unreadable};
 use super::visit::Visit;
 use crate::Identity;
@@ -23,51 +23,33 @@ use crate::tokens::Hint;
 
 const VALUE_BYTES_MAX: usize = 16 * 1024;
 
-pub(super) async fn get(
-    State(identity): State<Arc<Identity>>,
-    visit: Visit,
-    RawQuery(query): RawQuery,
-) -> Answer {
-    let params = Params::parse(query.unwrap_or_default().as_bytes());
-    let shown = identity.show_sign_out(&visit, params.get("ticket")).await;
-    shown.unwrap_or_else(|failed| failed.page(&identity, &visit))
+pub(super) async fn get(State(identity): State<Arc<Identity>>, visit: Visit, params: Params) -> Answer {
+    identity.shown(&visit, identity.show_sign_out(&visit, params.get("ticket")).await)
 }
 
 pub(super) async fn post(
     State(identity): State<Arc<Identity>>,
     visit: Visit,
-    headers: HeaderMap,
-    body: Body,
+    OwnForm(form): OwnForm,
 ) -> Answer {
-    let done = match body::own_form(&visit, &headers, body).await {
-        Ok(form) => identity.confirm_sign_out(&visit, &form).await,
-        Err(not) => Err(not.into()),
-    };
-    done.unwrap_or_else(|failed| failed.page(&identity, &visit))
+    identity.shown(&visit, identity.confirm_sign_out(&visit, &form).await)
 }
 
 pub(super) async fn end_session_get(
     State(identity): State<Arc<Identity>>,
     visit: Visit,
-    RawQuery(query): RawQuery,
+    params: Params,
 ) -> Answer {
-    let params = Params::parse(query.unwrap_or_default().as_bytes());
-    let ended = identity.end_session(&visit, &params).await;
-    ended.unwrap_or_else(|failed| failed.page(&identity, &visit))
+    identity.shown(&visit, identity.end_session(&visit, &params).await)
 }
 
-/// The same as a form. Browsers keep cookies back from a foreign site's form, so it goes on as a GET.
 pub(super) async fn end_session_post(
     State(identity): State<Arc<Identity>>,
     visit: Visit,
     headers: HeaderMap,
     body: Body,
 ) -> Answer {
-    match body::form(&headers, body).await {
-        Ok(params) if params.to_query().len() > QUERY_BYTES_MAX => too_long().page(&identity, &visit),
-        Ok(params) => answer::redirect(&identity.path(&format!("connect/endsession?{}", params.to_query()))),
-        Err(not) => Failed::from(not).page(&identity, &visit),
-    }
+    identity.as_get(&visit, "connect/endsession", &headers, body).await
 }
 
 impl Identity {

@@ -6,6 +6,7 @@ mod body;
 mod client_auth;
 mod discovery;
 mod failed;
+mod form;
 mod introspect;
 mod login;
 mod logout;

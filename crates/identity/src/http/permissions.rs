@@ -3,16 +3,15 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::State;
+use axum::http::StatusCode;
 use domain::{GrantId, Scopes, Ticks, UserId};
 use store::Grant;
 
 use super::answer::{self, Answer};
 use super::authorize::SignedIn;
-use super::body;
 use super::failed::Failed;
+use super::form::OwnForm;
 use super::login::other_language;
 use super::visit::Visit;
 use crate::Identity;
@@ -21,28 +20,19 @@ use crate::grant::Details;
 use crate::pages::{self, Access, Permissions};
 use crate::params::{Params, query};
 
-pub(super) async fn get(
-    State(identity): State<Arc<Identity>>,
-    visit: Visit,
-    RawQuery(query): RawQuery,
-) -> Answer {
-    let params = Params::parse(query.unwrap_or_default().as_bytes());
-    let withdrawn = params.get("withdrawn").zip(params.get("tenant"));
-    let shown = identity.show_permissions(&visit, withdrawn).await;
-    shown.unwrap_or_else(|failed| failed.page(&identity, &visit))
+pub(super) async fn get(State(identity): State<Arc<Identity>>, visit: Visit, params: Params) -> Answer {
+    identity.shown(
+        &visit,
+        identity.show_permissions(&visit, params.get("withdrawn").zip(params.get("tenant"))).await,
+    )
 }
 
 pub(super) async fn post(
     State(identity): State<Arc<Identity>>,
     visit: Visit,
-    headers: HeaderMap,
-    body: Body,
+    OwnForm(form): OwnForm,
 ) -> Answer {
-    let done = match body::own_form(&visit, &headers, body).await {
-        Ok(form) => identity.withdraw(&visit, &form).await,
-        Err(not) => Err(not.into()),
-    };
-    done.unwrap_or_else(|failed| failed.page(&identity, &visit))
+    identity.shown(&visit, identity.withdraw(&visit, &form).await)
 }
 
 /// All that one application may do for one tenant.

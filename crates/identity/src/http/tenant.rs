@@ -2,16 +2,15 @@
 
 use std::sync::Arc;
 
-use axum::body::Body;
-use axum::extract::{RawQuery, State};
-use axum::http::{HeaderMap, StatusCode};
+use axum::extract::State;
+use axum::http::StatusCode;
 use domain::TenantId;
 use store::{AuditEntry, AuditKind, Client, Seat};
 
 use super::answer::{self, Answer};
 use super::authorize::SignedIn;
-use super::body;
 use super::failed::Failed;
+use super::form::OwnForm;
 use super::login::{other_language, unreadable};
 use super::visit::Visit;
 use crate::Identity;
@@ -30,27 +29,16 @@ const SHOWN_MAX: usize = 200;
 const RECENT_MAX: usize = 3;
 const SEARCH_CHARS_MAX: usize = 100;
 
-pub(super) async fn get(
-    State(identity): State<Arc<Identity>>,
-    visit: Visit,
-    RawQuery(query): RawQuery,
-) -> Answer {
-    let params = Params::parse(query.unwrap_or_default().as_bytes());
-    let shown = identity.show_tenants(&visit, &params).await;
-    shown.unwrap_or_else(|failed| failed.page(&identity, &visit))
+pub(super) async fn get(State(identity): State<Arc<Identity>>, visit: Visit, params: Params) -> Answer {
+    identity.shown(&visit, identity.show_tenants(&visit, &params).await)
 }
 
 pub(super) async fn post(
     State(identity): State<Arc<Identity>>,
     visit: Visit,
-    headers: HeaderMap,
-    body: Body,
+    OwnForm(form): OwnForm,
 ) -> Answer {
-    let done = match body::own_form(&visit, &headers, body).await {
-        Ok(form) => identity.choose_tenant(&visit, &form).await,
-        Err(not) => Err(not.into()),
-    };
-    done.unwrap_or_else(|failed| failed.page(&identity, &visit))
+    identity.shown(&visit, identity.choose_tenant(&visit, &form).await)
 }
 
 /// Somebody in front of the tenants.

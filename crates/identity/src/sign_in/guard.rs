@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use parking_lot::Mutex;
 
-use super::Moment;
+use domain::Ticks;
 
 /// Failures that cost nothing: everybody mistypes.
 const FREE_FAILURES: u32 = 3;
@@ -24,7 +24,7 @@ const ENTRIES_MAX: usize = 100_000;
 #[derive(Clone, Copy)]
 struct Failures {
     count: u32,
-    last: Moment,
+    last: Ticks,
 }
 
 /// The address must wait this long.
@@ -46,7 +46,7 @@ impl Guard {
 
     /// Takes a try of an account into account and says how long its answer must wait. The try counts as
     /// failed until it is known to have succeeded, so that many at once do not count as one.
-    pub(crate) fn delay(&self, account: &str, now: Moment) -> Duration {
+    pub(crate) fn delay(&self, account: &str, now: Ticks) -> Duration {
         let mut accounts = self.accounts.lock();
         make_room(&mut accounts, |failures| now.since(failures.last) > MEMORY, |failures| failures.last);
         let failures = accounts.entry(account.to_owned()).or_insert(Failures { count: 0, last: now });
@@ -64,7 +64,7 @@ impl Guard {
 
     /// Whether a client's failure is still news, or one of a long row that would only fill the audit. No
     /// account's name begins with a NUL, so nobody can make a row by typing.
-    pub(crate) fn is_worth_noting(&self, client: &str, now: Moment) -> bool {
+    pub(crate) fn is_worth_noting(&self, client: &str, now: Ticks) -> bool {
         self.delay(&format!("\0client {client}"), now) < DELAY_MAX
     }
 
@@ -74,7 +74,7 @@ impl Guard {
 
     /// Takes one of an address's tries. It counts as failed until `spare` gives it back, so that many at
     /// once do not count as none.
-    pub(crate) fn admit(&self, address: IpAddr, now: Moment) -> Result<(), TooMany> {
+    pub(crate) fn admit(&self, address: IpAddr, now: Ticks) -> Result<(), TooMany> {
         let mut addresses = self.addresses.lock();
         make_room(&mut addresses, |failures| drained(*failures, now).count == 0, |failures| failures.last);
         let failures = addresses.entry(neighbourhood(address)).or_insert(Failures { count: 0, last: now });
@@ -97,7 +97,7 @@ impl Guard {
 
 /// What is left of an address's failures after the time that has passed. Time that was not enough for one
 /// more goes on counting, so that a steady trickle of tries does not stand in the way of forgetting.
-fn drained(failures: Failures, now: Moment) -> Failures {
+fn drained(failures: Failures, now: Ticks) -> Failures {
     let back = now.since(failures.last).as_secs() / REFILL.as_secs();
     let back = u32::try_from(back).unwrap_or(u32::MAX);
     match failures.count.saturating_sub(back) {
@@ -121,14 +121,14 @@ fn neighbourhood(address: IpAddr) -> IpAddr {
 fn make_room<K: Hash + Eq + Clone, V>(
     map: &mut HashMap<K, V>,
     is_past: impl Fn(&V) -> bool,
-    age: impl Fn(&V) -> Moment,
+    age: impl Fn(&V) -> Ticks,
 ) {
     if map.len() < ENTRIES_MAX {
         return;
     }
     map.retain(|_, value| !is_past(value));
     if map.len() >= ENTRIES_MAX {
-        let mut times: Vec<Moment> = map.values().map(&age).collect();
+        let mut times: Vec<Ticks> = map.values().map(&age).collect();
         times.sort_unstable();
         let middle = times.get(times.len() / 2).copied().unwrap_or_default();
         map.retain(|_, value| age(value) > middle);

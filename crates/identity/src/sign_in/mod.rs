@@ -4,7 +4,7 @@
 mod guard;
 mod hashing;
 
-use domain::{Secret, Ticks};
+use domain::Secret;
 use store::{Standing, User};
 
 pub(crate) use guard::{Guard, TooMany};
@@ -55,9 +55,6 @@ pub(crate) async fn attempt(
 
 /// How the user proved who it is, as `amr` lists it. A second factor will add "2fa".
 pub(crate) const METHODS: &str = "password";
-
-/// A moment, for who keeps times of tries.
-pub(crate) type Moment = Ticks;
 
 #[cfg(test)]
 mod tests;

@@ -2,15 +2,15 @@
 
 use std::time::Duration;
 
-use domain::Secret;
+use domain::{Secret, Ticks};
 
 use super::guard::{Guard, TooMany};
 use super::hashing::Hashing;
-use super::{Moment, account, clipped};
+use super::{account, clipped};
 
-const NOW: Moment = domain::Ticks(639_000_000_000_000_000);
+const NOW: Ticks = Ticks(639_000_000_000_000_000);
 
-fn after(seconds: u64) -> Moment {
+fn after(seconds: u64) -> Ticks {
     NOW + Duration::from_secs(seconds)
 }
 
