@@ -2,6 +2,7 @@
 
 mod asked;
 mod context;
+mod endpoint;
 mod feed;
 mod gate;
 mod keys;

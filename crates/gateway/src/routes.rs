@@ -5,10 +5,11 @@ use std::sync::Arc;
 use axum::Router;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get};
-use domain::{Area, Resource};
+use domain::Area;
 use tower_http::compression::CompressionLayer;
 use tower_http::compression::predicate::SizeAbove;
 
+use crate::endpoint::Endpoint;
 use crate::gate::{Need, gate};
 use crate::{Gateway, feed, payroll, reads};
 
@@ -31,30 +32,26 @@ pub fn router(gateway: Arc<Gateway>) -> Router {
         .with_state(gateway)
 }
 
+/// The routes of one area, each with and without a slash at its end.
 fn routes(area: Area) -> Routes {
-    match area {
-        Area::Accounting | Area::Core | Area::Import => {
-            Resource::family().filter(|resource| resource.area() == area).fold(Router::new(), family)
-        }
-        Area::Payroll => at(Router::new(), "/payroll/api/companies", || get(payroll::companies)),
-        Area::Invoicing => at(Router::new(), "/invoicing/api/changes", || get(feed::of_invoicing)),
-    }
-}
-
-fn family(routes: Routes, resource: Resource) -> Routes {
-    let path = resource.path();
-    let routes = at(routes, &path, || {
-        get(move |state, caller, uri, headers| reads::list(resource, state, caller, uri, headers))
-    });
-    let routes = at(routes, &format!("{path}/changes"), || {
-        get(move |state, caller, uri, headers| feed::of_resource(resource, state, caller, uri, headers))
-    });
-    at(routes, &format!("{path}/{{id}}"), || {
-        get(move |state, caller, id, uri, headers| reads::one(resource, state, caller, id, uri, headers))
+    Endpoint::all().filter(|endpoint| endpoint.area() == area).fold(Router::new(), |routes, endpoint| {
+        let path = endpoint.path();
+        routes.route(&path, methods(endpoint)).route(&format!("{path}/"), methods(endpoint))
     })
 }
 
-/// A route with and without a slash at its end.
-fn at(routes: Routes, path: &str, methods: impl Fn() -> MethodRouter<Arc<Gateway>>) -> Routes {
-    routes.route(path, methods()).route(&format!("{path}/"), methods())
+fn methods(endpoint: Endpoint) -> MethodRouter<Arc<Gateway>> {
+    match endpoint {
+        Endpoint::List(resource) => {
+            get(move |state, caller, uri, headers| reads::list(resource, state, caller, uri, headers))
+        }
+        Endpoint::One(resource) => {
+            get(move |state, caller, id, uri, headers| reads::one(resource, state, caller, id, uri, headers))
+        }
+        Endpoint::Feed(resource) => {
+            get(move |state, caller, uri, headers| feed::of_resource(resource, state, caller, uri, headers))
+        }
+        Endpoint::PayrollCompanies => get(payroll::companies),
+        Endpoint::InvoicingFeed => get(feed::of_invoicing),
+    }
 }
