@@ -18,12 +18,13 @@ pub(crate) struct Keep {
     pub(crate) log: Duration,
     pub(crate) idempotency_keys: Duration,
     pub(crate) audit: Duration,
+    pub(crate) calls: Duration,
 }
 
 impl From<&Config> for Keep {
     fn from(config: &Config) -> Self {
         let kept = &config.retention;
-        Self { log: kept.log, idempotency_keys: kept.idempotency_keys, audit: kept.audit }
+        Self { log: kept.log, idempotency_keys: kept.idempotency_keys, audit: kept.audit, calls: kept.calls }
     }
 }
 
@@ -47,8 +48,13 @@ pub(crate) async fn run(
 pub(crate) async fn round(store: &dyn Store, now: Ticks, keep: Keep) -> Result<usize> {
     let mut rows = 0;
     loop {
-        let (processes, audit) = (now.minus(keep.idempotency_keys), now.minus(keep.audit));
-        let gone = store.expire(Cutoffs { now, processes, audit }, BITE_ROWS).await?.total();
+        let cutoffs = Cutoffs {
+            now,
+            processes: now.minus(keep.idempotency_keys),
+            audit: now.minus(keep.audit),
+            calls: now.minus(keep.calls),
+        };
+        let gone = store.expire(cutoffs, BITE_ROWS).await?.total();
         rows += gone;
         if gone == 0 {
             break;

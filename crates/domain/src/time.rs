@@ -11,6 +11,7 @@ use jiff::tz::TimeZone;
 const UNIX_EPOCH_TICKS: i64 = 621_355_968_000_000_000;
 const TICKS_PER_SECOND: i64 = 10_000_000;
 const TICKS_PER_MILLISECOND: i64 = 10_000;
+const TICKS_PER_DAY: i64 = 24 * 60 * 60 * TICKS_PER_SECOND;
 
 /// A moment, as the number of 100 ns steps since the first day of year 1, UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -43,6 +44,21 @@ impl Ticks {
     pub fn since(self, earlier: Self) -> Duration {
         let ticks = u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0);
         Duration::from_nanos(ticks.saturating_mul(100))
+    }
+
+    /// Whole days since the first day of year 1.
+    pub fn day(self) -> i64 {
+        self.0.div_euclid(TICKS_PER_DAY)
+    }
+
+    /// The first moment of a day.
+    pub fn of_day(day: i64) -> Self {
+        Self(day.saturating_mul(TICKS_PER_DAY))
+    }
+
+    /// `2026-11-15`
+    pub fn date(self) -> String {
+        self.datetime().date().to_string()
     }
 
     /// Cut to whole milliseconds, as payroll writes its times.
@@ -133,6 +149,14 @@ mod tests {
 
     fn at(text: &str) -> Ticks {
         Ticks::parse_iso(text).unwrap()
+    }
+
+    #[test]
+    fn days_begin_at_midnight() {
+        let noon = at("2026-11-15T12:00:00Z");
+        assert_eq!(Ticks::of_day(noon.day()), at("2026-11-15"));
+        assert_eq!(at("2026-11-14T23:59:59.9999999Z").day() + 1, noon.day());
+        assert_eq!(noon.date(), "2026-11-15");
     }
 
     #[test]

@@ -299,6 +299,8 @@ impl Admin {
             products,
             standing: Standing::Active,
             created_at: self.now(),
+            daily_quota: None,
+            cancelled_at: None,
         };
         let keys = Keys { primary: self.key(), secondary: self.key() };
         self.store.add_subscription(&subscription, &keys.primary, &keys.secondary).await?;

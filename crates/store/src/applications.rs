@@ -1,16 +1,12 @@
-//! What may call: OAuth clients and subscriptions with their keys. Secrets come in plain and are kept as
-//! keyed hashes.
+//! What may sign users in: OAuth clients. Secrets come in plain and are kept as keyed hashes.
 
 use async_trait::async_trait;
-use domain::ids::SubscriptionId;
-use domain::subscription::Products;
 use domain::{ClientId, Guid, Secret, Ticks};
 
 use crate::{Result, Standing};
 
-/// Purposes of the fingerprints.
+/// Purpose of the fingerprints.
 pub(crate) const CLIENT_SECRET: &str = "client secret";
-pub(crate) const SUBSCRIPTION_KEY: &str = "subscription key";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pkce {
@@ -76,30 +72,6 @@ pub struct ClientSecret {
     pub old_until: Ticks,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum KeySlot {
-    Primary,
-    Secondary,
-}
-
-impl KeySlot {
-    pub(crate) fn code(self) -> i64 {
-        match self {
-            Self::Primary => 1,
-            Self::Secondary => 2,
-        }
-    }
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subscription {
-    pub id: SubscriptionId,
-    pub name: String,
-    pub products: Products,
-    pub standing: Standing,
-    pub created_at: Ticks,
-}
-
 #[async_trait]
 pub trait Applications: Send + Sync + 'static {
     async fn add_client(&self, client: &Client, secret: &Secret) -> Result<()>;
@@ -110,20 +82,6 @@ pub trait Applications: Send + Sync + 'static {
     async fn set_client_secret(&self, id: &ClientId, secret: &ClientSecret) -> Result<bool>;
     /// Whether this is the client's secret, or an earlier one that is still valid.
     async fn client_secret_matches(&self, id: &ClientId, secret: &Secret, now: Ticks) -> Result<bool>;
-
-    async fn add_subscription(&self, one: &Subscription, primary: &Secret, secondary: &Secret) -> Result<()>;
-    async fn subscriptions(&self) -> Result<Vec<Subscription>>;
-    async fn set_subscription_standing(&self, id: &SubscriptionId, standing: Standing) -> Result<bool>;
-    /// Puts a new key into a slot; the old one stays valid until `old_until`.
-    async fn rotate_key(
-        &self,
-        id: &SubscriptionId,
-        slot: KeySlot,
-        key: &Secret,
-        old_until: Ticks,
-    ) -> Result<bool>;
-    /// The subscription that a key opens, whatever its standing.
-    async fn find_subscription_by_key(&self, key: &Secret, now: Ticks) -> Result<Option<Subscription>>;
 
     /// The plain credentials of a development store; a store that has them is not for production.
     async fn dev_credentials(&self) -> Result<Option<String>>;

@@ -66,7 +66,7 @@ const fn table(name: &'static str, columns: &'static str, key: &'static str) -> 
 
 /// Every table of the schema.
 #[rustfmt::skip]
-pub static TABLES: [Table; 22] = [
+pub static TABLES: [Table; 24] = [
     table("meta", "name:t value:b", "name"),
     table("tenants", "no:i id:t name:t short_code:t standing:i created_at:i", "no"),
     table("heads", "tenant_no:i head:i floor:i version:i", "tenant_no"),
@@ -81,13 +81,15 @@ pub static TABLES: [Table; 22] = [
     table("users", "id:t email:t given_name:t lang:t password_hash:t standing:i created_at:i", "id"),
     table("memberships", "id:t user_id:t tenant_id:t modules:t key_user_correlation_id:b equipo_user_id:t second_client_id:t created_at:i last_used_at:i", "id"),
     table("clients", "id:t guid:b name:t redirect_uris:t post_logout_uris:t pkce:i consent:i callback_id_token:i standing:i created_at:i secret_hash:b old_secret_hash:b old_secret_until:i", "id"),
-    table("subscriptions", "id:t name:t products:i standing:i created_at:i", "id"),
-    table("subscription_keys", "hash:b subscription_id:t slot:i valid_until:i", "hash"),
+    table("subscriptions", "id:t name:t products:i standing:i created_at:i daily_quota:i cancelled_at:i", "id"),
+    table("subscription_keys", "hash:b subscription_id:t slot:i valid_until:i last_used_at:i", "hash"),
     table("codes", "hash:b client_id:t expires_at:i details:t used_at:i grant_id:t user_id:t tenant_id:t", "hash"),
     table("grants", "id:t client_id:t user_id:t tenant_id:t details:t created_at:i revoked_at:i expires_at:i last_used_at:i", "id"),
     table("refresh_tokens", "hash:b grant_id:t client_id:t expires_at:i used_at:i successor:b", "hash"),
     table("signing_keys", "kid:t sealed:b public_jwk:t created_at:i signs_from:i retired_at:i", "kid"),
     table("sessions", "hash:b user_id:t authenticated_at:i methods:t expires_at:i", "hash"),
+    table("calls", "subscription_id:t day:i route:t calls:i failed:i", "subscription_id, day, route"),
+    table("nodes", "id:b seen_at:i", "id"),
     table("audit", "at:i id:b kind:t user_id:t tenant_id:t client_id:t grant_id:t address:t request_id:t note:t", "at, id"),
 ];
 

@@ -10,12 +10,15 @@ mod error;
 mod grants;
 mod keys;
 pub mod memory;
+mod moves;
+mod nodes;
 mod payroll;
 mod plan;
 pub mod postgres;
 mod records;
 mod sessions;
 pub mod sqlite;
+mod subscriptions;
 mod upkeep;
 mod vault;
 mod waiting;
@@ -24,7 +27,7 @@ use std::sync::Arc;
 
 use domain::{Clock, Random};
 
-pub use applications::{Applications, Client, ClientSecret, Consent, KeySlot, Pkce, Subscription};
+pub use applications::{Applications, Client, ClientSecret, Consent, Pkce};
 pub use archive::{Archive, ArchiveError, Summary, Value};
 pub use audit::{Audit, AuditEntry, AuditKind, AuditMark, AuditQuery, AuditRecord, Trace};
 
@@ -38,19 +41,42 @@ pub use grants::{
     Access, Code, CodeTaken, Grant, Grants, Judge, NewGrant, RefreshRotated, RefreshToken, Rotation, Taking,
 };
 pub use keys::{SigningKey, SigningKeys};
+pub use moves::Moves;
+pub use nodes::Nodes;
 pub use records::{Page, PageQuery, PayrollQuery, Record, Records};
 pub use sessions::{Session, Sessions};
+pub use subscriptions::{Calls, KeptKey, KeySlot, KeyUse, Subscription, Subscriptions};
 pub use upkeep::{Cutoffs, Expired, Health, Upkeep};
 pub use vault::{MasterKey, Vault};
 
 /// Everything that is kept, behind one door.
 pub trait Store:
-    ChangeLog + Records + Directory + Applications + Grants + Sessions + Audit + SigningKeys + Upkeep
+    ChangeLog
+    + Records
+    + Directory
+    + Applications
+    + Subscriptions
+    + Grants
+    + Sessions
+    + Audit
+    + SigningKeys
+    + Nodes
+    + Upkeep
 {
 }
 
 impl<T> Store for T where
-    T: ChangeLog + Records + Directory + Applications + Grants + Sessions + Audit + SigningKeys + Upkeep
+    T: ChangeLog
+        + Records
+        + Directory
+        + Applications
+        + Subscriptions
+        + Grants
+        + Sessions
+        + Audit
+        + SigningKeys
+        + Nodes
+        + Upkeep
 {
 }
 

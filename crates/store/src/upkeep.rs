@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use domain::Ticks;
 
-use crate::Result;
+use crate::{Moves, Result};
 
 #[async_trait]
 pub trait Upkeep: Send + Sync + 'static {
@@ -11,11 +11,14 @@ pub trait Upkeep: Send + Sync + 'static {
     async fn health(&self) -> Result<Health>;
 
     /// Deletes up to `rows_max` rows each of what has had its time: codes, refresh tokens, sessions,
-    /// grants without a live token, key overlaps, idempotency keys, audit records.
+    /// grants without a live token, key overlaps, idempotency keys, audit records, counts of calls.
     async fn expire(&self, cutoffs: Cutoffs, rows_max: usize) -> Result<Expired>;
 
     /// Deletes up to `rows_max` rows of companies that were deleted and of tenants that were erased.
     async fn purge(&self, rows_max: usize) -> Result<usize>;
+
+    /// What has changed through this handle.
+    fn moves(&self) -> &Moves;
 
     /// How many commits of changes this store has made since it was opened; one may hold many requests.
     fn change_commits(&self) -> u64;
@@ -39,6 +42,8 @@ pub struct Cutoffs {
     /// Of idempotency keys, by when they were last used.
     pub processes: Ticks,
     pub audit: Ticks,
+    /// Of counted calls.
+    pub calls: Ticks,
 }
 
 /// How many rows went.
@@ -51,6 +56,7 @@ pub struct Expired {
     pub processes: usize,
     pub sessions: usize,
     pub audit: usize,
+    pub calls: usize,
 }
 
 impl Expired {
@@ -62,6 +68,7 @@ impl Expired {
             + self.processes
             + self.sessions
             + self.audit
+            + self.calls
     }
 }
 

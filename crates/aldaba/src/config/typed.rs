@@ -87,6 +87,7 @@ pub(crate) struct Identity {
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Gateway {
     pub(crate) rate_per_minute: u32,
+    pub(crate) quota_per_day: u64,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -113,6 +114,8 @@ pub(crate) struct Retention {
     pub(crate) idempotency_keys: Duration,
     #[serde(serialize_with = "seconds")]
     pub(crate) audit: Duration,
+    #[serde(serialize_with = "seconds")]
+    pub(crate) calls: Duration,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -184,7 +187,10 @@ pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
             connections_max: from.number("store.connections_max", 1, 1000),
         },
         identity: identity(&mut from),
-        gateway: Gateway { rate_per_minute: from.number("gateway.rate_per_minute", 0, 10_000_000) },
+        gateway: Gateway {
+            rate_per_minute: from.number("gateway.rate_per_minute", 0, 10_000_000),
+            quota_per_day: from.number("gateway.quota_per_day", 0, 1_000_000_000_000),
+        },
         delivery: Delivery {
             schedule: from.durations("delivery.schedule"),
             window: from.duration("delivery.window"),
@@ -198,6 +204,7 @@ pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
             log: from.duration("retention.log"),
             idempotency_keys: from.duration("retention.idempotency_keys"),
             audit: from.span("retention.audit", "1h", "36500d"),
+            calls: from.span("retention.calls", "24h", "36500d"),
         },
         logging: logging(&mut from),
     };

@@ -44,12 +44,15 @@ impl Directory for MemoryStore {
 
     async fn set_tenant_standing(&self, id: &TenantId, standing: Standing) -> Result<bool> {
         let mut state = self.writing()?;
+        self.moves.access_moved();
         let found = state.tenants.values_mut().find(|tenant| tenant.id == *id);
         Ok(found.map(|tenant| tenant.standing = standing).is_some())
     }
 
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
         let mut state = self.writing()?;
+        self.moves.access_moved();
+        self.moves.tenant_moved(id);
         let Some(tenant_no) = state.tenant_no(id) else {
             return Ok(false);
         };
@@ -97,6 +100,7 @@ impl Directory for MemoryStore {
 
     async fn set_user_standing(&self, id: &UserId, standing: Standing) -> Result<bool> {
         let mut state = self.writing()?;
+        self.moves.access_moved();
         let found = state.users.get_mut(id.as_str());
         Ok(found.map(|user| user.standing = standing).is_some())
     }
@@ -122,6 +126,7 @@ impl Directory for MemoryStore {
 
     async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
         let mut state = self.writing()?;
+        self.moves.access_moved();
         let before = state.memberships.len();
         state.memberships.retain(|one| one.user != *user || one.tenant != *tenant);
         Ok(state.memberships.len() < before)

@@ -6,9 +6,11 @@ mod changes;
 mod directory;
 mod grants;
 mod keys;
+mod nodes;
 mod payroll;
 mod records;
 mod sessions;
+mod subscriptions;
 mod upkeep;
 
 use std::collections::BTreeMap;
@@ -21,8 +23,8 @@ use parking_lot::Mutex;
 use crate::grants::RefreshRow;
 use crate::plan::{Collection, LogRow, Place, Stored};
 use crate::{
-    AuditEntry, AuditMark, Client, Code, Grant, LogBounds, Membership, Ports, Progress, Result, Session,
-    StoreError, Subscription, Tenant, User,
+    AuditEntry, AuditMark, Client, Code, Grant, KeySlot, LogBounds, Membership, Moves, Ports, Progress,
+    Result, Session, StoreError, Subscription, Tenant, User,
 };
 
 /// What a memory store holds; handles on the same contents see the same store.
@@ -41,6 +43,7 @@ pub struct MemoryStore {
     ports: Ports,
     closed: Arc<AtomicBool>,
     change_commits: Arc<AtomicU64>,
+    moves: Arc<Moves>,
 }
 
 /// (tenant, company, resource)
@@ -62,7 +65,10 @@ struct State {
     memberships: Vec<Membership>,
     clients: BTreeMap<Box<str>, KeptClient>,
     subscriptions: BTreeMap<Box<str>, Subscription>,
-    keys: BTreeMap<[u8; 32], KeptKey>,
+    keys: BTreeMap<[u8; 32], HeldKey>,
+    /// (subscription, day, route) to calls, failed ones
+    calls: BTreeMap<(Box<str>, i64, String), (u64, u64)>,
+    nodes: BTreeMap<[u8; 16], Ticks>,
     codes: BTreeMap<[u8; 32], KeptCode>,
     grants: BTreeMap<Box<str>, Grant>,
     refresh_tokens: BTreeMap<[u8; 32], RefreshRow>,
@@ -83,10 +89,11 @@ struct KeptClient {
     old: Option<([u8; 32], Ticks)>,
 }
 
-struct KeptKey {
+struct HeldKey {
     subscription: Box<str>,
-    slot: i64,
+    slot: KeySlot,
     valid_until: Option<Ticks>,
+    last_used_at: Option<Ticks>,
 }
 
 struct KeptCode {
@@ -109,7 +116,13 @@ impl MemoryStore {
             }
             ports.vault.check(state.vault.as_deref().unwrap_or_default())?;
         }
-        Ok(Self { contents, ports, closed: Arc::default(), change_commits: Arc::default() })
+        Ok(Self {
+            contents,
+            ports,
+            closed: Arc::default(),
+            change_commits: Arc::default(),
+            moves: Arc::default(),
+        })
     }
 
     pub fn contents(&self) -> Contents {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
 use super::MemoryStore;
-use crate::{Cutoffs, Expired, Health, Result, Upkeep};
+use crate::{Cutoffs, Expired, Health, Moves, Result, Upkeep};
 
 /// Takes away up to `max` entries that are past; tells how many.
 fn drop_some<K: Ord + Clone, V>(map: &mut BTreeMap<K, V>, max: usize, past: impl Fn(&V) -> bool) -> usize {
@@ -36,12 +36,23 @@ impl Upkeep for MemoryStore {
             processes: drop_some(&mut state.processes, rows_max, |(_, touched)| *touched < cutoffs.processes),
             sessions: drop_some(&mut state.sessions, rows_max, |session| session.expires_at < now),
             audit: drop_some(&mut state.audit, rows_max, |entry| entry.at < cutoffs.audit),
+            calls: {
+                let before = cutoffs.calls.day();
+                let old: Vec<_> =
+                    state.calls.keys().filter(|(_, day, _)| *day < before).take(rows_max).cloned().collect();
+                state.calls.retain(|place, _| !old.contains(place));
+                old.len()
+            },
         })
     }
 
     /// Nothing waits: what is deleted here is gone at once.
     async fn purge(&self, _rows_max: usize) -> Result<usize> {
         self.writing().map(|_| 0)
+    }
+
+    fn moves(&self) -> &Moves {
+        &self.moves
     }
 
     fn change_commits(&self) -> u64 {

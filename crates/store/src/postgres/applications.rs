@@ -1,21 +1,16 @@
-//! OAuth clients and subscriptions in PostgreSQL.
+//! OAuth clients in PostgreSQL.
 
 use async_trait::async_trait;
-use domain::ids::SubscriptionId;
-use domain::subscription::Products;
 use domain::{ClientId, Secret, Ticks};
 use tokio_postgres::Row;
 
+use super::PostgresStore;
 use super::rows::guid;
-use super::{PostgresStore, exists, fault};
-use crate::applications::{CLIENT_SECRET, SUBSCRIPTION_KEY, from_list, to_list};
-use crate::{
-    Applications, Client, ClientSecret, Consent, KeySlot, Pkce, Result, Standing, StoreError, Subscription,
-};
+use crate::applications::{CLIENT_SECRET, from_list, to_list};
+use crate::{Applications, Client, ClientSecret, Consent, Pkce, Result, Standing, StoreError};
 
 const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
                       standing, created_at FROM clients";
-const ADD_KEY: &str = "INSERT INTO subscription_keys (hash, subscription_id, slot) VALUES ($1, $2, $3)";
 
 fn client(row: &Row) -> Result<Client> {
     Ok(Client {
@@ -30,16 +25,6 @@ fn client(row: &Row) -> Result<Client> {
         standing: Standing::by_code(row.get(8)),
         created_at: Ticks(row.get(9)),
     })
-}
-
-fn subscription(row: &Row) -> Subscription {
-    Subscription {
-        id: SubscriptionId::new(row.get::<_, Box<str>>(0)),
-        name: row.get(1),
-        products: Products::from_bits(row.get(2)),
-        standing: Standing::by_code(row.get(3)),
-        created_at: Ticks(row.get(4)),
-    }
 }
 
 #[async_trait]
@@ -77,7 +62,7 @@ impl Applications for PostgresStore {
     }
 
     async fn update_client(&self, client: &Client) -> Result<bool> {
-        self.change(
+        self.change_access(
             "UPDATE clients SET name = $2, redirect_uris = $3, post_logout_uris = $4, pkce = $5, consent = $6,
                  callback_id_token = $7, standing = $8 WHERE id = $1",
             &[
@@ -113,79 +98,6 @@ impl Applications for PostgresStore {
             )
             .await?;
         Ok(row.is_some())
-    }
-
-    async fn add_subscription(&self, one: &Subscription, primary: &Secret, secondary: &Secret) -> Result<()> {
-        let mut client = self.client().await?;
-        let transaction = client.transaction().await.map_err(fault)?;
-        transaction
-            .execute(
-                "INSERT INTO subscriptions (id, name, products, standing, created_at) VALUES ($1, $2, $3, $4, $5)",
-                &[&one.id.as_str(), &one.name, &one.products.bits(), &one.standing.code(), &one.created_at.0],
-            )
-            .await
-            .map_err(exists(format!("a subscription \"{}\"", one.id)))?;
-        for (slot, key) in [(KeySlot::Primary, primary), (KeySlot::Secondary, secondary)] {
-            let hash = self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key);
-            transaction
-                .execute(ADD_KEY, &[&hash.as_slice(), &one.id.as_str(), &slot.code()])
-                .await
-                .map_err(exists("such a key".into()))?;
-        }
-        transaction.commit().await.map_err(fault)
-    }
-
-    async fn subscriptions(&self) -> Result<Vec<Subscription>> {
-        let all =
-            "SELECT id, name, products, standing, created_at FROM subscriptions ORDER BY created_at, id";
-        Ok(self.rows(all, &[]).await?.iter().map(subscription).collect())
-    }
-
-    async fn set_subscription_standing(&self, id: &SubscriptionId, standing: Standing) -> Result<bool> {
-        self.change("UPDATE subscriptions SET standing = $2 WHERE id = $1", &[&id.as_str(), &standing.code()])
-            .await
-    }
-
-    async fn rotate_key(
-        &self,
-        id: &SubscriptionId,
-        slot: KeySlot,
-        key: &Secret,
-        old_until: Ticks,
-    ) -> Result<bool> {
-        let hash = self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key);
-        let mut client = self.client().await?;
-        let transaction = client.transaction().await.map_err(fault)?;
-        let replaced = transaction
-            .execute(
-                "UPDATE subscription_keys SET valid_until = $3
-                 WHERE subscription_id = $1 AND slot = $2 AND valid_until IS NULL",
-                &[&id.as_str(), &slot.code(), &old_until.0],
-            )
-            .await
-            .map_err(fault)?;
-        if replaced == 0 {
-            return Ok(false);
-        }
-        transaction
-            .execute(ADD_KEY, &[&hash.as_slice(), &id.as_str(), &slot.code()])
-            .await
-            .map_err(exists("such a key".into()))?;
-        transaction.commit().await.map_err(fault)?;
-        Ok(true)
-    }
-
-    async fn find_subscription_by_key(&self, key: &Secret, now: Ticks) -> Result<Option<Subscription>> {
-        let hash = self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key);
-        let row = self
-            .row(
-                "SELECT s.id, s.name, s.products, s.standing, s.created_at
-                 FROM subscription_keys k JOIN subscriptions s ON s.id = k.subscription_id
-                 WHERE k.hash = $1 AND (k.valid_until IS NULL OR k.valid_until > $2)",
-                &[&hash.as_slice(), &now.0],
-            )
-            .await?;
-        Ok(row.as_ref().map(subscription))
     }
 
     async fn dev_credentials(&self) -> Result<Option<String>> {

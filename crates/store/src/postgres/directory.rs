@@ -94,7 +94,11 @@ impl Directory for PostgresStore {
     }
 
     async fn set_tenant_standing(&self, id: &TenantId, standing: Standing) -> Result<bool> {
-        self.change("UPDATE tenants SET standing = $2 WHERE id = $1", &[&id.as_str(), &standing.code()]).await
+        self.change_access(
+            "UPDATE tenants SET standing = $2 WHERE id = $1",
+            &[&id.as_str(), &standing.code()],
+        )
+        .await
     }
 
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
@@ -125,6 +129,8 @@ impl Directory for PostgresStore {
             .await
             .map_err(fault)?;
         transaction.commit().await.map_err(fault)?;
+        self.inner.moves.access_moved();
+        self.inner.moves.tenant_moved(id);
         Ok(true)
     }
 
@@ -159,7 +165,8 @@ impl Directory for PostgresStore {
     }
 
     async fn set_user_standing(&self, id: &UserId, standing: Standing) -> Result<bool> {
-        self.change("UPDATE users SET standing = $2 WHERE id = $1", &[&id.as_str(), &standing.code()]).await
+        self.change_access("UPDATE users SET standing = $2 WHERE id = $1", &[&id.as_str(), &standing.code()])
+            .await
     }
 
     async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool> {
@@ -193,7 +200,7 @@ impl Directory for PostgresStore {
     }
 
     async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
-        self.change(
+        self.change_access(
             "DELETE FROM memberships WHERE user_id = $1 AND tenant_id = $2",
             &[&user.as_str(), &tenant.as_str()],
         )

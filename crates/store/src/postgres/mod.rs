@@ -12,11 +12,13 @@ mod grants;
 mod keys;
 mod load;
 mod migrate;
+mod nodes;
 mod payroll;
 mod records;
 mod refresh;
 mod rows;
 mod sessions;
+mod subscriptions;
 mod tls;
 mod upkeep;
 
@@ -30,7 +32,7 @@ use deadpool_postgres::{
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::WrongType;
 
-use crate::{Ports, Result, StoreError};
+use crate::{Moves, Ports, Result, StoreError};
 use gather::Gather;
 
 /// How long a request waits for a connection before it is told that the store is busy.
@@ -55,6 +57,7 @@ struct Inner {
     ports: Ports,
     gather: Gather,
     schema: i64,
+    moves: Moves,
 }
 
 impl std::fmt::Debug for PostgresStore {
@@ -72,7 +75,15 @@ impl PostgresStore {
         let schema = migrate::up(&mut client).await?;
         migrate::check_master_key(&client, &ports).await?;
         drop(client);
-        Ok(Self { inner: Arc::new(Inner { pool, ports, gather: Gather::default(), schema }) })
+        Ok(Self {
+            inner: Arc::new(Inner {
+                pool,
+                ports,
+                gather: Gather::default(),
+                schema,
+                moves: Moves::default(),
+            }),
+        })
     }
 
     /// The number of the newest migration that is in the database, without changing anything.

@@ -32,6 +32,13 @@ impl PostgresStore {
         client.execute(&statement, args).await.map(|rows| rows > 0).map_err(fault)
     }
 
+    /// As `change`, for what changes somebody's access.
+    pub(super) async fn change_access(&self, sql: &str, args: Args<'_>) -> Result<bool> {
+        let changed = self.change(sql, args).await;
+        self.inner.moves.access_moved();
+        changed
+    }
+
     /// Inserts a row that must be new.
     pub(super) async fn insert(&self, what: String, sql: &str, args: Args<'_>) -> Result<()> {
         let client = self.client().await?;

@@ -5,7 +5,7 @@ use async_trait::async_trait;
 use super::PostgresStore;
 use super::rows::limit;
 use crate::upkeep::{COMPANY_TABLES, TENANT_TABLES};
-use crate::{Cutoffs, Expired, Health, Result, Upkeep};
+use crate::{Cutoffs, Expired, Health, Moves, Result, Upkeep};
 
 impl PostgresStore {
     async fn delete_some(&self, table: &str, key: &str, condition: &str, args: [i64; 2]) -> Result<usize> {
@@ -68,6 +68,7 @@ impl Upkeep for PostgresStore {
     async fn expire(&self, cutoffs: Cutoffs, rows_max: usize) -> Result<Expired> {
         let [now, processes, audit] =
             [cutoffs.now, cutoffs.processes, cutoffs.audit].map(|before| [before.0, limit(rows_max)]);
+        let calls = [cutoffs.calls.day(), limit(rows_max)];
         Ok(Expired {
             codes: self.delete_some("codes", "hash", "expires_at < $1", now).await?,
             refresh_tokens: self.delete_some("refresh_tokens", "hash", "expires_at < $1", now).await?,
@@ -78,6 +79,7 @@ impl Upkeep for PostgresStore {
                 .await?,
             sessions: self.delete_some("sessions", "hash", "expires_at < $1", now).await?,
             audit: self.delete_some("audit", "at, id", "at < $1", audit).await?,
+            calls: self.delete_some("calls", "subscription_id, day, route", "day < $1", calls).await?,
         })
     }
 
@@ -89,6 +91,10 @@ impl Upkeep for PostgresStore {
             0 => self.purge_tenant(rows_max).await,
             gone => Ok(gone),
         }
+    }
+
+    fn moves(&self) -> &Moves {
+        &self.inner.moves
     }
 
     fn change_commits(&self) -> u64 {

@@ -1,16 +1,14 @@
-//! OAuth clients and subscriptions in SQLite.
+//! OAuth clients in SQLite.
 
 use async_trait::async_trait;
-use domain::ids::SubscriptionId;
-use domain::subscription::Products;
 use domain::{ClientId, Secret, Ticks};
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::directory::change;
 use super::rows::guid;
 use super::{SqliteStore, exists, fault};
-use crate::applications::{CLIENT_SECRET, SUBSCRIPTION_KEY, from_list, to_list};
-use crate::{Applications, Client, ClientSecret, Consent, KeySlot, Pkce, Result, Standing, Subscription};
+use crate::applications::{CLIENT_SECRET, from_list, to_list};
+use crate::{Applications, Client, ClientSecret, Consent, Pkce, Result, Standing};
 
 const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
                       standing, created_at FROM clients";
@@ -27,16 +25,6 @@ fn client(row: &Row<'_>) -> rusqlite::Result<Client> {
         callback_id_token: row.get::<_, i64>(7)? != 0,
         standing: Standing::by_code(row.get(8)?),
         created_at: Ticks(row.get(9)?),
-    })
-}
-
-fn subscription(row: &Row<'_>) -> rusqlite::Result<Subscription> {
-    Ok(Subscription {
-        id: SubscriptionId::new(row.get::<_, Box<str>>(0)?),
-        name: row.get(1)?,
-        products: Products::from_bits(row.get(2)?),
-        standing: Standing::by_code(row.get(3)?),
-        created_at: Ticks(row.get(4)?),
     })
 }
 
@@ -91,7 +79,7 @@ impl Applications for SqliteStore {
 
     async fn update_client(&self, client: &Client) -> Result<bool> {
         let one = client.clone();
-        self.write(move |writer| {
+        self.write_access(move |writer| {
             change(
                 writer,
                 "UPDATE clients SET name = ?2, redirect_uris = ?3, post_logout_uris = ?4, pkce = ?5, consent = ?6,
@@ -134,96 +122,6 @@ impl Applications for SqliteStore {
                      AND (secret_hash = ?2 OR (old_secret_hash = ?2 AND old_secret_until > ?3))",
                 )
                 .and_then(|mut find| find.exists(params![id.as_str(), hash, now.0]))
-                .map_err(fault)
-        })
-    }
-
-    async fn add_subscription(&self, one: &Subscription, primary: &Secret, secondary: &Secret) -> Result<()> {
-        let vault = &self.ports().vault;
-        let keys = [(KeySlot::Primary, primary), (KeySlot::Secondary, secondary)]
-            .map(|(slot, key)| (slot, vault.fingerprint(SUBSCRIPTION_KEY, key)));
-        let one = one.clone();
-        self.write(move |writer| {
-            writer
-                .execute(
-                    "INSERT INTO subscriptions (id, name, products, standing, created_at) VALUES (?1, ?2, ?3, ?4, ?5)",
-                    params![one.id.as_str(), one.name, one.products.bits(), one.standing.code(), one.created_at.0],
-                )
-                .map_err(exists(format!("a subscription \"{}\"", one.id)))?;
-            for (slot, hash) in keys {
-                writer
-                    .execute(
-                        "INSERT INTO subscription_keys (hash, subscription_id, slot) VALUES (?1, ?2, ?3)",
-                        params![hash, one.id.as_str(), slot.code()],
-                    )
-                    .map_err(exists("such a key".into()))?;
-            }
-            Ok(())
-        })
-        .await
-    }
-
-    async fn subscriptions(&self) -> Result<Vec<Subscription>> {
-        self.read(|reader| {
-            reader
-                .prepare_cached("SELECT id, name, products, standing, created_at FROM subscriptions ORDER BY created_at, id")
-                .and_then(|mut all| all.query_map([], subscription)?.collect())
-                .map_err(fault)
-        })
-    }
-
-    async fn set_subscription_standing(&self, id: &SubscriptionId, standing: Standing) -> Result<bool> {
-        let id = id.clone();
-        self.write(move |writer| {
-            change(
-                writer,
-                "UPDATE subscriptions SET standing = ?2 WHERE id = ?1",
-                params![id.as_str(), standing.code()],
-            )
-        })
-        .await
-    }
-
-    async fn rotate_key(
-        &self,
-        id: &SubscriptionId,
-        slot: KeySlot,
-        key: &Secret,
-        old_until: Ticks,
-    ) -> Result<bool> {
-        let hash = self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key);
-        let id = id.clone();
-        self.write(move |writer| {
-            let replaced = change(
-                writer,
-                "UPDATE subscription_keys SET valid_until = ?3
-                 WHERE subscription_id = ?1 AND slot = ?2 AND valid_until IS NULL",
-                params![id.as_str(), slot.code(), old_until.0],
-            )?;
-            if !replaced {
-                return Ok(false);
-            }
-            writer
-                .execute(
-                    "INSERT INTO subscription_keys (hash, subscription_id, slot) VALUES (?1, ?2, ?3)",
-                    params![hash, id.as_str(), slot.code()],
-                )
-                .map_err(exists("such a key".into()))?;
-            Ok(true)
-        })
-        .await
-    }
-
-    async fn find_subscription_by_key(&self, key: &Secret, now: Ticks) -> Result<Option<Subscription>> {
-        let hash = self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key);
-        self.read(|reader| {
-            reader
-                .prepare_cached(
-                    "SELECT s.id, s.name, s.products, s.standing, s.created_at
-                     FROM subscription_keys k JOIN subscriptions s ON s.id = k.subscription_id
-                     WHERE k.hash = ?1 AND (k.valid_until IS NULL OR k.valid_until > ?2)",
-                )
-                .and_then(|mut find| find.query_row(params![hash, now.0], subscription).optional())
                 .map_err(fault)
         })
     }

@@ -130,7 +130,7 @@ impl Directory for SqliteStore {
 
     async fn set_tenant_standing(&self, id: &TenantId, standing: Standing) -> Result<bool> {
         let id = id.clone();
-        self.write(move |writer| {
+        self.write_access(move |writer| {
             change(
                 writer,
                 "UPDATE tenants SET standing = ?2 WHERE id = ?1",
@@ -141,8 +141,10 @@ impl Directory for SqliteStore {
     }
 
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
-        let id = id.clone();
-        self.write(move |writer| erase(writer, &id)).await
+        let one = id.clone();
+        let erased = self.write_access(move |writer| erase(writer, &one)).await;
+        self.inner.moves.tenant_moved(id);
+        erased
     }
 
     async fn add_user(&self, user: &User) -> Result<()> {
@@ -197,7 +199,7 @@ impl Directory for SqliteStore {
 
     async fn set_user_standing(&self, id: &UserId, standing: Standing) -> Result<bool> {
         let id = id.clone();
-        self.write(move |writer| {
+        self.write_access(move |writer| {
             change(
                 writer,
                 "UPDATE users SET standing = ?2 WHERE id = ?1",
@@ -244,7 +246,7 @@ impl Directory for SqliteStore {
 
     async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
         let (user, tenant) = (user.clone(), tenant.clone());
-        self.write(move |writer| {
+        self.write_access(move |writer| {
             change(
                 writer,
                 "DELETE FROM memberships WHERE user_id = ?1 AND tenant_id = ?2",

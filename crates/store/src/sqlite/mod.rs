@@ -11,11 +11,13 @@ mod group;
 mod keys;
 mod load;
 mod migrate;
+mod nodes;
 mod payroll;
 mod records;
 mod refresh;
 mod rows;
 mod sessions;
+mod subscriptions;
 mod upkeep;
 mod writer;
 
@@ -26,7 +28,7 @@ use std::time::Duration;
 use parking_lot::Mutex;
 use rusqlite::{Connection, ErrorCode};
 
-use crate::{Ports, Result, StoreError};
+use crate::{Moves, Ports, Result, StoreError};
 use writer::Writer;
 
 /// How long a connection waits for another process that writes.
@@ -46,6 +48,7 @@ struct Inner {
     ports: Ports,
     readers: Mutex<Vec<Connection>>,
     writer: Writer,
+    moves: Arc<Moves>,
 }
 
 impl std::fmt::Debug for SqliteStore {
@@ -63,9 +66,10 @@ impl SqliteStore {
         switch_to_wal(&connection).map_err(unreachable(path))?;
         let schema = migrate::up(&mut connection)?;
         migrate::check_master_key(&connection, &ports)?;
-        let writer = Writer::start(connection, ports.clone(), schema)?;
+        let moves = Arc::new(Moves::default());
+        let writer = Writer::start(connection, ports.clone(), schema, moves.clone())?;
         let readers = Mutex::new(Vec::new());
-        Ok(Self { inner: Arc::new(Inner { path: path.to_owned(), ports, readers, writer }) })
+        Ok(Self { inner: Arc::new(Inner { path: path.to_owned(), ports, readers, writer, moves }) })
     }
 
     /// The number of the newest migration that is in the file, without changing anything.
@@ -111,6 +115,16 @@ impl SqliteStore {
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         self.inner.writer.run(work).await
+    }
+
+    /// As `write`, for what changes somebody's access.
+    async fn write_access<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let written = self.write(work).await;
+        self.inner.moves.access_moved();
+        written
     }
 }
 

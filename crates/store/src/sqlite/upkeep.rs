@@ -6,7 +6,7 @@ use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{SqliteStore, fault};
 use crate::upkeep::{COMPANY_TABLES, TENANT_TABLES};
-use crate::{Cutoffs, Expired, Health, Result, Upkeep};
+use crate::{Cutoffs, Expired, Health, Moves, Result, Upkeep};
 
 fn delete_some(
     writer: &Connection,
@@ -100,6 +100,7 @@ impl Upkeep for SqliteStore {
                 )?,
                 sessions: some("sessions", "hash", "expires_at < ?1", now)?,
                 audit: some("audit", "at, id", "at < ?1", cutoffs.audit)?,
+                calls: some("calls", "subscription_id, day, route", "day < ?1", Ticks(cutoffs.calls.day()))?,
             })
         })
         .await
@@ -114,6 +115,10 @@ impl Upkeep for SqliteStore {
             gone => Ok(gone),
         })
         .await
+    }
+
+    fn moves(&self) -> &Moves {
+        &self.inner.moves
     }
 
     fn change_commits(&self) -> u64 {

@@ -12,8 +12,9 @@ use tokio::sync::oneshot;
 
 use super::apply;
 use super::group::Group;
+use crate::moves::Touched;
 use crate::waiting::{Load, Room, closed};
-use crate::{ChangeBatch, Ports, Result, StoreError, Tally};
+use crate::{ChangeBatch, Moves, Ports, Result, StoreError, Tally};
 
 /// Work of any kind: runs inside the group, and answers once the group's fate is known.
 type Work = Box<dyn FnOnce(&mut Group<'_>) -> Answer + Send>;
@@ -36,6 +37,7 @@ struct Shared {
     wake: Condvar,
     room: Room,
     change_commits: AtomicU64,
+    moves: Arc<Moves>,
 }
 
 pub(super) struct Writer {
@@ -45,12 +47,18 @@ pub(super) struct Writer {
 }
 
 impl Writer {
-    pub(super) fn start(connection: Connection, ports: Ports, schema: i64) -> Result<Self> {
+    pub(super) fn start(
+        connection: Connection,
+        ports: Ports,
+        schema: i64,
+        moves: Arc<Moves>,
+    ) -> Result<Self> {
         let shared = Arc::new(Shared {
             queue: Mutex::new(Queue::default()),
             wake: Condvar::new(),
             room: Room::default(),
             change_commits: AtomicU64::new(0),
+            moves,
         });
         let theirs = shared.clone();
         let thread = std::thread::Builder::new()
@@ -123,7 +131,7 @@ impl Drop for Writer {
 fn serve(connection: &Connection, shared: &Shared, ports: &Ports) {
     let _ending = Ending(shared);
     while let Some((works, batches)) = next_group(shared) {
-        write_group(connection, works, batches, ports, &shared.change_commits);
+        write_group(connection, works, batches, ports, shared);
     }
     let _ = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);");
 }
@@ -166,18 +174,21 @@ fn write_group(
     works: Vec<Work>,
     batches: Vec<Waiting>,
     ports: &Ports,
-    change_commits: &AtomicU64,
+    shared: &Shared,
 ) {
     let (batches, answers): (Vec<_>, Vec<_>) =
         batches.into_iter().map(|waiting| (waiting.batch, waiting.answer)).unzip();
+    let touched: Vec<Touched> = batches.iter().map(Touched::by).collect();
     let mut group = Group::begin(connection);
     let work_answers: Vec<Answer> = works.into_iter().map(|work| work(&mut group)).collect();
     let apply = |connection: &Connection| apply::apply(connection, batches, ports);
     let applied = if work_answers.is_empty() { group.run_alone(apply) } else { group.run(apply) };
     let failed = group.commit().err();
     if failed.is_none() && !answers.is_empty() {
-        change_commits.fetch_add(1, Ordering::Relaxed);
+        shared.change_commits.fetch_add(1, Ordering::Relaxed);
     }
+    // Whatever came of it: a number that moves without cause does no harm.
+    touched.iter().for_each(|one| shared.moves.moved(one));
     for answer in work_answers {
         answer(failed.clone());
     }

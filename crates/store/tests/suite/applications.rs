@@ -31,6 +31,8 @@ pub(crate) fn subscription(stage: &Stage, id: &str) -> Subscription {
         products: [Product::Accounting, Product::Invoicing].into_iter().collect(),
         standing: Standing::Active,
         created_at: stage.now(),
+        daily_quota: None,
+        cancelled_at: None,
     }
 }
 

@@ -14,6 +14,7 @@ mod erasure;
 mod idempotency;
 mod live;
 mod log;
+mod moves;
 mod own;
 mod pages;
 mod parallel;
@@ -25,6 +26,7 @@ mod seats;
 mod secrets;
 mod sessions;
 mod upkeep;
+mod usage;
 mod withdrawal;
 
 use stage::{Kind, Stage};
@@ -214,6 +216,19 @@ stories! {
         subscriptions_are_found_by_either_key,
         keys_are_rotated_slot_by_slot,
         development_credentials_are_kept_in_plain,
+    }
+    usage {
+        calls_add_up_by_day_and_route,
+        what_many_count_at_once_is_all_counted,
+        old_counts_are_cleared_away,
+        a_key_remembers_its_last_use,
+        a_quota_is_set_and_taken_back,
+        a_cancelled_subscription_is_over,
+        nodes_are_counted_while_they_are_heard_of,
+    }
+    moves {
+        a_change_moves_what_it_may_change,
+        whoever_loses_access_is_looked_up_anew,
     }
     erasure {
         an_erased_tenant_is_gone_and_another_is_not,

@@ -28,7 +28,7 @@ fn a_tick_before(moment: Ticks) -> Ticks {
 }
 
 fn past(moment: Ticks) -> Cutoffs {
-    Cutoffs { now: moment, processes: moment, audit: a_tick_before(moment) }
+    Cutoffs { now: moment, processes: moment, audit: a_tick_before(moment), calls: moment }
 }
 
 /// Five of everything that expires, one every ten seconds from `start` on.
@@ -115,6 +115,7 @@ fn each(count: usize) -> Expired {
         processes: count,
         sessions: count,
         audit: count,
+        calls: 0,
     }
 }
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use domain::{Secret, Ticks};
+use domain::{Guid, Secret, Ticks};
 use store::archive::{Chunk, TABLES};
-use store::{Archive, ClientSecret, KeySlot, Value};
+use store::{Archive, Calls, ClientSecret, KeySlot, KeyUse, Value};
 use tokio::sync::mpsc;
 
 use crate::suite::applications::{client, subscription};
@@ -58,6 +58,12 @@ pub(crate) async fn furnish(stage: &Stage) -> Desk {
     store.set_client_secret(&client(stage, "erp").id, &second).await.unwrap();
     let keys = (Secret::new("subscription-key-1"), Secret::new("subscription-key-2"));
     store.add_subscription(&subscription(stage, "s1"), &keys.0, &keys.1).await.unwrap();
+    let route = "/accounting/api/customers".to_owned();
+    let calls =
+        Calls { subscription: subscription(stage, "s1").id, day: 739_000, route, calls: 3, failed: 1 };
+    let used = KeyUse { key: keys.0.clone(), at: stage.now() };
+    store.count_calls(&[calls], &[used]).await.unwrap();
+    store.node_is_here(Guid::from_bytes([7; 16]), Duration::from_hours(1)).await.unwrap();
     let third = Secret::new("subscription-key-3");
     store.rotate_key(&subscription(stage, "s1").id, KeySlot::Primary, &third, later(now)).await.unwrap();
 

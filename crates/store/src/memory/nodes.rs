@@ -1,0 +1,25 @@
+//! The programs that work on one store in memory.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use domain::Guid;
+
+use super::MemoryStore;
+use crate::{Nodes, Result};
+
+#[async_trait]
+impl Nodes for MemoryStore {
+    async fn node_is_here(&self, node: Guid, silence_max: Duration) -> Result<u32> {
+        let now = self.ports.clock.now();
+        let mut state = self.writing()?;
+        state.nodes.retain(|_, seen_at| *seen_at >= now.minus(silence_max));
+        state.nodes.insert(*node.as_bytes(), now);
+        Ok(u32::try_from(state.nodes.len()).unwrap_or(u32::MAX))
+    }
+
+    async fn node_leaves(&self, node: Guid) -> Result<()> {
+        self.writing()?.nodes.remove(node.as_bytes());
+        Ok(())
+    }
+}

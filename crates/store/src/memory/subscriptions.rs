@@ -1,0 +1,164 @@
+//! Subscriptions, their keys and their calls in memory.
+
+use async_trait::async_trait;
+use domain::ids::SubscriptionId;
+use domain::{Secret, Ticks};
+
+use super::{HeldKey, MemoryStore};
+use crate::subscriptions::SUBSCRIPTION_KEY;
+use crate::{Calls, KeptKey, KeySlot, KeyUse, Result, Standing, StoreError, Subscription, Subscriptions};
+
+fn key_in_use(subscription: &SubscriptionId, slot: KeySlot) -> HeldKey {
+    HeldKey { subscription: subscription.as_str().into(), slot, valid_until: None, last_used_at: None }
+}
+
+fn key_exists() -> StoreError {
+    StoreError::Exists("such a key".into())
+}
+
+impl MemoryStore {
+    /// Changes a subscription that is not cancelled; false where there is none.
+    fn change_subscription(
+        &self,
+        id: &SubscriptionId,
+        change: impl FnOnce(&mut Subscription),
+    ) -> Result<bool> {
+        let mut state = self.writing()?;
+        let found = state.subscriptions.get_mut(id.as_str()).filter(|one| one.cancelled_at.is_none());
+        let changed = found.map(change).is_some();
+        self.moves.access_moved();
+        Ok(changed)
+    }
+}
+
+#[async_trait]
+impl Subscriptions for MemoryStore {
+    async fn add_subscription(&self, one: &Subscription, primary: &Secret, secondary: &Secret) -> Result<()> {
+        let mut state = self.writing()?;
+        if state.subscriptions.contains_key(one.id.as_str()) {
+            return Err(StoreError::Exists(format!("a subscription \"{}\"", one.id)));
+        }
+        let [primary, secondary] =
+            [primary, secondary].map(|key| self.ports.vault.fingerprint(SUBSCRIPTION_KEY, key));
+        if primary == secondary || state.keys.contains_key(&primary) || state.keys.contains_key(&secondary) {
+            return Err(key_exists());
+        }
+        state.keys.insert(primary, key_in_use(&one.id, KeySlot::Primary));
+        state.keys.insert(secondary, key_in_use(&one.id, KeySlot::Secondary));
+        state.subscriptions.insert(one.id.as_str().into(), one.clone());
+        Ok(())
+    }
+
+    async fn find_subscription(&self, id: &SubscriptionId) -> Result<Option<Subscription>> {
+        Ok(self.state().subscriptions.get(id.as_str()).cloned())
+    }
+
+    async fn subscriptions(&self) -> Result<Vec<Subscription>> {
+        let mut all: Vec<_> = self.state().subscriptions.values().cloned().collect();
+        all.sort_by_key(|one| (one.created_at, one.id.clone()));
+        Ok(all)
+    }
+
+    async fn set_subscription_standing(&self, id: &SubscriptionId, standing: Standing) -> Result<bool> {
+        self.change_subscription(id, |one| one.standing = standing)
+    }
+
+    async fn set_daily_quota(&self, id: &SubscriptionId, calls_max: Option<u64>) -> Result<bool> {
+        self.change_subscription(id, |one| one.daily_quota = calls_max)
+    }
+
+    async fn cancel_subscription(&self, id: &SubscriptionId, now: Ticks) -> Result<bool> {
+        let cancelled = self.change_subscription(id, |one| {
+            one.cancelled_at = Some(now);
+            one.standing = Standing::Disabled;
+        })?;
+        self.writing()?.keys.retain(|_, key| &*key.subscription != id.as_str());
+        Ok(cancelled)
+    }
+
+    async fn keys_of(&self, id: &SubscriptionId) -> Result<Vec<KeptKey>> {
+        let state = self.state();
+        let mut keys: Vec<KeptKey> = state
+            .keys
+            .values()
+            .filter(|key| &*key.subscription == id.as_str())
+            .map(|key| KeptKey {
+                slot: key.slot,
+                valid_until: key.valid_until,
+                last_used_at: key.last_used_at,
+            })
+            .collect();
+        let latest_first = |key: &KeptKey| key.valid_until.map(|until| std::cmp::Reverse(until));
+        keys.sort_by_key(|key| (key.slot.code(), latest_first(key)));
+        Ok(keys)
+    }
+
+    async fn rotate_key(
+        &self,
+        id: &SubscriptionId,
+        slot: KeySlot,
+        key: &Secret,
+        old_until: Ticks,
+    ) -> Result<bool> {
+        let hash = self.ports.vault.fingerprint(SUBSCRIPTION_KEY, key);
+        let mut state = self.writing()?;
+        let is_new = !state.keys.contains_key(&hash);
+        let current = state.keys.values_mut().find(|kept| {
+            &*kept.subscription == id.as_str() && kept.slot == slot && kept.valid_until.is_none()
+        });
+        let Some(current) = current else { return Ok(false) };
+        if !is_new {
+            return Err(key_exists());
+        }
+        current.valid_until = Some(old_until);
+        state.keys.insert(hash, key_in_use(id, slot));
+        self.moves.access_moved();
+        Ok(true)
+    }
+
+    async fn find_subscription_by_key(&self, key: &Secret, now: Ticks) -> Result<Option<Subscription>> {
+        let hash = self.ports.vault.fingerprint(SUBSCRIPTION_KEY, key);
+        let state = self.state();
+        let valid = state.keys.get(&hash).filter(|kept| kept.valid_until.is_none_or(|until| until > now));
+        Ok(valid.and_then(|kept| state.subscriptions.get(&kept.subscription)).cloned())
+    }
+
+    async fn count_calls(&self, calls: &[Calls], used: &[KeyUse]) -> Result<()> {
+        let mut state = self.writing()?;
+        for one in calls {
+            let place = (one.subscription.as_str().into(), one.day, one.route.clone());
+            let counted = state.calls.entry(place).or_insert((0, 0));
+            *counted = (counted.0 + one.calls, counted.1 + one.failed);
+        }
+        for one in used {
+            let hash = self.ports.vault.fingerprint(SUBSCRIPTION_KEY, &one.key);
+            if let Some(key) = state.keys.get_mut(&hash) {
+                key.last_used_at = key.last_used_at.max(Some(one.at));
+            }
+        }
+        Ok(())
+    }
+
+    async fn calls(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<Calls>> {
+        let state = self.state();
+        let of_days = state
+            .calls
+            .iter()
+            .filter(|((whose, day, _), _)| &**whose == id.as_str() && (from_day..=to_day).contains(day));
+        let mut all: Vec<Calls> = of_days
+            .map(|((_, day, route), (calls, failed))| Calls {
+                subscription: id.clone(),
+                day: *day,
+                route: route.clone(),
+                calls: *calls,
+                failed: *failed,
+            })
+            .collect();
+        all.sort_by_key(|one| (std::cmp::Reverse(one.day), one.route.clone()));
+        Ok(all)
+    }
+
+    async fn calls_on(&self, id: &SubscriptionId, day: i64) -> Result<u64> {
+        Ok(self.calls(id, day, day).await?.iter().map(|one| one.calls).sum())
+    }
+}

@@ -1,0 +1,88 @@
+//! Tells whether something has changed through this handle since somebody looked. Who keeps what was read asks
+//! here first: a number that moved means that it may be out of date. It moves after the commit and before the
+//! answer, so who reads after an answer never finds what was before it.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use domain::{Resource, TenantId};
+
+use crate::ChangeBatch;
+
+/// Collections share numbers by their hash: one that moves without cause costs its readers a look-up.
+const SLOTS: usize = 4096;
+
+pub struct Moves {
+    records: Box<[AtomicU64]>,
+    access: AtomicU64,
+}
+
+impl Default for Moves {
+    fn default() -> Self {
+        Self { records: (0..SLOTS).map(|_| AtomicU64::new(0)).collect(), access: AtomicU64::new(0) }
+    }
+}
+
+impl std::fmt::Debug for Moves {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Moves")
+    }
+}
+
+impl Moves {
+    /// Moves with every change of a tenant's records of this kind.
+    pub fn of_records(&self, tenant: &TenantId, resource: Resource) -> u64 {
+        self.slot(tenant, resource).load(Ordering::Acquire)
+    }
+
+    /// Moves when somebody's access changes: a key, a client, a user, a tenant, a membership.
+    pub fn of_access(&self) -> u64 {
+        self.access.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn access_moved(&self) {
+        self.access.fetch_add(1, Ordering::AcqRel);
+    }
+
+    pub(crate) fn tenant_moved(&self, tenant: &TenantId) {
+        for resource in Resource::all() {
+            self.slot(tenant, resource).fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    pub(crate) fn moved(&self, touched: &Touched) {
+        // A company takes its records along.
+        if touched.resources.contains(&Resource::companies()) {
+            return self.tenant_moved(&touched.tenant);
+        }
+        for resource in &touched.resources {
+            self.slot(&touched.tenant, *resource).fetch_add(1, Ordering::AcqRel);
+        }
+    }
+
+    fn slot(&self, tenant: &TenantId, resource: Resource) -> &AtomicU64 {
+        let mut hasher = DefaultHasher::new();
+        (tenant.as_str(), resource.code()).hash(&mut hasher);
+        let place = usize::try_from(hasher.finish() % SLOTS as u64).unwrap_or(0);
+        &self.records[place]
+    }
+}
+
+/// What a batch may change.
+#[derive(Debug)]
+pub(crate) struct Touched {
+    tenant: TenantId,
+    resources: Vec<Resource>,
+}
+
+impl Touched {
+    pub(crate) fn by(batch: &ChangeBatch) -> Self {
+        let mut resources: Vec<Resource> = Vec::new();
+        for line in &batch.lines {
+            if !resources.contains(&line.change.resource) {
+                resources.push(line.change.resource);
+            }
+        }
+        Self { tenant: batch.tenant.clone(), resources }
+    }
+}

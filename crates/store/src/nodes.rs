@@ -1,0 +1,18 @@
+//! The programs that work on one store: each says that it is there, and learns how many there are.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use domain::Guid;
+
+use crate::Result;
+
+#[async_trait]
+pub trait Nodes: Send + Sync + 'static {
+    /// Says that this node is there; tells how many have said so within `silence_max`, this one included. Times
+    /// are the store's own, so that nodes whose clocks differ agree.
+    async fn node_is_here(&self, node: Guid, silence_max: Duration) -> Result<u32>;
+
+    /// This node goes.
+    async fn node_leaves(&self, node: Guid) -> Result<()>;
+}

@@ -1,0 +1,32 @@
+//! The programs that work on one PostgreSQL database. Their times are the database's.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use domain::Guid;
+
+use super::PostgresStore;
+use crate::{Nodes, Result};
+
+/// The database's clock, in ticks.
+const NOW: &str = "((extract(epoch FROM clock_timestamp()) * 10000000)::bigint + 621355968000000000)";
+
+#[async_trait]
+impl Nodes for PostgresStore {
+    async fn node_is_here(&self, node: Guid, silence_max: Duration) -> Result<u32> {
+        let silence = i64::try_from(silence_max.as_nanos() / 100).unwrap_or(i64::MAX);
+        self.change(&format!("DELETE FROM nodes WHERE seen_at < {NOW} - $1"), &[&silence]).await?;
+        let here = format!(
+            "INSERT INTO nodes (id, seen_at) VALUES ($1, {NOW})
+             ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at"
+        );
+        self.change(&here, &[&node.as_bytes().as_slice()]).await?;
+        let count = self.row("SELECT count(*) FROM nodes", &[]).await?;
+        Ok(count.and_then(|row| u32::try_from(row.get::<_, i64>(0)).ok()).unwrap_or(1))
+    }
+
+    async fn node_leaves(&self, node: Guid) -> Result<()> {
+        self.change("DELETE FROM nodes WHERE id = $1", &[&node.as_bytes().as_slice()]).await?;
+        Ok(())
+    }
+}

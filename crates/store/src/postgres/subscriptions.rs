@@ -1,0 +1,222 @@
+//! Subscriptions, their keys and their calls in PostgreSQL.
+
+use async_trait::async_trait;
+use domain::ids::SubscriptionId;
+use domain::subscription::Products;
+use domain::{Secret, Ticks};
+use tokio_postgres::Row;
+
+use super::rows::column;
+use super::{PostgresStore, exists, fault};
+use crate::plan::{signed, unsigned};
+use crate::subscriptions::SUBSCRIPTION_KEY;
+use crate::{Calls, KeptKey, KeySlot, KeyUse, Result, Standing, Subscription, Subscriptions};
+
+const SUBSCRIPTION: &str = "SELECT s.id, s.name, s.products, s.standing, s.created_at, s.daily_quota, s.cancelled_at FROM subscriptions s";
+const ADD_KEY: &str = "INSERT INTO subscription_keys (hash, subscription_id, slot) VALUES ($1, $2, $3)";
+
+fn subscription(row: &Row) -> Subscription {
+    Subscription {
+        id: SubscriptionId::new(row.get::<_, Box<str>>(0)),
+        name: row.get(1),
+        products: Products::from_bits(row.get(2)),
+        standing: Standing::by_code(row.get(3)),
+        created_at: Ticks(row.get(4)),
+        daily_quota: row.get::<_, Option<i64>>(5).map(unsigned),
+        cancelled_at: row.get::<_, Option<i64>>(6).map(Ticks),
+    }
+}
+
+#[async_trait]
+impl Subscriptions for PostgresStore {
+    async fn add_subscription(&self, one: &Subscription, primary: &Secret, secondary: &Secret) -> Result<()> {
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.map_err(fault)?;
+        transaction
+            .execute(
+                "INSERT INTO subscriptions (id, name, products, standing, created_at, daily_quota, cancelled_at)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                &[
+                    &one.id.as_str(),
+                    &one.name,
+                    &one.products.bits(),
+                    &one.standing.code(),
+                    &one.created_at.0,
+                    &one.daily_quota.map(signed),
+                    &one.cancelled_at.map(|at| at.0),
+                ],
+            )
+            .await
+            .map_err(exists(format!("a subscription \"{}\"", one.id)))?;
+        for (slot, key) in [(KeySlot::Primary, primary), (KeySlot::Secondary, secondary)] {
+            let hash = self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key);
+            transaction
+                .execute(ADD_KEY, &[&hash.as_slice(), &one.id.as_str(), &slot.code()])
+                .await
+                .map_err(exists("such a key".into()))?;
+        }
+        transaction.commit().await.map_err(fault)
+    }
+
+    async fn find_subscription(&self, id: &SubscriptionId) -> Result<Option<Subscription>> {
+        let row = self.row(&format!("{SUBSCRIPTION} WHERE s.id = $1"), &[&id.as_str()]).await?;
+        Ok(row.as_ref().map(subscription))
+    }
+
+    async fn subscriptions(&self) -> Result<Vec<Subscription>> {
+        let all = format!("{SUBSCRIPTION} ORDER BY s.created_at, s.id");
+        Ok(self.rows(&all, &[]).await?.iter().map(subscription).collect())
+    }
+
+    async fn set_subscription_standing(&self, id: &SubscriptionId, standing: Standing) -> Result<bool> {
+        self.change_access(
+            "UPDATE subscriptions SET standing = $2 WHERE id = $1 AND cancelled_at IS NULL",
+            &[&id.as_str(), &standing.code()],
+        )
+        .await
+    }
+
+    async fn set_daily_quota(&self, id: &SubscriptionId, calls_max: Option<u64>) -> Result<bool> {
+        self.change_access(
+            "UPDATE subscriptions SET daily_quota = $2 WHERE id = $1 AND cancelled_at IS NULL",
+            &[&id.as_str(), &calls_max.map(signed)],
+        )
+        .await
+    }
+
+    async fn cancel_subscription(&self, id: &SubscriptionId, now: Ticks) -> Result<bool> {
+        self.change_access(
+            "WITH gone AS (DELETE FROM subscription_keys WHERE subscription_id = $1)
+             UPDATE subscriptions SET cancelled_at = $2, standing = $3 WHERE id = $1 AND cancelled_at IS NULL",
+            &[&id.as_str(), &now.0, &Standing::Disabled.code()],
+        )
+        .await
+    }
+
+    async fn keys_of(&self, id: &SubscriptionId) -> Result<Vec<KeptKey>> {
+        let rows = self
+            .rows(
+                "SELECT slot, valid_until, last_used_at FROM subscription_keys WHERE subscription_id = $1
+                 ORDER BY slot, valid_until IS NOT NULL, valid_until DESC",
+                &[&id.as_str()],
+            )
+            .await?;
+        let key = |row: &Row| KeptKey {
+            slot: KeySlot::by_code(row.get(0)),
+            valid_until: row.get::<_, Option<i64>>(1).map(Ticks),
+            last_used_at: row.get::<_, Option<i64>>(2).map(Ticks),
+        };
+        Ok(rows.iter().map(key).collect())
+    }
+
+    async fn rotate_key(
+        &self,
+        id: &SubscriptionId,
+        slot: KeySlot,
+        key: &Secret,
+        old_until: Ticks,
+    ) -> Result<bool> {
+        let hash = self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key);
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.map_err(fault)?;
+        let replaced = transaction
+            .execute(
+                "UPDATE subscription_keys SET valid_until = $3
+                 WHERE subscription_id = $1 AND slot = $2 AND valid_until IS NULL",
+                &[&id.as_str(), &slot.code(), &old_until.0],
+            )
+            .await
+            .map_err(fault)?;
+        if replaced == 0 {
+            return Ok(false);
+        }
+        transaction
+            .execute(ADD_KEY, &[&hash.as_slice(), &id.as_str(), &slot.code()])
+            .await
+            .map_err(exists("such a key".into()))?;
+        transaction.commit().await.map_err(fault)?;
+        self.inner.moves.access_moved();
+        Ok(true)
+    }
+
+    async fn find_subscription_by_key(&self, key: &Secret, now: Ticks) -> Result<Option<Subscription>> {
+        let hash = self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key);
+        let row = self
+            .row(
+                &format!(
+                    "{SUBSCRIPTION} JOIN subscription_keys k ON s.id = k.subscription_id
+                     WHERE k.hash = $1 AND (k.valid_until IS NULL OR k.valid_until > $2)"
+                ),
+                &[&hash.as_slice(), &now.0],
+            )
+            .await?;
+        Ok(row.as_ref().map(subscription))
+    }
+
+    async fn count_calls(&self, calls: &[Calls], used: &[KeyUse]) -> Result<()> {
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.map_err(fault)?;
+        // In one order on every node, so that none waits for one that waits for it.
+        let mut calls: Vec<&Calls> = calls.iter().collect();
+        calls.sort_by_key(|one| (&one.subscription, one.day, &one.route));
+        transaction
+            .execute(
+                "INSERT INTO calls (subscription_id, day, route, calls, failed)
+                 SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[], $5::bigint[])
+                 ON CONFLICT (subscription_id, day, route) DO UPDATE
+                 SET calls = calls.calls + excluded.calls, failed = calls.failed + excluded.failed",
+                &[
+                    &column(&calls, |one| one.subscription.as_str()),
+                    &column(&calls, |one| one.day),
+                    &column(&calls, |one| one.route.as_str()),
+                    &column(&calls, |one| signed(one.calls)),
+                    &column(&calls, |one| signed(one.failed)),
+                ],
+            )
+            .await
+            .map_err(fault)?;
+        let vault = &self.ports().vault;
+        let mut used: Vec<_> =
+            used.iter().map(|one| (vault.fingerprint(SUBSCRIPTION_KEY, &one.key), one.at.0)).collect();
+        used.sort_unstable();
+        for (hash, at) in used {
+            transaction
+                .execute(
+                    "UPDATE subscription_keys SET last_used_at = $2 WHERE hash = $1
+                     AND (last_used_at IS NULL OR last_used_at < $2)",
+                    &[&hash.as_slice(), &at],
+                )
+                .await
+                .map_err(fault)?;
+        }
+        transaction.commit().await.map_err(fault)
+    }
+
+    async fn calls(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<Calls>> {
+        let rows = self
+            .rows(
+                "SELECT day, route, calls, failed FROM calls WHERE subscription_id = $1 AND day BETWEEN $2 AND $3
+                 ORDER BY day DESC, route",
+                &[&id.as_str(), &from_day, &to_day],
+            )
+            .await?;
+        let calls = |row: &Row| Calls {
+            subscription: id.clone(),
+            day: row.get(0),
+            route: row.get(1),
+            calls: unsigned(row.get(2)),
+            failed: unsigned(row.get(3)),
+        };
+        Ok(rows.iter().map(calls).collect())
+    }
+
+    async fn calls_on(&self, id: &SubscriptionId, day: i64) -> Result<u64> {
+        let row = self
+            .row(
+                "SELECT coalesce(sum(calls), 0)::bigint FROM calls WHERE subscription_id = $1 AND day = $2",
+                &[&id.as_str(), &day],
+            )
+            .await?;
+        Ok(row.map_or(0, |row| unsigned(row.get(0))))
+    }
+}

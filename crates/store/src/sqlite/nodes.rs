@@ -1,0 +1,35 @@
+//! The programs that work on one SQLite file.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use domain::Guid;
+use rusqlite::params;
+
+use super::directory::change;
+use super::{SqliteStore, fault};
+use crate::{Nodes, Result};
+
+#[async_trait]
+impl Nodes for SqliteStore {
+    async fn node_is_here(&self, node: Guid, silence_max: Duration) -> Result<u32> {
+        let now = self.ports().clock.now();
+        self.write(move |writer| {
+            change(writer, "DELETE FROM nodes WHERE seen_at < ?1", [now.minus(silence_max).0])?;
+            change(
+                writer,
+                "INSERT INTO nodes (id, seen_at) VALUES (?1, ?2)
+                 ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at",
+                params![node.as_bytes(), now.0],
+            )?;
+            writer.query_row("SELECT count(*) FROM nodes", [], |row| row.get(0)).map_err(fault)
+        })
+        .await
+    }
+
+    async fn node_leaves(&self, node: Guid) -> Result<()> {
+        self.write(move |writer| change(writer, "DELETE FROM nodes WHERE id = ?1", [node.as_bytes()]))
+            .await?;
+        Ok(())
+    }
+}

@@ -1,0 +1,247 @@
+//! Subscriptions, their keys and their calls in SQLite.
+
+use async_trait::async_trait;
+use domain::ids::SubscriptionId;
+use domain::subscription::Products;
+use domain::{Secret, Ticks};
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::directory::change;
+use super::{SqliteStore, exists, fault};
+use crate::plan::{signed, unsigned};
+use crate::subscriptions::SUBSCRIPTION_KEY;
+use crate::{Calls, KeptKey, KeySlot, KeyUse, Result, Standing, Subscription, Subscriptions};
+
+const SUBSCRIPTION: &str = "SELECT s.id, s.name, s.products, s.standing, s.created_at, s.daily_quota, s.cancelled_at FROM subscriptions s";
+
+fn subscription(row: &Row<'_>) -> rusqlite::Result<Subscription> {
+    Ok(Subscription {
+        id: SubscriptionId::new(row.get::<_, Box<str>>(0)?),
+        name: row.get(1)?,
+        products: Products::from_bits(row.get(2)?),
+        standing: Standing::by_code(row.get(3)?),
+        created_at: Ticks(row.get(4)?),
+        daily_quota: row.get::<_, Option<i64>>(5)?.map(unsigned),
+        cancelled_at: row.get::<_, Option<i64>>(6)?.map(Ticks),
+    })
+}
+
+#[async_trait]
+impl Subscriptions for SqliteStore {
+    async fn add_subscription(&self, one: &Subscription, primary: &Secret, secondary: &Secret) -> Result<()> {
+        let vault = &self.ports().vault;
+        let keys = [(KeySlot::Primary, primary), (KeySlot::Secondary, secondary)]
+            .map(|(slot, key)| (slot, vault.fingerprint(SUBSCRIPTION_KEY, key)));
+        let one = one.clone();
+        self.write(move |writer| {
+            writer
+                .execute(
+                    "INSERT INTO subscriptions (id, name, products, standing, created_at, daily_quota, cancelled_at)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                    params![
+                        one.id.as_str(),
+                        one.name,
+                        one.products.bits(),
+                        one.standing.code(),
+                        one.created_at.0,
+                        one.daily_quota.map(signed),
+                        one.cancelled_at.map(|at| at.0)
+                    ],
+                )
+                .map_err(exists(format!("a subscription \"{}\"", one.id)))?;
+            for (slot, hash) in keys {
+                writer
+                    .execute(
+                        "INSERT INTO subscription_keys (hash, subscription_id, slot) VALUES (?1, ?2, ?3)",
+                        params![hash, one.id.as_str(), slot.code()],
+                    )
+                    .map_err(exists("such a key".into()))?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn find_subscription(&self, id: &SubscriptionId) -> Result<Option<Subscription>> {
+        self.read(|reader| {
+            reader
+                .prepare_cached(&format!("{SUBSCRIPTION} WHERE s.id = ?1"))
+                .and_then(|mut find| find.query_row([id.as_str()], subscription).optional())
+                .map_err(fault)
+        })
+    }
+
+    async fn subscriptions(&self) -> Result<Vec<Subscription>> {
+        self.read(|reader| {
+            reader
+                .prepare_cached(&format!("{SUBSCRIPTION} ORDER BY s.created_at, s.id"))
+                .and_then(|mut all| all.query_map([], subscription)?.collect())
+                .map_err(fault)
+        })
+    }
+
+    async fn set_subscription_standing(&self, id: &SubscriptionId, standing: Standing) -> Result<bool> {
+        let id = id.clone();
+        self.write_access(move |writer| {
+            change(
+                writer,
+                "UPDATE subscriptions SET standing = ?2 WHERE id = ?1 AND cancelled_at IS NULL",
+                params![id.as_str(), standing.code()],
+            )
+        })
+        .await
+    }
+
+    async fn set_daily_quota(&self, id: &SubscriptionId, calls_max: Option<u64>) -> Result<bool> {
+        let id = id.clone();
+        self.write_access(move |writer| {
+            change(
+                writer,
+                "UPDATE subscriptions SET daily_quota = ?2 WHERE id = ?1 AND cancelled_at IS NULL",
+                params![id.as_str(), calls_max.map(signed)],
+            )
+        })
+        .await
+    }
+
+    async fn cancel_subscription(&self, id: &SubscriptionId, now: Ticks) -> Result<bool> {
+        let id = id.clone();
+        self.write_access(move |writer| {
+            let cancelled = change(
+                writer,
+                "UPDATE subscriptions SET cancelled_at = ?2, standing = ?3 WHERE id = ?1 AND cancelled_at IS NULL",
+                params![id.as_str(), now.0, Standing::Disabled.code()],
+            )?;
+            change(writer, "DELETE FROM subscription_keys WHERE subscription_id = ?1", [id.as_str()])?;
+            Ok(cancelled)
+        })
+        .await
+    }
+
+    async fn keys_of(&self, id: &SubscriptionId) -> Result<Vec<KeptKey>> {
+        let key = |row: &Row<'_>| {
+            Ok(KeptKey {
+                slot: KeySlot::by_code(row.get(0)?),
+                valid_until: row.get::<_, Option<i64>>(1)?.map(Ticks),
+                last_used_at: row.get::<_, Option<i64>>(2)?.map(Ticks),
+            })
+        };
+        self.read(|reader| {
+            reader
+                .prepare_cached(
+                    "SELECT slot, valid_until, last_used_at FROM subscription_keys WHERE subscription_id = ?1
+                     ORDER BY slot, valid_until IS NOT NULL, valid_until DESC",
+                )
+                .and_then(|mut all| all.query_map([id.as_str()], key)?.collect())
+                .map_err(fault)
+        })
+    }
+
+    async fn rotate_key(
+        &self,
+        id: &SubscriptionId,
+        slot: KeySlot,
+        key: &Secret,
+        old_until: Ticks,
+    ) -> Result<bool> {
+        let hash = self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key);
+        let id = id.clone();
+        self.write_access(move |writer| {
+            let replaced = change(
+                writer,
+                "UPDATE subscription_keys SET valid_until = ?3
+                 WHERE subscription_id = ?1 AND slot = ?2 AND valid_until IS NULL",
+                params![id.as_str(), slot.code(), old_until.0],
+            )?;
+            if !replaced {
+                return Ok(false);
+            }
+            writer
+                .execute(
+                    "INSERT INTO subscription_keys (hash, subscription_id, slot) VALUES (?1, ?2, ?3)",
+                    params![hash, id.as_str(), slot.code()],
+                )
+                .map_err(exists("such a key".into()))?;
+            Ok(true)
+        })
+        .await
+    }
+
+    async fn find_subscription_by_key(&self, key: &Secret, now: Ticks) -> Result<Option<Subscription>> {
+        let hash = self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key);
+        self.read(|reader| {
+            reader
+                .prepare_cached(&format!(
+                    "{SUBSCRIPTION} JOIN subscription_keys k ON s.id = k.subscription_id
+                     WHERE k.hash = ?1 AND (k.valid_until IS NULL OR k.valid_until > ?2)"
+                ))
+                .and_then(|mut find| find.query_row(params![hash, now.0], subscription).optional())
+                .map_err(fault)
+        })
+    }
+
+    async fn count_calls(&self, calls: &[Calls], used: &[KeyUse]) -> Result<()> {
+        let calls = calls.to_vec();
+        let vault = &self.ports().vault;
+        let used: Vec<_> =
+            used.iter().map(|one| (vault.fingerprint(SUBSCRIPTION_KEY, &one.key), one.at)).collect();
+        self.write(move |writer| {
+            let mut count = writer
+                .prepare_cached(
+                    "INSERT INTO calls (subscription_id, day, route, calls, failed) VALUES (?1, ?2, ?3, ?4, ?5)
+                     ON CONFLICT (subscription_id, day, route) DO UPDATE
+                     SET calls = calls + excluded.calls, failed = failed + excluded.failed",
+                )
+                .map_err(fault)?;
+            for one in &calls {
+                let id = one.subscription.as_str();
+                count
+                    .execute(params![id, one.day, one.route, signed(one.calls), signed(one.failed)])
+                    .map_err(fault)?;
+            }
+            for (hash, at) in &used {
+                change(
+                    writer,
+                    "UPDATE subscription_keys SET last_used_at = ?2 WHERE hash = ?1
+                     AND (last_used_at IS NULL OR last_used_at < ?2)",
+                    params![hash, at.0],
+                )?;
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    async fn calls(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<Calls>> {
+        let calls = |row: &Row<'_>| {
+            Ok(Calls {
+                subscription: id.clone(),
+                day: row.get(0)?,
+                route: row.get(1)?,
+                calls: unsigned(row.get(2)?),
+                failed: unsigned(row.get(3)?),
+            })
+        };
+        self.read(|reader| {
+            reader
+                .prepare_cached(
+                    "SELECT day, route, calls, failed FROM calls WHERE subscription_id = ?1 AND day BETWEEN ?2 AND ?3
+                     ORDER BY day DESC, route",
+                )
+                .and_then(|mut all| all.query_map(params![id.as_str(), from_day, to_day], calls)?.collect())
+                .map_err(fault)
+        })
+    }
+
+    async fn calls_on(&self, id: &SubscriptionId, day: i64) -> Result<u64> {
+        self.read(|reader| {
+            reader
+                .prepare_cached(
+                    "SELECT coalesce(sum(calls), 0) FROM calls WHERE subscription_id = ?1 AND day = ?2",
+                )
+                .and_then(|mut sum| sum.query_row(params![id.as_str(), day], |row| row.get(0)))
+                .map(unsigned)
+                .map_err(fault)
+        })
+    }
+}

@@ -1,0 +1,70 @@
+//! Who keeps what was read is told when it may be out of date: before who changed it has an answer.
+
+use domain::subscription::Products;
+use domain::{Resource, Secret, TenantId};
+use store::{KeySlot, Standing};
+
+use super::applications::{client, subscription};
+use super::desk::{company, customer};
+use super::stage::Stage;
+
+fn resource(word: &str) -> Resource {
+    Resource::family().find(|one| one.word() == word).unwrap()
+}
+
+pub(crate) async fn a_change_moves_what_it_may_change(stage: Stage) {
+    let desk = stage.desk().await;
+    let moves = || {
+        let of = |word| stage.store.moves().of_records(&desk.tenant, resource(word));
+        (of("customers"), of("accounts"), of("journals"))
+    };
+    desk.accept([company("c")]).await;
+    let before = moves();
+    desk.accept([customer("c", "1", "Ana")]).await;
+    let after = moves();
+    assert!(after.0 > before.0);
+    assert_eq!((after.1, after.2), (before.1, before.2), "other resources stay");
+    let other = stage.store.moves().of_records(&TenantId::new("another"), resource("customers"));
+    desk.accept([customer("c", "2", "Eva")]).await;
+    assert_eq!(stage.store.moves().of_records(&TenantId::new("another"), resource("customers")), other);
+    // A company takes its records along.
+    let before = moves();
+    desk.accept([company("d")]).await;
+    let after = moves();
+    assert!(after.0 > before.0 && after.1 > before.1 && after.2 > before.2);
+}
+
+pub(crate) async fn whoever_loses_access_is_looked_up_anew(stage: Stage) {
+    let store = &stage.store;
+    let desk = stage.desk().await;
+    let (client, one) = (client(&stage, "erp"), subscription(&stage, "a"));
+    store.add_client(&client, &Secret::new("secret")).await.unwrap();
+    store.add_subscription(&one, &Secret::new("a1"), &Secret::new("a2")).await.unwrap();
+    assert_ne!(one.products, Products::default());
+    let mut last = store.moves().of_access();
+    let mut moved = |what: &str| {
+        let now = store.moves().of_access();
+        assert!(now > last, "{what}");
+        last = now;
+    };
+    store.update_client(&client).await.unwrap();
+    moved("a client");
+    store.set_subscription_standing(&one.id, Standing::Disabled).await.unwrap();
+    moved("a subscription's standing");
+    store.rotate_key(&one.id, KeySlot::Primary, &Secret::new("a3"), stage.now()).await.unwrap();
+    moved("a key");
+    store.set_daily_quota(&one.id, Some(1)).await.unwrap();
+    moved("a quota");
+    store.cancel_subscription(&one.id, stage.now()).await.unwrap();
+    moved("a cancellation");
+    store.set_user_standing(&domain::UserId::new("u"), Standing::Disabled).await.unwrap();
+    moved("a user");
+    store.remove_membership(&domain::UserId::new("u"), &desk.tenant).await.unwrap();
+    moved("a membership");
+    store.set_tenant_standing(&desk.tenant, Standing::Disabled).await.unwrap();
+    moved("a tenant");
+    let records = store.moves().of_records(&desk.tenant, resource("customers"));
+    store.erase_tenant(&desk.tenant).await.unwrap();
+    moved("an erased tenant");
+    assert!(store.moves().of_records(&desk.tenant, resource("customers")) > records);
+}
