@@ -116,13 +116,16 @@ pub(crate) async fn postgres(url: &str, group: u64, span: Duration) -> Fallible<
 }
 
 /// A bare axum server: parses the line as the door does and answers from memory. Prints its address and
-/// serves until its standard input ends.
-pub(crate) fn handler() -> Fallible<()> {
+/// serves until its standard input ends. At `/fixed` it returns the bytes of a file.
+pub(crate) fn handler(body: Option<&str>) -> Fallible<()> {
+    let fixed = match body {
+        Some(file) => Bytes::from(std::fs::read(file)?),
+        None => Bytes::from(vec![b'x'; FIXED_BYTES]),
+    };
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         println!("{}", listener.local_addr()?);
-        let fixed = Bytes::from(vec![b'x'; FIXED_BYTES]);
         let router = Router::new().route("/", post(parse)).route("/fixed", get(|| async move { fixed }));
         let serving = tokio::spawn(async move { axum::serve(listener, router).await });
         tokio::task::spawn_blocking(|| std::io::copy(&mut std::io::stdin(), &mut std::io::sink())).await??;

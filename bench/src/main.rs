@@ -6,7 +6,9 @@
 mod bare;
 mod changes;
 mod database;
+mod load;
 mod program;
+mod reads;
 mod report;
 mod rows;
 mod sign_in;
@@ -34,7 +36,7 @@ fn main() -> ExitCode {
     let after =
         |name: &str| words.iter().position(|word| word == name).and_then(|at| words.get(at + 1)).cloned();
     if words.first().is_some_and(|word| word == "bare-handler") {
-        return ended(bare::handler());
+        return ended(bare::handler(after("--body").as_deref()));
     }
     if words.first().is_some_and(|word| word == "raw-signing") {
         let seconds = after("--seconds").and_then(|seconds| seconds.parse().ok()).unwrap_or(1);
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
     let report = match words.first().map(String::as_str) {
         Some("changes") => changes::run(&options),
         Some("tokens") => tokens::run(&options),
+        Some("reads") => reads::run(&options),
         other => Err(format!("no bench {other:?}").into()),
     };
     ended(report.and_then(|report| {

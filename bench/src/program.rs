@@ -84,6 +84,8 @@ impl Prepared {
             .args(words)
             .args(["serve", "--listen", &public.to_string(), "--operator-listen", &operator.to_string()])
             .current_dir(self.folder.path())
+            // On, so that what it costs is measured, and never reached.
+            .env("ALDABA__GATEWAY__RATE_PER_MINUTE", "10000000")
             .stderr(Stdio::null())
             .spawn()?;
         let target = Target {
@@ -140,18 +142,31 @@ pub(crate) struct BareHandler {
 
 impl BareHandler {
     pub(crate) fn start() -> Fallible<Self> {
-        Self::start_by(Command::new(std::env::current_exe()?))
+        let mut command = Command::new(std::env::current_exe()?);
+        command.arg("bare-handler");
+        Self::start_by(command)
     }
 
     /// The same, held to one core.
     pub(crate) fn start_on(core: &str) -> Fallible<Self> {
         let mut command = Command::new("taskset");
-        command.args(["-c", core]).arg(std::env::current_exe()?);
+        command.args(["-c", core]).arg(std::env::current_exe()?).arg("bare-handler");
+        Self::start_by(command)
+    }
+
+    /// Held to one core, with these bytes to return at `/fixed`.
+    pub(crate) fn returning(core: &str, body: &[u8]) -> Fallible<Self> {
+        let mut file = tempfile::NamedTempFile::new()?;
+        file.write_all(body)?;
+        let mut command = Command::new("taskset");
+        command.args(["-c", core]).arg(std::env::current_exe()?).arg("bare-handler");
+        command.arg("--body").arg(file.path());
+        // It has read the file once it tells its address.
         Self::start_by(command)
     }
 
     fn start_by(mut command: Command) -> Fallible<Self> {
-        let mut child = command.arg("bare-handler").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
         let mut address = String::new();
         BufReader::new(child.stdout.take().ok_or("no output")?).read_line(&mut address)?;
         let target = Target { address: address.trim().into(), path: "/".into(), token: "x".repeat(43) };

@@ -42,6 +42,27 @@ pub(crate) fn customer_line(salt: u64, number: u64) -> String {
     )
 }
 
+pub(crate) fn account_id(number: u64) -> Guid {
+    id(11, number)
+}
+
+pub(crate) fn account_line(number: u64) -> String {
+    format!(
+        r#"{{"area":"accounting","resource":"accounts","company":"{COMPANY}","action":"upsert","correlationId":"{}","data":{{"code":"430{number:09}","description":"Clientes, grupo {number}"}},"user":"maria","sourceInterface":"ERP","sourceAction":"Alta"}}"#,
+        account_id(number)
+    )
+}
+
+/// One in a hundred was last updated after the first of June 2026; they lie scattered.
+pub(crate) fn payroll_line(number: u64) -> String {
+    let month = if number % 100 == 37 { "06" } else { "03" };
+    let (day, minute) = (number % 28 + 1, number % 60);
+    format!(
+        r#"{{"area":"payroll","resource":"companies","action":"upsert","data":{{"companyCode":{},"companyName":"Talleres Íñiguez {number}","identifierNumber":"B12345674","lastUpdate":"2026-{month}-{day:02}T10:{minute:02}:00.000Z"}},"user":"maria"}}"#,
+        number + 1
+    )
+}
+
 /// The record row and the log row of a new customer, as the program would write them.
 pub(crate) struct CustomerRow {
     pub(crate) ordinal: i64,

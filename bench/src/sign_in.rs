@@ -68,7 +68,7 @@ impl SignedIn {
     fn authorize(&self) -> String {
         format!(
             "/auth/core/connect/authorize?client_id={}&response_type=code&redirect_uri={CALLBACK}&state=s\
-             &scope=openid+offline_access+SVC.ES.NEWPOL.ACC.API+SVC.ES.Webhooks",
+             &scope=openid+offline_access+SVC.ES.NEWPOL.ACC.API+SVC.ES.EquipoContex+SVC.ES.Webhooks",
             self.client
         )
     }
@@ -84,6 +84,14 @@ impl SignedIn {
             codes.push(code.ok_or_else(|| format!("no code in {location} {}", answer.text))?.to_owned());
         }
         Ok(codes)
+    }
+
+    pub(crate) async fn access_token(&self) -> Fallible<String> {
+        let code = self.codes(1).await?.pop().unwrap_or_default();
+        let mut stream = TcpStream::connect(self.address).await?;
+        let text = exchange(&mut stream, &self.exchange(&code)).await?.text;
+        let token = text.split("\"access_token\":\"").nth(1).and_then(|rest| rest.split('"').next());
+        Ok(token.ok_or(text.as_str())?.to_owned())
     }
 
     /// The request that exchanges a code.

@@ -77,9 +77,9 @@ impl Service {
             gauges: Gauges::register(&self.measures),
         };
         let desk = Operator::new(self.store.clone(), random.clone(), self.token, &self.measures);
-        let gateway = wiring::gateway(&self.config, self.store.clone(), self.identity.clone());
+        let gateway = Arc::new(wiring::gateway(&self.config, self.store.clone(), self.identity.clone()));
         let public = identity::router(self.identity.clone())
-            .merge(gateway::router(Arc::new(gateway)))
+            .merge(gateway::router(gateway.clone()))
             .merge(health::probes(health.clone()));
         let operators =
             operator::router(desk).merge(health::probes(health.clone())).merge(health::metrics(health));
@@ -95,13 +95,16 @@ impl Service {
             stopped.clone(),
         ));
         let keys = tokio::spawn(self.identity.tend(stopped.clone()));
+        let node = random.guid();
+        let tending = tokio::spawn(gateway.clone().tend(node, stopped.clone()));
         let public = tokio::spawn(self.public.serve(public, stopped.clone()));
         let operators = tokio::spawn(self.operator.serve(operators, stopped));
         ending.told().await;
         tracing::info!("stopping: no new requests, those under way finish");
         draining.store(true, Ordering::Relaxed);
         stopper.stop();
-        let _ = tokio::join!(public, operators, housekeeping, keys);
+        let _ = tokio::join!(public, operators, housekeeping, keys, tending);
+        gateway.close(node).await;
         self.store.close().await;
         Ok(())
     }

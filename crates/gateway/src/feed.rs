@@ -2,22 +2,20 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
-use axum::body::Body;
-use axum::extract::State;
 use axum::http::header::{HeaderValue, LINK};
-use axum::http::{HeaderMap, Response, Uri};
+use bytes::Bytes;
+use domain::Resource;
 use domain::catalogue::Owner;
 use domain::event::semantic_name;
-use domain::{Caller, Resource};
 use serde::Serialize;
 use store::{LogEntry, LogPage, LogQuery};
-use web::Refusal;
 
 use crate::asked::Asked;
 use crate::context::Context;
 use crate::query::Query;
-use crate::{Gateway, refusal, reply};
+use crate::reads::Answer;
+use crate::ready::Ready;
+use crate::{Gateway, refusal};
 
 const PAGE_SIZE_DEFAULT: u64 = 100;
 const PAGE_SIZE_MAX: u64 = 1000;
@@ -34,30 +32,15 @@ struct Change<'a> {
     process_id: String,
 }
 
-/// The feed of one resource of the accounting family.
-pub(crate) async fn of_resource(
-    resource: Resource,
-    State(gateway): State<Arc<Gateway>>,
-    Extension(caller): Extension<Caller>,
-    uri: Uri,
-    headers: HeaderMap,
-) -> Result<Response<Body>, Refusal> {
-    gateway.feed(&[resource], &Asked { caller, uri, headers }).await
-}
-
-/// The feed of all invoicing entities of the tenant.
-pub(crate) async fn of_invoicing(
-    State(gateway): State<Arc<Gateway>>,
-    Extension(caller): Extension<Caller>,
-    uri: Uri,
-    headers: HeaderMap,
-) -> Result<Response<Body>, Refusal> {
-    let entities: Vec<Resource> = Resource::invoicing().collect();
-    gateway.feed(&entities, &Asked { caller, uri, headers }).await
-}
-
 impl Gateway {
-    async fn feed(&self, resources: &[Resource], asked: &Asked) -> Result<Response<Body>, Refusal> {
+    /// The feed of all invoicing entities of the tenant.
+    pub(crate) async fn invoicing_feed(&self, asked: &Asked) -> Answer {
+        let entities: Vec<Resource> = Resource::invoicing().collect();
+        self.feed(&entities, asked).await
+    }
+
+    /// The feed of some resources, of one company where they belong to companies.
+    pub(crate) async fn feed(&self, resources: &[Resource], asked: &Asked) -> Answer {
         let query = Query::of(&asked.uri);
         let after = query.number("after", 0, i64::MAX as u64)?.unwrap_or(0);
         let size = query.number("pageSize", 1, PAGE_SIZE_MAX)?.unwrap_or(PAGE_SIZE_DEFAULT);
@@ -84,11 +67,11 @@ impl Gateway {
         };
         match self.store.read_log(&wanted).await.map_err(|error| refusal::store(&error))? {
             LogPage::BelowFloor { floor } => Err(refusal::below_floor(floor)),
-            LogPage::Entries(entries) => Ok(self.feed_page(asked, after, size, &entries)),
+            LogPage::Entries(entries) => Ok(self.feed_page(asked, after, size, &entries).answer(asked).await),
         }
     }
 
-    fn feed_page(&self, asked: &Asked, after: u64, size: u64, entries: &[LogEntry]) -> Response<Body> {
+    fn feed_page(&self, asked: &Asked, after: u64, size: u64, entries: &[LogEntry]) -> Arc<Ready> {
         let last = entries.last().map_or(after, |entry| entry.sequence);
         let mut pairs = form_urlencoded::Serializer::new(String::new());
         pairs.append_pair("after", &last.to_string()).append_pair("pageSize", &size.to_string());
@@ -96,10 +79,10 @@ impl Gateway {
         let next = format!("<{}{path}?{}>; rel=\"next\"", self.settings.base_url, pairs.finish());
         let changes: Vec<Change<'_>> = entries.iter().map(Change::of).collect();
         let body = serde_json::to_string(&changes).unwrap_or_default();
-        let headers = HeaderValue::from_str(&next).map(|next| vec![(LINK, next)]).unwrap_or_default();
         // What lies between two numbers never changes, but more may follow the last.
-        let etag = format!("{after}-{last}-{}", entries.len());
-        reply::json(asked, &etag, headers, || Body::from(body))
+        let mark = format!("-{after}-{}", entries.len());
+        let next = HeaderValue::from_str(&next).map(|next| (LINK, next));
+        Arc::new(Ready::new(asked, last, &mark, Bytes::from(body)).with(next))
     }
 }
 

@@ -1,36 +1,40 @@
-//! The gate: one layer that every call passes. Key, then token, then scope, then limit; what comes out is
-//! a `Caller`, or a refusal.
+//! The gate that every call passes: key, then token, then scope, then limit and quota. What comes out is a
+//! `Caller`, or a refusal; what was answered is counted.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use axum::extract::{Request, State};
-use axum::http::HeaderMap;
+use axum::body::Body;
+use axum::extract::Request;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use axum::middleware::Next;
-use axum::response::{IntoResponse as _, Response};
-use domain::subscription::Product;
-use domain::{Area, Caller, Scope};
+use axum::http::{HeaderMap, Response};
+use axum::response::IntoResponse as _;
+use domain::subscription::{Product, Products};
+use domain::{Area, Caller, Scope, Ticks};
 use web::Refusal;
 
+use crate::asked::Asked;
+use crate::endpoint::Endpoint;
+use crate::keys::Pass;
 use crate::limit::Rate;
+use crate::meter::Quota;
 use crate::query::Query;
 use crate::{Gateway, TokenRefusal, refusal};
 
-const KEY_HEADER: &str = "ocp-apim-subscription-key";
+pub(crate) const KEY_HEADER: &str = "ocp-apim-subscription-key";
 const BEARER: &[u8] = b"bearer ";
 const KEY_QUERY: &str = "subscription-key";
 
 /// What an area asks of who calls it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Need {
+struct Need {
     product: Product,
     scope: Scope,
 }
 
 impl Need {
-    pub(crate) fn of(area: Area) -> Self {
+    fn of(area: Area) -> Self {
         let (product, scope) = match area {
             Area::Accounting | Area::Import => (Product::Accounting, Scope::Accounting),
             Area::Core => (Product::Accounting, Scope::Core),
@@ -41,32 +45,39 @@ impl Need {
     }
 }
 
-/// The layer. What is behind it finds a `Caller` in the request.
-pub(crate) async fn gate(
-    State((gateway, need)): State<(Arc<Gateway>, Need)>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let (mut parts, body) = request.into_parts();
-    let (caller, rate) = match gateway.admit(need, &parts).await {
-        Ok(admitted) => admitted,
-        Err(refusal) => return refusal.into_response(),
-    };
-    parts.extensions.insert(caller);
-    let mut response = next.run(Request::from_parts(parts, body)).await;
-    if let Some(rate) = rate {
-        response.headers_mut().extend(refusal::rate_headers(rate));
-    }
-    response
+/// Who has passed.
+struct Admitted {
+    caller: Arc<Caller>,
+    pass: Arc<Pass>,
+    rate: Option<Rate>,
 }
 
 impl Gateway {
-    async fn admit(&self, need: Need, request: &Parts) -> Result<(Caller, Option<Rate>), Refusal> {
+    /// One call, from the gate to its answer. The endpoint's place in the list is what it is counted under.
+    pub(crate) async fn call(&self, endpoint: Endpoint, place: usize, request: Request) -> Response<Body> {
+        let (parts, _) = request.into_parts();
         let now = self.clock.now();
+        let Admitted { caller, pass, rate } = match self.admit(Need::of(endpoint.area()), &parts, now).await {
+            Ok(admitted) => admitted,
+            Err(refusal) => return refusal.into_response(),
+        };
+        let asked = Asked { caller, uri: parts.uri, headers: parts.headers, now };
+        let mut response = match self.answer(endpoint, &asked).await {
+            Ok(response) => response,
+            Err(refusal) => refusal.into_response(),
+        };
+        pass.count(place, response.status().as_u16() >= 400, now);
+        if let Some(rate) = rate {
+            response.headers_mut().extend(refusal::rate_headers(rate));
+        }
+        response
+    }
+
+    async fn admit(&self, need: Need, request: &Parts, now: Ticks) -> Result<Admitted, Refusal> {
         let key = key(request)?.ok_or_else(refusal::missing_key)?;
         let found = self.keys.find(&key, now).await.map_err(|error| refusal::store(&error))?;
-        let opens = |products: domain::subscription::Products| products.contains(need.product);
-        let subscription = found.filter(|one| opens(one.products)).ok_or_else(refusal::invalid_key)?;
+        let opens = |products: Products| products.contains(need.product);
+        let pass = found.filter(|pass| opens(pass.subscription.products)).ok_or_else(refusal::invalid_key)?;
         let token = bearer(&request.headers).ok_or_else(refusal::missing_token)?;
         let caller = self.tokens.caller(&token).await.map_err(|error| match error {
             TokenRefusal::Invalid => refusal::invalid_token(),
@@ -75,22 +86,36 @@ impl Gateway {
         if !caller.scopes.has(need.scope) {
             return Err(refusal::insufficient_scope(need.scope));
         }
-        let rate = self.limiter.take(&subscription.id, now);
+        let rate = self.limiter.take(&mut pass.meter.bucket.lock(), now);
         if let Some(rate) = rate
             && let Some(seconds) = rate.retry_after_seconds
         {
             return Err(refusal::rate_exceeded(rate, seconds));
         }
-        Ok((caller, rate))
+        self.take_quota(&pass, now).await?;
+        Ok(Admitted { caller, pass, rate })
+    }
+
+    async fn take_quota(&self, pass: &Pass, now: Ticks) -> Result<(), Refusal> {
+        let Some(calls_max) = pass.subscription.daily_quota.or(self.settings.quota_per_day) else {
+            return Ok(());
+        };
+        let mut quota = pass.meter.take_quota(calls_max, now);
+        if quota == Quota::Unknown {
+            let told = self.store.calls_on(&pass.subscription.id, now.day()).await;
+            pass.meter.learn_quota(now.day(), told.map_err(|error| refusal::store(&error))?);
+            quota = pass.meter.take_quota(calls_max, now);
+        }
+        if quota == Quota::Within { Ok(()) } else { Err(refusal::quota_used_up(now)) }
     }
 }
 
 /// The subscription key: the header's, or the query's where there is no such header.
-fn key(request: &Parts) -> Result<Option<String>, Refusal> {
+fn key(request: &Parts) -> Result<Option<Cow<'_, str>>, Refusal> {
     let given = match request.headers.get(KEY_HEADER) {
         // Bytes that are no text were sent all the same; as text they are nobody's key.
-        Some(value) => Some(String::from_utf8_lossy(value.as_bytes()).into_owned()),
-        None => Query::of(&request.uri).one(KEY_QUERY)?.map(ToOwned::to_owned),
+        Some(value) => Some(String::from_utf8_lossy(value.as_bytes())),
+        None => Query::of(&request.uri).one(KEY_QUERY)?.map(|key| Cow::Owned(key.to_owned())),
     };
     Ok(given.filter(|key| !key.is_empty()))
 }

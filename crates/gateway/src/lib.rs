@@ -2,18 +2,22 @@
 
 mod asked;
 mod context;
+mod encoding;
 mod endpoint;
 mod feed;
 mod gate;
+mod kept;
 mod keys;
 mod limit;
+mod meter;
 mod paging;
 mod payroll;
 mod query;
 mod reads;
+mod ready;
 mod refusal;
-mod reply;
 mod routes;
+mod tend;
 
 use std::sync::Arc;
 
@@ -21,6 +25,7 @@ use async_trait::async_trait;
 use domain::{Caller, Clock};
 use store::{Store, StoreError};
 
+use kept::Kept;
 use keys::KnownKeys;
 use limit::Limiter;
 pub use routes::router;
@@ -28,7 +33,7 @@ pub use routes::router;
 /// Who tells whether an access token is good. The identity provider does, through the wiring.
 #[async_trait]
 pub trait Tokens: Send + Sync + 'static {
-    async fn caller(&self, token: &str) -> Result<Caller, TokenRefusal>;
+    async fn caller(&self, token: &str) -> Result<Arc<Caller>, TokenRefusal>;
 }
 
 /// Why a token is not good.
@@ -59,6 +64,8 @@ pub struct Settings {
     pub base_url: String,
     /// Requests a minute for each subscription; none: no limit.
     pub rate_per_minute: Option<u32>,
+    /// Requests a day for each subscription that has no quota of its own; none: no quota.
+    pub quota_per_day: Option<u64>,
 }
 
 /// The gate and what it stands on.
@@ -68,6 +75,7 @@ pub struct Gateway {
     tokens: Arc<dyn Tokens>,
     settings: Settings,
     keys: KnownKeys,
+    kept: Kept,
     limiter: Limiter,
 }
 
@@ -81,6 +89,14 @@ impl Gateway {
     pub fn new(ports: Ports, settings: Settings) -> Self {
         let Ports { store, clock, tokens } = ports;
         let limiter = Limiter::new(settings.rate_per_minute);
-        Self { keys: KnownKeys::new(store.clone()), store, clock, tokens, settings, limiter }
+        Self {
+            keys: KnownKeys::new(store.clone()),
+            kept: Kept::new(),
+            store,
+            clock,
+            tokens,
+            settings,
+            limiter,
+        }
     }
 }

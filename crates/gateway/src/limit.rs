@@ -1,28 +1,25 @@
-//! The rate limit: a bucket of tokens for each subscription, filled evenly. Decides purely; the time is given.
+//! The rate limit: a bucket of tokens for each subscription, filled evenly. Where several nodes serve, each enforces
+//! its share. Decides purely; the time is given.
 
-use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use domain::Ticks;
-use domain::ids::SubscriptionId;
-use parking_lot::Mutex;
 
 const TICKS_PER_MINUTE: i64 = 60 * 10_000_000;
 const TICKS_PER_SECOND: i64 = 10_000_000;
-/// Buckets that are full again are forgotten past this many.
-const BUCKETS_MAX: usize = 100_000;
 
 pub(crate) struct Limiter {
     rate_per_minute: Option<u32>,
-    buckets: Mutex<HashMap<SubscriptionId, Bucket>>,
+    nodes: AtomicU32,
 }
 
 /// When the bucket will be full again: one moment says it all.
-#[derive(Clone, Copy)]
-struct Bucket {
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Bucket {
     full_at: Ticks,
 }
 
-/// How a request stands to the limit.
+/// How a request stands to the limit, over all nodes as far as this one can tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Rate {
     pub(crate) limit: u32,
@@ -35,21 +32,27 @@ pub(crate) struct Rate {
 
 impl Limiter {
     pub(crate) fn new(rate_per_minute: Option<u32>) -> Self {
-        Self { rate_per_minute, buckets: Mutex::default() }
+        Self { rate_per_minute, nodes: AtomicU32::new(1) }
     }
 
-    /// Takes one request out of a subscription's bucket. None where there is no limit.
-    pub(crate) fn take(&self, subscription: &SubscriptionId, now: Ticks) -> Option<Rate> {
+    pub(crate) fn is_on(&self) -> bool {
+        self.rate_per_minute.is_some()
+    }
+
+    /// How many nodes share the limit.
+    pub(crate) fn share_among(&self, nodes: u32) {
+        self.nodes.store(nodes.max(1), Ordering::Relaxed);
+    }
+
+    /// Takes one request out of a bucket. None where there is no limit.
+    pub(crate) fn take(&self, bucket: &mut Bucket, now: Ticks) -> Option<Rate> {
         let limit = self.rate_per_minute?.max(1);
-        let step = TICKS_PER_MINUTE / i64::from(limit);
-        let mut buckets = self.buckets.lock();
-        if buckets.len() >= BUCKETS_MAX {
-            buckets.retain(|_, bucket| bucket.full_at > now);
-        }
-        let bucket = buckets.entry(subscription.clone()).or_insert(Bucket { full_at: now });
+        let nodes = self.nodes.load(Ordering::Relaxed);
+        let share = limit.div_ceil(nodes);
+        let step = TICKS_PER_MINUTE / i64::from(share);
         let debt = bucket.full_at.0.saturating_sub(now.0).max(0);
         let debt_after = debt + step;
-        let over = debt_after - i64::from(limit) * step;
+        let over = debt_after - i64::from(share) * step;
         if over <= 0 {
             bucket.full_at = Ticks(now.0 + debt_after);
         }
@@ -57,7 +60,7 @@ impl Limiter {
         let used = u32::try_from((owed + step - 1) / step).unwrap_or(u32::MAX);
         Some(Rate {
             limit,
-            remaining: limit.saturating_sub(used),
+            remaining: share.saturating_sub(used).saturating_mul(nodes).min(limit),
             reset_seconds: seconds_up(owed),
             retry_after_seconds: (over > 0).then(|| seconds_up(over).max(1)),
         })
@@ -76,39 +79,51 @@ mod tests {
 
     const NOW: Ticks = Ticks(639_000_000_000_000_000);
 
-    fn id(name: &str) -> SubscriptionId {
-        SubscriptionId::new(name)
-    }
-
     #[test]
     fn a_minutes_worth_may_come_at_once_and_then_one_by_one() {
-        let limiter = Limiter::new(Some(60));
+        let (limiter, mut bucket) = (Limiter::new(Some(60)), Bucket::default());
         for left in (0..60).rev() {
-            let rate = limiter.take(&id("a"), NOW).unwrap();
+            let rate = limiter.take(&mut bucket, NOW).unwrap();
             assert_eq!((rate.remaining, rate.retry_after_seconds), (left, None));
         }
-        let over = limiter.take(&id("a"), NOW).unwrap();
+        let over = limiter.take(&mut bucket, NOW).unwrap();
         assert_eq!((over.limit, over.remaining, over.retry_after_seconds), (60, 0, Some(1)));
         assert_eq!(over.reset_seconds, 60);
         let later = NOW + Duration::from_secs(1);
-        assert_eq!(limiter.take(&id("a"), later).unwrap().retry_after_seconds, None);
-        assert_eq!(limiter.take(&id("a"), later).unwrap().retry_after_seconds, Some(1));
-        assert_eq!(limiter.take(&id("b"), NOW).unwrap().remaining, 59, "each has its own");
+        assert_eq!(limiter.take(&mut bucket, later).unwrap().retry_after_seconds, None);
+        assert_eq!(limiter.take(&mut bucket, later).unwrap().retry_after_seconds, Some(1));
     }
 
     #[test]
     fn refusals_cost_nothing() {
-        let limiter = Limiter::new(Some(1));
-        assert_eq!(limiter.take(&id("a"), NOW).unwrap().retry_after_seconds, None);
+        let (limiter, mut bucket) = (Limiter::new(Some(1)), Bucket::default());
+        assert_eq!(limiter.take(&mut bucket, NOW).unwrap().retry_after_seconds, None);
         for _ in 0..100 {
-            assert_eq!(limiter.take(&id("a"), NOW).unwrap().retry_after_seconds, Some(60));
+            assert_eq!(limiter.take(&mut bucket, NOW).unwrap().retry_after_seconds, Some(60));
         }
         let later = NOW + Duration::from_secs(60);
-        assert_eq!(limiter.take(&id("a"), later).unwrap().retry_after_seconds, None);
+        assert_eq!(limiter.take(&mut bucket, later).unwrap().retry_after_seconds, None);
+    }
+
+    #[test]
+    fn each_of_several_nodes_enforces_its_share() {
+        let (limiter, mut bucket) = (Limiter::new(Some(300)), Bucket::default());
+        limiter.share_among(3);
+        for _ in 0..100 {
+            assert_eq!(limiter.take(&mut bucket, NOW).unwrap().retry_after_seconds, None);
+        }
+        let over = limiter.take(&mut bucket, NOW).unwrap();
+        assert_eq!((over.limit, over.remaining), (300, 0), "who calls is told the whole");
+        assert!(over.retry_after_seconds.is_some());
+        limiter.share_among(0);
+        assert_eq!(limiter.take(&mut Bucket::default(), NOW).unwrap().remaining, 299);
+        limiter.share_among(1000);
+        let mut bucket = Bucket::default();
+        assert_eq!(limiter.take(&mut bucket, NOW).unwrap().retry_after_seconds, None, "one at least");
     }
 
     #[test]
     fn without_a_limit_nothing_is_counted() {
-        assert_eq!(Limiter::new(None).take(&id("a"), NOW), None);
+        assert_eq!(Limiter::new(None).take(&mut Bucket::default(), NOW), None);
     }
 }

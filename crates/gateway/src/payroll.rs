@@ -1,46 +1,53 @@
 //! Payroll companies: pages with a filter and an order.
 
-use std::sync::Arc;
-
-use axum::Extension;
-use axum::body::Body;
-use axum::extract::State;
-use axum::http::{HeaderMap, Response, Uri};
+use domain::Resource;
 use domain::filter::{Filter, Misread, OrderBy};
-use domain::{Caller, Resource};
-use store::{PageQuery, PayrollQuery};
+use store::{Page, PageQuery, PayrollQuery};
 use web::Refusal;
 
 use crate::asked::Asked;
+use crate::kept::Key;
 use crate::paging::Paging;
 use crate::query::Query;
+use crate::reads::Answer;
 use crate::{Gateway, refusal};
 
-pub(crate) async fn companies(
-    State(gateway): State<Arc<Gateway>>,
-    Extension(caller): Extension<Caller>,
-    uri: Uri,
-    headers: HeaderMap,
-) -> Result<Response<Body>, Refusal> {
-    gateway.payroll_companies(&Asked { caller, uri, headers }).await
-}
-
 impl Gateway {
-    async fn payroll_companies(&self, asked: &Asked) -> Result<Response<Body>, Refusal> {
+    pub(crate) async fn payroll_companies(&self, asked: &Asked) -> Answer {
+        let resource = Resource::payroll_companies();
+        let (key, moves) = (Key::of(asked), self.moves(asked));
+        if let Some(ready) = self.kept.fresh(&key, moves, asked.now) {
+            return Ok(ready.answer(asked).await);
+        }
         let query = Query::of(&asked.uri);
         let paging = Paging::of(&query)?;
         let misread =
             |name: &'static str| move |misread: Misread| refusal::bad(name, format!("{name}, {misread}."));
         let filter = query.one("filter")?.map(Filter::parse).transpose().map_err(misread("filter"))?;
         let order = query.one("OrderBy")?.map(OrderBy::parse).transpose().map_err(misread("OrderBy"))?;
-        let (tenant, offset, rows_max) = (asked.caller.tenant.clone(), paging.offset(), paging.rows_max());
+        let ready = match self.confirmed(&key, resource, None, asked).await? {
+            Some(ready) => ready,
+            None => self.page(asked, &query, paging, &self.payroll_page(asked, paging, filter, order).await?),
+        };
+        self.kept.keep(key, &ready, moves, asked);
+        Ok(ready.answer(asked).await)
+    }
+
+    async fn payroll_page(
+        &self,
+        asked: &Asked,
+        paging: Paging,
+        filter: Option<Filter>,
+        order: Option<OrderBy>,
+    ) -> Result<Page, Refusal> {
+        let tenant = asked.caller.tenant.clone();
+        let (offset, rows_max) = (paging.offset(), paging.rows_max());
         let page = if filter.is_none() && order.is_none() {
             let resource = Resource::payroll_companies();
             self.store.page(&PageQuery { tenant, company: None, resource, offset, rows_max }).await
         } else {
             self.store.payroll_page(&PayrollQuery { tenant, filter, order, offset, rows_max }).await.map(Some)
         };
-        let page = page.map_err(|error| refusal::store(&error))?.ok_or_else(refusal::no_company)?;
-        Ok(self.page(asked, &query, paging, &page))
+        page.map_err(|error| refusal::store(&error))?.ok_or_else(refusal::no_company)
     }
 }

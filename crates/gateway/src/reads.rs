@@ -2,48 +2,31 @@
 
 use std::sync::Arc;
 
-use axum::Extension;
 use axum::body::Body;
-use axum::extract::rejection::PathRejection;
-use axum::extract::{Path, State};
-use axum::http::{HeaderMap, Response, Uri};
+use axum::http::Response;
+use bytes::Bytes;
+use domain::Resource;
 use domain::catalogue::Owner;
-use domain::{Caller, Resource};
+use percent_encoding::percent_decode_str;
 use store::{Page, PageQuery};
 use web::Refusal;
 
 use crate::asked::Asked;
 use crate::context::Context;
+use crate::kept::Key;
 use crate::paging::Paging;
 use crate::query::Query;
-use crate::{Gateway, refusal, reply};
+use crate::ready::{Ready, array};
+use crate::{Gateway, refusal};
 
-type Answer = Result<Response<Body>, Refusal>;
-
-pub(crate) async fn list(
-    resource: Resource,
-    State(gateway): State<Arc<Gateway>>,
-    Extension(caller): Extension<Caller>,
-    uri: Uri,
-    headers: HeaderMap,
-) -> Answer {
-    gateway.list(resource, &Asked { caller, uri, headers }).await
-}
-
-pub(crate) async fn one(
-    resource: Resource,
-    State(gateway): State<Arc<Gateway>>,
-    Extension(caller): Extension<Caller>,
-    id: Result<Path<String>, PathRejection>,
-    uri: Uri,
-    headers: HeaderMap,
-) -> Answer {
-    let Path(id) = id.map_err(|_| refusal::no_record())?;
-    gateway.one(resource, &id, &Asked { caller, uri, headers }).await
-}
+pub(crate) type Answer = Result<Response<Body>, Refusal>;
 
 impl Gateway {
-    async fn list(&self, resource: Resource, asked: &Asked) -> Answer {
+    pub(crate) async fn list(&self, resource: Resource, asked: &Asked) -> Answer {
+        let (key, moves) = (Key::of(asked), self.moves(asked));
+        if let Some(ready) = self.kept.fresh(&key, moves, asked.now) {
+            return Ok(ready.answer(asked).await);
+        }
         let query = Query::of(&asked.uri);
         let paging = Paging::of(&query)?;
         let context = Context::of(&asked.headers)?;
@@ -54,45 +37,74 @@ impl Gateway {
                 None
             }
         };
-        let wanted = PageQuery {
-            tenant: asked.caller.tenant.clone(),
-            company,
-            resource,
-            offset: paging.offset(),
-            rows_max: paging.rows_max(),
+        let ready = if let Some(ready) = self.confirmed(&key, resource, company.as_deref(), asked).await? {
+            ready
+        } else {
+            let (offset, rows_max) = (paging.offset(), paging.rows_max());
+            let tenant = asked.caller.tenant.clone();
+            let page = self.store.page(&PageQuery { tenant, company, resource, offset, rows_max }).await;
+            let page = page.map_err(|error| refusal::store(&error))?.ok_or_else(refusal::no_company)?;
+            self.page(asked, &query, paging, &page)
         };
-        let page = self.store.page(&wanted).await.map_err(|error| refusal::store(&error))?;
-        let page = page.ok_or_else(refusal::no_company)?;
-        Ok(self.page(asked, &query, paging, &page))
+        self.kept.keep(key, &ready, moves, asked);
+        Ok(ready.answer(asked).await)
+    }
+
+    /// How far the tenant's records have moved, to be looked up before they are read.
+    pub(crate) fn moves(&self, asked: &Asked) -> u64 {
+        self.store.moves().of_records(&asked.caller.tenant)
+    }
+
+    /// A kept list whose collection has not moved, told from where the log stands now.
+    pub(crate) async fn confirmed(
+        &self,
+        key: &Key,
+        resource: Resource,
+        company: Option<&str>,
+        asked: &Asked,
+    ) -> Result<Option<Arc<Ready>>, Refusal> {
+        let Some(ready) = self.kept.unconfirmed(key) else { return Ok(None) };
+        let mark = self.store.collection_mark(&asked.caller.tenant, company, resource).await;
+        let mark = mark.map_err(|error| refusal::store(&error))?.ok_or_else(refusal::no_company)?;
+        if mark.version != ready.version {
+            return Ok(None);
+        }
+        let is_there = ready.is_at(mark.head);
+        Ok(Some(if is_there { ready } else { Arc::new(Ready::clone(&ready).at(mark.head)) }))
     }
 
     /// A page with its headers.
-    pub(crate) fn page(&self, asked: &Asked, query: &Query, paging: Paging, page: &Page) -> Response<Body> {
+    pub(crate) fn page(&self, asked: &Asked, query: &Query, paging: Paging, page: &Page) -> Arc<Ready> {
         let path = format!("{}{}", self.settings.base_url, asked.uri.path());
-        let mut headers = paging.headers(page.total, &path, query);
-        headers.push(reply::position(page.head));
-        let etag = format!("{}-{}-{}", page.version, paging.number, paging.size);
-        reply::json(asked, &etag, headers, || reply::array(&page.bodies))
+        let mark = format!("-{}-{}", paging.number, paging.size);
+        let ready = Ready::new(asked, page.version, &mark, array(&page.bodies));
+        Arc::new(ready.with(paging.headers(page.total, &path, query)).at(page.head))
     }
 
-    async fn one(&self, resource: Resource, id: &str, asked: &Asked) -> Answer {
-        let context = Context::of(&asked.headers)?;
-        let company = match (resource.owner(), context) {
-            (Owner::Company, context) => {
-                let company = context.company()?;
-                self.check_company(asked, &company).await?;
-                Some(company)
-            }
+    pub(crate) async fn one(&self, resource: Resource, asked: &Asked) -> Answer {
+        let (key, moves) = (Key::of(asked), self.moves(asked));
+        if let Some(ready) = self.kept.fresh(&key, moves, asked.now) {
+            return Ok(ready.answer(asked).await);
+        }
+        let id = id_of(resource, asked.uri.path()).ok_or_else(refusal::no_record)?;
+        let company = match (resource.owner(), Context::of(&asked.headers)?) {
+            (Owner::Company, context) => Some(context.company()?),
             (Owner::Tenant, Context::Company(company)) if *company != *id => {
                 let message = "The header context names another company than the path.";
                 return Err(refusal::bad("context", message));
             }
             (Owner::Tenant, _) => None,
         };
-        let found = self.store.find_record(&asked.caller.tenant, company.as_deref(), resource, id).await;
-        let record = found.map_err(|error| refusal::store(&error))?.ok_or_else(refusal::no_record)?;
-        let etag = record.sequence.to_string();
-        Ok(reply::json(asked, &etag, Vec::new(), || Body::from(String::from(record.body))))
+        let found = self.store.find_record(&asked.caller.tenant, company.as_deref(), resource, &id).await;
+        let Some(record) = found.map_err(|error| refusal::store(&error))? else {
+            if let Some(company) = &company {
+                self.check_company(asked, company).await?;
+            }
+            return Err(refusal::no_record());
+        };
+        let ready = Arc::new(Ready::new(asked, record.sequence, "", Bytes::from(String::from(record.body))));
+        self.kept.keep(key, &ready, moves, asked);
+        Ok(ready.answer(asked).await)
     }
 
     /// A context that is not needed must still name a company that is there.
@@ -110,5 +122,29 @@ impl Gateway {
             Some(_) => Ok(()),
             None => Err(refusal::no_company()),
         }
+    }
+}
+
+/// The correlationId that an address ends with. What is no text is nobody's id.
+fn id_of(resource: Resource, path: &str) -> Option<String> {
+    let rest = path.strip_prefix(&*resource.path())?.strip_prefix('/')?;
+    let segment = rest.strip_suffix('/').unwrap_or(rest);
+    percent_decode_str(segment).decode_utf8().ok().map(String::from)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_the_last_segment() {
+        let accounts = Resource::family().find(|one| one.word() == "accounts").unwrap();
+        let read = |rest: &str| id_of(accounts, &format!("/accounting/api/accounts{rest}"));
+        assert_eq!(read("/abc").as_deref(), Some("abc"));
+        assert_eq!(read("/abc/").as_deref(), Some("abc"));
+        assert_eq!(read("/a%2Fb%20%C3%B1+").as_deref(), Some("a/b ñ+"));
+        assert_eq!(read("/a%2F/").as_deref(), Some("a/"));
+        assert_eq!(read("/%ff"), None);
+        assert_eq!(read("").as_deref(), None);
     }
 }

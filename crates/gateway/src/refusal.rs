@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use axum::http::header::{HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use domain::problem::Problem;
-use domain::{Fault, Scope};
+use domain::{Fault, Scope, Ticks};
 use store::StoreError;
 use web::Refusal;
 
@@ -53,6 +53,17 @@ pub(crate) fn rate_exceeded(rate: Rate, seconds: u64) -> Refusal {
         refusal = refusal.header(name, value);
     }
     refusal
+}
+
+/// The day's calls are used up; at midnight (UTC) there are new ones.
+pub(crate) fn quota_used_up(now: Ticks) -> Refusal {
+    let seconds = Ticks::of_day(now.day() + 1).since(now).as_secs() + 1;
+    let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
+    let message = format!(
+        "Out of call volume quota. Quota will be replenished in {hours:02}:{minutes:02}:{:02}.",
+        seconds % 60
+    );
+    Refusal::new(StatusCode::FORBIDDEN, message).header(RETRY_AFTER, HeaderValue::from(seconds))
 }
 
 /// How much of the limit is left.

@@ -39,6 +39,11 @@ struct Header {
 
 /// The claims of a token that one of our keys signed; what they say is for the caller to check.
 pub(crate) fn verify<T: DeserializeOwned>(keys: &Keys, token: &str) -> Option<T> {
+    verify_by(keys, token).map(|(claims, _)| claims)
+}
+
+/// The same, with the key's id.
+pub(crate) fn verify_by<T: DeserializeOwned>(keys: &Keys, token: &str) -> Option<(T, String)> {
     if token.len() > BYTES_MAX {
         return None;
     }
@@ -52,7 +57,7 @@ pub(crate) fn verify<T: DeserializeOwned>(keys: &Keys, token: &str) -> Option<T>
     if !pair.verifies(message.as_bytes(), &decode(signature)?) {
         return None;
     }
-    serde_json::from_slice(&decode(claims)?).ok()
+    Some((serde_json::from_slice(&decode(claims)?).ok()?, header.kid))
 }
 
 fn decode(text: &str) -> Option<Vec<u8>> {

@@ -26,6 +26,8 @@ struct Answer {
     is_live: bool,
     /// When the question was asked, so that nothing that happened after it is missed.
     asked_at: Ticks,
+    /// What stood of everybody's access then: where it has moved since, the question is asked again.
+    access: u64,
 }
 
 impl Liveness {
@@ -34,14 +36,15 @@ impl Liveness {
     }
 
     pub(crate) async fn is_live(&self, grant: &GrantId) -> Result<bool> {
-        let now = self.clock.now();
+        let (now, access) = (self.clock.now(), self.store.moves().of_access());
         let known = self.known.lock().get(grant).copied();
-        if let Some(answer) = known.filter(|answer| now.since(answer.asked_at) < FRESH) {
+        let is_fresh = |answer: &Answer| answer.access == access && now.since(answer.asked_at) < FRESH;
+        if let Some(answer) = known.filter(is_fresh) {
             return Ok(answer.is_live);
         }
         let asked = self.store.grant_is_live(grant).await;
         if let Ok(is_live) = asked {
-            self.learn(grant, Answer { is_live, asked_at: now });
+            self.learn(grant, Answer { is_live, asked_at: now, access });
         }
         asked.or_else(|error| lasting(known, now).ok_or(error))
     }
@@ -62,7 +65,10 @@ impl Liveness {
     /// This node has revoked it.
     pub(crate) fn revoked(&self, grant: &GrantId) {
         let asked_at = self.clock.now().next();
-        self.known.lock().insert(grant.clone(), Answer { is_live: false, asked_at });
+        self.known.lock().insert(
+            grant.clone(),
+            Answer { is_live: false, asked_at, access: self.store.moves().of_access() },
+        );
     }
 }
 
@@ -78,7 +84,7 @@ mod tests {
     #[test]
     fn an_answer_outlasts_a_silent_store_for_less_than_five_seconds() {
         let asked_at = Ticks(639_000_000_000_000_000);
-        let known = |is_live| Some(Answer { is_live, asked_at });
+        let known = |is_live| Some(Answer { is_live, asked_at, access: 0 });
         let after = |milliseconds| asked_at + Duration::from_millis(milliseconds);
         assert_eq!(lasting(known(true), after(4999)), Some(true));
         assert_eq!(lasting(known(false), after(4999)), Some(false));

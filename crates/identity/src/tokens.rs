@@ -210,11 +210,17 @@ pub(crate) struct Presented {
 }
 
 impl Presented {
+    /// From when and until when it is good, as far as clocks may differ.
+    pub(crate) fn valid(&self) -> (Ticks, Ticks) {
+        let (from, until) = (Ticks::from_unix_seconds(self.nbf), Ticks::from_unix_seconds(self.exp));
+        (from.minus(CLOCK_TOLERANCE), until + CLOCK_TOLERANCE)
+    }
+
     /// Who carries it, where it is an access token of this issuer and its time is now.
     pub(crate) fn caller(&self, settings: &Settings, now: Ticks) -> Option<Caller> {
-        let (from, until) = (Ticks::from_unix_seconds(self.nbf), Ticks::from_unix_seconds(self.exp));
+        let (from, until) = self.valid();
         let is_ours = self.iss == settings.issuer && self.aud == settings.audience();
-        if !is_ours || until + CLOCK_TOLERANCE <= now || from.minus(CLOCK_TOLERANCE) > now {
+        if !is_ours || until <= now || from > now {
             return None;
         }
         Some(Caller {
@@ -223,7 +229,7 @@ impl Presented {
             client: ClientId::new(self.client_id.as_str()),
             grant: GrantId::new(self.jti.split_once('.')?.0),
             scopes: Scopes::ask(&self.scope.join(" ")).scopes,
-            expires_at: until,
+            expires_at: Ticks::from_unix_seconds(self.exp),
         })
     }
 }

@@ -5,11 +5,9 @@
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use domain::{Resource, TenantId};
+use domain::TenantId;
 
-use crate::ChangeBatch;
-
-/// Collections share numbers by their hash: one that moves without cause costs its readers a look-up.
+/// Tenants share numbers by their hash: one that moves without cause costs its readers a look-up.
 const SLOTS: usize = 4096;
 
 pub struct Moves {
@@ -30,9 +28,9 @@ impl std::fmt::Debug for Moves {
 }
 
 impl Moves {
-    /// Moves with every change of a tenant's records of this kind.
-    pub fn of_records(&self, tenant: &TenantId, resource: Resource) -> u64 {
-        self.slot(tenant, resource).load(Ordering::Acquire)
+    /// Moves with every change of a tenant's records.
+    pub fn of_records(&self, tenant: &TenantId) -> u64 {
+        self.slot(tenant).load(Ordering::Acquire)
     }
 
     /// Moves when somebody's access changes: a key, a client, a user, a tenant, a membership.
@@ -44,45 +42,14 @@ impl Moves {
         self.access.fetch_add(1, Ordering::AcqRel);
     }
 
-    pub(crate) fn tenant_moved(&self, tenant: &TenantId) {
-        for resource in Resource::all() {
-            self.slot(tenant, resource).fetch_add(1, Ordering::AcqRel);
-        }
+    pub(crate) fn records_moved(&self, tenant: &TenantId) {
+        self.slot(tenant).fetch_add(1, Ordering::AcqRel);
     }
 
-    pub(crate) fn moved(&self, touched: &Touched) {
-        // A company takes its records along.
-        if touched.resources.contains(&Resource::companies()) {
-            return self.tenant_moved(&touched.tenant);
-        }
-        for resource in &touched.resources {
-            self.slot(&touched.tenant, *resource).fetch_add(1, Ordering::AcqRel);
-        }
-    }
-
-    fn slot(&self, tenant: &TenantId, resource: Resource) -> &AtomicU64 {
+    fn slot(&self, tenant: &TenantId) -> &AtomicU64 {
         let mut hasher = DefaultHasher::new();
-        (tenant.as_str(), resource.code()).hash(&mut hasher);
+        tenant.as_str().hash(&mut hasher);
         let place = usize::try_from(hasher.finish() % SLOTS as u64).unwrap_or(0);
         &self.records[place]
-    }
-}
-
-/// What a batch may change.
-#[derive(Debug)]
-pub(crate) struct Touched {
-    tenant: TenantId,
-    resources: Vec<Resource>,
-}
-
-impl Touched {
-    pub(crate) fn by(batch: &ChangeBatch) -> Self {
-        let mut resources: Vec<Resource> = Vec::new();
-        for line in &batch.lines {
-            if !resources.contains(&line.change.resource) {
-                resources.push(line.change.resource);
-            }
-        }
-        Self { tenant: batch.tenant.clone(), resources }
     }
 }

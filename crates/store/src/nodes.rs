@@ -9,6 +9,9 @@ use crate::Result;
 
 #[async_trait]
 pub trait Nodes: Send + Sync + 'static {
+    /// Whether programs on several machines can work on this store.
+    fn is_shared(&self) -> bool;
+
     /// Says that this node is there; tells how many have said so within `silence_max`, this one included. Times
     /// are the store's own, so that nodes whose clocks differ agree.
     async fn node_is_here(&self, node: Guid, silence_max: Duration) -> Result<u32>;

@@ -20,6 +20,14 @@ pub trait Records: Send + Sync + 'static {
     /// A page in order of creation, with its total, from one snapshot. None: no such company.
     async fn page(&self, query: &PageQuery) -> Result<Option<Page>>;
 
+    /// How a collection stands now. None: no such company.
+    async fn collection_mark(
+        &self,
+        tenant: &TenantId,
+        company: Option<&str>,
+        resource: Resource,
+    ) -> Result<Option<CollectionMark>>;
+
     /// A page of the payroll companies that match, in the order asked for (of creation where none is), with
     /// the total of those that match, from one snapshot.
     async fn payroll_page(&self, query: &PayrollQuery) -> Result<Page>;
@@ -32,6 +40,13 @@ pub trait Records: Send + Sync + 'static {
 pub struct Record {
     pub body: Box<str>,
     pub sequence: u64,
+}
+
+/// A collection's version, which moves with every change of it, and the tenant's last number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CollectionMark {
+    pub version: u64,
+    pub head: u64,
 }
 
 #[derive(Clone, Debug)]

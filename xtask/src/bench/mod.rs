@@ -34,6 +34,11 @@ pub const BENCHES: &[Bench] = &[
         about: "code exchanges and refreshes a second, beside raw signing on the same core",
         run: |options| measure::run("tokens", options),
     },
+    Bench {
+        name: "reads",
+        about: "reads a second through the gate, beside a bare handler that returns the same bytes",
+        run: |options| measure::run("reads", options),
+    },
 ];
 
 pub fn command(words: &[&str]) -> Result<(), Failure> {

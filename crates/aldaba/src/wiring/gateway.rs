@@ -15,7 +15,7 @@ struct FromIdentity(Arc<Identity>);
 
 #[async_trait]
 impl Tokens for FromIdentity {
-    async fn caller(&self, token: &str) -> Result<Caller, TokenRefusal> {
+    async fn caller(&self, token: &str) -> Result<Arc<Caller>, TokenRefusal> {
         self.0.caller(token).await.map_err(|refusal| match refusal {
             identity::TokenRefusal::Invalid => TokenRefusal::Invalid,
             identity::TokenRefusal::Unknown(error) => TokenRefusal::Unknown(error),
@@ -25,8 +25,11 @@ impl Tokens for FromIdentity {
 
 pub(crate) fn gateway(config: &Config, store: Arc<dyn Store>, identity: Arc<Identity>) -> Gateway {
     let ports = Ports { store, clock: Arc::new(SystemClock), tokens: Arc::new(FromIdentity(identity)) };
-    let rate = config.gateway.rate_per_minute;
-    let settings =
-        Settings { base_url: config.server.base_url.clone(), rate_per_minute: (rate > 0).then_some(rate) };
+    let (rate, quota) = (config.gateway.rate_per_minute, config.gateway.quota_per_day);
+    let settings = Settings {
+        base_url: config.server.base_url.clone(),
+        rate_per_minute: (rate > 0).then_some(rate),
+        quota_per_day: (quota > 0).then_some(quota),
+    };
     Gateway::new(ports, settings)
 }

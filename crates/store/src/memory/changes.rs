@@ -6,7 +6,6 @@ use async_trait::async_trait;
 use domain::{TenantId, Ticks};
 
 use super::{Head, MemoryStore, State, place_no};
-use crate::moves::Touched;
 use crate::plan::{self, Ground, Key, Plan, Stored};
 use crate::{ChangeBatch, ChangeLog, LogBounds, LogPage, LogQuery, Progress, Result, StoreError, Tally};
 
@@ -85,14 +84,14 @@ impl ChangeLog for MemoryStore {
     async fn apply_changes(&self, batch: ChangeBatch) -> Result<Tally> {
         let mut state = self.writing()?;
         let (tenant_no, head) = state.head(&batch.tenant)?;
-        let touched = Touched::by(&batch);
+        let tenant = batch.tenant.clone();
         let batches = vec![batch];
         let ground = load(&state, tenant_no, head, &batches);
         let now = self.ports.clock.now();
         let (plan, mut tallies) = plan::decide(ground, batches, now, &*self.ports.random);
         write(&mut state, tenant_no, plan, now);
         self.change_commits.fetch_add(1, Ordering::Relaxed);
-        self.moves.moved(&touched);
+        self.moves.records_moved(&tenant);
         tallies.pop().unwrap_or_else(|| Ok(Tally::default()))
     }
 

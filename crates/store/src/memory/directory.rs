@@ -52,7 +52,7 @@ impl Directory for MemoryStore {
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
         let mut state = self.writing()?;
         self.moves.access_moved();
-        self.moves.tenant_moved(id);
+        self.moves.records_moved(id);
         let Some(tenant_no) = state.tenant_no(id) else {
             return Ok(false);
         };

@@ -10,6 +10,10 @@ use crate::{Nodes, Result};
 
 #[async_trait]
 impl Nodes for MemoryStore {
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     async fn node_is_here(&self, node: Guid, silence_max: Duration) -> Result<u32> {
         let now = self.ports.clock.now();
         let mut state = self.writing()?;

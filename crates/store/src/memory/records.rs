@@ -5,7 +5,7 @@ use domain::{Resource, TenantId};
 
 use super::{MemoryStore, payroll, place_no};
 use crate::plan::Place;
-use crate::{Page, PageQuery, PayrollQuery, Record, Records, Result};
+use crate::{CollectionMark, Page, PageQuery, PayrollQuery, Record, Records, Result};
 
 #[async_trait]
 impl Records for MemoryStore {
@@ -44,6 +44,21 @@ impl Records for MemoryStore {
             Some(Page { bodies, total: all.live, version: all.version, head })
         });
         Ok(found)
+    }
+
+    async fn collection_mark(
+        &self,
+        tenant: &TenantId,
+        company: Option<&str>,
+        resource: Resource,
+    ) -> Result<Option<CollectionMark>> {
+        let state = self.state();
+        Ok(state.tenant_no(tenant).and_then(|tenant_no| {
+            let company_no = state.company_no(tenant_no, company)?;
+            let place = place_no(tenant_no, Place { company_no, resource });
+            let version = state.collections.get(&place).map_or(0, |all| all.version);
+            Some(CollectionMark { version, head: state.heads.get(&tenant_no)?.bounds.head })
+        }))
     }
 
     async fn payroll_page(&self, query: &PayrollQuery) -> Result<Page> {

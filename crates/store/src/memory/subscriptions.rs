@@ -88,7 +88,7 @@ impl Subscriptions for MemoryStore {
                 last_used_at: key.last_used_at,
             })
             .collect();
-        let latest_first = |key: &KeptKey| key.valid_until.map(|until| std::cmp::Reverse(until));
+        let latest_first = |key: &KeptKey| key.valid_until.map(std::cmp::Reverse);
         keys.sort_by_key(|key| (key.slot.code(), latest_first(key)));
         Ok(keys)
     }

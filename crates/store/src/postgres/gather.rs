@@ -9,7 +9,6 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use super::PostgresStore;
-use crate::moves::Touched;
 use crate::waiting::{Load, Room, closed};
 use crate::{ChangeBatch, Result, StoreError, Tally};
 
@@ -80,7 +79,6 @@ impl PostgresStore {
         while let Some(group) = self.inner.gather.next(tenant) {
             let (batches, answers): (Vec<_>, Vec<_>) =
                 group.into_iter().map(|waiting| (waiting.batch, waiting.answer)).unzip();
-            let touched: Vec<Touched> = batches.iter().map(Touched::by).collect();
             // Again a task of its own: one that breaks down must not leave the tenant's line without a writer.
             let (store, whose) = (self.clone(), tenant.clone());
             let applying = tokio::spawn(async move { store.apply(&whose, batches).await });
@@ -89,7 +87,7 @@ impl PostgresStore {
                 self.inner.gather.commits.fetch_add(1, Ordering::Relaxed);
             }
             // Whatever came of it: a number that moves without cause does no harm.
-            touched.iter().for_each(|one| self.inner.moves.moved(one));
+            self.inner.moves.records_moved(tenant);
             let tallies = applied.unwrap_or_else(|error| {
                 tracing::warn!(%error, "a group of changes failed");
                 answers.iter().map(|_| Err(error.clone())).collect()

@@ -13,6 +13,10 @@ const NOW: &str = "((extract(epoch FROM clock_timestamp()) * 10000000)::bigint +
 
 #[async_trait]
 impl Nodes for PostgresStore {
+    fn is_shared(&self) -> bool {
+        true
+    }
+
     async fn node_is_here(&self, node: Guid, silence_max: Duration) -> Result<u32> {
         let silence = i64::try_from(silence_max.as_nanos() / 100).unwrap_or(i64::MAX);
         self.change(&format!("DELETE FROM nodes WHERE seen_at < {NOW} - $1"), &[&silence]).await?;

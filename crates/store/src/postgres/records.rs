@@ -3,12 +3,13 @@
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
 use domain::{Resource, TenantId};
+use tokio_postgres::Row;
 
 use super::rows::{Args, code, limit, row, snapshot};
 use super::{PostgresStore, fault, payroll};
 use crate::plan::{Collection, TENANT, signed, unsigned};
 use crate::records::{Start, locate};
-use crate::{Page, PageQuery, PayrollQuery, Record, Records, Result, StoreError};
+use crate::{CollectionMark, Page, PageQuery, PayrollQuery, Record, Records, Result, StoreError};
 
 /// The tenant's and the owning company's number: what most statements here start from.
 const OWNER: &str = "SELECT t.no AS tenant_no, h.head,
@@ -31,23 +32,31 @@ async fn whole(
     company: Option<&str>,
     resource: Resource,
 ) -> Result<Option<Whole>> {
-    let find = format!(
+    let args: Args<'_> = &[&tenant.as_str(), &company, &code(Resource::companies()), &code(resource)];
+    Ok(row(snapshot, &whole_sql(), args).await?.as_ref().map(Whole::of))
+}
+
+fn whole_sql() -> String {
+    format!(
         "SELECT o.tenant_no, o.company_no, o.head, c.next_ordinal, c.live, c.version FROM ({OWNER}) o
          LEFT JOIN collections c ON c.tenant_no = o.tenant_no AND c.company_no = o.company_no
              AND c.resource = $4"
-    );
-    let args: Args<'_> = &[&tenant.as_str(), &company, &code(Resource::companies()), &code(resource)];
-    let found = row(snapshot, &find, args).await?;
-    Ok(found.map(|row| Whole {
-        tenant_no: row.get(0),
-        owner: row.get(1),
-        all: row.get::<_, Option<i64>>(3).map_or_else(Collection::default, |next| Collection {
-            next_ordinal: unsigned(next),
-            live: unsigned(row.get(4)),
-            version: unsigned(row.get(5)),
-        }),
-        head: unsigned(row.get(2)),
-    }))
+    )
+}
+
+impl Whole {
+    fn of(row: &Row) -> Self {
+        Self {
+            tenant_no: row.get(0),
+            owner: row.get(1),
+            all: row.get::<_, Option<i64>>(3).map_or_else(Collection::default, |next| Collection {
+                next_ordinal: unsigned(next),
+                live: unsigned(row.get(4)),
+                version: unsigned(row.get(5)),
+            }),
+            head: unsigned(row.get(2)),
+        }
+    }
 }
 
 async fn start(
@@ -134,6 +143,18 @@ impl Records for PostgresStore {
             bodies(&snapshot, query, (tenant_no, owner), all).await?
         };
         Ok(Some(Page { bodies, total: all.live, version: all.version, head }))
+    }
+
+    async fn collection_mark(
+        &self,
+        tenant: &TenantId,
+        company: Option<&str>,
+        resource: Resource,
+    ) -> Result<Option<CollectionMark>> {
+        let args: Args<'_> = &[&tenant.as_str(), &company, &code(Resource::companies()), &code(resource)];
+        let found = self.row(&whole_sql(), args).await?.as_ref().map(Whole::of);
+        let there = found.filter(|whole| whole.owner.is_some());
+        Ok(there.map(|whole| CollectionMark { version: whole.all.version, head: whole.head }))
     }
 
     async fn payroll_page(&self, query: &PayrollQuery) -> Result<Page> {

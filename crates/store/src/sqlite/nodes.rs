@@ -12,6 +12,10 @@ use crate::{Nodes, Result};
 
 #[async_trait]
 impl Nodes for SqliteStore {
+    fn is_shared(&self) -> bool {
+        false
+    }
+
     async fn node_is_here(&self, node: Guid, silence_max: Duration) -> Result<u32> {
         let now = self.ports().clock.now();
         self.write(move |writer| {

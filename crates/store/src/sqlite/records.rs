@@ -1,48 +1,89 @@
 //! Records and pages in SQLite.
 
+use std::sync::LazyLock;
+
 use async_trait::async_trait;
 use domain::{Resource, TenantId};
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::rows::{company_no, tenant_no};
 use super::{SqliteStore, fault, payroll};
-use crate::plan::{Collection, TENANT, signed, unsigned};
+use crate::plan::{Collection, signed, unsigned};
 use crate::records::{Start, locate};
-use crate::{Page, PageQuery, PayrollQuery, Record, Records, Result, StoreError};
+use crate::{CollectionMark, Page, PageQuery, PayrollQuery, Record, Records, Result, StoreError};
 
-/// The number of the company that owns the records, if it is there.
-fn owner_no(reader: &Connection, tenant_no: i64, company: Option<&str>) -> Result<Option<i64>> {
-    match company {
-        None => Ok(Some(TENANT)),
-        Some(company) => company_no(reader, tenant_no, company),
+/// Statements for the tenant's own records and for those of a company. They start from the owner: (tenant's number,
+/// company's number). A company is found by its id without a look at its body.
+struct ByOwner {
+    of_tenant: String,
+    of_company: String,
+}
+
+impl ByOwner {
+    fn new(rest: &str) -> Self {
+        let companies = Resource::companies().code();
+        let tenant =
+            "SELECT t.no AS tenant_no, 0 AS company_no FROM tenants t WHERE t.id = ?1 AND ?2 IS NULL";
+        let company = format!(
+            "SELECT t.no AS tenant_no, k.ordinal AS company_no FROM tenants t
+             JOIN records k INDEXED BY records_by_id ON k.tenant_no = t.no AND k.correlation_id = ?2
+                 AND k.company_no = 0 AND k.resource = {companies}
+             WHERE t.id = ?1"
+        );
+        let of = |owner: &str| rest.replace("{owner}", owner);
+        Self { of_tenant: of(tenant), of_company: of(&company) }
+    }
+
+    fn sql(&self, company: Option<&str>) -> &str {
+        if company.is_some() { &self.of_company } else { &self.of_tenant }
     }
 }
 
-fn collection(
-    reader: &Connection,
+static WHOLE: LazyLock<ByOwner> = LazyLock::new(|| {
+    ByOwner::new(
+        "SELECT o.tenant_no, o.company_no, h.head, c.next_ordinal, c.live, c.version FROM ({owner}) o
+         JOIN heads h ON h.tenant_no = o.tenant_no
+         LEFT JOIN collections c ON c.tenant_no = o.tenant_no AND c.company_no = o.company_no AND c.resource = ?3",
+    )
+});
+static RECORD: LazyLock<ByOwner> = LazyLock::new(|| {
+    ByOwner::new(
+        "SELECT r.body, r.sequence FROM ({owner}) o JOIN records r ON r.tenant_no = o.tenant_no
+         AND r.company_no = o.company_no AND r.resource = ?3 AND r.correlation_id = ?4",
+    )
+});
+
+/// A collection as a whole, and where it is.
+struct Whole {
     tenant_no: i64,
     owner: i64,
-    resource: Resource,
-) -> rusqlite::Result<Collection> {
-    let found = reader
-        .prepare_cached(
-            "SELECT next_ordinal, live, version FROM collections
-             WHERE tenant_no = ?1 AND company_no = ?2 AND resource = ?3",
-        )?
-        .query_row(params![tenant_no, owner, resource.code()], |row| {
-            Ok(Collection {
-                next_ordinal: unsigned(row.get(0)?),
-                live: unsigned(row.get(1)?),
-                version: unsigned(row.get(2)?),
-            })
-        })
-        .optional()?;
-    Ok(found.unwrap_or_default())
+    all: Collection,
+    head: u64,
 }
 
-fn head(reader: &Connection, tenant_no: i64) -> rusqlite::Result<u64> {
-    let mut find = reader.prepare_cached("SELECT head FROM heads WHERE tenant_no = ?1")?;
-    find.query_row([tenant_no], |row| row.get(0)).map(unsigned)
+/// None: no such tenant, or no such company.
+fn whole(
+    reader: &Connection,
+    tenant: &TenantId,
+    company: Option<&str>,
+    resource: Resource,
+) -> Result<Option<Whole>> {
+    let read = |row: &Row<'_>| {
+        let all = match row.get::<_, Option<i64>>(3)? {
+            None => Collection::default(),
+            Some(next) => Collection {
+                next_ordinal: unsigned(next),
+                live: unsigned(row.get(4)?),
+                version: unsigned(row.get(5)?),
+            },
+        };
+        Ok(Whole { tenant_no: row.get(0)?, owner: row.get(1)?, all, head: unsigned(row.get(2)?) })
+    };
+    reader
+        .prepare_cached(WHOLE.sql(company))
+        .and_then(|mut find| {
+            find.query_row(params![tenant.as_str(), company, resource.code()], read).optional()
+        })
+        .map_err(fault)
 }
 
 fn start(
@@ -102,22 +143,14 @@ impl Records for SqliteStore {
         resource: Resource,
         correlation_id: &str,
     ) -> Result<Option<Record>> {
-        self.snapshot(|reader| {
-            let Some(tenant_no) = tenant_no(reader, tenant)? else {
-                return Ok(None);
-            };
-            let Some(owner) = owner_no(reader, tenant_no, company)? else {
-                return Ok(None);
-            };
+        self.read(|reader| {
             reader
-                .prepare_cached(
-                    "SELECT body, sequence FROM records
-                     WHERE tenant_no = ?1 AND company_no = ?2 AND resource = ?3 AND correlation_id = ?4",
-                )
+                .prepare_cached(RECORD.sql(company))
                 .and_then(|mut find| {
-                    find.query_row(params![tenant_no, owner, resource.code(), correlation_id], |row| {
-                        Ok(Record { body: row.get(0)?, sequence: unsigned(row.get(1)?) })
-                    })
+                    find.query_row(
+                        params![tenant.as_str(), company, resource.code(), correlation_id],
+                        |row| Ok(Record { body: row.get(0)?, sequence: unsigned(row.get(1)?) }),
+                    )
                     .optional()
                 })
                 .map_err(fault)
@@ -126,14 +159,10 @@ impl Records for SqliteStore {
 
     async fn page(&self, query: &PageQuery) -> Result<Option<Page>> {
         self.snapshot(|reader| {
-            let Some(tenant_no) = tenant_no(reader, &query.tenant)? else {
+            let found = whole(reader, &query.tenant, query.company.as_deref(), query.resource)?;
+            let Some(Whole { tenant_no, owner, all, head }) = found else {
                 return Ok(None);
             };
-            let Some(owner) = owner_no(reader, tenant_no, query.company.as_deref())? else {
-                return Ok(None);
-            };
-            let all = collection(reader, tenant_no, owner, query.resource).map_err(fault)?;
-            let head = head(reader, tenant_no).map_err(fault)?;
             let bodies = if query.offset >= all.live {
                 Vec::new()
             } else {
@@ -145,14 +174,23 @@ impl Records for SqliteStore {
         })
     }
 
+    async fn collection_mark(
+        &self,
+        tenant: &TenantId,
+        company: Option<&str>,
+        resource: Resource,
+    ) -> Result<Option<CollectionMark>> {
+        let found = self.read(|reader| whole(reader, tenant, company, resource))?;
+        Ok(found.map(|whole| CollectionMark { version: whole.all.version, head: whole.head }))
+    }
+
     async fn payroll_page(&self, query: &PayrollQuery) -> Result<Page> {
         let (store, query) = (self.clone(), query.clone());
         let look = move |reader: &Connection| {
-            let Some(tenant_no) = tenant_no(reader, &query.tenant)? else {
+            let found = whole(reader, &query.tenant, None, Resource::payroll_companies())?;
+            let Some(Whole { tenant_no, all, head, .. }) = found else {
                 return Err(StoreError::UnknownTenant(query.tenant.as_str().to_owned()));
             };
-            let all = collection(reader, tenant_no, TENANT, Resource::payroll_companies()).map_err(fault)?;
-            let head = head(reader, tenant_no).map_err(fault)?;
             let (total, bodies) = payroll::page(reader, tenant_no, all, &query).map_err(fault)?;
             Ok(Page { bodies, total, version: all.version, head })
         };

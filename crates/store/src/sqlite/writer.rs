@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
 
+use domain::TenantId;
 use parking_lot::{Condvar, Mutex};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::apply;
 use super::group::Group;
-use crate::moves::Touched;
 use crate::waiting::{Load, Room, closed};
 use crate::{ChangeBatch, Moves, Ports, Result, StoreError, Tally};
 
@@ -178,7 +178,7 @@ fn write_group(
 ) {
     let (batches, answers): (Vec<_>, Vec<_>) =
         batches.into_iter().map(|waiting| (waiting.batch, waiting.answer)).unzip();
-    let touched: Vec<Touched> = batches.iter().map(Touched::by).collect();
+    let tenants: Vec<TenantId> = batches.iter().map(|batch| batch.tenant.clone()).collect();
     let mut group = Group::begin(connection);
     let work_answers: Vec<Answer> = works.into_iter().map(|work| work(&mut group)).collect();
     let apply = |connection: &Connection| apply::apply(connection, batches, ports);
@@ -188,7 +188,9 @@ fn write_group(
         shared.change_commits.fetch_add(1, Ordering::Relaxed);
     }
     // Whatever came of it: a number that moves without cause does no harm.
-    touched.iter().for_each(|one| shared.moves.moved(one));
+    for tenant in &tenants {
+        shared.moves.records_moved(tenant);
+    }
     for answer in work_answers {
         answer(failed.clone());
     }

@@ -227,7 +227,7 @@ stories! {
         nodes_are_counted_while_they_are_heard_of,
     }
     moves {
-        a_change_moves_what_it_may_change,
+        a_change_moves_its_tenants_records,
         whoever_loses_access_is_looked_up_anew,
     }
     erasure {

@@ -1,0 +1,223 @@
+//! How many reads a second one core answers, beside a bare handler that returns the same bytes from memory on the
+//! same core: a hot page, random pages over a million customers, single accounts; and what a page far down and a
+//! filtered page cost beside plain ones.
+
+use std::io::Write as _;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+
+use crate::database::Database;
+use crate::load::{Load, load, mixed};
+use crate::program::{BareHandler, Prepared, Program};
+use crate::report::{Figure, Report};
+use crate::rows::{COMPANY, account_id, account_line, company_line, customer_line, payroll_line};
+use crate::sign_in::Application;
+use crate::{Fallible, Options, wire};
+
+/// The program has one core, what loads it has the other.
+const CORE: &str = "0";
+const CONNECTIONS: usize = 64;
+const CUSTOMERS: u64 = 1_000_000;
+const ACCOUNTS: u64 = 10_000;
+const PAYROLL_COMPANIES: u64 = 100_000;
+const PIECE_LINES: u64 = 500;
+const LOAD_PATIENCE: Duration = Duration::from_mins(10);
+/// Each figure is the middle of this many, so that a moment's noise does not decide.
+const ROUNDS: usize = 3;
+
+const HOT_GOAL: f64 = 0.6;
+const RANDOM_GOAL: f64 = 0.3;
+const ACCOUNT_GOAL: f64 = 0.5;
+const DEEP_GOAL: f64 = 1.3;
+const FILTER_GOAL: f64 = 3.0;
+const RESIDENT_MIB: f64 = 150.0;
+
+pub(crate) fn run(options: &Options) -> Fallible<Report> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(measure(options))
+}
+
+/// A program with its records, and who may read them.
+struct Library {
+    program: Program,
+    head: String,
+    span: Duration,
+}
+
+async fn measure(options: &Options) -> Fallible<Report> {
+    let database = Database::new(options).await?;
+    let library = filled(options, &database).await?;
+    eprintln!("hot page");
+    let hot_path = "/accounting/api/customers?pageSize=25";
+    let hot = library.beside(hot_path, |_, path| write!(path, "{hot_path}")).await?;
+    eprintln!("random pages");
+    let random = library.beside(hot_path, |number, path| page(path, mixed(number) % 40_000 + 1)).await?;
+    eprintln!("one account");
+    let account_path = format!("/accounting/api/accounts/{}", account_id(7));
+    let account = library.beside(&account_path, |_, path| write!(path, "{account_path}")).await?;
+    eprintln!("random accounts");
+    let one_of = |number: u64, path: &mut Vec<u8>| {
+        write!(path, "/accounting/api/accounts/{}", account_id(mixed(number) % ACCOUNTS))
+    };
+    let accounts = library.beside(&account_path, one_of).await?;
+    eprintln!("pages at the beginning and far down");
+    let first = |number: u64, path: &mut Vec<u8>| page(path, mixed(number) % 10_000 + 1);
+    let deep = |number: u64, path: &mut Vec<u8>| page(path, mixed(number) % 10_000 + 30_001);
+    let (first, deep) = library.against(first, deep).await?;
+    eprintln!("payroll companies, plain and filtered");
+    let plain = |number: u64, path: &mut Vec<u8>| {
+        write!(path, "/payroll/api/companies?pageNumber={}", mixed(number) % 4000 + 1)
+    };
+    let filtered = |number: u64, path: &mut Vec<u8>| {
+        let milliseconds = mixed(number) % 1000;
+        write!(path, "/payroll/api/companies?filter=lastUpdate%20gt%202026-06-01T00:00:00.{milliseconds:03}Z")
+    };
+    let (plain, filtered) = library.against(plain, filtered).await?;
+    let resident = library.program.resident_mib()?;
+    let on_sqlite = !database.is_postgres();
+    drop(library);
+    database.drop().await?;
+
+    let goal = |goal: f64| on_sqlite.then_some(goal);
+    let mut figures = Vec::new();
+    for (name, (ours, bare), wanted) in [
+        ("hot page", hot, goal(HOT_GOAL)),
+        ("random pages", random, goal(RANDOM_GOAL)),
+        ("one account", account, goal(ACCOUNT_GOAL)),
+        ("random accounts", accounts, None),
+    ] {
+        figures.push(Figure::plain(name, ours.rate, "requests/s").beside(bare.rate, wanted));
+        figures.push(Figure::plain(&format!("{name}, p50"), ours.p50_ms, "ms"));
+        figures.push(Figure::plain(&format!("{name}, p99"), ours.p99_ms, "ms"));
+    }
+    figures.push(Figure::plain("pages 1 to 10,000", first.rate, "requests/s"));
+    figures.push(Figure::plain("pages 30,001 to 40,000", deep.rate, "requests/s"));
+    figures.push(cost("a deep page, in first ones", &first, &deep, goal(DEEP_GOAL)));
+    figures.push(Figure::plain("payroll pages", plain.rate, "requests/s"));
+    figures.push(Figure::plain("payroll, lastUpdate gt, 1 %", filtered.rate, "requests/s"));
+    figures.push(cost("a filtered page, in plain ones", &plain, &filtered, goal(FILTER_GOAL)));
+    figures.push(Figure::plain("resident, a million records", resident, "MiB").below(RESIDENT_MIB));
+    Ok(Report { bench: "reads".into(), store: options.store.clone(), figures })
+}
+
+fn page(path: &mut Vec<u8>, number: u64) -> std::io::Result<()> {
+    write!(path, "/accounting/api/customers?pageSize=25&pageNumber={number}")
+}
+
+/// How much more the second costs than the first.
+fn cost(name: &str, first: &Load, second: &Load, goal: Option<f64>) -> Figure {
+    let figure = Figure::plain(name, first.rate / second.rate, "times");
+    match goal {
+        Some(goal) => figure.below(goal),
+        None => figure,
+    }
+}
+
+async fn filled(options: &Options, database: &Database) -> Fallible<Library> {
+    let prepared = Prepared::new(&options.program, &database.url)?;
+    let application = Application::register(&prepared)?;
+    let key = prepared.command(&["key", "add", "Bench", "--json"], "")?;
+    let key: serde_json::Value = serde_json::from_str(&key)?;
+    let key = key["primary_key"].as_str().ok_or("no key")?.to_owned();
+    let program = prepared.start_on(CORE)?;
+    let user = application.sign_in(program.public).await?;
+    let token = user.access_token().await?;
+    eprintln!("loading {} records", CUSTOMERS + ACCOUNTS + PAYROLL_COMPANIES);
+    let company = (company_line() + "\n").into_bytes();
+    wire::stream(&program.target, LOAD_PATIENCE, &[company]).await?;
+    put_in(&program, CUSTOMERS, |number| customer_line(1, number)).await?;
+    put_in(&program, ACCOUNTS, account_line).await?;
+    put_in(&program, PAYROLL_COMPANIES, payroll_line).await?;
+    let head = format!(
+        " HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {token}\r\nocp-apim-subscription-key: {key}\r\ncontext: {{\"clientId\":\"{COMPANY}\"}}\r\n\r\n",
+        program.public
+    );
+    let figures = 12;
+    let span = Duration::from_secs_f64((options.seconds as f64 / figures as f64 / ROUNDS as f64).max(0.5));
+    Ok(Library { program, head, span })
+}
+
+/// Puts so many records in, a part at a time: they are not all made beforehand.
+async fn put_in(program: &Program, count: u64, line: impl Fn(u64) -> String) -> Fallible<()> {
+    let part = 100_000;
+    for from in (0..count).step_by(part) {
+        let to = (from + part as u64).min(count);
+        let pieces: Vec<Vec<u8>> = (from..to)
+            .step_by(usize::try_from(PIECE_LINES)?)
+            .map(|at| {
+                let lines = at..(at + PIECE_LINES).min(to);
+                lines.flat_map(|number| (line(number) + "\n").into_bytes()).collect()
+            })
+            .collect();
+        wire::stream(&program.target, LOAD_PATIENCE, &pieces).await?;
+    }
+    Ok(())
+}
+
+impl Library {
+    fn request(&self, path: impl FnOnce(&mut Vec<u8>) -> std::io::Result<()>, bytes: &mut Vec<u8>) {
+        bytes.extend(b"GET ");
+        // Writing to memory does not fail.
+        let _ = path(bytes);
+        bytes.extend(self.head.as_bytes());
+    }
+
+    async fn load(
+        &self,
+        address: SocketAddr,
+        path: &impl Fn(u64, &mut Vec<u8>) -> std::io::Result<()>,
+        from: u64,
+    ) -> Fallible<Load> {
+        let request = |number: u64, bytes: &mut Vec<u8>| self.request(|to| path(from + number, to), bytes);
+        load(address, CONNECTIONS, self.span, request).await
+    }
+
+    /// Requests to the program, and requests of the same length to a bare handler that returns the body which the
+    /// program returns for `sample`; in turn, so that both meet the same machine.
+    async fn beside(
+        &self,
+        sample: &str,
+        path: impl Fn(u64, &mut Vec<u8>) -> std::io::Result<()>,
+    ) -> Fallible<(Load, Load)> {
+        let body = self.body(sample).await?;
+        let bare = BareHandler::returning(CORE, &body)?;
+        let fixed: SocketAddr = bare.target.address.parse()?;
+        let (mut ours, mut theirs) = (Vec::new(), Vec::new());
+        for round in 0..ROUNDS as u64 {
+            ours.push(self.load(self.program.public, &path, round << 32).await?);
+            theirs.push(self.load(fixed, &|_, to: &mut Vec<u8>| write!(to, "/fixed?{sample}"), 0).await?);
+        }
+        Ok((Load::middle(ours), Load::middle(theirs)))
+    }
+
+    /// Two kinds of requests to the program, in turn.
+    async fn against(
+        &self,
+        one: impl Fn(u64, &mut Vec<u8>) -> std::io::Result<()>,
+        other: impl Fn(u64, &mut Vec<u8>) -> std::io::Result<()>,
+    ) -> Fallible<(Load, Load)> {
+        let (mut ones, mut others) = (Vec::new(), Vec::new());
+        for round in 0..ROUNDS as u64 {
+            ones.push(self.load(self.program.public, &one, round << 32).await?);
+            others.push(self.load(self.program.public, &other, round << 32).await?);
+        }
+        Ok((Load::middle(ones), Load::middle(others)))
+    }
+
+    async fn body(&self, path: &str) -> Fallible<Vec<u8>> {
+        let mut request = Vec::new();
+        self.request(|to| write!(to, "{path}"), &mut request);
+        let mut stream = TcpStream::connect(self.program.public).await?;
+        stream.write_all(&request).await?;
+        let mut buffer = vec![0; 64 * 1024];
+        let answer = wire::answer(&mut stream, &mut buffer).await?;
+        if !answer.starts_with(b"HTTP/1.1 200") {
+            return Err(String::from_utf8_lossy(answer).into());
+        }
+        let head = wire::find(answer, b"\r\n\r\n").ok_or("an answer without an end of its head")?;
+        Ok(answer[head + 4..].to_vec())
+    }
+}

@@ -1,0 +1,89 @@
+//! Answers that are kept while nothing they are made from has moved. A kept answer is given as it is only where this
+//! node has changed nothing of its tenant's records since, and the store was asked less than half a second ago
+//! whether another node has; so who reads after a change was answered sees it, here at once and elsewhere within
+//! that time. Otherwise the store is asked whether its version still stands.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::Ticks;
+use quick_cache::Weighter;
+use quick_cache::sync::Cache;
+
+use crate::asked::Asked;
+use crate::context::CONTEXT;
+use crate::gate::KEY_HEADER;
+use crate::ready::Ready;
+
+/// How long the store's word that nothing has moved is believed.
+const CONFIRMED: Duration = Duration::from_millis(500);
+const BYTES_MAX: u64 = 32 * 1024 * 1024;
+const ENTRIES_EXPECTED: usize = 8192;
+/// Longer answers are not kept.
+const ANSWER_BYTES_MAX: usize = 1024 * 1024;
+
+pub(crate) struct Kept(Cache<Key, Entry, ByBytes>);
+
+/// Who asks for what: (tenant, context, address).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Key(Box<[u8]>);
+
+#[derive(Clone)]
+struct Entry {
+    ready: Arc<Ready>,
+    /// How far its tenant's records had moved when it was read.
+    moves: u64,
+    confirmed_at: Ticks,
+}
+
+#[derive(Clone)]
+struct ByBytes;
+
+impl Weighter<Key, Entry> for ByBytes {
+    fn weight(&self, key: &Key, entry: &Entry) -> u64 {
+        (key.0.len() + entry.ready.bytes()) as u64
+    }
+}
+
+impl Key {
+    pub(crate) fn of(asked: &Asked) -> Self {
+        let tenant = asked.caller.tenant.as_str().as_bytes();
+        let context = asked.headers.get(CONTEXT).map_or(&b""[..], |value| value.as_bytes());
+        let path = asked.uri.path().as_bytes();
+        let query = asked.uri.query().unwrap_or_default().as_bytes();
+        let parts = [tenant, context, path, query];
+        let mut bytes = Vec::with_capacity(parts.iter().map(|part| part.len() + 4).sum());
+        for part in parts {
+            // Lengths keep what follows one another apart.
+            bytes.extend(u32::try_from(part.len()).unwrap_or(u32::MAX).to_be_bytes());
+            bytes.extend(part);
+        }
+        Self(bytes.into())
+    }
+}
+
+impl Kept {
+    pub(crate) fn new() -> Self {
+        Self(Cache::with_weighter(ENTRIES_EXPECTED, BYTES_MAX, ByBytes))
+    }
+
+    /// An answer that is as good as one read now.
+    pub(crate) fn fresh(&self, key: &Key, moves: u64, now: Ticks) -> Option<Arc<Ready>> {
+        let entry = self.0.get(key)?;
+        let is_confirmed = now >= entry.confirmed_at && now.since(entry.confirmed_at) < CONFIRMED;
+        (entry.moves == moves && is_confirmed).then_some(entry.ready)
+    }
+
+    /// An answer that is good if the store says that its version has not moved.
+    pub(crate) fn unconfirmed(&self, key: &Key) -> Option<Arc<Ready>> {
+        self.0.get(key).map(|entry| entry.ready)
+    }
+
+    /// Keeps what was read after `moves` was looked up and the time taken.
+    pub(crate) fn keep(&self, key: Key, ready: &Arc<Ready>, moves: u64, asked: &Asked) {
+        // An address that carries a subscription key is not kept in memory.
+        if ready.bytes() <= ANSWER_BYTES_MAX && asked.headers.contains_key(KEY_HEADER) {
+            self.0.insert(key, Entry { ready: ready.clone(), moves, confirmed_at: asked.now });
+        }
+    }
+}

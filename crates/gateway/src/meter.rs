@@ -1,0 +1,162 @@
+//! What is counted of one subscription: its calls by address, its share of the limit, its quota of the day. All of
+//! it in memory, with numbers that many may add to at once; what was counted goes to the store every few seconds.
+
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use domain::Ticks;
+use domain::ids::SubscriptionId;
+use parking_lot::Mutex;
+use store::Calls;
+
+use crate::endpoint::Endpoint;
+use crate::limit::Bucket;
+
+pub(crate) struct Meter {
+    pub(crate) subscription: SubscriptionId,
+    pub(crate) bucket: Mutex<Bucket>,
+    quota: Mutex<Today>,
+    routes: Box<[Route]>,
+    /// The day that the routes are counted for.
+    day: AtomicI64,
+}
+
+#[derive(Default)]
+struct Route {
+    calls: AtomicU64,
+    failed: AtomicU64,
+}
+
+/// How many calls were made today, on all nodes, as far as this one knows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Today {
+    day: i64,
+    calls: u64,
+}
+
+/// How a call stands to the quota of the day.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Quota {
+    Within,
+    UsedUp,
+    /// This node does not know yet what was used today.
+    Unknown,
+}
+
+impl Meter {
+    pub(crate) fn new(subscription: SubscriptionId) -> Self {
+        Self {
+            subscription,
+            bucket: Mutex::default(),
+            quota: Mutex::default(),
+            routes: Endpoint::all().map(|_| Route::default()).collect(),
+            day: AtomicI64::new(0),
+        }
+    }
+
+    /// Counts a call that was answered. A call at midnight may be counted for the day that begins.
+    pub(crate) fn count(&self, endpoint: usize, failed: bool, now: Ticks) {
+        self.day.store(now.day(), Ordering::Relaxed);
+        if let Some(route) = self.routes.get(endpoint) {
+            route.calls.fetch_add(1, Ordering::Relaxed);
+            route.failed.fetch_add(u64::from(failed), Ordering::Relaxed);
+        }
+    }
+
+    /// Takes what was counted since the last time.
+    pub(crate) fn take(&self) -> Vec<Calls> {
+        let day = self.day.load(Ordering::Relaxed);
+        let taken = self.routes.iter().zip(Endpoint::all()).filter_map(|(route, endpoint)| {
+            let calls = route.calls.swap(0, Ordering::Relaxed);
+            let failed = route.failed.swap(0, Ordering::Relaxed).min(calls);
+            let subscription = self.subscription.clone();
+            (calls > 0).then(|| Calls { subscription, day, route: endpoint.path(), calls, failed })
+        });
+        taken.collect()
+    }
+
+    /// Puts back what could not be kept.
+    pub(crate) fn give_back(&self, calls: &[Calls]) {
+        for (route, endpoint) in self.routes.iter().zip(Endpoint::all()) {
+            let path = endpoint.path();
+            for one in calls.iter().filter(|one| one.subscription == self.subscription && one.route == path) {
+                route.calls.fetch_add(one.calls, Ordering::Relaxed);
+                route.failed.fetch_add(one.failed, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// Takes one call out of the quota.
+    pub(crate) fn take_quota(&self, calls_max: u64, now: Ticks) -> Quota {
+        let mut today = self.quota.lock();
+        if today.day != now.day() {
+            return Quota::Unknown;
+        }
+        if today.calls >= calls_max {
+            return Quota::UsedUp;
+        }
+        today.calls += 1;
+        Quota::Within
+    }
+
+    /// What all nodes have told the store of this day; what this one has not told yet comes on top.
+    pub(crate) fn learn_quota(&self, day: i64, told: u64) {
+        let untold: u64 = if self.day.load(Ordering::Relaxed) == day {
+            self.routes.iter().map(|route| route.calls.load(Ordering::Relaxed)).sum()
+        } else {
+            0
+        };
+        *self.quota.lock() = Today { day, calls: told + untold };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOW: Ticks = Ticks(639_000_000_000_000_000);
+
+    fn meter() -> Meter {
+        Meter::new(SubscriptionId::new("a"))
+    }
+
+    #[test]
+    fn what_is_taken_is_counted_once_and_can_be_given_back() {
+        let meter = meter();
+        meter.count(0, false, NOW);
+        meter.count(0, true, NOW);
+        meter.count(4, false, NOW);
+        let taken = meter.take();
+        let seen: Vec<_> = taken.iter().map(|one| (one.route.as_str(), one.calls, one.failed)).collect();
+        let paths: Vec<String> = Endpoint::all().map(Endpoint::path).collect();
+        assert_eq!(seen, [(paths[0].as_str(), 2, 1), (paths[4].as_str(), 1, 0)]);
+        assert!(taken.iter().all(|one| one.day == NOW.day()));
+        assert_eq!(meter.take(), []);
+        meter.give_back(&taken);
+        assert_eq!(meter.take(), taken);
+        meter.count(10_000, false, NOW);
+        assert_eq!(meter.take(), []);
+    }
+
+    #[test]
+    fn a_quota_holds_for_a_day() {
+        let meter = meter();
+        assert_eq!(meter.take_quota(3, NOW), Quota::Unknown);
+        meter.learn_quota(NOW.day(), 1);
+        assert_eq!(meter.take_quota(3, NOW), Quota::Within);
+        assert_eq!(meter.take_quota(3, NOW), Quota::Within);
+        assert_eq!(meter.take_quota(3, NOW), Quota::UsedUp);
+        assert_eq!(meter.take_quota(4, NOW), Quota::Within, "the operator gave more");
+        let tomorrow = Ticks::of_day(NOW.day() + 1);
+        assert_eq!(meter.take_quota(3, tomorrow), Quota::Unknown);
+    }
+
+    #[test]
+    fn what_was_not_told_yet_counts_too() {
+        let meter = meter();
+        meter.count(0, false, NOW);
+        meter.count(1, false, NOW);
+        meter.learn_quota(NOW.day(), 5);
+        assert_eq!(meter.take_quota(7, NOW), Quota::UsedUp);
+        assert_eq!(meter.take_quota(8, NOW), Quota::Within);
+    }
+}

@@ -1,0 +1,145 @@
+//! Answers of the reads, ready to be given again and again: bodies with their validators, encoded once for each
+//! encoding that readers ask for, and 304 where the reader has it already.
+
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::{Arc, OnceLock};
+
+use axum::body::Body;
+use axum::http::header::{
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH,
+    VARY,
+};
+use axum::http::{Response, StatusCode};
+use bytes::Bytes;
+
+use crate::asked::Asked;
+use crate::context::CONTEXT;
+use crate::encoding::{self, Encoding};
+
+const X_SEQUENCE_VERSION: HeaderName = HeaderName::from_static("x-sequence-version");
+/// Shorter answers gain nothing from an encoding.
+const ENCODED_FROM_BYTES: usize = 1024;
+/// Longer ones are encoded off the threads that serve.
+const ENCODED_ASIDE_FROM_BYTES: usize = 32 * 1024;
+
+/// JSON under a weak validator that moves with what it is made from.
+#[derive(Clone, Debug)]
+pub(crate) struct Ready {
+    /// Moves with every change of what is in the answer.
+    pub(crate) version: u64,
+    /// The log's position of the answer, on lists: follow the feed from here.
+    head: Option<u64>,
+    etag: HeaderValue,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    body: Bytes,
+    encoded: [OnceLock<Bytes>; 2],
+}
+
+impl Ready {
+    /// `mark` tells it apart from other answers of this version at the same address.
+    pub(crate) fn new(asked: &Asked, version: u64, mark: &str, body: Bytes) -> Self {
+        let etag = format!("W/\"{:x}-{version}{mark}\"", whose(asked));
+        let etag = HeaderValue::from_str(&etag).unwrap_or(HeaderValue::from_static("W/\"\""));
+        Self { version, head: None, etag, headers: Vec::new(), body, encoded: Default::default() }
+    }
+
+    pub(crate) fn with(mut self, headers: impl IntoIterator<Item = (HeaderName, HeaderValue)>) -> Self {
+        self.headers.extend(headers);
+        self
+    }
+
+    /// The same, told from another position of the log.
+    pub(crate) fn at(mut self, head: u64) -> Self {
+        self.head = Some(head);
+        self
+    }
+
+    pub(crate) fn is_at(&self, head: u64) -> bool {
+        self.head == Some(head)
+    }
+
+    /// What it takes to keep it, with what may be encoded of it.
+    pub(crate) fn bytes(&self) -> usize {
+        let headers: usize = self.headers.iter().map(|(_, value)| value.len() + 64).sum();
+        self.body.len() * 3 / 2 + headers + 512
+    }
+
+    pub(crate) async fn answer(self: &Arc<Self>, asked: &Asked) -> Response<Body> {
+        if is_known(&asked.headers, &self.etag) {
+            let mut same = self.response(Body::empty());
+            *same.status_mut() = StatusCode::NOT_MODIFIED;
+            return same;
+        }
+        let encoding =
+            if self.body.len() < ENCODED_FROM_BYTES { None } else { encoding::asked(&asked.headers) };
+        let Some(encoding) = encoding else {
+            return self.response(Body::from(self.body.clone()));
+        };
+        let mut response = self.response(Body::from(self.encoded(encoding).await));
+        response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(encoding.name()));
+        response
+    }
+
+    fn response(&self, body: Body) -> Response<Body> {
+        let mut response = Response::new(body);
+        let own = response.headers_mut();
+        own.reserve(16);
+        own.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        own.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+        own.insert(VARY, HeaderValue::from_static("authorization, context, accept-encoding"));
+        own.insert(ETAG, self.etag.clone());
+        for (name, value) in &self.headers {
+            own.insert(name.clone(), value.clone());
+        }
+        if let Some(head) = self.head {
+            own.insert(X_SEQUENCE_VERSION, HeaderValue::from(head));
+        }
+        response
+    }
+
+    async fn encoded(self: &Arc<Self>, encoding: Encoding) -> Bytes {
+        let place = &self.encoded[encoding as usize];
+        if let Some(bytes) = place.get() {
+            return bytes.clone();
+        }
+        if self.body.len() < ENCODED_ASIDE_FROM_BYTES {
+            return place.get_or_init(|| encoding.encode(&self.body)).clone();
+        }
+        let body = self.body.clone();
+        match tokio::task::spawn_blocking(move || encoding.encode(&body)).await {
+            Ok(bytes) => place.get_or_init(|| bytes).clone(),
+            Err(_) => place.get_or_init(|| encoding.encode(&self.body)).clone(),
+        }
+    }
+}
+
+/// One address means another answer under another token or context: the validator tells them apart.
+fn whose(asked: &Asked) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    asked.caller.tenant.hash(&mut hasher);
+    asked.headers.get(CONTEXT).map(HeaderValue::as_bytes).hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Whether the reader names this validator; weakly, as RFC 9110 has it for reads.
+fn is_known(asked: &HeaderMap, etag: &HeaderValue) -> bool {
+    let Ok(etag) = etag.to_str() else { return false };
+    let opaque = |text: &str| text.trim().trim_start_matches("W/").to_owned();
+    let lines = asked.get_all(IF_NONE_MATCH).iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).any(|one| one.trim() == "*" || opaque(one) == opaque(etag))
+}
+
+/// A JSON array of bodies that are JSON already.
+pub(crate) fn array(bodies: &[Box<str>]) -> Bytes {
+    let length = bodies.iter().map(|body| body.len() + 1).sum::<usize>() + 2;
+    let mut text = String::with_capacity(length);
+    text.push('[');
+    for (index, body) in bodies.iter().enumerate() {
+        if index > 0 {
+            text.push(',');
+        }
+        text.push_str(body);
+    }
+    text.push(']');
+    Bytes::from(text)
+}

@@ -1,0 +1,53 @@
+//! Access tokens that were verified before: a signature is checked once, everything else every time. Only good
+//! tokens are remembered, by their hash, and only so many.
+
+use std::sync::Arc;
+
+use aws_lc_rs::digest::{SHA256, digest};
+use domain::{Caller, Ticks};
+use quick_cache::sync::Cache;
+
+use crate::keys::Keys;
+
+const TOKENS_MAX: usize = 20_000;
+
+pub(crate) struct Verified(Cache<[u8; 32], Known>);
+
+#[derive(Clone)]
+pub(crate) struct Known {
+    pub(crate) caller: Arc<Caller>,
+    /// The key that signed it. A key that is forgotten takes its tokens along.
+    kid: Arc<str>,
+    /// It is not good before, nor from then on.
+    valid: (Ticks, Ticks),
+}
+
+impl Known {
+    pub(crate) fn new(caller: Caller, kid: &str, valid: (Ticks, Ticks)) -> Self {
+        Self { caller: Arc::new(caller), kid: kid.into(), valid }
+    }
+}
+
+impl Verified {
+    pub(crate) fn new() -> Self {
+        Self(Cache::new(TOKENS_MAX))
+    }
+
+    /// Whose token this is, where it was found good before and still is by its time and its key.
+    pub(crate) fn find(&self, hash: &[u8; 32], keys: &Keys, now: Ticks) -> Option<Arc<Caller>> {
+        let known = self.0.get(hash)?;
+        let is_good = known.valid.0 <= now && now < known.valid.1 && keys.verifier(&known.kid).is_some();
+        is_good.then_some(known.caller)
+    }
+
+    pub(crate) fn learn(&self, hash: [u8; 32], known: Known) {
+        self.0.insert(hash, known);
+    }
+}
+
+/// What a token is remembered by.
+pub(crate) fn hash(token: &str) -> [u8; 32] {
+    let mut bytes = [0; 32];
+    bytes.copy_from_slice(digest(&SHA256, token.as_bytes()).as_ref());
+    bytes
+}
