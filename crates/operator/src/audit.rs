@@ -131,7 +131,7 @@ pub(crate) fn read_page_size(text: &str) -> Result<usize, String> {
     size.ok_or_else(|| format!("pageSize must be a whole number from 1 to {ROWS_MAX}, not {text:?}"))
 }
 
-fn read_kind(word: &str) -> Result<AuditKind, AdminError> {
+pub(crate) fn read_kind(word: &str) -> Result<AuditKind, AdminError> {
     AuditKind::by_word(word).ok_or_else(|| {
         let words = AuditKind::ALL.map(AuditKind::word);
         AdminError::Invalid(format!("kind must be one of {}; not {word:?}", words.join(", ")))
@@ -143,7 +143,7 @@ fn write_mark(mark: AuditMark) -> String {
     format!("{}-{}", mark.at.0, mark.id)
 }
 
-fn read_mark(text: &str) -> Result<AuditMark, AdminError> {
+pub(crate) fn read_mark(text: &str) -> Result<AuditMark, AdminError> {
     let read = || {
         let (ticks, guid) = text.split_once('-')?;
         let mark = AuditMark { at: Ticks(ticks.parse().ok()?), id: Guid::parse(guid)? };

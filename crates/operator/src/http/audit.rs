@@ -14,6 +14,7 @@ use super::document::{BadQuery, Missing};
 use super::input::Asked;
 use super::paging::PageSize;
 use super::{Answered, Desk, Routes};
+use crate::admin::AdminError;
 use crate::audit::{self, AuditAsk, AuditPage};
 
 const NAME_CHARS_MAX: usize = 254;
@@ -25,7 +26,7 @@ const NAME_CHARS_MAX: usize = 254;
 struct AuditParams {
     /// Only records of this kind.
     #[param(schema_with = kinds, required = false)]
-    kind: Option<String>,
+    kind: Option<KindWord>,
     /// Only records of this user: an id, or an e-mail address.
     #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
     user: Option<WhoseName>,
@@ -41,10 +42,34 @@ struct AuditParams {
         required = false,
         pattern = "^(0|[1-9][0-9]{0,17})-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
     )]
-    before: Option<String>,
+    before: Option<EarlierMark>,
     /// How many records a page has at the most.
     #[param(value_type = u16, required = false, minimum = 1, maximum = 1000, default = 100)]
     page_size: Option<PageSize>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+struct KindWord(String);
+
+impl TryFrom<String> for KindWord {
+    type Error = AdminError;
+
+    fn try_from(word: String) -> Result<Self, AdminError> {
+        audit::read_kind(&word).map(|_| Self(word))
+    }
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+struct EarlierMark(String);
+
+impl TryFrom<String> for EarlierMark {
+    type Error = AdminError;
+
+    fn try_from(mark: String) -> Result<Self, AdminError> {
+        audit::read_mark(&mark).map(|_| Self(mark))
+    }
 }
 
 /// What somebody is called, as far as a store can be asked for it.
@@ -90,11 +115,11 @@ pub(super) fn routes() -> Routes {
 async fn list(State(desk): Desk, Asked(asked): Asked<AuditParams>) -> Answered {
     let text = |name: Option<WhoseName>| name.map(|name| name.0);
     let ask = AuditAsk {
-        kind: asked.kind,
+        kind: asked.kind.map(|kind| kind.0),
         user: text(asked.user),
         tenant: text(asked.tenant),
         client: text(asked.client),
-        before: asked.before,
+        before: asked.before.map(|mark| mark.0),
         rows_max: asked.page_size.map(|size| size.0),
     };
     Ok(Json(audit::page(&*desk.admin.store, &ask).await?).into_response())

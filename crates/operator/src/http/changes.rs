@@ -11,7 +11,7 @@ use domain::{Fault, TenantId};
 use http_body_util::BodyDataStream;
 use serde::Serialize;
 use serde_json::Value;
-use utoipa::openapi::schema::{AnyOfBuilder, Array, ObjectBuilder, SchemaType};
+use utoipa::openapi::schema::{AnyOfBuilder, Array, ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 use utoipa_axum::routes;
@@ -76,14 +76,14 @@ struct Changes;
 
 impl PartialSchema for Changes {
     fn schema() -> RefOr<Schema> {
-        let what = "An array of changes, or one. Told by its first character, not by its Content-Type: what does not \
-            begin with `[` is read line by line. Whatever is no change is counted as rejected, and the answer says why.";
+        let what = "An array of changes, or one. What does not begin with `[` is read line by line. Whatever is no \
+            change is counted as rejected, and the answer says why.";
         let change = Ref::from_schema_name("Change");
         let any = AnyOfBuilder::new()
             .description(Some(what))
             .item(Array::new(change.clone()))
             .item(change)
-            .item(ObjectBuilder::new().schema_type(SchemaType::AnyValue));
+            .item(ObjectBuilder::new().schema_type(SchemaType::from_iter([Type::Array, Type::Object])));
         Schema::AnyOf(any.build()).into()
     }
 }
@@ -159,7 +159,7 @@ pub(super) fn routes() -> Routes {
     params(
         ("tenant" = String, Path, description = "The tenant's id"),
         ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, nullable = false,
-            pattern = "^[!-~]([ -~]*[!-~])?$",
+            pattern = "^[\\t ]*[!-~]([ -~]*[!-~])?[\\t ]*$",
             description = "Makes a retry safe; remembered for a day after its last use")
     ),
     request_body(content(
@@ -193,15 +193,15 @@ async fn take(
     body: &mut Body,
 ) -> Result<Response, Refusal> {
     let Path(tenant) = tenant.map_err(|wrong| Refusal::new(wrong.status(), wrong.body_text()))?;
-    check_type(headers)?;
+    let is_json = check_type(headers)?;
     let idempotency_key = idempotency_key(headers)?;
-    let delivery = Delivery { tenant: TenantId::new(tenant), idempotency_key };
+    let delivery = Delivery { tenant: TenantId::new(tenant), idempotency_key, is_json };
     let taken = operator.door.take(&delivery, BodyDataStream::new(body), operator.counting()).await;
     taken.map(IntoResponse::into_response).map_err(|error| door_refusal(&error))
 }
 
-/// Bodies are JSON lines or a JSON array, as they are.
-fn check_type(headers: &HeaderMap) -> Result<(), Refusal> {
+/// Bodies are JSON lines or a JSON array, as they are. Returns whether this one is said to be JSON.
+fn check_type(headers: &HeaderMap) -> Result<bool, Refusal> {
     const TYPES: [&str; 5] =
         ["application/x-ndjson", "application/ndjson", "application/jsonl", "application/json", "text/plain"];
     if let Some(encoding) = headers.get(CONTENT_ENCODING)
@@ -211,11 +211,11 @@ fn check_type(headers: &HeaderMap) -> Result<(), Refusal> {
         return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
     let Some(given) = headers.get(CONTENT_TYPE) else {
-        return Ok(());
+        return Ok(false);
     };
     let essence = given.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
     if TYPES.iter().any(|known| essence.eq_ignore_ascii_case(known)) {
-        return Ok(());
+        return Ok(essence.eq_ignore_ascii_case("application/json"));
     }
     let message =
         format!("Content-Type is {essence:?}; send application/x-ndjson, or application/json for an array.");
@@ -227,7 +227,8 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
         return Ok(None);
     };
     let key = value.to_str().unwrap_or_default();
-    if key.is_empty() || key.len() > KEY_BYTES_MAX {
+    let is_printable = key.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+    if key.is_empty() || key.len() > KEY_BYTES_MAX || !is_printable {
         let message = format!("Idempotency-Key must be 1 to {KEY_BYTES_MAX} printable ASCII characters.");
         let fault = Fault::new("invalid_header", message.clone()).at("Idempotency-Key");
         return Err(Problem::new(400, message).with(fault).into());

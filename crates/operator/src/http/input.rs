@@ -181,6 +181,8 @@ fn explain(kind: &Kind, path: &str, text: &str) -> Refusal {
         at_field(400, kind.missing, named, format!("The {word} \"{named}\" is missing."))
     } else if text.starts_with("duplicate field") {
         at_field(400, kind.duplicate, named, format!("The {word} \"{named}\" came twice; send it once."))
+    } else if text.starts_with(&format!("{path} ")) {
+        at_field(400, kind.invalid, path, format!("{text}."))
     } else {
         at_field(400, kind.invalid, path, format!("{path}: {text}."))
     }
