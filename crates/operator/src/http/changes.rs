@@ -159,7 +159,7 @@ pub(super) fn routes() -> Routes {
     params(
         ("tenant" = String, Path, description = "The tenant's id"),
         ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, nullable = false,
-            pattern = "^[\\t ]*[!-~]([ -~]*[!-~])?[\\t ]*$",
+            pattern = "^[!-~]([ -~]*[!-~])?[\\t ]*$",
             description = "Makes a retry safe; remembered for a day after its last use")
     ),
     request_body(content(
