@@ -115,7 +115,11 @@ async fn list(State(desk): Desk, Asked(ask): Asked<PageAsk>) -> Answered {
     request_body = NewTenant,
     responses(
         (status = 201, description = "The tenant is there", body = Tenant,
-            headers(("Location" = String, description = "The tenant's path"))),
+            headers(("Location" = String, description = "The tenant's path")),
+            links(("erase" = (
+                operation_id = "eraseTenant",
+                parameters(("tenant" = "$response.body#/id"), ("confirm" = "$response.body#/id"))
+            )))),
         BadBody,
         Taken
     )
