@@ -135,8 +135,8 @@ async fn filled(options: &Options, database: &Database) -> Fallible<Library> {
         " HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {token}\r\nocp-apim-subscription-key: {key}\r\ncontext: {{\"clientId\":\"{COMPANY}\"}}\r\n\r\n",
         program.public
     );
-    let figures = 12;
-    let span = Duration::from_secs_f64((options.seconds as f64 / figures as f64 / ROUNDS as f64).max(0.5));
+    let figures = 12.0;
+    let span = Duration::from_secs_f64((options.seconds as f64 / figures / ROUNDS as f64).max(0.5));
     Ok(Library { program, head, span })
 }
 

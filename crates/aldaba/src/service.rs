@@ -8,6 +8,7 @@ use axum::Router;
 use axum::middleware::from_fn_with_state;
 use domain::{Clock, Random, Secret};
 use identity::Identity;
+use operator::admin::Admin;
 use operator::{Operator, OperatorToken};
 use store::Store;
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -76,7 +77,8 @@ impl Service {
             measures: self.measures.clone(),
             gauges: Gauges::register(&self.measures),
         };
-        let desk = Operator::new(self.store.clone(), random.clone(), self.token, &self.measures);
+        let admin = Admin { store: self.store.clone(), clock: clock.clone(), random: random.clone() };
+        let desk = Operator::new(admin, self.token, &self.measures);
         let gateway = Arc::new(wiring::gateway(&self.config, self.store.clone(), self.identity.clone()));
         let public = identity::router(self.identity.clone())
             .merge(gateway::router(gateway.clone()))

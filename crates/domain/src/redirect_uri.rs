@@ -1,5 +1,7 @@
 //! Which addresses may be registered to receive an authorization code.
 
+use std::net::Ipv6Addr;
+
 /// The out-of-band address that shows the code on a page.
 pub const OUT_OF_BAND: &str = "urn:ietf:wg:oauth:2.0:oob";
 const CHARS_MAX: usize = 2048;
@@ -38,7 +40,11 @@ pub fn check(uri: &str) -> Result<(), String> {
     if port.is_some_and(|port| !is_port(port)) {
         return Err("has a port that is not a number from 1 to 65535".into());
     }
-    if let Some(odd) = host.chars().find(|c| !c.is_ascii_alphanumeric() && !"-._[]:".contains(*c)) {
+    if let Some(address) = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        if address.parse::<Ipv6Addr>().is_err() {
+            return Err("has a host in brackets that is no IPv6 address".into());
+        }
+    } else if let Some(odd) = host.chars().find(|c| !c.is_ascii_alphanumeric() && !"-._".contains(*c)) {
         return Err(format!("has a host with {odd:?} in it"));
     }
     match scheme {
@@ -63,6 +69,8 @@ mod tests {
         for uri in [
             "https://app.example/callback",
             "https://app.example:8443/cb?x=1",
+            "https://[2001:db8::7]/cb",
+            "https://[2001:db8::7]:8443/cb",
             "http://localhost:8765/callback",
             "urn:ietf:wg:oauth:2.0:oob",
             "http://oob/done",
@@ -91,6 +99,9 @@ mod tests {
             "https://app.example;script-src/",
             "https://app.example,other/",
             "https://app'example/",
+            "https://[0]/",
+            "https://app[1]/",
+            "https://app:example:80/",
             "https://app.example/a b",
             "custom://app",
             "HTTPS://app.example/",

@@ -65,10 +65,21 @@ pub struct NewClient {
 /// What is to be changed of a client; what is not given stays.
 #[derive(Clone, Debug, Default)]
 pub struct ClientChange {
+    pub name: Option<String>,
+    pub redirect_uris: Option<Vec<String>>,
     pub pkce: Option<Pkce>,
     pub consent: Option<Consent>,
     pub callback_id_token: Option<bool>,
     pub post_logout_uris: Option<Vec<String>>,
+    pub standing: Option<Standing>,
+}
+
+/// What took another's place, in plain; shown once.
+#[derive(Clone, Debug)]
+pub struct Replacement {
+    pub secret: Secret,
+    /// Until when what it replaces stays valid.
+    pub old_until: Ticks,
 }
 
 /// A pair of keys, in plain; shown once.
@@ -118,9 +129,14 @@ impl Admin {
         found(self.store.set_tenant_standing(id, standing).await?, || format!("tenant \"{id}\""))
     }
 
+    /// Erases a tenant: gone for everybody at once, while its rows are left to the housekeeping.
+    pub async fn begin_erasing_tenant(&self, id: &TenantId) -> Result<()> {
+        found(self.store.erase_tenant(id).await?, || format!("tenant \"{id}\""))
+    }
+
     /// Erases a tenant and waits until the last of its rows is gone.
     pub async fn erase_tenant(&self, id: &TenantId) -> Result<usize> {
-        found(self.store.erase_tenant(id).await?, || format!("tenant \"{id}\""))?;
+        self.begin_erasing_tenant(id).await?;
         let mut rows = 0;
         loop {
             match self.store.purge(PURGE_ROWS).await? {
@@ -162,6 +178,16 @@ impl Admin {
         user.ok_or_else(|| AdminError::Missing(format!("user \"{email}\"")))
     }
 
+    /// The user of this id or e-mail address. A name that no user can have is a name that nobody has.
+    pub async fn user_named(&self, name: &str) -> Result<User> {
+        let user = if name.contains('@') {
+            self.store.find_user_by_email(&name.to_lowercase()).await?
+        } else {
+            self.store.find_user(&UserId::new(name)).await?
+        };
+        user.ok_or_else(|| AdminError::Missing(format!("user \"{name}\"")))
+    }
+
     pub async fn set_user_standing(&self, email: &str, standing: Standing) -> Result<()> {
         let user = self.user(email).await?;
         found(self.store.set_user_standing(&user.id, standing).await?, || format!("user \"{email}\""))
@@ -200,7 +226,7 @@ impl Admin {
         found(gone, || format!("membership of \"{email}\" in \"{tenant}\""))
     }
 
-    async fn tenant(&self, id: &TenantId) -> Result<Tenant> {
+    pub async fn tenant(&self, id: &TenantId) -> Result<Tenant> {
         let tenant = self.store.find_tenant(id).await?;
         tenant.ok_or_else(|| AdminError::Missing(format!("tenant \"{id}\"")))
     }
@@ -271,6 +297,14 @@ impl Admin {
     /// Changes what is given of how a client signs users in.
     pub async fn set_client(&self, id: &str, change: ClientChange) -> Result<Client> {
         let mut client = self.client(id).await?;
+        if let Some(name) = change.name {
+            client.name = checked_name(&name)?;
+        }
+        if let Some(uris) = change.redirect_uris {
+            uris.iter().try_for_each(|uri| check_redirect(uri))?;
+            client.redirect_uris = uris;
+        }
+        client.standing = change.standing.unwrap_or(client.standing);
         client.pkce = change.pkce.unwrap_or(client.pkce);
         client.consent = change.consent.unwrap_or(client.consent);
         client.callback_id_token = change.callback_id_token.unwrap_or(client.callback_id_token);
@@ -282,11 +316,11 @@ impl Admin {
     }
 
     /// A new secret; the old one stays valid for `overlap`.
-    pub async fn rotate_client_secret(&self, id: &str, overlap: Duration) -> Result<Secret> {
-        let secret = self.secret();
-        let new = ClientSecret { secret: secret.clone(), old_until: self.now() + overlap };
+    pub async fn rotate_client_secret(&self, id: &str, overlap: Duration) -> Result<Replacement> {
+        let (secret, old_until) = (self.secret(), self.now() + overlap);
+        let new = ClientSecret { secret: secret.clone(), old_until };
         found(self.store.set_client_secret(&ClientId::new(id), &new).await?, || format!("client \"{id}\""))?;
-        Ok(secret)
+        Ok(Replacement { secret, old_until })
     }
 
     pub async fn add_subscription(&self, name: &str, products: Products) -> Result<(Subscription, Keys)> {
@@ -307,18 +341,23 @@ impl Admin {
         Ok((subscription, keys))
     }
 
+    pub async fn subscription(&self, id: &str) -> Result<Subscription> {
+        let all = self.store.subscriptions().await?;
+        let one = all.into_iter().find(|one| one.id.as_str() == id);
+        one.ok_or_else(|| AdminError::Missing(format!("subscription \"{id}\"")))
+    }
+
     pub async fn set_subscription_standing(&self, id: &str, standing: Standing) -> Result<()> {
         let changed = self.store.set_subscription_standing(&SubscriptionId::new(id), standing).await?;
         found(changed, || format!("subscription \"{id}\""))
     }
 
     /// A new key in a slot; the old one stays valid for `overlap`.
-    pub async fn rotate_key(&self, id: &str, slot: KeySlot, overlap: Duration) -> Result<Secret> {
-        let key = self.key();
-        let until = self.now() + overlap;
-        let rotated = self.store.rotate_key(&SubscriptionId::new(id), slot, &key, until).await?;
+    pub async fn rotate_key(&self, id: &str, slot: KeySlot, overlap: Duration) -> Result<Replacement> {
+        let (secret, old_until) = (self.key(), self.now() + overlap);
+        let rotated = self.store.rotate_key(&SubscriptionId::new(id), slot, &secret, old_until).await?;
         found(rotated, || format!("subscription \"{id}\""))?;
-        Ok(key)
+        Ok(Replacement { secret, old_until })
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use domain::{ClientId, Guid, TenantId, Ticks, UserId};
 use serde::Serialize;
 use store::{AuditKind, AuditMark, AuditQuery, AuditRecord, Store};
+use utoipa::ToSchema;
 
 use crate::admin::AdminError;
 
@@ -25,16 +26,25 @@ pub struct AuditAsk {
 }
 
 /// A record as it is shown.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = AuditRecord)]
 pub struct Shown {
+    #[schema(format = "uuid")]
     pub id: String,
+    #[schema(format = DateTime)]
     pub at: String,
+    #[schema(schema_with = crate::http::audit_kinds)]
     pub kind: &'static str,
+    #[schema(required = true)]
     pub user: Option<String>,
+    #[schema(required = true)]
     pub email: Option<String>,
+    #[schema(required = true)]
     pub tenant: Option<String>,
+    #[schema(required = true)]
     pub client: Option<String>,
+    #[schema(required = true)]
     pub grant: Option<String>,
     pub address: String,
     pub request_id: String,
@@ -42,9 +52,11 @@ pub struct Shown {
 }
 
 /// Records, newest first, and where to go on.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct AuditPage {
     pub records: Vec<Shown>,
+    /// Ask with `before` for what is older; null at the end.
+    #[schema(required = true)]
     pub next: Option<String>,
 }
 
@@ -119,7 +131,7 @@ pub(crate) fn read_page_size(text: &str) -> Result<usize, String> {
     size.ok_or_else(|| format!("pageSize must be a whole number from 1 to {ROWS_MAX}, not {text:?}"))
 }
 
-fn read_kind(word: &str) -> Result<AuditKind, AdminError> {
+pub(crate) fn read_kind(word: &str) -> Result<AuditKind, AdminError> {
     AuditKind::by_word(word).ok_or_else(|| {
         let words = AuditKind::ALL.map(AuditKind::word);
         AdminError::Invalid(format!("kind must be one of {}; not {word:?}", words.join(", ")))
@@ -131,10 +143,11 @@ fn write_mark(mark: AuditMark) -> String {
     format!("{}-{}", mark.at.0, mark.id)
 }
 
-fn read_mark(text: &str) -> Result<AuditMark, AdminError> {
+pub(crate) fn read_mark(text: &str) -> Result<AuditMark, AdminError> {
     let read = || {
         let (ticks, guid) = text.split_once('-')?;
-        Some(AuditMark { at: Ticks(ticks.parse().ok()?), id: Guid::parse(guid)? })
+        let mark = AuditMark { at: Ticks(ticks.parse().ok()?), id: Guid::parse(guid)? };
+        (write_mark(mark) == text && mark.at.0 >= 0).then_some(mark)
     };
     read().ok_or_else(|| AdminError::Invalid("before must be the next of an earlier page".into()))
 }

@@ -5,7 +5,7 @@ use domain::redirect_uri;
 use crate::admin::{AdminError, Result};
 
 const NAME_CHARS_MAX: usize = 200;
-const EMAIL_BYTES_MAX: usize = 254;
+const EMAIL_CHARS_MAX: usize = 254;
 const ID_CHARS_MAX: usize = 100;
 
 pub(crate) fn check_redirect(uri: &str) -> Result<()> {
@@ -41,22 +41,25 @@ pub(crate) fn checked_name(name: &str) -> Result<String> {
 
 pub(crate) fn checked_id(what: &str, id: &str) -> Result<String> {
     let fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    if id.is_empty() || id.len() > ID_CHARS_MAX || !id.bytes().all(fine) {
-        let message =
-            format!("a {what} has 1 to {ID_CHARS_MAX} letters, digits, hyphens, dots or underscores");
+    // An id stands in paths, where "." and ".." have a meaning of their own.
+    let begins_well = id.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+    if !begins_well || id.len() > ID_CHARS_MAX || !id.bytes().all(fine) {
+        let message = format!(
+            "a {what} has 1 to {ID_CHARS_MAX} letters, digits, hyphens, dots or underscores, and begins with a letter or digit"
+        );
         return Err(AdminError::Invalid(message));
     }
     Ok(id.to_owned())
 }
 
 pub(crate) fn checked_email(email: &str) -> Result<String> {
-    let email = email.trim().to_lowercase();
+    let email = email.trim();
     let shaped = email.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
-    if !shaped || email.len() > EMAIL_BYTES_MAX || email.chars().any(|c| c.is_whitespace() || c.is_control())
-    {
+    let is_long = email.chars().count() > EMAIL_CHARS_MAX;
+    if !shaped || is_long || email.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return Err(AdminError::Invalid(format!("{email:?} is not an e-mail address")));
     }
-    Ok(email)
+    Ok(email.to_lowercase())
 }
 
 pub(crate) fn checked_lang(lang: &str) -> Result<String> {

@@ -8,5 +8,5 @@ pub mod door;
 mod http;
 mod token;
 
-pub use http::{Operator, router};
+pub use http::{Operator, openapi, router};
 pub use token::OperatorToken;

@@ -36,7 +36,7 @@ pub(crate) async fn run(command: Changes, sources: &Sources, output: Output) -> 
     } else {
         let (_, opened) = opened(sources).await?;
         let door = Door::new(opened.store.clone(), Arc::new(SystemRandom));
-        let delivery = Delivery { tenant: TenantId::new(tenant), idempotency_key };
+        let delivery = Delivery { tenant: TenantId::new(tenant), idempotency_key, is_json: false };
         let said = bar.clone();
         let progress = move |tally: &Tally| said.set_message(counts(tally.accepted, tally.rejected));
         let taken = door.take(&delivery, Box::pin(body), progress).await.map_err(failure)?;

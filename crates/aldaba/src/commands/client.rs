@@ -119,12 +119,13 @@ pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> O
                 consent: consent.map(consent_of),
                 callback_id_token,
                 post_logout_uris: replacing(post_logout_uris),
+                ..ClientChange::default()
             };
             let client = shown(admin.set_client(&id, change).await?, None);
             output.result(&client, || client.settings());
         }
         Client::Rotate { id, overlap: text } => {
-            let secret = admin.rotate_client_secret(&id, overlap(&text)?).await?;
+            let secret = admin.rotate_client_secret(&id, overlap(&text)?).await?.secret;
             output.say(&format!("The old secret stays valid for {text}."));
             let data = json!({"client_id": id, "client_secret": secret.reveal()});
             output.result(&data, || secret.reveal().to_owned());

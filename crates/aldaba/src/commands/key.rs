@@ -63,7 +63,7 @@ pub(crate) async fn run(command: Key, sources: &Sources, output: Output) -> Outc
                 Slot::Primary => KeySlot::Primary,
                 Slot::Secondary => KeySlot::Secondary,
             };
-            let key = admin.rotate_key(&id, slot, overlap(&text)?).await?;
+            let key = admin.rotate_key(&id, slot, overlap(&text)?).await?.secret;
             output.say(&format!("The old key stays valid for {text}."));
             output.result(&json!({"key": key.reveal()}), || key.reveal().to_owned());
         }

@@ -151,7 +151,8 @@ async fn load_sample(
             let lines =
                 sample::changes(plan).map(|line| Ok::<_, std::convert::Infallible>((line + "\n").into()));
             let key = Some("sample data".to_owned());
-            let delivery = Delivery { tenant: TenantId::new(tenant.clone()), idempotency_key: key };
+            let delivery =
+                Delivery { tenant: TenantId::new(tenant.clone()), idempotency_key: key, is_json: false };
             let taken = Box::pin(door.take(&delivery, futures_util::stream::iter(lines), |_| {})).await;
             let answer = taken.map_err(|error| Failure::Failed(error.to_string()))?;
             if let Some(error) = answer.tally.errors.first() {

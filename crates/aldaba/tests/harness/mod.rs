@@ -9,6 +9,7 @@ mod errands;
 mod keyring;
 mod lines;
 mod office;
+mod operator;
 mod postgres;
 mod program;
 mod raw;
@@ -32,6 +33,7 @@ pub(crate) use office::{
     App, Ask, CALLBACK, ISSUER, Office, PASSWORD, SCOPE, Tokens, claims, new_app, new_user, oauth_error,
     opened,
 };
+pub(crate) use operator::OperatorApi;
 pub(crate) use postgres::Database;
 pub(crate) use program::{Done, Program};
 pub(crate) use raw::Raw;

@@ -37,6 +37,31 @@ fn an_array_does_the_same_as_lines() {
 }
 
 #[test]
+fn what_is_said_to_be_json_begins_an_array_or_an_object() {
+    let door = shared().new_tenant();
+    let as_type =
+        |body: &str, media: &str| door.call().header("content-type", media).body(body.to_owned()).send();
+    for body in ["nonsense", "7", "\"text\"", "null", "\u{0}", "\n x"] {
+        let refused = as_type(body, "application/json");
+        assert!(
+            refused.problem(400).contains("begins neither an array nor an object"),
+            "{body:?}: {refused:?}"
+        );
+        assert_eq!(refused.problem_code(), "not_changes");
+        assert_eq!(
+            Answer::of(&as_type(body, "application/x-ndjson")).counts(),
+            (0, 1),
+            "a line like any other"
+        );
+    }
+    let lines = ndjson(&[bank("1", "a"), bank("2", "b")]);
+    for body in [lines.as_str(), "[]", "{}", "", "\u{feff}\n[]"] {
+        assert_eq!(as_type(body, "application/json").status, 200, "{body:?}");
+    }
+    assert_eq!(door.head(), 2);
+}
+
+#[test]
 fn an_empty_body_tells_the_head() {
     let door = shared().new_tenant();
     assert_eq!(door.head(), 0);

@@ -20,6 +20,7 @@ mod identity;
 mod memory;
 mod nodes;
 mod operations;
+mod operator_api;
 mod sample;
 mod shutdown;
 mod tls;

@@ -28,6 +28,10 @@ impl BodyFault {
             Self::Split(SplitFault::AfterArray) => {
                 DoorError::NotChanges("there is text after the end of the JSON array".into(), tally)
             }
+            Self::Split(SplitFault::NotJson) => DoorError::NotChanges(
+                "it is sent as application/json and begins neither an array nor an object".into(),
+                tally,
+            ),
             Self::Split(SplitFault::EmptyItem(number)) => DoorError::NotChanges(
                 format!(
                     "the JSON array is broken before item {number}: one comma between two items, none after the last"
@@ -71,7 +75,12 @@ struct Reader {
 }
 
 impl Intake {
-    pub(super) fn new(process: ProcessId, key: Option<String>, before: Option<Progress>) -> Self {
+    pub(super) fn new(
+        process: ProcessId,
+        key: Option<String>,
+        before: Option<Progress>,
+        is_json: bool,
+    ) -> Self {
         let resumed_after = before.as_ref().map_or(0, |before| before.line);
         let reader = Reader {
             process,
@@ -86,7 +95,7 @@ impl Intake {
             made_ids: MadeIds::default(),
             other_body: false,
         };
-        Self { splitter: Splitter::new(), reader }
+        Self { splitter: Splitter::new(is_json), reader }
     }
 
     pub(super) fn start_tally(&self) -> Tally {

@@ -46,6 +46,8 @@ impl std::fmt::Debug for Door {
 pub struct Delivery {
     pub tenant: TenantId,
     pub idempotency_key: Option<String>,
+    /// Whether the body is said to be JSON: then it must begin an array or an object.
+    pub is_json: bool,
 }
 
 /// Why a request could not be taken to its end. What the tally counts as accepted stays.
@@ -92,7 +94,7 @@ impl Door {
         }
         .map_err(|error| DoorError::Store(error, nothing()))?;
         let process = before.as_ref().map_or_else(|| self.random.guid(), |before| before.process);
-        let mut intake = Intake::new(process, delivery.idempotency_key.clone(), before);
+        let mut intake = Intake::new(process, delivery.idempotency_key.clone(), before, delivery.is_json);
         let (store, tenant) = (self.store.clone(), delivery.tenant.clone());
         let mut writing = Writing::new(store, tenant, process, intake.start_tally(), progress);
         let mut body = pin!(body);

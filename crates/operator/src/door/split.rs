@@ -20,6 +20,8 @@ pub(super) enum Item<'a> {
 pub(super) enum SplitFault {
     AfterArray,
     EmptyItem(u64),
+    /// It is said to be JSON, and begins neither an array nor an object.
+    NotJson,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,11 +55,13 @@ pub(super) struct Splitter {
     too_long: bool,
     number: u64,
     bom_bytes: usize,
+    is_json: bool,
 }
 
 impl Splitter {
-    pub(super) fn new() -> Self {
-        Self { form: Form::Unknown, held: Vec::new(), too_long: false, number: 0, bom_bytes: 0 }
+    /// `is_json` where the sender says that the body is JSON, and not lines of it.
+    pub(super) fn new(is_json: bool) -> Self {
+        Self { form: Form::Unknown, held: Vec::new(), too_long: false, number: 0, bom_bytes: 0, is_json }
     }
 
     /// Takes some bytes; `take` gets every item that ends in them.
@@ -74,6 +78,9 @@ impl Splitter {
                 } else if *first == b'\n' {
                     self.number += 1;
                 } else if !first.is_ascii_whitespace() {
+                    if self.is_json && !matches!(first, b'[' | b'{') {
+                        return Err(SplitFault::NotJson);
+                    }
                     self.form = if *first == b'[' { self.array() } else { Form::Lines };
                     break;
                 }

@@ -4,7 +4,7 @@ use super::*;
 
 /// The items of a body that arrives in pieces of `size` bytes.
 fn split(body: &[u8], size: usize) -> (Vec<String>, Option<SplitFault>) {
-    let mut splitter = Splitter::new();
+    let mut splitter = Splitter::new(false);
     let mut items = Vec::new();
     let mut take = |item: Item<'_>| {
         items.push(match item {

@@ -1,0 +1,79 @@
+//! The operator's API, as who administers over HTTP calls it.
+
+use hyper::Method;
+use serde_json::Value;
+
+use super::{Call, Reply, Serve};
+
+pub(crate) struct OperatorApi<'a>(pub(crate) &'a Serve);
+
+impl OperatorApi<'_> {
+    /// A call with the token, to a path below `/operator/v1`.
+    pub(crate) fn call(&self, method: Method, path: &str) -> Call {
+        let token = format!("Bearer {}", self.0.site.token());
+        Call::new(method, &format!("{}/operator/v1{path}", self.0.operator_url))
+            .header("authorization", &token)
+    }
+
+    #[track_caller]
+    pub(crate) fn get(&self, path: &str) -> Reply {
+        self.call(Method::GET, path).send()
+    }
+
+    #[track_caller]
+    pub(crate) fn put(&self, path: &str) -> Reply {
+        self.call(Method::PUT, path).send()
+    }
+
+    #[track_caller]
+    pub(crate) fn delete(&self, path: &str) -> Reply {
+        self.call(Method::DELETE, path).send()
+    }
+
+    #[track_caller]
+    pub(crate) fn post(&self, path: &str, body: &Value) -> Reply {
+        self.send(Method::POST, path, body)
+    }
+
+    #[track_caller]
+    pub(crate) fn patch(&self, path: &str, body: &Value) -> Reply {
+        self.send(Method::PATCH, path, body)
+    }
+
+    #[track_caller]
+    fn send(&self, method: Method, path: &str, body: &Value) -> Reply {
+        self.call(method, path).header("content-type", "application/json").body(body.to_string()).send()
+    }
+
+    /// What a good POST made.
+    #[track_caller]
+    pub(crate) fn made(&self, path: &str, body: &Value) -> Value {
+        let reply = self.post(path, body);
+        assert_eq!(reply.status, 201, "{reply:?}");
+        reply.json()
+    }
+
+    /// Everything of a list, in pages of this size; the list is the member of this name.
+    #[track_caller]
+    pub(crate) fn walk(&self, path: &str, list: &str, page_size: usize) -> Vec<Value> {
+        let (mut all, mut after) = (Vec::new(), String::new());
+        loop {
+            let reply = self.get(&format!("{path}?pageSize={page_size}{after}"));
+            assert_eq!(reply.status, 200, "{reply:?}");
+            let page = reply.json();
+            let some = page[list].as_array().unwrap();
+            assert!(some.len() <= page_size, "{page}");
+            all.extend(some.iter().cloned());
+            let Some(next) = page["next"].as_str() else { return all };
+            after = format!("&after={next}");
+        }
+    }
+}
+
+impl Reply {
+    /// The field that the first of the problem's errors names.
+    #[track_caller]
+    pub(crate) fn problem_field(&self) -> String {
+        self.json()["errors"][0]["field"].as_str().unwrap_or_else(|| panic!("{self:?}")).to_owned()
+    }
+}

@@ -1,0 +1,119 @@
+//! Subscriptions and their keys over HTTP.
+
+use serde_json::{Value, json};
+
+use crate::harness::{OperatorApi, desk, is_guid, members, room, within_seconds};
+
+const COMPANIES: &str = "/accounting/api/companies";
+const PAYROLL: &str = "/payroll/api/companies";
+
+fn status(key: &str, path: &str) -> u16 {
+    room().get(path).header("ocp-apim-subscription-key", key).send().status
+}
+
+fn opens(key: &str) -> bool {
+    status(key, COMPANIES) == 200
+}
+
+#[track_caller]
+fn new_subscription(products: &[&str]) -> (String, String, String) {
+    let made = OperatorApi(desk()).made("/subscriptions", &json!({"name": "Panel", "products": products}));
+    let text = |value: &Value| value.as_str().unwrap().to_owned();
+    (text(&made["subscription"]["id"]), text(&made["primaryKey"]), text(&made["secondaryKey"]))
+}
+
+#[test]
+fn keys_made_over_http_open_their_products() {
+    let api = OperatorApi(desk());
+    let reply = api.post("/subscriptions", &json!({"name": "Panel", "products": ["payroll", "payroll"]}));
+    assert_eq!((reply.status, reply.header("cache-control")), (201, "no-store"));
+    let made = reply.json();
+    assert_eq!(members(&made), ["primaryKey", "secondaryKey", "subscription"]);
+    let one = &made["subscription"];
+    let id = one["id"].as_str().unwrap();
+    assert!(is_guid(id));
+    assert_eq!(reply.header("location"), format!("/operator/v1/subscriptions/{id}"));
+    assert_eq!(members(one), ["createdAt", "id", "name", "products", "standing"]);
+    assert_eq!([&one["name"], &one["standing"]], ["Panel", "active"]);
+    assert_eq!(one["products"], json!(["payroll"]));
+    for key in ["primaryKey", "secondaryKey"].map(|member| made[member].as_str().unwrap()) {
+        assert_eq!((status(key, PAYROLL), status(key, COMPANIES)), (200, 401));
+        assert!(!desk().running.stderr().contains(key));
+    }
+    let shown = api.get(&format!("/subscriptions/{id}"));
+    assert_eq!(&shown.json(), one, "the keys are shown once");
+    assert!(api.walk("/subscriptions", "subscriptions", 3).contains(one));
+}
+
+#[test]
+fn a_suspended_subscription_is_refused_and_a_resumed_one_let_in() {
+    let (id, primary, secondary) = new_subscription(&["accounting"]);
+    let api = OperatorApi(desk());
+    assert!(opens(&primary) && opens(&secondary), "both are known by now");
+    let path = format!("/subscriptions/{id}");
+    assert_eq!(api.patch(&path, &json!({"standing": "suspended"})).json()["standing"], "suspended");
+    within_seconds(3, "the keys to be refused", || !opens(&primary) && !opens(&secondary));
+    assert_eq!(
+        api.patch(&path, &json!({})).json()["standing"],
+        "suspended",
+        "nothing asked, nothing changed"
+    );
+    assert_eq!(api.patch(&path, &json!({"standing": "active"})).json()["standing"], "active");
+    within_seconds(3, "the keys to be let in", || opens(&primary) && opens(&secondary));
+}
+
+#[test]
+fn a_replaced_key_works_during_the_overlap_and_not_after() {
+    let (id, primary, secondary) = new_subscription(&["accounting", "payroll"]);
+    let api = OperatorApi(desk());
+    let replace = |slot: &str, body: &Value| {
+        let reply = api.post(&format!("/subscriptions/{id}/keys/{slot}"), body);
+        assert_eq!((reply.status, reply.header("cache-control")), (200, "no-store"), "{reply:?}");
+        let made = reply.json();
+        assert_eq!(members(&made), ["key", "oldValidUntil", "slot"]);
+        assert_eq!(made["slot"], slot);
+        made["key"].as_str().unwrap().to_owned()
+    };
+    let second = replace("primary", &json!({"overlap": "1h"}));
+    assert!(opens(&second) && opens(&primary) && opens(&secondary), "all three, at once");
+    let third = replace("primary", &json!({"overlap": "0s"}));
+    assert!(opens(&third));
+    within_seconds(3, "the old key to be refused", || !opens(&second));
+    let other = replace("secondary", &json!({"overlap": "1s"}));
+    assert!(opens(&other));
+    within_seconds(4, "the overlap to end", || !opens(&secondary));
+    assert!(opens(&third) && opens(&other));
+    let bare = api.call(hyper::Method::POST, &format!("/subscriptions/{id}/keys/secondary")).send();
+    assert_eq!(bare.status, 200);
+    assert!(opens(&other), "a day is the usual overlap");
+}
+
+#[test]
+fn what_is_wrong_or_not_there_is_told() {
+    let api = OperatorApi(desk());
+    for (field, body, words) in [
+        ("products", json!({"name": "P", "products": []}), "must have 1 to 3"),
+        (
+            "products[0]",
+            json!({"name": "P", "products": ["banking"]}),
+            "expected one of `accounting`, `payroll`, `invoicing`",
+        ),
+        ("products", json!({"name": "P", "products": "payroll"}), "expected a sequence"),
+        ("name", json!({"name": "", "products": ["payroll"]}), "1 to 200 characters"),
+    ] {
+        let refused = api.post("/subscriptions", &body);
+        assert!(refused.problem(400).contains(words), "{refused:?}");
+        assert_eq!(refused.problem_field(), field);
+    }
+    let (id, ..) = new_subscription(&["payroll"]);
+    let tertiary = api.post(&format!("/subscriptions/{id}/keys/tertiary"), &json!({}));
+    assert_eq!(
+        tertiary.problem(404),
+        "There is no key \"tertiary\"; a subscription has primary and secondary."
+    );
+    let disabled = api.patch(&format!("/subscriptions/{id}"), &json!({"standing": "disabled"}));
+    assert!(disabled.problem(400).contains("expected `active` or `suspended`"), "{disabled:?}");
+    api.get("/subscriptions/nobody").problem(404);
+    api.patch("/subscriptions/nobody", &json!({"standing": "active"})).problem(404);
+    api.post("/subscriptions/nobody/keys/primary", &json!({})).problem(404);
+}

@@ -1,0 +1,252 @@
+//! The words of the API as types: each is checked when it is read, and tells the document what it takes.
+
+use std::time::Duration;
+
+use domain::redirect_uri::OUT_OF_BAND;
+use serde::{Deserialize, Serialize};
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::{RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::checks::{check_redirect, checked_email, checked_id, checked_logout_uris, checked_name};
+
+type Checked = Result<(), String>;
+
+/// A text that is checked as it is read. The pattern in the document says what the check does.
+macro_rules! checked_texts {
+    ($($(#[doc = $doc:literal])* $name:ident { $min:literal to $max:literal, pattern: $pattern:expr, example: $example:literal, check: $check:expr })*) => {$(
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug, Deserialize)]
+        #[serde(try_from = "String")]
+        pub(super) struct $name(pub(super) String);
+
+        impl TryFrom<String> for $name {
+            type Error = String;
+
+            fn try_from(text: String) -> Result<Self, String> {
+                let check: fn(&str) -> Checked = $check;
+                check(&text)?;
+                Ok(Self(text))
+            }
+        }
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                let described = concat!($($doc),*).trim();
+                let pattern: Option<String> = $pattern;
+                ObjectBuilder::new()
+                    .schema_type(SchemaType::new(Type::String))
+                    .description(Some(described))
+                    .min_length(Some($min))
+                    .max_length(Some($max))
+                    .pattern(pattern)
+                    .examples([$example])
+                    .build()
+                    .into()
+            }
+        }
+
+        impl ToSchema for $name {}
+    )*};
+}
+
+pub(super) const ID_PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9._-]*$";
+const NAME_PATTERN: &str = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$";
+const EMAIL_PATTERN: &str = r"^[^@\s\x00-\x1f\x7f-\x9f]+@[^\s\x00-\x1f\x7f-\x9f]+$";
+const PORT: &str = "(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})";
+/// A name, or an IPv6 address in full: shortened ones are taken too, but would make a long pattern.
+const HOST: &str = r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f]{1,4}(:[0-9A-Fa-f]{1,4}){7}\])";
+const REST: &str = r"([/?][!$-)+-;=?-\[\]-_a-~]*)?";
+
+fn address_pattern() -> String {
+    format!("(https://{HOST}(:{PORT})?|http://localhost:{PORT}|http://oob){REST}")
+}
+
+checked_texts! {
+    /// An id that you choose: letters, digits, hyphens, dots and underscores; it begins with a letter or digit.
+    ChosenId {
+        1 to 100,
+        pattern: Some(ID_PATTERN.into()),
+        example: "asesoria-penalver",
+        check: |text| checked_id("id", text).map(drop).map_err(|why| why.to_string())
+    }
+    /// A name for people, without control characters; spaces around it are cut off.
+    Name {
+        1 to 200,
+        pattern: Some(NAME_PATTERN.into()),
+        example: "Asesoría Peñalver",
+        check: |text| checked_name(text).map(drop).map_err(|why| why.to_string())
+    }
+    /// An e-mail address. Kept in lower case; each user has one of their own.
+    Email {
+        3 to 254,
+        pattern: Some(EMAIL_PATTERN.into()),
+        example: "lucia@example.com",
+        check: check_email
+    }
+    /// A password: 8 to 256 characters.
+    Password {
+        8 to 256,
+        pattern: None,
+        example: "una contraseña larga",
+        check: |text| in_chars(text, 8, 256)
+    }
+    /// An address that a user may be sent back to with a code: https, `http://localhost:<port>`, or an
+    /// out-of-band address. It is compared character by character.
+    RedirectUri {
+        1 to 2048,
+        pattern: Some(format!("^({}|{})$", OUT_OF_BAND.replace('.', r"\."), address_pattern())),
+        example: "https://app.example/callback",
+        check: |text| check_redirect(text).map_err(|why| why.to_string())
+    }
+    /// An address that a user may be sent to after sign-out: https, or `http://localhost:<port>`.
+    LogoutUri {
+        1 to 2048,
+        pattern: Some(format!("^{}$", address_pattern())),
+        example: "https://app.example/bye",
+        check: |text| checked_logout_uris(vec![text.to_owned()]).map(drop).map_err(|why| why.to_string())
+    }
+}
+
+fn check_email(text: &str) -> Checked {
+    if text.trim() != text {
+        return Err(format!("{text:?} has spaces around it; send it without"));
+    }
+    checked_email(text).map(drop).map_err(|why| why.to_string())
+}
+
+fn in_chars(text: &str, min: usize, max: usize) -> Checked {
+    let count = text.chars().count();
+    if (min..=max).contains(&count) {
+        return Ok(());
+    }
+    Err(format!("it has {count} characters and must have {min} to {max}"))
+}
+
+/// A list with bounds.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "Vec<T>", bound = "T: Deserialize<'de>")]
+pub(super) struct Few<T, const MIN: usize, const MAX: usize>(pub(super) Vec<T>);
+
+impl<T, const MIN: usize, const MAX: usize> TryFrom<Vec<T>> for Few<T, MIN, MAX> {
+    type Error = String;
+
+    fn try_from(list: Vec<T>) -> Result<Self, String> {
+        if (MIN..=MAX).contains(&list.len()) {
+            return Ok(Self(list));
+        }
+        Err(format!("it has {} items and must have {MIN} to {MAX}", list.len()))
+    }
+}
+
+impl<T: PartialSchema, const MIN: usize, const MAX: usize> PartialSchema for Few<T, MIN, MAX> {
+    fn schema() -> RefOr<Schema> {
+        ArrayBuilder::new().items(T::schema()).min_items(Some(MIN)).max_items(Some(MAX)).build().into()
+    }
+}
+
+impl<T: ToSchema, const MIN: usize, const MAX: usize> ToSchema for Few<T, MIN, MAX> {}
+
+/// How long something old stays valid beside the new: digits and a unit, as in `24h`. A day by default.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Overlap(pub(super) Duration);
+
+/// Units: the letter, its seconds, and how many digits may stand before it.
+const OVERLAP_UNITS: [(char, u64, usize); 4] = [('s', 1, 7), ('m', 60, 5), ('h', 3600, 4), ('d', 86_400, 3)];
+
+impl Default for Overlap {
+    fn default() -> Self {
+        Self(Duration::from_secs(86_400))
+    }
+}
+
+impl TryFrom<String> for Overlap {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let read = || {
+            let (_, seconds, digits_max) =
+                OVERLAP_UNITS.into_iter().find(|(unit, ..)| text.ends_with(*unit))?;
+            let digits = &text[..text.len() - 1];
+            let fine = digits.len() <= digits_max && digits.bytes().all(|byte| byte.is_ascii_digit());
+            let count: u64 = digits.parse().ok().filter(|_| fine)?;
+            Some(Self(Duration::from_secs(count * seconds)))
+        };
+        read().ok_or_else(|| {
+            format!("{text:?} is no duration as in 24h or 0s: up to 9999999s, 99999m, 9999h or 999d")
+        })
+    }
+}
+
+impl PartialSchema for Overlap {
+    fn schema() -> RefOr<Schema> {
+        let units: Vec<String> =
+            OVERLAP_UNITS.iter().map(|(unit, _, digits)| format!("[0-9]{{1,{digits}}}{unit}")).collect();
+        ObjectBuilder::new()
+            .schema_type(SchemaType::new(Type::String))
+            .description(Some(
+                "How long what is replaced stays valid beside the new: digits and a unit (s, m, h, d). 0s ends it at once.",
+            ))
+            .pattern(Some(format!("^({})$", units.join("|"))))
+            .default(Some("24h".into()))
+            .examples(["24h"])
+            .build()
+            .into()
+    }
+}
+
+impl ToSchema for Overlap {}
+
+/// Whether something may be used.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Standing {
+    Active,
+    Disabled,
+}
+
+impl From<store::Standing> for Standing {
+    fn from(standing: store::Standing) -> Self {
+        match standing {
+            store::Standing::Active => Self::Active,
+            store::Standing::Disabled => Self::Disabled,
+        }
+    }
+}
+
+impl From<Standing> for store::Standing {
+    fn from(standing: Standing) -> Self {
+        match standing {
+            Standing::Active => Self::Active,
+            Standing::Disabled => Self::Disabled,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_overlap_is_digits_and_a_unit() {
+        for (text, seconds) in [("0s", 0), ("24h", 86_400), ("007m", 420), ("999d", 86_313_600)] {
+            assert_eq!(
+                Overlap::try_from(text.to_owned()).map(|read| read.0.as_secs()),
+                Ok(seconds),
+                "{text}"
+            );
+        }
+        for text in ["", "h", "24", "24 h", "-1h", "+1h", "1w", "1000d", "1ms", "1h ", "ñ", "1ñ"] {
+            assert!(Overlap::try_from(text.to_owned()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_list_has_its_bounds() {
+        let read = |json: &str| serde_json::from_str::<Few<Name, 1, 2>>(json);
+        assert!(read(r#"["a"]"#).is_ok() && read(r#"["a","b"]"#).is_ok());
+        assert!(read("[]").unwrap_err().to_string().contains("must have 1 to 2"));
+        assert!(read(r#"["a","b","c"]"#).is_err() && read(r#"[" "]"#).is_err());
+    }
+}
