@@ -15,6 +15,7 @@ use web::request_id::{Outermost, outermost};
 use web::{Bounds, Listener, Measures, Stopper, problem, tls};
 
 use crate::config::Config;
+use crate::documents::{self, Document};
 use crate::exit::Failure;
 use crate::health::{self, Gauges, Health};
 use crate::housekeeping;
@@ -80,6 +81,7 @@ impl Service {
         let gateway = wiring::gateway(&self.config, self.store.clone(), self.identity.clone());
         let public = identity::router(self.identity.clone())
             .merge(gateway::router(Arc::new(gateway)))
+            .merge(documents::router(Document::public(&self.config)))
             .merge(health::probes(health.clone()));
         let operators =
             operator::router(desk).merge(health::probes(health.clone())).merge(health::metrics(health));

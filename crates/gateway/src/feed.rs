@@ -19,8 +19,8 @@ use crate::context::Context;
 use crate::query::Query;
 use crate::{Gateway, refusal, reply};
 
-const PAGE_SIZE_DEFAULT: u64 = 100;
-const PAGE_SIZE_MAX: u64 = 1000;
+pub(crate) const PAGE_SIZE_DEFAULT: u64 = 100;
+pub(crate) const PAGE_SIZE_MAX: u64 = 1000;
 
 /// One change, as a reader gets it.
 #[derive(Serialize)]

@@ -26,7 +26,7 @@ const KEY_QUERY: &str = "subscription-key";
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Need {
     product: Product,
-    scope: Scope,
+    pub(crate) scope: Scope,
 }
 
 impl Need {

@@ -7,6 +7,7 @@ mod feed;
 mod gate;
 mod keys;
 mod limit;
+mod openapi;
 mod paging;
 mod payroll;
 mod query;
@@ -23,6 +24,7 @@ use store::{Store, StoreError};
 
 use keys::KnownKeys;
 use limit::Limiter;
+pub use openapi::openapi;
 pub use routes::router;
 
 /// Who tells whether an access token is good. The identity provider does, through the wiring.
