@@ -49,8 +49,8 @@ pub(super) fn all(components: ComponentsBuilder) -> ComponentsBuilder {
             text("What is wrong with the token; absent where the key is.", "Bearer error=\"invalid_token\""),
         ),
     ];
-    let always = always.into_iter().map(|(name, schema)| (name, required(schema)));
-    let sometimes = sometimes.into_iter().map(|(name, schema)| (name, Header::new(schema)));
+    let always = always.into_iter().map(|(name, schema)| (name, header(schema, true)));
+    let sometimes = sometimes.into_iter().map(|(name, schema)| (name, header(schema, false)));
     always.chain(sometimes).fold(components, |components, (name, header)| components.header(name, header))
 }
 
@@ -65,10 +65,13 @@ pub(super) fn put(response: ResponseBuilder, names: &[&'static str]) -> Response
     })
 }
 
-fn required(schema: ObjectBuilder) -> Header {
+/// What its schema says of it is said of the header.
+fn header(schema: ObjectBuilder, is_required: bool) -> Header {
+    let mut schema = schema.build();
+    let header = HeaderBuilder::new().description(schema.description.take());
     // The library has no word for it, and writes out what it does not know.
-    let is_required = Extensions::from_iter([("required", true)]);
-    HeaderBuilder::new().schema(Some(schema)).extensions(Some(is_required)).build()
+    let required = is_required.then(|| Extensions::from_iter([("required", true)]));
+    header.schema(Some(schema)).extensions(required).build()
 }
 
 fn pagination() -> ObjectBuilder {

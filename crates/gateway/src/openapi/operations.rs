@@ -47,23 +47,17 @@ fn words(endpoint: Endpoint) -> (String, String, String) {
         Endpoint::List(resource) => (
             format!("list{}", resource.plural()),
             format!("A page of {}", people_say(resource.plural())),
-            match resource.owner() {
-                Owner::Company => "In the order in which they were made; the company stands in `context`.",
-                Owner::Tenant => {
-                    "Those of the tenant that the user chose, in the order in which they were made."
-                }
-            }
-            .to_owned(),
+            with_context(resource, "In the order in which they were made."),
         ),
         Endpoint::One(resource) => (
             format!("get{}", resource.singular()),
             format!("One of the {}", people_say(resource.plural())),
-            "By its `correlationId`, as lists, feeds and notifications tell it.".to_owned(),
+            with_context(resource, "By its `correlationId`, as lists, feeds and notifications tell it."),
         ),
         Endpoint::Feed(resource) => (
             format!("list{}Changes", resource.singular()),
             format!("What happened to {}", people_say(resource.plural())),
-            feed(&[resource]),
+            with_context(resource, &feed(&[resource])),
         ),
         Endpoint::PayrollCompanies => (
             "listPayrollCompanies".to_owned(),
@@ -74,6 +68,16 @@ fn words(endpoint: Endpoint) -> (String, String, String) {
             "listInvoicingChanges".to_owned(),
             "What happened to the invoicing entities".to_owned(),
             feed(&Resource::invoicing().collect::<Vec<_>>()),
+        ),
+    }
+}
+
+fn with_context(resource: Resource, about: &str) -> String {
+    match resource.owner() {
+        Owner::Company => format!("{about} The company stands in `context`."),
+        Owner::Tenant => format!(
+            "{about} The header `context` is not needed; where it is sent, it must be `none` or name a company that is \
+             there, and beside a `correlationId` that same company."
         ),
     }
 }

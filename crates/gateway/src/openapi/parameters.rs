@@ -13,11 +13,7 @@ use super::shape::{formatted, integer, object, text};
 use crate::endpoint::Endpoint;
 use crate::{context, feed, paging};
 
-const CONTEXT_REQUIRED: &str = "Which company the call is about: a JSON object with its `correlationId`.";
-const CONTEXT_OPTIONAL: &str =
-    "Not needed here; where it is sent, it must be `none` or name a company that is there.";
-const CONTEXT_OWN: &str =
-    "Not needed here; where it is sent, it must be `none` or name the company of the path.";
+const CONTEXT: &str = "Which company the call is about: a JSON object with its `correlationId`.";
 const FILTER: &str = "Which companies, in a subset of OData: fields `companyCode`, `companyName`, \
     `identifierNumber`, `lastUpdate`; `eq ne gt ge lt le`, `and or not`, parentheses, `contains(field,'text')`, \
     `startswith`, `endswith`. Numbers bare, text in single quotes (`''` stands for one), dates bare or quoted, \
@@ -28,9 +24,9 @@ const ORDER_BY: &str = "A comma-separated list of fields, each with `asc` or `de
 /// The parameters of an address, in the order in which a reader needs them.
 pub(super) fn of(endpoint: Endpoint) -> Vec<Parameter> {
     let mut all = match endpoint {
-        Endpoint::List(resource) => vec![context(resource, CONTEXT_OPTIONAL), page_number(), page_size()],
-        Endpoint::One(resource) => vec![path_id(resource), context(resource, CONTEXT_OWN)],
-        Endpoint::Feed(resource) => vec![context(resource, CONTEXT_OPTIONAL), after(), feed_size()],
+        Endpoint::List(resource) => [context(resource), vec![page_number(), page_size()]].concat(),
+        Endpoint::One(resource) => [vec![path_id(resource)], context(resource)].concat(),
+        Endpoint::Feed(resource) => [context(resource), vec![after(), feed_size()]].concat(),
         Endpoint::PayrollCompanies => vec![filter(), order_by(), page_number(), page_size()],
         Endpoint::InvoicingFeed => vec![after(), feed_size()],
     };
@@ -51,19 +47,23 @@ fn path_id(resource: Resource) -> Parameter {
         .build()
 }
 
-fn context(resource: Resource, where_optional: &str) -> Parameter {
-    let is_required = resource.owner() == Owner::Company;
+/// Needed for what belongs to a company. Where it is not needed it is not sent, so it is told of in words
+/// alone: pages that are made from the document would fill it in.
+fn context(resource: Resource) -> Vec<Parameter> {
+    if resource.owner() == Owner::Tenant {
+        return Vec::new();
+    }
     let id = correlation_id("The company's `correlationId`.", COMPANY);
     let schema = object("One member, and no other.", [("clientId", id)])
         .additional_properties(Some(AdditionalProperties::FreeForm(false)));
     let content = ContentBuilder::new().schema(Some(schema)).example(Some(json!({"clientId": COMPANY})));
-    ParameterBuilder::new()
+    let header = ParameterBuilder::new()
         .name(context::CONTEXT)
         .parameter_in(ParameterIn::Header)
-        .description(Some(if is_required { CONTEXT_REQUIRED } else { where_optional }))
-        .required(if is_required { Required::True } else { Required::False })
-        .content("application/json", content.build())
-        .build()
+        .description(Some(CONTEXT))
+        .required(Required::True)
+        .content("application/json", content.build());
+    vec![header.build()]
 }
 
 fn query(name: &str, about: &str, schema: ObjectBuilder) -> Parameter {
@@ -106,7 +106,7 @@ fn order_by() -> Parameter {
 }
 
 fn if_none_match() -> Parameter {
-    let schema = text("One or more, or `*`.", "W/\"8f3a-1192-1-25\"");
+    let schema = text("One or more, or `*`.", "W/\"8f3a-1192-1-25\"").examples(["W/\"8f3a-1192-1-25\"", "*"]);
     let about = "Validators that the reader has: where one still holds, the answer is 304 without a body.";
     parameter("If-None-Match", ParameterIn::Header, about, schema).required(Required::False).build()
 }
