@@ -4,6 +4,7 @@ example requests find their records."""
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -152,6 +153,13 @@ def run(name, url, arguments, headers, operations_min, statuses_min):
     return f"{name}: {len(seen)} operations, {total.total()} calls"
 
 
+def turned_away(dev):
+    """How many calls of the APIs were answered with 401, as the service itself has counted."""
+    measures = requests.get(dev["operator_url"] + "/metrics", timeout=SECONDS_MAX).text
+    counted = re.findall(r'side="public".*route="/(?!auth/).*status="401"} (\d+)', measures)
+    return sum(map(int, counted))
+
+
 dev = world()["dev"]
 # Nobody else among the clients reads this tenant.
 user = next(user for user in dev["users"] if user["tenants"] == [dev["tenants"][-1]["id"]])
@@ -170,6 +178,8 @@ read = [item for path, item in document["paths"].items() if not path.startswith(
 operations = sum(len(item) for item in read)
 check("a document that tells of the APIs", operations > 100, operations)
 told = [
-    run("public", url, apis, public, operations, {"200", "304", "400", "401", "404", "405"}),
+    run("public", url, apis, public, operations, {"200", "304", "400", "404", "405"}),
 ]
+# Schemathesis takes the credentials away by itself, behind the hook that counts.
+check("calls without key or token were tried, and refused", turned_away(dev) > operations, turned_away(dev))
 done(f"{schemathesis.__version__}, {'; '.join(told)}")
