@@ -1,6 +1,7 @@
 //! The OpenAPI documents: put together from what the rooms tell of themselves, printed by `aldaba openapi`,
 //! served beside the APIs, and browsable.
 
+mod kept;
 mod page;
 mod served;
 

@@ -1,11 +1,12 @@
 //! The page over a document: Swagger UI from the program itself, under a policy that lets nothing else in.
 //! The names of its files change with their contents, so a browser may keep them for ever.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use look::asset;
+
+use super::kept::{FOR_EVER, Kept};
 
 const TEMPLATE: &str = include_str!("page.html");
 const START: &str = include_str!("start.js");
@@ -14,11 +15,9 @@ const START: &str = include_str!("start.js");
 pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-#[derive(Debug)]
 pub(super) struct File {
     pub(super) name: String,
-    pub(super) content_type: &'static str,
-    pub(super) body: Bytes,
+    pub(super) kept: Kept,
 }
 
 /// What the page is made from.
@@ -51,7 +50,8 @@ impl Files {
 
 impl File {
     fn new(stem: &str, extension: &str, content_type: &'static str, body: Bytes) -> Self {
-        Self { name: format!("{stem}.{}.{extension}", mark(&body)), content_type, body }
+        let kept = Kept::new(content_type, FOR_EVER, body);
+        Self { name: format!("{stem}.{}.{extension}", kept.mark), kept }
     }
 }
 
@@ -76,13 +76,6 @@ pub(super) fn html(title: &str, address: &str) -> String {
     parts.into_iter().fold(TEMPLATE.to_owned(), |page, (place, value)| page.replace(place, value))
 }
 
-/// Tells contents apart; guards nothing.
-pub(super) fn mark(bytes: &[u8]) -> String {
-    let mut hasher = DefaultHasher::new();
-    bytes.hash(&mut hasher);
-    format!("{:016x}", hasher.finish())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,7 +83,7 @@ mod tests {
     #[test]
     fn swagger_ui_is_in_the_program() {
         for file in [&FILES.styles, &FILES.bundle, &FILES.start, &FILES.icon] {
-            assert!(file.body.len() > 100, "{}", file.name);
+            assert!(file.kept.plain.len() > 100, "{}", file.name);
             assert_eq!(FILES.find(&file.name).map(|found| &found.name), Some(&file.name));
         }
         assert!(FILES.find("swagger-ui.js").is_none());

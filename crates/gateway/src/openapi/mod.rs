@@ -54,6 +54,7 @@ pub fn openapi(base_url: &str, auth_url: &str) -> OpenApi {
     let components = records::schemas(components);
     let components = errors::schemas(components);
     let components = headers::all(components);
+    let components = parameters::shared(components);
     let components = responses::shared(components);
     OpenApiBuilder::new()
         .info(info)

@@ -34,8 +34,8 @@ fn operation(endpoint: Endpoint, asked: Asked) -> Operation {
                 .description(Some(about))
         }
     };
-    operation
-        .parameters(Some(parameters::of(endpoint)))
+    parameters::of(endpoint)
+        .fold(operation, OperationBuilder::parameter_ref)
         .responses(responses::of(endpoint, asked))
         .securities(Some(security::requirements(endpoint.area())))
         .build()

@@ -5,7 +5,7 @@ use domain::catalogue::Owner;
 use serde_json::json;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
 use utoipa::openapi::schema::AdditionalProperties;
-use utoipa::openapi::{ContentBuilder, ObjectBuilder, Required};
+use utoipa::openapi::{ComponentsBuilder, ContentBuilder, ObjectBuilder, Ref, Required};
 
 use super::examples::{self, COMPANY};
 use super::records::correlation_id;
@@ -21,17 +21,46 @@ const FILTER: &str = "Which companies, in a subset of OData: fields `companyCode
 const ORDER_BY: &str = "A comma-separated list of fields, each with `asc` or `desc` behind it or neither. Companies \
     that are equal come by their code.";
 
+/// The parameters that stand once, by the names under which addresses refer to them.
+pub(super) fn shared(components: ComponentsBuilder) -> ComponentsBuilder {
+    let all = [
+        ("company", path_id(Resource::companies())),
+        ("record", path_id(Resource::accounts())),
+        ("context", context()),
+        ("pageNumber", page_number()),
+        ("pageSize", sized(paging::PAGE_SIZE_DEFAULT, paging::PAGE_SIZE_MAX)),
+        ("feedSize", sized(feed::PAGE_SIZE_DEFAULT, feed::PAGE_SIZE_MAX)),
+        ("after", after()),
+        ("filter", filter()),
+        ("orderBy", order_by()),
+        ("ifNoneMatch", if_none_match()),
+    ];
+    all.into_iter().fold(components, |components, (name, parameter)| components.parameter(name, parameter))
+}
+
 /// The parameters of an address, in the order in which a reader needs them.
-pub(super) fn of(endpoint: Endpoint) -> Vec<Parameter> {
-    let mut all = match endpoint {
-        Endpoint::List(resource) => [context(resource), vec![page_number(), page_size()]].concat(),
-        Endpoint::One(resource) => [vec![path_id(resource)], context(resource)].concat(),
-        Endpoint::Feed(resource) => [context(resource), vec![after(), feed_size()]].concat(),
-        Endpoint::PayrollCompanies => vec![filter(), order_by(), page_number(), page_size()],
-        Endpoint::InvoicingFeed => vec![after(), feed_size()],
+pub(super) fn of(endpoint: Endpoint) -> impl Iterator<Item = Ref> {
+    let own: &[&str] = match endpoint {
+        Endpoint::List(_) => &["pageNumber", "pageSize"],
+        Endpoint::One(resource) if resource == Resource::companies() => &["company"],
+        Endpoint::One(_) => &["record"],
+        Endpoint::Feed(_) | Endpoint::InvoicingFeed => &["after", "feedSize"],
+        Endpoint::PayrollCompanies => &["filter", "orderBy", "pageNumber", "pageSize"],
     };
-    all.push(if_none_match());
-    all
+    // Where the context is not needed it is not sent, so it is told of in words alone: pages that are made
+    // from the document would fill it in.
+    let context = needs_context(endpoint).then_some("context");
+    let names = own.iter().copied().chain(context).chain(["ifNoneMatch"]);
+    names.map(|name| Ref::new(format!("#/components/parameters/{name}")))
+}
+
+fn needs_context(endpoint: Endpoint) -> bool {
+    match endpoint {
+        Endpoint::List(resource) | Endpoint::One(resource) | Endpoint::Feed(resource) => {
+            resource.owner() == Owner::Company
+        }
+        Endpoint::PayrollCompanies | Endpoint::InvoicingFeed => false,
+    }
 }
 
 fn parameter(name: &str, place: ParameterIn, about: &str, schema: ObjectBuilder) -> ParameterBuilder {
@@ -47,23 +76,18 @@ fn path_id(resource: Resource) -> Parameter {
         .build()
 }
 
-/// Needed for what belongs to a company. Where it is not needed it is not sent, so it is told of in words
-/// alone: pages that are made from the document would fill it in.
-fn context(resource: Resource) -> Vec<Parameter> {
-    if resource.owner() == Owner::Tenant {
-        return Vec::new();
-    }
+fn context() -> Parameter {
     let id = correlation_id("The company's `correlationId`.", COMPANY);
     let schema = object("One member, and no other.", [("clientId", id)])
         .additional_properties(Some(AdditionalProperties::FreeForm(false)));
     let content = ContentBuilder::new().schema(Some(schema)).example(Some(json!({"clientId": COMPANY})));
-    let header = ParameterBuilder::new()
+    ParameterBuilder::new()
         .name(context::CONTEXT)
         .parameter_in(ParameterIn::Header)
         .description(Some(CONTEXT))
         .required(Required::True)
-        .content("application/json", content.build());
-    vec![header.build()]
+        .content("application/json", content.build())
+        .build()
 }
 
 fn query(name: &str, about: &str, schema: ObjectBuilder) -> Parameter {
@@ -74,14 +98,6 @@ fn page_number() -> Parameter {
     let most = signed(paging::PAGE_NUMBER_MAX);
     let schema = integer("Counted from 1.", 1, most, 1).default(Some(1.into()));
     query("pageNumber", "Which page; past the end it is empty.", schema)
-}
-
-fn page_size() -> Parameter {
-    sized(paging::PAGE_SIZE_DEFAULT, paging::PAGE_SIZE_MAX)
-}
-
-fn feed_size() -> Parameter {
-    sized(feed::PAGE_SIZE_DEFAULT, feed::PAGE_SIZE_MAX)
 }
 
 fn sized(default: u64, most: u64) -> Parameter {
