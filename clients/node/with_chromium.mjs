@@ -8,10 +8,15 @@ import { chromium } from 'playwright-core';
 
 import { Callbacks } from './callbacks.mjs';
 import { check, done, version, world } from './stage.mjs';
+import { swagger } from './swagger.mjs';
 import { tour } from './tour.mjs';
 
 const SIZES = { desk: { width: 1280, height: 900 }, phone: { width: 390, height: 844 } };
 const LOCALES = { es: 'es-ES', en: 'en-GB' };
+// A page that says what went wrong has the status to match, which the console mentions.
+const STATUS = /^Failed to load resource: the server responded with a status of 4/;
+// Advice on the forms of Swagger UI, which are not ours.
+const ADVICE = /^\[DOM\] (Password field|Input elements)/;
 const LOCAL = new Set(['127.0.0.1', 'localhost']);
 const FLAGS = [
   '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
@@ -33,6 +38,36 @@ function ways() {
   return all;
 }
 
+/** What must not happen while a context is open, as it happens. `fine` is what its console may say. */
+function watched(context, fine = STATUS) {
+  context.setDefaultTimeout(20_000);
+  const troubles = [];
+  context.on('request', (request) => {
+    const { protocol, hostname } = new URL(request.url());
+    if (protocol !== 'data:' && !LOCAL.has(hostname)) troubles.push(`asked elsewhere: ${request.url()}`);
+  });
+  context.on('console', (message) => {
+    if (!fine.test(message.text())) troubles.push(`console: ${message.text()}`);
+  });
+  context.on('weberror', (error) => troubles.push(`script: ${error.error()}`));
+  return troubles;
+}
+
+/** The page over the APIs' document. */
+async function document(browser) {
+  const context = await browser.newContext({ locale: LOCALES.en, viewport: SIZES.desk, reducedMotion: 'reduce' });
+  const troubles = watched(context, new RegExp(`${STATUS.source}|${ADVICE.source}`));
+  try {
+    await swagger(() => context.newPage());
+  } catch (error) {
+    await context.pages()[0]?.screenshot({ path: `${world.screenshots}/FAILED-api-document.png` }).catch(() => {});
+    error.message = `the APIs' document: ${error.message}; ${troubles.join('; ')}`;
+    throw error;
+  }
+  check('nothing unusual over the document', troubles.length === 0, troubles);
+  await context.close();
+}
+
 async function walk(browser, callbacks, users, way) {
   const name = `${way.lang}-${way.theme}-${way.size}`;
   const context = await browser.newContext({
@@ -45,18 +80,7 @@ async function walk(browser, callbacks, users, way) {
     bypassCSP: way.kind === 'axe',
     reducedMotion: 'reduce',
   });
-  context.setDefaultTimeout(20_000);
-  const troubles = [];
-  context.on('request', (request) => {
-    if (!LOCAL.has(new URL(request.url()).hostname)) troubles.push(`asked elsewhere: ${request.url()}`);
-  });
-  context.on('console', (message) => {
-    // A page that says what went wrong has the status to match, which the console mentions.
-    if (!/^Failed to load resource: the server responded with a status of 4/.test(message.text())) {
-      troubles.push(`console: ${message.text()}`);
-    }
-  });
-  context.on('weberror', (error) => troubles.push(`script: ${error.error()}`));
+  const troubles = watched(context);
   const page = await context.newPage();
   let count = 0;
   const show = async (title) => {
@@ -113,6 +137,7 @@ const waiting = ways();
 const number = waiting.length;
 let pages = 0;
 try {
+  await document(browser);
   await Promise.all(world.site.users.browsers.map(async (users) => {
     for (let way = waiting.shift(); way; way = waiting.shift()) {
       const seen = await walk(browser, callbacks, users, way);

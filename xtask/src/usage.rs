@@ -7,9 +7,9 @@ cargo xtask <command>
   test [--fast]      everything that must pass before a change is taken: formatting, clippy, tidy, and all
                      tests, with a throwaway PostgreSQL beside them, then `clients`. --fast leaves clippy and
                      the clients out.
-  clients            other people's clients in Python, Node and Rust, and Debian's Chromium through every page;
-                     what they need is installed below target/ (root on Debian: Chromium too). Screenshots go
-                     to target/screenshots.
+  clients            other people's clients in Python, Node and Rust, Debian's Chromium through every page, and
+                     Schemathesis over the APIs' own document; what they need is installed below target/ (root on
+                     Debian: Chromium too). Screenshots go to target/screenshots.
   tidy               the rules of the house that no compiler keeps: direction of dependencies, sizes, words.
   bench NAME [--store sqlite|postgres] [--seconds N] [--json]
                      measure the release program; without --store, on both stores.

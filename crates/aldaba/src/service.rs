@@ -16,6 +16,7 @@ use web::request_id::{Outermost, outermost};
 use web::{Bounds, Listener, Measures, Stopper, problem, tls};
 
 use crate::config::Config;
+use crate::documents::{self, Document};
 use crate::exit::Failure;
 use crate::health::{self, Gauges, Health};
 use crate::housekeeping;
@@ -82,9 +83,12 @@ impl Service {
         let gateway = Arc::new(wiring::gateway(&self.config, self.store.clone(), self.identity.clone()));
         let public = identity::router(self.identity.clone())
             .merge(gateway::router(gateway.clone()))
+            .merge(documents::router(Document::public(&self.config)))
             .merge(health::probes(health.clone()));
-        let operators =
-            operator::router(desk).merge(health::probes(health.clone())).merge(health::metrics(health));
+        let operators = operator::router(desk)
+            .merge(documents::router(Document::operator()))
+            .merge(health::probes(health.clone()))
+            .merge(health::metrics(health));
         let side = |side| Outermost::new(side, &*random, &self.measures);
         let server = &self.config.server;
         let is_https = [&server.base_url, &server.auth_url].iter().any(|url| url.starts_with("https://"));

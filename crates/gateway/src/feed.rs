@@ -17,8 +17,8 @@ use crate::reads::Answer;
 use crate::ready::Ready;
 use crate::{Gateway, refusal};
 
-const PAGE_SIZE_DEFAULT: u64 = 100;
-const PAGE_SIZE_MAX: u64 = 1000;
+pub(crate) const PAGE_SIZE_DEFAULT: u64 = 100;
+pub(crate) const PAGE_SIZE_MAX: u64 = 1000;
 
 /// One change, as a reader gets it.
 #[derive(Serialize)]

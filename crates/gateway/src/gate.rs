@@ -28,13 +28,13 @@ const KEY_QUERY: &str = "subscription-key";
 
 /// What an area asks of who calls it.
 #[derive(Clone, Copy, Debug)]
-struct Need {
+pub(crate) struct Need {
     product: Product,
-    scope: Scope,
+    pub(crate) scope: Scope,
 }
 
 impl Need {
-    fn of(area: Area) -> Self {
+    pub(crate) fn of(area: Area) -> Self {
         let (product, scope) = match area {
             Area::Accounting | Area::Import => (Product::Accounting, Scope::Accounting),
             Area::Core => (Product::Accounting, Scope::Core),

@@ -10,6 +10,7 @@ mod kept;
 mod keys;
 mod limit;
 mod meter;
+mod openapi;
 mod paging;
 mod payroll;
 mod query;
@@ -28,6 +29,7 @@ use store::{Store, StoreError};
 use kept::Kept;
 use keys::KnownKeys;
 use limit::Limiter;
+pub use openapi::openapi;
 pub use routes::router;
 
 /// Who tells whether an access token is good. The identity provider does, through the wiring.

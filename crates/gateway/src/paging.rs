@@ -5,10 +5,10 @@ use web::Refusal;
 
 use crate::query::Query;
 
-const PAGE_SIZE_DEFAULT: u64 = 25;
-const PAGE_SIZE_MAX: u64 = 1000;
+pub(crate) const PAGE_SIZE_DEFAULT: u64 = 25;
+pub(crate) const PAGE_SIZE_MAX: u64 = 1000;
 /// Offsets stay within what the store counts in.
-const PAGE_NUMBER_MAX: u64 = 1_000_000_000_000;
+pub(crate) const PAGE_NUMBER_MAX: u64 = 1_000_000_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Paging {

@@ -43,7 +43,7 @@ impl Kit {
 fn python(places: &Places) -> Result<PathBuf, String> {
     let (pins, folder) = (places.sources.join("python/requirements.txt"), places.kept.join("venv"));
     let program = folder.join("bin/python");
-    let wanted = Stamp::new(&folder, &[version("python3", "Python 3")?, text(&pins)?]);
+    let wanted = Stamp::new(&folder, &[version("python3", "Python 3.11 or newer")?, text(&pins)?]);
     if !wanted.is_there() {
         println!("installing Python's libraries into {}", folder.display());
         wanted.clear()?;

@@ -26,7 +26,7 @@ struct Client {
     seconds_max: u64,
 }
 
-const CLIENTS: [Client; 6] = [
+const CLIENTS: [Client; 7] = [
     Client { name: "Authlib", by: By::Python, source: "with_authlib.py", seconds_max: 90 },
     Client {
         name: "requests-oauthlib",
@@ -38,6 +38,8 @@ const CLIENTS: [Client; 6] = [
     Client { name: "oauth4webapi", by: By::Node, source: "with_oauth4webapi.mjs", seconds_max: 90 },
     Client { name: "openidconnect", by: By::Itself, source: "", seconds_max: 90 },
     Client { name: "Chromium", by: By::Node, source: "with_chromium.mjs", seconds_max: 300 },
+    // Last: it does whatever a document allows, and others would find what it leaves behind.
+    Client { name: "Schemathesis", by: By::Python, source: "with_schemathesis.py", seconds_max: 180 },
 ];
 
 /// Runs all of them, also after one has failed: a change that breaks one often breaks others, and how they

@@ -61,6 +61,9 @@ pub(crate) enum Command {
     /// The store: schema, backup, restore
     #[command(subcommand)]
     Store(StoreCommand),
+    /// Prints the OpenAPI document of the public APIs
+    #[command(name = "openapi")]
+    OpenApi(OpenApi),
     /// Prints a completion script for a shell
     Completions {
         /// The shell
@@ -98,6 +101,16 @@ pub(crate) struct Serve {
     /// Where everything is kept: sqlite:PATH or postgres://…
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct OpenApi {
+    /// The operator's API instead of the public ones
+    #[arg(long)]
+    pub(crate) operator: bool,
+    /// Writes it into this file [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -6,6 +6,7 @@ pub(crate) mod check;
 pub(crate) mod client;
 pub(crate) mod init;
 pub(crate) mod key;
+pub(crate) mod openapi;
 mod remote;
 pub(crate) mod signing_keys;
 pub(crate) mod store;

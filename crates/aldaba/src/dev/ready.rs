@@ -87,6 +87,7 @@ impl Ready {
         let mut text = String::from("Aldaba is ready.\n\n");
         for (name, value) in [
             ("APIs", &self.base_url),
+            ("their document", &format!("{}/docs/", self.base_url)),
             ("identity provider", &self.auth_url),
             ("operator", &self.operator_url),
             ("operator token", &self.operator_token),
@@ -142,19 +143,29 @@ impl Ready {
 
     /// The variables that the README's commands use, for a shell.
     fn exports(&self) -> String {
-        let tenant = self.tenants.first().map_or("", |tenant| tenant.id.as_str());
+        let tenant = self.tenants.first();
+        let company = tenant.and_then(|tenant| tenant.companies.first()).map_or("", |id| &**id);
         let variables = [
-            ("AUTH", self.auth_url.as_str()),
+            ("BASE", self.base_url.as_str()),
+            ("KEY", &self.subscription.primary_key),
+            ("COMPANY", company),
+            ("AUTH", &self.auth_url),
             ("CLIENT", &self.client.client_id),
             ("SECRET", &self.client.client_secret),
             ("OPERATOR", &self.operator_url),
             ("TOKEN", &self.operator_token),
-            ("TENANT", tenant),
+            ("TENANT", tenant.map_or("", |tenant| tenant.id.as_str())),
         ];
         let lines: Vec<String> =
-            variables.iter().map(|(name, value)| format!("    export {name}={value}")).collect();
+            variables.iter().map(|(name, value)| format!("    export {name}={}", quoted(value))).collect();
         lines.join("\n")
     }
+}
+
+/// A value for a shell. Ids may be any text, and nothing in them may be taken for a command.
+fn quoted(text: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/".contains(&byte);
+    if text.bytes().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
 }
 
 /// A value for a query; slashes and colons need no sign of their own there.
@@ -168,4 +179,15 @@ fn encoded(text: &str) -> String {
         }
     }
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_takes_any_value_as_it_is() {
+        assert_eq!(quoted("http://127.0.0.1:8080"), "http://127.0.0.1:8080");
+        assert_eq!(quoted("$(id) it's"), r"'$(id) it'\''s'");
+    }
 }

@@ -226,9 +226,11 @@ fn people_get_a_page_instead_of_a_line() {
         let line = page.lines().find_map(|line| line.trim().strip_prefix(&format!("export {name}=")));
         line.unwrap_or_else(|| panic!("{name} is not in {page}"))
     };
-    for name in ["SECRET", "TOKEN", "TENANT"] {
+    for name in ["KEY", "SECRET", "TOKEN", "TENANT"] {
         assert!(!exported(name).is_empty());
     }
+    assert_eq!(exported("COMPANY"), "", "there is none");
+    assert!(page.contains(&format!("{}/docs/\n", exported("BASE"))), "{page}");
     assert_eq!(Call::get(&format!("{}/livez", exported("OPERATOR"))).send().status, 200);
     let link = page.lines().map(str::trim).find(|line| line.contains("/connect/authorize?")).unwrap();
     assert!(link.starts_with(exported("AUTH")) && link.contains(exported("CLIENT")), "{link}");

@@ -19,6 +19,7 @@ mod idempotency;
 mod identity;
 mod memory;
 mod nodes;
+mod openapi;
 mod operations;
 mod operator_api;
 mod sample;

@@ -1,0 +1,160 @@
+//! What a read can answer. Refusals are alike everywhere, so they stand once; the answer to HEAD is the same
+//! without a body.
+
+use domain::Resource;
+use serde_json::{Value, json};
+use utoipa::openapi::response::{Response, ResponseBuilder, ResponsesBuilder};
+use utoipa::openapi::schema::ArrayBuilder;
+use utoipa::openapi::{ComponentsBuilder, ContentBuilder, Ref, RefOr, Schema};
+
+use super::shape::schema_ref;
+use super::{examples, headers, records};
+use crate::endpoint::Endpoint;
+
+const JSON: &str = "application/json";
+
+/// How an answer is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Asked {
+    Get,
+    Head,
+}
+
+/// A refusal: its status, its name in the document, what it means, an example of its message with the fault
+/// in it, and its headers.
+struct Refused {
+    status: u16,
+    name: &'static str,
+    about: &'static str,
+    message: &'static str,
+    fault: Option<(&'static str, &'static str)>,
+    headers: &'static [&'static str],
+}
+
+const GONE: u16 = 410;
+
+static REFUSED: [Refused; 7] = [
+    Refused {
+        status: 400,
+        name: "BadRequest",
+        about: "A parameter or the header `context` cannot be taken; `errors` names it.",
+        message: "pageSize must be a whole number from 1 to 1000.",
+        fault: Some(("invalid_parameter", "pageSize")),
+        headers: &["X-Request-Id", "RateLimit"],
+    },
+    Refused {
+        status: 401,
+        name: "Unauthorized",
+        about: "The subscription key or the access token is missing or not good. The key is looked at first.",
+        message: "Access denied due to invalid access token. It may have expired or have been revoked.",
+        fault: None,
+        headers: &["X-Request-Id", "WWW-Authenticate"],
+    },
+    Refused {
+        status: 403,
+        name: "Forbidden",
+        about: "The access token lacks the scope of this area.",
+        message: "insufficient_scope: the access token lacks the scope SVC.ES.NEWPOL.ACC.API.",
+        fault: None,
+        headers: &["X-Request-Id", "WWW-Authenticate"],
+    },
+    Refused {
+        status: 404,
+        name: "NotFound",
+        about: "There is no such company or record, or it is another tenant's: the answer is the same.",
+        message: "There is no such company.",
+        fault: None,
+        headers: &["X-Request-Id", "RateLimit"],
+    },
+    Refused {
+        status: GONE,
+        name: "Gone",
+        about: "The changes after this number are no longer kept; the message says where the feed begins.",
+        message: "The changes after this number are no longer kept; the feed begins after 1192. Read the list, \
+                  then follow the feed from its X-Sequence-Version.",
+        fault: Some(("below_floor", "after")),
+        headers: &["X-Request-Id", "RateLimit"],
+    },
+    Refused {
+        status: 429,
+        name: "TooManyRequests",
+        about: "The subscription has used up its limit.",
+        message: "Rate limit is exceeded. Try again in 2 seconds.",
+        fault: None,
+        headers: &["X-Request-Id", "RateLimit", "Retry-After"],
+    },
+    Refused {
+        status: 503,
+        name: "ServiceUnavailable",
+        about: "The service cannot read now.",
+        message: "The service cannot read now. Try again in 5 seconds.",
+        fault: None,
+        headers: &["X-Request-Id", "Retry-After"],
+    },
+];
+
+/// The answers that stand once, for both ways of asking.
+pub(super) fn shared(components: ComponentsBuilder) -> ComponentsBuilder {
+    let not_modified = ResponseBuilder::new().description("The reader has it already.");
+    let components = components.response("NotModified", headers::put(not_modified, &headers::OF_READS));
+    REFUSED.iter().fold(components, |components, refused| {
+        let bare = || headers::put(ResponseBuilder::new().description(refused.about), refused.headers);
+        let example = examples::error(refused.status, refused.message, refused.fault);
+        let content = ContentBuilder::new().schema(Some(schema_ref("Error"))).example(Some(example));
+        components
+            .response(shared_name(refused, Asked::Head), bare())
+            .response(shared_name(refused, Asked::Get), bare().content(JSON, content.build()))
+    })
+}
+
+fn shared_name(refused: &Refused, asked: Asked) -> String {
+    match asked {
+        Asked::Get => refused.name.to_owned(),
+        Asked::Head => format!("{}WithoutBody", refused.name),
+    }
+}
+
+/// All answers of an address.
+pub(super) fn of(endpoint: Endpoint, asked: Asked) -> ResponsesBuilder {
+    let is_feed = matches!(endpoint, Endpoint::Feed(_) | Endpoint::InvoicingFeed);
+    let answers = ResponsesBuilder::new()
+        .response("200", good(endpoint, asked))
+        .response("304", Ref::from_response_name("NotModified"));
+    REFUSED.iter().filter(|refused| is_feed || refused.status != GONE).fold(answers, |answers, refused| {
+        let there = Ref::from_response_name(shared_name(refused, asked));
+        answers.response(refused.status.to_string(), there)
+    })
+}
+
+fn good(endpoint: Endpoint, asked: Asked) -> Response {
+    let (about, more): (&str, &[&str]) = match endpoint {
+        Endpoint::One(_) => ("The record.", &[]),
+        Endpoint::Feed(_) | Endpoint::InvoicingFeed => ("The changes, oldest first.", &["Link"]),
+        Endpoint::List(_) | Endpoint::PayrollCompanies => ("The page.", &headers::OF_PAGES),
+    };
+    let response = ResponseBuilder::new().description(about);
+    let response = headers::put(headers::put(response, &headers::OF_READS), more);
+    if asked == Asked::Head {
+        return response.build();
+    }
+    let (schema, example) = body(endpoint);
+    response.content(JSON, ContentBuilder::new().schema(Some(schema)).example(Some(example)).build()).build()
+}
+
+fn body(endpoint: Endpoint) -> (RefOr<Schema>, Value) {
+    let list = |name: &str, item: Value| {
+        let items: RefOr<Schema> = ArrayBuilder::new().items(schema_ref(name)).into();
+        (items, json!([item]))
+    };
+    let payroll = Resource::payroll_companies();
+    match endpoint {
+        Endpoint::List(resource) => list(records::name(resource), examples::record(resource)),
+        Endpoint::One(resource) => (schema_ref(records::name(resource)).into(), examples::record(resource)),
+        Endpoint::Feed(resource) => list("Change", examples::change(resource)),
+        Endpoint::PayrollCompanies => list(records::name(payroll), examples::record(payroll)),
+        Endpoint::InvoicingFeed => {
+            let changes = Resource::invoicing().take(1).map(examples::change).collect();
+            (ArrayBuilder::new().items(schema_ref("Change")).into(), Value::Array(changes))
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! What a call must carry: a subscription key and an access token, each in one of two ways.
+
+use domain::{Area, Scope};
+use utoipa::openapi::ComponentsBuilder;
+use utoipa::openapi::security::{
+    ApiKey, ApiKeyValue, AuthorizationCode, Flow, HttpAuthScheme, HttpBuilder, OAuth2, Scopes,
+    SecurityRequirement, SecurityScheme,
+};
+
+use crate::gate::Need;
+
+const KEY_IN_HEADER: &str = "subscriptionKey";
+const KEY_IN_QUERY: &str = "subscriptionKeyInQuery";
+const SIGN_IN: &str = "signIn";
+const TOKEN: &str = "accessToken";
+
+pub(super) fn schemes(components: ComponentsBuilder, auth_url: &str) -> ComponentsBuilder {
+    let issuer = format!("{auth_url}/auth/core");
+    let key = |name, about| ApiKeyValue::with_description(name, about);
+    let scopes = Scopes::from_iter(Scope::ALL.map(|scope| (scope.name(), about(scope))));
+    let token = format!("{issuer}/connect/token");
+    let flow = AuthorizationCode::with_refresh_url(
+        format!("{issuer}/connect/authorize"),
+        token.clone(),
+        scopes,
+        token,
+    );
+    let bearer = HttpBuilder::new()
+        .scheme(HttpAuthScheme::Bearer)
+        .bearer_format("JWT")
+        .description(Some("An access token that was obtained elsewhere."));
+    components
+        .security_scheme(
+            KEY_IN_HEADER,
+            SecurityScheme::ApiKey(ApiKey::Header(key(
+                "Ocp-Apim-Subscription-Key",
+                "The primary or the secondary key of the subscription.",
+            ))),
+        )
+        .security_scheme(
+            KEY_IN_QUERY,
+            SecurityScheme::ApiKey(ApiKey::Query(key(
+                "subscription-key",
+                "The same key; counts only where the header is absent.",
+            ))),
+        )
+        .security_scheme(
+            SIGN_IN,
+            SecurityScheme::OAuth2(OAuth2::with_description(
+                [Flow::AuthorizationCode(flow)],
+                "A user signs in and chooses a tenant; the application exchanges the code for tokens.",
+            )),
+        )
+        .security_scheme(TOKEN, SecurityScheme::Http(bearer.build()))
+}
+
+/// Each of the ways in which an area can be called.
+pub(super) fn requirements(area: Area) -> Vec<SecurityRequirement> {
+    let scope = Need::of(area).scope.name();
+    let none: [&str; 0] = [];
+    let mut ways = Vec::new();
+    for key in [KEY_IN_HEADER, KEY_IN_QUERY] {
+        ways.push(SecurityRequirement::new(key, none).add(SIGN_IN, [scope]));
+        ways.push(SecurityRequirement::new(key, none).add(TOKEN, [scope]));
+    }
+    ways
+}
+
+fn about(scope: Scope) -> &'static str {
+    match scope {
+        Scope::OpenId => "Sign in with OpenID Connect; brings an id_token.",
+        Scope::Profile => "The user's name and language.",
+        Scope::Email => "The user's e-mail address.",
+        Scope::OfflineAccess => "A refresh token.",
+        Scope::IdInfo => "The user's name, language and e-mail address.",
+        Scope::Core => "Persons, legal entities and activities.",
+        Scope::Accounting => "Companies and their books, and files that were handed in.",
+        Scope::Management => "Management; no address asks for it yet.",
+        Scope::Payroll => "Payroll companies.",
+        Scope::Webhooks => "Webhooks, and the feed of invoicing.",
+    }
+}
