@@ -72,8 +72,8 @@ async fn measure(options: &Options) -> Fallible<Report> {
         write!(path, "/payroll/api/companies?pageNumber={}", mixed(number) % 4000 + 1)
     };
     let filtered = |number: u64, path: &mut Vec<u8>| {
-        let milliseconds = mixed(number) % 1000;
-        write!(path, "/payroll/api/companies?filter=lastUpdate%20gt%202026-06-01T00:00:00.{milliseconds:03}Z")
+        let fraction = mixed(number) % 10_000_000;
+        write!(path, "/payroll/api/companies?filter=lastUpdate%20gt%202026-06-01T00:00:00.{fraction:07}Z")
     };
     let (plain, filtered) = library.against(plain, filtered).await?;
     let resident = library.program.resident_mib()?;

@@ -1,9 +1,21 @@
-//! The program's log, on standard error: text on a terminal, JSON elsewhere.
+//! The program's log, on standard error: text on a terminal, JSON elsewhere. What is said while a request is
+//! answered carries its id.
 
+use std::fmt;
+
+use domain::{Clock as _, Ticks};
+use serde_json::{Map, Value};
+use tracing::field::{Field, Visit};
+use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
+use tracing_subscriber::registry::LookupSpan;
+use web::RequestId;
 
 use crate::config::{Config, LogFormat};
 use crate::output::on_terminal;
+use crate::wiring::SystemClock;
 
 pub(crate) fn start(config: &Config) {
     let filter = EnvFilter::try_new(&config.logging.level).unwrap_or_default();
@@ -15,8 +27,123 @@ pub(crate) fn start(config: &Config) {
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
     // A second start in one process keeps the first log.
     let _ = if json {
-        log.json().flatten_event(true).with_span_list(false).try_init()
+        log.event_format(Json).try_init()
     } else {
-        log.with_target(false).with_ansi(on_terminal()).try_init()
+        log.with_ansi(on_terminal()).event_format(Text).try_init()
     };
+}
+
+/// What an event says: its message, and the rest by name.
+#[derive(Default)]
+struct Said {
+    message: String,
+    fields: Map<String, Value>,
+}
+
+impl Said {
+    fn by(event: &Event<'_>) -> Self {
+        let mut said = Self::default();
+        event.record(&mut said);
+        said
+    }
+
+    fn put(&mut self, field: &Field, value: Value) {
+        match (field.name(), value) {
+            ("message", Value::String(text)) => self.message = text,
+            // What libraries log in their own way brings its own name and place along.
+            (name, _) if name.starts_with("log.") => {}
+            (name, value) => {
+                self.fields.insert(name.to_owned(), value);
+            }
+        }
+    }
+}
+
+impl Visit for Said {
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.put(field, Value::String(format!("{value:?}")));
+    }
+
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.put(field, Value::from(value));
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.put(field, Value::from(value));
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.put(field, Value::from(value));
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.put(field, Value::from(value));
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        self.put(field, Value::from(value));
+    }
+}
+
+fn now() -> Ticks {
+    SystemClock.now()
+}
+
+/// One object a line.
+struct Json;
+
+impl<S, N> FormatEvent<S, N> for Json
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(&self, _: &FmtContext<'_, S, N>, mut to: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+        let said = Said::by(event);
+        let mut line = Map::new();
+        line.insert("timestamp".into(), now().iso().into());
+        line.insert("level".into(), event.metadata().level().as_str().into());
+        line.insert("target".into(), event.metadata().target().into());
+        line.insert("message".into(), said.message.into());
+        if let Some(id) = RequestId::current() {
+            line.insert("requestId".into(), id.as_str().into());
+        }
+        line.extend(said.fields);
+        writeln!(to, "{}", Value::Object(line))
+    }
+}
+
+/// A line for people.
+struct Text;
+
+impl<S, N> FormatEvent<S, N> for Text
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+    N: for<'a> FormatFields<'a> + 'static,
+{
+    fn format_event(&self, _: &FmtContext<'_, S, N>, mut to: Writer<'_>, event: &Event<'_>) -> fmt::Result {
+        let said = Said::by(event);
+        let level = *event.metadata().level();
+        let (start, end) = if to.has_ansi_escapes() { (colour(level), "\u{1b}[0m") } else { ("", "") };
+        write!(to, "{} {start}{:>5}{end} {}", now().iso_millis(), level.as_str(), said.message)?;
+        for (name, value) in &said.fields {
+            match value {
+                Value::String(text) => write!(to, " {name}={text}")?,
+                other => write!(to, " {name}={other}")?,
+            }
+        }
+        if let Some(id) = RequestId::current() {
+            write!(to, " requestId={}", id.as_str())?;
+        }
+        writeln!(to)
+    }
+}
+
+fn colour(level: Level) -> &'static str {
+    match level {
+        Level::ERROR => "\u{1b}[31m",
+        Level::WARN => "\u{1b}[33m",
+        Level::INFO => "\u{1b}[32m",
+        Level::DEBUG => "\u{1b}[34m",
+        Level::TRACE => "\u{1b}[35m",
+    }
 }

@@ -5,15 +5,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::Router;
-use axum::middleware::from_fn_with_state;
 use domain::{Clock, Random, Secret};
 use identity::Identity;
 use operator::admin::Admin;
 use operator::{Operator, OperatorToken};
 use store::Store;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use web::request_id::{Outermost, outermost};
-use web::{Bounds, Listener, Measures, Stopper, problem, tls};
+use web::{Bounds, Listener, Measures, Outermost, OutermostLayer, Stopper, problem, tls};
 
 use crate::config::Config;
 use crate::documents::{self, Document};
@@ -143,7 +141,7 @@ fn finished(router: Router, with: Outermost) -> Router {
     router
         .fallback(problem::not_found)
         .method_not_allowed_fallback(problem::method_not_allowed)
-        .layer(from_fn_with_state(Arc::new(with), outermost))
+        .layer(OutermostLayer::new(with))
 }
 
 /// Being told to stop. From the moment this is made, a signal waits here instead of ending the program.

@@ -114,7 +114,7 @@ impl Gateway {
 fn key(request: &Parts) -> Result<Option<Cow<'_, str>>, Refusal> {
     let given = match request.headers.get(KEY_HEADER) {
         // Bytes that are no text were sent all the same; as text they are nobody's key.
-        Some(value) => Some(String::from_utf8_lossy(value.as_bytes())),
+        Some(value) => Some(text(value.as_bytes())),
         None => Query::of(&request.uri).one(KEY_QUERY)?.map(|key| Cow::Owned(key.to_owned())),
     };
     Ok(given.filter(|key| !key.is_empty()))
@@ -125,5 +125,9 @@ fn bearer(headers: &HeaderMap) -> Option<Cow<'_, str>> {
     let line = headers.get(AUTHORIZATION)?.as_bytes();
     let (scheme, token) = line.split_at_checked(BEARER.len())?;
     let token = token.trim_ascii();
-    (scheme.eq_ignore_ascii_case(BEARER) && !token.is_empty()).then(|| String::from_utf8_lossy(token))
+    (scheme.eq_ignore_ascii_case(BEARER) && !token.is_empty()).then(|| text(token))
+}
+
+fn text(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }

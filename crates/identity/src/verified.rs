@@ -1,17 +1,17 @@
 //! Access tokens that were verified before: a signature is checked once, everything else every time. Only good
-//! tokens are remembered, by their hash, and only so many.
+//! tokens are remembered, and only so many.
 
 use std::sync::Arc;
 
-use aws_lc_rs::digest::{SHA256, digest};
 use domain::{Caller, Ticks};
 use quick_cache::sync::Cache;
 
 use crate::keys::Keys;
 
-const TOKENS_MAX: usize = 20_000;
+/// At about 2 KiB each.
+const TOKENS_MAX: usize = 10_000;
 
-pub(crate) struct Verified(Cache<[u8; 32], Known>);
+pub(crate) struct Verified(Cache<Box<str>, Known>);
 
 #[derive(Clone)]
 pub(crate) struct Known {
@@ -34,20 +34,13 @@ impl Verified {
     }
 
     /// Whose token this is, where it was found good before and still is by its time and its key.
-    pub(crate) fn find(&self, hash: &[u8; 32], keys: &Keys, now: Ticks) -> Option<Arc<Caller>> {
-        let known = self.0.get(hash)?;
+    pub(crate) fn find(&self, token: &str, keys: &Keys, now: Ticks) -> Option<Arc<Caller>> {
+        let known = self.0.get(token)?;
         let is_good = known.valid.0 <= now && now < known.valid.1 && keys.verifier(&known.kid).is_some();
         is_good.then_some(known.caller)
     }
 
-    pub(crate) fn learn(&self, hash: [u8; 32], known: Known) {
-        self.0.insert(hash, known);
+    pub(crate) fn learn(&self, token: &str, known: Known) {
+        self.0.insert(token.into(), known);
     }
-}
-
-/// What a token is remembered by.
-pub(crate) fn hash(token: &str) -> [u8; 32] {
-    let mut bytes = [0; 32];
-    bytes.copy_from_slice(digest(&SHA256, token.as_bytes()).as_ref());
-    bytes
 }

@@ -16,6 +16,9 @@ pub struct ClientAddress(pub IpAddr);
 pub fn client_address(peer: Option<IpAddr>, headers: &HeaderMap, trusted: &[IpNet]) -> ClientAddress {
     let is_trusted = |address: IpAddr| trusted.iter().any(|range| range.contains(&address));
     let mut address = peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)).to_canonical();
+    if !is_trusted(address) {
+        return ClientAddress(address);
+    }
     let lines: Vec<&str> =
         headers.get_all(FORWARDED_FOR).iter().filter_map(|line| line.to_str().ok()).collect();
     for hop in lines.iter().rev().flat_map(|line| line.rsplit(',')) {

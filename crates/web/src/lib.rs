@@ -6,7 +6,7 @@ mod linger;
 pub mod listener;
 pub mod measure;
 pub mod problem;
-pub mod request_id;
+mod request_id;
 pub mod tls;
 
 pub use address::ClientAddress;
@@ -14,4 +14,4 @@ pub use linger::linger;
 pub use listener::{Bounds, Listener, Stopper};
 pub use measure::{Measures, Stopwatch};
 pub use problem::Refusal;
-pub use request_id::RequestId;
+pub use request_id::{Outermost, OutermostLayer, RequestId, Visit};

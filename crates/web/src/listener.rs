@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
-use axum::body::Body;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -18,7 +17,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
-use tower::ServiceExt as _;
+use tower::Service as _;
 
 const BACKLOG_PAUSE: Duration = Duration::from_millis(50);
 
@@ -154,7 +153,8 @@ impl Server {
     {
         let service = service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(Peer(peer));
-            router.clone().oneshot(request.map(Body::new))
+            // A router is always ready.
+            router.clone().call(request)
         });
         let mut builder = Builder::new(TokioExecutor::new());
         builder

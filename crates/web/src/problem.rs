@@ -41,14 +41,13 @@ impl IntoResponse for Refusal {
 }
 
 /// Writes the body of an answer that carries a problem.
-pub(crate) fn write_body(response: Response<Body>, request_id: &str) -> Response<Body> {
-    let (mut parts, body) = response.into_parts();
-    let Some(problem) = parts.extensions.remove::<Problem>() else {
-        return Response::from_parts(parts, body);
+pub(crate) fn write_body(mut response: Response<Body>, request_id: &str) -> Response<Body> {
+    let Some(problem) = response.extensions_mut().remove::<Problem>() else {
+        return response;
     };
     let text = serde_json::to_vec(&problem.body(request_id)).unwrap_or_default();
-    parts.headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    Response::from_parts(parts, Body::from(text))
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    response.map(|_| Body::from(text))
 }
 
 /// What a path that is not there answers.

@@ -1,26 +1,54 @@
 //! Gives every request an id, says it in the answer and in the log, and writes problems out with it.
 
+use std::convert::Infallible;
+use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
+use std::time::Duration;
 
-use axum::extract::{MatchedPath, Request, State};
+use axum::extract::{MatchedPath, Request};
+use axum::http::Method;
 use axum::http::header::{HeaderName, HeaderValue, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
-use axum::middleware::Next;
 use axum::response::Response;
 use domain::{Guid, Random};
 use ipnet::IpNet;
-use tracing::Instrument;
+use tower::{Layer, Service};
 
-use crate::address::client_address;
+use crate::address::{ClientAddress, client_address};
 use crate::listener::Peer;
 use crate::measure::{Measures, SideMeasures, Stopwatch};
 use crate::problem::write_body;
 
-pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const CHARS_MAX: usize = 64;
 
+tokio::task_local! {
+    static CURRENT: RequestId;
+}
+
+/// A request's id, ready to be sent.
 #[derive(Clone, Debug)]
-pub struct RequestId(pub Arc<str>);
+pub struct RequestId(HeaderValue);
+
+impl RequestId {
+    pub fn as_str(&self) -> &str {
+        self.0.to_str().unwrap_or_default()
+    }
+
+    /// The id of the request that is being answered, for what is logged on the way. A span for each would cost
+    /// more than the rest of this layer, and few requests log anything.
+    pub fn current() -> Option<Self> {
+        CURRENT.try_with(Clone::clone).ok()
+    }
+}
+
+/// What is known of a request before anybody reads it.
+#[derive(Clone, Debug)]
+pub struct Visit {
+    pub id: RequestId,
+    pub address: ClientAddress,
+}
 
 /// What the outermost layer needs.
 pub struct Outermost {
@@ -63,11 +91,12 @@ impl RequestIds {
         Self { process, next: AtomicU64::new(0) }
     }
 
-    fn next(&self) -> Guid {
+    fn next(&self) -> RequestId {
         let number = self.next.fetch_add(1, Ordering::Relaxed).to_be_bytes();
         let mut bytes = self.process;
         bytes.iter_mut().rev().zip(number.iter().rev()).for_each(|(byte, of_number)| *byte ^= *of_number);
-        Guid::derived_from(bytes)
+        let text = Guid::derived_from(bytes).to_string();
+        RequestId(HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("none")))
     }
 }
 
@@ -78,46 +107,100 @@ impl std::fmt::Debug for Outermost {
 }
 
 /// The outermost layer of a listener. A caller's own id is kept where it is well-formed.
-pub async fn outermost(State(with): State<Arc<Outermost>>, mut request: Request, next: Next) -> Response {
-    let id = given(&request).unwrap_or_else(|| with.ids.next().to_string().into());
-    request.extensions_mut().insert(RequestId(id.clone()));
-    let peer = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
-    let address = client_address(peer, request.headers(), &with.trusted_proxies);
-    request.extensions_mut().insert(address);
-    let route = request.extensions().get::<MatchedPath>().cloned();
-    let method = request.method().clone();
-    let span = tracing::info_span!("request", id = &*id);
-    let watch = Stopwatch::start();
-    let answered = next.run(request).instrument(span.clone()).await;
-    let mut response = write_body(answered, &id);
-    let took = watch.elapsed();
-    let route = route.as_ref().map_or("none", MatchedPath::as_str);
-    with.measures.answered(&method, route, response.status(), took);
-    span.in_scope(|| {
-        let status = response.status().as_u16();
-        let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
-        if status >= 500 {
-            tracing::warn!(%method, route, status, milliseconds, "answered");
-        } else {
-            tracing::debug!(%method, route, status, milliseconds, "answered");
-        }
-    });
-    let headers = response.headers_mut();
-    if let Ok(value) = HeaderValue::from_str(&id) {
-        headers.insert(X_REQUEST_ID, value);
+#[derive(Clone, Debug)]
+pub struct OutermostLayer(Arc<Outermost>);
+
+impl OutermostLayer {
+    pub fn new(with: Outermost) -> Self {
+        Self(Arc::new(with))
     }
-    headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    if with.is_https {
-        let year = HeaderValue::from_static("max-age=31536000; includeSubDomains");
-        headers.insert(STRICT_TRANSPORT_SECURITY, year);
-    }
-    response
 }
 
-fn given(request: &Request) -> Option<Arc<str>> {
-    let id = request.headers().get(X_REQUEST_ID)?.to_str().ok()?;
+impl<S> Layer<S> for OutermostLayer {
+    type Service = Outer<S>;
+
+    fn layer(&self, inner: S) -> Outer<S> {
+        Outer { inner, with: self.0.clone() }
+    }
+}
+
+/// One route with the layer around it.
+#[derive(Clone, Debug)]
+pub struct Outer<S> {
+    inner: S,
+    with: Arc<Outermost>,
+}
+
+impl<S> Service<Request> for Outer<S>
+where
+    S: Service<Request, Response = Response, Error = Infallible>,
+    S::Future: Send + 'static,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, mut request: Request) -> Self::Future {
+        let with = self.with.clone();
+        let id = given(&request).unwrap_or_else(|| with.ids.next());
+        let peer = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
+        let address = client_address(peer, request.headers(), &with.trusted_proxies);
+        request.extensions_mut().insert(Visit { id: id.clone(), address });
+        let route = request.extensions().get::<MatchedPath>().cloned();
+        let method = request.method().clone();
+        let watch = Stopwatch::start();
+        let answering = CURRENT.scope(id.clone(), self.inner.call(request));
+        Box::pin(async move {
+            let Ok(answered) = answering.await;
+            let route = route.as_ref().map_or("none", MatchedPath::as_str);
+            Ok(with.finish(answered, id, &method, route, watch))
+        })
+    }
+}
+
+impl Outermost {
+    fn finish(
+        &self,
+        answered: Response,
+        id: RequestId,
+        method: &Method,
+        route: &str,
+        watch: Stopwatch,
+    ) -> Response {
+        let mut response = write_body(answered, id.as_str());
+        let (status, took) = (response.status(), watch.elapsed());
+        self.measures.answered(method, route, status, took);
+        tell(&id, method, route, status.as_u16(), took);
+        let headers = response.headers_mut();
+        headers.insert(X_REQUEST_ID, id.0);
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if self.is_https {
+            let year = HeaderValue::from_static("max-age=31536000; includeSubDomains");
+            headers.insert(STRICT_TRANSPORT_SECURITY, year);
+        }
+        response
+    }
+}
+
+/// A line in the log for every answer, for who wants to see them all; those that went wrong are always told.
+fn tell(id: &RequestId, method: &Method, route: &str, status: u16, took: Duration) {
+    let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
+    if status >= 500 {
+        CURRENT.sync_scope(id.clone(), || tracing::warn!(%method, route, status, milliseconds, "answered"));
+    } else if tracing::enabled!(tracing::Level::DEBUG) {
+        CURRENT.sync_scope(id.clone(), || tracing::debug!(%method, route, status, milliseconds, "answered"));
+    }
+}
+
+fn given(request: &Request) -> Option<RequestId> {
+    let value = request.headers().get(X_REQUEST_ID)?;
+    let id = value.as_bytes();
     let fine = !id.is_empty()
         && id.len() <= CHARS_MAX
-        && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte));
-    fine.then(|| id.into())
+        && id.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte));
+    fine.then(|| RequestId(value.clone()))
 }

@@ -95,7 +95,7 @@ fn the_log_is_json_off_a_terminal() {
             "{line}"
         );
     }
-    let answered = |line: &&Value| line["message"] == "answered" && line["span"]["id"] == "the-one";
+    let answered = |line: &&Value| line["message"] == "answered" && line["requestId"] == "the-one";
     let refused = lines.iter().find(answered).expect("the request's own line");
     assert_eq!((&refused["status"], &refused["level"]), (&json!(401), &json!("DEBUG")));
     assert!(!done.stderr.contains(&token), "the token is nowhere in the log");

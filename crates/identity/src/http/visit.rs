@@ -10,7 +10,6 @@ use axum::http::request::Parts;
 use domain::Secret;
 use look::Lang;
 use store::Trace;
-use web::{ClientAddress, RequestId};
 
 use crate::Identity;
 use crate::params::Params;
@@ -36,11 +35,9 @@ impl FromRequestParts<Arc<Identity>> for Visit {
 
     async fn from_request_parts(parts: &mut Parts, identity: &Arc<Identity>) -> Result<Self, Infallible> {
         let names = identity.cookies;
-        let address = parts
-            .extensions
-            .get::<ClientAddress>()
-            .map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |address| address.0);
-        let request_id = parts.extensions.get::<RequestId>().map(|id| id.0.to_string());
+        let visit = parts.extensions.get::<web::Visit>();
+        let address = visit.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |visit| visit.address.0);
+        let request_id = visit.map(|visit| visit.id.as_str().to_owned());
         let params = Params::parse(parts.uri.query().unwrap_or_default().as_bytes());
         Ok(Self {
             browser: cookie(&parts.headers, names.browser).map(Secret::new),

@@ -26,7 +26,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::Mutex;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode};
+
+use tokio::sync::Semaphore;
 
 use crate::{Moves, Ports, Result, StoreError};
 use writer::Writer;
@@ -35,7 +38,9 @@ use writer::Writer;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const STATEMENTS_CACHED: usize = 128;
 const WAL_TRIES_MAX: usize = 100;
-const READERS_KEPT: usize = 16;
+const READERS_KEPT: usize = 4;
+/// How many searches may look through all of a tenant's companies at once, each on a thread of its own.
+const SEARCHES_MAX: usize = 4;
 
 /// A store in one file; cheap to clone.
 #[derive(Clone)]
@@ -47,6 +52,7 @@ struct Inner {
     path: PathBuf,
     ports: Ports,
     readers: Mutex<Vec<Connection>>,
+    searches: Semaphore,
     writer: Writer,
     moves: Arc<Moves>,
 }
@@ -68,8 +74,8 @@ impl SqliteStore {
         migrate::check_master_key(&connection, &ports)?;
         let moves = Arc::new(Moves::default());
         let writer = Writer::start(connection, ports.clone(), schema, moves.clone())?;
-        let readers = Mutex::new(Vec::new());
-        Ok(Self { inner: Arc::new(Inner { path: path.to_owned(), ports, readers, writer, moves }) })
+        let (readers, searches) = (Mutex::new(Vec::new()), Semaphore::new(SEARCHES_MAX));
+        Ok(Self { inner: Arc::new(Inner { path: path.to_owned(), ports, readers, searches, writer, moves }) })
     }
 
     /// The number of the newest migration that is in the file, without changing anything.
@@ -102,10 +108,11 @@ impl SqliteStore {
     /// Reads several things as they stood at one moment.
     fn snapshot<T>(&self, look: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         self.read(|reader| {
-            let transaction = reader.unchecked_transaction().map_err(fault)?;
-            let seen = look(&transaction)?;
-            transaction.finish().map_err(fault)?;
-            Ok(seen)
+            let control = |sql| reader.prepare_cached(sql).and_then(|mut run| run.execute([])).map_err(fault);
+            control("BEGIN")?;
+            let seen = look(reader);
+            control("ROLLBACK")?;
+            seen
         })
     }
 
@@ -144,6 +151,8 @@ fn connect(path: &Path) -> Result<Connection> {
     let connection = Connection::open(path).map_err(unreachable(path))?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(fault)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
+    // Plans do not follow what is bound: else SQLite would plan most statements anew each time they are run.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fault)?;
     connection
         .execute_batch(
             "PRAGMA synchronous = FULL;

@@ -194,6 +194,7 @@ impl Records for SqliteStore {
             let (total, bodies) = payroll::page(reader, tenant_no, all, &query).map_err(fault)?;
             Ok(Page { bodies, total, version: all.version, head })
         };
+        let _place = self.inner.searches.acquire().await.map_err(StoreError::internal)?;
         // A filter may have to look at every company: not on a thread that serves others.
         let looking = tokio::task::spawn_blocking(move || store.snapshot(look));
         looking.await.map_err(StoreError::internal)?
