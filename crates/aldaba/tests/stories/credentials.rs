@@ -179,8 +179,8 @@ fn keys_are_rotated_suspended_and_resumed() {
     assert!(is_key(done.stdout.trim()), "{done:?}");
     assert_eq!(done.stderr, "The old key stays valid for 24h.\n");
     let suspended = site.program(&["key", "suspend", id, "--json"]).run().json();
-    assert_eq!(suspended, json!({"id": id, "standing": "disabled"}));
-    assert_eq!(list(&site, "key")[0]["standing"], "disabled");
+    assert_eq!(suspended, json!({"id": id, "standing": "suspended"}));
+    assert_eq!(list(&site, "key")[0]["standing"], "suspended");
     site.program(&["key", "resume", id]).run().code(0);
     assert_eq!(list(&site, "key")[0]["standing"], "active");
     for action in ["suspend", "resume", "rotate"] {
