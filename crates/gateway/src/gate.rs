@@ -103,7 +103,7 @@ impl Gateway {
         let mut quota = pass.meter.take_quota(calls_max, now);
         if quota == Quota::Unknown {
             let told = self.store.calls_on(&pass.subscription.id, now.day()).await;
-            pass.meter.learn_quota(now.day(), told.map_err(|error| refusal::store(&error))?);
+            pass.meter.learn_quota(told.map_err(|error| refusal::store(&error))?, now);
             quota = pass.meter.take_quota(calls_max, now);
         }
         if quota == Quota::Within { Ok(()) } else { Err(refusal::quota_used_up(now)) }
