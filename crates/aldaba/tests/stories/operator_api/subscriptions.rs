@@ -166,6 +166,8 @@ fn what_is_wrong_or_not_there_is_told() {
         assert!(refused.problem(400).contains("a whole number from 1 to 1000000000000"), "{refused:?}");
         assert_eq!(refused.problem_field(), "dailyQuota");
     }
+    let whole = api.patch(&format!("/subscriptions/{id}"), &json!({"dailyQuota": 5.0}));
+    assert_eq!(whole.json()["dailyQuota"], 5);
     let cancelled = api.patch(&format!("/subscriptions/{id}"), &json!({"standing": "cancelled"}));
     assert!(cancelled.problem(400).contains("expected `active` or `suspended`"), "{cancelled:?}");
     let disabled = api.patch(&format!("/subscriptions/{id}"), &json!({"standing": "disabled"}));

@@ -169,7 +169,10 @@ impl TryFrom<serde_json::Number> for DailyQuota {
     type Error = String;
 
     fn try_from(number: serde_json::Number) -> Result<Self, String> {
-        let quota = number.as_u64().filter(|calls| (1..=DAILY_QUOTA_MAX).contains(calls));
+        // 5.0 is a whole number too.
+        let text = number.to_string();
+        let whole = text.strip_suffix(".0").unwrap_or(&text).parse().ok();
+        let quota = whole.filter(|calls| (1..=DAILY_QUOTA_MAX).contains(calls));
         quota
             .map(Self)
             .ok_or_else(|| format!("it must be a whole number from 1 to {DAILY_QUOTA_MAX}, not {number}"))
