@@ -92,7 +92,10 @@ impl Gateway {
         {
             return Err(refusal::rate_exceeded(rate, seconds));
         }
-        self.take_quota(&pass, now).await?;
+        self.take_quota(&pass, now).await.map_err(|refused| match rate {
+            Some(rate) => refusal::with_rate(refused, rate),
+            None => refused,
+        })?;
         Ok(Admitted { caller, pass, rate })
     }
 

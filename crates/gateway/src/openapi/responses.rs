@@ -58,7 +58,7 @@ static REFUSED: [Refused; 7] = [
                 replenished in 07:30:00.`).",
         message: "insufficient_scope: the access token lacks the scope SVC.ES.NEWPOL.ACC.API.",
         fault: None,
-        headers: &["X-Request-Id", "WWW-Authenticate", "QuotaRetryAfter"],
+        headers: &["X-Request-Id", "WWW-Authenticate", "RateLimit", "QuotaRetryAfter"],
     },
     Refused {
         status: 404,

@@ -109,4 +109,6 @@ fn a_restart_gives_no_new_calls() {
     takes(&pass, &serve, 1);
     let serve = Serve::start(serve.stop(), &[]);
     takes(&pass, &serve, 0);
+    let refused = pass.get(&serve, COMPANIES).send();
+    assert_eq!(refused.header("ratelimit-limit"), "300", "the limit is told all the same");
 }
