@@ -13,7 +13,7 @@ pub(crate) const CODES: &str = "Exit codes:
   2  the command line is wrong
   3  the configuration is wrong
   4  the store cannot be used (unreachable, full, another master key, a newer schema)
-  5  no such thing, or there already is one
+  5  no such thing, there already is one, or it is over for good
   6  done, but some changes were rejected";
 
 #[derive(Debug)]
@@ -75,7 +75,7 @@ impl From<AdminError> for Failure {
     fn from(error: AdminError) -> Self {
         match error {
             AdminError::Invalid(why) => Self::Usage(why),
-            AdminError::Missing(_) => Self::Refused(error.to_string()),
+            AdminError::Missing(_) | AdminError::Cancelled(_) => Self::Refused(error.to_string()),
             AdminError::Store(error) => error.into(),
         }
     }

@@ -22,15 +22,7 @@ impl Output {
         if self.json {
             return print_line(&to_json(&items));
         }
-        let mut rows = vec![titles.iter().map(|title| (*title).to_owned()).collect::<Vec<_>>()];
-        rows.extend(items.iter().map(row));
-        let widths: Vec<usize> = (0..titles.len())
-            .map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
-            .collect();
-        for row in rows {
-            let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
-            print_line(cells.collect::<Vec<_>>().join("  ").trim_end());
-        }
+        print_line(&table(titles, items.iter().map(row).collect()));
     }
 
     /// What was done, where there is nothing to show: an object as JSON, or a line of talk.
@@ -47,6 +39,20 @@ impl Output {
             say(text);
         }
     }
+}
+
+/// Aligned columns under their titles.
+pub(crate) fn table(titles: &[&str], rows: Vec<Vec<String>>) -> String {
+    let titled = titles.iter().map(|title| (*title).to_owned()).collect();
+    let all: Vec<Vec<String>> = std::iter::once(titled).chain(rows).collect();
+    let widths: Vec<usize> = (0..titles.len())
+        .map(|column| all.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
+        .collect();
+    let line = |row: &Vec<String>| {
+        let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}"));
+        cells.collect::<Vec<_>>().join("  ").trim_end().to_owned()
+    };
+    all.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn to_json(data: &impl Serialize) -> String {

@@ -92,7 +92,10 @@ impl Gateway {
         {
             return Err(refusal::rate_exceeded(rate, seconds));
         }
-        self.take_quota(&pass, now).await?;
+        self.take_quota(&pass, now).await.map_err(|refused| match rate {
+            Some(rate) => refusal::with_rate(refused, rate),
+            None => refused,
+        })?;
         Ok(Admitted { caller, pass, rate })
     }
 
@@ -103,7 +106,7 @@ impl Gateway {
         let mut quota = pass.meter.take_quota(calls_max, now);
         if quota == Quota::Unknown {
             let told = self.store.calls_on(&pass.subscription.id, now.day()).await;
-            pass.meter.learn_quota(now.day(), told.map_err(|error| refusal::store(&error))?);
+            pass.meter.learn_quota(told.map_err(|error| refusal::store(&error))?, now);
             quota = pass.meter.take_quota(calls_max, now);
         }
         if quota == Quota::Within { Ok(()) } else { Err(refusal::quota_used_up(now)) }

@@ -107,7 +107,7 @@ impl KnownKeys {
         }
         for meter in with_quota {
             let told = self.store.calls_on(&meter.subscription, now.day()).await?;
-            meter.learn_quota(now.day(), told);
+            meter.learn_quota(told, now);
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 //! it in memory, with numbers that many may add to at once; what was counted goes to the store every few seconds.
 
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
 
 use domain::Ticks;
 use domain::ids::SubscriptionId;
@@ -10,6 +11,10 @@ use store::Calls;
 
 use crate::endpoint::Endpoint;
 use crate::limit::Bucket;
+
+/// How long it is believed what all nodes have told: longer than the pause between two rounds, so that only a
+/// subscription that was idle is asked about.
+const QUOTA_FRESH: Duration = Duration::from_secs(5);
 
 pub(crate) struct Meter {
     pub(crate) subscription: SubscriptionId,
@@ -31,6 +36,7 @@ struct Route {
 struct Today {
     day: i64,
     calls: u64,
+    learned_at: Ticks,
 }
 
 /// How a call stands to the quota of the day.
@@ -88,7 +94,7 @@ impl Meter {
     /// Takes one call out of the quota.
     pub(crate) fn take_quota(&self, calls_max: u64, now: Ticks) -> Quota {
         let mut today = self.quota.lock();
-        if today.day != now.day() {
+        if today.day != now.day() || now.since(today.learned_at) > QUOTA_FRESH {
             return Quota::Unknown;
         }
         if today.calls >= calls_max {
@@ -98,14 +104,18 @@ impl Meter {
         Quota::Within
     }
 
-    /// What all nodes have told the store of this day; what this one has not told yet comes on top.
-    pub(crate) fn learn_quota(&self, day: i64, told: u64) {
+    /// What all nodes have told the store today; what this one has not told yet comes on top. Never less than was
+    /// taken here: a call that is under way is neither told nor counted yet.
+    pub(crate) fn learn_quota(&self, told: u64, now: Ticks) {
+        let day = now.day();
         let untold: u64 = if self.day.load(Ordering::Relaxed) == day {
             self.routes.iter().map(|route| route.calls.load(Ordering::Relaxed)).sum()
         } else {
             0
         };
-        *self.quota.lock() = Today { day, calls: told + untold };
+        let mut today = self.quota.lock();
+        let taken = if today.day == day { today.calls } else { 0 };
+        *today = Today { day, calls: taken.max(told + untold), learned_at: now };
     }
 }
 
@@ -141,7 +151,7 @@ mod tests {
     fn a_quota_holds_for_a_day() {
         let meter = meter();
         assert_eq!(meter.take_quota(3, NOW), Quota::Unknown);
-        meter.learn_quota(NOW.day(), 1);
+        meter.learn_quota(1, NOW);
         assert_eq!(meter.take_quota(3, NOW), Quota::Within);
         assert_eq!(meter.take_quota(3, NOW), Quota::Within);
         assert_eq!(meter.take_quota(3, NOW), Quota::UsedUp);
@@ -155,8 +165,28 @@ mod tests {
         let meter = meter();
         meter.count(0, false, NOW);
         meter.count(1, false, NOW);
-        meter.learn_quota(NOW.day(), 5);
+        meter.learn_quota(5, NOW);
         assert_eq!(meter.take_quota(7, NOW), Quota::UsedUp);
         assert_eq!(meter.take_quota(8, NOW), Quota::Within);
+    }
+
+    #[test]
+    fn a_call_that_is_under_way_is_not_forgotten() {
+        let meter = meter();
+        meter.learn_quota(0, NOW);
+        assert_eq!(meter.take_quota(1, NOW), Quota::Within);
+        meter.learn_quota(0, NOW);
+        assert_eq!(meter.take_quota(1, NOW), Quota::UsedUp);
+    }
+
+    #[test]
+    fn what_others_have_told_is_asked_again_after_a_while() {
+        let meter = meter();
+        meter.learn_quota(0, NOW);
+        assert_eq!(meter.take_quota(9, NOW + QUOTA_FRESH), Quota::Within);
+        let later = NOW + QUOTA_FRESH + Duration::from_secs(1);
+        assert_eq!(meter.take_quota(9, later), Quota::Unknown);
+        meter.learn_quota(9, later);
+        assert_eq!(meter.take_quota(9, later), Quota::UsedUp);
     }
 }

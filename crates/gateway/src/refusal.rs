@@ -47,12 +47,15 @@ pub(crate) fn insufficient_scope(scope: Scope) -> Refusal {
 
 pub(crate) fn rate_exceeded(rate: Rate, seconds: u64) -> Refusal {
     let message = format!("Rate limit is exceeded. Try again in {seconds} seconds.");
-    let mut refusal =
+    let refusal =
         Refusal::new(StatusCode::TOO_MANY_REQUESTS, message).header(RETRY_AFTER, HeaderValue::from(seconds));
-    for (name, value) in rate_headers(rate) {
-        refusal = refusal.header(name, value);
-    }
-    refusal
+    with_rate(refusal, rate)
+}
+
+/// What is refused behind the limit tells how much of it is left.
+pub(crate) fn with_rate(refusal: Refusal, rate: Rate) -> Refusal {
+    let headers = rate_headers(rate).into_iter();
+    headers.fold(refusal, |refusal, (name, value)| refusal.header(name, value))
 }
 
 /// The day's calls are used up; at midnight (UTC) there are new ones.

@@ -2,6 +2,7 @@
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
+use operator::admin::{DAILY_QUOTA_MAX, read_day};
 use store::AuditKind;
 
 #[derive(Debug, Subcommand)]
@@ -195,6 +196,11 @@ pub(crate) enum Key {
     },
     /// Lists all subscriptions
     List,
+    /// Shows a subscription, with its quota and what is known of its keys
+    Show {
+        /// The subscription's id
+        id: String,
+    },
     /// Its keys open nothing until it is resumed
     Suspend {
         /// The subscription's id
@@ -204,6 +210,33 @@ pub(crate) enum Key {
     Resume {
         /// The subscription's id
         id: String,
+    },
+    /// Ends it for good: its keys are gone, and nothing brings them back
+    Cancel {
+        /// The subscription's id
+        id: String,
+        /// To be sure
+        #[arg(long)]
+        yes: bool,
+    },
+    /// Says how many calls it may make a day
+    Quota {
+        /// The subscription's id
+        id: String,
+        /// The number of calls, or none: as many as gateway.quota_per_day says
+        #[arg(value_name = "N|none", value_parser = quota)]
+        calls: Quota,
+    },
+    /// Shows how often it called, by day and route
+    Usage {
+        /// The subscription's id
+        id: String,
+        /// The first day, as in 2026-11-01 (UTC) [default: 30 days up to the last]
+        #[arg(long, value_name = "DAY", value_parser = read_day)]
+        from: Option<i64>,
+        /// The last day, less than 400 days later [default: today]
+        #[arg(long, value_name = "DAY", value_parser = read_day)]
+        to: Option<i64>,
     },
     /// Makes a new key and prints it, once
     Rotate {
@@ -216,6 +249,20 @@ pub(crate) enum Key {
         #[arg(long, value_name = "DURATION", default_value = "24h")]
         overlap: String,
     },
+}
+
+/// A quota of one's own, or the configuration's.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Quota(pub(crate) Option<u64>);
+
+fn quota(text: &str) -> Result<Quota, String> {
+    if text == "none" {
+        return Ok(Quota(None));
+    }
+    let calls = text.parse().ok().filter(|calls| (1..=DAILY_QUOTA_MAX).contains(calls));
+    let calls =
+        calls.ok_or_else(|| format!("a quota is a whole number from 1 to {DAILY_QUOTA_MAX}, or none"))?;
+    Ok(Quota(Some(calls)))
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]

@@ -2,7 +2,7 @@
 
 use domain::subscription::{Product, Products};
 use domain::{Random as _, Secret, TenantId};
-use operator::admin::{Admin, NewClient, NewUser};
+use operator::admin::{Admin, NewClient, NewSubscription, NewUser};
 use serde::{Deserialize, Serialize};
 use store::{Consent, Pkce, Store};
 
@@ -159,7 +159,8 @@ async fn client(admin: &Admin, name: &str) -> Result<Client, Failure> {
 }
 
 async fn keys(admin: &Admin, name: &str, products: Products) -> Result<Keys, Failure> {
-    let (_, keys) = admin.add_subscription(name, products).await?;
+    let new = NewSubscription { name: name.into(), products, daily_quota: None };
+    let (_, keys) = admin.add_subscription(new).await?;
     Ok(Keys {
         primary_key: keys.primary.reveal().to_owned(),
         secondary_key: keys.secondary.reveal().to_owned(),

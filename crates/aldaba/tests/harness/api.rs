@@ -58,6 +58,32 @@ impl Keys {
     }
 }
 
+/// What lets an application in: at any node, and after a restart.
+#[derive(Clone, Debug)]
+pub(crate) struct Pass {
+    pub(crate) key: String,
+    pub(crate) token: String,
+}
+
+impl Pass {
+    /// A call without a context.
+    pub(crate) fn get(&self, serve: &Serve, path: &str) -> Call {
+        Call::get(&format!("{}{path}", serve.public_url))
+            .header("ocp-apim-subscription-key", &self.key)
+            .header("authorization", &format!("Bearer {}", self.token))
+    }
+
+    #[track_caller]
+    pub(crate) fn status(&self, serve: &Serve, path: &str) -> u16 {
+        self.get(serve, path).send().status
+    }
+
+    /// The same application with another key.
+    pub(crate) fn with_key(&self, key: &str) -> Self {
+        Self { key: key.to_owned(), token: self.token.clone() }
+    }
+}
+
 /// An application that is let in, and the door of the tenant that it reads.
 pub(crate) struct Api<'a> {
     pub(crate) office: Office<'a>,
@@ -94,6 +120,10 @@ impl<'a> Api<'a> {
         browser.set_cookie(SESSION, &self.session);
         let ask = self.office.ask().with("scope", scope);
         Tokens::of(&self.office.exchange(&self.office.code_in(&browser, &ask)))
+    }
+
+    pub(crate) fn pass(&self) -> Pass {
+        Pass { key: self.key.clone(), token: self.token.clone() }
     }
 
     pub(crate) fn url(&self, path: &str) -> String {

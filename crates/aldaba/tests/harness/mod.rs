@@ -20,7 +20,7 @@ mod target;
 mod wait;
 
 pub(crate) use api::{
-    ALL_SCOPES, Api, BASE_URL, Keys, act, column, context, desk, items, links, room, segment, texts,
+    ALL_SCOPES, Api, BASE_URL, Keys, Pass, act, column, context, desk, items, links, room, segment, texts,
 };
 pub(crate) use browser::{Browser, Form, Page, decoded, encoded};
 pub(crate) use client::{Call, Reply};

@@ -1,9 +1,9 @@
 //! The operator's API, as who administers over HTTP calls it.
 
 use hyper::Method;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{Call, Reply, Serve};
+use super::{Call, Reply, Serve, until};
 
 pub(crate) struct OperatorApi<'a>(pub(crate) &'a Serve);
 
@@ -51,6 +51,31 @@ impl OperatorApi<'_> {
         let reply = self.post(path, body);
         assert_eq!(reply.status, 201, "{reply:?}");
         reply.json()
+    }
+
+    /// What a subscription has called so far, as far as it was told.
+    #[track_caller]
+    pub(crate) fn usage(&self, subscription: &str) -> Value {
+        let reply = self.get(&format!("/subscriptions/{subscription}/usage"));
+        assert_eq!(reply.status, 200, "{reply:?}");
+        reply.json()
+    }
+
+    /// The same, once so many calls were told.
+    #[track_caller]
+    pub(crate) fn usage_of(&self, subscription: &str, calls: u64) -> Value {
+        until("the calls to be told", || {
+            let usage = self.usage(subscription);
+            assert!(usage["calls"].as_u64().unwrap() <= calls, "{usage}");
+            (usage["calls"] == calls).then_some(usage)
+        })
+    }
+
+    #[track_caller]
+    pub(crate) fn set_quota(&self, subscription: &str, quota: &Value) {
+        let body = json!({ "dailyQuota": quota });
+        let reply = self.patch(&format!("/subscriptions/{subscription}"), &body);
+        assert_eq!((reply.status, &reply.json()["dailyQuota"]), (200, quota), "{reply:?}");
     }
 
     /// Everything of a list, in pages of this size; the list is the member of this name.

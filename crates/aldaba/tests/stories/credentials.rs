@@ -179,11 +179,60 @@ fn keys_are_rotated_suspended_and_resumed() {
     assert!(is_key(done.stdout.trim()), "{done:?}");
     assert_eq!(done.stderr, "The old key stays valid for 24h.\n");
     let suspended = site.program(&["key", "suspend", id, "--json"]).run().json();
-    assert_eq!(suspended, json!({"id": id, "standing": "disabled"}));
-    assert_eq!(list(&site, "key")[0]["standing"], "disabled");
+    assert_eq!(suspended, json!({"id": id, "standing": "suspended"}));
+    assert_eq!(list(&site, "key")[0]["standing"], "suspended");
     site.program(&["key", "resume", id]).run().code(0);
     assert_eq!(list(&site, "key")[0]["standing"], "active");
     for action in ["suspend", "resume", "rotate"] {
         site.program(&["key", action, "nobody"]).run().refused(5, "there is no subscription \"nobody\"");
+    }
+}
+
+#[test]
+fn a_subscription_is_shown_given_a_quota_and_cancelled() {
+    let site = Site::new();
+    let made = site.program(&["key", "add", "Todo", "--json"]).run().json();
+    let id = made["subscription"]["id"].as_str().unwrap();
+    let run = |arguments: &[&str]| site.program(&["key"]).with(arguments).run();
+    let quota = run(&["quota", id, "500", "--json"]).json();
+    assert_eq!(quota, json!({"id": id, "daily_quota": 500}));
+    run(&["rotate", id, "--overlap", "1h"]).code(0);
+    let shown = run(&["show", id, "--json"]).json();
+    let key = |slot| json!({"slot": slot, "valid_until": null, "last_used_at": null});
+    assert_eq!([&shown["keys"][0], &shown["keys"][2]], [&key("primary"), &key("secondary")]);
+    assert!(shown["keys"][1]["slot"] == "primary" && shown["keys"][1]["valid_until"].is_string(), "{shown}");
+    assert_eq!(
+        (&shown["daily_quota"], &shown["standing"], &shown["cancelled_at"]),
+        (&json!(500), &json!("active"), &Value::Null)
+    );
+    let text = run(&["show", id]).code(0).stdout;
+    let line = |text: &str, name: &str| {
+        text.lines().find_map(|line| Some(line.strip_prefix(name)?.trim().to_owned())).unwrap()
+    };
+    assert_eq!(["daily_quota", "standing"].map(|name| line(&text, name)), ["500", "active"]);
+    assert_eq!(line(&text, "KEY").split_whitespace().collect::<Vec<_>>(), ["VALID_UNTIL", "LAST_USED"]);
+    assert_eq!(
+        run(&["quota", id, "none"]).code(0).stderr,
+        format!("subscription {id} has the configuration's quota\n")
+    );
+    for wrong in ["0", "many", "1.5", "1000000000001"] {
+        run(&["quota", id, wrong]).refused(2, "a quota is a whole number from 1 to 1000000000000, or none");
+    }
+
+    run(&["cancel", id]).refused(2, "is final: its keys are gone for good");
+    assert_eq!(run(&["show", id, "--json"]).json()["standing"], "active", "nothing was done");
+    let done = run(&["cancel", id, "--yes"]).code(0);
+    assert_eq!((done.stdout, done.stderr), (String::new(), format!("subscription {id} is cancelled\n")));
+    let over = run(&["show", id, "--json"]).json();
+    assert!(over["cancelled_at"].is_string(), "{over}");
+    assert_eq!((&over["standing"], &over["keys"]), (&json!("cancelled"), &json!([])));
+    assert_eq!(list(&site, "key")[0]["standing"], "cancelled");
+    assert_eq!(run(&["cancel", id, "--yes", "--json"]).json()["cancelled_at"], over["cancelled_at"]);
+    for action in [&["suspend"][..], &["resume"], &["rotate"], &["quota", id, "5"]] {
+        let arguments = if action.len() == 1 { vec![action[0], id] } else { action.to_vec() };
+        run(&arguments).refused(5, "is cancelled, which is final; make a new one in its place");
+    }
+    for arguments in [&["show", "nobody"][..], &["cancel", "nobody", "--yes"], &["quota", "nobody", "5"]] {
+        run(arguments).refused(5, "there is no subscription \"nobody\"");
     }
 }

@@ -45,8 +45,15 @@ pub(super) fn all(components: ComponentsBuilder) -> ComponentsBuilder {
         ("RateLimit-Remaining", seconds("Requests that are left now.", 299)),
         ("RateLimit-Reset", seconds("Seconds until the limit is whole again.", 1)),
         (
+            "QuotaRetryAfter",
+            seconds("When there are new calls, in seconds; where the day's are used up.", 27_000),
+        ),
+        (
             "WWW-Authenticate",
-            text("What is wrong with the token; absent where the key is.", "Bearer error=\"invalid_token\""),
+            text(
+                "What is wrong with the token; absent where it is the key or the quota.",
+                "Bearer error=\"invalid_token\"",
+            ),
         ),
     ];
     let always = always.into_iter().map(|(name, schema)| (name, header(schema, true)));
@@ -54,14 +61,15 @@ pub(super) fn all(components: ComponentsBuilder) -> ComponentsBuilder {
     always.chain(sometimes).fold(components, |components, (name, header)| components.header(name, header))
 }
 
-/// Adds headers by their names; `RateLimit` stands for all three.
+/// Adds headers by their names; `RateLimit` stands for all three, `QuotaRetryAfter` for one that is not always there.
 pub(super) fn put(response: ResponseBuilder, names: &[&'static str]) -> ResponseBuilder {
     let spelled = names.iter().flat_map(|name| match *name {
-        "RateLimit" => RATE.to_vec(),
-        one => vec![one],
+        "RateLimit" => RATE.map(|name| (name, name)).to_vec(),
+        "QuotaRetryAfter" => vec![("Retry-After", "QuotaRetryAfter")],
+        one => vec![(one, one)],
     });
-    spelled.fold(response, |response, name| {
-        response.header_ref(name, Ref::new(format!("#/components/headers/{name}")))
+    spelled.fold(response, |response, (name, component)| {
+        response.header_ref(name, Ref::new(format!("#/components/headers/{component}")))
     })
 }
 

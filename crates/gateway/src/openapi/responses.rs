@@ -53,10 +53,12 @@ static REFUSED: [Refused; 7] = [
     Refused {
         status: 403,
         name: "Forbidden",
-        about: "The access token lacks the scope of this area.",
+        about: "The access token lacks the scope of this area; or the subscription has used up its calls of the \
+                day, and `Retry-After` tells when there are new ones (`Out of call volume quota. Quota will be \
+                replenished in 07:30:00.`).",
         message: "insufficient_scope: the access token lacks the scope SVC.ES.NEWPOL.ACC.API.",
         fault: None,
-        headers: &["X-Request-Id", "WWW-Authenticate"],
+        headers: &["X-Request-Id", "WWW-Authenticate", "RateLimit", "QuotaRetryAfter"],
     },
     Refused {
         status: 404,
@@ -89,7 +91,7 @@ static REFUSED: [Refused; 7] = [
         about: "The service cannot read now.",
         message: "The service cannot read now. Try again in 5 seconds.",
         fault: None,
-        headers: &["X-Request-Id", "Retry-After"],
+        headers: &["X-Request-Id", "RateLimit", "Retry-After"],
     },
 ];
 

@@ -55,6 +55,22 @@ fn every_reference_leads_somewhere() {
 }
 
 #[test]
+fn who_must_wait_is_told_how_long() {
+    let document = document();
+    let retry = |name: &str| {
+        let header = &document["components"]["responses"][name]["headers"]["Retry-After"]["$ref"];
+        let place = header.as_str().unwrap_or_else(|| panic!("{name}")).trim_start_matches('#');
+        document.pointer(place).unwrap()["required"] == true
+    };
+    for name in ["TooManyRequests", "TooManyRequestsWithoutBody", "ServiceUnavailable"] {
+        assert!(retry(name), "{name}");
+    }
+    for name in ["Forbidden", "ForbiddenWithoutBody"] {
+        assert!(!retry(name), "{name}: only where the quota is used up");
+    }
+}
+
+#[test]
 fn every_component_is_used() {
     let document = document();
     let mut used = BTreeSet::new();

@@ -53,13 +53,14 @@ struct Fault {
 }
 
 /// Problems by the name under which operations refer to them.
-const PROBLEMS: [(&str, &str); 11] = [
+const PROBLEMS: [(&str, &str); 12] = [
     ("BadRequest", "Something in the request is wrong; the error names it"),
     ("Unauthorized", "The operator's token is missing or wrong"),
     ("NotFound", "There is no such thing"),
     ("RequestTimeout", "The body took too long to come"),
     ("Conflict", "There is such a thing already"),
     ("NotConfirmed", "`confirm` is not the id of what is to go"),
+    ("Cancelled", "The subscription is cancelled, which is final"),
     ("KeyConflict", "The Idempotency-Key is in use, or was used for another body"),
     ("ContentTooLarge", "The body is larger than 64 KiB"),
     ("UnsupportedMediaType", "The body's type or encoding is not taken"),
@@ -92,6 +93,8 @@ problem_sets! {
     Missing: "400" "BadRequest", "404" "NotFound";
     /// What is asked for good must be confirmed.
     Unconfirmed: "409" "NotConfirmed";
+    /// The subscription is over.
+    Over: "409" "Cancelled";
     /// It is there already.
     Taken: "409" "Conflict";
 }

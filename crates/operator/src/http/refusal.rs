@@ -25,6 +25,7 @@ impl From<AdminError> for Refusal {
         match error {
             AdminError::Invalid(why) => coded(400, "invalid_value", sentence(&why)),
             AdminError::Missing(_) => coded(404, "not_found", sentence(&error.to_string())),
+            AdminError::Cancelled(_) => coded(409, "cancelled", sentence(&error.to_string())),
             AdminError::Store(error) => store_refusal(&error),
         }
     }

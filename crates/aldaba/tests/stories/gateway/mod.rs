@@ -1,6 +1,7 @@
 //! The gate and the read APIs behind it.
 
 mod addresses;
+mod at_once;
 mod conditional;
 mod context;
 mod endings;
@@ -14,7 +15,10 @@ mod paging;
 mod payroll;
 mod payroll_filter;
 mod payroll_order;
+mod quota;
 mod reconcile;
 mod records;
 mod scopes;
+mod shares;
 mod tokens;
+mod usage;

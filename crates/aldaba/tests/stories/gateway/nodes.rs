@@ -9,19 +9,24 @@ use crate::harness::{
 
 const COMPANIES: &str = "/accounting/api/companies";
 
-struct Nodes {
-    nodes: [Serve; 2],
-    _database: Database,
+pub(super) struct Nodes {
+    pub(super) nodes: [Serve; 2],
+    pub(super) database: Database,
 }
 
 impl Nodes {
     fn start() -> Self {
+        Self::with_rate(0)
+    }
+
+    pub(super) fn with_rate(per_minute: u32) -> Self {
         let database = Database::create();
         let first = Site::over(&database.url());
         let second = Site::over(&database.url());
         second.share_master_key(&first);
-        let nodes = [first, second].map(|site| Serve::start(site, &["--set", "gateway.rate_per_minute=0"]));
-        Self { nodes, _database: database }
+        let rate = format!("gateway.rate_per_minute={per_minute}");
+        let nodes = [first, second].map(|site| Serve::start(site, &["--set", &rate]));
+        Self { nodes, database }
     }
 
     /// The same call at the second node.

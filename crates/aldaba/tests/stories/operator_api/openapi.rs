@@ -205,6 +205,16 @@ fn what_is_answered_is_what_is_documented() {
     let id = made.json()["subscription"]["id"].as_str().unwrap().to_owned();
     let key = api.post(&format!("/subscriptions/{id}/keys/primary"), &json!({}));
     holds("post", "/subscriptions/{subscription}/keys/{slot}", &key);
+    let one = format!("/subscriptions/{id}");
+    holds("patch", "/subscriptions/{subscription}", &api.patch(&one, &json!({"dailyQuota": 7})));
+    holds("get", "/subscriptions/{subscription}", &api.get(&one));
+    holds("get", "/subscriptions/{subscription}/usage", &api.get(&format!("{one}/usage")));
+    let backwards = api.get(&format!("{one}/usage?from=2026-11-15&to=2026-11-14"));
+    holds("get", "/subscriptions/{subscription}/usage", &backwards);
+    holds("post", "/subscriptions/{subscription}/cancel", &api.post(&format!("{one}/cancel"), &json!({})));
+    holds("patch", "/subscriptions/{subscription}", &api.patch(&one, &json!({"dailyQuota": 7})));
+    let refused = api.post(&format!("{one}/keys/primary"), &json!({}));
+    holds("post", "/subscriptions/{subscription}/keys/{slot}", &refused);
     for list in ["/tenants", "/users", "/clients", "/subscriptions", "/audit"] {
         holds("get", list, &api.get(list));
     }

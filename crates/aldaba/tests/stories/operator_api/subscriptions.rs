@@ -33,16 +33,21 @@ fn keys_made_over_http_open_their_products() {
     let id = one["id"].as_str().unwrap();
     assert!(is_guid(id));
     assert_eq!(reply.header("location"), format!("/operator/v1/subscriptions/{id}"));
-    assert_eq!(members(one), ["createdAt", "id", "name", "products", "standing"]);
+    let known = ["cancelledAt", "createdAt", "dailyQuota", "id", "keys", "name", "products", "standing"];
+    assert_eq!(members(one), known);
     assert_eq!([&one["name"], &one["standing"]], ["Panel", "active"]);
+    assert_eq!([&one["dailyQuota"], &one["cancelledAt"]], [&Value::Null, &Value::Null]);
+    let unused = |slot| json!({"slot": slot, "validUntil": null, "lastUsedAt": null});
+    assert_eq!(one["keys"], json!([unused("primary"), unused("secondary")]));
     assert_eq!(one["products"], json!(["payroll"]));
     for key in ["primaryKey", "secondaryKey"].map(|member| made[member].as_str().unwrap()) {
         assert_eq!((status(key, PAYROLL), status(key, COMPANIES)), (200, 401));
         assert!(!desk().running.stderr().contains(key));
     }
-    let shown = api.get(&format!("/subscriptions/{id}"));
-    assert_eq!(&shown.json(), one, "the keys are shown once");
-    assert!(api.walk("/subscriptions", "subscriptions", 3).contains(one));
+    let mut shown = api.get(&format!("/subscriptions/{id}")).json();
+    assert_eq!(members(&shown), known, "the keys are shown once");
+    shown.as_object_mut().unwrap().remove("keys");
+    assert!(api.walk("/subscriptions", "subscriptions", 3).contains(&shown));
 }
 
 #[test]
@@ -52,14 +57,25 @@ fn a_suspended_subscription_is_refused_and_a_resumed_one_let_in() {
     assert!(opens(&primary) && opens(&secondary), "both are known by now");
     let path = format!("/subscriptions/{id}");
     assert_eq!(api.patch(&path, &json!({"standing": "suspended"})).json()["standing"], "suspended");
-    within_seconds(3, "the keys to be refused", || !opens(&primary) && !opens(&secondary));
+    assert!(!opens(&primary) && !opens(&secondary), "the very next call is refused");
     assert_eq!(
         api.patch(&path, &json!({})).json()["standing"],
         "suspended",
         "nothing asked, nothing changed"
     );
     assert_eq!(api.patch(&path, &json!({"standing": "active"})).json()["standing"], "active");
-    within_seconds(3, "the keys to be let in", || opens(&primary) && opens(&secondary));
+    assert!(opens(&primary) && opens(&secondary), "and the very next one let in");
+}
+
+/// The keys that are shown: the slot, and whether it is one that was replaced.
+#[track_caller]
+fn slots(id: &str) -> Vec<(&'static str, bool)> {
+    let shown = OperatorApi(desk()).get(&format!("/subscriptions/{id}")).json();
+    let slot = |key: &Value| match key["slot"].as_str().unwrap() {
+        "primary" => "primary",
+        _ => "secondary",
+    };
+    shown["keys"].as_array().unwrap().iter().map(|key| (slot(key), key["validUntil"].is_string())).collect()
 }
 
 #[test]
@@ -76,9 +92,10 @@ fn a_replaced_key_works_during_the_overlap_and_not_after() {
     };
     let second = replace("primary", &json!({"overlap": "1h"}));
     assert!(opens(&second) && opens(&primary) && opens(&secondary), "all three, at once");
+    assert_eq!(slots(&id), [("primary", false), ("primary", true), ("secondary", false)]);
     let third = replace("primary", &json!({"overlap": "0s"}));
-    assert!(opens(&third));
-    within_seconds(3, "the old key to be refused", || !opens(&second));
+    assert!(!opens(&second), "at once");
+    assert!(opens(&third) && opens(&primary), "the first one's overlap goes on");
     let other = replace("secondary", &json!({"overlap": "1s"}));
     assert!(opens(&other));
     within_seconds(4, "the overlap to end", || !opens(&secondary));
@@ -86,6 +103,39 @@ fn a_replaced_key_works_during_the_overlap_and_not_after() {
     let bare = api.call(hyper::Method::POST, &format!("/subscriptions/{id}/keys/secondary")).send();
     assert_eq!(bare.status, 200);
     assert!(opens(&other), "a day is the usual overlap");
+}
+
+#[test]
+fn a_cancelled_subscription_is_over_for_good() {
+    let (id, primary, secondary) = new_subscription(&["accounting"]);
+    let api = OperatorApi(desk());
+    assert!(opens(&primary) && opens(&secondary), "both are known by now");
+    let path = format!("/subscriptions/{id}");
+    let cancel = || api.call(hyper::Method::POST, &format!("{path}/cancel")).send();
+    let over = cancel();
+    assert_eq!(
+        (over.status, &over.json()["standing"], &over.json()["keys"]),
+        (200, &json!("cancelled"), &json!([]))
+    );
+    assert!(over.json()["cancelledAt"].is_string(), "{over:?}");
+    assert!(!opens(&primary) && !opens(&secondary), "the very next call is refused");
+    let message = format!("Subscription \"{id}\" is cancelled, which is final; make a new one in its place.");
+    for refused in [
+        api.patch(&path, &json!({"standing": "active"})),
+        api.patch(&path, &json!({"dailyQuota": 5})),
+        api.patch(&path, &json!({"dailyQuota": null})),
+        api.post(&format!("{path}/keys/primary"), &json!({})),
+        api.post(&format!("{path}/keys/secondary"), &json!({"overlap": "1h"})),
+    ] {
+        assert_eq!((refused.problem(409), refused.problem_code()), (message.clone(), "cancelled".into()));
+    }
+    for action in ["resume", "suspend", "rotate"] {
+        desk().site.program(&["key", action, &id]).run().refused(5, "is cancelled, which is final");
+    }
+    assert_eq!(cancel().json(), over.json(), "once is enough");
+    assert_eq!(api.get(&path).json(), over.json());
+    assert!(!opens(&primary) && !opens(&secondary));
+    assert_eq!(api.get(&format!("{path}/usage")).status, 200, "what it used can be read");
 }
 
 #[test]
@@ -111,9 +161,21 @@ fn what_is_wrong_or_not_there_is_told() {
         tertiary.problem(404),
         "There is no key \"tertiary\"; a subscription has primary and secondary."
     );
+    for wrong in [json!(0), json!(-1), json!(1.5), json!(1_000_000_000_001_u64)] {
+        let refused = api.patch(&format!("/subscriptions/{id}"), &json!({"dailyQuota": wrong}));
+        assert!(refused.problem(400).contains("a whole number from 1 to 1000000000000"), "{refused:?}");
+        assert_eq!(refused.problem_field(), "dailyQuota");
+    }
+    let whole = api.patch(&format!("/subscriptions/{id}"), &json!({"dailyQuota": 5.0}));
+    assert_eq!(whole.json()["dailyQuota"], 5);
+    let cancelled = api.patch(&format!("/subscriptions/{id}"), &json!({"standing": "cancelled"}));
+    assert!(cancelled.problem(400).contains("expected `active` or `suspended`"), "{cancelled:?}");
     let disabled = api.patch(&format!("/subscriptions/{id}"), &json!({"standing": "disabled"}));
     assert!(disabled.problem(400).contains("expected `active` or `suspended`"), "{disabled:?}");
     api.get("/subscriptions/nobody").problem(404);
     api.patch("/subscriptions/nobody", &json!({"standing": "active"})).problem(404);
+    api.patch("/subscriptions/nobody", &json!({"dailyQuota": 5})).problem(404);
     api.post("/subscriptions/nobody/keys/primary", &json!({})).problem(404);
+    api.post("/subscriptions/nobody/cancel", &json!({})).problem(404);
+    api.get("/subscriptions/nobody/usage").problem(404);
 }

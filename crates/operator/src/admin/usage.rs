@@ -1,0 +1,152 @@
+//! How much a subscription was used: its calls by day and by route. What is shown is what the nodes have told the
+//! store; each does so every few seconds.
+
+use domain::Ticks;
+use domain::ids::SubscriptionId;
+use serde::Serialize;
+use store::Calls;
+use utoipa::ToSchema;
+
+use super::{Admin, AdminError, Result};
+
+const DAYS_MAX: i64 = 400;
+const DAYS_DEFAULT: i64 = 30;
+
+/// The calls of a subscription that were let in, from one day to another (UTC).
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct Usage {
+    #[schema(examples("7d0f3d2e-6f0b-4a39-8a55-0c8f6b1f8a52"))]
+    pub subscription: String,
+    /// The first day.
+    #[schema(format = Date, examples("2026-11-01"))]
+    pub from: String,
+    /// The last day.
+    #[schema(format = Date, examples("2026-11-15"))]
+    pub to: String,
+    #[schema(examples(120))]
+    pub calls: u64,
+    /// Those of them that were answered with an error.
+    #[schema(examples(2))]
+    pub failed: u64,
+    /// The days on which there were calls, latest first.
+    pub days: Vec<DayUsage>,
+}
+
+/// The calls of one day.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct DayUsage {
+    #[schema(format = Date, examples("2026-11-15"))]
+    pub day: String,
+    #[schema(examples(120))]
+    pub calls: u64,
+    #[schema(examples(2))]
+    pub failed: u64,
+    pub routes: Vec<RouteUsage>,
+}
+
+/// The calls to one address on one day.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub struct RouteUsage {
+    /// The address, with `{id}` in the place of a correlationId.
+    #[schema(examples("/accounting/api/customers/{id}"))]
+    pub route: String,
+    #[schema(examples(120))]
+    pub calls: u64,
+    #[schema(examples(2))]
+    pub failed: u64,
+}
+
+impl Admin {
+    /// What a subscription called. Without a last day: up to today; without a first: the 30 days up to the last.
+    pub async fn usage(&self, id: &str, from_day: Option<i64>, to_day: Option<i64>) -> Result<Usage> {
+        let id = self.subscription(id).await?.id;
+        let to_day = to_day.unwrap_or_else(|| self.now().day());
+        let from_day = from_day.unwrap_or_else(|| (to_day - DAYS_DEFAULT + 1).max(0));
+        check_span(from_day, to_day)?;
+        let calls = self.store.calls(&id, from_day, to_day).await?;
+        Ok(told(&id, (from_day, to_day), calls))
+    }
+}
+
+/// The day that a text names, counted from the first of year 1.
+pub fn read_day(text: &str) -> std::result::Result<i64, String> {
+    let day = Ticks::parse_iso(text).map(Ticks::day);
+    let is_so_written = |day: &i64| *day >= 0 && Ticks::of_day(*day).date() == text;
+    day.filter(is_so_written).ok_or_else(|| format!("{text:?} is no day as in 2026-11-15"))
+}
+
+fn check_span(from_day: i64, to_day: i64) -> Result<()> {
+    if from_day > to_day {
+        return Err(AdminError::Invalid("from must not be later than to".into()));
+    }
+    if to_day - from_day >= DAYS_MAX {
+        return Err(AdminError::Invalid(format!("from and to may span {DAYS_MAX} days at most")));
+    }
+    Ok(())
+}
+
+/// Groups what the store has, which comes latest day first.
+fn told(id: &SubscriptionId, (from_day, to_day): (i64, i64), all: Vec<Calls>) -> Usage {
+    let date = |day| Ticks::of_day(day).date();
+    let mut days: Vec<DayUsage> = Vec::new();
+    for Calls { day, route, calls, failed, .. } in all {
+        let day = date(day);
+        if days.last().is_none_or(|last| last.day != day) {
+            days.push(DayUsage { day, calls: 0, failed: 0, routes: Vec::new() });
+        }
+        if let Some(last) = days.last_mut() {
+            last.calls += calls;
+            last.failed += failed;
+            last.routes.push(RouteUsage { route, calls, failed });
+        }
+    }
+    Usage {
+        subscription: id.to_string(),
+        from: date(from_day),
+        to: date(to_day),
+        calls: days.iter().map(|day| day.calls).sum(),
+        failed: days.iter().map(|day| day.failed).sum(),
+        days,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_day_is_written_in_one_way() {
+        let day = read_day("2026-11-15").unwrap();
+        assert_eq!(Ticks::of_day(day).date(), "2026-11-15");
+        for wrong in
+            ["", "2026-11-15T00:00:00Z", "20261115", "2026-02-30", "2026-1-5", "15/11/2026", "0000-12-31"]
+        {
+            assert!(read_day(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_span_has_its_bounds() {
+        assert!(check_span(5, 5).is_ok() && check_span(5, 404).is_ok());
+        assert!(check_span(5, 405).unwrap_err().to_string().contains("400 days at most"));
+        assert!(check_span(6, 5).unwrap_err().to_string().contains("not be later"));
+    }
+
+    #[test]
+    fn days_add_up() {
+        let id = SubscriptionId::new("a");
+        let call = |day, route: &str, calls, failed| Calls {
+            subscription: SubscriptionId::new("a"),
+            day,
+            route: route.into(),
+            calls,
+            failed,
+        };
+        let all = vec![call(9, "/a", 3, 1), call(9, "/b", 4, 0), call(7, "/a", 5, 2)];
+        let usage = told(&id, (5, 9), all);
+        assert_eq!((usage.calls, usage.failed), (12, 3));
+        let days: Vec<_> = usage.days.iter().map(|day| (day.calls, day.failed, day.routes.len())).collect();
+        assert_eq!(days, [(7, 1, 2), (5, 2, 1)]);
+        assert_eq!(told(&id, (5, 9), Vec::new()).calls, 0);
+    }
+}
