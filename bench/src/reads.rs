@@ -69,7 +69,8 @@ async fn measure(options: &Options) -> Fallible<Report> {
     let (first, deep) = library.against(first, deep).await?;
     eprintln!("payroll companies, plain and filtered");
     let plain = |number: u64, path: &mut Vec<u8>| {
-        write!(path, "/payroll/api/companies?pageNumber={}", mixed(number) % 4000 + 1)
+        let (page, size) = (mixed(number) % 3000 + 1, mixed(number + 1) % 11 + 20);
+        write!(path, "/payroll/api/companies?pageNumber={page}&pageSize={size}")
     };
     let filtered = |number: u64, path: &mut Vec<u8>| {
         let fraction = mixed(number) % 10_000_000;

@@ -3,7 +3,9 @@
 //! whether another node has; so who reads after a change was answered sees it, here at once and elsewhere within
 //! that time. Otherwise the store is asked whether its version still stands.
 
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use domain::Ticks;
@@ -19,10 +21,15 @@ use crate::ready::Ready;
 const CONFIRMED: Duration = Duration::from_millis(500);
 const BYTES_MAX: u64 = 32 * 1024 * 1024;
 const ENTRIES_EXPECTED: usize = 8192;
+const ASKED_LATELY: usize = 4096;
 /// Longer answers are not kept.
 const ANSWER_BYTES_MAX: usize = 1024 * 1024;
 
-pub(crate) struct Kept(Cache<Key, Entry, ByBytes>);
+pub(crate) struct Kept {
+    answers: Cache<Key, Entry, ByBytes>,
+    /// Of keys that were asked for lately. Who walks through all pages would else push out what many read.
+    asked_lately: Box<[AtomicU64]>,
+}
 
 /// Who asks for what: (tenant, context, address).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -64,26 +71,38 @@ impl Key {
 
 impl Kept {
     pub(crate) fn new() -> Self {
-        Self(Cache::with_weighter(ENTRIES_EXPECTED, BYTES_MAX, ByBytes))
+        Self {
+            answers: Cache::with_weighter(ENTRIES_EXPECTED, BYTES_MAX, ByBytes),
+            asked_lately: (0..ASKED_LATELY).map(|_| AtomicU64::new(0)).collect(),
+        }
     }
 
     /// An answer that is as good as one read now.
     pub(crate) fn fresh(&self, key: &Key, moves: u64, now: Ticks) -> Option<Arc<Ready>> {
-        let entry = self.0.get(key)?;
+        let entry = self.answers.get(key)?;
         let is_confirmed = now >= entry.confirmed_at && now.since(entry.confirmed_at) < CONFIRMED;
         (entry.moves == moves && is_confirmed).then_some(entry.ready)
     }
 
-    /// An answer that is good if the store says that its version has not moved.
-    pub(crate) fn unconfirmed(&self, key: &Key) -> Option<Arc<Ready>> {
-        self.0.get(key).map(|entry| entry.ready)
+    fn was_asked_lately(&self, key: &Key) -> bool {
+        let mut hasher = DefaultHasher::new();
+        key.hash(&mut hasher);
+        let hash = hasher.finish();
+        let place = usize::try_from(hash % ASKED_LATELY as u64).unwrap_or(0);
+        self.asked_lately[place].swap(hash, Ordering::Relaxed) == hash
     }
 
-    /// Keeps what was read after `moves` was looked up and the time taken.
+    /// An answer that is good if the store says that its version has not moved.
+    pub(crate) fn unconfirmed(&self, key: &Key) -> Option<Arc<Ready>> {
+        self.answers.get(key).map(|entry| entry.ready)
+    }
+
+    /// Keeps what was read after `moves` was looked up and the time taken, if it is asked for again.
     pub(crate) fn keep(&self, key: Key, ready: &Arc<Ready>, moves: u64, asked: &Asked) {
         // An address that carries a subscription key is not kept in memory.
-        if ready.bytes() <= ANSWER_BYTES_MAX && asked.headers.contains_key(KEY_HEADER) {
-            self.0.insert(key, Entry { ready: ready.clone(), moves, confirmed_at: asked.now });
+        let may_be_kept = ready.bytes() <= ANSWER_BYTES_MAX && asked.headers.contains_key(KEY_HEADER);
+        if may_be_kept && (self.answers.contains_key(&key) || self.was_asked_lately(&key)) {
+            self.answers.insert(key, Entry { ready: ready.clone(), moves, confirmed_at: asked.now });
         }
     }
 }

@@ -1,5 +1,7 @@
 //! Pages: which one is asked for, and the headers that tell where it lies.
 
+use std::fmt::Write as _;
+
 use axum::http::header::{HeaderName, HeaderValue, LINK};
 use web::Refusal;
 
@@ -39,26 +41,35 @@ impl Paging {
             r#"{{"totalCount":{total},"pageSize":{},"currentPage":{},"totalPages":{pages}}}"#,
             self.size, self.number
         );
-        let link = |page: u64, relation: &str| {
-            let mut pairs = form_urlencoded::Serializer::new(String::new());
-            pairs.extend_pairs(query.only(&["filter", "OrderBy"]));
-            pairs.append_pair("pageNumber", &page.to_string());
-            pairs.append_pair("pageSize", &self.size.to_string());
-            format!("<{path}?{}>; rel=\"{relation}\"", pairs.finish())
-        };
+        let mut repeated = form_urlencoded::Serializer::new(String::new());
+        repeated.extend_pairs(query.only(&["filter", "OrderBy"]));
+        let mut repeated = repeated.finish();
+        if !repeated.is_empty() {
+            repeated.push('&');
+        }
         let last = pages.max(1);
-        let mut links = vec![link(1, "first")];
+        let mut links = String::with_capacity(4 * (path.len() + repeated.len() + 64));
+        let mut link = |page: u64, relation: &str| {
+            let comma = if links.is_empty() { "" } else { ", " };
+            let size = self.size;
+            // Writing to memory does not fail.
+            let _ = write!(
+                links,
+                "{comma}<{path}?{repeated}pageNumber={page}&pageSize={size}>; rel=\"{relation}\""
+            );
+        };
+        link(1, "first");
         if self.number > 1 {
-            links.push(link((self.number - 1).min(last), "prev"));
+            link((self.number - 1).min(last), "prev");
         }
         if self.number < pages {
-            links.push(link(self.number + 1, "next"));
+            link(self.number + 1, "next");
         }
-        links.push(link(last, "last"));
-        let values = [(HeaderName::from_static("x-pagination"), told), (LINK, links.join(", "))];
+        link(last, "last");
+        let values = [(HeaderName::from_static("x-pagination"), told), (LINK, links)];
         values
             .into_iter()
-            .filter_map(|(name, value)| Some((name, HeaderValue::from_str(&value).ok()?)))
+            .filter_map(|(name, value)| Some((name, HeaderValue::try_from(value).ok()?)))
             .collect()
     }
 }

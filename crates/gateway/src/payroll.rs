@@ -27,7 +27,7 @@ impl Gateway {
         let order = query.one("OrderBy")?.map(OrderBy::parse).transpose().map_err(misread("OrderBy"))?;
         let ready = match self.confirmed(&key, resource, None, asked).await? {
             Some(ready) => ready,
-            None => self.page(asked, &query, paging, &self.payroll_page(asked, paging, filter, order).await?),
+            None => self.page(asked, &query, paging, self.payroll_page(asked, paging, filter, order).await?),
         };
         self.kept.keep(key, &ready, moves, asked);
         Ok(ready.answer(asked).await)

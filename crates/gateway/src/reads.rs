@@ -16,7 +16,7 @@ use crate::context::Context;
 use crate::kept::Key;
 use crate::paging::Paging;
 use crate::query::Query;
-use crate::ready::{Ready, array};
+use crate::ready::Ready;
 use crate::{Gateway, refusal};
 
 pub(crate) type Answer = Result<Response<Body>, Refusal>;
@@ -44,7 +44,7 @@ impl Gateway {
             let tenant = asked.caller.tenant.clone();
             let page = self.store.page(&PageQuery { tenant, company, resource, offset, rows_max }).await;
             let page = page.map_err(|error| refusal::store(&error))?.ok_or_else(refusal::no_company)?;
-            self.page(asked, &query, paging, &page)
+            self.page(asked, &query, paging, page)
         };
         self.kept.keep(key, &ready, moves, asked);
         Ok(ready.answer(asked).await)
@@ -74,10 +74,10 @@ impl Gateway {
     }
 
     /// A page with its headers.
-    pub(crate) fn page(&self, asked: &Asked, query: &Query, paging: Paging, page: &Page) -> Arc<Ready> {
+    pub(crate) fn page(&self, asked: &Asked, query: &Query, paging: Paging, page: Page) -> Arc<Ready> {
         let path = format!("{}{}", self.settings.base_url, asked.uri.path());
         let mark = format!("-{}-{}", paging.number, paging.size);
-        let ready = Ready::new(asked, page.version, &mark, array(&page.bodies));
+        let ready = Ready::new(asked, page.version, &mark, page.bodies.into_array().into());
         Arc::new(ready.with(paging.headers(page.total, &path, query)).at(page.head))
     }
 

@@ -128,18 +128,3 @@ fn is_known(asked: &HeaderMap, etag: &HeaderValue) -> bool {
     let lines = asked.get_all(IF_NONE_MATCH).iter().filter_map(|line| line.to_str().ok());
     lines.flat_map(|line| line.split(',')).any(|one| one.trim() == "*" || opaque(one) == opaque(etag))
 }
-
-/// A JSON array of bodies that are JSON already.
-pub(crate) fn array(bodies: &[Box<str>]) -> Bytes {
-    let length = bodies.iter().map(|body| body.len() + 1).sum::<usize>() + 2;
-    let mut text = String::with_capacity(length);
-    text.push('[');
-    for (index, body) in bodies.iter().enumerate() {
-        if index > 0 {
-            text.push(',');
-        }
-        text.push_str(body);
-    }
-    text.push(']');
-    Bytes::from(text)
-}

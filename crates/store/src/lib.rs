@@ -43,7 +43,7 @@ pub use grants::{
 pub use keys::{SigningKey, SigningKeys};
 pub use moves::Moves;
 pub use nodes::Nodes;
-pub use records::{CollectionMark, Page, PageQuery, PayrollQuery, Record, Records};
+pub use records::{Bodies, CollectionMark, Page, PageQuery, PayrollQuery, Record, Records};
 pub use sessions::{Session, Sessions};
 pub use subscriptions::{Calls, KeptKey, KeySlot, KeyUse, Subscription, Subscriptions};
 pub use upkeep::{Cutoffs, Expired, Health, Upkeep};

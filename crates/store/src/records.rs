@@ -69,9 +69,55 @@ pub struct PayrollQuery {
     pub rows_max: usize,
 }
 
+/// Bodies of records, joined to one JSON array as they are read.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Bodies {
+    array: Vec<u8>,
+    /// Where each one ends.
+    ends: Vec<usize>,
+}
+
+impl Bodies {
+    pub(crate) fn push(&mut self, body: &[u8]) {
+        self.array.push(if self.ends.is_empty() { b'[' } else { b',' });
+        self.array.extend_from_slice(body);
+        self.ends.push(self.array.len());
+    }
+
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        let starts = [0].into_iter().chain(self.ends.iter().copied());
+        let one = |(start, end): (usize, usize)| std::str::from_utf8(&self.array[start + 1..end]);
+        starts.zip(self.ends.iter().copied()).map(move |range| one(range).unwrap_or_default())
+    }
+
+    /// The array as a reader gets it.
+    pub fn into_array(mut self) -> Vec<u8> {
+        self.array.extend_from_slice(if self.ends.is_empty() { b"[]" } else { b"]" });
+        self.array
+    }
+}
+
+impl<T: AsRef<str>> FromIterator<T> for Bodies {
+    fn from_iter<I: IntoIterator<Item = T>>(bodies: I) -> Self {
+        let mut all = Self::default();
+        for body in bodies {
+            all.push(body.as_ref().as_bytes());
+        }
+        all
+    }
+}
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    pub bodies: Vec<Box<str>>,
+    pub bodies: Bodies,
     pub total: u64,
     /// Moves with every change of the collection.
     pub version: u64,
@@ -110,4 +156,19 @@ pub(crate) fn locate(offset: u64, gaps: impl IntoIterator<Item = (u64, u64)>) ->
         dead_before += dead;
     }
     Start { ordinal: offset + dead_before + 1, skip: 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_are_joined_to_an_array_and_told_apart() {
+        for bodies in [&[][..], &["{}"], &["{\"a\":\"ñ\"}", "{}", "{\"b\":[1,2]}"]] {
+            let joined: Bodies = bodies.iter().collect();
+            assert_eq!((joined.len(), joined.is_empty()), (bodies.len(), bodies.is_empty()));
+            assert_eq!(joined.iter().collect::<Vec<_>>(), bodies);
+            assert_eq!(joined.into_array(), format!("[{}]", bodies.join(",")).into_bytes());
+        }
+    }
 }

@@ -24,7 +24,7 @@ pub(super) fn page(state: &State, query: &PayrollQuery) -> Result<Page> {
         found.sort_by(|(one, _), (other, _)| order.compare(&subject(one), &subject(other)));
     }
     let offset = usize::try_from(query.offset).unwrap_or(usize::MAX);
-    let bodies = found.iter().skip(offset).take(query.rows_max).map(|(_, body)| (*body).into()).collect();
+    let bodies = found.iter().skip(offset).take(query.rows_max).map(|(_, body)| *body).collect();
     Ok(Page { bodies, total: found.len() as u64, version, head })
 }
 

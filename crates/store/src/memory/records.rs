@@ -38,7 +38,7 @@ impl Records for MemoryStore {
                 .range((place, 0)..=(place, u64::MAX))
                 .skip(usize::try_from(query.offset).unwrap_or(usize::MAX))
                 .take(query.rows_max)
-                .map(|(_, (_, stored))| stored.body.as_str().into())
+                .map(|(_, (_, stored))| stored.body.as_str())
                 .collect();
             let head = state.heads.get(&tenant_no)?.bounds.head;
             Some(Page { bodies, total: all.live, version: all.version, head })

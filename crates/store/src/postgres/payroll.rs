@@ -12,7 +12,7 @@ use super::fault;
 use super::rows::{code, limit};
 use crate::payroll::{Bound, Clause, Dialect, column, columns, is_walk, sign};
 use crate::plan::{Collection, TENANT, signed, unsigned};
-use crate::{PayrollQuery, Result};
+use crate::{Bodies, PayrollQuery, Result};
 
 /// Parameters that every statement has before the filter's: tenant, resource, limit, offset.
 const OWN: usize = 4;
@@ -67,7 +67,7 @@ pub(super) async fn page(
     tenant_no: i64,
     all: Collection,
     query: &PayrollQuery,
-) -> Result<(u64, Vec<Box<str>>)> {
+) -> Result<(u64, Bodies)> {
     let clause = Clause::of::<Postgres>(query.filter.as_ref(), OWN);
     let mut values = vec![
         Bound::Number(tenant_no),
@@ -93,7 +93,8 @@ pub(super) async fn page(
     };
     let row = one(snapshot, &sql, &values, is_kept(query)).await.map_err(fault)?;
     let total = if query.filter.is_none() { all.live } else { unsigned(row.get(0)) };
-    Ok((total, row.try_get(1).map_err(fault)?))
+    let bodies: Vec<&str> = row.try_get(1).map_err(fault)?;
+    Ok((total, bodies.iter().collect()))
 }
 
 /// What those that match are gathered with.

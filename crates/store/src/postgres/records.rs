@@ -9,7 +9,7 @@ use super::rows::{Args, code, limit, row, snapshot};
 use super::{PostgresStore, fault, payroll};
 use crate::plan::{Collection, TENANT, signed, unsigned};
 use crate::records::{Start, locate};
-use crate::{CollectionMark, Page, PageQuery, PayrollQuery, Record, Records, Result, StoreError};
+use crate::{Bodies, CollectionMark, Page, PageQuery, PayrollQuery, Record, Records, Result, StoreError};
 
 /// The tenant's and the owning company's number: what most statements here start from.
 const OWNER: &str = "SELECT t.no AS tenant_no, h.head,
@@ -85,7 +85,7 @@ async fn bodies(
     query: &PageQuery,
     (tenant_no, owner): (i64, i64),
     all: Collection,
-) -> Result<Vec<Box<str>>> {
+) -> Result<Bodies> {
     let start = start(snapshot, (tenant_no, owner), query.resource, all, query.offset).await?;
     let read = snapshot
         .prepare_cached(
@@ -103,7 +103,7 @@ async fn bodies(
         &signed(start.skip),
     ];
     let rows = snapshot.query(&read, args).await.map_err(fault)?;
-    Ok(rows.iter().map(|row| row.get(0)).collect())
+    Ok(rows.iter().map(|row| row.get::<_, &str>(0)).collect())
 }
 
 #[async_trait]
@@ -138,7 +138,7 @@ impl Records for PostgresStore {
             return Ok(None);
         };
         let bodies = if query.offset >= all.live {
-            Vec::new()
+            Bodies::default()
         } else {
             bodies(&snapshot, query, (tenant_no, owner), all).await?
         };

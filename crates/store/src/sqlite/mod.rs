@@ -23,6 +23,7 @@ mod writer;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use parking_lot::Mutex;
@@ -39,6 +40,8 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const STATEMENTS_CACHED: usize = 128;
 const WAL_TRIES_MAX: usize = 100;
 const READERS_KEPT: usize = 4;
+/// As much of SQLite's own steps as take about half a millisecond.
+const GLANCE_STEPS_MAX: i32 = 20_000;
 /// How many searches may look through all of a tenant's companies at once, each on a thread of its own.
 const SEARCHES_MAX: usize = 4;
 
@@ -92,28 +95,44 @@ impl SqliteStore {
 
     /// Reads on the caller's own thread: a look-up costs microseconds, a hand-over would cost more.
     fn read<T>(&self, look: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        let reader = self.inner.readers.lock().pop();
-        let reader = match reader {
-            Some(reader) => reader,
-            None => connect(&self.inner.path)?,
-        };
+        let reader = self.take_reader()?;
         let seen = look(&reader);
+        self.put_back(reader);
+        seen
+    }
+
+    fn take_reader(&self) -> Result<Connection> {
+        let reader = self.inner.readers.lock().pop();
+        reader.map_or_else(|| connect(&self.inner.path), Ok)
+    }
+
+    fn put_back(&self, reader: Connection) {
         let mut kept = self.inner.readers.lock();
         if kept.len() < READERS_KEPT && reader.is_autocommit() {
             kept.push(reader);
         }
-        seen
     }
 
     /// Reads several things as they stood at one moment.
     fn snapshot<T>(&self, look: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        self.read(|reader| {
-            let control = |sql| reader.prepare_cached(sql).and_then(|mut run| run.execute([])).map_err(fault);
-            control("BEGIN")?;
-            let seen = look(reader);
-            control("ROLLBACK")?;
-            seen
-        })
+        self.read(|reader| at_one_moment(reader, look))
+    }
+
+    /// As `snapshot`, but given up where it takes more than a moment: none. What may have to look at every row
+    /// starts here, and where that is long it is done again aside, not on a thread that serves others.
+    fn glance<T>(&self, look: impl FnOnce(&Connection) -> Result<T>) -> Result<Option<T>> {
+        let mut reader = self.take_reader()?;
+        let is_long = Arc::new(AtomicBool::new(false));
+        let told = is_long.clone();
+        let give_up = move || {
+            told.store(true, Ordering::Relaxed);
+            true
+        };
+        reader.progress_handler(GLANCE_STEPS_MAX, Some(give_up)).map_err(fault)?;
+        let seen = at_one_moment(&reader, look);
+        reader.progress_handler(0, None::<fn() -> bool>).map_err(fault)?;
+        self.put_back(reader);
+        if is_long.load(Ordering::Relaxed) { Ok(None) } else { seen.map(Some) }
     }
 
     /// Runs `work` in the next group; returns once it is on disk.
@@ -133,6 +152,14 @@ impl SqliteStore {
         self.inner.moves.access_moved();
         written
     }
+}
+
+fn at_one_moment<T>(reader: &Connection, look: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    let control = |sql| reader.prepare_cached(sql).and_then(|mut run| run.execute([])).map_err(fault);
+    control("BEGIN")?;
+    let seen = look(reader);
+    control("ROLLBACK")?;
+    seen
 }
 
 /// A new file is its owner's alone; SQLite gives its companions the same rights.

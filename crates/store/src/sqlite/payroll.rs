@@ -5,11 +5,11 @@ use std::fmt::Write as _;
 use domain::Resource;
 use domain::filter::{Comparison, Field, Likeness};
 use rusqlite::types::{ToSql, ToSqlOutput};
-use rusqlite::{Connection, Statement, params, params_from_iter};
+use rusqlite::{Connection, Statement, params_from_iter};
 
-use crate::PayrollQuery;
 use crate::payroll::{Bound, Clause, Dialect, column, columns, is_walk, sign};
 use crate::plan::{Collection, TENANT, signed, unsigned};
+use crate::{Bodies, PayrollQuery};
 
 /// Statements that bind more values than this are not kept: few come twice.
 const BOUND_KEPT_MAX: usize = 6;
@@ -53,17 +53,21 @@ pub(super) fn page(
     tenant_no: i64,
     all: Collection,
     query: &PayrollQuery,
-) -> rusqlite::Result<(u64, Vec<Box<str>>)> {
+) -> rusqlite::Result<(u64, Bodies)> {
     let clause = Clause::of::<Sqlite>(query.filter.as_ref(), 1);
     let mut values = vec![Bound::Number(tenant_no)];
     values.extend(&clause.bound);
     let found = format!("FROM payroll_companies WHERE tenant_no = ?1 AND ({})", clause.sql);
     if query.filter.is_some() && query.order.is_none() {
         let mut ordinals = numbers(reader, &format!("SELECT ordinal {found}"), &values)?;
-        // One look gives the total and the page; numbers are sorted here in a fraction of SQLite's time.
-        ordinals.sort_unstable();
+        // One look gives the total and the page; numbers are sorted here in a fraction of SQLite's time, and only
+        // as far as the page goes.
         let from = usize::try_from(query.offset).unwrap_or(usize::MAX).min(ordinals.len());
         let to = from.saturating_add(query.rows_max).min(ordinals.len());
+        if to < ordinals.len() {
+            ordinals.select_nth_unstable(to);
+        }
+        ordinals[..to].sort_unstable();
         return Ok((ordinals.len() as u64, bodies(reader, tenant_no, &ordinals[from..to])?));
     }
     let total = if query.filter.is_some() {
@@ -73,7 +77,7 @@ pub(super) fn page(
         all.live
     };
     if query.offset >= total {
-        return Ok((total, Vec::new()));
+        return Ok((total, Bodies::default()));
     }
     // A sign before a column keeps its index from being walked for the order's sake.
     let sign = if is_walk(query.filter.as_ref(), query.order.as_ref()) { "" } else { "+" };
@@ -94,11 +98,20 @@ fn numbers(reader: &Connection, sql: &str, values: &[Bound<'_>]) -> rusqlite::Re
     }
 }
 
-fn bodies(reader: &Connection, tenant_no: i64, ordinals: &[i64]) -> rusqlite::Result<Vec<Box<str>>> {
+fn bodies(reader: &Connection, tenant_no: i64, ordinals: &[i64]) -> rusqlite::Result<Bodies> {
     let mut find = reader.prepare_cached(
         "SELECT body FROM records WHERE tenant_no = ?1 AND company_no = ?2 AND resource = ?3 AND ordinal = ?4",
     )?;
-    let resource = Resource::payroll_companies().code();
-    let one = |ordinal| find.query_row(params![tenant_no, TENANT, resource, ordinal], |row| row.get(0));
-    ordinals.iter().map(one).collect()
+    find.raw_bind_parameter(1, tenant_no)?;
+    find.raw_bind_parameter(2, TENANT)?;
+    find.raw_bind_parameter(3, Resource::payroll_companies().code())?;
+    let mut bodies = Bodies::default();
+    for ordinal in ordinals {
+        find.raw_bind_parameter(4, ordinal)?;
+        let mut rows = find.raw_query();
+        if let Some(row) = rows.next()? {
+            bodies.push(row.get_ref(0)?.as_bytes()?);
+        }
+    }
+    Ok(bodies)
 }

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 use super::{SqliteStore, fault, payroll};
 use crate::plan::{Collection, signed, unsigned};
 use crate::records::{Start, locate};
-use crate::{CollectionMark, Page, PageQuery, PayrollQuery, Record, Records, Result, StoreError};
+use crate::{Bodies, CollectionMark, Page, PageQuery, PayrollQuery, Record, Records, Result, StoreError};
 
 /// Statements for the tenant's own records and for those of a company. They start from the owner: (tenant's number,
 /// company's number). A company is found by its id without a look at its body.
@@ -114,24 +114,33 @@ fn bodies(
     owner: i64,
     query: &PageQuery,
     start: Start,
-) -> rusqlite::Result<Vec<Box<str>>> {
-    reader
-        .prepare_cached(
-            "SELECT body FROM records WHERE tenant_no = ?1 AND company_no = ?2 AND resource = ?3 AND ordinal >= ?4
-             ORDER BY ordinal LIMIT ?5 OFFSET ?6",
-        )?
-        .query_map(
-            params![
-                tenant_no,
-                owner,
-                query.resource.code(),
-                signed(start.ordinal),
-                i64::try_from(query.rows_max).unwrap_or(i64::MAX),
-                signed(start.skip)
-            ],
-            |row| row.get(0),
-        )?
-        .collect()
+) -> rusqlite::Result<Bodies> {
+    let mut read = reader.prepare_cached(
+        "SELECT body FROM records WHERE tenant_no = ?1 AND company_no = ?2 AND resource = ?3 AND ordinal >= ?4
+         ORDER BY ordinal LIMIT ?5 OFFSET ?6",
+    )?;
+    let mut rows = read.query(params![
+        tenant_no,
+        owner,
+        query.resource.code(),
+        signed(start.ordinal),
+        i64::try_from(query.rows_max).unwrap_or(i64::MAX),
+        signed(start.skip)
+    ])?;
+    let mut bodies = Bodies::default();
+    while let Some(row) = rows.next()? {
+        bodies.push(row.get_ref(0)?.as_bytes()?);
+    }
+    Ok(bodies)
+}
+
+fn payroll_page(reader: &Connection, query: &PayrollQuery) -> Result<Page> {
+    let found = whole(reader, &query.tenant, None, Resource::payroll_companies())?;
+    let Some(Whole { tenant_no, all, head, .. }) = found else {
+        return Err(StoreError::UnknownTenant(query.tenant.as_str().to_owned()));
+    };
+    let (total, bodies) = payroll::page(reader, tenant_no, all, query).map_err(fault)?;
+    Ok(Page { bodies, total, version: all.version, head })
 }
 
 #[async_trait]
@@ -164,7 +173,7 @@ impl Records for SqliteStore {
                 return Ok(None);
             };
             let bodies = if query.offset >= all.live {
-                Vec::new()
+                Bodies::default()
             } else {
                 start(reader, tenant_no, owner, query.resource, all, query.offset)
                     .and_then(|start| bodies(reader, tenant_no, owner, query, start))
@@ -185,18 +194,13 @@ impl Records for SqliteStore {
     }
 
     async fn payroll_page(&self, query: &PayrollQuery) -> Result<Page> {
-        let (store, query) = (self.clone(), query.clone());
-        let look = move |reader: &Connection| {
-            let found = whole(reader, &query.tenant, None, Resource::payroll_companies())?;
-            let Some(Whole { tenant_no, all, head, .. }) = found else {
-                return Err(StoreError::UnknownTenant(query.tenant.as_str().to_owned()));
-            };
-            let (total, bodies) = payroll::page(reader, tenant_no, all, &query).map_err(fault)?;
-            Ok(Page { bodies, total, version: all.version, head })
-        };
+        if let Some(page) = self.glance(|reader| payroll_page(reader, query)).transpose() {
+            return page;
+        }
         let _place = self.inner.searches.acquire().await.map_err(StoreError::internal)?;
-        // A filter may have to look at every company: not on a thread that serves others.
-        let looking = tokio::task::spawn_blocking(move || store.snapshot(look));
+        let (store, query) = (self.clone(), query.clone());
+        let looking =
+            tokio::task::spawn_blocking(move || store.snapshot(|reader| payroll_page(reader, &query)));
         looking.await.map_err(StoreError::internal)?
     }
 
