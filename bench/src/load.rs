@@ -45,7 +45,7 @@ pub(crate) async fn load(
             let sent = Instant::now();
             stream.write_all(&bytes).await?;
             let answer = wire::answer(&mut stream, &mut buffer).await?;
-            took.borrow_mut().push(u32::try_from(sent.elapsed().as_micros()).unwrap_or(u32::MAX));
+            took.borrow_mut().push(u32::try_from(sent.elapsed().as_nanos() / 100).unwrap_or(u32::MAX));
             if !answer.starts_with(b"HTTP/1.1 200") {
                 return Err(String::from_utf8_lossy(answer).into());
             }
@@ -59,7 +59,7 @@ pub(crate) async fn load(
     let mut took = took.into_inner();
     took.sort_unstable();
     let at =
-        |share: usize| took.get(took.len() * share / 100).map_or(0.0, |micros| f64::from(*micros) / 1000.0);
+        |share: usize| took.get(took.len() * share / 100).map_or(0.0, |tenths| f64::from(*tenths) / 10_000.0);
     Ok(Load { rate: took.len() as f64 / seconds, p50_ms: at(50), p99_ms: at(99) })
 }
 

@@ -40,8 +40,10 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const STATEMENTS_CACHED: usize = 128;
 const WAL_TRIES_MAX: usize = 100;
 const READERS_KEPT: usize = 4;
-/// As much of SQLite's own steps as take about half a millisecond.
-const GLANCE_STEPS_MAX: i32 = 20_000;
+/// As many of SQLite's own steps as take about half a millisecond. It asks after each round whether to go on, and
+/// counts on from a statement's earlier runs, so the first round may be short.
+const GLANCE_ROUNDS_MAX: u32 = 20;
+const ROUND_STEPS: i32 = 1000;
 /// How many searches may look through all of a tenant's companies at once, each on a thread of its own.
 const SEARCHES_MAX: usize = 4;
 
@@ -123,12 +125,13 @@ impl SqliteStore {
     fn glance<T>(&self, look: impl FnOnce(&Connection) -> Result<T>) -> Result<Option<T>> {
         let mut reader = self.take_reader()?;
         let is_long = Arc::new(AtomicBool::new(false));
-        let told = is_long.clone();
+        let (told, mut rounds) = (is_long.clone(), 0);
         let give_up = move || {
-            told.store(true, Ordering::Relaxed);
-            true
+            rounds += 1;
+            told.store(rounds > GLANCE_ROUNDS_MAX, Ordering::Relaxed);
+            rounds > GLANCE_ROUNDS_MAX
         };
-        reader.progress_handler(GLANCE_STEPS_MAX, Some(give_up)).map_err(fault)?;
+        reader.progress_handler(ROUND_STEPS, Some(give_up)).map_err(fault)?;
         let seen = at_one_moment(&reader, look);
         reader.progress_handler(0, None::<fn() -> bool>).map_err(fault)?;
         self.put_back(reader);

@@ -322,7 +322,7 @@ pub(crate) async fn any_text_can_be_an_id(stage: Stage) {
         let one = journal(id, id, "{}");
         assert_eq!(desk.body(&one).await["n"], json!(id));
         assert_eq!(
-            desk.page(&one, 0, 10).await.bodies.iter().map(|body| id_of(body)).collect::<Vec<_>>(),
+            desk.page(&one, 0, 10).await.bodies.iter().map(id_of).collect::<Vec<_>>(),
             [id]
         );
     }

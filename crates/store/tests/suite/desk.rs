@@ -183,7 +183,7 @@ impl Desk {
     pub(crate) async fn ids(&self, subject: &Change) -> Vec<String> {
         let page = self.page(subject, 0, usize::MAX).await;
         assert_eq!(page.total, page.bodies.len() as u64);
-        page.bodies.iter().map(|body| id_of(body)).collect()
+        page.bodies.iter().map(id_of).collect()
     }
 }
 

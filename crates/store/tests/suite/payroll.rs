@@ -14,7 +14,7 @@ use super::stage::Stage;
 
 fn codes(page: &Page) -> Vec<u64> {
     let read = |body: &str| serde_json::from_str::<Value>(body).unwrap()["companyCode"].as_u64().unwrap();
-    page.bodies.iter().map(|body| read(body)).collect()
+    page.bodies.iter().map(read).collect()
 }
 
 /// The codes of all that match, in order.
