@@ -94,6 +94,17 @@ impl Ticks {
         )
     }
 
+    /// The shortest text that `parse_iso` reads as this moment: `2026-11-15`, or with a time where it has one.
+    pub(crate) fn shortest(self) -> String {
+        let nanos = (i128::from(self.0) - i128::from(UNIX_EPOCH_TICKS)) * 100;
+        let text = Timestamp::from_nanosecond(nanos).unwrap_or_default().to_string();
+        // Years before the first need their time: only a whole timestamp may have a sign.
+        match text.strip_suffix("T00:00:00Z") {
+            Some(date) if !date.starts_with('-') => date.to_owned(),
+            _ => text,
+        }
+    }
+
     /// Reads `2026-11-15` and full ISO 8601 times, with `Z`, an offset, or neither (then UTC).
     pub fn parse_iso(text: &str) -> Option<Self> {
         let nanos = if let Ok(stamp) = text.parse::<Timestamp>() {
