@@ -15,6 +15,7 @@ use crate::address::client_address;
 use crate::listener::Peer;
 use crate::measure::{Measures, SideMeasures, Stopwatch};
 use crate::problem::write_body;
+use crate::unchanged::without_length;
 
 pub const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const CHARS_MAX: usize = 64;
@@ -90,6 +91,7 @@ pub async fn outermost(State(with): State<Arc<Outermost>>, mut request: Request,
     let watch = Stopwatch::start();
     let answered = next.run(request).instrument(span.clone()).await;
     let mut response = write_body(answered, &id);
+    without_length(&mut response);
     let took = watch.elapsed();
     let route = route.as_ref().map_or("none", MatchedPath::as_str);
     with.measures.answered(&method, route, response.status(), took);
