@@ -9,13 +9,13 @@ use crate::harness::{
 
 const COMPANIES: &str = "/accounting/api/companies";
 
-struct Nodes {
-    nodes: [Serve; 2],
+pub(super) struct Nodes {
+    pub(super) nodes: [Serve; 2],
     _database: Database,
 }
 
 impl Nodes {
-    fn start() -> Self {
+    pub(super) fn start() -> Self {
         let database = Database::create();
         let first = Site::over(&database.url());
         let second = Site::over(&database.url());
@@ -25,7 +25,7 @@ impl Nodes {
     }
 
     /// The same call at the second node.
-    fn at_second(&self, api: &Api<'_>, path: &str) -> Reply {
+    pub(super) fn at_second(&self, api: &Api<'_>, path: &str) -> Reply {
         Call::get(&format!("{}{path}", self.nodes[1].public_url))
             .header("ocp-apim-subscription-key", &api.key)
             .header("authorization", &format!("Bearer {}", api.token))
