@@ -145,7 +145,9 @@ mod tests {
         let seeds = format!("{}/../../fuzz/seeds/{target}", env!("CARGO_MANIFEST_DIR"));
         let files: Vec<_> = std::fs::read_dir(&seeds).unwrap().map(|file| file.unwrap().path()).collect();
         assert!(!files.is_empty(), "{seeds} is empty");
-        files.iter().for_each(|file| entry(&std::fs::read(file).unwrap()));
+        for file in files {
+            entry(&std::fs::read(file).unwrap());
+        }
     }
 
     #[test]

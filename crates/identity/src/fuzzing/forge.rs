@@ -75,9 +75,7 @@ impl Forge {
     fn change(&self, token: &mut Vec<u8>, [what, high, low, value]: [u8; 4]) {
         let at = usize::from(u16::from_be_bytes([high, low])) % token.len().max(1);
         match what {
-            b'g' => {
-                token.clone_from(&self.tokens[usize::from(value) % self.tokens.len()].clone().into_bytes())
-            }
+            b'g' => *token = self.tokens[usize::from(value) % self.tokens.len()].clone().into_bytes(),
             b'p' => {
                 let other = parts(self.tokens[usize::from(value) % self.tokens.len()].as_bytes());
                 with_part(token, usize::from(high), |part| {

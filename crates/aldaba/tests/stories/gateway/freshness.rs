@@ -3,7 +3,7 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
 use serde_json::Value;
@@ -118,7 +118,7 @@ fn nobody_reads_the_past(api: &Api<'_>) {
             assert_eq!(answer.rejected, 0, "{answer:?}");
             *told.lock().unwrap() = Told { round, head: answer.head() };
             // A reader that has seen the past need not be waited for.
-            if readers.iter().any(|reader| reader.is_finished()) {
+            if readers.iter().any(ScopedJoinHandle::is_finished) {
                 break;
             }
         }
