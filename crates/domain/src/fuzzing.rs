@@ -62,7 +62,7 @@ fn subjects(values: &[Value]) -> Vec<Subject<'_>> {
     for value in values {
         match value {
             Value::Number(number) => {
-                codes.extend([number.saturating_sub(1), *number, number.saturating_add(1)])
+                codes.extend([number.saturating_sub(1), *number, number.saturating_add(1)]);
             }
             Value::Time(time) => times.extend([Ticks(time.0 - 1), *time, time.next()]),
             Value::Text(text) => {
