@@ -35,6 +35,7 @@ pub fn command(words: &[&str]) -> Result<(), Failure> {
     steps.step("tidy", || tidy::command(&[]))?;
     steps.step("tests", || cargo(&["test", "--workspace", "--locked"], &server))?;
     if !fast {
+        steps.step("fuzz targets", fuzz_targets)?;
         steps.step("clients", clients::stage)?;
     }
     server.stop()?;
@@ -45,6 +46,12 @@ pub fn command(words: &[&str]) -> Result<(), Failure> {
 fn cargo(arguments: &[&str], server: &Server) -> Result<(), Failure> {
     let what = format!("cargo {}", arguments.join(" "));
     workspace::run(&what, server.tell(&mut workspace::cargo(arguments)))
+}
+
+/// They compile: without libFuzzer itself, which needs a C++ compiler and is linked only to run them.
+fn fuzz_targets() -> Result<(), Failure> {
+    let arguments = ["check", "--manifest-path", "fuzz/Cargo.toml", "--no-default-features", "--locked"];
+    workspace::run("cargo check of the fuzz targets", &mut workspace::cargo(&arguments))
 }
 
 /// The server of one run: somebody's, or a throwaway one that goes with this value.

@@ -9,7 +9,6 @@ use tokio::sync::watch;
 
 use crate::config::Config;
 
-const EVERY: Duration = Duration::from_secs(60);
 /// Rows in one transaction: small enough that nobody waits for it.
 const BITE_ROWS: usize = 1000;
 
@@ -19,23 +18,31 @@ pub(crate) struct Keep {
     pub(crate) idempotency_keys: Duration,
     pub(crate) audit: Duration,
     pub(crate) calls: Duration,
+    /// How often a round is made.
+    pub(crate) every: Duration,
 }
 
 impl From<&Config> for Keep {
     fn from(config: &Config) -> Self {
         let kept = &config.retention;
-        Self { log: kept.log, idempotency_keys: kept.idempotency_keys, audit: kept.audit, calls: kept.calls }
+        Self {
+            log: kept.log,
+            idempotency_keys: kept.idempotency_keys,
+            audit: kept.audit,
+            calls: kept.calls,
+            every: kept.every,
+        }
     }
 }
 
-/// Runs a round every minute until the end is called.
+/// Runs a round again and again until the end is called.
 pub(crate) async fn run(
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     keep: Keep,
     mut stopped: watch::Receiver<bool>,
 ) {
-    while tokio::time::timeout(EVERY, stopped.wait_for(|stop| *stop)).await.is_err() {
+    while tokio::time::timeout(keep.every, stopped.wait_for(|stop| *stop)).await.is_err() {
         match round(&*store, clock.now(), keep).await {
             Ok(0) => {}
             Ok(rows) => tracing::info!(rows, "cleared away what had had its time"),

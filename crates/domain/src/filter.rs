@@ -3,6 +3,7 @@
 
 mod order;
 mod parse;
+mod print;
 mod scan;
 #[cfg(test)]
 mod tests;
@@ -75,16 +76,22 @@ pub enum Comparison {
 }
 
 impl Comparison {
+    const ALL: [Self; 6] =
+        [Self::Equal, Self::NotEqual, Self::Greater, Self::GreaterOrEqual, Self::Less, Self::LessOrEqual];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Equal => "eq",
+            Self::NotEqual => "ne",
+            Self::Greater => "gt",
+            Self::GreaterOrEqual => "ge",
+            Self::Less => "lt",
+            Self::LessOrEqual => "le",
+        }
+    }
+
     fn by_word(word: &str) -> Option<Self> {
-        let known = [
-            ("eq", Self::Equal),
-            ("ne", Self::NotEqual),
-            ("gt", Self::Greater),
-            ("ge", Self::GreaterOrEqual),
-            ("lt", Self::Less),
-            ("le", Self::LessOrEqual),
-        ];
-        known.into_iter().find(|(name, _)| word.eq_ignore_ascii_case(name)).map(|(_, which)| which)
+        Self::ALL.into_iter().find(|one| word.eq_ignore_ascii_case(one.word()))
     }
 
     fn holds(self, order: Ordering) -> bool {
@@ -107,10 +114,18 @@ pub enum Likeness {
 }
 
 impl Likeness {
+    const ALL: [Self; 3] = [Self::Contains, Self::StartsWith, Self::EndsWith];
+
+    fn word(self) -> &'static str {
+        match self {
+            Self::Contains => "contains",
+            Self::StartsWith => "startswith",
+            Self::EndsWith => "endswith",
+        }
+    }
+
     fn by_word(word: &str) -> Option<Self> {
-        let known =
-            [("contains", Self::Contains), ("startswith", Self::StartsWith), ("endswith", Self::EndsWith)];
-        known.into_iter().find(|(name, _)| word.eq_ignore_ascii_case(name)).map(|(_, which)| which)
+        Self::ALL.into_iter().find(|one| word.eq_ignore_ascii_case(one.word()))
     }
 }
 

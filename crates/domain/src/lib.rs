@@ -8,6 +8,8 @@ pub mod event;
 mod event_kind;
 pub mod fault;
 pub mod filter;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 pub mod ids;
 pub mod invoicing;
 pub mod json;

@@ -94,15 +94,26 @@ impl Ticks {
         )
     }
 
+    /// The shortest text that `parse_iso` reads as this moment: `2026-11-15`, or with a time where it has one.
+    pub(crate) fn shortest(self) -> String {
+        let nanos = (i128::from(self.0) - i128::from(UNIX_EPOCH_TICKS)) * 100;
+        let text = Timestamp::from_nanosecond(nanos).unwrap_or_default().to_string();
+        text.strip_suffix("T00:00:00Z").map(str::to_owned).unwrap_or(text)
+    }
+
     /// Reads `2026-11-15` and full ISO 8601 times, with `Z`, an offset, or neither (then UTC).
+    /// Ticks begin with year 1, so a year has four digits and no sign.
     pub fn parse_iso(text: &str) -> Option<Self> {
+        if text.starts_with(['+', '-']) {
+            return None;
+        }
         let nanos = if let Ok(stamp) = text.parse::<Timestamp>() {
             stamp.as_nanosecond()
         } else {
             let civil: jiff::civil::DateTime = text.parse().ok()?;
             civil.to_zoned(TimeZone::UTC).ok()?.timestamp().as_nanosecond()
         };
-        Some(Self::from_unix_nanos(nanos))
+        Some(Self::from_unix_nanos(nanos)).filter(|ticks| *ticks >= Self(0))
     }
 
     fn fraction(self) -> i64 {

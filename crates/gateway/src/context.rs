@@ -37,7 +37,8 @@ impl Context {
         match text {
             Some("") => Ok(Self::Absent),
             Some(text) if text.eq_ignore_ascii_case("none") => Ok(Self::None),
-            Some(text) if text.len() <= BYTES_MAX => company(text),
+            // An array of the members' values would be read as the object, too.
+            Some(text) if text.len() <= BYTES_MAX && text.starts_with('{') => company(text),
             _ => Err(malformed()),
         }
     }
@@ -97,6 +98,7 @@ mod tests {
             "abc",
             "{}",
             "[]",
+            "[\"a\"]",
             "null",
             "{\"clientId\":1}",
             "{\"clientId\":\"\"}",

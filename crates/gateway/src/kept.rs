@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use axum::http::HeaderValue;
 use domain::Ticks;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
@@ -31,7 +32,7 @@ pub(crate) struct Kept {
     asked_lately: Box<[AtomicU64]>,
 }
 
-/// Who asks for what: (tenant, context, address).
+/// Who asks for what: (tenant, address, context).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Key(Box<[u8]>);
 
@@ -55,12 +56,13 @@ impl Weighter<Key, Entry> for ByBytes {
 impl Key {
     pub(crate) fn of(asked: &Asked) -> Self {
         let tenant = asked.caller.tenant.as_str().as_bytes();
-        let context = asked.headers.get(CONTEXT).map_or(&b""[..], |value| value.as_bytes());
         let path = asked.uri.path().as_bytes();
         let query = asked.uri.query().unwrap_or_default().as_bytes();
-        let parts = [tenant, context, path, query];
-        let mut bytes = Vec::with_capacity(parts.iter().map(|part| part.len() + 4).sum());
-        for part in parts {
+        // A header that came twice is refused: such a call is none of those whose answers are kept.
+        let contexts = || asked.headers.get_all(CONTEXT).iter().map(HeaderValue::as_bytes);
+        let parts = || [tenant, path, query].into_iter().chain(contexts());
+        let mut bytes = Vec::with_capacity(parts().map(|part| part.len() + 4).sum());
+        for part in parts() {
             // Lengths keep what follows one another apart.
             bytes.extend(u32::try_from(part.len()).unwrap_or(u32::MAX).to_be_bytes());
             bytes.extend(part);

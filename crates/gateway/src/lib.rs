@@ -5,6 +5,8 @@ mod context;
 mod encoding;
 mod endpoint;
 mod feed;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 mod gate;
 mod kept;
 mod keys;

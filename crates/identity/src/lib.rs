@@ -3,6 +3,8 @@
 mod cookies;
 mod discovery;
 mod flow;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 mod grant;
 mod http;
 mod jwt;

@@ -69,6 +69,9 @@ pub struct PayrollQuery {
     pub rows_max: usize,
 }
 
+const BODIES_EXPECTED_MAX: usize = 100;
+const BODY_BYTES_USUAL: usize = 400;
+
 /// Bodies of records, joined to one JSON array as they are read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Bodies {
@@ -78,6 +81,12 @@ pub struct Bodies {
 }
 
 impl Bodies {
+    /// With room for so many of the usual length.
+    pub(crate) fn with_room_for(count: usize) -> Self {
+        let count = count.min(BODIES_EXPECTED_MAX);
+        Self { array: Vec::with_capacity(count * BODY_BYTES_USUAL), ends: Vec::with_capacity(count) }
+    }
+
     pub(crate) fn push(&mut self, body: &[u8]) {
         self.array.push(if self.ends.is_empty() { b'[' } else { b',' });
         self.array.extend_from_slice(body);

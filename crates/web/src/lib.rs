@@ -8,6 +8,7 @@ pub mod measure;
 pub mod problem;
 mod request_id;
 pub mod tls;
+mod unchanged;
 
 pub use address::ClientAddress;
 pub use linger::linger;

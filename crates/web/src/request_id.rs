@@ -19,6 +19,7 @@ use crate::address::{ClientAddress, client_address};
 use crate::listener::Peer;
 use crate::measure::{Measures, SideMeasures, Stopwatch};
 use crate::problem::write_body;
+use crate::unchanged::without_length;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 const CHARS_MAX: usize = 64;
@@ -172,6 +173,7 @@ impl Outermost {
         watch: Stopwatch,
     ) -> Response {
         let mut response = write_body(answered, id.as_str());
+        without_length(&mut response);
         let (status, took) = (response.status(), watch.elapsed());
         self.measures.answered(method, route, status, took);
         tell(&id, method, route, status.as_u16(), took);

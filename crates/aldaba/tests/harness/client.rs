@@ -50,6 +50,12 @@ impl Call {
         self
     }
 
+    /// Sends a header once more than it is there.
+    pub(crate) fn and_header(mut self, name: &'static str, value: &str) -> Self {
+        self.headers.append(HeaderName::from_static(name), HeaderValue::from_str(value).unwrap());
+        self
+    }
+
     pub(crate) fn body(mut self, body: impl Into<Bytes>) -> Self {
         self.body = body.into();
         self

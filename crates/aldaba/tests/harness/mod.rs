@@ -18,6 +18,7 @@ mod serve;
 mod site;
 mod target;
 mod wait;
+mod wire;
 
 pub(crate) use api::{
     ALL_SCOPES, Api, BASE_URL, Keys, Pass, act, column, context, desk, items, links, room, segment, texts,
@@ -42,6 +43,7 @@ pub(crate) use serve::{Serve, shared};
 pub(crate) use site::Site;
 pub(crate) use target::{at_once, get_from_host, hashes, status_of, target};
 pub(crate) use wait::{BOUND, until};
+pub(crate) use wire::Wire;
 
 /// Whether a text looks like a GUID.
 pub(crate) fn is_guid(text: &str) -> bool {

@@ -179,6 +179,7 @@ fn bounds_are_named_when_they_are_crossed() {
         ("identity.session_ttl", "1ms", "365d", ["0s", "366d"]),
         ("identity.key_period", "2d", "3650d", ["1d", "3651d"]),
         ("retention.audit", "1h", "36500d", ["59m", "36501d"]),
+        ("retention.every", "1s", "1h", ["0s", "61m"]),
     ] {
         let check = |value: &str| site.program(&["check", "--set", &format!("{key}={value}")]).run();
         for value in wrong {

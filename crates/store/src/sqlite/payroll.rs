@@ -105,7 +105,7 @@ fn bodies(reader: &Connection, tenant_no: i64, ordinals: &[i64]) -> rusqlite::Re
     find.raw_bind_parameter(1, tenant_no)?;
     find.raw_bind_parameter(2, TENANT)?;
     find.raw_bind_parameter(3, Resource::payroll_companies().code())?;
-    let mut bodies = Bodies::default();
+    let mut bodies = Bodies::with_room_for(ordinals.len());
     for ordinal in ordinals {
         find.raw_bind_parameter(4, ordinal)?;
         let mut rows = find.raw_query();

@@ -127,7 +127,7 @@ fn bodies(
         i64::try_from(query.rows_max).unwrap_or(i64::MAX),
         signed(start.skip)
     ])?;
-    let mut bodies = Bodies::default();
+    let mut bodies = Bodies::with_room_for(query.rows_max);
     while let Some(row) = rows.next()? {
         bodies.push(row.get_ref(0)?.as_bytes()?);
     }

@@ -321,10 +321,7 @@ pub(crate) async fn any_text_can_be_an_id(stage: Stage) {
     for id in ids {
         let one = journal(id, id, "{}");
         assert_eq!(desk.body(&one).await["n"], json!(id));
-        assert_eq!(
-            desk.page(&one, 0, 10).await.bodies.iter().map(id_of).collect::<Vec<_>>(),
-            [id]
-        );
+        assert_eq!(desk.page(&one, 0, 10).await.bodies.iter().map(id_of).collect::<Vec<_>>(), [id]);
     }
     desk.accept(ids.iter().map(|id| company(id))).await;
     assert_eq!(desk.head().await, 2 * ids.len() as u64, "each was found again");

@@ -15,7 +15,7 @@ pub(super) struct Nodes {
 }
 
 impl Nodes {
-    fn start() -> Self {
+    pub(super) fn start() -> Self {
         Self::with_rate(0)
     }
 
@@ -30,7 +30,7 @@ impl Nodes {
     }
 
     /// The same call at the second node.
-    fn at_second(&self, api: &Api<'_>, path: &str) -> Reply {
+    pub(super) fn at_second(&self, api: &Api<'_>, path: &str) -> Reply {
         Call::get(&format!("{}{path}", self.nodes[1].public_url))
             .header("ocp-apim-subscription-key", &api.key)
             .header("authorization", &format!("Bearer {}", api.token))

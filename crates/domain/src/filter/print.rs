@@ -1,0 +1,75 @@
+//! Filters and orders as text again: with no more parentheses than they need, and read back as the same.
+
+use std::fmt::{Display, Formatter, Result};
+
+use super::{Direction, Filter, OrderBy, Value};
+
+impl Display for Filter {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Self::Compare(field, comparison, value) => {
+                write!(f, "{} {} {value}", field.name(), comparison.word())
+            }
+            Self::Like(field, likeness, text) => {
+                write!(f, "{}({},{})", likeness.word(), field.name(), Quoted(text))
+            }
+            // What stands on the left is read first, so it needs none for its own kind.
+            Self::And(left, right) => {
+                let is_and = matches!(**right, Self::And(..));
+                write!(f, "{} and {}", Inside(left, left.is_or()), Inside(right, is_and || right.is_or()))
+            }
+            Self::Or(left, right) => write!(f, "{left} or {}", Inside(right, right.is_or())),
+            Self::Not(inner) => {
+                let is_and = matches!(**inner, Self::And(..));
+                write!(f, "not {}", Inside(inner, is_and || inner.is_or()))
+            }
+        }
+    }
+}
+
+impl Filter {
+    fn is_or(&self) -> bool {
+        matches!(self, Self::Or(..))
+    }
+}
+
+/// A part, in parentheses or not.
+struct Inside<'a>(&'a Filter, bool);
+
+impl Display for Inside<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        if self.1 { write!(f, "({})", self.0) } else { self.0.fmt(f) }
+    }
+}
+
+impl Display for Value {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            Self::Number(number) => number.fmt(f),
+            Self::Text(text) => Quoted(text).fmt(f),
+            Self::Time(time) => f.write_str(&time.shortest()),
+        }
+    }
+}
+
+struct Quoted<'a>(&'a str);
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        write!(f, "'{}'", self.0.replace('\'', "''"))
+    }
+}
+
+impl Display for OrderBy {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        for (index, (field, direction)) in self.fields().iter().enumerate() {
+            let comma = if index > 0 { "," } else { "" };
+            let word = match direction {
+                Direction::Ascending => "asc",
+                Direction::Descending => "desc",
+            };
+            write!(f, "{comma}{} {word}", field.name())?;
+        }
+        Ok(())
+    }
+}
