@@ -13,7 +13,11 @@ use rusqlite::params;
 use crate::Fallible;
 use crate::rows::{COMPANY, CustomerRow, customer_row};
 
-const SQLITE_SCHEMA: &str = include_str!("../../crates/store/src/sqlite/migrations/0001_spine.sql");
+const SQLITE_SCHEMA: [&str; 3] = [
+    include_str!("../../crates/store/src/sqlite/migrations/0001_spine.sql"),
+    include_str!("../../crates/store/src/sqlite/migrations/0002_sign_in.sql"),
+    include_str!("../../crates/store/src/sqlite/migrations/0003_gateway.sql"),
+];
 const POSTGRES_SCHEMA: &str = include_str!("../../crates/store/src/postgres/migrations/0001_spine.sql");
 
 /// Rows written in the time measured, in groups of `group` a commit; a second.
@@ -24,7 +28,9 @@ pub(crate) fn sqlite(group: u64, span: Duration) -> Fallible<f64> {
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 4000;
          PRAGMA cache_size = -8192;",
     )?;
-    connection.execute_batch(SQLITE_SCHEMA)?;
+    for migration in SQLITE_SCHEMA {
+        connection.execute_batch(migration)?;
+    }
     connection.execute("INSERT INTO heads (tenant_no, head, floor, version) VALUES (1, 0, 0, 0)", [])?;
     let code = Resource::customers().code();
     let mut written = 0;
