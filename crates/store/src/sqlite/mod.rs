@@ -13,6 +13,7 @@ mod load;
 mod migrate;
 mod nodes;
 mod payroll;
+mod reader;
 mod records;
 mod refresh;
 mod rows;
@@ -33,6 +34,7 @@ use rusqlite::{Connection, ErrorCode};
 use tokio::sync::Semaphore;
 
 use crate::{Moves, Ports, Result, StoreError};
+use reader::Reader;
 use writer::Writer;
 
 /// How long a connection waits for another process that writes.
@@ -56,7 +58,7 @@ pub struct SqliteStore {
 struct Inner {
     path: PathBuf,
     ports: Ports,
-    readers: Mutex<Vec<Connection>>,
+    readers: Mutex<Vec<Reader>>,
     searches: Semaphore,
     writer: Writer,
     moves: Arc<Moves>,
@@ -96,19 +98,19 @@ impl SqliteStore {
     }
 
     /// Reads on the caller's own thread: a look-up costs microseconds, a hand-over would cost more.
-    fn read<T>(&self, look: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    fn read<T>(&self, look: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let reader = self.take_reader()?;
         let seen = look(&reader);
         self.put_back(reader);
         seen
     }
 
-    fn take_reader(&self) -> Result<Connection> {
+    fn take_reader(&self) -> Result<Reader> {
         let reader = self.inner.readers.lock().pop();
-        reader.map_or_else(|| connect(&self.inner.path), Ok)
+        reader.map_or_else(|| connect(&self.inner.path).map(Reader::new), Ok)
     }
 
-    fn put_back(&self, reader: Connection) {
+    fn put_back(&self, reader: Reader) {
         let mut kept = self.inner.readers.lock();
         if kept.len() < READERS_KEPT && reader.is_autocommit() {
             kept.push(reader);
@@ -116,13 +118,13 @@ impl SqliteStore {
     }
 
     /// Reads several things as they stood at one moment.
-    fn snapshot<T>(&self, look: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    fn snapshot<T>(&self, look: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         self.read(|reader| at_one_moment(reader, look))
     }
 
     /// As `snapshot`, but given up where it takes more than a moment: none. What may have to look at every row
     /// starts here, and where that is long it is done again aside, not on a thread that serves others.
-    fn glance<T>(&self, look: impl FnOnce(&Connection) -> Result<T>) -> Result<Option<T>> {
+    fn glance<T>(&self, look: impl FnOnce(&Reader) -> Result<T>) -> Result<Option<T>> {
         let mut reader = self.take_reader()?;
         let is_long = Arc::new(AtomicBool::new(false));
         let (told, mut rounds) = (is_long.clone(), 0);
@@ -157,7 +159,7 @@ impl SqliteStore {
     }
 }
 
-fn at_one_moment<T>(reader: &Connection, look: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+fn at_one_moment<T>(reader: &Reader, look: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
     let control = |sql| reader.prepare_cached(sql).and_then(|mut run| run.execute([])).map_err(fault);
     control("BEGIN")?;
     let seen = look(reader);

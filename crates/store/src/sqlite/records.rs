@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use domain::{Resource, TenantId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::reader::{Reader, Whole};
 use super::{SqliteStore, fault, payroll};
 use crate::plan::{Collection, signed, unsigned};
 use crate::records::{Start, locate};
@@ -52,17 +53,9 @@ static RECORD: LazyLock<ByOwner> = LazyLock::new(|| {
     )
 });
 
-/// A collection as a whole, and where it is.
-struct Whole {
-    tenant_no: i64,
-    owner: i64,
-    all: Collection,
-    head: u64,
-}
-
 /// None: no such tenant, or no such company.
 fn whole(
-    reader: &Connection,
+    reader: &Reader,
     tenant: &TenantId,
     company: Option<&str>,
     resource: Resource,
@@ -78,12 +71,14 @@ fn whole(
         };
         Ok(Whole { tenant_no: row.get(0)?, owner: row.get(1)?, all, head: unsigned(row.get(2)?) })
     };
-    reader
-        .prepare_cached(WHOLE.sql(company))
-        .and_then(|mut find| {
-            find.query_row(params![tenant.as_str(), company, resource.code()], read).optional()
-        })
-        .map_err(fault)
+    reader.whole(tenant, company, resource, |connection| {
+        connection
+            .prepare_cached(WHOLE.sql(company))
+            .and_then(|mut find| {
+                find.query_row(params![tenant.as_str(), company, resource.code()], read).optional()
+            })
+            .map_err(fault)
+    })
 }
 
 fn start(
@@ -134,7 +129,7 @@ fn bodies(
     Ok(bodies)
 }
 
-fn payroll_page(reader: &Connection, query: &PayrollQuery) -> Result<Page> {
+fn payroll_page(reader: &Reader, query: &PayrollQuery) -> Result<Page> {
     let found = whole(reader, &query.tenant, None, Resource::payroll_companies())?;
     let Some(Whole { tenant_no, all, head, .. }) = found else {
         return Err(StoreError::UnknownTenant(query.tenant.as_str().to_owned()));

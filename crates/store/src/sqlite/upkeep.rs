@@ -76,7 +76,7 @@ fn purge_tenant(writer: &Connection, rows_max: usize) -> Result<usize> {
 #[async_trait]
 impl Upkeep for SqliteStore {
     async fn health(&self) -> Result<Health> {
-        self.read(super::migrate::version)?;
+        self.read(|reader| super::migrate::version(reader))?;
         Ok(Health { schema: self.inner.writer.schema, queued: self.inner.writer.queued()? })
     }
 

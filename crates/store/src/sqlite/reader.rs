@@ -1,0 +1,92 @@
+//! A connection that reads. It remembers how collections stood, as long as SQLite says that nothing was committed
+//! since: then a page costs no look at its tenant, its company and its total.
+
+use std::cell::RefCell;
+use std::ops::{Deref, DerefMut};
+
+use domain::{Resource, TenantId};
+use rusqlite::Connection;
+
+use super::fault;
+use crate::Result;
+use crate::plan::Collection;
+
+/// Few enough to be looked through.
+const WHOLES_MAX: usize = 64;
+
+/// A collection as a whole, and where it is.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Whole {
+    pub(super) tenant_no: i64,
+    pub(super) owner: i64,
+    pub(super) all: Collection,
+    pub(super) head: u64,
+}
+
+pub(super) struct Reader {
+    connection: Connection,
+    seen: RefCell<Seen>,
+}
+
+#[derive(Default)]
+struct Seen {
+    data_version: i64,
+    wholes: Vec<(TenantId, Option<Box<str>>, Resource, Whole)>,
+}
+
+impl Reader {
+    pub(super) fn new(connection: Connection) -> Self {
+        Self { connection, seen: RefCell::default() }
+    }
+
+    /// What `find` would find in the transaction that this is called in.
+    pub(super) fn whole(
+        &self,
+        tenant: &TenantId,
+        company: Option<&str>,
+        resource: Resource,
+        find: impl FnOnce(&Connection) -> Result<Option<Whole>>,
+    ) -> Result<Option<Whole>> {
+        let mut seen = self.seen.borrow_mut();
+        let data_version = self.data_version()?;
+        if seen.data_version != data_version {
+            *seen = Seen { data_version, wholes: Vec::new() };
+        }
+        let is_wanted = |(whose, of, what, _): &&(TenantId, Option<Box<str>>, Resource, Whole)| {
+            *what == resource && of.as_deref() == company && whose == tenant
+        };
+        if let Some((.., whole)) = seen.wholes.iter().find(is_wanted) {
+            return Ok(Some(*whole));
+        }
+        let found = find(&self.connection)?;
+        if let Some(whole) = found {
+            if seen.wholes.len() >= WHOLES_MAX {
+                seen.wholes.clear();
+            }
+            seen.wholes.push((tenant.clone(), company.map(Into::into), resource, whole));
+        }
+        Ok(found)
+    }
+
+    /// Moves with every commit of another connection. Asking begins the transaction's view of the file.
+    fn data_version(&self) -> Result<i64> {
+        self.connection
+            .prepare_cached("PRAGMA data_version")
+            .and_then(|mut ask| ask.query_row([], |row| row.get(0)))
+            .map_err(fault)
+    }
+}
+
+impl Deref for Reader {
+    type Target = Connection;
+
+    fn deref(&self) -> &Connection {
+        &self.connection
+    }
+}
+
+impl DerefMut for Reader {
+    fn deref_mut(&mut self) -> &mut Connection {
+        &mut self.connection
+    }
+}
