@@ -37,7 +37,8 @@ pub(crate) fn start(config: &Config) {
 #[derive(Default)]
 struct Said {
     message: String,
-    fields: Map<String, Value>,
+    /// In the order in which they are said.
+    fields: Vec<(&'static str, Value)>,
 }
 
 impl Said {
@@ -52,9 +53,7 @@ impl Said {
             ("message", Value::String(text)) => self.message = text,
             // What libraries log in their own way brings its own name and place along.
             (name, _) if name.starts_with("log.") => {}
-            (name, value) => {
-                self.fields.insert(name.to_owned(), value);
-            }
+            (name, value) => self.fields.push((name, value)),
         }
     }
 }
@@ -107,7 +106,7 @@ where
         if let Some(id) = RequestId::current() {
             line.insert("requestId".into(), id.as_str().into());
         }
-        line.extend(said.fields);
+        line.extend(said.fields.into_iter().map(|(name, value)| (name.to_owned(), value)));
         writeln!(to, "{}", Value::Object(line))
     }
 }
