@@ -1,6 +1,7 @@
 //! The limits: loops that write the same rows to the same store with nothing around them, and a handler
 //! that parses the same line and answers from memory.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
 use axum::Router;
@@ -10,8 +11,8 @@ use domain::Resource;
 use domain::change::Change;
 use rusqlite::params;
 
-use crate::Fallible;
 use crate::rows::{COMPANY, CustomerRow, customer_row};
+use crate::{Fallible, lone_query};
 
 const SQLITE_SCHEMA: [&str; 3] = [
     include_str!("../../crates/store/src/sqlite/migrations/0001_spine.sql"),
@@ -123,7 +124,7 @@ pub(crate) async fn postgres(url: &str, group: u64, span: Duration) -> Fallible<
 
 /// A bare axum server: parses the line as the door does and answers from memory. Prints its address and
 /// serves until its standard input ends. At `/fixed` it returns the bytes of a file.
-pub(crate) fn handler(body: Option<&str>) -> Fallible<()> {
+pub(crate) fn handler(body: Option<&str>, database: Option<&str>) -> Fallible<()> {
     let fixed = match body {
         Some(file) => Bytes::from(std::fs::read(file)?),
         None => Bytes::from(vec![b'x'; FIXED_BYTES]),
@@ -133,6 +134,10 @@ pub(crate) fn handler(body: Option<&str>) -> Fallible<()> {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await?;
         println!("{}", listener.local_addr()?);
         let router = Router::new().route("/", post(parse)).route("/fixed", get(|| async move { fixed }));
+        let router = match database {
+            Some(file) => router.merge(lone_query::routes(Path::new(file))?),
+            None => router,
+        };
         let serving = tokio::spawn(async move { axum::serve(listener, router).await });
         tokio::task::spawn_blocking(|| std::io::copy(&mut std::io::stdin(), &mut std::io::sink())).await??;
         serving.abort();

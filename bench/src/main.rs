@@ -7,6 +7,7 @@ mod bare;
 mod changes;
 mod database;
 mod load;
+mod lone_query;
 mod program;
 mod reads;
 mod report;
@@ -36,7 +37,7 @@ fn main() -> ExitCode {
     let after =
         |name: &str| words.iter().position(|word| word == name).and_then(|at| words.get(at + 1)).cloned();
     if words.first().is_some_and(|word| word == "bare-handler") {
-        return ended(bare::handler(after("--body").as_deref()));
+        return ended(bare::handler(after("--body").as_deref(), after("--database").as_deref()));
     }
     if words.first().is_some_and(|word| word == "raw-signing") {
         let seconds = after("--seconds").and_then(|seconds| seconds.parse().ok()).unwrap_or(1);

@@ -2,13 +2,14 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use crate::Fallible;
 use crate::wire::Target;
 
+const SQLITE_FILE: &str = "aldaba.db";
 const START_PATIENCE: Duration = Duration::from_secs(20);
 
 /// A running `aldaba serve` over a store of its own.
@@ -19,7 +20,7 @@ pub(crate) struct Program {
     pub(crate) target: Target,
     /// From the start of the process to `/readyz`.
     pub(crate) ready_after: Duration,
-    _folder: Option<tempfile::TempDir>,
+    folder: Option<tempfile::TempDir>,
 }
 
 /// A configured store with one tenant, before the service starts.
@@ -35,7 +36,7 @@ impl Prepared {
         let folder = tempfile::tempdir()?;
         let path = folder.path();
         let store = if store_url.is_empty() {
-            format!("sqlite:{}", path.join("aldaba.db").display())
+            format!("sqlite:{}", path.join(SQLITE_FILE).display())
         } else {
             store_url.into()
         };
@@ -99,7 +100,7 @@ impl Prepared {
             public,
             target,
             ready_after: Duration::ZERO,
-            _folder: Some(self.folder),
+            folder: Some(self.folder),
         };
         while !get(operator, "/readyz").is_ok_and(|answer| answer.starts_with("HTTP/1.1 200")) {
             if from.elapsed() > START_PATIENCE {
@@ -113,6 +114,12 @@ impl Prepared {
 }
 
 impl Program {
+    /// The file of a SQLite store.
+    pub(crate) fn database(&self) -> Option<PathBuf> {
+        let folder = self.folder.as_ref()?;
+        Some(folder.path().join(SQLITE_FILE)).filter(|file| file.exists())
+    }
+
     pub(crate) fn resident_mib(&self) -> Fallible<f64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS")?;
@@ -162,6 +169,14 @@ impl BareHandler {
         command.args(["-c", core]).arg(std::env::current_exe()?).arg("bare-handler");
         command.arg("--body").arg(file.path());
         // It has read the file once it tells its address.
+        Self::start_by(command)
+    }
+
+    /// Held to one core, with pages read out of a SQLite file.
+    pub(crate) fn reading(core: &str, database: &Path) -> Fallible<Self> {
+        let mut command = Command::new("taskset");
+        command.args(["-c", core]).arg(std::env::current_exe()?).arg("bare-handler");
+        command.arg("--database").arg(database);
         Self::start_by(command)
     }
 

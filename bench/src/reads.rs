@@ -55,6 +55,7 @@ async fn measure(options: &Options) -> Fallible<Report> {
     let hot = library.beside(hot_path, |_, path| write!(path, "{hot_path}")).await?;
     eprintln!("random pages");
     let random = library.beside(hot_path, |number, path| page(path, mixed(number) % 40_000 + 1)).await?;
+    let alone = library.alone().await?;
     eprintln!("one account");
     let account_path = format!("/accounting/api/accounts/{}", account_id(7));
     let account = library.beside(&account_path, |_, path| write!(path, "{account_path}")).await?;
@@ -83,6 +84,7 @@ async fn measure(options: &Options) -> Fallible<Report> {
     drop(library);
     database.drop().await?;
 
+    let bare_page = random.1.rate;
     let goal = |goal: f64| on_sqlite.then_some(goal);
     let mut figures = Vec::new();
     for (name, (ours, bare), wanted) in [
@@ -94,6 +96,10 @@ async fn measure(options: &Options) -> Fallible<Report> {
         figures.push(Figure::plain(name, ours.rate, "requests/s").beside(bare.rate, wanted));
         figures.push(Figure::plain(&format!("{name}, p50"), ours.p50_ms, "ms"));
         figures.push(Figure::plain(&format!("{name}, p99"), ours.p99_ms, "ms"));
+    }
+    if let Some(alone) = alone {
+        let name = "random pages, the query alone behind a bare handler";
+        figures.push(Figure::plain(name, alone.rate, "requests/s").beside(bare_page, None));
     }
     figures.push(Figure::plain("one of pages 1 to 10,000, p50", first.p50_ms, "ms"));
     figures.push(Figure::plain("one of pages 30,001 to 40,000, p50", deep.p50_ms, "ms"));
@@ -197,6 +203,20 @@ impl Library {
             theirs.push(self.load(fixed, CONNECTIONS, &same, 0).await?);
         }
         Ok((Load::middle(ours), Load::middle(theirs)))
+    }
+
+    /// Random pages by a bare handler that reads the program's own file; none where there is no such file.
+    async fn alone(&self) -> Fallible<Option<Load>> {
+        let Some(file) = self.program.database() else { return Ok(None) };
+        let bare = BareHandler::reading(CORE, &file)?;
+        let address: SocketAddr = bare.target.address.parse()?;
+        let path =
+            |number: u64, to: &mut Vec<u8>| write!(to, "/page?pageNumber={}", mixed(number) % 40_000 + 1);
+        let mut loads = Vec::new();
+        for round in 0..ROUNDS as u64 {
+            loads.push(self.load(address, CONNECTIONS, &path, round << 32).await?);
+        }
+        Ok(Some(Load::middle(loads)))
     }
 
     /// Two kinds of requests to the program, in turn.

@@ -50,7 +50,17 @@ fn cargo(arguments: &[&str], server: &Server) -> Result<(), Failure> {
 
 /// They compile: without libFuzzer itself, which needs a C++ compiler and is linked only to run them.
 fn fuzz_targets() -> Result<(), Failure> {
-    let arguments = ["check", "--manifest-path", "fuzz/Cargo.toml", "--no-default-features", "--locked"];
+    // In the same folder as everything else, so that what both are made of is checked once.
+    let target = workspace::target().display().to_string();
+    let arguments = [
+        "check",
+        "--manifest-path",
+        "fuzz/Cargo.toml",
+        "--target-dir",
+        &target,
+        "--no-default-features",
+        "--locked",
+    ];
     workspace::run("cargo check of the fuzz targets", &mut workspace::cargo(&arguments))
 }
 
