@@ -83,34 +83,62 @@ async fn measure(options: &Options) -> Fallible<Report> {
     let on_sqlite = !database.is_postgres();
     drop(library);
     database.drop().await?;
+    let seen = Seen {
+        beside: [
+            ("hot page", hot),
+            ("random pages", random),
+            ("one account", account),
+            ("random accounts", accounts),
+        ],
+        alone,
+        depth: (first, deep),
+        payroll: (plain, filtered),
+        busy_payroll: (busy_plain, busy_filtered),
+        resident,
+    };
+    Ok(Report { bench: "reads".into(), store: options.store.clone(), figures: seen.figures(on_sqlite) })
+}
 
-    let bare_page = random.1.rate;
-    let goal = |goal: f64| on_sqlite.then_some(goal);
-    let mut figures = Vec::new();
-    for (name, (ours, bare), wanted) in [
-        ("hot page", hot, goal(HOT_GOAL)),
-        ("random pages", random, goal(RANDOM_GOAL)),
-        ("one account", account, goal(ACCOUNT_GOAL)),
-        ("random accounts", accounts, None),
-    ] {
-        figures.push(Figure::plain(name, ours.rate, "requests/s").beside(bare.rate, wanted));
-        figures.push(Figure::plain(&format!("{name}, p50"), ours.p50_ms, "ms"));
-        figures.push(Figure::plain(&format!("{name}, p99"), ours.p99_ms, "ms"));
+/// What was measured; each pair is the program and the bare handler, or the plain and the other.
+struct Seen {
+    beside: [(&'static str, (Load, Load)); 4],
+    alone: Option<Load>,
+    depth: (Load, Load),
+    payroll: (Load, Load),
+    busy_payroll: (Load, Load),
+    resident: f64,
+}
+
+impl Seen {
+    fn figures(&self, on_sqlite: bool) -> Vec<Figure> {
+        let goal = |goal: f64| on_sqlite.then_some(goal);
+        let goals = [goal(HOT_GOAL), goal(RANDOM_GOAL), goal(ACCOUNT_GOAL), None];
+        let mut figures = Vec::new();
+        for ((name, (ours, bare)), wanted) in self.beside.iter().zip(goals) {
+            figures.push(Figure::plain(name, ours.rate, "requests/s").beside(bare.rate, wanted));
+            figures.push(Figure::plain(&format!("{name}, p50"), ours.p50_ms, "ms"));
+            figures.push(Figure::plain(&format!("{name}, p99"), ours.p99_ms, "ms"));
+        }
+        if let Some(alone) = &self.alone {
+            let name = "random pages, the query alone behind a bare handler";
+            let [_, (_, (_, bare)), ..] = &self.beside;
+            figures.push(Figure::plain(name, alone.rate, "requests/s").beside(bare.rate, None));
+        }
+        let ((first, deep), (plain, filtered)) = (&self.depth, &self.payroll);
+        let (busy_plain, busy_filtered) = &self.busy_payroll;
+        figures.extend([
+            Figure::plain("one of pages 1 to 10,000, p50", first.p50_ms, "ms"),
+            Figure::plain("one of pages 30,001 to 40,000, p50", deep.p50_ms, "ms"),
+            cost("a deep page, in first ones", first, deep, goal(DEEP_GOAL)),
+            Figure::plain("a payroll page, p50", plain.p50_ms, "ms"),
+            Figure::plain("payroll, lastUpdate gt, 1 %, p50", filtered.p50_ms, "ms"),
+            cost("a filtered page, in plain ones", plain, filtered, goal(FILTER_GOAL)),
+            Figure::plain("payroll pages, 64 connections", busy_plain.rate, "requests/s"),
+            Figure::plain("payroll, lastUpdate gt, 64 connections", busy_filtered.rate, "requests/s"),
+            Figure::plain("resident, a million records", self.resident, "MiB").below(RESIDENT_MIB),
+        ]);
+        figures
     }
-    if let Some(alone) = alone {
-        let name = "random pages, the query alone behind a bare handler";
-        figures.push(Figure::plain(name, alone.rate, "requests/s").beside(bare_page, None));
-    }
-    figures.push(Figure::plain("one of pages 1 to 10,000, p50", first.p50_ms, "ms"));
-    figures.push(Figure::plain("one of pages 30,001 to 40,000, p50", deep.p50_ms, "ms"));
-    figures.push(cost("a deep page, in first ones", &first, &deep, goal(DEEP_GOAL)));
-    figures.push(Figure::plain("a payroll page, p50", plain.p50_ms, "ms"));
-    figures.push(Figure::plain("payroll, lastUpdate gt, 1 %, p50", filtered.p50_ms, "ms"));
-    figures.push(cost("a filtered page, in plain ones", &plain, &filtered, goal(FILTER_GOAL)));
-    figures.push(Figure::plain("payroll pages, 64 connections", busy_plain.rate, "requests/s"));
-    figures.push(Figure::plain("payroll, lastUpdate gt, 64 connections", busy_filtered.rate, "requests/s"));
-    figures.push(Figure::plain("resident, a million records", resident, "MiB").below(RESIDENT_MIB));
-    Ok(Report { bench: "reads".into(), store: options.store.clone(), figures })
 }
 
 fn page(path: &mut Vec<u8>, number: u64) -> std::io::Result<()> {
