@@ -41,6 +41,21 @@ struct Told {
     answers: &'static [(&'static str, &'static str)],
 }
 
+/// What an application asks of a token that it holds, and what it may be answered.
+const OF_A_TOKEN: &[(&str, &str)] = &[
+    ("token*", "An access or refresh token."),
+    ("token_type_hint", "Not needed."),
+    ("client_id", "Unless it comes as Basic."),
+    ("client_secret", "Unless it comes as Basic."),
+];
+const TO_AN_APPLICATION: &[(&str, &str)] = &[
+    ("200", "Claims"),
+    ("400", "OAuthError"),
+    ("401", "OAuthError"),
+    ("413", "OAuthError"),
+    ("503", "OAuthError"),
+];
+
 static ALL: [Told; 8] = [
     Told {
         path: "/connect/authorize",
@@ -112,19 +127,8 @@ static ALL: [Told; 8] = [
         summary: "Give a token back",
         about: "Ends the whole grant. Another application's token is left alone, with the same answer.",
         proof: Proof::Client,
-        asked: &[
-            ("token*", "An access or refresh token."),
-            ("token_type_hint", "Not needed."),
-            ("client_id", "Unless it comes as Basic."),
-            ("client_secret", "Unless it comes as Basic."),
-        ],
-        answers: &[
-            ("200", "Claims"),
-            ("400", "OAuthError"),
-            ("401", "OAuthError"),
-            ("413", "OAuthError"),
-            ("503", "OAuthError"),
-        ],
+        asked: OF_A_TOKEN,
+        answers: TO_AN_APPLICATION,
     },
     Told {
         path: "/connect/introspect",
@@ -133,19 +137,8 @@ static ALL: [Told; 8] = [
         summary: "Is a token good, and what for",
         about: "Tells of the application's own tokens; any other is not `active`.",
         proof: Proof::Client,
-        asked: &[
-            ("token*", "An access or refresh token."),
-            ("token_type_hint", "Not needed."),
-            ("client_id", "Unless it comes as Basic."),
-            ("client_secret", "Unless it comes as Basic."),
-        ],
-        answers: &[
-            ("200", "Claims"),
-            ("400", "OAuthError"),
-            ("401", "OAuthError"),
-            ("413", "OAuthError"),
-            ("503", "OAuthError"),
-        ],
+        asked: OF_A_TOKEN,
+        answers: TO_AN_APPLICATION,
     },
     Told {
         path: "/connect/endsession",
