@@ -2,7 +2,6 @@
 
 mod asked;
 mod context;
-mod encoding;
 mod endpoint;
 mod feed;
 #[cfg(any(test, feature = "fuzzing"))]

@@ -6,15 +6,15 @@ use std::sync::{Arc, OnceLock};
 
 use axum::body::Body;
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderMap, HeaderName, HeaderValue, IF_NONE_MATCH,
-    VARY,
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, HeaderName, HeaderValue, VARY,
 };
 use axum::http::{Response, StatusCode};
 use bytes::Bytes;
+use web::encoding::{self, Encoding};
+use web::is_known;
 
 use crate::asked::Asked;
 use crate::context::CONTEXT;
-use crate::encoding::{self, Encoding};
 
 const X_SEQUENCE_VERSION: HeaderName = HeaderName::from_static("x-sequence-version");
 /// Shorter answers gain nothing from an encoding.
@@ -70,8 +70,11 @@ impl Ready {
             *same.status_mut() = StatusCode::NOT_MODIFIED;
             return same;
         }
-        let encoding =
-            if self.body.len() < ENCODED_FROM_BYTES { None } else { encoding::asked(&asked.headers) };
+        let encoding = if self.body.len() < ENCODED_FROM_BYTES {
+            None
+        } else {
+            encoding::asked(&asked.headers, &Encoding::ALL)
+        };
         let Some(encoding) = encoding else {
             return self.response(Body::from(self.body.clone()));
         };
@@ -119,12 +122,4 @@ fn whose(asked: &Asked) -> u64 {
     asked.caller.tenant.hash(&mut hasher);
     asked.headers.get(CONTEXT).map(HeaderValue::as_bytes).hash(&mut hasher);
     hasher.finish()
-}
-
-/// Whether the reader names this validator; weakly, as RFC 9110 has it for reads.
-fn is_known(asked: &HeaderMap, etag: &HeaderValue) -> bool {
-    let Ok(etag) = etag.to_str() else { return false };
-    let opaque = |text: &str| text.trim().trim_start_matches("W/").to_owned();
-    let lines = asked.get_all(IF_NONE_MATCH).iter().filter_map(|line| line.to_str().ok());
-    lines.flat_map(|line| line.split(',')).any(|one| one.trim() == "*" || opaque(one) == opaque(etag))
 }

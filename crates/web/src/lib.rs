@@ -2,6 +2,7 @@
 //! its TLS, bounds and orderly end.
 
 pub mod address;
+pub mod encoding;
 mod linger;
 pub mod listener;
 pub mod measure;
@@ -16,3 +17,4 @@ pub use listener::{Bounds, Listener, Stopper};
 pub use measure::{Measures, Stopwatch};
 pub use problem::Refusal;
 pub use request_id::{Outermost, OutermostLayer, RequestId, Visit};
+pub use unchanged::is_known;

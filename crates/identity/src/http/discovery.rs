@@ -7,11 +7,12 @@ use axum::body::Body;
 use axum::extract::{Path, State};
 use axum::http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN, CACHE_CONTROL,
-    CONTENT_TYPE, ETAG, HeaderMap, HeaderValue, IF_NONE_MATCH,
+    CONTENT_TYPE, ETAG, HeaderMap, HeaderValue,
 };
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse as _;
 use bytes::Bytes;
+use web::is_known;
 
 use super::answer::Answer;
 use crate::Identity;
@@ -36,9 +37,7 @@ pub(super) async fn options() -> Answer {
 }
 
 fn cached(asked: &HeaderMap, body: &Bytes, etag: &HeaderValue) -> Answer {
-    let is_same = asked.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok()).is_some_and(|known| {
-        known.split(',').any(|one| etag == one.trim().trim_start_matches("W/") || one.trim() == "*")
-    });
+    let is_same = is_known(asked, etag);
     let mut answer = Response::new(if is_same { Body::empty() } else { Body::from(body.clone()) });
     if is_same {
         *answer.status_mut() = StatusCode::NOT_MODIFIED;

@@ -14,20 +14,22 @@ const BROTLI_QUALITY: i32 = 4;
 const BROTLI_WINDOW_BITS: i32 = 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Encoding {
+pub enum Encoding {
     Gzip,
     Brotli,
 }
 
 impl Encoding {
-    pub(crate) fn name(self) -> &'static str {
+    pub const ALL: [Self; 2] = [Self::Gzip, Self::Brotli];
+
+    pub fn name(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",
             Self::Brotli => "br",
         }
     }
 
-    pub(crate) fn encode(self, body: &[u8]) -> Bytes {
+    pub fn encode(self, body: &[u8]) -> Bytes {
         match self {
             Self::Gzip => {
                 let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 4), Compression::default());
@@ -50,8 +52,8 @@ impl Encoding {
     }
 }
 
-/// The encoding that a reader likes best of those there are; none where it likes the plain body better.
-pub(crate) fn asked(headers: &HeaderMap) -> Option<Encoding> {
+/// The encoding that a reader likes best of those that are offered; none where it likes the plain body better.
+pub fn asked(headers: &HeaderMap, offered: &[Encoding]) -> Option<Encoding> {
     let mut gzip = None;
     let mut brotli = None;
     let mut plain = None;
@@ -68,9 +70,13 @@ pub(crate) fn asked(headers: &HeaderMap) -> Option<Encoding> {
             }
         }
     }
-    let (gzip, brotli) = (gzip.or(rest).unwrap_or(0), brotli.or(rest).unwrap_or(0));
-    let (best, weight) = if gzip > brotli { (Encoding::Gzip, gzip) } else { (Encoding::Brotli, brotli) };
-    (weight > 0 && weight >= plain.unwrap_or(0)).then_some(best)
+    let weight = |encoding: Encoding| match encoding {
+        Encoding::Gzip => gzip.or(rest).unwrap_or(0),
+        Encoding::Brotli => brotli.or(rest).unwrap_or(0),
+    };
+    // Of two that are liked alike, the one that is offered last.
+    let best = offered.iter().copied().max_by_key(|encoding| weight(*encoding))?;
+    (weight(best) > 0 && weight(best) >= plain.unwrap_or(0)).then_some(best)
 }
 
 /// A name and its weight in thousandths; one where none is given.
@@ -95,7 +101,7 @@ mod tests {
     fn chosen(line: &str) -> Option<Encoding> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT_ENCODING, line.parse().unwrap());
-        asked(&headers)
+        asked(&headers, &Encoding::ALL)
     }
 
     #[test]
@@ -118,7 +124,10 @@ mod tests {
         ] {
             assert_eq!(chosen(line), wanted, "{line}");
         }
-        assert_eq!(asked(&HeaderMap::new()), None);
+        assert_eq!(asked(&HeaderMap::new(), &Encoding::ALL), None);
+        let mut headers = HeaderMap::new();
+        headers.insert(ACCEPT_ENCODING, "gzip, br".parse().unwrap());
+        assert_eq!(asked(&headers, &[Gzip]), Some(Gzip), "what is offered");
     }
 
     #[test]
