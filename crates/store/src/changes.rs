@@ -4,7 +4,8 @@
 use async_trait::async_trait;
 use domain::change::Change;
 use domain::event::EventKind;
-use domain::{Fault, Guid, ProcessId, Resource, TenantId, Ticks};
+use domain::log::LogEntry;
+use domain::{Fault, ProcessId, Resource, TenantId, Ticks};
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
@@ -103,28 +104,6 @@ fn push_in_order(faults: &mut Vec<LineFault>, fault: LineFault) {
         faults.insert(at, fault);
         faults.truncate(ERRORS_LISTED_MAX);
     }
-}
-
-/// One row of the log: all that a notification of it is made from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LogEntry {
-    pub sequence: u64,
-    pub resource: Resource,
-    pub kind: EventKind,
-    /// The company that the record belongs to (for a company, itself); empty for the tenant's own.
-    pub company: Box<str>,
-    pub correlation_id: Box<str>,
-    pub version: Ticks,
-    /// One per change, the same for all its deliveries.
-    pub conversation: Guid,
-    pub process: ProcessId,
-    pub user: Box<str>,
-    pub source_interface: Box<str>,
-    pub source_action: Box<str>,
-    /// Invoicing only: the rendered `Changes`.
-    pub changes: Option<Box<str>>,
-    /// Which form of the envelope the notification of this row has.
-    pub envelope: i16,
 }
 
 #[derive(Clone, Debug)]

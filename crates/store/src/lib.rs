@@ -4,6 +4,7 @@
 mod applications;
 pub mod archive;
 mod audit;
+mod bell;
 mod changes;
 mod directory;
 mod error;
@@ -22,6 +23,7 @@ mod subscriptions;
 mod upkeep;
 mod vault;
 mod waiting;
+mod webhooks;
 
 use std::sync::Arc;
 
@@ -31,11 +33,13 @@ pub use applications::{Applications, Client, ClientSecret, Consent, Pkce};
 pub use archive::{Archive, ArchiveError, Summary, Value};
 pub use audit::{Audit, AuditEntry, AuditKind, AuditMark, AuditQuery, AuditRecord, Trace};
 
+pub use bell::{Bell, Resources, Rung};
 pub use changes::{
-    ChangeBatch, ChangeLog, Checkpoint, ERRORS_LISTED_MAX, Line, LineFault, LogBounds, LogEntry, LogPage,
-    LogQuery, Progress, Tally,
+    ChangeBatch, ChangeLog, Checkpoint, ERRORS_LISTED_MAX, Line, LineFault, LogBounds, LogPage, LogQuery,
+    Progress, Tally,
 };
 pub use directory::{Directory, Membership, Seat, Standing, Tenant, User};
+pub use domain::log::LogEntry;
 pub use error::{Result, StoreError};
 pub use grants::{
     Access, Code, CodeTaken, Grant, Grants, Judge, NewGrant, RefreshRotated, RefreshToken, Rotation, Taking,
@@ -48,6 +52,12 @@ pub use sessions::{Session, Sessions};
 pub use subscriptions::{Calls, KeptKey, KeySlot, KeyUse, Subscription, Subscriptions};
 pub use upkeep::{Cutoffs, Expired, Health, Upkeep};
 pub use vault::{MasterKey, Vault};
+pub use webhooks::{
+    Attempt, Delivered, Deliveries, Delivery, DeliveryQuery, Disabled, Event, Handshake, HandshakeStep,
+    HeldShard, History, Hook, Lane, Lost, Moved, NewWebhook, Occasion, OldSecret, Outlook, Point, Replay,
+    ReplayKind, ReplayStep, SHARDS, Spent, Subscribed, Suspended, Tail, Verdict, Webhook, WebhookChange,
+    WebhookChanged, WebhookOwner, WebhookQuery, Webhooks, shard_of,
+};
 
 /// Everything that is kept, behind one door.
 pub trait Store:

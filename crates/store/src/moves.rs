@@ -7,17 +7,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use domain::TenantId;
 
+use crate::Bell;
+
 /// Tenants share numbers by their hash: one that moves without cause costs its readers a look-up.
 const SLOTS: usize = 4096;
 
 pub struct Moves {
     records: Box<[AtomicU64]>,
     access: AtomicU64,
+    bell: Bell,
 }
 
 impl Default for Moves {
     fn default() -> Self {
-        Self { records: (0..SLOTS).map(|_| AtomicU64::new(0)).collect(), access: AtomicU64::new(0) }
+        Self {
+            records: (0..SLOTS).map(|_| AtomicU64::new(0)).collect(),
+            access: AtomicU64::new(0),
+            bell: Bell::default(),
+        }
     }
 }
 
@@ -38,8 +45,14 @@ impl Moves {
         self.access.load(Ordering::Acquire)
     }
 
+    /// What the delivery engine listens to.
+    pub fn bell(&self) -> &Bell {
+        &self.bell
+    }
+
     pub(crate) fn access_moved(&self) {
         self.access.fetch_add(1, Ordering::AcqRel);
+        self.bell.ring_access();
     }
 
     pub(crate) fn records_moved(&self, tenant: &TenantId) {

@@ -1,0 +1,129 @@
+//! The signatures of a delivery: the contract's own, and those of Standard Webhooks.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use sha2::Sha256;
+
+use crate::secret::Secret;
+
+/// The accounting family's signature header.
+pub const ACCOUNTING_HEADER: &str = "svc-webhook-signature";
+/// Invoicing's signature header.
+pub const INVOICING_HEADER: &str = "ms-signature";
+pub const STANDARD_ID: &str = "webhook-id";
+pub const STANDARD_TIMESTAMP: &str = "webhook-timestamp";
+pub const STANDARD_SIGNATURE: &str = "webhook-signature";
+
+/// Secrets that begin like this are base64 of the key, for Standard Webhooks.
+const STANDARD_PREFIX: &str = "whsec_";
+
+/// Signs with a webhook's secrets; the keys are prepared once.
+#[derive(Clone)]
+pub struct Signer {
+    contract: Hmac<Sha256>,
+    /// The current secret's, then the old one's while both count.
+    standard: Vec<Hmac<Sha256>>,
+}
+
+impl std::fmt::Debug for Signer {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Signer(***)")
+    }
+}
+
+impl Signer {
+    /// `old`: a secret that was replaced and still counts.
+    pub fn new(secret: &Secret, old: Option<&Secret>) -> Self {
+        let standard =
+            std::iter::once(secret).chain(old).map(|secret| keyed(&standard_key(secret))).collect();
+        Self { contract: keyed(secret.reveal().as_bytes()), standard }
+    }
+
+    /// `sha256=` and the upper-case hexadecimal HMAC-SHA256 of the body.
+    pub fn contract(&self, body: &[u8]) -> String {
+        const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
+        let mut text = String::with_capacity(7 + 64);
+        text.push_str("sha256=");
+        for byte in mac(&self.contract, &[body]) {
+            text.push(char::from(DIGITS[usize::from(byte >> 4)]));
+            text.push(char::from(DIGITS[usize::from(byte & 0xf)]));
+        }
+        text
+    }
+
+    /// `v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`, for each secret that counts.
+    pub fn standard(&self, id: &str, timestamp: &str, body: &[u8]) -> String {
+        let mut text = String::with_capacity(48 * self.standard.len());
+        for key in &self.standard {
+            if !text.is_empty() {
+                text.push(' ');
+            }
+            text.push_str("v1,");
+            let signed = mac(key, &[id.as_bytes(), b".", timestamp.as_bytes(), b".", body]);
+            STANDARD.encode_string(signed, &mut text);
+        }
+        text
+    }
+}
+
+fn keyed(bytes: &[u8]) -> Hmac<Sha256> {
+    // A key may have any length: longer ones are hashed first, as the standard says.
+    Hmac::new_from_slice(bytes).unwrap_or_else(|_| Hmac::new(&[0; 64].into()))
+}
+
+fn mac(key: &Hmac<Sha256>, parts: &[&[u8]]) -> [u8; 32] {
+    let mut mac = key.clone();
+    parts.iter().for_each(|part| mac.update(part));
+    mac.finalize().into_bytes().into()
+}
+
+fn standard_key(secret: &Secret) -> Vec<u8> {
+    let plain = secret.reveal();
+    let decoded = plain.strip_prefix(STANDARD_PREFIX).and_then(|rest| STANDARD.decode(rest).ok());
+    decoded.unwrap_or_else(|| plain.as_bytes().to_vec())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn signer(secret: &str) -> Signer {
+        Signer::new(&Secret::new(secret), None)
+    }
+
+    #[test]
+    fn the_contracts_signature_is_upper_case_hexadecimal() {
+        // RFC 4231, test case 2.
+        assert_eq!(
+            signer("Jefe").contract(b"what do ya want for nothing?"),
+            "sha256=5BDCC146BF60754E6A042426089575C75A003F089D2739839DEC58B964EC3843"
+        );
+    }
+
+    #[test]
+    fn standard_webhooks_own_example() {
+        let signer = signer("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
+        let body = br#"{"test": 2432232314}"#;
+        assert_eq!(
+            signer.standard("msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", body),
+            "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
+        );
+    }
+
+    #[test]
+    fn a_secret_that_is_no_base64_counts_as_its_own_bytes() {
+        let odd = signer("whsec_%%%");
+        let same = Signer { standard: vec![keyed(b"whsec_%%%")], ..odd.clone() };
+        assert_eq!(odd.standard("i", "1", b"x"), same.standard("i", "1", b"x"));
+    }
+
+    #[test]
+    fn both_secrets_sign_while_both_count() {
+        let (new, old) = (Secret::new("new"), Secret::new("old"));
+        let both = Signer::new(&new, Some(&old)).standard("i", "1", b"x");
+        let one = |secret| Signer::new(secret, None).standard("i", "1", b"x");
+        assert_eq!(both, format!("{} {}", one(&new), one(&old)));
+        assert_eq!(Signer::new(&new, Some(&old)).contract(b"x"), Signer::new(&new, None).contract(b"x"));
+    }
+}

@@ -1,0 +1,134 @@
+//! Rings when something was committed that the delivery engine waits for, so that nobody has to ask again and again.
+//! Who rings says what has moved; rings that nobody has heard yet are joined.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use domain::{Resource, TenantId, WebhookId};
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+#[derive(Debug, Default)]
+pub struct Bell {
+    /// Nothing is gathered for nobody.
+    has_listener: AtomicBool,
+    rung: Mutex<Rung>,
+    notify: Notify,
+}
+
+/// What has moved since the last time somebody listened.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rung {
+    /// Tenants whose log has grown, and by which resources.
+    pub tenants: HashMap<TenantId, Resources>,
+    pub webhooks: HashSet<WebhookId>,
+    /// Somebody's access.
+    pub access: bool,
+    /// It is not known what: look at everything.
+    pub all: bool,
+}
+
+impl Rung {
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A set of resources.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Resources(u64);
+
+impl Resources {
+    pub fn with(self, resource: Resource) -> Self {
+        Self(self.0 | bit(resource))
+    }
+
+    pub fn contains(self, resource: Resource) -> bool {
+        self.0 & bit(resource) != 0
+    }
+
+    pub fn bits(self) -> u64 {
+        self.0
+    }
+
+    pub fn from_bits(bits: u64) -> Self {
+        Self(bits)
+    }
+}
+
+impl FromIterator<Resource> for Resources {
+    fn from_iter<T: IntoIterator<Item = Resource>>(resources: T) -> Self {
+        resources.into_iter().fold(Self::default(), Self::with)
+    }
+}
+
+fn bit(resource: Resource) -> u64 {
+    // Codes are below 128 and in three groups: 1 to 19, 40, 101 to 118.
+    let code = u32::from(resource.code().unsigned_abs());
+    1 << if code > 100 { code - 60 } else { code }
+}
+
+impl Bell {
+    /// From now on what has moved is gathered.
+    pub fn listen(&self) {
+        self.has_listener.store(true, Ordering::Release);
+    }
+
+    /// Waits until something has moved, and takes it.
+    pub async fn heard(&self) -> Rung {
+        loop {
+            let notified = self.notify.notified();
+            let rung = std::mem::take(&mut *self.rung.lock());
+            if !rung.is_empty() {
+                return rung;
+            }
+            notified.await;
+        }
+    }
+
+    pub fn ring_records(&self, tenant: &TenantId, resources: Resources) {
+        self.ring(|rung| {
+            if let Some(known) = rung.tenants.get_mut(tenant) {
+                known.0 |= resources.0;
+            } else {
+                rung.tenants.insert(tenant.clone(), resources);
+            }
+        });
+    }
+
+    pub fn ring_webhook(&self, webhook: WebhookId) {
+        self.ring(|rung| {
+            rung.webhooks.insert(webhook);
+        });
+    }
+
+    pub fn ring_access(&self) {
+        self.ring(|rung| rung.access = true);
+    }
+
+    pub fn ring_all(&self) {
+        self.ring(|rung| rung.all = true);
+    }
+
+    fn ring(&self, tell: impl FnOnce(&mut Rung)) {
+        if self.has_listener.load(Ordering::Acquire) {
+            tell(&mut self.rung.lock());
+            self.notify.notify_one();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_resource_has_a_bit_of_its_own() {
+        let mut all = Resources::default();
+        for resource in Resource::all() {
+            assert!(!all.contains(resource), "{resource:?}");
+            all = all.with(resource);
+        }
+        assert_eq!(all.bits().count_ones(), 38);
+    }
+}

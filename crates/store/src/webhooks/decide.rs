@@ -1,0 +1,117 @@
+//! What a change does to a webhook: decided purely, for all stores.
+
+use domain::Ticks;
+use domain::webhook::Life;
+
+use super::{Handshake, NewWebhook, OldSecret, Webhook, WebhookChange};
+
+/// What else has to be written with the webhook's row.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Effects {
+    /// Nothing changed at all: the row stays as it is.
+    pub(crate) none: bool,
+    /// Its parked lanes go.
+    pub(crate) drop_lanes: bool,
+    /// Its parked lanes start anew: due now, no failure counted.
+    pub(crate) renew_lanes: bool,
+}
+
+pub(crate) fn made(new: NewWebhook, now: Ticks) -> Webhook {
+    Webhook {
+        id: new.id,
+        owner: new.owner,
+        user: new.user,
+        resource: new.resource,
+        kinds: new.kinds,
+        name: new.name,
+        description: new.description,
+        url: new.url,
+        secret: new.secret,
+        old_secret: None,
+        doubt: new.doubt,
+        created_at: now,
+        enabled: new.enabled,
+        handshake: Handshake { number: 1, at: now, accepted: false, trouble: None },
+        disabled: None,
+        unsubscribed_at: None,
+        deleted_at: None,
+        revision: 1,
+        cursor: None,
+        lost: None,
+    }
+}
+
+/// Changes a webhook whose log stands at `head`; none where it is over.
+pub(crate) fn change(
+    webhook: &mut Webhook,
+    change: &WebhookChange,
+    now: Ticks,
+    head: u64,
+) -> Option<Effects> {
+    let life = webhook.life();
+    let ends = *change == WebhookChange::Delete && !life.deleted;
+    if life.is_over() && !ends {
+        return None;
+    }
+    let effects = match change {
+        WebhookChange::Enable => enable(webhook, life, now, head),
+        WebhookChange::Disable => disable(webhook),
+        WebhookChange::MoveTo(url) => move_to(webhook, url, now),
+        WebhookChange::Rotate { secret, old_until } => {
+            let old = std::mem::replace(&mut webhook.secret, secret.clone());
+            webhook.old_secret = (*old_until > now).then_some(OldSecret { secret: old, until: *old_until });
+            Effects::default()
+        }
+        WebhookChange::Unsubscribe => {
+            webhook.unsubscribed_at = Some(now);
+            Effects { drop_lanes: true, ..Effects::default() }
+        }
+        WebhookChange::Delete => {
+            webhook.deleted_at = Some(now);
+            Effects { drop_lanes: true, ..Effects::default() }
+        }
+    };
+    if !effects.none {
+        webhook.revision += 1;
+    }
+    Some(effects)
+}
+
+fn enable(webhook: &mut Webhook, life: Life, now: Ticks, head: u64) -> Effects {
+    // Enabling an active webhook never moves its cursor.
+    if life.is_active() {
+        return Effects { none: true, ..Effects::default() };
+    }
+    if !life.enabled {
+        // Its owner had it rest: it resumes from the next event.
+        webhook.cursor = webhook.cursor.map(|_| head);
+    }
+    webhook.enabled = true;
+    webhook.disabled = None;
+    if !life.contracted {
+        webhook.handshake = next_handshake(webhook.handshake, now);
+    }
+    // What the service gave up is tried again from the first event that was not delivered.
+    Effects { renew_lanes: true, ..Effects::default() }
+}
+
+fn disable(webhook: &mut Webhook) -> Effects {
+    if !webhook.enabled {
+        return Effects { none: true, ..Effects::default() };
+    }
+    webhook.enabled = false;
+    Effects { drop_lanes: true, ..Effects::default() }
+}
+
+/// Events wait for the new address; none is lost.
+fn move_to(webhook: &mut Webhook, url: &str, now: Ticks) -> Effects {
+    url.clone_into(&mut webhook.url);
+    webhook.disabled = None;
+    webhook.doubt.clear();
+    webhook.handshake = next_handshake(webhook.handshake, now);
+    Effects { renew_lanes: true, ..Effects::default() }
+}
+
+fn next_handshake(before: Handshake, now: Ticks) -> Handshake {
+    Handshake { number: before.number.saturating_add(1), at: now, accepted: false, trouble: None }
+}

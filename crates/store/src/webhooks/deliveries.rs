@@ -1,0 +1,204 @@
+//! What the delivery engine reads and writes: which webhooks are this node's, the log behind their cursors, and
+//! checkpoints. Nothing is kept of a delivery that succeeds but the cursor's move and a packed line of history.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use domain::retry::Trouble;
+use domain::{ClientId, Guid, Resource, TenantId, Ticks, WebhookId};
+
+use super::{Attempt, Delivered, Replay, ReplayStep, Webhook};
+use crate::{AuditEntry, LogEntry, Result};
+
+/// Nodes share the webhooks out by this many shards, not one by one.
+pub const SHARDS: u16 = 256;
+
+/// Which shard a webhook belongs to.
+pub fn shard_of(webhook: WebhookId) -> u8 {
+    // Ids are random: any byte of theirs is.
+    webhook.as_bytes()[15]
+}
+
+/// A shard that this node may work on, with the number that its writes carry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HeldShard {
+    pub shard: u8,
+    /// Moves whenever the shard changes hands: what an earlier holder still writes is refused.
+    pub fence: i64,
+}
+
+/// A webhook with all that the engine has to know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hook {
+    pub webhook: Webhook,
+    pub lanes: Vec<Lane>,
+    /// Those that are not done.
+    pub replays: Vec<Replay>,
+    /// From which the ids of its deliveries are derived.
+    pub id_key: [u8; 32],
+}
+
+/// A record whose next event could not be delivered yet; later ones of it wait behind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lane {
+    /// Stands for (company, record), as in the log.
+    pub record_key: i64,
+    /// The event that is next.
+    pub sequence: u64,
+    pub trouble: Trouble,
+}
+
+/// Events that a webhook was entitled to and that the log no longer has: after `after`, up to and with `upto`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lost {
+    pub at: Ticks,
+    pub after: u64,
+    pub upto: u64,
+}
+
+/// A row of the log, with what stands for its record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Event {
+    pub entry: LogEntry,
+    pub record_key: i64,
+}
+
+/// A piece of a tenant's log, one resource's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tail {
+    pub events: Vec<Event>,
+    /// How far this has looked: there is no other event of the resource up to here.
+    pub upto: u64,
+    /// Entries up to this number are gone.
+    pub floor: u64,
+}
+
+/// Webhooks that their owners (or the operator) have changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Moved {
+    /// To be asked from the next time.
+    pub upto: u64,
+    pub webhooks: Vec<WebhookId>,
+}
+
+/// Whose webhooks rest for now.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Suspended {
+    pub tenants: Vec<TenantId>,
+    pub clients: Vec<ClientId>,
+}
+
+/// What the engine writes of one webhook, all of it or nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Point {
+    pub webhook: WebhookId,
+    /// The fence under which its shard is held.
+    pub fence: i64,
+    /// The webhook's revision that this follows from.
+    pub revision: u64,
+    pub cursor: Option<u64>,
+    /// Lanes that are new or have changed.
+    pub parked: Vec<Lane>,
+    /// Records whose lane is empty.
+    pub cleared: Vec<i64>,
+    pub handshake: Option<HandshakeStep>,
+    /// The service gives up: why.
+    pub disabled: Option<String>,
+    pub lost: Option<Lost>,
+    pub attempts: Vec<Attempt>,
+    pub delivered: Vec<Delivered>,
+    pub replays: Vec<ReplayStep>,
+    pub audit: Vec<AuditEntry>,
+}
+
+impl Point {
+    pub fn new(webhook: WebhookId, fence: i64, revision: u64) -> Self {
+        Self {
+            webhook,
+            fence,
+            revision,
+            cursor: None,
+            parked: Vec::new(),
+            cleared: Vec::new(),
+            handshake: None,
+            disabled: None,
+            lost: None,
+            attempts: Vec::new(),
+            delivered: Vec::new(),
+            replays: Vec::new(),
+            audit: Vec::new(),
+        }
+    }
+}
+
+/// How the handshake of this number goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HandshakeStep {
+    /// Accepted. `head`: where the log stood before the accepted request was sent; the first cursor.
+    Accepted {
+        number: u32,
+        head: u64,
+    },
+    Failed {
+        number: u32,
+        trouble: Trouble,
+    },
+}
+
+/// What became of a point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verdict {
+    Taken,
+    /// The webhook has changed meanwhile: only its history was written.
+    Stale,
+    /// The shard is not this node's any more: nothing was written.
+    Fenced,
+}
+
+#[async_trait]
+pub trait Deliveries: Send + Sync + 'static {
+    /// Takes and renews this node's part of the shards among `nodes` nodes, for `lease` from now by the store's
+    /// clock, and gives back what is above it. Tells all that it holds.
+    async fn hold_shards(&self, node: Guid, nodes: u32, lease: Duration) -> Result<Vec<HeldShard>>;
+
+    /// This node goes: others may take its shards at once.
+    async fn leave_shards(&self, node: Guid) -> Result<()>;
+
+    /// The webhooks of a shard that are not over, behind `after` in the order of their ids.
+    async fn hooks(&self, shard: u8, after: Option<WebhookId>, rows_max: usize) -> Result<Vec<Hook>>;
+
+    /// None: unknown, or over.
+    async fn hook(&self, webhook: WebhookId) -> Result<Option<Hook>>;
+
+    /// Which webhooks were made or changed since `since`.
+    async fn moved_hooks(&self, since: u64) -> Result<Moved>;
+
+    /// Tenants and clients that are disabled.
+    async fn suspended(&self) -> Result<Suspended>;
+
+    /// Where the logs of all tenants with live webhooks stand.
+    async fn heads(&self) -> Result<Vec<(TenantId, u64)>>;
+
+    /// Events of one resource after a number, in order; one look for all its webhooks.
+    async fn read_tail(
+        &self,
+        tenant: &TenantId,
+        resource: Resource,
+        after: u64,
+        rows_max: usize,
+    ) -> Result<Tail>;
+
+    /// Events of one record after a number and up to another, in order.
+    async fn read_record(
+        &self,
+        tenant: &TenantId,
+        resource: Resource,
+        record_key: i64,
+        after: u64,
+        upto: u64,
+        rows_max: usize,
+    ) -> Result<Vec<Event>>;
+
+    /// Writes how far deliveries have come; one transaction, a verdict for each point in its order.
+    async fn checkpoint(&self, points: Vec<Point>) -> Result<Vec<Verdict>>;
+}

@@ -1,0 +1,160 @@
+//! What was tried and how it went. Failed attempts are rows; deliveries that succeeded are packed, one row a
+//! checkpoint, whose last ones a crash may lose.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use domain::{Ticks, WebhookId};
+
+use super::Lane;
+use crate::Result;
+
+/// What an attempt was for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Occasion {
+    Event {
+        sequence: u64,
+    },
+    Handshake {
+        number: u32,
+    },
+    /// An event again, as its owner or the operator asked.
+    Replay {
+        sequence: u64,
+    },
+    Test,
+}
+
+/// Where the time of an attempt went.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Spent {
+    pub resolve: Duration,
+    pub connect: Duration,
+    pub tls: Duration,
+    pub wait: Duration,
+    pub total: Duration,
+}
+
+/// An attempt that failed, or one whose success is worth a row of its own (handshakes, tests, replays).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attempt {
+    pub at: Ticks,
+    pub occasion: Occasion,
+    /// The how many-th of its occasion, from 1.
+    pub number: u32,
+    /// None: no answer came.
+    pub status: Option<u16>,
+    pub succeeded: bool,
+    /// In words.
+    pub reason: String,
+    /// The beginning of the answer's body.
+    pub excerpt: String,
+    pub spent: Spent,
+}
+
+/// A delivery that succeeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivered {
+    pub sequence: u64,
+    pub at: Ticks,
+    pub status: u16,
+    pub took_ms: u32,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplayKind {
+    /// Events after `after`, up to and with `upto`.
+    Events,
+    /// One made-up event.
+    Test,
+}
+
+/// Deliveries that somebody asked for again: outside the order and the counting of failures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Replay {
+    pub number: i64,
+    pub kind: ReplayKind,
+    pub asked_at: Ticks,
+    pub after: u64,
+    pub upto: u64,
+    /// Everything up to here is done.
+    pub position: u64,
+    pub delivered: u64,
+    pub failed: u64,
+    pub is_done: bool,
+}
+
+/// How far a replay has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReplayStep {
+    pub number: i64,
+    pub position: u64,
+    pub delivered: u64,
+    pub failed: u64,
+    pub is_done: bool,
+}
+
+/// What is known of the delivery of one event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    pub sequence: u64,
+    pub delivered: Option<Delivered>,
+    /// Newest last.
+    pub attempts: Vec<Attempt>,
+}
+
+/// Which deliveries are wanted, newest first.
+#[derive(Clone, Debug)]
+pub struct DeliveryQuery {
+    pub webhook: WebhookId,
+    /// Only older ones than this, by (time, sequence).
+    pub before: Option<(Ticks, u64)>,
+    pub since: Option<Ticks>,
+    pub only_failed: bool,
+    pub rows_max: usize,
+}
+
+/// How a webhook does.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Outlook {
+    pub delivered: u64,
+    pub failed: u64,
+    pub p95_ms: Option<u32>,
+    pub last_delivered_at: Option<Ticks>,
+    pub lanes: u64,
+    pub failing_since: Option<Ticks>,
+    pub next_attempt_at: Option<Ticks>,
+    /// Events that wait: behind the cursor and in lanes; counted up to 10,000.
+    pub behind: u64,
+}
+
+#[async_trait]
+pub trait History: Send + Sync + 'static {
+    /// Failed attempts and packed successes of a webhook, attempt by attempt, newest first.
+    async fn attempts(&self, query: &DeliveryQuery) -> Result<Vec<Attempt>>;
+
+    async fn delivered(&self, query: &DeliveryQuery) -> Result<Vec<Delivered>>;
+
+    /// All that is known of one event's delivery.
+    async fn delivery(&self, webhook: WebhookId, sequence: u64) -> Result<Delivery>;
+
+    async fn lanes(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Lane>>;
+
+    /// How a webhook has done since then.
+    async fn outlook(&self, webhook: WebhookId, since: Ticks) -> Result<Outlook>;
+
+    /// Asks for deliveries again; none where the webhook is unknown or over.
+    async fn ask_replay(
+        &self,
+        webhook: WebhookId,
+        kind: ReplayKind,
+        after: u64,
+        upto: u64,
+    ) -> Result<Option<Replay>>;
+
+    /// Newest first.
+    async fn replays(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Replay>>;
+
+    /// The numbers before the first and of the last event in a span of time: what a replay of it covers.
+    async fn span(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>>;
+}

@@ -1,0 +1,211 @@
+//! Webhooks as their owners manage them: one row each, found by its owner, changed in one transaction. What a change
+//! does is decided in one place (`decide`), for all three stores.
+
+mod decide;
+mod deliveries;
+mod history;
+
+use async_trait::async_trait;
+use domain::retry::Trouble;
+use domain::webhook::{EventKinds, Family, Life};
+use domain::{ClientId, Resource, Secret, TenantId, Ticks, UserId, WebhookId};
+
+pub(crate) use decide::{Effects, change, made};
+pub use deliveries::{
+    Deliveries, Event, HandshakeStep, HeldShard, Hook, Lane, Lost, Moved, Point, SHARDS, Suspended, Tail,
+    Verdict, shard_of,
+};
+pub use history::{
+    Attempt, Delivered, Delivery, DeliveryQuery, History, Occasion, Outlook, Replay, ReplayKind, ReplayStep,
+    Spent,
+};
+
+use crate::Result;
+
+/// Purpose of sealed secrets, and of the fingerprints by which a body is found again.
+pub(crate) const WEBHOOK_SECRET: &str = "webhook secret";
+pub(crate) const WEBHOOK_BODY: &str = "webhook body";
+
+/// Whose a webhook is. Nobody else sees it.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct WebhookOwner {
+    pub tenant: TenantId,
+    pub client: ClientId,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Webhook {
+    pub id: WebhookId,
+    pub owner: WebhookOwner,
+    /// Who subscribed.
+    pub user: UserId,
+    pub resource: Resource,
+    pub kinds: EventKinds,
+    /// The application's name.
+    pub name: String,
+    pub description: String,
+    pub url: String,
+    pub secret: Secret,
+    /// The one before, while it still signs beside the current one.
+    pub old_secret: Option<OldSecret>,
+    /// Why the receiver's host may not be the caller's; empty: no doubt.
+    pub doubt: String,
+    pub created_at: Ticks,
+    pub enabled: bool,
+    pub handshake: Handshake,
+    /// By the service.
+    pub disabled: Option<Disabled>,
+    pub unsubscribed_at: Option<Ticks>,
+    pub deleted_at: Option<Ticks>,
+    /// Moves with every change by its owner or the operator, never by the engine: what was known before is out of date.
+    pub revision: u64,
+    /// Everything up to this number is delivered, parked in a lane, or none of its business. None: before the
+    /// first acceptance.
+    pub cursor: Option<u64>,
+    /// What it will never be told, because the log no longer has it.
+    pub lost: Option<Lost>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OldSecret {
+    pub secret: Secret,
+    pub until: Ticks,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Handshake {
+    /// Counts up with each new one.
+    pub number: u32,
+    /// When it was asked for.
+    pub at: Ticks,
+    pub accepted: bool,
+    pub trouble: Option<Trouble>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Disabled {
+    pub at: Ticks,
+    pub why: String,
+}
+
+impl Webhook {
+    pub fn life(&self) -> Life {
+        Life {
+            enabled: self.enabled,
+            contracted: self.handshake.accepted,
+            disabled: self.disabled.is_some(),
+            unsubscribed: self.unsubscribed_at.is_some(),
+            deleted: self.deleted_at.is_some(),
+        }
+    }
+
+    pub fn family(&self) -> Family {
+        Family::of(self.resource)
+    }
+
+    /// What a body must be equal to, to be this webhook's: two live webhooks are never alike in it.
+    pub(crate) fn likeness(&self) -> Secret {
+        let parts = [
+            self.owner.tenant.as_str(),
+            self.owner.client.as_str(),
+            &self.resource.code().to_string(),
+            &self.kinds.bits().to_string(),
+            &self.name,
+            &self.url,
+            self.secret.reveal(),
+        ];
+        // Lengths keep what follows one another apart.
+        Secret::new(parts.map(|part| format!("{}:{part}", part.len())).concat())
+    }
+}
+
+/// What is asked for with a new webhook.
+#[derive(Clone, Debug)]
+pub struct NewWebhook {
+    pub id: WebhookId,
+    pub owner: WebhookOwner,
+    pub user: UserId,
+    pub resource: Resource,
+    pub kinds: EventKinds,
+    pub name: String,
+    pub description: String,
+    pub url: String,
+    pub secret: Secret,
+    pub doubt: String,
+    pub enabled: bool,
+}
+
+/// What became of a wish to subscribe.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Subscribed {
+    New(Webhook),
+    /// One with the very same body is there; where it was disabled, it is enabled.
+    Again(Webhook),
+    /// The owner has as many as it may have.
+    TooMany,
+}
+
+/// What an owner (or the operator) does to a webhook.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WebhookChange {
+    /// Resumes; where there is no contract, a new handshake starts.
+    Enable,
+    Disable,
+    /// A new address, which has to accept a new handshake.
+    MoveTo(String),
+    /// A new secret; the one that was signs beside it until then.
+    Rotate {
+        secret: Secret,
+        old_until: Ticks,
+    },
+    Unsubscribe,
+    Delete,
+}
+
+/// What became of a change.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WebhookChanged {
+    Done(Webhook),
+    /// Deleted (or, but for deleting it, unsubscribed) before: final.
+    Over(Webhook),
+    /// It would be alike another live one of the same owner.
+    Alike,
+    Unknown,
+}
+
+/// Which webhooks are wanted; all conditions hold together.
+#[derive(Clone, Debug, Default)]
+pub struct WebhookQuery {
+    pub tenant: Option<TenantId>,
+    pub client: Option<ClientId>,
+    pub resource: Option<Resource>,
+    pub family: Option<Family>,
+    /// Those that are unsubscribed or deleted too.
+    pub with_past: bool,
+    /// Only what lies behind this one, in order of creation, ties by id.
+    pub after: Option<(Ticks, WebhookId)>,
+    pub rows_max: usize,
+}
+
+#[async_trait]
+pub trait Webhooks: Send + Sync + 'static {
+    /// Makes a webhook, unless a live one with the very same body is there. `webhooks_max`: as many live ones as the
+    /// owner may have.
+    async fn subscribe(&self, new: NewWebhook, webhooks_max: usize) -> Result<Subscribed>;
+
+    /// The owner's live webhook with this very body.
+    async fn find_webhook_like(&self, body: &NewWebhook) -> Result<Option<Webhook>>;
+
+    async fn find_webhook(&self, id: WebhookId) -> Result<Option<Webhook>>;
+
+    /// In order of creation.
+    async fn webhooks(&self, query: &WebhookQuery) -> Result<Vec<Webhook>>;
+
+    /// Changes a webhook; where `owner` is given, only one of theirs.
+    async fn change_webhook(
+        &self,
+        id: WebhookId,
+        owner: Option<&WebhookOwner>,
+        change: WebhookChange,
+    ) -> Result<WebhookChanged>;
+}
