@@ -1,0 +1,3 @@
+//! The engine under a fake clock, with everything around it scripted.
+
+mod simulation;
