@@ -197,7 +197,7 @@ impl Core {
             }
             Path::Handshake(number) => self.shaken(webhook, number, &judged, reply.spent),
             Path::Replay { number } => {
-                self.replayed(webhook, number, is_current, &flight.knock.job, &judged, reply.spent)
+                self.replayed(webhook, number, is_current, &flight.knock.job, &judged, reply.spent);
             }
         }
         self.wake(webhook);

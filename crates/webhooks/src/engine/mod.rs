@@ -23,7 +23,7 @@ use domain::{Resource, TenantId, Ticks, WebhookId};
 use store::{Event, HeldShard, Hook, Point, Rung, Spent, StoreError, Suspended, Tail, Verdict};
 
 pub use self::core::Core;
-pub use driver::{Engine, Transport};
+pub use driver::{Engine, EngineStore, Ports, Transport};
 pub use target::{Knock, Letter, Target};
 
 /// The time, twice: as clocks show it, which may jump, and as it passes.
@@ -183,6 +183,6 @@ pub struct Silence {
 pub(crate) type SharedEvent = Arc<Event>;
 
 /// What of a store's answer the core has to know: that there is none. The driver has told why.
-pub(crate) fn unknown<T>(answer: Result<T, StoreError>) -> Result<T, ()> {
+pub(crate) fn told<T>(answer: Result<T, StoreError>) -> Result<T, ()> {
     answer.map_err(|error| tracing::warn!(%error, "the delivery engine could not reach the store"))
 }
