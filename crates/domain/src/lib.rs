@@ -4,6 +4,7 @@
 pub mod caller;
 pub mod catalogue;
 pub mod change;
+pub mod egress;
 pub mod event;
 mod event_kind;
 pub mod fault;
@@ -16,6 +17,7 @@ pub mod json;
 pub mod password;
 pub mod ports;
 pub mod problem;
+pub mod receiver;
 pub mod record;
 pub mod redirect_uri;
 pub mod scope;
