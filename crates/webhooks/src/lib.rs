@@ -1,2 +1,4 @@
-//! Subscriptions of both families and the engine that delivers to them. Nothing lives here yet but the
-//! direction: it may use the store, the web and the domain, and none of its neighbours.
+//! Subscriptions of both families and the engine that delivers to them. It may use the store, the web and the
+//! domain, and none of its neighbours; so far there is the way out to the receivers.
+
+pub mod egress;
