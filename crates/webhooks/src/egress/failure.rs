@@ -9,6 +9,9 @@ use rustls::{CertificateError, Error as TlsError, PeerIncompatible};
 
 use super::call::Phase;
 
+const NAMES_TOLD_MAX: usize = 4;
+const NAME_CHARS_MAX: usize = 100;
+
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
@@ -151,11 +154,17 @@ fn words_of_certificate(fault: &CertificateError) -> String {
         }
         CertificateError::NotValidForName => "the certificate is for another name".into(),
         CertificateError::NotValidForNameContext { expected, presented } => {
-            let names: Vec<_> = presented.iter().take(8).map(String::as_str).collect();
+            let names: Vec<_> = presented.iter().take(NAMES_TOLD_MAX).map(|name| bare(name)).collect();
             let names = if names.is_empty() { "no name".to_owned() } else { names.join(", ") };
             format!("the certificate is for another name: it has {names}, not {}", expected.to_str())
         }
         CertificateError::Revoked => "the certificate was revoked".into(),
         other => format!("the certificate is not valid: {other}"),
     }
+}
+
+/// The name alone, for rustls writes `DnsName("receiver.example")`; a receiver could have it as long as it likes.
+fn bare(presented: &str) -> String {
+    let inside = presented.split_once('(').map_or(presented, |(_, rest)| rest.trim_end_matches(')'));
+    inside.trim_matches('"').chars().take(NAME_CHARS_MAX).collect()
 }

@@ -269,3 +269,54 @@ async fn a_call_that_is_given_up_frees_its_socket() {
         server.until(|seen| seen.open == 0).await;
     }
 }
+
+/// Calls that give up at every possible moment, on many threads, with receivers that hang up, dawdle or stay silent.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn no_socket_is_ever_lost() {
+    let steady = Server::answering(OK).await;
+    let fickle = Server::start(|mut visit| async move {
+        while visit.request().await.is_some() && visit.number % 3 > 0 {
+            visit
+                .say(if visit.number % 3 == 1 {
+                    OK
+                } else {
+                    "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nha"
+                })
+                .await;
+        }
+    })
+    .await;
+    let egress = with(|settings| settings.sockets_max = 4);
+    let calls: Vec<_> = (0..600)
+        .map(|n| {
+            let server = if n % 3 == 0 { &steady } else { &fickle };
+            let deadline = Duration::from_micros(n * 97 % 20_000);
+            let (egress, call) = (egress.clone(), Call { deadline, ..call(&server.url("/")) });
+            tokio::spawn(async move { egress.send(call).await })
+        })
+        .collect();
+    for call in calls {
+        let _ = call.await.unwrap();
+    }
+    let all_there = Arc::new(Barrier::new(4));
+    let last = Server::start(move |mut visit| {
+        let all_there = all_there.clone();
+        async move {
+            visit.request().await;
+            all_there.wait().await;
+            visit.say(OK).await;
+            visit.stay().await;
+        }
+    })
+    .await;
+    let calls: Vec<_> = (0..4)
+        .map(|_| {
+            let (egress, call) = (egress.clone(), call(&last.url("/")));
+            tokio::spawn(async move { answered(&egress, call).await })
+        })
+        .collect();
+    for call in calls {
+        call.await.unwrap();
+    }
+    assert_eq!(last.seen().accepted, 4, "all four sockets are to be had");
+}
