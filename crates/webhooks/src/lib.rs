@@ -1,5 +1,7 @@
-//! Subscriptions of both families, and the engine that delivers to them.
+//! Subscriptions of both families, the engine that delivers to them, and the one way out to receivers. It may use the
+//! store, the web and the domain, and none of its neighbours.
 
+pub mod egress;
 pub mod engine;
 
 use async_trait::async_trait;

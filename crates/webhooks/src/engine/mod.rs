@@ -1,6 +1,7 @@
 //! The delivery engine. Its core decides and does nothing else: what happens comes in (`Input`), what is to be done
 //! goes out (`Command`), and the time is told to it; so the same core runs in the service and in the simulation.
 
+mod carrier;
 mod core;
 mod deliver;
 mod driver;
@@ -23,6 +24,7 @@ use domain::{Resource, TenantId, Ticks, WebhookId};
 use store::{Event, HeldShard, Hook, Point, Rung, Spent, StoreError, Suspended, Tail, Verdict};
 
 pub use self::core::Core;
+pub use carrier::Carrier;
 pub use driver::{Engine, EngineStore, Ports, Transport};
 pub use target::{Knock, Letter, Target};
 
