@@ -31,7 +31,8 @@ impl Transport for Carrier {
         let url = match &knock.target.receiver {
             Ok(url) => Arc::clone(url),
             Err(reason) => {
-                return silence(false, format!("the address cannot be called: {reason}"), Spent::default());
+                let reason = format!("the address cannot be called: {reason}");
+                return silence(Silence { timed_out: false, is_ours: false, reason }, Spent::default());
             }
         };
         let letter = knock.letter(now);
@@ -44,8 +45,8 @@ impl Transport for Carrier {
         match sent.result {
             Ok(answer) => Reply { result: Ok(taken(answer)), spent },
             Err(failure) => {
-                let timed_out = matches!(failure, Failure::TimedOut(_));
-                silence(timed_out, failure.to_string(), spent)
+                let (timed_out, is_ours) = (matches!(failure, Failure::TimedOut(_)), failure.is_ours());
+                silence(Silence { timed_out, is_ours, reason: failure.to_string() }, spent)
             }
         }
     }
@@ -76,8 +77,8 @@ fn taken(answer: egress::Answer) -> Answer {
     Answer { status, sets_cookie, retry_after, body }
 }
 
-fn silence(timed_out: bool, reason: String, spent: Spent) -> Reply {
-    Reply { result: Err(Silence { timed_out, reason }), spent }
+fn silence(silence: Silence, spent: Spent) -> Reply {
+    Reply { result: Err(silence), spent }
 }
 
 fn spent(timing: &egress::Timing) -> Spent {

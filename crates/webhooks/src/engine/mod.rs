@@ -178,6 +178,8 @@ pub struct Answer {
 #[derive(Clone, Debug)]
 pub struct Silence {
     pub timed_out: bool,
+    /// The fault is on this side: the receiver is not to blame.
+    pub is_ours: bool,
     pub reason: String,
 }
 
