@@ -18,6 +18,7 @@ pub(crate) struct Keep {
     pub(crate) idempotency_keys: Duration,
     pub(crate) audit: Duration,
     pub(crate) calls: Duration,
+    pub(crate) deliveries: Duration,
     /// How often a round is made.
     pub(crate) every: Duration,
 }
@@ -30,6 +31,7 @@ impl From<&Config> for Keep {
             idempotency_keys: kept.idempotency_keys,
             audit: kept.audit,
             calls: kept.calls,
+            deliveries: kept.deliveries,
             every: kept.every,
         }
     }
@@ -60,6 +62,7 @@ pub(crate) async fn round(store: &dyn Store, now: Ticks, keep: Keep) -> Result<u
             processes: now.minus(keep.idempotency_keys),
             audit: now.minus(keep.audit),
             calls: now.minus(keep.calls),
+            deliveries: now.minus(keep.deliveries),
         };
         let gone = store.expire(cutoffs, BITE_ROWS).await?.total();
         rows += gone;

@@ -25,10 +25,18 @@ pub enum AuditKind {
     RefreshReused,
     Revoked,
     SigningKeyRotated,
+    /// Deliveries have failed for long: the webhook will be disabled.
+    WebhookFailing,
+    WebhookDisabled,
+    /// The log no longer has what a webhook was entitled to.
+    WebhookLost,
+    /// The receiver's host may not be the caller's.
+    WebhookDoubted,
+    WebhookReplayed,
 }
 
 impl AuditKind {
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 16] = [
         Self::SignedIn,
         Self::SignInFailed,
         Self::SignedOut,
@@ -40,6 +48,11 @@ impl AuditKind {
         Self::RefreshReused,
         Self::Revoked,
         Self::SigningKeyRotated,
+        Self::WebhookFailing,
+        Self::WebhookDisabled,
+        Self::WebhookLost,
+        Self::WebhookDoubted,
+        Self::WebhookReplayed,
     ];
 
     /// The word under which it is kept and shown.
@@ -56,6 +69,11 @@ impl AuditKind {
             Self::RefreshReused => "refresh_reused",
             Self::Revoked => "revoked",
             Self::SigningKeyRotated => "signing_key_rotated",
+            Self::WebhookFailing => "webhook_failing",
+            Self::WebhookDisabled => "webhook_disabled",
+            Self::WebhookLost => "webhook_lost",
+            Self::WebhookDoubted => "webhook_doubted",
+            Self::WebhookReplayed => "webhook_replayed",
         }
     }
 
@@ -124,6 +142,11 @@ impl AuditEntry {
         self.grant = self.grant.map(|id| without_nul(id.as_str()).map_or(id, GrantId::new));
         self
     }
+}
+
+/// The text as every store can keep it.
+pub(crate) fn cleaned(text: String) -> String {
+    without_nul(&text).unwrap_or(text)
 }
 
 /// The text with another character for each NUL; nothing where it has none.

@@ -47,6 +47,10 @@ impl Resources {
         self.0 & bit(resource) != 0
     }
 
+    pub fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
     pub fn bits(self) -> u64 {
         self.0
     }

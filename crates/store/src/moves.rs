@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use domain::TenantId;
 
-use crate::Bell;
+use crate::{Bell, Resources};
 
 /// Tenants share numbers by their hash: one that moves without cause costs its readers a look-up.
 const SLOTS: usize = 4096;
@@ -55,8 +55,12 @@ impl Moves {
         self.bell.ring_access();
     }
 
-    pub(crate) fn records_moved(&self, tenant: &TenantId) {
+    /// `resources`: those of the log rows that were written.
+    pub(crate) fn records_moved(&self, tenant: &TenantId, resources: Resources) {
         self.slot(tenant).fetch_add(1, Ordering::AcqRel);
+        if !resources.is_empty() {
+            self.bell.ring_records(tenant, resources);
+        }
     }
 
     fn slot(&self, tenant: &TenantId) -> &AtomicU64 {

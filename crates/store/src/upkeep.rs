@@ -11,7 +11,7 @@ pub trait Upkeep: Send + Sync + 'static {
     async fn health(&self) -> Result<Health>;
 
     /// Deletes up to `rows_max` rows each of what has had its time: codes, refresh tokens, sessions,
-    /// grants without a live token, key overlaps, idempotency keys, audit records, counts of calls.
+    /// grants without a live token, key overlaps, idempotency keys, audit records, counts of calls, the history of webhooks.
     async fn expire(&self, cutoffs: Cutoffs, rows_max: usize) -> Result<Expired>;
 
     /// Deletes up to `rows_max` rows of companies that were deleted and of tenants that were erased.
@@ -44,6 +44,8 @@ pub struct Cutoffs {
     pub audit: Ticks,
     /// Of counted calls.
     pub calls: Ticks,
+    /// Of the history of webhooks: attempts, deliveries, replays that are done.
+    pub deliveries: Ticks,
 }
 
 /// How many rows went.
@@ -57,6 +59,7 @@ pub struct Expired {
     pub sessions: usize,
     pub audit: usize,
     pub calls: usize,
+    pub deliveries: usize,
 }
 
 impl Expired {
@@ -69,6 +72,7 @@ impl Expired {
             + self.sessions
             + self.audit
             + self.calls
+            + self.deliveries
     }
 }
 

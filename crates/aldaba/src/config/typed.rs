@@ -116,6 +116,7 @@ pub(crate) struct Retention {
     pub(crate) audit: Duration,
     #[serde(serialize_with = "seconds")]
     pub(crate) calls: Duration,
+    pub(crate) deliveries: Duration,
     #[serde(serialize_with = "seconds")]
     pub(crate) every: Duration,
 }
@@ -207,6 +208,7 @@ pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
             idempotency_keys: from.duration("retention.idempotency_keys"),
             audit: from.span("retention.audit", "1h", "36500d"),
             calls: from.span("retention.calls", "24h", "36500d"),
+            deliveries: from.span("retention.deliveries", "1h", "36500d"),
             every: from.span("retention.every", "1s", "1h"),
         },
         logging: logging(&mut from),

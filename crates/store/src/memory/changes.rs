@@ -73,7 +73,7 @@ fn write(state: &mut State, tenant_no: i64, plan: Plan, now: Ticks) {
 }
 
 impl State {
-    fn head(&self, tenant: &TenantId) -> Result<(i64, Head)> {
+    pub(super) fn head(&self, tenant: &TenantId) -> Result<(i64, Head)> {
         let found = self.tenant_no(tenant).and_then(|no| Some((no, *self.heads.get(&no)?)));
         found.ok_or_else(|| StoreError::UnknownTenant(tenant.to_string()))
     }
@@ -89,9 +89,11 @@ impl ChangeLog for MemoryStore {
         let ground = load(&state, tenant_no, head, &batches);
         let now = self.ports.clock.now();
         let (plan, mut tallies) = plan::decide(ground, batches, now, &*self.ports.random);
+        let resources = plan.resources();
         write(&mut state, tenant_no, plan, now);
+        drop(state);
         self.change_commits.fetch_add(1, Ordering::Relaxed);
-        self.moves.records_moved(&tenant);
+        self.moves.records_moved(&tenant, resources);
         tallies.pop().unwrap_or_else(|| Ok(Tally::default()))
     }
 

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use domain::{TenantId, Ticks, UserId};
 
 use super::{Head, MemoryStore, State};
-use crate::{Directory, LogBounds, Membership, Result, Seat, Standing, StoreError, Tenant, User};
+use crate::{Directory, LogBounds, Membership, Resources, Result, Seat, Standing, StoreError, Tenant, User};
 
 impl State {
     pub(super) fn seats<'a>(&'a self, user: &'a UserId) -> impl Iterator<Item = Seat> + 'a {
@@ -52,7 +52,8 @@ impl Directory for MemoryStore {
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
         let mut state = self.writing()?;
         self.moves.access_moved();
-        self.moves.records_moved(id);
+        self.moves.records_moved(id, Resources::default());
+        self.moves.bell().ring_all();
         let Some(tenant_no) = state.tenant_no(id) else {
             return Ok(false);
         };
@@ -64,6 +65,7 @@ impl Directory for MemoryStore {
         state.log.retain(|(tenant, _), _| *tenant != tenant_no);
         state.processes.retain(|(tenant, _), _| *tenant != tenant_no);
         state.memberships.retain(|membership| membership.tenant != *id);
+        state.hooks.all.retain(|_, kept| kept.tenant_no != tenant_no);
         let gone: Vec<Box<str>> = state
             .grants
             .values()

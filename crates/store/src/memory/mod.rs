@@ -3,8 +3,10 @@
 mod applications;
 mod audit;
 mod changes;
+mod deliveries;
 mod directory;
 mod grants;
+mod history;
 mod keys;
 mod nodes;
 mod payroll;
@@ -12,6 +14,7 @@ mod records;
 mod sessions;
 mod subscriptions;
 mod upkeep;
+mod webhooks;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -75,6 +78,7 @@ struct State {
     signing_keys: BTreeMap<String, (crate::SigningKey, Vec<u8>)>,
     sessions: BTreeMap<[u8; 32], Session>,
     audit: BTreeMap<AuditMark, AuditEntry>,
+    hooks: webhooks::Hooks,
 }
 
 #[derive(Clone, Copy)]

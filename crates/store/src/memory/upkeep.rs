@@ -4,8 +4,11 @@ use async_trait::async_trait;
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
+use domain::Ticks;
+
 use super::MemoryStore;
-use crate::{Cutoffs, Expired, Health, Moves, Result, Upkeep};
+use super::webhooks::Hooks;
+use crate::{Cutoffs, Expired, Health, Moves, Replay, Result, Upkeep};
 
 /// Takes away up to `max` entries that are past; tells how many.
 fn drop_some<K: Ord + Clone, V>(map: &mut BTreeMap<K, V>, max: usize, past: impl Fn(&V) -> bool) -> usize {
@@ -15,6 +18,32 @@ fn drop_some<K: Ord + Clone, V>(map: &mut BTreeMap<K, V>, max: usize, past: impl
         map.remove(key);
     }
     keys.len()
+}
+
+impl Hooks {
+    /// Drops old history: attempts, deliveries, replays that are done.
+    fn expire(&mut self, before: Ticks, rows_max: usize) -> usize {
+        let mut gone = 0;
+        for kept in self.all.values_mut() {
+            let old = kept.attempts.partition_point(|one| one.at < before).min(rows_max - gone);
+            kept.attempts.drain(..old);
+            gone += old;
+            while gone < rows_max
+                && let Some(entry) = kept.delivered.first_entry().filter(|entry| entry.key().0 < before)
+            {
+                entry.remove();
+                gone += 1;
+            }
+            let is_past = |one: &Replay| one.is_done && one.asked_at < before;
+            while gone < rows_max
+                && let Some(place) = kept.replays.iter().position(is_past)
+            {
+                kept.replays.remove(place);
+                gone += 1;
+            }
+        }
+        gone
+    }
 }
 
 #[async_trait]
@@ -43,6 +72,7 @@ impl Upkeep for MemoryStore {
                 state.calls.retain(|place, _| !old.contains(place));
                 old.len()
             },
+            deliveries: state.hooks.expire(cutoffs.deliveries, rows_max),
         })
     }
 

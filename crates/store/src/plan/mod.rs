@@ -8,7 +8,7 @@ mod ground;
 use domain::record::{PayrollCompany, State};
 use domain::{Resource, Ticks};
 
-use crate::{LogEntry, Progress};
+use crate::{LogEntry, Progress, Resources};
 
 pub(crate) use decide::decide;
 pub(crate) use ground::Ground;
@@ -100,6 +100,13 @@ pub(crate) struct Plan {
     pub(crate) progress: Vec<(String, Progress)>,
     pub(crate) head: u64,
     pub(crate) version: Ticks,
+}
+
+impl Plan {
+    /// Those whose log grows.
+    pub(crate) fn resources(&self) -> Resources {
+        self.log.iter().map(|row| row.entry.resource).collect()
+    }
 }
 
 /// A stable 64-bit stand-in for (company, record); a collision would only tie two records' order together.

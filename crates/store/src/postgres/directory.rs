@@ -130,7 +130,7 @@ impl Directory for PostgresStore {
             .map_err(fault)?;
         transaction.commit().await.map_err(fault)?;
         self.inner.moves.access_moved();
-        self.inner.moves.records_moved(id);
+        self.inner.moves.records_moved(id, crate::Resources::default());
         Ok(true)
     }
 

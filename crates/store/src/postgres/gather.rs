@@ -87,7 +87,7 @@ impl PostgresStore {
                 self.inner.gather.commits.fetch_add(1, Ordering::Relaxed);
             }
             // Whatever came of it: a number that moves without cause does no harm.
-            self.inner.moves.records_moved(tenant);
+            self.inner.moves.records_moved(tenant, crate::Resources::default());
             let tallies = applied.unwrap_or_else(|error| {
                 tracing::warn!(%error, "a group of changes failed");
                 answers.iter().map(|_| Err(error.clone())).collect()

@@ -79,6 +79,7 @@ impl Upkeep for PostgresStore {
                 .await?,
             sessions: self.delete_some("sessions", "hash", "expires_at < $1", now).await?,
             audit: self.delete_some("audit", "at, id", "at < $1", audit).await?,
+            deliveries: 0,
             calls: self.delete_some("calls", "subscription_id, day, route", "day < $1", calls).await?,
         })
     }

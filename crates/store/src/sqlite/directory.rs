@@ -143,7 +143,7 @@ impl Directory for SqliteStore {
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
         let one = id.clone();
         let erased = self.write_access(move |writer| erase(writer, &one)).await;
-        self.inner.moves.records_moved(id);
+        self.inner.moves.records_moved(id, crate::Resources::default());
         erased
     }
 

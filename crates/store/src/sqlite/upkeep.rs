@@ -100,6 +100,7 @@ impl Upkeep for SqliteStore {
                 )?,
                 sessions: some("sessions", "hash", "expires_at < ?1", now)?,
                 audit: some("audit", "at, id", "at < ?1", cutoffs.audit)?,
+                deliveries: 0,
                 calls: some("calls", "subscription_id, day, route", "day < ?1", Ticks(cutoffs.calls.day()))?,
             })
         })

@@ -189,7 +189,7 @@ fn write_group(
     }
     // Whatever came of it: a number that moves without cause does no harm.
     for tenant in &tenants {
-        shared.moves.records_moved(tenant);
+        shared.moves.records_moved(tenant, crate::Resources::default());
     }
     for answer in work_answers {
         answer(failed.clone());

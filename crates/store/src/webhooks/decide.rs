@@ -4,6 +4,7 @@ use domain::Ticks;
 use domain::webhook::Life;
 
 use super::{Handshake, NewWebhook, OldSecret, Webhook, WebhookChange};
+use crate::audit::cleaned;
 
 /// What else has to be written with the webhook's row.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -23,12 +24,12 @@ pub(crate) fn made(new: NewWebhook, now: Ticks) -> Webhook {
         user: new.user,
         resource: new.resource,
         kinds: new.kinds,
-        name: new.name,
-        description: new.description,
-        url: new.url,
+        name: cleaned(new.name),
+        description: cleaned(new.description),
+        url: cleaned(new.url),
         secret: new.secret,
         old_secret: None,
-        doubt: new.doubt,
+        doubt: cleaned(new.doubt),
         created_at: now,
         enabled: new.enabled,
         handshake: Handshake { number: 1, at: now, accepted: false, trouble: None },
@@ -105,7 +106,7 @@ fn disable(webhook: &mut Webhook) -> Effects {
 
 /// Events wait for the new address; none is lost.
 fn move_to(webhook: &mut Webhook, url: &str, now: Ticks) -> Effects {
-    url.clone_into(&mut webhook.url);
+    webhook.url = cleaned(url.to_owned());
     webhook.disabled = None;
     webhook.doubt.clear();
     webhook.handshake = next_handshake(webhook.handshake, now);

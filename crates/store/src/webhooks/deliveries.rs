@@ -8,7 +8,7 @@ use domain::retry::Trouble;
 use domain::{ClientId, Guid, Resource, TenantId, Ticks, WebhookId};
 
 use super::{Attempt, Delivered, Replay, ReplayStep, Webhook};
-use crate::{AuditEntry, LogEntry, Result};
+use crate::{AuditEntry, LogBounds, LogEntry, Result};
 
 /// Nodes share the webhooks out by this many shards, not one by one.
 pub const SHARDS: u16 = 256;
@@ -73,7 +73,16 @@ pub struct Tail {
     pub floor: u64,
 }
 
-/// Webhooks that their owners (or the operator) have changed.
+impl Tail {
+    /// What was found of at most `rows_max` rows; where there were fewer, the log was read to its end.
+    pub(crate) fn of(events: Vec<Event>, rows_max: usize, bounds: LogBounds) -> Self {
+        let last = events.last().filter(|_| events.len() >= rows_max);
+        let upto = last.map_or(bounds.head, |event| event.entry.sequence);
+        Self { events, upto, floor: bounds.floor }
+    }
+}
+
+/// Webhooks that their owners (or the operator) have changed, or want replayed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Moved {
     /// To be asked from the next time.
@@ -170,7 +179,7 @@ pub trait Deliveries: Send + Sync + 'static {
     /// None: unknown, or over.
     async fn hook(&self, webhook: WebhookId) -> Result<Option<Hook>>;
 
-    /// Which webhooks were made or changed since `since`.
+    /// Which webhooks were made, changed or asked for a replay since `since`.
     async fn moved_hooks(&self, since: u64) -> Result<Moved>;
 
     /// Tenants and clients that are disabled.

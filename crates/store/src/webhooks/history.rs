@@ -25,6 +25,21 @@ pub enum Occasion {
     Test,
 }
 
+impl Occasion {
+    /// The number of the event that it was about; 0 where it was about none.
+    pub fn sequence(self) -> u64 {
+        match self {
+            Self::Event { sequence } | Self::Replay { sequence } => sequence,
+            Self::Handshake { .. } | Self::Test => 0,
+        }
+    }
+
+    /// Whether it was about this event.
+    pub(crate) fn is_of(self, event: u64) -> bool {
+        matches!(self, Self::Event { sequence } | Self::Replay { sequence } if sequence == event)
+    }
+}
+
 /// Where the time of an attempt went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Spent {
@@ -50,6 +65,13 @@ pub struct Attempt {
     /// The beginning of the answer's body.
     pub excerpt: String,
     pub spent: Spent,
+}
+
+impl Attempt {
+    /// Its place in the history; what `DeliveryQuery::before` continues from.
+    pub fn mark(&self) -> (Ticks, u64) {
+        (self.at, self.occasion.sequence())
+    }
 }
 
 /// A delivery that succeeded.
@@ -84,6 +106,13 @@ pub struct Replay {
     pub is_done: bool,
 }
 
+impl Replay {
+    pub(crate) fn asked(number: i64, kind: ReplayKind, asked_at: Ticks, after: u64, upto: u64) -> Self {
+        let (position, delivered, failed) = (after, 0, 0);
+        Self { number, kind, asked_at, after, upto, position, delivered, failed, is_done: false }
+    }
+}
+
 /// How far a replay has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayStep {
@@ -114,11 +143,18 @@ pub struct DeliveryQuery {
     pub rows_max: usize,
 }
 
+impl DeliveryQuery {
+    pub(crate) fn takes(&self, at: Ticks, sequence: u64) -> bool {
+        self.before.is_none_or(|before| (at, sequence) < before) && self.since.is_none_or(|since| at >= since)
+    }
+}
+
 /// How a webhook does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outlook {
     pub delivered: u64,
     pub failed: u64,
+    /// Of the last 2,000 deliveries at most.
     pub p95_ms: Option<u32>,
     pub last_delivered_at: Option<Ticks>,
     pub lanes: u64,
@@ -128,16 +164,30 @@ pub struct Outlook {
     pub behind: u64,
 }
 
+/// Events that wait are counted up to here.
+pub(crate) const BEHIND_MAX: usize = 10_000;
+/// How many deliveries a percentile is taken of.
+pub(crate) const P95_OF_MAX: usize = 2_000;
+
+/// The time within which 95 of 100 were done.
+pub(crate) fn percentile_95(mut took_ms: Vec<u32>) -> Option<u32> {
+    took_ms.sort_unstable();
+    let place = (took_ms.len() * 95).div_ceil(100).checked_sub(1)?;
+    took_ms.get(place).copied()
+}
+
 #[async_trait]
 pub trait History: Send + Sync + 'static {
-    /// Failed attempts and packed successes of a webhook, attempt by attempt, newest first.
+    /// Attempts of a webhook that have a row of their own, newest first.
     async fn attempts(&self, query: &DeliveryQuery) -> Result<Vec<Attempt>>;
 
+    /// Deliveries of a webhook that succeeded, newest first; none where only failed ones are wanted.
     async fn delivered(&self, query: &DeliveryQuery) -> Result<Vec<Delivered>>;
 
     /// All that is known of one event's delivery.
     async fn delivery(&self, webhook: WebhookId, sequence: u64) -> Result<Delivery>;
 
+    /// By the numbers of their next events.
     async fn lanes(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Lane>>;
 
     /// How a webhook has done since then.

@@ -4,13 +4,15 @@
 mod decide;
 mod deliveries;
 mod history;
+mod leases;
+mod settle;
 
 use async_trait::async_trait;
 use domain::retry::Trouble;
 use domain::webhook::{EventKinds, Family, Life};
 use domain::{ClientId, Resource, Secret, TenantId, Ticks, UserId, WebhookId};
 
-pub(crate) use decide::{Effects, change, made};
+pub(crate) use decide::{change, made};
 pub use deliveries::{
     Deliveries, Event, HandshakeStep, HeldShard, Hook, Lane, Lost, Moved, Point, SHARDS, Suspended, Tail,
     Verdict, shard_of,
@@ -19,12 +21,22 @@ pub use history::{
     Attempt, Delivered, Delivery, DeliveryQuery, History, Occasion, Outlook, Replay, ReplayKind, ReplayStep,
     Spent,
 };
+pub(crate) use history::{BEHIND_MAX, P95_OF_MAX, percentile_95};
+pub(crate) use leases::{Lease, held_by, share_out};
+pub(crate) use settle::{Ledger, Position, Whose, anew, settle};
 
-use crate::Result;
+use crate::{Result, Vault};
 
 /// Purpose of sealed secrets, and of the fingerprints by which a body is found again.
 pub(crate) const WEBHOOK_SECRET: &str = "webhook secret";
-pub(crate) const WEBHOOK_BODY: &str = "webhook body";
+const WEBHOOK_BODY: &str = "webhook body";
+/// Purpose of the keys from which the ids of deliveries are derived.
+const OUTGOING_IDS: &str = "outgoing ids";
+
+/// From which the ids of a webhook's deliveries are derived: the same on every node, after every restart.
+pub(crate) fn id_key(vault: &Vault, webhook: WebhookId) -> [u8; 32] {
+    vault.fingerprint(OUTGOING_IDS, &Secret::new(webhook.to_string()))
+}
 
 /// Whose a webhook is. Nobody else sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -99,12 +111,23 @@ impl Webhook {
         }
     }
 
+    /// Whether subscribing to it again has to enable it.
+    pub(crate) fn rests(&self) -> bool {
+        let life = self.life();
+        !life.enabled || life.disabled
+    }
+
+    /// By which it is found again: no two live ones have the same.
+    pub(crate) fn fingerprint(&self, vault: &Vault) -> [u8; 32] {
+        vault.fingerprint(WEBHOOK_BODY, &self.likeness())
+    }
+
     pub fn family(&self) -> Family {
         Family::of(self.resource)
     }
 
     /// What a body must be equal to, to be this webhook's: two live webhooks are never alike in it.
-    pub(crate) fn likeness(&self) -> Secret {
+    fn likeness(&self) -> Secret {
         let parts = [
             self.owner.tenant.as_str(),
             self.owner.client.as_str(),

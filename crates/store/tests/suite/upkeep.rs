@@ -28,7 +28,13 @@ fn a_tick_before(moment: Ticks) -> Ticks {
 }
 
 fn past(moment: Ticks) -> Cutoffs {
-    Cutoffs { now: moment, processes: moment, audit: a_tick_before(moment), calls: moment }
+    Cutoffs {
+        now: moment,
+        processes: moment,
+        audit: a_tick_before(moment),
+        calls: moment,
+        deliveries: moment,
+    }
 }
 
 /// Five of everything that expires, one every ten seconds from `start` on.
@@ -116,6 +122,7 @@ fn each(count: usize) -> Expired {
         sessions: count,
         audit: count,
         calls: 0,
+        deliveries: 0,
     }
 }
 

@@ -58,7 +58,13 @@ pub(crate) async fn old_counts_are_cleared_away(stage: Stage) {
     let counted = [calls("a", DAY, "/x", 1, 0), calls("a", DAY + 1, "/x", 1, 0)];
     store.count_calls(&counted, &[]).await.unwrap();
     let never = Ticks(0);
-    let cutoffs = Cutoffs { now: never, processes: never, audit: never, calls: Ticks::of_day(DAY + 1) };
+    let cutoffs = Cutoffs {
+        now: never,
+        processes: never,
+        audit: never,
+        calls: Ticks::of_day(DAY + 1),
+        deliveries: never,
+    };
     assert_eq!(store.expire(cutoffs, 10).await.unwrap().calls, 1);
     let a = SubscriptionId::new("a");
     assert_eq!(store.calls(&a, 0, i64::MAX).await, Ok(vec![calls("a", DAY + 1, "/x", 1, 0)]));

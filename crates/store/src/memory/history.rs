@@ -1,0 +1,141 @@
+//! What was tried and how it went, in memory.
+
+use async_trait::async_trait;
+use domain::{Ticks, WebhookId};
+
+use super::webhooks::KeptHook;
+use super::{MemoryStore, State};
+use crate::webhooks::{BEHIND_MAX, P95_OF_MAX, percentile_95};
+use crate::{
+    Attempt, Delivered, Delivery, DeliveryQuery, History, Lane, Occasion, Outlook, Replay, ReplayKind, Result,
+};
+
+impl State {
+    /// Events that wait, behind the cursor and in lanes.
+    fn behind(&self, kept: &KeptHook) -> u64 {
+        let webhook = &kept.webhook;
+        let Some(cursor) = webhook.cursor else { return 0 };
+        let ahead = self.events(kept.tenant_no, webhook.resource, cursor, u64::MAX - 1);
+        let parked = kept.lanes.values().flat_map(|lane| {
+            let rows = self.events(kept.tenant_no, webhook.resource, lane.sequence.saturating_sub(1), cursor);
+            rows.filter(|row| row.record_key == lane.record_key)
+        });
+        let waiting = ahead.chain(parked).filter(|row| webhook.kinds.contains(row.entry.kind));
+        waiting.take(BEHIND_MAX).count() as u64
+    }
+
+    fn outlook(&self, kept: &KeptHook, since: Ticks) -> Outlook {
+        let is_failure = |one: &&Attempt| {
+            !one.succeeded && one.at >= since && matches!(one.occasion, Occasion::Event { .. })
+        };
+        let delivered = kept.delivered.range((since, 0)..).rev().map(|(_, one)| one);
+        let troubles = kept.lanes.values().map(|lane| lane.trouble).chain(kept.webhook.handshake.trouble);
+        Outlook {
+            delivered: delivered.clone().count() as u64,
+            failed: kept.attempts.iter().filter(is_failure).count() as u64,
+            p95_ms: percentile_95(delivered.take(P95_OF_MAX).map(|one| one.took_ms).collect()),
+            last_delivered_at: kept.delivered.keys().next_back().map(|(at, _)| *at),
+            lanes: kept.lanes.len() as u64,
+            failing_since: troubles
+                .clone()
+                .filter(|trouble| trouble.attempts > 0)
+                .map(|trouble| trouble.first_failed_at)
+                .min(),
+            next_attempt_at: troubles.map(|trouble| trouble.next_at).min(),
+            behind: self.behind(kept),
+        }
+    }
+}
+
+#[async_trait]
+impl History for MemoryStore {
+    async fn attempts(&self, query: &DeliveryQuery) -> Result<Vec<Attempt>> {
+        let state = self.state();
+        let Some(kept) = state.hooks.all.get(&query.webhook) else {
+            return Ok(Vec::new());
+        };
+        let wanted = kept.attempts.iter().rev().filter(|one| {
+            query.takes(one.at, one.occasion.sequence()) && !(query.only_failed && one.succeeded)
+        });
+        Ok(wanted.take(query.rows_max).cloned().collect())
+    }
+
+    async fn delivered(&self, query: &DeliveryQuery) -> Result<Vec<Delivered>> {
+        let state = self.state();
+        let kept = state.hooks.all.get(&query.webhook).filter(|_| !query.only_failed);
+        let all = kept.into_iter().flat_map(|kept| kept.delivered.values().rev());
+        Ok(all.filter(|one| query.takes(one.at, one.sequence)).take(query.rows_max).copied().collect())
+    }
+
+    async fn delivery(&self, webhook: WebhookId, sequence: u64) -> Result<Delivery> {
+        let state = self.state();
+        let Some(kept) = state.hooks.all.get(&webhook) else {
+            return Ok(Delivery { sequence, delivered: None, attempts: Vec::new() });
+        };
+        let of_it = |one: &&Attempt| one.occasion.is_of(sequence);
+        Ok(Delivery {
+            sequence,
+            delivered: kept.delivered.values().rev().find(|one| one.sequence == sequence).copied(),
+            attempts: kept.attempts.iter().filter(of_it).cloned().collect(),
+        })
+    }
+
+    async fn lanes(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Lane>> {
+        let state = self.state();
+        let kept = state.hooks.all.get(&webhook);
+        let mut lanes: Vec<Lane> =
+            kept.map(|kept| kept.lanes.values().copied().collect()).unwrap_or_default();
+        lanes.sort_by_key(|lane| (lane.sequence, lane.record_key));
+        lanes.truncate(rows_max);
+        Ok(lanes)
+    }
+
+    async fn outlook(&self, webhook: WebhookId, since: Ticks) -> Result<Outlook> {
+        let state = self.state();
+        let kept = state.hooks.all.get(&webhook);
+        Ok(kept.map(|kept| state.outlook(kept, since)).unwrap_or_default())
+    }
+
+    async fn ask_replay(
+        &self,
+        webhook: WebhookId,
+        kind: ReplayKind,
+        after: u64,
+        upto: u64,
+    ) -> Result<Option<Replay>> {
+        let now = self.ports.clock.now();
+        let mut state = self.writing()?;
+        let known = state.hooks.all.get(&webhook);
+        if known.is_none_or(|kept| kept.webhook.life().is_over()) {
+            return Ok(None);
+        }
+        let moved = state.hooks.next_move();
+        let Some(kept) = state.hooks.all.get_mut(&webhook) else { return Ok(None) };
+        kept.replays_asked += 1;
+        kept.moved = moved;
+        let replay = Replay::asked(kept.replays_asked, kind, now, after, upto);
+        kept.replays.push(replay);
+        drop(state);
+        self.moves.bell().ring_webhook(webhook);
+        Ok(Some(replay))
+    }
+
+    async fn replays(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Replay>> {
+        let state = self.state();
+        let all = state.hooks.all.get(&webhook).into_iter().flat_map(|kept| kept.replays.iter().rev());
+        Ok(all.take(rows_max).copied().collect())
+    }
+
+    async fn span(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
+        let state = self.state();
+        let Some(kept) = state.hooks.all.get(&webhook) else { return Ok(None) };
+        let mut within = state
+            .events(kept.tenant_no, kept.webhook.resource, 0, u64::MAX - 1)
+            .map(|row| &row.entry)
+            .filter(|entry| kept.webhook.kinds.contains(entry.kind))
+            .filter(|entry| (from..=to).contains(&entry.version))
+            .map(|entry| entry.sequence);
+        let Some(first) = within.next() else { return Ok(None) };
+        Ok(Some((first.saturating_sub(1), within.last().unwrap_or(first))))
+    }
+}

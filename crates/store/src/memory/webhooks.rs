@@ -1,0 +1,189 @@
+//! Webhooks in memory, as their owners manage them.
+
+use std::collections::BTreeMap;
+
+use async_trait::async_trait;
+use domain::{Ticks, WebhookId};
+
+use super::{MemoryStore, State};
+use crate::webhooks::{Lease, anew, change, made};
+use crate::{
+    Attempt, Delivered, Lane, NewWebhook, Replay, Result, StoreError, Subscribed, Webhook, WebhookChange,
+    WebhookChanged, WebhookOwner, WebhookQuery, Webhooks,
+};
+
+/// All that has to do with webhooks.
+#[derive(Default)]
+pub(super) struct Hooks {
+    pub(super) all: BTreeMap<WebhookId, KeptHook>,
+    /// The last number of a change of theirs.
+    pub(super) moved: u64,
+    pub(super) leases: Vec<Lease>,
+}
+
+pub(super) struct KeptHook {
+    pub(super) tenant_no: i64,
+    pub(super) webhook: Webhook,
+    fingerprint: [u8; 32],
+    pub(super) moved: u64,
+    pub(super) lanes: BTreeMap<i64, Lane>,
+    pub(super) replays: Vec<Replay>,
+    pub(super) replays_asked: i64,
+    /// In the order of (time, sequence).
+    pub(super) attempts: Vec<Attempt>,
+    pub(super) delivered: BTreeMap<(Ticks, u64), Delivered>,
+}
+
+impl KeptHook {
+    pub(super) fn renew_lanes(&mut self, now: Ticks) {
+        for lane in self.lanes.values_mut() {
+            lane.trouble = anew(now);
+        }
+    }
+}
+
+impl Hooks {
+    pub(super) fn live(&self) -> impl Iterator<Item = &KeptHook> {
+        self.all.values().filter(|kept| !kept.webhook.life().is_over())
+    }
+
+    fn alike(&self, fingerprint: &[u8; 32]) -> Option<&KeptHook> {
+        self.live().find(|kept| kept.fingerprint == *fingerprint)
+    }
+
+    pub(super) fn next_move(&mut self) -> u64 {
+        self.moved += 1;
+        self.moved
+    }
+}
+
+impl State {
+    fn change_hook(
+        &mut self,
+        id: WebhookId,
+        what: &WebhookChange,
+        now: Ticks,
+        fingerprint: impl Fn(&Webhook) -> [u8; 32],
+    ) -> WebhookChanged {
+        let Some(kept) = self.hooks.all.get(&id) else {
+            return WebhookChanged::Unknown;
+        };
+        let Some(head) = self.heads.get(&kept.tenant_no) else {
+            return WebhookChanged::Unknown;
+        };
+        let mut webhook = kept.webhook.clone();
+        let Some(effects) = change(&mut webhook, what, now, head.bounds.head) else {
+            return WebhookChanged::Over(webhook);
+        };
+        if effects.none {
+            return WebhookChanged::Done(webhook);
+        }
+        let mark = fingerprint(&webhook);
+        if !webhook.life().is_over() && self.hooks.alike(&mark).is_some_and(|other| other.webhook.id != id) {
+            return WebhookChanged::Alike;
+        }
+        let moved = self.hooks.next_move();
+        if let Some(kept) = self.hooks.all.get_mut(&id) {
+            kept.webhook = webhook.clone();
+            kept.fingerprint = mark;
+            kept.moved = moved;
+            if effects.drop_lanes {
+                kept.lanes.clear();
+                kept.replays.retain(|replay| replay.is_done);
+            }
+            if effects.renew_lanes {
+                kept.renew_lanes(now);
+            }
+        }
+        WebhookChanged::Done(webhook)
+    }
+}
+
+#[async_trait]
+impl Webhooks for MemoryStore {
+    async fn subscribe(&self, new: NewWebhook, webhooks_max: usize) -> Result<Subscribed> {
+        let now = self.ports.clock.now();
+        let fingerprint = |webhook: &Webhook| webhook.fingerprint(&self.ports.vault);
+        let webhook = made(new, now);
+        let (id, mark) = (webhook.id, fingerprint(&webhook));
+        let mut state = self.writing()?;
+        let (tenant_no, _) = state.head(&webhook.owner.tenant)?;
+        if let Some(kept) = state.hooks.alike(&mark) {
+            let found = kept.webhook.clone();
+            if !found.rests() {
+                return Ok(Subscribed::Again(found));
+            }
+            let enabled = state.change_hook(found.id, &WebhookChange::Enable, now, fingerprint);
+            drop(state);
+            self.moves.bell().ring_webhook(found.id);
+            return Ok(Subscribed::Again(if let WebhookChanged::Done(one) = enabled { one } else { found }));
+        }
+        let own = state.hooks.live().filter(|kept| kept.webhook.owner == webhook.owner);
+        if own.count() >= webhooks_max {
+            return Ok(Subscribed::TooMany);
+        }
+        if state.hooks.all.contains_key(&id) {
+            return Err(StoreError::Exists(format!("a webhook \"{id}\"")));
+        }
+        let moved = state.hooks.next_move();
+        let kept = KeptHook {
+            tenant_no,
+            webhook: webhook.clone(),
+            fingerprint: mark,
+            moved,
+            lanes: BTreeMap::new(),
+            replays: Vec::new(),
+            replays_asked: 0,
+            attempts: Vec::new(),
+            delivered: BTreeMap::new(),
+        };
+        state.hooks.all.insert(id, kept);
+        drop(state);
+        self.moves.bell().ring_webhook(id);
+        Ok(Subscribed::New(webhook))
+    }
+
+    async fn find_webhook_like(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
+        let mark = made(body.clone(), Ticks(0)).fingerprint(&self.ports.vault);
+        Ok(self.state().hooks.alike(&mark).map(|kept| kept.webhook.clone()))
+    }
+
+    async fn find_webhook(&self, id: WebhookId) -> Result<Option<Webhook>> {
+        Ok(self.state().hooks.all.get(&id).map(|kept| kept.webhook.clone()))
+    }
+
+    async fn webhooks(&self, query: &WebhookQuery) -> Result<Vec<Webhook>> {
+        let state = self.state();
+        let is_wanted = |one: &&Webhook| {
+            query.tenant.as_ref().is_none_or(|tenant| one.owner.tenant == *tenant)
+                && query.client.as_ref().is_none_or(|client| one.owner.client == *client)
+                && query.resource.is_none_or(|resource| one.resource == resource)
+                && query.family.is_none_or(|family| one.family() == family)
+                && (query.with_past || !one.life().is_over())
+                && query.after.is_none_or(|after| (one.created_at, one.id) > after)
+        };
+        let mut found: Vec<Webhook> =
+            state.hooks.all.values().map(|kept| &kept.webhook).filter(is_wanted).cloned().collect();
+        found.sort_by_key(|one| (one.created_at, one.id));
+        found.truncate(query.rows_max);
+        Ok(found)
+    }
+
+    async fn change_webhook(
+        &self,
+        id: WebhookId,
+        owner: Option<&WebhookOwner>,
+        what: WebhookChange,
+    ) -> Result<WebhookChanged> {
+        let now = self.ports.clock.now();
+        let mut state = self.writing()?;
+        let is_theirs = |kept: &KeptHook| owner.is_none_or(|owner| kept.webhook.owner == *owner);
+        if !state.hooks.all.get(&id).is_some_and(is_theirs) {
+            return Ok(WebhookChanged::Unknown);
+        }
+        let changed = state.change_hook(id, &what, now, |webhook| webhook.fingerprint(&self.ports.vault));
+        drop(state);
+        self.moves.bell().ring_webhook(id);
+        Ok(changed)
+    }
+}

@@ -1,0 +1,55 @@
+//! How nodes share the shards out: each takes what is free, up to its part, and gives back what is above it.
+
+use domain::{Guid, Ticks};
+
+use super::{HeldShard, SHARDS};
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Lease {
+    pub(crate) shard: u8,
+    pub(crate) holder: Option<Guid>,
+    pub(crate) fence: i64,
+    pub(crate) expires_at: Ticks,
+}
+
+impl Lease {
+    /// Nobody's yet.
+    pub(crate) fn free(shard: u8) -> Self {
+        Self { shard, holder: None, fence: 0, expires_at: Ticks(0) }
+    }
+
+    pub(crate) fn held(&self) -> HeldShard {
+        HeldShard { shard: self.shard, fence: self.fence }
+    }
+}
+
+/// A node's part among so many.
+fn part(nodes: u32) -> usize {
+    usize::from(SHARDS).div_ceil(usize::try_from(nodes.max(1)).unwrap_or(usize::MAX))
+}
+
+/// The leases that change when a node renews its own and takes its part, and with them all that it then holds. A shard
+/// that is given back keeps its fence until somebody takes it: what its last holder still has to write is written.
+pub(crate) fn share_out(leases: &[Lease], node: Guid, nodes: u32, now: Ticks, until: Ticks) -> Vec<Lease> {
+    let part = part(nodes);
+    let (own, others): (Vec<Lease>, Vec<Lease>) = leases.iter().partition(|one| one.holder == Some(node));
+    let (kept, given_back) = own.split_at(own.len().min(part));
+    let renewed = kept.iter().map(|one| Lease { expires_at: until, ..*one });
+    let returned = given_back.iter().map(|one| Lease { holder: None, ..*one });
+    let free = others.iter().filter(|one| one.holder.is_none() || one.expires_at <= now);
+    let taken = free.take(part - kept.len()).map(|one| Lease {
+        holder: Some(node),
+        fence: one.fence + 1,
+        expires_at: until,
+        ..*one
+    });
+    renewed.chain(taken).chain(returned).collect()
+}
+
+/// Those of the leases that are this node's, in order.
+pub(crate) fn held_by(leases: &[Lease], node: Guid) -> Vec<HeldShard> {
+    let mut held: Vec<HeldShard> =
+        leases.iter().filter(|one| one.holder == Some(node)).map(Lease::held).collect();
+    held.sort_unstable_by_key(|one| one.shard);
+    held
+}

@@ -1,0 +1,169 @@
+//! What a checkpoint writes: each point is judged for itself, purely and for all stores, and what is left to write is
+//! gathered so that it can go out as a few statements, however many points there are.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use domain::retry::Trouble;
+use domain::{Ticks, WebhookId};
+
+use super::{
+    Attempt, Delivered, Disabled, Handshake, HandshakeStep, Lane, Lost, Point, ReplayStep, Verdict, Webhook,
+};
+use crate::AuditEntry;
+use crate::audit::cleaned;
+
+/// A webhook and its tenant: what leads its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct Whose {
+    pub(crate) tenant_no: i64,
+    pub(crate) webhook: WebhookId,
+}
+
+/// A webhook as far as the engine's writes go.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Position {
+    pub(crate) tenant_no: i64,
+    /// Of its shard, as it is held now.
+    pub(crate) fence: i64,
+    pub(crate) revision: u64,
+    pub(crate) cursor: Option<u64>,
+    pub(crate) handshake: Handshake,
+    pub(crate) disabled: Option<Disabled>,
+    pub(crate) lost: Option<Lost>,
+}
+
+impl Position {
+    pub(crate) fn of(webhook: &Webhook, tenant_no: i64, fence: i64) -> Self {
+        Self {
+            tenant_no,
+            fence,
+            revision: webhook.revision,
+            cursor: webhook.cursor,
+            handshake: webhook.handshake,
+            disabled: webhook.disabled.clone(),
+            lost: webhook.lost,
+        }
+    }
+}
+
+/// All that a checkpoint writes. Lanes that are renewed come first.
+#[derive(Debug, Default)]
+pub(crate) struct Ledger {
+    pub(crate) verdicts: Vec<Verdict>,
+    /// Webhooks whose row changes.
+    pub(crate) changed: BTreeMap<Whose, Position>,
+    pub(crate) renewed: BTreeSet<Whose>,
+    /// None: the lane goes.
+    pub(crate) lanes: BTreeMap<(Whose, i64), Option<Lane>>,
+    pub(crate) replays: BTreeMap<(Whose, i64), ReplayStep>,
+    pub(crate) attempts: Vec<(Whose, Attempt)>,
+    pub(crate) delivered: Vec<(Whose, Vec<Delivered>)>,
+    pub(crate) audit: Vec<AuditEntry>,
+}
+
+/// Lanes that start anew are due at once, with no failure counted.
+pub(crate) fn anew(now: Ticks) -> Trouble {
+    Trouble { attempts: 0, first_failed_at: now, next_at: now }
+}
+
+/// Judges points against the webhooks as they stand; those that are not listed are gone.
+pub(crate) fn settle(points: Vec<Point>, mut positions: HashMap<WebhookId, Position>, now: Ticks) -> Ledger {
+    let mut ledger = Ledger::default();
+    for point in points {
+        let verdict = match positions.get_mut(&point.webhook) {
+            // Gone with its tenant. Who holds the shard goes on with the others.
+            None => Verdict::Stale,
+            Some(position) if position.fence != point.fence => Verdict::Fenced,
+            Some(position) => {
+                let whose = Whose { tenant_no: position.tenant_no, webhook: point.webhook };
+                let is_current = position.revision == point.revision;
+                if is_current {
+                    ledger.follow(whose, position, &point, now);
+                }
+                ledger.remember(whose, point);
+                if is_current { Verdict::Taken } else { Verdict::Stale }
+            }
+        };
+        ledger.verdicts.push(verdict);
+    }
+    ledger
+}
+
+impl Ledger {
+    fn follow(&mut self, whose: Whose, position: &mut Position, point: &Point, now: Ticks) {
+        let before = position.clone();
+        if let Some(step) = point.handshake
+            && shake_hands(position, step)
+        {
+            self.renew(whose, now);
+        }
+        position.cursor = position.cursor.max(point.cursor);
+        if let (Some(why), None) = (&point.disabled, &position.disabled) {
+            position.disabled = Some(Disabled { at: now, why: cleaned(why.clone()) });
+        }
+        if let Some(lost) = point.lost {
+            position.lost = Some(join(position.lost, lost));
+        }
+        for lane in &point.parked {
+            self.lanes.insert((whose, lane.record_key), Some(*lane));
+        }
+        for record_key in &point.cleared {
+            self.lanes.insert((whose, *record_key), None);
+        }
+        for step in &point.replays {
+            self.replays.insert((whose, step.number), *step);
+        }
+        if *position != before {
+            self.changed.insert(whose, position.clone());
+        }
+    }
+
+    fn renew(&mut self, whose: Whose, now: Ticks) {
+        self.renewed.insert(whose);
+        for ((_, _), lane) in self.lanes.range_mut((whose, i64::MIN)..=(whose, i64::MAX)) {
+            if let Some(lane) = lane {
+                lane.trouble = anew(now);
+            }
+        }
+    }
+
+    /// What was tried was tried, whatever the webhook has become since.
+    fn remember(&mut self, whose: Whose, point: Point) {
+        let kept = |attempt: Attempt| {
+            let (reason, excerpt) = (cleaned(attempt.reason), cleaned(attempt.excerpt));
+            (whose, Attempt { reason, excerpt, ..attempt })
+        };
+        self.attempts.extend(point.attempts.into_iter().map(kept));
+        if !point.delivered.is_empty() {
+            self.delivered.push((whose, point.delivered));
+        }
+        self.audit.extend(point.audit);
+    }
+}
+
+/// True where the contract was made by this very step.
+fn shake_hands(position: &mut Position, step: HandshakeStep) -> bool {
+    let handshake = &mut position.handshake;
+    match step {
+        HandshakeStep::Accepted { number, head } if handshake.number == number && !handshake.accepted => {
+            handshake.accepted = true;
+            handshake.trouble = None;
+            position.cursor.get_or_insert(head);
+            true
+        }
+        HandshakeStep::Failed { number, trouble } if handshake.number == number && !handshake.accepted => {
+            handshake.trouble = Some(trouble);
+            false
+        }
+        _ => false,
+    }
+}
+
+/// From the first loss to the last.
+fn join(earlier: Option<Lost>, lost: Lost) -> Lost {
+    earlier.map_or(lost, |earlier| Lost {
+        at: lost.at,
+        after: earlier.after.min(lost.after),
+        upto: earlier.upto.max(lost.upto),
+    })
+}
