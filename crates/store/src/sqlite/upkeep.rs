@@ -5,7 +5,7 @@ use domain::Ticks;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{SqliteStore, fault};
-use crate::upkeep::{COMPANY_TABLES, TENANT_TABLES};
+use crate::upkeep::{COMPANY_TABLES, HISTORY_TABLES, TENANT_TABLES};
 use crate::{Cutoffs, Expired, Health, Moves, Result, Upkeep};
 
 fn delete_some(
@@ -84,7 +84,7 @@ impl Upkeep for SqliteStore {
         self.write(move |writer| {
             let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
             let now = cutoffs.now;
-            let some = |table, key, condition, before: Ticks| {
+            let some = |table: &str, key: &str, condition: &str, before: Ticks| {
                 delete_some(writer, table, key, condition, [before.0, rows_max])
             };
             Ok(Expired {
@@ -100,8 +100,14 @@ impl Upkeep for SqliteStore {
                 )?,
                 sessions: some("sessions", "hash", "expires_at < ?1", now)?,
                 audit: some("audit", "at, id", "at < ?1", cutoffs.audit)?,
-                deliveries: 0,
                 calls: some("calls", "subscription_id, day, route", "day < ?1", Ticks(cutoffs.calls.day()))?,
+                deliveries: {
+                    let mut gone = 0;
+                    for (table, key, column) in HISTORY_TABLES {
+                        gone += some(table, key, &format!("{column} < ?1"), cutoffs.deliveries)?;
+                    }
+                    gone
+                },
             })
         })
         .await
@@ -129,5 +135,6 @@ impl Upkeep for SqliteStore {
     async fn close(&self) {
         let store = self.clone();
         let _ = tokio::task::spawn_blocking(move || store.inner.writer.close()).await;
+        self.inner.turn.leave();
     }
 }
