@@ -9,8 +9,8 @@ use super::webhooks::next_move;
 use super::{SqliteStore, fault};
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{
-    BEHIND_MAX, EVENT, P95_OF_MAX, PACK_NUMBERS_MAX, PACK_SPAN, Sealed, newest, of_nanos, percentile_95,
-    unpack,
+    BEHIND_MAX, EVENT, P95_OF_MAX, PACK_NUMBERS_MAX, PACK_SPAN, Sealed, last_of, newest, of_nanos,
+    percentile_95, unpack,
 };
 use crate::{
     Attempt, Delivered, Delivery, DeliveryQuery, History, Lane, Occasion, Outlook, Replay, ReplayKind,
@@ -270,7 +270,7 @@ impl History for SqliteStore {
                     all.query_map(params![one.tenant_no, webhook.as_bytes(), event], attempt)?.collect()
                 })
                 .map_err(fault)?;
-            Ok(Delivery { sequence, delivered: crate::webhooks::last_of(&packs, sequence)?, attempts })
+            Ok(Delivery { sequence, delivered: last_of(&packs, sequence)?, attempts })
         })
     }
 
