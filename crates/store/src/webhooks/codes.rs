@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use super::{Occasion, ReplayKind};
+use domain::Ticks;
+
+use super::{Attempt, Occasion, ReplayKind};
 
 pub(crate) const EVENT: i64 = 0;
 const HANDSHAKE: i64 = 1;
@@ -31,6 +33,13 @@ impl Occasion {
             REPLAY => Self::Replay { sequence },
             _ => Self::Test,
         }
+    }
+}
+
+impl Attempt {
+    /// What tells it from every other of its webhook, in the order of the history.
+    pub(crate) fn key(&self) -> (Ticks, u64, i64, u32) {
+        (self.at, self.occasion.sequence(), self.occasion.code(), self.number)
     }
 }
 
