@@ -99,11 +99,3 @@ pub(crate) const TENANT_TABLES: [(&str, &str); 13] = [
     ("webhooks", "tenant_no, id"),
     ("heads", "tenant_no"),
 ];
-
-/// Tables with the history of webhooks: what identifies a row, and which have had their time (before the first
-/// argument).
-pub(crate) const HISTORY_TABLES: [(&str, &str, &str); 3] = [
-    ("attempts", "tenant_no, webhook, at, sequence, occasion, number", "at"),
-    ("delivered", "tenant_no, webhook, last_at, last_sequence, first_sequence", "last_at"),
-    ("replays", "tenant_no, webhook, number", "is_done = 1 AND asked_at"),
-];

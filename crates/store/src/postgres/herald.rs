@@ -185,15 +185,12 @@ async fn hear_until_closed(inner: &Weak<Inner>, url: &str) {
 /// Connects and hears until the connection ends.
 async fn hear(inner: &Weak<Inner>, url: &str) -> Result<()> {
     let config: Config = config_of(url)?;
-    match tls::connector(&config)? {
-        Some(connector) => {
-            let (client, connection) = config.connect(connector).await.map_err(fault)?;
-            hear_on(inner, &client, connection).await
-        }
-        None => {
-            let (client, connection) = config.connect(NoTls).await.map_err(fault)?;
-            hear_on(inner, &client, connection).await
-        }
+    if let Some(connector) = tls::connector(&config)? {
+        let (client, connection) = config.connect(connector).await.map_err(fault)?;
+        hear_on(inner, &client, connection).await
+    } else {
+        let (client, connection) = config.connect(NoTls).await.map_err(fault)?;
+        hear_on(inner, &client, connection).await
     }
 }
 

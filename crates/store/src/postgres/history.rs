@@ -53,11 +53,12 @@ async fn counted(on: &Transaction<'_>, sql: &str, args: Args<'_>) -> Result<u64>
     Ok(row(on, sql, args).await?.map_or(0, |row| unsigned(row.get(0))))
 }
 
-/// Packs that may hold the wanted: those around the last moment, and the newest before it.
-const PACKS: &str = "SELECT packed FROM delivered WHERE tenant_no = $1 AND webhook = $2 AND last_at >= $3
-         AND last_at >= $5 AND last_at <= $4 AND first_at <= $3
-     UNION ALL SELECT packed FROM (SELECT packed FROM delivered WHERE tenant_no = $1 AND webhook = $2
-         AND last_at < $3 AND last_at >= $5 ORDER BY tenant_no DESC, webhook DESC, last_at DESC LIMIT $6) older";
+/// Packs that may hold the wanted: those around the last moment, and the newest before it. Each in the order of the
+/// index that is meant; another has the webhook too.
+const PACKS: &str = "(SELECT packed FROM delivered WHERE tenant_no = $1 AND webhook = $2 AND last_at >= $3
+         AND last_at >= $5 AND last_at <= $4 AND first_at <= $3 ORDER BY tenant_no, webhook, last_at)
+     UNION ALL (SELECT packed FROM delivered WHERE tenant_no = $1 AND webhook = $2
+         AND last_at < $3 AND last_at >= $5 ORDER BY tenant_no DESC, webhook DESC, last_at DESC LIMIT $6)";
 
 async fn delivered(on: &Transaction<'_>, tenant_no: i64, query: &DeliveryQuery) -> Result<Vec<Delivered>> {
     let [before, until, since, rows_max] = query.pack_bounds(PACK_SPAN);
@@ -71,15 +72,17 @@ async fn count_delivered(on: &Transaction<'_>, one: &Sealed, since: Ticks) -> Re
     let webhook = one.webhook.id.as_bytes().as_slice();
     let whole = counted(
         on,
-        "SELECT coalesce(sum(events), 0)::bigint FROM delivered
-         WHERE tenant_no = $1 AND webhook = $2 AND last_at >= $3 AND first_at >= $3",
+        "SELECT coalesce(sum(events), 0)::bigint FROM (SELECT events FROM delivered
+         WHERE tenant_no = $1 AND webhook = $2 AND last_at >= $3 AND first_at >= $3
+         ORDER BY tenant_no, webhook, last_at) whole",
         &[&one.tenant_no, &webhook, &since.0],
     )
     .await?;
     let around = rows(
         on,
         "SELECT packed FROM delivered
-         WHERE tenant_no = $1 AND webhook = $2 AND last_at BETWEEN $3 AND $4 AND first_at < $3",
+         WHERE tenant_no = $1 AND webhook = $2 AND last_at BETWEEN $3 AND $4 AND first_at < $3
+         ORDER BY tenant_no, webhook, last_at",
         &[&one.tenant_no, &webhook, &since.0, &(since + PACK_SPAN).0],
     )
     .await?;
@@ -119,8 +122,9 @@ async fn outlook(on: &Transaction<'_>, one: &Sealed, since: Ticks) -> Result<Out
     let (tenant_no, webhook) = (one.tenant_no, one.webhook.id.as_bytes().as_slice());
     let failed = counted(
         on,
-        "SELECT count(*) FROM attempts
-         WHERE tenant_no = $1 AND webhook = $2 AND at >= $3 AND occasion = $4 AND succeeded = 0",
+        "SELECT count(*) FROM (SELECT 1 FROM attempts
+         WHERE tenant_no = $1 AND webhook = $2 AND at >= $3 AND occasion = $4 AND succeeded = 0
+         ORDER BY tenant_no, webhook, at) failures",
         &[&tenant_no, &webhook, &since.0, &EVENT],
     )
     .await?;

@@ -5,8 +5,15 @@ use domain::Ticks;
 
 use super::PostgresStore;
 use super::rows::limit;
-use crate::upkeep::{COMPANY_TABLES, HISTORY_TABLES, TENANT_TABLES};
+use crate::upkeep::{COMPANY_TABLES, TENANT_TABLES};
 use crate::{Cutoffs, Expired, Health, Moves, Result, Upkeep};
+
+/// The history of webhooks: what identifies a row, and which have had their time.
+const HISTORY: [(&str, &str, &str); 3] = [
+    ("attempts", "tenant_no, webhook, at, sequence, occasion, number", "at < $1"),
+    ("delivered", "tenant_no, webhook, last_at, last_sequence, first_sequence", "last_at < $1"),
+    ("replays", "tenant_no, webhook, number", "is_done = 1 AND asked_at < $1"),
+];
 
 impl PostgresStore {
     async fn delete_some(&self, table: &str, key: &str, condition: &str, args: [i64; 2]) -> Result<usize> {
@@ -25,9 +32,8 @@ impl PostgresStore {
 
     async fn expire_history(&self, before: Ticks, rows_max: usize) -> Result<usize> {
         let mut gone = 0;
-        for (table, key, column) in HISTORY_TABLES {
-            let condition = format!("{column} < $1");
-            gone += self.delete_some(table, key, &condition, [before.0, limit(rows_max)]).await?;
+        for (table, key, condition) in HISTORY {
+            gone += self.delete_some(table, key, condition, [before.0, limit(rows_max)]).await?;
         }
         Ok(gone)
     }

@@ -38,7 +38,11 @@ async fn find_alike(
     tenant_no: i64,
     fingerprint: &[u8; 32],
 ) -> Result<Option<(i64, Webhook)>> {
-    let sql = format!("{WEBHOOK} WHERE w.tenant_no = $1 AND w.fingerprint = $2 AND {LIVE} FOR UPDATE OF w");
+    // In the order of the index that is meant; another has the tenant too.
+    let sql = format!(
+        "{WEBHOOK} WHERE w.tenant_no = $1 AND w.fingerprint = $2 AND {LIVE}
+         ORDER BY w.tenant_no, w.fingerprint FOR UPDATE OF w"
+    );
     opened(row(on, &sql, &[&tenant_no, &fingerprint.as_slice()]).await?, ports)
 }
 
@@ -268,7 +272,8 @@ impl PostgresStore {
     async fn like(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
         let fingerprint = made(body.clone(), Ticks(0)).fingerprint(&self.ports().vault);
         let sql = format!(
-            "{WEBHOOK} WHERE w.tenant_no = (SELECT no FROM tenants WHERE id = $1) AND w.fingerprint = $2 AND {LIVE}"
+            "{WEBHOOK} WHERE w.tenant_no = (SELECT no FROM tenants WHERE id = $1) AND w.fingerprint = $2 AND {LIVE}
+             ORDER BY w.tenant_no, w.fingerprint"
         );
         let found = self.row(&sql, &[&body.owner.tenant.as_str(), &fingerprint.as_slice()]).await?;
         Ok(opened(found, self.ports())?.map(|(_, webhook)| webhook))

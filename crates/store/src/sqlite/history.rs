@@ -263,7 +263,8 @@ impl History for SqliteStore {
                 .map_err(fault)?;
             let attempts = reader
                 .prepare_cached(&format!(
-                    "SELECT {ATTEMPT} FROM attempts a WHERE a.tenant_no = ?1 AND a.webhook = ?2 AND a.sequence = ?3
+                    "SELECT {ATTEMPT} FROM attempts a INDEXED BY attempts_by_sequence
+                     WHERE a.tenant_no = ?1 AND a.webhook = ?2 AND a.sequence = ?3
                      AND a.occasion IN (0, 2) ORDER BY a.at, a.occasion, a.number"
                 ))
                 .and_then(|mut all| {

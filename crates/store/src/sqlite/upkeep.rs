@@ -5,8 +5,16 @@ use domain::Ticks;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::{SqliteStore, fault};
-use crate::upkeep::{COMPANY_TABLES, HISTORY_TABLES, TENANT_TABLES};
+use crate::upkeep::{COMPANY_TABLES, TENANT_TABLES};
 use crate::{Cutoffs, Expired, Health, Moves, Result, Upkeep};
+
+/// The history of webhooks: what identifies a row, and which have had their time. By row numbers where there are any:
+/// by a key of several columns SQLite would look at all rows of the tenant.
+const HISTORY: [(&str, &str, &str); 3] = [
+    ("attempts", "rowid", "at < ?1"),
+    ("delivered", "rowid", "last_at < ?1"),
+    ("replays", "tenant_no, webhook, number", "is_done = 1 AND asked_at < ?1"),
+];
 
 fn delete_some(
     writer: &Connection,
@@ -103,8 +111,8 @@ impl Upkeep for SqliteStore {
                 calls: some("calls", "subscription_id, day, route", "day < ?1", Ticks(cutoffs.calls.day()))?,
                 deliveries: {
                     let mut gone = 0;
-                    for (table, key, column) in HISTORY_TABLES {
-                        gone += some(table, key, &format!("{column} < ?1"), cutoffs.deliveries)?;
+                    for (table, key, condition) in HISTORY {
+                        gone += some(table, key, condition, cutoffs.deliveries)?;
                     }
                     gone
                 },
