@@ -66,7 +66,9 @@ impl IdKey {
     fn hash(&self, label: &[u8], parts: &[&[u8]]) -> u64 {
         let mut mac = self.0.clone();
         mac.update(label);
-        parts.iter().for_each(|part| mac.update(part));
+        for part in parts {
+            mac.update(part);
+        }
         let bytes = mac.finalize().into_bytes();
         bytes.iter().take(8).fold(0, |number, byte| number << 8 | u64::from(*byte))
     }
@@ -81,7 +83,7 @@ fn spread(bits: u128) -> Guid {
 fn gathered(id: Guid) -> Option<u128> {
     let whole = u128::from_be_bytes(*id.as_bytes());
     let is_derived = (whole >> 76) & 0xf == 8 && (whole >> 62) & 3 == 2;
-    is_derived.then(|| ((whole >> 80) << 74) | (((whole >> 64) & 0xfff) << 62) | (whole & ((1 << 62) - 1)))
+    is_derived.then_some(((whole >> 80) << 74) | (((whole >> 64) & 0xfff) << 62) | (whole & ((1 << 62) - 1)))
 }
 
 #[cfg(test)]

@@ -74,7 +74,9 @@ fn keyed(bytes: &[u8]) -> Hmac<Sha256> {
 
 fn mac(key: &Hmac<Sha256>, parts: &[&[u8]]) -> [u8; 32] {
     let mut mac = key.clone();
-    parts.iter().for_each(|part| mac.update(part));
+    for part in parts {
+        mac.update(part);
+    }
     mac.finalize().into_bytes().into()
 }
 

@@ -57,6 +57,7 @@ impl Family {
 }
 
 /// What has happened to a webhook; whether it is active follows from it.
+#[expect(clippy::struct_excessive_bools, reason = "facts, each for itself; the state follows from them")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Life {
     /// Its owner wants it: not disabled, not paused.

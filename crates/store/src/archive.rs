@@ -91,7 +91,7 @@ pub static TABLES: [Table; 30] = [
     table("calls", "subscription_id:t day:i route:t calls:i failed:i", "subscription_id, day, route"),
     table("nodes", "id:b seen_at:i", "id"),
     table("audit", "at:i id:b kind:t user_id:t tenant_id:t client_id:t grant_id:t address:t request_id:t note:t", "at, id"),
-    table("webhooks", "tenant_no:i id:b client_id:t user_id:t resource:i kinds:i name:t description:t url:t secret:b old_secret:b old_secret_until:i doubt:t fingerprint:b created_at:i enabled:i handshake:i handshake_at:i handshake_accepted:i handshake_attempts:i handshake_failed_at:i handshake_next_at:i disabled_at:i disabled_why:t unsubscribed_at:i deleted_at:i revision:i cursor:i lost_at:i lost_after:i lost_upto:i shard:i moved:i replays:i", "tenant_no, id"),
+    table("webhooks", "tenant_no:i id:b client_id:t user_id:t resource:i kinds:i name:t description:t url:t secret:b old_secret:b old_secret_until:i doubt:t fingerprint:b created_at:i enabled:i handshake:i handshake_at:i handshake_accepted:i handshake_attempts:i handshake_failed_at:i handshake_next_at:i disabled_at:i disabled_why:t unsubscribed_at:i deleted_at:i revision:i cursor:i began:i lost_at:i lost_after:i lost_upto:i shard:i moved:i replays:i", "tenant_no, id"),
     table("webhook_moves", "no:i moved:i", "no"),
     table("lanes", "tenant_no:i webhook:b record_key:i sequence:i attempts:i first_failed_at:i next_at:i", "tenant_no, webhook, record_key"),
     table("attempts", "tenant_no:i webhook:b at:i sequence:i occasion:i number:i handshake:i status:i succeeded:i reason:t excerpt:t resolve_ns:i connect_ns:i tls_ns:i wait_ns:i total_ns:i", "tenant_no, webhook, at, sequence, occasion, number"),

@@ -47,6 +47,7 @@ impl Hooks {
         for (Whose { webhook, .. }, position) in ledger.changed {
             if let Some(kept) = self.all.get_mut(&webhook) {
                 kept.webhook.cursor = position.cursor;
+                kept.webhook.began = position.began;
                 kept.webhook.handshake = position.handshake;
                 kept.webhook.disabled = position.disabled;
                 kept.webhook.lost = position.lost;

@@ -25,6 +25,7 @@ fn position(row: &Row, fences: &HashMap<i64, i64>) -> Result<(WebhookId, Positio
         cursor: row.get::<_, Option<i64>>(2).map(unsigned),
         handshake: handshake(row, 3),
         disabled: disabled(row, 9),
+        began: row.get::<_, Option<i64>>(16).map(unsigned),
         lost: lost(row, 13),
     };
     Ok((guid(row, 11)?, position))
@@ -47,7 +48,7 @@ async fn positions(on: &Transaction<'_>, points: &[Point]) -> Result<HashMap<Web
         on,
         "SELECT w.tenant_no, w.revision, w.cursor, w.handshake, w.handshake_at, w.handshake_accepted,
              w.handshake_attempts, w.handshake_failed_at, w.handshake_next_at, w.disabled_at, w.disabled_why, w.id,
-             w.shard, w.lost_at, w.lost_after, w.lost_upto
+             w.shard, w.lost_at, w.lost_after, w.lost_upto, w.began
          FROM webhooks w JOIN tenants t ON t.no = w.tenant_no WHERE w.id = ANY($1) ORDER BY w.id FOR UPDATE OF w",
         &[&column(&ids, |id| id.as_bytes().as_slice())],
     )
@@ -99,11 +100,12 @@ async fn write_webhooks(on: &Transaction<'_>, ledger: &Ledger) -> Result<()> {
         on,
         "UPDATE webhooks w SET cursor = k.cursor, handshake_accepted = k.accepted, handshake_attempts = k.attempts,
              handshake_failed_at = k.failed_at, handshake_next_at = k.next_at, disabled_at = k.disabled_at,
-             disabled_why = k.disabled_why, lost_at = k.lost_at, lost_after = k.lost_after, lost_upto = k.lost_upto
+             disabled_why = k.disabled_why, lost_at = k.lost_at, lost_after = k.lost_after, lost_upto = k.lost_upto,
+             began = k.began
          FROM unnest($1::bigint[], $2::bytea[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[],
-             $8::bigint[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[])
+             $8::bigint[], $9::text[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[])
              AS k (tenant_no, id, cursor, accepted, attempts, failed_at, next_at, disabled_at, disabled_why, lost_at,
-                 lost_after, lost_upto)
+                 lost_after, lost_upto, began)
          WHERE w.tenant_no = k.tenant_no AND w.id = k.id",
         &[
             &column(&all, |(whose, _)| whose.tenant_no),
@@ -118,6 +120,7 @@ async fn write_webhooks(on: &Transaction<'_>, ledger: &Ledger) -> Result<()> {
             &column(&all, |(_, one)| one.lost.map(|lost| lost.at.0)),
             &column(&all, |(_, one)| one.lost.map(|lost| signed(lost.after))),
             &column(&all, |(_, one)| one.lost.map(|lost| signed(lost.upto))),
+            &column(&all, |(_, one)| one.began.map(signed)),
         ],
     )
     .await

@@ -16,7 +16,7 @@ pub(super) const WEBHOOK: &str =
          w.created_at, w.enabled, w.handshake, w.handshake_at, w.handshake_accepted, w.handshake_attempts,
          w.handshake_failed_at, w.handshake_next_at, w.disabled_at, w.disabled_why, w.unsubscribed_at, w.deleted_at,
          w.revision, w.cursor, w.lost_at, w.lost_after, w.lost_upto, w.tenant_no, w.secret, w.old_secret,
-         w.old_secret_until
+         w.old_secret_until, w.began
      FROM webhooks w JOIN tenants t ON t.no = w.tenant_no";
 
 pub(super) const LIVE: &str = "w.unsubscribed_at IS NULL AND w.deleted_at IS NULL";
@@ -86,6 +86,7 @@ pub(super) fn sealed(row: &Row) -> Result<Sealed> {
         deleted_at: ticks(row, 21),
         revision: number(row, 22),
         cursor: row.get::<_, Option<i64>>(23).map(unsigned),
+        began: row.get::<_, Option<i64>>(31).map(unsigned),
         lost: lost(row, 24),
     };
     let old_secret = row.get::<_, Option<Vec<u8>>>(29).zip(ticks(row, 30));

@@ -22,6 +22,7 @@ fn position(row: &Row<'_>) -> rusqlite::Result<Position> {
         cursor: row.get::<_, Option<i64>>(3)?.map(unsigned),
         handshake: handshake(row, 4)?,
         disabled: disabled(row, 10)?,
+        began: row.get::<_, Option<i64>>(15)?.map(unsigned),
         lost: lost(row, 12)?,
     })
 }
@@ -30,7 +31,7 @@ fn positions(writer: &Connection, points: &[Point]) -> rusqlite::Result<HashMap<
     let mut find = writer.prepare_cached(
         "SELECT w.tenant_no, l.fence, w.revision, w.cursor, w.handshake, w.handshake_at, w.handshake_accepted,
              w.handshake_attempts, w.handshake_failed_at, w.handshake_next_at, w.disabled_at, w.disabled_why,
-             w.lost_at, w.lost_after, w.lost_upto
+             w.lost_at, w.lost_after, w.lost_upto, w.began
          FROM webhooks w JOIN tenants t ON t.no = w.tenant_no JOIN shard_leases l ON l.shard = w.shard
          WHERE w.id = ?1",
     )?;
@@ -65,7 +66,7 @@ fn write_webhooks(writer: &Connection, ledger: &Ledger) -> rusqlite::Result<()> 
     let mut update = writer.prepare_cached(
         "UPDATE webhooks SET cursor = ?3, handshake_accepted = ?4, handshake_attempts = ?5,
              handshake_failed_at = ?6, handshake_next_at = ?7, disabled_at = ?8, disabled_why = ?9, lost_at = ?10,
-             lost_after = ?11, lost_upto = ?12
+             lost_after = ?11, lost_upto = ?12, began = ?13
          WHERE tenant_no = ?1 AND id = ?2",
     )?;
     for (whose, one) in &ledger.changed {
@@ -82,7 +83,8 @@ fn write_webhooks(writer: &Connection, ledger: &Ledger) -> rusqlite::Result<()> 
             one.disabled.as_ref().map(|disabled| &disabled.why),
             one.lost.map(|lost| lost.at.0),
             one.lost.map(|lost| signed(lost.after)),
-            one.lost.map(|lost| signed(lost.upto))
+            one.lost.map(|lost| signed(lost.upto)),
+            one.began.map(signed)
         ])?;
     }
     Ok(())

@@ -8,7 +8,7 @@ use domain::{ClientId, Guid, Resource, TenantId, WebhookId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::changes::{ENTRY, bounds, entry};
-use super::hook_rows::{LANE, REPLAY, WEBHOOK, lane, replay, sealed};
+use super::hook_rows::{LANE, LIVE, REPLAY, WEBHOOK, lane, replay, sealed};
 use super::rows::{guid, tenant_no};
 use super::shards::{Taken, hold_all, leave_all};
 use super::{SqliteStore, checkpoint, fault};
@@ -18,8 +18,6 @@ use crate::{
     Deliveries, Event, HeldShard, Hook, Moved, Point, Result, Standing, StoreError, Suspended, Tail, Vault,
     Verdict,
 };
-
-const LIVE: &str = "w.unsubscribed_at IS NULL AND w.deleted_at IS NULL";
 
 /// A webhook with its lanes and its open replays.
 fn whole(reader: &Connection, vault: &Vault, one: Sealed) -> Result<Hook> {

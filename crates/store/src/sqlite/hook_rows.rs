@@ -17,8 +17,10 @@ pub(super) const WEBHOOK: &str =
          w.created_at, w.enabled, w.handshake, w.handshake_at, w.handshake_accepted, w.handshake_attempts,
          w.handshake_failed_at, w.handshake_next_at, w.disabled_at, w.disabled_why, w.unsubscribed_at, w.deleted_at,
          w.revision, w.cursor, w.lost_at, w.lost_after, w.lost_upto, w.tenant_no, w.secret, w.old_secret,
-         w.old_secret_until
+         w.old_secret_until, w.began
      FROM webhooks w JOIN tenants t ON t.no = w.tenant_no";
+
+pub(super) const LIVE: &str = "w.unsubscribed_at IS NULL AND w.deleted_at IS NULL";
 
 fn ticks(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Ticks>> {
     row.get::<_, Option<i64>>(column).map(|at| at.map(Ticks))
@@ -80,6 +82,7 @@ pub(super) fn sealed(row: &Row<'_>) -> rusqlite::Result<Sealed> {
         deleted_at: ticks(row, 21)?,
         revision: number(row, 22)?,
         cursor: row.get::<_, Option<i64>>(23)?.map(unsigned),
+        began: row.get::<_, Option<i64>>(31)?.map(unsigned),
         lost: lost(row, 24)?,
     };
     let old_secret = row.get::<_, Option<Vec<u8>>>(29)?.zip(until);

@@ -6,7 +6,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
 use super::directory::change as write_rows;
-use super::hook_rows::{WEBHOOK, sealed};
+use super::hook_rows::{LIVE, WEBHOOK, sealed};
 use super::rows::tenant_no;
 use super::{SqliteStore, exists, fault};
 use crate::plan::{signed, unsigned};
@@ -15,8 +15,6 @@ use crate::{
     NewWebhook, Ports, Result, StoreError, Subscribed, Webhook, WebhookChange, WebhookChanged, WebhookOwner,
     WebhookQuery, Webhooks, shard_of,
 };
-
-const LIVE: &str = "w.unsubscribed_at IS NULL AND w.deleted_at IS NULL";
 
 fn find(connection: &Connection, ports: &Ports, id: WebhookId) -> Result<Option<(i64, Webhook)>> {
     let found = connection

@@ -7,6 +7,7 @@ use super::{Handshake, NewWebhook, OldSecret, Webhook, WebhookChange};
 use crate::audit::cleaned;
 
 /// What else has to be written with the webhook's row.
+#[expect(clippy::struct_excessive_bools, reason = "each is a thing to write, or not")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Effects {
     /// Nothing changed at all: the row stays as it is.
@@ -15,6 +16,8 @@ pub(crate) struct Effects {
     pub(crate) drop_lanes: bool,
     /// Its parked lanes start anew: due now, no failure counted.
     pub(crate) renew_lanes: bool,
+    /// What the engine had in hand does not count any more.
+    pub(crate) resets: bool,
 }
 
 pub(crate) fn made(new: NewWebhook, now: Ticks) -> Webhook {
@@ -38,6 +41,7 @@ pub(crate) fn made(new: NewWebhook, now: Ticks) -> Webhook {
         deleted_at: None,
         revision: 1,
         cursor: None,
+        began: None,
         lost: None,
     }
 }
@@ -65,14 +69,14 @@ pub(crate) fn change(
         }
         WebhookChange::Unsubscribe => {
             webhook.unsubscribed_at = Some(now);
-            Effects { drop_lanes: true, ..Effects::default() }
+            Effects { drop_lanes: true, resets: true, ..Effects::default() }
         }
         WebhookChange::Delete => {
             webhook.deleted_at = Some(now);
-            Effects { drop_lanes: true, ..Effects::default() }
+            Effects { drop_lanes: true, resets: true, ..Effects::default() }
         }
     };
-    if !effects.none {
+    if effects.resets {
         webhook.revision += 1;
     }
     Some(effects)
@@ -93,7 +97,7 @@ fn enable(webhook: &mut Webhook, life: Life, now: Ticks, head: u64) -> Effects {
         webhook.handshake = next_handshake(webhook.handshake, now);
     }
     // What the service gave up is tried again from the first event that was not delivered.
-    Effects { renew_lanes: true, ..Effects::default() }
+    Effects { renew_lanes: true, resets: true, ..Effects::default() }
 }
 
 fn disable(webhook: &mut Webhook) -> Effects {
@@ -101,7 +105,7 @@ fn disable(webhook: &mut Webhook) -> Effects {
         return Effects { none: true, ..Effects::default() };
     }
     webhook.enabled = false;
-    Effects { drop_lanes: true, ..Effects::default() }
+    Effects { drop_lanes: true, resets: true, ..Effects::default() }
 }
 
 /// Events wait for the new address; none is lost.
@@ -110,7 +114,7 @@ fn move_to(webhook: &mut Webhook, url: &str, now: Ticks) -> Effects {
     webhook.disabled = None;
     webhook.doubt.clear();
     webhook.handshake = next_handshake(webhook.handshake, now);
-    Effects { renew_lanes: true, ..Effects::default() }
+    Effects { renew_lanes: true, resets: true, ..Effects::default() }
 }
 
 fn next_handshake(before: Handshake, now: Ticks) -> Handshake {

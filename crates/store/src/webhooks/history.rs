@@ -171,6 +171,7 @@ impl DeliveryQuery {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outlook {
     pub delivered: u64,
+    /// Attempts to deliver an event, in its turn, that failed.
     pub failed: u64,
     /// Of the last 2,000 deliveries at most.
     pub p95_ms: Option<u32>,

@@ -74,11 +74,14 @@ pub struct Webhook {
     pub disabled: Option<Disabled>,
     pub unsubscribed_at: Option<Ticks>,
     pub deleted_at: Option<Ticks>,
-    /// Moves with every change by its owner or the operator, never by the engine: what was known before is out of date.
+    /// Moves where its owner (or the operator) sets its cursor or its lanes anew: what the engine had in hand before
+    /// does not count any more. A new secret leaves it.
     pub revision: u64,
     /// Everything up to this number is delivered, parked in a lane, or none of its business. None: before the
     /// first acceptance.
     pub cursor: Option<u64>,
+    /// The first cursor: only what comes after it was ever meant for this webhook.
+    pub began: Option<u64>,
     /// What it will never be told, because the log no longer has it.
     pub lost: Option<Lost>,
 }

@@ -13,7 +13,7 @@ use super::hooks::{
     LEASE, accept, body, contracted, delivered, failed, found, guid, hook, in_trouble, lane, made, node,
     point, trouble, written,
 };
-use super::stage::Stage;
+use super::stage::{Stage, at_once};
 
 pub(crate) async fn a_cursor_only_ever_moves_forward(stage: Stage) {
     let (desk, store) = (stage.desk().await, &stage.store);
@@ -116,7 +116,7 @@ pub(crate) async fn a_contract_is_made_once(stage: Stage) {
     let other = step(HandshakeStep::Accepted { number: 2, head: 1 }).await;
     assert_eq!(other, failed, "another handshake's answer is none of its business");
     let accepted = step(HandshakeStep::Accepted { number: 1, head: 1 }).await;
-    assert_eq!((accepted.cursor, accepted.handshake.trouble), (Some(1), None));
+    assert_eq!((accepted.cursor, accepted.began, accepted.handshake.trouble), (Some(1), Some(1), None));
     assert!(accepted.life().is_active() && accepted.revision == webhook.revision);
 
     in_trouble(&stage, &webhook).await;
@@ -186,6 +186,7 @@ pub(crate) async fn hundreds_of_points_are_one_checkpoint(stage: Stage) {
     assert_eq!(verdicts, vec![Verdict::Taken; 301]);
     let (first, last) = (hook(store, points[0].webhook).await, hook(store, points[299].webhook).await);
     assert_eq!((first.webhook.cursor, first.lanes.len()), (Some(3), 3));
+    assert_eq!(last.webhook.began, Some(3), "where the contract was made, not how far it came since");
     assert_eq!((last.webhook.cursor, last.lanes.len()), (Some(400), 2));
     assert_eq!(
         store.webhooks(&store::WebhookQuery { rows_max: 400, ..Default::default() }).await.unwrap().len(),
@@ -224,4 +225,51 @@ pub(crate) async fn replays_are_followed_to_their_end(stage: Stage) {
     assert_eq!(store.replays(webhook.id, 10).await, Ok(vec![done]), "open ones go with the lanes");
     assert_eq!(ask(ReplayKind::Events, 9).await.number, 3, "no number is given twice");
     assert_eq!(store.ask_replay(guid(3), ReplayKind::Events, 0, 1).await, Ok(None));
+}
+
+/// However many write, change and ask at once, at both handles: nobody waits for one who waits for him.
+pub(crate) async fn what_many_write_at_once_is_all_written(stage: Stage) {
+    let (desk, there) = (stage.desk().await, stage.reopen().await.store);
+    let mut webhooks = Vec::new();
+    for number in 0..12 {
+        webhooks.push(contracted(&stage, &desk, &format!("n{number}")).await);
+    }
+    let held = stage.store.hold_shards(node(), 1, LEASE).await.unwrap();
+    let point = |webhook: &store::Webhook, cursor| {
+        let fence = held[usize::from(store::shard_of(webhook.id))].fence;
+        let mut point = Point::new(webhook.id, fence, webhook.revision);
+        point.cursor = Some(cursor);
+        point.parked = vec![lane(1, cursor, stage.now())];
+        point.attempts = vec![failed(cursor, 1, stage.now())];
+        point
+    };
+    for round in 0..3 {
+        at_once(24, &[&stage.store, &there], |number, store| {
+            let one = webhooks[number / 2].clone();
+            let mut points: Vec<Point> =
+                webhooks.iter().map(|webhook| point(webhook, round * 100 + number as u64)).collect();
+            points.rotate_left(number / 2);
+            async move {
+                match number % 4 {
+                    0 | 1 => {
+                        let verdicts = store.checkpoint(points).await.unwrap();
+                        assert!(!verdicts.contains(&Verdict::Fenced));
+                    }
+                    2 => {
+                        let secret = domain::Secret::new(format!("{round} {number}"));
+                        let rotate = WebhookChange::Rotate { secret, old_until: one.created_at };
+                        store.change_webhook(one.id, None, rotate).await.unwrap();
+                        store.hold_shards(node(), 1, LEASE).await.unwrap();
+                    }
+                    _ => {
+                        store.ask_replay(one.id, ReplayKind::Events, 0, 1).await.unwrap().unwrap();
+                    }
+                }
+            }
+        })
+        .await;
+    }
+    for webhook in &webhooks {
+        assert_eq!(found(&stage.store, webhook.id).await.cursor, Some(221));
+    }
 }

@@ -268,6 +268,7 @@ stories! {
         losses_are_joined,
         hundreds_of_points_are_one_checkpoint,
         replays_are_followed_to_their_end,
+        what_many_write_at_once_is_all_written,
     }
     shards {
         a_node_alone_holds_every_shard_and_keeps_its_fences,

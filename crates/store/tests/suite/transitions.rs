@@ -53,6 +53,7 @@ pub(crate) async fn who_rested_resumes_from_the_next_event(stage: Stage) {
     let resumed = change(&stage, &webhook, WebhookChange::Enable).await;
     assert!(resumed.life().is_active(), "the contract stands");
     assert_eq!((resumed.cursor, resumed.revision, resumed.handshake.number), (Some(2), 3, 1));
+    assert_eq!(resumed.began, Some(1), "what came before was never meant for it");
 }
 
 pub(crate) async fn who_rested_before_its_contract_starts_with_it(stage: Stage) {
@@ -107,10 +108,12 @@ pub(crate) async fn a_secret_is_replaced_with_an_overlap(stage: Stage) {
     let webhook = made(&stage.store, body(&stage, &desk, "a")).await;
     let until = stage.now() + Duration::from_secs(60);
     let rotate = |text: &str, old_until| WebhookChange::Rotate { secret: Secret::new(text), old_until };
+    let moved = stage.store.moved_hooks(0).await.unwrap().upto;
     let rotated = change(&stage, &webhook, rotate("second", until)).await;
     let old = rotated.old_secret.as_ref().unwrap();
     assert_eq!((old.secret.reveal(), old.until), (webhook.secret.reveal(), until));
-    assert_eq!((rotated.secret.reveal(), rotated.revision), ("second", 2));
+    assert_eq!((rotated.secret.reveal(), rotated.revision), ("second", 1));
+    assert_ne!(stage.store.moved_hooks(0).await.unwrap().upto, moved, "the engine is told all the same");
     let at_once = change(&stage, &webhook, rotate("third", stage.now())).await;
     assert_eq!(at_once.old_secret, None);
 }

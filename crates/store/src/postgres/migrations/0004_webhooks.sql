@@ -1,6 +1,6 @@
 -- What an application wants to be told of. Secrets are sealed; `fingerprint` stands for the body by which a live one is
 -- found again. Everything up to `cursor` is delivered, parked in a lane, or none of its business; null: before the
--- first acceptance. `moved` is the number of its last change, `replays` that of its last replay.
+-- first acceptance; `began` is the first one. `moved` is the number of its last change, `replays` that of its last replay.
 CREATE TABLE webhooks (
     tenant_no BIGINT NOT NULL,
     id BYTEA NOT NULL,
@@ -30,6 +30,7 @@ CREATE TABLE webhooks (
     deleted_at BIGINT,
     revision BIGINT NOT NULL,
     cursor BIGINT,
+    began BIGINT,
     lost_at BIGINT,
     lost_after BIGINT,
     lost_upto BIGINT,

@@ -1,6 +1,6 @@
 -- What an application wants to be told of. Secrets are sealed; `fingerprint` stands for the body by which a live one is
 -- found again. Everything up to `cursor` is delivered, parked in a lane, or none of its business; null: before the
--- first acceptance. `moved` is the number of its last change, `replays` that of its last replay.
+-- first acceptance; `began` is the first one. `moved` is the number of its last change, `replays` that of its last replay.
 CREATE TABLE webhooks (
     tenant_no INTEGER NOT NULL,
     id BLOB NOT NULL,
@@ -30,6 +30,7 @@ CREATE TABLE webhooks (
     deleted_at INTEGER,
     revision INTEGER NOT NULL,
     cursor INTEGER,
+    began INTEGER,
     lost_at INTEGER,
     lost_after INTEGER,
     lost_upto INTEGER,

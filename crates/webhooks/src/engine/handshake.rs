@@ -1,0 +1,76 @@
+//! The handshake: nothing is told to an address before it has accepted.
+
+use domain::WebhookId;
+use domain::retry::Next;
+use store::{HandshakeStep, Occasion, Spent};
+
+use super::Command;
+use super::core::Core;
+use super::deliver::attempt;
+use super::judge::Judged;
+
+impl Core {
+    /// Asks where the log stands, and then the receiver. Tells whether it has.
+    pub(super) fn start_handshake(&mut self, webhook: WebhookId) -> bool {
+        let now = self.now.wall;
+        let Some(state) = self.hooks.get_mut(&webhook) else { return false };
+        let shaking = &mut state.handshake;
+        let is_due = shaking.trouble.is_none_or(|trouble| trouble.next_at <= now);
+        if shaking.is_under_way || shaking.is_accepted || !is_due {
+            return false;
+        }
+        shaking.is_under_way = true;
+        let (number, tenant) = (shaking.number, state.feed.tenant.clone());
+        self.out.push(Command::ReadHead { webhook, number, tenant });
+        false
+    }
+
+    pub(super) fn head(&mut self, webhook: WebhookId, number: u32, head: Option<u64>) {
+        let may_start = self.may_start();
+        let Some(state) = self.hooks.get_mut(&webhook) else { return };
+        if state.handshake.number != number || !state.handshake.is_under_way {
+            return;
+        }
+        let awaits = state.awaits_contract();
+        if let Some(head) = head.filter(|_| awaits && may_start) {
+            state.handshake.head = head;
+            return self.knock_handshake(webhook, number);
+        }
+        state.handshake.is_under_way = false;
+        if head.is_none() {
+            self.store_rests();
+        }
+        self.wake(webhook);
+    }
+
+    pub(super) fn shaken(&mut self, webhook: WebhookId, number: u32, judged: &Judged, spent: Spent) {
+        let now = self.now.wall;
+        let Some(state) = self.hooks.get_mut(&webhook) else { return };
+        let before = state.handshake.trouble;
+        let attempts = before.map_or(0, |trouble| trouble.attempts) + 1;
+        state.pending.attempts.push(attempt(Occasion::Handshake { number }, attempts, now, judged, spent));
+        // What the receiver said to an earlier one is of no account.
+        if state.handshake.number != number || !state.handshake.is_under_way {
+            return;
+        }
+        state.handshake.is_under_way = false;
+        if judged.succeeded {
+            state.handshake.is_accepted = true;
+            state.pending.handshake = Some(HandshakeStep::Accepted { number, head: state.handshake.head });
+            self.points.hurry();
+            return;
+        }
+        match self.settings.schedule.after_failure(before, now, judged.retry_after, self.chance.next()) {
+            Next::Again(trouble) => {
+                state.handshake.trouble = Some(trouble);
+                state.pending.handshake = Some(HandshakeStep::Failed { number, trouble });
+                state.warn(before, now, self.settings.schedule.window, &judged.reason);
+            }
+            Next::GiveUp => {
+                let why =
+                    format!("the receiver has not accepted the handshake; the last time: {}", judged.reason);
+                state.disable(now, why);
+            }
+        }
+    }
+}

@@ -1,0 +1,208 @@
+//! Where a delivery goes and what it says: the receiver's address, the secrets, and the parts of the body that never
+//! change.
+
+use std::sync::{Arc, OnceLock};
+
+use domain::envelope::Addressee;
+use domain::event::EventKind;
+use domain::log::LogEntry;
+use domain::outgoing::IdKey;
+use domain::receiver::ReceiverUrl;
+use domain::signature::Signer;
+use domain::webhook::Family;
+use domain::{Guid, Secret, Ticks, WebhookId};
+use store::{Event, OldSecret, Webhook};
+
+use super::judge::Wanted;
+
+/// What an address is told, for as long as neither it nor the secret changes.
+#[derive(Debug)]
+pub struct Target {
+    pub url: String,
+    /// The address as it is called; the error says why it cannot be.
+    pub(crate) receiver: Result<Arc<ReceiverUrl>, String>,
+    addressee: Addressee,
+    secret: Secret,
+    old_secret: Option<OldSecret>,
+    id_key: [u8; 32],
+    /// Made when they are first needed: most webhooks rest most of the time.
+    prepared: OnceLock<Box<Prepared>>,
+}
+
+#[derive(Debug)]
+struct Prepared {
+    ids: IdKey,
+    current: Signer,
+    /// While the old secret counts.
+    with_old: Option<Signer>,
+}
+
+/// One attempt: what is sent, and where.
+#[derive(Clone, Debug)]
+pub struct Knock {
+    pub target: Arc<Target>,
+    pub(crate) job: Job,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Job {
+    Event(Arc<Event>),
+    Handshake {
+        number: u32,
+        at: Ticks,
+    },
+    /// An event that never happened, so that a receiver can be tried.
+    Test {
+        number: i64,
+        at: Ticks,
+    },
+}
+
+/// What goes over the wire.
+#[derive(Clone, Debug)]
+pub struct Letter {
+    /// The query `echo=…` of a GET; none: a POST of the body.
+    pub echo: Option<String>,
+    pub id: String,
+    pub timestamp: String,
+    /// The contract's signature header, and Standard Webhooks' signatures.
+    pub signature: (&'static str, String),
+    pub standard_signature: String,
+    pub body: String,
+}
+
+impl Target {
+    pub(crate) fn new(webhook: &Webhook, id_key: [u8; 32]) -> Self {
+        Self {
+            // Whether a loopback address may be called is the egress's to say.
+            receiver: ReceiverUrl::parse(&webhook.url, true).map(Arc::new),
+            url: webhook.url.clone(),
+            addressee: Addressee {
+                webhook: webhook.id,
+                tenant: webhook.owner.tenant.clone(),
+                user: webhook.user.clone(),
+                resource: webhook.resource,
+            },
+            secret: webhook.secret.clone(),
+            old_secret: webhook.old_secret.clone(),
+            id_key,
+            prepared: OnceLock::new(),
+        }
+    }
+
+    pub fn webhook(&self) -> WebhookId {
+        self.addressee.webhook
+    }
+
+    pub fn family(&self) -> Family {
+        Family::of(self.addressee.resource)
+    }
+
+    fn prepared(&self) -> &Prepared {
+        self.prepared.get_or_init(|| {
+            let with_old = self.old_secret.as_ref().map(|old| Signer::new(&self.secret, Some(&old.secret)));
+            Box::new(Prepared {
+                ids: IdKey::new(&self.id_key),
+                current: Signer::new(&self.secret, None),
+                with_old,
+            })
+        })
+    }
+
+    /// Both secrets sign until the old one's time is over.
+    fn signer(&self, now: Ticks) -> &Signer {
+        let prepared = self.prepared();
+        let old_counts = self.old_secret.as_ref().is_some_and(|old| now < old.until);
+        prepared.with_old.as_ref().filter(|_| old_counts).unwrap_or(&prepared.current)
+    }
+
+    fn made_up(&self, number: i64, at: Ticks) -> LogEntry {
+        let resource = self.addressee.resource;
+        let kind = resource.event_kinds().first().copied().unwrap_or(EventKind::Updated);
+        let id = self.prepared().ids.of_handshake(u32::try_from(number).unwrap_or(u32::MAX), at);
+        LogEntry {
+            sequence: 0,
+            resource,
+            kind,
+            company: Guid::from_bytes([0; 16]).to_string().into(),
+            correlation_id: Guid::from_bytes([0; 16]).to_string().into(),
+            version: at,
+            conversation: id,
+            process: Guid::from_bytes([0; 16]),
+            user: "test".into(),
+            source_interface: "Aldaba".into(),
+            source_action: "Test".into(),
+            changes: None,
+            envelope: domain::envelope::ENVELOPE,
+        }
+    }
+}
+
+impl Knock {
+    /// The same for every attempt, but for the headers that carry its time.
+    pub fn letter(&self, now: Ticks) -> Letter {
+        let target = &*self.target;
+        let ids = &target.prepared().ids;
+        let (id, body, echo) = match &self.job {
+            Job::Event(event) => {
+                let id = ids.of_event(event.entry.sequence, event.entry.conversation);
+                (id, target.addressee.notification(id, &event.entry), None)
+            }
+            Job::Handshake { number, at } => {
+                let id = ids.of_handshake(*number, *at);
+                match target.family() {
+                    Family::Invoicing => (id, String::new(), Some(format!("echo={id}"))),
+                    Family::Accounting => {
+                        let conversation = ids.conversation_of_handshake(*number, *at);
+                        (id, target.addressee.acknowledge(id, conversation, *at), None)
+                    }
+                }
+            }
+            Job::Test { number, at } => {
+                let entry = target.made_up(*number, *at);
+                (entry.conversation, target.addressee.notification(entry.conversation, &entry), None)
+            }
+        };
+        let header = match target.family() {
+            Family::Accounting => domain::signature::ACCOUNTING_HEADER,
+            Family::Invoicing => domain::signature::INVOICING_HEADER,
+        };
+        let signer = target.signer(now);
+        let (id, timestamp) = (id.to_string(), now.unix_seconds().to_string());
+        Letter {
+            echo,
+            signature: (header, signer.contract(body.as_bytes())),
+            standard_signature: signer.standard(&id, &timestamp, body.as_bytes()),
+            id,
+            timestamp,
+            body,
+        }
+    }
+
+    /// The number of the event that it tells of; none for handshakes and tests.
+    pub fn sequence(&self) -> Option<u64> {
+        match &self.job {
+            Job::Event(event) => Some(event.entry.sequence),
+            Job::Handshake { .. } | Job::Test { .. } => None,
+        }
+    }
+
+    /// The number of the handshake that it is.
+    pub fn handshake(&self) -> Option<u32> {
+        match &self.job {
+            Job::Handshake { number, .. } => Some(*number),
+            Job::Event(_) | Job::Test { .. } => None,
+        }
+    }
+
+    /// What the answer has to be.
+    pub(crate) fn wanted(&self) -> Wanted {
+        match (&self.job, self.target.family()) {
+            (Job::Handshake { .. }, Family::Accounting) => Wanted::Acknowledge,
+            (Job::Handshake { number, at }, Family::Invoicing) => {
+                Wanted::Echo(self.target.prepared().ids.of_handshake(*number, *at).to_string())
+            }
+            _ => Wanted::Delivery,
+        }
+    }
+}

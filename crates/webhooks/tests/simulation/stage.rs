@@ -1,0 +1,162 @@
+//! The stage: a store with tenants, companies and clients, and the changes and webhooks that are made in it.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+use std::time::Duration;
+
+use domain::catalogue::Area;
+use domain::change::Change;
+use domain::webhook::EventKinds;
+use domain::{ClientId, Guid, Resource, Secret, TenantId, Ticks, UserId};
+use parking_lot::Mutex;
+use store::memory::MemoryStore;
+use store::{
+    Applications as _, ChangeBatch, ChangeLog as _, Client, Consent, Directory as _, Line, MasterKey,
+    NewWebhook, Pkce, Ports, Standing, Tally, Tenant, Vault, WebhookOwner,
+};
+
+use super::chance::{Bytes, Chance, SteadyClock};
+
+pub(crate) const START: Ticks = Ticks(638_000_000_000_000_000);
+pub(crate) const TENANTS: [&str; 2] = ["tenant-a", "tenant-b"];
+pub(crate) const CLIENTS: [&str; 2] = ["app-1", "app-2"];
+const COMPANY: &str = "company";
+const RECORDS: u64 = 6;
+
+pub(crate) struct Stage {
+    pub(crate) store: MemoryStore,
+    pub(crate) clock: Arc<SteadyClock>,
+}
+
+/// Everything in memory is ready at once.
+pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
+    let mut future = std::pin::pin!(future);
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match future.as_mut().poll(&mut context) {
+        std::task::Poll::Ready(value) => value,
+        std::task::Poll::Pending => panic!("the store in memory does not wait"),
+    }
+}
+
+/// What webhooks are made for.
+pub(crate) fn resources() -> [Resource; 3] {
+    [
+        Resource::find(Area::Accounting, "charges").unwrap(),
+        Resource::find(Area::Accounting, "journals").unwrap(),
+        Resource::find(Area::Invoicing, "Product").unwrap(),
+    ]
+}
+
+impl Stage {
+    pub(crate) fn new(seed: u64) -> Self {
+        let clock = Arc::new(SteadyClock(AtomicI64::new(START.0)));
+        let vault = Vault::new(&MasterKey::from_bytes([7; 32])).unwrap();
+        let random = Arc::new(Bytes(Mutex::new(Chance::new(seed ^ 0xbeef))));
+        let ports = Ports { clock: clock.clone(), random, vault: Arc::new(vault) };
+        let store = MemoryStore::new(ports).unwrap();
+        for tenant in TENANTS {
+            let tenant = Tenant {
+                id: TenantId::new(tenant),
+                name: tenant.into(),
+                short_code: tenant.into(),
+                standing: Standing::Active,
+                created_at: START,
+            };
+            now(store.add_tenant(&tenant)).unwrap();
+        }
+        for client in CLIENTS {
+            now(store.add_client(&client_named(client, Standing::Active), &Secret::new(client))).unwrap();
+        }
+        let stage = Self { store, clock };
+        for tenant in TENANTS {
+            stage.apply(
+                tenant,
+                &format!(
+                    r#"{{"area":"accounting","resource":"companies","action":"upsert","correlationId":"{COMPANY}","data":{{"vatName":"B","vatNumber":"B12345674","chartOfAccountId":1,"accountLength":12}}}}"#
+                ),
+            );
+        }
+        stage
+    }
+
+    pub(crate) fn apply(&self, tenant: &str, line: &str) -> Tally {
+        let change = Change::read(line.as_bytes(), || unreachable!()).unwrap().change;
+        let batch = ChangeBatch {
+            tenant: TenantId::new(tenant),
+            process: Guid::from_bytes([1; 16]),
+            lines: vec![Line { number: 1, change }],
+            tally: Tally::default(),
+            checkpoint: None,
+        };
+        now(self.store.apply_changes(batch)).unwrap()
+    }
+
+    /// Some change of some record.
+    pub(crate) fn change(&self, chance: &mut Chance) -> (&'static str, Resource) {
+        let tenant = *chance.pick(&TENANTS);
+        let resource = *chance.pick(&resources());
+        let (record, value) = (chance.below(RECORDS), chance.number());
+        let action = match chance.below(10) {
+            0 => r#""action":"delete""#.to_owned(),
+            1 if resource.is_family() => r#""action":"fail""#.to_owned(),
+            _ => format!(r#""action":"upsert","data":{{"value":{value}}}"#),
+        };
+        let company = if resource.is_family() { format!(r#""company":"{COMPANY}","#) } else { String::new() };
+        let (area, word) = (resource.area().word(), resource.word());
+        self.apply(
+            tenant,
+            &format!(
+                r#"{{"area":"{area}","resource":"{word}",{company}"correlationId":"r{record}",{action}}}"#
+            ),
+        );
+        (tenant, resource)
+    }
+
+    pub(crate) fn turn_to(&self, steady: Duration) {
+        let ticks = i64::try_from(steady.as_nanos() / 100).unwrap();
+        self.clock.0.store(START.0 + ticks, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+pub(crate) fn client_named(id: &str, standing: Standing) -> Client {
+    Client {
+        id: ClientId::new(id),
+        guid: Guid::from_bytes([9; 16]),
+        name: id.into(),
+        redirect_uris: Vec::new(),
+        post_logout_uris: Vec::new(),
+        pkce: Pkce::IfSent,
+        consent: Consent::None,
+        callback_id_token: false,
+        standing,
+        created_at: START,
+    }
+}
+
+pub(crate) fn some_webhook(chance: &mut Chance, url: String) -> NewWebhook {
+    let resource = *chance.pick(&resources());
+    let all = resource.event_kinds();
+    let mut kinds: EventKinds = all.iter().copied().filter(|_| chance.percent(70)).collect();
+    if kinds.is_empty() || !resource.is_family() {
+        kinds = [all[0]].into_iter().collect();
+    }
+    let mut id = [0; 16];
+    id[..8].copy_from_slice(&chance.number().to_be_bytes());
+    id[8..].copy_from_slice(&chance.number().to_be_bytes());
+    NewWebhook {
+        id: Guid::random_from(id),
+        owner: WebhookOwner {
+            tenant: TenantId::new(*chance.pick(&TENANTS)),
+            client: ClientId::new(*chance.pick(&CLIENTS)),
+        },
+        user: UserId::new("user"),
+        resource,
+        kinds,
+        name: "app".into(),
+        description: String::new(),
+        url,
+        secret: Secret::new("secret"),
+        doubt: String::new(),
+        enabled: resource.is_family() || chance.percent(80),
+    }
+}

@@ -1,0 +1,204 @@
+//! What goes wrong, and what owners and operators do meanwhile.
+
+use std::time::Duration;
+
+use domain::TenantId;
+use store::{
+    Applications as _, ChangeLog as _, Directory as _, Standing, Webhook, WebhookChange, WebhookChanged,
+    Webhooks as _,
+};
+use webhooks::engine::Input;
+
+use super::receiver::Mood;
+use super::stage::{CLIENTS, TENANTS, client_named, now, some_webhook};
+use super::world::{Happening, World};
+
+const WEBHOOKS_MAX: usize = 8;
+
+impl World {
+    /// Something changes in the records; nodes are told of it, mostly.
+    pub(crate) fn change(&mut self) {
+        if self.is_peace && self.chance.percent(50) {
+            return;
+        }
+        let pause =
+            if self.chance.percent(70) { self.chance.span(1..60) } else { self.chance.span(100..2500) };
+        self.after(pause, Happening::Change);
+        let (tenant, resource) = self.stage.change(&mut self.chance);
+        self.oracle.learn(&self.stage.store);
+        for node in 0..self.nodes.len() {
+            if self.chance.percent(85) {
+                let mut rung = store::Rung::default();
+                let resources = store::Resources::default().with(resource);
+                rung.tenants.insert(TenantId::new(tenant), resources);
+                let (life, pause) = (self.nodes[node].life, self.chance.span(0..20));
+                self.after(pause, Happening::Input { node, life, input: Box::new(Input::Rang(rung)) });
+            }
+        }
+    }
+
+    pub(crate) fn trouble(&mut self) {
+        if self.is_peace {
+            return;
+        }
+        let pause = self.chance.span(10..1500);
+        self.after(pause, Happening::Trouble);
+        match self.chance.below(20) {
+            0..=3 => self.subscribe(),
+            4..=7 => self.manage(),
+            8..=11 => self.change_mood(),
+            12..=13 => self.crash(),
+            14 => self.jump(),
+            15 => self.cut_off(),
+            16 => self.suspend(),
+            17 => self.prune(),
+            _ => {}
+        }
+    }
+
+    fn subscribe(&mut self) {
+        if self.webhooks().len() >= WEBHOOKS_MAX {
+            return;
+        }
+        let url = self.some_url();
+        let new = some_webhook(&mut self.chance, url);
+        let id = new.id;
+        now(self.stage.store.subscribe(new, 100)).unwrap();
+        self.oracle.changed(id, self.at, None);
+        self.tell(id, None);
+    }
+
+    fn some_url(&mut self) -> String {
+        let url = format!("https://receiver-{}.example/hook", self.chance.number());
+        let mood = Mood::any(&mut self.chance);
+        self.moods.insert(url.clone(), mood);
+        url
+    }
+
+    fn manage(&mut self) {
+        let webhooks = self.webhooks();
+        if webhooks.is_empty() {
+            return;
+        }
+        let webhook = self.chance.pick(&webhooks).clone();
+        let change = match self.chance.below(12) {
+            0..=2 => WebhookChange::Disable,
+            3..=6 => WebhookChange::Enable,
+            7..=8 => WebhookChange::MoveTo(self.some_url()),
+            9 => WebhookChange::Rotate { secret: domain::Secret::new("new"), old_until: super::stage::START },
+            10 => WebhookChange::Unsubscribe,
+            _ => WebhookChange::Delete,
+        };
+        self.change_webhook(&webhook, change);
+    }
+
+    fn change_webhook(&mut self, webhook: &Webhook, change: WebhookChange) {
+        let resumes = change == WebhookChange::Enable && !webhook.enabled;
+        if !matches!(
+            now(self.stage.store.change_webhook(webhook.id, None, change)).unwrap(),
+            WebhookChanged::Done(_)
+        ) {
+            return;
+        }
+        if resumes {
+            let head = now(self.stage.store.log_bounds(&webhook.owner.tenant)).unwrap().head;
+            self.oracle.excuse(webhook.id, head);
+        }
+        // Through some node, which is told before the answer is given; the others hear of it.
+        let node = usize::try_from(self.chance.below(self.nodes.len() as u64)).unwrap();
+        let told = self.nodes[node].core.is_some() && !self.nodes[node].is_cut_off(self.at);
+        let told = told.then_some(node);
+        if let Some(node) = told {
+            let life = self.nodes[node].life;
+            self.input(node, life, Input::Touched(webhook.id));
+        }
+        self.oracle.changed(webhook.id, self.at, told);
+        self.tell(webhook.id, told);
+    }
+
+    /// The other nodes are told too, mostly.
+    fn tell(&mut self, webhook: domain::WebhookId, told: Option<usize>) {
+        for node in (0..self.nodes.len()).filter(|node| Some(*node) != told) {
+            if self.chance.percent(80) {
+                let (life, pause) = (self.nodes[node].life, self.chance.span(0..20));
+                self.after(pause, Happening::Input { node, life, input: Box::new(Input::Touched(webhook)) });
+            }
+        }
+    }
+
+    fn change_mood(&mut self) {
+        let webhooks = self.webhooks();
+        if !webhooks.is_empty() {
+            let url = self.chance.pick(&webhooks).url.clone();
+            let mood = Mood::any(&mut self.chance);
+            self.moods.insert(url, mood);
+        }
+    }
+
+    fn crash(&mut self) {
+        let node = usize::try_from(self.chance.below(self.nodes.len() as u64)).unwrap();
+        self.nodes[node].crash();
+        let pause = self.chance.span(10..8000);
+        self.after(pause, Happening::Start { node });
+    }
+
+    /// A clock jumps, forwards or backwards, by up to an hour.
+    fn jump(&mut self) {
+        let node = usize::try_from(self.chance.below(self.nodes.len() as u64)).unwrap();
+        let ticks = i64::try_from(self.chance.below(3600 * 10_000_000)).unwrap();
+        self.nodes[node].skew = if self.chance.percent(50) { ticks } else { -ticks };
+    }
+
+    fn cut_off(&mut self) {
+        let node = usize::try_from(self.chance.below(self.nodes.len() as u64)).unwrap();
+        let pause = self.chance.span(100..20_000);
+        self.nodes[node].cut_off_until = self.at + pause;
+    }
+
+    fn suspend(&mut self) {
+        let standing = if self.chance.percent(40) { Standing::Disabled } else { Standing::Active };
+        if self.chance.percent(50) {
+            let tenant = TenantId::new(*self.chance.pick(&TENANTS));
+            now(self.stage.store.set_tenant_standing(&tenant, standing)).unwrap();
+        } else {
+            let client = client_named(self.chance.pick::<&str>(&CLIENTS), standing);
+            now(self.stage.store.update_client(&client)).unwrap();
+        }
+        self.oracle.standing_changed(self.at);
+    }
+
+    fn prune(&mut self) {
+        let tenant = TenantId::new(*self.chance.pick(&TENANTS));
+        let age = self.chance.span(20_000..60_000);
+        let before = domain::Clock::now(&*self.stage.clock).minus(age);
+        now(self.stage.store.prune_log(&tenant, before, 1000)).unwrap();
+    }
+
+    /// Everybody is well, every node lives, nobody is disabled.
+    pub(crate) fn make_peace(&mut self) {
+        self.is_peace = true;
+        for mood in self.moods.values_mut() {
+            *mood = Mood::Well;
+        }
+        for tenant in TENANTS {
+            now(self.stage.store.set_tenant_standing(&TenantId::new(tenant), Standing::Active)).unwrap();
+        }
+        for client in CLIENTS {
+            now(self.stage.store.update_client(&client_named(client, Standing::Active))).unwrap();
+        }
+        self.oracle.standing_changed(self.at);
+        for node in 0..self.nodes.len() {
+            self.nodes[node].cut_off_until = self.nodes[node].cut_off_until.min(self.at);
+            self.nodes[node].skew = 0;
+            self.after(Duration::ZERO, Happening::Start { node });
+        }
+    }
+
+    pub(crate) fn enable_the_disabled(&mut self) {
+        for webhook in self.webhooks() {
+            if webhook.disabled.is_some() {
+                self.change_webhook(&webhook, WebhookChange::Enable);
+            }
+        }
+    }
+}

@@ -1,0 +1,303 @@
+//! A world: nodes, a store, receivers, and a queue of what happens when. Every step comes from one seed.
+
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use domain::WebhookId;
+use store::{Deliveries as _, Point, StoreError, Webhook, WebhookQuery, Webhooks as _};
+use webhooks::engine::{Command, FeedKey, Input, Knock};
+
+use super::chance::Chance;
+use super::machine::{LEASE, Machine, PAUSES, TIMEOUT, WINDOW};
+use super::oracle::Oracle;
+use super::receiver::{Mood, takes, timed_out};
+use super::stage::{Stage, now};
+
+/// How long everything goes wrong, and how long everything is well again.
+const TROUBLE: Duration = Duration::from_secs(90);
+const PEACE: Duration = Duration::from_secs(60);
+const RENEW_EVERY: Duration = Duration::from_millis(1500);
+const POLL_EVERY: Duration = Duration::from_millis(900);
+
+/// What happens.
+pub(crate) enum Happening {
+    Input { node: usize, life: u32, input: Box<Input> },
+    Do { node: usize, life: u32, command: Box<Command> },
+    Arrive { node: usize, life: u32, flight: u64, knock: Knock },
+    Wake { node: usize, life: u32 },
+    Renew { node: usize, life: u32 },
+    Poll { node: usize, life: u32 },
+    Start { node: usize },
+    Change,
+    Trouble,
+}
+
+pub(crate) struct World {
+    pub(crate) chance: Chance,
+    pub(crate) stage: Stage,
+    pub(crate) nodes: Vec<Machine>,
+    pub(crate) moods: HashMap<String, Mood>,
+    pub(crate) oracle: Oracle,
+    pub(crate) at: Duration,
+    pub(crate) is_peace: bool,
+    queue: BTreeMap<(Duration, u64), Happening>,
+    next: u64,
+    steps: u64,
+}
+
+impl World {
+    pub(crate) fn new(seed: u64) -> Self {
+        let mut chance = Chance::new(seed);
+        let nodes =
+            (0..=u8::try_from(chance.below(2)).unwrap()).map(|number| Machine::new(number + 1)).collect();
+        Self {
+            stage: Stage::new(seed),
+            nodes,
+            moods: HashMap::new(),
+            oracle: Oracle::default(),
+            at: Duration::ZERO,
+            is_peace: false,
+            queue: BTreeMap::new(),
+            next: 0,
+            steps: 0,
+            chance,
+        }
+    }
+
+    /// Lives through the trouble and the peace after it; tells what was counted, to compare runs.
+    pub(crate) fn live(mut self) -> (u64, u64, u64, u64) {
+        self.oracle.learn(&self.stage.store);
+        for node in 0..self.nodes.len() {
+            self.after(Duration::ZERO, Happening::Start { node });
+        }
+        self.after(Duration::ZERO, Happening::Trouble);
+        self.after(Duration::ZERO, Happening::Change);
+        self.run_until(TROUBLE);
+        self.all_webhooks(|world, webhook| world.oracle.nothing_is_forgotten(&world.stage.store, webhook));
+        self.make_peace();
+        // What was on its way when peace came may still fail.
+        self.run_until(TROUBLE + TIMEOUT * 2);
+        self.enable_the_disabled();
+        self.run_until(TROUBLE + PEACE);
+        self.all_webhooks(|world, webhook| world.oracle.all_is_delivered(&world.stage.store, webhook));
+        (self.steps, self.oracle.attempts, self.oracle.successes, self.oracle.disabled)
+    }
+
+    pub(crate) fn all_webhooks(&self, tell: impl Fn(&Self, &Webhook)) {
+        for webhook in self.webhooks() {
+            tell(self, &webhook);
+        }
+    }
+
+    pub(crate) fn webhooks(&self) -> Vec<Webhook> {
+        now(self.stage.store.webhooks(&WebhookQuery { rows_max: usize::MAX, ..WebhookQuery::default() }))
+            .unwrap()
+    }
+
+    pub(crate) fn after(&mut self, pause: Duration, happening: Happening) {
+        self.next += 1;
+        self.queue.insert((self.at + pause, self.next), happening);
+    }
+
+    fn run_until(&mut self, end: Duration) {
+        while let Some(first) = self.queue.first_entry().filter(|first| first.key().0 < end) {
+            let ((at, _), happening) = first.remove_entry();
+            self.at = at;
+            self.steps += 1;
+            assert!(self.steps < 2_000_000, "the engine does not come to rest");
+            self.stage.turn_to(at);
+            self.happen(happening);
+        }
+        self.at = end;
+    }
+
+    fn happen(&mut self, happening: Happening) {
+        match happening {
+            Happening::Input { node, life, input } => self.input(node, life, *input),
+            Happening::Wake { node, life } => self.input(node, life, Input::Tick),
+            Happening::Do { node, life, command } => self.execute(node, life, *command),
+            Happening::Arrive { node, life, flight, knock } => self.arrive(node, life, flight, &knock),
+            Happening::Renew { node, life } => self.renew(node, life),
+            Happening::Poll { node, life } => self.poll(node, life),
+            Happening::Start { node } => self.start(node),
+            Happening::Change => self.change(),
+            Happening::Trouble => self.trouble(),
+        }
+    }
+
+    fn start(&mut self, node: usize) {
+        let (seed, at) = (self.chance.number(), self.at);
+        if self.nodes[node].core.is_none() {
+            self.nodes[node].start(seed, at);
+            let life = self.nodes[node].life;
+            self.after(Duration::ZERO, Happening::Renew { node, life });
+            self.after(Duration::ZERO, Happening::Poll { node, life });
+        }
+    }
+
+    pub(crate) fn input(&mut self, node: usize, life: u32, input: Input) {
+        let at = self.at;
+        let machine = &mut self.nodes[node];
+        let moment = machine.moment(at);
+        let Some(core) = machine.core.as_mut().filter(|_| machine.life == life) else { return };
+        core.handle(moment, input);
+        let commands = core.settle(moment);
+        let rests_for = core.rests_for();
+        let is_deaf = self.nodes[node].is_deaf(at);
+        for command in commands {
+            if let Command::Knock { flight, knock } = command {
+                self.oracle.starts(&self.stage.store, &knock, at, node, is_deaf);
+                let pause = self.chance.span(0..40);
+                self.after(pause, Happening::Arrive { node, life, flight, knock });
+            } else {
+                let pause = self.chance.span(0..20);
+                self.after(pause, Happening::Do { node, life, command: Box::new(command) });
+            }
+        }
+        if let Some(rest) = rests_for {
+            let rest = rest.clamp(Duration::from_micros(1), Duration::from_secs(1));
+            self.after(rest, Happening::Wake { node, life });
+        }
+    }
+
+    /// A letter arrives, whether or not who sent it still lives.
+    fn arrive(&mut self, node: usize, life: u32, flight: u64, knock: &Knock) {
+        let letter = knock.letter(self.nodes[node].moment(self.at).wall);
+        self.oracle.arrives(&self.stage.store, knock, &letter);
+        let mood = self.moods.get(&knock.target.url).copied().unwrap_or(Mood::Well);
+        let (reply, pause) = mood.answer(knock, &letter, &mut self.chance);
+        let (reply, pause) = if pause < TIMEOUT { (reply, pause) } else { (timed_out(), TIMEOUT) };
+        if takes(knock, &letter, &reply) {
+            self.oracle.taken(&self.stage.store, knock);
+        }
+        self.after(pause, Happening::Input { node, life, input: Box::new(Input::Reply { flight, reply }) });
+    }
+
+    /// A command reaches the store. One that was on its way when its node crashed may still do so.
+    fn execute(&mut self, node: usize, life: u32, command: Command) {
+        let is_alive = self.nodes[node].life == life;
+        let is_write = matches!(command, Command::Checkpoint(_));
+        let still_arrives = is_alive || (is_write && self.chance.percent(50));
+        if !still_arrives {
+            return;
+        }
+        if self.nodes[node].is_cut_off(self.at) {
+            let pause = Duration::from_millis(200);
+            match cut_off(command) {
+                Ok(input) => self.after(pause, Happening::Input { node, life, input: Box::new(input) }),
+                Err(command) => self.after(pause, Happening::Do { node, life, command: Box::new(command) }),
+            }
+            return;
+        }
+        let fails = !self.is_peace && self.chance.percent(2);
+        let input = match command {
+            Command::Checkpoint(points) => self.checkpoint(&points, fails),
+            command if fails => match cut_off(command) {
+                Ok(input) => input,
+                Err(command) => self.read(command),
+            },
+            command => self.read(command),
+        };
+        let pause = self.chance.span(0..20);
+        self.after(pause, Happening::Input { node, life, input: Box::new(input) });
+    }
+
+    fn read(&self, command: Command) -> Input {
+        let store = &self.stage.store;
+        match command {
+            Command::LoadShard { shard, fence, after } => {
+                let hooks = now(store.hooks(shard, after, 2)).unwrap();
+                Input::Shard { shard, fence, is_last: hooks.len() < 2, hooks }
+            }
+            Command::LoadHook { webhook, load } => {
+                let hook = now(store.hook(webhook)).unwrap().map(Box::new);
+                Input::Hook { webhook, load, hook }
+            }
+            Command::ReadTail { feed, after, serial, rows_max } => {
+                let read = now(store.read_tail(&feed.tenant, feed.resource, after, rows_max)).map_err(drop);
+                Input::Tail { feed, after, serial, read }
+            }
+            Command::ReadRecord { webhook, epoch, feed, record_key, after, upto } => {
+                let FeedKey { tenant, resource } = feed;
+                let read =
+                    now(store.read_record(&tenant, resource, record_key, after, upto, 64)).map_err(drop);
+                Input::Record { webhook, epoch, record_key, upto, read }
+            }
+            Command::ReadHead { webhook, number, tenant } => {
+                let head =
+                    now(store::ChangeLog::log_bounds(store, &tenant)).map(|bounds| bounds.head).map_err(drop);
+                Input::Head { webhook, number, head }
+            }
+            Command::Knock { .. } | Command::Checkpoint(_) => unreachable!(),
+        }
+    }
+
+    /// One that fails may have been written all the same.
+    fn checkpoint(&mut self, points: &[Point], fails: bool) -> Input {
+        if fails && self.chance.percent(50) {
+            return Input::Checkpointed(Err(()));
+        }
+        let verdicts: Result<_, StoreError> = now(self.stage.store.checkpoint(points.to_vec()));
+        let verdicts = verdicts.unwrap();
+        let attempts_min = u32::try_from(PAUSES.len()).unwrap();
+        self.oracle.checkpointed(points, &verdicts, WINDOW, attempts_min);
+        for point in points {
+            self.check(point.webhook);
+        }
+        Input::Checkpointed(if fails { Err(()) } else { Ok(verdicts) })
+    }
+
+    pub(crate) fn check(&self, webhook: WebhookId) {
+        let webhook = now(self.stage.store.find_webhook(webhook)).unwrap().unwrap();
+        self.oracle.nothing_is_forgotten(&self.stage.store, &webhook);
+    }
+
+    fn renew(&mut self, node: usize, life: u32) {
+        if self.nodes[node].life != life {
+            return;
+        }
+        self.after(RENEW_EVERY, Happening::Renew { node, life });
+        if self.nodes[node].is_cut_off(self.at) {
+            return;
+        }
+        let nodes = u32::try_from(self.nodes.iter().filter(|one| one.core.is_some()).count()).unwrap();
+        let shards = now(self.stage.store.hold_shards(self.nodes[node].id, nodes, LEASE)).unwrap();
+        let input = Input::Held { shards, until: self.at + LEASE };
+        let pause = self.chance.span(0..50);
+        self.after(pause, Happening::Input { node, life, input: Box::new(input) });
+    }
+
+    /// What a node asks again and again, for what it was not told.
+    fn poll(&mut self, node: usize, life: u32) {
+        if self.nodes[node].life != life {
+            return;
+        }
+        self.after(POLL_EVERY, Happening::Poll { node, life });
+        if self.nodes[node].is_cut_off(self.at) {
+            return;
+        }
+        let store = &self.stage.store;
+        let moved = now(store.moved_hooks(self.nodes[node].moved)).unwrap();
+        self.nodes[node].moved = moved.upto;
+        let mut inputs: Vec<Input> = moved.webhooks.into_iter().map(Input::Touched).collect();
+        inputs.push(Input::Suspended(now(store.suspended()).unwrap()));
+        inputs.push(Input::Heads(now(store.heads()).unwrap()));
+        for input in inputs {
+            let pause = self.chance.span(0..10);
+            self.after(pause, Happening::Input { node, life, input: Box::new(input) });
+        }
+    }
+}
+
+/// What a read is answered where the store cannot be reached; the others wait.
+fn cut_off(command: Command) -> Result<Input, Command> {
+    Ok(match command {
+        Command::ReadTail { feed, after, serial, .. } => Input::Tail { feed, after, serial, read: Err(()) },
+        Command::ReadRecord { webhook, epoch, record_key, upto, .. } => {
+            Input::Record { webhook, epoch, record_key, upto, read: Err(()) }
+        }
+        Command::ReadHead { webhook, number, .. } => Input::Head { webhook, number, head: Err(()) },
+        Command::Checkpoint(_) => Input::Checkpointed(Err(())),
+        other => return Err(other),
+    })
+}
