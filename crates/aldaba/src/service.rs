@@ -78,6 +78,10 @@ impl Service {
         };
         let admin = Admin { store: self.store.clone(), clock: clock.clone(), random: random.clone() };
         let desk = Operator::new(admin, self.token, &self.measures);
+        let node = random.guid();
+        let egress = wiring::egress(&self.config)?;
+        let (_engine, delivering) =
+            wiring::engine(&self.config, self.store.clone(), egress, node, stopped.clone());
         let gateway = Arc::new(wiring::gateway(&self.config, self.store.clone(), self.identity.clone()));
         let public = identity::router(self.identity.clone())
             .merge(gateway::router(gateway.clone()))
@@ -99,7 +103,6 @@ impl Service {
             stopped.clone(),
         ));
         let keys = tokio::spawn(self.identity.tend(stopped.clone()));
-        let node = random.guid();
         let tending = tokio::spawn(gateway.clone().tend(node, stopped.clone()));
         let public = tokio::spawn(self.public.serve(public, stopped.clone()));
         let operators = tokio::spawn(self.operator.serve(operators, stopped));
@@ -107,7 +110,7 @@ impl Service {
         tracing::info!("stopping: no new requests, those under way finish");
         draining.store(true, Ordering::Relaxed);
         stopper.stop();
-        let _ = tokio::join!(public, operators, housekeeping, keys, tending);
+        let _ = tokio::join!(public, operators, housekeeping, keys, tending, delivering);
         gateway.close(node).await;
         self.store.close().await;
         Ok(())

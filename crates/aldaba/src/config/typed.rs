@@ -98,11 +98,15 @@ pub(crate) struct Delivery {
     pub(crate) window: Duration,
     #[serde(serialize_with = "seconds")]
     pub(crate) timeout: Duration,
+    pub(crate) in_flight_per_webhook: usize,
+    pub(crate) in_flight: usize,
 }
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Egress {
     pub(crate) allow: Vec<IpNet>,
+    pub(crate) loopback: bool,
+    pub(crate) sockets_max: usize,
     pub(crate) ca_file: Option<PathBuf>,
 }
 
@@ -116,6 +120,7 @@ pub(crate) struct Retention {
     pub(crate) audit: Duration,
     #[serde(serialize_with = "seconds")]
     pub(crate) calls: Duration,
+    #[serde(serialize_with = "seconds")]
     pub(crate) deliveries: Duration,
     #[serde(serialize_with = "seconds")]
     pub(crate) every: Duration,
@@ -197,10 +202,14 @@ pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
         delivery: Delivery {
             schedule: from.durations("delivery.schedule"),
             window: from.duration("delivery.window"),
-            timeout: from.duration("delivery.timeout"),
+            timeout: from.span("delivery.timeout", "100ms", "1m"),
+            in_flight_per_webhook: from.number("delivery.in_flight_per_webhook", 1, 1000),
+            in_flight: from.number("delivery.in_flight", 4, 100_000),
         },
         egress: Egress {
             allow: from.networks("egress.allow"),
+            loopback: from.flag("egress.loopback"),
+            sockets_max: from.number("egress.sockets_max", 16, 100_000),
             ca_file: from.optional("egress.ca_file").map(PathBuf::from),
         },
         retention: Retention {

@@ -2,12 +2,14 @@
 //! configuration names.
 
 mod clock;
+mod delivery;
 mod gateway;
 mod identity;
 mod open;
 mod random;
 
 pub(crate) use clock::SystemClock;
+pub(crate) use delivery::{egress, engine};
 pub(crate) use gateway::gateway;
 pub(crate) use identity::{identity, signing_keys};
 pub(crate) use open::{Opened, open, ports, schema_of};
