@@ -70,18 +70,19 @@ impl Service {
         let draining = Arc::new(AtomicBool::new(false));
         let random: Arc<dyn Random> = Arc::new(SystemRandom);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let node = random.guid();
+        let egress = wiring::egress(&self.config)?;
+        let (engine, delivering) =
+            wiring::engine(&self.config, self.store.clone(), egress, node, stopped.clone());
         let health = Health {
             store: self.store.clone(),
             draining: draining.clone(),
             measures: self.measures.clone(),
             gauges: Gauges::register(&self.measures),
+            deliveries: engine.counts().clone(),
         };
         let admin = Admin { store: self.store.clone(), clock: clock.clone(), random: random.clone() };
         let desk = Operator::new(admin, self.token, &self.measures);
-        let node = random.guid();
-        let egress = wiring::egress(&self.config)?;
-        let (_engine, delivering) =
-            wiring::engine(&self.config, self.store.clone(), egress, node, stopped.clone());
         let gateway = Arc::new(wiring::gateway(&self.config, self.store.clone(), self.identity.clone()));
         let public = identity::router(self.identity.clone())
             .merge(gateway::router(gateway.clone()))
