@@ -13,6 +13,7 @@ mod load;
 mod migrate;
 mod nodes;
 mod payroll;
+mod places;
 mod reader;
 mod records;
 mod refresh;

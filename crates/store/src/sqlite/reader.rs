@@ -8,6 +8,7 @@ use domain::{Resource, TenantId};
 use rusqlite::Connection;
 
 use super::fault;
+use super::places::PlaceNo;
 use crate::Result;
 use crate::plan::Collection;
 
@@ -19,6 +20,8 @@ const WHOLES_MAX: usize = 64;
 pub(super) struct Whole {
     pub(super) tenant_no: i64,
     pub(super) owner: i64,
+    /// None where there was never a record.
+    pub(super) place: Option<PlaceNo>,
     pub(super) all: Collection,
     pub(super) head: u64,
 }
