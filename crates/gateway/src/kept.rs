@@ -1,7 +1,7 @@
 //! Answers that are kept while nothing they are made from has moved. A kept answer is given as it is only where this
-//! node has changed nothing of its tenant's records since, and the store was asked less than half a second ago
-//! whether another node has; so who reads after a change was answered sees it, here at once and elsewhere within
-//! that time. Otherwise the store is asked whether its version still stands.
+//! node has changed nothing of its tenant's records since, and the store was asked less than 400 ms ago whether another
+//! node has; so who reads after a change was answered sees it, here at once and elsewhere within half a second.
+//! Otherwise the store is asked whether its version still stands.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
@@ -18,8 +18,8 @@ use crate::context::CONTEXT;
 use crate::gate::KEY_HEADER;
 use crate::ready::Ready;
 
-/// How long the store's word that nothing has moved is believed.
-const CONFIRMED: Duration = Duration::from_millis(500);
+/// How long the store's word that nothing has moved is believed. It may be a tenth of a second old itself.
+const CONFIRMED: Duration = Duration::from_millis(400);
 const BYTES_MAX: u64 = 32 * 1024 * 1024;
 const ENTRIES_EXPECTED: usize = 8192;
 const ASKED_LATELY: usize = 4096;

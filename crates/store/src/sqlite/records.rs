@@ -136,7 +136,7 @@ impl Records for SqliteStore {
         resource: Resource,
         correlation_id: &str,
     ) -> Result<Option<Record>> {
-        self.read(|reader| {
+        self.view(|reader| {
             reader
                 .prepare_cached(RECORD.sql(company))
                 .and_then(|mut find| {
@@ -151,7 +151,7 @@ impl Records for SqliteStore {
     }
 
     async fn page(&self, query: &PageQuery) -> Result<Option<Page>> {
-        self.snapshot(|reader| {
+        self.view(|reader| {
             let found = whole(reader, &query.tenant, query.company.as_deref(), query.resource)?;
             let Some(of) = found else { return Ok(None) };
             let bodies = bodies(reader, &of, query).map_err(fault)?;
@@ -165,7 +165,7 @@ impl Records for SqliteStore {
         company: Option<&str>,
         resource: Resource,
     ) -> Result<Option<CollectionMark>> {
-        let found = self.read(|reader| whole(reader, tenant, company, resource))?;
+        let found = self.view(|reader| whole(reader, tenant, company, resource))?;
         Ok(found.map(|whole| CollectionMark { version: whole.all.version, head: whole.head }))
     }
 
@@ -175,8 +175,7 @@ impl Records for SqliteStore {
         }
         let _place = self.inner.searches.acquire().await.map_err(StoreError::internal)?;
         let (store, query) = (self.clone(), query.clone());
-        let looking =
-            tokio::task::spawn_blocking(move || store.snapshot(|reader| payroll_page(reader, &query)));
+        let looking = tokio::task::spawn_blocking(move || store.view(|reader| payroll_page(reader, &query)));
         looking.await.map_err(StoreError::internal)?
     }
 
