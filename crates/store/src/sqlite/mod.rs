@@ -11,6 +11,7 @@ mod group;
 mod keys;
 mod load;
 mod migrate;
+mod moments;
 mod nodes;
 mod payroll;
 mod places;
@@ -35,6 +36,7 @@ use rusqlite::{Connection, ErrorCode};
 use tokio::sync::Semaphore;
 
 use crate::{Moves, Ports, Result, StoreError};
+use moments::KnownMoments;
 use reader::Reader;
 use readers::Readers;
 use writer::Writer;
@@ -61,6 +63,7 @@ struct Inner {
     ports: Ports,
     readers: Arc<Readers>,
     searches: Semaphore,
+    moments: KnownMoments,
     writer: Writer,
     moves: Arc<Moves>,
 }
@@ -82,8 +85,18 @@ impl SqliteStore {
         migrate::check_master_key(&connection, &ports)?;
         let (moves, readers) = (Arc::new(Moves::default()), Arc::new(Readers::new(path.to_owned())));
         let writer = Writer::start(connection, ports.clone(), schema, moves.clone(), readers.clone())?;
-        let searches = Semaphore::new(SEARCHES_MAX);
-        Ok(Self { inner: Arc::new(Inner { path: path.to_owned(), ports, readers, searches, writer, moves }) })
+        let (searches, moments) = (Semaphore::new(SEARCHES_MAX), KnownMoments::default());
+        Ok(Self {
+            inner: Arc::new(Inner {
+                path: path.to_owned(),
+                ports,
+                readers,
+                searches,
+                moments,
+                writer,
+                moves,
+            }),
+        })
     }
 
     /// The number of the newest migration that is in the file, without changing anything.

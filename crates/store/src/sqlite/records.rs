@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use domain::{Resource, TenantId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::moments::{self, KnownMoments};
 use super::places::PlaceNo;
 use super::reader::{Reader, Whole};
 use super::{SqliteStore, fault, payroll};
@@ -118,13 +119,29 @@ fn bodies(reader: &Connection, of: &Whole, query: &PageQuery) -> rusqlite::Resul
     Ok(bodies)
 }
 
-fn payroll_page(reader: &Reader, query: &PayrollQuery) -> Result<Page> {
+fn payroll_page(reader: &Reader, query: &PayrollQuery, known: &KnownMoments) -> Result<Page> {
     let found = whole(reader, &query.tenant, None, Resource::payroll_companies())?;
     let Some(of) = found else {
         return Err(StoreError::UnknownTenant(query.tenant.as_str().to_owned()));
     };
-    let (total, bodies) = payroll::page(reader, &of, query).map_err(fault)?;
+    let (total, bodies) = payroll::page(reader, &of, query, known).map_err(fault)?;
     Ok(Page { bodies, total, version: of.all.version, head: of.head })
+}
+
+impl SqliteStore {
+    /// Gathers a tenant's moments aside, for searches to come; where too many search already, not now.
+    fn gather_moments(&self, tenant_no: i64) {
+        let store = self.clone();
+        tokio::task::spawn_blocking(move || {
+            let Ok(_place) = store.inner.searches.try_acquire() else { return };
+            let gathered = store.view(|reader| moments::gather(reader, tenant_no).map_err(fault));
+            match gathered {
+                Ok(Some((version, moments))) => store.inner.moments.keep(tenant_no, version, moments),
+                Ok(None) => {}
+                Err(error) => tracing::warn!(%error, "moments could not be gathered"),
+            }
+        });
+    }
 }
 
 #[async_trait]
@@ -170,12 +187,19 @@ impl Records for SqliteStore {
     }
 
     async fn payroll_page(&self, query: &PayrollQuery) -> Result<Page> {
-        if let Some(page) = self.glance(|reader| payroll_page(reader, query)).transpose() {
+        let known = &self.inner.moments;
+        let page = self.glance(|reader| payroll_page(reader, query, known)).transpose();
+        if let Some(tenant_no) = known.take_due() {
+            self.gather_moments(tenant_no);
+        }
+        if let Some(page) = page {
             return page;
         }
         let _place = self.inner.searches.acquire().await.map_err(StoreError::internal)?;
         let (store, query) = (self.clone(), query.clone());
-        let looking = tokio::task::spawn_blocking(move || store.view(|reader| payroll_page(reader, &query)));
+        let looking = tokio::task::spawn_blocking(move || {
+            store.view(|reader| payroll_page(reader, &query, &store.inner.moments))
+        });
         looking.await.map_err(StoreError::internal)?
     }
 
