@@ -86,7 +86,7 @@ impl KnownMoments {
     }
 
     /// Keeps what was gathered, where its version is still the one that is searched.
-    pub(super) fn keep(&self, tenant_no: i64, version: u64, moments: Moments) {
+    pub(super) fn keep(&self, tenant_no: i64, version: u64, moments: &Moments) {
         let mut tenants = self.tenants.lock();
         let mut room = BYTES_MAX.saturating_sub(bytes(moments.len() as u64));
         for known in tenants.iter_mut().rev() {

@@ -136,7 +136,7 @@ impl SqliteStore {
             let Ok(_place) = store.inner.searches.try_acquire() else { return };
             let gathered = store.view(|reader| moments::gather(reader, tenant_no).map_err(fault));
             match gathered {
-                Ok(Some((version, moments))) => store.inner.moments.keep(tenant_no, version, moments),
+                Ok(Some((version, moments))) => store.inner.moments.keep(tenant_no, version, &moments),
                 Ok(None) => {}
                 Err(error) => tracing::warn!(%error, "moments could not be gathered"),
             }

@@ -15,6 +15,8 @@ const TURNS: u64 = 60;
 
 /// Companies by ordinal: code and day of their last update.
 type Companies = BTreeMap<u64, (u64, u64)>;
+/// Whether a day is what a filter lets through.
+type Fits = Box<dyn Fn(u64) -> bool>;
 
 fn codes(page: &Page) -> Vec<u64> {
     let read = |body: &str| serde_json::from_str::<Value>(body).unwrap()["companyCode"].as_u64().unwrap();
@@ -27,7 +29,6 @@ async fn put(desk: &Desk, code: u64, day: u64) {
 
 async fn check(desk: &Desk, companies: &Companies, turn: u64) {
     let (from, to) = (turn % 27 + 1, (turn * 5) % 27 + 1);
-    type Fits = Box<dyn Fn(u64) -> bool>;
     let cases: [(String, Fits); 6] = [
         (format!("lastUpdate gt 2026-01-{from:02}"), Box::new(move |day| day > from)),
         (format!("lastUpdate ge 2026-01-{from:02}"), Box::new(move |day| day >= from)),
