@@ -4,6 +4,7 @@
 pub mod caller;
 pub mod catalogue;
 pub mod change;
+pub mod egress;
 pub mod envelope;
 pub mod event;
 mod event_kind;
@@ -19,6 +20,7 @@ pub mod outgoing;
 pub mod password;
 pub mod ports;
 pub mod problem;
+pub mod receiver;
 pub mod record;
 pub mod redirect_uri;
 pub mod retry;

@@ -1,3 +1,10 @@
-//! The engine under a fake clock, with everything around it scripted.
+//! The engine under a fake clock, with everything around it scripted; and the stories of the way out, told against real
+//! sockets.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a story that cannot go on stops where it stands"
+)]
 
+mod egress;
 mod simulation;

@@ -1,0 +1,126 @@
+//! Which addresses may be dialled: the public ones, and what the operator allows by name.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+use ipnet::IpNet;
+
+/// What the operator allows beyond public addresses.
+#[derive(Clone, Debug, Default)]
+pub struct Policy {
+    pub allow: Vec<IpNet>,
+    /// This machine itself; for development.
+    pub loopback: bool,
+}
+
+impl Policy {
+    /// Why an address must not be dialled; nothing where it may be.
+    pub fn refuses(&self, address: IpAddr) -> Option<&'static str> {
+        let embedded = match address {
+            IpAddr::V4(_) => None,
+            IpAddr::V6(address) => embedded_v4(address),
+        };
+        if self.allows(address) || embedded.is_some_and(|inside| self.allows(IpAddr::V4(inside))) {
+            return None;
+        }
+        match (address, embedded) {
+            (IpAddr::V4(address), _) => self.refuses_v4(address),
+            (IpAddr::V6(_), Some(inside)) => Some(self.refuses_v4(inside).unwrap_or("IPv4 in IPv6")),
+            (IpAddr::V6(address), None) => self.refuses_v6(address),
+        }
+    }
+
+    fn allows(&self, address: IpAddr) -> bool {
+        self.allow.iter().any(|range| range.contains(&address))
+    }
+
+    fn refuses_v4(&self, address: Ipv4Addr) -> Option<&'static str> {
+        if self.loopback && address.is_loopback() {
+            return None;
+        }
+        let bits = address.to_bits();
+        let is_in = |(start, length, _): &&(Ipv4Addr, u32, _)| (bits ^ start.to_bits()) >> (32 - length) == 0;
+        REFUSED_V4.iter().find(is_in).map(|(_, _, why)| *why)
+    }
+
+    fn refuses_v6(&self, address: Ipv6Addr) -> Option<&'static str> {
+        if self.loopback && address.is_loopback() {
+            return None;
+        }
+        let bits = address.to_bits();
+        let is_in =
+            |(start, length, _): &&(Ipv6Addr, u32, _)| (bits ^ start.to_bits()) >> (128 - length) == 0;
+        match REFUSED_V6.iter().find(is_in) {
+            Some((_, _, why)) => Some(why),
+            None if bits >> 125 == 0b001 => None,
+            None => Some("not a public address"),
+        }
+    }
+}
+
+/// The IPv4 address inside a mapped (`::ffff:a.b.c.d`) or compatible (`::a.b.c.d`) one.
+fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
+    let is_itself = address.is_unspecified() || address.is_loopback();
+    address.to_ipv4().filter(|_| !is_itself)
+}
+
+const METADATA: &str = "cloud metadata";
+const PRIVATE: &str = "private network";
+const LINK_LOCAL: &str = "link-local";
+const DOCUMENTATION: &str = "documentation";
+const TUNNEL: &str = "IPv4 in IPv6";
+
+/// Range and reason; the first that fits is told. After the registries of special-purpose addresses (RFC 6890).
+const REFUSED_V4: [(Ipv4Addr, u32, &str); 21] = [
+    (Ipv4Addr::new(169, 254, 169, 254), 32, METADATA),
+    // Looks public, but is the platform itself on machines of Azure, and metadata on those of two others.
+    (Ipv4Addr::new(168, 63, 129, 16), 32, METADATA),
+    (Ipv4Addr::new(100, 100, 100, 200), 32, METADATA),
+    (Ipv4Addr::new(192, 0, 0, 192), 32, METADATA),
+    (Ipv4Addr::UNSPECIFIED, 8, "unspecified"),
+    (Ipv4Addr::new(10, 0, 0, 0), 8, PRIVATE),
+    (Ipv4Addr::new(100, 64, 0, 0), 10, "carrier's shared network"),
+    (Ipv4Addr::new(127, 0, 0, 0), 8, "loopback"),
+    (Ipv4Addr::new(169, 254, 0, 0), 16, LINK_LOCAL),
+    (Ipv4Addr::new(172, 16, 0, 0), 12, PRIVATE),
+    (Ipv4Addr::new(192, 0, 0, 0), 24, "protocol assignments"),
+    (Ipv4Addr::new(192, 0, 2, 0), 24, DOCUMENTATION),
+    (Ipv4Addr::new(192, 88, 99, 0), 24, "6to4 relay"),
+    (Ipv4Addr::new(192, 168, 0, 0), 16, PRIVATE),
+    (Ipv4Addr::new(198, 18, 0, 0), 15, "benchmarking"),
+    (Ipv4Addr::new(198, 51, 100, 0), 24, DOCUMENTATION),
+    (Ipv4Addr::new(203, 0, 113, 0), 24, DOCUMENTATION),
+    (Ipv4Addr::new(233, 252, 0, 0), 24, DOCUMENTATION),
+    (Ipv4Addr::new(224, 0, 0, 0), 4, "multicast"),
+    (Ipv4Addr::BROADCAST, 32, "broadcast"),
+    (Ipv4Addr::new(240, 0, 0, 0), 4, "reserved"),
+];
+
+const REFUSED_V6: [(Ipv6Addr, u32, &str); 20] = [
+    (v6([0xfd00, 0xec2], 0x254), 128, METADATA),
+    (v6([0xfd20, 0xce], 0x254), 128, METADATA),
+    (Ipv6Addr::UNSPECIFIED, 128, "unspecified"),
+    (Ipv6Addr::LOCALHOST, 128, "loopback"),
+    (v6([0x64, 0xff9b], 0), 96, TUNNEL),
+    (Ipv6Addr::new(0x64, 0xff9b, 1, 0, 0, 0, 0, 0), 48, TUNNEL),
+    (v6([0x100, 0], 0), 64, "discarded"),
+    (v6([0x2001, 0], 0), 32, TUNNEL),
+    (v6([0x2001, 2], 0), 48, "benchmarking"),
+    (v6([0x2001, 0x10], 0), 28, "ORCHID"),
+    (v6([0x2001, 0x20], 0), 28, "ORCHID"),
+    (v6([0x2001, 0xdb8], 0), 32, DOCUMENTATION),
+    (v6([0x2001, 0], 0), 23, "protocol assignments"),
+    (v6([0x2002, 0], 0), 16, TUNNEL),
+    (v6([0x3fff, 0], 0), 20, DOCUMENTATION),
+    (v6([0x5f00, 0], 0), 16, "segment routing"),
+    (v6([0xfc00, 0], 0), 7, PRIVATE),
+    (v6([0xfe80, 0], 0), 10, LINK_LOCAL),
+    (v6([0xfec0, 0], 0), 10, "site-local"),
+    (v6([0xff00, 0], 0), 8, "multicast"),
+];
+
+const fn v6(start: [u16; 2], end: u16) -> Ipv6Addr {
+    Ipv6Addr::new(start[0], start[1], 0, 0, 0, 0, 0, end)
+}
+
+#[cfg(test)]
+mod tests;

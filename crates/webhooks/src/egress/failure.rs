@@ -1,0 +1,170 @@
+//! Why a call got no answer, in words for the people who run the receiver.
+
+use std::error::Error as _;
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+use domain::Ticks;
+use rustls::{CertificateError, Error as TlsError, PeerIncompatible};
+
+use super::call::Phase;
+
+const NAMES_TOLD_MAX: usize = 4;
+const NAME_CHARS_MAX: usize = 100;
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// The egress policy: one of the host's addresses is not for us to call.
+    #[error("the address {address} must not be called: {why}")]
+    Refused { address: IpAddr, why: &'static str },
+    #[error("the name {name} does not resolve: {why}")]
+    Unresolved { name: String, why: String },
+    #[error("cannot connect to {address}: {why}")]
+    Connect { address: SocketAddr, why: String },
+    #[error("TLS failed: {0}")]
+    Tls(String),
+    #[error("timed out {0}")]
+    TimedOut(Phase),
+    #[error("the connection broke: {0}")]
+    Broken(String),
+    #[error("the answer is not HTTP: {0}")]
+    NotHttp(String),
+    /// Nothing that the receiver could have done better.
+    #[error("not called, for a reason of our own: {0}")]
+    Ours(String),
+}
+
+impl Failure {
+    /// One word for each kind, for measures and history.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Refused { .. } => "refused",
+            Self::Unresolved { .. } => "unresolved",
+            Self::Connect { .. } => "connect",
+            Self::Tls(_) => "tls",
+            Self::TimedOut(Phase::Socket) | Self::Ours(_) => "ours",
+            Self::TimedOut(_) => "timed_out",
+            Self::Broken(_) => "broken",
+            Self::NotHttp(_) => "not_http",
+        }
+    }
+
+    /// Whether the receiver had no part in it, so that it must not be held against it.
+    pub fn is_ours(&self) -> bool {
+        matches!(self, Self::TimedOut(Phase::Socket) | Self::Ours(_))
+    }
+
+    pub(super) fn of_connect(address: SocketAddr, error: &io::Error) -> Self {
+        if is_shortage(error) {
+            return Self::Ours(plain(error));
+        }
+        Self::Connect { address, why: plain(error) }
+    }
+
+    pub(super) fn of_tls(error: &io::Error) -> Self {
+        let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<TlsError>());
+        Self::Tls(match inner {
+            Some(error) => words_of_tls(error),
+            None if error.kind() == io::ErrorKind::UnexpectedEof => {
+                "the receiver ended the connection during the handshake".to_owned()
+            }
+            None => plain(error),
+        })
+    }
+
+    pub(super) fn of_http(error: &hyper::Error) -> Self {
+        if error.is_parse_too_large() {
+            return Self::NotHttp("its headers are too long".into());
+        }
+        if error.is_parse() {
+            return Self::NotHttp(innermost(error));
+        }
+        if error.is_incomplete_message() {
+            return Self::Broken("it ended before the answer was complete".into());
+        }
+        Self::Broken(io_of(error).map_or_else(|| innermost(error), plain))
+    }
+}
+
+/// Whether a connection went away in the way of one that its peer had closed while it was idle.
+pub(super) fn is_gone(error: &hyper::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, UnexpectedEof};
+    let is_lost = |error: &io::Error| {
+        matches!(
+            error.kind(),
+            BrokenPipe | ConnectionAborted | ConnectionReset | NotConnected | UnexpectedEof
+        )
+    };
+    error.is_canceled()
+        || error.is_closed()
+        || error.is_incomplete_message()
+        || io_of(error).is_some_and(is_lost)
+}
+
+fn io_of(error: &hyper::Error) -> Option<&io::Error> {
+    error.source().and_then(|source| source.downcast_ref())
+}
+
+fn innermost(error: &hyper::Error) -> String {
+    error.source().map_or_else(|| error.to_string(), ToString::to_string)
+}
+
+/// No descriptor, port or memory left: EMFILE, ENFILE, EADDRNOTAVAIL, ENOBUFS, ENOMEM.
+fn is_shortage(error: &io::Error) -> bool {
+    use io::ErrorKind::{AddrNotAvailable, OutOfMemory};
+    matches!(error.kind(), AddrNotAvailable | OutOfMemory)
+        || matches!(error.raw_os_error(), Some(23 | 24 | 105))
+}
+
+/// Without the number that the system adds.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    let end = text.find(" (os error").unwrap_or(text.len());
+    text[..end].to_lowercase()
+}
+
+fn words_of_tls(error: &TlsError) -> String {
+    match error {
+        TlsError::InvalidCertificate(fault) => words_of_certificate(fault),
+        TlsError::PeerIncompatible(PeerIncompatible::ServerDoesNotSupportTls12Or13) => {
+            "the receiver speaks neither TLS 1.2 nor TLS 1.3".into()
+        }
+        TlsError::InvalidMessage(_) => "the receiver does not speak TLS on this port".into(),
+        TlsError::AlertReceived(alert) => format!("the receiver ended the handshake: {alert:?}"),
+        other => other.to_string(),
+    }
+}
+
+fn words_of_certificate(fault: &CertificateError) -> String {
+    let day = |seconds: u64| Ticks::from_unix_seconds(i64::try_from(seconds).unwrap_or_default()).date();
+    match fault {
+        CertificateError::Expired => "the certificate has expired".into(),
+        CertificateError::ExpiredContext { not_after, .. } => {
+            format!("the certificate expired on {}", day(not_after.as_secs()))
+        }
+        CertificateError::NotValidYet => "the certificate is not valid yet".into(),
+        CertificateError::NotValidYetContext { not_before, .. } => {
+            format!("the certificate is not valid before {}", day(not_before.as_secs()))
+        }
+        CertificateError::UnknownIssuer => {
+            "the certificate's issuer is unknown: it is not trusted here, or the \
+                                            receiver does not send its intermediate certificate"
+                .into()
+        }
+        CertificateError::NotValidForName => "the certificate is for another name".into(),
+        CertificateError::NotValidForNameContext { expected, presented } => {
+            let names: Vec<_> = presented.iter().take(NAMES_TOLD_MAX).map(|name| bare(name)).collect();
+            let names = if names.is_empty() { "no name".to_owned() } else { names.join(", ") };
+            format!("the certificate is for another name: it has {names}, not {}", expected.to_str())
+        }
+        CertificateError::Revoked => "the certificate was revoked".into(),
+        other => format!("the certificate is not valid: {other}"),
+    }
+}
+
+/// The name alone, for rustls writes `DnsName("receiver.example")`; a receiver could have it as long as it likes.
+fn bare(presented: &str) -> String {
+    let inside = presented.split_once('(').map_or(presented, |(_, rest)| rest.trim_end_matches(')'));
+    inside.trim_matches('"').chars().take(NAME_CHARS_MAX).collect()
+}
