@@ -1,5 +1,5 @@
-//! The engine under a fake clock, with everything around it scripted; and the stories of the way out, told against real
-//! sockets.
+//! The engine under a fake clock, with everything around it scripted; the management over a store in memory; and the
+//! stories of the way out, told against real sockets.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -7,4 +7,5 @@
 )]
 
 mod egress;
+mod management;
 mod simulation;

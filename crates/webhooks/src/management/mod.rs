@@ -17,8 +17,6 @@ mod refusal;
 mod replay;
 mod route;
 mod secret;
-#[cfg(test)]
-mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;
