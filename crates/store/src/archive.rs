@@ -64,9 +64,9 @@ const fn table(name: &'static str, columns: &'static str, key: &'static str) -> 
     Table { name, columns, key }
 }
 
-/// Every table of the schema.
+/// Every table of the schema but `shard_leases`: who works on what is agreed anew.
 #[rustfmt::skip]
-pub static TABLES: [Table; 24] = [
+pub static TABLES: [Table; 30] = [
     table("meta", "name:t value:b", "name"),
     table("tenants", "no:i id:t name:t short_code:t standing:i created_at:i", "no"),
     table("heads", "tenant_no:i head:i floor:i version:i", "tenant_no"),
@@ -91,6 +91,12 @@ pub static TABLES: [Table; 24] = [
     table("calls", "subscription_id:t day:i route:t calls:i failed:i", "subscription_id, day, route"),
     table("nodes", "id:b seen_at:i", "id"),
     table("audit", "at:i id:b kind:t user_id:t tenant_id:t client_id:t grant_id:t address:t request_id:t note:t", "at, id"),
+    table("webhooks", "tenant_no:i id:b client_id:t user_id:t resource:i kinds:i name:t description:t url:t secret:b old_secret:b old_secret_until:i doubt:t fingerprint:b created_at:i enabled:i handshake:i handshake_at:i handshake_accepted:i handshake_attempts:i handshake_failed_at:i handshake_next_at:i disabled_at:i disabled_why:t unsubscribed_at:i deleted_at:i revision:i cursor:i began:i lost_at:i lost_after:i lost_upto:i shard:i moved:i replays:i", "tenant_no, id"),
+    table("webhook_moves", "no:i moved:i", "no"),
+    table("lanes", "tenant_no:i webhook:b record_key:i sequence:i attempts:i first_failed_at:i next_at:i", "tenant_no, webhook, record_key"),
+    table("attempts", "tenant_no:i webhook:b at:i sequence:i occasion:i number:i handshake:i status:i succeeded:i reason:t excerpt:t resolve_ns:i connect_ns:i tls_ns:i wait_ns:i total_ns:i", "tenant_no, webhook, at, sequence, occasion, number"),
+    table("delivered", "tenant_no:i webhook:b last_at:i last_sequence:i first_sequence:i first_at:i events:i packed:b", "tenant_no, webhook, last_at, last_sequence, first_sequence"),
+    table("replays", "tenant_no:i webhook:b number:i kind:i asked_at:i after_sequence:i upto_sequence:i position:i delivered:i failed:i is_done:i", "tenant_no, webhook, number"),
 ];
 
 /// A query for whether there is a row that somebody has put in; every store has its vault's check.

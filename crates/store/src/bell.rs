@@ -29,6 +29,23 @@ pub struct Rung {
 }
 
 impl Rung {
+    pub(crate) fn add_records(&mut self, tenant: &TenantId, resources: Resources) {
+        if let Some(known) = self.tenants.get_mut(tenant) {
+            known.0 |= resources.0;
+        } else {
+            self.tenants.insert(tenant.clone(), resources);
+        }
+    }
+
+    fn join(&mut self, other: Self) {
+        for (tenant, resources) in &other.tenants {
+            self.add_records(tenant, *resources);
+        }
+        self.webhooks.extend(other.webhooks);
+        self.access |= other.access;
+        self.all |= other.all;
+    }
+
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
@@ -91,13 +108,7 @@ impl Bell {
     }
 
     pub fn ring_records(&self, tenant: &TenantId, resources: Resources) {
-        self.ring(|rung| {
-            if let Some(known) = rung.tenants.get_mut(tenant) {
-                known.0 |= resources.0;
-            } else {
-                rung.tenants.insert(tenant.clone(), resources);
-            }
-        });
+        self.ring(|rung| rung.add_records(tenant, resources));
     }
 
     pub fn ring_webhook(&self, webhook: WebhookId) {
@@ -112,6 +123,11 @@ impl Bell {
 
     pub fn ring_all(&self) {
         self.ring(|rung| rung.all = true);
+    }
+
+    /// What was heard elsewhere.
+    pub(crate) fn ring_with(&self, heard: Rung) {
+        self.ring(|rung| rung.join(heard));
     }
 
     fn ring(&self, tell: impl FnOnce(&mut Rung)) {

@@ -72,6 +72,9 @@ pub trait Store:
     + SigningKeys
     + Nodes
     + Upkeep
+    + Webhooks
+    + Deliveries
+    + History
 {
 }
 
@@ -87,6 +90,9 @@ impl<T> Store for T where
         + SigningKeys
         + Nodes
         + Upkeep
+        + Webhooks
+        + Deliveries
+        + History
 {
 }
 

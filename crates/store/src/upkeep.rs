@@ -84,7 +84,7 @@ pub(crate) const COMPANY_TABLES: [(&str, &str); 3] = [
 ];
 
 /// Tables with rows of a tenant, and what identifies a row; `heads` last.
-pub(crate) const TENANT_TABLES: [(&str, &str); 8] = [
+pub(crate) const TENANT_TABLES: [(&str, &str); 13] = [
     ("records", "tenant_no, company_no, resource, ordinal"),
     ("log", "tenant_no, sequence"),
     ("gaps", "tenant_no, company_no, resource, block"),
@@ -92,5 +92,10 @@ pub(crate) const TENANT_TABLES: [(&str, &str); 8] = [
     ("departed_companies", "tenant_no, company_no"),
     ("payroll_companies", "tenant_no, ordinal"),
     ("processes", "tenant_no, idempotency_key"),
+    ("lanes", "tenant_no, webhook, record_key"),
+    ("attempts", "tenant_no, webhook, at, sequence, occasion, number"),
+    ("delivered", "tenant_no, webhook, last_at, last_sequence, first_sequence"),
+    ("replays", "tenant_no, webhook, number"),
+    ("webhooks", "tenant_no, id"),
     ("heads", "tenant_no"),
 ];

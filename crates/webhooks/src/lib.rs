@@ -1,16 +1,18 @@
-//! Subscriptions of both families, and the engine that delivers to them.
+//! Subscriptions of both families, the engine that delivers to them, and the one way out to receivers. It may use the
+//! store, the web and the domain, and none of its neighbours.
 
 pub mod egress;
 pub mod engine;
 pub mod management;
 
+use async_trait::async_trait;
 use domain::WebhookId;
 
 pub use management::openapi;
 
-/// Who has to know at once that a webhook was changed.
+/// Who has to know that a webhook was changed, before the change is answered: nothing that follows from what it was
+/// before starts after this has returned.
+#[async_trait]
 pub trait Nudge: Send + Sync + 'static {
-    /// The change is committed, and its answer has not been given yet: from when this returns, nothing that was known
-    /// of the webhook before may start an attempt.
-    fn touched(&self, webhook: WebhookId);
+    async fn touched(&self, webhook: WebhookId);
 }

@@ -1,5 +1,5 @@
-//! The engine under a fake clock, with everything around it scripted; the management over a store in memory; and the
-//! stories of the way out, told against real sockets.
+//! The stories of the webhooks room: the way out against real sockets, the engine under a fake clock with everything
+//! around it scripted, and the management over a store in memory.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,

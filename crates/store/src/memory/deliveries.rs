@@ -11,8 +11,8 @@ use super::{MemoryStore, State};
 use crate::plan::LogRow;
 use crate::webhooks::{Lease, Ledger, Position, Whose, held_by, id_key, settle, share_out};
 use crate::{
-    Deliveries, Event, HeldShard, Hook, Moved, Point, Result, SHARDS, Standing, Suspended, Tail, Vault,
-    Verdict, shard_of,
+    Attempt, Deliveries, Event, HeldShard, Hook, Moved, Point, Result, SHARDS, Standing, Suspended, Tail,
+    Vault, Verdict, shard_of,
 };
 
 impl Hooks {
@@ -47,7 +47,7 @@ impl Hooks {
         for (Whose { webhook, .. }, position) in ledger.changed {
             if let Some(kept) = self.all.get_mut(&webhook) {
                 kept.webhook.cursor = position.cursor;
-                kept.webhook.began = kept.webhook.began.or(position.cursor);
+                kept.webhook.began = position.began;
                 kept.webhook.handshake = position.handshake;
                 kept.webhook.disabled = position.disabled;
                 kept.webhook.lost = position.lost;
@@ -73,9 +73,10 @@ impl Hooks {
         }
         for (Whose { webhook, .. }, attempt) in ledger.attempts {
             if let Some(kept) = self.all.get_mut(&webhook) {
-                let mark = attempt.mark();
-                let place = kept.attempts.partition_point(|one| one.mark() <= mark);
-                kept.attempts.insert(place, attempt);
+                // A checkpoint that is written again, its answer being lost, tells nothing twice.
+                if let Err(place) = kept.attempts.binary_search_by_key(&attempt.key(), Attempt::key) {
+                    kept.attempts.insert(place, attempt);
+                }
             }
         }
         for (Whose { webhook, .. }, delivered) in ledger.delivered {

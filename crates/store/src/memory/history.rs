@@ -21,7 +21,7 @@ impl State {
             rows.filter(|row| row.record_key == lane.record_key)
         });
         let waiting = ahead.chain(parked).filter(|row| webhook.kinds.contains(row.entry.kind));
-        waiting.take(BEHIND_MAX).count() as u64
+        waiting.take(BEHIND_MAX.into()).count() as u64
     }
 
     fn outlook(&self, kept: &KeptHook, since: Ticks) -> Outlook {

@@ -13,13 +13,13 @@ use crate::{
     ChangeBatch, ChangeLog, LogBounds, LogEntry, LogPage, LogQuery, Progress, Result, StoreError, Tally,
 };
 
-const ENTRY: &str = "l.sequence, l.resource, l.kind, l.company, l.correlation_id, l.version, l.conversation, \
+pub(super) const ENTRY: &str = "l.sequence, l.resource, l.kind, l.company, l.correlation_id, l.version, l.conversation, \
                      l.process, l.user_name, l.source_interface, l.source_action, l.changes, l.envelope";
 
 /// Stands for no company in particular in a read of the log.
 const ANY_COMPANY: i64 = -1;
 
-fn entry(row: &Row) -> Result<LogEntry> {
+pub(super) fn entry(row: &Row) -> Result<LogEntry> {
     let unknown = || StoreError::internal("a log row with an unknown resource or kind");
     Ok(LogEntry {
         sequence: unsigned(row.get(0)),

@@ -5,8 +5,9 @@ use domain::{MembershipId, TenantId, Ticks, UserId};
 use tokio_postgres::Row;
 
 use super::rows::{guid, tenant_no};
+use super::webhooks::next_move;
 use super::{PostgresStore, fault};
-use crate::{Directory, Membership, Result, Seat, Standing, Tenant, User};
+use crate::{Directory, Membership, Resources, Result, Seat, Standing, Tenant, User};
 
 fn tenant(row: &Row) -> Tenant {
     tenant_at(row, 0)
@@ -104,6 +105,8 @@ impl Directory for PostgresStore {
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(fault)?;
+        // First of all: nobody subscribes meanwhile.
+        let moved = next_move(&transaction).await?;
         let Some(tenant_no) = tenant_no(&transaction, id).await? else {
             return Ok(false);
         };
@@ -125,12 +128,21 @@ impl Directory for PostgresStore {
             transaction.execute(sql, &[&id.as_str()]).await.map_err(fault)?;
         }
         transaction
+            .execute(
+                "UPDATE webhooks SET moved = $2
+                 WHERE tenant_no = $1 AND unsubscribed_at IS NULL AND deleted_at IS NULL",
+                &[&tenant_no, &moved],
+            )
+            .await
+            .map_err(fault)?;
+        transaction
             .execute("INSERT INTO erased_tenants (tenant_no) VALUES ($1)", &[&tenant_no])
             .await
             .map_err(fault)?;
         transaction.commit().await.map_err(fault)?;
-        self.inner.moves.access_moved();
-        self.inner.moves.records_moved(id, crate::Resources::default());
+        self.access_moved();
+        self.records_moved(id, Resources::default());
+        self.all_moved();
         Ok(true)
     }
 

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::PostgresStore;
 use crate::waiting::{Load, Room, closed};
-use crate::{ChangeBatch, Result, StoreError, Tally};
+use crate::{ChangeBatch, Resources, Result, StoreError, Tally};
 
 struct Waiting {
     batch: ChangeBatch,
@@ -86,12 +86,12 @@ impl PostgresStore {
             if applied.is_ok() {
                 self.inner.gather.commits.fetch_add(1, Ordering::Relaxed);
             }
-            // Whatever came of it: a number that moves without cause does no harm.
-            self.inner.moves.records_moved(tenant, crate::Resources::default());
-            let tallies = applied.unwrap_or_else(|error| {
+            let (grown, tallies) = applied.unwrap_or_else(|error| {
                 tracing::warn!(%error, "a group of changes failed");
-                answers.iter().map(|_| Err(error.clone())).collect()
+                (Resources::default(), answers.iter().map(|_| Err(error.clone())).collect())
             });
+            // Whatever came of it: a number that moves without cause does no harm.
+            self.records_moved(tenant, grown);
             for (answer, tally) in answers.into_iter().zip(tallies) {
                 let _ = answer.send(tally);
             }

@@ -6,9 +6,14 @@ mod apply;
 mod archive;
 mod audit;
 mod changes;
+mod checkpoint;
+mod deliveries;
 mod directory;
 mod gather;
 mod grants;
+mod herald;
+mod history;
+mod hook_rows;
 mod keys;
 mod load;
 mod migrate;
@@ -18,9 +23,11 @@ mod records;
 mod refresh;
 mod rows;
 mod sessions;
+mod shards;
 mod subscriptions;
 mod tls;
 mod upkeep;
+mod webhooks;
 
 use std::error::Error as _;
 use std::sync::Arc;
@@ -34,6 +41,7 @@ use tokio_postgres::types::WrongType;
 
 use crate::{Moves, Ports, Result, StoreError};
 use gather::Gather;
+use herald::Herald;
 
 /// How long a request waits for a connection before it is told that the store is busy.
 const CONNECTION_WAIT: Duration = Duration::from_secs(5);
@@ -58,6 +66,7 @@ struct Inner {
     gather: Gather,
     schema: i64,
     moves: Moves,
+    herald: Herald,
 }
 
 impl std::fmt::Debug for PostgresStore {
@@ -75,6 +84,7 @@ impl PostgresStore {
         let schema = migrate::up(&mut client).await?;
         migrate::check_master_key(&client, &ports).await?;
         drop(client);
+        let herald = Herald::new(ports.random.guid(), url);
         Ok(Self {
             inner: Arc::new(Inner {
                 pool,
@@ -82,6 +92,7 @@ impl PostgresStore {
                 gather: Gather::default(),
                 schema,
                 moves: Moves::default(),
+                herald,
             }),
         })
     }
@@ -102,10 +113,7 @@ impl PostgresStore {
 }
 
 fn pool(url: &str, connections_max: usize) -> Result<Pool> {
-    let mut config: tokio_postgres::Config = url
-        .parse()
-        .map_err(|error| StoreError::Unavailable(format!("the store's url cannot be read: {error}")))?;
-    config.connect_timeout(CONNECT_TIMEOUT).application_name("aldaba");
+    let config = config_of(url)?;
     let recycling = ManagerConfig { recycling_method: RecyclingMethod::Fast };
     let manager = match tls::connector(&config)? {
         Some(connector) => Manager::from_config(config, connector, recycling),
@@ -121,6 +129,14 @@ fn pool(url: &str, connections_max: usize) -> Result<Pool> {
         .runtime(Runtime::Tokio1)
         .build()
         .map_err(StoreError::internal)
+}
+
+fn config_of(url: &str) -> Result<tokio_postgres::Config> {
+    let mut config: tokio_postgres::Config = url
+        .parse()
+        .map_err(|error| StoreError::Unavailable(format!("the store's url cannot be read: {error}")))?;
+    config.connect_timeout(CONNECT_TIMEOUT).application_name("aldaba");
+    Ok(config)
 }
 
 async fn take(pool: &Pool) -> Result<Object> {

@@ -9,7 +9,8 @@ use super::PostgresStore;
 use crate::{Nodes, Result};
 
 /// The database's clock, in ticks.
-const NOW: &str = "((extract(epoch FROM clock_timestamp()) * 10000000)::bigint + 621355968000000000)";
+pub(super) const NOW: &str =
+    "((extract(epoch FROM clock_timestamp()) * 10000000)::bigint + 621355968000000000)";
 
 #[async_trait]
 impl Nodes for PostgresStore {

@@ -135,7 +135,7 @@ impl Subscriptions for PostgresStore {
             .await
             .map_err(exists("such a key".into()))?;
         transaction.commit().await.map_err(fault)?;
-        self.inner.moves.access_moved();
+        self.access_moved();
         Ok(true)
     }
 

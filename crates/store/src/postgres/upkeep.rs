@@ -1,11 +1,19 @@
 //! Upkeep in PostgreSQL.
 
 use async_trait::async_trait;
+use domain::Ticks;
 
 use super::PostgresStore;
 use super::rows::limit;
 use crate::upkeep::{COMPANY_TABLES, TENANT_TABLES};
 use crate::{Cutoffs, Expired, Health, Moves, Result, Upkeep};
+
+/// The history of webhooks: what identifies a row, and which have had their time.
+const HISTORY: [(&str, &str, &str); 3] = [
+    ("attempts", "tenant_no, webhook, at, sequence, occasion, number", "at < $1"),
+    ("delivered", "tenant_no, webhook, last_at, last_sequence, first_sequence", "last_at < $1"),
+    ("replays", "tenant_no, webhook, number", "is_done = 1 AND asked_at < $1"),
+];
 
 impl PostgresStore {
     async fn delete_some(&self, table: &str, key: &str, condition: &str, args: [i64; 2]) -> Result<usize> {
@@ -20,6 +28,14 @@ impl PostgresStore {
         let statement = client.prepare_cached(sql).await.map_err(super::fault)?;
         let gone = client.execute(&statement, args).await.map_err(super::fault)?;
         Ok(usize::try_from(gone).unwrap_or(usize::MAX))
+    }
+
+    async fn expire_history(&self, before: Ticks, rows_max: usize) -> Result<usize> {
+        let mut gone = 0;
+        for (table, key, condition) in HISTORY {
+            gone += self.delete_some(table, key, condition, [before.0, limit(rows_max)]).await?;
+        }
+        Ok(gone)
     }
 
     async fn purge_company(&self, rows_max: usize) -> Result<usize> {
@@ -79,8 +95,8 @@ impl Upkeep for PostgresStore {
                 .await?,
             sessions: self.delete_some("sessions", "hash", "expires_at < $1", now).await?,
             audit: self.delete_some("audit", "at, id", "at < $1", audit).await?,
-            deliveries: 0,
             calls: self.delete_some("calls", "subscription_id, day, route", "day < $1", calls).await?,
+            deliveries: self.expire_history(cutoffs.deliveries, rows_max).await?,
         })
     }
 
@@ -103,6 +119,7 @@ impl Upkeep for PostgresStore {
     }
 
     async fn close(&self) {
+        self.inner.herald.close();
         self.inner.pool.close();
     }
 }

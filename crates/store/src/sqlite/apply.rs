@@ -7,14 +7,17 @@ use super::fault;
 use super::load::load;
 use super::rows::tenant_no;
 use crate::plan::{self, LogRow, Place, Plan, Row, signed};
-use crate::{ChangeBatch, Ports, Result, StoreError, Tally};
+use crate::{ChangeBatch, Ports, Resources, Result, StoreError, Tally};
+
+/// What came of batches, and which logs have grown by what.
+pub(super) struct Applied {
+    pub(super) tallies: Vec<Result<Tally>>,
+    pub(super) grown: Vec<(TenantId, Resources)>,
+}
 
 /// Applies batches of any tenants; batches of one tenant are planned together.
-pub(super) fn apply(
-    connection: &Connection,
-    batches: Vec<ChangeBatch>,
-    ports: &Ports,
-) -> Result<Vec<Result<Tally>>> {
+pub(super) fn apply(connection: &Connection, batches: Vec<ChangeBatch>, ports: &Ports) -> Result<Applied> {
+    let mut grown = Vec::new();
     let mut tallies: Vec<Option<Result<Tally>>> = Vec::new();
     tallies.resize_with(batches.len(), || None);
     let mut waiting: Vec<(usize, ChangeBatch)> = batches.into_iter().enumerate().collect();
@@ -24,11 +27,13 @@ pub(super) fn apply(
             waiting.into_iter().partition(|(_, batch)| batch.tenant == tenant);
         waiting = others;
         let (positions, ours): (Vec<_>, Vec<_>) = ours.into_iter().unzip();
-        for (position, tally) in positions.into_iter().zip(apply_for(connection, &tenant, ours, ports)?) {
+        let (resources, ours) = apply_for(connection, &tenant, ours, ports)?;
+        for (position, tally) in positions.into_iter().zip(ours) {
             tallies[position] = Some(tally);
         }
+        grown.push((tenant, resources));
     }
-    Ok(tallies.into_iter().flatten().collect())
+    Ok(Applied { tallies: tallies.into_iter().flatten().collect(), grown })
 }
 
 fn apply_for(
@@ -36,16 +41,16 @@ fn apply_for(
     tenant: &TenantId,
     batches: Vec<ChangeBatch>,
     ports: &Ports,
-) -> Result<Vec<Result<Tally>>> {
+) -> Result<(Resources, Vec<Result<Tally>>)> {
     let Some(tenant_no) = tenant_no(connection, tenant)? else {
         let unknown = || StoreError::UnknownTenant(tenant.to_string());
-        return Ok(batches.iter().map(|_| Err(unknown())).collect());
+        return Ok((Resources::default(), batches.iter().map(|_| Err(unknown())).collect()));
     };
     let ground = load(connection, tenant_no, &batches)?;
     let now = ports.clock.now();
     let (plan, tallies) = plan::decide(ground, batches, now, &*ports.random);
     write(connection, tenant_no, &plan, now)?;
-    Ok(tallies)
+    Ok((plan.resources(), tallies))
 }
 
 fn write(connection: &Connection, tenant_no: i64, plan: &Plan, now: Ticks) -> Result<()> {

@@ -12,7 +12,7 @@ use crate::{
     ChangeBatch, ChangeLog, LogBounds, LogEntry, LogPage, LogQuery, Progress, Result, StoreError, Tally,
 };
 
-const ENTRY: &str = "sequence, resource, kind, company, correlation_id, version, conversation, process, \
+pub(super) const ENTRY: &str = "sequence, resource, kind, company, correlation_id, version, conversation, process, \
                      user_name, source_interface, source_action, changes, envelope";
 
 pub(super) fn find_progress(connection: &Connection, tenant_no: i64, key: &str) -> Result<Option<Progress>> {
@@ -35,7 +35,7 @@ pub(super) fn find_progress(connection: &Connection, tenant_no: i64, key: &str) 
     Ok(Some(Progress { line, hash, process, tally }))
 }
 
-fn entry(row: &SqlRow<'_>) -> rusqlite::Result<LogEntry> {
+pub(super) fn entry(row: &SqlRow<'_>) -> rusqlite::Result<LogEntry> {
     let unknown = |column: usize, what: &str| {
         rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Integer, what.into())
     };
@@ -56,7 +56,7 @@ fn entry(row: &SqlRow<'_>) -> rusqlite::Result<LogEntry> {
     })
 }
 
-fn bounds(connection: &Connection, tenant_no: i64) -> Result<LogBounds> {
+pub(super) fn bounds(connection: &Connection, tenant_no: i64) -> Result<LogBounds> {
     connection
         .prepare_cached("SELECT floor, head FROM heads WHERE tenant_no = ?1")
         .and_then(|mut find| {

@@ -5,8 +5,9 @@ use domain::{MembershipId, TenantId, Ticks, UserId};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::rows::{guid, tenant_no};
+use super::webhooks::next_move;
 use super::{SqliteStore, exists, fault};
-use crate::{Directory, Membership, Result, Seat, Standing, Tenant, User};
+use crate::{Directory, Membership, Resources, Result, Seat, Standing, Tenant, User};
 
 fn tenant(row: &Row<'_>) -> rusqlite::Result<Tenant> {
     tenant_at(row, 0)
@@ -82,6 +83,12 @@ fn erase(writer: &Connection, id: &TenantId) -> Result<bool> {
     )?;
     change(writer, "DELETE FROM grants WHERE tenant_id = ?1", [id.as_str()])?;
     change(writer, "DELETE FROM memberships WHERE tenant_id = ?1", [id.as_str()])?;
+    let moved = next_move(writer)?;
+    change(
+        writer,
+        "UPDATE webhooks SET moved = ?2 WHERE tenant_no = ?1 AND unsubscribed_at IS NULL AND deleted_at IS NULL",
+        [tenant_no, moved],
+    )?;
     change(writer, "DELETE FROM tenants WHERE no = ?1", [tenant_no])?;
     change(writer, "INSERT INTO erased_tenants (tenant_no) VALUES (?1)", [tenant_no])
 }
@@ -143,7 +150,8 @@ impl Directory for SqliteStore {
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
         let one = id.clone();
         let erased = self.write_access(move |writer| erase(writer, &one)).await;
-        self.inner.moves.records_moved(id, crate::Resources::default());
+        self.inner.moves.records_moved(id, Resources::default());
+        self.inner.moves.bell().ring_all();
         erased
     }
 

@@ -5,9 +5,13 @@ mod apply;
 mod archive;
 mod audit;
 mod changes;
+mod checkpoint;
+mod deliveries;
 mod directory;
 mod grants;
 mod group;
+mod history;
+mod hook_rows;
 mod keys;
 mod load;
 mod migrate;
@@ -18,8 +22,10 @@ mod records;
 mod refresh;
 mod rows;
 mod sessions;
+mod shards;
 mod subscriptions;
 mod upkeep;
+mod webhooks;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -35,6 +41,7 @@ use tokio::sync::Semaphore;
 
 use crate::{Moves, Ports, Result, StoreError};
 use reader::Reader;
+use shards::Turn;
 use writer::Writer;
 
 /// How long a connection waits for another process that writes.
@@ -62,6 +69,7 @@ struct Inner {
     searches: Semaphore,
     writer: Writer,
     moves: Arc<Moves>,
+    turn: Turn,
 }
 
 impl std::fmt::Debug for SqliteStore {
@@ -82,7 +90,8 @@ impl SqliteStore {
         let moves = Arc::new(Moves::default());
         let writer = Writer::start(connection, ports.clone(), schema, moves.clone())?;
         let (readers, searches) = (Mutex::new(Vec::new()), Semaphore::new(SEARCHES_MAX));
-        Ok(Self { inner: Arc::new(Inner { path: path.to_owned(), ports, readers, searches, writer, moves }) })
+        let (path, turn) = (path.to_owned(), Turn::beside(path));
+        Ok(Self { inner: Arc::new(Inner { path, ports, readers, searches, writer, moves, turn }) })
     }
 
     /// The number of the newest migration that is in the file, without changing anything.

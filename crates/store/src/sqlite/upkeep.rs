@@ -8,6 +8,14 @@ use super::{SqliteStore, fault};
 use crate::upkeep::{COMPANY_TABLES, TENANT_TABLES};
 use crate::{Cutoffs, Expired, Health, Moves, Result, Upkeep};
 
+/// The history of webhooks: what identifies a row, and which have had their time. By row numbers where there are any:
+/// by a key of several columns SQLite would look at all rows of the tenant.
+const HISTORY: [(&str, &str, &str); 3] = [
+    ("attempts", "rowid", "at < ?1"),
+    ("delivered", "rowid", "last_at < ?1"),
+    ("replays", "tenant_no, webhook, number", "is_done = 1 AND asked_at < ?1"),
+];
+
 fn delete_some(
     writer: &Connection,
     table: &str,
@@ -84,7 +92,7 @@ impl Upkeep for SqliteStore {
         self.write(move |writer| {
             let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
             let now = cutoffs.now;
-            let some = |table, key, condition, before: Ticks| {
+            let some = |table: &str, key: &str, condition: &str, before: Ticks| {
                 delete_some(writer, table, key, condition, [before.0, rows_max])
             };
             Ok(Expired {
@@ -100,8 +108,14 @@ impl Upkeep for SqliteStore {
                 )?,
                 sessions: some("sessions", "hash", "expires_at < ?1", now)?,
                 audit: some("audit", "at, id", "at < ?1", cutoffs.audit)?,
-                deliveries: 0,
                 calls: some("calls", "subscription_id, day, route", "day < ?1", Ticks(cutoffs.calls.day()))?,
+                deliveries: {
+                    let mut gone = 0;
+                    for (table, key, condition) in HISTORY {
+                        gone += some(table, key, condition, cutoffs.deliveries)?;
+                    }
+                    gone
+                },
             })
         })
         .await
@@ -129,5 +143,6 @@ impl Upkeep for SqliteStore {
     async fn close(&self) {
         let store = self.clone();
         let _ = tokio::task::spawn_blocking(move || store.inner.writer.close()).await;
+        self.inner.turn.leave();
     }
 }

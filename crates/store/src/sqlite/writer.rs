@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use super::apply;
 use super::group::Group;
 use crate::waiting::{Load, Room, closed};
-use crate::{ChangeBatch, Moves, Ports, Result, StoreError, Tally};
+use crate::{ChangeBatch, Moves, Ports, Resources, Result, StoreError, Tally};
 
 /// Work of any kind: runs inside the group, and answers once the group's fate is known.
 type Work = Box<dyn FnOnce(&mut Group<'_>) -> Answer + Send>;
@@ -187,15 +187,17 @@ fn write_group(
     if failed.is_none() && !answers.is_empty() {
         shared.change_commits.fetch_add(1, Ordering::Relaxed);
     }
-    // Whatever came of it: a number that moves without cause does no harm.
-    for tenant in &tenants {
-        shared.moves.records_moved(tenant, crate::Resources::default());
+    let applied = failed.clone().map_or(applied, Err);
+    match &applied {
+        Ok(applied) => applied.grown.iter().for_each(|(tenant, by)| shared.moves.records_moved(tenant, *by)),
+        // It may be in the file all the same: a number that moves without cause does no harm.
+        Err(_) => tenants.iter().for_each(|tenant| shared.moves.records_moved(tenant, Resources::default())),
     }
     for answer in work_answers {
         answer(failed.clone());
     }
-    let tallies = match failed.map_or(applied, Err) {
-        Ok(tallies) => tallies,
+    let tallies = match applied {
+        Ok(applied) => applied.tallies,
         Err(error) => {
             tracing::warn!(%error, "a group of writes failed");
             answers.iter().map(|_| Err(error.clone())).collect()

@@ -8,6 +8,7 @@ use domain::{Ticks, WebhookId};
 
 use super::Lane;
 use crate::Result;
+use crate::plan::signed;
 
 /// What an attempt was for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,6 +145,23 @@ pub struct DeliveryQuery {
 }
 
 impl DeliveryQuery {
+    pub(crate) fn newest_since(webhook: WebhookId, since: Ticks, rows_max: usize) -> Self {
+        Self { webhook, before: None, since: Some(since), only_failed: false, rows_max }
+    }
+
+    /// (time, number) before which, time from which on, and how many: as the databases count.
+    pub(crate) fn bounds(&self) -> [i64; 4] {
+        let (at, sequence) = self.before.map_or((i64::MAX, i64::MAX), |(at, number)| (at.0, signed(number)));
+        let since = self.since.map_or(i64::MIN, |since| since.0);
+        [at, sequence, since, i64::try_from(self.rows_max).unwrap_or(i64::MAX)]
+    }
+
+    /// Time before which, time until which a pack with something before it may last, time from which on, how many.
+    pub(crate) fn pack_bounds(&self, pack_span: Duration) -> [i64; 4] {
+        let [before, _, since, rows_max] = self.bounds();
+        [before, (Ticks(before) + pack_span).0, since, rows_max]
+    }
+
     pub(crate) fn takes(&self, at: Ticks, sequence: u64) -> bool {
         self.before.is_none_or(|before| (at, sequence) < before) && self.since.is_none_or(|since| at >= since)
     }
@@ -153,6 +171,7 @@ impl DeliveryQuery {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outlook {
     pub delivered: u64,
+    /// Attempts to deliver an event, in its turn, that failed.
     pub failed: u64,
     /// Of the last 2,000 deliveries at most.
     pub p95_ms: Option<u32>,
@@ -165,7 +184,7 @@ pub struct Outlook {
 }
 
 /// Events that wait are counted up to here.
-pub(crate) const BEHIND_MAX: usize = 10_000;
+pub(crate) const BEHIND_MAX: u16 = 10_000;
 /// How many deliveries a percentile is taken of.
 pub(crate) const P95_OF_MAX: usize = 2_000;
 

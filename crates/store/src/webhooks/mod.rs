@@ -1,10 +1,13 @@
 //! Webhooks as their owners manage them: one row each, found by its owner, changed in one transaction. What a change
 //! does is decided in one place (`decide`), for all three stores.
 
+mod codes;
 mod decide;
 mod deliveries;
 mod history;
 mod leases;
+mod pack;
+mod sealed;
 mod settle;
 
 use async_trait::async_trait;
@@ -12,6 +15,7 @@ use domain::retry::Trouble;
 use domain::webhook::{EventKinds, Family, Life};
 use domain::{ClientId, Resource, Secret, TenantId, Ticks, UserId, WebhookId};
 
+pub(crate) use codes::{EVENT, nanos, of_nanos};
 pub(crate) use decide::{change, made};
 pub use deliveries::{
     Deliveries, Event, HandshakeStep, HeldShard, Hook, Lane, Lost, Moved, Point, SHARDS, Suspended, Tail,
@@ -23,12 +27,13 @@ pub use history::{
 };
 pub(crate) use history::{BEHIND_MAX, P95_OF_MAX, percentile_95};
 pub(crate) use leases::{Lease, held_by, share_out};
+pub(crate) use pack::{PACK_NUMBERS_MAX, PACK_SPAN, Pack, last_of, newest, pack, unpack};
+pub(crate) use sealed::{Sealed, Secrets, family_codes};
 pub(crate) use settle::{Ledger, Position, Whose, anew, settle};
 
 use crate::{Result, Vault};
 
-/// Purpose of sealed secrets, and of the fingerprints by which a body is found again.
-pub(crate) const WEBHOOK_SECRET: &str = "webhook secret";
+/// Purpose of the fingerprints by which a body is found again.
 const WEBHOOK_BODY: &str = "webhook body";
 /// Purpose of the keys from which the ids of deliveries are derived.
 const OUTGOING_IDS: &str = "outgoing ids";

@@ -27,6 +27,7 @@ pub(crate) struct Position {
     pub(crate) fence: i64,
     pub(crate) revision: u64,
     pub(crate) cursor: Option<u64>,
+    pub(crate) began: Option<u64>,
     pub(crate) handshake: Handshake,
     pub(crate) disabled: Option<Disabled>,
     pub(crate) lost: Option<Lost>,
@@ -39,6 +40,7 @@ impl Position {
             fence,
             revision: webhook.revision,
             cursor: webhook.cursor,
+            began: webhook.began,
             handshake: webhook.handshake,
             disabled: webhook.disabled.clone(),
             lost: webhook.lost,
@@ -148,7 +150,7 @@ fn shake_hands(position: &mut Position, step: HandshakeStep) -> bool {
         HandshakeStep::Accepted { number, head } if handshake.number == number && !handshake.accepted => {
             handshake.accepted = true;
             handshake.trouble = None;
-            position.cursor.get_or_insert(head);
+            position.began.get_or_insert(*position.cursor.get_or_insert(head));
             true
         }
         HandshakeStep::Failed { number, trouble } if handshake.number == number && !handshake.accepted => {

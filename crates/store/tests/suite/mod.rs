@@ -2,15 +2,18 @@
 
 mod database;
 mod desk;
+mod hooks;
 mod stage;
 
 mod applications;
 mod audit;
 mod changes;
+mod checkpoints;
 mod codes;
 mod companies;
 mod directory;
 mod erasure;
+mod history;
 mod idempotency;
 mod live;
 mod log;
@@ -25,8 +28,12 @@ mod refusals;
 mod seats;
 mod secrets;
 mod sessions;
+mod shards;
+mod tails;
+mod transitions;
 mod upkeep;
 mod usage;
+mod webhooks;
 mod withdrawal;
 
 use stage::{Kind, Stage};
@@ -229,6 +236,62 @@ stories! {
     moves {
         a_change_moves_its_tenants_records,
         whoever_loses_access_is_looked_up_anew,
+    }
+    webhooks {
+        a_new_webhook_is_kept_as_given_and_awaits_its_contract,
+        a_nul_in_a_body_is_no_obstacle,
+        the_same_body_is_the_same_webhook,
+        of_many_who_subscribe_at_once_one_makes_it,
+        an_owner_has_so_many_and_no_more,
+        subscribing_again_enables_what_rests,
+        after_an_unsubscribe_the_same_body_makes_a_new_one,
+        webhooks_are_listed_in_the_order_of_their_making,
+        a_webhook_is_changed_by_its_owner_alone,
+        an_erased_tenant_leaves_no_webhook,
+    }
+    transitions {
+        enabling_an_active_one_changes_nothing,
+        who_rested_resumes_from_the_next_event,
+        who_rested_before_its_contract_starts_with_it,
+        what_was_given_up_resumes_from_what_was_not_delivered,
+        a_new_address_waits_for_a_new_handshake,
+        a_secret_is_replaced_with_an_overlap,
+        no_two_live_ones_become_alike,
+        an_end_is_final,
+    }
+    checkpoints {
+        a_cursor_only_ever_moves_forward,
+        each_point_is_judged_for_itself,
+        a_change_by_its_owner_outdates_what_the_engine_knew,
+        a_contract_is_made_once,
+        a_new_contract_goes_on_where_the_old_one_ended,
+        losses_are_joined,
+        hundreds_of_points_are_one_checkpoint,
+        replays_are_followed_to_their_end,
+        what_many_write_at_once_is_all_written,
+    }
+    shards {
+        a_node_alone_holds_every_shard_and_keeps_its_fences,
+        a_shard_changes_hands_with_a_new_fence,
+        nodes_share_the_shards_out,
+        a_silent_nodes_shards_are_taken_when_its_lease_ends,
+    }
+    tails {
+        a_tail_is_one_resources_events_in_order,
+        a_records_events_are_found_by_themselves,
+        a_shards_webhooks_are_read_page_by_page,
+        what_moved_is_told_in_the_order_of_commits,
+        heads_are_told_of_tenants_that_have_webhooks,
+        whoever_is_disabled_has_its_webhooks_rest,
+        the_bell_rings_before_the_answer,
+    }
+    history {
+        attempts_are_kept_as_given_newest_first,
+        deliveries_are_packed_and_read_back,
+        all_is_known_of_one_events_delivery,
+        an_outlook_tells_how_a_webhook_does,
+        a_span_of_time_is_a_span_of_numbers,
+        history_has_its_time,
     }
     erasure {
         an_erased_tenant_is_gone_and_another_is_not,

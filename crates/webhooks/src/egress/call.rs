@@ -102,8 +102,10 @@ impl Progress {
     }
 
     pub(super) fn enter(&mut self, phase: Phase) {
-        self.settle(Instant::now());
-        self.phase = phase;
+        if phase != self.phase {
+            self.settle(Instant::now());
+            self.phase = phase;
+        }
     }
 
     pub(super) fn reuses(&mut self, reused: bool) {

@@ -159,6 +159,12 @@ impl Core {
             .min()
     }
 
+    /// Starts nothing from now on; what is under way ends.
+    pub fn stop(&mut self) {
+        self.held_until = Duration::ZERO;
+        self.points.hurry();
+    }
+
     /// Whether anything is under way or waits to be written down.
     pub fn is_idle(&self) -> bool {
         self.flights.is_empty() && self.dirty.is_empty() && !self.points.is_under_way()

@@ -1,6 +1,7 @@
 //! Events on their way: pulled from the log, started in their order, delivered or parked.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use domain::retry::{Next, Trouble};
 use domain::{Ticks, WebhookId};
@@ -23,6 +24,8 @@ const FAILURES_MAX: u32 = 16;
 const WINDOW_MAX: usize = 512;
 const WINDOW_TIGHT: usize = 16;
 const BUFFERED_MANY: usize = 64 * 1024;
+/// How long an attempt rests that failed through a fault of ours.
+const OUR_PAUSE: Duration = Duration::from_secs(1);
 /// How many events of a lane are read at once.
 pub(super) const RECORD_ROWS: usize = 64;
 
@@ -197,7 +200,7 @@ impl Core {
             }
             Path::Handshake(number) => self.shaken(webhook, number, &judged, reply.spent),
             Path::Replay { number } => {
-                self.replayed(webhook, number, is_current, &flight.knock.job, &judged, reply.spent)
+                self.replayed(webhook, number, is_current, &flight.knock.job, &judged, reply.spent);
             }
         }
         self.wake(webhook);
@@ -237,6 +240,8 @@ impl Core {
             } else {
                 state.delivered(event);
             }
+        } else if judged.is_ours {
+            state.fail(event, lane.is_none(), postponed(before, now));
         } else {
             state.failures_in_a_row = state.failures_in_a_row.saturating_add(1);
             let chance = self.chance.next();
@@ -411,13 +416,7 @@ impl State {
     }
 
     /// Half the window is over, and it still fails: its owner should know before it is too late.
-    pub(super) fn warn(
-        &mut self,
-        before: Option<Trouble>,
-        now: Ticks,
-        window: std::time::Duration,
-        reason: &str,
-    ) {
+    pub(super) fn warn(&mut self, before: Option<Trouble>, now: Ticks, window: Duration, reason: &str) {
         let is_long = before.is_some_and(|trouble| now.since(trouble.first_failed_at) >= window / 2);
         if is_long && !self.is_warned && !self.life.disabled {
             self.is_warned = true;
@@ -458,6 +457,12 @@ pub(super) fn attempt(occasion: Occasion, number: u32, at: Ticks, judged: &Judge
         excerpt: judged.excerpt.clone(),
         spent,
     }
+}
+
+/// Tried again soon, and not counted: the fault was ours.
+pub(super) fn postponed(before: Option<Trouble>, now: Ticks) -> Trouble {
+    let uncounted = Trouble { attempts: 0, first_failed_at: now, next_at: now };
+    Trouble { next_at: now + OUR_PAUSE, ..before.unwrap_or(uncounted) }
 }
 
 fn millis(spent: Spent) -> u32 {

@@ -6,7 +6,7 @@ use store::{HandshakeStep, Occasion, Spent};
 
 use super::Command;
 use super::core::Core;
-use super::deliver::attempt;
+use super::deliver::{attempt, postponed};
 use super::judge::Judged;
 
 impl Core {
@@ -60,6 +60,13 @@ impl Core {
             self.points.hurry();
             return;
         }
+        if judged.is_ours {
+            let trouble = postponed(before, now);
+            state.handshake.trouble = Some(trouble);
+            state.pending.handshake = Some(HandshakeStep::Failed { number, trouble });
+            return;
+        }
+        let before = before.filter(|trouble| trouble.attempts > 0);
         match self.settings.schedule.after_failure(before, now, judged.retry_after, self.chance.next()) {
             Next::Again(trouble) => {
                 state.handshake.trouble = Some(trouble);

@@ -13,6 +13,8 @@ pub(crate) struct Judged {
     pub(crate) succeeded: bool,
     pub(crate) status: Option<u16>,
     pub(crate) timed_out: bool,
+    /// Nothing is to be learnt from it about the receiver.
+    pub(crate) is_ours: bool,
     pub(crate) retry_after: Option<Duration>,
     /// In words; empty for a success.
     pub(crate) reason: String,
@@ -37,7 +39,8 @@ pub(crate) fn judge(wanted: &Wanted, reply: &Reply) -> Judged {
             return Judged {
                 succeeded: false,
                 status: None,
-                timed_out: silence.timed_out,
+                timed_out: silence.timed_out && !silence.is_ours,
+                is_ours: silence.is_ours,
                 retry_after: None,
                 reason: silence.reason.clone(),
                 excerpt: String::new(),
@@ -64,6 +67,7 @@ pub(crate) fn judge(wanted: &Wanted, reply: &Reply) -> Judged {
         succeeded: reason.is_none(),
         status: Some(answer.status),
         timed_out: false,
+        is_ours: false,
         retry_after: answer.retry_after.filter(|_| asks),
         reason: reason.unwrap_or_default(),
         excerpt: String::from_utf8_lossy(&answer.body)
@@ -145,7 +149,7 @@ mod tests {
 
     #[test]
     fn silence_says_why() {
-        let silence = Silence { timed_out: true, reason: "no answer within 5 s".into() };
+        let silence = Silence { timed_out: true, is_ours: false, reason: "no answer within 5 s".into() };
         let judged = judge(&Wanted::Delivery, &Reply { result: Err(silence), spent: Spent::default() });
         assert!(judged.timed_out && judged.status.is_none() && judged.reason == "no answer within 5 s");
     }

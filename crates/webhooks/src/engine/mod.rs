@@ -1,6 +1,7 @@
 //! The delivery engine. Its core decides and does nothing else: what happens comes in (`Input`), what is to be done
 //! goes out (`Command`), and the time is told to it; so the same core runs in the service and in the simulation.
 
+mod carrier;
 mod core;
 mod deliver;
 mod driver;
@@ -23,7 +24,8 @@ use domain::{Resource, TenantId, Ticks, WebhookId};
 use store::{Event, HeldShard, Hook, Point, Rung, Spent, StoreError, Suspended, Tail, Verdict};
 
 pub use self::core::Core;
-pub use driver::{Engine, Transport};
+pub use carrier::Carrier;
+pub use driver::{Engine, EngineStore, Ports, Transport};
 pub use target::{Knock, Letter, Target};
 
 /// The time, twice: as clocks show it, which may jump, and as it passes.
@@ -176,6 +178,8 @@ pub struct Answer {
 #[derive(Clone, Debug)]
 pub struct Silence {
     pub timed_out: bool,
+    /// The fault is on this side: the receiver is not to blame.
+    pub is_ours: bool,
     pub reason: String,
 }
 
@@ -183,6 +187,6 @@ pub struct Silence {
 pub(crate) type SharedEvent = Arc<Event>;
 
 /// What of a store's answer the core has to know: that there is none. The driver has told why.
-pub(crate) fn unknown<T>(answer: Result<T, StoreError>) -> Result<T, ()> {
+pub(crate) fn told<T>(answer: Result<T, StoreError>) -> Result<T, ()> {
     answer.map_err(|error| tracing::warn!(%error, "the delivery engine could not reach the store"))
 }

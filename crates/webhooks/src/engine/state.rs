@@ -14,6 +14,7 @@ use super::replay::Replaying;
 use super::work::{Map, Set};
 use super::{FeedKey, SharedEvent, Target};
 
+#[expect(clippy::struct_excessive_bools, reason = "facts, each for itself")]
 #[derive(Debug)]
 pub(crate) struct State {
     pub(crate) target: Arc<Target>,
@@ -197,12 +198,11 @@ impl State {
                 continue;
             }
             self.window.push_back((self.read_to, false));
-            match self.busy.get_mut(&event.record_key) {
-                Some(behind) => behind.push_back(event.clone()),
-                None => {
-                    self.busy.insert(event.record_key, VecDeque::new());
-                    self.queue.push_back(event.clone());
-                }
+            if let Some(behind) = self.busy.get_mut(&event.record_key) {
+                behind.push_back(event.clone());
+            } else {
+                self.busy.insert(event.record_key, VecDeque::new());
+                self.queue.push_back(event.clone());
             }
         }
         if piece.upto > self.read_to {

@@ -7,6 +7,7 @@ use domain::envelope::Addressee;
 use domain::event::EventKind;
 use domain::log::LogEntry;
 use domain::outgoing::IdKey;
+use domain::receiver::ReceiverUrl;
 use domain::signature::Signer;
 use domain::webhook::Family;
 use domain::{Guid, Secret, Ticks, WebhookId};
@@ -18,6 +19,8 @@ use super::judge::Wanted;
 #[derive(Debug)]
 pub struct Target {
     pub url: String,
+    /// The address as it is called; the error says why it cannot be.
+    pub(crate) receiver: Result<Arc<ReceiverUrl>, String>,
     addressee: Addressee,
     secret: Secret,
     old_secret: Option<OldSecret>,
@@ -71,6 +74,8 @@ pub struct Letter {
 impl Target {
     pub(crate) fn new(webhook: &Webhook, id_key: [u8; 32]) -> Self {
         Self {
+            // Whether a loopback address may be called is the egress's to say.
+            receiver: ReceiverUrl::parse(&webhook.url, true).map(Arc::new),
             url: webhook.url.clone(),
             addressee: Addressee {
                 webhook: webhook.id,

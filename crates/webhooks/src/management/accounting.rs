@@ -28,10 +28,10 @@ impl Management {
         let members = Members::read(std::mem::take(&mut call.body)).await?;
         let (new, url) = self.wish(resource, &call, members)?;
         self.check_receiver(&url, "url").await?;
-        let made = self.ports.webhooks.subscribe(new, self.settings.webhooks_max).await;
+        let made = self.ports.store.subscribe(new, self.settings.webhooks_max).await;
         match made.map_err(|error| refusal::store(&error))? {
             Subscribed::New(webhook) | Subscribed::Again(webhook) => {
-                self.ports.nudge.touched(webhook.id);
+                self.ports.nudge.touched(webhook.id).await;
                 Ok(answer::done(Done::Subscribed, webhook.id))
             }
             Subscribed::TooMany => Err(refusal::too_many(self.settings.webhooks_max)),
@@ -41,7 +41,7 @@ impl Management {
     pub(super) async fn unsubscribe(&self, resource: Resource, mut call: Call) -> Answer {
         let members = Members::read(std::mem::take(&mut call.body)).await?;
         let (body, _) = self.wish(resource, &call, members)?;
-        let found = self.ports.webhooks.find_webhook_like(&body).await;
+        let found = self.ports.store.find_webhook_like(&body).await;
         let webhook = found.map_err(|error| refusal::store(&error))?.ok_or_else(refusal::no_match)?;
         let webhook = self.change_found(&call, &webhook, WebhookChange::Unsubscribe).await?;
         Ok(answer::done(Done::Unsubscribed, webhook.id))

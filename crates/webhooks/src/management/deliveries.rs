@@ -48,7 +48,7 @@ impl Management {
     }
 
     async fn page(&self, hook: &Hook, wanted: &Wanted) -> Result<Page, Refusal> {
-        let lanes = self.ports.history.lanes(hook.webhook.id, LANES_MAX).await;
+        let lanes = self.ports.store.lanes(hook.webhook.id, LANES_MAX).await;
         let lanes = lanes.map_err(|error| refusal::store(&error))?;
         let teller = Teller::new(hook, &lanes);
         let mut page = Page { items: Vec::new(), next: wanted.before };
@@ -83,7 +83,7 @@ impl Management {
     }
 
     async fn history_of(&self, hook: &Hook, sequence: u64) -> Result<Delivery, Refusal> {
-        let found = self.ports.history.delivery(hook.webhook.id, sequence).await;
+        let found = self.ports.store.delivery(hook.webhook.id, sequence).await;
         found.map_err(|error| refusal::store(&error))
     }
 
@@ -96,7 +96,7 @@ impl Management {
             only_failed: wanted.status.is_some_and(|status| status != Status::Delivered),
             rows_max: ROWS_MAX,
         };
-        let history = &self.ports.history;
+        let history = &self.ports.store;
         let tried = history.attempts(&query).await.map_err(|error| refusal::store(&error))?;
         let delivered = history.delivered(&query).await.map_err(|error| refusal::store(&error))?;
         let delivered = delivered.iter().map(|one| (one.at, one.sequence));

@@ -184,7 +184,7 @@ impl Management {
     pub(super) async fn delivery(&self, side: Side, call: &Call) -> Answer {
         let hook = self.owned_hook(side, call).await?;
         let (outgoing, entry) = self.event_of(&hook, call).await?;
-        let (history, id) = (&self.ports.history, hook.webhook.id);
+        let (history, id) = (&self.ports.store, hook.webhook.id);
         let delivery = history.delivery(id, entry.sequence).await.map_err(|error| refusal::store(&error))?;
         let lanes = &hook.lanes;
         let teller = Teller::new(&hook, lanes);
@@ -220,7 +220,7 @@ impl Management {
             after: sequence.saturating_sub(1),
             rows_max: 1,
         };
-        let page = self.ports.log.read_log(&query).await.map_err(|error| refusal::store(&error))?;
+        let page = self.ports.store.read_log(&query).await.map_err(|error| refusal::store(&error))?;
         Ok(match page {
             LogPage::Entries(entries) => entries.into_iter().find(|entry| entry.sequence == sequence),
             LogPage::BelowFloor { .. } => None,

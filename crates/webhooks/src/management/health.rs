@@ -84,7 +84,7 @@ impl Management {
     pub(super) async fn health(&self, side: Side, call: &Call) -> Answer {
         let since = call.query_time("since")?.unwrap_or(call.now.minus(SPAN_DEFAULT));
         let webhook = self.owned(side, call).await?;
-        let (history, id) = (&self.ports.history, webhook.id);
+        let (history, id) = (&self.ports.store, webhook.id);
         let store = |error: store::StoreError| refusal::store(&error);
         let outlook = history.outlook(id, since).await.map_err(store)?;
         let query =

@@ -25,12 +25,12 @@ impl Management {
         self.check_receiver(&uri, "uri").await?;
         new.doubt = self.doubt(&uri, call.address, "uri").await?;
         let webhook = self.make(&call, new).await?;
-        self.ports.nudge.touched(webhook.id);
+        self.ports.nudge.touched(webhook.id).await;
         Ok(answer::json(&record(&webhook)))
     }
 
     async fn make(&self, call: &Call, new: NewWebhook) -> Result<Webhook, Refusal> {
-        let webhooks = &self.ports.webhooks;
+        let webhooks = &self.ports.store;
         if !new.enabled {
             // To subscribe again enables; who asks for a pause must not be woken.
             let found = webhooks.find_webhook_like(&new).await.map_err(|error| refusal::store(&error))?;
@@ -58,7 +58,7 @@ impl Management {
             .tenant(&webhook.owner.tenant)
             .client(&webhook.owner.client)
             .note(format!("webhook {}: {}", webhook.id, webhook.doubt));
-        self.ports.audit.record(&entry).await.map_err(|error| refusal::store(&error))
+        self.ports.store.record(&entry).await.map_err(|error| refusal::store(&error))
     }
 
     pub(super) async fn pause(&self, mut call: Call) -> Answer {

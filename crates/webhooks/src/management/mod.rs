@@ -24,7 +24,7 @@ use std::time::Duration;
 use axum::http::Method;
 use axum::response::{IntoResponse as _, Response};
 use domain::Random;
-use store::{Audit, ChangeLog, Deliveries, History, Webhooks};
+use store::Store;
 use web::Refusal;
 
 pub use call::Call;
@@ -41,11 +41,7 @@ pub const WEBHOOKS_MAX: usize = 10_000;
 /// What the management is given from outside.
 #[derive(Clone)]
 pub struct Ports {
-    pub webhooks: Arc<dyn Webhooks>,
-    pub deliveries: Arc<dyn Deliveries>,
-    pub history: Arc<dyn History>,
-    pub log: Arc<dyn ChangeLog>,
-    pub audit: Arc<dyn Audit>,
+    pub store: Arc<dyn Store>,
     pub random: Arc<dyn Random>,
     /// Which looks at a receiver's address before it is taken.
     pub egress: Egress,

@@ -22,7 +22,7 @@ impl Management {
     /// invoicing is gone.
     pub(super) async fn owned(&self, side: Side, call: &Call) -> Result<Webhook, Refusal> {
         let id = call.webhook()?;
-        let found = self.ports.webhooks.find_webhook(id).await.map_err(|error| refusal::store(&error))?;
+        let found = self.ports.store.find_webhook(id).await.map_err(|error| refusal::store(&error))?;
         let owner = call.owner();
         let is_there = |one: &Webhook| {
             one.owner == owner
@@ -35,7 +35,7 @@ impl Management {
     /// The same with what its deliveries are known by; one that is over has none.
     pub(super) async fn owned_hook(&self, side: Side, call: &Call) -> Result<Hook, Refusal> {
         let webhook = self.owned(side, call).await?;
-        let hook = self.ports.deliveries.hook(webhook.id).await.map_err(|error| refusal::store(&error))?;
+        let hook = self.ports.store.hook(webhook.id).await.map_err(|error| refusal::store(&error))?;
         hook.ok_or_else(refusal::no_webhook)
     }
 
@@ -57,10 +57,10 @@ impl Management {
         webhook: &Webhook,
         change: WebhookChange,
     ) -> Result<Webhook, Refusal> {
-        let changed = self.ports.webhooks.change_webhook(webhook.id, Some(&call.owner()), change).await;
+        let changed = self.ports.store.change_webhook(webhook.id, Some(&call.owner()), change).await;
         match changed.map_err(|error| refusal::store(&error))? {
             WebhookChanged::Done(webhook) => {
-                self.ports.nudge.touched(webhook.id);
+                self.ports.nudge.touched(webhook.id).await;
                 Ok(webhook)
             }
             WebhookChanged::Over(webhook) => Err(refusal::over(&webhook)),

@@ -146,7 +146,7 @@ impl Management {
             rows_max: WEBHOOKS_MAX,
             ..WebhookQuery::default()
         };
-        let found = self.ports.webhooks.webhooks(&query).await.map_err(|error| refusal::store(&error))?;
+        let found = self.ports.store.webhooks(&query).await.map_err(|error| refusal::store(&error))?;
         let records: Vec<Record<'_>> = found.iter().map(record).collect();
         Ok(told(side, &records))
     }

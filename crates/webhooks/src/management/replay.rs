@@ -72,7 +72,7 @@ impl Management {
         }
         let from = members.finish(from)?;
         let hook = self.ready(side, &call).await?;
-        let span = self.ports.history.span(hook.webhook.id, from, to).await;
+        let span = self.ports.store.span(hook.webhook.id, from, to).await;
         let Some((after, upto)) = span.map_err(|error| refusal::store(&error))? else {
             let message = "No event of this webhook that is still kept lies between from and to.";
             return Err(coded(404, "nothing_to_replay", Some("from"), message));
@@ -106,9 +106,9 @@ impl Management {
 
     async fn ask(&self, call: &Call, hook: &Hook, kind: ReplayKind, after: u64, upto: u64) -> Answer {
         let webhook = &hook.webhook;
-        let asked = self.ports.history.ask_replay(webhook.id, kind, after, upto).await;
+        let asked = self.ports.store.ask_replay(webhook.id, kind, after, upto).await;
         let replay = asked.map_err(|error| refusal::store(&error))?.ok_or_else(no_webhook)?;
-        self.ports.nudge.touched(webhook.id);
+        self.ports.nudge.touched(webhook.id).await;
         if kind == ReplayKind::Events {
             let note = format!("webhook {}: events {} to {upto} again", webhook.id, after.saturating_add(1));
             let entry = AuditEntry::new(AuditKind::WebhookReplayed, call.now, &call.trace())
@@ -116,7 +116,7 @@ impl Management {
                 .tenant(&webhook.owner.tenant)
                 .client(&webhook.owner.client)
                 .note(note);
-            self.ports.audit.record(&entry).await.map_err(|error| refusal::store(&error))?;
+            self.ports.store.record(&entry).await.map_err(|error| refusal::store(&error))?;
         }
         Ok(answer::accepted(&ReplayTold::of(webhook.id, &replay)))
     }

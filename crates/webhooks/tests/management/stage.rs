@@ -71,8 +71,9 @@ impl Resolve for Names {
 #[derive(Default)]
 pub(super) struct Heard(pub(super) Mutex<Vec<WebhookId>>);
 
+#[async_trait]
 impl Nudge for Heard {
-    fn touched(&self, webhook: WebhookId) {
+    async fn touched(&self, webhook: WebhookId) {
         self.0.lock().push(webhook);
     }
 }
@@ -246,11 +247,7 @@ impl Stage {
         let egress = EgressSettings { policy, ..EgressSettings::default() };
         let heard = Arc::new(Heard::default());
         let ports = Ports {
-            webhooks: store.clone(),
-            deliveries: store.clone(),
-            history: store.clone(),
-            log: store.clone(),
-            audit: store.clone(),
+            store: store.clone(),
             random,
             egress: Egress::with_resolver(egress, Arc::new(Names)).unwrap(),
             nudge: heard.clone(),

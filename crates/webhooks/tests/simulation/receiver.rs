@@ -61,7 +61,10 @@ impl Mood {
             Self::SetsCookies => return (said(200, letter, true, None), soon),
             Self::Poisoned if poisoned() => 500,
             Self::Shaky if chance.percent(50) => {
-                return if chance.percent(50) {
+                return if chance.percent(10) {
+                    let silence = Silence { timed_out: false, is_ours: true, reason: "no socket".into() };
+                    (Reply { result: Err(silence), spent: Spent::default() }, soon)
+                } else if chance.percent(50) {
                     (silent(), soon)
                 } else {
                     (said(500, letter, false, None), soon)
@@ -81,12 +84,12 @@ fn said(status: u16, letter: &Letter, sets_cookie: bool, retry_after: Option<Dur
 }
 
 fn silent() -> Reply {
-    let silence = Silence { timed_out: false, reason: "the connection broke".into() };
+    let silence = Silence { timed_out: false, is_ours: false, reason: "the connection broke".into() };
     Reply { result: Err(silence), spent: Spent::default() }
 }
 
 pub(crate) fn timed_out() -> Reply {
-    let silence = Silence { timed_out: true, reason: "no answer in time".into() };
+    let silence = Silence { timed_out: true, is_ours: false, reason: "no answer in time".into() };
     Reply { result: Err(silence), spent: Spent::default() }
 }
 

@@ -161,7 +161,7 @@ impl World {
             let tenant = TenantId::new(*self.chance.pick(&TENANTS));
             now(self.stage.store.set_tenant_standing(&tenant, standing)).unwrap();
         } else {
-            let client = client_named(*self.chance.pick(&CLIENTS), standing);
+            let client = client_named(self.chance.pick::<&str>(&CLIENTS), standing);
             now(self.stage.store.update_client(&client)).unwrap();
         }
         self.oracle.standing_changed(self.at);

@@ -177,7 +177,8 @@ impl World {
     fn execute(&mut self, node: usize, life: u32, command: Command) {
         let is_alive = self.nodes[node].life == life;
         let is_write = matches!(command, Command::Checkpoint(_));
-        if !is_alive && !(is_write && self.chance.percent(50)) {
+        let still_arrives = is_alive || (is_write && self.chance.percent(50));
+        if !still_arrives {
             return;
         }
         if self.nodes[node].is_cut_off(self.at) {
@@ -190,7 +191,7 @@ impl World {
         }
         let fails = !self.is_peace && self.chance.percent(2);
         let input = match command {
-            Command::Checkpoint(points) => self.checkpoint(points, fails),
+            Command::Checkpoint(points) => self.checkpoint(&points, fails),
             command if fails => match cut_off(command) {
                 Ok(input) => input,
                 Err(command) => self.read(command),
@@ -232,15 +233,15 @@ impl World {
     }
 
     /// One that fails may have been written all the same.
-    fn checkpoint(&mut self, points: Vec<Point>, fails: bool) -> Input {
+    fn checkpoint(&mut self, points: &[Point], fails: bool) -> Input {
         if fails && self.chance.percent(50) {
             return Input::Checkpointed(Err(()));
         }
-        let verdicts: Result<_, StoreError> = now(self.stage.store.checkpoint(points.clone()));
+        let verdicts: Result<_, StoreError> = now(self.stage.store.checkpoint(points.to_vec()));
         let verdicts = verdicts.unwrap();
         let attempts_min = u32::try_from(PAUSES.len()).unwrap();
-        self.oracle.checkpointed(&points, &verdicts, WINDOW, attempts_min);
-        for point in &points {
+        self.oracle.checkpointed(points, &verdicts, WINDOW, attempts_min);
+        for point in points {
             self.check(point.webhook);
         }
         Input::Checkpointed(if fails { Err(()) } else { Ok(verdicts) })

@@ -8,7 +8,7 @@ use crate::harness::{
     App, Call, Office, PASSWORD, SESSION, Serve, Site, Tokens, is_guid, members, new_user, oauth_error,
 };
 
-const KINDS: [&str; 16] = [
+const KINDS: [&str; 11] = [
     "client_refused",
     "code_reused",
     "consent_denied",
@@ -20,11 +20,6 @@ const KINDS: [&str; 16] = [
     "signed_in",
     "signed_out",
     "signing_key_rotated",
-    "webhook_disabled",
-    "webhook_doubted",
-    "webhook_failing",
-    "webhook_lost",
-    "webhook_replayed",
 ];
 const MISTYPED: &str = "una contraseña mal escrita";
 const IN_THE_WRONG_FIELD: &str = "mi-clave-secreta-de-siempre";

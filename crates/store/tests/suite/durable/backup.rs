@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use domain::{Secret, Ticks, UserId};
 use store::archive::{self, HEADS_ADVANCE, TABLES};
-use store::{Archive, ArchiveError, AuditQuery, Summary, Value};
+use store::{Archive, ArchiveError, AuditQuery, Summary, Value, WebhookQuery};
 use tempfile::TempDir;
 
 use super::rows::{Rows, furnish, rows};
@@ -108,6 +108,16 @@ async fn reads_the_same(here: &Desk, there: &Desk) {
     assert_eq!(here.store.audit(&everything).await, there.store.audit(&everything).await);
     assert_eq!(here.store.open_seats(&maria).await, there.store.open_seats(&maria).await);
     assert_eq!(here.store.live_grants(&maria, then).await, there.store.live_grants(&maria, then).await);
+    let everything = WebhookQuery { with_past: true, rows_max: 100, ..WebhookQuery::default() };
+    let webhooks = here.store.webhooks(&everything).await.unwrap();
+    assert_eq!(there.store.webhooks(&everything).await, Ok(webhooks.clone()));
+    assert_eq!(webhooks.len(), 2);
+    for id in webhooks.iter().map(|one| one.id) {
+        assert_eq!(here.store.hook(id).await, there.store.hook(id).await);
+        assert_eq!(here.store.delivery(id, 4).await, there.store.delivery(id, 4).await);
+        assert_eq!(here.store.delivery(id, 3).await, there.store.delivery(id, 3).await);
+    }
+    assert_eq!(here.store.moved_hooks(0).await, there.store.moved_hooks(0).await);
     let progress = async |desk: &Desk| desk.store.find_progress(&desk.tenant, "import").await;
     assert_eq!(progress(here).await, progress(there).await);
 }

@@ -5,6 +5,7 @@ mod cluster;
 mod damage;
 mod full_disk;
 mod migrations;
+mod nodes;
 mod outage;
 mod plain_text;
 mod rows;

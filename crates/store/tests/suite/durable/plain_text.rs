@@ -7,7 +7,7 @@ use store::Value;
 use super::rows::{furnish, rows};
 use crate::suite::stage::{Kind, Stage};
 
-const SECRETS: [&str; 11] = [
+const SECRETS: [&str; 14] = [
     "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC",
     "code-1",
     "code-2",
@@ -19,9 +19,12 @@ const SECRETS: [&str; 11] = [
     "subscription-key-2",
     "subscription-key-3",
     "session-1",
+    "webhook-secret first",
+    "webhook-secret second",
+    "webhook-secret other",
 ];
 /// Texts that are no secrets: if they are not found, the search is no search.
-const OPEN: [&str; 4] = ["kid-1", "erp-norte", "tenant-1", "maria"];
+const OPEN: [&str; 5] = ["https://erp.example/first", "kid-1", "erp-norte", "tenant-1", "maria"];
 
 /// All bytes that the store has written.
 async fn all_bytes(stage: &Stage) -> Vec<u8> {

@@ -5,13 +5,16 @@ use std::time::Duration;
 
 use domain::{Guid, Secret, Ticks};
 use store::archive::{Chunk, TABLES};
-use store::{Archive, Calls, ClientSecret, KeySlot, KeyUse, Value};
+use store::{Archive, Calls, ClientSecret, HandshakeStep, KeySlot, KeyUse, Lost, Value, WebhookChange};
 use tokio::sync::mpsc;
 
 use crate::suite::applications::{client, subscription};
 use crate::suite::codes::{chosen, code, grant, makes, ours, taking};
 use crate::suite::desk::{Desk, company, customer, delete, disable, entity, journal, payroll};
 use crate::suite::directory::{membership, user};
+use crate::suite::hooks::{
+    body, contracted, delivered, failed, found, in_trouble, made, point, trouble, written,
+};
 use crate::suite::refresh::rotation;
 use crate::suite::secrets::signing_key;
 use crate::suite::sessions::{begun, session};
@@ -77,8 +80,32 @@ pub(crate) async fn furnish(stage: &Stage) -> Desk {
     let cookie = Secret::new("session-1");
     store.begin_session(&cookie, &session("maria", now), None, &begun("maria", now)).await.unwrap();
     store.keep_dev_credentials(r#"{"ñ":1}"#).await.unwrap();
+    furnish_webhooks(stage, &desk).await;
     store.erase_tenant(&erased.tenant).await.unwrap();
     desk
+}
+
+/// Webhooks with every column set in one or another, lanes, replays and a history.
+async fn furnish_webhooks(stage: &Stage, desk: &Desk) {
+    let (store, now) = (&stage.store, stage.now());
+    let first = contracted(stage, desk, "first").await;
+    let rotate =
+        WebhookChange::Rotate { secret: Secret::new("webhook-secret second"), old_until: later(now) };
+    store.change_webhook(first.id, None, rotate).await.unwrap();
+    let rotated = found(store, first.id).await;
+    in_trouble(stage, &rotated).await;
+    let mut told = point(store, &rotated).await;
+    told.lost = Some(Lost { at: now, after: 1, upto: 2 });
+    told.disabled = Some("24 h".into());
+    told.attempts = vec![failed(3, 1, now)];
+    told.delivered = vec![delivered(4, now, 7), delivered(5, later(now), 8)];
+    written(store, told).await;
+    let other = made(store, body(stage, desk, "other")).await;
+    let mut failing = point(store, &other).await;
+    failing.handshake = Some(HandshakeStep::Failed { number: 1, trouble: trouble(1, now) });
+    written(store, failing).await;
+    store.change_webhook(other.id, None, WebhookChange::Unsubscribe).await.unwrap();
+    store.change_webhook(other.id, None, WebhookChange::Delete).await.unwrap();
 }
 
 fn later(now: Ticks) -> Ticks {

@@ -1,0 +1,211 @@
+//! What the delivery engine reads and writes, in PostgreSQL.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use deadpool_postgres::Transaction;
+use domain::event::EventKind;
+use domain::{ClientId, Guid, Resource, TenantId, WebhookId};
+use tokio_postgres::Row;
+
+use super::PostgresStore;
+use super::changes::{ENTRY, entry};
+use super::hook_rows::{LANE, LIVE, REPLAY, WEBHOOK, lane, replay, sealed};
+use super::rows::{code, column, guid, limit, row, rows, snapshot};
+use crate::plan::{signed, unsigned};
+use crate::webhooks::{Sealed, id_key};
+use crate::{
+    Deliveries, Event, HeldShard, Hook, Lane, LogBounds, Moved, Point, Replay, Result, Standing, StoreError,
+    Suspended, Tail, Verdict,
+};
+
+/// Comes before every id.
+const NO_ID: &[u8] = &[];
+
+fn event(row: &Row) -> Result<Event> {
+    Ok(Event { entry: entry(row)?, record_key: row.get(13) })
+}
+
+/// Rows that belong to webhooks; the webhook's id stands in the column.
+fn by_webhook<T>(found: &[Row], at: usize, one: impl Fn(&Row) -> T) -> Result<HashMap<WebhookId, Vec<T>>> {
+    let mut all: HashMap<WebhookId, Vec<T>> = HashMap::new();
+    for row in found {
+        all.entry(guid(row, at)?).or_default().push(one(row));
+    }
+    Ok(all)
+}
+
+impl PostgresStore {
+    /// Webhooks with their lanes and their open replays.
+    async fn whole(&self, on: &Transaction<'_>, found: Vec<Row>) -> Result<Vec<Hook>> {
+        let found = found.iter().map(sealed).collect::<Result<Vec<Sealed>>>()?;
+        if found.is_empty() {
+            return Ok(Vec::new());
+        }
+        let tenants = column(&found, |one| one.tenant_no);
+        let ids = column(&found, |one| one.webhook.id.as_bytes().as_slice());
+        let lanes = rows(
+            on,
+            &format!(
+                "SELECT {LANE}, n.webhook FROM unnest($1::bigint[], $2::bytea[]) AS k (tenant_no, webhook)
+                 JOIN lanes n ON n.tenant_no = k.tenant_no AND n.webhook = k.webhook ORDER BY n.webhook, n.record_key"
+            ),
+            &[&tenants, &ids],
+        )
+        .await?;
+        let replays = rows(
+            on,
+            &format!(
+                "SELECT {REPLAY}, r.webhook FROM unnest($1::bigint[], $2::bytea[]) AS k (tenant_no, webhook)
+                 JOIN replays r ON r.tenant_no = k.tenant_no AND r.webhook = k.webhook AND r.is_done = 0
+                 ORDER BY r.webhook, r.number"
+            ),
+            &[&tenants, &ids],
+        )
+        .await?;
+        let mut lanes: HashMap<WebhookId, Vec<Lane>> = by_webhook(&lanes, 5, lane)?;
+        let mut replays: HashMap<WebhookId, Vec<Replay>> = by_webhook(&replays, 9, replay)?;
+        let vault = &self.ports().vault;
+        let hooks = found.into_iter().map(|one| {
+            let webhook = one.open(vault)?;
+            Ok(Hook {
+                lanes: lanes.remove(&webhook.id).unwrap_or_default(),
+                replays: replays.remove(&webhook.id).unwrap_or_default(),
+                id_key: id_key(vault, webhook.id),
+                webhook,
+            })
+        });
+        hooks.collect()
+    }
+}
+
+#[async_trait]
+impl Deliveries for PostgresStore {
+    async fn hold_shards(&self, node: Guid, nodes: u32, lease: Duration) -> Result<Vec<HeldShard>> {
+        self.hear_others();
+        self.hold(node, nodes, lease).await
+    }
+
+    async fn leave_shards(&self, node: Guid) -> Result<()> {
+        self.leave(node).await
+    }
+
+    async fn hooks(&self, shard: u8, after: Option<WebhookId>, rows_max: usize) -> Result<Vec<Hook>> {
+        let mut client = self.client().await?;
+        let snapshot = snapshot(&mut client).await?;
+        let found = rows(
+            &snapshot,
+            &format!("{WEBHOOK} WHERE w.shard = $1 AND w.id > $2 AND {LIVE} ORDER BY w.id LIMIT $3"),
+            &[
+                &i64::from(shard),
+                &after.as_ref().map_or(NO_ID, |after| after.as_bytes().as_slice()),
+                &limit(rows_max),
+            ],
+        )
+        .await?;
+        self.whole(&snapshot, found).await
+    }
+
+    async fn hook(&self, webhook: WebhookId) -> Result<Option<Hook>> {
+        let mut client = self.client().await?;
+        let snapshot = snapshot(&mut client).await?;
+        let sql = format!("{WEBHOOK} WHERE w.id = $1 AND {LIVE}");
+        let found = row(&snapshot, &sql, &[&webhook.as_bytes().as_slice()]).await?;
+        Ok(self.whole(&snapshot, found.into_iter().collect()).await?.pop())
+    }
+
+    async fn moved_hooks(&self, since: u64) -> Result<Moved> {
+        // One statement sees one moment.
+        let found = self
+            .rows(
+                "SELECT m.moved, w.id FROM webhook_moves m LEFT JOIN webhooks w ON w.moved > $1
+                 WHERE m.no = 1 ORDER BY w.moved",
+                &[&signed(since)],
+            )
+            .await?;
+        let upto = found.first().map_or(0, |row| unsigned(row.get(0)));
+        let known = found.iter().filter(|row| row.get::<_, Option<&[u8]>>(1).is_some());
+        Ok(Moved { upto, webhooks: known.map(|row| guid(row, 1)).collect::<Result<_>>()? })
+    }
+
+    async fn suspended(&self) -> Result<Suspended> {
+        let disabled = Standing::Disabled.code();
+        let tenants = self.rows("SELECT id FROM tenants WHERE standing = $1", &[&disabled]).await?;
+        let clients = self.rows("SELECT id FROM clients WHERE standing = $1", &[&disabled]).await?;
+        let text = |row: &Row| row.get::<_, Box<str>>(0);
+        Ok(Suspended {
+            tenants: tenants.iter().map(text).map(TenantId::new).collect(),
+            clients: clients.iter().map(text).map(ClientId::new).collect(),
+        })
+    }
+
+    async fn heads(&self) -> Result<Vec<(TenantId, u64)>> {
+        // From tenant to tenant, not from webhook to webhook: this is asked every second.
+        let next = format!("SELECT w.tenant_no FROM webhooks w WHERE w.tenant_no > l.no AND {LIVE}");
+        let sql = format!(
+            "WITH RECURSIVE live (no) AS (SELECT 0::bigint UNION ALL
+                 SELECT ({next} ORDER BY w.tenant_no LIMIT 1) FROM live l WHERE l.no IS NOT NULL)
+             SELECT t.id, h.head FROM live l JOIN tenants t ON t.no = l.no JOIN heads h ON h.tenant_no = l.no
+             ORDER BY t.id"
+        );
+        let heads = self.rows(&sql, &[]).await?;
+        let head = |row: &Row| (TenantId::new(row.get::<_, Box<str>>(0)), unsigned(row.get(1)));
+        Ok(heads.iter().map(head).collect())
+    }
+
+    async fn read_tail(
+        &self,
+        tenant: &TenantId,
+        resource: Resource,
+        after: u64,
+        rows_max: usize,
+    ) -> Result<Tail> {
+        // One statement sees one moment: the events, and how far the log has come.
+        let sql = format!(
+            "SELECT {ENTRY}, l.record_key, h.head, h.floor FROM tenants t JOIN heads h ON h.tenant_no = t.no
+             LEFT JOIN LATERAL (SELECT e.* FROM unnest($3::bigint[]) AS k (kind)
+                 CROSS JOIN LATERAL (SELECT * FROM log WHERE tenant_no = t.no AND resource = $2 AND kind = k.kind
+                     AND sequence > $4 ORDER BY sequence LIMIT $5) e
+                 ORDER BY e.sequence LIMIT $5) l ON true
+             WHERE t.id = $1 ORDER BY l.sequence"
+        );
+        let kinds = EventKind::ALL.map(|kind| i64::from(kind.code())).to_vec();
+        let found = self
+            .rows(&sql, &[&tenant.as_str(), &code(resource), &kinds, &signed(after), &limit(rows_max)])
+            .await?;
+        let first = found.first().ok_or_else(|| StoreError::UnknownTenant(tenant.to_string()))?;
+        let bounds = LogBounds { head: unsigned(first.get(14)), floor: unsigned(first.get(15)) };
+        let there = found.iter().filter(|row| row.get::<_, Option<i64>>(0).is_some());
+        Ok(Tail::of(there.map(event).collect::<Result<_>>()?, rows_max, bounds))
+    }
+
+    async fn read_record(
+        &self,
+        tenant: &TenantId,
+        resource: Resource,
+        record_key: i64,
+        after: u64,
+        upto: u64,
+        rows_max: usize,
+    ) -> Result<Vec<Event>> {
+        // Its own order first: else PostgreSQL might walk through another index that has the numbers in order.
+        let sql = format!(
+            "SELECT {ENTRY}, l.record_key FROM log l
+             WHERE l.tenant_no = (SELECT no FROM tenants WHERE id = $1) AND l.resource = $2 AND l.record_key = $3
+                 AND l.sequence > $4 AND l.sequence <= $5
+             ORDER BY l.resource, l.record_key, l.sequence LIMIT $6"
+        );
+        let args = (code(resource), signed(after), signed(upto), limit(rows_max));
+        let found =
+            self.rows(&sql, &[&tenant.as_str(), &args.0, &record_key, &args.1, &args.2, &args.3]).await?;
+        found.iter().map(event).collect()
+    }
+
+    async fn checkpoint(&self, points: Vec<Point>) -> Result<Vec<Verdict>> {
+        if points.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.write_points(points).await
+    }
+}

@@ -1,0 +1,336 @@
+//! What was tried and how it went, in PostgreSQL.
+
+use async_trait::async_trait;
+use deadpool_postgres::Transaction;
+use domain::{Ticks, WebhookId};
+use tokio_postgres::Row;
+
+use super::hook_rows::{LANE, LIVE, REPLAY, WEBHOOK, count, is_set, lane, replay, sealed};
+use super::rows::{Args, code, execute, limit, row, rows, snapshot};
+use super::webhooks::next_move;
+use super::{PostgresStore, fault};
+use crate::plan::{signed, unsigned};
+use crate::webhooks::{
+    BEHIND_MAX, EVENT, P95_OF_MAX, PACK_NUMBERS_MAX, PACK_SPAN, Sealed, last_of, newest, of_nanos,
+    percentile_95, unpack,
+};
+use crate::{
+    Attempt, Delivered, Delivery, DeliveryQuery, History, Lane, Occasion, Outlook, Replay, ReplayKind,
+    Result, Spent,
+};
+
+const ATTEMPT: &str = "a.at, a.sequence, a.occasion, a.number, a.handshake, a.status, a.succeeded, a.reason, \
+                       a.excerpt, a.resolve_ns, a.connect_ns, a.tls_ns, a.wait_ns, a.total_ns";
+
+/// The webhook's tenant, where it is there.
+const TENANT_OF: &str =
+    "(SELECT w.tenant_no FROM webhooks w JOIN tenants t ON t.no = w.tenant_no WHERE w.id = $1)";
+
+fn attempt(row: &Row) -> Attempt {
+    let span = |column| of_nanos(row.get(column));
+    Attempt {
+        at: Ticks(row.get(0)),
+        occasion: Occasion::by_code(row.get(2), unsigned(row.get(1)), row.get(4)),
+        number: count(row.get(3)),
+        status: row.get::<_, Option<i64>>(5).and_then(|status| u16::try_from(status).ok()),
+        succeeded: is_set(row, 6),
+        reason: row.get(7),
+        excerpt: row.get(8),
+        spent: Spent { resolve: span(9), connect: span(10), tls: span(11), wait: span(12), total: span(13) },
+    }
+}
+
+fn packed(row: &Row) -> Vec<u8> {
+    row.get(0)
+}
+
+async fn known(on: &Transaction<'_>, webhook: WebhookId) -> Result<Option<Sealed>> {
+    let found = row(on, &format!("{WEBHOOK} WHERE w.id = $1"), &[&webhook.as_bytes().as_slice()]).await?;
+    found.as_ref().map(sealed).transpose()
+}
+
+async fn counted(on: &Transaction<'_>, sql: &str, args: Args<'_>) -> Result<u64> {
+    Ok(row(on, sql, args).await?.map_or(0, |row| unsigned(row.get(0))))
+}
+
+/// Packs that may hold the wanted: those around the last moment, and the newest before it. Each in the order of the
+/// index that is meant; another has the webhook too.
+const PACKS: &str = "(SELECT packed FROM delivered WHERE tenant_no = $1 AND webhook = $2 AND last_at >= $3
+         AND last_at >= $5 AND last_at <= $4 AND first_at <= $3 ORDER BY tenant_no, webhook, last_at)
+     UNION ALL (SELECT packed FROM delivered WHERE tenant_no = $1 AND webhook = $2
+         AND last_at < $3 AND last_at >= $5 ORDER BY tenant_no DESC, webhook DESC, last_at DESC LIMIT $6)";
+
+async fn delivered(on: &Transaction<'_>, tenant_no: i64, query: &DeliveryQuery) -> Result<Vec<Delivered>> {
+    let [before, until, since, rows_max] = query.pack_bounds(PACK_SPAN);
+    let webhook = query.webhook.as_bytes().as_slice();
+    let found = rows(on, PACKS, &[&tenant_no, &webhook, &before, &until, &since, &rows_max]).await?;
+    newest(&found.iter().map(packed).collect::<Vec<_>>(), query)
+}
+
+/// How many were delivered since then: whole packs by their counts, those around the moment one by one.
+async fn count_delivered(on: &Transaction<'_>, one: &Sealed, since: Ticks) -> Result<u64> {
+    let webhook = one.webhook.id.as_bytes().as_slice();
+    let whole = counted(
+        on,
+        "SELECT coalesce(sum(events), 0)::bigint FROM (SELECT events FROM delivered
+         WHERE tenant_no = $1 AND webhook = $2 AND last_at >= $3 AND first_at >= $3
+         ORDER BY tenant_no, webhook, last_at) whole",
+        &[&one.tenant_no, &webhook, &since.0],
+    )
+    .await?;
+    let around = rows(
+        on,
+        "SELECT packed FROM delivered
+         WHERE tenant_no = $1 AND webhook = $2 AND last_at BETWEEN $3 AND $4 AND first_at < $3
+         ORDER BY tenant_no, webhook, last_at",
+        &[&one.tenant_no, &webhook, &since.0, &(since + PACK_SPAN).0],
+    )
+    .await?;
+    let mut some = 0;
+    for row in &around {
+        some += unpack(&packed(row))?.iter().filter(|one| one.at >= since).count() as u64;
+    }
+    Ok(whole + some)
+}
+
+/// Events that wait, behind the cursor and in lanes.
+async fn behind(on: &Transaction<'_>, one: &Sealed) -> Result<u64> {
+    let Some(cursor) = one.webhook.cursor else { return Ok(0) };
+    let (resource, cursor, most) = (code(one.webhook.resource), signed(cursor), i64::from(BEHIND_MAX));
+    let kinds: Vec<i64> = one.webhook.kinds.iter().map(|kind| i64::from(kind.code())).collect();
+    let ahead = counted(
+        on,
+        "SELECT count(*) FROM unnest($3::bigint[]) AS k (kind) CROSS JOIN LATERAL (SELECT 1 FROM log
+             WHERE tenant_no = $1 AND resource = $2 AND kind = k.kind AND sequence > $4
+             ORDER BY sequence LIMIT $5) l",
+        &[&one.tenant_no, &resource, &kinds, &cursor, &most],
+    )
+    .await?;
+    let parked = counted(
+        on,
+        "SELECT count(*) FROM (SELECT 1 FROM lanes n CROSS JOIN LATERAL (SELECT l.kind FROM log l
+                 WHERE l.tenant_no = n.tenant_no AND l.resource = $3 AND l.record_key = n.record_key
+                     AND l.sequence >= n.sequence AND l.sequence <= $4 ORDER BY l.sequence LIMIT $6) l
+             WHERE n.tenant_no = $1 AND n.webhook = $2 AND l.kind = ANY($5) LIMIT $6) waiting",
+        &[&one.tenant_no, &one.webhook.id.as_bytes().as_slice(), &resource, &cursor, &kinds, &most],
+    )
+    .await?;
+    Ok((ahead + parked).min(BEHIND_MAX.into()))
+}
+
+async fn outlook(on: &Transaction<'_>, one: &Sealed, since: Ticks) -> Result<Outlook> {
+    let (tenant_no, webhook) = (one.tenant_no, one.webhook.id.as_bytes().as_slice());
+    let failed = counted(
+        on,
+        "SELECT count(*) FROM (SELECT 1 FROM attempts
+         WHERE tenant_no = $1 AND webhook = $2 AND at >= $3 AND occasion = $4 AND succeeded = 0
+         ORDER BY tenant_no, webhook, at) failures",
+        &[&tenant_no, &webhook, &since.0, &EVENT],
+    )
+    .await?;
+    let last = row(
+        on,
+        "SELECT last_at FROM delivered WHERE tenant_no = $1 AND webhook = $2
+         ORDER BY tenant_no DESC, webhook DESC, last_at DESC LIMIT 1",
+        &[&tenant_no, &webhook],
+    )
+    .await?;
+    let lanes = row(
+        on,
+        "SELECT count(*), min(first_failed_at) FILTER (WHERE attempts > 0), min(next_at)
+         FROM lanes WHERE tenant_no = $1 AND webhook = $2",
+        &[&tenant_no, &webhook],
+    )
+    .await?;
+    let (lanes, failing, next): (i64, Option<i64>, Option<i64>) =
+        lanes.map_or((0, None, None), |row| (row.get(0), row.get(1), row.get(2)));
+    let trouble = one.webhook.handshake.trouble;
+    let query = DeliveryQuery::newest_since(one.webhook.id, since, P95_OF_MAX);
+    let recent = delivered(on, tenant_no, &query).await?;
+    Ok(Outlook {
+        delivered: count_delivered(on, one, since).await?,
+        failed,
+        p95_ms: percentile_95(recent.iter().map(|one| one.took_ms).collect()),
+        last_delivered_at: last.map(|row| Ticks(row.get(0))),
+        lanes: unsigned(lanes),
+        failing_since: failing.map(Ticks).into_iter().chain(trouble.map(|one| one.first_failed_at)).min(),
+        next_attempt_at: next.map(Ticks).into_iter().chain(trouble.map(|one| one.next_at)).min(),
+        behind: behind(on, one).await?,
+    })
+}
+
+/// The last number at or below which everything was before a moment. Versions grow with numbers, so the range is
+/// halved until it is one.
+async fn last_before(on: &Transaction<'_>, tenant_no: i64, moment: Ticks) -> Result<i64> {
+    let found = row(
+        on,
+        "WITH RECURSIVE narrowed (low, high) AS (
+             SELECT floor, head FROM heads WHERE tenant_no = $1
+             UNION ALL
+             SELECT CASE WHEN m.is_before THEN m.middle + 1 ELSE m.low END,
+                 CASE WHEN m.is_before THEN m.high ELSE m.middle END
+             FROM (SELECT n.low, n.high, n.low + (n.high - n.low) / 2 AS middle,
+                     coalesce((SELECT l.version < $2 FROM log l WHERE l.tenant_no = $1
+                         AND l.sequence > n.low + (n.high - n.low) / 2 ORDER BY l.sequence LIMIT 1), false) AS is_before
+                 FROM narrowed n WHERE n.low < n.high) m)
+         SELECT max(low) FROM narrowed",
+        &[&tenant_no, &moment.0],
+    )
+    .await?;
+    Ok(found.and_then(|row| row.get::<_, Option<i64>>(0)).unwrap_or(0))
+}
+
+async fn span(on: &Transaction<'_>, one: &Sealed, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
+    let after = last_before(on, one.tenant_no, from).await?;
+    let upto = last_before(on, one.tenant_no, to.next()).await?;
+    let kinds: Vec<i64> = one.webhook.kinds.iter().map(|kind| i64::from(kind.code())).collect();
+    let found = row(
+        on,
+        "SELECT min(l.first), max(l.last) FROM unnest($3::bigint[]) AS k (kind) CROSS JOIN LATERAL (
+             SELECT (SELECT sequence FROM log WHERE tenant_no = $1 AND resource = $2 AND kind = k.kind
+                     AND sequence > $4 AND sequence <= $5 ORDER BY sequence LIMIT 1) AS first,
+                 (SELECT sequence FROM log WHERE tenant_no = $1 AND resource = $2 AND kind = k.kind
+                     AND sequence > $4 AND sequence <= $5 ORDER BY sequence DESC LIMIT 1) AS last) l",
+        &[&one.tenant_no, &code(one.webhook.resource), &kinds, &after, &upto],
+    )
+    .await?;
+    let ends = |row: Row| row.get::<_, Option<i64>>(0).zip(row.get::<_, Option<i64>>(1));
+    Ok(found.and_then(ends).map(|(first, last)| (unsigned(first - 1), unsigned(last))))
+}
+
+#[async_trait]
+impl History for PostgresStore {
+    async fn attempts(&self, query: &DeliveryQuery) -> Result<Vec<Attempt>> {
+        let [before_at, before_sequence, since, rows_max] = query.bounds();
+        let sql = format!(
+            "SELECT {ATTEMPT} FROM attempts a WHERE a.tenant_no = {TENANT_OF} AND a.webhook = $1
+             AND (a.at, a.sequence) < ($2, $3) AND a.at >= $4 AND (NOT $5 OR a.succeeded = 0)
+             ORDER BY a.tenant_no DESC, a.webhook DESC, a.at DESC, a.sequence DESC, a.occasion DESC, a.number DESC
+             LIMIT $6"
+        );
+        let webhook = query.webhook.as_bytes().as_slice();
+        let args: Args<'_> = &[&webhook, &before_at, &before_sequence, &since, &query.only_failed, &rows_max];
+        Ok(self.rows(&sql, args).await?.iter().map(attempt).collect())
+    }
+
+    async fn delivered(&self, query: &DeliveryQuery) -> Result<Vec<Delivered>> {
+        if query.only_failed {
+            return Ok(Vec::new());
+        }
+        let mut client = self.client().await?;
+        let snapshot = snapshot(&mut client).await?;
+        match known(&snapshot, query.webhook).await? {
+            None => Ok(Vec::new()),
+            Some(one) => delivered(&snapshot, one.tenant_no, query).await,
+        }
+    }
+
+    async fn delivery(&self, webhook: WebhookId, sequence: u64) -> Result<Delivery> {
+        let (event, far) = (signed(sequence), signed(sequence.saturating_add(PACK_NUMBERS_MAX)));
+        let id = webhook.as_bytes().as_slice();
+        let packs = self
+            .rows(
+                &format!(
+                    "SELECT packed FROM delivered WHERE tenant_no = {TENANT_OF} AND webhook = $1
+                     AND last_sequence BETWEEN $2 AND $3 AND first_sequence <= $2
+                     ORDER BY tenant_no, webhook, last_sequence, first_sequence"
+                ),
+                &[&id, &event, &far],
+            )
+            .await?;
+        let attempts = self
+            .rows(
+                &format!(
+                    "SELECT {ATTEMPT} FROM attempts a WHERE a.tenant_no = {TENANT_OF} AND a.webhook = $1
+                     AND a.sequence = $2 AND a.occasion IN (0, 2)
+                     ORDER BY a.tenant_no, a.webhook, a.sequence, a.at, a.occasion, a.number"
+                ),
+                &[&id, &event],
+            )
+            .await?;
+        let delivered = last_of(&packs.iter().map(packed).collect::<Vec<_>>(), sequence)?;
+        Ok(Delivery { sequence, delivered, attempts: attempts.iter().map(attempt).collect() })
+    }
+
+    async fn lanes(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Lane>> {
+        let sql = format!(
+            "SELECT {LANE} FROM lanes n WHERE n.tenant_no = {TENANT_OF} AND n.webhook = $1
+             ORDER BY n.sequence, n.record_key LIMIT $2"
+        );
+        let lanes = self.rows(&sql, &[&webhook.as_bytes().as_slice(), &limit(rows_max)]).await?;
+        Ok(lanes.iter().map(lane).collect())
+    }
+
+    async fn outlook(&self, webhook: WebhookId, since: Ticks) -> Result<Outlook> {
+        let mut client = self.client().await?;
+        let snapshot = snapshot(&mut client).await?;
+        match known(&snapshot, webhook).await? {
+            None => Ok(Outlook::default()),
+            Some(one) => outlook(&snapshot, &one, since).await,
+        }
+    }
+
+    async fn ask_replay(
+        &self,
+        webhook: WebhookId,
+        kind: ReplayKind,
+        after: u64,
+        upto: u64,
+    ) -> Result<Option<Replay>> {
+        let now = self.ports().clock.now();
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.map_err(fault)?;
+        let moved = next_move(&transaction).await?;
+        let sql = format!(
+            "UPDATE webhooks w SET replays = w.replays + 1, moved = $2 FROM tenants t
+             WHERE w.id = $1 AND t.no = w.tenant_no AND {LIVE} RETURNING w.replays, w.tenant_no"
+        );
+        let id = webhook.as_bytes().as_slice();
+        let Some(found) = row(&transaction, &sql, &[&id, &moved]).await? else {
+            return Ok(None);
+        };
+        let asked = Replay::asked(found.get(0), kind, now, after, upto);
+        execute(
+            &transaction,
+            "INSERT INTO replays (tenant_no, webhook, number, kind, asked_at, after_sequence, upto_sequence, position,
+                 delivered, failed, is_done)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+            &[
+                &found.get::<_, i64>(1),
+                &id,
+                &asked.number,
+                &asked.kind.code(),
+                &asked.asked_at.0,
+                &signed(asked.after),
+                &signed(asked.upto),
+                &signed(asked.position),
+                &signed(asked.delivered),
+                &signed(asked.failed),
+                &i64::from(asked.is_done),
+            ],
+        )
+        .await
+        .map_err(fault)?;
+        transaction.commit().await.map_err(fault)?;
+        self.webhook_moved(webhook);
+        Ok(Some(asked))
+    }
+
+    async fn replays(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Replay>> {
+        let sql = format!(
+            "SELECT {REPLAY} FROM replays r WHERE r.tenant_no = {TENANT_OF} AND r.webhook = $1
+             ORDER BY r.tenant_no DESC, r.webhook DESC, r.number DESC LIMIT $2"
+        );
+        let replays = self.rows(&sql, &[&webhook.as_bytes().as_slice(), &limit(rows_max)]).await?;
+        Ok(replays.iter().map(replay).collect())
+    }
+
+    async fn span(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
+        let mut client = self.client().await?;
+        let snapshot = snapshot(&mut client).await?;
+        match known(&snapshot, webhook).await? {
+            None => Ok(None),
+            Some(one) => span(&snapshot, &one, from, to).await,
+        }
+    }
+}

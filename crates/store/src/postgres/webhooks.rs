@@ -1,0 +1,338 @@
+//! Webhooks in PostgreSQL, as their owners manage them. Who changes one takes the number of the change first: its row
+//! is held until the commit, so that changes follow one another, and two at once never make two alike.
+
+use async_trait::async_trait;
+use deadpool_postgres::Transaction;
+use domain::{Ticks, WebhookId};
+use tokio_postgres::types::ToSql;
+
+use super::hook_rows::{LIVE, WEBHOOK, sealed};
+use super::rows::{execute, limit, row, tenant_no};
+use super::{PostgresStore, exists, fault};
+use crate::plan::{signed, unsigned};
+use crate::webhooks::{Secrets, anew, change, family_codes, made};
+use crate::{
+    NewWebhook, Ports, Result, StoreError, Subscribed, Webhook, WebhookChange, WebhookChanged, WebhookOwner,
+    WebhookQuery, Webhooks, shard_of,
+};
+
+/// The number of the next change of a webhook.
+pub(super) async fn next_move(on: &Transaction<'_>) -> Result<i64> {
+    let next = row(
+        on,
+        "INSERT INTO webhook_moves (no, moved) VALUES (1, 1)
+         ON CONFLICT (no) DO UPDATE SET moved = webhook_moves.moved + 1 RETURNING moved",
+        &[],
+    );
+    next.await?.map(|row| row.get(0)).ok_or_else(|| StoreError::internal("no number for a change"))
+}
+
+async fn find(on: &Transaction<'_>, ports: &Ports, id: WebhookId) -> Result<Option<(i64, Webhook)>> {
+    let sql = format!("{WEBHOOK} WHERE w.id = $1 FOR UPDATE OF w");
+    opened(row(on, &sql, &[&id.as_bytes().as_slice()]).await?, ports)
+}
+
+async fn find_alike(
+    on: &Transaction<'_>,
+    ports: &Ports,
+    tenant_no: i64,
+    fingerprint: &[u8; 32],
+) -> Result<Option<(i64, Webhook)>> {
+    // In the order of the index that is meant; another has the tenant too.
+    let sql = format!(
+        "{WEBHOOK} WHERE w.tenant_no = $1 AND w.fingerprint = $2 AND {LIVE}
+         ORDER BY w.tenant_no, w.fingerprint FOR UPDATE OF w"
+    );
+    opened(row(on, &sql, &[&tenant_no, &fingerprint.as_slice()]).await?, ports)
+}
+
+fn opened(found: Option<tokio_postgres::Row>, ports: &Ports) -> Result<Option<(i64, Webhook)>> {
+    let open = |row| {
+        let one = sealed(&row)?;
+        Ok((one.tenant_no, one.open(&ports.vault)?))
+    };
+    found.map(open).transpose()
+}
+
+async fn insert(
+    on: &Transaction<'_>,
+    ports: &Ports,
+    tenant_no: i64,
+    one: &Webhook,
+    moved: i64,
+) -> Result<()> {
+    let secrets = Secrets::of(one, &ports.vault, &*ports.random)?;
+    execute(
+        on,
+        "INSERT INTO webhooks (tenant_no, id, client_id, user_id, resource, kinds, name, description, url, secret,
+             doubt, fingerprint, created_at, enabled, handshake, handshake_at, handshake_accepted, revision, shard,
+             moved, replays)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18, $19, $20, 0)",
+        &[
+            &tenant_no,
+            &one.id.as_bytes().as_slice(),
+            &one.owner.client.as_str(),
+            &one.user.as_str(),
+            &i64::from(one.resource.code()),
+            &i64::from(one.kinds.bits()),
+            &one.name,
+            &one.description,
+            &one.url,
+            &secrets.secret,
+            &one.doubt,
+            &secrets.fingerprint.as_slice(),
+            &one.created_at.0,
+            &i64::from(one.enabled),
+            &i64::from(one.handshake.number),
+            &one.handshake.at.0,
+            &i64::from(one.handshake.accepted),
+            &signed(one.revision),
+            &i64::from(shard_of(one.id)),
+            &moved,
+        ],
+    )
+    .await
+    .map_err(exists(format!("a webhook \"{}\"", one.id)))?;
+    Ok(())
+}
+
+async fn update(
+    on: &Transaction<'_>,
+    tenant_no: i64,
+    one: &Webhook,
+    secrets: &Secrets,
+    moved: i64,
+) -> Result<()> {
+    let trouble = one.handshake.trouble;
+    execute(
+        on,
+        "UPDATE webhooks SET url = $3, secret = $4, old_secret = $5, old_secret_until = $6, doubt = $7,
+             fingerprint = $8, enabled = $9, handshake = $10, handshake_at = $11, handshake_accepted = $12,
+             handshake_attempts = $13, handshake_failed_at = $14, handshake_next_at = $15, disabled_at = $16,
+             disabled_why = $17, unsubscribed_at = $18, deleted_at = $19, revision = $20, cursor = $21, moved = $22
+         WHERE tenant_no = $1 AND id = $2",
+        &[
+            &tenant_no,
+            &one.id.as_bytes().as_slice(),
+            &one.url,
+            &secrets.secret,
+            &secrets.old_secret,
+            &one.old_secret.as_ref().map(|old| old.until.0),
+            &one.doubt,
+            &secrets.fingerprint.as_slice(),
+            &i64::from(one.enabled),
+            &i64::from(one.handshake.number),
+            &one.handshake.at.0,
+            &i64::from(one.handshake.accepted),
+            &trouble.map(|trouble| i64::from(trouble.attempts)),
+            &trouble.map(|trouble| trouble.first_failed_at.0),
+            &trouble.map(|trouble| trouble.next_at.0),
+            &one.disabled.as_ref().map(|disabled| disabled.at.0),
+            &one.disabled.as_ref().map(|disabled| disabled.why.as_str()),
+            &one.unsubscribed_at.map(|at| at.0),
+            &one.deleted_at.map(|at| at.0),
+            &signed(one.revision),
+            &one.cursor.map(signed),
+            &moved,
+        ],
+    )
+    .await
+    .map_err(fault)?;
+    Ok(())
+}
+
+/// Lanes of these webhooks start anew: due at once.
+pub(super) async fn renew_lanes(
+    on: &Transaction<'_>,
+    webhooks: &[(i64, WebhookId)],
+    now: Ticks,
+) -> Result<()> {
+    let trouble = anew(now);
+    let tenants: Vec<i64> = webhooks.iter().map(|(tenant_no, _)| *tenant_no).collect();
+    let ids: Vec<&[u8]> = webhooks.iter().map(|(_, id)| id.as_bytes().as_slice()).collect();
+    execute(
+        on,
+        "UPDATE lanes n SET attempts = $3, first_failed_at = $4, next_at = $5
+         FROM unnest($1::bigint[], $2::bytea[]) AS k (tenant_no, webhook)
+         WHERE n.tenant_no = k.tenant_no AND n.webhook = k.webhook",
+        &[&tenants, &ids, &i64::from(trouble.attempts), &trouble.first_failed_at.0, &trouble.next_at.0],
+    )
+    .await
+    .map_err(fault)?;
+    Ok(())
+}
+
+async fn drop_lanes(on: &Transaction<'_>, tenant_no: i64, webhook: WebhookId) -> Result<()> {
+    for sql in [
+        "DELETE FROM lanes WHERE tenant_no = $1 AND webhook = $2",
+        "DELETE FROM replays WHERE tenant_no = $1 AND webhook = $2 AND is_done = 0",
+    ] {
+        execute(on, sql, &[&tenant_no, &webhook.as_bytes().as_slice()]).await.map_err(fault)?;
+    }
+    Ok(())
+}
+
+/// Changes a webhook whose row is held, with a number that was taken for it.
+async fn change_hook(
+    on: &Transaction<'_>,
+    ports: &Ports,
+    (tenant_no, mut webhook): (i64, Webhook),
+    what: &WebhookChange,
+    moved: i64,
+) -> Result<WebhookChanged> {
+    let now = ports.clock.now();
+    let head = row(on, "SELECT head FROM heads WHERE tenant_no = $1", &[&tenant_no]).await?;
+    let head = head.map_or(0, |row| unsigned(row.get(0)));
+    let Some(effects) = change(&mut webhook, what, now, head) else {
+        return Ok(WebhookChanged::Over(webhook));
+    };
+    if effects.none {
+        return Ok(WebhookChanged::Done(webhook));
+    }
+    let secrets = Secrets::of(&webhook, &ports.vault, &*ports.random)?;
+    if !webhook.life().is_over() {
+        let alike = find_alike(on, ports, tenant_no, &secrets.fingerprint).await?;
+        if alike.is_some_and(|(_, other)| other.id != webhook.id) {
+            return Ok(WebhookChanged::Alike);
+        }
+    }
+    update(on, tenant_no, &webhook, &secrets, moved).await?;
+    if effects.drop_lanes {
+        drop_lanes(on, tenant_no, webhook.id).await?;
+    }
+    if effects.renew_lanes {
+        renew_lanes(on, &[(tenant_no, webhook.id)], now).await?;
+    }
+    Ok(WebhookChanged::Done(webhook))
+}
+
+async fn subscribe(
+    on: &Transaction<'_>,
+    ports: &Ports,
+    webhook: Webhook,
+    webhooks_max: usize,
+) -> Result<Subscribed> {
+    let moved = next_move(on).await?;
+    let unknown = || StoreError::UnknownTenant(webhook.owner.tenant.to_string());
+    let tenant_no = tenant_no(on, &webhook.owner.tenant).await?.ok_or_else(unknown)?;
+    if let Some(kept) = find_alike(on, ports, tenant_no, &webhook.fingerprint(&ports.vault)).await? {
+        let found = kept.1.clone();
+        if !found.rests() {
+            return Ok(Subscribed::Again(found));
+        }
+        let enabled = change_hook(on, ports, kept, &WebhookChange::Enable, moved).await?;
+        return Ok(Subscribed::Again(if let WebhookChanged::Done(one) = enabled { one } else { found }));
+    }
+    let own = row(
+        on,
+        &format!("SELECT count(*) FROM webhooks w WHERE w.tenant_no = $1 AND w.client_id = $2 AND {LIVE}"),
+        &[&tenant_no, &webhook.owner.client.as_str()],
+    )
+    .await?;
+    if own.map_or(0, |row| unsigned(row.get(0))) >= webhooks_max as u64 {
+        return Ok(Subscribed::TooMany);
+    }
+    insert(on, ports, tenant_no, &webhook, moved).await?;
+    Ok(Subscribed::New(webhook))
+}
+
+/// The conditions of a query that hold, and their arguments.
+fn conditions(query: &WebhookQuery) -> (String, Vec<Box<dyn ToSql + Sync + Send>>) {
+    let (mut sql, mut args): (Vec<String>, Vec<Box<dyn ToSql + Sync + Send>>) = (Vec::new(), Vec::new());
+    if let Some(tenant) = &query.tenant {
+        args.push(Box::new(tenant.as_str().to_owned()));
+        sql.push(format!("w.tenant_no = (SELECT no FROM tenants WHERE id = ${})", args.len()));
+    }
+    if let Some(client) = &query.client {
+        args.push(Box::new(client.as_str().to_owned()));
+        sql.push(format!("w.client_id = ${}", args.len()));
+    }
+    if let Some((at, id)) = query.after {
+        args.push(Box::new(at.0));
+        args.push(Box::new(id.as_bytes().to_vec()));
+        sql.push(format!("(w.created_at, w.id) > (${}, ${})", args.len() - 1, args.len()));
+    }
+    if let Some(resource) = query.resource {
+        sql.push(format!("w.resource = {}", resource.code()));
+    }
+    if let Some(family) = query.family {
+        sql.push(format!("w.resource IN ({})", family_codes(family)));
+    }
+    if !query.with_past {
+        sql.push(LIVE.to_owned());
+    }
+    if sql.is_empty() {
+        sql.push("true".to_owned());
+    }
+    args.push(Box::new(limit(query.rows_max)));
+    (format!("{} ORDER BY w.created_at, w.id LIMIT ${}", sql.join(" AND "), args.len()), args)
+}
+
+impl PostgresStore {
+    async fn like(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
+        let fingerprint = made(body.clone(), Ticks(0)).fingerprint(&self.ports().vault);
+        let sql = format!(
+            "{WEBHOOK} WHERE w.tenant_no = (SELECT no FROM tenants WHERE id = $1) AND w.fingerprint = $2 AND {LIVE}
+             ORDER BY w.tenant_no, w.fingerprint"
+        );
+        let found = self.row(&sql, &[&body.owner.tenant.as_str(), &fingerprint.as_slice()]).await?;
+        Ok(opened(found, self.ports())?.map(|(_, webhook)| webhook))
+    }
+}
+
+#[async_trait]
+impl Webhooks for PostgresStore {
+    async fn subscribe(&self, new: NewWebhook, webhooks_max: usize) -> Result<Subscribed> {
+        // What is there and needs no change is told without a lock.
+        if let Some(found) = self.like(&new).await?.filter(|found| !found.rests()) {
+            return Ok(Subscribed::Again(found));
+        }
+        let webhook = made(new, self.ports().clock.now());
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.map_err(fault)?;
+        let done = subscribe(&transaction, self.ports(), webhook, webhooks_max).await?;
+        if let Subscribed::New(one) | Subscribed::Again(one) = &done {
+            transaction.commit().await.map_err(fault)?;
+            self.webhook_moved(one.id);
+        }
+        Ok(done)
+    }
+
+    async fn find_webhook_like(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
+        self.like(body).await
+    }
+
+    async fn find_webhook(&self, id: WebhookId) -> Result<Option<Webhook>> {
+        let found = self.row(&format!("{WEBHOOK} WHERE w.id = $1"), &[&id.as_bytes().as_slice()]).await?;
+        Ok(opened(found, self.ports())?.map(|(_, webhook)| webhook))
+    }
+
+    async fn webhooks(&self, query: &WebhookQuery) -> Result<Vec<Webhook>> {
+        let (conditions, args) = conditions(query);
+        let args: Vec<&(dyn ToSql + Sync)> = args.iter().map(|arg| &**arg as &(dyn ToSql + Sync)).collect();
+        let rows = self.rows(&format!("{WEBHOOK} WHERE {conditions}"), &args).await?;
+        rows.iter().map(|row| sealed(row)?.open(&self.ports().vault)).collect()
+    }
+
+    async fn change_webhook(
+        &self,
+        id: WebhookId,
+        owner: Option<&WebhookOwner>,
+        what: WebhookChange,
+    ) -> Result<WebhookChanged> {
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.map_err(fault)?;
+        let moved = next_move(&transaction).await?;
+        let found = find(&transaction, self.ports(), id).await?;
+        let Some(kept) = found.filter(|(_, one)| owner.is_none_or(|owner| one.owner == *owner)) else {
+            return Ok(WebhookChanged::Unknown);
+        };
+        let before = kept.1.clone();
+        let changed = change_hook(&transaction, self.ports(), kept, &what, moved).await?;
+        if matches!(&changed, WebhookChanged::Done(after) if *after != before) {
+            transaction.commit().await.map_err(fault)?;
+            self.webhook_moved(id);
+        }
+        Ok(changed)
+    }
+}

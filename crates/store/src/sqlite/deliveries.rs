@@ -1,0 +1,205 @@
+//! What the delivery engine reads and writes, in SQLite.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use domain::event::EventKind;
+use domain::{ClientId, Guid, Resource, TenantId, WebhookId};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::changes::{ENTRY, bounds, entry};
+use super::hook_rows::{LANE, LIVE, REPLAY, WEBHOOK, lane, replay, sealed};
+use super::rows::{guid, tenant_no};
+use super::shards::{Taken, hold_all, leave_all};
+use super::{SqliteStore, checkpoint, fault};
+use crate::plan::{signed, unsigned};
+use crate::webhooks::{Sealed, id_key};
+use crate::{
+    Deliveries, Event, HeldShard, Hook, Moved, Point, Result, Standing, StoreError, Suspended, Tail, Vault,
+    Verdict,
+};
+
+/// A webhook with its lanes and its open replays.
+fn whole(reader: &Connection, vault: &Vault, one: Sealed) -> Result<Hook> {
+    let place = params![one.tenant_no, one.webhook.id.as_bytes()];
+    let lanes = reader
+        .prepare_cached(&format!("SELECT {LANE} FROM lanes WHERE tenant_no = ?1 AND webhook = ?2"))
+        .and_then(|mut all| all.query_map(place, lane)?.collect())
+        .map_err(fault)?;
+    let replays = reader
+        .prepare_cached(&format!(
+            "SELECT {REPLAY} FROM replays WHERE tenant_no = ?1 AND webhook = ?2 AND is_done = 0 ORDER BY number"
+        ))
+        .and_then(|mut all| all.query_map(place, replay)?.collect())
+        .map_err(fault)?;
+    let webhook = one.open(vault)?;
+    Ok(Hook { lanes, replays, id_key: id_key(vault, webhook.id), webhook })
+}
+
+fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
+    Ok(Event { entry: entry(row)?, record_key: row.get(13)? })
+}
+
+/// One resource's events after a number: the ranges of its kinds, which SQLite merges as it goes.
+fn tail_sql(resource: Resource) -> String {
+    let range = |kind: EventKind| {
+        format!(
+            "SELECT {ENTRY}, record_key FROM log WHERE tenant_no = ?1 AND resource = {} AND kind = {} AND sequence > ?2",
+            resource.code(),
+            kind.code()
+        )
+    };
+    let ranges: Vec<String> = EventKind::ALL.into_iter().map(range).collect();
+    format!("{} ORDER BY sequence LIMIT ?3", ranges.join(" UNION ALL "))
+}
+
+fn texts<T>(reader: &Connection, sql: &str, made: impl Fn(Box<str>) -> T) -> Result<Vec<T>> {
+    reader
+        .prepare_cached(sql)
+        .and_then(|mut all| {
+            all.query_map([Standing::Disabled.code()], |row| row.get(0).map(&made))?.collect()
+        })
+        .map_err(fault)
+}
+
+#[async_trait]
+impl Deliveries for SqliteStore {
+    async fn hold_shards(&self, node: Guid, _nodes: u32, lease: Duration) -> Result<Vec<HeldShard>> {
+        let taken = self.inner.turn.take()?;
+        if taken == Taken::ByAnother {
+            return Ok(Vec::new());
+        }
+        let until = self.ports().clock.now() + lease;
+        let held = self.write(move |writer| hold_all(writer, node, taken == Taken::Anew, until)).await;
+        if held.is_err() {
+            // Nothing was taken: whoever is next takes it anew.
+            self.inner.turn.leave();
+        }
+        held
+    }
+
+    async fn leave_shards(&self, node: Guid) -> Result<()> {
+        let left = self.write(move |writer| leave_all(writer, node)).await;
+        self.inner.turn.leave();
+        left
+    }
+
+    async fn hooks(&self, shard: u8, after: Option<WebhookId>, rows_max: usize) -> Result<Vec<Hook>> {
+        let after = after.map_or(Vec::new(), |after| after.as_bytes().to_vec());
+        self.snapshot(|reader| {
+            let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
+            let found: Vec<Sealed> = reader
+                .prepare_cached(&format!(
+                    "{WEBHOOK} WHERE w.shard = ?1 AND w.id > ?2 AND {LIVE} ORDER BY w.id LIMIT ?3"
+                ))
+                .and_then(|mut all| all.query_map(params![shard, after, rows_max], sealed)?.collect())
+                .map_err(fault)?;
+            found.into_iter().map(|one| whole(reader, &self.ports().vault, one)).collect()
+        })
+    }
+
+    async fn hook(&self, webhook: WebhookId) -> Result<Option<Hook>> {
+        self.snapshot(|reader| {
+            let found = reader
+                .prepare_cached(&format!("{WEBHOOK} WHERE w.id = ?1 AND {LIVE}"))
+                .and_then(|mut find| find.query_row([webhook.as_bytes()], sealed).optional())
+                .map_err(fault)?;
+            found.map(|one| whole(reader, &self.ports().vault, one)).transpose()
+        })
+    }
+
+    async fn moved_hooks(&self, since: u64) -> Result<Moved> {
+        self.snapshot(|reader| {
+            let upto: Option<i64> = reader
+                .prepare_cached("SELECT moved FROM webhook_moves")
+                .and_then(|mut find| find.query_row([], |row| row.get(0)).optional())
+                .map_err(fault)?;
+            let webhooks = reader
+                .prepare_cached("SELECT id FROM webhooks WHERE moved > ?1 ORDER BY moved")
+                .and_then(|mut all| all.query_map([signed(since)], |row| guid(row, 0))?.collect())
+                .map_err(fault)?;
+            Ok(Moved { upto: unsigned(upto.unwrap_or_default()), webhooks })
+        })
+    }
+
+    async fn suspended(&self) -> Result<Suspended> {
+        self.snapshot(|reader| {
+            Ok(Suspended {
+                tenants: texts(reader, "SELECT id FROM tenants WHERE standing = ?1", TenantId::new)?,
+                clients: texts(reader, "SELECT id FROM clients WHERE standing = ?1", ClientId::new)?,
+            })
+        })
+    }
+
+    async fn heads(&self) -> Result<Vec<(TenantId, u64)>> {
+        // From tenant to tenant, not from webhook to webhook: this is asked every second.
+        let head = |row: &Row<'_>| Ok((TenantId::new(row.get::<_, Box<str>>(0)?), unsigned(row.get(1)?)));
+        self.read(|reader| {
+            reader
+                .prepare_cached(&format!(
+                    "WITH RECURSIVE live (no) AS (SELECT 0 UNION ALL
+                         SELECT (SELECT min(w.tenant_no) FROM webhooks w WHERE w.tenant_no > l.no AND {LIVE})
+                         FROM live l WHERE l.no IS NOT NULL)
+                     SELECT t.id, h.head FROM live l JOIN tenants t ON t.no = l.no JOIN heads h ON h.tenant_no = l.no
+                     ORDER BY t.id"
+                ))
+                .and_then(|mut all| all.query_map([], head)?.collect())
+                .map_err(fault)
+        })
+    }
+
+    async fn read_tail(
+        &self,
+        tenant: &TenantId,
+        resource: Resource,
+        after: u64,
+        rows_max: usize,
+    ) -> Result<Tail> {
+        self.snapshot(|reader| {
+            let unknown = || StoreError::UnknownTenant(tenant.to_string());
+            let tenant_no = tenant_no(reader, tenant)?.ok_or_else(unknown)?;
+            let bounds = bounds(reader, tenant_no)?;
+            if after >= bounds.head {
+                return Ok(Tail::of(Vec::new(), usize::MAX, bounds));
+            }
+            let limit = i64::try_from(rows_max).unwrap_or(i64::MAX);
+            let events = reader
+                .prepare_cached(&tail_sql(resource))
+                .and_then(|mut all| all.query_map(params![tenant_no, signed(after), limit], event)?.collect())
+                .map_err(fault)?;
+            Ok(Tail::of(events, rows_max, bounds))
+        })
+    }
+
+    async fn read_record(
+        &self,
+        tenant: &TenantId,
+        resource: Resource,
+        record_key: i64,
+        after: u64,
+        upto: u64,
+        rows_max: usize,
+    ) -> Result<Vec<Event>> {
+        self.snapshot(|reader| {
+            let Some(tenant_no) = tenant_no(reader, tenant)? else {
+                return Ok(Vec::new());
+            };
+            let limit = i64::try_from(rows_max).unwrap_or(i64::MAX);
+            let args =
+                params![tenant_no, resource.code(), record_key, signed(after), signed(upto), limit];
+            reader
+                .prepare_cached(&format!(
+                    "SELECT {ENTRY}, record_key FROM log INDEXED BY log_by_record
+                     WHERE tenant_no = ?1 AND resource = ?2 AND record_key = ?3 AND sequence > ?4 AND sequence <= ?5
+                     ORDER BY sequence LIMIT ?6"
+                ))
+                .and_then(|mut all| all.query_map(args, event)?.collect())
+                .map_err(fault)
+        })
+    }
+
+    async fn checkpoint(&self, points: Vec<Point>) -> Result<Vec<Verdict>> {
+        let ports = self.ports().clone();
+        self.write(move |writer| checkpoint::write(writer, &ports, points)).await
+    }
+}

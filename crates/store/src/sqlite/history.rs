@@ -1,0 +1,377 @@
+//! What was tried and how it went, in SQLite.
+
+use async_trait::async_trait;
+use domain::{Ticks, WebhookId};
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::hook_rows::{LANE, REPLAY, WEBHOOK, lane, replay, sealed};
+use super::webhooks::next_move;
+use super::{SqliteStore, fault};
+use crate::plan::{signed, unsigned};
+use crate::webhooks::{
+    BEHIND_MAX, EVENT, P95_OF_MAX, PACK_NUMBERS_MAX, PACK_SPAN, Sealed, last_of, newest, of_nanos,
+    percentile_95, unpack,
+};
+use crate::{
+    Attempt, Delivered, Delivery, DeliveryQuery, History, Lane, Occasion, Outlook, Replay, ReplayKind,
+    Result, Spent,
+};
+
+const ATTEMPT: &str =
+    "a.at, a.sequence, a.occasion, a.number, a.handshake, a.status, a.succeeded, a.reason, a.excerpt,
+     a.resolve_ns, a.connect_ns, a.tls_ns, a.wait_ns, a.total_ns";
+
+fn attempt(row: &Row<'_>) -> rusqlite::Result<Attempt> {
+    let span = |column| row.get(column).map(of_nanos);
+    Ok(Attempt {
+        at: Ticks(row.get(0)?),
+        occasion: Occasion::by_code(row.get(2)?, unsigned(row.get(1)?), row.get(4)?),
+        number: row.get(3)?,
+        status: row.get(5)?,
+        succeeded: row.get(6)?,
+        reason: row.get(7)?,
+        excerpt: row.get(8)?,
+        spent: Spent {
+            resolve: span(9)?,
+            connect: span(10)?,
+            tls: span(11)?,
+            wait: span(12)?,
+            total: span(13)?,
+        },
+    })
+}
+
+/// The webhook, of a tenant that is there.
+fn known(reader: &Connection, webhook: WebhookId) -> Result<Option<Sealed>> {
+    reader
+        .prepare_cached(&format!("{WEBHOOK} WHERE w.id = ?1"))
+        .and_then(|mut find| find.query_row([webhook.as_bytes()], sealed).optional())
+        .map_err(fault)
+}
+
+/// Packs that may hold the wanted: those around the last moment, and the newest before it.
+fn packs(reader: &Connection, tenant_no: i64, query: &DeliveryQuery) -> Result<Vec<Vec<u8>>> {
+    let [before, until, since, rows_max] = query.pack_bounds(PACK_SPAN);
+    reader
+        .prepare_cached(
+            "SELECT packed FROM delivered WHERE tenant_no = ?1 AND webhook = ?2 AND last_at >= max(?3, ?5)
+                 AND last_at <= ?4 AND first_at <= ?3
+             UNION ALL SELECT packed FROM (SELECT packed FROM delivered WHERE tenant_no = ?1 AND webhook = ?2
+                 AND last_at < ?3 AND last_at >= ?5 ORDER BY last_at DESC LIMIT ?6)",
+        )
+        .and_then(|mut all| {
+            let args = params![tenant_no, query.webhook.as_bytes(), before, until, since, rows_max];
+            all.query_map(args, |row| row.get(0))?.collect()
+        })
+        .map_err(fault)
+}
+
+fn delivered(reader: &Connection, tenant_no: i64, query: &DeliveryQuery) -> Result<Vec<Delivered>> {
+    newest(&packs(reader, tenant_no, query)?, query)
+}
+
+fn count(reader: &Connection, sql: &str, args: impl rusqlite::Params) -> Result<u64> {
+    reader
+        .prepare_cached(sql)
+        .and_then(|mut count| count.query_row(args, |row| row.get(0)))
+        .map(unsigned)
+        .map_err(fault)
+}
+
+/// How many were delivered since then: whole packs by their counts, those around the moment one by one.
+fn count_delivered(reader: &Connection, whose: (i64, WebhookId), since: Ticks) -> Result<u64> {
+    let (tenant_no, webhook) = whose;
+    let whole = count(
+        reader,
+        "SELECT coalesce(sum(events), 0) FROM delivered
+         WHERE tenant_no = ?1 AND webhook = ?2 AND last_at >= ?3 AND first_at >= ?3",
+        params![tenant_no, webhook.as_bytes(), since.0],
+    )?;
+    let around: Vec<Vec<u8>> = reader
+        .prepare_cached(
+            "SELECT packed FROM delivered
+             WHERE tenant_no = ?1 AND webhook = ?2 AND last_at BETWEEN ?3 AND ?4 AND first_at < ?3",
+        )
+        .and_then(|mut all| {
+            let args = params![tenant_no, webhook.as_bytes(), since.0, (since + PACK_SPAN).0];
+            all.query_map(args, |row| row.get(0))?.collect()
+        })
+        .map_err(fault)?;
+    let mut some = 0;
+    for packed in around {
+        some += unpack(&packed)?.iter().filter(|one| one.at >= since).count() as u64;
+    }
+    Ok(whole + some)
+}
+
+/// Events that wait, behind the cursor and in lanes.
+fn behind(reader: &Connection, one: &Sealed) -> Result<u64> {
+    let Some(cursor) = one.webhook.cursor else { return Ok(0) };
+    let resource = one.webhook.resource.code();
+    let mut waiting = 0;
+    for kind in one.webhook.kinds.iter() {
+        waiting += count(
+            reader,
+            "SELECT count(*) FROM (SELECT 1 FROM log INDEXED BY log_by_kind WHERE tenant_no = ?1 AND resource = ?2
+             AND kind = ?3 AND sequence > ?4 LIMIT ?5)",
+            params![one.tenant_no, resource, kind.code(), signed(cursor), BEHIND_MAX],
+        )?;
+    }
+    waiting += count(
+        reader,
+        "SELECT count(*) FROM (SELECT 1 FROM lanes n CROSS JOIN log l INDEXED BY log_by_record
+             ON l.tenant_no = n.tenant_no AND l.resource = ?3 AND l.record_key = n.record_key
+             AND l.sequence >= n.sequence AND l.sequence <= ?4
+         WHERE n.tenant_no = ?1 AND n.webhook = ?2 AND (?5 >> l.kind) & 1 LIMIT ?6)",
+        params![
+            one.tenant_no,
+            one.webhook.id.as_bytes(),
+            resource,
+            signed(cursor),
+            one.webhook.kinds.bits(),
+            BEHIND_MAX
+        ],
+    )?;
+    Ok(waiting.min(BEHIND_MAX.into()))
+}
+
+fn outlook(reader: &Connection, one: &Sealed, since: Ticks) -> Result<Outlook> {
+    let (tenant_no, webhook) = (one.tenant_no, one.webhook.id);
+    let place = params![tenant_no, webhook.as_bytes()];
+    let failed = count(
+        reader,
+        "SELECT count(*) FROM attempts
+         WHERE tenant_no = ?1 AND webhook = ?2 AND at >= ?3 AND occasion = ?4 AND succeeded = 0",
+        params![tenant_no, webhook.as_bytes(), since.0, EVENT],
+    )?;
+    let last: Option<i64> = reader
+        .prepare_cached("SELECT max(last_at) FROM delivered WHERE tenant_no = ?1 AND webhook = ?2")
+        .and_then(|mut last| last.query_row(place, |row| row.get(0)))
+        .map_err(fault)?;
+    let (lanes, failing, next): (i64, Option<i64>, Option<i64>) = reader
+        .prepare_cached(
+            "SELECT count(*), min(CASE WHEN attempts > 0 THEN first_failed_at END), min(next_at)
+             FROM lanes WHERE tenant_no = ?1 AND webhook = ?2",
+        )
+        .and_then(|mut all| all.query_row(place, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))))
+        .map_err(fault)?;
+    let trouble = one.webhook.handshake.trouble;
+    let recent = delivered(reader, tenant_no, &DeliveryQuery::newest_since(webhook, since, P95_OF_MAX))?;
+    Ok(Outlook {
+        delivered: count_delivered(reader, (tenant_no, webhook), since)?,
+        failed,
+        p95_ms: percentile_95(recent.iter().map(|one| one.took_ms).collect()),
+        last_delivered_at: last.map(Ticks),
+        lanes: unsigned(lanes),
+        failing_since: failing.map(Ticks).into_iter().chain(trouble.map(|one| one.first_failed_at)).min(),
+        next_attempt_at: next.map(Ticks).into_iter().chain(trouble.map(|one| one.next_at)).min(),
+        behind: behind(reader, one)?,
+    })
+}
+
+/// The last number at or below which everything was before a moment: versions grow with numbers.
+fn last_before(reader: &Connection, tenant_no: i64, moment: Ticks) -> Result<i64> {
+    let (mut low, mut high): (i64, i64) = reader
+        .prepare_cached("SELECT floor, head FROM heads WHERE tenant_no = ?1")
+        .and_then(|mut find| find.query_row([tenant_no], |row| Ok((row.get(0)?, row.get(1)?))))
+        .map_err(fault)?;
+    let mut next = reader
+        .prepare_cached(
+            "SELECT version FROM log WHERE tenant_no = ?1 AND sequence > ?2 ORDER BY sequence LIMIT 1",
+        )
+        .map_err(fault)?;
+    while low < high {
+        let middle = low + (high - low) / 2;
+        let version: Option<i64> =
+            next.query_row([tenant_no, middle], |row| row.get(0)).optional().map_err(fault)?;
+        if version.is_some_and(|version| version < moment.0) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(low)
+}
+
+fn span(reader: &Connection, one: &Sealed, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
+    let after = last_before(reader, one.tenant_no, from)?;
+    let upto = last_before(reader, one.tenant_no, to.next())?;
+    let mut span: Option<(i64, i64)> = None;
+    for kind in one.webhook.kinds.iter() {
+        let place = [one.tenant_no, one.webhook.resource.code().into(), kind.code().into(), after, upto];
+        let found: (Option<i64>, Option<i64>) = reader
+            .prepare_cached(
+                "SELECT (SELECT min(sequence) FROM log INDEXED BY log_by_kind WHERE tenant_no = ?1 AND resource = ?2
+                     AND kind = ?3 AND sequence > ?4 AND sequence <= ?5),
+                     (SELECT max(sequence) FROM log INDEXED BY log_by_kind WHERE tenant_no = ?1 AND resource = ?2
+                     AND kind = ?3 AND sequence > ?4 AND sequence <= ?5)",
+            )
+            .and_then(|mut find| find.query_row(place, |row| Ok((row.get(0)?, row.get(1)?))))
+            .map_err(fault)?;
+        if let (Some(first), Some(last)) = found {
+            span = Some(span.map_or((first, last), |one| (one.0.min(first), one.1.max(last))));
+        }
+    }
+    Ok(span.map(|(first, last)| (unsigned(first - 1), unsigned(last))))
+}
+
+#[async_trait]
+impl History for SqliteStore {
+    async fn attempts(&self, query: &DeliveryQuery) -> Result<Vec<Attempt>> {
+        let [before_at, before_sequence, since, rows_max] = query.bounds();
+        let args =
+            params![query.webhook.as_bytes(), before_at, before_sequence, since, query.only_failed, rows_max];
+        self.read(|reader| {
+            reader
+                .prepare_cached(&format!(
+                    "SELECT {ATTEMPT} FROM webhooks w JOIN tenants t ON t.no = w.tenant_no
+                     CROSS JOIN attempts a ON a.tenant_no = w.tenant_no AND a.webhook = w.id
+                     WHERE w.id = ?1 AND (a.at, a.sequence) < (?2, ?3) AND a.at >= ?4
+                         AND (NOT ?5 OR a.succeeded = 0)
+                     ORDER BY a.at DESC, a.sequence DESC, a.occasion DESC, a.number DESC LIMIT ?6"
+                ))
+                .and_then(|mut all| all.query_map(args, attempt)?.collect())
+                .map_err(fault)
+        })
+    }
+
+    async fn delivered(&self, query: &DeliveryQuery) -> Result<Vec<Delivered>> {
+        if query.only_failed {
+            return Ok(Vec::new());
+        }
+        self.snapshot(|reader| match known(reader, query.webhook)? {
+            None => Ok(Vec::new()),
+            Some(one) => delivered(reader, one.tenant_no, query),
+        })
+    }
+
+    async fn delivery(&self, webhook: WebhookId, sequence: u64) -> Result<Delivery> {
+        self.snapshot(|reader| {
+            let Some(one) = known(reader, webhook)? else {
+                return Ok(Delivery { sequence, delivered: None, attempts: Vec::new() });
+            };
+            let (event, far) = (signed(sequence), signed(sequence.saturating_add(PACK_NUMBERS_MAX)));
+            let packs: Vec<Vec<u8>> = reader
+                .prepare_cached(
+                    "SELECT packed FROM delivered INDEXED BY delivered_by_sequence WHERE tenant_no = ?1
+                     AND webhook = ?2 AND last_sequence BETWEEN ?3 AND ?4 AND first_sequence <= ?3",
+                )
+                .and_then(|mut all| {
+                    let args = params![one.tenant_no, webhook.as_bytes(), event, far];
+                    all.query_map(args, |row| row.get(0))?.collect()
+                })
+                .map_err(fault)?;
+            let attempts = reader
+                .prepare_cached(&format!(
+                    "SELECT {ATTEMPT} FROM attempts a INDEXED BY attempts_by_sequence
+                     WHERE a.tenant_no = ?1 AND a.webhook = ?2 AND a.sequence = ?3
+                     AND a.occasion IN (0, 2) ORDER BY a.at, a.occasion, a.number"
+                ))
+                .and_then(|mut all| {
+                    all.query_map(params![one.tenant_no, webhook.as_bytes(), event], attempt)?.collect()
+                })
+                .map_err(fault)?;
+            Ok(Delivery { sequence, delivered: last_of(&packs, sequence)?, attempts })
+        })
+    }
+
+    async fn lanes(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Lane>> {
+        self.snapshot(|reader| {
+            let Some(one) = known(reader, webhook)? else { return Ok(Vec::new()) };
+            let args =
+                params![one.tenant_no, webhook.as_bytes(), i64::try_from(rows_max).unwrap_or(i64::MAX)];
+            reader
+                .prepare_cached(&format!(
+                    "SELECT {LANE} FROM lanes WHERE tenant_no = ?1 AND webhook = ?2
+                     ORDER BY sequence, record_key LIMIT ?3"
+                ))
+                .and_then(|mut all| all.query_map(args, lane)?.collect())
+                .map_err(fault)
+        })
+    }
+
+    async fn outlook(&self, webhook: WebhookId, since: Ticks) -> Result<Outlook> {
+        self.snapshot(|reader| match known(reader, webhook)? {
+            None => Ok(Outlook::default()),
+            Some(one) => outlook(reader, &one, since),
+        })
+    }
+
+    async fn ask_replay(
+        &self,
+        webhook: WebhookId,
+        kind: ReplayKind,
+        after: u64,
+        upto: u64,
+    ) -> Result<Option<Replay>> {
+        let now = self.ports().clock.now();
+        let asked = self
+            .write(move |writer| {
+                let known = known(writer, webhook)?.filter(|one| !one.webhook.life().is_over());
+                let Some(one) = known else { return Ok(None) };
+                let moved = next_move(writer)?;
+                let number = writer
+                    .prepare_cached(
+                        "UPDATE webhooks SET replays = replays + 1, moved = ?3 WHERE tenant_no = ?1 AND id = ?2
+                         RETURNING replays",
+                    )
+                    .and_then(|mut next| {
+                        let args = params![one.tenant_no, webhook.as_bytes(), moved];
+                        next.query_row(args, |row| row.get(0))
+                    })
+                    .map_err(fault)?;
+                let asked = Replay::asked(number, kind, now, after, upto);
+                insert_replay(writer, one.tenant_no, webhook, &asked)?;
+                Ok(Some(asked))
+            })
+            .await;
+        self.inner.moves.bell().ring_webhook(webhook);
+        asked
+    }
+
+    async fn replays(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Replay>> {
+        self.snapshot(|reader| {
+            let Some(one) = known(reader, webhook)? else { return Ok(Vec::new()) };
+            let args = params![one.tenant_no, webhook.as_bytes(), i64::try_from(rows_max).unwrap_or(i64::MAX)];
+            reader
+                .prepare_cached(&format!(
+                    "SELECT {REPLAY} FROM replays WHERE tenant_no = ?1 AND webhook = ?2 ORDER BY number DESC LIMIT ?3"
+                ))
+                .and_then(|mut all| all.query_map(args, replay)?.collect())
+                .map_err(fault)
+        })
+    }
+
+    async fn span(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
+        self.snapshot(|reader| match known(reader, webhook)? {
+            None => Ok(None),
+            Some(one) => span(reader, &one, from, to),
+        })
+    }
+}
+
+fn insert_replay(writer: &Connection, tenant_no: i64, webhook: WebhookId, one: &Replay) -> Result<()> {
+    writer
+        .prepare_cached(
+            "INSERT INTO replays (tenant_no, webhook, number, kind, asked_at, after_sequence, upto_sequence, position,
+                 delivered, failed, is_done)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+        )
+        .and_then(|mut insert| {
+            insert.execute(params![
+                tenant_no,
+                webhook.as_bytes(),
+                one.number,
+                one.kind.code(),
+                one.asked_at.0,
+                signed(one.after),
+                signed(one.upto),
+                signed(one.position),
+                signed(one.delivered),
+                signed(one.failed),
+                one.is_done
+            ])
+        })
+        .map_err(fault)?;
+    Ok(())
+}

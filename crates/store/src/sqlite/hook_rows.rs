@@ -1,0 +1,115 @@
+//! The rows of webhooks, lanes and replays in SQLite, read back.
+
+use domain::retry::Trouble;
+use domain::webhook::EventKinds;
+use domain::{ClientId, Resource, Secret, TenantId, Ticks, UserId};
+use rusqlite::Row;
+use rusqlite::types::Type;
+
+use super::rows::guid;
+use crate::plan::unsigned;
+use crate::webhooks::Sealed;
+use crate::{Disabled, Handshake, Lane, Lost, Replay, ReplayKind, Webhook, WebhookOwner};
+
+/// A webhook of a tenant that is there, as `sealed` reads it.
+pub(super) const WEBHOOK: &str =
+    "SELECT w.id, t.id, w.client_id, w.user_id, w.resource, w.kinds, w.name, w.description, w.url, w.doubt,
+         w.created_at, w.enabled, w.handshake, w.handshake_at, w.handshake_accepted, w.handshake_attempts,
+         w.handshake_failed_at, w.handshake_next_at, w.disabled_at, w.disabled_why, w.unsubscribed_at, w.deleted_at,
+         w.revision, w.cursor, w.lost_at, w.lost_after, w.lost_upto, w.tenant_no, w.secret, w.old_secret,
+         w.old_secret_until, w.began
+     FROM webhooks w JOIN tenants t ON t.no = w.tenant_no";
+
+pub(super) const LIVE: &str = "w.unsubscribed_at IS NULL AND w.deleted_at IS NULL";
+
+fn ticks(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Ticks>> {
+    row.get::<_, Option<i64>>(column).map(|at| at.map(Ticks))
+}
+
+fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    row.get(column).map(unsigned)
+}
+
+/// Attempts, first failure and next attempt, where there are any.
+fn trouble(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Trouble>> {
+    let Some(attempts) = row.get(column)? else { return Ok(None) };
+    let (first_failed_at, next_at) = (Ticks(row.get(column + 1)?), Ticks(row.get(column + 2)?));
+    Ok(Some(Trouble { attempts, first_failed_at, next_at }))
+}
+
+pub(super) fn handshake(row: &Row<'_>, column: usize) -> rusqlite::Result<Handshake> {
+    Ok(Handshake {
+        number: row.get(column)?,
+        at: Ticks(row.get(column + 1)?),
+        accepted: row.get(column + 2)?,
+        trouble: trouble(row, column + 3)?,
+    })
+}
+
+pub(super) fn disabled(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Disabled>> {
+    let Some(at) = ticks(row, column)? else { return Ok(None) };
+    Ok(Some(Disabled { at, why: row.get(column + 1)? }))
+}
+
+pub(super) fn lost(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Lost>> {
+    let Some(at) = ticks(row, column)? else { return Ok(None) };
+    Ok(Some(Lost { at, after: number(row, column + 1)?, upto: number(row, column + 2)? }))
+}
+
+pub(super) fn sealed(row: &Row<'_>) -> rusqlite::Result<Sealed> {
+    let unknown = || rusqlite::Error::FromSqlConversionFailure(4, Type::Integer, "unknown resource".into());
+    let until = ticks(row, 30)?;
+    let webhook = Webhook {
+        id: guid(row, 0)?,
+        owner: WebhookOwner {
+            tenant: TenantId::new(row.get::<_, Box<str>>(1)?),
+            client: ClientId::new(row.get::<_, Box<str>>(2)?),
+        },
+        user: UserId::new(row.get::<_, Box<str>>(3)?),
+        resource: Resource::by_code(row.get(4)?).ok_or_else(unknown)?,
+        kinds: EventKinds::from_bits(row.get(5)?),
+        name: row.get(6)?,
+        description: row.get(7)?,
+        url: row.get(8)?,
+        secret: Secret::new(""),
+        old_secret: None,
+        doubt: row.get(9)?,
+        created_at: Ticks(row.get(10)?),
+        enabled: row.get(11)?,
+        handshake: handshake(row, 12)?,
+        disabled: disabled(row, 18)?,
+        unsubscribed_at: ticks(row, 20)?,
+        deleted_at: ticks(row, 21)?,
+        revision: number(row, 22)?,
+        cursor: row.get::<_, Option<i64>>(23)?.map(unsigned),
+        began: row.get::<_, Option<i64>>(31)?.map(unsigned),
+        lost: lost(row, 24)?,
+    };
+    let old_secret = row.get::<_, Option<Vec<u8>>>(29)?.zip(until);
+    Ok(Sealed { tenant_no: row.get(27)?, webhook, secret: row.get(28)?, old_secret })
+}
+
+pub(super) const LANE: &str = "record_key, sequence, attempts, first_failed_at, next_at";
+
+pub(super) fn lane(row: &Row<'_>) -> rusqlite::Result<Lane> {
+    let trouble =
+        Trouble { attempts: row.get(2)?, first_failed_at: Ticks(row.get(3)?), next_at: Ticks(row.get(4)?) };
+    Ok(Lane { record_key: row.get(0)?, sequence: number(row, 1)?, trouble })
+}
+
+pub(super) const REPLAY: &str =
+    "number, kind, asked_at, after_sequence, upto_sequence, position, delivered, failed, is_done";
+
+pub(super) fn replay(row: &Row<'_>) -> rusqlite::Result<Replay> {
+    Ok(Replay {
+        number: row.get(0)?,
+        kind: ReplayKind::by_code(row.get(1)?),
+        asked_at: Ticks(row.get(2)?),
+        after: number(row, 3)?,
+        upto: number(row, 4)?,
+        position: number(row, 5)?,
+        delivered: number(row, 6)?,
+        failed: number(row, 7)?,
+        is_done: row.get(8)?,
+    })
+}

@@ -1,0 +1,89 @@
+//! Who delivers: a SQLite file belongs to one delivering process at a time. It holds a lock of the operating system's
+//! on a file beside the store's, which ends with the process, so that the next need not wait for a lease to expire.
+
+use std::fs::{File, OpenOptions, TryLockError};
+use std::path::{Path, PathBuf};
+
+use domain::{Guid, Ticks};
+use parking_lot::Mutex;
+use rusqlite::{Connection, params};
+
+use super::directory::change;
+use super::fault;
+use crate::webhooks::Lease;
+use crate::{HeldShard, Result, StoreError};
+
+/// The lock of a handle on the store, where it has it.
+pub(super) struct Turn {
+    path: PathBuf,
+    lock: Mutex<Option<File>>,
+}
+
+/// Whether this handle may deliver.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Taken {
+    /// Just now: whoever had the shards is gone.
+    Anew,
+    Before,
+    ByAnother,
+}
+
+impl Turn {
+    pub(super) fn beside(store: &Path) -> Self {
+        let mut path = store.as_os_str().to_owned();
+        path.push(".delivering");
+        Self { path: path.into(), lock: Mutex::new(None) }
+    }
+
+    pub(super) fn take(&self) -> Result<Taken> {
+        use std::os::unix::fs::OpenOptionsExt as _;
+        let mut lock = self.lock.lock();
+        if lock.is_some() {
+            return Ok(Taken::Before);
+        }
+        let unreachable = |error| StoreError::Unavailable(format!("{}: {error}", self.path.display()));
+        let file = OpenOptions::new()
+            .write(true)
+            .create(true)
+            .truncate(false)
+            .mode(0o600)
+            .open(&self.path)
+            .map_err(unreachable)?;
+        match file.try_lock() {
+            Ok(()) => {
+                *lock = Some(file);
+                Ok(Taken::Anew)
+            }
+            Err(TryLockError::WouldBlock) => Ok(Taken::ByAnother),
+            Err(TryLockError::Error(error)) => Err(unreachable(error)),
+        }
+    }
+
+    /// Others may have it.
+    pub(super) fn leave(&self) {
+        *self.lock.lock() = None;
+    }
+}
+
+/// All shards are this node's until then. Where they were not, or where their holder is gone, it takes them anew.
+pub(super) fn hold_all(writer: &Connection, node: Guid, anew: bool, until: Ticks) -> Result<Vec<HeldShard>> {
+    change(
+        writer,
+        "UPDATE shard_leases SET fence = fence + CASE WHEN ?3 OR holder IS NOT ?1 THEN 1 ELSE 0 END,
+             holder = ?1, expires_at = ?2",
+        params![node.as_bytes(), until.0, anew],
+    )?;
+    let held = |row: &rusqlite::Row<'_>| {
+        let lease = Lease { fence: row.get(1)?, ..Lease::free(row.get(0)?) };
+        Ok(lease.held())
+    };
+    writer
+        .prepare_cached("SELECT shard, fence FROM shard_leases ORDER BY shard")
+        .and_then(|mut all| all.query_map([], held)?.collect())
+        .map_err(fault)
+}
+
+pub(super) fn leave_all(writer: &Connection, node: Guid) -> Result<()> {
+    change(writer, "UPDATE shard_leases SET holder = NULL WHERE holder = ?1", [node.as_bytes()])?;
+    Ok(())
+}

@@ -1,0 +1,303 @@
+//! Webhooks in SQLite, as their owners manage them.
+
+use async_trait::async_trait;
+use domain::{Ticks, WebhookId};
+use rusqlite::types::Value;
+use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
+
+use super::directory::change as write_rows;
+use super::hook_rows::{LIVE, WEBHOOK, sealed};
+use super::rows::tenant_no;
+use super::{SqliteStore, exists, fault};
+use crate::plan::{signed, unsigned};
+use crate::webhooks::{Sealed, Secrets, anew, change, family_codes, made};
+use crate::{
+    NewWebhook, Ports, Result, StoreError, Subscribed, Webhook, WebhookChange, WebhookChanged, WebhookOwner,
+    WebhookQuery, Webhooks, shard_of,
+};
+
+fn find(connection: &Connection, ports: &Ports, id: WebhookId) -> Result<Option<(i64, Webhook)>> {
+    let found = connection
+        .prepare_cached(&format!("{WEBHOOK} WHERE w.id = ?1"))
+        .and_then(|mut find| find.query_row([id.as_bytes()], sealed).optional())
+        .map_err(fault)?;
+    opened(found, ports)
+}
+
+fn find_alike(
+    connection: &Connection,
+    ports: &Ports,
+    tenant_no: i64,
+    fingerprint: &[u8; 32],
+) -> Result<Option<(i64, Webhook)>> {
+    let found = connection
+        .prepare_cached(&format!("{WEBHOOK} WHERE w.tenant_no = ?1 AND w.fingerprint = ?2 AND {LIVE}"))
+        .and_then(|mut find| find.query_row(params![tenant_no, fingerprint], sealed).optional())
+        .map_err(fault)?;
+    opened(found, ports)
+}
+
+fn opened(found: Option<Sealed>, ports: &Ports) -> Result<Option<(i64, Webhook)>> {
+    found.map(|one| Ok((one.tenant_no, one.open(&ports.vault)?))).transpose()
+}
+
+/// The number of the next change of a webhook.
+pub(super) fn next_move(writer: &Connection) -> Result<i64> {
+    writer
+        .prepare_cached(
+            "INSERT INTO webhook_moves (no, moved) VALUES (1, 1)
+             ON CONFLICT (no) DO UPDATE SET moved = moved + 1 RETURNING moved",
+        )
+        .and_then(|mut next| next.query_row([], |row| row.get(0)))
+        .map_err(fault)
+}
+
+fn insert(writer: &Connection, ports: &Ports, tenant_no: i64, one: &Webhook) -> Result<()> {
+    let secrets = Secrets::of(one, &ports.vault, &*ports.random)?;
+    let moved = next_move(writer)?;
+    writer
+        .prepare_cached(
+            "INSERT INTO webhooks (tenant_no, id, client_id, user_id, resource, kinds, name, description, url,
+                 secret, doubt, fingerprint, created_at, enabled, handshake, handshake_at, handshake_accepted,
+                 revision, shard, moved, replays)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, 0)",
+        )
+        .and_then(|mut insert| {
+            insert.execute(params![
+                tenant_no,
+                one.id.as_bytes(),
+                one.owner.client.as_str(),
+                one.user.as_str(),
+                one.resource.code(),
+                one.kinds.bits(),
+                one.name,
+                one.description,
+                one.url,
+                secrets.secret,
+                one.doubt,
+                secrets.fingerprint,
+                one.created_at.0,
+                one.enabled,
+                one.handshake.number,
+                one.handshake.at.0,
+                one.handshake.accepted,
+                signed(one.revision),
+                shard_of(one.id),
+                moved
+            ])
+        })
+        .map_err(exists(format!("a webhook \"{}\"", one.id)))?;
+    Ok(())
+}
+
+fn update(writer: &Connection, tenant_no: i64, one: &Webhook, secrets: &Secrets) -> Result<()> {
+    let moved = next_move(writer)?;
+    let trouble = one.handshake.trouble;
+    write_rows(
+        writer,
+        "UPDATE webhooks SET url = ?3, secret = ?4, old_secret = ?5, old_secret_until = ?6, doubt = ?7,
+             fingerprint = ?8, enabled = ?9, handshake = ?10, handshake_at = ?11, handshake_accepted = ?12,
+             handshake_attempts = ?13, handshake_failed_at = ?14, handshake_next_at = ?15, disabled_at = ?16,
+             disabled_why = ?17, unsubscribed_at = ?18, deleted_at = ?19, revision = ?20, cursor = ?21, moved = ?22
+         WHERE tenant_no = ?1 AND id = ?2",
+        params![
+            tenant_no,
+            one.id.as_bytes(),
+            one.url,
+            secrets.secret,
+            secrets.old_secret,
+            one.old_secret.as_ref().map(|old| old.until.0),
+            one.doubt,
+            secrets.fingerprint,
+            one.enabled,
+            one.handshake.number,
+            one.handshake.at.0,
+            one.handshake.accepted,
+            trouble.map(|trouble| trouble.attempts),
+            trouble.map(|trouble| trouble.first_failed_at.0),
+            trouble.map(|trouble| trouble.next_at.0),
+            one.disabled.as_ref().map(|disabled| disabled.at.0),
+            one.disabled.as_ref().map(|disabled| &disabled.why),
+            one.unsubscribed_at.map(|at| at.0),
+            one.deleted_at.map(|at| at.0),
+            signed(one.revision),
+            one.cursor.map(signed),
+            moved
+        ],
+    )?;
+    Ok(())
+}
+
+/// Lanes that start anew are due at once.
+pub(super) fn renew_lanes(writer: &Connection, tenant_no: i64, webhook: WebhookId, now: Ticks) -> Result<()> {
+    let trouble = anew(now);
+    write_rows(
+        writer,
+        "UPDATE lanes SET attempts = ?3, first_failed_at = ?4, next_at = ?5 WHERE tenant_no = ?1 AND webhook = ?2",
+        params![
+            tenant_no,
+            webhook.as_bytes(),
+            trouble.attempts,
+            trouble.first_failed_at.0,
+            trouble.next_at.0
+        ],
+    )?;
+    Ok(())
+}
+
+fn drop_lanes(writer: &Connection, tenant_no: i64, webhook: WebhookId) -> Result<()> {
+    for sql in [
+        "DELETE FROM lanes WHERE tenant_no = ?1 AND webhook = ?2",
+        "DELETE FROM replays WHERE tenant_no = ?1 AND webhook = ?2 AND is_done = 0",
+    ] {
+        write_rows(writer, sql, params![tenant_no, webhook.as_bytes()])?;
+    }
+    Ok(())
+}
+
+fn change_hook(
+    writer: &Connection,
+    ports: &Ports,
+    (tenant_no, mut webhook): (i64, Webhook),
+    what: &WebhookChange,
+) -> Result<WebhookChanged> {
+    let now = ports.clock.now();
+    let head: i64 = writer
+        .prepare_cached("SELECT head FROM heads WHERE tenant_no = ?1")
+        .and_then(|mut head| head.query_row([tenant_no], |row| row.get(0)))
+        .map_err(fault)?;
+    let Some(effects) = change(&mut webhook, what, now, unsigned(head)) else {
+        return Ok(WebhookChanged::Over(webhook));
+    };
+    if effects.none {
+        return Ok(WebhookChanged::Done(webhook));
+    }
+    let secrets = Secrets::of(&webhook, &ports.vault, &*ports.random)?;
+    let alike = find_alike(writer, ports, tenant_no, &secrets.fingerprint)?;
+    if !webhook.life().is_over() && alike.is_some_and(|(_, other)| other.id != webhook.id) {
+        return Ok(WebhookChanged::Alike);
+    }
+    update(writer, tenant_no, &webhook, &secrets)?;
+    if effects.drop_lanes {
+        drop_lanes(writer, tenant_no, webhook.id)?;
+    }
+    if effects.renew_lanes {
+        renew_lanes(writer, tenant_no, webhook.id, now)?;
+    }
+    Ok(WebhookChanged::Done(webhook))
+}
+
+fn subscribe(writer: &Connection, ports: &Ports, new: NewWebhook, webhooks_max: usize) -> Result<Subscribed> {
+    let webhook = made(new, ports.clock.now());
+    let unknown = || StoreError::UnknownTenant(webhook.owner.tenant.to_string());
+    let tenant_no = tenant_no(writer, &webhook.owner.tenant)?.ok_or_else(unknown)?;
+    if let Some(kept) = find_alike(writer, ports, tenant_no, &webhook.fingerprint(&ports.vault))? {
+        let found = kept.1.clone();
+        if !found.rests() {
+            return Ok(Subscribed::Again(found));
+        }
+        let enabled = change_hook(writer, ports, kept, &WebhookChange::Enable)?;
+        return Ok(Subscribed::Again(if let WebhookChanged::Done(one) = enabled { one } else { found }));
+    }
+    let own: i64 = writer
+        .prepare_cached(&format!(
+            "SELECT count(*) FROM webhooks w WHERE w.tenant_no = ?1 AND w.client_id = ?2 AND {LIVE}"
+        ))
+        .and_then(|mut count| {
+            count.query_row(params![tenant_no, webhook.owner.client.as_str()], |row| row.get(0))
+        })
+        .map_err(fault)?;
+    if unsigned(own) >= webhooks_max as u64 {
+        return Ok(Subscribed::TooMany);
+    }
+    insert(writer, ports, tenant_no, &webhook)?;
+    Ok(Subscribed::New(webhook))
+}
+
+/// The conditions of a query that hold, and their arguments.
+fn conditions(query: &WebhookQuery) -> (String, Vec<Value>) {
+    let (mut sql, mut args): (Vec<String>, Vec<Value>) = (Vec::new(), Vec::new());
+    if let Some(tenant) = &query.tenant {
+        args.push(Value::Text(tenant.as_str().to_owned()));
+        sql.push(format!("w.tenant_no = (SELECT no FROM tenants WHERE id = ?{})", args.len()));
+    }
+    if let Some(client) = &query.client {
+        args.push(Value::Text(client.as_str().to_owned()));
+        sql.push(format!("w.client_id = ?{}", args.len()));
+    }
+    if let Some((at, id)) = query.after {
+        args.extend([Value::Integer(at.0), Value::Blob(id.as_bytes().to_vec())]);
+        sql.push(format!("(w.created_at, w.id) > (?{}, ?{})", args.len() - 1, args.len()));
+    }
+    if let Some(resource) = query.resource {
+        sql.push(format!("w.resource = {}", resource.code()));
+    }
+    if let Some(family) = query.family {
+        sql.push(format!("w.resource IN ({})", family_codes(family)));
+    }
+    if !query.with_past {
+        sql.push(LIVE.to_owned());
+    }
+    if sql.is_empty() {
+        sql.push("true".to_owned());
+    }
+    args.push(Value::Integer(i64::try_from(query.rows_max).unwrap_or(i64::MAX)));
+    (format!("{} ORDER BY w.created_at, w.id LIMIT ?{}", sql.join(" AND "), args.len()), args)
+}
+
+#[async_trait]
+impl Webhooks for SqliteStore {
+    async fn subscribe(&self, new: NewWebhook, webhooks_max: usize) -> Result<Subscribed> {
+        let ports = self.ports().clone();
+        let done = self.write(move |writer| subscribe(writer, &ports, new, webhooks_max)).await;
+        if let Ok(Subscribed::New(one) | Subscribed::Again(one)) = &done {
+            self.inner.moves.bell().ring_webhook(one.id);
+        }
+        done
+    }
+
+    async fn find_webhook_like(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
+        let fingerprint = made(body.clone(), Ticks(0)).fingerprint(&self.ports().vault);
+        self.snapshot(|reader| {
+            let Some(tenant_no) = tenant_no(reader, &body.owner.tenant)? else {
+                return Ok(None);
+            };
+            Ok(find_alike(reader, self.ports(), tenant_no, &fingerprint)?.map(|(_, webhook)| webhook))
+        })
+    }
+
+    async fn find_webhook(&self, id: WebhookId) -> Result<Option<Webhook>> {
+        self.read(|reader| Ok(find(reader, self.ports(), id)?.map(|(_, webhook)| webhook)))
+    }
+
+    async fn webhooks(&self, query: &WebhookQuery) -> Result<Vec<Webhook>> {
+        let (conditions, args) = conditions(query);
+        let found: Vec<Sealed> = self.read(|reader| {
+            reader
+                .prepare_cached(&format!("{WEBHOOK} WHERE {conditions}"))
+                .and_then(|mut all| all.query_map(params_from_iter(&args), sealed)?.collect())
+                .map_err(fault)
+        })?;
+        found.into_iter().map(|one| one.open(&self.ports().vault)).collect()
+    }
+
+    async fn change_webhook(
+        &self,
+        id: WebhookId,
+        owner: Option<&WebhookOwner>,
+        what: WebhookChange,
+    ) -> Result<WebhookChanged> {
+        let (ports, owner) = (self.ports().clone(), owner.cloned());
+        let changed = self
+            .write(move |writer| {
+                let found = find(writer, &ports, id)?;
+                match found.filter(|(_, one)| owner.is_none_or(|owner| one.owner == owner)) {
+                    None => Ok(WebhookChanged::Unknown),
+                    Some(kept) => change_hook(writer, &ports, kept, &what),
+                }
+            })
+            .await;
+        self.inner.moves.bell().ring_webhook(id);
+        changed
+    }
+}

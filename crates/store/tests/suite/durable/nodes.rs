@@ -1,0 +1,59 @@
+//! Nodes on one PostgreSQL server tell each other what they have committed; nobody waits for the next look.
+
+use std::time::Duration;
+
+use domain::Resource;
+use store::{Rung, Standing, Store, WebhookChange};
+
+use crate::suite::desk::{company, customer};
+use crate::suite::hooks::{LEASE, body, guid, made};
+use crate::suite::stage::{Kind, Stage};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Waits for the ring that is meant; others may come before it.
+async fn hears(store: &dyn Store, what: &str, is_meant: impl Fn(&Rung) -> bool) {
+    let hearing = async { while !is_meant(&store.moves().bell().heard().await) {} };
+    tokio::time::timeout(PATIENCE, hearing).await.unwrap_or_else(|_| panic!("nothing was heard of {what}"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn nodes_tell_each_other_what_they_commit() {
+    let stage = Stage::set(Kind::Postgres).await;
+    let (desk, there) = (stage.desk().await, stage.reopen().await.store);
+    there.moves().bell().listen();
+    there.hold_shards(guid(8), 2, LEASE).await.unwrap();
+    hears(&*there, "the beginning", |rung| rung.all).await;
+
+    desk.accept([company("c1"), customer("c1", "k1", "Ana")]).await;
+    let customers = Resource::customers();
+    hears(&*there, "records", |rung| {
+        rung.tenants.get(&desk.tenant).is_some_and(|one| one.contains(customers))
+    })
+    .await;
+    let webhook = made(&stage.store, body(&stage, &desk, "a")).await;
+    hears(&*there, "a webhook", |rung| rung.webhooks.contains(&webhook.id)).await;
+    stage.store.change_webhook(webhook.id, None, WebhookChange::Disable).await.unwrap();
+    hears(&*there, "its change", |rung| rung.webhooks.contains(&webhook.id)).await;
+    stage.store.set_tenant_standing(&desk.tenant, Standing::Disabled).await.unwrap();
+    hears(&*there, "access", |rung| rung.access).await;
+
+    // More than fits into a notification.
+    for number in 0..300 {
+        let whose = stage.desk().await;
+        whose.accept([company(&format!("c{number}"))]).await;
+    }
+    let last = stage.desk().await;
+    last.accept([company("c1")]).await;
+    hears(&*there, "the last", |rung| rung.all || rung.tenants.contains_key(&last.tenant)).await;
+
+    // A connection that breaks is made anew, and then everything may have moved.
+    let server = crate::suite::database::connect(&stage.url()).await;
+    let listening = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+                     WHERE query LIKE 'LISTEN%' AND datname = current_database()";
+    assert_eq!(server.query(listening, &[]).await.unwrap().len(), 1);
+    hears(&*there, "the new connection", |rung| rung.all).await;
+    desk.accept([customer("c1", "k2", "Eva")]).await;
+    hears(&*there, "records again", |rung| rung.tenants.contains_key(&desk.tenant)).await;
+    there.close().await;
+}

@@ -1,0 +1,207 @@
+//! What the delivery engine reads: the log behind the cursors, which webhooks there are, and what rings the bell.
+
+use std::time::Duration;
+
+use domain::{ClientId, Resource, Secret, TenantId};
+use store::{Bell, Event, NewWebhook, Rung, Standing, StoreError, Suspended, WebhookChange, shard_of};
+
+use super::applications::client;
+use super::desk::{Desk, company, customer, delete, disable, entity, fail, journal, told};
+use super::hooks::{MAX, body, hook, in_trouble, made};
+use super::stage::Stage;
+
+fn words(events: &[Event]) -> Vec<String> {
+    told(&events.iter().map(|event| event.entry.clone()).collect::<Vec<_>>())
+}
+
+async fn busy(desk: &Desk) {
+    desk.accept([company("c1"), company("c2"), customer("c1", "k1", "Ana"), journal("c1", "j1", "{}")]).await;
+    desk.accept([customer("c2", "k1", "Eva"), customer("c1", "k1", "Berta"), journal("c1", "j2", "{}")])
+        .await;
+    desk.accept([
+        disable(customer("c1", "k1", "")),
+        fail(customer("c1", "k2", "")),
+        journal("c1", "j3", "{}"),
+    ])
+    .await;
+}
+
+pub(crate) async fn a_tail_is_one_resources_events_in_order(stage: Stage) {
+    let (desk, store) = (stage.desk().await, &stage.store);
+    let read = async |after, rows_max| {
+        store.read_tail(&desk.tenant, Resource::customers(), after, rows_max).await.unwrap()
+    };
+    let empty = read(0, 10).await;
+    assert_eq!((empty.events.len(), empty.upto, empty.floor), (0, 0, 0));
+    busy(&desk).await;
+    let expected = [
+        "3 customers k1 Created",
+        "5 customers k1 Created",
+        "6 customers k1 Updated",
+        "8 customers k1 Disabled",
+        "9 customers k2 ErrorOccurred",
+    ];
+    let all = read(0, 10).await;
+    assert_eq!(words(&all.events), expected);
+    assert_eq!((all.upto, all.floor), (10, 0), "it has looked to the log's end");
+    let log = desk.log().await;
+    assert!(all.events.iter().all(|event| log.contains(&event.entry)));
+    let some = read(3, 2).await;
+    assert_eq!(
+        (words(&some.events), some.upto),
+        (expected[1..3].iter().map(ToString::to_string).collect(), 6)
+    );
+    let exact = read(3, 4).await;
+    assert_eq!((exact.events.len(), exact.upto), (4, 9), "there may be more");
+    let rest = read(9, 4).await;
+    assert_eq!((rest.events.len(), rest.upto), (0, 10));
+    assert_eq!(read(10, 4).await.upto, 10);
+    assert_eq!(desk.prune(stage.now() + Duration::from_secs(1), 4).await, 4);
+    let below = read(0, 10).await;
+    assert_eq!(
+        (words(&below.events), below.floor),
+        (expected[1..].iter().map(ToString::to_string).collect(), 4)
+    );
+    let nobody = TenantId::new("no\0body");
+    let unknown = store.read_tail(&nobody, Resource::customers(), 0, 1).await;
+    assert_eq!(unknown, Err(StoreError::UnknownTenant("no\0body".into())));
+}
+
+pub(crate) async fn a_records_events_are_found_by_themselves(stage: Stage) {
+    let (desk, store) = (stage.desk().await, &stage.store);
+    busy(&desk).await;
+    desk.accept([delete(journal("c1", "j1", "{}")), journal("c1", "j1", "{}")]).await;
+    let tail = store.read_tail(&desk.tenant, Resource::customers(), 0, 10).await.unwrap().events;
+    let key = tail[0].record_key;
+    assert_ne!(key, tail[1].record_key, "another company's record of the same name");
+    let read = async |after, upto, rows_max| {
+        let found = store.read_record(&desk.tenant, Resource::customers(), key, after, upto, rows_max).await;
+        words(&found.unwrap())
+    };
+    let expected = ["3 customers k1 Created", "6 customers k1 Updated", "8 customers k1 Disabled"];
+    assert_eq!(read(0, 100, 100).await, expected);
+    assert_eq!(read(3, 8, 100).await, expected[1..]);
+    assert_eq!(read(2, 7, 100).await, expected[..2]);
+    assert_eq!(read(0, 100, 1).await, expected[..1]);
+    assert_eq!(read(8, 3, 100).await, [""; 0]);
+    let journals = Resource::find(domain::Area::Accounting, "journals").unwrap();
+    let first = store.read_tail(&desk.tenant, journals, 0, 1).await.unwrap().events.remove(0);
+    let again = store.read_record(&desk.tenant, journals, first.record_key, 0, 100, 9).await.unwrap();
+    assert_eq!(again.len(), 3, "made, deleted and made again");
+    let nobody = TenantId::new("nobody");
+    assert_eq!(store.read_record(&nobody, journals, 1, 0, 9, 9).await, Ok(Vec::new()));
+}
+
+pub(crate) async fn a_shards_webhooks_are_read_page_by_page(stage: Stage) {
+    let (desk, store) = (stage.desk().await, &stage.store);
+    let mut ids = Vec::new();
+    for number in 0..9_u8 {
+        let mut bytes = [number; 16];
+        bytes[15] = if number == 4 { 1 } else { 200 };
+        let id = domain::Guid::from_bytes(bytes);
+        let one = NewWebhook { id, ..body(&stage, &desk, &format!("n{number}")) };
+        ids.push(made(store, one).await.id);
+    }
+    store.change_webhook(ids[2], None, WebhookChange::Unsubscribe).await.unwrap();
+    store.change_webhook(ids[3], None, WebhookChange::Disable).await.unwrap();
+    in_trouble(&stage, &hook(store, ids[5]).await.webhook).await;
+    let mut read = Vec::new();
+    loop {
+        let after = read.last().map(|one: &store::Hook| one.webhook.id);
+        let page = store.hooks(200, after, 3).await.unwrap();
+        if page.is_empty() {
+            break;
+        }
+        read.extend(page);
+    }
+    let expected: Vec<_> = [0, 1, 3, 5, 6, 7, 8].map(|number: usize| ids[number]).to_vec();
+    assert_eq!(read.iter().map(|one| one.webhook.id).collect::<Vec<_>>(), expected);
+    assert!(read.iter().all(|one| shard_of(one.webhook.id) == 200));
+    assert_eq!((read[3].lanes.len(), read[3].replays.len()), (2, 1));
+    assert_eq!(read[3], hook(store, ids[5]).await);
+    assert_ne!(read[0].id_key, read[1].id_key);
+    assert_eq!(store.hooks(1, None, 3).await.unwrap().len(), 1);
+    assert_eq!(store.hook(ids[2]).await, Ok(None));
+}
+
+pub(crate) async fn what_moved_is_told_in_the_order_of_commits(stage: Stage) {
+    let (desk, store) = (stage.desk().await, &stage.store);
+    let start = store.moved_hooks(0).await.unwrap();
+    assert_eq!(start.webhooks, []);
+    let (a, b) = (made(store, body(&stage, &desk, "a")).await, made(store, body(&stage, &desk, "b")).await);
+    let both = store.moved_hooks(start.upto).await.unwrap();
+    assert_eq!(both.webhooks.len(), 2);
+    assert_eq!(store.moved_hooks(both.upto).await.unwrap().webhooks, []);
+    store.change_webhook(a.id, None, WebhookChange::Disable).await.unwrap();
+    let one = store.moved_hooks(both.upto).await.unwrap();
+    assert_eq!(one.webhooks, [a.id]);
+    store.change_webhook(b.id, None, WebhookChange::Delete).await.unwrap();
+    let end = store.moved_hooks(one.upto).await.unwrap();
+    assert_eq!(end.webhooks, [b.id], "an end is a change too");
+    assert_eq!(store.moved_hooks(end.upto).await.unwrap().upto, end.upto);
+}
+
+pub(crate) async fn heads_are_told_of_tenants_that_have_webhooks(stage: Stage) {
+    let (desk, other, store) = (stage.desk().await, stage.desk().await, &stage.store);
+    desk.accept([company("c1")]).await;
+    other.accept([company("c1")]).await;
+    assert_eq!(store.heads().await, Ok(Vec::new()));
+    let a = made(store, body(&stage, &desk, "a")).await;
+    made(store, body(&stage, &desk, "b")).await;
+    let past = made(store, body(&stage, &other, "a")).await;
+    store.change_webhook(past.id, None, WebhookChange::Unsubscribe).await.unwrap();
+    assert_eq!(store.heads().await, Ok(vec![(desk.tenant.clone(), 1)]));
+    store.change_webhook(a.id, None, WebhookChange::Disable).await.unwrap();
+    desk.accept([company("c2")]).await;
+    assert_eq!(store.heads().await, Ok(vec![(desk.tenant.clone(), 2)]));
+}
+
+pub(crate) async fn whoever_is_disabled_has_its_webhooks_rest(stage: Stage) {
+    let (desk, store) = (stage.desk().await, &stage.store);
+    stage.desk().await;
+    store.add_client(&client(&stage, "erp"), &Secret::new("s")).await.unwrap();
+    assert_eq!(store.suspended().await, Ok(Suspended::default()));
+    store.set_tenant_standing(&desk.tenant, Standing::Disabled).await.unwrap();
+    let disabled = store::Client { standing: Standing::Disabled, ..client(&stage, "erp") };
+    store.update_client(&disabled).await.unwrap();
+    let both = Suspended { tenants: vec![desk.tenant.clone()], clients: vec![ClientId::new("erp")] };
+    assert_eq!(store.suspended().await, Ok(both));
+}
+
+/// What has been rung already: who was answered need not wait for it.
+async fn rung(bell: &Bell) -> Rung {
+    tokio::select! {
+        biased;
+        rung = bell.heard() => rung,
+        () = std::future::ready(()) => Rung::default(),
+    }
+}
+
+pub(crate) async fn the_bell_rings_before_the_answer(stage: Stage) {
+    let (desk, store) = (stage.desk().await, &stage.store);
+    let bell = store.moves().bell();
+    desk.accept([company("c1")]).await;
+    assert_eq!(rung(bell).await, Rung::default(), "nobody listened");
+    bell.listen();
+    desk.accept([customer("c1", "k1", "Ana"), entity("Bank", "b1", "{}")]).await;
+    let heard = rung(bell).await;
+    let resources = heard.tenants[&desk.tenant];
+    assert!(resources.contains(Resource::customers()) && !resources.contains(Resource::companies()));
+    assert_eq!(resources.bits().count_ones(), 2);
+    desk.send([customer("c1", "k1", "Ana")]).await;
+    assert_eq!(rung(bell).await, Rung::default(), "what changes nothing rings for nobody");
+
+    let of = |webhook| Rung { webhooks: [webhook].into(), ..Rung::default() };
+    let webhook = made(store, body(&stage, &desk, "a")).await;
+    assert_eq!(rung(bell).await, of(webhook.id));
+    store.change_webhook(webhook.id, None, WebhookChange::Disable).await.unwrap();
+    assert_eq!(rung(bell).await, of(webhook.id));
+    store.subscribe(body(&stage, &desk, "a"), MAX).await.unwrap();
+    assert_eq!(rung(bell).await, of(webhook.id));
+    store.ask_replay(webhook.id, store::ReplayKind::Test, 0, 0).await.unwrap();
+    assert_eq!(rung(bell).await, of(webhook.id));
+    store.set_tenant_standing(&desk.tenant, Standing::Active).await.unwrap();
+    assert!(rung(bell).await.access);
+    store.erase_tenant(&desk.tenant).await.unwrap();
+    assert!(rung(bell).await.all);
+}

@@ -1,0 +1,155 @@
+//! What happens to a webhook's cursor, lanes and handshake when it is changed.
+
+use std::time::Duration;
+
+use domain::Secret;
+use domain::retry::Trouble;
+use store::{Lane, Webhook, WebhookChange, WebhookChanged};
+
+use super::desk::{company, customer};
+use super::hooks::{body, contracted, found, hook, in_trouble, lane, made, point, written};
+use super::stage::Stage;
+
+async fn change(stage: &Stage, webhook: &Webhook, change: WebhookChange) -> Webhook {
+    match stage.store.change_webhook(webhook.id, None, change).await.unwrap() {
+        WebhookChanged::Done(changed) => {
+            assert_eq!(found(&stage.store, webhook.id).await, changed);
+            changed
+        }
+        other => panic!("it was to be done: {other:?}"),
+    }
+}
+
+fn renewed(stage: &Stage, lanes: [Lane; 2]) -> Vec<Lane> {
+    let now = stage.now();
+    let trouble = Trouble { attempts: 0, first_failed_at: now, next_at: now };
+    lanes.into_iter().map(|lane| Lane { trouble, ..lane }).collect()
+}
+
+pub(crate) async fn enabling_an_active_one_changes_nothing(stage: Stage) {
+    let desk = stage.desk().await;
+    let webhook = contracted(&stage, &desk, "a").await;
+    assert!(webhook.life().is_active());
+    in_trouble(&stage, &webhook).await;
+    desk.accept([company("c1")]).await;
+    let before = (hook(&stage.store, webhook.id).await, stage.store.moved_hooks(0).await.unwrap().upto);
+    assert_eq!(change(&stage, &webhook, WebhookChange::Enable).await, webhook);
+    let after = (hook(&stage.store, webhook.id).await, stage.store.moved_hooks(0).await.unwrap().upto);
+    assert_eq!(before, after);
+}
+
+pub(crate) async fn who_rested_resumes_from_the_next_event(stage: Stage) {
+    let desk = stage.desk().await;
+    desk.accept([company("c1")]).await;
+    let webhook = contracted(&stage, &desk, "a").await;
+    assert_eq!(webhook.cursor, Some(1));
+    in_trouble(&stage, &webhook).await;
+    let rests = change(&stage, &webhook, WebhookChange::Disable).await;
+    assert_eq!((rests.enabled, rests.revision, rests.cursor), (false, 2, Some(1)));
+    let kept = hook(&stage.store, webhook.id).await;
+    assert!(kept.lanes.is_empty() && kept.replays.is_empty(), "what waited is given up");
+    assert_eq!(change(&stage, &webhook, WebhookChange::Disable).await, rests, "twice is once");
+    desk.accept([customer("c1", "k1", "Ana")]).await;
+    let resumed = change(&stage, &webhook, WebhookChange::Enable).await;
+    assert!(resumed.life().is_active(), "the contract stands");
+    assert_eq!((resumed.cursor, resumed.revision, resumed.handshake.number), (Some(2), 3, 1));
+    assert_eq!(resumed.began, Some(1), "what came before was never meant for it");
+}
+
+pub(crate) async fn who_rested_before_its_contract_starts_with_it(stage: Stage) {
+    let desk = stage.desk().await;
+    desk.accept([company("c1")]).await;
+    let webhook = made(&stage.store, body(&stage, &desk, "a")).await;
+    change(&stage, &webhook, WebhookChange::Disable).await;
+    let enabled = change(&stage, &webhook, WebhookChange::Enable).await;
+    assert_eq!((enabled.cursor, enabled.handshake.number), (None, 2));
+}
+
+pub(crate) async fn what_was_given_up_resumes_from_what_was_not_delivered(stage: Stage) {
+    let desk = stage.desk().await;
+    let webhook = contracted(&stage, &desk, "a").await;
+    in_trouble(&stage, &webhook).await;
+    let mut gives_up = point(&stage.store, &webhook).await;
+    gives_up.disabled = Some("24 h".into());
+    written(&stage.store, gives_up).await;
+    let disabled = found(&stage.store, webhook.id).await;
+    assert!(
+        disabled.life().disabled && disabled.revision == webhook.revision,
+        "the engine moves no revision"
+    );
+    desk.accept([company("c1")]).await;
+    stage.clock.forward(Duration::from_secs(60));
+    let enabled = change(&stage, &webhook, WebhookChange::Enable).await;
+    assert!(enabled.life().is_active());
+    assert_eq!((enabled.cursor, enabled.handshake.number), (Some(0), 1));
+    let kept = hook(&stage.store, webhook.id).await;
+    assert_eq!(kept.lanes, renewed(&stage, [lane(-7, 2, stage.now()), lane(5, 3, stage.now())]));
+    assert_eq!(kept.replays.len(), 1);
+}
+
+pub(crate) async fn a_new_address_waits_for_a_new_handshake(stage: Stage) {
+    let desk = stage.desk().await;
+    let webhook = contracted(&stage, &desk, "a").await;
+    in_trouble(&stage, &webhook).await;
+    desk.accept([company("c1")]).await;
+    let now = stage.clock.forward(Duration::from_secs(60));
+    let moved = change(&stage, &webhook, WebhookChange::MoveTo("https://b.example/".into())).await;
+    assert_eq!((moved.url.as_str(), moved.cursor), ("https://b.example/", Some(0)));
+    assert!(!moved.life().is_active());
+    assert_eq!((moved.handshake.number, moved.handshake.at, moved.handshake.accepted), (2, now, false));
+    let kept = hook(&stage.store, webhook.id).await;
+    assert_eq!(kept.lanes, renewed(&stage, [lane(-7, 2, now), lane(5, 3, now)]));
+    // The body by which it is found is another now.
+    assert_eq!(stage.store.find_webhook_like(&body(&stage, &desk, "a")).await, Ok(None));
+}
+
+pub(crate) async fn a_secret_is_replaced_with_an_overlap(stage: Stage) {
+    let desk = stage.desk().await;
+    let webhook = made(&stage.store, body(&stage, &desk, "a")).await;
+    let until = stage.now() + Duration::from_secs(60);
+    let rotate = |text: &str, old_until| WebhookChange::Rotate { secret: Secret::new(text), old_until };
+    let moved = stage.store.moved_hooks(0).await.unwrap().upto;
+    let rotated = change(&stage, &webhook, rotate("second", until)).await;
+    let old = rotated.old_secret.as_ref().unwrap();
+    assert_eq!((old.secret.reveal(), old.until), (webhook.secret.reveal(), until));
+    assert_eq!((rotated.secret.reveal(), rotated.revision), ("second", 1));
+    assert_ne!(stage.store.moved_hooks(0).await.unwrap().upto, moved, "the engine is told all the same");
+    let at_once = change(&stage, &webhook, rotate("third", stage.now())).await;
+    assert_eq!(at_once.old_secret, None);
+}
+
+pub(crate) async fn no_two_live_ones_become_alike(stage: Stage) {
+    let (desk, store) = (stage.desk().await, &stage.store);
+    let one = made(store, body(&stage, &desk, "a")).await;
+    let mut same = body(&stage, &desk, "a");
+    same.url = "https://b.example/".into();
+    let other = made(store, same).await;
+    let move_to = WebhookChange::MoveTo(one.url.clone());
+    assert_eq!(store.change_webhook(other.id, None, move_to.clone()).await, Ok(WebhookChanged::Alike));
+    assert_eq!(found(store, other.id).await, other);
+    change(&stage, &one, WebhookChange::MoveTo(one.url.clone())).await;
+    change(&stage, &one, WebhookChange::Unsubscribe).await;
+    change(&stage, &other, move_to).await;
+}
+
+pub(crate) async fn an_end_is_final(stage: Stage) {
+    let (desk, store) = (stage.desk().await, &stage.store);
+    let webhook = contracted(&stage, &desk, "a").await;
+    in_trouble(&stage, &webhook).await;
+    let over = change(&stage, &webhook, WebhookChange::Unsubscribe).await;
+    assert_eq!((over.unsubscribed_at, over.deleted_at), (Some(stage.now()), None));
+    assert_eq!(store.hook(webhook.id).await, Ok(None));
+    assert_eq!(store.lanes(webhook.id, 10).await, Ok(Vec::new()));
+    assert_eq!(store.replays(webhook.id, 10).await, Ok(Vec::new()));
+    for late in [WebhookChange::Enable, WebhookChange::Disable, WebhookChange::Unsubscribe] {
+        assert_eq!(
+            store.change_webhook(webhook.id, None, late).await,
+            Ok(WebhookChanged::Over(over.clone()))
+        );
+    }
+    let deleted = change(&stage, &webhook, WebhookChange::Delete).await;
+    assert_eq!((deleted.unsubscribed_at, deleted.deleted_at), (over.unsubscribed_at, Some(stage.now())));
+    let twice = store.change_webhook(webhook.id, None, WebhookChange::Delete).await;
+    assert_eq!(twice, Ok(WebhookChanged::Over(deleted)));
+    assert_eq!(store.ask_replay(webhook.id, store::ReplayKind::Test, 0, 0).await, Ok(None));
+}
