@@ -6,9 +6,11 @@ mod gateway;
 mod identity;
 mod open;
 mod random;
+mod webhooks;
 
 pub(crate) use clock::SystemClock;
 pub(crate) use gateway::gateway;
 pub(crate) use identity::{identity, signing_keys};
 pub(crate) use open::{Opened, open, ports, schema_of};
 pub(crate) use random::SystemRandom;
+pub(crate) use webhooks::{Unheard, egress, guests};

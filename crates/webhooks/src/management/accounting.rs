@@ -1,5 +1,6 @@
 //! The accounting family's own operations: events, subscribe, unsubscribe, status, change, delete.
 
+use axum::body::Body;
 use axum::response::Response;
 use domain::event::{parse_semantic_name, semantic_name};
 use domain::suggest::did_you_mean;
@@ -24,9 +25,9 @@ fn names(resource: Resource) -> Vec<String> {
 }
 
 impl Management {
-    pub(super) async fn subscribe(&self, resource: Resource, mut call: Call) -> Answer {
-        let members = Members::read(std::mem::take(&mut call.body)).await?;
-        let (new, url) = self.wish(resource, &call, members)?;
+    pub(super) async fn subscribe(&self, resource: Resource, call: &Call, body: Body) -> Answer {
+        let members = Members::read(body).await?;
+        let (new, url) = self.wish(resource, call, members)?;
         self.check_receiver(&url, "url").await?;
         let made = self.ports.store.subscribe(new, self.settings.webhooks_max).await;
         match made.map_err(|error| refusal::store(&error))? {
@@ -38,42 +39,42 @@ impl Management {
         }
     }
 
-    pub(super) async fn unsubscribe(&self, resource: Resource, mut call: Call) -> Answer {
-        let members = Members::read(std::mem::take(&mut call.body)).await?;
-        let (body, _) = self.wish(resource, &call, members)?;
+    pub(super) async fn unsubscribe(&self, resource: Resource, call: &Call, body: Body) -> Answer {
+        let members = Members::read(body).await?;
+        let (body, _) = self.wish(resource, call, members)?;
         let found = self.ports.store.find_webhook_like(&body).await;
         let webhook = found.map_err(|error| refusal::store(&error))?.ok_or_else(refusal::no_match)?;
-        let webhook = self.change_found(&call, &webhook, WebhookChange::Unsubscribe).await?;
+        let webhook = self.change_found(call, &webhook, WebhookChange::Unsubscribe).await?;
         Ok(answer::done(Done::Unsubscribed, webhook.id))
     }
 
-    pub(super) async fn set_status(&self, side: Side, mut call: Call) -> Answer {
-        let mut members = Members::read(std::mem::take(&mut call.body)).await?;
-        same_webhook(&mut members, &call);
+    pub(super) async fn set_status(&self, side: Side, call: &Call, body: Body) -> Answer {
+        let mut members = Members::read(body).await?;
+        same_webhook(&mut members, call);
         let enable = members.flag("enable");
         let enable = members.finish(enable)?;
         let change = if enable { WebhookChange::Enable } else { WebhookChange::Disable };
-        let webhook = self.change(side, &call, change).await?;
+        let webhook = self.change(side, call, change).await?;
         Ok(answer::done(Done::StatusSet, webhook.id))
     }
 
-    pub(super) async fn change_url(&self, side: Side, mut call: Call) -> Answer {
-        let mut members = Members::read(std::mem::take(&mut call.body)).await?;
-        same_webhook(&mut members, &call);
+    pub(super) async fn change_url(&self, side: Side, call: &Call, body: Body) -> Answer {
+        let mut members = Members::read(body).await?;
+        same_webhook(&mut members, call);
         let url = self.url_of(&mut members, "url");
         let url = members.finish(url)?;
-        let webhook = self.owned(side, &call).await?;
+        let webhook = self.owned(side, call).await?;
         if webhook.life().is_over() {
             return Err(refusal::over(&webhook));
         }
         self.check_receiver(&url, "url").await?;
         let change = WebhookChange::MoveTo(url.as_str().to_owned());
-        let webhook = self.change_found(&call, &webhook, change).await?;
+        let webhook = self.change_found(call, &webhook, change).await?;
         Ok(answer::done(Done::Changed, webhook.id))
     }
 
-    pub(super) async fn delete(&self, side: Side, call: Call) -> Answer {
-        let webhook = self.change(side, &call, WebhookChange::Delete).await?;
+    pub(super) async fn delete(&self, side: Side, call: &Call) -> Answer {
+        let webhook = self.change(side, call, WebhookChange::Delete).await?;
         Ok(answer::done(Done::Deleted, webhook.id))
     }
 

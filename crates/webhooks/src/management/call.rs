@@ -3,7 +3,6 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use axum::body::Body;
 use axum::http::{HeaderMap, Uri};
 use domain::{Caller, Guid, Ticks, WebhookId};
 use store::{Trace, WebhookOwner};
@@ -20,7 +19,6 @@ pub struct Call {
     pub names: Vec<(String, String)>,
     pub uri: Uri,
     pub headers: HeaderMap,
-    pub body: Body,
     pub now: Ticks,
     pub address: IpAddr,
     pub request_id: String,

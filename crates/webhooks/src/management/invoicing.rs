@@ -1,5 +1,6 @@
 //! Invoicing's own operations: subscribe to an entity, pause and resume, delete.
 
+use axum::body::Body;
 use domain::event::EventKind;
 use domain::receiver::ReceiverUrl;
 use domain::suggest::did_you_mean;
@@ -19,12 +20,12 @@ const DESCRIPTION_CHARS_MAX: usize = 1000;
 const ACTIONS: [EventKind; 3] = [EventKind::Created, EventKind::Updated, EventKind::Deleted];
 
 impl Management {
-    pub(super) async fn subscribe_entity(&self, mut call: Call) -> Answer {
-        let members = Members::read(std::mem::take(&mut call.body)).await?;
-        let (mut new, uri) = self.entity_wish(&call, members)?;
+    pub(super) async fn subscribe_entity(&self, call: &Call, body: Body) -> Answer {
+        let members = Members::read(body).await?;
+        let (mut new, uri) = self.entity_wish(call, members)?;
         self.check_receiver(&uri, "uri").await?;
         new.doubt = self.doubt(&uri, call.address, "uri").await?;
-        let webhook = self.make(&call, new).await?;
+        let webhook = self.make(call, new).await?;
         self.ports.nudge.touched(webhook.id).await;
         Ok(answer::json(&record(&webhook)))
     }
@@ -61,17 +62,17 @@ impl Management {
         self.ports.store.record(&entry).await.map_err(|error| refusal::store(&error))
     }
 
-    pub(super) async fn pause(&self, mut call: Call) -> Answer {
-        let mut members = Members::read(std::mem::take(&mut call.body)).await?;
+    pub(super) async fn pause(&self, call: &Call, body: Body) -> Answer {
+        let mut members = Members::read(body).await?;
         let is_paused = members.flag("isPaused");
         let is_paused = members.finish(is_paused)?;
         let change = if is_paused { WebhookChange::Disable } else { WebhookChange::Enable };
-        let webhook = self.change(Side::Invoicing, &call, change).await?;
+        let webhook = self.change(Side::Invoicing, call, change).await?;
         Ok(answer::json(&record(&webhook)))
     }
 
-    pub(super) async fn delete_entity(&self, call: Call) -> Answer {
-        let webhook = self.change(Side::Invoicing, &call, WebhookChange::Delete).await?;
+    pub(super) async fn delete_entity(&self, call: &Call) -> Answer {
+        let webhook = self.change(Side::Invoicing, call, WebhookChange::Delete).await?;
         Ok(answer::json(&record(&webhook)))
     }
 

@@ -21,6 +21,7 @@ mod secret;
 use std::sync::Arc;
 use std::time::Duration;
 
+use axum::body::Body;
 use axum::http::Method;
 use axum::response::{IntoResponse as _, Response};
 use domain::Random;
@@ -81,10 +82,10 @@ impl Management {
         Self { ports, settings }
     }
 
-    /// Answers a call to one of the routes.
-    pub async fn answer(&self, route: Route, call: Call) -> Response {
+    /// Answers a call to one of the routes. The body is not read yet, and of any length.
+    pub async fn answer(&self, route: Route, call: Call, body: Body) -> Response {
         let asked = call.asked(route.method() == Method::GET);
-        let answer = match self.run(route, call).await {
+        let answer = match self.run(route, &call, body).await {
             Ok(answer) => answer,
             Err(refusal) if route.has_result() => return answer::failed(refusal, &asked),
             Err(refusal) => refusal.into_response(),
@@ -92,30 +93,30 @@ impl Management {
         answer::finished(answer, &asked).await
     }
 
-    async fn run(&self, route: Route, call: Call) -> Answer {
+    async fn run(&self, route: Route, call: &Call, body: Body) -> Answer {
         let Route { side, operation } = route;
         if let Side::Of(_) = side {
             call.check_context()?;
         }
         match (side, operation) {
             (Side::Of(resource), Operation::Events) => Ok(accounting::events(resource)),
-            (Side::Of(resource), Operation::Subscribe) => self.subscribe(resource, call).await,
-            (Side::Of(resource), Operation::Unsubscribe) => self.unsubscribe(resource, call).await,
-            (Side::Of(_), Operation::Status) => self.set_status(side, call).await,
-            (Side::Of(_), Operation::Change) => self.change_url(side, call).await,
+            (Side::Of(resource), Operation::Subscribe) => self.subscribe(resource, call, body).await,
+            (Side::Of(resource), Operation::Unsubscribe) => self.unsubscribe(resource, call, body).await,
+            (Side::Of(_), Operation::Status) => self.set_status(side, call, body).await,
+            (Side::Of(_), Operation::Change) => self.change_url(side, call, body).await,
             (Side::Of(_), Operation::Delete) => self.delete(side, call).await,
-            (Side::Invoicing, Operation::Subscribe) => self.subscribe_entity(call).await,
-            (Side::Invoicing, Operation::Status) => self.pause(call).await,
+            (Side::Invoicing, Operation::Subscribe) => self.subscribe_entity(call, body).await,
+            (Side::Invoicing, Operation::Status) => self.pause(call, body).await,
             (Side::Invoicing, Operation::Delete) => self.delete_entity(call).await,
-            (_, Operation::List) => self.list(side, &call).await,
-            (_, Operation::Record) => self.one(side, &call).await,
-            (_, Operation::Secret) => self.rotate(side, call).await,
-            (_, Operation::Deliveries) => self.deliveries(side, &call).await,
-            (_, Operation::Delivery) => self.delivery(side, &call).await,
-            (_, Operation::ReplayOne) => self.replay_one(side, &call).await,
-            (_, Operation::Replay) => self.replay(side, call).await,
-            (_, Operation::Test) => self.test(side, &call).await,
-            (_, Operation::Health) => self.health(side, &call).await,
+            (_, Operation::List) => self.list(side, call).await,
+            (_, Operation::Record) => self.one(side, call).await,
+            (_, Operation::Secret) => self.rotate(side, call, body).await,
+            (_, Operation::Deliveries) => self.deliveries(side, call).await,
+            (_, Operation::Delivery) => self.delivery(side, call).await,
+            (_, Operation::ReplayOne) => self.replay_one(side, call).await,
+            (_, Operation::Replay) => self.replay(side, call, body).await,
+            (_, Operation::Test) => self.test(side, call).await,
+            (_, Operation::Health) => self.health(side, call).await,
             (Side::Invoicing, Operation::Events | Operation::Unsubscribe | Operation::Change) => {
                 Err(refusal::no_webhook())
             }

@@ -1,6 +1,7 @@
 //! Asking for deliveries again, and for a test event. Both are sent beside everything else, and only to a webhook that
 //! is active.
 
+use axum::body::Body;
 use domain::Guid;
 use serde::Serialize;
 use store::{AuditEntry, AuditKind, Hook, Replay, ReplayKind};
@@ -63,15 +64,15 @@ impl Management {
         self.ask(call, &hook, ReplayKind::Events, entry.sequence.saturating_sub(1), entry.sequence).await
     }
 
-    pub(super) async fn replay(&self, side: Side, mut call: Call) -> Answer {
-        let mut members = Members::read(std::mem::take(&mut call.body)).await?;
+    pub(super) async fn replay(&self, side: Side, call: &Call, body: Body) -> Answer {
+        let mut members = Members::read(body).await?;
         let from = members.time("from");
         let to = members.time_or_none("to").unwrap_or(call.now);
         if from.is_some_and(|from| from > to) {
             members.invalid("from", "from must not be later than to.");
         }
         let from = members.finish(from)?;
-        let hook = self.ready(side, &call).await?;
+        let hook = self.ready(side, call).await?;
         let span = self.ports.store.span(hook.webhook.id, from, to).await;
         let Some((after, upto)) = span.map_err(|error| refusal::store(&error))? else {
             let message = "No event of this webhook that is still kept lies between from and to.";
@@ -82,7 +83,7 @@ impl Management {
             let message = "All events between from and to are older than the webhook's contract.";
             return Err(coded(409, "not_entitled", Some("to"), message));
         }
-        self.ask(&call, &hook, ReplayKind::Events, after.max(began), upto).await
+        self.ask(call, &hook, ReplayKind::Events, after.max(began), upto).await
     }
 
     pub(super) async fn test(&self, side: Side, call: &Call) -> Answer {

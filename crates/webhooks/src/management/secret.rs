@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use axum::body::Body;
 use domain::{Guid, Secret};
 use serde::Serialize;
 use store::WebhookChange;
@@ -27,13 +28,13 @@ pub(super) struct Rotated {
 }
 
 impl Management {
-    pub(super) async fn rotate(&self, side: Side, mut call: Call) -> Answer {
-        let mut members = Members::read(std::mem::take(&mut call.body)).await?;
+    pub(super) async fn rotate(&self, side: Side, call: &Call, body: Body) -> Answer {
+        let mut members = Members::read(body).await?;
         let secret = members.secret();
         let hours = members.number_or_none("overlapHours", 0, HOURS_MAX).unwrap_or(HOURS_DEFAULT);
         let secret = Secret::new(members.finish(secret)?);
         let old_until = call.now + Duration::from_secs(hours * 3600);
-        let webhook = self.change(side, &call, WebhookChange::Rotate { secret, old_until }).await?;
+        let webhook = self.change(side, call, WebhookChange::Rotate { secret, old_until }).await?;
         let old_secret_until = webhook.old_secret.as_ref().map(|old| old.until.iso());
         Ok(answer::json(&Rotated { webhook_id: webhook.id, old_secret_until }))
     }

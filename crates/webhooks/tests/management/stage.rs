@@ -199,12 +199,11 @@ impl Asking<'_> {
             names: self.names,
             uri: format!("{}{}", self.route.path().replace(['{', '}'], ""), self.query).parse().unwrap(),
             headers: self.headers,
-            body: Body::from(self.body),
             now: self.stage.clock.now(),
             address: self.address,
             request_id: "request-1".into(),
         };
-        let response = self.stage.management.answer(self.route, call).await;
+        let response = self.stage.management.answer(self.route, call, Body::from(self.body)).await;
         let (parts, body) = response.into_parts();
         let problem = parts.extensions.get::<domain::problem::Problem>();
         let bytes = body.collect().await.unwrap().to_bytes();
