@@ -259,7 +259,13 @@ impl Bench<'_> {
         let (database, dev) = self.started().await?;
         let before = dev.resident_mib()?;
         let urls: Vec<String> = (0..IDLE).map(|number| self.url(&format!("idle/{number}"))).collect();
-        dev.subscribe(&urls).await?;
+        let accepted = self.sink.handshakes() + IDLE;
+        dev.ask(&urls).await?;
+        let from = Instant::now();
+        while self.sink.handshakes() < accepted && from.elapsed() < PATIENCE {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        tokio::time::sleep(Duration::from_secs(2)).await;
         let share = dev.core_share(Duration::from_secs(10)).await?;
         let grown = dev.resident_mib()? - before;
         self.figures.push(Figure::plain("100,000 idle webhooks, resident", grown, "MiB").below(100.0));

@@ -17,6 +17,7 @@ const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n";
 #[derive(Default)]
 pub(crate) struct Seen {
     events: AtomicU64,
+    handshakes: AtomicU64,
     /// Whether to remember when each record's event arrived.
     notes: AtomicBool,
     arrivals: Mutex<HashMap<String, Instant>>,
@@ -45,6 +46,10 @@ impl Sink {
     /// Events taken so far, handshakes aside.
     pub(crate) fn events(&self) -> u64 {
         self.seen.events.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn handshakes(&self) -> u64 {
+        self.seen.handshakes.load(Ordering::Relaxed)
     }
 
     /// Waits until so many events were taken; tells how long that took.
@@ -107,7 +112,10 @@ async fn take(mut stream: TcpStream, seen: Arc<Seen>) -> std::io::Result<()> {
 /// Tells whether it was an event; handshakes are not counted.
 fn note(body: &[u8], seen: &Seen) -> bool {
     const ID: &[u8] = b"CorrelationId\\\":\\\"";
-    let Some(at) = wire::find(body, ID) else { return false };
+    let Some(at) = wire::find(body, ID) else {
+        seen.handshakes.fetch_add(1, Ordering::Relaxed);
+        return false;
+    };
     if seen.notes.load(Ordering::Relaxed) {
         let id = body[at + ID.len()..].iter().take_while(|byte| **byte != b'\\');
         let id = String::from_utf8_lossy(&id.copied().collect::<Vec<u8>>()).into_owned();
