@@ -194,15 +194,13 @@ impl Members {
 
     /// What was read, where nothing was wrong with it.
     pub(super) fn finish<T>(self, read: Option<T>) -> Result<T, Refusal> {
-        match (read, self.faults.is_empty()) {
-            (Some(read), true) => Ok(read),
-            _ => {
-                let message = self.faults.first().map_or("The body cannot be taken.", |one| &one.message);
-                let mut problem = Problem::new(400, message);
-                problem.errors = self.faults;
-                Err(problem.into())
-            }
+        if let (Some(read), true) = (read, self.faults.is_empty()) {
+            return Ok(read);
         }
+        let message = self.faults.first().map_or("The body cannot be taken.", |one| &one.message);
+        let mut problem = Problem::new(400, message);
+        problem.errors = self.faults;
+        Err(problem.into())
     }
 }
 

@@ -132,7 +132,7 @@ async fn a_host_that_is_not_where_the_call_comes_from() {
         let audit = stage.store.audit(&query).await.unwrap();
         match check {
             HostCheck::Off => {
-                assert_eq!((asked.status, asked.body.get("doubt"), audit.len()), (200, None, 0))
+                assert_eq!((asked.status, asked.body.get("doubt"), audit.len()), (200, None, 0));
             }
             HostCheck::Enforce => {
                 asked.problem(400, "foreign_host");

@@ -107,8 +107,9 @@ fn done(reply: &Reply, state: u64) -> String {
 /// A refused operation: also an error body.
 #[track_caller]
 fn refused(reply: &Reply, status: u16, webhook: &str, code: &str) {
-    reply.problem(status);
+    assert_eq!((reply.status, reply.header("content-type")), (status, "application/json"), "{reply:?}");
     let told = reply.json();
+    assert_eq!((&told["statusCode"], &told["message"]), (&json!(status), &told["errors"][0]["message"]));
     assert_eq!((&told["responseState"], &told["webhookId"]), (&json!(1), &json!(webhook)), "{reply:?}");
     assert_eq!(told["errors"][0]["code"], code, "{reply:?}");
     assert_eq!(told["requestId"], reply.header("x-request-id"));

@@ -16,89 +16,78 @@ use super::tag;
 use crate::management::{Operation, Route, Side};
 
 pub(super) fn operation(route: Route) -> Told {
-    let (id, summary, about) = words(route);
+    let (id, summary) = words(route);
     let told = OperationBuilder::new()
         .tag(tag(route.side))
         .operation_id(Some(id))
         .summary(Some(summary))
-        .description(Some(about))
+        .description(Some(about(route.operation)))
         .request_body(body(route))
         .securities(Some(requirements(route)));
     parameters(route).into_iter().fold(told, OperationBuilder::parameter).responses(responses(route)).build()
 }
 
-/// The operation's id, its summary, and what else there is to say.
-fn words(route: Route) -> (String, &'static str, &'static str) {
-    let (verb, summary, about) = match route.operation {
-        Operation::Events => {
-            ("list{}WebhookEvents", "The events that can be subscribed to", "By their semantic names.")
-        }
-        Operation::Subscribe => (
-            "subscribeTo{}",
-            "Subscribe",
-            "The receiver is then asked to accept a handshake; nothing is delivered before it has. The very same body \
-             again is the same webhook; where it was disabled, it is enabled.",
-        ),
-        Operation::Unsubscribe => (
-            "unsubscribeFrom{}",
-            "Unsubscribe",
-            "With the body of the subscription: name, url, secret and the set of event types. It is final.",
-        ),
-        Operation::List => {
-            ("list{}Webhooks", "The caller's webhooks", "Those that are neither deleted nor unsubscribed.")
-        }
-        Operation::Record => {
-            ("get{}Webhook", "One webhook", "Of the accounting family also where it is deleted.")
-        }
-        Operation::Status => (
-            "set{}WebhookStatus",
-            "Enable or disable a webhook",
-            "One that its owner had resting goes on from the next event; one that the service gave up, from the first \
-             event that was not delivered. Without a contract, a new handshake starts.",
-        ),
-        Operation::Change => (
-            "change{}Webhook",
-            "Give a webhook another url",
-            "The new receiver has to accept a handshake; events wait for it, and none goes to the old one any more.",
-        ),
-        Operation::Delete => ("delete{}Webhook", "Delete a webhook", "It is final."),
-        Operation::Secret => (
-            "rotate{}WebhookSecret",
-            "Give a webhook another secret",
-            "The contract's signature uses the new one at once; `webhook-signature` carries both for the overlap.",
-        ),
-        Operation::Deliveries => (
-            "list{}WebhookDeliveries",
-            "What was delivered, and what was not",
-            "Newest first; each event stands once, with its attempts.",
-        ),
-        Operation::Delivery => {
-            ("get{}WebhookDelivery", "One delivery", "With the body that is sent, to the letter.")
-        }
-        Operation::ReplayOne => (
-            "replay{}WebhookDelivery",
-            "Send one delivery again",
-            "The same body and `OutgoingId`, outside the order of all others.",
-        ),
-        Operation::Replay => (
-            "replay{}Webhook",
-            "Send all events of a span of time again",
-            "In their order, the same bodies; only what came after the webhook's first contract.",
-        ),
-        Operation::Test => {
-            ("test{}Webhook", "Send a test event", "An event that never happened, signed like any other.")
-        }
-        Operation::Health => (
-            "get{}WebhookHealth",
-            "How a webhook does",
-            "Rates and times over the last day (or `since`), what waits, and what to look after.",
-        ),
+/// The operation's id and its summary.
+fn words(route: Route) -> (String, &'static str) {
+    let (verb, summary) = match route.operation {
+        Operation::Events => ("list{}WebhookEvents", "The events that can be subscribed to"),
+        Operation::Subscribe => ("subscribeTo{}", "Subscribe"),
+        Operation::Unsubscribe => ("unsubscribeFrom{}", "Unsubscribe"),
+        Operation::List => ("list{}Webhooks", "The caller's webhooks"),
+        Operation::Record => ("get{}Webhook", "One webhook"),
+        Operation::Status => ("set{}WebhookStatus", "Enable or disable a webhook"),
+        Operation::Change => ("change{}Webhook", "Give a webhook another url"),
+        Operation::Delete => ("delete{}Webhook", "Delete a webhook"),
+        Operation::Secret => ("rotate{}WebhookSecret", "Give a webhook another secret"),
+        Operation::Deliveries => ("list{}WebhookDeliveries", "What was delivered, and what was not"),
+        Operation::Delivery => ("get{}WebhookDelivery", "One delivery"),
+        Operation::ReplayOne => ("replay{}WebhookDelivery", "Send one delivery again"),
+        Operation::Replay => ("replay{}Webhook", "Send all events of a span of time again"),
+        Operation::Test => ("test{}Webhook", "Send a test event"),
+        Operation::Health => ("get{}WebhookHealth", "How a webhook does"),
     };
     let name = match route.side {
         Side::Of(resource) => resource.plural(),
         Side::Invoicing => "Invoicing",
     };
-    (verb.replace("{}", name), summary, about)
+    (verb.replace("{}", name), summary)
+}
+
+/// What else there is to say.
+fn about(operation: Operation) -> &'static str {
+    match operation {
+        Operation::Events => "By their semantic names.",
+        Operation::Subscribe => {
+            "The receiver is then asked to accept a handshake; nothing is delivered before it has. The very same body \
+             again is the same webhook; where it was disabled, it is enabled."
+        }
+        Operation::Unsubscribe => {
+            "With the body of the subscription: name, url, secret and the set of event types. It is final."
+        }
+        Operation::List => "Those that are neither deleted nor unsubscribed.",
+        Operation::Record => "Of the accounting family also where it is deleted.",
+        Operation::Status => {
+            "One that its owner had resting goes on from the next event; one that the service gave up, from the first \
+             event that was not delivered. Without a contract, a new handshake starts."
+        }
+        Operation::Change => {
+            "The new receiver has to accept a handshake; events wait for it, and none goes to the old one any more."
+        }
+        Operation::Delete => "It is final.",
+        Operation::Secret => {
+            "The contract's signature uses the new one at once; `webhook-signature` carries both for the overlap."
+        }
+        Operation::Deliveries => "Newest first; each event stands once, with its attempts.",
+        Operation::Delivery => "With the body that is sent, to the letter.",
+        Operation::ReplayOne => "The same body and `OutgoingId`, outside the order of all others.",
+        Operation::Replay => {
+            "In their order, the same bodies; only what came after the webhook's first contract."
+        }
+        Operation::Test => "An event that never happened, signed like any other.",
+        Operation::Health => {
+            "Rates and times over the last day (or `since`), what waits, and what to look after."
+        }
+    }
 }
 
 /// Each of the ways in which an address can be called.
@@ -139,7 +128,7 @@ fn parameters(route: Route) -> Vec<Parameter> {
     match route.operation {
         Operation::Deliveries => all.extend(parts::of_deliveries()),
         Operation::Health => {
-            all.push(parts::since("What is counted is counted from then on; a day back without it."))
+            all.push(parts::since("What is counted is counted from then on; a day back without it."));
         }
         _ => {}
     }
