@@ -1,6 +1,8 @@
 //! The management of webhooks, both families, as integrators call it: through the gate, over real HTTP.
 
 mod accounting;
+mod crash;
+mod delivery;
 mod gate;
 mod invoicing;
 

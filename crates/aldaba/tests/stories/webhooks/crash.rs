@@ -1,0 +1,78 @@
+//! `kill -9` under load, and again: nothing that was accepted is lost, and everything is delivered.
+
+use std::collections::BTreeSet;
+
+use hyper::Method;
+use serde_json::{Value, json};
+
+use super::{CUSTOMERS, done, get, send};
+use crate::harness::{Api, Database, Keys, Receiver, Serve, Site, company, customer, until};
+
+const ROUNDS: usize = 3;
+const CHANGES: usize = 400;
+
+fn arguments() -> Vec<&'static str> {
+    let set = [
+        "gateway.rate_per_minute=0",
+        "egress.loopback=true",
+        "delivery.schedule=100ms",
+        "delivery.window=10m",
+        "logging.level=error",
+    ];
+    set.into_iter().flat_map(|one| ["--set", one]).collect()
+}
+
+/// Rounds by the variable `ALDABA_CRASH_ROUNDS`, else three.
+fn rounds() -> usize {
+    std::env::var("ALDABA_CRASH_ROUNDS").ok().and_then(|text| text.parse().ok()).unwrap_or(ROUNDS)
+}
+
+fn survives(site: Site) {
+    let receiver = Receiver::open();
+    let mut serve = Serve::start(site, &arguments());
+    let mut accepted = BTreeSet::new();
+    let tenant = {
+        let keys = Keys::new(&serve, &[]);
+        let api = Api::on(&serve, &keys);
+        let tenant = api.office.tenants[0].clone();
+        serve.door(&tenant).send_lines(&[company("c")]);
+        let body = json!({
+            "thirdPartyApplicationName": "Panel", "url": receiver.url("/hook"), "secret": "s",
+            "eventTypes": ["Svc.ACC.Customers.CustomerCreated"],
+        });
+        let id = done(&send(&api, Method::POST, &format!("{CUSTOMERS}/webhooks/subscribe"), Some(&body)), 3);
+        until("the webhook to be active", || {
+            (get(&api, &format!("{CUSTOMERS}/webhooks/{id}")).json()["isActive"] == true).then_some(())
+        });
+        tenant
+    };
+    for round in 0..rounds() {
+        let seen = receiver.changes().len();
+        let door = serve.door(&tenant);
+        for number in 0..CHANGES / 20 {
+            let lines: Vec<Value> = (0..20)
+                .map(|line| customer("c", &format!("{round}-{number}-{line}"), "x"))
+                .collect();
+            assert_eq!(door.send_lines(&lines).counts(), (20, 0));
+            accepted.extend(lines.iter().map(|line| line["correlationId"].as_str().unwrap().to_owned()));
+        }
+        until("some of it to be delivered", || (receiver.changes().len() > seen + 20).then_some(()));
+        serve.running.kill();
+        serve = Serve::start(serve.site, &arguments());
+    }
+    until("everything to be delivered", || {
+        let came: BTreeSet<String> = receiver.records().into_iter().collect();
+        accepted.is_subset(&came).then_some(())
+    });
+}
+
+#[test]
+fn a_kill_under_load_loses_nothing_on_sqlite() {
+    survives(Site::new());
+}
+
+#[test]
+fn a_kill_under_load_loses_nothing_on_postgresql() {
+    let database = Database::create();
+    survives(Site::over(&database.url()));
+}
