@@ -14,10 +14,11 @@ use rusqlite::params;
 use crate::rows::{COMPANY, CustomerRow, customer_row};
 use crate::{Fallible, lone_query};
 
-const SQLITE_SCHEMA: [&str; 3] = [
+const SQLITE_SCHEMA: [&str; 4] = [
     include_str!("../../crates/store/src/sqlite/migrations/0001_spine.sql"),
     include_str!("../../crates/store/src/sqlite/migrations/0002_sign_in.sql"),
     include_str!("../../crates/store/src/sqlite/migrations/0003_gateway.sql"),
+    include_str!("../../crates/store/src/sqlite/migrations/0004_places.sql"),
 ];
 const POSTGRES_SCHEMA: &str = include_str!("../../crates/store/src/postgres/migrations/0001_spine.sql");
 
@@ -40,8 +41,8 @@ pub(crate) fn sqlite(group: u64, span: Duration) -> Fallible<f64> {
         let rows: Vec<CustomerRow> = (written..written + group).map(customer_row).collect();
         let from = Instant::now();
         connection.execute_batch("BEGIN IMMEDIATE")?;
-        let mut record =
-            connection.prepare_cached("INSERT INTO records VALUES (1, 1, ?1, ?2, ?3, 1, ?4, ?5, ?6)")?;
+        let mut record = connection
+            .prepare_cached("INSERT INTO records VALUES (1 << 32 | ?2, 1, 1, ?1, ?2, ?3, 1, ?4, ?5, ?6)")?;
         for row in &rows {
             record.execute(params![code, row.ordinal, row.id, row.version, row.sequence, row.body])?;
         }

@@ -10,13 +10,18 @@ use axum::http::header::CONTENT_TYPE;
 use axum::response::IntoResponse;
 use axum::routing::get;
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, OpenFlags, params};
+use rusqlite::{Connection, OpenFlags};
 
 use crate::Fallible;
 
-const PAGE: &str =
-    "SELECT body FROM records WHERE tenant_no = 1 AND company_no = 1 AND resource = ?1 AND ordinal >= ?2
-    ORDER BY ordinal LIMIT 25";
+const PLACE: &str = "SELECT no FROM places WHERE tenant_no = 1 AND company_no = 1 AND resource = ?1";
+const PAGE: &str = "SELECT body FROM records WHERE row >= ?1 ORDER BY row LIMIT 25";
+
+/// A file, and where in it the customers are.
+struct Book {
+    connection: Connection,
+    place: i64,
+}
 
 /// Serves `/page?pageNumber=N` from a file that the program has filled.
 pub(crate) fn routes(file: &Path) -> Fallible<Router> {
@@ -25,23 +30,21 @@ pub(crate) fn routes(file: &Path) -> Fallible<Router> {
     connection.execute_batch("PRAGMA cache_size = -8192")?;
     // As the program has it: else the statement would be planned anew each time.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
-    Ok(Router::new().route("/page", get(page)).with_state(Arc::new(Mutex::new(connection))))
+    let place = connection.query_row(PLACE, [domain::Resource::customers().code()], |row| row.get(0))?;
+    let book = Book { connection, place };
+    Ok(Router::new().route("/page", get(page)).with_state(Arc::new(Mutex::new(book))))
 }
 
-async fn page(
-    State(connection): State<Arc<Mutex<Connection>>>,
-    RawQuery(query): RawQuery,
-) -> impl IntoResponse {
+async fn page(State(book): State<Arc<Mutex<Book>>>, RawQuery(query): RawQuery) -> impl IntoResponse {
     let number =
         query.unwrap_or_default().rsplit_once("pageNumber=").and_then(|(_, number)| number.parse().ok());
-    let body = read(&connection.lock().unwrap_or_else(PoisonError::into_inner), number.unwrap_or(1));
+    let body = read(&book.lock().unwrap_or_else(PoisonError::into_inner), number.unwrap_or(1));
     ([(CONTENT_TYPE, "application/json")], body.unwrap_or_default())
 }
 
-fn read(connection: &Connection, number: i64) -> rusqlite::Result<Vec<u8>> {
-    let customers = domain::Resource::customers().code();
-    let mut find = connection.prepare_cached(PAGE)?;
-    let mut rows = find.query(params![customers, (number - 1) * 25 + 1])?;
+fn read(book: &Book, number: i64) -> rusqlite::Result<Vec<u8>> {
+    let mut find = book.connection.prepare_cached(PAGE)?;
+    let mut rows = find.query([book.place << 32 | ((number - 1) * 25 + 1)])?;
     let mut array = Vec::with_capacity(10_000);
     while let Some(row) = rows.next()? {
         array.push(if array.is_empty() { b'[' } else { b',' });

@@ -4,8 +4,11 @@
 #![allow(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
 mod bare;
+mod bare_sender;
 mod changes;
 mod database;
+mod deliveries;
+mod dev;
 mod load;
 mod lone_query;
 mod program;
@@ -14,6 +17,7 @@ mod report;
 mod rows;
 mod sign_in;
 mod signing;
+mod sink;
 mod tokens;
 mod wire;
 
@@ -43,6 +47,12 @@ fn main() -> ExitCode {
         let seconds = after("--seconds").and_then(|seconds| seconds.parse().ok()).unwrap_or(1);
         return ended(signing::raw(seconds));
     }
+    if words.first().is_some_and(|word| word == "bare-sender") {
+        let in_flight = after("--in-flight").and_then(|text| text.parse().ok()).unwrap_or(8);
+        let milliseconds = after("--milliseconds").and_then(|text| text.parse().ok()).unwrap_or(1000);
+        let urls = after("--urls").unwrap_or_default();
+        return ended(bare_sender::send(&urls, in_flight, milliseconds));
+    }
     let options = Options {
         store: after("--store").unwrap_or_else(|| "sqlite".into()),
         seconds: after("--seconds").and_then(|seconds| seconds.parse().ok()).unwrap_or(20),
@@ -53,6 +63,7 @@ fn main() -> ExitCode {
         Some("changes") => changes::run(&options),
         Some("tokens") => tokens::run(&options),
         Some("reads") => reads::run(&options),
+        Some("deliveries") => deliveries::run(&options),
         other => Err(format!("no bench {other:?}").into()),
     };
     ended(report.and_then(|report| {

@@ -22,8 +22,10 @@ pub(crate) struct SignedIn {
 
 /// The application, before the program runs.
 pub(crate) struct Application {
-    client: String,
-    secret: String,
+    pub(crate) client: String,
+    pub(crate) secret: String,
+    pub(crate) email: String,
+    pub(crate) password: String,
 }
 
 impl Application {
@@ -34,7 +36,8 @@ impl Application {
         let client = ["client", "add", "Bench", "--redirect-uri", CALLBACK, "--json"];
         let made: serde_json::Value = serde_json::from_str(&prepared.command(&client, "")?)?;
         let text = |member: &str| made[member].as_str().map(ToOwned::to_owned).ok_or("no client");
-        Ok(Self { client: text("client_id")?, secret: text("client_secret")? })
+        let (email, password) = (EMAIL.to_owned(), PASSWORD.to_owned());
+        Ok(Self { client: text("client_id")?, secret: text("client_secret")?, email, password })
     }
 
     pub(crate) async fn sign_in(self, address: SocketAddr) -> Fallible<SignedIn> {
@@ -45,8 +48,8 @@ impl Application {
         let login = to_login.location.ok_or("no sign-in page")?;
         let ticket = login.split("ticket=").nth(1).ok_or("no ticket")?.to_owned();
         browser.cookies = to_login.cookies;
-        let password = PASSWORD.replace(' ', "+");
-        let body = format!("ticket={ticket}&username={EMAIL}&password={password}");
+        let password = self.password.replace(' ', "+");
+        let body = format!("ticket={ticket}&username={}&password={password}", self.email);
         let entered = browser.post(&mut stream, "/auth/core/login", &body).await?;
         if entered.cookies.is_empty() {
             return Err(format!("the sign-in failed: {}", entered.text).into());

@@ -16,6 +16,7 @@ use prometheus_client::registry::Unit;
 use serde_json::json;
 use store::Store;
 use web::Measures;
+use webhooks::engine::Counts;
 
 const STORE_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -25,6 +26,7 @@ pub(crate) struct Health {
     pub(crate) draining: Arc<AtomicBool>,
     pub(crate) measures: Measures,
     pub(crate) gauges: Gauges,
+    pub(crate) deliveries: Counts,
 }
 
 /// What is read off the program when somebody asks for the measures.
@@ -34,6 +36,10 @@ pub(crate) struct Gauges {
     queued: Gauge,
     resident: Gauge,
     open_files: Gauge,
+    delivered: Counter,
+    failed: Counter,
+    in_flight: Gauge,
+    webhooks: Gauge,
 }
 
 impl Gauges {
@@ -53,11 +59,23 @@ impl Gauges {
                 gauges.resident.clone(),
             );
             registry.register("process_open_fds", "Open file descriptors", gauges.open_files.clone());
+            registry.register("deliveries", "Deliveries that receivers took", gauges.delivered.clone());
+            registry.register("delivery_failures", "Attempts to deliver that failed", gauges.failed.clone());
+            registry.register("deliveries_in_flight", "Attempts under way", gauges.in_flight.clone());
+            registry.register(
+                "webhooks_held",
+                "Webhooks that this node delivers to",
+                gauges.webhooks.clone(),
+            );
         });
         gauges
     }
 
-    async fn read(&self, store: &dyn Store) {
+    async fn read(&self, store: &dyn Store, deliveries: &Counts) {
+        self.delivered.inner().store(deliveries.delivered(), Ordering::Relaxed);
+        self.failed.inner().store(deliveries.failed(), Ordering::Relaxed);
+        self.in_flight.set(i64::try_from(deliveries.in_flight()).unwrap_or(i64::MAX));
+        self.webhooks.set(i64::try_from(deliveries.webhooks()).unwrap_or(i64::MAX));
         self.commits.inner().store(store.change_commits(), Ordering::Relaxed);
         if let Ok(health) = store.health().await {
             self.queued.set(i64::try_from(health.queued).unwrap_or(i64::MAX));
@@ -102,6 +120,6 @@ async fn ready(State(health): State<Health>) -> Response {
 
 async fn measures(State(health): State<Health>) -> Response {
     const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-    health.gauges.read(&*health.store).await;
+    health.gauges.read(&*health.store, &health.deliveries).await;
     ([(CONTENT_TYPE, OPEN_METRICS)], health.measures.text()).into_response()
 }

@@ -12,6 +12,7 @@ use operator::{Operator, OperatorToken};
 use store::Store;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use web::{Bounds, Listener, Measures, Outermost, OutermostLayer, Stopper, problem, tls};
+use webhooks::egress::Egress;
 
 use crate::config::Config;
 use crate::documents::{self, Document};
@@ -26,6 +27,7 @@ pub(crate) struct Service {
     operator: Listener,
     store: Arc<dyn Store>,
     identity: Arc<Identity>,
+    egress: Egress,
     config: Config,
     measures: Measures,
     token: OperatorToken,
@@ -48,8 +50,9 @@ impl Service {
         let measures = Measures::new();
         let store = opened.store.clone();
         let identity = Arc::new(wiring::identity(&config, opened, &measures).await?);
+        let egress = wiring::egress(&config)?;
         let token = OperatorToken::new(token);
-        Ok(Self { public, operator, store, identity, config, measures, token })
+        Ok(Self { public, operator, store, identity, egress, config, measures, token })
     }
 
     pub(crate) fn config(&self) -> &Config {
@@ -70,19 +73,21 @@ impl Service {
         let draining = Arc::new(AtomicBool::new(false));
         let random: Arc<dyn Random> = Arc::new(SystemRandom);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
+        let node = random.guid();
+        let (engine, delivering) =
+            wiring::engine(&self.config, self.store.clone(), self.egress.clone(), node, stopped.clone());
         let health = Health {
             store: self.store.clone(),
             draining: draining.clone(),
             measures: self.measures.clone(),
             gauges: Gauges::register(&self.measures),
+            deliveries: engine.counts().clone(),
         };
         let admin = Admin { store: self.store.clone(), clock: clock.clone(), random: random.clone() };
         let desk = Operator::new(admin, self.token, &self.measures);
-        let node = random.guid();
-        let egress = wiring::egress(&self.config)?;
-        let (_engine, delivering) =
-            wiring::engine(&self.config, self.store.clone(), egress, node, stopped.clone());
-        let gateway = Arc::new(wiring::gateway(&self.config, self.store.clone(), self.identity.clone()));
+        let guests = wiring::guests(&self.config, self.store.clone(), self.egress, Arc::new(engine));
+        let (store, identity) = (self.store.clone(), self.identity.clone());
+        let gateway = Arc::new(wiring::gateway(&self.config, store, identity, guests));
         let public = identity::router(self.identity.clone())
             .merge(gateway::router(gateway.clone()))
             .merge(documents::router(Document::public(&self.config)))

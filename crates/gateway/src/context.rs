@@ -1,6 +1,8 @@
 //! The `context` header: which company a call is about. A JSON object with one member, `clientId`, or the
 //! word `none`.
 
+use std::borrow::Cow;
+
 use axum::http::HeaderMap;
 use serde::Deserialize;
 use web::Refusal;
@@ -20,9 +22,9 @@ pub(crate) enum Context {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
-    #[serde(rename = "clientId")]
-    client_id: String,
+struct Written<'a> {
+    #[serde(rename = "clientId", borrow)]
+    client_id: Cow<'a, str>,
 }
 
 impl Context {
@@ -57,7 +59,7 @@ impl Context {
 }
 
 fn company(text: &str) -> Result<Context, Refusal> {
-    let written: Written = serde_json::from_str(text).map_err(|_| malformed())?;
+    let written: Written<'_> = serde_json::from_str(text).map_err(|_| malformed())?;
     if written.client_id.is_empty() {
         return Err(malformed());
     }

@@ -80,12 +80,12 @@ pub fn paging(data: &[u8]) {
 }
 
 /// A number as it stands in a query that has it once.
-fn plain(query: &Query, name: &'static str) -> Option<u64> {
+fn plain(query: &Query<'_>, name: &'static str) -> Option<u64> {
     query.one(name).ok()?.and_then(|text| text.parse().ok())
 }
 
-fn links_lead(paging: Paging, total: u64, query: &Query) {
-    let headers = paging.headers(total, PATH, query);
+fn links_lead(paging: Paging, total: u64, query: &Query<'_>) {
+    let headers = paging.headers(total, ["", PATH], query);
     let text = |name: &str| {
         let value =
             headers.iter().find(|(known, _)| known == name).and_then(|(_, value)| value.to_str().ok());

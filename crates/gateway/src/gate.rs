@@ -31,6 +31,8 @@ const KEY_QUERY: &str = "subscription-key";
 pub(crate) struct Need {
     product: Product,
     pub(crate) scope: Scope,
+    /// Besides.
+    more: Option<Scope>,
 }
 
 impl Need {
@@ -41,15 +43,35 @@ impl Need {
             Area::Payroll => (Product::Payroll, Scope::Payroll),
             Area::Invoicing => (Product::Invoicing, Scope::Webhooks),
         };
-        Self { product, scope }
+        Self { product, scope, more: None }
+    }
+
+    /// The same, and one scope more.
+    pub(crate) fn and(self, scope: Scope) -> Self {
+        Self { more: Some(scope), ..self }
+    }
+
+    fn scopes(self) -> impl Iterator<Item = Scope> {
+        [self.scope].into_iter().chain(self.more)
     }
 }
 
 /// Who has passed.
-struct Admitted {
-    caller: Arc<Caller>,
+pub(crate) struct Admitted {
+    pub(crate) caller: Arc<Caller>,
     pass: Arc<Pass>,
     rate: Option<Rate>,
+}
+
+impl Admitted {
+    /// Counts the call under its address, and tells how much of the limit is left.
+    pub(crate) fn leave(self, place: usize, mut answer: Response<Body>, now: Ticks) -> Response<Body> {
+        self.pass.count(place, answer.status().as_u16() >= 400, now);
+        if let Some(rate) = self.rate {
+            answer.headers_mut().extend(refusal::rate_headers(rate));
+        }
+        answer
+    }
 }
 
 impl Gateway {
@@ -57,23 +79,19 @@ impl Gateway {
     pub(crate) async fn call(&self, endpoint: Endpoint, place: usize, request: Request) -> Response<Body> {
         let (parts, _) = request.into_parts();
         let now = self.clock.now();
-        let Admitted { caller, pass, rate } = match self.admit(Need::of(endpoint.area()), &parts, now).await {
+        let admitted = match self.admit(Need::of(endpoint.area()), &parts, now).await {
             Ok(admitted) => admitted,
             Err(refusal) => return refusal.into_response(),
         };
-        let asked = Asked { caller, uri: parts.uri, headers: parts.headers, now };
-        let mut response = match self.answer(endpoint, &asked).await {
+        let asked = Asked { caller: admitted.caller.clone(), uri: parts.uri, headers: parts.headers, now };
+        let response = match self.answer(endpoint, &asked).await {
             Ok(response) => response,
             Err(refusal) => refusal.into_response(),
         };
-        pass.count(place, response.status().as_u16() >= 400, now);
-        if let Some(rate) = rate {
-            response.headers_mut().extend(refusal::rate_headers(rate));
-        }
-        response
+        admitted.leave(place, response, now)
     }
 
-    async fn admit(&self, need: Need, request: &Parts, now: Ticks) -> Result<Admitted, Refusal> {
+    pub(crate) async fn admit(&self, need: Need, request: &Parts, now: Ticks) -> Result<Admitted, Refusal> {
         let key = key(request)?.ok_or_else(refusal::missing_key)?;
         let found = self.keys.find(&key, now).await.map_err(|error| refusal::store(&error))?;
         let opens = |products: Products| products.contains(need.product);
@@ -83,8 +101,8 @@ impl Gateway {
             TokenRefusal::Invalid => refusal::invalid_token(),
             TokenRefusal::Unknown(error) => refusal::store(&error),
         })?;
-        if !caller.scopes.has(need.scope) {
-            return Err(refusal::insufficient_scope(need.scope));
+        if let Some(missing) = need.scopes().find(|scope| !caller.scopes.has(*scope)) {
+            return Err(refusal::insufficient_scope(missing));
         }
         let rate = self.limiter.take(&mut pass.meter.bucket.lock(), now);
         if let Some(rate) = rate

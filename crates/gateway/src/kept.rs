@@ -1,9 +1,9 @@
 //! Answers that are kept while nothing they are made from has moved. A kept answer is given as it is only where this
-//! node has changed nothing of its tenant's records since, and the store was asked less than half a second ago
-//! whether another node has; so who reads after a change was answered sees it, here at once and elsewhere within
-//! that time. Otherwise the store is asked whether its version still stands.
+//! node has changed nothing of its tenant's records since, and the store was asked less than 400 ms ago whether another
+//! node has; so who reads after a change was answered sees it, here at once and elsewhere within half a second.
+//! Otherwise the store is asked whether its version still stands.
 
-use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::hash::{BuildHasher as _, Hash, Hasher, RandomState};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -18,8 +18,8 @@ use crate::context::CONTEXT;
 use crate::gate::KEY_HEADER;
 use crate::ready::Ready;
 
-/// How long the store's word that nothing has moved is believed.
-const CONFIRMED: Duration = Duration::from_millis(500);
+/// How long the store's word that nothing has moved is believed. It may be a tenth of a second old itself.
+const CONFIRMED: Duration = Duration::from_millis(400);
 const BYTES_MAX: u64 = 32 * 1024 * 1024;
 const ENTRIES_EXPECTED: usize = 8192;
 const ASKED_LATELY: usize = 4096;
@@ -30,11 +30,43 @@ pub(crate) struct Kept {
     answers: Cache<Key, Entry, ByBytes>,
     /// Of keys that were asked for lately. Who walks through all pages would else push out what many read.
     asked_lately: Box<[AtomicU64]>,
+    hashes: RandomState,
 }
 
-/// Who asks for what: (tenant, address, context).
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Key(Box<[u8]>);
+/// Who asks for what: (tenant, address, context). Hashed once.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Key {
+    bytes: Box<[u8]>,
+    hash: u64,
+}
+
+impl Hash for Key {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.hash);
+    }
+}
+
+/// Where the answer to a call is kept, or will be; with what is there.
+pub(crate) struct Slot {
+    key: Key,
+    /// How far the tenant's records had moved before anything was read.
+    moves: u64,
+    kept: Option<Entry>,
+}
+
+impl Slot {
+    /// An answer that is as good as one read now.
+    pub(crate) fn fresh(&self, now: Ticks) -> Option<&Arc<Ready>> {
+        let entry = self.kept.as_ref()?;
+        let is_confirmed = now >= entry.confirmed_at && now.since(entry.confirmed_at) < CONFIRMED;
+        (entry.moves == self.moves && is_confirmed).then_some(&entry.ready)
+    }
+
+    /// An answer that is good if the store says that its version has not moved.
+    pub(crate) fn unconfirmed(&self) -> Option<&Arc<Ready>> {
+        self.kept.as_ref().map(|entry| &entry.ready)
+    }
+}
 
 #[derive(Clone)]
 struct Entry {
@@ -49,12 +81,27 @@ struct ByBytes;
 
 impl Weighter<Key, Entry> for ByBytes {
     fn weight(&self, key: &Key, entry: &Entry) -> u64 {
-        (key.0.len() + entry.ready.bytes()) as u64
+        (key.bytes.len() + entry.ready.bytes()) as u64
     }
 }
 
-impl Key {
-    pub(crate) fn of(asked: &Asked) -> Self {
+impl Kept {
+    pub(crate) fn new() -> Self {
+        Self {
+            answers: Cache::with_weighter(ENTRIES_EXPECTED, BYTES_MAX, ByBytes),
+            asked_lately: (0..ASKED_LATELY).map(|_| AtomicU64::new(0)).collect(),
+            hashes: RandomState::new(),
+        }
+    }
+
+    /// Looks once for what is kept; `moves` was looked up before.
+    pub(crate) fn slot(&self, asked: &Asked, moves: u64) -> Slot {
+        let key = self.key(asked);
+        let kept = self.answers.get(&key);
+        Slot { key, moves, kept }
+    }
+
+    fn key(&self, asked: &Asked) -> Key {
         let tenant = asked.caller.tenant.as_str().as_bytes();
         let path = asked.uri.path().as_bytes();
         let query = asked.uri.query().unwrap_or_default().as_bytes();
@@ -67,44 +114,21 @@ impl Key {
             bytes.extend(u32::try_from(part.len()).unwrap_or(u32::MAX).to_be_bytes());
             bytes.extend(part);
         }
-        Self(bytes.into())
-    }
-}
-
-impl Kept {
-    pub(crate) fn new() -> Self {
-        Self {
-            answers: Cache::with_weighter(ENTRIES_EXPECTED, BYTES_MAX, ByBytes),
-            asked_lately: (0..ASKED_LATELY).map(|_| AtomicU64::new(0)).collect(),
-        }
-    }
-
-    /// An answer that is as good as one read now.
-    pub(crate) fn fresh(&self, key: &Key, moves: u64, now: Ticks) -> Option<Arc<Ready>> {
-        let entry = self.answers.get(key)?;
-        let is_confirmed = now >= entry.confirmed_at && now.since(entry.confirmed_at) < CONFIRMED;
-        (entry.moves == moves && is_confirmed).then_some(entry.ready)
+        Key { hash: self.hashes.hash_one(&bytes), bytes: bytes.into() }
     }
 
     fn was_asked_lately(&self, key: &Key) -> bool {
-        let mut hasher = DefaultHasher::new();
-        key.hash(&mut hasher);
-        let hash = hasher.finish();
-        let place = usize::try_from(hash % ASKED_LATELY as u64).unwrap_or(0);
-        self.asked_lately[place].swap(hash, Ordering::Relaxed) == hash
+        let place = usize::try_from(key.hash % ASKED_LATELY as u64).unwrap_or(0);
+        self.asked_lately[place].swap(key.hash, Ordering::Relaxed) == key.hash
     }
 
-    /// An answer that is good if the store says that its version has not moved.
-    pub(crate) fn unconfirmed(&self, key: &Key) -> Option<Arc<Ready>> {
-        self.answers.get(key).map(|entry| entry.ready)
-    }
-
-    /// Keeps what was read after `moves` was looked up and the time taken, if it is asked for again.
-    pub(crate) fn keep(&self, key: Key, ready: &Arc<Ready>, moves: u64, asked: &Asked) {
+    /// Keeps what was read for a slot after it was looked for, if it is asked for again.
+    pub(crate) fn keep(&self, slot: Slot, ready: &Arc<Ready>, asked: &Asked) {
         // An address that carries a subscription key is not kept in memory.
         let may_be_kept = ready.bytes() <= ANSWER_BYTES_MAX && asked.headers.contains_key(KEY_HEADER);
-        if may_be_kept && (self.answers.contains_key(&key) || self.was_asked_lately(&key)) {
-            self.answers.insert(key, Entry { ready: ready.clone(), moves, confirmed_at: asked.now });
+        if may_be_kept && (slot.kept.is_some() || self.was_asked_lately(&slot.key)) {
+            let entry = Entry { ready: ready.clone(), moves: slot.moves, confirmed_at: asked.now };
+            self.answers.insert(slot.key, entry);
         }
     }
 }

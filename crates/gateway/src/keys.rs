@@ -20,6 +20,8 @@ const METERS_MAX: usize = 100_000;
 
 pub(crate) struct KnownKeys {
     store: Arc<dyn Store>,
+    /// The addresses that calls are counted under.
+    routes: Arc<[String]>,
     known: RwLock<HashMap<Box<str>, Arc<Pass>>>,
     meters: Mutex<HashMap<SubscriptionId, Arc<Meter>>>,
 }
@@ -44,8 +46,8 @@ impl Pass {
 }
 
 impl KnownKeys {
-    pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self { store, known: RwLock::default(), meters: Mutex::default() }
+    pub(crate) fn new(store: Arc<dyn Store>, routes: Arc<[String]>) -> Self {
+        Self { store, routes, known: RwLock::default(), meters: Mutex::default() }
     }
 
     /// The active subscription that a key opens.
@@ -88,7 +90,8 @@ impl KnownKeys {
         if meters.len() >= METERS_MAX {
             meters.retain(|_, meter| Arc::strong_count(meter) > 1);
         }
-        meters.entry(id.clone()).or_insert_with(|| Arc::new(Meter::new(id.clone()))).clone()
+        let made = || Arc::new(Meter::new(id.clone(), self.routes.clone()));
+        meters.entry(id.clone()).or_insert_with(made).clone()
     }
 
     /// Tells the store what was counted, and learns what other nodes have counted of those with a quota.

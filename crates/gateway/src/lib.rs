@@ -7,6 +7,7 @@ mod feed;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
 mod gate;
+mod guest;
 mod kept;
 mod keys;
 mod limit;
@@ -27,6 +28,7 @@ use async_trait::async_trait;
 use domain::{Caller, Clock};
 use store::{Store, StoreError};
 
+pub use guest::{Answering, Guest, Visit};
 use kept::Kept;
 use keys::KnownKeys;
 use limit::Limiter;
@@ -80,6 +82,7 @@ pub struct Gateway {
     keys: KnownKeys,
     kept: Kept,
     limiter: Limiter,
+    guests: Vec<Guest>,
 }
 
 impl std::fmt::Debug for Gateway {
@@ -89,17 +92,19 @@ impl std::fmt::Debug for Gateway {
 }
 
 impl Gateway {
-    pub fn new(ports: Ports, settings: Settings) -> Self {
+    /// `guests`: what other rooms answer behind this gate.
+    pub fn new(ports: Ports, settings: Settings, guests: Vec<Guest>) -> Self {
         let Ports { store, clock, tokens } = ports;
         let limiter = Limiter::new(settings.rate_per_minute);
         Self {
-            keys: KnownKeys::new(store.clone()),
+            keys: KnownKeys::new(store.clone(), routes::counted(&guests)),
             kept: Kept::new(),
             store,
             clock,
             tokens,
             settings,
             limiter,
+            guests,
         }
     }
 }

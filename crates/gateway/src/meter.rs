@@ -1,6 +1,7 @@
 //! What is counted of one subscription: its calls by address, its share of the limit, its quota of the day. All of
 //! it in memory, with numbers that many may add to at once; what was counted goes to the store every few seconds.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -9,7 +10,6 @@ use domain::ids::SubscriptionId;
 use parking_lot::Mutex;
 use store::Calls;
 
-use crate::endpoint::Endpoint;
 use crate::limit::Bucket;
 
 /// How long it is believed what all nodes have told: longer than the pause between two rounds, so that only a
@@ -20,6 +20,8 @@ pub(crate) struct Meter {
     pub(crate) subscription: SubscriptionId,
     pub(crate) bucket: Mutex<Bucket>,
     quota: Mutex<Today>,
+    paths: Arc<[String]>,
+    /// One for each path.
     routes: Box<[Route]>,
     /// The day that the routes are counted for.
     day: AtomicI64,
@@ -49,20 +51,21 @@ pub(crate) enum Quota {
 }
 
 impl Meter {
-    pub(crate) fn new(subscription: SubscriptionId) -> Self {
+    pub(crate) fn new(subscription: SubscriptionId, paths: Arc<[String]>) -> Self {
         Self {
             subscription,
             bucket: Mutex::default(),
             quota: Mutex::default(),
-            routes: Endpoint::all().map(|_| Route::default()).collect(),
+            routes: paths.iter().map(|_| Route::default()).collect(),
+            paths,
             day: AtomicI64::new(0),
         }
     }
 
     /// Counts a call that was answered. A call at midnight may be counted for the day that begins.
-    pub(crate) fn count(&self, endpoint: usize, failed: bool, now: Ticks) {
+    pub(crate) fn count(&self, place: usize, failed: bool, now: Ticks) {
         self.day.store(now.day(), Ordering::Relaxed);
-        if let Some(route) = self.routes.get(endpoint) {
+        if let Some(route) = self.routes.get(place) {
             route.calls.fetch_add(1, Ordering::Relaxed);
             route.failed.fetch_add(u64::from(failed), Ordering::Relaxed);
         }
@@ -71,20 +74,20 @@ impl Meter {
     /// Takes what was counted since the last time.
     pub(crate) fn take(&self) -> Vec<Calls> {
         let day = self.day.load(Ordering::Relaxed);
-        let taken = self.routes.iter().zip(Endpoint::all()).filter_map(|(route, endpoint)| {
+        let taken = self.routes.iter().zip(&*self.paths).filter_map(|(route, path)| {
             let calls = route.calls.swap(0, Ordering::Relaxed);
             let failed = route.failed.swap(0, Ordering::Relaxed).min(calls);
             let subscription = self.subscription.clone();
-            (calls > 0).then(|| Calls { subscription, day, route: endpoint.path(), calls, failed })
+            (calls > 0).then(|| Calls { subscription, day, route: path.clone(), calls, failed })
         });
         taken.collect()
     }
 
     /// Puts back what could not be kept.
     pub(crate) fn give_back(&self, calls: &[Calls]) {
-        for (route, endpoint) in self.routes.iter().zip(Endpoint::all()) {
-            let path = endpoint.path();
-            for one in calls.iter().filter(|one| one.subscription == self.subscription && one.route == path) {
+        for (route, path) in self.routes.iter().zip(&*self.paths) {
+            for one in calls.iter().filter(|one| one.subscription == self.subscription && one.route == *path)
+            {
                 route.calls.fetch_add(one.calls, Ordering::Relaxed);
                 route.failed.fetch_add(one.failed, Ordering::Relaxed);
             }
@@ -126,7 +129,11 @@ mod tests {
     const NOW: Ticks = Ticks(639_000_000_000_000_000);
 
     fn meter() -> Meter {
-        Meter::new(SubscriptionId::new("a"))
+        Meter::new(SubscriptionId::new("a"), paths())
+    }
+
+    fn paths() -> Arc<[String]> {
+        ["/a", "/a/{id}", "/b"].map(ToOwned::to_owned).into()
     }
 
     #[test]
@@ -134,11 +141,10 @@ mod tests {
         let meter = meter();
         meter.count(0, false, NOW);
         meter.count(0, true, NOW);
-        meter.count(4, false, NOW);
+        meter.count(2, false, NOW);
         let taken = meter.take();
         let seen: Vec<_> = taken.iter().map(|one| (one.route.as_str(), one.calls, one.failed)).collect();
-        let paths: Vec<String> = Endpoint::all().map(Endpoint::path).collect();
-        assert_eq!(seen, [(paths[0].as_str(), 2, 1), (paths[4].as_str(), 1, 0)]);
+        assert_eq!(seen, [("/a", 2, 1), ("/b", 1, 0)]);
         assert!(taken.iter().all(|one| one.day == NOW.day()));
         assert_eq!(meter.take(), []);
         meter.give_back(&taken);

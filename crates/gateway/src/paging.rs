@@ -1,7 +1,5 @@
 //! Pages: which one is asked for, and the headers that tell where it lies.
 
-use std::fmt::Write as _;
-
 use axum::http::header::{HeaderName, HeaderValue, LINK};
 use web::Refusal;
 
@@ -19,7 +17,7 @@ pub(crate) struct Paging {
 }
 
 impl Paging {
-    pub(crate) fn of(query: &Query) -> Result<Self, Refusal> {
+    pub(crate) fn of(query: &Query<'_>) -> Result<Self, Refusal> {
         Ok(Self {
             number: query.number("pageNumber", 1, PAGE_NUMBER_MAX)?.unwrap_or(1),
             size: query.number("pageSize", 1, PAGE_SIZE_MAX)?.unwrap_or(PAGE_SIZE_DEFAULT),
@@ -34,42 +32,71 @@ impl Paging {
         usize::try_from(self.size).unwrap_or(usize::MAX)
     }
 
-    /// `X-Pagination` and `Link`, for a list of this many.
-    pub(crate) fn headers(self, total: u64, path: &str, query: &Query) -> Vec<(HeaderName, HeaderValue)> {
+    /// `X-Pagination` and `Link`, for a list of this many at an address, which is given in two parts.
+    pub(crate) fn headers(
+        self,
+        total: u64,
+        address: [&str; 2],
+        query: &Query<'_>,
+    ) -> Vec<(HeaderName, HeaderValue)> {
         let pages = total.div_ceil(self.size);
-        let told = format!(
-            r#"{{"totalCount":{total},"pageSize":{},"currentPage":{},"totalPages":{pages}}}"#,
-            self.size, self.number
-        );
-        let mut repeated = form_urlencoded::Serializer::new(String::new());
-        repeated.extend_pairs(query.only(&["filter", "OrderBy"]));
-        let mut repeated = repeated.finish();
-        if !repeated.is_empty() {
-            repeated.push('&');
+        let mut told = String::with_capacity(128);
+        let counts = [
+            ("{\"totalCount\":", total),
+            (",\"pageSize\":", self.size),
+            (",\"currentPage\":", self.number),
+            (",\"totalPages\":", pages),
+        ];
+        for (name, count) in counts {
+            told.push_str(name);
+            told.push_str(itoa::Buffer::new().format(count));
         }
-        let last = pages.max(1);
-        let mut links = String::with_capacity(4 * (path.len() + repeated.len() + 64));
-        let mut link = |page: u64, relation: &str| {
-            let comma = if links.is_empty() { "" } else { ", " };
-            let size = self.size;
-            // Writing to memory does not fail.
-            let _ = write!(
-                links,
-                "{comma}<{path}?{repeated}pageNumber={page}&pageSize={size}>; rel=\"{relation}\""
-            );
-        };
-        link(1, "first");
-        if self.number > 1 {
-            link((self.number - 1).min(last), "prev");
-        }
-        if self.number < pages {
-            link(self.number + 1, "next");
-        }
-        link(last, "last");
+        told.push('}');
+        let links = self.links(pages, address, &repeated(query));
         let values = [(HeaderName::from_static("x-pagination"), told), (LINK, links)];
         values
             .into_iter()
             .filter_map(|(name, value)| Some((name, HeaderValue::try_from(value).ok()?)))
             .collect()
     }
+
+    fn links(self, pages: u64, address: [&str; 2], repeated: &str) -> String {
+        let last = pages.max(1);
+        let before = (self.number > 1).then(|| (self.number - 1).min(last));
+        let after = (self.number < pages).then(|| self.number + 1);
+        let relations = [
+            (Some(1), ">; rel=\"first\""),
+            (before, ">; rel=\"prev\""),
+            (after, ">; rel=\"next\""),
+            (Some(last), ">; rel=\"last\""),
+        ];
+        let bytes: usize = address.iter().map(|part| part.len()).sum();
+        let mut links = String::with_capacity(relations.len() * (bytes + repeated.len() + 80));
+        let (mut numbers, mut sizes) = (itoa::Buffer::new(), itoa::Buffer::new());
+        let size = sizes.format(self.size);
+        for (page, relation) in relations {
+            let Some(page) = page else { continue };
+            let [origin, path] = address;
+            let start = if links.is_empty() { "<" } else { ", <" };
+            let page = numbers.format(page);
+            // Plain pushes: this is written for every page that is read.
+            for part in
+                [start, origin, path, "?", repeated, "pageNumber=", page, "&pageSize=", size, relation]
+            {
+                links.push_str(part);
+            }
+        }
+        links
+    }
+}
+
+/// What links to other pages repeat of the query, up to where the page stands.
+fn repeated(query: &Query<'_>) -> String {
+    let mut repeated = form_urlencoded::Serializer::new(String::new());
+    repeated.extend_pairs(query.only(&["filter", "OrderBy"]));
+    let mut repeated = repeated.finish();
+    if !repeated.is_empty() {
+        repeated.push('&');
+    }
+    repeated
 }

@@ -6,7 +6,6 @@ use store::{Page, PageQuery, PayrollQuery};
 use web::Refusal;
 
 use crate::asked::Asked;
-use crate::kept::Key;
 use crate::paging::Paging;
 use crate::query::Query;
 use crate::reads::Answer;
@@ -15,8 +14,8 @@ use crate::{Gateway, refusal};
 impl Gateway {
     pub(crate) async fn payroll_companies(&self, asked: &Asked) -> Answer {
         let resource = Resource::payroll_companies();
-        let (key, moves) = (Key::of(asked), self.moves(asked));
-        if let Some(ready) = self.kept.fresh(&key, moves, asked.now) {
+        let slot = self.slot(asked);
+        if let Some(ready) = slot.fresh(asked.now) {
             return Ok(ready.answer(asked).await);
         }
         let query = Query::of(&asked.uri);
@@ -25,11 +24,11 @@ impl Gateway {
             |name: &'static str| move |misread: Misread| refusal::bad(name, format!("{name}, {misread}."));
         let filter = query.one("filter")?.map(Filter::parse).transpose().map_err(misread("filter"))?;
         let order = query.one("OrderBy")?.map(OrderBy::parse).transpose().map_err(misread("OrderBy"))?;
-        let ready = match self.confirmed(&key, resource, None, asked).await? {
+        let ready = match self.confirmed(&slot, resource, None, asked).await? {
             Some(ready) => ready,
             None => self.page(asked, &query, paging, self.payroll_page(asked, paging, filter, order).await?),
         };
-        self.kept.keep(key, &ready, moves, asked);
+        self.kept.keep(slot, &ready, asked);
         Ok(ready.answer(asked).await)
     }
 

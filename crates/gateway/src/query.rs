@@ -1,18 +1,19 @@
 //! The query of a read, decoded once: names in any case, each at most once, unknown ones passed over.
 
+use std::borrow::Cow;
+
 use axum::http::Uri;
 use web::Refusal;
 
 use crate::refusal::bad;
 
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Query(Vec<(String, String)>);
+pub(crate) struct Query<'a>(Vec<(Cow<'a, str>, Cow<'a, str>)>);
 
-impl Query {
-    pub(crate) fn of(uri: &Uri) -> Self {
+impl<'a> Query<'a> {
+    pub(crate) fn of(uri: &'a Uri) -> Self {
         // As many as fit into an address, which the listener bounds.
-        let pairs = form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
-        Self(pairs.map(|(name, value)| (name.into_owned(), value.into_owned())).collect())
+        Self(form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()).collect())
     }
 
     /// The value of a parameter, whatever the case of its name.
@@ -22,7 +23,7 @@ impl Query {
         if values.next().is_some() {
             return Err(bad(name, format!("{name} came more than once.")));
         }
-        Ok(first.map(|(_, value)| value.as_str()))
+        Ok(first.map(|(_, value)| &**value))
     }
 
     /// A whole number between two bounds.
@@ -39,6 +40,6 @@ impl Query {
     pub(crate) fn only(&self, names: &[&str]) -> impl Iterator<Item = (&str, &str)> {
         let kept =
             self.0.iter().filter(|(given, _)| names.iter().any(|name| given.eq_ignore_ascii_case(name)));
-        kept.map(|(name, value)| (name.as_str(), value.as_str()))
+        kept.map(|(name, value)| (&**name, &**value))
     }
 }

@@ -13,7 +13,7 @@ use web::Refusal;
 
 use crate::asked::Asked;
 use crate::context::Context;
-use crate::kept::Key;
+use crate::kept::Slot;
 use crate::paging::Paging;
 use crate::query::Query;
 use crate::ready::Ready;
@@ -23,8 +23,8 @@ pub(crate) type Answer = Result<Response<Body>, Refusal>;
 
 impl Gateway {
     pub(crate) async fn list(&self, resource: Resource, asked: &Asked) -> Answer {
-        let (key, moves) = (Key::of(asked), self.moves(asked));
-        if let Some(ready) = self.kept.fresh(&key, moves, asked.now) {
+        let slot = self.slot(asked);
+        if let Some(ready) = slot.fresh(asked.now) {
             return Ok(ready.answer(asked).await);
         }
         let query = Query::of(&asked.uri);
@@ -37,7 +37,7 @@ impl Gateway {
                 None
             }
         };
-        let ready = if let Some(ready) = self.confirmed(&key, resource, company.as_deref(), asked).await? {
+        let ready = if let Some(ready) = self.confirmed(&slot, resource, company.as_deref(), asked).await? {
             ready
         } else {
             let (offset, rows_max) = (paging.offset(), paging.rows_max());
@@ -46,44 +46,45 @@ impl Gateway {
             let page = page.map_err(|error| refusal::store(&error))?.ok_or_else(refusal::no_company)?;
             self.page(asked, &query, paging, page)
         };
-        self.kept.keep(key, &ready, moves, asked);
+        self.kept.keep(slot, &ready, asked);
         Ok(ready.answer(asked).await)
     }
 
-    /// How far the tenant's records have moved, to be looked up before they are read.
-    pub(crate) fn moves(&self, asked: &Asked) -> u64 {
-        self.store.moves().of_records(&asked.caller.tenant)
+    /// What is kept for a call. How far the tenant's records have moved is looked up before anything is read.
+    pub(crate) fn slot(&self, asked: &Asked) -> Slot {
+        self.kept.slot(asked, self.store.moves().of_records(&asked.caller.tenant))
     }
 
     /// A kept list whose collection has not moved, told from where the log stands now.
     pub(crate) async fn confirmed(
         &self,
-        key: &Key,
+        slot: &Slot,
         resource: Resource,
         company: Option<&str>,
         asked: &Asked,
     ) -> Result<Option<Arc<Ready>>, Refusal> {
-        let Some(ready) = self.kept.unconfirmed(key) else { return Ok(None) };
+        let Some(ready) = slot.unconfirmed() else { return Ok(None) };
         let mark = self.store.collection_mark(&asked.caller.tenant, company, resource).await;
         let mark = mark.map_err(|error| refusal::store(&error))?.ok_or_else(refusal::no_company)?;
         if mark.version != ready.version {
             return Ok(None);
         }
         let is_there = ready.is_at(mark.head);
-        Ok(Some(if is_there { ready } else { Arc::new(Ready::clone(&ready).at(mark.head)) }))
+        Ok(Some(if is_there { ready.clone() } else { Arc::new(Ready::clone(ready).at(mark.head)) }))
     }
 
     /// A page with its headers.
-    pub(crate) fn page(&self, asked: &Asked, query: &Query, paging: Paging, page: Page) -> Arc<Ready> {
-        let path = format!("{}{}", self.settings.base_url, asked.uri.path());
-        let mark = format!("-{}-{}", paging.number, paging.size);
-        let ready = Ready::new(asked, page.version, &mark, page.bodies.into_array().into());
-        Arc::new(ready.with(paging.headers(page.total, &path, query)).at(page.head))
+    pub(crate) fn page(&self, asked: &Asked, query: &Query<'_>, paging: Paging, page: Page) -> Arc<Ready> {
+        let address = [&self.settings.base_url, asked.uri.path()];
+        let headers = paging.headers(page.total, address, query);
+        let (Paging { number, size }, body) = (paging, page.bodies.into_array().into());
+        let ready = Ready::new(asked, page.version, format_args!("-{number}-{size}"), body);
+        Arc::new(ready.with(headers).at(page.head))
     }
 
     pub(crate) async fn one(&self, resource: Resource, asked: &Asked) -> Answer {
-        let (key, moves) = (Key::of(asked), self.moves(asked));
-        if let Some(ready) = self.kept.fresh(&key, moves, asked.now) {
+        let slot = self.slot(asked);
+        if let Some(ready) = slot.fresh(asked.now) {
             return Ok(ready.answer(asked).await);
         }
         let id = id_of(resource, asked.uri.path()).ok_or_else(refusal::no_record)?;
@@ -102,8 +103,13 @@ impl Gateway {
             }
             return Err(refusal::no_record());
         };
-        let ready = Arc::new(Ready::new(asked, record.sequence, "", Bytes::from(String::from(record.body))));
-        self.kept.keep(key, &ready, moves, asked);
+        let ready = Arc::new(Ready::new(
+            asked,
+            record.sequence,
+            format_args!(""),
+            Bytes::from(String::from(record.body)),
+        ));
+        self.kept.keep(slot, &ready, asked);
         Ok(ready.answer(asked).await)
     }
 

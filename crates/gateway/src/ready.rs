@@ -1,6 +1,7 @@
 //! Answers of the reads, ready to be given again and again: bodies with their validators, encoded once for each
 //! encoding that readers ask for, and 304 where the reader has it already.
 
+use std::fmt::{Arguments, Write as _};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, OnceLock};
 
@@ -22,6 +23,8 @@ const ENCODED_FROM_BYTES: usize = 1024;
 /// Longer ones are encoded off the threads that serve.
 const ENCODED_ASIDE_FROM_BYTES: usize = 32 * 1024;
 
+const ETAG_BYTES_USUAL: usize = 64;
+
 /// JSON under a weak validator that moves with what it is made from.
 #[derive(Clone, Debug)]
 pub(crate) struct Ready {
@@ -37,14 +40,16 @@ pub(crate) struct Ready {
 
 impl Ready {
     /// `mark` tells it apart from other answers of this version at the same address.
-    pub(crate) fn new(asked: &Asked, version: u64, mark: &str, body: Bytes) -> Self {
-        let etag = format!("W/\"{:x}-{version}{mark}\"", whose(asked));
-        let etag = HeaderValue::from_str(&etag).unwrap_or(HeaderValue::from_static("W/\"\""));
+    pub(crate) fn new(asked: &Asked, version: u64, mark: Arguments<'_>, body: Bytes) -> Self {
+        let mut etag = String::with_capacity(ETAG_BYTES_USUAL);
+        // Writing to memory does not fail.
+        let _ = write!(etag, "W/\"{:x}-{version}{mark}\"", whose(asked));
+        let etag = HeaderValue::try_from(etag).unwrap_or(HeaderValue::from_static("W/\"\""));
         Self { version, head: None, etag, headers: Vec::new(), body, encoded: Default::default() }
     }
 
     pub(crate) fn with(mut self, headers: impl IntoIterator<Item = (HeaderName, HeaderValue)>) -> Self {
-        self.headers.extend(headers);
+        self.headers = headers.into_iter().collect();
         self
     }
 

@@ -3,9 +3,12 @@
 
 pub mod egress;
 pub mod engine;
+pub mod management;
 
 use async_trait::async_trait;
 use domain::WebhookId;
+
+pub use management::openapi;
 
 /// Who has to know that a webhook was changed, before the change is answered: nothing that follows from what it was
 /// before starts after this has returned.

@@ -1,5 +1,5 @@
-//! The stories of the webhooks room: the way out against real sockets, and the engine under a fake clock with everything
-//! around it scripted.
+//! The stories of the webhooks room: the way out against real sockets, the engine under a fake clock with everything
+//! around it scripted, and the management over a store in memory.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -7,4 +7,5 @@
 )]
 
 mod egress;
+mod management;
 mod simulation;

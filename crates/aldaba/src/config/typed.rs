@@ -7,6 +7,7 @@ use std::time::Duration;
 use domain::Secret;
 use ipnet::IpNet;
 use serde::{Serialize, Serializer};
+use webhooks::management::{HostCheck, WEBHOOKS_MAX};
 
 use super::ConfigFault;
 use super::layers::Settings;
@@ -100,6 +101,9 @@ pub(crate) struct Delivery {
     pub(crate) timeout: Duration,
     pub(crate) in_flight_per_webhook: usize,
     pub(crate) in_flight: usize,
+    pub(crate) webhooks_max: usize,
+    #[serde(serialize_with = "word")]
+    pub(crate) host_check: HostCheck,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -170,6 +174,11 @@ fn all_seconds<S: Serializer>(spans: &[Duration], serializer: S) -> Result<S::Ok
     serializer.collect_seq(spans.iter().map(Duration::as_secs_f64))
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference to the field")]
+fn word<S: Serializer>(check: &HostCheck, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(check.word())
+}
+
 #[allow(clippy::ref_option, reason = "serde calls it with a reference to the field")]
 fn hidden<S: Serializer>(secret: &Option<Secret>, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(if secret.is_some() { "***" } else { "" })
@@ -199,13 +208,7 @@ pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
             rate_per_minute: from.number("gateway.rate_per_minute", 0, 10_000_000),
             quota_per_day: from.number("gateway.quota_per_day", 0, 1_000_000_000_000),
         },
-        delivery: Delivery {
-            schedule: from.durations("delivery.schedule"),
-            window: from.duration("delivery.window"),
-            timeout: from.span("delivery.timeout", "100ms", "1m"),
-            in_flight_per_webhook: from.number("delivery.in_flight_per_webhook", 1, 1000),
-            in_flight: from.number("delivery.in_flight", 4, 100_000),
-        },
+        delivery: delivery(&mut from),
         egress: Egress {
             allow: from.networks("egress.allow"),
             loopback: from.flag("egress.loopback"),
@@ -223,6 +226,24 @@ pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
         logging: logging(&mut from),
     };
     (config, from.faults)
+}
+
+fn delivery(from: &mut Reading<'_>) -> Delivery {
+    let host_check = |text: &str| HostCheck::ALL.into_iter().find(|check| check.word() == text);
+    Delivery {
+        schedule: from.durations("delivery.schedule"),
+        window: from.duration("delivery.window"),
+        timeout: from.span("delivery.timeout", "100ms", "1m"),
+        in_flight_per_webhook: from.number("delivery.in_flight_per_webhook", 1, 1000),
+        in_flight: from.number("delivery.in_flight", 4, 100_000),
+        webhooks_max: from.number("delivery.webhooks_max", 1, WEBHOOKS_MAX.try_into().unwrap_or(i64::MAX)),
+        host_check: from.parsed(
+            "delivery.host_check",
+            HostCheck::default(),
+            host_check,
+            "must be off, warn or enforce",
+        ),
+    }
 }
 
 fn identity(from: &mut Reading<'_>) -> Identity {

@@ -106,6 +106,7 @@ fn configure(args: &Dev, mut sources: Sources, folder: &Folder) -> Result<Config
         ("store.url", store, store_given),
         ("operator.listen", beside(listen, 1).to_string(), false),
         ("gateway.rate_per_minute", "0".to_owned(), false),
+        ("delivery.host_check", "off".to_owned(), false),
         ("egress.loopback", "true".to_owned(), false),
         ("logging.level", "warn".to_owned(), false),
         ("server.drain", "2s".to_owned(), false),

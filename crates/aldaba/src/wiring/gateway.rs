@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use domain::Caller;
-use gateway::{Gateway, Ports, Settings, TokenRefusal, Tokens};
+use gateway::{Gateway, Guest, Ports, Settings, TokenRefusal, Tokens};
 use identity::Identity;
 use store::Store;
 
@@ -23,7 +23,13 @@ impl Tokens for FromIdentity {
     }
 }
 
-pub(crate) fn gateway(config: &Config, store: Arc<dyn Store>, identity: Arc<Identity>) -> Gateway {
+/// `guests`: what other rooms answer behind the gate.
+pub(crate) fn gateway(
+    config: &Config,
+    store: Arc<dyn Store>,
+    identity: Arc<Identity>,
+    guests: Vec<Guest>,
+) -> Gateway {
     let ports = Ports { store, clock: Arc::new(SystemClock), tokens: Arc::new(FromIdentity(identity)) };
     let (rate, quota) = (config.gateway.rate_per_minute, config.gateway.quota_per_day);
     let settings = Settings {
@@ -31,5 +37,5 @@ pub(crate) fn gateway(config: &Config, store: Arc<dyn Store>, identity: Arc<Iden
         rate_per_minute: (rate > 0).then_some(rate),
         quota_per_day: (quota > 0).then_some(quota),
     };
-    Gateway::new(ports, settings)
+    Gateway::new(ports, settings, guests)
 }

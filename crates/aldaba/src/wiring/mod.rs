@@ -7,6 +7,7 @@ mod gateway;
 mod identity;
 mod open;
 mod random;
+mod webhooks;
 
 pub(crate) use clock::SystemClock;
 pub(crate) use delivery::{egress, engine};
@@ -14,3 +15,4 @@ pub(crate) use gateway::gateway;
 pub(crate) use identity::{identity, signing_keys};
 pub(crate) use open::{Opened, open, ports, schema_of};
 pub(crate) use random::SystemRandom;
+pub(crate) use webhooks::guests;

@@ -84,7 +84,7 @@ impl Running {
     }
 
     /// What is kept here goes when the process has ended, although nobody drops this.
-    pub(super) fn outlive(&mut self, folders: &[PathBuf]) {
+    pub(crate) fn outlive(&mut self, folders: &[PathBuf]) {
         let mut all = vec![self.said.path().to_owned()];
         all.extend_from_slice(folders);
         self.guard = Guard::with_folders(self.child.id(), &all);

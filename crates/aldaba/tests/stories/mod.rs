@@ -25,3 +25,4 @@ mod operator_api;
 mod sample;
 mod shutdown;
 mod tls;
+mod webhooks;

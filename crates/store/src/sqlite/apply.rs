@@ -5,6 +5,7 @@ use rusqlite::{Connection, params};
 
 use super::fault;
 use super::load::load;
+use super::places::{self, Places};
 use super::rows::tenant_no;
 use crate::plan::{self, LogRow, Place, Plan, Row, signed};
 use crate::{ChangeBatch, Ports, Resources, Result, StoreError, Tally};
@@ -54,8 +55,11 @@ fn apply_for(
 }
 
 fn write(connection: &Connection, tenant_no: i64, plan: &Plan, now: Ticks) -> Result<()> {
-    delete_records(connection, tenant_no, &plan.deletes).map_err(fault)?;
-    write_records(connection, tenant_no, plan).map_err(fault)?;
+    plan.collections.iter().try_for_each(|(_, collection)| places::check_room(*collection))?;
+    let places = &mut Places::new(connection);
+    delete_records(connection, tenant_no, &plan.deletes, places).map_err(fault)?;
+    write_records(connection, tenant_no, plan, places).map_err(fault)?;
+    write_payroll(connection, tenant_no, plan).map_err(fault)?;
     append(connection, tenant_no, &plan.log).map_err(fault)?;
     write_collections(connection, tenant_no, plan).map_err(fault)?;
     write_progress(connection, tenant_no, plan, now)?;
@@ -68,17 +72,20 @@ fn write(connection: &Connection, tenant_no: i64, plan: &Plan, now: Ticks) -> Re
     Ok(())
 }
 
-fn delete_records(connection: &Connection, tenant_no: i64, gone: &[(Place, u64)]) -> rusqlite::Result<()> {
+fn delete_records(
+    connection: &Connection,
+    tenant_no: i64,
+    gone: &[(Place, u64)],
+    places: &mut Places<'_>,
+) -> rusqlite::Result<()> {
     if gone.is_empty() {
         return Ok(());
     }
-    let mut record = connection.prepare_cached(
-        "DELETE FROM records WHERE tenant_no = ?1 AND company_no = ?2 AND resource = ?3 AND ordinal = ?4",
-    )?;
+    let mut record = connection.prepare_cached("DELETE FROM records WHERE row = ?1")?;
     let mut payroll =
         connection.prepare_cached("DELETE FROM payroll_companies WHERE tenant_no = ?1 AND ordinal = ?2")?;
     for (place, ordinal) in gone {
-        record.execute(params![tenant_no, place.company_no, place.resource.code(), signed(*ordinal)])?;
+        record.execute([places.row((tenant_no, place.company_no, place.resource.code()), *ordinal)?])?;
         if place.resource == Resource::payroll_companies() {
             payroll.execute(params![tenant_no, signed(*ordinal)])?;
         }
@@ -86,13 +93,21 @@ fn delete_records(connection: &Connection, tenant_no: i64, gone: &[(Place, u64)]
     Ok(())
 }
 
-fn write_records(connection: &Connection, tenant_no: i64, plan: &Plan) -> rusqlite::Result<()> {
+fn write_records(
+    connection: &Connection,
+    tenant_no: i64,
+    plan: &Plan,
+    places: &mut Places<'_>,
+) -> rusqlite::Result<()> {
     let mut insert = connection.prepare_cached(
-        "INSERT INTO records (tenant_no, company_no, resource, ordinal, correlation_id, state, version, sequence, body)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+        "INSERT INTO records (row, tenant_no, company_no, resource, ordinal, correlation_id, state, version, sequence, body)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )?;
+    let mut row =
+        |place: Place, ordinal| places.row((tenant_no, place.company_no, place.resource.code()), ordinal);
     for Row { key, stored, .. } in &plan.inserts {
         insert.execute(params![
+            row(key.place, stored.ordinal)?,
             tenant_no,
             key.place.company_no,
             key.place.resource.code(),
@@ -105,21 +120,21 @@ fn write_records(connection: &Connection, tenant_no: i64, plan: &Plan) -> rusqli
         ])?;
     }
     let mut update = connection.prepare_cached(
-        "UPDATE records SET state = ?5, version = ?6, sequence = ?7, body = ?8
-         WHERE tenant_no = ?1 AND company_no = ?2 AND resource = ?3 AND ordinal = ?4",
+        "UPDATE records SET state = ?2, version = ?3, sequence = ?4, body = ?5 WHERE row = ?1",
     )?;
     for Row { key, stored, .. } in &plan.updates {
         update.execute(params![
-            tenant_no,
-            key.place.company_no,
-            key.place.resource.code(),
-            signed(stored.ordinal),
+            row(key.place, stored.ordinal)?,
             stored.state.code(),
             stored.version.0,
             signed(stored.sequence),
             stored.body,
         ])?;
     }
+    Ok(())
+}
+
+fn write_payroll(connection: &Connection, tenant_no: i64, plan: &Plan) -> rusqlite::Result<()> {
     let mut payroll = connection.prepare_cached(
         "INSERT INTO payroll_companies (tenant_no, ordinal, code, name, identifier, last_update)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)

@@ -2,13 +2,16 @@
 
 use async_trait::async_trait;
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{ToSql, params_from_iter};
+use rusqlite::{Connection, ToSql, params_from_iter};
 use tokio::sync::mpsc;
 
+use super::places::Places;
 use super::{SqliteStore, fault};
 use crate::archive::{CHUNK_ROWS, Chunk, TABLES, Table, occupied_sql};
 use crate::plan::{signed, unsigned};
 use crate::{Archive, Result, StoreError, Value};
+
+const RECORDS: &str = "records";
 
 impl ToSql for Value {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -32,13 +35,18 @@ fn value(cell: ValueRef<'_>) -> Result<Value> {
 }
 
 impl SqliteStore {
-    fn dump_table(
-        reader: &rusqlite::Connection,
-        table: &'static Table,
-        out: &mpsc::Sender<Chunk>,
-    ) -> Result<()> {
+    fn dump_table(reader: &Connection, table: &'static Table, out: &mpsc::Sender<Chunk>) -> Result<()> {
         let width = table.columns().count();
-        let sql = format!("SELECT {} FROM {} ORDER BY {}", table.column_list(), table.name, table.key);
+        let sql = if table.name == RECORDS {
+            // In order without sorting: place by place.
+            format!(
+                "SELECT {} FROM places p CROSS JOIN records r ON r.row BETWEEN p.no << 32 AND (p.no << 32) + 4294967295
+                 ORDER BY p.tenant_no, p.company_no, p.resource, r.row",
+                table.columns().map(|(name, _)| format!("r.{name}")).collect::<Vec<_>>().join(", ")
+            )
+        } else {
+            format!("SELECT {} FROM {} ORDER BY {}", table.column_list(), table.name, table.key)
+        };
         let mut statement = reader.prepare(&sql).map_err(fault)?;
         let mut rows = statement.query([]).map_err(fault)?;
         let mut chunk = Vec::with_capacity(CHUNK_ROWS);
@@ -51,6 +59,26 @@ impl SqliteStore {
         }
         if chunk.is_empty() { Ok(()) } else { send(out, Chunk { table, rows: chunk }) }
     }
+}
+
+/// Records get their rows as they are loaded: a backup does not know of them.
+fn load_records(writer: &Connection, chunk: &Chunk) -> Result<()> {
+    let columns = chunk.table.columns().count();
+    let marks = vec!["?"; columns].join(", ");
+    let sql = format!("INSERT INTO records (row, {}) VALUES (?, {marks})", chunk.table.column_list());
+    let mut insert = writer.prepare_cached(&sql).map_err(fault)?;
+    let mut places = Places::new(writer);
+    for cells in &chunk.rows {
+        let [Value::Int(tenant_no), Value::Int(company_no), Value::Int(resource), Value::Int(ordinal), ..] =
+            cells[..]
+        else {
+            return Err(StoreError::internal("a record without its numbers"));
+        };
+        let resource = i16::try_from(resource).map_err(StoreError::internal)?;
+        let row = places.row((tenant_no, company_no, resource), unsigned(ordinal)).map_err(fault)?;
+        insert.execute(params_from_iter([&Value::Int(row)].into_iter().chain(cells))).map_err(fault)?;
+    }
+    Ok(())
 }
 
 fn send(out: &mpsc::Sender<Chunk>, chunk: Chunk) -> Result<()> {
@@ -79,6 +107,9 @@ impl Archive for SqliteStore {
     async fn load(&self, chunk: Chunk) -> Result<()> {
         self.write(move |writer| {
             let table = chunk.table;
+            if table.name == RECORDS {
+                return load_records(writer, &chunk);
+            }
             let marks = vec!["?"; table.columns().count()].join(", ");
             let sql = format!("INSERT INTO {} ({}) VALUES ({marks})", table.name, table.column_list());
             let mut insert = writer.prepare_cached(&sql).map_err(fault)?;

@@ -6,11 +6,12 @@ use super::fault;
 use crate::{Ports, Result, StoreError};
 
 /// In order; the name of each says its number.
-const MIGRATIONS: [(&str, &str); 4] = [
+const MIGRATIONS: [(&str, &str); 5] = [
     ("0001_spine", include_str!("migrations/0001_spine.sql")),
     ("0002_sign_in", include_str!("migrations/0002_sign_in.sql")),
     ("0003_gateway", include_str!("migrations/0003_gateway.sql")),
-    ("0004_webhooks", include_str!("migrations/0004_webhooks.sql")),
+    ("0004_places", include_str!("migrations/0004_places.sql")),
+    ("0005_webhooks", include_str!("migrations/0005_webhooks.sql")),
 ];
 
 pub(super) fn known() -> i64 {

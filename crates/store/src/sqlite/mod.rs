@@ -15,9 +15,12 @@ mod hook_rows;
 mod keys;
 mod load;
 mod migrate;
+mod moments;
 mod nodes;
 mod payroll;
+mod places;
 mod reader;
+mod readers;
 mod records;
 mod refresh;
 mod rows;
@@ -33,14 +36,15 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode};
 
 use tokio::sync::Semaphore;
 
 use crate::{Moves, Ports, Result, StoreError};
+use moments::KnownMoments;
 use reader::Reader;
+use readers::Readers;
 use shards::Turn;
 use writer::Writer;
 
@@ -48,7 +52,6 @@ use writer::Writer;
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const STATEMENTS_CACHED: usize = 128;
 const WAL_TRIES_MAX: usize = 100;
-const READERS_KEPT: usize = 4;
 /// As many of SQLite's own steps as take about half a millisecond. It asks after each round whether to go on, and
 /// counts on from a statement's earlier runs, so the first round may be short.
 const GLANCE_ROUNDS_MAX: u32 = 20;
@@ -65,8 +68,9 @@ pub struct SqliteStore {
 struct Inner {
     path: PathBuf,
     ports: Ports,
-    readers: Mutex<Vec<Reader>>,
+    readers: Arc<Readers>,
     searches: Semaphore,
+    moments: KnownMoments,
     writer: Writer,
     moves: Arc<Moves>,
     turn: Turn,
@@ -87,11 +91,11 @@ impl SqliteStore {
         switch_to_wal(&connection).map_err(unreachable(path))?;
         let schema = migrate::up(&mut connection)?;
         migrate::check_master_key(&connection, &ports)?;
-        let moves = Arc::new(Moves::default());
-        let writer = Writer::start(connection, ports.clone(), schema, moves.clone())?;
-        let (readers, searches) = (Mutex::new(Vec::new()), Semaphore::new(SEARCHES_MAX));
+        let (moves, readers) = (Arc::new(Moves::default()), Arc::new(Readers::new(path.to_owned())));
+        let writer = Writer::start(connection, ports.clone(), schema, moves.clone(), readers.clone())?;
+        let (searches, moments) = (Semaphore::new(SEARCHES_MAX), KnownMoments::default());
         let (path, turn) = (path.to_owned(), Turn::beside(path));
-        Ok(Self { inner: Arc::new(Inner { path, ports, readers, searches, writer, moves, turn }) })
+        Ok(Self { inner: Arc::new(Inner { path, ports, readers, searches, moments, writer, moves, turn }) })
     }
 
     /// The number of the newest migration that is in the file, without changing anything.
@@ -108,33 +112,44 @@ impl SqliteStore {
 
     /// Reads on the caller's own thread: a look-up costs microseconds, a hand-over would cost more.
     fn read<T>(&self, look: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
-        let reader = self.take_reader()?;
+        let reader = self.inner.readers.take()?;
+        reader.end_view();
         let seen = look(&reader);
         self.put_back(reader);
         seen
     }
 
-    fn take_reader(&self) -> Result<Reader> {
-        let reader = self.inner.readers.lock().pop();
-        reader.map_or_else(|| connect(&self.inner.path).map(Reader::new), Ok)
-    }
-
-    fn put_back(&self, reader: Reader) {
-        let mut kept = self.inner.readers.lock();
-        if kept.len() < READERS_KEPT && reader.is_autocommit() {
-            kept.push(reader);
-        }
-    }
-
-    /// Reads several things as they stood at one moment.
+    /// Reads several things as they stood at one moment, which is now.
     fn snapshot<T>(&self, look: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
-        self.read(|reader| at_one_moment(reader, look))
+        self.read(|reader| {
+            reader.view(readers::NONE)?;
+            let seen = look(reader);
+            reader.end_view();
+            seen
+        })
     }
 
-    /// As `snapshot`, but given up where it takes more than a moment: none. What may have to look at every row
+    /// Reads several things as they stood at one moment: after all that was written through this handle. What others
+    /// wrote in the last tenth of a second may not be there yet.
+    fn view<T>(&self, look: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        let reader = self.inner.readers.take()?;
+        let seen = self.view_by(&reader, look);
+        self.put_back(reader);
+        seen
+    }
+
+    fn view_by<T>(&self, reader: &Reader, look: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        let seen = reader.view(self.inner.readers.era()).and_then(|()| look(reader));
+        if seen.is_err() {
+            reader.end_view();
+        }
+        seen
+    }
+
+    /// As `view`, but given up where it takes more than a moment: none. What may have to look at every row
     /// starts here, and where that is long it is done again aside, not on a thread that serves others.
     fn glance<T>(&self, look: impl FnOnce(&Reader) -> Result<T>) -> Result<Option<T>> {
-        let mut reader = self.take_reader()?;
+        let mut reader = self.inner.readers.take()?;
         let is_long = Arc::new(AtomicBool::new(false));
         let (told, mut rounds) = (is_long.clone(), 0);
         let give_up = move || {
@@ -143,10 +158,16 @@ impl SqliteStore {
             rounds > GLANCE_ROUNDS_MAX
         };
         reader.progress_handler(ROUND_STEPS, Some(give_up)).map_err(fault)?;
-        let seen = at_one_moment(&reader, look);
+        let seen = self.view_by(&reader, look);
         reader.progress_handler(0, None::<fn() -> bool>).map_err(fault)?;
         self.put_back(reader);
         if is_long.load(Ordering::Relaxed) { Ok(None) } else { seen.map(Some) }
+    }
+
+    fn put_back(&self, reader: Reader) {
+        if self.inner.readers.put_back(reader) {
+            self.inner.writer.mind_views();
+        }
     }
 
     /// Runs `work` in the next group; returns once it is on disk.
@@ -166,14 +187,6 @@ impl SqliteStore {
         self.inner.moves.access_moved();
         written
     }
-}
-
-fn at_one_moment<T>(reader: &Reader, look: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
-    let control = |sql| reader.prepare_cached(sql).and_then(|mut run| run.execute([])).map_err(fault);
-    control("BEGIN")?;
-    let seen = look(reader);
-    control("ROLLBACK")?;
-    seen
 }
 
 /// A new file is its owner's alone; SQLite gives its companions the same rights.

@@ -2,17 +2,22 @@
 
 use std::fmt::Write as _;
 
-use domain::Resource;
 use domain::filter::{Comparison, Field, Likeness};
 use rusqlite::types::{ToSql, ToSqlOutput};
 use rusqlite::{Connection, Statement, params_from_iter};
 
+use super::moments::{self, KnownMoments};
+use super::places::PlaceNo;
+use super::reader::Whole;
 use crate::payroll::{Bound, Clause, Dialect, column, columns, is_walk, sign};
-use crate::plan::{Collection, TENANT, signed, unsigned};
+use crate::plan::{signed, unsigned};
 use crate::{Bodies, PayrollQuery};
 
 /// Statements that bind more values than this are not kept: few come twice.
 const BOUND_KEPT_MAX: usize = 6;
+
+/// Larger parts of the moments are left to a search, which goes aside where it is long.
+const PART_MAX: usize = 65_536;
 
 struct Sqlite;
 
@@ -50,31 +55,34 @@ impl ToSql for Bound<'_> {
 /// How many match, and the bodies of those on the page.
 pub(super) fn page(
     reader: &Connection,
-    tenant_no: i64,
-    all: Collection,
+    of: &Whole,
     query: &PayrollQuery,
+    known: &KnownMoments,
 ) -> rusqlite::Result<(u64, Bodies)> {
+    let Some(place) = of.place else { return Ok((0, Bodies::default())) };
+    if let (Some(filter), None) = (&query.filter, &query.order)
+        && let Some(moments) = known.find(of)
+        && let Some(part) = moments::part(filter, &moments).filter(|part| part.len() <= PART_MAX)
+    {
+        let ordinals = moments[part].iter().map(|(_, ordinal)| *ordinal).collect();
+        return first_come(reader, place, ordinals, query);
+    }
     let clause = Clause::of::<Sqlite>(query.filter.as_ref(), 1);
-    let mut values = vec![Bound::Number(tenant_no)];
+    let mut values = vec![Bound::Number(of.tenant_no)];
     values.extend(&clause.bound);
     let found = format!("FROM payroll_companies WHERE tenant_no = ?1 AND ({})", clause.sql);
-    if query.filter.is_some() && query.order.is_none() {
-        let mut ordinals = numbers(reader, &format!("SELECT ordinal {found}"), &values)?;
-        // One look gives the total and the page; numbers are sorted here in a fraction of SQLite's time, and only
-        // as far as the page goes.
-        let from = usize::try_from(query.offset).unwrap_or(usize::MAX).min(ordinals.len());
-        let to = from.saturating_add(query.rows_max).min(ordinals.len());
-        if to < ordinals.len() {
-            ordinals.select_nth_unstable(to);
+    if let (Some(filter), None) = (&query.filter, &query.order) {
+        let ordinals = numbers(reader, &format!("SELECT ordinal {found}"), &values)?;
+        if moments::part(filter, &[]).is_some() {
+            known.count(of, ordinals.len());
         }
-        ordinals[..to].sort_unstable();
-        return Ok((ordinals.len() as u64, bodies(reader, tenant_no, &ordinals[from..to])?));
+        return first_come(reader, place, ordinals, query);
     }
     let total = if query.filter.is_some() {
         let count = numbers(reader, &format!("SELECT count(*) {found}"), &values)?;
         count.first().copied().map_or(0, unsigned)
     } else {
-        all.live
+        of.all.live
     };
     if query.offset >= total {
         return Ok((total, Bodies::default()));
@@ -85,7 +93,24 @@ pub(super) fn page(
     let sql = format!("SELECT ordinal {found} ORDER BY {sign}{columns} LIMIT ?{} OFFSET ?{}", at + 1, at + 2);
     let rows_max = i64::try_from(query.rows_max).unwrap_or(i64::MAX);
     values.extend([Bound::Number(rows_max), Bound::Number(signed(query.offset))]);
-    Ok((total, bodies(reader, tenant_no, &numbers(reader, &sql, &values)?)?))
+    Ok((total, bodies(reader, place, &numbers(reader, &sql, &values)?)?))
+}
+
+/// The total of those that match and their page, in order of creation. One look has given both: numbers are sorted here
+/// in a fraction of SQLite's time, and only as far as the page goes.
+fn first_come(
+    reader: &Connection,
+    place: PlaceNo,
+    mut ordinals: Vec<i64>,
+    query: &PayrollQuery,
+) -> rusqlite::Result<(u64, Bodies)> {
+    let from = usize::try_from(query.offset).unwrap_or(usize::MAX).min(ordinals.len());
+    let to = from.saturating_add(query.rows_max).min(ordinals.len());
+    if to < ordinals.len() {
+        ordinals.select_nth_unstable(to);
+    }
+    ordinals[..to].sort_unstable();
+    Ok((ordinals.len() as u64, bodies(reader, place, &ordinals[from..to])?))
 }
 
 fn numbers(reader: &Connection, sql: &str, values: &[Bound<'_>]) -> rusqlite::Result<Vec<i64>> {
@@ -98,16 +123,11 @@ fn numbers(reader: &Connection, sql: &str, values: &[Bound<'_>]) -> rusqlite::Re
     }
 }
 
-fn bodies(reader: &Connection, tenant_no: i64, ordinals: &[i64]) -> rusqlite::Result<Bodies> {
-    let mut find = reader.prepare_cached(
-        "SELECT body FROM records WHERE tenant_no = ?1 AND company_no = ?2 AND resource = ?3 AND ordinal = ?4",
-    )?;
-    find.raw_bind_parameter(1, tenant_no)?;
-    find.raw_bind_parameter(2, TENANT)?;
-    find.raw_bind_parameter(3, Resource::payroll_companies().code())?;
+fn bodies(reader: &Connection, place: PlaceNo, ordinals: &[i64]) -> rusqlite::Result<Bodies> {
+    let mut find = reader.prepare_cached("SELECT body FROM records WHERE row = ?1")?;
     let mut bodies = Bodies::with_room_for(ordinals.len());
     for ordinal in ordinals {
-        find.raw_bind_parameter(4, ordinal)?;
+        find.raw_bind_parameter(1, place.row(unsigned(*ordinal)))?;
         let mut rows = find.raw_query();
         if let Some(row) = rows.next()? {
             bodies.push(row.get_ref(0)?.as_bytes()?);

@@ -2,8 +2,9 @@
 
 use async_trait::async_trait;
 use domain::Ticks;
-use rusqlite::{Connection, OptionalExtension, params};
+use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
+use super::places::PlaceNo;
 use super::{SqliteStore, fault};
 use crate::upkeep::{COMPANY_TABLES, TENANT_TABLES};
 use crate::{Cutoffs, Expired, Health, Moves, Result, Upkeep};
@@ -33,6 +34,9 @@ fn delete_some(
 
 /// Takes up to `rows_max` rows of a place away; tells how many it found.
 fn clear(writer: &Connection, table: &str, key: &str, place: &[i64], rows_max: usize) -> Result<usize> {
+    if table == "records" {
+        return clear_records(writer, place, rows_max);
+    }
     let condition = if place.len() == 1 { "tenant_no = ?1" } else { "tenant_no = ?1 AND company_no = ?3" };
     let sql = format!(
         "DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} WHERE {condition} LIMIT ?2)"
@@ -45,6 +49,33 @@ fn clear(writer: &Connection, table: &str, key: &str, place: &[i64], rows_max: u
         _ => Ok(0),
     }
     .map_err(fault)
+}
+
+/// The same for records, place by place; a place without records goes too.
+fn clear_records(writer: &Connection, place: &[i64], rows_max: usize) -> Result<usize> {
+    let condition = if place.len() == 1 { "tenant_no = ?1" } else { "tenant_no = ?1 AND company_no = ?2" };
+    let find = format!("SELECT no FROM places WHERE {condition} LIMIT 1");
+    let clear =
+        "DELETE FROM records WHERE row IN (SELECT row FROM records WHERE row BETWEEN ?1 AND ?2 LIMIT ?3)";
+    for _ in 0..rows_max {
+        let next = writer
+            .prepare_cached(&find)
+            .and_then(|mut find| {
+                find.query_row(params_from_iter(place), |row| row.get(0).map(PlaceNo)).optional()
+            })
+            .map_err(fault)?;
+        let Some(next) = next else { return Ok(0) };
+        let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
+        let gone = writer
+            .prepare_cached(clear)
+            .and_then(|mut clear| clear.execute([next.row(0), next.last_row(), rows_max]))
+            .map_err(fault)?;
+        if gone > 0 {
+            return Ok(gone);
+        }
+        writer.execute("DELETE FROM places WHERE no = ?1", [next.0]).map_err(fault)?;
+    }
+    Ok(rows_max)
 }
 
 fn purge_company(writer: &Connection, rows_max: usize) -> Result<usize> {

@@ -5,16 +5,21 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use domain::TenantId;
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, MutexGuard};
 use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::apply;
 use super::group::Group;
+use super::readers::Readers;
 use crate::waiting::{Load, Room, closed};
 use crate::{ChangeBatch, Moves, Ports, Resources, Result, StoreError, Tally};
+
+/// How old a reader's view may become: another process may write to the file, and is not heard.
+const VIEW_AGE_MAX: Duration = Duration::from_millis(100);
 
 /// Work of any kind: runs inside the group, and answers once the group's fate is known.
 type Work = Box<dyn FnOnce(&mut Group<'_>) -> Answer + Send>;
@@ -38,6 +43,7 @@ struct Shared {
     room: Room,
     change_commits: AtomicU64,
     moves: Arc<Moves>,
+    readers: Arc<Readers>,
 }
 
 pub(super) struct Writer {
@@ -52,6 +58,7 @@ impl Writer {
         ports: Ports,
         schema: i64,
         moves: Arc<Moves>,
+        readers: Arc<Readers>,
     ) -> Result<Self> {
         let shared = Arc::new(Shared {
             queue: Mutex::new(Queue::default()),
@@ -59,6 +66,7 @@ impl Writer {
             room: Room::default(),
             change_commits: AtomicU64::new(0),
             moves,
+            readers,
         });
         let theirs = shared.clone();
         let thread = std::thread::Builder::new()
@@ -112,6 +120,13 @@ impl Writer {
         Ok(())
     }
 
+    /// A view stands: it is to be ended when it has had its time.
+    pub(super) fn mind_views(&self) {
+        // The lock is taken so that the thread is either waiting, or has yet to look.
+        drop(self.shared.queue.lock());
+        self.shared.wake.notify_one();
+    }
+
     /// Takes nothing more, writes what waits, and returns when the thread has ended.
     pub(super) fn close(&self) {
         self.shared.queue.lock().closed = true;
@@ -133,6 +148,7 @@ fn serve(connection: &Connection, shared: &Shared, ports: &Ports) {
     while let Some((works, batches)) = next_group(shared) {
         write_group(connection, works, batches, ports, shared);
     }
+    shared.readers.pause();
     let _ = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);");
 }
 
@@ -154,7 +170,11 @@ fn next_group(shared: &Shared) -> Option<(Vec<Work>, Vec<Waiting>)> {
         if queue.closed {
             return None;
         }
-        shared.wake.wait(&mut queue);
+        if !shared.readers.may_stand() {
+            shared.wake.wait(&mut queue);
+        } else if shared.wake.wait_for(&mut queue, VIEW_AGE_MAX).timed_out() {
+            MutexGuard::unlocked(&mut queue, || shared.readers.turn());
+        }
     }
     let works = queue.works.drain(..).collect();
     let mut batches = Vec::new();
@@ -179,6 +199,7 @@ fn write_group(
     let (batches, answers): (Vec<_>, Vec<_>) =
         batches.into_iter().map(|waiting| (waiting.batch, waiting.answer)).unzip();
     let tenants: Vec<TenantId> = batches.iter().map(|batch| batch.tenant.clone()).collect();
+    shared.readers.pause();
     let mut group = Group::begin(connection);
     let work_answers: Vec<Answer> = works.into_iter().map(|work| work(&mut group)).collect();
     let apply = |connection: &Connection| apply::apply(connection, batches, ports);
@@ -193,6 +214,7 @@ fn write_group(
         // It may be in the file all the same: a number that moves without cause does no harm.
         Err(_) => tenants.iter().for_each(|tenant| shared.moves.records_moved(tenant, Resources::default())),
     }
+    shared.readers.resume();
     for answer in work_answers {
         answer(failed.clone());
     }

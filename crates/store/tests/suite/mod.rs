@@ -23,6 +23,7 @@ mod pages;
 mod parallel;
 mod payroll;
 mod payroll_model;
+mod payroll_since;
 mod refresh;
 mod refusals;
 mod seats;
@@ -140,6 +141,9 @@ stories! {
         a_filtered_page_tells_where_the_log_stood,
         a_filtered_page_and_its_total_are_of_one_moment,
         the_longest_and_the_deepest_filters_are_answered,
+    }
+    payroll_since {
+        what_changed_since_is_right_however_often_it_is_asked,
     }
     payroll_model {
         every_filter_and_order_means_what_the_model_says,

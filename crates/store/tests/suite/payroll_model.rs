@@ -142,10 +142,13 @@ pub(crate) async fn every_filter_and_order_means_what_the_model_says(stage: Stag
     let check = |(set, filter, order, (offset, rows_max)): (usize, _, _, _)| {
         let Set { desk, .. } = &sets[set];
         let query = PayrollQuery { tenant: desk.tenant.clone(), filter, order, offset, rows_max };
-        let page = Handle::current().block_on(desk.store.payroll_page(&query));
-        let page = page.map_err(|error| TestCaseError::fail(error.to_string()))?;
-        let bodies: Vec<Box<str>> = page.bodies.iter().map(Into::into).collect();
-        prop_assert_eq!((bodies, page.total), sets[set].expected(&query));
+        // A store may answer from memory what is asked again.
+        for _ in 0..2 {
+            let page = Handle::current().block_on(desk.store.payroll_page(&query));
+            let page = page.map_err(|error| TestCaseError::fail(error.to_string()))?;
+            let bodies: Vec<Box<str>> = page.bodies.iter().map(Into::into).collect();
+            prop_assert_eq!((bodies, page.total), sets[set].expected(&query));
+        }
         Ok(())
     };
     tokio::task::block_in_place(|| TestRunner::new(config).run(&asked, check)).unwrap();

@@ -5,8 +5,9 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use domain::{ClientId, TenantId, Ticks, WebhookId};
-use store::{HeldShard, Hook, Rung, Suspended, shard_of};
+use store::Rung;
 
+use super::counts::Counts;
 use super::deliver::Flight;
 use super::feed::Feed;
 use super::points::Points;
@@ -31,31 +32,32 @@ pub struct Core {
     pub(super) hooks: Map<WebhookId, State>,
     pub(super) feeds: Map<FeedKey, Feed>,
     warm: VecDeque<FeedKey>,
-    shards: Map<u8, i64>,
+    pub(super) shards: Map<u8, i64>,
     /// Shards whose webhooks are being read, and which of these were changed meanwhile.
-    loading: Map<u8, Set<WebhookId>>,
+    pub(super) loading: Map<u8, Set<WebhookId>>,
     /// The last read of each webhook that is being read.
-    loads: Map<WebhookId, u64>,
-    next_load: u64,
+    pub(super) loads: Map<WebhookId, u64>,
+    pub(super) next_load: u64,
     /// Until when, as time passes, the shards are held.
-    held_until: Duration,
+    pub(super) held_until: Duration,
     /// Who rests is not known from the first moment on.
-    knows_suspended: bool,
-    suspended_tenants: Set<TenantId>,
-    suspended_clients: Set<ClientId>,
+    pub(super) knows_suspended: bool,
+    pub(super) suspended_tenants: Set<TenantId>,
+    pub(super) suspended_clients: Set<ClientId>,
     pub(super) flights: Map<u64, Flight>,
     pub(super) flights_of_slow: usize,
     next_flight: u64,
-    next_epoch: u64,
+    pub(super) next_epoch: u64,
     ready: VecDeque<WebhookId>,
     hungry: VecDeque<WebhookId>,
-    due: BTreeSet<(Ticks, WebhookId)>,
+    pub(super) due: BTreeSet<(Ticks, WebhookId)>,
     pub(super) dirty: Set<WebhookId>,
     pub(super) points: Points,
     reads_rest_until: Duration,
     /// Events that are at hand for somebody.
     pub(super) buffered: usize,
     pub(super) out: Vec<Command>,
+    pub(super) counts: Counts,
 }
 
 impl Core {
@@ -87,6 +89,7 @@ impl Core {
             reads_rest_until: Duration::ZERO,
             buffered: 0,
             out: Vec::new(),
+            counts: Counts::default(),
         }
     }
 
@@ -125,7 +128,7 @@ impl Core {
     }
 
     /// As late as anything is ever set to be done.
-    fn latest(&self) -> Ticks {
+    pub(super) fn latest(&self) -> Ticks {
         let longest = self.settings.schedule.pauses.iter().max().copied().unwrap_or_default();
         self.now.wall + longest + longest / 10
     }
@@ -144,6 +147,7 @@ impl Core {
         self.feed_the_hungry();
         self.dispatch();
         self.checkpoint();
+        self.counts.tell(self.flights.len(), self.hooks.len());
         std::mem::take(&mut self.out)
     }
 
@@ -157,6 +161,14 @@ impl Core {
             .into_iter()
             .flatten()
             .min()
+    }
+
+    pub(super) fn timeout(&self) -> Duration {
+        self.settings.timeout
+    }
+
+    pub fn counts(&self) -> Counts {
+        self.counts.clone()
     }
 
     /// Starts nothing from now on; what is under way ends.
@@ -181,112 +193,6 @@ impl Core {
     /// Whether an attempt that starts now ends while the shards are still this node's.
     pub(super) fn may_start(&self) -> bool {
         self.knows_suspended && self.now.steady + self.settings.timeout + LEASE_MARGIN < self.held_until
-    }
-
-    fn held(&mut self, shards: &[HeldShard], until: Duration) {
-        self.held_until = until;
-        let held: Map<u8, i64> = shards.iter().map(|held| (held.shard, held.fence)).collect();
-        let before = std::mem::replace(&mut self.shards, held);
-        let is_ours = |webhook: &WebhookId| {
-            let shard = shard_of(*webhook);
-            self.shards.contains_key(&shard) && self.shards.get(&shard) == before.get(&shard)
-        };
-        let gone: Vec<WebhookId> = self.hooks.keys().filter(|webhook| !is_ours(webhook)).copied().collect();
-        for webhook in gone {
-            self.forget(webhook);
-        }
-        for HeldShard { shard, fence } in shards {
-            if before.get(shard) != Some(fence) {
-                self.loading.insert(*shard, Set::default());
-                self.out.push(Command::LoadShard { shard: *shard, fence: *fence, after: None });
-            }
-        }
-        self.wake_all();
-    }
-
-    fn shard(&mut self, shard: u8, fence: i64, hooks: Vec<Hook>, is_last: bool) {
-        if self.shards.get(&shard) != Some(&fence) {
-            return;
-        }
-        let after = hooks.last().map(|hook| hook.webhook.id);
-        for hook in hooks {
-            let webhook = hook.webhook.id;
-            // What was changed since may not be what was read.
-            if self.loading.get(&shard).is_some_and(|changed| changed.contains(&webhook)) {
-                self.load(webhook);
-            } else {
-                self.known_anew(webhook, hook);
-            }
-        }
-        if is_last {
-            self.loading.remove(&shard);
-        } else {
-            self.out.push(Command::LoadShard { shard, fence, after });
-        }
-    }
-
-    fn touched(&mut self, webhook: WebhookId) {
-        let shard = shard_of(webhook);
-        if self.shards.contains_key(&shard) {
-            if let Some(changed) = self.loading.get_mut(&shard) {
-                changed.insert(webhook);
-            }
-            self.load(webhook);
-        }
-    }
-
-    /// Nothing is started for the webhook until it is known anew.
-    pub(super) fn load(&mut self, webhook: WebhookId) {
-        if let Some(state) = self.hooks.get_mut(&webhook) {
-            state.is_frozen = true;
-        }
-        self.next_load += 1;
-        self.loads.insert(webhook, self.next_load);
-        self.out.push(Command::LoadHook { webhook, load: self.next_load });
-    }
-
-    fn loaded(&mut self, webhook: WebhookId, load: u64, hook: Option<Hook>) {
-        if self.loads.get(&webhook) == Some(&load) {
-            self.loads.remove(&webhook);
-            match hook {
-                Some(hook) => self.known_anew(webhook, hook),
-                None => self.forget(webhook),
-            }
-        }
-    }
-
-    fn known_anew(&mut self, webhook: WebhookId, hook: Hook) {
-        let Some(fence) = self.shards.get(&shard_of(webhook)).copied() else { return };
-        let same = |state: &&mut State| state.revision == hook.webhook.revision && state.fence == fence;
-        if let Some(state) = self.hooks.get_mut(&webhook).filter(same) {
-            state.learn(hook);
-        } else {
-            self.forget(webhook);
-            self.next_epoch += 1;
-            let mut state = State::new(hook, fence, self.next_epoch);
-            state.clamp(self.latest());
-            state.is_suspended = self.suspended_tenants.contains(&state.feed.tenant)
-                || self.suspended_clients.contains(&state.client);
-            self.feeds.entry(state.feed.clone()).or_default().webhooks.insert(webhook);
-            self.hooks.insert(webhook, state);
-        }
-        self.wake(webhook);
-        self.hunger(webhook);
-    }
-
-    pub(super) fn forget(&mut self, webhook: WebhookId) {
-        let Some(state) = self.hooks.remove(&webhook) else { return };
-        self.buffered -= state.buffered();
-        self.dirty.remove(&webhook);
-        if let Some(at) = state.due {
-            self.due.remove(&(at, webhook));
-        }
-        if let Some(feed) = self.feeds.get_mut(&state.feed) {
-            feed.webhooks.remove(&webhook);
-            if feed.webhooks.is_empty() {
-                self.feeds.remove(&state.feed);
-            }
-        }
     }
 
     fn rang(&mut self, rung: Rung) {
@@ -330,22 +236,7 @@ impl Core {
         }
     }
 
-    fn suspend(&mut self, suspended: Suspended) {
-        self.knows_suspended = true;
-        let (tenants, clients): (Set<_>, Set<_>) =
-            (suspended.tenants.into_iter().collect(), suspended.clients.into_iter().collect());
-        if tenants == self.suspended_tenants && clients == self.suspended_clients {
-            return;
-        }
-        (self.suspended_tenants, self.suspended_clients) = (tenants, clients);
-        for state in self.hooks.values_mut() {
-            state.is_suspended = self.suspended_tenants.contains(&state.feed.tenant)
-                || self.suspended_clients.contains(&state.client);
-        }
-        self.wake_all();
-    }
-
-    fn wake_all(&mut self) {
+    pub(super) fn wake_all(&mut self) {
         let all: Vec<WebhookId> = self.hooks.keys().copied().collect();
         for webhook in all {
             self.wake(webhook);

@@ -11,7 +11,6 @@ use super::core::Core;
 use super::feed::{Ask, PIECE_ROWS};
 use super::judge::{Judged, judge};
 use super::lanes::Due;
-use super::replay::Step;
 use super::state::State;
 use super::target::{Job, Knock};
 use super::{Command, FeedKey, Reply, SharedEvent};
@@ -42,7 +41,7 @@ pub(super) struct Flight {
 
 /// Where an attempt comes from.
 #[derive(Debug)]
-enum Path {
+pub(super) enum Path {
     Queue(SharedEvent),
     Lane(SharedEvent),
     Handshake(u32),
@@ -50,7 +49,7 @@ enum Path {
 }
 
 impl State {
-    fn slots(&self, slots_max: usize) -> usize {
+    pub(super) fn slots(&self, slots_max: usize) -> usize {
         if self.is_slow || self.is_open { 1 } else { slots_max }
     }
 
@@ -165,7 +164,7 @@ impl Core {
         self.fly(webhook, path, job);
     }
 
-    fn fly(&mut self, webhook: WebhookId, path: Path, job: Job) {
+    pub(super) fn fly(&mut self, webhook: WebhookId, path: Path, job: Job) {
         let Some(state) = self.hooks.get_mut(&webhook) else { return };
         state.in_flight += 1;
         self.flights_of_slow += usize::from(state.is_slow);
@@ -221,6 +220,7 @@ impl Core {
         let Some(state) = self.hooks.get_mut(&webhook) else { return };
         let sequence = event.entry.sequence;
         let before = lane.map(|lane| lane.trouble).filter(|trouble| trouble.attempts > 0);
+        self.counts.count(judged.succeeded);
         if judged.succeeded {
             let (status, took_ms) = (judged.status.unwrap_or(200), millis(spent));
             state.pending.delivered.push(Delivered { sequence, at: now, status, took_ms });
@@ -291,83 +291,6 @@ impl Core {
         }
         self.wake(webhook);
         self.hunger(webhook);
-    }
-
-    fn start_replay(&mut self, webhook: WebhookId) -> bool {
-        let Some(state) = self.hooks.get_mut(&webhook) else { return false };
-        if state.in_flight >= state.slots(self.settings.in_flight_per_webhook_max) {
-            return false;
-        }
-        match state.replaying.next() {
-            None => false,
-            Some(Step::Knock(event)) => {
-                self.fly(webhook, Path::Replay { number: 1 }, Job::Event(event));
-                true
-            }
-            Some(Step::Test(replay)) => {
-                let job = Job::Test { number: replay.number, at: replay.asked_at };
-                self.fly(webhook, Path::Replay { number: 1 }, job);
-                true
-            }
-            Some(Step::Done(step)) => {
-                state.pending.replays.push(step);
-                self.dirty.insert(webhook);
-                true
-            }
-            Some(Step::Read { after }) => {
-                self.ask_for_replay(webhook, after);
-                true
-            }
-        }
-    }
-
-    fn ask_for_replay(&mut self, webhook: WebhookId, after: u64) {
-        let Some(state) = self.hooks.get_mut(&webhook) else { return };
-        let Some(feed) = self.feeds.get_mut(&state.feed) else { return };
-        match feed.ask(webhook, after) {
-            Ask::Have(piece) => {
-                let kinds = state.kinds;
-                state.replaying.read(Some(&piece), |event| kinds.contains(event.entry.kind));
-            }
-            Ask::Wait { is_new: true } => {
-                let (feed, serial) = (state.feed.clone(), feed.serial);
-                self.out.push(Command::ReadTail { feed, after, serial, rows_max: PIECE_ROWS });
-            }
-            Ask::Wait { is_new: false } => {}
-        }
-    }
-
-    fn replay_read(&mut self, webhook: WebhookId, after: u64, piece_came: bool) {
-        let Some(state) = self.hooks.get_mut(&webhook) else { return };
-        let Some(feed) = self.feeds.get_mut(&state.feed) else { return };
-        let kinds = state.kinds;
-        let wants = |event: &SharedEvent| kinds.contains(event.entry.kind);
-        match feed.piece_after(after).filter(|_| piece_came) {
-            Some(piece) => state.replaying.read(Some(&piece), wants),
-            None => state.replaying.read(None, wants),
-        }
-    }
-
-    fn replayed(
-        &mut self,
-        webhook: WebhookId,
-        number: u32,
-        is_current: bool,
-        job: &Job,
-        judged: &Judged,
-        spent: Spent,
-    ) {
-        let now = self.now.wall;
-        let Some(state) = self.hooks.get_mut(&webhook) else { return };
-        let occasion = match job {
-            Job::Event(event) => Occasion::Replay { sequence: event.entry.sequence },
-            Job::Handshake { .. } | Job::Test { .. } => Occasion::Test,
-        };
-        state.pending.attempts.push(attempt(occasion, number, now, judged, spent));
-        if is_current {
-            let step = state.replaying.knocked(judged.succeeded);
-            state.pending.replays.extend(step);
-        }
     }
 }
 

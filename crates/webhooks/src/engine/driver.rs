@@ -11,6 +11,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::core::Core;
+use super::counts::Counts;
 use super::deliver::RECORD_ROWS;
 use super::{Command, FeedKey, Input, Knock, Moment, Reply, Settings, told};
 use crate::Nudge;
@@ -69,6 +70,7 @@ impl<S: ?Sized> std::fmt::Debug for Ports<S> {
 #[derive(Clone, Debug)]
 pub struct Engine {
     inputs: mpsc::UnboundedSender<Told>,
+    counts: Counts,
 }
 
 /// An input, and who waits until it is taken in.
@@ -96,8 +98,16 @@ impl Engine {
     ) -> (Self, JoinHandle<()>) {
         let (inputs, taken) = mpsc::unbounded_channel();
         let driver = Driver { ports, inputs: inputs.clone(), started: Instant::now() };
-        let running = tokio::spawn(driver.run(settings, node, taken, stopped));
-        (Self { inputs }, running)
+        let mut seed = [0; 8];
+        driver.ports.random.fill(&mut seed);
+        let core = Core::new(settings, u64::from_le_bytes(seed), driver.now());
+        let counts = core.counts();
+        let running = tokio::spawn(driver.run(core, node, taken, stopped));
+        (Self { inputs, counts }, running)
+    }
+
+    pub fn counts(&self) -> &Counts {
+        &self.counts
     }
 }
 
@@ -123,15 +133,12 @@ impl<S: EngineStore + ?Sized> Driver<S> {
 
     async fn run(
         self,
-        settings: Settings,
+        mut core: Core,
         node: Guid,
         mut taken: mpsc::UnboundedReceiver<Told>,
         mut stopped: watch::Receiver<bool>,
     ) {
-        let mut seed = [0; 8];
-        self.ports.random.fill(&mut seed);
-        let timeout_max = settings.timeout;
-        let mut core = Core::new(settings, u64::from_le_bytes(seed), self.now());
+        let timeout_max = core.timeout();
         let beside = [
             tokio::spawn(self.clone().hold(node, timeout_max + LEASE_BEYOND_TIMEOUT)),
             tokio::spawn(self.clone().poll()),

@@ -3,10 +3,12 @@
 
 mod carrier;
 mod core;
+mod counts;
 mod deliver;
 mod driver;
 mod feed;
 mod handshake;
+mod holding;
 mod judge;
 mod lanes;
 mod points;
@@ -25,6 +27,7 @@ use store::{Event, HeldShard, Hook, Point, Rung, Spent, StoreError, Suspended, T
 
 pub use self::core::Core;
 pub use carrier::Carrier;
+pub use counts::Counts;
 pub use driver::{Engine, EngineStore, Ports, Transport};
 pub use target::{Knock, Letter, Target};
 

@@ -3,10 +3,15 @@
 
 use std::collections::VecDeque;
 
-use store::{Replay, ReplayKind, ReplayStep};
+use domain::WebhookId;
+use store::{Occasion, Replay, ReplayKind, ReplayStep, Spent};
 
-use super::SharedEvent;
-use super::feed::Piece;
+use super::core::Core;
+use super::deliver::{Path, attempt};
+use super::feed::{Ask, PIECE_ROWS, Piece};
+use super::judge::Judged;
+use super::target::Job;
+use super::{Command, SharedEvent};
 
 #[derive(Debug, Default)]
 pub(crate) struct Replaying {
@@ -128,4 +133,83 @@ impl Replaying {
 fn step(replay: &Replay, is_done: bool) -> ReplayStep {
     let Replay { number, position, delivered, failed, .. } = *replay;
     ReplayStep { number, position, delivered, failed, is_done }
+}
+
+impl Core {
+    pub(super) fn start_replay(&mut self, webhook: WebhookId) -> bool {
+        let Some(state) = self.hooks.get_mut(&webhook) else { return false };
+        if state.in_flight >= state.slots(self.settings.in_flight_per_webhook_max) {
+            return false;
+        }
+        match state.replaying.next() {
+            None => false,
+            Some(Step::Knock(event)) => {
+                self.fly(webhook, Path::Replay { number: 1 }, Job::Event(event));
+                true
+            }
+            Some(Step::Test(replay)) => {
+                let job = Job::Test { number: replay.number, at: replay.asked_at };
+                self.fly(webhook, Path::Replay { number: 1 }, job);
+                true
+            }
+            Some(Step::Done(step)) => {
+                state.pending.replays.push(step);
+                self.dirty.insert(webhook);
+                true
+            }
+            Some(Step::Read { after }) => {
+                self.ask_for_replay(webhook, after);
+                true
+            }
+        }
+    }
+
+    fn ask_for_replay(&mut self, webhook: WebhookId, after: u64) {
+        let Some(state) = self.hooks.get_mut(&webhook) else { return };
+        let Some(feed) = self.feeds.get_mut(&state.feed) else { return };
+        match feed.ask(webhook, after) {
+            Ask::Have(piece) => {
+                let kinds = state.kinds;
+                state.replaying.read(Some(&piece), |event| kinds.contains(event.entry.kind));
+            }
+            Ask::Wait { is_new: true } => {
+                let (feed, serial) = (state.feed.clone(), feed.serial);
+                self.out.push(Command::ReadTail { feed, after, serial, rows_max: PIECE_ROWS });
+            }
+            Ask::Wait { is_new: false } => {}
+        }
+    }
+
+    pub(super) fn replay_read(&mut self, webhook: WebhookId, after: u64, piece_came: bool) {
+        let Some(state) = self.hooks.get_mut(&webhook) else { return };
+        let Some(feed) = self.feeds.get_mut(&state.feed) else { return };
+        let kinds = state.kinds;
+        let wants = |event: &SharedEvent| kinds.contains(event.entry.kind);
+        match feed.piece_after(after).filter(|_| piece_came) {
+            Some(piece) => state.replaying.read(Some(&piece), wants),
+            None => state.replaying.read(None, wants),
+        }
+    }
+
+    pub(super) fn replayed(
+        &mut self,
+        webhook: WebhookId,
+        number: u32,
+        is_current: bool,
+        job: &Job,
+        judged: &Judged,
+        spent: Spent,
+    ) {
+        let now = self.now.wall;
+        let Some(state) = self.hooks.get_mut(&webhook) else { return };
+        let occasion = match job {
+            Job::Event(event) => Occasion::Replay { sequence: event.entry.sequence },
+            Job::Handshake { .. } | Job::Test { .. } => Occasion::Test,
+        };
+        state.pending.attempts.push(attempt(occasion, number, now, judged, spent));
+        if is_current {
+            let step = state.replaying.knocked(judged.succeeded);
+            state.pending.replays.extend(step);
+        }
+    }
 }

@@ -11,7 +11,7 @@ use tokio::sync::Barrier;
 
 use super::rows::{furnish, rows};
 use crate::suite::database::connect;
-use crate::suite::desk::company;
+use crate::suite::desk::{Desk, account, company, customer, delete, payroll};
 use crate::suite::sessions::begun;
 use crate::suite::stage::{Ground, Kind, Stage, tenant, the_key};
 
@@ -139,6 +139,86 @@ pub(crate) async fn a_store_of_before_sign_in_keeps_what_it_had(stage: Stage) {
         text(""),
     ];
     assert_eq!(upgraded["codes"], [code], "a code of nobody known");
+}
+
+const IN_SQLITE_BEFORE_PLACES: [&str; 3] = [
+    SPINE_IN_SQLITE,
+    include_str!("../../../src/sqlite/migrations/0002_sign_in.sql"),
+    include_str!("../../../src/sqlite/migrations/0003_gateway.sql"),
+];
+/// Makes a file of schema 3 out of one of today: the same rows in the tables of then, in no order.
+const BACK_TO_SCHEMA_3: &str = "
+    INSERT INTO old.meta SELECT * FROM meta;
+    INSERT INTO old.tenants SELECT * FROM tenants;
+    INSERT INTO old.heads SELECT * FROM heads;
+    INSERT INTO old.collections SELECT * FROM collections;
+    INSERT INTO old.gaps SELECT * FROM gaps;
+    INSERT INTO old.departed_companies SELECT * FROM departed_companies;
+    INSERT INTO old.payroll_companies SELECT * FROM payroll_companies;
+    INSERT INTO old.log SELECT * FROM log;
+    INSERT INTO old.records (tenant_no, company_no, resource, ordinal, correlation_id, state, version, sequence, body)
+        SELECT tenant_no, company_no, resource, ordinal, correlation_id, state, version, sequence, body
+        FROM records ORDER BY body DESC;
+    PRAGMA old.user_version = 3;";
+
+/// Companies whose customers come and go in turn, payroll beside them, and one company that is gone.
+async fn busy(desk: &Desk) {
+    desk.accept([company("c1"), company("c2"), company("c3")]).await;
+    for round in 0..40 {
+        for of in ["c1", "c2", "c3"] {
+            desk.accept([
+                customer(of, &format!("r{round}"), "Norte"),
+                account(of, &format!("a{round}"), "43000001"),
+            ])
+            .await;
+        }
+        desk.accept([payroll(round, "Sur", None)]).await;
+        if round % 3 == 0 {
+            desk.accept([delete(customer("c2", &format!("r{round}"), ""))]).await;
+        }
+    }
+    desk.accept([delete(company("c3"))]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_file_of_before_places_reads_the_same() {
+    let stage = Stage::set(Kind::Sqlite).await;
+    let (desk, other) = (stage.desk().await, stage.desk().await);
+    busy(&desk).await;
+    other.accept([company("c1"), customer("c1", "r1", "Vigo")]).await;
+    let before = rows(stage.handle.archive()).await;
+    stage.store.close().await;
+
+    let ground = Ground::fresh(Kind::Sqlite).await;
+    let old = rusqlite::Connection::open(ground.file()).unwrap();
+    for migration in IN_SQLITE_BEFORE_PLACES {
+        old.execute_batch(migration).unwrap();
+    }
+    drop(old);
+    let today = rusqlite::Connection::open(stage.file()).unwrap();
+    today.execute("ATTACH ?1 AS old", [ground.file().to_str().unwrap()]).unwrap();
+    today.execute_batch(BACK_TO_SCHEMA_3).unwrap();
+    drop(today);
+
+    let opened = ground.open(stage.ports(&the_key())).await.unwrap();
+    assert_eq!(rows(opened.archive()).await, before);
+    let (now, then) = (desk.at(&opened.store), desk.at(&stage.reopen().await.store));
+    for kind in [company("x"), customer("c1", "x", ""), customer("c2", "x", ""), payroll(0, "", None)] {
+        for offset in [0, 7, 30] {
+            assert_eq!(now.page(&kind, offset, 10).await, then.page(&kind, offset, 10).await);
+        }
+    }
+    for kept in [customer("c1", "r39", ""), customer("c2", "r1", ""), account("c2", "a5", "43000001")] {
+        assert!(now.record(&kept).await.is_some());
+        assert_eq!(now.record(&kept).await, then.record(&kept).await);
+    }
+    let added = [customer("c1", "new", "Norte"), customer("c4", "new", ""), customer("c2", "r1", "Otra")];
+    let (theirs, ours) = (then.send(added.clone()).await, now.send(added).await);
+    assert_eq!(format!("{ours:?}"), format!("{theirs:?}"));
+    let whole = now.page(&customer("c1", "x", ""), 0, 100).await;
+    assert!(whole.bodies.len() == 41 && whole.bodies.iter().last().unwrap().contains("new"));
+    now.purge_all(10).await;
+    assert_eq!(now.page(&customer("c2", "x", ""), 0, 100).await.total, 26);
 }
 
 pub(crate) async fn those_who_open_an_empty_store_at_once_all_succeed(stage: Stage) {

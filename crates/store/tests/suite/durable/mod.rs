@@ -11,6 +11,7 @@ mod plain_text;
 mod rows;
 mod schema;
 mod traces;
+mod views;
 
 /// Stories for both durable stores.
 macro_rules! durable_stories {

@@ -1,0 +1,188 @@
+//! The program in its development mode, in which receivers may live on this machine; with an application that
+//! subscribes.
+
+use std::io::{BufRead as _, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::io::AsyncWriteExt as _;
+use tokio::net::TcpStream;
+
+use crate::database::Database;
+use crate::rows::company_line;
+use crate::sign_in::Application;
+use crate::wire::Target;
+use crate::{Fallible, Options, wire};
+
+const SUBSCRIBERS: usize = 32;
+
+pub(crate) struct Dev {
+    child: Child,
+    _folder: tempfile::TempDir,
+    public: SocketAddr,
+    operator: SocketAddr,
+    token: String,
+    key: String,
+    client: String,
+    access_token: String,
+    pub(crate) changes: Target,
+}
+
+impl Dev {
+    pub(crate) async fn start(options: &Options, database: &Database) -> Fallible<Self> {
+        let folder = tempfile::tempdir()?;
+        let mut command = Command::new(&options.program);
+        command.args(["dev", "--json", "--empty", "--listen", "127.0.0.1:0", "--data"]).arg(folder.path());
+        command.args(["--set", "operator.listen=127.0.0.1:0", "--set", "delivery.webhooks_max=200000"]);
+        if database.is_postgres() {
+            command.args(["--store", &database.url]);
+        }
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn()?;
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().ok_or("no output")?).read_line(&mut line)?;
+        let ready: Value = serde_json::from_str(&line)?;
+        let text =
+            |value: &Value| value.as_str().map(ToOwned::to_owned).ok_or_else(|| format!("not ready: {line}"));
+        let address =
+            |url: &Value| -> Fallible<SocketAddr> { Ok(text(url)?.trim_start_matches("http://").parse()?) };
+        let (public, operator) = (address(&ready["base_url"])?, address(&ready["operator_url"])?);
+        let users = ready["users"].as_array().ok_or("no users")?;
+        let user = users.iter().find(|user| user["tenants"].as_array().is_some_and(|all| all.len() == 1));
+        let user = user.ok_or("no user with one tenant")?;
+        let (tenant, token) = (text(&user["tenants"][0])?, text(&ready["operator_token"])?);
+        let application = Application {
+            client: text(&ready["client"]["client_id"])?,
+            secret: text(&ready["client"]["client_secret"])?,
+            email: text(&user["email"])?,
+            password: text(&user["password"])?,
+        };
+        let client = application.client.clone();
+        let access_token = application.sign_in(public).await?.access_token().await?;
+        let changes = Target {
+            address: operator.to_string(),
+            path: format!("/operator/v1/tenants/{tenant}/changes"),
+            token: token.clone(),
+        };
+        let key = text(&ready["subscription"]["primary_key"])?;
+        let dev =
+            Self { child, _folder: folder, public, operator, token, key, client, access_token, changes };
+        wire::stream(&dev.changes, Duration::from_secs(1), &[(company_line() + "\n").into_bytes()]).await?;
+        Ok(dev)
+    }
+
+    /// Subscribes to new customers at each of these addresses, and waits until all have accepted.
+    pub(crate) async fn subscribe(&self, urls: &[String]) -> Fallible<()> {
+        self.ask(urls).await?;
+        let from = Instant::now();
+        let mut stream = TcpStream::connect(self.public).await?;
+        loop {
+            let active = self.call(&mut stream, "GET", "", "").await?.matches("\"isActive\":true").count();
+            if active >= urls.len() {
+                return Ok(());
+            }
+            if from.elapsed() > Duration::from_secs(300) {
+                return Err(format!("{active} of {} webhooks became active", urls.len()).into());
+            }
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    }
+
+    /// Subscribes, and waits for nothing.
+    pub(crate) async fn ask(&self, urls: &[String]) -> Fallible<()> {
+        let next = std::cell::Cell::new(0);
+        let work = (0..SUBSCRIBERS.min(urls.len())).map(|_| async {
+            let mut stream = TcpStream::connect(self.public).await?;
+            while let Some(url) = urls.get(next.replace(next.get() + 1)) {
+                let body = json!({
+                    "thirdPartyApplicationName": url, "url": url, "secret": "a secret of the bench",
+                    "eventTypes": ["Svc.ACC.Customers.CustomerCreated"],
+                });
+                let answer = self.call(&mut stream, "POST", "subscribe", &body.to_string()).await?;
+                if !answer.contains("\"responseState\":3") {
+                    return Err(answer.into());
+                }
+            }
+            Ok::<_, Box<dyn std::error::Error>>(())
+        });
+        for done in futures_util::future::join_all(work).await {
+            done?;
+        }
+        Ok(())
+    }
+
+    async fn call(
+        &self,
+        stream: &mut TcpStream,
+        method: &str,
+        operation: &str,
+        body: &str,
+    ) -> Fallible<String> {
+        let path = format!("/accounting/api/customers/webhooks/{operation}");
+        let request = format!(
+            "{method} {} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\nocp-apim-subscription-key: {}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            path.trim_end_matches('/'),
+            self.public,
+            self.access_token,
+            self.key,
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).await?;
+        let mut buffer = vec![0; 256 * 1024];
+        Ok(String::from_utf8(wire::answer(stream, &mut buffer).await?.to_vec())?)
+    }
+
+    /// Lets the application's webhooks rest, or go on: what happens meanwhile waits.
+    pub(crate) async fn rest(&self, rests: bool) -> Fallible<()> {
+        let body = json!({ "standing": if rests { "disabled" } else { "active" } }).to_string();
+        let mut stream = TcpStream::connect(self.operator).await?;
+        let request = format!(
+            "PATCH /operator/v1/clients/{} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\n\
+             content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            self.client,
+            self.operator,
+            self.token,
+            body.len()
+        );
+        stream.write_all(request.as_bytes()).await?;
+        let mut buffer = vec![0; 64 * 1024];
+        let answer = wire::answer(&mut stream, &mut buffer).await?;
+        if !answer.starts_with(b"HTTP/1.1 200") {
+            return Err(String::from_utf8_lossy(answer).into());
+        }
+        // Others have heard of it then.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        Ok(())
+    }
+
+    pub(crate) fn resident_mib(&self) -> Fallible<f64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).ok_or("no VmRSS")?;
+        Ok(line.trim().trim_end_matches(" kB").parse::<f64>()? / 1024.0)
+    }
+
+    /// The share of one core that the program has used in a span.
+    pub(crate) async fn core_share(&self, span: Duration) -> Fallible<f64> {
+        let ticks = || -> Fallible<f64> {
+            let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+            let rest = stat.rsplit_once(')').ok_or("no stat")?.1;
+            let fields: Vec<&str> = rest.split_whitespace().collect();
+            let at =
+                |place: usize| fields.get(place).and_then(|text| text.parse::<f64>().ok()).unwrap_or(0.0);
+            Ok(at(11) + at(12))
+        };
+        let before = ticks()?;
+        tokio::time::sleep(span).await;
+        // A hundred ticks a second, on every machine that Linux runs on today.
+        Ok((ticks()? - before) / 100.0 / span.as_secs_f64())
+    }
+}
+
+impl Drop for Dev {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

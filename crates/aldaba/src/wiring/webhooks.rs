@@ -1,0 +1,49 @@
+//! Gives the management of webhooks what it stands on, and brings its routes behind the gate.
+
+use std::sync::Arc;
+
+use ::webhooks::Nudge;
+use ::webhooks::egress::Egress;
+use ::webhooks::management::{Call, Management, Ports, Route, Settings};
+use domain::Scope;
+use gateway::{Answering, Guest, Visit};
+use store::Store;
+
+use super::SystemRandom;
+use crate::config::Config;
+
+/// The management's routes, for the gate to guard. `nudge`: who hears of every change before it is answered.
+pub(crate) fn guests(
+    config: &Config,
+    store: Arc<dyn Store>,
+    egress: Egress,
+    nudge: Arc<dyn Nudge>,
+) -> Vec<Guest> {
+    let settings = Settings {
+        base_url: config.server.base_url.clone(),
+        webhooks_max: config.delivery.webhooks_max,
+        host_check: config.delivery.host_check,
+        is_local: config.egress.loopback,
+        window: config.delivery.window,
+    };
+    let ports = Ports { store, random: Arc::new(SystemRandom), egress, nudge };
+    let management = Arc::new(Management::new(ports, settings));
+    Route::all().map(|route| guest(&management, route)).collect()
+}
+
+fn guest(management: &Arc<Management>, route: Route) -> Guest {
+    let management = management.clone();
+    let answer = move |visit: Visit| -> Answering {
+        let management = management.clone();
+        let Visit { caller, names, parts, body, now, address, request_id } = visit;
+        let call = Call { caller, names, uri: parts.uri, headers: parts.headers, now, address, request_id };
+        Box::pin(async move { management.answer(route, call, body).await })
+    };
+    Guest {
+        area: route.area(),
+        scope: Scope::Webhooks,
+        method: route.method(),
+        path: route.path(),
+        answer: Arc::new(answer),
+    }
+}

@@ -1,0 +1,1 @@
+-- Nothing to do: only SQLite's tables lie in the order of their row numbers, and PostgreSQL finds a page by its key.

@@ -1,0 +1,160 @@
+//! How a webhook does: what its owner needs to know when nothing comes, and before it ends.
+
+use std::time::Duration;
+
+use domain::{Guid, Ticks};
+use serde::Serialize;
+use store::{DeliveryQuery, Lost, Outlook, Webhook};
+use utoipa::ToSchema;
+
+use super::call::Call;
+use super::delivery::Tried;
+use super::replay::ReplayTold;
+use super::{Answer, Management, Side, answer, refusal};
+
+const SPAN_DEFAULT: Duration = Duration::from_secs(24 * 60 * 60);
+const SHOWN_MAX: usize = 10;
+
+/// How a webhook does.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = WebhookHealth)]
+pub(super) struct Health {
+    #[schema(value_type = String, format = "uuid")]
+    webhook_id: Guid,
+    is_active: bool,
+    /// What is counted below was so since then.
+    #[schema(format = DateTime)]
+    since: String,
+    delivered: u64,
+    failed_attempts: u64,
+    /// Of all attempts, those that succeeded; null where there were none.
+    success_rate: Option<f64>,
+    /// Within which 95 of 100 deliveries were done.
+    p95_milliseconds: Option<u32>,
+    #[schema(format = DateTime)]
+    last_delivered_at: Option<String>,
+    #[schema(format = DateTime)]
+    failing_since: Option<String>,
+    #[schema(format = DateTime)]
+    next_attempt_at: Option<String>,
+    /// Events that wait, counted up to 10,000.
+    events_behind: u64,
+    /// Records whose next event failed and is tried again.
+    records_waiting: u64,
+    handshake: Handshake,
+    lost: Option<LostTold>,
+    /// Why the receiver's host may not be the subscriber's.
+    doubt: Option<String>,
+    /// What to look after, in words.
+    warnings: Vec<String>,
+    recent_attempts: Vec<Tried>,
+    replays: Vec<ReplayTold>,
+}
+
+/// The Acknowledge or the echo that the receiver has to accept.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = WebhookHandshake)]
+pub(super) struct Handshake {
+    number: u32,
+    #[schema(format = DateTime)]
+    asked_at: String,
+    is_accepted: bool,
+    failed_attempts: u32,
+}
+
+/// What will never be told: events behind one number, up to and with the other.
+#[derive(Serialize, ToSchema)]
+#[schema(as = WebhookLost)]
+pub(super) struct LostTold {
+    #[schema(format = DateTime)]
+    at: String,
+    after: String,
+    upto: String,
+}
+
+impl LostTold {
+    fn of(lost: &Lost) -> Self {
+        Self { at: lost.at.iso(), after: lost.after.to_string(), upto: lost.upto.to_string() }
+    }
+}
+
+impl Management {
+    pub(super) async fn health(&self, side: Side, call: &Call) -> Answer {
+        let since = call.query_time("since")?.unwrap_or(call.now.minus(SPAN_DEFAULT));
+        let webhook = self.owned(side, call).await?;
+        let (history, id) = (&self.ports.store, webhook.id);
+        let store = |error: store::StoreError| refusal::store(&error);
+        let outlook = history.outlook(id, since).await.map_err(store)?;
+        let query =
+            DeliveryQuery { webhook: id, before: None, since: None, only_failed: false, rows_max: SHOWN_MAX };
+        let attempts = history.attempts(&query).await.map_err(store)?;
+        let replays = history.replays(id, SHOWN_MAX).await.map_err(store)?;
+        let warnings = self.warnings(&webhook, &outlook);
+        Ok(answer::json(&Health {
+            webhook_id: id,
+            is_active: webhook.life().is_active(),
+            since: since.iso(),
+            delivered: outlook.delivered,
+            failed_attempts: outlook.failed,
+            success_rate: rate(&outlook),
+            p95_milliseconds: outlook.p95_ms,
+            last_delivered_at: outlook.last_delivered_at.map(Ticks::iso),
+            failing_since: outlook.failing_since.map(Ticks::iso),
+            next_attempt_at: outlook.next_attempt_at.map(Ticks::iso),
+            events_behind: outlook.behind,
+            records_waiting: outlook.lanes,
+            handshake: Handshake {
+                number: webhook.handshake.number,
+                asked_at: webhook.handshake.at.iso(),
+                is_accepted: webhook.handshake.accepted,
+                failed_attempts: webhook.handshake.trouble.map_or(0, |trouble| trouble.attempts),
+            },
+            lost: webhook.lost.as_ref().map(LostTold::of),
+            doubt: Some(webhook.doubt.clone()).filter(|doubt| !doubt.is_empty()),
+            warnings,
+            recent_attempts: attempts.into_iter().map(Tried::of).collect(),
+            replays: replays.iter().map(|replay| ReplayTold::of(id, replay)).collect(),
+        }))
+    }
+
+    fn warnings(&self, webhook: &Webhook, outlook: &Outlook) -> Vec<String> {
+        let mut warnings = Vec::new();
+        let life = webhook.life();
+        if life.is_over() {
+            return warnings;
+        }
+        if let Some(disabled) = &webhook.disabled {
+            warnings.push(format!(
+                "Disabled by the service at {}: {}. Enable it to go on from the first event that was not delivered.",
+                disabled.at.iso(),
+                disabled.why
+            ));
+        } else if let Some(since) = outlook.failing_since {
+            warnings.push(format!(
+                "Deliveries have failed since {}; the webhook is disabled at about {} if that goes on.",
+                since.iso(),
+                (since + self.settings.window).iso()
+            ));
+        }
+        if !life.contracted && !life.disabled {
+            warnings
+                .push("The receiver has not accepted the handshake yet; nothing is delivered before.".into());
+        }
+        if webhook.lost.is_some() {
+            warnings.push("Some events will never be told, for they are older than what is kept.".into());
+        }
+        if !webhook.doubt.is_empty() {
+            warnings.push(format!("The receiver may not be yours: {}.", webhook.doubt));
+        }
+        warnings
+    }
+}
+
+/// Of all attempts, those that succeeded; to four digits.
+fn rate(outlook: &Outlook) -> Option<f64> {
+    let all = outlook.delivered + outlook.failed;
+    let share = |part: u64| u32::try_from(u128::from(part) * 10_000 / u128::from(all.max(1))).unwrap_or(0);
+    (all > 0).then(|| f64::from(share(outlook.delivered)) / 10_000.0)
+}

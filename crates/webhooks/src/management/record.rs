@@ -1,0 +1,166 @@
+//! Webhooks as their owners see them.
+
+use domain::event::{APP_NAME, EventKind, event_type, semantic_name};
+use domain::webhook::Family;
+use domain::{Guid, Resource};
+use serde::Serialize;
+use store::{Webhook, WebhookQuery};
+use utoipa::ToSchema;
+
+use super::call::Call;
+use super::{Answer, Management, Side, WEBHOOKS_MAX, answer, refusal};
+
+/// The configuration record of the accounting family, as the contract has it.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Webhook)]
+pub(super) struct AccountingRecord<'a> {
+    #[schema(value_type = String, format = "uuid")]
+    id: Guid,
+    third_party_application_name: &'a str,
+    url: &'a str,
+    tenant_id: &'a str,
+    /// The secret that was given.
+    secret: &'a str,
+    /// Whether deliveries are made: wanted by its owner, accepted by its receiver, not given up.
+    is_active: bool,
+    is_deleted: bool,
+    /// Only of a deleted one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = String, format = DateTime, required = false)]
+    deleted_at: Option<String>,
+    events: Vec<EventDescriptor>,
+    /// Who subscribed.
+    user_identifier: &'a str,
+}
+
+/// A kind of event, by the parts of its name.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct EventDescriptor {
+    #[schema(value_type = String)]
+    app_name: &'static str,
+    #[schema(value_type = String)]
+    domain: &'static str,
+    #[schema(value_type = String)]
+    resource: &'static str,
+    event_type: String,
+    /// All four, joined by dots.
+    semantic_name: String,
+}
+
+impl EventDescriptor {
+    fn of(resource: Resource, kind: EventKind) -> Self {
+        Self {
+            app_name: APP_NAME,
+            domain: resource.area().domain().unwrap_or_default(),
+            resource: resource.plural(),
+            event_type: event_type(resource, kind),
+            semantic_name: semantic_name(resource, kind),
+        }
+    }
+}
+
+/// An invoicing subscription: what was asked for without the secret, and how it stands.
+#[derive(Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = InvoicingWebhook)]
+pub(super) struct InvoicingRecord<'a> {
+    #[schema(value_type = String, format = "uuid")]
+    id: Guid,
+    uri: &'a str,
+    #[schema(value_type = String)]
+    entity: &'static str,
+    /// `Created`, `Updated` or `Deleted`.
+    #[schema(value_type = String)]
+    action: &'static str,
+    is_paused: bool,
+    application_name: &'a str,
+    description: &'a str,
+    /// `Pending` until the echo, then `Effective`; `Paused`, `Disabled`.
+    #[schema(value_type = String)]
+    status: &'static str,
+    /// Why the host may not be the subscriber's; absent where there is no doubt.
+    #[serde(skip_serializing_if = "str::is_empty")]
+    #[schema(required = false)]
+    doubt: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+pub(super) enum Record<'a> {
+    Accounting(AccountingRecord<'a>),
+    Invoicing(InvoicingRecord<'a>),
+}
+
+pub(super) fn record(webhook: &Webhook) -> Record<'_> {
+    match webhook.family() {
+        Family::Accounting => Record::Accounting(accounting(webhook)),
+        Family::Invoicing => Record::Invoicing(invoicing(webhook)),
+    }
+}
+
+fn accounting(webhook: &Webhook) -> AccountingRecord<'_> {
+    let life = webhook.life();
+    AccountingRecord {
+        id: webhook.id,
+        third_party_application_name: &webhook.name,
+        url: &webhook.url,
+        tenant_id: webhook.owner.tenant.as_str(),
+        secret: webhook.secret.reveal(),
+        is_active: life.is_active(),
+        is_deleted: life.deleted,
+        deleted_at: webhook.deleted_at.map(domain::Ticks::iso),
+        events: webhook.kinds.iter().map(|kind| EventDescriptor::of(webhook.resource, kind)).collect(),
+        user_identifier: webhook.user.as_str(),
+    }
+}
+
+fn invoicing(webhook: &Webhook) -> InvoicingRecord<'_> {
+    InvoicingRecord {
+        id: webhook.id,
+        uri: &webhook.url,
+        entity: webhook.resource.word(),
+        action: webhook.kinds.iter().next().map_or("", EventKind::word),
+        is_paused: !webhook.enabled,
+        application_name: &webhook.name,
+        description: &webhook.description,
+        status: webhook.life().status(),
+        doubt: &webhook.doubt,
+    }
+}
+
+impl Management {
+    /// The caller's webhooks that are not over, in the order in which they were made.
+    pub(super) async fn list(&self, side: Side, call: &Call) -> Answer {
+        let owner = call.owner();
+        let (resource, family) = match side {
+            Side::Of(resource) => (Some(resource), None),
+            Side::Invoicing => (None, Some(Family::Invoicing)),
+        };
+        let query = WebhookQuery {
+            tenant: Some(owner.tenant),
+            client: Some(owner.client),
+            resource,
+            family,
+            rows_max: WEBHOOKS_MAX,
+            ..WebhookQuery::default()
+        };
+        let found = self.ports.store.webhooks(&query).await.map_err(|error| refusal::store(&error))?;
+        let records: Vec<Record<'_>> = found.iter().map(record).collect();
+        Ok(told(side, &records))
+    }
+
+    pub(super) async fn one(&self, side: Side, call: &Call) -> Answer {
+        let webhook = self.owned(side, call).await?;
+        Ok(told(side, &record(&webhook)))
+    }
+}
+
+/// The accounting family's records hold their secret.
+fn told(side: Side, value: &impl Serialize) -> axum::response::Response {
+    match side {
+        Side::Of(_) => answer::unkept(value),
+        Side::Invoicing => answer::json(value),
+    }
+}
