@@ -99,7 +99,7 @@ async fn replay_one(
     operation_id = "replayWebhook",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id")),
-    request_body = SpanAsk,
+    request_body(content = SpanAsk, example = json!({"from": "2026-01-01T00:00:00Z"})),
     responses((status = 202, description = "They are on their way", body = ReplayShown), BadBody, Missing, NotNow)
 )]
 async fn replay(
