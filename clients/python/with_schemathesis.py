@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from collections import Counter
 from pathlib import Path
 
@@ -122,6 +123,49 @@ def load(dev, tenant, changes):
     check("all of them", told["accepted"] == len(changes), told)
 
 
+def until(what, look):
+    """Looks again and again until there is something to see."""
+    for _ in range(SECONDS_MAX * 20):
+        seen = look()
+        if seen:
+            return seen
+        time.sleep(0.05)
+    sys.exit(f"{what}: not within {SECONDS_MAX} s")
+
+
+def knock(dev, tenant, public, company):
+    """Three webhooks whose receiver has accepted, and the number of an event that one of them was sent."""
+    operator = {"authorization": f"Bearer {dev['operator_token']}"}
+
+    def asked(path):
+        answer = requests.get(f"{dev['operator_url']}/operator/v1/webhooks/{path}", headers=operator, timeout=SECONDS_MAX)
+        check("the operator sees it", answer.ok, answer.text)
+        return answer.json()
+
+    def subscribed(number):
+        body = {
+            "thirdPartyApplicationName": f"Panel {number}", "url": dev["receiver_url"], "secret": "s3cret",
+            "eventTypes": ["Svc.ACC.Customers.CustomerCreated"],
+        }
+        path = "/accounting/api/customers/webhooks/subscribe"
+        answer = requests.post(dev["base_url"] + path, json=body, headers=public, timeout=SECONDS_MAX)
+        check("subscribed", answer.ok, answer.text)
+        webhook = answer.json()["webhookId"]
+        until("the receiver accepts", lambda: asked(webhook)["status"] == "active")
+        return webhook
+
+    one, to_delete, to_disable = (subscribed(number) for number in range(3))
+    data = {"tradeName": "Bar Manolo", "accountCode": "430000001"}
+    load(dev, tenant, [{
+        "area": "accounting", "resource": "customers", "company": company, "action": "upsert", "data": data,
+    }])
+    listed = until("a delivery", lambda: asked(f"{one}/deliveries?status=delivered")["deliveries"])
+    return {
+        "ALDABA_WEBHOOK": one, "ALDABA_WEBHOOK_TO_DELETE": to_delete, "ALDABA_WEBHOOK_TO_DISABLE": to_disable,
+        "ALDABA_DELIVERY": listed[0]["sequenceVersion"],
+    }
+
+
 def run(name, url, arguments, headers, operations_min, statuses_min, hard=frozenset()):
     """One document from its address; every operation of it must have been tested, and have gone well once, but
     for those that are too hard to get right by chance."""
@@ -135,7 +179,7 @@ def run(name, url, arguments, headers, operations_min, statuses_min, hard=frozen
             command += ["--header", f"{header}: {value}"]
         environment = os.environ | {
             "SCHEMATHESIS_HOOKS": "schemathesis_hooks", "PYTHONPATH": str(HERE), "ALDABA_TALLY": str(tally),
-            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONDONTWRITEBYTECODE": "1", **webhooks,
         }
         try:
             ended = subprocess.run(
@@ -172,11 +216,13 @@ tenant = user["tenants"][0]
 url = dev["base_url"] + "/openapi.json"
 document = requests.get(url, timeout=SECONDS_MAX).json()
 examples_hold(document)
-load(dev, tenant, example_changes(document))
+changes = example_changes(document)
+load(dev, tenant, changes)
 public = {
     "Authorization": f"Bearer {token(dev, user, tenant)}",
     "Ocp-Apim-Subscription-Key": dev["subscription"]["primary_key"],
 }
+webhooks = knock(dev, tenant, public, changes[0]["correlationId"])
 # Sign-in is the business of the clients beside this one; webhooks need receivers, and have stories of their own.
 apis = [
     "--exclude-tag", "Identity provider", "--exclude-tag", "Webhooks", "--exclude-tag", "Invoicing webhooks",

@@ -13,7 +13,7 @@ pub(crate) const CODES: &str = "Exit codes:
   2  the command line is wrong
   3  the configuration is wrong
   4  the store cannot be used (unreachable, full, another master key, a newer schema)
-  5  no such thing, there already is one, or it is over for good
+  5  no such thing, there already is one, it is over for good, or it cannot be done as things stand
   6  done, but some changes were rejected";
 
 #[derive(Debug)]
@@ -75,7 +75,9 @@ impl From<AdminError> for Failure {
     fn from(error: AdminError) -> Self {
         match error {
             AdminError::Invalid(why) => Self::Usage(why),
-            AdminError::Missing(_) | AdminError::Cancelled(_) => Self::Refused(error.to_string()),
+            AdminError::Missing(_) | AdminError::Cancelled(_) | AdminError::Refused { .. } => {
+                Self::Refused(error.to_string())
+            }
             AdminError::Store(error) => error.into(),
         }
     }

@@ -73,6 +73,8 @@ async fn dispatch(command: Command, sources: Sources, output: Output) -> Outcome
         Command::User(user) => commands::user::run(user, &sources, output).await,
         Command::Client(client) => commands::client::run(client, &sources, output).await,
         Command::Key(key) => commands::key::run(key, &sources, output).await,
+        Command::Webhooks(webhooks) => commands::webhooks::run(webhooks, &sources, output).await,
+        Command::Deliveries(some) => commands::deliveries::run(some, &sources, output).await,
         Command::SigningKeys(keys) => commands::signing_keys::run(keys, &sources, output).await,
         Command::Audit(audit) => commands::audit::run(audit, &sources, output).await,
         Command::Changes(changes) => commands::changes::run(changes, &sources, output).await,

@@ -55,6 +55,13 @@ pub(crate) fn table(titles: &[&str], rows: Vec<Vec<String>>) -> String {
     all.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
+/// Names and what they stand for, one a line; a line without a name goes on with what the one before it says.
+pub(crate) fn fields(told: &[(&str, String)]) -> String {
+    let width = told.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    let line = |(name, text): &(&str, String)| format!("{name:<width$}  {text}").trim_end().to_owned();
+    told.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
 fn to_json(data: &impl Serialize) -> String {
     serde_json::to_string(data).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
 }

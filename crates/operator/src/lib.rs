@@ -1,5 +1,5 @@
 //! The operator's side: the changes door, through which records come in, and the administration of
-//! tenants, users, clients and subscriptions.
+//! tenants, users, clients, subscriptions and webhooks.
 
 pub mod admin;
 pub mod audit;

@@ -33,10 +33,12 @@ pub enum AuditKind {
     /// The receiver's host may not be the caller's.
     WebhookDoubted,
     WebhookReplayed,
+    /// The operator has enabled, disabled, deleted or tested it.
+    WebhookChanged,
 }
 
 impl AuditKind {
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::SignedIn,
         Self::SignInFailed,
         Self::SignedOut,
@@ -53,6 +55,7 @@ impl AuditKind {
         Self::WebhookLost,
         Self::WebhookDoubted,
         Self::WebhookReplayed,
+        Self::WebhookChanged,
     ];
 
     /// The word under which it is kept and shown.
@@ -74,6 +77,7 @@ impl AuditKind {
             Self::WebhookLost => "webhook_lost",
             Self::WebhookDoubted => "webhook_doubted",
             Self::WebhookReplayed => "webhook_replayed",
+            Self::WebhookChanged => "webhook_changed",
         }
     }
 

@@ -16,6 +16,9 @@ pub trait Nodes: Send + Sync + 'static {
     /// are the store's own, so that nodes whose clocks differ agree.
     async fn node_is_here(&self, node: Guid, silence_max: Duration) -> Result<u32>;
 
+    /// How many have said so within `silence_max`; asking leaves no trace.
+    async fn nodes_here(&self, silence_max: Duration) -> Result<u32>;
+
     /// This node goes.
     async fn node_leaves(&self, node: Guid) -> Result<()>;
 }

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod desk;
+mod hooks;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -8,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 pub(crate) use desk::{Audit, Client, Key, PkceMode, SigningKeys, Slot, Tenant, User};
+pub(crate) use hooks::{Deliveries, DeliveryList, Replay, Since, WebhookList, Webhooks};
 
 use crate::exit::CODES;
 
@@ -50,6 +52,12 @@ pub(crate) enum Command {
     /// Subscriptions and their keys
     #[command(subcommand)]
     Key(Key),
+    /// Webhooks of all owners: how they stand and how they do
+    #[command(subcommand)]
+    Webhooks(Webhooks),
+    /// What was sent to a webhook, and sending it again
+    #[command(subcommand)]
+    Deliveries(Deliveries),
     /// Keys that sign tokens
     #[command(subcommand)]
     SigningKeys(SigningKeys),

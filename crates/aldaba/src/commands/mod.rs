@@ -1,9 +1,11 @@
 //! The commands that do one thing and end.
 
+mod attempts;
 pub(crate) mod audit;
 pub(crate) mod changes;
 pub(crate) mod check;
 pub(crate) mod client;
+pub(crate) mod deliveries;
 pub(crate) mod init;
 pub(crate) mod key;
 pub(crate) mod openapi;
@@ -12,6 +14,7 @@ pub(crate) mod signing_keys;
 pub(crate) mod store;
 pub(crate) mod tenant;
 pub(crate) mod user;
+pub(crate) mod webhooks;
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,10 +1,12 @@
-//! The administration of tenants, users, clients and subscriptions: what the command line and the console
+//! The administration of tenants, users, clients, subscriptions and webhooks: what the command line and the console
 //! do. Secrets are made here, shown once, and kept as hashes.
 
 mod clients;
 mod people;
+mod stats;
 mod subscriptions;
 mod usage;
+mod webhooks;
 
 use std::sync::Arc;
 
@@ -13,8 +15,14 @@ use store::{Store, StoreError};
 
 pub use clients::{ClientChange, NewClient};
 pub use people::NewUser;
+pub use stats::Stats;
 pub use subscriptions::{DAILY_QUOTA_MAX, Keys, NewSubscription};
 pub use usage::{DayUsage, RouteUsage, Usage, read_day};
+pub use webhooks::{
+    AttemptShown, DeliveryAsk, DeliveryMark, DeliveryPage, DeliveryShown, DeliveryStatus, FamilyWord, Health,
+    ReplayPage, ReplayShown, WebhookAsk, WebhookMark, WebhookPage, WebhookShown, WebhookStatus, subscribable,
+};
+pub(crate) use webhooks::{DELIVERIES_MAX, resources};
 
 /// Why something could not be administered.
 #[derive(Debug, thiserror::Error)]
@@ -25,6 +33,9 @@ pub enum AdminError {
     Missing(String),
     #[error("{0} is cancelled, which is final; make a new one in its place")]
     Cancelled(String),
+    /// It is there, and as it stands this cannot be done to it.
+    #[error("{why}")]
+    Refused { code: &'static str, why: String },
     #[error(transparent)]
     Store(#[from] StoreError),
 }

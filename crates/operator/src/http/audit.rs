@@ -75,7 +75,7 @@ impl TryFrom<String> for EarlierMark {
 /// What somebody is called, as far as a store can be asked for it.
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "String")]
-struct WhoseName(String);
+pub(super) struct WhoseName(pub(super) String);
 
 impl TryFrom<String> for WhoseName {
     type Error = String;

@@ -53,7 +53,7 @@ struct Fault {
 }
 
 /// Problems by the name under which operations refer to them.
-const PROBLEMS: [(&str, &str); 12] = [
+const PROBLEMS: [(&str, &str); 14] = [
     ("BadRequest", "Something in the request is wrong; the error names it"),
     ("Unauthorized", "The operator's token is missing or wrong"),
     ("NotFound", "There is no such thing"),
@@ -61,6 +61,8 @@ const PROBLEMS: [(&str, &str); 12] = [
     ("Conflict", "There is such a thing already"),
     ("NotConfirmed", "`confirm` is not the id of what is to go"),
     ("Cancelled", "The subscription is cancelled, which is final"),
+    ("WebhookOver", "The webhook is unsubscribed or deleted, which is final"),
+    ("NotNow", "The webhook is not active, was never entitled to it, or has too many replays under way"),
     ("KeyConflict", "The Idempotency-Key is in use, or was used for another body"),
     ("ContentTooLarge", "The body is larger than 64 KiB"),
     ("UnsupportedMediaType", "The body's type or encoding is not taken"),
@@ -95,6 +97,10 @@ problem_sets! {
     Unconfirmed: "409" "NotConfirmed";
     /// The subscription is over.
     Over: "409" "Cancelled";
+    /// The webhook is over.
+    Final: "409" "WebhookOver";
+    /// Nothing can be sent to the webhook now.
+    NotNow: "409" "NotNow";
     /// It is there already.
     Taken: "409" "Conflict";
 }
@@ -153,8 +159,8 @@ pub fn openapi() -> OpenApi {
     api
 }
 
-const INTRODUCTION: &str = "Administration of tenants, users, clients and subscriptions, the changes door and \
-    the audit. Every call carries the operator's token. Lists come in pages: `next` of one is `after` of the \
+const INTRODUCTION: &str = "Administration of tenants, users, clients, subscriptions and webhooks, the changes \
+    door and the audit. Every call carries the operator's token. Lists come in pages: `next` of one is `after` of the \
     following one. Every error has the same body. A trailing slash is fine.";
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {

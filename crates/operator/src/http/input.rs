@@ -1,6 +1,7 @@
 //! Reading what a request brings: a small JSON body, a query, names in the path. Everything is bounded, and
 //! what is wrong is told with its place.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use axum::body::{Body as Incoming, HttpBody as _};
@@ -12,6 +13,7 @@ use bytes::Bytes;
 use domain::suggest::did_you_mean;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
+use store::Trace;
 use web::{Refusal, linger};
 
 use super::refusal::{at_field, coded, sentence};
@@ -32,6 +34,9 @@ pub(super) struct Asked<T>(pub(super) T);
 
 /// The names in the path.
 pub(super) struct Named<T>(pub(super) T);
+
+/// Where a request comes from, for the audit.
+pub(super) struct By(pub(super) Trace);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = Refusal;
@@ -78,6 +83,19 @@ impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T
         let read = Path::<T>::from_request_parts(parts, state).await;
         read.map(|Path(names)| Self(names))
             .map_err(|wrong| coded(wrong.status().as_u16(), "invalid_path", sentence(&wrong.body_text())))
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for By {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let visit = parts.extensions.get::<web::Visit>();
+        let trace = visit.map(|visit| Trace {
+            address: visit.address.0.to_string(),
+            request_id: visit.id.as_str().to_owned(),
+        });
+        Ok(Self(trace.unwrap_or_default()))
     }
 }
 

@@ -10,9 +10,11 @@ mod input;
 mod memberships;
 mod paging;
 mod refusal;
+mod stats;
 mod subscriptions;
 mod tenants;
 mod users;
+mod webhooks;
 mod words;
 
 use std::sync::Arc;
@@ -102,6 +104,8 @@ fn map() -> OpenApiRouter<Arc<Operator>> {
         clients::routes(),
         subscriptions::routes(),
         changes::routes(),
+        webhooks::routes(),
+        stats::routes(),
         audit::routes(),
     ];
     with(nouns.into_iter().flatten().collect())

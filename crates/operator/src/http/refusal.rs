@@ -26,6 +26,7 @@ impl From<AdminError> for Refusal {
             AdminError::Invalid(why) => coded(400, "invalid_value", sentence(&why)),
             AdminError::Missing(_) => coded(404, "not_found", sentence(&error.to_string())),
             AdminError::Cancelled(_) => coded(409, "cancelled", sentence(&error.to_string())),
+            AdminError::Refused { code, why } => coded(409, code, sentence(&why)),
             AdminError::Store(error) => store_refusal(&error),
         }
     }

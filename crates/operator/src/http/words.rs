@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use domain::Ticks;
 use domain::redirect_uri::OUT_OF_BAND;
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
@@ -197,6 +198,35 @@ impl PartialSchema for Overlap {
 }
 
 impl ToSchema for Overlap {}
+
+/// A moment: a day, or a day with a time. Offsets are taken too, but would make a long pattern.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Moment(pub(super) Ticks);
+
+impl TryFrom<String> for Moment {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let read = Ticks::parse_iso(&text).map(Self);
+        read.ok_or_else(|| format!("{text:?} is no time as in 2026-11-15T08:30:00Z"))
+    }
+}
+
+impl PartialSchema for Moment {
+    fn schema() -> RefOr<Schema> {
+        let time = "T([01][0-9]|2[0-3])(:[0-5][0-9]){2}(\\.[0-9]{1,7})?Z";
+        ObjectBuilder::new()
+            .schema_type(SchemaType::new(Type::String))
+            .description(Some("A moment, ISO 8601; a day is its first moment (UTC)."))
+            .pattern(Some(format!("^[12][0-9]{{3}}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])({time})?$")))
+            .examples(["2026-11-15T08:30:00Z"])
+            .build()
+            .into()
+    }
+}
+
+impl ToSchema for Moment {}
 
 /// Whether something may be used.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]

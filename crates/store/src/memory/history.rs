@@ -5,7 +5,7 @@ use domain::{Ticks, WebhookId};
 
 use super::webhooks::KeptHook;
 use super::{MemoryStore, State};
-use crate::webhooks::{BEHIND_MAX, P95_OF_MAX, percentile_95};
+use crate::webhooks::{BEHIND_MAX, P95_OF_MAX, id_key, percentile_95};
 use crate::{
     Attempt, Delivered, Delivery, DeliveryQuery, History, Lane, Occasion, Outlook, Replay, ReplayKind, Result,
 };
@@ -49,6 +49,10 @@ impl State {
 
 #[async_trait]
 impl History for MemoryStore {
+    fn outgoing_key(&self, webhook: WebhookId) -> [u8; 32] {
+        id_key(&self.ports.vault, webhook)
+    }
+
     async fn attempts(&self, query: &DeliveryQuery) -> Result<Vec<Attempt>> {
         let state = self.state();
         let Some(kept) = state.hooks.all.get(&query.webhook) else {

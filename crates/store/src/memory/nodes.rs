@@ -22,6 +22,12 @@ impl Nodes for MemoryStore {
         Ok(u32::try_from(state.nodes.len()).unwrap_or(u32::MAX))
     }
 
+    async fn nodes_here(&self, silence_max: Duration) -> Result<u32> {
+        let earliest = self.ports.clock.now().minus(silence_max);
+        let here = self.state().nodes.values().filter(|seen_at| **seen_at >= earliest).count();
+        Ok(u32::try_from(here).unwrap_or(u32::MAX))
+    }
+
     async fn node_leaves(&self, node: Guid) -> Result<()> {
         self.writing()?.nodes.remove(node.as_bytes());
         Ok(())

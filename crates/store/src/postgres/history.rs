@@ -11,7 +11,7 @@ use super::webhooks::next_move;
 use super::{PostgresStore, fault};
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{
-    BEHIND_MAX, EVENT, P95_OF_MAX, PACK_NUMBERS_MAX, PACK_SPAN, Sealed, last_of, newest, of_nanos,
+    BEHIND_MAX, EVENT, P95_OF_MAX, PACK_NUMBERS_MAX, PACK_SPAN, Sealed, id_key, last_of, newest, of_nanos,
     percentile_95, unpack,
 };
 use crate::{
@@ -200,6 +200,10 @@ async fn span(on: &Transaction<'_>, one: &Sealed, from: Ticks, to: Ticks) -> Res
 
 #[async_trait]
 impl History for PostgresStore {
+    fn outgoing_key(&self, webhook: WebhookId) -> [u8; 32] {
+        id_key(&self.ports().vault, webhook)
+    }
+
     async fn attempts(&self, query: &DeliveryQuery) -> Result<Vec<Attempt>> {
         let [before_at, before_sequence, since, rows_max] = query.bounds();
         let sql = format!(

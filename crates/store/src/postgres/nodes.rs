@@ -12,6 +12,10 @@ use crate::{Nodes, Result};
 pub(super) const NOW: &str =
     "((extract(epoch FROM clock_timestamp()) * 10000000)::bigint + 621355968000000000)";
 
+fn ticks(span: Duration) -> i64 {
+    i64::try_from(span.as_nanos() / 100).unwrap_or(i64::MAX)
+}
+
 #[async_trait]
 impl Nodes for PostgresStore {
     fn is_shared(&self) -> bool {
@@ -19,7 +23,7 @@ impl Nodes for PostgresStore {
     }
 
     async fn node_is_here(&self, node: Guid, silence_max: Duration) -> Result<u32> {
-        let silence = i64::try_from(silence_max.as_nanos() / 100).unwrap_or(i64::MAX);
+        let silence = ticks(silence_max);
         self.change(&format!("DELETE FROM nodes WHERE seen_at < {NOW} - $1"), &[&silence]).await?;
         let here = format!(
             "INSERT INTO nodes (id, seen_at) VALUES ($1, {NOW})
@@ -28,6 +32,13 @@ impl Nodes for PostgresStore {
         self.change(&here, &[&node.as_bytes().as_slice()]).await?;
         let count = self.row("SELECT count(*) FROM nodes", &[]).await?;
         Ok(count.and_then(|row| u32::try_from(row.get::<_, i64>(0)).ok()).unwrap_or(1))
+    }
+
+    async fn nodes_here(&self, silence_max: Duration) -> Result<u32> {
+        let silence = ticks(silence_max);
+        let count = format!("SELECT count(*) FROM nodes WHERE seen_at >= {NOW} - $1");
+        let count = self.row(&count, &[&silence]).await?;
+        Ok(count.and_then(|row| u32::try_from(row.get::<_, i64>(0)).ok()).unwrap_or(0))
     }
 
     async fn node_leaves(&self, node: Guid) -> Result<()> {

@@ -9,7 +9,7 @@ use super::webhooks::next_move;
 use super::{SqliteStore, fault};
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{
-    BEHIND_MAX, EVENT, P95_OF_MAX, PACK_NUMBERS_MAX, PACK_SPAN, Sealed, last_of, newest, of_nanos,
+    BEHIND_MAX, EVENT, P95_OF_MAX, PACK_NUMBERS_MAX, PACK_SPAN, Sealed, id_key, last_of, newest, of_nanos,
     percentile_95, unpack,
 };
 use crate::{
@@ -217,6 +217,10 @@ fn span(reader: &Connection, one: &Sealed, from: Ticks, to: Ticks) -> Result<Opt
 
 #[async_trait]
 impl History for SqliteStore {
+    fn outgoing_key(&self, webhook: WebhookId) -> [u8; 32] {
+        id_key(&self.ports().vault, webhook)
+    }
+
     async fn attempts(&self, query: &DeliveryQuery) -> Result<Vec<Attempt>> {
         let [before_at, before_sequence, since, rows_max] = query.bounds();
         let args =

@@ -31,6 +31,15 @@ impl Nodes for SqliteStore {
         .await
     }
 
+    async fn nodes_here(&self, silence_max: Duration) -> Result<u32> {
+        let earliest = self.ports().clock.now().minus(silence_max);
+        self.read(|reader| {
+            reader
+                .query_row("SELECT count(*) FROM nodes WHERE seen_at >= ?1", [earliest.0], |row| row.get(0))
+                .map_err(fault)
+        })
+    }
+
     async fn node_leaves(&self, node: Guid) -> Result<()> {
         self.write(move |writer| change(writer, "DELETE FROM nodes WHERE id = ?1", [node.as_bytes()]))
             .await?;

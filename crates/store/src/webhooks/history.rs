@@ -197,6 +197,9 @@ pub(crate) fn percentile_95(mut took_ms: Vec<u32>) -> Option<u32> {
 
 #[async_trait]
 pub trait History: Send + Sync + 'static {
+    /// From which the ids of a webhook's deliveries are derived, also of one that is over.
+    fn outgoing_key(&self, webhook: WebhookId) -> [u8; 32];
+
     /// Attempts of a webhook that have a row of their own, newest first.
     async fn attempts(&self, query: &DeliveryQuery) -> Result<Vec<Attempt>>;
 

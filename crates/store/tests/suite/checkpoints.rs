@@ -33,6 +33,8 @@ pub(crate) async fn a_cursor_only_ever_moves_forward(stage: Stage) {
     lanes.sort_by_key(|lane| lane.record_key);
     assert_eq!(lanes, [lane(i64::MIN, 4, stage.now()), lane(5, 6, stage.now())]);
     assert_eq!(kept.id_key, hook(&stage.reopen().await.store, webhook.id).await.id_key);
+    store.change_webhook(webhook.id, None, WebhookChange::Delete).await.unwrap();
+    assert_eq!(store.outgoing_key(webhook.id), kept.id_key, "also where it is over");
     assert_eq!(store.checkpoint(Vec::new()).await, Ok(Vec::new()));
 }
 

@@ -121,10 +121,12 @@ pub(crate) async fn a_cancelled_subscription_is_over(stage: Stage) {
 pub(crate) async fn nodes_are_counted_while_they_are_heard_of(stage: Stage) {
     let (store, silence) = (&stage.store, Duration::from_hours(1));
     let [one, other] = [1, 2].map(|byte| Guid::from_bytes([byte; 16]));
+    assert_eq!(store.nodes_here(silence).await, Ok(0), "who asks is no node");
     assert_eq!(store.node_is_here(one, silence).await, Ok(1));
     assert_eq!(store.node_is_here(one, silence).await, Ok(1));
     assert_eq!(store.node_is_here(other, silence).await, Ok(2));
     assert_eq!(store.node_is_here(one, silence).await, Ok(2));
+    assert_eq!(store.nodes_here(silence).await, Ok(2));
     store.node_leaves(other).await.unwrap();
     store.node_leaves(other).await.unwrap();
     assert_eq!(store.node_is_here(one, silence).await, Ok(1));
@@ -134,5 +136,6 @@ pub(crate) async fn nodes_are_counted_while_they_are_heard_of(stage: Stage) {
         assert_eq!(store.node_is_here(one, Duration::ZERO).await, Ok(1));
     }
     stage.clock.forward(Duration::from_millis(2));
+    assert_eq!(store.nodes_here(Duration::ZERO).await, Ok(0));
     assert_eq!(store.node_is_here(one, Duration::ZERO).await, Ok(1), "the other was silent for too long");
 }

@@ -2,7 +2,10 @@
 
 mod bodies;
 mod clients;
+mod knocks;
 mod openapi;
 mod subscriptions;
 mod tenants;
 mod users;
+mod webhook_commands;
+mod webhooks;

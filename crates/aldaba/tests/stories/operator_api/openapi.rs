@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use hyper::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{CALLBACK, Call, OperatorApi, PASSWORD, shared};
+use crate::harness::{CALLBACK, Call, OperatorApi, PASSWORD, Reply, shared};
 
 const VERBS: [&str; 5] = ["get", "post", "put", "patch", "delete"];
 
 #[track_caller]
-fn document() -> Value {
+pub(super) fn document() -> Value {
     let reply = Call::get(&format!("{}/operator/v1/openapi.json", shared().operator_url)).send();
     assert_eq!(reply.status, 200, "{reply:?}");
     reply.json()
@@ -140,6 +140,7 @@ fn check(document: &Value, schema: &Value, value: &Value, place: &str) {
     let kind = match value {
         Value::Null => "null",
         Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
         Value::Number(_) => "integer",
         Value::String(_) => "string",
         Value::Array(_) => "array",
@@ -168,23 +169,27 @@ fn check(document: &Value, schema: &Value, value: &Value, place: &str) {
     }
 }
 
+/// An answer is one that the document tells of.
+#[track_caller]
+pub(super) fn holds(document: &Value, verb: &str, path: &str, reply: &Reply) {
+    let response =
+        &document["paths"][format!("/operator/v1{path}")][verb]["responses"][reply.status.to_string()];
+    let response = match response["$ref"].as_str() {
+        Some(target) => document.pointer(target.trim_start_matches('#')).unwrap(),
+        None => response,
+    };
+    assert!(response.is_object(), "{verb} {path}: {reply:?}");
+    for header in response["headers"].as_object().unwrap().keys() {
+        assert!(!reply.header(&header.to_lowercase()).is_empty(), "{verb} {path}: no {header}");
+    }
+    check(document, &response["content"]["application/json"]["schema"], &reply.json(), path);
+}
+
 #[test]
 fn what_is_answered_is_what_is_documented() {
     let document = document();
     let api = OperatorApi(shared());
-    let holds = |verb: &str, path: &str, reply: &crate::harness::Reply| {
-        let response =
-            &document["paths"][format!("/operator/v1{path}")][verb]["responses"][reply.status.to_string()];
-        let response = match response["$ref"].as_str() {
-            Some(target) => document.pointer(target.trim_start_matches('#')).unwrap(),
-            None => response,
-        };
-        assert!(response.is_object(), "{verb} {path}: {reply:?}");
-        for header in response["headers"].as_object().unwrap().keys() {
-            assert!(!reply.header(&header.to_lowercase()).is_empty(), "{verb} {path}: no {header}");
-        }
-        check(&document, &response["content"]["application/json"]["schema"], &reply.json(), path);
-    };
+    let holds = |verb: &str, path: &str, reply: &Reply| holds(&document, verb, path, reply);
     let tenant = api.post("/tenants", &json!({"name": "Documentada", "id": "documented"}));
     holds("post", "/tenants", &tenant);
     holds("post", "/tenants", &api.post("/tenants", &json!({"name": "Otra", "id": "documented"})));
@@ -215,7 +220,7 @@ fn what_is_answered_is_what_is_documented() {
     holds("patch", "/subscriptions/{subscription}", &api.patch(&one, &json!({"dailyQuota": 7})));
     let refused = api.post(&format!("{one}/keys/primary"), &json!({}));
     holds("post", "/subscriptions/{subscription}/keys/{slot}", &refused);
-    for list in ["/tenants", "/users", "/clients", "/subscriptions", "/audit"] {
+    for list in ["/tenants", "/users", "/clients", "/subscriptions", "/webhooks", "/stats", "/audit"] {
         holds("get", list, &api.get(list));
     }
     for (path, one) in [("/tenants/{tenant}", "/tenants/nobody"), ("/users/{user}", "/users/nobody")] {

@@ -1,0 +1,21 @@
+//! Attempts to reach a receiver, as a table.
+
+use operator::admin::AttemptShown;
+
+pub(crate) const TITLES: [&str; 6] = ["AT", "OCCASION", "NO", "STATUS", "MS", "REASON"];
+
+pub(crate) fn attempt_rows(attempts: &[AttemptShown]) -> Vec<Vec<String>> {
+    attempts.iter().map(row).collect()
+}
+
+fn row(attempt: &AttemptShown) -> Vec<String> {
+    let reason = if attempt.succeeded { "succeeded" } else { &attempt.reason };
+    vec![
+        attempt.at.clone(),
+        attempt.occasion.word().to_owned(),
+        attempt.number.to_string(),
+        attempt.status.map_or_else(|| "-".into(), |status| status.to_string()),
+        attempt.milliseconds.total.to_string(),
+        reason.to_owned(),
+    ]
+}

@@ -1,0 +1,170 @@
+//! The stage for webhooks: a server that calls receivers on this machine, a receiver that answers as it is told, and
+//! an application that has subscribed.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::atomic::{AtomicU16, Ordering};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use hyper::Method;
+use serde_json::{Value, json};
+
+use crate::harness::{Api, Keys, OperatorApi, Serve, Site, company, customer, until};
+
+pub(super) const SECRET: &str = "nobody must see this";
+
+/// A server whose receivers may live on this machine, and that tries again soon.
+pub(super) fn office() -> &'static Serve {
+    static OFFICE: OnceLock<Serve> = OnceLock::new();
+    OFFICE.get_or_init(|| {
+        let set = [
+            "gateway.rate_per_minute=0",
+            "egress.loopback=true",
+            "delivery.host_check=off",
+            "delivery.schedule=1s",
+        ];
+        let arguments: Vec<&str> = set.iter().flat_map(|one| ["--set", one]).collect();
+        let mut serve = Serve::start(Site::new(), &arguments);
+        serve.running.outlive(&[serve.site.path().to_owned()]);
+        serve
+    })
+}
+
+pub(super) fn operator() -> OperatorApi<'static> {
+    OperatorApi(office())
+}
+
+/// A receiver: keeps the bodies that it gets, and answers with one status.
+#[derive(Clone)]
+struct Receiver {
+    address: SocketAddr,
+    status: Arc<AtomicU16>,
+    bodies: Arc<Mutex<Vec<String>>>,
+}
+
+impl Receiver {
+    fn open() -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let receiver = Self { address, status: Arc::new(AtomicU16::new(200)), bodies: Arc::default() };
+        let own = receiver.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let own = own.clone();
+                std::thread::spawn(move || own.serve(stream));
+            }
+        });
+        receiver
+    }
+
+    fn serve(&self, stream: TcpStream) -> Option<()> {
+        let mut answers = stream.try_clone().ok()?;
+        let mut reader = BufReader::new(stream);
+        loop {
+            let mut length = 0;
+            loop {
+                let mut line = String::new();
+                if reader.read_line(&mut line).ok()? == 0 {
+                    return None;
+                }
+                if let Some(text) = line.to_lowercase().strip_prefix("content-length:") {
+                    length = text.trim().parse().ok()?;
+                }
+                if line.trim().is_empty() {
+                    break;
+                }
+            }
+            let mut body = vec![0; length];
+            reader.read_exact(&mut body).ok()?;
+            self.bodies.lock().ok()?.push(String::from_utf8(body).ok()?);
+            let status = self.status.load(Ordering::Relaxed);
+            answers
+                .write_all(format!("HTTP/1.1 {status} So\r\ncontent-length: 4\r\n\r\nDone").as_bytes())
+                .ok()?;
+        }
+    }
+}
+
+/// An application with a tenant of its own, and its webhook for customers, which is active.
+pub(super) struct Subscriber {
+    pub(super) api: Api<'static>,
+    pub(super) webhook: String,
+    receiver: Receiver,
+}
+
+impl Subscriber {
+    pub(super) fn new() -> Self {
+        static KEYS: OnceLock<Keys> = OnceLock::new();
+        let api = Api::on(office(), KEYS.get_or_init(|| Keys::new(office(), &[])));
+        assert_eq!(api.door.send_lines(&[company("c")]).accepted, 1);
+        let receiver = Receiver::open();
+        let body = json!({
+            "thirdPartyApplicationName": "Panel", "url": format!("http://{}/hook", receiver.address),
+            "secret": SECRET, "eventTypes": ["Svc.ACC.Customers.CustomerCreated"],
+        });
+        let made = api
+            .call(Method::POST, "/accounting/api/customers/webhooks/subscribe")
+            .header("content-type", "application/json")
+            .body(body.to_string())
+            .send();
+        assert_eq!(made.status, 200, "{made:?}");
+        let webhook = made.json()["webhookId"].as_str().unwrap().to_owned();
+        let subscriber = Self { api, webhook, receiver };
+        until("the receiver to accept", || (subscriber.shown()["status"] == "active").then_some(()));
+        subscriber
+    }
+
+    /// What the receiver answers from now on.
+    pub(super) fn answers(&self, status: u16) {
+        self.receiver.status.store(status, Ordering::Relaxed);
+    }
+
+    /// The bodies with this text that have come so far.
+    pub(super) fn heard(&self, text: &str) -> Vec<String> {
+        let bodies = self.receiver.bodies.lock().unwrap();
+        bodies.iter().filter(|body| body.contains(text)).cloned().collect()
+    }
+
+    /// A customer comes; tells the number of the change.
+    pub(super) fn customer(&self, id: &str) -> u64 {
+        let answer = self.api.door.send_lines(&[customer("c", id, "Bar Manolo")]);
+        assert_eq!(answer.accepted, 1);
+        answer.head()
+    }
+
+    pub(super) fn at(&self, tail: &str) -> String {
+        format!("/webhooks/{}{tail}", self.webhook)
+    }
+
+    #[track_caller]
+    pub(super) fn get(&self, tail: &str) -> Value {
+        let reply = operator().get(&self.at(tail));
+        assert_eq!(reply.status, 200, "{reply:?}");
+        reply.json()
+    }
+
+    #[track_caller]
+    pub(super) fn shown(&self) -> Value {
+        self.get("")
+    }
+
+    /// One delivery, once it stands so.
+    #[track_caller]
+    pub(super) fn delivery(&self, sequence: u64, status: &str) -> Value {
+        until("the delivery", || {
+            let one = self.get(&format!("/deliveries/{sequence}"));
+            (one["status"] == status && (status != "waiting" || one["attempts"][0].is_object()))
+                .then_some(one)
+        })
+    }
+
+    /// A replay, once it is done.
+    #[track_caller]
+    pub(super) fn replayed(&self, number: i64) -> Value {
+        until("the replay", || {
+            let replays = self.get("/replays");
+            let one = replays["replays"].as_array().unwrap().iter().find(|one| one["number"] == number)?;
+            (one["isDone"] == true).then(|| one.clone())
+        })
+    }
+}

@@ -1,0 +1,129 @@
+//! How all webhooks do together, at a glance.
+
+use std::time::Duration;
+
+use domain::Ticks;
+use serde::Serialize;
+use store::{Suspended, Webhook, WebhookQuery};
+use utoipa::ToSchema;
+
+use super::webhooks::WebhookStatus;
+use super::{Admin, Result};
+
+const HOUR: Duration = Duration::from_secs(60 * 60);
+const DAY: Duration = Duration::from_secs(24 * 60 * 60);
+/// A node that was silent for this long is not there any more.
+const NODE_SILENCE_MAX: Duration = Duration::from_secs(10);
+const LOOK_ROWS: usize = 1_000;
+/// So many are counted by their status,
+const COUNTED_MAX: u64 = 100_000;
+/// and of so many it is summed up what they were sent.
+const MEASURED_MAX: u64 = 1_000;
+
+/// All webhooks that are not over, together.
+#[derive(Clone, Debug, Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Stats {
+    pub webhooks: StatusCounts,
+    /// Webhooks that deliveries fail for now.
+    #[schema(examples(1))]
+    pub failing: u64,
+    /// Events that wait, in sum; of each webhook up to 10,000 are counted.
+    #[schema(examples(17))]
+    pub events_waiting: u64,
+    pub last_hour: Traffic,
+    pub last_day: Traffic,
+    /// Of how many webhooks all but the counts by status is summed up: the 1,000 oldest at most.
+    #[schema(examples(42))]
+    pub measured: u64,
+    /// Programs that serve this store.
+    #[schema(examples(1))]
+    pub nodes: u32,
+}
+
+/// How many webhooks stand how; up to 100,000 are counted.
+#[derive(Clone, Debug, Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct StatusCounts {
+    #[schema(examples(40))]
+    pub active: u64,
+    #[schema(examples(1))]
+    pub awaiting_contract: u64,
+    #[schema(examples(0))]
+    pub suspended: u64,
+    #[schema(examples(0))]
+    pub disabled: u64,
+    #[schema(examples(1))]
+    pub disabled_by_service: u64,
+}
+
+/// What was sent.
+#[derive(Clone, Debug, Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Traffic {
+    #[schema(examples(1200))]
+    pub delivered: u64,
+    #[schema(examples(3))]
+    pub failed_attempts: u64,
+}
+
+impl Admin {
+    pub async fn stats(&self) -> Result<Stats> {
+        let now = self.now();
+        let suspended = self.store.suspended().await?;
+        let nodes = if self.store.is_shared() { self.store.nodes_here(NODE_SILENCE_MAX).await? } else { 1 };
+        let mut stats = Stats { nodes, ..Stats::default() };
+        let mut query = WebhookQuery { rows_max: LOOK_ROWS, ..WebhookQuery::default() };
+        let mut counted = 0;
+        loop {
+            let found = self.store.webhooks(&query).await?;
+            let is_last = found.len() < LOOK_ROWS;
+            for webhook in &found {
+                stats.webhooks.count(webhook, &suspended);
+                counted += 1;
+                // What never was accepted was never sent anything.
+                if stats.measured < MEASURED_MAX && webhook.began.is_some() {
+                    self.measure(&mut stats, webhook, now).await?;
+                }
+            }
+            query.after = found.last().map(|last| (last.created_at, last.id));
+            if is_last || counted >= COUNTED_MAX {
+                return Ok(stats);
+            }
+        }
+    }
+
+    async fn measure(&self, stats: &mut Stats, webhook: &Webhook, now: Ticks) -> Result<()> {
+        let day = self.store.outlook(webhook.id, now.minus(DAY)).await?;
+        stats.measured += 1;
+        stats.failing += u64::from(day.failing_since.is_some());
+        stats.events_waiting += day.behind;
+        stats.last_day.add(day.delivered, day.failed);
+        if day.delivered + day.failed > 0 {
+            let hour = self.store.outlook(webhook.id, now.minus(HOUR)).await?;
+            stats.last_hour.add(hour.delivered, hour.failed);
+        }
+        Ok(())
+    }
+}
+
+impl StatusCounts {
+    fn count(&mut self, webhook: &Webhook, suspended: &Suspended) {
+        let count = match WebhookStatus::of(webhook, suspended) {
+            WebhookStatus::Active => &mut self.active,
+            WebhookStatus::AwaitingContract => &mut self.awaiting_contract,
+            WebhookStatus::Suspended => &mut self.suspended,
+            WebhookStatus::Disabled => &mut self.disabled,
+            WebhookStatus::DisabledByService => &mut self.disabled_by_service,
+            WebhookStatus::Unsubscribed | WebhookStatus::Deleted => return,
+        };
+        *count += 1;
+    }
+}
+
+impl Traffic {
+    fn add(&mut self, delivered: u64, failed: u64) {
+        self.delivered += delivered;
+        self.failed_attempts += failed;
+    }
+}

@@ -1,0 +1,50 @@
+//! What the operator does to a webhook. Each act that changes something is in the audit.
+
+use store::{AuditKind, Trace, WebhookChange, WebhookChanged};
+
+use super::WebhookShown;
+use crate::admin::{Admin, AdminError, Result};
+
+impl Admin {
+    /// Enables a webhook; one that is active stays as it is.
+    pub async fn enable_webhook(&self, id: &str, trace: &Trace) -> Result<WebhookShown> {
+        self.change_webhook(id, WebhookChange::Enable, "enabled", trace).await
+    }
+
+    pub async fn disable_webhook(&self, id: &str, trace: &Trace) -> Result<WebhookShown> {
+        self.change_webhook(id, WebhookChange::Disable, "disabled", trace).await
+    }
+
+    /// Deletes a webhook, for good.
+    pub async fn delete_webhook(&self, id: &str, trace: &Trace) -> Result<WebhookShown> {
+        self.change_webhook(id, WebhookChange::Delete, "deleted", trace).await
+    }
+
+    async fn change_webhook(
+        &self,
+        id: &str,
+        change: WebhookChange,
+        what: &str,
+        trace: &Trace,
+    ) -> Result<WebhookShown> {
+        let before = self.kept_webhook(id).await?;
+        match self.store.change_webhook(before.id, None, change).await? {
+            WebhookChanged::Done(webhook) => {
+                if webhook.revision != before.revision {
+                    self.tell_audit(AuditKind::WebhookChanged, &webhook, trace, what).await?;
+                }
+                self.shown_webhook(webhook).await
+            }
+            WebhookChanged::Over(webhook) => {
+                let word = if webhook.deleted_at.is_some() { "deleted" } else { "unsubscribed" };
+                let why = format!("webhook {id} is {word}, which is final; its owner can subscribe again");
+                Err(AdminError::Refused { code: "over", why })
+            }
+            WebhookChanged::Alike => {
+                let why = format!("another webhook of the same owner is like {id}; use that one");
+                Err(AdminError::Refused { code: "alike", why })
+            }
+            WebhookChanged::Unknown => Err(AdminError::Missing(format!("webhook \"{id}\""))),
+        }
+    }
+}

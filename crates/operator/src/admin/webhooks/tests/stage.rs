@@ -1,0 +1,237 @@
+//! The stage: a desk over a store in memory, a clock that is turned by hand, and a hand that does what the engine
+//! would.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::time::Duration;
+
+use domain::change::Change;
+use domain::retry::Trouble;
+use domain::{Area, ClientId, Clock, Guid, Random, Resource, Secret, TenantId, Ticks, UserId};
+use store::memory::MemoryStore;
+use store::{
+    Attempt, AuditQuery, ChangeBatch, Client, Consent, Delivered, HandshakeStep, Lane, Line, MasterKey,
+    NewWebhook, Occasion, Pkce, Point, Spent, Standing, Subscribed, Tally, Tenant, Trace, Vault, Verdict,
+    Webhook, WebhookOwner,
+};
+
+use crate::admin::Admin;
+
+pub(super) const START: Ticks = Ticks(638_000_000_000_000_000);
+pub(super) const TENANT: &str = "tenant-a";
+pub(super) const SECRET: &str = "nobody must see this";
+
+struct HandClock(AtomicI64);
+
+impl Clock for HandClock {
+    fn now(&self) -> Ticks {
+        Ticks(self.0.load(Ordering::Relaxed))
+    }
+}
+
+struct Counting(AtomicU64);
+
+impl Random for Counting {
+    fn fill(&self, bytes: &mut [u8]) {
+        let number = self.0.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+        bytes.iter_mut().rev().zip(number.iter().rev()).for_each(|(byte, of_number)| *byte = *of_number);
+    }
+}
+
+pub(super) struct Stage {
+    pub(super) admin: Admin,
+    clock: Arc<HandClock>,
+}
+
+pub(super) fn trace() -> Trace {
+    Trace { address: "192.0.2.7".into(), request_id: "request-1".into() }
+}
+
+pub(super) fn charges() -> Resource {
+    Resource::find(Area::Accounting, "charges").unwrap()
+}
+
+impl Stage {
+    /// With a tenant, a company of its, and two clients.
+    pub(super) async fn set() -> Self {
+        let clock = Arc::new(HandClock(AtomicI64::new(START.0)));
+        let random: Arc<dyn Random> = Arc::new(Counting(AtomicU64::new(1)));
+        let vault = Arc::new(Vault::new(&MasterKey::from_bytes([7; 32])).unwrap());
+        let ports = store::Ports { clock: clock.clone(), random: random.clone(), vault };
+        let store = Arc::new(MemoryStore::new(ports).unwrap());
+        let stage = Self { admin: Admin { store, clock: clock.clone(), random }, clock };
+        stage.add_tenant().await;
+        for id in ["app-1", "app-2"] {
+            stage.add_client(id).await;
+        }
+        stage
+            .apply(
+                r#"{"area":"accounting","resource":"companies","action":"upsert","correlationId":"c","data":{"vatName":"B","vatNumber":"B12345674","chartOfAccountId":1,"accountLength":9}}"#,
+            )
+            .await;
+        stage
+    }
+
+    async fn add_tenant(&self) {
+        let tenant = Tenant {
+            id: TenantId::new(TENANT),
+            name: TENANT.into(),
+            short_code: TENANT.into(),
+            standing: Standing::Active,
+            created_at: START,
+        };
+        self.admin.store.add_tenant(&tenant).await.unwrap();
+    }
+
+    async fn add_client(&self, id: &str) {
+        let client = Client {
+            id: ClientId::new(id),
+            guid: self.admin.random.guid(),
+            name: id.into(),
+            redirect_uris: Vec::new(),
+            post_logout_uris: Vec::new(),
+            pkce: Pkce::IfSent,
+            consent: Consent::None,
+            callback_id_token: true,
+            standing: Standing::Active,
+            created_at: START,
+        };
+        self.admin.store.add_client(&client, &Secret::new(id)).await.unwrap();
+    }
+
+    /// A change; tells its number.
+    pub(super) async fn apply(&self, line: &str) -> u64 {
+        let change = Change::read(line.as_bytes(), || Guid::from_bytes([9; 16])).unwrap().change;
+        let batch = ChangeBatch {
+            tenant: TenantId::new(TENANT),
+            process: Guid::from_bytes([1; 16]),
+            lines: vec![Line { number: 1, change }],
+            tally: Tally::default(),
+            checkpoint: None,
+        };
+        let tally = self.admin.store.apply_changes(batch).await.unwrap();
+        assert_eq!(tally.rejected, 0, "{tally:?}");
+        tally.last_sequence
+    }
+
+    /// A charge is written; tells the number of its change.
+    pub(super) async fn charge(&self, record: &str, value: u64) -> u64 {
+        let line = format!(
+            r#"{{"area":"accounting","resource":"charges","company":"c","correlationId":"{record}","action":"upsert","data":{{"value":{value}}},"user":"maria"}}"#
+        );
+        self.apply(&line).await
+    }
+
+    pub(super) fn pass(&self, seconds: u64) {
+        let now = self.clock.now() + Duration::from_secs(seconds);
+        self.clock.0.store(now.0, Ordering::Relaxed);
+    }
+
+    pub(super) fn now(&self) -> Ticks {
+        self.clock.now()
+    }
+
+    /// A webhook that its receiver has not accepted yet.
+    pub(super) async fn subscribed(&self, client: &str, resource: Resource) -> String {
+        let id = self.admin.random.guid();
+        let new = NewWebhook {
+            id,
+            owner: WebhookOwner { tenant: TenantId::new(TENANT), client: ClientId::new(client) },
+            user: UserId::new("user-1"),
+            resource,
+            kinds: resource.event_kinds().into_iter().collect(),
+            name: "Panel".into(),
+            description: String::new(),
+            url: format!("https://receiver.example/{id}"),
+            secret: Secret::new(SECRET),
+            doubt: String::new(),
+            enabled: true,
+        };
+        let made = self.admin.store.subscribe(new, 1000).await.unwrap();
+        assert!(matches!(made, Subscribed::New(_)));
+        id.to_string()
+    }
+
+    /// One for charges that is active.
+    pub(super) async fn active(&self) -> String {
+        let id = self.subscribed("app-1", charges()).await;
+        self.accept(&id).await;
+        id
+    }
+
+    pub(super) async fn kept(&self, webhook: &str) -> Webhook {
+        self.admin.store.find_webhook(Guid::parse(webhook).unwrap()).await.unwrap().unwrap()
+    }
+
+    /// What the engine would write of a webhook.
+    pub(super) async fn engine(&self, webhook: &str, write: impl FnOnce(&mut Point)) {
+        let (kept, store) = (self.kept(webhook).await, &self.admin.store);
+        let held = store.hold_shards(Guid::from_bytes([3; 16]), 1, Duration::from_secs(60)).await.unwrap();
+        let shard = store::shard_of(kept.id);
+        let fence = held.iter().find(|one| one.shard == shard).unwrap().fence;
+        let mut point = Point::new(kept.id, fence, kept.revision);
+        write(&mut point);
+        assert_eq!(store.checkpoint(vec![point]).await.unwrap(), [Verdict::Taken]);
+    }
+
+    /// The receiver accepts the handshake.
+    pub(super) async fn accept(&self, webhook: &str) {
+        let number = self.kept(webhook).await.handshake.number;
+        let head = self.admin.store.log_bounds(&TenantId::new(TENANT)).await.unwrap().head;
+        self.engine(webhook, |point| point.handshake = Some(HandshakeStep::Accepted { number, head })).await;
+    }
+
+    pub(super) async fn deliver(&self, webhook: &str, sequence: u64) {
+        let at = self.now();
+        self.engine(webhook, |point| {
+            point.cursor = Some(sequence);
+            point.delivered = vec![Delivered { sequence, at, status: 204, took_ms: 40 }];
+        })
+        .await;
+    }
+
+    /// An event that could not be delivered, and will be tried again.
+    pub(super) async fn fail(&self, webhook: &str, sequence: u64, number: u32) {
+        let (at, resource) = (self.now(), self.kept(webhook).await.resource);
+        let tenant = TenantId::new(TENANT);
+        let tail = self.admin.store.read_tail(&tenant, resource, sequence - 1, 1).await.unwrap();
+        let record_key = tail.events[0].record_key;
+        self.engine(webhook, |point| {
+            point.cursor = Some(sequence);
+            point.attempts = vec![attempt(Occasion::Event { sequence }, number, at)];
+            let trouble =
+                Trouble { attempts: number, first_failed_at: START, next_at: at + Duration::from_secs(5) };
+            point.parked = vec![Lane { record_key, sequence, trouble }];
+        })
+        .await;
+    }
+
+    /// The service gives up.
+    pub(super) async fn give_up(&self, webhook: &str) {
+        self.engine(webhook, |point| point.disabled = Some("no delivery succeeded for 24 h".into())).await;
+    }
+
+    /// The kinds and notes of the audit, oldest first.
+    pub(super) async fn audit(&self) -> Vec<(&'static str, String)> {
+        let query = AuditQuery { rows_max: 100, ..AuditQuery::default() };
+        let records = self.admin.store.audit(&query).await.unwrap();
+        let told = records.into_iter().rev().map(|record| {
+            assert_eq!(record.entry.trace, trace());
+            (record.entry.kind.word(), record.entry.note)
+        });
+        told.collect()
+    }
+}
+
+pub(super) fn attempt(occasion: Occasion, number: u32, at: Ticks) -> Attempt {
+    Attempt {
+        at,
+        occasion,
+        number,
+        status: Some(500),
+        succeeded: false,
+        reason: "the answer was 500; a 2xx is wanted".into(),
+        excerpt: "Oops".into(),
+        spent: Spent { total: Duration::from_millis(10), ..Spent::default() },
+    }
+}

@@ -1,0 +1,128 @@
+//! `/operator/v1/webhooks/{webhook}/deliveries` and `…/replay`: what was sent, and sending it again.
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::StatusCode;
+use axum::response::IntoResponse as _;
+use serde::Deserialize;
+use utoipa::ToSchema;
+use utoipa_axum::routes;
+
+use super::params::DeliveryParams;
+use crate::admin::{DeliveryPage, DeliveryShown, ReplayPage, ReplayShown};
+use crate::http::document::{BadBody, BadQuery, Missing, NotNow};
+use crate::http::input::{Asked, Body, By, Named};
+use crate::http::words::Moment;
+use crate::http::{Answered, Desk, Routes};
+
+/// A span of time.
+#[derive(Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(as = ReplaySpan)]
+struct SpanAsk {
+    /// Events from then on.
+    #[schema(inline)]
+    from: Moment,
+    /// Up to then; up to now where it is not given.
+    #[schema(inline)]
+    to: Option<Moment>,
+}
+
+pub(super) fn routes() -> Routes {
+    vec![routes!(list), routes!(show), routes!(replay_one), routes!(replay), routes!(replays)]
+}
+
+/// List deliveries
+///
+/// The events that were sent at least once, each once, by when it was last heard of, newest first. Events that wait for
+/// their first attempt are counted in the webhook's health.
+#[utoipa::path(
+    get,
+    path = "/operator/v1/webhooks/{webhook}/deliveries",
+    operation_id = "listDeliveries",
+    tag = "Webhooks",
+    params(("webhook" = String, Path, description = "The webhook's id"), DeliveryParams),
+    responses((status = 200, description = "A page of deliveries", body = DeliveryPage), BadQuery, Missing)
+)]
+async fn list(State(desk): Desk, Named(id): Named<String>, Asked(asked): Asked<DeliveryParams>) -> Answered {
+    Ok(Json(desk.admin.deliveries(&id, &asked.into()).await?).into_response())
+}
+
+/// Show a delivery
+///
+/// With its attempts, and the body that is sent.
+#[utoipa::path(
+    get,
+    path = "/operator/v1/webhooks/{webhook}/deliveries/{delivery}",
+    operation_id = "getDelivery",
+    tag = "Webhooks",
+    params(
+        ("webhook" = String, Path, description = "The webhook's id"),
+        ("delivery" = String, Path, description = "Its OutgoingId, or the event's number in the log")
+    ),
+    responses((status = 200, description = "The delivery", body = DeliveryShown), Missing)
+)]
+async fn show(State(desk): Desk, Named((id, delivery)): Named<(String, String)>) -> Answered {
+    Ok(Json(desk.admin.delivery(&id, &delivery).await?).into_response())
+}
+
+/// Send an event again
+///
+/// The same id and the same bytes, signed with the current secret; beside everything else, once.
+#[utoipa::path(
+    post,
+    path = "/operator/v1/webhooks/{webhook}/deliveries/{delivery}/replay",
+    operation_id = "replayDelivery",
+    tag = "Webhooks",
+    params(
+        ("webhook" = String, Path, description = "The webhook's id"),
+        ("delivery" = String, Path, description = "Its OutgoingId, or the event's number in the log")
+    ),
+    responses((status = 202, description = "It is on its way", body = ReplayShown), Missing, NotNow)
+)]
+async fn replay_one(
+    State(desk): Desk,
+    Named((id, delivery)): Named<(String, String)>,
+    By(trace): By,
+) -> Answered {
+    let asked = desk.admin.replay_delivery(&id, &delivery, &trace).await?;
+    Ok((StatusCode::ACCEPTED, Json(asked)).into_response())
+}
+
+/// Send the events of a span of time again
+///
+/// In their order, one at a time, beside everything else; as far as the log still has them, and only what came after the
+/// webhook's first contract. What fails is counted and not tried again.
+#[utoipa::path(
+    post,
+    path = "/operator/v1/webhooks/{webhook}/replay",
+    operation_id = "replayWebhook",
+    tag = "Webhooks",
+    params(("webhook" = String, Path, description = "The webhook's id")),
+    request_body(content = SpanAsk, example = json!({"from": "2026-01-01T00:00:00Z"})),
+    responses((status = 202, description = "They are on their way", body = ReplayShown), BadBody, Missing, NotNow)
+)]
+async fn replay(
+    State(desk): Desk,
+    Named(id): Named<String>,
+    By(trace): By,
+    Body(span): Body<SpanAsk>,
+) -> Answered {
+    let asked = desk.admin.replay_span(&id, span.from.0, span.to.map(|to| to.0), &trace).await?;
+    Ok((StatusCode::ACCEPTED, Json(asked)).into_response())
+}
+
+/// List replays
+///
+/// The newest 100, newest first, and how far each has come; test events too.
+#[utoipa::path(
+    get,
+    path = "/operator/v1/webhooks/{webhook}/replays",
+    operation_id = "listReplays",
+    tag = "Webhooks",
+    params(("webhook" = String, Path, description = "The webhook's id")),
+    responses((status = 200, description = "The replays", body = ReplayPage), Missing)
+)]
+async fn replays(State(desk): Desk, Named(id): Named<String>) -> Answered {
+    Ok(Json(desk.admin.replays(&id).await?).into_response())
+}
