@@ -107,8 +107,7 @@ impl Receiver {
             let answer = self.inner.mood.lock().unwrap_or_else(PoisonError::into_inner)(&letter);
             let Some((status, head)) = answer else { continue };
             let echo = letter.target.split("echo=").nth(1).unwrap_or_default();
-            let answer =
-                format!("HTTP/1.1 {status} X\r\n{head}content-length: {}\r\n\r\n{echo}", echo.len());
+            let answer = format!("HTTP/1.1 {status} X\r\n{head}content-length: {}\r\n\r\n{echo}", echo.len());
             if writer.write_all(answer.as_bytes()).is_err() {
                 return;
             }

@@ -21,6 +21,8 @@ pub(crate) struct Replaying {
     began: u64,
     events: VecDeque<SharedEvent>,
     doing: Doing,
+    /// The number of the last one that is done.
+    done_upto: i64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,7 +57,9 @@ impl Replaying {
     pub(crate) fn learn(&mut self, open: Vec<Replay>, began: u64) {
         self.began = began;
         for replay in open {
-            if self.open.iter().all(|known| known.number != replay.number) {
+            // One that is done here may not be written down yet.
+            let is_new = replay.number > self.done_upto;
+            if is_new && self.open.iter().all(|known| known.number != replay.number) {
                 self.open.push_back(replay);
             }
         }
@@ -126,7 +130,9 @@ impl Replaying {
 
     fn close(&mut self) -> Option<ReplayStep> {
         self.events.clear();
-        self.open.pop_front().map(|replay| step(&replay, true))
+        let replay = self.open.pop_front()?;
+        self.done_upto = self.done_upto.max(replay.number);
+        Some(step(&replay, true))
     }
 }
 

@@ -17,7 +17,6 @@ fn arguments() -> Vec<&'static str> {
         "egress.loopback=true",
         "delivery.schedule=100ms",
         "delivery.window=10m",
-        "logging.level=error",
     ];
     set.into_iter().flat_map(|one| ["--set", one]).collect()
 }
@@ -50,9 +49,8 @@ fn survives(site: Site) {
         let seen = receiver.changes().len();
         let door = serve.door(&tenant);
         for number in 0..CHANGES / 20 {
-            let lines: Vec<Value> = (0..20)
-                .map(|line| customer("c", &format!("{round}-{number}-{line}"), "x"))
-                .collect();
+            let lines: Vec<Value> =
+                (0..20).map(|line| customer("c", &format!("{round}-{number}-{line}"), "x")).collect();
             assert_eq!(door.send_lines(&lines).counts(), (20, 0));
             accepted.extend(lines.iter().map(|line| line["correlationId"].as_str().unwrap().to_owned()));
         }

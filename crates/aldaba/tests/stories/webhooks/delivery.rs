@@ -9,14 +9,13 @@ use serde_json::{Value, json};
 use super::{CUSTOMERS, done, get, send};
 use crate::harness::{Api, Door, Keys, Receiver, Serve, Site, bank, company, customer, until};
 
-const SETTINGS: [&str; 7] = [
+const SETTINGS: [&str; 6] = [
     "gateway.rate_per_minute=0",
     "egress.loopback=true",
     "delivery.host_check=off",
     "delivery.schedule=200ms,300ms,300ms",
     "delivery.window=3s",
     "delivery.timeout=1s",
-    "logging.level=warn",
 ];
 
 struct Stage {
@@ -65,9 +64,7 @@ impl Stage {
 
     #[track_caller]
     fn wait_active(&self, id: &str, is_active: bool) {
-        until("the webhook to be as wanted", || {
-            (self.record(id)["isActive"] == is_active).then_some(())
-        });
+        until("the webhook to be as wanted", || (self.record(id)["isActive"] == is_active).then_some(()));
     }
 
     /// A webhook whose receiver has accepted.
@@ -111,7 +108,8 @@ fn a_change_is_told_to_the_letter_and_signed() {
     assert_eq!(told["EventType"]["SemanticName"], "Svc.ACC.Customers.CustomerCreated");
     assert_eq!(told["ExtraPartitionInformation"]["PartitionClientId"], "c");
     let header = |name: &str| letter.headers.get(name).unwrap_or_else(|| panic!("{name}")).clone();
-    let hex: String = mac(b"s3cret", &[letter.body.as_bytes()]).iter().map(|byte| format!("{byte:02X}")).collect();
+    let hex: String =
+        mac(b"s3cret", &[letter.body.as_bytes()]).iter().map(|byte| format!("{byte:02X}")).collect();
     assert_eq!(header("svc-webhook-signature"), format!("sha256={hex}"));
     assert_eq!(header("webhook-id"), told["OutgoingId"]);
     let (id, at) = (header("webhook-id"), header("webhook-timestamp"));
@@ -164,7 +162,8 @@ fn a_record_waits_for_its_earlier_change_and_others_do_not() {
     until("a second try of the bad one", || {
         (stage.receiver.records().iter().filter(|id| *id == "bad").count() >= 2).then_some(())
     });
-    let tries: Vec<_> = stage.receiver.changes().into_iter().filter(|one| one.record().as_deref() == Some("bad")).collect();
+    let tries: Vec<_> =
+        stage.receiver.changes().into_iter().filter(|one| one.record().as_deref() == Some("bad")).collect();
     assert!(tries.iter().all(|letter| letter.body == tries[0].body), "the same event, the same bytes");
     stage.receiver.answers(|_| Some((200, "")));
     let last = until("the later change", || {
@@ -177,7 +176,9 @@ fn a_record_waits_for_its_earlier_change_and_others_do_not() {
 
 #[test]
 fn who_breaks_a_rule_has_not_taken_it() {
-    for (status, head) in [(401, ""), (302, "location: http://127.0.0.1:1/\r\n"), (200, "set-cookie: a=b\r\n"), (503, "")] {
+    for (status, head) in
+        [(401, ""), (302, "location: http://127.0.0.1:1/\r\n"), (200, "set-cookie: a=b\r\n"), (503, "")]
+    {
         let stage = Stage::new();
         stage.contracted("/rules");
         stage.receiver.answers(move |_| Some((status, head)));
@@ -200,7 +201,8 @@ fn who_is_silent_costs_one_slot_and_nobody_else_waits() {
         "thirdPartyApplicationName": "Other", "url": other.url("/well"), "secret": "s",
         "eventTypes": ["Svc.ACC.Customers.CustomerCreated"],
     });
-    let id = done(&send(&stage.api, Method::POST, &format!("{CUSTOMERS}/webhooks/subscribe"), Some(&body)), 3);
+    let id =
+        done(&send(&stage.api, Method::POST, &format!("{CUSTOMERS}/webhooks/subscribe"), Some(&body)), 3);
     stage.wait_active(&id, true);
     stage.receiver.answers(|_| None);
     for number in 0..30 {
@@ -231,7 +233,8 @@ fn after_the_window_a_webhook_is_disabled_and_enabled_it_goes_on_where_it_was() 
     stage.receiver.answers(|_| Some((200, "")));
     stage.status(&id, true);
     until("both", || {
-        let came: Vec<_> = stage.receiver.changes().split_off(tries).iter().filter_map(|one| one.record()).collect();
+        let came: Vec<_> =
+            stage.receiver.changes().split_off(tries).iter().filter_map(|one| one.record()).collect();
         (came.contains(&"1".into()) && came.contains(&"2".into())).then_some(())
     });
 }
@@ -259,7 +262,9 @@ fn a_new_address_is_asked_first_and_gets_what_waited() {
     done(&send(&stage.api, Method::PUT, &format!("{CUSTOMERS}/webhooks/change/{id}"), Some(&body)), 6);
     let before = stage.receiver.letters().len();
     stage.put("1", "waits");
-    until("an Acknowledge at the new address", || other.letters().first().map(|one| assert!(one.is_acknowledge())));
+    until("an Acknowledge at the new address", || {
+        other.letters().first().map(|one| assert!(one.is_acknowledge()))
+    });
     other.answers(|_| Some((200, "")));
     assert_eq!(other.wait_for(1)[0].record().as_deref(), Some("1"));
     assert_eq!(stage.receiver.letters().len(), before, "nothing more to the old one");
