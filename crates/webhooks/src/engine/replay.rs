@@ -21,6 +21,8 @@ pub(crate) struct Replaying {
     began: u64,
     events: VecDeque<SharedEvent>,
     doing: Doing,
+    /// The number of the last that was done: the store may not know it yet.
+    done: i64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -55,7 +57,8 @@ impl Replaying {
     pub(crate) fn learn(&mut self, open: Vec<Replay>, began: u64) {
         self.began = began;
         for replay in open {
-            if self.open.iter().all(|known| known.number != replay.number) {
+            let is_known = self.open.iter().any(|known| known.number == replay.number);
+            if !is_known && replay.number > self.done {
                 self.open.push_back(replay);
             }
         }
@@ -126,7 +129,9 @@ impl Replaying {
 
     fn close(&mut self) -> Option<ReplayStep> {
         self.events.clear();
-        self.open.pop_front().map(|replay| step(&replay, true))
+        let replay = self.open.pop_front()?;
+        self.done = replay.number;
+        Some(step(&replay, true))
     }
 }
 
@@ -211,5 +216,37 @@ impl Core {
             let step = state.replaying.knocked(judged.succeeded);
             state.pending.replays.extend(step);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use domain::Ticks;
+
+    use super::*;
+
+    fn test(number: i64) -> Replay {
+        Replay {
+            number,
+            kind: ReplayKind::Test,
+            asked_at: Ticks(0),
+            after: 0,
+            upto: 0,
+            position: 0,
+            delivered: 0,
+            failed: 0,
+            is_done: false,
+        }
+    }
+
+    #[test]
+    fn what_is_done_is_not_done_again_where_the_store_does_not_know_yet() {
+        let mut replaying = Replaying::new(vec![test(1)], 0);
+        assert!(matches!(replaying.next(), Some(Step::Test(one)) if one.number == 1));
+        assert!(replaying.knocked(true).is_some_and(|step| step.is_done));
+        replaying.learn(vec![test(1), test(2)], 0);
+        assert!(matches!(replaying.next(), Some(Step::Test(one)) if one.number == 2));
+        assert!(replaying.knocked(true).is_some());
+        assert!(replaying.next().is_none());
     }
 }
