@@ -108,7 +108,7 @@ pub(crate) struct Replay {
     /// The webhook's id
     pub(crate) webhook: String,
     /// The delivery's OutgoingId, or the event's number in the log
-    #[arg(value_name = "OUTGOING_ID", required_unless_present = "from", conflicts_with_all = ["from", "to"])]
+    #[arg(value_name = "OUTGOING_ID", conflicts_with_all = ["from", "to"])]
     pub(crate) delivery: Option<String>,
     /// Instead of one: all events from then on
     #[arg(long, value_name = "TIME", value_parser = time)]

@@ -67,7 +67,10 @@ async fn replay(admin: &Admin, wanted: &Replay) -> Result<ReplayShown, Failure> 
     Ok(match (&wanted.delivery, wanted.from) {
         (Some(delivery), _) => admin.replay_delivery(webhook, delivery, &trace).await?,
         (None, Some(from)) => admin.replay_span(webhook, from, wanted.to, &trace).await?,
-        (None, None) => return Err(Failure::Usage("name a delivery, or give --from".into())),
+        (None, None) => {
+            let why = "name a delivery by its OutgoingId, or give --from for a span of time";
+            return Err(Failure::Usage(why.into()));
+        }
     })
 }
 
