@@ -39,7 +39,7 @@ pub(crate) use operator::OperatorApi;
 pub(crate) use postgres::Database;
 pub(crate) use program::{Done, Program};
 pub(crate) use raw::Raw;
-pub(crate) use receiver::Receiver;
+pub(crate) use receiver::{Letter, Receiver};
 pub(crate) use running::Running;
 pub(crate) use serve::{Serve, shared};
 pub(crate) use site::Site;

@@ -7,7 +7,7 @@ use hyper::Method;
 use serde_json::{Value, json};
 
 use super::{CUSTOMERS, done, get, send};
-use crate::harness::{Api, Door, Keys, Receiver, Serve, Site, bank, company, customer, until};
+use crate::harness::{Api, Door, Keys, Letter, Receiver, Serve, Site, bank, company, customer, until};
 
 const SETTINGS: [&str; 6] = [
     "gateway.rate_per_minute=0",
@@ -108,8 +108,7 @@ fn a_change_is_told_to_the_letter_and_signed() {
     assert_eq!(told["EventType"]["SemanticName"], "Svc.ACC.Customers.CustomerCreated");
     assert_eq!(told["ExtraPartitionInformation"]["PartitionClientId"], "c");
     let header = |name: &str| letter.headers.get(name).unwrap_or_else(|| panic!("{name}")).clone();
-    let hex: String =
-        mac(b"s3cret", &[letter.body.as_bytes()]).iter().map(|byte| format!("{byte:02X}")).collect();
+    let hex = domain::secret::hex(&mac(b"s3cret", &[letter.body.as_bytes()])).to_uppercase();
     assert_eq!(header("svc-webhook-signature"), format!("sha256={hex}"));
     assert_eq!(header("webhook-id"), told["OutgoingId"]);
     let (id, at) = (header("webhook-id"), header("webhook-timestamp"));
@@ -234,7 +233,7 @@ fn after_the_window_a_webhook_is_disabled_and_enabled_it_goes_on_where_it_was() 
     stage.status(&id, true);
     until("both", || {
         let came: Vec<_> =
-            stage.receiver.changes().split_off(tries).iter().filter_map(|one| one.record()).collect();
+            stage.receiver.changes().split_off(tries).iter().filter_map(Letter::record).collect();
         (came.contains(&"1".into()) && came.contains(&"2".into())).then_some(())
     });
 }
@@ -307,8 +306,7 @@ fn invoicing_has_its_own_handshake_letter_and_signature() {
     let told = letter.json();
     assert_eq!((&told["Entity"], &told["EntityId"]), (&json!("Bank"), &json!("b1")));
     assert_eq!(told["Changes"], json!([{"Name": "name", "Value": "Caja Rural"}]));
-    let hex: String =
-        mac(b"whsec_c2VjcmV0", &[letter.body.as_bytes()]).iter().map(|byte| format!("{byte:02X}")).collect();
+    let hex = domain::secret::hex(&mac(b"whsec_c2VjcmV0", &[letter.body.as_bytes()])).to_uppercase();
     assert_eq!(letter.headers["ms-signature"], format!("sha256={hex}"));
     let (id, at) = (&letter.headers["webhook-id"], &letter.headers["webhook-timestamp"]);
     let signed = mac(b"secret", &[id.as_bytes(), b".", at.as_bytes(), b".", letter.body.as_bytes()]);
