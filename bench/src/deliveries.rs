@@ -52,6 +52,13 @@ impl Bench<'_> {
         if self.options.store == "sqlite" { on_sqlite } else { on_sqlite * 2.0 / 3.0 }
     }
 
+    /// Shows a figure as soon as it is known: the whole takes minutes.
+    fn tell(&mut self, figure: Figure) {
+        let beside = figure.ratio.map_or_else(String::new, |ratio| format!(", {ratio:.2} of the limit"));
+        eprintln!("  {}: {:.2} {}{beside}", figure.name, figure.value, figure.unit);
+        self.figures.push(figure);
+    }
+
     fn url(&self, path: &str) -> String {
         format!("http://127.0.0.1:{}/{path}", self.sink.port)
     }
@@ -117,7 +124,7 @@ impl Bench<'_> {
         dev.subscribe(&urls).await?;
         eprintln!("a backlog to one webhook");
         let short = self.drained(&dev, SHORT_BACKLOG, SHORT_BACKLOG).await?;
-        self.figures.push(
+        self.tell(
             Figure::plain("a backlog to one webhook", short, "deliveries/s")
                 .beside(limit, Some(self.goal(0.5))),
         );
@@ -126,13 +133,13 @@ impl Bench<'_> {
         self.stream(&dev, 2 * SHORT_BACKLOG).await?;
         self.sink.wait_for(before + 2 * SHORT_BACKLOG, PATIENCE).await?;
         let streamed = (2 * SHORT_BACKLOG) as f64 / from.elapsed().as_secs_f64();
-        self.figures.push(
+        self.tell(
             Figure::plain("streamed in and delivered", streamed, "deliveries/s")
                 .beside(limit, Some(self.goal(0.2))),
         );
         eprintln!("single changes from {CONNECTIONS} connections, delivered at the same time");
         let single = self.singles(&dev).await?;
-        self.figures.push(
+        self.tell(
             Figure::plain("single changes and delivered", single, "deliveries/s")
                 .beside(limit, Some(self.goal(0.15))),
         );
@@ -140,9 +147,8 @@ impl Bench<'_> {
         self.pace(&dev).await?;
         eprintln!("a backlog of {LONG_BACKLOG}");
         let long = self.drained(&dev, LONG_BACKLOG, LONG_BACKLOG).await?;
-        self.figures
-            .push(Figure::plain("a backlog of a million", long, "deliveries/s").beside(short, Some(0.9)));
-        self.figures.push(Figure::plain("resident after a million", dev.resident_mib()?, "MiB"));
+        self.tell(Figure::plain("a backlog of a million", long, "deliveries/s").beside(short, Some(0.9)));
+        self.tell(Figure::plain("resident after a million", dev.resident_mib()?, "MiB"));
         drop(dev);
         database.drop().await
     }
@@ -202,8 +208,8 @@ impl Bench<'_> {
             .collect();
         took.sort_by(f64::total_cmp);
         let at = |share: usize| took.get(took.len() * share / 100).copied().unwrap_or(f64::MAX);
-        self.figures.push(Figure::plain("commit to arrival at 500 a second, p50", at(50), "ms"));
-        self.figures.push(Figure::plain("commit to arrival at 500 a second, p99", at(99), "ms").below(10.0));
+        self.tell(Figure::plain("commit to arrival at 500 a second, p50", at(50), "ms"));
+        self.tell(Figure::plain("commit to arrival at 500 a second, p99", at(99), "ms").below(10.0));
         debug_assert!(lanes > 0);
         Ok(())
     }
@@ -216,7 +222,7 @@ impl Bench<'_> {
         dev.subscribe(&urls).await?;
         self.drained(&dev, FANNED_OUT / 10, FANNED_OUT * 10).await?;
         let alone = self.drained(&dev, FANNED_OUT, FANNED_OUT * 100).await?;
-        self.figures.push(
+        self.tell(
             Figure::plain("one change to 100 webhooks", alone, "deliveries/s")
                 .beside(limit, Some(self.goal(0.5))),
         );
@@ -227,7 +233,7 @@ impl Bench<'_> {
         let with_dead = self.drained(&dev, FANNED_OUT, FANNED_OUT * 100).await?;
         let again = self.drained(&dev, FANNED_OUT, FANNED_OUT * 100).await?;
         debug_assert!(self.sink.events() > before);
-        self.figures.push(
+        self.tell(
             Figure::plain("the same, a dead receiver among them", with_dead.max(again), "deliveries/s")
                 .beside(alone, Some(0.95)),
         );
@@ -246,7 +252,7 @@ impl Bench<'_> {
         dev.subscribe(&urls).await?;
         self.drained(&dev, 20, 20 * MANY_ADDRESSES).await?;
         let rate = self.drained(&dev, 100, 100 * MANY_ADDRESSES).await?;
-        self.figures.push(
+        self.tell(
             Figure::plain("1,000 webhooks on distinct addresses", rate, "deliveries/s")
                 .beside(limit, Some(self.goal(0.4))),
         );
@@ -268,8 +274,8 @@ impl Bench<'_> {
         tokio::time::sleep(Duration::from_secs(2)).await;
         let share = dev.core_share(Duration::from_secs(10)).await?;
         let grown = dev.resident_mib()? - before;
-        self.figures.push(Figure::plain("100,000 idle webhooks, resident", grown, "MiB").below(100.0));
-        self.figures.push(Figure::plain("100,000 idle webhooks, of a core", share * 100.0, "%").below(1.0));
+        self.tell(Figure::plain("100,000 idle webhooks, resident", grown, "MiB").below(100.0));
+        self.tell(Figure::plain("100,000 idle webhooks, of a core", share * 100.0, "%").below(1.0));
         drop(dev);
         database.drop().await
     }
