@@ -1,15 +1,12 @@
-//! The stage for webhooks: a server that calls receivers on this machine, a receiver that answers as it is told, and
-//! an application that has subscribed.
+//! The stage for webhooks: a server that calls receivers on this machine and tries again soon, and an application that
+//! has subscribed.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicU16, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::OnceLock;
 
 use hyper::Method;
 use serde_json::{Value, json};
 
-use crate::harness::{Api, Keys, OperatorApi, Serve, Site, company, customer, until};
+use crate::harness::{Api, Keys, OperatorApi, Receiver, Serve, Site, company, customer, until};
 
 pub(super) const SECRET: &str = "nobody must see this";
 
@@ -34,57 +31,6 @@ pub(super) fn operator() -> OperatorApi<'static> {
     OperatorApi(office())
 }
 
-/// A receiver: keeps the bodies that it gets, and answers with one status.
-#[derive(Clone)]
-struct Receiver {
-    address: SocketAddr,
-    status: Arc<AtomicU16>,
-    bodies: Arc<Mutex<Vec<String>>>,
-}
-
-impl Receiver {
-    fn open() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let address = listener.local_addr().unwrap();
-        let receiver = Self { address, status: Arc::new(AtomicU16::new(200)), bodies: Arc::default() };
-        let own = receiver.clone();
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let own = own.clone();
-                std::thread::spawn(move || own.serve(stream));
-            }
-        });
-        receiver
-    }
-
-    fn serve(&self, stream: TcpStream) -> Option<()> {
-        let mut answers = stream.try_clone().ok()?;
-        let mut reader = BufReader::new(stream);
-        loop {
-            let mut length = 0;
-            loop {
-                let mut line = String::new();
-                if reader.read_line(&mut line).ok()? == 0 {
-                    return None;
-                }
-                if let Some(text) = line.to_lowercase().strip_prefix("content-length:") {
-                    length = text.trim().parse().ok()?;
-                }
-                if line.trim().is_empty() {
-                    break;
-                }
-            }
-            let mut body = vec![0; length];
-            reader.read_exact(&mut body).ok()?;
-            self.bodies.lock().ok()?.push(String::from_utf8(body).ok()?);
-            let status = self.status.load(Ordering::Relaxed);
-            answers
-                .write_all(format!("HTTP/1.1 {status} So\r\ncontent-length: 4\r\n\r\nDone").as_bytes())
-                .ok()?;
-        }
-    }
-}
-
 /// An application with a tenant of its own, and its webhook for customers, which is active.
 pub(super) struct Subscriber {
     pub(super) api: Api<'static>,
@@ -99,7 +45,8 @@ impl Subscriber {
         assert_eq!(api.door.send_lines(&[company("c")]).accepted, 1);
         let receiver = Receiver::open();
         let body = json!({
-            "thirdPartyApplicationName": "Panel", "url": format!("http://{}/hook", receiver.address),
+            // The receiver gives back what it finds behind echo.
+            "thirdPartyApplicationName": "Panel", "url": receiver.url("/hook?echo=Done"),
             "secret": SECRET, "eventTypes": ["Svc.ACC.Customers.CustomerCreated"],
         });
         let made = api
@@ -116,13 +63,13 @@ impl Subscriber {
 
     /// What the receiver answers from now on.
     pub(super) fn answers(&self, status: u16) {
-        self.receiver.status.store(status, Ordering::Relaxed);
+        self.receiver.answers(move |_| Some((status, "")));
     }
 
     /// The bodies with this text that have come so far.
     pub(super) fn heard(&self, text: &str) -> Vec<String> {
-        let bodies = self.receiver.bodies.lock().unwrap();
-        bodies.iter().filter(|body| body.contains(text)).cloned().collect()
+        let bodies = self.receiver.letters().into_iter().map(|letter| letter.body);
+        bodies.filter(|body| body.contains(text)).collect()
     }
 
     /// A customer comes; tells the number of the change.
