@@ -20,7 +20,7 @@ use crate::http::{Answered, Desk, Routes};
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[schema(as = ReplaySpan)]
 struct SpanAsk {
-    /// Events from then on.
+    // Events from then on. Said here: a description beside an inlined schema makes the document contradict itself.
     #[schema(inline)]
     from: Moment,
     /// Up to then; up to now where it is not given.
