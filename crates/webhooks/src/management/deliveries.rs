@@ -17,7 +17,7 @@ pub(super) const PAGE_SIZE_DEFAULT: usize = 25;
 pub(super) const PAGE_SIZE_MAX: usize = 100;
 /// How many rows one look takes, and how many looks one page may take; past that the page ends early.
 const ROWS_MAX: usize = 200;
-const LOOKS_MAX: usize = 10;
+const LOOKS_MAX: usize = 4;
 /// As many as a webhook can have.
 const LANES_MAX: usize = 2_000;
 
@@ -69,11 +69,11 @@ impl Management {
                 if newest_mark(&delivery) != Some(mark) {
                     continue;
                 }
-                let entry = self.entry(hook, mark.1).await?;
-                let item = teller.item(delivery, entry.as_ref());
-                if wanted.status.is_none_or(|status| status == item.status) {
-                    page.items.push(item);
+                if wanted.status.is_some_and(|status| status != teller.status(&delivery)) {
+                    continue;
                 }
+                let entry = self.entry(hook, mark.1).await?;
+                page.items.push(teller.item(delivery, entry.as_ref()));
             }
             if is_last {
                 return Ok(Page { next: None, ..page });

@@ -130,6 +130,12 @@ pub(super) fn newest_mark(delivery: &Delivery) -> Option<(Ticks, u64)> {
     tried.chain(delivery.delivered.map(|one| (one.at, one.sequence))).max()
 }
 
+/// By itself, or by a replay.
+fn delivered_at(delivery: &Delivery) -> Option<Ticks> {
+    let replayed = delivery.attempts.iter().find(|one| one.succeeded).map(|one| one.at);
+    delivery.delivered.map(|one| one.at).or(replayed)
+}
+
 /// What the items of one webhook have in common.
 pub(super) struct Teller<'a> {
     hook: &'a Hook,
@@ -142,18 +148,25 @@ impl<'a> Teller<'a> {
         Self { hook, lanes, ids: IdKey::new(&hook.id_key) }
     }
 
-    pub(super) fn item(&self, delivery: Delivery, entry: Option<&LogEntry>) -> Item {
-        let sequence = delivery.sequence;
-        let replayed = delivery.attempts.iter().find(|one| one.succeeded).map(|one| one.at);
-        let delivered_at = delivery.delivered.map(|one| one.at).or(replayed);
+    /// Where it is tried again, as long as the webhook is active.
+    fn lane(&self, sequence: u64) -> Option<&Lane> {
         let is_active = self.hook.webhook.life().is_active();
-        let lane = self.lanes.iter().find(|lane| lane.sequence == sequence).filter(|_| is_active);
-        let status = match (delivered_at, lane) {
+        self.lanes.iter().find(|lane| lane.sequence == sequence).filter(|_| is_active)
+    }
+
+    pub(super) fn status(&self, delivery: &Delivery) -> Status {
+        match (delivered_at(delivery), self.lane(delivery.sequence)) {
             (Some(_), _) => Status::Delivered,
             (None, Some(_)) => Status::Waiting,
             (None, None) => Status::Failed,
-        };
-        let next = lane.filter(|_| status == Status::Waiting).map(|lane| lane.trouble.next_at);
+        }
+    }
+
+    pub(super) fn item(&self, delivery: Delivery, entry: Option<&LogEntry>) -> Item {
+        let (sequence, status) = (delivery.sequence, self.status(&delivery));
+        let delivered_at = delivered_at(&delivery);
+        let lane = self.lane(sequence).filter(|_| status == Status::Waiting);
+        let next = lane.map(|lane| lane.trouble.next_at);
         Item {
             outgoing_id: entry.map(|entry| self.ids.of_event(sequence, entry.conversation)),
             sequence_version: sequence.to_string(),
