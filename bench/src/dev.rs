@@ -12,7 +12,7 @@ use tokio::net::TcpStream;
 
 use crate::database::Database;
 use crate::rows::company_line;
-use crate::sign_in::Application;
+use crate::sign_in::{Application, CALLBACK};
 use crate::wire::Target;
 use crate::{Fallible, Options, wire};
 
@@ -26,7 +26,9 @@ pub(crate) struct Dev {
     token: String,
     key: String,
     client: String,
-    access_token: String,
+    user: (String, String),
+    /// Of the application, and of others where there are more.
+    access_tokens: Vec<String>,
     pub(crate) changes: Target,
 }
 
@@ -59,7 +61,8 @@ impl Dev {
             password: text(&user["password"])?,
         };
         let client = application.client.clone();
-        let access_token = application.sign_in(public).await?.access_token().await?;
+        let user = (application.email.clone(), application.password.clone());
+        let access_tokens = vec![application.sign_in(public).await?.access_token().await?];
         let changes = Target {
             address: operator.to_string(),
             path: format!("/operator/v1/tenants/{tenant}/changes"),
@@ -67,7 +70,7 @@ impl Dev {
         };
         let key = text(&ready["subscription"]["primary_key"])?;
         let dev =
-            Self { child, _folder: folder, public, operator, token, key, client, access_token, changes };
+            Self { child, _folder: folder, public, operator, token, key, client, user, access_tokens, changes };
         wire::stream(&dev.changes, Duration::from_secs(1), &[(company_line() + "\n").into_bytes()]).await?;
         Ok(dev)
     }
@@ -78,7 +81,7 @@ impl Dev {
         let from = Instant::now();
         let mut stream = TcpStream::connect(self.public).await?;
         loop {
-            let active = self.call(&mut stream, "GET", "", "").await?.matches("\"isActive\":true").count();
+            let active = self.call(&mut stream, 0, "GET", "", "").await?.matches("\"isActive\":true").count();
             if active >= urls.len() {
                 return Ok(());
             }
@@ -89,22 +92,37 @@ impl Dev {
         }
     }
 
+    /// Lets so many more applications subscribe in turn: one has some hundred webhooks in life, not a hundred thousand.
+    pub(crate) async fn add_applications(&mut self, count: usize) -> Fallible<()> {
+        for number in 0..count {
+            let body = json!({ "name": format!("Bench {number}"), "redirectUris": [CALLBACK] });
+            let answer = self.administer("POST", "clients", &body).await?;
+            let text = |value: &Value| value.as_str().map(ToOwned::to_owned).ok_or("no client");
+            let (email, password) = self.user.clone();
+            let (client, secret) = (text(&answer["client"]["id"])?, text(&answer["clientSecret"])?);
+            let signed_in = Application { client, secret, email, password }.sign_in(self.public).await?;
+            self.access_tokens.push(signed_in.access_token().await?);
+        }
+        Ok(())
+    }
+
     /// Subscribes, and waits for nothing.
     pub(crate) async fn ask(&self, urls: &[String]) -> Fallible<()> {
         let next = std::cell::Cell::new(0);
         let work = (0..SUBSCRIBERS.min(urls.len())).map(|_| async {
             let mut stream = TcpStream::connect(self.public).await?;
-            while let Some(url) = urls.get(next.replace(next.get() + 1)) {
+            loop {
+                let number = next.replace(next.get() + 1);
+                let Some(url) = urls.get(number) else { return Ok::<_, Box<dyn std::error::Error>>(()) };
                 let body = json!({
                     "thirdPartyApplicationName": url, "url": url, "secret": "a secret of the bench",
                     "eventTypes": ["Svc.ACC.Customers.CustomerCreated"],
                 });
-                let answer = self.call(&mut stream, "POST", "subscribe", &body.to_string()).await?;
+                let answer = self.call(&mut stream, number, "POST", "subscribe", &body.to_string()).await?;
                 if !answer.contains("\"responseState\":3") {
                     return Err(answer.into());
                 }
             }
-            Ok::<_, Box<dyn std::error::Error>>(())
         });
         for done in futures_util::future::join_all(work).await {
             done?;
@@ -115,6 +133,7 @@ impl Dev {
     async fn call(
         &self,
         stream: &mut TcpStream,
+        number: usize,
         method: &str,
         operation: &str,
         body: &str,
@@ -125,7 +144,7 @@ impl Dev {
              content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
             path.trim_end_matches('/'),
             self.public,
-            self.access_token,
+            self.access_tokens[number % self.access_tokens.len()],
             self.key,
             body.len()
         );
@@ -136,12 +155,20 @@ impl Dev {
 
     /// Lets the application's webhooks rest, or go on: what happens meanwhile waits.
     pub(crate) async fn rest(&self, rests: bool) -> Fallible<()> {
-        let body = json!({ "standing": if rests { "disabled" } else { "active" } }).to_string();
+        let body = json!({ "standing": if rests { "disabled" } else { "active" } });
+        self.administer("PATCH", &format!("clients/{}", self.client), &body).await?;
+        // Others have heard of it then.
+        tokio::time::sleep(Duration::from_millis(200)).await;
+        Ok(())
+    }
+
+    /// Asks the operator's side.
+    async fn administer(&self, method: &str, what: &str, body: &Value) -> Fallible<Value> {
+        let body = body.to_string();
         let mut stream = TcpStream::connect(self.operator).await?;
         let request = format!(
-            "PATCH /operator/v1/clients/{} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\n\
+            "{method} /operator/v1/{what} HTTP/1.1\r\nhost: {}\r\nauthorization: Bearer {}\r\n\
              content-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
-            self.client,
             self.operator,
             self.token,
             body.len()
@@ -149,12 +176,11 @@ impl Dev {
         stream.write_all(request.as_bytes()).await?;
         let mut buffer = vec![0; 64 * 1024];
         let answer = wire::answer(&mut stream, &mut buffer).await?;
-        if !answer.starts_with(b"HTTP/1.1 200") {
+        if !answer.starts_with(b"HTTP/1.1 20") {
             return Err(String::from_utf8_lossy(answer).into());
         }
-        // Others have heard of it then.
-        tokio::time::sleep(Duration::from_millis(200)).await;
-        Ok(())
+        let from = wire::find(answer, b"\r\n\r\n").map_or(answer.len(), |at| at + 4);
+        Ok(serde_json::from_slice(&answer[from..])?)
     }
 
     pub(crate) fn resident_mib(&self) -> Fallible<f64> {

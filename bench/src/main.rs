@@ -32,6 +32,8 @@ pub(crate) struct Options {
     pub(crate) program: String,
     /// A server with the right to create databases, for the store `postgres`.
     pub(crate) postgres: Option<String>,
+    /// One part of a measurement that has several; none: all of them.
+    pub(crate) only: Option<String>,
 }
 
 type Fallible<T> = Result<T, Box<dyn std::error::Error>>;
@@ -58,6 +60,7 @@ fn main() -> ExitCode {
         seconds: after("--seconds").and_then(|seconds| seconds.parse().ok()).unwrap_or(20),
         program: after("--program").unwrap_or_default(),
         postgres: after("--postgres"),
+        only: after("--only"),
     };
     let report = match words.first().map(String::as_str) {
         Some("changes") => changes::run(&options),

@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 use crate::program::Prepared;
 use crate::{Fallible, wire};
 
-const CALLBACK: &str = "http://localhost:8765/callback";
+pub(crate) const CALLBACK: &str = "http://localhost:8765/callback";
 const PASSWORD: &str = "a password for the bench";
 const EMAIL: &str = "bench@example.com";
 

@@ -10,12 +10,14 @@ use utoipa::openapi::OpenApi;
 use crate::config::Config;
 pub(crate) use served::router;
 
+/// Writes a document; called once, when somebody first asks for it.
+type Write = Box<dyn FnOnce() -> String + Send>;
+
 /// A document and the places where a listener shows it.
-#[derive(Debug)]
 pub(crate) struct Document {
     pub(crate) title: &'static str,
     /// The document itself; none where another room serves it at its address.
-    pub(crate) text: Option<String>,
+    pub(crate) text: Option<Write>,
     /// Where it is read.
     pub(crate) address: &'static str,
     /// Where it is browsed.
@@ -25,7 +27,9 @@ pub(crate) struct Document {
 impl Document {
     /// Of the public side.
     pub(crate) fn public(config: &Config) -> Self {
-        Self { title: "Aldaba", text: Some(text(&public(config))), address: "/openapi.json", page: "/docs/" }
+        let config = config.clone();
+        let text: Write = Box::new(move || text(&public(&config)) + "\n");
+        Self { title: "Aldaba", text: Some(text), address: "/openapi.json", page: "/docs/" }
     }
 
     /// Of the operator's side, whose room serves the document itself.

@@ -1,6 +1,6 @@
 //! Serves a document and the page over it; both are open to everybody, and neither holds a secret.
 
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use axum::Router;
 use axum::body::Body;
@@ -17,9 +17,12 @@ use super::page::{self, FILES};
 
 const JSON: &str = "application/json";
 
+/// Made when somebody first asks for it: a start waits for none of it.
+type Lazily = LazyLock<Kept, Box<dyn FnOnce() -> Kept + Send>>;
+
 /// What a listener shows of a document.
 struct Shown {
-    page: Kept,
+    page: Lazily,
     settings: Kept,
 }
 
@@ -28,12 +31,14 @@ pub(crate) fn router(document: Document) -> Router {
     // One day the settings may be another for each who is signed in.
     let settings = json!({"document": address, "authorize": {}}).to_string();
     let shown = Shown {
-        page: Kept::new("text/html; charset=utf-8", FRESH, page::html(title, address)),
+        page: LazyLock::new(Box::new(move || {
+            Kept::new("text/html; charset=utf-8", FRESH, page::html(title, address))
+        })),
         settings: Kept::new(JSON, NOT_AT_ALL, settings),
     };
     let mut router = Router::new();
     if let Some(text) = text {
-        let text = Arc::new(Kept::new(JSON, FRESH, text + "\n"));
+        let text: Arc<Lazily> = Arc::new(LazyLock::new(Box::new(move || Kept::new(JSON, FRESH, text()))));
         router = router.route(address, get(async move |asked: HeaderMap| text.answer(&asked)));
     }
     router

@@ -1,6 +1,5 @@
 //! Carries letters through the egress.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -28,8 +27,8 @@ pub struct Carrier {
 #[async_trait]
 impl Transport for Carrier {
     async fn knock(&self, knock: &Knock, now: Ticks) -> Reply {
-        let url = match &knock.target.receiver {
-            Ok(url) => Arc::clone(url),
+        let url = match knock.target.receiver() {
+            Ok(url) => url,
             Err(reason) => {
                 let reason = format!("the address cannot be called: {reason}");
                 return silence(Silence { timed_out: false, is_ours: false, reason }, Spent::default());

@@ -12,7 +12,7 @@ use super::deliver::Flight;
 use super::feed::Feed;
 use super::points::Points;
 use super::state::State;
-use super::work::{Chance, Map, Set};
+use super::work::{Chance, Map, Owners, Set};
 use super::{Command, FeedKey, Input, Moment, Settings};
 
 /// An attempt starts only where the lease outlives it by this much.
@@ -29,7 +29,9 @@ pub struct Core {
     pub(super) settings: Settings,
     pub(super) chance: Chance,
     pub(super) now: Moment,
-    pub(super) hooks: Map<WebhookId, State>,
+    /// Boxed: a map has more places than it uses.
+    pub(super) hooks: Map<WebhookId, Box<State>>,
+    pub(super) owners: Owners,
     pub(super) feeds: Map<FeedKey, Feed>,
     warm: VecDeque<FeedKey>,
     pub(super) shards: Map<u8, i64>,
@@ -67,6 +69,7 @@ impl Core {
             chance: Chance::new(seed),
             now,
             hooks: Map::default(),
+            owners: Owners::default(),
             feeds: Map::default(),
             warm: VecDeque::new(),
             shards: Map::default(),

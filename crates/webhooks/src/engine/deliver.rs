@@ -83,7 +83,7 @@ impl Core {
                         self.dirty.insert(webhook);
                     }
                     self.buffered += state.take(&piece, window_max);
-                    if state.pending.has_moved {
+                    if state.has_moved {
                         self.dirty.insert(webhook);
                     }
                 }
@@ -223,10 +223,10 @@ impl Core {
         self.counts.count(judged.succeeded);
         if judged.succeeded {
             let (status, took_ms) = (judged.status.unwrap_or(200), millis(spent));
-            state.pending.delivered.push(Delivered { sequence, at: now, status, took_ms });
+            state.pending().delivered.push(Delivered { sequence, at: now, status, took_ms });
         } else {
             let number = before.map_or(0, |trouble| trouble.attempts) + 1;
-            state.pending.attempts.push(attempt(Occasion::Event { sequence }, number, now, judged, spent));
+            state.pending().attempts.push(attempt(Occasion::Event { sequence }, number, now, judged, spent));
         }
         if !is_current {
             return;
@@ -236,7 +236,7 @@ impl Core {
             state.succeed(now);
             if lane.is_some() {
                 state.lanes.delivered(event.record_key, now);
-                state.pending.parked.insert(event.record_key);
+                state.pending().parked.insert(event.record_key);
             } else {
                 state.delivered(event);
             }
@@ -280,8 +280,8 @@ impl Core {
                 let wanted =
                     events.into_iter().filter(|event| kinds.contains(event.entry.kind)).map(Arc::new);
                 if state.lanes.read(record_key, wanted.collect(), upto, rest) {
-                    state.pending.parked.remove(&record_key);
-                    state.pending.cleared.insert(record_key);
+                    state.pending().parked.remove(&record_key);
+                    state.pending().cleared.insert(record_key);
                     self.dirty.insert(webhook);
                 }
             }
@@ -300,7 +300,8 @@ impl State {
         self.failures_in_a_row = 0;
         self.is_warned = false;
         if std::mem::take(&mut self.is_open) {
-            self.pending.parked.extend(self.lanes.hurry(now, false));
+            let hurried = self.lanes.hurry(now, false);
+            self.pending().parked.extend(hurried);
         }
     }
 
@@ -309,12 +310,12 @@ impl State {
         if is_new {
             let lane = Lane { record_key, sequence: event.entry.sequence, trouble };
             self.lanes.park(lane, Some(event.clone()));
-            self.pending.cleared.remove(&record_key);
+            self.pending().cleared.remove(&record_key);
             self.parked(event);
         } else {
             self.lanes.failed(record_key, trouble);
         }
-        self.pending.parked.insert(record_key);
+        self.pending().parked.insert(record_key);
     }
 
     /// The attempt at the end of the window has failed: the webhook rests until its owner enables it.
@@ -335,7 +336,7 @@ impl State {
     pub(super) fn disable(&mut self, now: Ticks, why: String) {
         self.life.disabled = true;
         self.tell(AuditKind::WebhookDisabled, now, &why);
-        self.pending.disabled = Some(why);
+        self.pending().disabled = Some(why);
     }
 
     /// Half the window is over, and it still fails: its owner should know before it is too late.
@@ -352,20 +353,21 @@ impl State {
     /// What the log no longer has cannot be told any more.
     fn lose(&mut self, floor: u64, now: Ticks) {
         let after = self.read_to;
-        self.pending.lost = Some(Lost { at: now, after, upto: floor });
+        self.pending().lost = Some(Lost { at: now, after, upto: floor });
         self.tell(
             AuditKind::WebhookLost,
             now,
             &format!("events after {after} up to {floor} are no longer kept"),
         );
         self.read_to = floor;
-        self.pending.has_moved = true;
+        self.has_moved = true;
     }
 
     fn tell(&mut self, kind: AuditKind, now: Ticks, note: &str) {
         let note = format!("webhook {}: {note}", self.target.webhook());
         let entry = AuditEntry::new(kind, now, &Trace::default());
-        self.pending.audit.push(entry.tenant(&self.feed.tenant).client(&self.client).note(note));
+        let entry = entry.tenant(&self.feed.tenant).client(&self.client).note(note);
+        self.pending().audit.push(entry);
     }
 }
 

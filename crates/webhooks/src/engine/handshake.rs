@@ -48,7 +48,7 @@ impl Core {
         let Some(state) = self.hooks.get_mut(&webhook) else { return };
         let before = state.handshake.trouble;
         let attempts = before.map_or(0, |trouble| trouble.attempts) + 1;
-        state.pending.attempts.push(attempt(Occasion::Handshake { number }, attempts, now, judged, spent));
+        state.pending().attempts.push(attempt(Occasion::Handshake { number }, attempts, now, judged, spent));
         // What the receiver said to an earlier one is of no account.
         if state.handshake.number != number || !state.handshake.is_under_way {
             return;
@@ -56,21 +56,21 @@ impl Core {
         state.handshake.is_under_way = false;
         if judged.succeeded {
             state.handshake.is_accepted = true;
-            state.pending.handshake = Some(HandshakeStep::Accepted { number, head: state.handshake.head });
+            state.pending().handshake = Some(HandshakeStep::Accepted { number, head: state.handshake.head });
             self.points.hurry();
             return;
         }
         if judged.is_ours {
             let trouble = postponed(before, now);
             state.handshake.trouble = Some(trouble);
-            state.pending.handshake = Some(HandshakeStep::Failed { number, trouble });
+            state.pending().handshake = Some(HandshakeStep::Failed { number, trouble });
             return;
         }
         let before = before.filter(|trouble| trouble.attempts > 0);
         match self.settings.schedule.after_failure(before, now, judged.retry_after, self.chance.next()) {
             Next::Again(trouble) => {
                 state.handshake.trouble = Some(trouble);
-                state.pending.handshake = Some(HandshakeStep::Failed { number, trouble });
+                state.pending().handshake = Some(HandshakeStep::Failed { number, trouble });
                 state.warn(before, now, self.settings.schedule.window, &judged.reason);
             }
             Next::GiveUp => {

@@ -15,6 +15,9 @@ impl Core {
     pub(super) fn held(&mut self, shards: &[HeldShard], until: Duration) {
         self.held_until = until;
         let held: Map<u8, i64> = shards.iter().map(|held| (held.shard, held.fence)).collect();
+        if held == self.shards {
+            return;
+        }
         let before = std::mem::replace(&mut self.shards, held);
         let is_ours = |webhook: &WebhookId| {
             let shard = shard_of(*webhook);
@@ -84,9 +87,10 @@ impl Core {
         }
     }
 
-    pub(super) fn known_anew(&mut self, webhook: WebhookId, hook: Hook) {
+    pub(super) fn known_anew(&mut self, webhook: WebhookId, mut hook: Hook) {
+        self.owners.share(&mut hook.webhook.owner);
         let Some(fence) = self.shards.get(&shard_of(webhook)).copied() else { return };
-        let same = |state: &&mut State| state.revision == hook.webhook.revision && state.fence == fence;
+        let same = |state: &&mut Box<State>| state.revision == hook.webhook.revision && state.fence == fence;
         if let Some(state) = self.hooks.get_mut(&webhook).filter(same) {
             state.learn(hook);
         } else {
@@ -97,7 +101,7 @@ impl Core {
             state.is_suspended = self.suspended_tenants.contains(&state.feed.tenant)
                 || self.suspended_clients.contains(&state.client);
             self.feeds.entry(state.feed.clone()).or_default().webhooks.insert(webhook);
-            self.hooks.insert(webhook, state);
+            self.hooks.insert(webhook, Box::new(state));
         }
         self.wake(webhook);
         self.hunger(webhook);

@@ -61,7 +61,10 @@ impl Core {
         let mut points = Vec::with_capacity(written.len());
         for webhook in written {
             self.dirty.remove(&webhook);
-            points.extend(self.hooks.get_mut(&webhook).map(|state| state.point(webhook)));
+            points.extend(self.hooks.get_mut(&webhook).map(|state| {
+                state.rest();
+                state.point(webhook)
+            }));
         }
         self.points.is_urgent = !self.dirty.is_empty() && self.points.is_urgent;
         self.points.written_at = now.steady;
@@ -107,7 +110,8 @@ impl Core {
 
 impl State {
     fn point(&mut self, webhook: WebhookId) -> Point {
-        let pending: Pending = std::mem::take(&mut self.pending);
+        self.has_moved = false;
+        let pending = self.pending.take().map_or_else(Pending::default, |pending| *pending);
         let mut parked: Vec<i64> = pending.parked.into_iter().collect();
         parked.sort_unstable();
         let mut cleared: Vec<i64> = pending.cleared.into_iter().collect();

@@ -159,7 +159,7 @@ impl Core {
                 true
             }
             Some(Step::Done(step)) => {
-                state.pending.replays.push(step);
+                state.pending().replays.push(step);
                 self.dirty.insert(webhook);
                 true
             }
@@ -212,10 +212,10 @@ impl Core {
             Job::Event(event) => Occasion::Replay { sequence: event.entry.sequence },
             Job::Handshake { .. } | Job::Test { .. } => Occasion::Test,
         };
-        state.pending.attempts.push(attempt(occasion, number, now, judged, spent));
+        state.pending().attempts.push(attempt(occasion, number, now, judged, spent));
         if is_current {
             let step = state.replaying.knocked(judged.succeeded);
-            state.pending.replays.extend(step);
+            state.pending().replays.extend(step);
         }
     }
 }

@@ -51,7 +51,10 @@ pub(crate) struct State {
     pub(crate) is_open: bool,
     pub(crate) is_warned: bool,
     pub(crate) replaying: Replaying,
-    pub(crate) pending: Pending,
+    /// The cursor has moved since the last checkpoint.
+    pub(crate) has_moved: bool,
+    /// Only where there is something: most webhooks rest.
+    pub(crate) pending: Option<Box<Pending>>,
     /// In the queue of those that may start something.
     pub(crate) is_ready: bool,
     pub(crate) is_hungry: bool,
@@ -73,7 +76,6 @@ pub(crate) struct Shaking {
 /// What is to be written down at the next checkpoint.
 #[derive(Debug, Default)]
 pub(crate) struct Pending {
-    pub(crate) has_moved: bool,
     pub(crate) parked: Set<i64>,
     pub(crate) cleared: Set<i64>,
     pub(crate) handshake: Option<HandshakeStep>,
@@ -113,7 +115,8 @@ impl State {
             is_open: false,
             is_warned: false,
             replaying: Replaying::new(hook.replays, webhook.began.unwrap_or(u64::MAX)),
-            pending: Pending::default(),
+            has_moved: false,
+            pending: None,
             is_ready: false,
             is_hungry: false,
             due: None,
@@ -131,7 +134,7 @@ impl State {
         let shaking = Shaking::of(&webhook);
         if shaking.number != self.handshake.number {
             self.handshake = shaking;
-            self.pending.handshake = None;
+            self.pending().handshake = None;
         } else if before.contracted {
             self.life.contracted = true;
         } else if let Some(cursor) = webhook.cursor.filter(|_| self.life.contracted) {
@@ -163,6 +166,10 @@ impl State {
         }
     }
 
+    pub(crate) fn pending(&mut self) -> &mut Pending {
+        self.pending.get_or_insert_default()
+    }
+
     pub(crate) fn family(&self) -> Family {
         self.target.family()
     }
@@ -181,6 +188,16 @@ impl State {
         self.window.front().map_or(self.read_to, |(first, _)| first - 1)
     }
 
+    /// Lets go of what only a busy webhook needs.
+    pub(crate) fn rest(&mut self) {
+        if self.in_flight == 0 && self.window.is_empty() {
+            self.window = VecDeque::new();
+            self.queue = VecDeque::new();
+            self.busy = Map::default();
+            self.target.rest();
+        }
+    }
+
     pub(crate) fn buffered(&self) -> usize {
         self.window.len()
     }
@@ -193,7 +210,7 @@ impl State {
                 return self.window.len() - before;
             }
             self.read_to = event.entry.sequence;
-            self.pending.has_moved = true;
+            self.has_moved = true;
             if !self.kinds.contains(event.entry.kind) || self.lanes.leave(event.record_key, self.read_to) {
                 continue;
             }
@@ -207,7 +224,7 @@ impl State {
         }
         if piece.upto > self.read_to {
             self.read_to = piece.upto;
-            self.pending.has_moved = true;
+            self.has_moved = true;
         }
         self.caught_up = piece.reached;
         self.window.len() - before
@@ -242,7 +259,7 @@ impl State {
         while self.window.front().is_some_and(|(_, is_done)| *is_done) {
             self.window.pop_front();
         }
-        self.pending.has_moved = true;
+        self.has_moved = true;
     }
 }
 

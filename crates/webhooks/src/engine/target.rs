@@ -1,7 +1,7 @@
 //! Where a delivery goes and what it says: the receiver's address, the secrets, and the parts of the body that never
 //! change.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use domain::envelope::Addressee;
 use domain::event::EventKind;
@@ -11,6 +11,7 @@ use domain::receiver::ReceiverUrl;
 use domain::signature::Signer;
 use domain::webhook::Family;
 use domain::{Guid, Secret, Ticks, WebhookId};
+use parking_lot::Mutex;
 use store::{Event, OldSecret, Webhook};
 
 use super::judge::Wanted;
@@ -19,18 +20,18 @@ use super::judge::Wanted;
 #[derive(Debug)]
 pub struct Target {
     pub url: String,
-    /// The address as it is called; the error says why it cannot be.
-    pub(crate) receiver: Result<Arc<ReceiverUrl>, String>,
     addressee: Addressee,
     secret: Secret,
     old_secret: Option<OldSecret>,
     id_key: [u8; 32],
-    /// Made when they are first needed: most webhooks rest most of the time.
-    prepared: OnceLock<Box<Prepared>>,
+    /// Made when it is needed, and let go when the webhook rests, as most do most of the time.
+    prepared: Mutex<Option<Arc<Prepared>>>,
 }
 
 #[derive(Debug)]
 struct Prepared {
+    /// The address as it is called; the error says why it cannot be.
+    receiver: Result<Arc<ReceiverUrl>, String>,
     ids: IdKey,
     current: Signer,
     /// While the old secret counts.
@@ -74,8 +75,6 @@ pub struct Letter {
 impl Target {
     pub(crate) fn new(webhook: &Webhook, id_key: [u8; 32]) -> Self {
         Self {
-            // Whether a loopback address may be called is the egress's to say.
-            receiver: ReceiverUrl::parse(&webhook.url, true).map(Arc::new),
             url: webhook.url.clone(),
             addressee: Addressee {
                 webhook: webhook.id,
@@ -86,7 +85,7 @@ impl Target {
             secret: webhook.secret.clone(),
             old_secret: webhook.old_secret.clone(),
             id_key,
-            prepared: OnceLock::new(),
+            prepared: Mutex::default(),
         }
     }
 
@@ -98,20 +97,31 @@ impl Target {
         Family::of(self.addressee.resource)
     }
 
-    fn prepared(&self) -> &Prepared {
-        self.prepared.get_or_init(|| {
-            let with_old = self.old_secret.as_ref().map(|old| Signer::new(&self.secret, Some(&old.secret)));
-            Box::new(Prepared {
-                ids: IdKey::new(&self.id_key),
-                current: Signer::new(&self.secret, None),
-                with_old,
-            })
-        })
+    fn prepared(&self) -> Arc<Prepared> {
+        self.prepared.lock().get_or_insert_with(|| Arc::new(self.prepare())).clone()
+    }
+
+    fn prepare(&self) -> Prepared {
+        Prepared {
+            // Whether a loopback address may be called is the egress's to say.
+            receiver: ReceiverUrl::parse(&self.url, true).map(Arc::new),
+            ids: IdKey::new(&self.id_key),
+            current: Signer::new(&self.secret, None),
+            with_old: self.old_secret.as_ref().map(|old| Signer::new(&self.secret, Some(&old.secret))),
+        }
+    }
+
+    /// Nothing is to be sent for now.
+    pub(crate) fn rest(&self) {
+        *self.prepared.lock() = None;
+    }
+
+    pub(crate) fn receiver(&self) -> Result<Arc<ReceiverUrl>, String> {
+        self.prepared().receiver.clone()
     }
 
     /// Both secrets sign until the old one's time is over.
-    fn signer(&self, now: Ticks) -> &Signer {
-        let prepared = self.prepared();
+    fn signer<'a>(&self, prepared: &'a Prepared, now: Ticks) -> &'a Signer {
         let old_counts = self.old_secret.as_ref().is_some_and(|old| now < old.until);
         prepared.with_old.as_ref().filter(|_| old_counts).unwrap_or(&prepared.current)
     }
@@ -142,7 +152,8 @@ impl Knock {
     /// The same for every attempt, but for the headers that carry its time.
     pub fn letter(&self, now: Ticks) -> Letter {
         let target = &*self.target;
-        let ids = &target.prepared().ids;
+        let prepared = target.prepared();
+        let ids = &prepared.ids;
         let (id, body, echo) = match &self.job {
             Job::Event(event) => {
                 let id = ids.of_event(event.entry.sequence, event.entry.conversation);
@@ -167,7 +178,7 @@ impl Knock {
             Family::Accounting => domain::signature::ACCOUNTING_HEADER,
             Family::Invoicing => domain::signature::INVOICING_HEADER,
         };
-        let signer = target.signer(now);
+        let signer = target.signer(&prepared, now);
         let (id, timestamp) = (id.to_string(), now.unix_seconds().to_string());
         Letter {
             echo,

@@ -1,11 +1,38 @@
-//! Small things that the core's parts share: maps whose order is the same in every run, and chance from a seed.
+//! Small things that the core's parts share: maps whose order is the same in every run, names kept
+//! once, and chance from a seed.
 
 use std::collections::{HashMap, HashSet};
-use std::hash::{BuildHasherDefault, DefaultHasher};
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash};
+
+use domain::{ClientId, TenantId};
+use store::WebhookOwner;
 
 /// The same seed in the simulation must give the same run, so no map may have an order of its own.
 pub(crate) type Map<K, V> = HashMap<K, V, BuildHasherDefault<DefaultHasher>>;
 pub(crate) type Set<K> = HashSet<K, BuildHasherDefault<DefaultHasher>>;
+
+/// The names of owners, each kept once however many webhooks they have.
+#[derive(Debug, Default)]
+pub(crate) struct Owners {
+    tenants: Set<TenantId>,
+    clients: Set<ClientId>,
+}
+
+impl Owners {
+    pub(crate) fn share(&mut self, owner: &mut WebhookOwner) {
+        once(&mut self.tenants, &mut owner.tenant);
+        once(&mut self.clients, &mut owner.client);
+    }
+}
+
+fn once<T: Clone + Eq + Hash>(kept: &mut Set<T>, name: &mut T) {
+    match kept.get(name) {
+        Some(same) => *name = same.clone(),
+        None => {
+            kept.insert(name.clone());
+        }
+    }
+}
 
 /// A row of numbers from a seed: for jitter, not for secrets.
 #[derive(Clone, Debug)]
