@@ -50,8 +50,21 @@ struct Library {
 async fn measure(options: &Options) -> Fallible<Report> {
     let database = Database::new(options).await?;
     let library = filled(options, &database).await?;
-    eprintln!("hot page");
     let hot_path = "/accounting/api/customers?pageSize=25";
+    if options.only.as_deref() == Some("random") {
+        eprintln!("random pages");
+        let (ours, bare) =
+            library.beside(hot_path, |number, path| page(path, mixed(number) % 40_000 + 1)).await?;
+        let mut figures =
+            vec![Figure::plain("random pages", ours.rate, "requests/s").beside(bare.rate, Some(RANDOM_GOAL))];
+        if let Some(alone) = library.alone().await? {
+            figures.push(Figure::plain("the query alone", alone.rate, "requests/s").beside(bare.rate, None));
+        }
+        drop(library);
+        database.drop().await?;
+        return Ok(Report { bench: "reads".into(), store: options.store.clone(), figures });
+    }
+    eprintln!("hot page");
     let hot = library.beside(hot_path, |_, path| write!(path, "{hot_path}")).await?;
     eprintln!("random pages");
     let random = library.beside(hot_path, |number, path| page(path, mixed(number) % 40_000 + 1)).await?;
