@@ -69,8 +69,18 @@ impl Dev {
             token: token.clone(),
         };
         let key = text(&ready["subscription"]["primary_key"])?;
-        let dev =
-            Self { child, _folder: folder, public, operator, token, key, client, user, access_tokens, changes };
+        let dev = Self {
+            child,
+            _folder: folder,
+            public,
+            operator,
+            token,
+            key,
+            client,
+            user,
+            access_tokens,
+            changes,
+        };
         wire::stream(&dev.changes, Duration::from_secs(1), &[(company_line() + "\n").into_bytes()]).await?;
         Ok(dev)
     }

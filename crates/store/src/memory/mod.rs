@@ -23,6 +23,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use domain::{TenantId, Ticks};
 use parking_lot::Mutex;
 
+use crate::archive::HEADS_ADVANCE;
 use crate::grants::RefreshRow;
 use crate::plan::{Collection, LogRow, Place, Stored};
 use crate::{
@@ -52,7 +53,7 @@ pub struct MemoryStore {
 /// (tenant, company, resource)
 type PlaceNo = (i64, i64, i16);
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct State {
     vault: Option<Vec<u8>>,
     dev: Option<String>,
@@ -87,12 +88,14 @@ struct Head {
     version: Ticks,
 }
 
+#[derive(Clone)]
 struct KeptClient {
     client: Client,
     secret: [u8; 32],
     old: Option<([u8; 32], Ticks)>,
 }
 
+#[derive(Clone)]
 struct HeldKey {
     subscription: Box<str>,
     slot: KeySlot,
@@ -100,10 +103,32 @@ struct HeldKey {
     last_used_at: Option<Ticks>,
 }
 
+#[derive(Clone)]
 struct KeptCode {
     code: Code,
     used: bool,
     grant: Option<domain::GrantId>,
+}
+
+impl Contents {
+    /// A copy of what is there now, as a backup holds it.
+    #[must_use]
+    pub fn backup(&self) -> Self {
+        Self(Arc::new(Mutex::new(self.0.lock().clone())))
+    }
+
+    /// What a restore makes of a backup: no number that was given away since is given again.
+    #[must_use]
+    pub fn restored(&self) -> Self {
+        let restored = self.backup();
+        {
+            let mut state = restored.0.lock();
+            state.heads.values_mut().for_each(|head| head.bounds.head += HEADS_ADVANCE);
+            // Leases are in no backup.
+            state.hooks.leases.clear();
+        }
+        restored
+    }
 }
 
 impl MemoryStore {

@@ -13,7 +13,7 @@ use crate::{
 };
 
 /// All that has to do with webhooks.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Hooks {
     pub(super) all: BTreeMap<WebhookId, KeptHook>,
     /// The last number of a change of theirs.
@@ -21,6 +21,7 @@ pub(super) struct Hooks {
     pub(super) leases: Vec<Lease>,
 }
 
+#[derive(Clone)]
 pub(super) struct KeptHook {
     pub(super) tenant_no: i64,
     pub(super) webhook: Webhook,

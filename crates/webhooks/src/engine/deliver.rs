@@ -133,7 +133,9 @@ impl Core {
             return false;
         }
         let is_free = state.in_flight < state.slots(slots_max);
-        if is_free && let Some((record_key, due)) = state.lanes.take_due(now) {
+        // Where lanes share one slot, none waits behind the others for its last attempt.
+        let ended = (state.is_slow || state.is_open).then(|| now.minus(self.settings.schedule.window));
+        if is_free && let Some((record_key, due)) = state.lanes.take_due(now, ended) {
             match due {
                 Due::Knock(event) => self.knock(webhook, Path::Lane(event)),
                 Due::Read { from } => {

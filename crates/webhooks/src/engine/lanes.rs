@@ -83,9 +83,17 @@ impl Lanes {
         self.due.first().map(|(at, _)| *at)
     }
 
-    /// The lane that has been due longest.
-    pub(crate) fn take_due(&mut self, now: Ticks) -> Option<(i64, Due)> {
-        let (at, record_key) = *self.due.first().filter(|(at, _)| *at <= now)?;
+    /// The lane that has been due longest. `ended`: what first failed before that has had its whole window, and goes first.
+    pub(crate) fn take_due(&mut self, now: Ticks, ended: Option<Ticks>) -> Option<(i64, Due)> {
+        let overdue = ended.and_then(|ended| {
+            let first_failed = |record_key: &i64| {
+                let trouble = self.by_record.get(record_key)?.lane.trouble;
+                Some(trouble.first_failed_at).filter(|at| trouble.attempts > 0 && *at <= ended)
+            };
+            let due = self.due.iter().take_while(|(at, _)| *at <= now);
+            due.filter_map(|one| Some((first_failed(&one.1)?, *one))).min().map(|(_, one)| one)
+        });
+        let (at, record_key) = overdue.or_else(|| self.due.first().copied().filter(|(at, _)| *at <= now))?;
         self.due.remove(&(at, record_key));
         let parked = self.by_record.get_mut(&record_key)?;
         let Some(event) = parked.events.front() else {

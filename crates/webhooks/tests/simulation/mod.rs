@@ -11,7 +11,10 @@ mod world;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
+use machine::{TIMEOUT, WINDOW};
+use receiver::Mood;
 use world::World;
 
 const SEEDS: u64 = 2000;
@@ -56,5 +59,41 @@ fn whatever_goes_wrong_nothing_is_lost_reordered_or_told_to_a_stranger() {
 fn a_seed_gives_the_same_run_again() {
     for seed in 0..20 {
         assert_eq!(World::new(seed).live(), World::new(seed).live(), "seed {seed}");
+    }
+}
+
+#[test]
+fn who_never_takes_anything_is_given_up_exactly_when_the_window_ends() {
+    let moods = [
+        Mood::Dead,
+        Mood::Refuses(500),
+        Mood::Refuses(401),
+        Mood::Refuses(302),
+        Mood::Busy,
+        Mood::SetsCookies,
+    ];
+    for (seed, mood) in (0..48).zip(moods.into_iter().cycle()) {
+        for goes_on in [false, true] {
+            let (webhook, first_failed_at) = World::new(seed).live_with(mood, goes_on);
+            let what = format!("seed {seed}, {mood:?}, {goes_on}");
+            let disabled = webhook.disabled.unwrap_or_else(|| panic!("{what}: never given up"));
+            let window = disabled.at.since(first_failed_at.expect("a lane"));
+            assert!(window >= WINDOW, "{what}: after {window:?}");
+            // The last attempt begins at the end of the window, and may take its whole time. Where a receiver never
+            // answers, its records share one slot, and each must have been tried often enough.
+            if mood != Mood::Dead || !goes_on {
+                assert!(window < WINDOW + TIMEOUT + Duration::from_secs(1), "{what}: after {window:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn who_takes_something_in_the_end_is_not_given_up() {
+    for seed in 0..20 {
+        for mood in [Mood::Well, Mood::Slow] {
+            let (webhook, _) = World::new(seed).live_with(mood, true);
+            assert!(webhook.disabled.is_none(), "seed {seed}, {mood:?}: {:?}", webhook.disabled);
+        }
     }
 }

@@ -46,6 +46,19 @@ impl Oracle {
         }
     }
 
+    /// The store is an older one again: what it does not know of never happened. Letters and ids are remembered, for none
+    /// of them may ever mean another thing.
+    pub(crate) fn restored(&mut self, store: &MemoryStore, at: Duration) {
+        for ((tenant, resource), known) in &mut self.events {
+            let resource = resources().into_iter().find(|one| one.code() == *resource).unwrap();
+            let kept = now(store.read_tail(tenant, resource, 0, usize::MAX)).unwrap().events;
+            let last = kept.last().map_or(0, |event| event.entry.sequence);
+            known.retain(|event| event.entry.sequence <= last);
+        }
+        self.changed.clear();
+        self.standing_changed = at;
+    }
+
     pub(crate) fn changed(&mut self, webhook: WebhookId, at: Duration, node: Option<usize>) {
         self.changed.insert(webhook, (at, node));
     }

@@ -9,7 +9,7 @@ use domain::change::Change;
 use domain::webhook::EventKinds;
 use domain::{ClientId, Guid, Resource, Secret, TenantId, Ticks, UserId};
 use parking_lot::Mutex;
-use store::memory::MemoryStore;
+use store::memory::{Contents, MemoryStore};
 use store::{
     Applications as _, ChangeBatch, ChangeLog as _, Client, Consent, Directory as _, Line, MasterKey,
     NewWebhook, Pkce, Ports, Standing, Tally, Tenant, Vault, WebhookOwner,
@@ -26,6 +26,8 @@ const RECORDS: u64 = 6;
 pub(crate) struct Stage {
     pub(crate) store: MemoryStore,
     pub(crate) clock: Arc<SteadyClock>,
+    ports: Ports,
+    backup: Option<Contents>,
 }
 
 /// Everything in memory is ready at once.
@@ -53,7 +55,7 @@ impl Stage {
         let vault = Vault::new(&MasterKey::from_bytes([7; 32])).unwrap();
         let random = Arc::new(Bytes(Mutex::new(Chance::new(seed ^ 0xbeef))));
         let ports = Ports { clock: clock.clone(), random, vault: Arc::new(vault) };
-        let store = MemoryStore::new(ports).unwrap();
+        let store = MemoryStore::new(ports.clone()).unwrap();
         for tenant in TENANTS {
             let tenant = Tenant {
                 id: TenantId::new(tenant),
@@ -67,7 +69,7 @@ impl Stage {
         for client in CLIENTS {
             now(store.add_client(&client_named(client, Standing::Active), &Secret::new(client))).unwrap();
         }
-        let stage = Self { store, clock };
+        let stage = Self { store, clock, ports, backup: None };
         for tenant in TENANTS {
             stage.apply(
                 tenant,
@@ -101,6 +103,11 @@ impl Stage {
             1 if resource.is_family() => r#""action":"fail""#.to_owned(),
             _ => format!(r#""action":"upsert","data":{{"value":{value}}}"#),
         };
+        self.change_of(tenant, resource, record, &action);
+        (tenant, resource)
+    }
+
+    pub(crate) fn change_of(&self, tenant: &str, resource: Resource, record: u64, action: &str) {
         let company = if resource.is_family() { format!(r#""company":"{COMPANY}","#) } else { String::new() };
         let (area, word) = (resource.area().word(), resource.word());
         self.apply(
@@ -109,7 +116,18 @@ impl Stage {
                 r#"{{"area":"{area}","resource":"{word}",{company}"correlationId":"r{record}",{action}}}"#
             ),
         );
-        (tenant, resource)
+    }
+
+    pub(crate) fn back_up(&mut self) {
+        self.backup = Some(self.store.contents().backup());
+    }
+
+    /// The store is gone, and the last backup takes its place; tells whether there was one. None is restored twice: the
+    /// second time would give the numbers of the first again.
+    pub(crate) fn restore(&mut self) -> bool {
+        let Some(backup) = self.backup.take() else { return false };
+        self.store = MemoryStore::open(backup.restored(), self.ports.clone()).unwrap();
+        true
     }
 
     pub(crate) fn turn_to(&self, steady: Duration) {

@@ -52,6 +52,7 @@ impl World {
             15 => self.cut_off(),
             16 => self.suspend(),
             17 => self.prune(),
+            18 => self.back_up_or_restore(),
             _ => {}
         }
     }
@@ -66,6 +67,19 @@ impl World {
         now(self.stage.store.subscribe(new, 100)).unwrap();
         self.oracle.changed(id, self.at, None);
         self.tell(id, None);
+    }
+
+    /// A webhook that wants everything, at a receiver that is well.
+    pub(crate) fn subscribe_one(&mut self) -> domain::WebhookId {
+        let url = "https://receiver.example/hook".to_owned();
+        self.moods.insert(url.clone(), Mood::Well);
+        let mut new = some_webhook(&mut self.chance, url);
+        new.kinds = new.resource.event_kinds().iter().copied().collect();
+        new.enabled = true;
+        let id = new.id;
+        now(self.stage.store.subscribe(new, 100)).unwrap();
+        self.tell(id, None);
+        id
     }
 
     fn some_url(&mut self) -> String {
@@ -165,6 +179,25 @@ impl World {
             now(self.stage.store.update_client(&client)).unwrap();
         }
         self.oracle.standing_changed(self.at);
+    }
+
+    /// What happened between the backup and the restore is gone; what was sent meanwhile may be sent again, and no number
+    /// or id of it stands for anything else.
+    fn back_up_or_restore(&mut self) {
+        if self.chance.percent(60) {
+            self.stage.back_up();
+            return;
+        }
+        if !self.stage.restore() {
+            return;
+        }
+        // Every node was stopped for that, and nothing of theirs is under way.
+        self.stop_all();
+        self.oracle.restored(&self.stage.store, self.at);
+        for node in 0..self.nodes.len() {
+            let pause = self.chance.span(10..3000);
+            self.after(pause, Happening::Start { node });
+        }
     }
 
     fn prune(&mut self) {

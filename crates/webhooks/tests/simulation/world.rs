@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
-use domain::WebhookId;
-use store::{Deliveries as _, Point, StoreError, Webhook, WebhookQuery, Webhooks as _};
+use domain::{Ticks, WebhookId};
+use store::{Deliveries as _, History as _, Point, StoreError, Webhook, WebhookQuery, Webhooks as _};
 use webhooks::engine::{Command, FeedKey, Input, Knock};
 
 use super::chance::Chance;
@@ -40,6 +40,8 @@ pub(crate) struct World {
     pub(crate) oracle: Oracle,
     pub(crate) at: Duration,
     pub(crate) is_peace: bool,
+    /// The store never fails.
+    pub(crate) is_calm: bool,
     queue: BTreeMap<(Duration, u64), Happening>,
     next: u64,
     steps: u64,
@@ -57,6 +59,7 @@ impl World {
             oracle: Oracle::default(),
             at: Duration::ZERO,
             is_peace: false,
+            is_calm: false,
             queue: BTreeMap::new(),
             next: 0,
             steps: 0,
@@ -81,6 +84,35 @@ impl World {
         self.run_until(TROUBLE + PEACE);
         self.all_webhooks(|world, webhook| world.oracle.all_is_delivered(&world.stage.store, webhook));
         (self.steps, self.oracle.attempts, self.oracle.successes, self.oracle.disabled)
+    }
+
+    /// One webhook whose receiver accepts, and from its first event on is in this mood, while nothing else goes wrong:
+    /// the webhook at the end, and when its first attempt failed. `goes_on`: more events follow the first.
+    pub(crate) fn live_with(mut self, mood: Mood, goes_on: bool) -> (Webhook, Option<Ticks>) {
+        self.nodes.truncate(1);
+        self.is_calm = true;
+        self.after(Duration::ZERO, Happening::Start { node: 0 });
+        let id = self.subscribe_one();
+        self.run_until(TIMEOUT);
+        for of_one in self.moods.values_mut() {
+            *of_one = mood;
+        }
+        let webhook = now(self.stage.store.find_webhook(id)).unwrap().unwrap();
+        assert!(webhook.life().is_active(), "it has accepted");
+        self.stage.change_of(
+            webhook.owner.tenant.as_str(),
+            webhook.resource,
+            0,
+            r#""action":"upsert","data":{}"#,
+        );
+        self.oracle.learn(&self.stage.store);
+        if goes_on {
+            self.after(Duration::from_secs(1), Happening::Change);
+        }
+        self.run_until(TIMEOUT + WINDOW * 2);
+        let webhook = now(self.stage.store.find_webhook(id)).unwrap().unwrap();
+        let lanes = now(self.stage.store.lanes(id, usize::MAX)).unwrap();
+        (webhook, lanes.iter().map(|lane| lane.trouble.first_failed_at).min())
     }
 
     pub(crate) fn all_webhooks(&self, tell: impl Fn(&Self, &Webhook)) {
@@ -123,6 +155,14 @@ impl World {
             Happening::Change => self.change(),
             Happening::Trouble => self.trouble(),
         }
+    }
+
+    /// Every node ends in order, and takes with it what it had begun.
+    pub(crate) fn stop_all(&mut self) {
+        self.nodes.iter_mut().for_each(Machine::crash);
+        self.queue.retain(|_, happening| {
+            matches!(happening, Happening::Change | Happening::Trouble | Happening::Start { .. })
+        });
     }
 
     fn start(&mut self, node: usize) {
@@ -189,7 +229,7 @@ impl World {
             }
             return;
         }
-        let fails = !self.is_peace && self.chance.percent(2);
+        let fails = !self.is_peace && !self.is_calm && self.chance.percent(2);
         let input = match command {
             Command::Checkpoint(points) => self.checkpoint(&points, fails),
             command if fails => match cut_off(command) {
