@@ -51,6 +51,7 @@ fn run(cli: Cli, output: Output) -> Outcome {
             Ok(())
         }
         Command::OpenApi(openapi) => commands::openapi::run(&openapi, &sources),
+        Command::AsyncApi(asyncapi) => commands::openapi::notifications(&asyncapi),
         Command::Init(init) => commands::init::run(&init, &cli.set, output),
         Command::Changes(cli::Changes::Generate { seed, companies, customers }) => {
             commands::changes::generate(seed, companies, customers)
@@ -79,7 +80,7 @@ async fn dispatch(command: Command, sources: Sources, output: Output) -> Outcome
         Command::Audit(audit) => commands::audit::run(audit, &sources, output).await,
         Command::Changes(changes) => commands::changes::run(changes, &sources, output).await,
         Command::Store(store) => commands::store::run(store, &sources, output).await,
-        Command::Init(_) | Command::OpenApi(_) | Command::Completions { .. } => Ok(()),
+        Command::Init(_) | Command::OpenApi(_) | Command::AsyncApi(_) | Command::Completions { .. } => Ok(()),
     }
 }
 

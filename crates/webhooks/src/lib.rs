@@ -8,7 +8,7 @@ pub mod management;
 use async_trait::async_trait;
 use domain::WebhookId;
 
-pub use management::openapi;
+pub use management::{asyncapi, openapi};
 
 /// Who has to know that a webhook was changed, before the change is answered: nothing that follows from what it was
 /// before starts after this has returned.

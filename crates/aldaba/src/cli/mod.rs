@@ -72,6 +72,9 @@ pub(crate) enum Command {
     /// Prints the OpenAPI document of the public APIs
     #[command(name = "openapi")]
     OpenApi(OpenApi),
+    /// Prints the AsyncAPI document of all notifications
+    #[command(name = "asyncapi")]
+    AsyncApi(AsyncApi),
     /// Prints a completion script for a shell
     Completions {
         /// The shell
@@ -116,6 +119,13 @@ pub(crate) struct OpenApi {
     /// The operator's API instead of the public ones
     #[arg(long)]
     pub(crate) operator: bool,
+    /// Writes it into this file [default: standard output]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AsyncApi {
     /// Writes it into this file [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

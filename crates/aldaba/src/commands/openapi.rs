@@ -1,8 +1,8 @@
-//! `aldaba openapi`: prints the OpenAPI document, for who generates clients from it.
+//! `aldaba openapi` and `aldaba asyncapi`: print the documents, for who generates clients and receivers from them.
 
 use std::path::Path;
 
-use crate::cli::OpenApi;
+use crate::cli::{AsyncApi, OpenApi};
 use crate::config::{self, Sources};
 use crate::documents;
 use crate::exit::{Failure, Outcome};
@@ -11,10 +11,18 @@ use crate::output::print_line;
 pub(crate) fn run(args: &OpenApi, sources: &Sources) -> Outcome {
     let config = config::load(sources).map_err(Failure::Config)?;
     let document = if args.operator { operator::openapi() } else { documents::public(&config) };
-    let text = documents::text(&document);
-    match &args.output {
-        None => print_line(&text),
-        Some(file) => write(file, &text)?,
+    told(args.output.as_deref(), &documents::text(&document))
+}
+
+/// The AsyncAPI document, which no configuration changes.
+pub(crate) fn notifications(args: &AsyncApi) -> Outcome {
+    told(args.output.as_deref(), &format!("{:#}", webhooks::asyncapi()))
+}
+
+fn told(output: Option<&Path>, text: &str) -> Outcome {
+    match output {
+        None => print_line(text),
+        Some(file) => write(file, text)?,
     }
     Ok(())
 }

@@ -29,7 +29,7 @@ use store::Store;
 use web::Refusal;
 
 pub use call::Call;
-pub use openapi::openapi;
+pub use openapi::{asyncapi, openapi};
 pub use receiver::HostCheck;
 pub use route::{Operation, Route, Side};
 

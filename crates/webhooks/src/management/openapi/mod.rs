@@ -1,7 +1,8 @@
 //! The OpenAPI document of the management, from the one list of its addresses; and the notifications, as the document's
 //! own section of webhooks. What every API has in common (keys, tokens, refusals of the gate) stands in the gateway's
-//! document, which this one is put together with.
+//! document, which this one is put together with. Beside it stands the AsyncAPI document of the notifications alone.
 
+mod asyncapi;
 mod examples;
 mod notifications;
 mod operations;
@@ -14,6 +15,8 @@ use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
     ComponentsBuilder, HttpMethod, InfoBuilder, OpenApi, OpenApiBuilder, Paths, PathsBuilder,
 };
+
+pub use asyncapi::asyncapi;
 
 use super::delivery::{Item, Milliseconds, Status, Tried};
 use super::health::{Handshake, Health, LostTold};

@@ -12,8 +12,9 @@ use utoipa::openapi::{
 use super::examples;
 use super::parts::JSON;
 
-const SIGNED: &str = "`sha256=` and the upper-case hexadecimal HMAC-SHA256 of the body under the secret.";
-const STANDARD: [(&str, &str); 3] = [
+pub(super) const SIGNED: &str =
+    "`sha256=` and the upper-case hexadecimal HMAC-SHA256 of the body under the secret.";
+pub(super) const STANDARD: [(&str, &str); 3] = [
     ("webhook-id", "The `OutgoingId`: the same on every attempt."),
     ("webhook-timestamp", "When this attempt was made, in seconds since 1970."),
     (

@@ -1,0 +1,197 @@
+//! The AsyncAPI 3 document: every notification that receivers can be sent, from the one catalogue.
+
+use domain::Resource;
+use domain::event::{APP_NAME, EventKind, event_type, semantic_name};
+use domain::signature::{ACCOUNTING_HEADER, INVOICING_HEADER};
+use serde_json::{Map, Value, json};
+
+use super::{examples, notifications};
+
+const DEADLINE: &str = "Answer any 2xx within five seconds, without cookies and without redirects.";
+
+/// The document; the same bytes every time.
+pub fn asyncapi() -> Value {
+    let all: Vec<Resource> = Resource::family().chain(Resource::invoicing()).collect();
+    let of_all = |of: fn(Resource) -> (String, Value)| all.iter().map(|one| of(*one)).collect::<Map<_, _>>();
+    json!({
+        "asyncapi": "3.0.0",
+        "info": {
+            "title": "Aldaba: notifications",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "What Aldaba sends to the receivers of webhooks: each notification is one POST to the address \
+                that was subscribed, at least once, in order for each record, with the same bytes on every attempt. \
+                What a receiver must do stands with the guide to delivery.",
+            "license": {"name": "Apache-2.0"},
+        },
+        "defaultContentType": "application/json",
+        "channels": of_all(channel),
+        "operations": of_all(operation),
+        "components": {
+            "messages": messages(&all),
+            "schemas": schemas(),
+            "messageTraits": {
+                "accounting": {"headers": headers(ACCOUNTING_HEADER)},
+                "invoicing": {"headers": headers(INVOICING_HEADER)},
+            },
+        },
+    })
+}
+
+/// How a resource is called within the document: `Svc.ACC.Customers`, or an entity's name.
+fn name(resource: Resource) -> String {
+    match resource.area().domain() {
+        Some(domain) => format!("{APP_NAME}.{domain}.{}", resource.plural()),
+        None => format!("Invoicing.{}", resource.word()),
+    }
+}
+
+/// Every message of a resource, by the name that it has in the document.
+fn named(resource: Resource) -> Vec<(String, Option<EventKind>)> {
+    let prefix = if resource.is_family() { "" } else { "Invoicing." };
+    let event = |kind| (format!("{prefix}{}", semantic_name(resource, kind)), Some(kind));
+    let mut all: Vec<_> = resource.event_kinds().into_iter().map(event).collect();
+    if resource.is_family() {
+        all.push((format!("{}.Acknowledge", name(resource)), None));
+    }
+    all
+}
+
+fn channel(resource: Resource) -> (String, Value) {
+    let messages: Map<String, Value> = named(resource)
+        .into_iter()
+        .map(|(name, _)| {
+            let place = format!("#/components/messages/{name}");
+            (name, json!({ "$ref": place }))
+        })
+        .collect();
+    let title = if resource.is_family() { resource.plural() } else { resource.word() };
+    let about = "The receiver's own address, as it was subscribed.";
+    (name(resource), json!({"address": null, "title": title, "description": about, "messages": messages}))
+}
+
+fn operation(resource: Resource) -> (String, Value) {
+    let about = if resource.is_family() {
+        format!(
+            "{DEADLINE} Answer an Acknowledge with exactly 200, and 401 where the signature does not hold."
+        )
+    } else {
+        format!(
+            "{DEADLINE} Before the first one, a GET with the query `echo` is to be answered with its GUID as the body."
+        )
+    };
+    let operation = json!({
+        "action": "send",
+        "channel": {"$ref": format!("#/channels/{}", name(resource))},
+        "summary": format!("Tells of changes: {}", name(resource)),
+        "description": about,
+        "bindings": {"http": {"method": "POST", "bindingVersion": "0.3.0"}},
+    });
+    (format!("send.{}", name(resource)), operation)
+}
+
+fn messages(all: &[Resource]) -> Map<String, Value> {
+    let of = |resource: &Resource| {
+        let resource = *resource;
+        named(resource).into_iter().map(move |(name, kind)| {
+            let message =
+                if resource.is_family() { accounting(resource, kind) } else { invoicing(resource, kind) };
+            (name, message)
+        })
+    };
+    all.iter().flat_map(of).collect()
+}
+
+fn accounting(resource: Resource, kind: Option<EventKind>) -> Value {
+    const ACKNOWLEDGE: &str = "Acknowledge";
+    let semantic = kind
+        .map_or_else(|| format!("{}.{ACKNOWLEDGE}", name(resource)), |kind| semantic_name(resource, kind));
+    let event = kind.map_or_else(|| ACKNOWLEDGE.to_owned(), |kind| event_type(resource, kind));
+    let domain = resource.area().domain().unwrap_or_default();
+    let mut example = examples::notification();
+    example["EventType"] = json!({
+        "AppName": APP_NAME, "Domain": domain, "Resource": resource.plural(), "EventType": event,
+        "SemanticName": semantic,
+    });
+    if kind.is_none() {
+        example["ExtraPartitionInformation"] = json!({});
+        example["JsonData"] = json!({"Arguments": ACKNOWLEDGE}).to_string().into();
+    }
+    let summary = match kind {
+        Some(kind) => format!("{}: {}", resource.singular(), kind.word()),
+        None => "The handshake: accept with exactly 200".to_owned(),
+    };
+    json!({
+        "name": semantic,
+        "summary": summary,
+        "traits": [{"$ref": "#/components/messageTraits/accounting"}],
+        "payload": {"allOf": [
+            {"$ref": "#/components/schemas/Notification"},
+            {"type": "object", "properties": {"EventType": {
+                "type": "object", "properties": {"SemanticName": {"const": semantic}},
+            }}},
+        ]},
+        "examples": [{"payload": example}],
+    })
+}
+
+fn invoicing(resource: Resource, kind: Option<EventKind>) -> Value {
+    let mut example = examples::invoicing_notification();
+    example["Entity"] = resource.word().into();
+    json!({
+        "name": kind.map_or_else(String::new, |kind| semantic_name(resource, kind)),
+        "summary": format!("{}: {}", resource.word(), kind.map_or("", EventKind::word)),
+        "traits": [{"$ref": "#/components/messageTraits/invoicing"}],
+        "payload": {"allOf": [
+            {"$ref": "#/components/schemas/InvoicingNotification"},
+            {"type": "object", "properties": {"Entity": {"const": resource.word()}}},
+        ]},
+        "examples": [{"payload": example}],
+    })
+}
+
+fn headers(signature: &str) -> Value {
+    let told = [(signature, notifications::SIGNED)].into_iter().chain(notifications::STANDARD);
+    let properties: Map<String, Value> = told
+        .map(|(name, about)| (name.to_owned(), json!({"type": "string", "description": about})))
+        .collect();
+    let required: Vec<&String> = properties.keys().collect();
+    json!({"type": "object", "required": required, "properties": properties})
+}
+
+/// Those of the OpenAPI document that notifications are made from.
+fn schemas() -> Value {
+    const WANTED: [&str; 5] =
+        ["Notification", "Partition", "NotificationEvent", "InvoicingNotification", "InvoicingChange"];
+    let all = serde_json::to_value(super::openapi()).unwrap_or_default();
+    WANTED.iter().map(|name| ((*name).to_owned(), all["components"]["schemas"][name].clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_notification_of_the_catalogue_is_in_it() {
+        let document = asyncapi();
+        for resource in Resource::family().chain(Resource::invoicing()) {
+            let channel = &document["channels"][name(resource)];
+            assert_eq!(channel["messages"].as_object().map(Map::len), Some(named(resource).len()));
+            for (name, _) in named(resource) {
+                let message = &document["components"]["messages"][&name];
+                assert!(message["examples"][0]["payload"].is_object(), "{name}: {message}");
+            }
+        }
+        assert_eq!(document["channels"].as_object().map(Map::len), Some(19 + 18));
+        assert_eq!(document["operations"].as_object().map(Map::len), Some(19 + 18));
+    }
+
+    #[test]
+    fn every_reference_leads_somewhere() {
+        let document = asyncapi();
+        let text = document.to_string();
+        for part in text.split("\"$ref\":\"").skip(1) {
+            let place = part.split('"').next().unwrap_or_default().trim_start_matches('#');
+            assert!(document.pointer(place).is_some_and(|found| !found.is_null()), "{place}");
+        }
+    }
+}
