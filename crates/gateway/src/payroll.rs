@@ -29,7 +29,7 @@ impl Gateway {
             None => self.page(asked, &query, paging, self.payroll_page(asked, paging, filter, order).await?),
         };
         self.kept.keep(slot, &ready, asked);
-        Ok(ready.answer(asked).await)
+        Ok(ready.give(asked).await)
     }
 
     async fn payroll_page(

@@ -47,7 +47,7 @@ impl Gateway {
             self.page(asked, &query, paging, page)
         };
         self.kept.keep(slot, &ready, asked);
-        Ok(ready.answer(asked).await)
+        Ok(ready.give(asked).await)
     }
 
     /// What is kept for a call. How far the tenant's records have moved is looked up before anything is read.
@@ -110,7 +110,7 @@ impl Gateway {
             Bytes::from(String::from(record.body)),
         ));
         self.kept.keep(slot, &ready, asked);
-        Ok(ready.answer(asked).await)
+        Ok(ready.give(asked).await)
     }
 
     /// A context that is not needed must still name a company that is there.

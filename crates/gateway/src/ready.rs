@@ -69,18 +69,30 @@ impl Ready {
         self.body.len() * 3 / 2 + headers + 512
     }
 
+    /// The answer for the last time, if nobody has kept it: then nothing is copied.
+    pub(crate) async fn give(self: Arc<Self>, asked: &Asked) -> Response<Body> {
+        match Arc::try_unwrap(self) {
+            Ok(own) if !is_known(&asked.headers, &own.etag) && own.encoding(asked).is_none() => {
+                let Self { etag, head, headers, body, .. } = own;
+                response(Body::from(body), etag, head, headers)
+            }
+            Ok(own) => Arc::new(own).answer(asked).await,
+            Err(kept) => kept.answer(asked).await,
+        }
+    }
+
+    fn encoding(&self, asked: &Asked) -> Option<Encoding> {
+        let is_long = self.body.len() >= ENCODED_FROM_BYTES;
+        is_long.then(|| encoding::asked(&asked.headers, &Encoding::ALL)).flatten()
+    }
+
     pub(crate) async fn answer(self: &Arc<Self>, asked: &Asked) -> Response<Body> {
         if is_known(&asked.headers, &self.etag) {
             let mut same = self.response(Body::empty());
             *same.status_mut() = StatusCode::NOT_MODIFIED;
             return same;
         }
-        let encoding = if self.body.len() < ENCODED_FROM_BYTES {
-            None
-        } else {
-            encoding::asked(&asked.headers, &Encoding::ALL)
-        };
-        let Some(encoding) = encoding else {
+        let Some(encoding) = self.encoding(asked) else {
             return self.response(Body::from(self.body.clone()));
         };
         let mut response = self.response(Body::from(self.encoded(encoding).await));
@@ -89,20 +101,7 @@ impl Ready {
     }
 
     fn response(&self, body: Body) -> Response<Body> {
-        let mut response = Response::new(body);
-        let own = response.headers_mut();
-        own.reserve(16);
-        own.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        own.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
-        own.insert(VARY, HeaderValue::from_static("authorization, context, accept-encoding"));
-        own.insert(ETAG, self.etag.clone());
-        for (name, value) in &self.headers {
-            own.insert(name.clone(), value.clone());
-        }
-        if let Some(head) = self.head {
-            own.insert(X_SEQUENCE_VERSION, HeaderValue::from(head));
-        }
-        response
+        response(body, self.etag.clone(), self.head, self.headers.iter().cloned())
     }
 
     async fn encoded(self: &Arc<Self>, encoding: Encoding) -> Bytes {
@@ -119,6 +118,28 @@ impl Ready {
             Err(_) => place.get_or_init(|| encoding.encode(&self.body)).clone(),
         }
     }
+}
+
+fn response(
+    body: Body,
+    etag: HeaderValue,
+    head: Option<u64>,
+    headers: impl IntoIterator<Item = (HeaderName, HeaderValue)>,
+) -> Response<Body> {
+    let mut response = Response::new(body);
+    let own = response.headers_mut();
+    own.reserve(16);
+    own.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+    own.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-cache"));
+    own.insert(VARY, HeaderValue::from_static("authorization, context, accept-encoding"));
+    own.insert(ETAG, etag);
+    for (name, value) in headers {
+        own.insert(name, value);
+    }
+    if let Some(head) = head {
+        own.insert(X_SEQUENCE_VERSION, HeaderValue::from(head));
+    }
+    response
 }
 
 /// One address means another answer under another token or context: the validator tells them apart.
