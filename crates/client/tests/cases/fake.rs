@@ -51,6 +51,7 @@ impl Transport for Net {
     }
 }
 
+#[expect(clippy::unnecessary_wraps, reason = "as the network answers, which may fail")]
 pub(crate) fn answer(status: u16, headers: &[(&str, &str)], body: &Value) -> Answer {
     let mut answer = Response::builder().status(status);
     for (name, value) in headers {

@@ -168,3 +168,17 @@ async fn as_a_layer_it_hands_on_request_and_body_and_takes_cookies_away() {
         "the layer answers before the router's 405"
     );
 }
+
+#[cfg(feature = "axum")]
+#[tokio::test]
+async fn a_handler_of_axum_takes_the_event_as_an_argument() {
+    async fn changed(event: Event) -> String {
+        event.record_id().to_owned()
+    }
+    let app = axum::Router::new().route("/hooks", post(changed).layer(layer()));
+    let answer = app.oneshot(signed(EVENT)).await.unwrap();
+    assert_eq!(text(answer).await, (StatusCode::OK, "7".to_owned()));
+    let bare = axum::Router::new().route("/hooks", post(changed));
+    let answer = bare.oneshot(signed(EVENT)).await.unwrap();
+    assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR, "without the layer nothing is believed");
+}
