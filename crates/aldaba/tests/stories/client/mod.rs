@@ -5,6 +5,7 @@ mod deliveries;
 mod desk;
 mod management;
 mod reading;
+mod receivers;
 mod refreshing;
 mod signing_in;
 
