@@ -3,6 +3,7 @@
 
 mod deliveries;
 mod desk;
+mod keep_in_step;
 mod management;
 mod reading;
 mod receivers;
