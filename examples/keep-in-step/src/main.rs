@@ -40,7 +40,7 @@ async fn run() -> Result<(), Failure> {
     let session = Session::new(sign_in.clone(), copy.tokens());
     let api = Api::new(&setting("BASE_URL")?, Secret::new(setting("SUBSCRIPTION_KEY")?), session.clone())?;
     let secret = Secret::new(setting("WEBHOOK_SECRET")?);
-    let step = Arc::new(Step::new(api.clone(), copy.clone(), setting("RECEIVER_URL")?, secret.clone()));
+    let step = Arc::new(Step::new(api.clone(), copy.clone(), &setting("RECEIVER_URL")?, secret.clone()));
 
     let desk = Arc::new(Desk::new(sign_in, session, api, copy, step.clone()));
     let app = pages::router(desk, secret);

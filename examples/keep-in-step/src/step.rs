@@ -54,8 +54,8 @@ pub(crate) struct Step {
 }
 
 impl Step {
-    pub(crate) fn new(api: Api, copy: Arc<Copy>, receiver_url: String, secret: Secret) -> Self {
-        let subscription = Subscription::to_all(Resource::customers(), "Keep in step", &receiver_url, secret);
+    pub(crate) fn new(api: Api, copy: Arc<Copy>, receiver_url: &str, secret: Secret) -> Self {
+        let subscription = Subscription::to_all(Resource::customers(), "Keep in step", receiver_url, secret);
         let inbox = Inbox::new(Taken(copy.clone()));
         Self { api, copy, inbox, subscription, pass: Mutex::new(()), wake: Notify::new() }
     }
