@@ -35,6 +35,8 @@ async fn the_same_twice_is_a_duplicate_and_the_older_is_superseded() {
         "another record has an order of its own"
     );
     assert_eq!(done(&inbox, arrival(4, "a", 8)).await, Outcome::Done(()));
+    let from_the_feed = Arrival { outgoing_id: None, ..arrival(0, "a", 8) };
+    assert_eq!(done(&inbox, from_the_feed).await, Outcome::Superseded, "the same number is the same change");
 }
 
 #[tokio::test]

@@ -5,6 +5,9 @@ use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use aldaba_client::api::Api;
+use aldaba_client::sign_in::{Ask, SignIn, StaticToken};
+use aldaba_client::{Resource, Secret};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
@@ -79,18 +82,47 @@ impl Stage {
 
     /// Goes through the application's own pages.
     fn sign_in(&self) {
-        let (app, service) = (Browser::new(&self.app_url()), Browser::new(self.dev.text("auth_url")));
+        let app = Browser::new(&self.app_url());
         let sent = app.get("/sign-in");
         assert_eq!(sent.status, 303, "{sent:?}");
-        let page = service.settle(service.get(sent.location()));
-        let text = |name: &str| self.user()[name].as_str().unwrap();
-        let filled = [("username", text("email")), ("password", text("password"))];
-        let page = service.settle(service.submit(&page.form("post"), &filled));
-        let (_, query) = page.location().split_once('?').unwrap_or_else(|| panic!("{page:?}"));
+        let query = self.called_back(sent.location());
         let back = app.get(&format!("/callback?{query}"));
         assert_eq!((back.status, back.location()), (303, "/"), "{back:?}");
         let stranger = Browser::new(&self.app_url()).get(&format!("/callback?{query}"));
         assert_eq!(stranger.status, 400, "another browser cannot finish it");
+    }
+
+    /// What the user's browser brings back from a sign-in that begins at this address.
+    fn called_back(&self, url: &str) -> String {
+        let service = Browser::new(self.dev.text("auth_url"));
+        let page = service.settle(service.get(url));
+        let text = |name: &str| self.user()[name].as_str().unwrap();
+        let filled = [("username", text("email")), ("password", text("password"))];
+        let page = service.settle(service.submit(&page.form("post"), &filled));
+        let (_, query) = page.location().split_once('?').unwrap_or_else(|| panic!("{page:?}"));
+        query.to_owned()
+    }
+
+    /// Disables the application's webhook, as its owner may: what happens from then on is never delivered.
+    fn silence_webhook(&self) {
+        let ready = &self.dev.ready;
+        let text = |value: &Value| value.as_str().unwrap().to_owned();
+        let [id, secret, back] =
+            ["client_id", "client_secret", "redirect_uri"].map(|name| text(&ready["client"][name]));
+        let sign_in = SignIn::new(self.dev.text("auth_url"), &id, Secret::new(secret), &back).unwrap();
+        let started = sign_in.start(&Ask::accounting());
+        let callback = self.called_back(&started.url);
+        let silenced = tokio::runtime::Runtime::new().unwrap().block_on(async {
+            let token = StaticToken(sign_in.finish(&started.pending, &callback).await?.tokens.access_token);
+            let key = Secret::new(text(&ready["subscription"]["primary_key"]));
+            let hooks = Api::new(self.dev.text("base_url"), key, token)?.webhooks(Resource::customers());
+            let all = hooks.list().await?;
+            for hook in &all {
+                hooks.disable(hook.id).await?;
+            }
+            Ok::<_, aldaba_client::Error>(all.len())
+        });
+        assert_eq!(silenced.unwrap(), 1, "however often it was started, it has one webhook");
     }
 
     fn copy(&self, company: &str) -> BTreeMap<String, Value> {
@@ -219,6 +251,13 @@ fn the_copy_is_the_source_whoever_is_killed() {
     stage.kill_application();
     stage.start_service();
     source.change(&stage.door(), 7);
+    stage.start_application();
+    source.is_copied(&stage);
+
+    // What was never delivered is in the feed: the application finds it there when it starts.
+    stage.kill_application();
+    stage.silence_webhook();
+    source.change(&stage.door(), 8);
     stage.start_application();
     source.is_copied(&stage);
 
