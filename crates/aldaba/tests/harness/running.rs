@@ -20,7 +20,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    pub(super) fn start(mut command: Command) -> Self {
+    pub(crate) fn start(mut command: Command) -> Self {
         let said = tempfile::tempdir().unwrap();
         let file = |name: &str| File::create(said.path().join(name)).unwrap();
         let child = command.stdout(file("out")).stderr(file("err")).spawn().unwrap();

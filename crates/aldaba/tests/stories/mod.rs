@@ -4,6 +4,7 @@ mod administration;
 mod backup;
 mod bad_input;
 mod changes_command;
+mod client;
 mod configuration;
 mod crash;
 mod credentials;

@@ -1,0 +1,312 @@
+//! One door to all APIs: every call with its key, its token and its context, renewed and repeated where that is due.
+
+use std::fmt;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use domain::catalogue::Owner;
+use domain::json::write_string;
+use domain::{Random, Resource, Secret};
+use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, IF_NONE_MATCH};
+use http::{Method, Request, Response};
+use serde::de::DeserializeOwned;
+
+use super::feed::Feed;
+use super::list::List;
+use super::records::{Account, Company, Customer, PayrollCompany, Record};
+use crate::Error;
+use crate::address::{checked, segment};
+use crate::ports::SystemRandom;
+use crate::sign_in::TokenSource;
+use crate::transport::{HttpTransport, Transport};
+use crate::webhooks::{InvoicingWebhooks, Webhooks};
+use crate::wire::{Again, Patience, Wire, read, refusal};
+
+const KEY_HEADER: &str = "ocp-apim-subscription-key";
+const CONTEXT_HEADER: &str = "context";
+
+/// The APIs, as one user's application calls them. Cheap to clone.
+///
+/// ```no_run
+/// use aldaba_client::api::Api;
+/// use aldaba_client::{Secret, TryStreamExt};
+///
+/// # async fn example(session: aldaba_client::sign_in::Session) -> Result<(), aldaba_client::Error> {
+/// let api = Api::new("https://api.example.com", Secret::new("subscription key"), session)?;
+/// let mut companies = api.companies().page_size(100).stream();
+/// while let Some(company) = companies.try_next().await? {
+///     let customers: Vec<_> = api.customers(&company.correlation_id).stream().try_collect().await?;
+///     println!("{}: {} customers", company.vat_name, customers.len());
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Api {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    base_url: String,
+    key: HeaderValue,
+    tokens: Arc<dyn TokenSource>,
+    wire: Wire,
+}
+
+impl fmt::Debug for Api {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Api").field("base_url", &self.inner.base_url).finish_non_exhaustive()
+    }
+}
+
+/// What an [`Api`] is made from.
+#[must_use]
+pub struct ApiBuilder {
+    base_url: String,
+    key: Secret,
+    tokens: Arc<dyn TokenSource>,
+    transport: Option<Arc<dyn Transport>>,
+    random: Arc<dyn Random>,
+    patience: Patience,
+}
+
+impl fmt::Debug for ApiBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ApiBuilder").field("base_url", &self.base_url).finish_non_exhaustive()
+    }
+}
+
+impl ApiBuilder {
+    pub fn transport(mut self, transport: impl Transport) -> Self {
+        self.transport = Some(Arc::new(transport));
+        self
+    }
+
+    pub fn random(mut self, random: impl Random) -> Self {
+        self.random = Arc::new(random);
+        self
+    }
+
+    /// How often and how long calls are repeated that the service is too busy for, or that find nobody.
+    pub fn patience(mut self, patience: Patience) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    pub fn build(self) -> Result<Api, Error> {
+        let base_url = checked("the address of the service", &self.base_url)?;
+        let transport = match self.transport {
+            Some(transport) => transport,
+            None => Arc::new(HttpTransport::new()?),
+        };
+        let mut key = HeaderValue::from_str(self.key.reveal())
+            .map_err(|_| Error::unusable("the subscription key", "it has letters that no header takes"))?;
+        key.set_sensitive(true);
+        let wire = Wire { transport, random: self.random, patience: self.patience };
+        Ok(Api { inner: Arc::new(Inner { base_url, key, tokens: self.tokens, wire }) })
+    }
+}
+
+/// A call that is being put together.
+#[derive(Clone, Debug)]
+pub(crate) struct Call {
+    pub(crate) method: Method,
+    /// Below the base address, with the query.
+    pub(crate) path: String,
+    pub(crate) context: Option<HeaderValue>,
+    pub(crate) body: Option<serde_json::Value>,
+    pub(crate) etag: Option<HeaderValue>,
+    pub(crate) again: Again,
+}
+
+impl Call {
+    pub(crate) fn new(method: Method, path: String) -> Self {
+        // Everything but a POST may be repeated without harm.
+        let again = if method == Method::POST { Again::Refused } else { Again::Harmless };
+        Self { method, path, context: None, body: None, etag: None, again }
+    }
+
+    pub(crate) fn get(path: String) -> Self {
+        Self::new(Method::GET, path)
+    }
+
+    pub(crate) fn context(mut self, company: Option<&str>) -> Self {
+        self.context = company.and_then(context);
+        self
+    }
+
+    /// Without the query.
+    fn name(&self) -> String {
+        format!("{} {}", self.method, self.path.split('?').next().unwrap_or_default())
+    }
+}
+
+/// The header for a company; letters that no header takes are escaped as JSON does.
+fn context(company: &str) -> Option<HeaderValue> {
+    let mut plain = String::from("{\"clientId\":");
+    write_string(company, &mut plain);
+    plain.push('}');
+    let mut text = String::with_capacity(plain.len());
+    for unit in plain.encode_utf16() {
+        match u8::try_from(unit) {
+            Ok(byte) if (0x20..0x7f).contains(&byte) => text.push(char::from(byte)),
+            _ => {
+                let _ = write!(text, "\\u{unit:04x}");
+            }
+        }
+    }
+    HeaderValue::from_str(&text).ok()
+}
+
+impl Api {
+    /// With the service's address without a path, a key of the subscription, and a source of tokens.
+    pub fn new(base_url: &str, key: Secret, tokens: impl TokenSource) -> Result<Self, Error> {
+        Self::builder(base_url, key, tokens).build()
+    }
+
+    pub fn builder(base_url: &str, key: Secret, tokens: impl TokenSource) -> ApiBuilder {
+        ApiBuilder {
+            base_url: base_url.to_owned(),
+            key,
+            tokens: Arc::new(tokens),
+            transport: None,
+            random: Arc::new(SystemRandom),
+            patience: Patience::default(),
+        }
+    }
+
+    /// The companies that the user's tenant has.
+    pub fn companies(&self) -> List<Company> {
+        List::new(self, Resource::companies(), None)
+    }
+
+    /// None where the tenant has no such company.
+    pub async fn company(&self, id: &str) -> Result<Option<Company>, Error> {
+        self.one(Resource::companies(), None, id).await
+    }
+
+    pub fn customers(&self, company: &str) -> List<Customer> {
+        List::new(self, Resource::customers(), Some(company))
+    }
+
+    /// None where the company has no such customer, or there is no such company.
+    pub async fn customer(&self, company: &str, id: &str) -> Result<Option<Customer>, Error> {
+        self.one(Resource::customers(), Some(company), id).await
+    }
+
+    pub fn accounts(&self, company: &str) -> List<Account> {
+        List::new(self, Resource::accounts(), Some(company))
+    }
+
+    /// None where the company has no such account, or there is no such company.
+    pub async fn account(&self, company: &str, id: &str) -> Result<Option<Account>, Error> {
+        self.one(Resource::accounts(), Some(company), id).await
+    }
+
+    pub fn payroll_companies(&self) -> List<PayrollCompany> {
+        List::new(self, Resource::payroll_companies(), None)
+    }
+
+    /// The records of any of the accounting family's 19 resources. `company` is passed over for companies themselves.
+    pub fn records(&self, resource: Resource, company: &str) -> List<Record> {
+        List::new(self, resource, Some(company).filter(|_| resource.owner() == Owner::Company))
+    }
+
+    /// One of them; None where it is not there.
+    pub async fn record(&self, resource: Resource, company: &str, id: &str) -> Result<Option<Record>, Error> {
+        self.one(resource, Some(company).filter(|_| resource.owner() == Owner::Company), id).await
+    }
+
+    /// What happened to a company's records of this resource, after a position of the log. For companies themselves
+    /// give None.
+    pub fn changes(&self, resource: Resource, company: Option<&str>, after: u64) -> Feed {
+        Feed::new(self, resource.path(), company, after)
+    }
+
+    /// What happened to the tenant's invoicing entities, after a position of the log.
+    pub fn invoicing_changes(&self, after: u64) -> Feed {
+        Feed::new(self, domain::Area::Invoicing.prefix().to_owned(), None, after)
+    }
+
+    /// The webhooks of a resource of the accounting family.
+    pub fn webhooks(&self, resource: Resource) -> Webhooks {
+        Webhooks::new(self.clone(), resource)
+    }
+
+    /// The webhooks of invoicing.
+    pub fn invoicing_webhooks(&self) -> InvoicingWebhooks {
+        InvoicingWebhooks::new(self.clone())
+    }
+
+    async fn one<T: DeserializeOwned>(
+        &self,
+        resource: Resource,
+        company: Option<&str>,
+        id: &str,
+    ) -> Result<Option<T>, Error> {
+        let path = format!("{}/{}", resource.path(), segment(id));
+        absent_or(self.typed(Call::get(path).context(company)).await)
+    }
+
+    /// The answer's body, typed.
+    pub(crate) async fn typed<T: DeserializeOwned>(&self, call: Call) -> Result<T, Error> {
+        let name = call.name();
+        read(&name, &self.send(call).await?)
+    }
+
+    /// A good answer (or 304 where it was asked for), with a token that is good.
+    pub(crate) async fn send(&self, call: Call) -> Result<Response<Bytes>, Error> {
+        let name = call.name();
+        let token = self.inner.tokens.access_token().await?;
+        let mut answer = self.inner.wire.send(&self.request(&call, &token)?, call.again).await?;
+        if is_token_refused(&answer) {
+            let token = self.inner.tokens.another(&token).await?;
+            answer = self.inner.wire.send(&self.request(&call, &token)?, call.again).await?;
+        }
+        let status = answer.status();
+        if status.is_success() || (status == http::StatusCode::NOT_MODIFIED && call.etag.is_some()) {
+            return Ok(answer);
+        }
+        Err(refusal(&name, &answer))
+    }
+
+    fn request(&self, call: &Call, token: &Secret) -> Result<Request<Bytes>, Error> {
+        let mut bearer = HeaderValue::from_str(&format!("Bearer {}", token.reveal()))
+            .map_err(|_| Error::unusable("the access token", "it has letters that no header takes"))?;
+        bearer.set_sensitive(true);
+        let body = call.body.as_ref().map(ToString::to_string).unwrap_or_default();
+        let mut request = Request::builder()
+            .method(call.method.clone())
+            .uri(format!("{}{}", self.inner.base_url, call.path))
+            .header(KEY_HEADER, self.inner.key.clone())
+            .header(AUTHORIZATION, bearer)
+            .header(CONTENT_TYPE, "application/json")
+            .body(Bytes::from(body))
+            .map_err(|error| Error::unusable("the call", format!("{}: {error}", call.name())))?;
+        let headers = request.headers_mut();
+        if let Some(context) = &call.context {
+            headers.insert(CONTEXT_HEADER, context.clone());
+        }
+        if let Some(etag) = &call.etag {
+            headers.insert(IF_NONE_MATCH, etag.clone());
+        }
+        Ok(request)
+    }
+}
+
+/// What is not found is None.
+pub(crate) fn absent_or<T>(found: Result<T, Error>) -> Result<Option<T>, Error> {
+    match found {
+        Ok(found) => Ok(Some(found)),
+        Err(error) if error.is_not_found() => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Whether it is the token that is not good, and not the key.
+fn is_token_refused(answer: &Response<Bytes>) -> bool {
+    let challenge = answer.headers().get(http::header::WWW_AUTHENTICATE).and_then(|text| text.to_str().ok());
+    answer.status() == http::StatusCode::UNAUTHORIZED
+        && challenge.is_some_and(|challenge| challenge.contains("invalid_token"))
+}

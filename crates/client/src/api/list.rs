@@ -1,0 +1,241 @@
+//! Lists: page by page, as a stream of all records, or as a snapshot from which the feed goes on without a gap.
+
+use std::collections::VecDeque;
+use std::fmt;
+use std::marker::PhantomData;
+
+use domain::Resource;
+use futures_util::{StreamExt as _, stream};
+use http::header::{ETAG, HeaderMap, HeaderValue};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::BoxStream;
+use super::calls::{Api, Call};
+use super::filter::{Filter, OrderBy};
+use super::records::PayrollCompany;
+use crate::Error;
+use crate::address::query;
+use crate::wire::read;
+
+const PAGE_SIZE_MAX: u32 = 1000;
+const PAGE_SIZE_DEFAULT: u32 = 100;
+const SNAPSHOT_TRIES_MAX: u32 = 5;
+const SNAPSHOT_RECORDS_MAX: usize = 1_000_000;
+
+/// A list that can be read. Nothing is sent before it is asked for a page.
+pub struct List<T> {
+    api: Api,
+    resource: Resource,
+    company: Option<String>,
+    page_size: u32,
+    more: Vec<(&'static str, String)>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for List<T> {
+    fn clone(&self) -> Self {
+        Self {
+            api: self.api.clone(),
+            resource: self.resource,
+            company: self.company.clone(),
+            page_size: self.page_size,
+            more: self.more.clone(),
+            of: PhantomData,
+        }
+    }
+}
+
+impl<T> fmt::Debug for List<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("List")
+            .field("resource", &self.resource)
+            .field("company", &self.company)
+            .finish_non_exhaustive()
+    }
+}
+
+/// One page of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Page<T> {
+    pub items: Vec<T>,
+    /// Counted from 1.
+    pub number: u32,
+    pub pages_total: u32,
+    pub records_total: u64,
+    /// Where the tenant's log stood: follow the feed from there.
+    pub position: Option<u64>,
+    /// For [`List::page_unless`].
+    pub etag: Option<String>,
+}
+
+/// All records of a list, and the position from which the feed tells what they do not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Snapshot<T> {
+    pub records: Vec<T>,
+    pub position: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Pagination {
+    total_count: u64,
+    total_pages: u32,
+}
+
+impl<T: DeserializeOwned + Send + 'static> List<T> {
+    pub(super) fn new(api: &Api, resource: Resource, company: Option<&str>) -> Self {
+        Self {
+            api: api.clone(),
+            resource,
+            company: company.map(ToOwned::to_owned),
+            page_size: PAGE_SIZE_DEFAULT,
+            more: Vec::new(),
+            of: PhantomData,
+        }
+    }
+
+    /// How many records come at a time: 1 to 1,000, and 100 where nothing is said.
+    pub fn page_size(mut self, records: u32) -> Self {
+        self.page_size = records;
+        self
+    }
+
+    /// One page, counted from 1. One behind the last is empty.
+    pub async fn page(&self, number: u32) -> Result<Page<T>, Error> {
+        let page = self.read(number, None).await?;
+        page.ok_or_else(|| Error::Unreadable {
+            call: self.resource.path(),
+            reason: "304 without a question".into(),
+        })
+    }
+
+    /// The page, unless it is still the one with this etag.
+    pub async fn page_unless(&self, number: u32, etag: &str) -> Result<Option<Page<T>>, Error> {
+        let etag =
+            HeaderValue::from_str(etag).map_err(|error| Error::unusable("the etag", error.to_string()))?;
+        self.read(number, Some(etag)).await
+    }
+
+    /// All records, one after the other; pages are read as they are needed.
+    ///
+    /// The order is that of their making, so what is made under way comes at the end. Where records are deleted under
+    /// way, one may be passed over: [`List::snapshot`] sees to that.
+    pub fn stream(&self) -> BoxStream<T> {
+        struct Way<T> {
+            list: List<T>,
+            next: Option<u32>,
+            items: VecDeque<T>,
+        }
+        let way = Way { list: self.clone(), next: Some(1), items: VecDeque::new() };
+        stream::try_unfold(way, |mut way| async move {
+            loop {
+                if let Some(item) = way.items.pop_front() {
+                    return Ok(Some((item, way)));
+                }
+                let Some(number) = way.next else { return Ok(None) };
+                let page = way.list.page(number).await?;
+                way.next = (number < page.pages_total && !page.items.is_empty()).then_some(number + 1);
+                way.items = page.items.into();
+            }
+        })
+        .boxed()
+    }
+
+    /// All records at once, with the position from which the feed goes on without a gap. Of resources whose records
+    /// can be deleted it is read anew where that happened under way.
+    pub async fn snapshot(&self) -> Result<Snapshot<T>, Error> {
+        for _ in 0..SNAPSHOT_TRIES_MAX {
+            let read = self.read_all().await?;
+            if !self.resource.can_be_deleted() || !self.was_deleted_since(read.position).await? {
+                return Ok(read);
+            }
+        }
+        Err(Error::Restless { tries: SNAPSHOT_TRIES_MAX })
+    }
+
+    async fn read_all(&self) -> Result<Snapshot<T>, Error> {
+        let first = self.page(1).await?;
+        let unreadable =
+            |reason: &str| Error::Unreadable { call: self.resource.path(), reason: reason.into() };
+        // Later pages are younger: what they have already comes in the feed once more.
+        let position = first.position.ok_or_else(|| unreadable("there is no X-Sequence-Version"))?;
+        let (mut records, mut pages) = (first.items, first.pages_total);
+        let mut number = 1;
+        while number < pages {
+            number += 1;
+            let page = self.page(number).await?;
+            pages = page.pages_total;
+            records.extend(page.items);
+            if records.len() > SNAPSHOT_RECORDS_MAX {
+                return Err(Error::unusable(
+                    "a snapshot",
+                    "there are over a million records; use the stream",
+                ));
+            }
+        }
+        Ok(Snapshot { records, position })
+    }
+
+    async fn was_deleted_since(&self, position: u64) -> Result<bool, Error> {
+        let mut feed = self.api.changes(self.resource, self.company.as_deref(), position);
+        loop {
+            let changes = feed.next_page().await?;
+            if changes.is_empty() {
+                return Ok(false);
+            }
+            if changes.iter().any(|change| change.kind() == Some(crate::EventKind::Deleted)) {
+                return Ok(true);
+            }
+        }
+    }
+
+    async fn read(&self, number: u32, etag: Option<HeaderValue>) -> Result<Option<Page<T>>, Error> {
+        if !(1..=PAGE_SIZE_MAX).contains(&self.page_size) {
+            return Err(Error::unusable("the page size", format!("it must be 1 to {PAGE_SIZE_MAX}")));
+        }
+        let (number_text, size) = (number.to_string(), self.page_size.to_string());
+        let more = self.more.iter().map(|(name, value)| (*name, value.as_str()));
+        let pairs = [("pageNumber", number_text.as_str()), ("pageSize", &size)];
+        let path = self.resource.path();
+        let call = Call::get(format!("{path}?{}", query(pairs.into_iter().chain(more))));
+        let answer = self.api.send(Call { etag, ..call.context(self.company.as_deref()) }).await?;
+        if answer.status() == http::StatusCode::NOT_MODIFIED {
+            return Ok(None);
+        }
+        let call = format!("GET {path}");
+        let items = read(&call, &answer)?;
+        let headers = answer.headers();
+        let told: Pagination = text(headers, "x-pagination")
+            .and_then(|text| serde_json::from_str(text).ok())
+            .ok_or(Error::Unreadable { call, reason: "X-Pagination is missing".into() })?;
+        Ok(Some(Page {
+            items,
+            number,
+            pages_total: told.total_pages,
+            records_total: told.total_count,
+            position: text(headers, "x-sequence-version").and_then(|text| text.parse().ok()),
+            etag: text(headers, ETAG.as_str()).map(ToOwned::to_owned),
+        }))
+    }
+}
+
+fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    headers.get(name)?.to_str().ok()
+}
+
+impl List<PayrollCompany> {
+    /// Only those that this is true of. Built, or read from text, by [`filter`](super::filter).
+    pub fn filter(mut self, filter: &Filter) -> Self {
+        self.more.retain(|(name, _)| *name != "filter");
+        self.more.push(("filter", filter.to_string()));
+        self
+    }
+
+    /// In this order.
+    pub fn order_by(mut self, order: &OrderBy) -> Self {
+        self.more.retain(|(name, _)| *name != "OrderBy");
+        self.more.push(("OrderBy", order.to_string()));
+        self
+    }
+}

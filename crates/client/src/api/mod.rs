@@ -1,0 +1,17 @@
+//! Reads behind the gate: lists as streams, records by their id, the payroll filter, and the pull feed.
+
+mod calls;
+mod feed;
+pub mod filter;
+mod list;
+mod records;
+
+pub use calls::{Api, ApiBuilder};
+pub(crate) use calls::{Call, absent_or};
+pub use feed::{Feed, FeedChange};
+pub use list::{List, Page, Snapshot};
+pub(crate) use records::number;
+pub use records::{Account, Company, Customer, PayrollCompany, Record, State};
+
+/// A stream that can be kept and polled as it is.
+pub type BoxStream<T> = futures_util::stream::BoxStream<'static, Result<T, crate::Error>>;

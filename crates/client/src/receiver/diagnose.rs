@@ -1,0 +1,328 @@
+//! Why a signature does not match. A pure function: it tries what usually happens to bodies, secrets and signatures
+//! on their way, and names what explains the difference.
+
+use std::fmt;
+use std::time::Duration;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD, URL_SAFE, URL_SAFE_NO_PAD};
+use domain::Secret;
+use domain::signature::{
+    ACCOUNTING_HEADER, INVOICING_HEADER, STANDARD_ID, STANDARD_SIGNATURE, STANDARD_TIMESTAMP,
+};
+
+use super::body::forms;
+use super::mac::{MAC_BYTES, is_same, mac};
+
+/// Larger bodies are compared, but not searched for a reason.
+const SEARCHED_BYTES_MAX: usize = 1024 * 1024;
+const CONTRACT_PREFIX: &str = "sha256=";
+const STANDARD_PREFIX: &str = "v1,";
+const SECRET_PREFIX: &str = "whsec_";
+
+/// Which of the signatures of a delivery is meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Scheme {
+    /// `svc-webhook-signature`, of the accounting family.
+    Accounting,
+    /// `ms-signature`, of invoicing.
+    Invoicing,
+    /// `webhook-signature`, of Standard Webhooks; covers `webhook-id` and `webhook-timestamp`, too.
+    Standard,
+}
+
+impl Scheme {
+    /// The header that carries it.
+    pub fn header(self) -> &'static str {
+        match self {
+            Self::Accounting => ACCOUNTING_HEADER,
+            Self::Invoicing => INVOICING_HEADER,
+            Self::Standard => STANDARD_SIGNATURE,
+        }
+    }
+}
+
+/// A signature and what it is said to cover, as it came.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim<'a> {
+    pub scheme: Scheme,
+    pub signature: Option<&'a str>,
+    /// Only of [`Scheme::Standard`].
+    pub id: Option<&'a str>,
+    /// Only of [`Scheme::Standard`].
+    pub timestamp: Option<&'a str>,
+    pub body: &'a [u8],
+}
+
+impl<'a> Claim<'a> {
+    /// The accounting family's signature.
+    pub fn accounting(signature: &'a str, body: &'a [u8]) -> Self {
+        Self { scheme: Scheme::Accounting, signature: Some(signature), id: None, timestamp: None, body }
+    }
+
+    /// Invoicing's signature.
+    pub fn invoicing(signature: &'a str, body: &'a [u8]) -> Self {
+        Self { scheme: Scheme::Invoicing, ..Self::accounting(signature, body) }
+    }
+
+    /// That of Standard Webhooks.
+    pub fn standard(id: &'a str, timestamp: &'a str, signature: &'a str, body: &'a [u8]) -> Self {
+        let (scheme, signature) = (Scheme::Standard, Some(signature));
+        Self { scheme, signature, id: Some(id), timestamp: Some(timestamp), body }
+    }
+}
+
+/// One thing that explains, alone or with others, why a signature does not match.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Reason {
+    /// The header of this name did not come, or cannot be read as text.
+    MissingHeader(&'static str),
+    /// The signature is neither hexadecimal nor base64 of 32 bytes.
+    NoSignature,
+    /// `sha256=` (or `v1,`) does not stand in front of it.
+    MissingPrefix,
+    /// The digits are right and in lower case; the contract's are in upper case and compared exactly.
+    LowerCaseHex,
+    /// The right bytes, written as base64 where hexadecimal digits belong.
+    Base64InsteadOfHex,
+    /// The right bytes, written as hexadecimal digits where base64 belongs.
+    HexInsteadOfBase64,
+    /// The body is not the bytes that came: it was parsed and written again.
+    ReserialisedBody,
+    /// White space was added at the end of the body.
+    TrailingNewlineAdded,
+    /// The newline at the end of the body is gone.
+    TrailingNewlineRemoved,
+    /// A byte order mark was put in front of the body.
+    ByteOrderMarkAdded,
+    /// The byte order mark in front of the body is gone.
+    ByteOrderMarkRemoved,
+    /// The body went through another encoding than UTF-8.
+    WrongEncoding,
+    /// The secret has white space or quotes around it that were not there when it was given.
+    SecretWithSpaces,
+    /// A `whsec_…` secret was used as text where its base64 stands for the key, or the other way round.
+    SecretForm,
+    /// None of the known changes explains it: the secret is another one, or the body was changed.
+    WrongSecret,
+    /// `webhook-timestamp` is no number of seconds.
+    NoTimestamp,
+    /// Signed so many seconds ago, which is more than is tolerated: an old delivery, or a clock that is ahead.
+    StaleTimestamp { age_seconds: u64 },
+    /// Signed so many seconds in the future, which is more than is tolerated: a clock that is behind.
+    FutureTimestamp { ahead_seconds: u64 },
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let text = match self {
+            Self::MissingHeader(name) => {
+                return write!(f, "the header {name} is missing: hand on the request's headers as they came");
+            }
+            Self::StaleTimestamp { age_seconds } => {
+                return write!(
+                    f,
+                    "it was signed {age_seconds} s ago: an old delivery was sent again, or this clock is ahead"
+                );
+            }
+            Self::FutureTimestamp { ahead_seconds } => {
+                return write!(f, "it was signed {ahead_seconds} s in the future: this clock is behind");
+            }
+            Self::NoSignature => "the signature is neither hexadecimal nor base64 of 32 bytes",
+            Self::MissingPrefix => "the prefix is missing: sha256= (or v1, of Standard Webhooks)",
+            Self::LowerCaseHex => "the digits are right but in lower case: compare upper-case digits",
+            Self::Base64InsteadOfHex => "it is base64: write the bytes as upper-case hexadecimal digits",
+            Self::HexInsteadOfBase64 => "it is hexadecimal: Standard Webhooks writes base64",
+            Self::ReserialisedBody => {
+                "the body was parsed and written again: keep the bytes that came, and verify before parsing"
+            }
+            Self::TrailingNewlineAdded => "white space was added at the end of the body",
+            Self::TrailingNewlineRemoved => "the newline at the end of the body was taken away",
+            Self::ByteOrderMarkAdded => "a byte order mark was put in front of the body",
+            Self::ByteOrderMarkRemoved => "the byte order mark in front of the body was taken away",
+            Self::WrongEncoding => "the body went through another encoding: keep its bytes, which are UTF-8",
+            Self::SecretWithSpaces => "the secret has white space or quotes around it: take them away",
+            Self::SecretForm => {
+                "the contract's signature is keyed with the secret's own text; for Standard Webhooks what \
+                 follows whsec_ is base64 of the key"
+            }
+            Self::WrongSecret => "the secret is another one, or the body was changed",
+            Self::NoTimestamp => "webhook-timestamp is no number of seconds",
+        };
+        f.write_str(text)
+    }
+}
+
+/// A signature that does not match, and what explains it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mismatch {
+    pub scheme: Scheme,
+    /// At least one; several where only together they explain it.
+    pub reasons: Vec<Reason>,
+}
+
+impl Mismatch {
+    pub fn has(&self, reason: &Reason) -> bool {
+        self.reasons.contains(reason)
+    }
+
+    fn of(scheme: Scheme, reason: Reason) -> Self {
+        Self { scheme, reasons: vec![reason] }
+    }
+}
+
+impl fmt::Display for Mismatch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} does not match: ", self.scheme.header())?;
+        for (index, reason) in self.reasons.iter().enumerate() {
+            let comma = if index > 0 { "; and " } else { "" };
+            write!(f, "{comma}{reason}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Mismatch {}
+
+/// Whether a signature is right, and where it is not, why.
+///
+/// Pure: the time is handed in as seconds since 1970, and nothing is looked up. [`verify`](super::verify) is what a
+/// receiver calls; this is for who has to find out what is wrong.
+///
+/// ```
+/// use std::time::Duration;
+/// use aldaba_client::Secret;
+/// use aldaba_client::receiver::{Claim, Reason, diagnose};
+///
+/// let secret = Secret::new("Jefe");
+/// let signature = "sha256=5BDCC146BF60754E6A042426089575C75A003F089D2739839DEC58B964EC3843";
+/// let tolerance = Duration::from_secs(300);
+/// let right = Claim::accounting(signature, b"what do ya want for nothing?");
+/// assert!(diagnose(&right, &secret, 0, tolerance).is_ok());
+///
+/// let with_newline = Claim::accounting(signature, b"what do ya want for nothing?\n");
+/// let told = diagnose(&with_newline, &secret, 0, tolerance).unwrap_err();
+/// assert_eq!(told.reasons, [Reason::TrailingNewlineAdded]);
+/// ```
+pub fn diagnose(
+    claim: &Claim<'_>,
+    secret: &Secret,
+    now_seconds: i64,
+    tolerance: Duration,
+) -> Result<(), Mismatch> {
+    let fails = |reason| Err(Mismatch::of(claim.scheme, reason));
+    let Some(signature) = claim.signature else { return fails(Reason::MissingHeader(claim.scheme.header())) };
+    if claim.scheme != Scheme::Standard {
+        return search(claim, signature, secret, b"");
+    }
+    let Some(id) = claim.id else { return fails(Reason::MissingHeader(STANDARD_ID)) };
+    let Some(timestamp) = claim.timestamp else { return fails(Reason::MissingHeader(STANDARD_TIMESTAMP)) };
+    let signed_before = format!("{id}.{timestamp}.");
+    // While a secret is being replaced there is a signature of each; one that matches is enough.
+    let given = signature.split(' ').filter(|one| !one.is_empty());
+    let mut told = Mismatch::of(claim.scheme, Reason::NoSignature);
+    for one in given {
+        match search(claim, one, secret, signed_before.as_bytes()) {
+            Ok(()) => return in_time(timestamp, now_seconds, tolerance),
+            Err(mismatch) if told.has(&Reason::NoSignature) || told.has(&Reason::WrongSecret) => {
+                told = mismatch;
+            }
+            Err(_) => {}
+        }
+    }
+    Err(told)
+}
+
+fn in_time(timestamp: &str, now: i64, tolerance: Duration) -> Result<(), Mismatch> {
+    let fails = |reason| Err(Mismatch::of(Scheme::Standard, reason));
+    let Ok(signed_at) = timestamp.parse::<i64>() else { return fails(Reason::NoTimestamp) };
+    let apart_seconds = now.abs_diff(signed_at);
+    if apart_seconds <= tolerance.as_secs() {
+        Ok(())
+    } else if signed_at < now {
+        fails(Reason::StaleTimestamp { age_seconds: apart_seconds })
+    } else {
+        fails(Reason::FutureTimestamp { ahead_seconds: apart_seconds })
+    }
+}
+
+/// Looks for a key and a body that the signature belongs to.
+fn search(claim: &Claim<'_>, signature: &str, secret: &Secret, before: &[u8]) -> Result<(), Mismatch> {
+    let scheme = claim.scheme;
+    let Some((given, written)) = read(scheme, signature) else {
+        return Err(Mismatch::of(scheme, Reason::NoSignature));
+    };
+    let bodies = if claim.body.len() > SEARCHED_BYTES_MAX {
+        vec![(None, claim.body.to_vec())]
+    } else {
+        forms(claim.body)
+    };
+    for (body_reason, body) in &bodies {
+        for (key_reason, key) in keys(scheme, secret) {
+            if is_same(&mac(&key, &[before, body]), &given) {
+                let found: Vec<Reason> =
+                    key_reason.into_iter().chain(body_reason.clone()).chain(written).collect();
+                return if found.is_empty() { Ok(()) } else { Err(Mismatch { scheme, reasons: found }) };
+            }
+        }
+    }
+    Err(Mismatch::of(scheme, Reason::WrongSecret))
+}
+
+/// The secret's key as it should be, then as it may have been.
+fn keys(scheme: Scheme, secret: &Secret) -> Vec<(Option<Reason>, Vec<u8>)> {
+    let text = secret.reveal();
+    let plain = |text: &str| text.as_bytes().to_vec();
+    let decoded = |text: &str| STANDARD.decode(text.strip_prefix(SECRET_PREFIX)?).ok();
+    let right = |text: &str| match scheme {
+        Scheme::Standard => decoded(text).unwrap_or_else(|| plain(text)),
+        Scheme::Accounting | Scheme::Invoicing => plain(text),
+    };
+    let mut keys = vec![(None, right(text))];
+    let trimmed = text.trim().trim_matches(['"', '\'']);
+    if trimmed != text {
+        keys.push((Some(Reason::SecretWithSpaces), right(trimmed)));
+    }
+    if let Some(bytes) = decoded(text) {
+        let other = if scheme == Scheme::Standard { plain(text) } else { bytes };
+        keys.push((Some(Reason::SecretForm), other));
+    }
+    keys
+}
+
+/// The bytes of a signature however they are written, and what is wrong with how they are written.
+fn read(scheme: Scheme, signature: &str) -> Option<([u8; MAC_BYTES], Vec<Reason>)> {
+    let is_standard = scheme == Scheme::Standard;
+    let prefix = if is_standard { STANDARD_PREFIX } else { CONTRACT_PREFIX };
+    let (digits, mut wrong) = match signature.strip_prefix(prefix) {
+        Some(digits) => (digits, Vec::new()),
+        None => (signature.trim(), vec![Reason::MissingPrefix]),
+    };
+    if let Some(bytes) = from_hex(digits) {
+        if is_standard {
+            wrong.push(Reason::HexInsteadOfBase64);
+        } else if digits.bytes().any(|digit| digit.is_ascii_lowercase()) {
+            wrong.push(Reason::LowerCaseHex);
+        }
+        return Some((bytes, wrong));
+    }
+    let codings = [&STANDARD, &STANDARD_NO_PAD, &URL_SAFE, &URL_SAFE_NO_PAD];
+    let bytes = codings.into_iter().find_map(|coding| coding.decode(digits).ok()?.try_into().ok())?;
+    if !is_standard {
+        wrong.push(Reason::Base64InsteadOfHex);
+    }
+    Some((bytes, wrong))
+}
+
+fn from_hex(digits: &str) -> Option<[u8; MAC_BYTES]> {
+    if digits.len() != 2 * MAC_BYTES || !digits.is_ascii() {
+        return None;
+    }
+    let mut bytes = [0; MAC_BYTES];
+    for (byte, pair) in bytes.iter_mut().zip(digits.as_bytes().chunks(2)) {
+        let digit = |place: usize| char::from(*pair.get(place)?).to_digit(16);
+        *byte = u8::try_from(digit(0)? * 16 + digit(1)?).ok()?;
+    }
+    Some(bytes)
+}

@@ -1,0 +1,118 @@
+//! What stands between the network and the application: who comes without a right signature goes no further, and the
+//! service's own questions are answered here.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use domain::Guid;
+use http::header::{ALLOW, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
+use http::request::Parts;
+use http::{Method, Request, Response, StatusCode};
+use http_body::Body;
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+
+use super::diagnose::Mismatch;
+use super::event::{Event, Notification};
+use super::verify::Verifier;
+
+/// What a body may have, unless said otherwise: more than any notification has.
+pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
+
+/// As bodies tell of what failed.
+pub(super) type BodyError = Box<dyn std::error::Error + Send + Sync>;
+type Refused = Arc<dyn Fn(&Mismatch) + Send + Sync>;
+
+#[derive(Clone)]
+pub(super) struct Gate {
+    pub(super) verifier: Verifier,
+    pub(super) body_bytes_max: usize,
+    pub(super) refused: Option<Refused>,
+}
+
+impl std::fmt::Debug for Gate {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let mut told = f.debug_struct("Gate");
+        told.field("verifier", &self.verifier)
+            .field("body_bytes_max", &self.body_bytes_max)
+            .finish_non_exhaustive()
+    }
+}
+
+/// What goes on to the application.
+pub(super) struct Admitted {
+    pub(super) parts: Parts,
+    pub(super) body: Bytes,
+    pub(super) event: Event,
+}
+
+impl Gate {
+    /// An event to hand on, or the answer where there is nothing to hand on.
+    pub(super) async fn admit<B>(&self, request: Request<B>) -> Result<Admitted, Response<Bytes>>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: Into<BodyError>,
+    {
+        let (parts, body) = request.into_parts();
+        match parts.method {
+            Method::GET => return Err(echo(parts.uri.query().unwrap_or_default())),
+            Method::POST => {}
+            _ => {
+                let mut answer = plain(StatusCode::METHOD_NOT_ALLOWED, "Deliveries are posted here.");
+                answer.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, POST"));
+                return Err(answer);
+            }
+        }
+        let body = self.whole(&parts, body).await?;
+        if let Err(mismatch) = self.verifier.verify(&parts.headers, &body) {
+            if let Some(told) = &self.refused {
+                told(&mismatch);
+            }
+            // Why, is nobody's business outside.
+            return Err(plain(StatusCode::UNAUTHORIZED, "The signature does not match."));
+        }
+        match Notification::read(&parts.headers, &body) {
+            Ok(Notification::Acknowledge { .. }) => Err(plain(StatusCode::OK, "")),
+            Ok(Notification::Event(event)) => Ok(Admitted { parts, body, event }),
+            Err(misread) => Err(plain(StatusCode::BAD_REQUEST, &misread.to_string())),
+        }
+    }
+
+    async fn whole<B>(&self, parts: &Parts, body: B) -> Result<Bytes, Response<Bytes>>
+    where
+        B: Body<Data = Bytes>,
+        B::Error: Into<BodyError>,
+    {
+        let too_large = || {
+            let message = format!("The body may have {} bytes at most.", self.body_bytes_max);
+            plain(StatusCode::PAYLOAD_TOO_LARGE, &message)
+        };
+        let told = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        if told.is_some_and(|length: usize| length > self.body_bytes_max) {
+            return Err(too_large());
+        }
+        let read = Limited::new(body, self.body_bytes_max).collect().await;
+        read.map(http_body_util::Collected::to_bytes).map_err(|error| {
+            if error.is::<LengthLimitError>() {
+                too_large()
+            } else {
+                plain(StatusCode::BAD_REQUEST, "The body was cut off.")
+            }
+        })
+    }
+}
+
+/// Invoicing's handshake. Nothing but a GUID is echoed: this answers to everybody.
+fn echo(query: &str) -> Response<Bytes> {
+    let asked = query.split('&').find_map(|pair| pair.strip_prefix("echo="));
+    match asked.and_then(Guid::parse) {
+        Some(guid) => plain(StatusCode::OK, &guid.to_string()),
+        None => plain(StatusCode::BAD_REQUEST, "A GET is answered only with the query echo=<GUID>."),
+    }
+}
+
+pub(super) fn plain(status: StatusCode, text: &str) -> Response<Bytes> {
+    let mut answer = Response::new(Bytes::copy_from_slice(text.as_bytes()));
+    *answer.status_mut() = status;
+    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    answer
+}

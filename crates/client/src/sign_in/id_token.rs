@@ -1,0 +1,195 @@
+//! Whether an id_token can be believed: RS256 with a key of the issuer's, and claims that are about this sign-in.
+//! Nothing else is accepted, whatever its header says.
+
+use aws_lc_rs::digest::{SHA256, digest};
+use aws_lc_rs::signature::{RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents};
+use base64::Engine as _;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use domain::secret::url_safe;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+const TOKEN_BYTES_MAX: usize = 16 * 1024;
+/// How far two clocks may be apart.
+const LEEWAY_SECONDS: i64 = 60;
+
+/// Why an id_token is not believed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum IdTokenFault {
+    #[error("there is none")]
+    Missing,
+    #[error("it is no token")]
+    Malformed,
+    #[error("it is signed with {0:?} and not with RS256")]
+    Algorithm(String),
+    #[error("the issuer has no key {0:?}")]
+    UnknownKey(String),
+    #[error("its signature is wrong")]
+    Signature,
+    #[error("it was issued by {0:?}")]
+    Issuer(String),
+    #[error("it is meant for another application")]
+    Audience,
+    #[error("it has expired, or this machine's clock is ahead")]
+    Expired,
+    #[error("it was issued in the future, or this machine's clock is behind")]
+    NotYet,
+    #[error("its nonce is not the one that was sent")]
+    Nonce,
+    #[error("it belongs to another code (c_hash)")]
+    CodeHash,
+    #[error("it belongs to another access token (at_hash)")]
+    AccessTokenHash,
+    #[error("it is about another user than before")]
+    Subject,
+}
+
+/// Who signed in, as a verified id_token tells.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Identity {
+    /// The user, for ever the same.
+    pub sub: String,
+    /// Everything else that the token tells: `given_name`, `email`, `auth_time` and so on, as far as it was asked for.
+    pub claims: Map<String, Value>,
+}
+
+impl Identity {
+    /// A claim that is a text.
+    pub fn text(&self, claim: &str) -> Option<&str> {
+        self.claims.get(claim)?.as_str()
+    }
+}
+
+/// A public key of the issuer's.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub(super) struct Jwk {
+    #[serde(default)]
+    pub(super) kid: String,
+    kty: String,
+    #[serde(default)]
+    alg: Option<String>,
+    #[serde(default, rename = "use")]
+    usage: Option<String>,
+    #[serde(default)]
+    n: String,
+    #[serde(default)]
+    e: String,
+}
+
+/// What a token has to say to be believed.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Expected<'a> {
+    pub(super) issuer: &'a str,
+    pub(super) client_id: &'a str,
+    pub(super) now_seconds: i64,
+    pub(super) nonce: Option<&'a str>,
+    /// The code that came beside it.
+    pub(super) code: Option<&'a str>,
+    /// The access token that came beside it.
+    pub(super) access_token: Option<&'a str>,
+    /// Who it was about before.
+    pub(super) sub: Option<&'a str>,
+}
+
+#[derive(Deserialize)]
+struct Header {
+    alg: String,
+    #[serde(default)]
+    kid: String,
+}
+
+/// The key that a token says it was signed with; believed for nothing but finding it.
+pub(super) fn key_of(token: &str) -> Result<String, IdTokenFault> {
+    Ok(header(token)?.kid)
+}
+
+fn header(token: &str) -> Result<Header, IdTokenFault> {
+    let part = token.split('.').next().filter(|_| token.len() <= TOKEN_BYTES_MAX);
+    decoded(part.ok_or(IdTokenFault::Malformed)?)
+}
+
+fn decoded<T: for<'de> Deserialize<'de>>(part: &str) -> Result<T, IdTokenFault> {
+    let bytes = URL_SAFE_NO_PAD.decode(part).map_err(|_| IdTokenFault::Malformed)?;
+    serde_json::from_slice(&bytes).map_err(|_| IdTokenFault::Malformed)
+}
+
+pub(super) fn verify(token: &str, keys: &[Jwk], expected: &Expected<'_>) -> Result<Identity, IdTokenFault> {
+    let header = header(token)?;
+    if header.alg != "RS256" {
+        return Err(IdTokenFault::Algorithm(header.alg));
+    }
+    let is_for_signing = |key: &&Jwk| {
+        key.kty == "RSA"
+            && key.alg.as_deref().is_none_or(|alg| alg == "RS256")
+            && key.usage.as_deref().is_none_or(|usage| usage == "sig")
+    };
+    let mut signing = keys.iter().filter(is_for_signing);
+    let key = signing.find(|key| key.kid == header.kid).ok_or(IdTokenFault::UnknownKey(header.kid))?;
+    let [_, payload, signature] = token.split('.').collect::<Vec<_>>()[..] else {
+        return Err(IdTokenFault::Malformed);
+    };
+    let signed = &token[..token.len() - signature.len() - 1];
+    let bytes = |text: &str| URL_SAFE_NO_PAD.decode(text).map_err(|_| IdTokenFault::Malformed);
+    let public = RsaPublicKeyComponents { n: bytes(&key.n)?, e: bytes(&key.e)? };
+    public
+        .verify(&RSA_PKCS1_2048_8192_SHA256, signed.as_bytes(), &bytes(signature)?)
+        .map_err(|_| IdTokenFault::Signature)?;
+    judge(decoded(payload)?, expected)
+}
+
+/// The claims of a token whose signature is right.
+fn judge(mut claims: Map<String, Value>, expected: &Expected<'_>) -> Result<Identity, IdTokenFault> {
+    let text = |name: &str| claims.get(name).and_then(Value::as_str);
+    let issuer = text("iss").unwrap_or_default();
+    if issuer != expected.issuer {
+        return Err(IdTokenFault::Issuer(issuer.to_owned()));
+    }
+    if !is_for(&claims, expected.client_id) {
+        return Err(IdTokenFault::Audience);
+    }
+    let moment = |name: &str| claims.get(name).and_then(Value::as_i64);
+    if moment("exp").is_none_or(|exp| expected.now_seconds >= exp.saturating_add(LEEWAY_SECONDS)) {
+        return Err(IdTokenFault::Expired);
+    }
+    if moment("iat").is_none_or(|iat| iat > expected.now_seconds.saturating_add(LEEWAY_SECONDS)) {
+        return Err(IdTokenFault::NotYet);
+    }
+    if expected.nonce.is_some_and(|nonce| text("nonce") != Some(nonce)) {
+        return Err(IdTokenFault::Nonce);
+    }
+    // Beside a code its hash must be there; beside an access token it may be.
+    if expected.code.is_some_and(|code| text("c_hash") != Some(&half_hash(code))) {
+        return Err(IdTokenFault::CodeHash);
+    }
+    let at_hash = text("at_hash");
+    if let (Some(token), Some(hash)) = (expected.access_token, at_hash)
+        && hash != half_hash(token)
+    {
+        return Err(IdTokenFault::AccessTokenHash);
+    }
+    let sub = text("sub").filter(|sub| !sub.is_empty()).ok_or(IdTokenFault::Malformed)?.to_owned();
+    if expected.sub.is_some_and(|before| before != sub) {
+        return Err(IdTokenFault::Subject);
+    }
+    claims.remove("sub");
+    Ok(Identity { sub, claims })
+}
+
+/// One audience is ours; among several the token must also say that it was given to us.
+fn is_for(claims: &Map<String, Value>, client_id: &str) -> bool {
+    let is_ours = |value: &Value| value.as_str() == Some(client_id);
+    match claims.get("aud") {
+        Some(Value::Array(all)) if all.len() > 1 => {
+            all.iter().any(is_ours) && claims.get("azp").is_some_and(is_ours)
+        }
+        Some(Value::Array(all)) => all.iter().any(is_ours),
+        Some(one) => is_ours(one),
+        None => false,
+    }
+}
+
+/// The left half of a SHA-256, in base64url.
+fn half_hash(text: &str) -> String {
+    url_safe(&digest(&SHA256, text.as_bytes()).as_ref()[..16])
+}

@@ -1,0 +1,178 @@
+//! A signed-in user: an access token that is good now, however many ask for it at once.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use domain::Secret;
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, Shared};
+
+use super::provider::SignIn;
+use super::tokens::{MemoryTokens, TokenStore, Tokens};
+use crate::Error;
+
+/// A token that would expire on its way is renewed before.
+const EARLY_SECONDS: i64 = 60;
+
+/// Who hands out access tokens for calls.
+#[async_trait]
+pub trait TokenSource: Send + Sync + 'static {
+    /// One that is good now.
+    async fn access_token(&self) -> Result<Secret, Error>;
+
+    /// Another, after this one was refused.
+    async fn another(&self, refused: &Secret) -> Result<Secret, Error>;
+}
+
+/// A token from elsewhere, used until it is refused: for scripts and tests.
+#[derive(Clone, Debug)]
+pub struct StaticToken(pub Secret);
+
+#[async_trait]
+impl TokenSource for StaticToken {
+    async fn access_token(&self) -> Result<Secret, Error> {
+        Ok(self.0.clone())
+    }
+
+    async fn another(&self, _: &Secret) -> Result<Secret, Error> {
+        Err(Error::SignInAgain {
+            reason: "the access token was refused, and there is no way to renew it".into(),
+        })
+    }
+}
+
+/// The tokens of one signed-in user. Cheap to clone; all clones renew together.
+///
+/// - However many callers find the token expired, it is renewed once, and all get the new one.
+/// - A caller that goes away does not break the renewal off: it goes on by itself.
+/// - New tokens are saved before anybody gets them.
+/// - Where the answer to a renewal is lost, it is asked for again: the service gives the same successor to who comes
+///   back within 30 seconds.
+/// - Several processes may share a store: each looks there first whether another has renewed already.
+///
+/// ```no_run
+/// # use aldaba_client::{Error, sign_in::{Session, SignIn, SignedIn}};
+/// # async fn example(sign_in: SignIn, signed_in: SignedIn) -> Result<(), Error> {
+/// let session = Session::in_memory(sign_in, signed_in.tokens);
+/// let token = session.access_token().await?; // renewed where it has to be
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Session {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    sign_in: SignIn,
+    store: Arc<dyn TokenStore>,
+    renewal: Mutex<Option<Renewal>>,
+}
+
+type Renewal = Shared<BoxFuture<'static, Result<Tokens, Error>>>;
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").field("sign_in", &self.inner.sign_in).finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    /// Of a user whose tokens are in the store, or will be.
+    pub fn new(sign_in: SignIn, store: impl TokenStore) -> Self {
+        Self { inner: Arc::new(Inner { sign_in, store: Arc::new(store), renewal: Mutex::new(None) }) }
+    }
+
+    /// Of a user who has just signed in, as long as the process lives.
+    pub fn in_memory(sign_in: SignIn, tokens: Tokens) -> Self {
+        Self::new(sign_in, MemoryTokens::new(tokens))
+    }
+
+    /// Keeps the tokens of a sign-in that has just been finished.
+    pub async fn keep(&self, tokens: &Tokens) -> Result<(), Error> {
+        self.inner.store.save(tokens).await.map_err(|error| Error::TokenStore(error.to_string()))
+    }
+
+    /// An access token that is good now.
+    pub async fn access_token(&self) -> Result<Secret, Error> {
+        let tokens = self.inner.load().await?;
+        if tokens.is_good_for(EARLY_SECONDS, self.inner.sign_in.clock().now()) {
+            return Ok(tokens.access_token);
+        }
+        Ok(self.renew(tokens.access_token).await?.access_token)
+    }
+
+    /// New tokens, unless somebody has renewed these already.
+    pub async fn renew(&self, old_access_token: Secret) -> Result<Tokens, Error> {
+        let renewal = {
+            let mut current = self.inner.renewal.lock().unwrap_or_else(PoisonError::into_inner);
+            match &*current {
+                Some(renewal) if renewal.peek().is_none() => renewal.clone(),
+                _ => {
+                    let inner = self.inner.clone();
+                    let task = tokio::spawn(async move { inner.renewed(&old_access_token).await });
+                    let renewal = async move {
+                        task.await.unwrap_or_else(|error| Err(Error::TokenStore(error.to_string())))
+                    };
+                    let renewal = renewal.boxed().shared();
+                    *current = Some(renewal.clone());
+                    renewal
+                }
+            }
+        };
+        renewal.await
+    }
+
+    /// Gives the tokens back and forgets them. Forgotten they are in any case.
+    pub async fn sign_out(&self) -> Result<(), Error> {
+        let tokens = self.inner.load().await;
+        self.inner.store.clear().await.map_err(|error| Error::TokenStore(error.to_string()))?;
+        match tokens {
+            Ok(tokens) => self.inner.sign_in.revoke(&tokens).await,
+            Err(Error::SignInAgain { .. }) => Ok(()),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Inner {
+    async fn load(&self) -> Result<Tokens, Error> {
+        let tokens = self.store.load().await.map_err(|error| Error::TokenStore(error.to_string()))?;
+        tokens.ok_or_else(|| Error::SignInAgain { reason: "nobody is signed in".into() })
+    }
+
+    async fn renewed(&self, old_access_token: &Secret) -> Result<Tokens, Error> {
+        let tokens = self.load().await?;
+        let is_good = |tokens: &Tokens| tokens.is_good_for(EARLY_SECONDS, self.sign_in.clock().now());
+        if tokens.access_token != *old_access_token && is_good(&tokens) {
+            return Ok(tokens);
+        }
+        match self.sign_in.refresh(&tokens).await {
+            Ok(new) => {
+                self.store.save(&new).await.map_err(|error| Error::TokenStore(error.to_string()))?;
+                Ok(new)
+            }
+            Err(Error::Provider { error, description }) if error == "invalid_grant" => {
+                // Another process may have come first, longer ago than the service's grace.
+                let now = self.load().await?;
+                if now.refresh_token != tokens.refresh_token && is_good(&now) {
+                    return Ok(now);
+                }
+                Err(Error::SignInAgain { reason: format!("the sign-in has ended ({description})") })
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+#[async_trait]
+impl TokenSource for Session {
+    async fn access_token(&self) -> Result<Secret, Error> {
+        Self::access_token(self).await
+    }
+
+    async fn another(&self, refused: &Secret) -> Result<Secret, Error> {
+        Ok(self.renew(refused.clone()).await?.access_token)
+    }
+}
