@@ -91,6 +91,7 @@ impl Service {
         let public = identity::router(self.identity.clone())
             .merge(gateway::router(gateway.clone()))
             .merge(documents::router(Document::public(&self.config)))
+            .merge(documents::notifications())
             .merge(health::probes(health.clone()));
         let operators = operator::router(desk)
             .merge(documents::router(Document::operator()))

@@ -16,7 +16,7 @@ pub(crate) fn run(args: &OpenApi, sources: &Sources) -> Outcome {
 
 /// The AsyncAPI document, which no configuration changes.
 pub(crate) fn notifications(args: &AsyncApi) -> Outcome {
-    told(args.output.as_deref(), &format!("{:#}", webhooks::asyncapi()))
+    told(args.output.as_deref(), &documents::asyncapi())
 }
 
 fn told(output: Option<&Path>, text: &str) -> Outcome {

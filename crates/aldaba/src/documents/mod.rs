@@ -1,5 +1,5 @@
 //! The OpenAPI documents: put together from what the rooms tell of themselves, printed by `aldaba openapi`,
-//! served beside the APIs, and browsable.
+//! served beside the APIs, and browsable; and the AsyncAPI document of the notifications.
 
 mod kept;
 mod page;
@@ -8,7 +8,7 @@ mod served;
 use utoipa::openapi::OpenApi;
 
 use crate::config::Config;
-pub(crate) use served::router;
+pub(crate) use served::{notifications, router};
 
 /// Writes a document; called once, when somebody first asks for it.
 type Write = Box<dyn FnOnce() -> String + Send>;
@@ -50,6 +50,11 @@ pub(crate) fn public(config: &Config) -> OpenApi {
         .merge_from(identity::openapi(&server.auth_url));
     document.webhooks = notifications;
     document
+}
+
+/// The AsyncAPI document as it is printed and served; no configuration changes it.
+pub(crate) fn asyncapi() -> String {
+    format!("{:#}", webhooks::asyncapi())
 }
 
 /// As it is printed and served: the same bytes every time.

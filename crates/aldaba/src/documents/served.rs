@@ -49,6 +49,13 @@ pub(crate) fn router(document: Document) -> Router {
         .with_state(Arc::new(shown))
 }
 
+/// The AsyncAPI document, for who writes receivers.
+pub(crate) fn notifications() -> Router {
+    let text: Arc<Lazily> =
+        Arc::new(LazyLock::new(Box::new(|| Kept::new(JSON, FRESH, super::asyncapi() + "\n"))));
+    Router::new().route("/asyncapi.json", get(async move |asked: HeaderMap| text.answer(&asked)))
+}
+
 async fn page_of(State(shown): State<Arc<Shown>>, asked: HeaderMap) -> Response<Body> {
     let mut answer = shown.page.answer(&asked);
     let headers = answer.headers_mut();

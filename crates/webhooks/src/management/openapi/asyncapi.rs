@@ -14,7 +14,7 @@ pub fn asyncapi() -> Value {
     let all: Vec<Resource> = Resource::family().chain(Resource::invoicing()).collect();
     let of_all = |of: fn(Resource) -> (String, Value)| all.iter().map(|one| of(*one)).collect::<Map<_, _>>();
     json!({
-        "asyncapi": "3.0.0",
+        "asyncapi": "3.1.0",
         "info": {
             "title": "Aldaba: notifications",
             "version": env!("CARGO_PKG_VERSION"),
