@@ -26,7 +26,7 @@ struct Client {
     seconds_max: u64,
 }
 
-const CLIENTS: [Client; 7] = [
+const CLIENTS: [Client; 9] = [
     Client { name: "Authlib", by: By::Python, source: "with_authlib.py", seconds_max: 90 },
     Client {
         name: "requests-oauthlib",
@@ -34,6 +34,8 @@ const CLIENTS: [Client; 7] = [
         source: "with_requests_oauthlib.py",
         seconds_max: 90,
     },
+    Client { name: "Standard Webhooks", by: By::Python, source: "with_standardwebhooks.py", seconds_max: 90 },
+    Client { name: "a receiver", by: By::Python, source: "with_receiver.py", seconds_max: 90 },
     Client { name: "openid-client", by: By::Node, source: "with_openid_client.mjs", seconds_max: 90 },
     Client { name: "oauth4webapi", by: By::Node, source: "with_oauth4webapi.mjs", seconds_max: 90 },
     Client { name: "openidconnect", by: By::Itself, source: "", seconds_max: 90 },
