@@ -4,6 +4,7 @@ mod accounting;
 mod crash;
 mod delivery;
 mod gate;
+mod https;
 mod invoicing;
 
 use std::sync::OnceLock;
