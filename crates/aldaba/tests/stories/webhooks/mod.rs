@@ -6,6 +6,7 @@ mod delivery;
 mod gate;
 mod https;
 mod invoicing;
+mod nodes;
 mod rotation;
 
 use std::sync::OnceLock;
