@@ -8,6 +8,9 @@ mod https;
 mod invoicing;
 mod nodes;
 mod rotation;
+mod rules;
+mod stage;
+mod states;
 
 use std::sync::OnceLock;
 
