@@ -129,6 +129,8 @@ class Taker:
         self.letters = []
         self.server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (Handler,), {"letters": self.letters}))
         self.server.daemon_threads = True
+        # Who hangs up early will come again.
+        self.server.handle_error = lambda *_: None
         self.origin = "http://{}:{}".format(*self.server.server_address)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 

@@ -41,7 +41,7 @@ const CLIENTS: [Client; 9] = [
     Client { name: "openidconnect", by: By::Itself, source: "", seconds_max: 90 },
     Client { name: "Chromium", by: By::Node, source: "with_chromium.mjs", seconds_max: 300 },
     // Last: it does whatever a document allows, and others would find what it leaves behind.
-    Client { name: "Schemathesis", by: By::Python, source: "with_schemathesis.py", seconds_max: 180 },
+    Client { name: "Schemathesis", by: By::Python, source: "with_schemathesis.py", seconds_max: 240 },
 ];
 
 /// Runs all of them, also after one has failed: a change that breaks one often breaks others, and how they
