@@ -1,4 +1,4 @@
-"""What both Python clients share: the file that tells of the servers, a person at the sign-in pages, and checks."""
+"""What all Python clients share: the file that tells of the servers, a person at the sign-in pages, and checks."""
 
 import json
 import sys

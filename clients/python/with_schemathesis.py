@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -16,13 +15,10 @@ import jsonschema_rs
 import requests
 import schemathesis
 
-from pages import SECONDS_MAX, check, done, parameters, sign_in, world
+from api import Subscriber, Taker, load, until
+from pages import SECONDS_MAX, check, done, world
 
 HERE = Path(__file__).parent
-SCOPES = (
-    "openid offline_access SVC.ES.NEWPOL.COR.API SVC.ES.NEWPOL.ACC.API SVC.ES.NEWPOL.MNG.API"
-    " SVC.ES.EquipoContex SVC.ES.Webhooks"
-)
 AREAS = {
     "accounting": "accounting",
     "accounting-core": "core",
@@ -33,24 +29,8 @@ AREAS = {
 OWNED = {"correlationId", "state", "version", "sequenceVersion"}
 SEED = "20261115"
 RUN_SECONDS_MAX = 150
-
-
-def token(dev, user, tenant):
-    """An access token for every scope."""
-    client, issuer = dev["client"], dev["auth_url"] + "/auth/core"
-    asked = {
-        "client_id": client["client_id"], "response_type": "code", "redirect_uri": client["redirect_uri"],
-        "scope": SCOPES, "state": "1", "nonce": "2",
-    }
-    url = requests.Request("GET", issuer + "/connect/authorize", params=asked).prepare().url
-    location, _ = sign_in(url, user, tenant, client["redirect_uri"])
-    fields = {
-        "grant_type": "authorization_code", "code": parameters(location)["code"],
-        **{name: client[name] for name in ("client_id", "client_secret", "redirect_uri")},
-    }
-    answer = requests.post(issuer + "/connect/token", data=fields, timeout=SECONDS_MAX)
-    check("tokens", answer.ok, answer.text)
-    return answer.json()["access_token"]
+# What the configuration names must be there, also where none of it is asked for.
+NAMED = ("ALDABA_WEBHOOK", "ALDABA_WEBHOOK_TO_DELETE", "ALDABA_WEBHOOK_TO_DISABLE", "ALDABA_DELIVERY")
 
 
 def examples_hold(document):
@@ -111,62 +91,74 @@ def example_changes(document):
     return [company, *lines, bank]
 
 
-def load(dev, tenant, changes):
-    answer = requests.post(
-        f"{dev['operator_url']}/operator/v1/tenants/{tenant}/changes",
-        data="\n".join(json.dumps(change) for change in changes),
-        headers={"authorization": f"Bearer {dev['operator_token']}", "content-type": "application/x-ndjson"},
-        timeout=SECONDS_MAX,
-    )
-    told = answer.json()
-    check("the document's examples are records", answer.ok and told["rejected"] == 0, told)
-    check("all of them", told["accepted"] == len(changes), told)
+class Stock:
+    """Webhooks whose receiver has accepted, and events that were delivered to them."""
 
+    ROLES = ("kept", "turned", "gone")
+    ACTIONS = {"kept": "Created", "turned": "Updated", "gone": "Deleted"}
+    CUSTOMERS = "/accounting/api/customers"
 
-def until(what, look):
-    """Looks again and again until there is something to see."""
-    for _ in range(SECONDS_MAX * 20):
-        seen = look()
-        if seen:
-            return seen
-        time.sleep(0.05)
-    sys.exit(f"{what}: not within {SECONDS_MAX} s")
+    def __init__(self, subscriber, receiver, changes):
+        self.subscriber, self.receiver = subscriber, receiver
+        self.operator = {"Authorization": f"Bearer {subscriber.dev['operator_token']}"}
+        # Every resource of the accounting family can tell of a failure.
+        own = ("area", "resource", "company", "correlationId")
+        self.failures = [
+            {name: change[name] for name in own if name in change} | {"action": "fail"}
+            for change in changes if change["area"] not in ("payroll", "invoicing")
+        ]
 
-
-def knock(dev, tenant, public, company):
-    """Three webhooks whose receiver has accepted, and the number of an event that one of them was sent."""
-    operator = {"authorization": f"Bearer {dev['operator_token']}"}
-
-    def asked(path):
-        answer = requests.get(f"{dev['operator_url']}/operator/v1/webhooks/{path}", headers=operator, timeout=SECONDS_MAX)
+    def asked(self, path):
+        url = f"{self.subscriber.dev['operator_url']}/operator/v1/webhooks/{path}"
+        answer = requests.get(url, headers=self.operator, timeout=SECONDS_MAX)
         check("the operator sees it", answer.ok, answer.text)
         return answer.json()
 
-    def subscribed(number):
+    def subscribed(self, prefix, role):
+        names = self.subscriber.call("GET", f"{prefix}/webhooks/events")
         body = {
-            "thirdPartyApplicationName": f"Panel {number}", "url": dev["receiver_url"], "secret": "s3cret",
-            "eventTypes": ["Svc.ACC.Customers.CustomerCreated"],
+            "thirdPartyApplicationName": f"Panel {role}", "url": f"{self.receiver}/{role}", "secret": "s3cret",
+            "eventTypes": [name for name in names if name.endswith("ErrorOccurred")],
         }
-        path = "/accounting/api/customers/webhooks/subscribe"
-        answer = requests.post(dev["base_url"] + path, json=body, headers=public, timeout=SECONDS_MAX)
-        check("subscribed", answer.ok, answer.text)
-        webhook = answer.json()["webhookId"]
-        until("the receiver accepts", lambda: asked(webhook)["status"] == "active")
-        return webhook
+        return self.subscriber.call("POST", f"{prefix}/webhooks/subscribe", body)["webhookId"]
 
-    one, to_delete, to_disable = (subscribed(number) for number in range(3))
-    data = {"tradeName": "Bar Manolo", "accountCode": "430000001"}
-    load(dev, tenant, [{
-        "area": "accounting", "resource": "customers", "company": company, "action": "upsert", "data": data,
-    }])
-    listed = until("a delivery", lambda: asked(f"{one}/deliveries?status=delivered")["deliveries"])
-    return {
-        "ALDABA_WEBHOOK": one, "ALDABA_WEBHOOK_TO_DELETE": to_delete, "ALDABA_WEBHOOK_TO_DISABLE": to_disable,
-        "ALDABA_DELIVERY": listed[0]["sequenceVersion"],
-    }
+    def entity(self, role):
+        uri = self.receiver + "/api/webhooks/incoming/Invoicing"
+        return self.subscriber.subscribe_invoicing(uri, "s3cret", "Bank", self.ACTIONS[role])
+
+    def accepted(self, webhooks):
+        for webhook in webhooks:
+            until("the receiver accepts", lambda: self.asked(webhook)["status"] == "active")
+
+    def of_all(self, document):
+        """For every prefix one to look at, one to be turned off and on, one to be deleted."""
+        ends = "/webhooks/subscribe"
+        prefixes = [path.removesuffix(ends) for path in document["paths"] if path.endswith(ends)]
+        webhooks = {prefix: {role: self.subscribed(prefix, role) for role in self.ROLES} for prefix in prefixes}
+        webhooks["/invoicing/api"] = {role: self.entity(role) for role in self.ROLES}
+        for known in webhooks.values():
+            self.accepted(known.values())
+        bank = {"area": "invoicing", "resource": "Bank", "action": "upsert", "data": {"name": "Caja Rural"}}
+        self.subscriber.load(*self.failures, bank)
+        for prefix, known in webhooks.items():
+            path = f"{prefix}/webhooks/{known['kept']}/deliveries?status=delivered"
+            listed = until(f"a delivery of {prefix}", lambda: self.subscriber.call("GET", path))
+            known["delivery"] = listed[0]["outgoingId"]
+        return {"ALDABA_WEBHOOKS": json.dumps(webhooks), "ALDABA_RECEIVER": self.receiver}
+
+    def of_the_operator(self):
+        """The same for the operator's API, where none can be made."""
+        kept, turned, gone = (self.subscribed(self.CUSTOMERS, f"operator-{role}") for role in self.ROLES)
+        self.accepted([kept, turned, gone])
+        self.subscriber.load(*self.failures)
+        listed = until("a delivery", lambda: self.asked(f"{kept}/deliveries?status=delivered")["deliveries"])
+        return {
+            "ALDABA_WEBHOOK": kept, "ALDABA_WEBHOOK_TO_DELETE": gone, "ALDABA_WEBHOOK_TO_DISABLE": turned,
+            "ALDABA_DELIVERY": listed[0]["sequenceVersion"],
+        }
 
 
-def run(name, url, arguments, headers, operations_min, statuses_min, hard=frozenset()):
+def run(name, url, arguments, headers, known, operations_min, statuses_min, hard=frozenset()):
     """One document from its address; every operation of it must have been tested, and have gone well once, but
     for those that are too hard to get right by chance."""
     with tempfile.TemporaryDirectory() as folder:
@@ -177,9 +169,9 @@ def run(name, url, arguments, headers, operations_min, statuses_min, hard=frozen
         ]
         for header, value in headers.items():
             command += ["--header", f"{header}: {value}"]
-        environment = os.environ | {
+        environment = os.environ | dict.fromkeys(NAMED, "none") | {
             "SCHEMATHESIS_HOOKS": "schemathesis_hooks", "PYTHONPATH": str(HERE), "ALDABA_TALLY": str(tally),
-            "PYTHONDONTWRITEBYTECODE": "1", **webhooks,
+            "PYTHONDONTWRITEBYTECODE": "1", **known,
         }
         try:
             ended = subprocess.run(
@@ -218,28 +210,39 @@ document = requests.get(url, timeout=SECONDS_MAX).json()
 examples_hold(document)
 changes = example_changes(document)
 load(dev, tenant, changes)
-public = {
-    "Authorization": f"Bearer {token(dev, user, tenant)}",
-    "Ocp-Apim-Subscription-Key": dev["subscription"]["primary_key"],
-}
-webhooks = knock(dev, tenant, public, changes[0]["correlationId"])
-# Sign-in is the business of the clients beside this one; webhooks need receivers, and have stories of their own.
-apis = [
-    "--exclude-tag", "Identity provider", "--exclude-tag", "Webhooks", "--exclude-tag", "Invoicing webhooks",
-]
-read = [
-    item for path, item in document["paths"].items() if not path.startswith("/auth/") and "/webhooks" not in path
-]
-operations = sum(len(item) for item in read)
+taker, subscriber = Taker(), Subscriber(dev, user, tenant)
+public = subscriber.headers
+stock = Stock(subscriber, taker.origin, changes)
+known = stock.of_all(document)
+# Sign-in is the business of the clients beside this one.
+apis = ["--exclude-tag", "Identity provider"]
+hooks = ["--exclude-tag", "Webhooks", "--exclude-tag", "Invoicing webhooks"]
+# All 19 prefixes come from one list: three are asked everything, and the others what their examples say.
+WHOLE = "/accounting/api/customers|/accounting-core/api/activities/estimations|/accounting-import/api/integrationFiles"
+whole = ["--include-path-regex", f"^({WHOLE}|/invoicing/api)/webhooks"]
+others = ["--include-tag", "Webhooks", "--exclude-path-regex", f"^({WHOLE})/webhooks"]
+few = ["--phases", "examples"]
+
+
+def count(holds):
+    return sum(len(item) for path, item in document["paths"].items() if not path.startswith("/auth/") and holds(path))
+
+
+operations = count(lambda path: "/webhooks" not in path)
 check("a document that tells of the APIs", operations > 100, operations)
+check("and of webhooks", count(lambda path: "/webhooks" in path) == 19 * 15 + 12, document["paths"].keys())
 told = [
-    run("public", url, apis, public, operations, {"200", "304", "400", "404", "405"}),
+    run("public", url, apis + hooks, public, known, operations, {"200", "304", "400", "404", "405"}),
+    run("webhooks", url, whole, public, known, 3 * 15 + 12, {"200", "202", "400", "404", "405", "409"}),
+    # Two of each prefix take nothing, and so have no example.
+    run("other webhooks", url, others + few, public, known, 16 * 13, {"200", "202"}),
     run(
         "operator", dev["operator_url"] + "/operator/v1/openapi.json", [],
-        {"Authorization": f"Bearer {dev['operator_token']}"}, 20, {"200", "201", "400", "404"},
+        stock.operator, stock.of_the_operator(), 20, {"200", "201", "400", "404"},
         {"DELETE /operator/v1/tenants/{tenant}"},
     ),
 ]
+taker.close()
 # Schemathesis takes the credentials away by itself, behind the hook that counts.
 check("calls without key or token were tried, and refused", turned_away(dev) > operations, turned_away(dev))
 done(f"{schemathesis.__version__}, {'; '.join(told)}")

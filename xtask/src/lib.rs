@@ -1,4 +1,4 @@
-//! What people run in this repository: test, clients, tidy, bench. One module for each, and what they share.
+//! What people run in this repository: test, clients, tidy, prove, bench. One module for each, and what they share.
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a tool for people talks to the terminal")]
 
 pub mod bench;
@@ -6,7 +6,9 @@ pub mod clients;
 pub mod failure;
 mod machine;
 pub mod postgres;
+pub mod prove;
 pub mod scratch;
+mod server;
 pub mod steps;
 pub mod test;
 pub mod tidy;
@@ -43,6 +45,7 @@ fn dispatch(words: &[&str]) -> Result<(), Failure> {
     match *command {
         "bench" => bench::command(rest),
         "clients" => clients::command(rest),
+        "prove" => prove::command(rest),
         "test" => test::command(rest),
         "tidy" => tidy::command(rest),
         unknown => Err(Failure::usage(usage::unknown_command(unknown))),

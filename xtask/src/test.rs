@@ -1,17 +1,6 @@
 //! `cargo xtask test`: everything that must pass, on any Debian machine, with one command.
 
-use std::{env, process::Command};
-
-use crate::{
-    clients,
-    failure::Failure,
-    postgres::{self, Cluster, Settings},
-    steps::Steps,
-    tidy, workspace,
-};
-
-/// Where the tests find the server in which they may create databases.
-const SERVER: &str = "ALDABA_TEST_POSTGRES";
+use crate::{clients, failure::Failure, server::Server, steps::Steps, tidy, workspace};
 
 pub fn command(words: &[&str]) -> Result<(), Failure> {
     let fast = match words {
@@ -62,41 +51,4 @@ fn fuzz_targets() -> Result<(), Failure> {
         "--locked",
     ];
     workspace::run("cargo check of the fuzz targets", &mut workspace::cargo(&arguments))
-}
-
-/// The server of one run: somebody's, or a throwaway one that goes with this value.
-struct Server {
-    variables: Vec<(&'static str, String)>,
-    cluster: Option<Cluster>,
-}
-
-impl Server {
-    fn ready() -> Result<Self, Failure> {
-        let given = env::var(SERVER).ok().filter(|url| !url.is_empty());
-        if let Some(url) = given {
-            println!("using the server that {SERVER} names");
-            let programs = postgres::find_programs().ok();
-            return Ok(Self::new(url, programs.map(|folder| folder.display().to_string()), None));
-        }
-        let cluster = Cluster::start(Settings::default())?;
-        println!("throwaway server at {} (programs: {})", cluster.url(), cluster.programs().display());
-        let programs = cluster.programs().display().to_string();
-        Ok(Self::new(cluster.url(), Some(programs), Some(cluster)))
-    }
-
-    fn new(url: String, programs: Option<String>, cluster: Option<Cluster>) -> Self {
-        let mut variables = vec![(SERVER, url)];
-        variables.extend(programs.map(|folder| (postgres::PROGRAMS, folder)));
-        Self { variables, cluster }
-    }
-
-    /// Lets a child process know: the server's url, and PostgreSQL's programs for a test that needs a
-    /// server of its own to stop and start.
-    fn tell<'a>(&self, command: &'a mut Command) -> &'a mut Command {
-        command.envs(self.variables.iter().map(|(name, value)| (name, value)))
-    }
-
-    fn stop(self) -> Result<(), String> {
-        self.cluster.map_or(Ok(()), Cluster::stop)
-    }
 }

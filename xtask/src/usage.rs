@@ -11,10 +11,12 @@ cargo xtask <command>
                      Schemathesis over the APIs' own document; what they need is installed below target/ (root on
                      Debian: Chromium too). Screenshots go to target/screenshots.
   tidy               the rules of the house that no compiler keeps: direction of dependencies, sizes, words.
+  prove crash        `kill -9` of the program under load, 20 rounds on each store: nothing that was accepted is lost.
+                     The tests do 3.
   bench NAME [--store sqlite|postgres] [--seconds N] [--json]
                      measure the release program; without --store, on both stores.
 
-Environment of `test` and `clients`:
+Environment of `test`, `clients` and `prove`:
   ALDABA_TEST_POSTGRES      url of a server where databases may be created; without it a throwaway one is made
                             (root on Debian: installed if missing)
   ALDABA_TEST_POSTGRES_BIN  folder with PostgreSQL's server programs (initdb, pg_ctl), 15 or newer
@@ -23,7 +25,7 @@ Environment of `test` and `clients`:
 Exit codes: 0 done, 1 something failed, 2 not understood; a failing step's own code goes through.";
 
 /// Every command, for the guess.
-const COMMANDS: [&str; 4] = ["bench", "clients", "test", "tidy"];
+const COMMANDS: [&str; 5] = ["bench", "clients", "prove", "test", "tidy"];
 
 /// What to say about a command that does not exist.
 pub fn unknown_command(word: &str) -> String {
@@ -66,7 +68,7 @@ mod tests {
     fn a_mistyped_command_is_guessed() {
         assert!(unknown_command("tset").contains("did you mean `test`?"));
         assert!(unknown_command("tidi").contains("did you mean `tidy`?"));
-        assert!(unknown_command("frobnicate").contains("there are: bench, clients, test, tidy"));
+        assert!(unknown_command("frobnicate").contains("there are: bench, clients, prove, test, tidy"));
     }
 
     #[test]
@@ -91,7 +93,8 @@ mod tests {
 
     #[test]
     fn an_option_that_a_command_does_not_have_exits_with_2() {
-        for words in [&["test", "--quick"][..], &["tidy", "now"], &["clients", "now"], &["bench"]] {
+        for words in [&["test", "--quick"][..], &["tidy", "now"], &["clients", "now"], &["prove"], &["bench"]]
+        {
             assert_eq!(dispatch(words).unwrap_err().code, 2, "{words:?}");
         }
     }

@@ -28,7 +28,9 @@ pub trait ChangeLog: Send + Sync + 'static {
     /// The first and the last number of the tenant's log.
     async fn log_bounds(&self, tenant: &TenantId) -> Result<LogBounds>;
 
-    /// Drops up to `rows_max` entries older than `before`; tells how many went.
+    /// Drops up to `rows_max` entries older than `before`; tells how many went. By age alone: versions grow with the
+    /// numbers, whatever the clock does, so it is always the log's old end that goes, and a webhook whose next event
+    /// is not older than `before` never finds it gone. Who is further behind than that starts at the floor, and is told.
     async fn prune_log(&self, tenant: &TenantId, before: Ticks, rows_max: usize) -> Result<usize>;
 }
 

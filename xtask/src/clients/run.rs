@@ -26,7 +26,7 @@ struct Client {
     seconds_max: u64,
 }
 
-const CLIENTS: [Client; 7] = [
+const CLIENTS: [Client; 9] = [
     Client { name: "Authlib", by: By::Python, source: "with_authlib.py", seconds_max: 90 },
     Client {
         name: "requests-oauthlib",
@@ -34,12 +34,14 @@ const CLIENTS: [Client; 7] = [
         source: "with_requests_oauthlib.py",
         seconds_max: 90,
     },
+    Client { name: "Standard Webhooks", by: By::Python, source: "with_standardwebhooks.py", seconds_max: 90 },
+    Client { name: "a receiver", by: By::Python, source: "with_receiver.py", seconds_max: 90 },
     Client { name: "openid-client", by: By::Node, source: "with_openid_client.mjs", seconds_max: 90 },
     Client { name: "oauth4webapi", by: By::Node, source: "with_oauth4webapi.mjs", seconds_max: 90 },
     Client { name: "openidconnect", by: By::Itself, source: "", seconds_max: 90 },
     Client { name: "Chromium", by: By::Node, source: "with_chromium.mjs", seconds_max: 300 },
     // Last: it does whatever a document allows, and others would find what it leaves behind.
-    Client { name: "Schemathesis", by: By::Python, source: "with_schemathesis.py", seconds_max: 180 },
+    Client { name: "Schemathesis", by: By::Python, source: "with_schemathesis.py", seconds_max: 240 },
 ];
 
 /// Runs all of them, also after one has failed: a change that breaks one often breaks others, and how they

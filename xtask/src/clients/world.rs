@@ -72,6 +72,8 @@ impl World {
 fn dev(program: &Path, callback: &str) -> Result<(Process, Value), String> {
     let mut command = aldaba(program);
     command.args(["dev", "--json", "--empty", "--listen", "127.0.0.1:0", "--redirect-uri", callback]);
+    // Schemathesis subscribes to whatever it can.
+    command.args(["--set", "delivery.webhooks_max=10000"]);
     let mut process = Process::start("aldaba dev", &mut command)?;
     let ready = process.line(READY, |line| serde_json::from_str(line).ok())?;
     Ok((process, ready))

@@ -68,7 +68,11 @@ pub(crate) struct Pass {
 impl Pass {
     /// A call without a context.
     pub(crate) fn get(&self, serve: &Serve, path: &str) -> Call {
-        Call::get(&format!("{}{path}", serve.public_url))
+        self.call(serve, Method::GET, path)
+    }
+
+    pub(crate) fn call(&self, serve: &Serve, method: Method, path: &str) -> Call {
+        Call::new(method, &format!("{}{path}", serve.public_url))
             .header("ocp-apim-subscription-key", &self.key)
             .header("authorization", &format!("Bearer {}", self.token))
     }

@@ -40,7 +40,7 @@ pub(crate) use postgres::Database;
 pub(crate) use program::{Done, Program};
 pub(crate) use raw::Raw;
 pub(crate) use receiver::{Letter, Receiver};
-pub(crate) use running::Running;
+pub(crate) use running::{Frozen, Running};
 pub(crate) use serve::{Serve, shared};
 pub(crate) use site::Site;
 pub(crate) use target::{at_once, get_from_host, hashes, status_of, target};

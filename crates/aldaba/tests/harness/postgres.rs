@@ -30,6 +30,11 @@ impl Database {
         let query = if query.is_empty() { String::new() } else { format!("?{query}") };
         format!("{}/{}{query}", &address[..host_ends], self.name)
     }
+
+    /// Changes something in it behind the program's back.
+    pub(crate) fn execute(&self, statement: &str) {
+        execute(&self.url(), statement);
+    }
 }
 
 impl Drop for Database {

@@ -1,11 +1,12 @@
 //! A receiver of webhooks: notes every letter that comes, and answers as the story wants.
 
 use std::collections::HashMap;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::io::{BufRead as _, BufReader, Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::Value;
 
 use super::until;
@@ -16,6 +17,8 @@ pub(crate) struct Letter {
     pub(crate) target: String,
     pub(crate) headers: HashMap<String, String>,
     pub(crate) body: String,
+    /// Which of the receiver's connections it came over, from 1.
+    pub(crate) connection: usize,
 }
 
 impl Letter {
@@ -37,6 +40,13 @@ impl Letter {
         let data: Value = serde_json::from_str(whole["JsonData"].as_str()?).ok()?;
         data["CorrelationId"].as_str().map(ToOwned::to_owned)
     }
+
+    /// `SequenceVersion` of a change of the accounting family.
+    pub(crate) fn sequence(&self) -> Option<u64> {
+        let whole = serde_json::from_str::<Value>(&self.body).ok()?;
+        let data: Value = serde_json::from_str(whole["JsonData"].as_str()?).ok()?;
+        data["SequenceVersion"].as_str()?.parse().ok()
+    }
 }
 
 /// What is answered to a letter: status and more lines of the head; None: never anything.
@@ -45,6 +55,11 @@ pub(crate) type Mood = Box<dyn Fn(&Letter) -> Option<(u16, &'static str)> + Send
 struct Inner {
     letters: Mutex<Vec<Letter>>,
     mood: Mutex<Mood>,
+    /// What is said instead of the echo.
+    words: Mutex<Option<&'static str>>,
+    /// Those that were opened, each with a handle to close it.
+    connections: Mutex<Vec<TcpStream>>,
+    tls: Mutex<Option<Arc<ServerConfig>>>,
 }
 
 #[derive(Clone)]
@@ -56,31 +71,64 @@ pub(crate) struct Receiver {
 impl Receiver {
     /// One that takes everything.
     pub(crate) fn open() -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        Self::on(TcpListener::bind("127.0.0.1:0").unwrap(), None)
+    }
+
+    /// The same behind TLS.
+    pub(crate) fn with_tls(listener: TcpListener, tls: Arc<ServerConfig>) -> Self {
+        Self::on(listener, Some(tls))
+    }
+
+    fn on(listener: TcpListener, tls: Option<Arc<ServerConfig>>) -> Self {
         let address = listener.local_addr().unwrap();
         let mood: Mood = Box::new(|_| Some((200, "")));
-        let inner = Arc::new(Inner { letters: Mutex::default(), mood: Mutex::new(mood) });
-        let receiver = Self { address, inner };
+        let inner = Inner {
+            letters: Mutex::default(),
+            mood: Mutex::new(mood),
+            words: Mutex::default(),
+            connections: Mutex::default(),
+            tls: Mutex::new(tls),
+        };
+        let receiver = Self { address, inner: Arc::new(inner) };
         let own = receiver.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
                 let own = own.clone();
-                std::thread::spawn(move || own.serve(stream));
+                std::thread::spawn(move || own.welcome(stream));
             }
         });
         receiver
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
+        let scheme = if held(&self.inner.tls).is_some() { "https" } else { "http" };
+        format!("{scheme}://{}{path}", self.address)
+    }
+
+    /// Connections that were opened to it, also those over which nothing came.
+    pub(crate) fn connections(&self) -> usize {
+        held(&self.inner.connections).len()
+    }
+
+    /// Shows another certificate from now on, to those too who had a connection.
+    pub(crate) fn shows(&self, tls: Arc<ServerConfig>) {
+        *held(&self.inner.tls) = Some(tls);
+        for connection in held(&self.inner.connections).iter() {
+            let _ = connection.shutdown(Shutdown::Both);
+        }
     }
 
     pub(crate) fn answers(&self, mood: impl Fn(&Letter) -> Option<(u16, &'static str)> + Send + 'static) {
-        *self.inner.mood.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(mood);
+        *held(&self.inner.mood) = Box::new(mood);
+    }
+
+    /// The body of every answer, or the echo again.
+    pub(crate) fn says(&self, words: Option<&'static str>) {
+        *held(&self.inner.words) = words;
     }
 
     pub(crate) fn letters(&self) -> Vec<Letter> {
-        self.inner.letters.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        held(&self.inner.letters).clone()
     }
 
     /// Changes that came, handshakes aside.
@@ -98,24 +146,45 @@ impl Receiver {
         until("changes to arrive", || Some(self.changes()).filter(|came| came.len() >= count))
     }
 
-    fn serve(&self, stream: TcpStream) {
+    fn welcome(&self, stream: TcpStream) {
         let _ = stream.set_read_timeout(Some(Duration::from_secs(60)));
-        let mut writer = stream.try_clone().unwrap();
+        let number = {
+            let mut all = held(&self.inner.connections);
+            all.push(stream.try_clone().unwrap());
+            all.len()
+        };
+        let tls = held(&self.inner.tls).clone();
+        match tls {
+            Some(tls) => {
+                let connection = ServerConnection::new(tls).unwrap();
+                self.serve(StreamOwned::new(connection, stream), number);
+            }
+            None => self.serve(stream, number),
+        }
+    }
+
+    fn serve(&self, stream: impl Read + Write, connection: usize) {
         let mut reader = BufReader::new(stream);
-        while let Some(letter) = read(&mut reader) {
-            self.inner.letters.lock().unwrap_or_else(PoisonError::into_inner).push(letter.clone());
-            let answer = self.inner.mood.lock().unwrap_or_else(PoisonError::into_inner)(&letter);
+        while let Some(letter) = read(&mut reader, connection) {
+            held(&self.inner.letters).push(letter.clone());
+            let answer = held(&self.inner.mood)(&letter);
             let Some((status, head)) = answer else { continue };
             let echo = letter.target.split("echo=").nth(1).unwrap_or_default();
+            let echo = held(&self.inner.words).unwrap_or(echo);
             let answer = format!("HTTP/1.1 {status} X\r\n{head}content-length: {}\r\n\r\n{echo}", echo.len());
-            if writer.write_all(answer.as_bytes()).is_err() {
+            let writer = reader.get_mut();
+            if writer.write_all(answer.as_bytes()).and_then(|()| writer.flush()).is_err() {
                 return;
             }
         }
     }
 }
 
-fn read(reader: &mut BufReader<TcpStream>) -> Option<Letter> {
+fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn read(reader: &mut BufReader<impl Read>, connection: usize) -> Option<Letter> {
     let mut line = String::new();
     reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
     let mut words = line.split_whitespace().map(ToOwned::to_owned);
@@ -130,5 +199,5 @@ fn read(reader: &mut BufReader<TcpStream>) -> Option<Letter> {
     let length = headers.get("content-length").and_then(|text| text.parse().ok()).unwrap_or(0);
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some(Letter { method, target, headers, body: String::from_utf8(body).ok()? })
+    Some(Letter { method, target, headers, body: String::from_utf8(body).ok()?, connection })
 }

@@ -59,6 +59,15 @@ impl Running {
         self.child.wait().unwrap();
     }
 
+    /// Stops it where it stands, as a machine that hangs: it goes on when what is returned is dropped.
+    pub(crate) fn freeze(&self) -> Frozen {
+        Frozen::freeze(self.child.id())
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
     /// Waits until it has ended by itself.
     #[track_caller]
     pub(crate) fn ended(mut self) -> Done {
@@ -103,11 +112,39 @@ impl Drop for Running {
     }
 }
 
+/// A process that stands still.
+pub(crate) struct Frozen(u32);
+
+impl Frozen {
+    /// Returns when no thread of it runs any more.
+    pub(crate) fn freeze(process: u32) -> Self {
+        let frozen = Self(process);
+        frozen.signal("STOP");
+        let threads = || std::fs::read_dir(format!("/proc/{process}/task")).unwrap().flatten();
+        let stands = |stat: String| stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('T'));
+        let all_stand = || threads().all(|one| read_to_string(one.path().join("stat")).is_ok_and(stands));
+        within(BOUND, || all_stand().then_some(())).expect("it stands still");
+        frozen
+    }
+
+    fn signal(&self, name: &str) {
+        let script = format!("kill -{name} \"$0\"");
+        let status = Command::new("sh").args(["-c", &script, &self.0.to_string()]).status().unwrap();
+        assert!(status.success(), "kill -{name}: {status}");
+    }
+}
+
+impl Drop for Frozen {
+    fn drop(&mut self) {
+        self.signal("CONT");
+    }
+}
+
 /// A shell that holds the other end of a pipe of ours: when we let go of it, or are gone, it sends SIGTERM.
 struct Guard(Child);
 
 impl Guard {
-    const SCRIPT: &str = r#"read -r _; kill "$0" 2>/dev/null; [ $# = 0 ] && exit; looks=0
+    const SCRIPT: &str = r#"read -r _; kill "$0" 2>/dev/null; kill -CONT "$0" 2>/dev/null; [ $# = 0 ] && exit; looks=0
         while [ $looks -lt 100 ] && kill -0 "$0" 2>/dev/null; do sleep 0.1; looks=$((looks + 1)); done
         rm -rf -- "$@""#;
 

@@ -51,6 +51,14 @@ impl Serve {
         Door::new(&self.operator_url, &self.site.token(), tenant)
     }
 
+    /// A number among its measures.
+    #[track_caller]
+    pub(crate) fn measure(&self, name: &str) -> u64 {
+        let measures = super::Call::get(&format!("{}/metrics", self.operator_url)).send();
+        let line = measures.text().lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        line.unwrap_or_else(|| panic!("no {name}: {}", measures.text())).parse().unwrap()
+    }
+
     /// It answers, and nothing in it has panicked.
     #[track_caller]
     pub(crate) fn is_well(&self) {

@@ -53,6 +53,8 @@ impl Archive for PostgresStore {
     async fn dump(&self, out: mpsc::Sender<Chunk>) -> Result<()> {
         let mut client = self.client().await?;
         let snapshot = snapshot(&mut client).await?;
+        // Locks nothing, and waits for whoever writes it all down.
+        snapshot.batch_execute("SET LOCAL idle_in_transaction_session_timeout = 0").await.map_err(fault)?;
         for table in &TABLES {
             let sql = format!("SELECT {} FROM {} ORDER BY {}", table.column_list(), table.name, table.key);
             let statement = snapshot.prepare(&sql).await.map_err(fault)?;

@@ -52,6 +52,9 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// compile them for 100 ms each time: no compiler.
 const BY_INDEX: &str = "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_material = off; \
                         SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off";
+/// A node that stands still within a transaction, or is cut off, lets go of what it has locked after this long: others
+/// wait for it, and no longer. Between two statements of a transaction nothing here takes any time.
+const LETS_GO: &str = "SET idle_in_transaction_session_timeout = '5s'";
 const SERVER_VERSION_MIN: i32 = 150_000;
 
 /// A store in a PostgreSQL database; cheap to clone.
@@ -124,7 +127,9 @@ fn pool(url: &str, connections_max: usize) -> Result<Pool> {
         .wait_timeout(Some(CONNECTION_WAIT))
         .create_timeout(Some(CONNECT_TIMEOUT))
         .post_create(Hook::async_fn(|client, _| {
-            Box::pin(async move { client.batch_execute(BY_INDEX).await.map_err(HookError::Backend) })
+            Box::pin(async move {
+                client.batch_execute(&format!("{BY_INDEX}; {LETS_GO}")).await.map_err(HookError::Backend)
+            })
         }))
         .runtime(Runtime::Tokio1)
         .build()
@@ -170,6 +175,7 @@ fn fault(error: tokio_postgres::Error) -> StoreError {
         };
     };
     match db.code() {
+        &SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT => StoreError::Unavailable(db.message().to_owned()),
         &SqlState::DISK_FULL => StoreError::Full(db.message().to_owned()),
         code if ["08", "57", "53", "3D"].iter().any(|class| code.code().starts_with(class)) => {
             StoreError::Unavailable(db.message().to_owned())

@@ -7,6 +7,7 @@ use domain::{Resource, Ticks};
 use store::{LogBounds, LogPage, LogQuery};
 
 use super::desk::{Desk, company, customer, delete, disable, enable, journal, pair, told};
+use super::hooks::{contracted, found, point, written};
 use super::stage::Stage;
 
 /// Twelve changes of two companies.
@@ -129,4 +130,37 @@ pub(crate) async fn what_is_old_is_pruned_and_the_floor_rises(stage: Stage) {
     assert_eq!(desk.numbers(&desk.query(14, 100)).await, [0; 0]);
     assert_eq!(desk.accept([company("c5")]).await.last_sequence, 15, "numbers go on");
     assert_eq!(desk.numbers(&desk.query(14, 100)).await, [15]);
+}
+
+pub(crate) async fn who_is_not_further_behind_than_what_is_kept_loses_nothing(stage: Stage) {
+    let (desk, store) = (stage.desk().await, &stage.store);
+    desk.accept([company("c1")]).await;
+    let webhook = contracted(&stage, &desk, "a").await;
+    for number in 0..12 {
+        desk.accept([customer("c1", &format!("k{number}"), "Ana"), customer("c1", "k", &number.to_string())])
+            .await;
+        // The clock goes on, stands still, and jumps both ways.
+        match number % 4 {
+            0 => drop(stage.clock.forward(Duration::from_hours(3))),
+            1 => drop(stage.clock.back(Duration::from_hours(5))),
+            2 => drop(stage.clock.forward(Duration::from_hours(9))),
+            _ => {}
+        }
+    }
+    let resource = Resource::customers();
+    let cursor = found(store, webhook.id).await.cursor.unwrap();
+    let log = desk.log().await;
+    let waiting = log.iter().filter(|entry| entry.sequence > cursor);
+    for oldest in waiting {
+        while desk.prune(oldest.version, 2).await > 0 {}
+        assert_eq!(desk.bounds().await.floor, oldest.sequence - 1, "what is younger is all there");
+        let mut step = point(store, &webhook).await;
+        step.cursor = Some(oldest.sequence - 1);
+        written(store, step).await;
+        let cursor = found(store, webhook.id).await.cursor.unwrap();
+        let tail = store.read_tail(&desk.tenant, resource, cursor, 100).await.unwrap();
+        assert!(tail.floor <= cursor, "nothing is lost to it");
+        let come: Vec<u64> = tail.events.iter().map(|event| event.entry.sequence).collect();
+        assert_eq!(come, (oldest.sequence..=desk.head().await).collect::<Vec<_>>());
+    }
 }

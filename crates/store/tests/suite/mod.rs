@@ -113,6 +113,7 @@ stories! {
         events_filter_the_log,
         a_company_filters_the_log_to_its_own_generation,
         what_is_old_is_pruned_and_the_floor_rises,
+        who_is_not_further_behind_than_what_is_kept_loses_nothing,
     }
     parallel {
         a_follower_misses_nothing_while_many_write,

@@ -156,9 +156,11 @@ impl Members {
         self.flag_or_none(name)
     }
 
-    pub(super) fn number_or_none(&mut self, name: &'static str, from: u64, to: u64) -> Option<u64> {
+    pub(super) fn number_or_none(&mut self, name: &'static str, from: u32, to: u32) -> Option<u32> {
         let what = format!("a whole number from {from} to {to}");
-        self.taken(name, &what, |value| value.as_u64().filter(|number| (from..=to).contains(number)))
+        // To JSON `24.0` is a whole number, too.
+        let whole = |value: Value| (from..=to).find(|number| value.as_f64() == Some(f64::from(*number)));
+        self.taken(name, &what, whole)
     }
 
     pub(super) fn time_or_none(&mut self, name: &'static str) -> Option<Ticks> {

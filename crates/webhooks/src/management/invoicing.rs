@@ -17,7 +17,7 @@ use super::record::record;
 use super::{Answer, Management, Side, refusal};
 
 const DESCRIPTION_CHARS_MAX: usize = 1000;
-const ACTIONS: [EventKind; 3] = [EventKind::Created, EventKind::Updated, EventKind::Deleted];
+pub(super) const ACTIONS: [EventKind; 3] = [EventKind::Created, EventKind::Updated, EventKind::Deleted];
 
 impl Management {
     pub(super) async fn subscribe_entity(&self, call: &Call, body: Body) -> Answer {

@@ -12,8 +12,8 @@ use super::body::Members;
 use super::call::Call;
 use super::{Answer, Management, Side, answer};
 
-pub(super) const HOURS_DEFAULT: u64 = 24;
-pub(super) const HOURS_MAX: u64 = 168;
+pub(super) const HOURS_DEFAULT: u32 = 24;
+pub(super) const HOURS_MAX: u32 = 168;
 
 /// A secret that was replaced.
 #[derive(Serialize, ToSchema)]
@@ -33,7 +33,7 @@ impl Management {
         let secret = members.secret();
         let hours = members.number_or_none("overlapHours", 0, HOURS_MAX).unwrap_or(HOURS_DEFAULT);
         let secret = Secret::new(members.finish(secret)?);
-        let old_until = call.now + Duration::from_secs(hours * 3600);
+        let old_until = call.now + Duration::from_secs(u64::from(hours) * 3600);
         let webhook = self.change(side, call, WebhookChange::Rotate { secret, old_until }).await?;
         let old_secret_until = webhook.old_secret.as_ref().map(|old| old.until.iso());
         Ok(answer::json(&Rotated { webhook_id: webhook.id, old_secret_until }))

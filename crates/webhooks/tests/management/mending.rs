@@ -166,7 +166,9 @@ async fn a_new_secret_overlaps_with_the_old_one() {
     );
     let at_once = rotate(json!({"secret": "third", "overlapHours": 0})).await;
     assert_eq!(at_once.body["oldSecretUntil"], Value::Null);
-    assert_eq!(rotate(json!({"secret": "fourth", "overlapHours": 168})).await.status, 200);
+    for whole in [json!(168), json!(1.0), json!(null)] {
+        assert_eq!(rotate(json!({"secret": "fourth", "overlapHours": whole})).await.status, 200);
+    }
     for (body, field) in [
         (json!({}), "secret"),
         (json!({"secret": ""}), "secret"),

@@ -4,85 +4,11 @@ use aws_lc_rs::hmac;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use hyper::Method;
-use serde_json::{Value, json};
+use serde_json::json;
 
+use super::stage::Stage;
 use super::{CUSTOMERS, done, get, send};
-use crate::harness::{Api, Door, Keys, Letter, Receiver, Serve, Site, bank, company, customer, until};
-
-const SETTINGS: [&str; 6] = [
-    "gateway.rate_per_minute=0",
-    "egress.loopback=true",
-    "delivery.host_check=off",
-    "delivery.schedule=200ms,300ms,300ms",
-    "delivery.window=3s",
-    "delivery.timeout=1s",
-];
-
-struct Stage {
-    serve: &'static Serve,
-    receiver: Receiver,
-    api: Api<'static>,
-    door: Door,
-}
-
-fn arguments() -> Vec<&'static str> {
-    SETTINGS.iter().flat_map(|one| ["--set", one]).collect()
-}
-
-/// A server that gives up soon, for all these stories.
-fn post_office() -> &'static (Serve, Keys) {
-    static OFFICE: std::sync::OnceLock<(Serve, Keys)> = std::sync::OnceLock::new();
-    OFFICE.get_or_init(|| {
-        let mut serve = Serve::start(Site::new(), &arguments());
-        serve.running.outlive(&[serve.site.path().to_owned()]);
-        let keys = Keys::new(&serve, &[]);
-        (serve, keys)
-    })
-}
-
-impl Stage {
-    fn new() -> Self {
-        let (serve, keys) = post_office();
-        let api = Api::on(serve, keys);
-        let door = serve.door(&api.office.tenants[0]);
-        door.send_lines(&[company("c")]);
-        Self { serve, receiver: Receiver::open(), api, door }
-    }
-
-    /// Subscribes to what is created and updated.
-    fn subscribe(&self, path: &str) -> String {
-        let body = json!({
-            "thirdPartyApplicationName": "Panel", "url": self.receiver.url(path), "secret": "s3cret",
-            "eventTypes": ["Svc.ACC.Customers.CustomerCreated", "Svc.ACC.Customers.CustomerUpdated"],
-        });
-        done(&send(&self.api, Method::POST, &format!("{CUSTOMERS}/webhooks/subscribe"), Some(&body)), 3)
-    }
-
-    fn record(&self, id: &str) -> Value {
-        get(&self.api, &format!("{CUSTOMERS}/webhooks/{id}")).json()
-    }
-
-    #[track_caller]
-    fn wait_active(&self, id: &str, is_active: bool) {
-        until("the webhook to be as wanted", || (self.record(id)["isActive"] == is_active).then_some(()));
-    }
-
-    /// A webhook whose receiver has accepted.
-    fn contracted(&self, path: &str) -> String {
-        let id = self.subscribe(path);
-        self.wait_active(&id, true);
-        id
-    }
-
-    fn put(&self, id: &str, name: &str) {
-        assert_eq!(self.door.send_lines(&[customer("c", id, name)]).counts(), (1, 0));
-    }
-
-    fn status(&self, id: &str, enable: bool) {
-        let body = json!({"webhookId": id, "enable": enable});
-        done(&send(&self.api, Method::PUT, &format!("{CUSTOMERS}/webhooks/status/{id}"), Some(&body)), 7);
-    }
-}
+use crate::harness::{Letter, Receiver, bank, until};
 
 fn mac(key: &[u8], parts: &[&[u8]]) -> Vec<u8> {
     let key = hmac::Key::new(hmac::HMAC_SHA256, key);

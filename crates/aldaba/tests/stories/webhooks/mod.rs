@@ -4,7 +4,13 @@ mod accounting;
 mod crash;
 mod delivery;
 mod gate;
+mod https;
 mod invoicing;
+mod nodes;
+mod rotation;
+mod rules;
+mod stage;
+mod states;
 
 use std::sync::OnceLock;
 

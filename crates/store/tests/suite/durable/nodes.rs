@@ -1,9 +1,10 @@
-//! Nodes on one PostgreSQL server tell each other what they have committed; nobody waits for the next look.
+//! Nodes on one PostgreSQL server tell each other what they have committed, so that nobody waits for the next look; and
+//! none waits for long for one that stands still.
 
 use std::time::Duration;
 
 use domain::Resource;
-use store::{Rung, Standing, Store, WebhookChange};
+use store::{Rung, Standing, Store, StoreError, WebhookChange};
 
 use crate::suite::desk::{company, customer};
 use crate::suite::hooks::{LEASE, body, guid, made};
@@ -55,5 +56,27 @@ async fn nodes_tell_each_other_what_they_commit() {
     hears(&*there, "the new connection", |rung| rung.all).await;
     desk.accept([customer("c1", "k2", "Eva")]).await;
     hears(&*there, "records again", |rung| rung.tenants.contains_key(&desk.tenant)).await;
+    there.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn who_stands_still_within_a_transaction_lets_go() {
+    let stage = Stage::set(Kind::Postgres).await;
+    let there = stage.reopen().await.store;
+    let server = crate::suite::database::connect(&stage.url()).await;
+    server.batch_execute("BEGIN; SELECT 1 FROM shard_leases WHERE shard = 255 FOR UPDATE").await.unwrap();
+    // Has locked the other leases, waits for the last, and is not heard of again when it has that one too.
+    let mut hangs = stage.store.hold_shards(guid(8), 2, LEASE);
+    let waits =
+        "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
+    let watch = crate::suite::database::connect(&stage.url()).await;
+    while watch.query(waits, &[]).await.unwrap().is_empty() {
+        assert!(tokio::time::timeout(Duration::from_millis(20), &mut hangs).await.is_err());
+    }
+    server.batch_execute("COMMIT").await.unwrap();
+    let held = tokio::time::timeout(PATIENCE, there.hold_shards(guid(9), 2, LEASE)).await;
+    assert_eq!(held.expect("nobody waits for ever").unwrap().len(), 128);
+    let late = hangs.await;
+    assert!(matches!(late, Err(StoreError::Unavailable(_))), "{late:?}");
     there.close().await;
 }

@@ -72,6 +72,8 @@ fn schemas(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<words::WebhookRefused>()
         .schema_from::<words::WebhookFault>()
         .schema_from::<words::InvoicingSubscription>()
+        .schema_from::<words::InvoicingEntity>()
+        .schema_from::<words::InvoicingAction>()
         .schema_from::<words::InvoicingPause>()
         .schema_from::<words::WebhookSecret>()
         .schema_from::<words::WebhookReplaySpan>()

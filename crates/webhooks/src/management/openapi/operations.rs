@@ -1,18 +1,20 @@
 //! One address, as the document tells it.
 
 use axum::http::Method;
+use domain::event::semantic_name;
 use domain::{Resource, Scope};
 use serde_json::{Value, json};
 use utoipa::openapi::path::{Operation as Told, OperationBuilder, Parameter};
 use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
 use utoipa::openapi::response::{Response, ResponsesBuilder};
-use utoipa::openapi::schema::ArrayBuilder;
+use utoipa::openapi::schema::{AllOfBuilder, ArrayBuilder};
 use utoipa::openapi::security::SecurityRequirement;
 use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Required, Schema};
 
 use super::examples::{self, OUTGOING, WEBHOOK};
 use super::parts::{self, JSON};
 use super::tag;
+use super::words::one_of;
 use crate::management::{Operation, Route, Side};
 
 pub(super) fn operation(route: Route) -> Told {
@@ -156,8 +158,18 @@ fn body(route: Route) -> Option<RequestBody> {
         }
         _ => return None,
     };
-    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).example(Some(example));
+    let content = ContentBuilder::new().schema(Some(narrowed(route, schema))).example(Some(example));
     Some(RequestBodyBuilder::new().content(JSON, content.build()).required(Some(Required::True)).build())
+}
+
+/// The schema of this name; of a subscription, with the names that its resource offers.
+fn narrowed(route: Route, schema: &str) -> RefOr<Schema> {
+    let common = Ref::from_schema_name(schema);
+    let (Side::Of(resource), "WebhookSubscription") = (route.side, schema) else { return common.into() };
+    let offered = resource.event_kinds().into_iter().map(|kind| semantic_name(resource, kind));
+    let names = ArrayBuilder::new().items(one_of("An event of this resource.", offered));
+    let own = ObjectBuilder::new().property("eventTypes", names);
+    AllOfBuilder::new().item(common).item(own).into()
 }
 
 fn responses(route: Route) -> ResponsesBuilder {

@@ -146,7 +146,7 @@ pub(super) fn of_deliveries() -> [Parameter; 4] {
         .default(Some(PAGE_SIZE_DEFAULT.into()))
         .examples([PAGE_SIZE_DEFAULT]);
     let status = text().enum_values(Some(["delivered", "waiting", "failed"])).examples(["failed"]);
-    let before = text().pattern(Some("^[0-9]{1,19}-[0-9]{1,19}$")).examples(["639000000000000000-1192"]);
+    let before = text().pattern(Some("^[0-9]{1,18}-[0-9]{1,18}$")).examples(["639000000000000000-1192"]);
     [
         query("before", "Where the page before ended, as its `next` link tells.", before),
         query("pageSize", "How many a page holds at most; it may hold fewer, and yet have a next.", size),

@@ -1,21 +1,28 @@
 //! What is sent to the management and comes back from it, as the document names it. What is read by hand elsewhere has
 //! its form here alone.
 
+use domain::Resource;
+use domain::event::EventKind;
 use serde::Serialize;
-use utoipa::ToSchema;
+use serde_json::Value;
+use utoipa::openapi::schema::Type;
+use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::management::invoicing::ACTIONS;
 
 /// What a subscription asks for; to unsubscribe, the same again.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WebhookSubscription {
     /// The name of the receiving application.
-    #[schema(min_length = 1, max_length = 200)]
+    #[schema(max_length = 200, pattern = r"\S")]
     third_party_application_name: String,
     /// The receiver: https, port 443, an address that everybody can reach.
-    #[schema(min_length = 1, max_length = 2048)]
+    #[schema(min_length = 1, max_length = 2048, format = "receiver-url")]
     url: String,
     /// Deliveries are signed with it: 1 to 256 bytes.
-    #[schema(min_length = 1, max_length = 256)]
+    #[schema(min_length = 1, max_length = 256, format = "webhook-secret")]
     secret: String,
     /// Names that the events address tells.
     #[schema(min_items = 1)]
@@ -27,8 +34,8 @@ pub(super) struct WebhookSubscription {
 #[serde(rename_all = "camelCase")]
 pub(super) struct WebhookStatus {
     /// The one of the address again; may be left out.
-    #[schema(format = "uuid", required = false)]
-    webhook_id: String,
+    #[schema(format = "uuid")]
+    webhook_id: Option<String>,
     enable: bool,
 }
 
@@ -37,9 +44,9 @@ pub(super) struct WebhookStatus {
 #[serde(rename_all = "camelCase")]
 pub(super) struct WebhookMove {
     /// The one of the address again; may be left out.
-    #[schema(format = "uuid", required = false)]
-    webhook_id: String,
-    #[schema(min_length = 1, max_length = 2048)]
+    #[schema(format = "uuid")]
+    webhook_id: Option<String>,
+    #[schema(min_length = 1, max_length = 2048, format = "receiver-url")]
     url: String,
 }
 
@@ -92,23 +99,51 @@ pub(super) struct WebhookFault {
 #[serde(rename_all = "camelCase")]
 pub(super) struct InvoicingSubscription {
     /// `https://<host>/api/webhooks/incoming/Invoicing`, the host being the address that the call comes from.
-    #[schema(min_length = 1, max_length = 2048)]
+    #[schema(min_length = 1, max_length = 2048, format = "invoicing-receiver-url")]
     uri: String,
-    /// Which entity.
+    #[schema(value_type = InvoicingEntity)]
     entity: String,
-    /// `Created`, `Updated` or `Deleted`; CompanyData and CompanySettings offer `Updated` alone.
+    #[schema(value_type = InvoicingAction)]
     action: String,
     /// Deliveries are signed with it: 1 to 256 bytes.
-    #[schema(min_length = 1, max_length = 256)]
+    #[schema(min_length = 1, max_length = 256, format = "webhook-secret")]
     secret: String,
     /// Whether it starts paused.
-    #[schema(required = false, default = false)]
-    is_paused: bool,
+    #[schema(default = false)]
+    is_paused: Option<bool>,
     /// The name of the receiving application.
-    #[schema(required = false, max_length = 200)]
-    application_name: String,
-    #[schema(required = false, max_length = 1000)]
-    description: String,
+    #[schema(max_length = 200)]
+    application_name: Option<String>,
+    #[schema(max_length = 1000)]
+    description: Option<String>,
+}
+
+/// Which entity.
+pub(super) struct InvoicingEntity;
+
+/// What has happened to it. CompanyData and CompanySettings offer `Updated` alone.
+pub(super) struct InvoicingAction;
+
+impl PartialSchema for InvoicingEntity {
+    fn schema() -> RefOr<Schema> {
+        one_of("Which entity.", Resource::invoicing().map(Resource::word))
+    }
+}
+
+impl ToSchema for InvoicingEntity {}
+
+impl PartialSchema for InvoicingAction {
+    fn schema() -> RefOr<Schema> {
+        let about = "What has happened to it. CompanyData and CompanySettings offer `Updated` alone.";
+        one_of(about, ACTIONS.into_iter().map(EventKind::word))
+    }
+}
+
+impl ToSchema for InvoicingAction {}
+
+/// One of these texts.
+pub(super) fn one_of<T: Into<Value>>(about: &str, words: impl IntoIterator<Item = T>) -> RefOr<Schema> {
+    ObjectBuilder::new().schema_type(Type::String).description(Some(about)).enum_values(Some(words)).into()
 }
 
 /// Whether an invoicing subscription is paused.
@@ -122,11 +157,11 @@ pub(super) struct InvoicingPause {
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WebhookSecret {
-    #[schema(min_length = 1, max_length = 256)]
+    #[schema(min_length = 1, max_length = 256, format = "webhook-secret")]
     secret: String,
     /// For how long the old one signs beside it.
-    #[schema(required = false, minimum = 0, maximum = 168, default = 24)]
-    overlap_hours: u16,
+    #[schema(minimum = 0, maximum = 168, default = 24)]
+    overlap_hours: Option<u16>,
 }
 
 /// A span of time, both ends in it.
@@ -135,8 +170,8 @@ pub(super) struct WebhookReplaySpan {
     #[schema(format = DateTime)]
     from: String,
     /// Now, where it is left out.
-    #[schema(format = DateTime, required = false)]
-    to: String,
+    #[schema(format = DateTime)]
+    to: Option<String>,
 }
 
 /// What a receiver of the accounting family is sent.
