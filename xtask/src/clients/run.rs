@@ -26,7 +26,7 @@ struct Client {
     seconds_max: u64,
 }
 
-const CLIENTS: [Client; 9] = [
+const CLIENTS: [Client; 10] = [
     Client { name: "Authlib", by: By::Python, source: "with_authlib.py", seconds_max: 90 },
     Client {
         name: "requests-oauthlib",
@@ -38,6 +38,7 @@ const CLIENTS: [Client; 9] = [
     Client { name: "a receiver", by: By::Python, source: "with_receiver.py", seconds_max: 90 },
     Client { name: "openid-client", by: By::Node, source: "with_openid_client.mjs", seconds_max: 90 },
     Client { name: "oauth4webapi", by: By::Node, source: "with_oauth4webapi.mjs", seconds_max: 90 },
+    Client { name: "validators", by: By::Node, source: "with_validators.mjs", seconds_max: 90 },
     Client { name: "openidconnect", by: By::Itself, source: "", seconds_max: 90 },
     Client { name: "Chromium", by: By::Node, source: "with_chromium.mjs", seconds_max: 300 },
     // Last: it does whatever a document allows, and others would find what it leaves behind.
