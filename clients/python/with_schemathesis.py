@@ -28,7 +28,7 @@ AREAS = {
 # What the store sets by itself.
 OWNED = {"correlationId", "state", "version", "sequenceVersion"}
 SEED = "20261115"
-RUN_SECONDS_MAX = 150
+RUN_SECONDS_MAX = 300
 # What the configuration names must be there, also where none of it is asked for.
 NAMED = ("ALDABA_WEBHOOK", "ALDABA_WEBHOOK_TO_DELETE", "ALDABA_WEBHOOK_TO_DISABLE", "ALDABA_DELIVERY")
 

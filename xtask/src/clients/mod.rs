@@ -54,8 +54,9 @@ pub fn stage() -> Result<(), Failure> {
     };
     let kit = Kit::ready(&places)?;
     let world = World::start(&program, &places)?;
-    let told = run::all(&kit, &places, world.file());
-    let ended = world.stop();
+    let alone = World::start_dev(&program)?;
+    let told = run::all(&kit, &places, world.file(), alone.file());
+    let ended = world.stop().and(alone.stop());
     told?;
     Ok(ended?)
 }

@@ -1,6 +1,7 @@
-//! The clients, one after the other, each with a bound on its time.
+//! The clients, one after the other, each with a bound on its time; beside them the one that takes longest, which has a
+//! service of its own.
 
-use std::{path::Path, process::Command, time::Duration};
+use std::{path::Path, process::Command, thread, time::Duration};
 
 use super::{
     Places,
@@ -26,7 +27,7 @@ struct Client {
     seconds_max: u64,
 }
 
-const CLIENTS: [Client; 10] = [
+const CLIENTS: [Client; 9] = [
     Client { name: "Authlib", by: By::Python, source: "with_authlib.py", seconds_max: 90 },
     Client {
         name: "requests-oauthlib",
@@ -41,35 +42,45 @@ const CLIENTS: [Client; 10] = [
     Client { name: "validators", by: By::Node, source: "with_validators.mjs", seconds_max: 90 },
     Client { name: "openidconnect", by: By::Itself, source: "", seconds_max: 90 },
     Client { name: "Chromium", by: By::Node, source: "with_chromium.mjs", seconds_max: 300 },
-    // Last: it does whatever a document allows, and others would find what it leaves behind.
-    Client { name: "Schemathesis", by: By::Python, source: "with_schemathesis.py", seconds_max: 240 },
 ];
+
+/// By itself: it does whatever a document allows, and others would find what it leaves behind.
+const SCHEMATHESIS: Client =
+    Client { name: "Schemathesis", by: By::Python, source: "with_schemathesis.py", seconds_max: 420 };
 
 /// Runs all of them, also after one has failed: a change that breaks one often breaks others, and how they
 /// differ says what it was.
-pub(super) fn all(kit: &Kit, places: &Places, world: &Path) -> Result<(), Failure> {
-    let mut failed = Vec::new();
-    for client in &CLIENTS {
-        let started = now();
-        let mut process = Process::start(client.name, &mut command(client, kit, places, world))?;
-        let result = process.finish(Duration::from_secs(client.seconds_max));
-        let seconds = started.elapsed().as_secs_f64();
-        match result {
-            // A client's last line says what it has seen.
-            Ok(()) => {
-                let last = process.said().lines().last().unwrap_or_default();
-                println!("{}: {last} ({seconds:.1} s)", client.name);
-            }
-            Err(told) => {
-                println!("{told}\n{}: FAILED after {seconds:.1} s", client.name);
-                failed.push(client.name);
-            }
-        }
-    }
+pub(super) fn all(kit: &Kit, places: &Places, world: &Path, alone: &Path) -> Result<(), Failure> {
+    let failed: Vec<&str> = thread::scope(|scope| {
+        let beside = scope.spawn(|| passes(&SCHEMATHESIS, kit, places, alone));
+        let mut results: Vec<_> =
+            CLIENTS.iter().map(|client| (client.name, passes(client, kit, places, world))).collect();
+        results.push((SCHEMATHESIS.name, beside.join().unwrap_or(false)));
+        results.into_iter().filter(|(_, passed)| !passed).map(|(name, _)| name).collect()
+    });
     if failed.is_empty() {
         return Ok(());
     }
     Err(Failure::work(format!("these clients failed: {}", failed.join(", "))))
+}
+
+/// Runs one, and tells how it went.
+fn passes(client: &Client, kit: &Kit, places: &Places, world: &Path) -> bool {
+    let started = now();
+    let mut said = String::new();
+    let result =
+        Process::start(client.name, &mut command(client, kit, places, world)).and_then(|mut process| {
+            process.finish(Duration::from_secs(client.seconds_max))?;
+            process.said().clone_into(&mut said);
+            Ok(())
+        });
+    let seconds = started.elapsed().as_secs_f64();
+    match &result {
+        // A client's last line says what it has seen.
+        Ok(()) => println!("{}: {} ({seconds:.1} s)", client.name, said.lines().last().unwrap_or_default()),
+        Err(told) => println!("{told}\n{}: FAILED after {seconds:.1} s", client.name),
+    }
+    result.is_ok()
 }
 
 fn command(client: &Client, kit: &Kit, places: &Places, world: &Path) -> Command {

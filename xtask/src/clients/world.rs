@@ -30,7 +30,8 @@ const BROWSERS: usize = 2;
 #[derive(Debug)]
 pub(super) struct World {
     dev: Process,
-    serve: Process,
+    /// None where the clients need only the development mode.
+    serve: Option<Process>,
     file: PathBuf,
     _folder: Scratch,
 }
@@ -55,7 +56,18 @@ impl World {
         });
         let file = folder.path().join("world.json");
         fs::write(&file, world.to_string()).map_err(about(&file))?;
-        Ok(Self { dev, serve, file, _folder: folder })
+        Ok(Self { dev, serve: Some(serve), file, _folder: folder })
+    }
+
+    /// `aldaba dev` alone.
+    pub(super) fn start_dev(program: &Path) -> Result<Self, String> {
+        let folder = Scratch::new("clients").map_err(|error| format!("no temporary folder: {error}"))?;
+        let callback = format!("http://localhost:{}/callback", free_port()?);
+        let (dev, ready) = dev(program, &callback)?;
+        let file = folder.path().join("world.json");
+        let world = json!({"dev": ready, "callback": callback});
+        fs::write(&file, world.to_string()).map_err(about(&file))?;
+        Ok(Self { dev, serve: None, file, _folder: folder })
     }
 
     /// What the clients read.
@@ -65,7 +77,7 @@ impl World {
 
     pub(super) fn stop(self) -> Result<(), String> {
         self.dev.stop()?;
-        self.serve.stop()
+        self.serve.map_or(Ok(()), Process::stop)
     }
 }
 
