@@ -7,7 +7,8 @@ use super::webhooks::KeptHook;
 use super::{MemoryStore, State};
 use crate::webhooks::{BEHIND_MAX, P95_OF_MAX, id_key, percentile_95};
 use crate::{
-    Attempt, Delivered, Delivery, DeliveryQuery, History, Lane, Occasion, Outlook, Replay, ReplayKind, Result,
+    Attempt, AuditEntry, Delivered, Delivery, DeliveryQuery, History, Lane, Occasion, Outlook, Replay,
+    ReplayKind, Result,
 };
 
 impl State {
@@ -100,12 +101,12 @@ impl History for MemoryStore {
         Ok(kept.map(|kept| state.outlook(kept, since)).unwrap_or_default())
     }
 
-    async fn ask_replay(
+    async fn ask_replay_told(
         &self,
         webhook: WebhookId,
         kind: ReplayKind,
-        after: u64,
-        upto: u64,
+        (after, upto): (u64, u64),
+        entry: Option<AuditEntry>,
     ) -> Result<Option<Replay>> {
         let now = self.ports.clock.now();
         let mut state = self.writing()?;
@@ -119,6 +120,9 @@ impl History for MemoryStore {
         kept.moved = moved;
         let replay = Replay::asked(kept.replays_asked, kind, now, after, upto);
         kept.replays.push(replay);
+        if let Some(entry) = entry {
+            state.add_record(&*self.ports.random, entry);
+        }
         drop(state);
         self.moves.bell().ring_webhook(webhook);
         Ok(Some(replay))

@@ -8,8 +8,8 @@ use domain::{Ticks, WebhookId};
 use super::{MemoryStore, State};
 use crate::webhooks::{Lease, anew, change, made};
 use crate::{
-    Attempt, Delivered, Lane, NewWebhook, Replay, Result, StoreError, Subscribed, Webhook, WebhookChange,
-    WebhookChanged, WebhookOwner, WebhookQuery, Webhooks,
+    Attempt, AuditEntry, Delivered, Lane, NewWebhook, Replay, Result, StoreError, Subscribed, Webhook,
+    WebhookChange, WebhookChanged, WebhookOwner, WebhookQuery, Webhooks,
 };
 
 /// All that has to do with webhooks.
@@ -102,7 +102,12 @@ impl State {
 
 #[async_trait]
 impl Webhooks for MemoryStore {
-    async fn subscribe(&self, new: NewWebhook, webhooks_max: usize) -> Result<Subscribed> {
+    async fn subscribe_told(
+        &self,
+        new: NewWebhook,
+        webhooks_max: usize,
+        entry: Option<AuditEntry>,
+    ) -> Result<Subscribed> {
         let now = self.ports.clock.now();
         let fingerprint = |webhook: &Webhook| webhook.fingerprint(&self.ports.vault);
         let webhook = made(new, now);
@@ -125,6 +130,9 @@ impl Webhooks for MemoryStore {
         }
         if state.hooks.all.contains_key(&id) {
             return Err(StoreError::Exists(format!("a webhook \"{id}\"")));
+        }
+        if let Some(entry) = entry {
+            state.add_record(&*self.ports.random, entry);
         }
         let moved = state.hooks.next_move();
         let kept = KeptHook {
@@ -170,19 +178,23 @@ impl Webhooks for MemoryStore {
         Ok(found)
     }
 
-    async fn change_webhook(
+    async fn change_webhook_told(
         &self,
         id: WebhookId,
         owner: Option<&WebhookOwner>,
         what: WebhookChange,
+        entry: Option<AuditEntry>,
     ) -> Result<WebhookChanged> {
         let now = self.ports.clock.now();
         let mut state = self.writing()?;
-        let is_theirs = |kept: &KeptHook| owner.is_none_or(|owner| kept.webhook.owner == *owner);
-        if !state.hooks.all.get(&id).is_some_and(is_theirs) {
+        let is_theirs = |kept: &&KeptHook| owner.is_none_or(|owner| kept.webhook.owner == *owner);
+        let Some(before) = state.hooks.all.get(&id).filter(is_theirs).map(|kept| kept.webhook.clone()) else {
             return Ok(WebhookChanged::Unknown);
-        }
+        };
         let changed = state.change_hook(id, &what, now, |webhook| webhook.fingerprint(&self.ports.vault));
+        if let (true, Some(entry)) = (changed.is_other_than(&before), entry) {
+            state.add_record(&*self.ports.random, entry);
+        }
         drop(state);
         self.moves.bell().ring_webhook(id);
         Ok(changed)

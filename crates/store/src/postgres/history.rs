@@ -5,6 +5,7 @@ use deadpool_postgres::Transaction;
 use domain::{Ticks, WebhookId};
 use tokio_postgres::Row;
 
+use super::audit::add_record;
 use super::hook_rows::{LANE, LIVE, REPLAY, WEBHOOK, count, is_set, lane, replay, sealed};
 use super::rows::{Args, code, execute, limit, row, rows, snapshot};
 use super::webhooks::next_move;
@@ -15,8 +16,8 @@ use crate::webhooks::{
     percentile_95, unpack,
 };
 use crate::{
-    Attempt, Delivered, Delivery, DeliveryQuery, History, Lane, Occasion, Outlook, Replay, ReplayKind,
-    Result, Spent,
+    Attempt, AuditEntry, Delivered, Delivery, DeliveryQuery, History, Lane, Occasion, Outlook, Replay,
+    ReplayKind, Result, Spent,
 };
 
 const ATTEMPT: &str = "a.at, a.sequence, a.occasion, a.number, a.handshake, a.status, a.succeeded, a.reason, \
@@ -274,12 +275,12 @@ impl History for PostgresStore {
         }
     }
 
-    async fn ask_replay(
+    async fn ask_replay_told(
         &self,
         webhook: WebhookId,
         kind: ReplayKind,
-        after: u64,
-        upto: u64,
+        (after, upto): (u64, u64),
+        entry: Option<AuditEntry>,
     ) -> Result<Option<Replay>> {
         let now = self.ports().clock.now();
         let mut client = self.client().await?;
@@ -315,6 +316,9 @@ impl History for PostgresStore {
         )
         .await
         .map_err(fault)?;
+        if let Some(entry) = entry {
+            add_record(&transaction, &*self.ports().random, entry).await?;
+        }
         transaction.commit().await.map_err(fault)?;
         self.webhook_moved(webhook);
         Ok(Some(asked))

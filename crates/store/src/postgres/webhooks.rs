@@ -6,14 +6,15 @@ use deadpool_postgres::Transaction;
 use domain::{Ticks, WebhookId};
 use tokio_postgres::types::ToSql;
 
+use super::audit::add_record;
 use super::hook_rows::{LIVE, WEBHOOK, sealed};
 use super::rows::{execute, limit, row, tenant_no};
 use super::{PostgresStore, exists, fault};
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{Secrets, anew, change, family_codes, made};
 use crate::{
-    NewWebhook, Ports, Result, StoreError, Subscribed, Webhook, WebhookChange, WebhookChanged, WebhookOwner,
-    WebhookQuery, Webhooks, shard_of,
+    AuditEntry, NewWebhook, Ports, Result, StoreError, Subscribed, Webhook, WebhookChange, WebhookChanged,
+    WebhookOwner, WebhookQuery, Webhooks, shard_of,
 };
 
 /// The number of the next change of a webhook.
@@ -282,7 +283,12 @@ impl PostgresStore {
 
 #[async_trait]
 impl Webhooks for PostgresStore {
-    async fn subscribe(&self, new: NewWebhook, webhooks_max: usize) -> Result<Subscribed> {
+    async fn subscribe_told(
+        &self,
+        new: NewWebhook,
+        webhooks_max: usize,
+        entry: Option<AuditEntry>,
+    ) -> Result<Subscribed> {
         // What is there and needs no change is told without a lock.
         if let Some(found) = self.like(&new).await?.filter(|found| !found.rests()) {
             return Ok(Subscribed::Again(found));
@@ -291,6 +297,9 @@ impl Webhooks for PostgresStore {
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(fault)?;
         let done = subscribe(&transaction, self.ports(), webhook, webhooks_max).await?;
+        if let (Subscribed::New(_), Some(entry)) = (&done, entry) {
+            add_record(&transaction, &*self.ports().random, entry).await?;
+        }
         if let Subscribed::New(one) | Subscribed::Again(one) = &done {
             transaction.commit().await.map_err(fault)?;
             self.webhook_moved(one.id);
@@ -314,11 +323,12 @@ impl Webhooks for PostgresStore {
         rows.iter().map(|row| sealed(row)?.open(&self.ports().vault)).collect()
     }
 
-    async fn change_webhook(
+    async fn change_webhook_told(
         &self,
         id: WebhookId,
         owner: Option<&WebhookOwner>,
         what: WebhookChange,
+        entry: Option<AuditEntry>,
     ) -> Result<WebhookChanged> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(fault)?;
@@ -329,7 +339,10 @@ impl Webhooks for PostgresStore {
         };
         let before = kept.1.clone();
         let changed = change_hook(&transaction, self.ports(), kept, &what, moved).await?;
-        if matches!(&changed, WebhookChanged::Done(after) if *after != before) {
+        if changed.is_other_than(&before) {
+            if let Some(entry) = entry {
+                add_record(&transaction, &*self.ports().random, entry).await?;
+            }
             transaction.commit().await.map_err(fault)?;
             self.webhook_moved(id);
         }

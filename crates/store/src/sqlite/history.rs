@@ -4,6 +4,7 @@ use async_trait::async_trait;
 use domain::{Ticks, WebhookId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
+use super::audit::add_record;
 use super::hook_rows::{LANE, REPLAY, WEBHOOK, lane, replay, sealed};
 use super::webhooks::next_move;
 use super::{SqliteStore, fault};
@@ -13,8 +14,8 @@ use crate::webhooks::{
     percentile_95, unpack,
 };
 use crate::{
-    Attempt, Delivered, Delivery, DeliveryQuery, History, Lane, Occasion, Outlook, Replay, ReplayKind,
-    Result, Spent,
+    Attempt, AuditEntry, Delivered, Delivery, DeliveryQuery, History, Lane, Occasion, Outlook, Replay,
+    ReplayKind, Result, Spent,
 };
 
 const ATTEMPT: &str =
@@ -301,14 +302,14 @@ impl History for SqliteStore {
         })
     }
 
-    async fn ask_replay(
+    async fn ask_replay_told(
         &self,
         webhook: WebhookId,
         kind: ReplayKind,
-        after: u64,
-        upto: u64,
+        (after, upto): (u64, u64),
+        entry: Option<AuditEntry>,
     ) -> Result<Option<Replay>> {
-        let now = self.ports().clock.now();
+        let (now, random) = (self.ports().clock.now(), self.ports().random.clone());
         let asked = self
             .write(move |writer| {
                 let known = known(writer, webhook)?.filter(|one| !one.webhook.life().is_over());
@@ -326,6 +327,9 @@ impl History for SqliteStore {
                     .map_err(fault)?;
                 let asked = Replay::asked(number, kind, now, after, upto);
                 insert_replay(writer, one.tenant_no, webhook, &asked)?;
+                if let Some(entry) = entry {
+                    add_record(writer, &*random, entry)?;
+                }
                 Ok(Some(asked))
             })
             .await;

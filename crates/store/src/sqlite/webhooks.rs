@@ -5,6 +5,7 @@ use domain::{Ticks, WebhookId};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
+use super::audit::add_record;
 use super::directory::change as write_rows;
 use super::hook_rows::{LIVE, WEBHOOK, sealed};
 use super::rows::tenant_no;
@@ -12,8 +13,8 @@ use super::{SqliteStore, exists, fault};
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{Sealed, Secrets, anew, change, family_codes, made};
 use crate::{
-    NewWebhook, Ports, Result, StoreError, Subscribed, Webhook, WebhookChange, WebhookChanged, WebhookOwner,
-    WebhookQuery, Webhooks, shard_of,
+    AuditEntry, NewWebhook, Ports, Result, StoreError, Subscribed, Webhook, WebhookChange, WebhookChanged,
+    WebhookOwner, WebhookQuery, Webhooks, shard_of,
 };
 
 fn find(connection: &Connection, ports: &Ports, id: WebhookId) -> Result<Option<(i64, Webhook)>> {
@@ -247,9 +248,21 @@ fn conditions(query: &WebhookQuery) -> (String, Vec<Value>) {
 
 #[async_trait]
 impl Webhooks for SqliteStore {
-    async fn subscribe(&self, new: NewWebhook, webhooks_max: usize) -> Result<Subscribed> {
+    async fn subscribe_told(
+        &self,
+        new: NewWebhook,
+        webhooks_max: usize,
+        entry: Option<AuditEntry>,
+    ) -> Result<Subscribed> {
         let ports = self.ports().clone();
-        let done = self.write(move |writer| subscribe(writer, &ports, new, webhooks_max)).await;
+        let work = move |writer: &Connection| {
+            let done = subscribe(writer, &ports, new, webhooks_max)?;
+            if let (Subscribed::New(_), Some(entry)) = (&done, entry) {
+                add_record(writer, &*ports.random, entry)?;
+            }
+            Ok(done)
+        };
+        let done = self.write(work).await;
         if let Ok(Subscribed::New(one) | Subscribed::Again(one)) = &done {
             self.inner.moves.bell().ring_webhook(one.id);
         }
@@ -281,20 +294,26 @@ impl Webhooks for SqliteStore {
         found.into_iter().map(|one| one.open(&self.ports().vault)).collect()
     }
 
-    async fn change_webhook(
+    async fn change_webhook_told(
         &self,
         id: WebhookId,
         owner: Option<&WebhookOwner>,
         what: WebhookChange,
+        entry: Option<AuditEntry>,
     ) -> Result<WebhookChanged> {
         let (ports, owner) = (self.ports().clone(), owner.cloned());
         let changed = self
             .write(move |writer| {
                 let found = find(writer, &ports, id)?;
-                match found.filter(|(_, one)| owner.is_none_or(|owner| one.owner == owner)) {
-                    None => Ok(WebhookChanged::Unknown),
-                    Some(kept) => change_hook(writer, &ports, kept, &what),
+                let Some(kept) = found.filter(|(_, one)| owner.is_none_or(|owner| one.owner == owner)) else {
+                    return Ok(WebhookChanged::Unknown);
+                };
+                let before = kept.1.clone();
+                let changed = change_hook(writer, &ports, kept, &what)?;
+                if let (true, Some(entry)) = (changed.is_other_than(&before), entry) {
+                    add_record(writer, &*ports.random, entry)?;
                 }
+                Ok(changed)
             })
             .await;
         self.inner.moves.bell().ring_webhook(id);

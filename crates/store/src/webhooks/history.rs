@@ -7,8 +7,8 @@ use async_trait::async_trait;
 use domain::{Ticks, WebhookId};
 
 use super::Lane;
-use crate::Result;
 use crate::plan::signed;
+use crate::{AuditEntry, Result};
 
 /// What an attempt was for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -222,6 +222,17 @@ pub trait History: Send + Sync + 'static {
         kind: ReplayKind,
         after: u64,
         upto: u64,
+    ) -> Result<Option<Replay>> {
+        self.ask_replay_told(webhook, kind, (after, upto), None).await
+    }
+
+    /// The same, of what lies after one number and not after another; it and its entry in the audit are one transaction.
+    async fn ask_replay_told(
+        &self,
+        webhook: WebhookId,
+        kind: ReplayKind,
+        span: (u64, u64),
+        entry: Option<AuditEntry>,
     ) -> Result<Option<Replay>>;
 
     /// Newest first.

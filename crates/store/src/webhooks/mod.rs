@@ -31,7 +31,7 @@ pub(crate) use pack::{PACK_NUMBERS_MAX, PACK_SPAN, Pack, last_of, newest, pack, 
 pub(crate) use sealed::{Sealed, Secrets, family_codes};
 pub(crate) use settle::{Ledger, Position, Whose, anew, settle};
 
-use crate::{Result, Vault};
+use crate::{AuditEntry, Result, Vault};
 
 /// Purpose of the fingerprints by which a body is found again.
 const WEBHOOK_BODY: &str = "webhook body";
@@ -204,6 +204,13 @@ pub enum WebhookChanged {
     Unknown,
 }
 
+impl WebhookChanged {
+    /// Whether the webhook is another than it was.
+    pub(crate) fn is_other_than(&self, before: &Webhook) -> bool {
+        matches!(self, Self::Done(after) if after != before)
+    }
+}
+
 /// Which webhooks are wanted; all conditions hold together.
 #[derive(Clone, Debug, Default)]
 pub struct WebhookQuery {
@@ -222,7 +229,17 @@ pub struct WebhookQuery {
 pub trait Webhooks: Send + Sync + 'static {
     /// Makes a webhook, unless a live one with the very same body is there. `webhooks_max`: as many live ones as the
     /// owner may have.
-    async fn subscribe(&self, new: NewWebhook, webhooks_max: usize) -> Result<Subscribed>;
+    async fn subscribe(&self, new: NewWebhook, webhooks_max: usize) -> Result<Subscribed> {
+        self.subscribe_told(new, webhooks_max, None).await
+    }
+
+    /// The same; a webhook that is made and its entry in the audit are one transaction.
+    async fn subscribe_told(
+        &self,
+        new: NewWebhook,
+        webhooks_max: usize,
+        entry: Option<AuditEntry>,
+    ) -> Result<Subscribed>;
 
     /// The owner's live webhook with this very body.
     async fn find_webhook_like(&self, body: &NewWebhook) -> Result<Option<Webhook>>;
@@ -238,5 +255,16 @@ pub trait Webhooks: Send + Sync + 'static {
         id: WebhookId,
         owner: Option<&WebhookOwner>,
         change: WebhookChange,
+    ) -> Result<WebhookChanged> {
+        self.change_webhook_told(id, owner, change, None).await
+    }
+
+    /// The same; where something changes, it and its entry in the audit are one transaction.
+    async fn change_webhook_told(
+        &self,
+        id: WebhookId,
+        owner: Option<&WebhookOwner>,
+        change: WebhookChange,
+        entry: Option<AuditEntry>,
     ) -> Result<WebhookChanged>;
 }

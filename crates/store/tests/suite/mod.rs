@@ -263,6 +263,7 @@ stories! {
         a_secret_is_replaced_with_an_overlap,
         no_two_live_ones_become_alike,
         an_end_is_final,
+        what_the_audit_is_told_comes_with_the_change_or_not_at_all,
     }
     checkpoints {
         a_cursor_only_ever_moves_forward,

@@ -4,8 +4,11 @@ use std::time::Duration;
 
 use domain::Secret;
 use domain::retry::Trouble;
-use store::{Lane, Webhook, WebhookChange, WebhookChanged};
+use store::{
+    AuditEntry, AuditKind, AuditQuery, Lane, ReplayKind, Subscribed, Webhook, WebhookChange, WebhookChanged,
+};
 
+use super::codes::trace;
 use super::desk::{company, customer};
 use super::hooks::{body, contracted, found, hook, in_trouble, lane, made, point, written};
 use super::stage::Stage;
@@ -151,5 +154,39 @@ pub(crate) async fn an_end_is_final(stage: Stage) {
     assert_eq!((deleted.unsubscribed_at, deleted.deleted_at), (over.unsubscribed_at, Some(stage.now())));
     let twice = store.change_webhook(webhook.id, None, WebhookChange::Delete).await;
     assert_eq!(twice, Ok(WebhookChanged::Over(deleted)));
-    assert_eq!(store.ask_replay(webhook.id, store::ReplayKind::Test, 0, 0).await, Ok(None));
+    assert_eq!(store.ask_replay(webhook.id, ReplayKind::Test, 0, 0).await, Ok(None));
+}
+
+pub(crate) async fn what_the_audit_is_told_comes_with_the_change_or_not_at_all(stage: Stage) {
+    let (desk, store) = (stage.desk().await, &stage.store);
+    let entry = |note: &str| {
+        Some(AuditEntry::new(AuditKind::WebhookChanged, stage.now(), &trace()).note(note.to_owned()))
+    };
+    let told = async || {
+        let query = AuditQuery { rows_max: 100, ..AuditQuery::default() };
+        let mut notes: Vec<_> =
+            store.audit(&query).await.unwrap().into_iter().map(|one| one.entry.note).collect();
+        notes.sort();
+        notes
+    };
+    let new = body(&stage, &desk, "a");
+    let Ok(Subscribed::New(webhook)) = store.subscribe_told(new, 1, entry("1 made")).await else {
+        panic!("it is new");
+    };
+    let again = store.subscribe_told(body(&stage, &desk, "a"), 1, entry("found")).await;
+    assert!(matches!(again, Ok(Subscribed::Again(_))), "{again:?}");
+    let more = store.subscribe_told(body(&stage, &desk, "b"), 1, entry("too many")).await;
+    assert_eq!(more, Ok(Subscribed::TooMany));
+    for (change, note) in [
+        (WebhookChange::Disable, "2 disabled"),
+        (WebhookChange::Disable, "twice"),
+        (WebhookChange::Enable, "3 enabled"),
+    ] {
+        store.change_webhook_told(webhook.id, None, change, entry(note)).await.unwrap();
+    }
+    store.ask_replay_told(webhook.id, ReplayKind::Test, (0, 0), entry("4 asked")).await.unwrap();
+    store.change_webhook_told(webhook.id, None, WebhookChange::Delete, entry("5 deleted")).await.unwrap();
+    store.change_webhook_told(webhook.id, None, WebhookChange::Enable, entry("over")).await.unwrap();
+    assert_eq!(store.ask_replay_told(webhook.id, ReplayKind::Test, (0, 0), entry("none")).await, Ok(None));
+    assert_eq!(told().await, ["1 made", "2 disabled", "3 enabled", "4 asked", "5 deleted"]);
 }

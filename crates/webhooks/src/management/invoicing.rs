@@ -39,27 +39,12 @@ impl Management {
                 return self.change_found(call, &webhook, WebhookChange::Disable).await;
             }
         }
-        let made = webhooks.subscribe(new, self.settings.webhooks_max).await;
+        let entry = doubted(call, &new);
+        let made = webhooks.subscribe_told(new, self.settings.webhooks_max, entry).await;
         match made.map_err(|error| refusal::store(&error))? {
-            Subscribed::New(webhook) => {
-                self.tell_doubt(call, &webhook).await?;
-                Ok(webhook)
-            }
-            Subscribed::Again(webhook) => Ok(webhook),
+            Subscribed::New(webhook) | Subscribed::Again(webhook) => Ok(webhook),
             Subscribed::TooMany => Err(refusal::too_many(self.settings.webhooks_max)),
         }
-    }
-
-    async fn tell_doubt(&self, call: &Call, webhook: &Webhook) -> Result<(), Refusal> {
-        if webhook.doubt.is_empty() {
-            return Ok(());
-        }
-        let entry = AuditEntry::new(AuditKind::WebhookDoubted, call.now, &call.trace())
-            .user(&webhook.user)
-            .tenant(&webhook.owner.tenant)
-            .client(&webhook.owner.client)
-            .note(format!("webhook {}: {}", webhook.id, webhook.doubt));
-        self.ports.store.record(&entry).await.map_err(|error| refusal::store(&error))
     }
 
     pub(super) async fn pause(&self, call: &Call, body: Body) -> Answer {
@@ -117,6 +102,17 @@ fn entity_of(members: &mut Members) -> Option<Resource> {
         members.wrong("entity", "unknown_entity", message);
     }
     entity
+}
+
+/// What the audit is told of a receiver that may not be its subscriber's.
+fn doubted(call: &Call, new: &NewWebhook) -> Option<AuditEntry> {
+    (!new.doubt.is_empty()).then(|| {
+        AuditEntry::new(AuditKind::WebhookDoubted, call.now, &call.trace())
+            .user(&new.user)
+            .tenant(&new.owner.tenant)
+            .client(&new.owner.client)
+            .note(format!("webhook {}: {}", new.id, new.doubt))
+    })
 }
 
 fn action_of(members: &mut Members, entity: Option<Resource>) -> Option<EventKind> {

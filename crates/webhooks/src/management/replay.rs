@@ -107,18 +107,17 @@ impl Management {
 
     async fn ask(&self, call: &Call, hook: &Hook, kind: ReplayKind, after: u64, upto: u64) -> Answer {
         let webhook = &hook.webhook;
-        let asked = self.ports.store.ask_replay(webhook.id, kind, after, upto).await;
-        let replay = asked.map_err(|error| refusal::store(&error))?.ok_or_else(no_webhook)?;
-        self.ports.nudge.touched(webhook.id).await;
-        if kind == ReplayKind::Events {
+        let entry = (kind == ReplayKind::Events).then(|| {
             let note = format!("webhook {}: events {} to {upto} again", webhook.id, after.saturating_add(1));
-            let entry = AuditEntry::new(AuditKind::WebhookReplayed, call.now, &call.trace())
+            AuditEntry::new(AuditKind::WebhookReplayed, call.now, &call.trace())
                 .user(&call.caller.user)
                 .tenant(&webhook.owner.tenant)
                 .client(&webhook.owner.client)
-                .note(note);
-            self.ports.store.record(&entry).await.map_err(|error| refusal::store(&error))?;
-        }
+                .note(note)
+        });
+        let asked = self.ports.store.ask_replay_told(webhook.id, kind, (after, upto), entry).await;
+        let replay = asked.map_err(|error| refusal::store(&error))?.ok_or_else(no_webhook)?;
+        self.ports.nudge.touched(webhook.id).await;
         Ok(answer::accepted(&ReplayTold::of(webhook.id, &replay)))
     }
 }

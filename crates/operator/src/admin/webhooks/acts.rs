@@ -28,13 +28,9 @@ impl Admin {
         trace: &Trace,
     ) -> Result<WebhookShown> {
         let before = self.kept_webhook(id).await?;
-        match self.store.change_webhook(before.id, None, change).await? {
-            WebhookChanged::Done(webhook) => {
-                if webhook.revision != before.revision {
-                    self.tell_audit(AuditKind::WebhookChanged, &webhook, trace, what).await?;
-                }
-                self.shown_webhook(webhook).await
-            }
+        let entry = self.entry(AuditKind::WebhookChanged, &before, trace, what);
+        match self.store.change_webhook_told(before.id, None, change, Some(entry)).await? {
+            WebhookChanged::Done(webhook) => self.shown_webhook(webhook).await,
             WebhookChanged::Over(webhook) => {
                 let word = if webhook.deleted_at.is_some() { "deleted" } else { "unsubscribed" };
                 let why = format!("webhook {id} is {word}, which is final; its owner can subscribe again");

@@ -48,12 +48,11 @@ impl Admin {
         Ok(WebhookShown::of(webhook, &suspended))
     }
 
-    /// Writes into the audit what was done to a webhook.
-    async fn tell_audit(&self, kind: AuditKind, webhook: &Webhook, trace: &Trace, what: &str) -> Result<()> {
-        let entry = AuditEntry::new(kind, self.now(), trace)
+    /// What the audit is told of what is done to a webhook.
+    fn entry(&self, kind: AuditKind, webhook: &Webhook, trace: &Trace, what: &str) -> AuditEntry {
+        AuditEntry::new(kind, self.now(), trace)
             .tenant(&webhook.owner.tenant)
             .client(&webhook.owner.client)
-            .note(format!("webhook {}: {what} by the operator", webhook.id));
-        Ok(self.store.record(&entry).await?)
+            .note(format!("webhook {}: {what} by the operator", webhook.id))
     }
 }

@@ -148,17 +148,17 @@ impl Admin {
         (after, upto): (u64, u64),
         trace: &Trace,
     ) -> Result<ReplayShown> {
-        let asked = self.store.ask_replay(webhook.id, kind, after, upto).await?;
-        let replay = asked.ok_or_else(|| AdminError::Missing(format!("webhook \"{}\"", webhook.id)))?;
-        match kind {
+        let entry = match kind {
             ReplayKind::Test => {
-                self.tell_audit(AuditKind::WebhookChanged, webhook, trace, "a test event asked for").await?;
+                self.entry(AuditKind::WebhookChanged, webhook, trace, "a test event asked for")
             }
             ReplayKind::Events => {
                 let what = format!("events {} to {upto} asked for again", after.saturating_add(1));
-                self.tell_audit(AuditKind::WebhookReplayed, webhook, trace, &what).await?;
+                self.entry(AuditKind::WebhookReplayed, webhook, trace, &what)
             }
-        }
+        };
+        let asked = self.store.ask_replay_told(webhook.id, kind, (after, upto), Some(entry)).await?;
+        let replay = asked.ok_or_else(|| AdminError::Missing(format!("webhook \"{}\"", webhook.id)))?;
         Ok(ReplayShown::of(webhook, &replay))
     }
 }
