@@ -52,14 +52,7 @@ async fn measure(options: &Options) -> Fallible<Report> {
     let library = filled(options, &database).await?;
     let hot_path = "/accounting/api/customers?pageSize=25";
     if options.only.as_deref() == Some("random") {
-        eprintln!("random pages");
-        let (ours, bare) =
-            library.beside(hot_path, |number, path| page(path, mixed(number) % 40_000 + 1)).await?;
-        let mut figures =
-            vec![Figure::plain("random pages", ours.rate, "requests/s").beside(bare.rate, Some(RANDOM_GOAL))];
-        if let Some(alone) = library.alone().await? {
-            figures.push(Figure::plain("the query alone", alone.rate, "requests/s").beside(bare.rate, None));
-        }
+        let figures = library.random_pages(hot_path).await?;
         drop(library);
         database.drop().await?;
         return Ok(Report { bench: "reads".into(), store: options.store.clone(), figures });
@@ -244,6 +237,19 @@ impl Library {
             theirs.push(self.load(fixed, CONNECTIONS, &same, 0).await?);
         }
         Ok((Load::middle(ours), Load::middle(theirs)))
+    }
+
+    /// Random pages alone, for who works on them.
+    async fn random_pages(&self, sample: &str) -> Fallible<Vec<Figure>> {
+        eprintln!("random pages");
+        let random = |number: u64, path: &mut Vec<u8>| page(path, mixed(number) % 40_000 + 1);
+        let (ours, bare) = self.beside(sample, random).await?;
+        let mut figures =
+            vec![Figure::plain("random pages", ours.rate, "requests/s").beside(bare.rate, Some(RANDOM_GOAL))];
+        if let Some(alone) = self.alone().await? {
+            figures.push(Figure::plain("the query alone", alone.rate, "requests/s").beside(bare.rate, None));
+        }
+        Ok(figures)
     }
 
     /// Random pages by a bare handler that reads the program's own file; none where there is no such file.
