@@ -16,6 +16,9 @@ pub(super) fn run(name: &str, options: &Options) -> Result<Report, String> {
     };
     let mut command = Command::new(bench);
     command.args([name, "--store", options.store.name(), "--seconds", &options.seconds.to_string()]);
+    if let Some(only) = &options.only {
+        command.args(["--only", only]);
+    }
     command.arg("--program").arg(program).stderr(Stdio::inherit());
     if let Some(cluster) = &cluster {
         command.args(["--postgres", &cluster.url()]);

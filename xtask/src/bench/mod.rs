@@ -54,7 +54,7 @@ fn run(benches: &[Bench], words: &[&str], out: &mut dyn Write) -> Result<(), Fai
     for &store in &request.stores {
         let name = format!("{} on {}", bench.name, store.name());
         eprintln!("{name}: {} s", request.seconds);
-        let options = Options { store, seconds: request.seconds };
+        let options = Options { store, seconds: request.seconds, only: request.only.clone() };
         let report = (bench.run)(&options).map_err(|reason| Failure::work(format!("{name}: {reason}")))?;
         let text = if request.json { report.json() } else { report.table() };
         writeln!(out, "{text}")

@@ -29,6 +29,8 @@ pub struct Options {
     pub store: Store,
     /// How long to measure, preparations not counted.
     pub seconds: u32,
+    /// One part of a bench that has several.
+    pub only: Option<String>,
 }
 
 /// The whole command line of `bench`.
@@ -37,14 +39,16 @@ pub(super) struct Request {
     pub(super) name: String,
     pub(super) stores: Vec<Store>,
     pub(super) seconds: u32,
+    pub(super) only: Option<String>,
     pub(super) json: bool,
 }
 
 impl Request {
     pub(super) fn parse(words: &[&str]) -> Result<Self, String> {
         let mut name = None;
+        let (stores, seconds_asked) = (Store::ALL.to_vec(), SECONDS_DEFAULT);
         let mut request =
-            Self { name: String::new(), stores: Store::ALL.to_vec(), seconds: SECONDS_DEFAULT, json: false };
+            Self { name: String::new(), stores, seconds: seconds_asked, only: None, json: false };
         let mut words = words.iter().copied();
         while let Some(word) = words.next() {
             let (option, attached) =
@@ -55,6 +59,7 @@ impl Request {
                 "--json" if attached.is_none() => request.json = true,
                 "--store" => request.stores = vec![store(value()?)?],
                 "--seconds" => request.seconds = seconds(value()?)?,
+                "--only" => request.only = Some(value()?.to_owned()),
                 _ if word.starts_with('-') => return Err(format!("`bench` has no option `{word}`")),
                 _ if name.is_some() => return Err(format!("one bench at a time, so not `{word}` too")),
                 _ => name = Some(word.to_owned()),
@@ -81,10 +86,11 @@ mod tests {
 
     #[test]
     fn options_stand_before_or_after_the_name() {
-        let wanted = Request { name: "reads".into(), stores: vec![Store::Postgres], seconds: 5, json: true };
+        let (name, stores, only) = ("reads".into(), vec![Store::Postgres], Some("random".into()));
+        let wanted = Request { name, stores, seconds: 5, only, json: true };
         for words in [
-            &["reads", "--store", "postgres", "--seconds", "5", "--json"][..],
-            &["--json", "--seconds=5", "--store=postgres", "reads"],
+            &["reads", "--store", "postgres", "--seconds", "5", "--only", "random", "--json"][..],
+            &["--json", "--only=random", "--seconds=5", "--store=postgres", "reads"],
         ] {
             assert_eq!(Request::parse(words).as_ref(), Ok(&wanted));
         }
