@@ -41,7 +41,7 @@ pub(crate) use program::{Done, Program};
 pub(crate) use raw::Raw;
 pub(crate) use receiver::{Letter, Receiver};
 pub(crate) use running::{Frozen, Running};
-pub(crate) use serve::{Serve, shared};
+pub(crate) use serve::{Serve, measure, shared};
 pub(crate) use site::Site;
 pub(crate) use target::{at_once, get_from_host, hashes, status_of, target};
 pub(crate) use wait::{BOUND, until};

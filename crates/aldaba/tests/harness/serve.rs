@@ -54,9 +54,7 @@ impl Serve {
     /// A number among its measures.
     #[track_caller]
     pub(crate) fn measure(&self, name: &str) -> u64 {
-        let measures = super::Call::get(&format!("{}/metrics", self.operator_url)).send();
-        let line = measures.text().lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        line.unwrap_or_else(|| panic!("no {name}: {}", measures.text())).parse().unwrap()
+        measure(&self.operator_url, name)
     }
 
     /// It answers, and nothing in it has panicked.
@@ -75,6 +73,14 @@ impl Serve {
         assert_eq!((done.code, done.stdout.as_str()), (Some(0), ""), "{}", done.stderr);
         self.site
     }
+}
+
+/// A number among the measures of whoever listens there.
+#[track_caller]
+pub(crate) fn measure(operator_url: &str, name: &str) -> u64 {
+    let measures = super::Call::get(&format!("{operator_url}/metrics")).send();
+    let line = measures.text().lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    line.unwrap_or_else(|| panic!("no {name}: {}", measures.text())).parse().unwrap()
 }
 
 /// A line of the log with this message, once it is there.
