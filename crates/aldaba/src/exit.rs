@@ -14,7 +14,9 @@ pub(crate) const CODES: &str = "Exit codes:
   3  the configuration is wrong
   4  the store cannot be used (unreachable, full, another master key, a newer schema)
   5  no such thing, there already is one, it is over for good, or it cannot be done as things stand
-  6  done, but some changes were rejected";
+  6  done, but some changes were rejected
+  7  the signature does not match (verify)
+  8  the service is lost for good: it does not answer any more, or refuses what it took before (listen)";
 
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -30,6 +32,10 @@ pub(crate) enum Failure {
     },
     /// The answer was given already; some of what was asked for was rejected.
     SomeRejected,
+    /// The answer was given already: the signature does not match.
+    Mismatch,
+    /// The service is gone, or refuses what it took before.
+    Lost(String),
 }
 
 pub(crate) type Outcome = Result<(), Failure>;
@@ -43,12 +49,19 @@ impl Failure {
             Self::Store(_) => 4,
             Self::Refused(_) => 5,
             Self::SomeRejected => 6,
+            Self::Mismatch => 7,
+            Self::Lost(_) => 8,
         }
+    }
+
+    /// Whether the result on standard output has told all of it.
+    pub(crate) fn is_told(&self) -> bool {
+        matches!(self, Self::SomeRejected | Self::Mismatch)
     }
 
     pub(crate) fn message(&self) -> String {
         match self {
-            Self::Failed(why) | Self::Usage(why) | Self::Refused(why) => why.clone(),
+            Self::Failed(why) | Self::Usage(why) | Self::Refused(why) | Self::Lost(why) => why.clone(),
             Self::Busy { why, remedy } => format!("{why}; {remedy}"),
             Self::Config(faults) => {
                 let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
@@ -56,6 +69,7 @@ impl Failure {
             }
             Self::Store(error) => error.to_string(),
             Self::SomeRejected => "some changes were rejected".into(),
+            Self::Mismatch => "the signature does not match".into(),
         }
     }
 }

@@ -8,6 +8,7 @@ mod documents;
 mod exit;
 mod health;
 mod housekeeping;
+mod listen;
 mod logging;
 mod output;
 mod sample;
@@ -35,7 +36,7 @@ fn main() -> ExitCode {
     match run(cli, output) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            if !matches!(failure, Failure::SomeRejected) {
+            if !failure.is_told() {
                 output::say(&format!("aldaba: {}", failure.message()));
             }
             ExitCode::from(failure.code())
@@ -52,6 +53,7 @@ fn run(cli: Cli, output: Output) -> Outcome {
         }
         Command::OpenApi(openapi) => commands::openapi::run(&openapi, &sources),
         Command::AsyncApi(asyncapi) => commands::openapi::notifications(&asyncapi),
+        Command::Verify(verify) => commands::verify::run(&verify, output),
         Command::Init(init) => commands::init::run(&init, &cli.set, output),
         Command::Changes(cli::Changes::Generate { seed, companies, customers }) => {
             commands::changes::generate(seed, companies, customers)
@@ -79,8 +81,14 @@ async fn dispatch(command: Command, sources: Sources, output: Output) -> Outcome
         Command::SigningKeys(keys) => commands::signing_keys::run(keys, &sources, output).await,
         Command::Audit(audit) => commands::audit::run(audit, &sources, output).await,
         Command::Changes(changes) => commands::changes::run(changes, &sources, output).await,
+        Command::Listen(args) => listen::run(&args, output).await,
+        Command::Trigger(trigger) => commands::trigger::run(&trigger, output).await,
         Command::Store(store) => commands::store::run(store, &sources, output).await,
-        Command::Init(_) | Command::OpenApi(_) | Command::AsyncApi(_) | Command::Completions { .. } => Ok(()),
+        Command::Init(_)
+        | Command::OpenApi(_)
+        | Command::AsyncApi(_)
+        | Command::Completions { .. }
+        | Command::Verify(_) => Ok(()),
     }
 }
 

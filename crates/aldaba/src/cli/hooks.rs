@@ -137,7 +137,7 @@ fn time(text: &str) -> Result<Ticks, String> {
     Ticks::parse_iso(text).ok_or_else(|| "it takes a time as in 2026-11-15T08:30:00Z, or a day (UTC)".into())
 }
 
-fn resource(word: &str) -> Result<Resource, String> {
+pub(super) fn resource(word: &str) -> Result<Resource, String> {
     let found = subscribable().find(|resource| resource.word() == word);
     found.ok_or_else(|| {
         let words: Vec<&str> = subscribable().map(Resource::word).collect();

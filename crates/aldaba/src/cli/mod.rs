@@ -2,6 +2,7 @@
 
 mod desk;
 mod hooks;
+mod kit;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -10,6 +11,7 @@ use clap::{Args, Parser, Subcommand};
 
 pub(crate) use desk::{Audit, Client, Key, PkceMode, SigningKeys, Slot, Tenant, User};
 pub(crate) use hooks::{Deliveries, DeliveryList, Replay, Since, WebhookList, Webhooks};
+pub(crate) use kit::{Listen, Trigger, Verify};
 
 use crate::exit::CODES;
 
@@ -58,6 +60,12 @@ pub(crate) enum Command {
     /// What was sent to a webhook, and sending it again
     #[command(subcommand)]
     Deliveries(Deliveries),
+    /// A receiver for your desk: answers handshakes, verifies, prints what comes
+    Listen(Box<Listen>),
+    /// Makes a change happen in a running service, so that its event is told
+    Trigger(Trigger),
+    /// Names the reason why a signature does not match
+    Verify(Verify),
     /// Keys that sign tokens
     #[command(subcommand)]
     SigningKeys(SigningKeys),

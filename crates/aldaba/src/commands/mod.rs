@@ -13,7 +13,9 @@ mod remote;
 pub(crate) mod signing_keys;
 pub(crate) mod store;
 pub(crate) mod tenant;
+pub(crate) mod trigger;
 pub(crate) mod user;
+pub(crate) mod verify;
 pub(crate) mod webhooks;
 
 use std::sync::Arc;

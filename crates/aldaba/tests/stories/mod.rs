@@ -18,6 +18,7 @@ mod gate;
 mod gateway;
 mod idempotency;
 mod identity;
+mod kit;
 mod memory;
 mod nodes;
 mod openapi;

@@ -114,6 +114,32 @@ pub enum Reason {
     FutureTimestamp { ahead_seconds: u64 },
 }
 
+impl Reason {
+    /// A word for programs; it does not change.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::MissingHeader(_) => "missing_header",
+            Self::NoSignature => "no_signature",
+            Self::MissingPrefix => "missing_prefix",
+            Self::LowerCaseHex => "lower_case_hex",
+            Self::Base64InsteadOfHex => "base64_instead_of_hex",
+            Self::HexInsteadOfBase64 => "hex_instead_of_base64",
+            Self::ReserialisedBody => "reserialised_body",
+            Self::TrailingNewlineAdded => "trailing_newline_added",
+            Self::TrailingNewlineRemoved => "trailing_newline_removed",
+            Self::ByteOrderMarkAdded => "byte_order_mark_added",
+            Self::ByteOrderMarkRemoved => "byte_order_mark_removed",
+            Self::WrongEncoding => "wrong_encoding",
+            Self::SecretWithSpaces => "secret_with_spaces",
+            Self::SecretForm => "secret_form",
+            Self::WrongSecret => "wrong_secret",
+            Self::NoTimestamp => "no_timestamp",
+            Self::StaleTimestamp { .. } => "stale_timestamp",
+            Self::FutureTimestamp { .. } => "future_timestamp",
+        }
+    }
+}
+
 impl fmt::Display for Reason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {

@@ -23,7 +23,7 @@ use tokio::runtime::Runtime;
 use crate::harness::{Browser, Dev, Door};
 
 /// One service for all these stories; each makes companies of its own.
-fn dev() -> &'static Dev {
+pub(super) fn dev() -> &'static Dev {
     static DEV: OnceLock<Dev> = OnceLock::new();
     DEV.get_or_init(|| {
         let set = ["--set", "delivery.schedule=200ms,300ms,500ms", "--set", "delivery.timeout=2s"];
@@ -34,18 +34,18 @@ fn dev() -> &'static Dev {
 }
 
 /// An application, and the machine that it runs on.
-struct Stage {
+pub(super) struct Stage {
     runtime: Runtime,
     sign_in: SignIn,
     user: &'static Value,
 }
 
-fn text(value: &Value) -> &str {
+pub(super) fn text(value: &Value) -> &str {
     value.as_str().unwrap()
 }
 
 impl Stage {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self::of("client")
     }
 
@@ -61,15 +61,15 @@ impl Stage {
         Self { runtime, sign_in, user }
     }
 
-    fn run<T>(&self, work: impl Future<Output = T>) -> T {
+    pub(super) fn run<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.block_on(work)
     }
 
-    fn tenant(&self) -> &'static str {
+    pub(super) fn tenant(&self) -> &'static str {
         text(&self.user["tenants"][0])
     }
 
-    fn door(&self) -> Door {
+    pub(super) fn door(&self) -> Door {
         Door::new(dev().text("operator_url"), dev().text("operator_token"), self.tenant())
     }
 
@@ -85,7 +85,7 @@ impl Stage {
         (started.pending, address)
     }
 
-    fn signed_in(&self) -> SignedIn {
+    pub(super) fn signed_in(&self) -> SignedIn {
         let (pending, address) = self.called_back(&Ask::accounting().and_all(&Ask::payroll()));
         self.run(self.sign_in.finish(&pending, &address)).unwrap()
     }
@@ -94,13 +94,13 @@ impl Stage {
         Session::in_memory(self.sign_in.clone(), self.signed_in().tokens)
     }
 
-    fn api(&self) -> Api {
+    pub(super) fn api(&self) -> Api {
         let key = Secret::new(text(&dev().ready["subscription"]["primary_key"]));
         Api::new(dev().text("base_url"), key, self.session()).unwrap()
     }
 
     /// The id of a company that nobody else has.
-    fn company(&self) -> String {
+    pub(super) fn company(&self) -> String {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let id = format!("cliente ñ/{}", MADE.fetch_add(1, Ordering::Relaxed));
         assert_eq!(self.door().send_lines(&[crate::harness::company(&id)]).counts(), (1, 0));
