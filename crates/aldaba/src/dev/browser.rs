@@ -48,7 +48,7 @@ impl<'a> Browser<'a> {
             let has_field = |name: &str| text.contains(&format!("name=\"{name}\""));
             page = match location {
                 Some(place) if place.starts_with(callback) => return code(place),
-                Some(place) => self.get(&place.to_owned()).await?,
+                Some(place) => self.get(place).await?,
                 None if page.status() != StatusCode::OK => break,
                 None if has_field("password") && !has_entered => {
                     has_entered = true;
