@@ -91,7 +91,10 @@ pub(crate) enum Command {
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct Dev {
+    #[command(subcommand)]
+    pub(crate) command: Option<DevCommand>,
     /// Where to listen, on this machine only; port 0 takes any [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<SocketAddr>,
@@ -107,6 +110,40 @@ pub(crate) struct Dev {
     /// Tenants, users, clients and keys, but no records
     #[arg(long)]
     pub(crate) empty: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum DevCommand {
+    /// Prints an access token, through the real sign-in of the dev that runs
+    ///
+    /// It finds that dev by the export lines that it printed, or by its folder. As in:
+    /// export ACCESS=$(aldaba dev token)
+    Token(Token),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Token {
+    /// The folder that a running dev keeps everything in [default: what was exported counts]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) data: Option<PathBuf>,
+    /// Who signs in [default: the first user of dev's]
+    #[arg(long, value_name = "EMAIL")]
+    pub(crate) user: Option<String>,
+    /// The tenant that is chosen where the user has several
+    #[arg(long, value_name = "ID", env = "TENANT")]
+    pub(crate) tenant: Option<String>,
+    /// Prints the code instead, as the application would be sent it; exchange it within five minutes
+    #[arg(long)]
+    pub(crate) code: bool,
+    /// The identity provider's address
+    #[arg(long, value_name = "URL", env = "AUTH")]
+    pub(crate) auth_url: Option<String>,
+    /// The application's client id
+    #[arg(long, value_name = "ID", env = "CLIENT")]
+    pub(crate) client: Option<String>,
+    /// The application's secret
+    #[arg(long, env = "SECRET", hide_env_values = true)]
+    pub(crate) secret: Option<String>,
 }
 
 #[derive(Debug, Args)]

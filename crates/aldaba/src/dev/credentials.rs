@@ -10,12 +10,19 @@ use crate::cli::Dev;
 use crate::exit::Failure;
 use crate::wiring::SystemRandom;
 
-const CALLBACK: &str = "http://localhost:8765/callback";
+/// Where both applications are sent back to, whatever else they may be sent to.
+pub(super) const CALLBACK: &str = "http://localhost:8765/callback";
 /// Marks a store as development's before anything is in it.
 const UNFINISHED: &str = "unfinished";
 /// Both applications' names.
 pub(super) const APPLICATIONS: [&str; 2] = ["Panel de ventas", "Otra aplicación"];
-const PASSWORD: &str = "aldaba-dev-2026";
+pub(super) const PASSWORD: &str = "aldaba-dev-2026";
+/// E-mail address, name, language, and which of the tenants are theirs.
+pub(super) const USERS: [(&str, &str, &str, &[usize]); 3] = [
+    ("maria@example.com", "María", "es", &[0]),
+    ("inaki@example.com", "Iñaki", "es", &[0, 1]),
+    ("helen@example.com", "Helen", "en", &[2]),
+];
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct Credentials {
@@ -95,15 +102,9 @@ async fn make(admin: &Admin) -> Result<Credentials, Failure> {
     {
         tenants.push(admin.add_tenant(None, name, Some(code)).await?.id);
     }
-    let [first, second, third] = &tenants[..] else {
-        return Err(Failure::Failed("three tenants".into()));
-    };
     let mut users = Vec::new();
-    for (email, name, lang, theirs) in [
-        ("maria@example.com", "María", "es", vec![first.clone()]),
-        ("inaki@example.com", "Iñaki", "es", vec![first.clone(), second.clone()]),
-        ("helen@example.com", "Helen", "en", vec![third.clone()]),
-    ] {
+    for (email, name, lang, theirs) in USERS {
+        let theirs = theirs.iter().filter_map(|at| tenants.get(*at).cloned()).collect();
         users.push(user(admin, email, name, lang, theirs).await?);
     }
     let [name, other_name] = APPLICATIONS;

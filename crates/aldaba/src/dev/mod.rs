@@ -1,9 +1,13 @@
 //! `aldaba dev`: everything on this machine, with tenants, users, applications, keys and sample records.
 //! Started again on the same data, it is the same again.
 
+mod browser;
 mod credentials;
+mod page;
+mod paint;
 mod ready;
 mod receiver;
+mod token;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
@@ -14,7 +18,7 @@ use domain::{Secret, TenantId, redirect_uri};
 use operator::admin::Admin;
 use operator::door::{Delivery, Door};
 
-use crate::cli::Dev;
+use crate::cli::{Dev, DevCommand};
 use crate::config::{self, Config, Sources, StoreUrl};
 use crate::exit::{Failure, Outcome};
 use crate::logging;
@@ -30,14 +34,24 @@ const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080
 const SAMPLE_COMPANIES: u32 = 3;
 const SAMPLE_CUSTOMERS: u32 = 40;
 
+/// For people, who want to see retries: the first within a second, and as many pauses as by default.
+const WATCHED_SCHEDULE: &str = "1s,2s,5s,10s,30s,1m,5m";
+
 pub(crate) async fn run(args: &Dev, sources: Sources, output: Output) -> Outcome {
+    match &args.command {
+        Some(DevCommand::Token(wanted)) => token::run(wanted, output).await,
+        None => start(args, sources, output).await,
+    }
+}
+
+async fn start(args: &Dev, sources: Sources, output: Output) -> Outcome {
     for uri in &args.redirect_uris {
         redirect_uri::check(uri).map_err(|why| Failure::Usage(format!("--redirect-uri {uri} {why}")))?;
     }
     // A start that is stopped half-way still finishes: the folder goes, the store is whole.
     let ending = Ending::listen()?;
     let folder = Folder::choose(args)?;
-    let config = configure(args, sources, &folder)?;
+    let config = configure(args, sources, &folder, output)?;
     logging::start(&config);
     let master = MasterKey::from_bytes(DEV_MASTER_KEY);
     let opened =
@@ -45,14 +59,18 @@ pub(crate) async fn run(args: &Dev, sources: Sources, output: Output) -> Outcome
     let store = opened.store.clone();
     let credentials = credentials::ensure(&admin(store.clone()), args).await?;
     let credentials = load_sample(store.clone(), credentials, args.empty).await?;
-    let receiver = receiver::start(beside(config.server.listen, 2)).await.map_err(ports_taken)?;
+    let receiver = receiver::start(beside(config.server.listen, 2), store.clone(), output).await;
+    let receiver = receiver.map_err(ports_taken)?;
     let token = Secret::new(credentials.operator_token.clone());
     let service = Service::bind(config, opened, &token).await.map_err(ports_taken)?;
     let ready = ready::Ready::new(&service, &credentials, &*store, receiver).await?;
+    ready.leave_in(&folder.path)?;
     ready.print(output);
-    service.run(ending).await?;
+    let served = service.run(ending).await;
+    // Nothing runs here any more.
+    let _ = std::fs::remove_file(folder.path.join(token::RUNNING));
     drop(folder);
-    Ok(())
+    served
 }
 
 fn ports_taken(failure: Failure) -> Failure {
@@ -87,7 +105,9 @@ impl Folder {
 }
 
 /// The configuration: development's own defaults, whatever was set, and the flags of `dev` on top.
-fn configure(args: &Dev, mut sources: Sources, folder: &Folder) -> Result<Config, Failure> {
+///
+/// Who starts it for a program (`--json`) gets the service's own schedule.
+fn configure(args: &Dev, mut sources: Sources, folder: &Folder, output: Output) -> Result<Config, Failure> {
     let listen = args.listen.unwrap_or(LISTEN);
     if !listen.ip().is_loopback() {
         let why = "dev holds plain credentials and listens on this machine only, as in 127.0.0.1:8080";
@@ -111,6 +131,7 @@ fn configure(args: &Dev, mut sources: Sources, folder: &Folder) -> Result<Config
         ("logging.level", "warn".to_owned(), false),
         ("server.drain", "2s".to_owned(), false),
     ];
+    let schedule = ("delivery.schedule", WATCHED_SCHEDULE.to_owned(), false);
     let is_set = |key: &str| {
         let variable = format!("ALDABA__{}", key.replacen('.', "__", 1).to_uppercase());
         sources.flags.iter().any(|(name, _)| name == key)
@@ -118,6 +139,7 @@ fn configure(args: &Dev, mut sources: Sources, folder: &Folder) -> Result<Config
     };
     let mut flags: Vec<(String, String)> = own
         .into_iter()
+        .chain((!output.json).then_some(schedule))
         .filter(|(key, _, given)| *given || !is_set(key))
         .map(|(key, value, _)| (key.to_owned(), value))
         .collect();

@@ -1,46 +1,43 @@
 //! What `dev` prints once it serves: one line of JSON for programs, or a page for people.
 
-use std::fmt::Write as _;
 use std::net::SocketAddr;
+use std::path::Path;
 
-use domain::TenantId;
+use domain::{Scope, TenantId};
 use serde::Serialize;
 use store::Store;
 
-use super::credentials::{APPLICATIONS, Client, Credentials, Keys, User};
+use super::credentials::{CALLBACK, Client, Credentials, Keys, User};
+use super::page;
+use super::paint::Paint;
+use super::token::RUNNING;
 use crate::exit::Failure;
-use crate::output::{Output, print_line};
+use crate::output::Output;
 use crate::service::Service;
 
 const COMPANIES_SHOWN_MAX: usize = 1000;
-const SEND_A_CHANGE: &str = r#"
-
-  then send a change
-    curl $OPERATOR/operator/v1/tenants/$TENANT/changes -H "authorization: Bearer $TOKEN" \
-      -H 'content-type: application/json' -d '[{"area":"invoicing","resource":"Bank","action":"upsert","data":{"name":"Caja Rural"}}]'"#;
-const SCOPE: &str = "openid+offline_access+SVC.ES.NEWPOL.ACC.API";
 
 #[derive(Debug, Serialize)]
 pub(super) struct Ready {
-    base_url: String,
-    auth_url: String,
-    operator_url: String,
-    operator_token: String,
-    console_url: String,
-    subscription: Keys,
-    payroll_subscription: Keys,
-    client: Client,
-    other_client: Client,
-    users: Vec<User>,
-    tenants: Vec<Tenant>,
-    receiver_url: String,
+    pub(super) base_url: String,
+    pub(super) auth_url: String,
+    pub(super) operator_url: String,
+    pub(super) operator_token: String,
+    pub(super) console_url: String,
+    pub(super) subscription: Keys,
+    pub(super) payroll_subscription: Keys,
+    pub(super) client: Client,
+    pub(super) other_client: Client,
+    pub(super) users: Vec<User>,
+    pub(super) tenants: Vec<Tenant>,
+    pub(super) receiver_url: String,
 }
 
 #[derive(Debug, Serialize)]
-struct Tenant {
-    id: String,
-    name: String,
-    companies: Vec<Box<str>>,
+pub(super) struct Tenant {
+    pub(super) id: String,
+    pub(super) name: String,
+    pub(super) companies: Vec<Box<str>>,
 }
 
 impl Ready {
@@ -77,117 +74,30 @@ impl Ready {
     }
 
     pub(super) fn print(&self, output: Output) {
-        output.result(self, || self.text());
-        if !output.json {
-            print_line("\nCtrl-C ends it.");
-        }
+        output.result(self, || page::text(self, Paint::for_stdout()));
     }
 
-    fn text(&self) -> String {
-        let mut text = String::from("Aldaba is ready.\n\n");
-        for (name, value) in [
-            ("APIs", &self.base_url),
-            ("their document", &format!("{}/docs/", self.base_url)),
-            ("identity provider", &self.auth_url),
-            ("operator", &self.operator_url),
-            ("operator token", &self.operator_token),
-            ("receiver", &self.receiver_url),
-            ("subscription key", &self.subscription.primary_key),
-            ("redirect address", &self.client.redirect_uri),
-        ] {
-            let _ = writeln!(text, "  {name:<18}{value}");
-        }
-        text.push_str("\n  applications\n");
-        for (name, client) in APPLICATIONS.iter().zip([&self.client, &self.other_client]) {
-            let Client { client_id, client_secret, .. } = client;
-            let _ = writeln!(text, "    {name:<17}client id {client_id}  secret {client_secret}");
-        }
-        text.push_str("\n  users\n");
-        for user in &self.users {
-            let _ = writeln!(
-                text,
-                "    {:<19}password {}  {}",
-                user.email,
-                user.password,
-                self.tenants_of(user).join(", ")
-            );
-        }
-        text.push_str("\n  tenants\n");
-        for tenant in &self.tenants {
-            let _ =
-                writeln!(text, "    {}  {}, {} companies", tenant.id, tenant.name, tenant.companies.len());
-        }
-        let _ = write!(text, "\n  sign a user in: open this in a browser\n    {}\n", self.sign_in_link());
-        text.push_str("\n  for the commands of the README: paste this into a shell\n");
-        text.push_str(&self.exports());
-        text.push_str(SEND_A_CHANGE);
-        text
-    }
-
-    /// The names of a user's tenants.
-    fn tenants_of(&self, user: &User) -> Vec<&str> {
-        let theirs = self.tenants.iter().filter(|tenant| user.tenants.contains(&tenant.id));
-        theirs.map(|tenant| tenant.name.as_str()).collect()
-    }
-
-    /// The first application asks for a user.
-    fn sign_in_link(&self) -> String {
-        format!(
-            "{}/auth/core/connect/authorize?client_id={}&response_type=code&redirect_uri={}&scope={SCOPE}\
-             &state=1&nonce=2",
-            self.auth_url,
-            self.client.client_id,
-            encoded(&self.client.redirect_uri)
-        )
-    }
-
-    /// The variables that the README's commands use, for a shell.
-    fn exports(&self) -> String {
-        let tenant = self.tenants.first();
-        let company = tenant.and_then(|tenant| tenant.companies.first()).map_or("", |id| &**id);
-        let variables = [
-            ("BASE", self.base_url.as_str()),
-            ("KEY", &self.subscription.primary_key),
-            ("COMPANY", company),
-            ("AUTH", &self.auth_url),
-            ("CLIENT", &self.client.client_id),
-            ("SECRET", &self.client.client_secret),
-            ("OPERATOR", &self.operator_url),
-            ("TOKEN", &self.operator_token),
-            ("TENANT", tenant.map_or("", |tenant| tenant.id.as_str())),
-        ];
-        let lines: Vec<String> =
-            variables.iter().map(|(name, value)| format!("    export {name}={}", quoted(value))).collect();
-        lines.join("\n")
+    /// Leaves in a folder what was printed, for `dev token --data`; its owner alone can read it.
+    pub(super) fn leave_in(&self, folder: &Path) -> Result<(), Failure> {
+        let path = folder.join(RUNNING);
+        let told = |error: std::io::Error| Failure::Failed(format!("{}: {error}", path.display()));
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(told)?;
+        serde_json::to_writer(&mut file, self).map_err(|error| told(error.into()))?;
+        file.persist(&path).map_err(|error| told(error.error))?;
+        Ok(())
     }
 }
 
-/// A value for a shell. Ids may be any text, and nothing in them may be taken for a command.
-fn quoted(text: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/".contains(&byte);
-    if text.bytes().all(is_plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
-}
-
-/// A value for a query; slashes and colons need no sign of their own there.
-fn encoded(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || b"-._~:/".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            let _ = write!(out, "%{byte:02X}");
-        }
-    }
-    out
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_shell_takes_any_value_as_it_is() {
-        assert_eq!(quoted("http://127.0.0.1:8080"), "http://127.0.0.1:8080");
-        assert_eq!(quoted("$(id) it's"), r"'$(id) it'\''s'");
-    }
+/// The path at which the first application asks for a user, with everything that the walk-through needs.
+pub(super) fn authorize_path(client_id: &str) -> String {
+    let scope: Vec<&str> = Scope::ALL.into_iter().map(Scope::name).collect();
+    let query = form_urlencoded::Serializer::new(String::new())
+        .append_pair("client_id", client_id)
+        .append_pair("response_type", "code")
+        .append_pair("redirect_uri", CALLBACK)
+        .append_pair("scope", &scope.join(" "))
+        .append_pair("state", "1")
+        .append_pair("nonce", "2")
+        .finish();
+    format!("/auth/core/connect/authorize?{query}")
 }

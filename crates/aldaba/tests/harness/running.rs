@@ -53,6 +53,12 @@ impl Running {
         self.guard.terminate();
     }
 
+    /// Sends SIGINT, as Ctrl-C does.
+    pub(crate) fn interrupt(&mut self) {
+        let process = self.child.id().to_string();
+        assert!(Command::new("kill").args(["-INT", &process]).status().unwrap().success());
+    }
+
     /// Ends it at once, as a crash would.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
