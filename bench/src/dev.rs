@@ -167,8 +167,10 @@ impl Dev {
     pub(crate) async fn rest(&self, rests: bool) -> Fallible<()> {
         let body = json!({ "standing": if rests { "disabled" } else { "active" } });
         self.administer("PATCH", &format!("clients/{}", self.client), &body).await?;
-        // Others have heard of it then.
-        tokio::time::sleep(Duration::from_millis(200)).await;
+        if rests {
+            // What was under way has ended then.
+            tokio::time::sleep(Duration::from_millis(200)).await;
+        }
         Ok(())
     }
 

@@ -46,7 +46,7 @@ const CLIENTS: [Client; 9] = [
 
 /// By itself: it does whatever a document allows, and others would find what it leaves behind.
 const SCHEMATHESIS: Client =
-    Client { name: "Schemathesis", by: By::Python, source: "with_schemathesis.py", seconds_max: 420 };
+    Client { name: "Schemathesis", by: By::Python, source: "with_schemathesis.py", seconds_max: 600 };
 
 /// Runs all of them, also after one has failed: a change that breaks one often breaks others, and how they
 /// differ says what it was.

@@ -53,7 +53,8 @@ impl Default for EgressSettings {
             policy: Policy::default(),
             authorities: Vec::new(),
             sockets_max: 4096,
-            idle_per_host_max: 16,
+            // One application may have hundreds of webhooks at one host.
+            idle_per_host_max: 256,
             idle_max: Duration::from_secs(60),
             user_agent: HeaderValue::from_static(concat!("Aldaba/", env!("CARGO_PKG_VERSION"))),
         }
