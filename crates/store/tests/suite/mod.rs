@@ -284,6 +284,7 @@ stories! {
     }
     tails {
         a_tail_is_one_resources_events_in_order,
+        reading_on_costs_what_is_read_and_not_what_lies_behind,
         a_records_events_are_found_by_themselves,
         a_shards_webhooks_are_read_page_by_page,
         what_moved_is_told_in_the_order_of_commits,

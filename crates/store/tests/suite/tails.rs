@@ -3,12 +3,20 @@
 use std::time::Duration;
 
 use domain::{ClientId, Resource, Secret, TenantId};
-use store::{Bell, Event, NewWebhook, Rung, Standing, StoreError, Suspended, WebhookChange, shard_of};
+use store::{
+    Bell, Event, LogPage, LogQuery, NewWebhook, Rung, Standing, StoreError, Suspended, WebhookChange,
+    shard_of,
+};
+use tokio::time::Instant;
 
 use super::applications::client;
+use super::database::connect;
 use super::desk::{Desk, company, customer, delete, disable, entity, fail, journal, told};
 use super::hooks::{MAX, body, hook, in_trouble, made};
-use super::stage::Stage;
+use super::stage::{Kind, Stage};
+
+const LOADS: usize = 30;
+const LOAD: usize = 1000;
 
 fn words(events: &[Event]) -> Vec<String> {
     told(&events.iter().map(|event| event.entry.clone()).collect::<Vec<_>>())
@@ -24,6 +32,52 @@ async fn busy(desk: &Desk) {
         journal("c1", "j3", "{}"),
     ])
     .await;
+}
+
+/// The shortest of some tries: what it takes where nothing else holds it up.
+async fn shortest(read: impl AsyncFn()) -> Duration {
+    let mut all = Vec::new();
+    for _ in 0..9 {
+        let from = Instant::now();
+        read().await;
+        all.push(from.elapsed());
+    }
+    all.into_iter().min().unwrap_or_default()
+}
+
+/// Most kinds of events never occur here, and whoever looks for them by walking walks through everything.
+pub(crate) async fn reading_on_costs_what_is_read_and_not_what_lies_behind(stage: Stage) {
+    let (desk, store) = (stage.desk().await, &stage.store);
+    desk.accept([company("c1")]).await;
+    for part in 0..LOADS {
+        desk.accept((0..LOAD).map(|number| customer("c1", &format!("k{part}-{number}"), "Ana"))).await;
+    }
+    if stage.kind == Kind::Postgres {
+        // What its housekeeping does by itself in a while: plans depend on what is known of the rows.
+        connect(&stage.url()).await.batch_execute("ANALYZE").await.unwrap();
+    }
+    let head = 1 + u64::try_from(LOADS * LOAD).unwrap();
+    let (customers, rows_max) = (Resource::customers(), 20);
+    let tail = async |after| {
+        let read = store.read_tail(&desk.tenant, customers, after, rows_max).await.unwrap();
+        assert_eq!(read.events.len(), rows_max);
+    };
+    let feed = async |after| {
+        let events = Some(customers.event_kinds().into_iter().map(|kind| (customers, kind)).collect());
+        let (tenant, company) = (desk.tenant.clone(), None);
+        let query = LogQuery { tenant, company, events, after, rows_max };
+        let LogPage::Entries(read) = store.read_log(&query).await.unwrap() else { panic!("it is there") };
+        assert_eq!(read.len(), rows_max);
+    };
+    for (what, near, far) in [
+        ("tail", shortest(async || tail(head - 20).await).await, shortest(async || tail(1).await).await),
+        ("feed", shortest(async || feed(head - 20).await).await, shortest(async || feed(1).await).await),
+    ] {
+        assert!(
+            far < near * 5 + Duration::from_millis(2),
+            "{what}: {near:?} near the end, {far:?} far from it"
+        );
+    }
 }
 
 pub(crate) async fn a_tail_is_one_resources_events_in_order(stage: Stage) {
