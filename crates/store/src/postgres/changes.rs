@@ -43,18 +43,6 @@ pub(super) fn progress(row: &Row) -> Result<Progress> {
     Ok(Progress { line: unsigned(row.get(0)), hash: bytes(row, 1)?, process: guid(row, 2)?, tally })
 }
 
-/// The order of the log's index by kind.
-pub(super) const BY_KIND: &str = "resource, kind, sequence";
-
-/// That an event is of one resource and kind, and lies after a number. Said as a range of that index, in whose order it is
-/// to be read: where each column is equal to something, PostgreSQL sees that the primary key has the same order, and may
-/// walk through the whole rest of the log for a kind that does not occur.
-pub(super) fn of_kind(resource: &str, kind: &str, after: &str) -> String {
-    format!(
-        "(resource, kind, sequence) > ({resource}, {kind}, {after}) AND (resource, kind) <= ({resource}, {kind})"
-    )
-}
-
 /// All events of the log, or of one company.
 async fn range(
     snapshot: &Transaction<'_>,
@@ -83,13 +71,13 @@ async fn ranges(
 ) -> Result<Vec<Row>> {
     let resources = column(events, |(resource, _)| code(*resource));
     let kinds = column(events, |(_, kind)| i64::from(kind.code()));
-    let of_kind = of_kind("e.resource", "e.kind", "$4");
     let read = snapshot
         .prepare_cached(&format!(
             "SELECT {ENTRY}
              FROM (SELECT DISTINCT * FROM unnest($2::bigint[], $3::bigint[]) AS e (resource, kind)) e
-             CROSS JOIN LATERAL (SELECT * FROM log WHERE tenant_no = $1 AND {of_kind}
-                 AND ($5::bigint < 0 OR company_no = $5) ORDER BY {BY_KIND} LIMIT $6) l
+             CROSS JOIN LATERAL (SELECT * FROM log WHERE tenant_no + 0 = $1 AND resource = e.resource
+                 AND kind = e.kind AND sequence > $4 AND ($5::bigint < 0 OR company_no = $5)
+                 ORDER BY sequence LIMIT $6) l
              ORDER BY l.sequence LIMIT $6"
         ))
         .await

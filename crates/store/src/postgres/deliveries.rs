@@ -10,7 +10,7 @@ use domain::{ClientId, Guid, Resource, TenantId, WebhookId};
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::changes::{BY_KIND, ENTRY, entry, of_kind};
+use super::changes::{ENTRY, entry};
 use super::hook_rows::{LANE, LIVE, REPLAY, WEBHOOK, lane, replay, sealed};
 use super::rows::{code, column, guid, limit, row, rows, snapshot};
 use crate::plan::{signed, unsigned};
@@ -161,13 +161,12 @@ impl Deliveries for PostgresStore {
         after: u64,
         rows_max: usize,
     ) -> Result<Tail> {
-        let of_kind = of_kind("$2", "k.kind", "$4");
         // One statement sees one moment: the events, and how far the log has come.
         let sql = format!(
             "SELECT {ENTRY}, l.record_key, h.head, h.floor FROM tenants t JOIN heads h ON h.tenant_no = t.no
              LEFT JOIN LATERAL (SELECT e.* FROM unnest($3::bigint[]) AS k (kind)
-                 CROSS JOIN LATERAL (SELECT * FROM log WHERE tenant_no = t.no AND {of_kind}
-                     ORDER BY {BY_KIND} LIMIT $5) e
+                 CROSS JOIN LATERAL (SELECT * FROM log WHERE tenant_no + 0 = t.no AND resource = $2
+                     AND kind = k.kind AND sequence > $4 ORDER BY sequence LIMIT $5) e
                  ORDER BY e.sequence LIMIT $5) l ON true
              WHERE t.id = $1 ORDER BY l.sequence"
         );
@@ -190,12 +189,11 @@ impl Deliveries for PostgresStore {
         upto: u64,
         rows_max: usize,
     ) -> Result<Vec<Event>> {
-        // Its own order first: else PostgreSQL might walk through another index that has the numbers in order.
         let sql = format!(
             "SELECT {ENTRY}, l.record_key FROM log l
-             WHERE l.tenant_no = (SELECT no FROM tenants WHERE id = $1) AND l.resource = $2 AND l.record_key = $3
-                 AND l.sequence > $4 AND l.sequence <= $5
-             ORDER BY l.resource, l.record_key, l.sequence LIMIT $6"
+             WHERE l.tenant_no - 0 = (SELECT no FROM tenants WHERE id = $1) AND l.resource = $2
+                 AND l.record_key = $3 AND l.sequence > $4 AND l.sequence <= $5
+             ORDER BY l.sequence LIMIT $6"
         );
         let args = (code(resource), signed(after), signed(upto), limit(rows_max));
         let found =

@@ -102,7 +102,7 @@ async fn behind(on: &Transaction<'_>, one: &Sealed) -> Result<u64> {
     let ahead = counted(
         on,
         "SELECT count(*) FROM unnest($3::bigint[]) AS k (kind) CROSS JOIN LATERAL (SELECT 1 FROM log
-             WHERE tenant_no = $1 AND resource = $2 AND kind = k.kind AND sequence > $4
+             WHERE tenant_no + 0 = $1 AND resource = $2 AND kind = k.kind AND sequence > $4
              ORDER BY sequence LIMIT $5) l",
         &[&one.tenant_no, &resource, &kinds, &cursor, &most],
     )
@@ -110,7 +110,7 @@ async fn behind(on: &Transaction<'_>, one: &Sealed) -> Result<u64> {
     let parked = counted(
         on,
         "SELECT count(*) FROM (SELECT 1 FROM lanes n CROSS JOIN LATERAL (SELECT l.kind FROM log l
-                 WHERE l.tenant_no = n.tenant_no AND l.resource = $3 AND l.record_key = n.record_key
+                 WHERE l.tenant_no - 0 = n.tenant_no AND l.resource = $3 AND l.record_key = n.record_key
                      AND l.sequence >= n.sequence AND l.sequence <= $4 ORDER BY l.sequence LIMIT $6) l
              WHERE n.tenant_no = $1 AND n.webhook = $2 AND l.kind = ANY($5) LIMIT $6) waiting",
         &[&one.tenant_no, &one.webhook.id.as_bytes().as_slice(), &resource, &cursor, &kinds, &most],
@@ -188,9 +188,9 @@ async fn span(on: &Transaction<'_>, one: &Sealed, from: Ticks, to: Ticks) -> Res
     let found = row(
         on,
         "SELECT min(l.first), max(l.last) FROM unnest($3::bigint[]) AS k (kind) CROSS JOIN LATERAL (
-             SELECT (SELECT sequence FROM log WHERE tenant_no = $1 AND resource = $2 AND kind = k.kind
+             SELECT (SELECT sequence FROM log WHERE tenant_no + 0 = $1 AND resource = $2 AND kind = k.kind
                      AND sequence > $4 AND sequence <= $5 ORDER BY sequence LIMIT 1) AS first,
-                 (SELECT sequence FROM log WHERE tenant_no = $1 AND resource = $2 AND kind = k.kind
+                 (SELECT sequence FROM log WHERE tenant_no + 0 = $1 AND resource = $2 AND kind = k.kind
                      AND sequence > $4 AND sequence <= $5 ORDER BY sequence DESC LIMIT 1) AS last) l",
         &[&one.tenant_no, &code(one.webhook.resource), &kinds, &after, &upto],
     )

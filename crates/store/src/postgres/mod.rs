@@ -46,7 +46,8 @@ use herald::Herald;
 /// How long a request waits for a connection before it is told that the store is busy.
 const CONNECTION_WAIT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Every statement here finds its rows by an index (and where two would do, `+ 0` keeps it off the wrong one).
+/// Every statement here finds its rows by an index (and where two would do, `+ 0` keeps it off the wrong one; the log has one
+/// of its own for each way in, see `0006_ways_into_the_log`).
 /// A plan that was made while a table was new and empty would read it from end to end, and be kept while the
 /// table grows. The few that read a small table whole count as dear beyond measure then, and PostgreSQL would
 /// compile them for 100 ms each time: no compiler.

@@ -70,10 +70,15 @@ const COLUMNS: &str =
     "SELECT table_name::text, column_name::text, data_type::text, collation_name::text, is_nullable = 'YES',
         column_default::text FROM information_schema.columns WHERE table_schema = 'public' ORDER BY table_name, ordinal_position";
 const INDEXES: &str = "SELECT t.relname::text, i.relname::text, x.indisunique, x.indisprimary,
-        array(SELECT a.attname::text FROM unnest(x.indkey::int2[]) WITH ORDINALITY AS k (attnum, at)
-              JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = k.attnum ORDER BY k.at)
+        array(SELECT pg_get_indexdef(x.indexrelid, at, true) FROM generate_series(1, x.indnkeyatts) AS at)
     FROM pg_index x JOIN pg_class t ON t.oid = x.indrelid JOIN pg_class i ON i.oid = x.indexrelid
     JOIN pg_namespace n ON n.oid = t.relnamespace WHERE n.nspname = 'public'";
+
+/// A column of an index, in whichever way it is written there (`0006_ways_into_the_log`).
+fn plain(column: &str) -> &str {
+    let inner = column.strip_prefix('(').and_then(|text| text.strip_suffix(')')).unwrap_or(column);
+    inner.strip_suffix(" + 0").or_else(|| inner.strip_suffix(" - 0")).unwrap_or(inner)
+}
 
 async fn of_postgres(client: &Client) -> Schema {
     let mut schema = Schema::new();
@@ -93,6 +98,7 @@ async fn of_postgres(client: &Client) -> Schema {
     for row in client.query(INDEXES, &[]).await.unwrap() {
         let (table, index): (String, String) = (row.get(0), row.get(1));
         let (unique, primary, columns): (bool, bool, Vec<String>) = (row.get(2), row.get(3), row.get(4));
+        let columns = columns.iter().map(|column| plain(column).to_owned()).collect();
         let shape = schema.entry(table).or_default();
         if primary {
             shape.key = columns;

@@ -1,0 +1,1 @@
+-- Nothing to change here: statements name the index of the log that they mean. Schemas of both stores keep the same number.
