@@ -44,6 +44,10 @@ pub struct EgressSettings {
     pub sockets_max: usize,
     pub idle_per_host_max: usize,
     pub idle_max: Duration,
+    /// To a host that has this many connections, a call waits for one of them to be free before it opens another…
+    pub eager_per_host_max: usize,
+    /// …for this long; the more calls wait there, the longer.
+    pub grow_after: Duration,
     pub user_agent: HeaderValue,
 }
 
@@ -56,6 +60,9 @@ impl Default for EgressSettings {
             // One application may have hundreds of webhooks at one host.
             idle_per_host_max: 256,
             idle_max: Duration::from_secs(60),
+            // A usual queue of connections that nobody has accepted yet holds 128; past it, connecting takes a second.
+            eager_per_host_max: 64,
+            grow_after: Duration::from_millis(10),
             user_agent: HeaderValue::from_static(concat!("Aldaba/", env!("CARGO_PKG_VERSION"))),
         }
     }
@@ -91,6 +98,8 @@ impl Egress {
                 sockets_max: settings.sockets_max.max(1),
                 idle_per_host_max: settings.idle_per_host_max,
                 idle_max: settings.idle_max,
+                eager_per_host_max: settings.eager_per_host_max,
+                grow_after: settings.grow_after,
             }),
             user_agent: settings.user_agent,
         })))

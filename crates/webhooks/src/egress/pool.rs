@@ -1,4 +1,5 @@
-//! Connections that are kept: a stack for each origin, one bound over all sockets, and a fair queue for them.
+//! Connections that are kept: a stack for each origin, one bound over all sockets, and a fair queue for them. An origin
+//! with many connections gets more of them one by one, and only where none becomes free.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Weak};
@@ -10,7 +11,12 @@ use hyper::client::conn::http1::SendRequest;
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
-use tokio::time::Instant;
+use tokio::time::{Instant, timeout};
+
+/// How much longer each call waits for a connection to be free than the one before it, and how long at the most: so fast
+/// does the number of connections to an origin grow.
+const GROWTH_STEP: Duration = Duration::from_micros(250);
+const GROWTH_PAUSE_MAX: Duration = Duration::from_secs(1);
 
 /// The pool's owner; with it go the connections that nobody uses.
 pub(super) struct Pool(Arc<Shared>);
@@ -48,6 +54,8 @@ pub(super) struct Bounds {
     pub(super) sockets_max: usize,
     pub(super) idle_per_host_max: usize,
     pub(super) idle_max: Duration,
+    pub(super) eager_per_host_max: usize,
+    pub(super) grow_after: Duration,
 }
 
 struct Shared {
@@ -75,6 +83,8 @@ struct Host {
     open: usize,
     /// Oldest first.
     idle: Vec<Idle>,
+    /// For one of its connections to be free, while there are many and all are in use.
+    waiting: VecDeque<oneshot::Sender<Connection>>,
 }
 
 struct Idle {
@@ -97,12 +107,11 @@ impl Pool {
     /// The newest idle connection to `origin` (unless it must be a fresh one), or room to open one. Where every
     /// socket is busy it waits its turn; where one is idle elsewhere, that one is closed. Nothing once the pool ends.
     pub(super) async fn take(&self, origin: &str, fresh: bool) -> Option<Grant> {
+        if !fresh && let Some(connection) = self.free(origin).await {
+            return Some(Grant::Connection(Lease::new(connection, &self.0, true)));
+        }
         let turn = {
             let mut state = self.0.state.lock();
-            if !fresh && let Some(connection) = state.newest(origin) {
-                drop(state);
-                return Some(Grant::Connection(Lease::new(connection, &self.0, true)));
-            }
             if state.open < self.0.bounds.sockets_max {
                 return Some(Grant::Room(state.enter(&self.0, origin)));
             }
@@ -114,6 +123,38 @@ impl Pool {
             turn
         };
         turn.await.ok()
+    }
+
+    /// A connection to `origin` that is idle; where it has many, also one that soon will be.
+    async fn free(&self, origin: &str) -> Option<Connection> {
+        let (mut turn, pause) = {
+            let mut state = self.0.state.lock();
+            if let Some(connection) = state.newest(origin) {
+                return Some(connection);
+            }
+            let bounds = &self.0.bounds;
+            let host = state.hosts.get_mut(origin).filter(|host| host.open >= bounds.eager_per_host_max)?;
+            host.forget_the_gone();
+            let longer = GROWTH_STEP.saturating_mul(u32::try_from(host.waiting.len()).unwrap_or(u32::MAX));
+            let (promise, turn) = oneshot::channel();
+            host.waiting.push_back(promise);
+            (turn, bounds.grow_after.saturating_add(longer.min(GROWTH_PAUSE_MAX)))
+        };
+        if let Ok(turn) = timeout(pause, &mut turn).await {
+            return turn.ok();
+        }
+        // It may have come at this very moment.
+        turn.close();
+        turn.try_recv().ok()
+    }
+}
+
+impl Host {
+    /// Those at the front of the queue that wait no more.
+    fn forget_the_gone(&mut self) {
+        while self.waiting.front().is_some_and(oneshot::Sender::is_closed) {
+            self.waiting.pop_front();
+        }
     }
 }
 
@@ -211,6 +252,7 @@ impl Shared {
             // Another origin's turn: this one closes, and its room goes to the queue.
             Some(_) => drop(state),
             None => {
+                let Some(connection) = state.hand_on(connection) else { return };
                 let surplus = state.put(connection, self.bounds.idle_per_host_max);
                 let sweeper_starts = !std::mem::replace(&mut state.is_swept, true);
                 drop(state);
@@ -283,6 +325,18 @@ impl State {
             self.stays.remove(&idle.stay);
             idle.connection
         })
+    }
+
+    /// To the first who waits for a connection of this origin; nobody: here it is again.
+    fn hand_on(&mut self, mut connection: Connection) -> Option<Connection> {
+        let Some(host) = self.hosts.get_mut(&connection.origin) else { return Some(connection) };
+        while let Some(promise) = host.waiting.pop_front() {
+            match promise.send(connection) {
+                Ok(()) => return None,
+                Err(refused) => connection = refused,
+            }
+        }
+        Some(connection)
     }
 
     fn put(&mut self, connection: Connection, idle_per_host_max: usize) -> Option<Connection> {

@@ -44,17 +44,52 @@ async fn eight_calls_at_once_have_eight_connections() {
     .await;
     let egress = egress();
     for _ in 0..3 {
-        let calls: Vec<_> = (0..8)
-            .map(|_| {
-                let (egress, call) = (egress.clone(), call(&server.url("/")));
-                tokio::spawn(async move { answered(&egress, call).await.status })
-            })
-            .collect();
-        for call in calls {
-            assert_eq!(call.await.unwrap(), 200);
-        }
+        at_once(&egress, &server, 8).await;
     }
     assert_eq!(server.seen().accepted, 8);
+}
+
+/// Makes so many calls at once; each is answered.
+async fn at_once(egress: &Egress, server: &Server, count: usize) {
+    let calls: Vec<_> = (0..count)
+        .map(|_| {
+            let (egress, call) = (egress.clone(), call(&server.url("/")));
+            tokio::spawn(async move { answered(&egress, call).await.status })
+        })
+        .collect();
+    for call in calls {
+        assert_eq!(call.await.unwrap(), 200);
+    }
+}
+
+#[tokio::test]
+async fn a_burst_shares_the_connections_that_a_host_has() {
+    let server = Server::answering(OK).await;
+    let egress = with(|settings| settings.grow_after = Duration::from_secs(10));
+    for _ in 0..3 {
+        at_once(&egress, &server, 500).await;
+    }
+    assert_eq!(server.seen().accepted, 64);
+}
+
+/// Nobody waits for another's slow answer: here none comes before all have asked.
+#[tokio::test]
+async fn where_none_becomes_free_more_are_opened() {
+    const CALLS: usize = 200;
+    let all_there = Arc::new(Barrier::new(CALLS));
+    let server = Server::start(move |mut visit| {
+        let all_there = all_there.clone();
+        async move {
+            while visit.request().await.is_some() {
+                all_there.wait().await;
+                visit.say(OK).await;
+            }
+        }
+    })
+    .await;
+    let egress = egress();
+    at_once(&egress, &server, CALLS).await;
+    assert_eq!(server.seen().accepted, CALLS);
 }
 
 #[tokio::test]
