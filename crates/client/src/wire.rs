@@ -13,7 +13,8 @@ use serde::de::DeserializeOwned;
 
 use crate::Error;
 use crate::error::Refused;
-use crate::transport::{Transport, TransportFault};
+use crate::ports::SystemRandom;
+use crate::transport::{HttpTransport, Transport, TransportFault};
 
 /// How often a call is made, at most, and how long is waited in all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,29 @@ pub(crate) struct Wire {
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) random: Arc<dyn Random>,
     pub(crate) patience: Patience,
+}
+
+/// What a [`Wire`] is made from; what is not handed in is the machine's own.
+pub(crate) struct WireParts {
+    pub(crate) transport: Option<Arc<dyn Transport>>,
+    pub(crate) random: Arc<dyn Random>,
+    pub(crate) patience: Patience,
+}
+
+impl Default for WireParts {
+    fn default() -> Self {
+        Self { transport: None, random: Arc::new(SystemRandom), patience: Patience::default() }
+    }
+}
+
+impl WireParts {
+    pub(crate) fn build(self) -> Result<Wire, Error> {
+        let transport = match self.transport {
+            Some(transport) => transport,
+            None => Arc::new(HttpTransport::new()?),
+        };
+        Ok(Wire { transport, random: self.random, patience: self.patience })
+    }
 }
 
 /// Whether a call may be made again where nobody knows if it was done.

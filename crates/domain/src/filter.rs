@@ -14,6 +14,7 @@ use std::fmt;
 use crate::time::Ticks;
 
 pub use order::{Direction, OrderBy};
+pub use print::Listed;
 
 /// What a filter and an order speak of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -17,11 +17,10 @@ use super::list::List;
 use super::records::{Account, Company, Customer, PayrollCompany, Record};
 use crate::Error;
 use crate::address::{checked, segment};
-use crate::ports::SystemRandom;
 use crate::sign_in::TokenSource;
-use crate::transport::{HttpTransport, Transport};
+use crate::transport::Transport;
 use crate::webhooks::{InvoicingWebhooks, Webhooks};
-use crate::wire::{Again, Patience, Wire, read, refusal};
+use crate::wire::{Again, Patience, Wire, WireParts, read, refusal};
 
 const KEY_HEADER: &str = "ocp-apim-subscription-key";
 const CONTEXT_HEADER: &str = "context";
@@ -66,9 +65,7 @@ pub struct ApiBuilder {
     base_url: String,
     key: Secret,
     tokens: Arc<dyn TokenSource>,
-    transport: Option<Arc<dyn Transport>>,
-    random: Arc<dyn Random>,
-    patience: Patience,
+    wire: WireParts,
 }
 
 impl fmt::Debug for ApiBuilder {
@@ -79,31 +76,27 @@ impl fmt::Debug for ApiBuilder {
 
 impl ApiBuilder {
     pub fn transport(mut self, transport: impl Transport) -> Self {
-        self.transport = Some(Arc::new(transport));
+        self.wire.transport = Some(Arc::new(transport));
         self
     }
 
     pub fn random(mut self, random: impl Random) -> Self {
-        self.random = Arc::new(random);
+        self.wire.random = Arc::new(random);
         self
     }
 
     /// How often and how long calls are repeated that the service is too busy for, or that find nobody.
     pub fn patience(mut self, patience: Patience) -> Self {
-        self.patience = patience;
+        self.wire.patience = patience;
         self
     }
 
     pub fn build(self) -> Result<Api, Error> {
         let base_url = checked("the address of the service", &self.base_url)?;
-        let transport = match self.transport {
-            Some(transport) => transport,
-            None => Arc::new(HttpTransport::new()?),
-        };
         let mut key = HeaderValue::from_str(self.key.reveal())
             .map_err(|_| Error::unusable("the subscription key", "it has letters that no header takes"))?;
         key.set_sensitive(true);
-        let wire = Wire { transport, random: self.random, patience: self.patience };
+        let wire = self.wire.build()?;
         Ok(Api { inner: Arc::new(Inner { base_url, key, tokens: self.tokens, wire }) })
     }
 }
@@ -170,9 +163,7 @@ impl Api {
             base_url: base_url.to_owned(),
             key,
             tokens: Arc::new(tokens),
-            transport: None,
-            random: Arc::new(SystemRandom),
-            patience: Patience::default(),
+            wire: WireParts::default(),
         }
     }
 

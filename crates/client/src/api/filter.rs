@@ -19,7 +19,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use domain::Ticks;
-use domain::filter::{Comparison, Direction, Field, Filter as Condition, Likeness, Value};
+use domain::filter::{Comparison, Direction, Field, Filter as Condition, Likeness, Listed, Value};
 
 use crate::Error;
 
@@ -75,15 +75,7 @@ impl OrderBy {
 
 impl fmt::Display for OrderBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, (field, direction)) in self.0.iter().enumerate() {
-            let comma = if index > 0 { "," } else { "" };
-            let word = match direction {
-                Direction::Ascending => "asc",
-                Direction::Descending => "desc",
-            };
-            write!(f, "{comma}{} {word}", field.name())?;
-        }
-        Ok(())
+        Listed(&self.0).fmt(f)
     }
 }
 

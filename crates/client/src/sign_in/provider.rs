@@ -16,9 +16,9 @@ use super::keys::Lookup;
 use super::tokens::Tokens;
 use crate::Error;
 use crate::address::{checked, query};
-use crate::ports::{SystemClock, SystemRandom};
-use crate::transport::{HttpTransport, Transport};
-use crate::wire::{Again, Patience, Wire, call_of, read, refusal};
+use crate::ports::SystemClock;
+use crate::transport::Transport;
+use crate::wire::{Again, Patience, WireParts, call_of, read, refusal};
 
 /// What the identity provider assumes where it says nothing.
 const EXPIRES_IN_SECONDS: i64 = 3600;
@@ -69,10 +69,8 @@ pub struct SignInBuilder {
     client_id: String,
     client_secret: Secret,
     redirect_uri: String,
-    transport: Option<Arc<dyn Transport>>,
     clock: Arc<dyn Clock>,
-    random: Arc<dyn Random>,
-    patience: Patience,
+    wire: WireParts,
 }
 
 impl fmt::Debug for SignInBuilder {
@@ -83,7 +81,7 @@ impl fmt::Debug for SignInBuilder {
 
 impl SignInBuilder {
     pub fn transport(mut self, transport: impl Transport) -> Self {
-        self.transport = Some(Arc::new(transport));
+        self.wire.transport = Some(Arc::new(transport));
         self
     }
 
@@ -93,24 +91,19 @@ impl SignInBuilder {
     }
 
     pub fn random(mut self, random: impl Random) -> Self {
-        self.random = Arc::new(random);
+        self.wire.random = Arc::new(random);
         self
     }
 
     pub fn patience(mut self, patience: Patience) -> Self {
-        self.patience = patience;
+        self.wire.patience = patience;
         self
     }
 
     pub fn build(self) -> Result<SignIn, Error> {
         let issuer =
             format!("{}/auth/core", checked("the address of the identity provider", &self.auth_url)?);
-        let transport = match self.transport {
-            Some(transport) => transport,
-            None => Arc::new(HttpTransport::new()?),
-        };
-        let wire = Wire { transport, random: self.random, patience: self.patience };
-        let lookup = Lookup::new(issuer, wire, self.clock);
+        let lookup = Lookup::new(issuer, self.wire.build()?, self.clock);
         let Self { client_id, client_secret, redirect_uri, .. } = self;
         Ok(SignIn { inner: Arc::new(Inner { client_id, client_secret, redirect_uri, lookup }) })
     }
@@ -165,10 +158,8 @@ impl SignIn {
             client_id: client_id.to_owned(),
             client_secret,
             redirect_uri: redirect_uri.to_owned(),
-            transport: None,
             clock: Arc::new(SystemClock),
-            random: Arc::new(SystemRandom),
-            patience: Patience::default(),
+            wire: WireParts::default(),
         }
     }
 

@@ -194,9 +194,8 @@ impl Webhooks {
         new: &Secret,
         overlap_hours: u32,
     ) -> Result<RotatedSecret, Error> {
-        let body = json!({ "secret": new.reveal(), "overlapHours": overlap_hours });
-        let call = self.call(Method::PUT, &format!("/secret/{id}"));
-        self.api.typed(Call { body: Some(body), ..call }).await
+        RotatedSecret::ask(&self.api, self.call(Method::PUT, &format!("/secret/{id}")), new, overlap_hours)
+            .await
     }
 
     /// Its deliveries, its health, and replays.

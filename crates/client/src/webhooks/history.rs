@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use domain::{Guid, Ticks};
+use domain::{Guid, Secret, Ticks};
 use futures_util::{StreamExt as _, stream};
 use http::Method;
 use http::header::{HeaderValue, LINK};
@@ -163,6 +163,13 @@ pub struct RotatedSecret {
     pub webhook_id: Guid,
     /// Until then the old secret signs, too.
     pub old_secret_until: Option<String>,
+}
+
+impl RotatedSecret {
+    pub(super) async fn ask(api: &Api, call: Call, new: &Secret, overlap_hours: u32) -> Result<Self, Error> {
+        let body = json!({ "secret": new.reveal(), "overlapHours": overlap_hours });
+        api.typed(Call { body: Some(body), ..call }).await
+    }
 }
 
 /// What one webhook has done.

@@ -131,9 +131,13 @@ impl InvoicingWebhooks {
         new: &Secret,
         overlap_hours: u32,
     ) -> Result<RotatedSecret, Error> {
-        let body = json!({ "secret": new.reveal(), "overlapHours": overlap_hours });
-        let call = Call::new(Method::PUT, path(&format!("/{id}/secret")));
-        self.api.typed(Call { body: Some(body), ..call }).await
+        RotatedSecret::ask(
+            &self.api,
+            Call::new(Method::PUT, path(&format!("/{id}/secret"))),
+            new,
+            overlap_hours,
+        )
+        .await
     }
 
     /// Its deliveries, its health, and replays.

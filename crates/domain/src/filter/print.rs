@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Formatter, Result};
 
-use super::{Direction, Filter, OrderBy, Value};
+use super::{Direction, Field, Filter, OrderBy, Value};
 
 impl Display for Filter {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
@@ -60,9 +60,19 @@ impl Display for Quoted<'_> {
     }
 }
 
+/// Fields, each up or down, as a query lists them.
+#[derive(Clone, Copy, Debug)]
+pub struct Listed<'a>(pub &'a [(Field, Direction)]);
+
 impl Display for OrderBy {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        for (index, (field, direction)) in self.fields().iter().enumerate() {
+        Listed(self.fields()).fmt(f)
+    }
+}
+
+impl Display for Listed<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        for (index, (field, direction)) in self.0.iter().enumerate() {
             let comma = if index > 0 { "," } else { "" };
             let word = match direction {
                 Direction::Ascending => "asc",
