@@ -19,11 +19,7 @@ pub(crate) const BASE_URL: &str = "http://127.0.0.1:8080";
 /// A server for all who read, without a limit.
 pub(crate) fn desk() -> &'static Serve {
     static DESK: OnceLock<Serve> = OnceLock::new();
-    DESK.get_or_init(|| {
-        let mut serve = Serve::start(Site::new(), &["--set", "gateway.rate_per_minute=0"]);
-        serve.running.outlive(&[serve.site.path().to_owned()]);
-        serve
-    })
+    DESK.get_or_init(|| Serve::for_all(Site::new(), &["gateway.rate_per_minute=0"]))
 }
 
 /// A tenant for all who need no more than a company of their own in it.

@@ -18,11 +18,7 @@ pub(crate) struct Serve {
 /// A server for everyone; each test takes a tenant of its own there.
 pub(crate) fn shared() -> &'static Serve {
     static SHARED: OnceLock<Serve> = OnceLock::new();
-    SHARED.get_or_init(|| {
-        let mut serve = Serve::start(Site::new(), &[]);
-        serve.running.outlive(&[serve.site.path().to_owned()]);
-        serve
-    })
+    SHARED.get_or_init(|| Serve::for_all(Site::new(), &[]))
 }
 
 impl Serve {
@@ -38,6 +34,19 @@ impl Serve {
         let url = |member: &str| format!("http://{}", line[member].as_str().unwrap());
         let (public_url, operator_url) = (url("public"), url("operator"));
         Self { running, site, public_url, operator_url, tenants_made: AtomicU32::new(0) }
+    }
+
+    /// With settings on the command line, each `key=value`.
+    pub(crate) fn set(site: Site, settings: &[&str]) -> Self {
+        let arguments: Vec<&str> = settings.iter().flat_map(|&one| ["--set", one]).collect();
+        Self::start(site, &arguments)
+    }
+
+    /// The same for more than one test: it ends with the last of them, and its folder with it.
+    pub(crate) fn for_all(site: Site, settings: &[&str]) -> Self {
+        let mut serve = Self::set(site, settings);
+        serve.running.outlive(&[serve.site.path().to_owned()]);
+        serve
     }
 
     /// The door of a tenant that nobody else uses, made beside the running server.

@@ -10,11 +10,7 @@ use super::{BOUND, Call, Page, Raw, Reply, Serve, Site};
 /// A server for all attacks that need none of their own. It lets an address fail as often as it likes.
 pub(crate) fn target() -> &'static Serve {
     static TARGET: OnceLock<Serve> = OnceLock::new();
-    TARGET.get_or_init(|| {
-        let mut serve = Serve::start(Site::new(), &["--set", "identity.address_failures_max=1000000"]);
-        serve.running.outlive(&[serve.site.path().to_owned()]);
-        serve
-    })
+    TARGET.get_or_init(|| Serve::for_all(Site::new(), &["identity.address_failures_max=1000000"]))
 }
 
 /// Does the same so many times at the same moment, each in a thread of its own.

@@ -20,10 +20,7 @@ pub(super) fn office() -> &'static Serve {
             "delivery.host_check=off",
             "delivery.schedule=1s",
         ];
-        let arguments: Vec<&str> = set.iter().flat_map(|one| ["--set", one]).collect();
-        let mut serve = Serve::start(Site::new(), &arguments);
-        serve.running.outlive(&[serve.site.path().to_owned()]);
-        serve
+        Serve::for_all(Site::new(), &set)
     })
 }
 

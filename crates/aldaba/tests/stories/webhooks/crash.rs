@@ -11,15 +11,8 @@ use crate::harness::{Api, Database, Keys, Receiver, Serve, Site, company, custom
 const ROUNDS: usize = 3;
 const CHANGES: usize = 400;
 
-fn arguments() -> Vec<&'static str> {
-    let set = [
-        "gateway.rate_per_minute=0",
-        "egress.loopback=true",
-        "delivery.schedule=100ms",
-        "delivery.window=10m",
-    ];
-    set.into_iter().flat_map(|one| ["--set", one]).collect()
-}
+const SETTINGS: [&str; 4] =
+    ["gateway.rate_per_minute=0", "egress.loopback=true", "delivery.schedule=100ms", "delivery.window=10m"];
 
 /// Rounds by the variable `ALDABA_CRASH_ROUNDS`, else three.
 fn rounds() -> usize {
@@ -28,7 +21,7 @@ fn rounds() -> usize {
 
 fn survives(site: Site) {
     let receiver = Receiver::open();
-    let mut serve = Serve::start(site, &arguments());
+    let mut serve = Serve::set(site, &SETTINGS);
     let mut accepted = BTreeSet::new();
     let tenant = {
         let keys = Keys::new(&serve, &[]);
@@ -56,7 +49,7 @@ fn survives(site: Site) {
         }
         until("some of it to be delivered", || (receiver.changes().len() > seen + 20).then_some(()));
         serve.running.kill();
-        serve = Serve::start(serve.site, &arguments());
+        serve = Serve::set(serve.site, &SETTINGS);
     }
     until("everything to be delivered", || {
         let came: BTreeSet<String> = receiver.records().into_iter().collect();

@@ -94,13 +94,9 @@ impl Stage {
         let file = site.path().join("authorities.pem");
         std::fs::write(&file, &trusted.pem).unwrap();
         let file = format!("egress.ca_file={}", file.display());
-        let mut arguments = vec!["--set", street.setting, "--set", &file];
-        for set in ["gateway.rate_per_minute=0", "delivery.host_check=off", "delivery.schedule=200ms"] {
-            arguments.extend(["--set", set]);
-        }
-        let mut serve = Serve::start(site, &arguments);
-        serve.running.outlive(&[serve.site.path().to_owned()]);
-        let serve: &'static Serve = Box::leak(Box::new(serve));
+        let others = ["gateway.rate_per_minute=0", "delivery.host_check=off", "delivery.schedule=200ms"];
+        let settings = [&[street.setting, &file], &others[..]].concat();
+        let serve: &'static Serve = Box::leak(Box::new(Serve::for_all(site, &settings)));
         let api = Api::on(serve, &Keys::new(serve, &[]));
         let door = serve.door(&api.office.tenants[0]);
         door.send_lines(&[company("c")]);

@@ -33,10 +33,7 @@ fn post_office() -> &'static Serve {
             "delivery.host_check=off",
             "delivery.webhooks_max=100",
         ];
-        let arguments: Vec<&str> = set.iter().flat_map(|one| ["--set", one]).collect();
-        let mut serve = Serve::start(Site::new(), &arguments);
-        serve.running.outlive(&[serve.site.path().to_owned()]);
-        serve
+        Serve::for_all(Site::new(), &set)
     })
 }
 

@@ -16,16 +16,13 @@ use crate::harness::{
 const RECORDS: usize = 20;
 
 /// With a time-out of 1 s a lease lasts 6 s.
-fn arguments() -> Vec<&'static str> {
-    let set = [
-        "gateway.rate_per_minute=0",
-        "egress.loopback=true",
-        "delivery.schedule=100ms",
-        "delivery.window=10m",
-        "delivery.timeout=1s",
-    ];
-    set.into_iter().flat_map(|one| ["--set", one]).collect()
-}
+const SETTINGS: [&str; 5] = [
+    "gateway.rate_per_minute=0",
+    "egress.loopback=true",
+    "delivery.schedule=100ms",
+    "delivery.window=10m",
+    "delivery.timeout=1s",
+];
 
 /// So many nodes over one database.
 fn start(database: &Database, count: usize) -> Vec<Serve> {
@@ -35,7 +32,7 @@ fn start(database: &Database, count: usize) -> Vec<Serve> {
         site.share_master_key(&first);
     }
     let sites = std::iter::once(first).chain(others);
-    sites.map(|site| Serve::start(site, &arguments())).collect()
+    sites.map(|site| Serve::set(site, &SETTINGS)).collect()
 }
 
 fn held(node: &Serve) -> u64 {

@@ -16,10 +16,7 @@ const OLD: &str = "el secreto viejo";
 const NEW: &str = "whsec_bnVldm8="; // "nuevo"
 const NEWEST: &str = "el más nuevo";
 
-fn arguments() -> Vec<&'static str> {
-    let set = ["gateway.rate_per_minute=0", "egress.loopback=true", "delivery.host_check=off"];
-    set.into_iter().flat_map(|one| ["--set", one]).collect()
-}
+const SETTINGS: [&str; 3] = ["gateway.rate_per_minute=0", "egress.loopback=true", "delivery.host_check=off"];
 
 fn mac(key: &[u8], parts: &[&str]) -> Vec<u8> {
     let key = hmac::Key::new(hmac::HMAC_SHA256, key);
@@ -52,7 +49,7 @@ struct Stage {
 
 impl Stage {
     fn new(site: Site) -> Self {
-        let (serve, receiver) = (Serve::start(site, &arguments()), Receiver::open());
+        let (serve, receiver) = (Serve::set(site, &SETTINGS), Receiver::open());
         let (pass, tenant, accounting, invoicing) = {
             let api = Api::on(&serve, &Keys::new(&serve, &[]));
             api.door.send_lines(&[company("c")]);
@@ -129,11 +126,11 @@ fn when_the_overlap_ends_one_signature_is_left() {
     let mut stage = Stage::new(Site::over(&database.url()));
     stage.rotate(&json!({"secret": NEW, "overlapHours": 1}));
     stage.tells("within", &[NEW, OLD]);
-    stage.serve = Serve::start(stage.serve.stop(), &arguments());
+    stage.serve = Serve::set(stage.serve.stop(), &SETTINGS);
     stage.tells("after a restart", &[NEW, OLD]);
     let site = stage.serve.stop();
     let hour = 36_000_000_000_u64;
     database.execute(&format!("UPDATE webhooks SET old_secret_until = old_secret_until - {hour}"));
-    stage.serve = Serve::start(site, &arguments());
+    stage.serve = Serve::set(site, &SETTINGS);
     stage.tells("after the hour", &[NEW]);
 }

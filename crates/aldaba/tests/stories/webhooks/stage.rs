@@ -23,16 +23,11 @@ pub(super) struct Stage {
     pub(super) door: Door,
 }
 
-fn arguments() -> Vec<&'static str> {
-    SETTINGS.iter().flat_map(|one| ["--set", one]).collect()
-}
-
 /// A server that gives up soon, for all these stories.
 fn post_office() -> &'static (Serve, Keys) {
     static OFFICE: std::sync::OnceLock<(Serve, Keys)> = std::sync::OnceLock::new();
     OFFICE.get_or_init(|| {
-        let mut serve = Serve::start(Site::new(), &arguments());
-        serve.running.outlive(&[serve.site.path().to_owned()]);
+        let serve = Serve::for_all(Site::new(), &SETTINGS);
         let keys = Keys::new(&serve, &[]);
         (serve, keys)
     })
