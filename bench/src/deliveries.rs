@@ -159,7 +159,10 @@ impl Bench<'_> {
         }
         eprintln!("a backlog of {LONG_BACKLOG}");
         let long = self.drained(&dev, LONG_BACKLOG, LONG_BACKLOG).await?;
-        self.tell(Figure::plain("a backlog of a million", long, "deliveries/s").beside(short, Some(0.9)));
+        // Short ones before and after it: the machine may have become another in between.
+        let again = self.drained(&dev, SHORT_BACKLOG, SHORT_BACKLOG).await?;
+        let shorts = f64::midpoint(short, again);
+        self.tell(Figure::plain("a backlog of a million", long, "deliveries/s").beside(shorts, Some(0.9)));
         self.tell(Figure::plain("resident after a million", dev.resident_mib()?, "MiB"));
         drop(dev);
         database.drop().await

@@ -36,6 +36,16 @@ impl Guid {
     }
 }
 
+impl Guid {
+    /// Of its text.
+    pub const CHARS: usize = 36;
+
+    /// Its text, without what formatting costs.
+    pub fn write_to(self, text: &mut [u8; Self::CHARS]) -> &str {
+        self.0.hyphenated().encode_lower(text)
+    }
+}
+
 impl fmt::Display for Guid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.hyphenated().fmt(f)

@@ -3,13 +3,15 @@
 
 use std::borrow::Cow;
 
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, HeaderName};
 use serde::Deserialize;
 use web::Refusal;
 
 use crate::refusal::bad;
 
 pub(crate) const CONTEXT: &str = "context";
+/// Read already: it is looked for in every call.
+pub(crate) static CONTEXT_HEADER: HeaderName = HeaderName::from_static(CONTEXT);
 const BYTES_MAX: usize = 4096;
 
 /// What the header says.
@@ -29,7 +31,7 @@ struct Written<'a> {
 
 impl Context {
     pub(crate) fn of(headers: &HeaderMap) -> Result<Self, Refusal> {
-        let mut values = headers.get_all(CONTEXT).iter();
+        let mut values = headers.get_all(&CONTEXT_HEADER).iter();
         let Some(value) = values.next() else { return Ok(Self::Absent) };
         if values.next().is_some() {
             return Err(bad(CONTEXT, "The header context came more than once."));

@@ -80,9 +80,9 @@ impl Gateway {
         let changes: Vec<Change<'_>> = entries.iter().map(Change::of).collect();
         let body = serde_json::to_string(&changes).unwrap_or_default();
         // What lies between two numbers never changes, but more may follow the last.
-        let rows = entries.len();
+        let rows = entries.len() as u64;
         let next = HeaderValue::from_str(&next).map(|next| (LINK, next));
-        Arc::new(Ready::new(asked, last, format_args!("-{after}-{rows}"), Bytes::from(body)).with(next))
+        Arc::new(Ready::new(asked, last, &[after, rows], Bytes::from(body)).with(next))
     }
 }
 

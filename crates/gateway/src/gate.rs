@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, Response};
+use axum::http::{HeaderMap, HeaderName, Response};
 use axum::response::IntoResponse as _;
 use domain::subscription::{Product, Products};
 use domain::{Area, Caller, Scope, Ticks};
@@ -22,7 +22,7 @@ use crate::meter::Quota;
 use crate::query::Query;
 use crate::{Gateway, TokenRefusal, refusal};
 
-pub(crate) const KEY_HEADER: &str = "ocp-apim-subscription-key";
+pub(crate) static KEY_HEADER: HeaderName = HeaderName::from_static("ocp-apim-subscription-key");
 const BEARER: &[u8] = b"bearer ";
 const KEY_QUERY: &str = "subscription-key";
 
@@ -133,7 +133,7 @@ impl Gateway {
 
 /// The subscription key: the header's, or the query's where there is no such header.
 fn key(request: &Parts) -> Result<Option<Cow<'_, str>>, Refusal> {
-    let given = match request.headers.get(KEY_HEADER) {
+    let given = match request.headers.get(&KEY_HEADER) {
         // Bytes that are no text were sent all the same; as text they are nobody's key.
         Some(value) => Some(text(value.as_bytes())),
         None => Query::of(&request.uri).one(KEY_QUERY)?.map(|key| Cow::Owned(key.to_owned())),

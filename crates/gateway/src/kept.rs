@@ -14,7 +14,7 @@ use quick_cache::Weighter;
 use quick_cache::sync::Cache;
 
 use crate::asked::Asked;
-use crate::context::CONTEXT;
+use crate::context::CONTEXT_HEADER;
 use crate::gate::KEY_HEADER;
 use crate::ready::Ready;
 
@@ -106,7 +106,7 @@ impl Kept {
         let path = asked.uri.path().as_bytes();
         let query = asked.uri.query().unwrap_or_default().as_bytes();
         // A header that came twice is refused: such a call is none of those whose answers are kept.
-        let contexts = || asked.headers.get_all(CONTEXT).iter().map(HeaderValue::as_bytes);
+        let contexts = || asked.headers.get_all(&CONTEXT_HEADER).iter().map(HeaderValue::as_bytes);
         let parts = || [tenant, path, query].into_iter().chain(contexts());
         let mut bytes = Vec::with_capacity(parts().map(|part| part.len() + 4).sum());
         for part in parts() {
@@ -125,7 +125,7 @@ impl Kept {
     /// Keeps what was read for a slot after it was looked for, if it is asked for again.
     pub(crate) fn keep(&self, slot: Slot, ready: &Arc<Ready>, asked: &Asked) {
         // An address that carries a subscription key is not kept in memory.
-        let may_be_kept = ready.bytes() <= ANSWER_BYTES_MAX && asked.headers.contains_key(KEY_HEADER);
+        let may_be_kept = ready.bytes() <= ANSWER_BYTES_MAX && asked.headers.contains_key(&KEY_HEADER);
         if may_be_kept && (slot.kept.is_some() || self.was_asked_lately(&slot.key)) {
             let entry = Entry { ready: ready.clone(), moves: slot.moves, confirmed_at: asked.now };
             self.answers.insert(slot.key, entry);

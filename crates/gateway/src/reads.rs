@@ -78,7 +78,7 @@ impl Gateway {
         let address = [&self.settings.base_url, asked.uri.path()];
         let headers = paging.headers(page.total, address, query);
         let (Paging { number, size }, body) = (paging, page.bodies.into_array().into());
-        let ready = Ready::new(asked, page.version, format_args!("-{number}-{size}"), body);
+        let ready = Ready::new(asked, page.version, &[number, size], body);
         Arc::new(ready.with(headers).at(page.head))
     }
 
@@ -103,12 +103,7 @@ impl Gateway {
             }
             return Err(refusal::no_record());
         };
-        let ready = Arc::new(Ready::new(
-            asked,
-            record.sequence,
-            format_args!(""),
-            Bytes::from(String::from(record.body)),
-        ));
+        let ready = Arc::new(Ready::new(asked, record.sequence, &[], Bytes::from(String::from(record.body))));
         self.kept.keep(slot, &ready, asked);
         Ok(ready.give(asked).await)
     }

@@ -1,7 +1,6 @@
 //! Answers of the reads, ready to be given again and again: bodies with their validators, encoded once for each
 //! encoding that readers ask for, and 304 where the reader has it already.
 
-use std::fmt::{Arguments, Write as _};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::{Arc, OnceLock};
 
@@ -15,7 +14,7 @@ use web::encoding::{self, Encoding};
 use web::is_known;
 
 use crate::asked::Asked;
-use crate::context::CONTEXT;
+use crate::context::CONTEXT_HEADER;
 
 const X_SEQUENCE_VERSION: HeaderName = HeaderName::from_static("x-sequence-version");
 /// Shorter answers gain nothing from an encoding.
@@ -40,10 +39,16 @@ pub(crate) struct Ready {
 
 impl Ready {
     /// `mark` tells it apart from other answers of this version at the same address.
-    pub(crate) fn new(asked: &Asked, version: u64, mark: Arguments<'_>, body: Bytes) -> Self {
+    pub(crate) fn new(asked: &Asked, version: u64, mark: &[u64], body: Bytes) -> Self {
         let mut etag = String::with_capacity(ETAG_BYTES_USUAL);
-        // Writing to memory does not fail.
-        let _ = write!(etag, "W/\"{:x}-{version}{mark}\"", whose(asked));
+        // Plain pushes: this is written for every answer that is read.
+        etag.push_str("W/\"");
+        etag.push_str(itoa::Buffer::new().format(whose(asked)));
+        for number in [version].iter().chain(mark) {
+            etag.push('-');
+            etag.push_str(itoa::Buffer::new().format(*number));
+        }
+        etag.push('"');
         let etag = HeaderValue::try_from(etag).unwrap_or(HeaderValue::from_static("W/\"\""));
         Self { version, head: None, etag, headers: Vec::new(), body, encoded: Default::default() }
     }
@@ -146,6 +151,6 @@ fn response(
 fn whose(asked: &Asked) -> u64 {
     let mut hasher = DefaultHasher::new();
     asked.caller.tenant.hash(&mut hasher);
-    asked.headers.get(CONTEXT).map(HeaderValue::as_bytes).hash(&mut hasher);
+    asked.headers.get(&CONTEXT_HEADER).map(HeaderValue::as_bytes).hash(&mut hasher);
     hasher.finish()
 }

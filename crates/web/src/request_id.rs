@@ -96,8 +96,9 @@ impl RequestIds {
         let number = self.next.fetch_add(1, Ordering::Relaxed).to_be_bytes();
         let mut bytes = self.process;
         bytes.iter_mut().rev().zip(number.iter().rev()).for_each(|(byte, of_number)| *byte ^= *of_number);
-        let text = Guid::derived_from(bytes).to_string();
-        RequestId(HeaderValue::try_from(text).unwrap_or(HeaderValue::from_static("none")))
+        let mut text = [0; Guid::CHARS];
+        let text = Guid::derived_from(bytes).write_to(&mut text);
+        RequestId(HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("none")))
     }
 }
 

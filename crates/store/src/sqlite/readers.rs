@@ -7,11 +7,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
-use super::connect;
 use super::reader::Reader;
+use super::{connect, fault};
 use crate::Result;
 
 const KEPT_MAX: usize = 4;
+/// For the inner pages of a million records. The rows themselves come from the system's cache, and are copied faster to
+/// where a core's own cache still holds the place.
+const CACHE_KIB: i64 = 2048;
 /// The era of a view that is never used again.
 pub(super) const NONE: u64 = u64::MAX;
 
@@ -31,7 +34,13 @@ impl Readers {
 
     pub(super) fn take(&self) -> Result<Reader> {
         let reader = self.idle.lock().pop();
-        reader.map_or_else(|| connect(&self.path).map(Reader::new), Ok)
+        reader.map_or_else(|| self.connect(), Ok)
+    }
+
+    fn connect(&self) -> Result<Reader> {
+        let connection = connect(&self.path)?;
+        connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(fault)?;
+        Ok(Reader::new(connection))
     }
 
     /// To be looked up before a view begins: it then has all that was committed before this era.
