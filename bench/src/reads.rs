@@ -182,7 +182,7 @@ async fn filled(options: &Options, database: &Database) -> Fallible<Library> {
         program.public
     );
     let figures = 14.0;
-    let span = Duration::from_secs_f64((options.seconds as f64 / figures / ROUNDS as f64).max(0.5));
+    let span = Duration::from_secs_f64((options.seconds as f64 / figures / PAIRED_ROUNDS as f64).max(0.5));
     Ok(Library { program, head, span })
 }
 

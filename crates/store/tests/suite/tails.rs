@@ -38,15 +38,17 @@ async fn busy(desk: &Desk) {
 /// Reads in the log in a way of its own, after a number.
 type Read<'a> = &'a dyn Fn(u64) -> Pin<Box<dyn Future<Output = ()> + 'a>>;
 
-/// The shortest of some tries: what it takes where nothing else holds it up.
-async fn shortest(read: Read<'_>, after: u64) -> Duration {
-    let mut all = Vec::new();
-    for _ in 0..9 {
-        let from = Instant::now();
-        read(after).await;
-        all.push(from.elapsed());
+/// The shortest of some tries after either number, in turn: what it takes where nothing else holds it up.
+async fn shortest(read: Read<'_>, afters: [u64; 2]) -> [Duration; 2] {
+    let mut shortest = [Duration::MAX; 2];
+    for _ in 0..15 {
+        for (shortest, after) in shortest.iter_mut().zip(afters) {
+            let from = Instant::now();
+            read(after).await;
+            *shortest = from.elapsed().min(*shortest);
+        }
     }
-    all.into_iter().min().unwrap_or_default()
+    shortest
 }
 
 /// Most kinds of events never occur here, and whoever looks for them by walking walks through everything.
@@ -64,11 +66,21 @@ pub(crate) async fn reading_on_costs_what_is_read_and_not_what_lies_behind(stage
         let LogPage::Entries(read) = store.read_log(&query).await.unwrap() else { panic!("it is there") };
         assert_eq!(read.len(), rows_max);
     };
-    let ways: [(&str, Read<'_>); 2] =
-        [("tail", &|after| Box::pin(tail(after))), ("feed", &|after| Box::pin(feed(after)))];
+    // There is no such record.
+    let record = async |after| {
+        let read = store.read_record(&desk.tenant, customers, 7, after, u64::MAX >> 1, rows_max).await;
+        assert_eq!(read.unwrap().len(), 0);
+    };
+    let all: [(&str, Read<'_>); 3] = [
+        ("tail", &|after| Box::pin(tail(after))),
+        ("feed", &|after| Box::pin(feed(after))),
+        ("record", &|after| Box::pin(record(after))),
+    ];
+    // In memory a record's events are found by walking; that store is for tests.
+    let ways = if stage.kind == Kind::Memory { &all[..2] } else { &all[..] };
     let both_cost_the_same = async |when: &str, head: u64| {
-        for (what, read) in ways {
-            let (near, far) = (shortest(read, head - 20).await, shortest(read, 1).await);
+        for &(what, read) in ways {
+            let [near, far] = shortest(read, [head - 20, 1]).await;
             let bound = near * 5 + Duration::from_millis(2);
             assert!(far < bound, "{what} {when}: {near:?} near the end, {far:?} far from it");
         }
@@ -79,7 +91,7 @@ pub(crate) async fn reading_on_costs_what_is_read_and_not_what_lies_behind(stage
         desk.accept((0..LOAD).map(|number| customer("c1", &format!("k{part}-{number}"), "Ana"))).await;
         head += LOAD as u64;
         // PostgreSQL may hold on to a plan of when the log was small.
-        for (_, read) in ways {
+        for &(_, read) in ways {
             read(head - 20).await;
         }
     }

@@ -47,7 +47,7 @@ pub struct Answer {
 /// Where the time went. Phases that a kept connection spares are zero.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Timing {
-    /// Waiting for one of our own sockets to be free.
+    /// Waiting for one of our own sockets, or for a connection to the receiver, to be free.
     pub socket: Duration,
     pub resolve: Duration,
     pub connect: Duration,

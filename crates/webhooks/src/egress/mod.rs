@@ -156,7 +156,7 @@ impl Inner {
         progress: &mut Progress,
     ) -> Result<Lease, Failure> {
         progress.enter(Phase::Socket);
-        match self.pool.take(url.origin(), fresh).await {
+        match self.pool.take(url.origin(), fresh, deadline).await {
             Some(Grant::Connection(lease)) => Ok(lease),
             // Boxed, for most calls find a connection and need not carry the place for making one.
             Some(Grant::Room(room)) => Box::pin(self.dialler.dial(url, room, deadline, progress)).await,

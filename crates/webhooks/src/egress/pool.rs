@@ -1,7 +1,8 @@
 //! Connections that are kept: a stack for each origin, one bound over all sockets, and a fair queue for them. An origin
 //! with many connections gets more of them one by one, and only where none becomes free.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+mod state;
+
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
@@ -13,10 +14,13 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::{Instant, timeout};
 
-/// How much longer each call waits for a connection to be free than the one before it, and how long at the most: so fast
-/// does the number of connections to an origin grow.
+use state::{State, Waiter};
+
+/// How much longer a call waits for a connection to be free for each that waits already: so fast, at the most, does the
+/// number of connections to an origin grow.
 const GROWTH_STEP: Duration = Duration::from_micros(250);
-const GROWTH_PAUSE_MAX: Duration = Duration::from_secs(1);
+/// Nor does it wait for more than this part of the time that it has left.
+const GROWTH_PART: u32 = 10;
 
 /// The pool's owner; with it go the connections that nobody uses.
 pub(super) struct Pool(Arc<Shared>);
@@ -63,42 +67,6 @@ struct Shared {
     state: Mutex<State>,
 }
 
-#[derive(Default)]
-struct State {
-    /// Sockets, used, idle and being dialled.
-    open: usize,
-    /// The last number given to a connection or to a stay among the idle.
-    last_number: u64,
-    hosts: HashMap<Arc<str>, Host>,
-    /// All idle stays, oldest first.
-    stays: BTreeMap<u64, Arc<str>>,
-    /// Only while every socket is taken.
-    waiting: VecDeque<Waiter>,
-    is_swept: bool,
-    is_closed: bool,
-}
-
-#[derive(Default)]
-struct Host {
-    open: usize,
-    /// Oldest first.
-    idle: Vec<Idle>,
-    /// For one of its connections to be free, while there are many and all are in use.
-    waiting: VecDeque<oneshot::Sender<Connection>>,
-}
-
-struct Idle {
-    stay: u64,
-    since: Instant,
-    connection: Connection,
-}
-
-struct Waiter {
-    origin: Arc<str>,
-    fresh: bool,
-    promise: oneshot::Sender<Grant>,
-}
-
 impl Pool {
     pub(super) fn new(bounds: Bounds) -> Self {
         Self(Arc::new(Shared { bounds, state: Mutex::default() }))
@@ -106,12 +74,16 @@ impl Pool {
 
     /// The newest idle connection to `origin` (unless it must be a fresh one), or room to open one. Where every
     /// socket is busy it waits its turn; where one is idle elsewhere, that one is closed. Nothing once the pool ends.
-    pub(super) async fn take(&self, origin: &str, fresh: bool) -> Option<Grant> {
-        if !fresh && let Some(connection) = self.free(origin).await {
+    pub(super) async fn take(&self, origin: &str, fresh: bool, deadline: Instant) -> Option<Grant> {
+        if !fresh && let Some(connection) = self.free(origin, deadline).await {
             return Some(Grant::Connection(Lease::new(connection, &self.0, true)));
         }
         let turn = {
             let mut state = self.0.state.lock();
+            if !fresh && let Some(connection) = state.newest(origin) {
+                drop(state);
+                return Some(Grant::Connection(Lease::new(connection, &self.0, true)));
+            }
             if state.open < self.0.bounds.sockets_max {
                 return Some(Grant::Room(state.enter(&self.0, origin)));
             }
@@ -125,20 +97,25 @@ impl Pool {
         turn.await.ok()
     }
 
-    /// A connection to `origin` that is idle; where it has many, also one that soon will be.
-    async fn free(&self, origin: &str) -> Option<Connection> {
+    /// A connection to `origin` that is idle; where it has many, also one that soon will be. Where every socket is taken
+    /// the queue for all is the only one.
+    async fn free(&self, origin: &str, deadline: Instant) -> Option<Connection> {
         let (mut turn, pause) = {
             let mut state = self.0.state.lock();
             if let Some(connection) = state.newest(origin) {
                 return Some(connection);
             }
             let bounds = &self.0.bounds;
+            if state.open >= bounds.sockets_max {
+                return None;
+            }
             let host = state.hosts.get_mut(origin).filter(|host| host.open >= bounds.eager_per_host_max)?;
             host.forget_the_gone();
             let longer = GROWTH_STEP.saturating_mul(u32::try_from(host.waiting.len()).unwrap_or(u32::MAX));
             let (promise, turn) = oneshot::channel();
             host.waiting.push_back(promise);
-            (turn, bounds.grow_after.saturating_add(longer.min(GROWTH_PAUSE_MAX)))
+            let left = deadline.saturating_duration_since(Instant::now());
+            (turn, bounds.grow_after.saturating_add(longer).min(left / GROWTH_PART))
         };
         if let Ok(turn) = timeout(pause, &mut turn).await {
             return turn.ok();
@@ -146,15 +123,6 @@ impl Pool {
         // It may have come at this very moment.
         turn.close();
         turn.try_recv().ok()
-    }
-}
-
-impl Host {
-    /// Those at the front of the queue that wait no more.
-    fn forget_the_gone(&mut self) {
-        while self.waiting.front().is_some_and(oneshot::Sender::is_closed) {
-            self.waiting.pop_front();
-        }
     }
 }
 
@@ -192,11 +160,12 @@ impl Room {
 impl Drop for Room {
     fn drop(&mut self) {
         let mut state = self.shared.state.lock();
-        let gone = state.leave(&self.origin, self.number);
+        let left = state.leave(&self.origin, self.number, self.shared.bounds.eager_per_host_max);
         let next =
             state.next_waiter().map(|waiter| (waiter.promise, state.enter(&self.shared, &waiter.origin)));
         drop(state);
-        drop(gone);
+        // A broken promise: who waited for a connection to be free opens one.
+        drop(left);
         if let Some((promise, room)) = next {
             // Who has just stopped waiting gives the room back, and the next in the queue gets it.
             drop(promise.send(Grant::Room(room)));
@@ -291,97 +260,5 @@ async fn sweep(shared: Weak<Shared>) {
             Some(next) => tokio::time::sleep_until(next).await,
             None => return,
         }
-    }
-}
-
-/// Nothing here drops a connection: what is taken out is handed to the caller, who drops it without the lock.
-impl State {
-    fn number(&mut self) -> u64 {
-        self.last_number += 1;
-        self.last_number
-    }
-
-    fn enter(&mut self, shared: &Arc<Shared>, origin: &str) -> Room {
-        self.open += 1;
-        let number = self.number();
-        let origin = match self.hosts.get_key_value(origin) {
-            Some((origin, _)) => origin.clone(),
-            None => origin.into(),
-        };
-        self.hosts.entry(origin.clone()).or_default().open += 1;
-        Room { shared: shared.clone(), origin, number }
-    }
-
-    fn leave(&mut self, origin: &Arc<str>, number: u64) -> Option<Connection> {
-        self.open -= 1;
-        let host = self.hosts.get_mut(origin)?;
-        host.open -= 1;
-        let is_it = |idle: &Idle| idle.connection.number == number;
-        let gone = host.idle.iter().position(is_it).map(|at| host.idle.remove(at));
-        if host.open == 0 && host.idle.is_empty() {
-            self.hosts.remove(origin);
-        }
-        gone.map(|idle| {
-            self.stays.remove(&idle.stay);
-            idle.connection
-        })
-    }
-
-    /// To the first who waits for a connection of this origin; nobody: here it is again.
-    fn hand_on(&mut self, mut connection: Connection) -> Option<Connection> {
-        let Some(host) = self.hosts.get_mut(&connection.origin) else { return Some(connection) };
-        while let Some(promise) = host.waiting.pop_front() {
-            match promise.send(connection) {
-                Ok(()) => return None,
-                Err(refused) => connection = refused,
-            }
-        }
-        Some(connection)
-    }
-
-    fn put(&mut self, connection: Connection, idle_per_host_max: usize) -> Option<Connection> {
-        let (stay, origin) = (self.number(), connection.origin.clone());
-        let Some(host) = self.hosts.get_mut(&origin) else { return Some(connection) };
-        host.idle.push(Idle { stay, since: Instant::now(), connection });
-        self.stays.insert(stay, origin);
-        let surplus = (host.idle.len() > idle_per_host_max).then(|| host.idle.remove(0));
-        surplus.map(|idle| {
-            self.stays.remove(&idle.stay);
-            idle.connection
-        })
-    }
-
-    fn newest(&mut self, origin: &str) -> Option<Connection> {
-        let host = self.hosts.get_mut(origin)?;
-        let at = host.idle.iter().rposition(|idle| !idle.connection.sender.is_closed())?;
-        let idle = host.idle.remove(at);
-        self.stays.remove(&idle.stay);
-        Some(idle.connection)
-    }
-
-    fn oldest(&mut self) -> Option<Connection> {
-        let (stay, origin) = self.stays.pop_first()?;
-        let host = self.hosts.get_mut(&origin)?;
-        let at = host.idle.iter().position(|idle| idle.stay == stay)?;
-        Some(host.idle.remove(at).connection)
-    }
-
-    fn oldest_since(&self) -> Option<Instant> {
-        let (stay, origin) = self.stays.first_key_value()?;
-        let idle = &self.hosts.get(origin)?.idle;
-        idle.iter().find(|idle| idle.stay == *stay).map(|idle| idle.since)
-    }
-
-    fn next_waiter(&mut self) -> Option<Waiter> {
-        self.front_waiter()?;
-        self.waiting.pop_front()
-    }
-
-    /// The first in the queue whose time has not run out.
-    fn front_waiter(&mut self) -> Option<&Waiter> {
-        while self.waiting.front().is_some_and(|waiter| waiter.promise.is_closed()) {
-            self.waiting.pop_front();
-        }
-        self.waiting.front()
     }
 }

@@ -10,6 +10,9 @@ use webhooks::egress::{Call, Egress, EgressSettings, Failure, Phase};
 use super::desk::{answered, call, egress, failed, local, short_call};
 use super::server::{OK, Server, always};
 
+/// So that a tenth of it is long, too.
+const LONG: Duration = Duration::from_mins(5);
+
 fn with(change: impl FnOnce(&mut EgressSettings)) -> Egress {
     let mut settings = local();
     change(&mut settings);
@@ -53,7 +56,7 @@ async fn eight_calls_at_once_have_eight_connections() {
 async fn at_once(egress: &Egress, server: &Server, count: usize) {
     let calls: Vec<_> = (0..count)
         .map(|_| {
-            let (egress, call) = (egress.clone(), call(&server.url("/")));
+            let (egress, call) = (egress.clone(), Call { deadline: LONG, ..call(&server.url("/")) });
             tokio::spawn(async move { answered(&egress, call).await.status })
         })
         .collect();
@@ -65,11 +68,24 @@ async fn at_once(egress: &Egress, server: &Server, count: usize) {
 #[tokio::test]
 async fn a_burst_shares_the_connections_that_a_host_has() {
     let server = Server::answering(OK).await;
-    let egress = with(|settings| settings.grow_after = Duration::from_secs(10));
+    let egress = with(|settings| settings.grow_after = LONG);
     for _ in 0..3 {
         at_once(&egress, &server, 500).await;
     }
     assert_eq!(server.seen().accepted, 64);
+}
+
+/// Each that is closed makes place for one; they do not all come at once.
+#[tokio::test]
+async fn a_burst_to_who_closes_after_each_answer_is_spread_too() {
+    let server =
+        Server::answering("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok").await;
+    let egress = with(|settings| settings.grow_after = LONG);
+    at_once(&egress, &server, 500).await;
+    let seen = server.seen();
+    assert_eq!(seen.accepted, 500);
+    // The receiver notices a while later that one of them is closed.
+    assert!(seen.open_most <= 2 * 64, "{} at once", seen.open_most);
 }
 
 /// Nobody waits for another's slow answer: here none comes before all have asked.
@@ -321,7 +337,11 @@ async fn no_socket_is_ever_lost() {
         }
     })
     .await;
-    let egress = with(|settings| settings.sockets_max = 4);
+    let egress = with(|settings| {
+        settings.sockets_max = 4;
+        settings.eager_per_host_max = 2;
+        settings.grow_after = Duration::from_millis(1);
+    });
     let calls: Vec<_> = (0..600)
         .map(|n| {
             let server = if n % 3 == 0 { &steady } else { &fickle };
