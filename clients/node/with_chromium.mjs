@@ -102,9 +102,21 @@ async function walk(browser, callbacks, users, way) {
   return count;
 }
 
+/** Chromium now and then refuses one picture and takes it when asked again; nothing is tested by a picture itself. */
+async function shot(page, path) {
+  for (let tries = 4; ; tries -= 1) {
+    try {
+      return await page.screenshot({ path: `${world.screenshots}/${path}.png`, animations: 'disabled' });
+    } catch (error) {
+      if (tries === 1 || !error.message.includes('Unable to capture screenshot')) throw error;
+      await page.bringToFront();
+    }
+  }
+}
+
 /** What a person sees and, where there is more below, the whole page on a screen that is tall enough. */
 async function picture(page, name, { size }) {
-  const shoot = (path) => page.screenshot({ path: `${world.screenshots}/${path}.png`, animations: 'disabled' });
+  const shoot = (path) => shot(page, path);
   await shoot(name);
   const height = await page.evaluate(() => document.documentElement.scrollHeight);
   if (height <= SIZES[size].height) return;
