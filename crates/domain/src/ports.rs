@@ -19,10 +19,39 @@ pub trait Random: Send + Sync + 'static {
         Guid::random_from(bytes)
     }
 
-    /// 256 bits as 43 characters that need no escaping in a URL, a header or a shell.
+    /// 256 bits, hardly less, as 43 characters that need no escaping in a URL, a header or a shell, and
+    /// never begin with a hyphen: no command line takes them for a flag.
     fn token(&self) -> String {
         let mut bytes = [0; 32];
         self.fill(&mut bytes);
+        if bytes[0] >> 2 == HYPHEN {
+            bytes[0] ^= 0x80;
+        }
         crate::secret::url_safe(&bytes)
+    }
+}
+
+/// What stands for a hyphen in the URL's alphabet.
+const HYPHEN: u8 = 62;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Always(u8);
+
+    impl Random for Always {
+        fn fill(&self, bytes: &mut [u8]) {
+            bytes.fill(self.0);
+        }
+    }
+
+    #[test]
+    fn no_token_begins_like_a_flag() {
+        for byte in 0..=255 {
+            let token = Always(byte).token();
+            assert_eq!(token.len(), 43);
+            assert!(!token.starts_with('-'), "{token}");
+        }
     }
 }
