@@ -85,7 +85,7 @@ fn plain(query: &Query<'_>, name: &'static str) -> Option<u64> {
 }
 
 fn links_lead(paging: Paging, total: u64, query: &Query<'_>) {
-    let headers = paging.headers(total, ["", PATH], query);
+    let headers: Vec<_> = paging.headers(total, ["", PATH], query).collect();
     let text = |name: &str| {
         let value =
             headers.iter().find(|(known, _)| known == name).and_then(|(_, value)| value.to_str().ok());

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use axum::http::HeaderValue;
+use axum::body::Body;
+use axum::http::{HeaderValue, Response};
 use domain::Ticks;
 use quick_cache::Weighter;
 use quick_cache::sync::Cache;
@@ -56,10 +57,10 @@ pub(crate) struct Slot {
 
 impl Slot {
     /// An answer that is as good as one read now.
-    pub(crate) fn fresh(&self, now: Ticks) -> Option<&Arc<Ready>> {
+    fn fresh(&self, now: Ticks) -> Option<&Entry> {
         let entry = self.kept.as_ref()?;
         let is_confirmed = now >= entry.confirmed_at && now.since(entry.confirmed_at) < CONFIRMED;
-        (entry.moves == self.moves && is_confirmed).then_some(&entry.ready)
+        (entry.moves == self.moves && is_confirmed).then_some(entry)
     }
 
     /// An answer that is good if the store says that its version has not moved.
@@ -74,6 +75,8 @@ struct Entry {
     /// How far its tenant's records had moved when it was read.
     moves: u64,
     confirmed_at: Ticks,
+    /// What it took when it was put here.
+    bytes: usize,
 }
 
 #[derive(Clone)]
@@ -81,7 +84,7 @@ struct ByBytes;
 
 impl Weighter<Key, Entry> for ByBytes {
     fn weight(&self, key: &Key, entry: &Entry) -> u64 {
-        (key.bytes.len() + entry.ready.bytes()) as u64
+        (key.bytes.len() + entry.bytes) as u64
     }
 }
 
@@ -122,13 +125,105 @@ impl Kept {
         self.asked_lately[place].swap(key.hash, Ordering::Relaxed) == key.hash
     }
 
-    /// Keeps what was read for a slot after it was looked for, if it is asked for again.
-    pub(crate) fn keep(&self, slot: Slot, ready: &Arc<Ready>, asked: &Asked) {
+    /// What is kept for a slot, where it is as good as one read now.
+    pub(crate) async fn again(&self, slot: &Slot, asked: &Asked) -> Option<Response<Body>> {
+        let entry = slot.fresh(asked.now)?;
+        let response = entry.ready.answer(asked).await;
+        let bytes = entry.ready.bytes();
+        if bytes != entry.bytes {
+            // It was encoded for the first time, and that takes room.
+            self.answers.insert(slot.key.clone(), Entry { bytes, ..entry.clone() });
+        }
+        Some(response)
+    }
+
+    /// Gives what was read for a slot after it was looked for, and keeps it if it is asked for again.
+    pub(crate) async fn give(&self, slot: Slot, ready: Arc<Ready>, asked: &Asked) -> Response<Body> {
         // An address that carries a subscription key is not kept in memory.
         let may_be_kept = ready.bytes() <= ANSWER_BYTES_MAX && asked.headers.contains_key(&KEY_HEADER);
-        if may_be_kept && (slot.kept.is_some() || self.was_asked_lately(&slot.key)) {
-            let entry = Entry { ready: ready.clone(), moves: slot.moves, confirmed_at: asked.now };
-            self.answers.insert(slot.key, entry);
+        if !may_be_kept || (slot.kept.is_none() && !self.was_asked_lately(&slot.key)) {
+            return ready.give(asked).await;
         }
+        let is_kept = slot.kept.as_ref().is_some_and(|entry| Arc::ptr_eq(&entry.ready, &ready));
+        let ready = if is_kept { ready } else { Arc::new(ready.compact()) };
+        let response = ready.answer(asked).await;
+        let bytes = ready.bytes();
+        self.answers.insert(slot.key, Entry { ready, moves: slot.moves, confirmed_at: asked.now, bytes });
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderMap;
+    use axum::http::header::{ACCEPT_ENCODING, CONTENT_ENCODING};
+    use bytes::Bytes;
+    use domain::{Caller, ClientId, GrantId, Scopes, TenantId, UserId};
+
+    use super::*;
+
+    const BODY_BYTES: usize = 9000;
+
+    fn asked(encoding: &'static str) -> Asked {
+        let caller = Caller {
+            user: UserId::new("u"),
+            tenant: TenantId::new("t"),
+            client: ClientId::new("c"),
+            grant: GrantId::new("g"),
+            scopes: Scopes::default(),
+            expires_at: Ticks(i64::MAX),
+        };
+        let mut headers = HeaderMap::new();
+        headers.insert(&KEY_HEADER, HeaderValue::from_static("key"));
+        headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(encoding));
+        let uri = "/accounting/api/customers?pageNumber=3".parse().unwrap();
+        Asked { caller: Arc::new(caller), uri, headers, now: Ticks(0) }
+    }
+
+    /// A page as it was read: in more room than it takes.
+    fn read(asked: &Asked) -> Arc<Ready> {
+        let mut body = Vec::with_capacity(BODY_BYTES * 2);
+        body.resize(BODY_BYTES, b' ');
+        Arc::new(Ready::new(asked, 1, &[], Bytes::from(body)))
+    }
+
+    async fn ask(kept: &Kept, encoding: &'static str) -> Response<Body> {
+        let asked = asked(encoding);
+        let slot = kept.slot(&asked, 0);
+        match kept.again(&slot, &asked).await {
+            Some(answer) => answer,
+            None => kept.give(slot, read(&asked), &asked).await,
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_asked_for_twice_is_kept() {
+        let kept = Kept::new();
+        ask(&kept, "identity").await;
+        assert_eq!(kept.answers.len(), 0);
+        ask(&kept, "identity").await;
+        assert_eq!(kept.answers.len(), 1);
+        assert!(kept.slot(&asked("identity"), 0).fresh(Ticks(0)).is_some());
+        assert!(kept.slot(&asked("identity"), 1).fresh(Ticks(0)).is_none(), "its tenant's records moved");
+    }
+
+    #[tokio::test]
+    async fn what_is_encoded_of_it_counts_from_then_on() {
+        let kept = Kept::new();
+        for _ in 0..2 {
+            ask(&kept, "identity").await;
+        }
+        let plain = kept.answers.weight();
+        let encoded = ask(&kept, "gzip").await;
+        assert_eq!(encoded.headers()[CONTENT_ENCODING], "gzip");
+        let bytes = axum::body::to_bytes(encoded.into_body(), BODY_BYTES).await.unwrap().len() as u64;
+        assert_eq!(kept.answers.weight(), plain + bytes);
+        ask(&kept, "gzip").await;
+        assert_eq!((kept.answers.weight(), kept.answers.len()), (plain + bytes, 1), "once");
+        let fresh = Kept::new();
+        for _ in 0..2 {
+            ask(&fresh, "gzip").await;
+        }
+        assert_eq!(fresh.answers.weight(), plain + bytes, "encoded on its way in");
     }
 }

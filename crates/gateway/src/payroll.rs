@@ -15,8 +15,8 @@ impl Gateway {
     pub(crate) async fn payroll_companies(&self, asked: &Asked) -> Answer {
         let resource = Resource::payroll_companies();
         let slot = self.slot(asked);
-        if let Some(ready) = slot.fresh(asked.now) {
-            return Ok(ready.answer(asked).await);
+        if let Some(answer) = self.kept.again(&slot, asked).await {
+            return Ok(answer);
         }
         let query = Query::of(&asked.uri);
         let paging = Paging::of(&query)?;
@@ -28,8 +28,7 @@ impl Gateway {
             Some(ready) => ready,
             None => self.page(asked, &query, paging, self.payroll_page(asked, paging, filter, order).await?),
         };
-        self.kept.keep(slot, &ready, asked);
-        Ok(ready.give(asked).await)
+        Ok(self.kept.give(slot, ready, asked).await)
     }
 
     async fn payroll_page(

@@ -24,8 +24,8 @@ pub(crate) type Answer = Result<Response<Body>, Refusal>;
 impl Gateway {
     pub(crate) async fn list(&self, resource: Resource, asked: &Asked) -> Answer {
         let slot = self.slot(asked);
-        if let Some(ready) = slot.fresh(asked.now) {
-            return Ok(ready.answer(asked).await);
+        if let Some(answer) = self.kept.again(&slot, asked).await {
+            return Ok(answer);
         }
         let query = Query::of(&asked.uri);
         let paging = Paging::of(&query)?;
@@ -46,8 +46,7 @@ impl Gateway {
             let page = page.map_err(|error| refusal::store(&error))?.ok_or_else(refusal::no_company)?;
             self.page(asked, &query, paging, page)
         };
-        self.kept.keep(slot, &ready, asked);
-        Ok(ready.give(asked).await)
+        Ok(self.kept.give(slot, ready, asked).await)
     }
 
     /// What is kept for a call. How far the tenant's records have moved is looked up before anything is read.
@@ -84,8 +83,8 @@ impl Gateway {
 
     pub(crate) async fn one(&self, resource: Resource, asked: &Asked) -> Answer {
         let slot = self.slot(asked);
-        if let Some(ready) = slot.fresh(asked.now) {
-            return Ok(ready.answer(asked).await);
+        if let Some(answer) = self.kept.again(&slot, asked).await {
+            return Ok(answer);
         }
         let id = id_of(resource, asked.uri.path()).ok_or_else(refusal::no_record)?;
         let company = match (resource.owner(), Context::of(&asked.headers)?) {
@@ -104,8 +103,7 @@ impl Gateway {
             return Err(refusal::no_record());
         };
         let ready = Arc::new(Ready::new(asked, record.sequence, &[], Bytes::from(String::from(record.body))));
-        self.kept.keep(slot, &ready, asked);
-        Ok(ready.give(asked).await)
+        Ok(self.kept.give(slot, ready, asked).await)
     }
 
     /// A context that is not needed must still name a company that is there.

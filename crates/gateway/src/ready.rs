@@ -68,10 +68,16 @@ impl Ready {
         self.head == Some(head)
     }
 
-    /// What it takes to keep it, with what may be encoded of it.
+    /// The same without the room that it was made in.
+    pub(crate) fn compact(&self) -> Self {
+        Self { body: Bytes::copy_from_slice(&self.body), ..self.clone() }
+    }
+
+    /// What it takes to keep it, with what was encoded of it by now.
     pub(crate) fn bytes(&self) -> usize {
         let headers: usize = self.headers.iter().map(|(_, value)| value.len() + 64).sum();
-        self.body.len() * 3 / 2 + headers + 512
+        let encoded: usize = self.encoded.iter().filter_map(OnceLock::get).map(Bytes::len).sum();
+        self.body.len() + encoded + headers + 512
     }
 
     /// The answer for the last time, if nobody has kept it: then nothing is copied.

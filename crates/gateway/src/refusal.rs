@@ -11,6 +11,9 @@ use crate::limit::Rate;
 
 const MISSING_KEY: &str = "Access denied due to missing subscription key. Make sure to include subscription key when making requests to an API.";
 const INVALID_KEY: &str = "Access denied due to invalid subscription key. Make sure to provide a valid key for an active subscription.";
+const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
+const RATE_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
+const RATE_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 
 pub(crate) fn missing_key() -> Refusal {
     Refusal::new(StatusCode::UNAUTHORIZED, MISSING_KEY)
@@ -72,9 +75,9 @@ pub(crate) fn quota_used_up(now: Ticks) -> Refusal {
 /// How much of the limit is left.
 pub(crate) fn rate_headers(rate: Rate) -> [(HeaderName, HeaderValue); 3] {
     [
-        (HeaderName::from_static("ratelimit-limit"), HeaderValue::from(rate.limit)),
-        (HeaderName::from_static("ratelimit-remaining"), HeaderValue::from(rate.remaining)),
-        (HeaderName::from_static("ratelimit-reset"), HeaderValue::from(rate.reset_seconds)),
+        (RATE_LIMIT, HeaderValue::from(rate.limit)),
+        (RATE_REMAINING, HeaderValue::from(rate.remaining)),
+        (RATE_RESET, HeaderValue::from(rate.reset_seconds)),
     ]
 }
 

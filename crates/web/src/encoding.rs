@@ -35,7 +35,7 @@ impl Encoding {
                 let mut encoder = GzEncoder::new(Vec::with_capacity(body.len() / 4), Compression::default());
                 // Writing to memory does not fail.
                 let _ = encoder.write_all(body);
-                encoder.finish().unwrap_or_default().into()
+                encoder.finish().unwrap_or_default().into_boxed_slice().into()
             }
             Self::Brotli => {
                 let mut encoded = Vec::with_capacity(body.len() / 4);
@@ -46,7 +46,7 @@ impl Encoding {
                     ..BrotliEncoderParams::default()
                 };
                 let _ = brotli::BrotliCompress(&mut &*body, &mut encoded, &params);
-                encoded.into()
+                encoded.into_boxed_slice().into()
             }
         }
     }

@@ -149,7 +149,7 @@ where
     fn call(&mut self, mut request: Request) -> Self::Future {
         let with = self.with.clone();
         let id = given(&request).unwrap_or_else(|| with.ids.next());
-        let peer = request.extensions().get::<Peer>().map(|peer| peer.0.ip());
+        let peer = request.extensions_mut().remove::<Peer>().map(|peer| peer.0.ip());
         let address = client_address(peer, request.headers(), &with.trusted_proxies);
         request.extensions_mut().insert(Visit { id: id.clone(), address });
         let route = request.extensions().get::<MatchedPath>().cloned();
