@@ -28,7 +28,7 @@ const LOAD_PATIENCE: Duration = Duration::from_mins(10);
 /// Each figure is the middle of this many, so that a moment's noise does not decide.
 const ROUNDS: usize = 3;
 /// So many for the program and the bare handler beside it.
-const PAIRED_ROUNDS: u64 = 9;
+const PAIRED_ROUNDS: u64 = 15;
 
 const HOT_GOAL: f64 = 0.6;
 const RANDOM_GOAL: f64 = 0.3;

@@ -15,6 +15,7 @@ use web::is_known;
 
 use crate::asked::Asked;
 use crate::context::CONTEXT_HEADER;
+use crate::refusal::number;
 
 const X_SEQUENCE_VERSION: HeaderName = HeaderName::from_static("x-sequence-version");
 /// Shorter answers gain nothing from an encoding.
@@ -148,7 +149,7 @@ fn response(
         own.insert(name, value);
     }
     if let Some(head) = head {
-        own.insert(X_SEQUENCE_VERSION, HeaderValue::from(head));
+        own.insert(X_SEQUENCE_VERSION, number(head));
     }
     response
 }

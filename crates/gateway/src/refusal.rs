@@ -75,10 +75,16 @@ pub(crate) fn quota_used_up(now: Ticks) -> Refusal {
 /// How much of the limit is left.
 pub(crate) fn rate_headers(rate: Rate) -> [(HeaderName, HeaderValue); 3] {
     [
-        (RATE_LIMIT, HeaderValue::from(rate.limit)),
-        (RATE_REMAINING, HeaderValue::from(rate.remaining)),
-        (RATE_RESET, HeaderValue::from(rate.reset_seconds)),
+        (RATE_LIMIT, number(rate.limit)),
+        (RATE_REMAINING, number(rate.remaining)),
+        (RATE_RESET, number(rate.reset_seconds)),
     ]
+}
+
+/// A number in memory of just its length; `HeaderValue::from` takes it twice.
+pub(crate) fn number(number: impl Into<u64>) -> HeaderValue {
+    let number = number.into();
+    HeaderValue::from_str(itoa::Buffer::new().format(number)).unwrap_or_else(|_| HeaderValue::from(number))
 }
 
 /// A parameter or a header that cannot be taken.

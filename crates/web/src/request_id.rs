@@ -28,19 +28,30 @@ tokio::task_local! {
     static CURRENT: RequestId;
 }
 
-/// A request's id, ready to be sent.
-#[derive(Clone, Debug)]
-pub struct RequestId(HeaderValue);
+/// A request's id.
+#[derive(Clone, Copy, Debug)]
+pub struct RequestId {
+    chars: [u8; CHARS_MAX],
+    count: usize,
+}
 
 impl RequestId {
+    /// None where it is not well-formed: an id is short and the same in a header, in a log and in JSON.
+    fn read(id: &[u8]) -> Option<Self> {
+        let mut chars = [0; CHARS_MAX];
+        chars.get_mut(..id.len())?.copy_from_slice(id);
+        let is_fine = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);
+        (!id.is_empty() && id.iter().all(is_fine)).then_some(Self { chars, count: id.len() })
+    }
+
     pub fn as_str(&self) -> &str {
-        self.0.to_str().unwrap_or_default()
+        self.chars.get(..self.count).and_then(|id| std::str::from_utf8(id).ok()).unwrap_or_default()
     }
 
     /// The id of the request that is being answered, for what is logged on the way. A span for each would cost
     /// more than the rest of this layer, and few requests log anything.
     pub fn current() -> Option<Self> {
-        CURRENT.try_with(Clone::clone).ok()
+        CURRENT.try_with(|id| *id).ok()
     }
 }
 
@@ -98,7 +109,7 @@ impl RequestIds {
         bytes.iter_mut().rev().zip(number.iter().rev()).for_each(|(byte, of_number)| *byte ^= *of_number);
         let mut text = [0; Guid::CHARS];
         let text = Guid::derived_from(bytes).write_to(&mut text);
-        RequestId(HeaderValue::from_str(text).unwrap_or(HeaderValue::from_static("none")))
+        RequestId::read(text.as_bytes()).unwrap_or(RequestId { chars: [0; CHARS_MAX], count: 0 })
     }
 }
 
@@ -151,11 +162,11 @@ where
         let id = given(&request).unwrap_or_else(|| with.ids.next());
         let peer = request.extensions_mut().remove::<Peer>().map(|peer| peer.0.ip());
         let address = client_address(peer, request.headers(), &with.trusted_proxies);
-        request.extensions_mut().insert(Visit { id: id.clone(), address });
+        request.extensions_mut().insert(Visit { id, address });
         let route = request.extensions().get::<MatchedPath>().cloned();
         let method = request.method().clone();
         let watch = Stopwatch::start();
-        let answering = CURRENT.scope(id.clone(), self.inner.call(request));
+        let answering = CURRENT.scope(id, self.inner.call(request));
         Box::pin(async move {
             let Ok(answered) = answering.await;
             let route = route.as_ref().map_or("none", MatchedPath::as_str);
@@ -179,7 +190,9 @@ impl Outermost {
         self.measures.answered(method, route, status, took);
         tell(&id, method, route, status.as_u16(), took);
         let headers = response.headers_mut();
-        headers.insert(X_REQUEST_ID, id.0);
+        if let Ok(id) = HeaderValue::from_str(id.as_str()) {
+            headers.insert(X_REQUEST_ID, id);
+        }
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         if self.is_https {
             let year = HeaderValue::from_static("max-age=31536000; includeSubDomains");
@@ -193,17 +206,12 @@ impl Outermost {
 fn tell(id: &RequestId, method: &Method, route: &str, status: u16, took: Duration) {
     let milliseconds = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
     if status >= 500 {
-        CURRENT.sync_scope(id.clone(), || tracing::warn!(%method, route, status, milliseconds, "answered"));
+        CURRENT.sync_scope(*id, || tracing::warn!(%method, route, status, milliseconds, "answered"));
     } else if tracing::enabled!(tracing::Level::DEBUG) {
-        CURRENT.sync_scope(id.clone(), || tracing::debug!(%method, route, status, milliseconds, "answered"));
+        CURRENT.sync_scope(*id, || tracing::debug!(%method, route, status, milliseconds, "answered"));
     }
 }
 
 fn given(request: &Request) -> Option<RequestId> {
-    let value = request.headers().get(X_REQUEST_ID)?;
-    let id = value.as_bytes();
-    let fine = !id.is_empty()
-        && id.len() <= CHARS_MAX
-        && id.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_.".contains(byte));
-    fine.then(|| RequestId(value.clone()))
+    RequestId::read(request.headers().get(X_REQUEST_ID)?.as_bytes())
 }
