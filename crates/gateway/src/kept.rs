@@ -24,8 +24,8 @@ const CONFIRMED: Duration = Duration::from_millis(400);
 const BYTES_MAX: u64 = 32 * 1024 * 1024;
 const ENTRIES_EXPECTED: usize = 8192;
 const ASKED_LATELY: usize = 4096;
-/// Longer answers are not kept.
-const ANSWER_BYTES_MAX: usize = 1024 * 1024;
+/// Longer ones are not kept.
+const BODY_BYTES_MAX: usize = 1024 * 1024;
 
 pub(crate) struct Kept {
     answers: Cache<Key, Entry, ByBytes>,
@@ -140,12 +140,12 @@ impl Kept {
     /// Gives what was read for a slot after it was looked for, and keeps it if it is asked for again.
     pub(crate) async fn give(&self, slot: Slot, ready: Arc<Ready>, asked: &Asked) -> Response<Body> {
         // An address that carries a subscription key is not kept in memory.
-        let may_be_kept = ready.bytes() <= ANSWER_BYTES_MAX && asked.headers.contains_key(&KEY_HEADER);
+        let may_be_kept = ready.body_bytes() <= BODY_BYTES_MAX && asked.headers.contains_key(&KEY_HEADER);
         if !may_be_kept || (slot.kept.is_none() && !self.was_asked_lately(&slot.key)) {
             return ready.give(asked).await;
         }
-        let is_kept = slot.kept.as_ref().is_some_and(|entry| Arc::ptr_eq(&entry.ready, &ready));
-        let ready = if is_kept { ready } else { Arc::new(ready.compact()) };
+        let is_compact = slot.kept.as_ref().is_some_and(|entry| entry.ready.has_body_of(&ready));
+        let ready = if is_compact { ready } else { Arc::new(ready.compact()) };
         let response = ready.answer(asked).await;
         let bytes = ready.bytes();
         self.answers.insert(slot.key, Entry { ready, moves: slot.moves, confirmed_at: asked.now, bytes });

@@ -74,6 +74,15 @@ impl Ready {
         Self { body: Bytes::copy_from_slice(&self.body), ..self.clone() }
     }
 
+    /// Whether both have one body, not only the same.
+    pub(crate) fn has_body_of(&self, other: &Self) -> bool {
+        self.body.as_ptr() == other.body.as_ptr()
+    }
+
+    pub(crate) fn body_bytes(&self) -> usize {
+        self.body.len()
+    }
+
     /// What it takes to keep it, with what was encoded of it by now.
     pub(crate) fn bytes(&self) -> usize {
         let headers: usize = self.headers.iter().map(|(_, value)| value.len() + 64).sum();

@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use domain::Resource;
 
+use super::credential;
 use super::hooks::resource;
 use crate::config::{DURATION, parse_duration};
 
@@ -17,7 +18,7 @@ pub(crate) struct Listen {
     #[arg(long = "listen", value_name = "ADDR", default_value = "127.0.0.1:8083")]
     pub(crate) address: SocketAddr,
     /// The secret given at subscription (repeatable) [default: nothing is verified; with --resource a new one]
-    #[arg(long = "secret", env = "WEBHOOK_SECRET", hide_env_values = true, allow_hyphen_values = true)]
+    #[arg(long = "secret", env = "WEBHOOK_SECRET", hide_env_values = true, allow_hyphen_values = true, value_parser = credential)]
     pub(crate) secrets: Vec<String>,
     /// Hands what comes on to this address, and answers what it answers
     #[arg(long, value_name = "URL", conflicts_with = "status")]
@@ -38,10 +39,10 @@ pub(crate) struct Listen {
     #[arg(long, value_name = "URL", env = "BASE")]
     pub(crate) url: Option<String>,
     /// A key of the subscription
-    #[arg(long, env = "KEY", hide_env_values = true, allow_hyphen_values = true)]
+    #[arg(long, env = "KEY", hide_env_values = true, allow_hyphen_values = true, value_parser = credential)]
     pub(crate) key: Option<String>,
     /// An access token
-    #[arg(long, value_name = "TOKEN", env = "ACCESS", hide_env_values = true, allow_hyphen_values = true)]
+    #[arg(long, value_name = "TOKEN", env = "ACCESS", hide_env_values = true, allow_hyphen_values = true, value_parser = credential)]
     pub(crate) access: Option<String>,
     /// The address under which the service reaches this receiver [default: where it listens]
     #[arg(long, value_name = "URL")]
@@ -66,23 +67,23 @@ pub(crate) struct Trigger {
     #[arg(long, value_name = "URL", env = "OPERATOR")]
     pub(crate) url: String,
     /// The operator's token
-    #[arg(long, env = "TOKEN", hide_env_values = true, allow_hyphen_values = true)]
+    #[arg(long, env = "TOKEN", hide_env_values = true, allow_hyphen_values = true, value_parser = credential)]
     pub(crate) token: String,
     /// The tenant in which it happens
     #[arg(long, value_name = "ID", env = "TENANT")]
     pub(crate) tenant: String,
     /// The company that the record belongs to, for the accounting family
-    #[arg(long, value_name = "ID", env = "COMPANY", allow_hyphen_values = true)]
+    #[arg(long, value_name = "ID", env = "COMPANY")]
     pub(crate) company: Option<String>,
     /// It happens to this record, whose data is replaced [default: a new one, made first]
-    #[arg(long, value_name = "ID", allow_hyphen_values = true)]
+    #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
     /// The secret that was given at subscription
-    #[arg(long, env = "WEBHOOK_SECRET", hide_env_values = true, allow_hyphen_values = true)]
+    #[arg(long, env = "WEBHOOK_SECRET", hide_env_values = true, allow_hyphen_values = true, value_parser = credential)]
     pub(crate) secret: String,
     /// The header's value: svc-webhook-signature, ms-signature, or webhook-signature of Standard Webhooks
     #[arg(long)]
