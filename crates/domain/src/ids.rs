@@ -12,6 +12,9 @@ use uuid::Uuid;
 pub struct Guid(Uuid);
 
 impl Guid {
+    /// Of its text.
+    pub const CHARS: usize = 36;
+
     /// A version 4 GUID out of 16 random bytes.
     pub fn random_from(bytes: [u8; 16]) -> Self {
         Self(uuid::Builder::from_random_bytes(bytes).into_uuid())
@@ -34,11 +37,6 @@ impl Guid {
     pub fn parse(text: &str) -> Option<Self> {
         Uuid::try_parse(text).ok().map(Self)
     }
-}
-
-impl Guid {
-    /// Of its text.
-    pub const CHARS: usize = 36;
 
     /// Its text, without what formatting costs.
     pub fn write_to(self, text: &mut [u8; Self::CHARS]) -> &str {

@@ -81,7 +81,7 @@ pub(crate) fn rate_headers(rate: Rate) -> [(HeaderName, HeaderValue); 3] {
     ]
 }
 
-/// A number in memory of just its length; `HeaderValue::from` takes it twice.
+/// A number in one piece of memory; `HeaderValue::from` takes two, for it has room for the longest.
 pub(crate) fn number(number: impl Into<u64>) -> HeaderValue {
     let number = number.into();
     HeaderValue::from_str(itoa::Buffer::new().format(number)).unwrap_or_else(|_| HeaderValue::from(number))

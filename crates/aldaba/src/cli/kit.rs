@@ -7,7 +7,6 @@ use std::time::Duration;
 use clap::Args;
 use domain::Resource;
 
-use super::credential;
 use super::hooks::resource;
 use crate::config::{DURATION, parse_duration};
 
@@ -18,7 +17,7 @@ pub(crate) struct Listen {
     #[arg(long = "listen", value_name = "ADDR", default_value = "127.0.0.1:8083")]
     pub(crate) address: SocketAddr,
     /// The secret given at subscription (repeatable) [default: nothing is verified; with --resource a new one]
-    #[arg(long = "secret", env = "WEBHOOK_SECRET", hide_env_values = true, allow_hyphen_values = true, value_parser = credential)]
+    #[arg(long = "secret", env = "WEBHOOK_SECRET", hide_env_values = true)]
     pub(crate) secrets: Vec<String>,
     /// Hands what comes on to this address, and answers what it answers
     #[arg(long, value_name = "URL", conflicts_with = "status")]
@@ -39,10 +38,10 @@ pub(crate) struct Listen {
     #[arg(long, value_name = "URL", env = "BASE")]
     pub(crate) url: Option<String>,
     /// A key of the subscription
-    #[arg(long, env = "KEY", hide_env_values = true, allow_hyphen_values = true, value_parser = credential)]
+    #[arg(long, env = "KEY", hide_env_values = true)]
     pub(crate) key: Option<String>,
     /// An access token
-    #[arg(long, value_name = "TOKEN", env = "ACCESS", hide_env_values = true, allow_hyphen_values = true, value_parser = credential)]
+    #[arg(long, value_name = "TOKEN", env = "ACCESS", hide_env_values = true)]
     pub(crate) access: Option<String>,
     /// The address under which the service reaches this receiver [default: where it listens]
     #[arg(long, value_name = "URL")]
@@ -67,7 +66,7 @@ pub(crate) struct Trigger {
     #[arg(long, value_name = "URL", env = "OPERATOR")]
     pub(crate) url: String,
     /// The operator's token
-    #[arg(long, env = "TOKEN", hide_env_values = true, allow_hyphen_values = true, value_parser = credential)]
+    #[arg(long, env = "TOKEN", hide_env_values = true)]
     pub(crate) token: String,
     /// The tenant in which it happens
     #[arg(long, value_name = "ID", env = "TENANT")]
@@ -83,7 +82,7 @@ pub(crate) struct Trigger {
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
     /// The secret that was given at subscription
-    #[arg(long, env = "WEBHOOK_SECRET", hide_env_values = true, allow_hyphen_values = true, value_parser = credential)]
+    #[arg(long, env = "WEBHOOK_SECRET", hide_env_values = true)]
     pub(crate) secret: String,
     /// The header's value: svc-webhook-signature, ms-signature, or webhook-signature of Standard Webhooks
     #[arg(long)]

@@ -142,7 +142,7 @@ pub(crate) struct Token {
     #[arg(long, value_name = "ID", env = "CLIENT")]
     pub(crate) client: Option<String>,
     /// The application's secret
-    #[arg(long, env = "SECRET", hide_env_values = true, allow_hyphen_values = true, value_parser = credential)]
+    #[arg(long, env = "SECRET", hide_env_values = true)]
     pub(crate) secret: Option<String>,
 }
 
@@ -205,7 +205,7 @@ pub(crate) enum Changes {
         #[arg(long, value_name = "URL", requires = "token")]
         url: Option<String>,
         /// The operator's token, with --url
-        #[arg(long, env = "ALDABA_OPERATOR_TOKEN", hide_env_values = true, allow_hyphen_values = true, value_parser = credential)]
+        #[arg(long, env = "ALDABA_OPERATOR_TOKEN", hide_env_values = true)]
         token: Option<String>,
         /// A name for this load, so that it can be run again and only the rest is applied
         #[arg(long, value_name = "KEY")]
@@ -242,12 +242,4 @@ pub(crate) enum StoreCommand {
         /// A file that `store backup` wrote
         file: PathBuf,
     },
-}
-
-/// A token, a key or a secret. It may begin with a hyphen; two are the next flag, where the value was left out.
-fn credential(text: &str) -> Result<String, String> {
-    if text.starts_with("--") {
-        return Err("this is a flag; the value before it is missing".into());
-    }
-    Ok(text.to_owned())
 }

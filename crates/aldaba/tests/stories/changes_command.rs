@@ -101,10 +101,6 @@ fn a_running_service_takes_them_too() {
     assert_eq!(door.head().to_string(), first["lastSequenceVersion"].as_str().unwrap());
     send("nadie", &token).refused(5, "There is no tenant \"nadie\".");
     send(&door.tenant, "wrong").refused(1, "The operator's token is wrong.");
-    let given = |token: &str| Program::new(&url).with(&["--token", token, "--tenant", &door.tenant]).run();
-    given("-g").refused(1, "The operator's token is wrong.");
-    let left_out = Program::new(&url).with(&["--tenant", &door.tenant, "--token", "--json"]).run();
-    left_out.refused(2, "this is a flag; the value before it is missing");
     let bad = Program::new(&url)
         .with(&["--tenant", &door.tenant, "--token", &token])
         .input("nonsense\n")

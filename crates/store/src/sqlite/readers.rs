@@ -12,8 +12,8 @@ use super::{connect, fault};
 use crate::Result;
 
 const KEPT_MAX: usize = 4;
-/// For the inner pages of a million records. The rows themselves come from the system's cache, and are copied faster to
-/// where a core's own cache still holds the place.
+/// What is read at random comes from the system's cache all the same, and is copied faster to where a core's own cache
+/// still holds the place.
 const CACHE_KIB: i64 = 2048;
 /// The era of a view that is never used again.
 pub(super) const NONE: u64 = u64::MAX;
