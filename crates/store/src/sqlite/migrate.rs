@@ -43,6 +43,21 @@ pub(super) fn up(connection: &mut Connection) -> Result<i64> {
     }
 }
 
+/// Statements are written for their indexes, and are planned for tables of any size. What SQLite once counted in a table
+/// that was small then would have it walk through the whole of it ever after: a file is not to hold such counts.
+pub(super) fn forget_statistics(connection: &Connection) -> Result<()> {
+    let find =
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'sqlite\\_stat_' ESCAPE '\\'";
+    let found: Vec<String> = connection
+        .prepare(find)
+        .and_then(|mut find| find.query_map([], |row| row.get(0))?.collect())
+        .map_err(fault)?;
+    found
+        .iter()
+        .try_for_each(|table| connection.execute_batch(&format!("DROP TABLE IF EXISTS {table}")))
+        .map_err(fault)
+}
+
 /// A new store takes the master key that it is opened with; after that, no other opens it.
 pub(super) fn check_master_key(connection: &Connection, ports: &Ports) -> Result<()> {
     let find = || -> Result<Option<Vec<u8>>> {

@@ -20,11 +20,18 @@ pub(super) const NONE: u64 = u64::MAX;
 
 pub(super) struct Readers {
     path: PathBuf,
-    idle: Mutex<Vec<Reader>>,
+    idle: Mutex<Idle>,
     /// Views of an era that has passed are not used again. In an odd era the writer works, and none is left standing.
     era: AtomicU64,
     /// Whether a view was left standing since they were last ended.
     may_stand: AtomicBool,
+}
+
+#[derive(Default)]
+struct Idle {
+    readers: Vec<Reader>,
+    /// None is kept any more.
+    is_closed: bool,
 }
 
 impl Readers {
@@ -33,7 +40,7 @@ impl Readers {
     }
 
     pub(super) fn take(&self) -> Result<Reader> {
-        let reader = self.idle.lock().pop();
+        let reader = self.idle.lock().readers.pop();
         reader.map_or_else(|| self.connect(), Ok)
     }
 
@@ -56,11 +63,12 @@ impl Readers {
         if era % 2 == 1 || reader.era() != Some(era) {
             reader.end_view();
         }
-        if idle.len() >= KEPT_MAX || (reader.era().is_none() && !reader.is_autocommit()) {
+        let is_full = idle.is_closed || idle.readers.len() >= KEPT_MAX;
+        if is_full || (reader.era().is_none() && !reader.is_autocommit()) {
             return false;
         }
         let stands = reader.era().is_some();
-        idle.push(reader);
+        idle.readers.push(reader);
         stands && !self.may_stand.load(Ordering::Relaxed) && !self.may_stand.swap(true, Ordering::AcqRel)
     }
 
@@ -86,8 +94,15 @@ impl Readers {
         self.era.fetch_add(1, Ordering::AcqRel);
     }
 
+    /// The writer has ended. Who still reads closes the file when it is done.
+    pub(super) fn close(&self) {
+        let mut idle = self.idle.lock();
+        idle.is_closed = true;
+        idle.readers.clear();
+    }
+
     fn end_views(&self) {
-        for reader in self.idle.lock().iter() {
+        for reader in &self.idle.lock().readers {
             reader.end_view();
         }
     }

@@ -148,8 +148,8 @@ fn serve(connection: &Connection, shared: &Shared, ports: &Ports) {
     while let Some((works, batches)) = next_group(shared) {
         write_group(connection, works, batches, ports, shared);
     }
-    shared.readers.pause();
-    let _ = connection.execute_batch("PRAGMA optimize; PRAGMA wal_checkpoint(TRUNCATE);");
+    // Whoever is the last to close the file brings its log in; nobody who goes on with it has to wait for that.
+    shared.readers.close();
 }
 
 /// However the thread ends, nobody waits for it in vain.

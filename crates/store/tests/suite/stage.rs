@@ -22,6 +22,7 @@ use super::desk::Desk;
 const CONNECTIONS_MAX: usize = 8;
 /// The file of a SQLite store, in its folder.
 const FILE: &str = "aldaba.db";
+const SOON: Duration = Duration::from_secs(1);
 const SEED: u64 = 0x616c_6461_6261;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -170,6 +171,16 @@ where
         });
     }
     actors.join_all().await
+}
+
+/// Waits until it is so, with whatever reads that takes.
+pub(crate) async fn soon<F: Future<Output = bool>>(is_so: impl Fn() -> F) {
+    let waiting = async {
+        while !is_so().await {
+            tokio::task::yield_now().await;
+        }
+    };
+    tokio::time::timeout(SOON, waiting).await.expect("so within a second");
 }
 
 pub(crate) fn tenant(id: &str, created_at: Ticks) -> Tenant {

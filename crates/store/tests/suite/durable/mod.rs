@@ -2,6 +2,7 @@
 
 mod backup;
 mod cluster;
+mod companions;
 mod damage;
 mod full_disk;
 mod migrations;

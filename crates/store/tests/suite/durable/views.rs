@@ -5,9 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use crate::suite::desk::{Desk, company, customer};
-use crate::suite::stage::{Kind, Stage};
+use crate::suite::stage::{Kind, Stage, soon};
 
-const SEEN_WITHIN: Duration = Duration::from_secs(1);
 const MANY: u64 = 300;
 
 async fn total(desk: &Desk) -> u64 {
@@ -16,16 +15,6 @@ async fn total(desk: &Desk) -> u64 {
 
 async fn add(desk: &Desk, number: u64) {
     desk.accept([customer("c1", &format!("k{number}"), "")]).await;
-}
-
-/// Waits until it is so, with whatever reads that takes.
-async fn until(mut is_so: impl AsyncFnMut() -> bool) {
-    let waiting = async {
-        while !is_so().await {
-            tokio::task::yield_now().await;
-        }
-    };
-    tokio::time::timeout(SEEN_WITHIN, waiting).await.expect("seen within a second");
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
@@ -69,7 +58,7 @@ async fn what_another_process_writes_is_seen_soon() {
         assert_eq!(total(&here).await, number - 1);
         add(&there, number).await;
         assert_eq!(total(&there).await, number);
-        until(async || total(&here).await == number).await;
+        soon(|| async { total(&here).await == number }).await;
     }
 }
 
@@ -83,7 +72,7 @@ async fn a_view_is_not_in_the_way_of_a_checkpoint_for_long() {
     let other = rusqlite::Connection::open(stage.file()).unwrap();
     other.busy_timeout(Duration::ZERO).unwrap();
     let is_busy = || other.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, bool>(0));
-    until(async || !is_busy().unwrap()).await;
+    soon(|| async { !is_busy().unwrap() }).await;
     assert_eq!(std::fs::metadata(stage.file().with_extension("db-wal")).unwrap().len(), 0);
     assert_eq!(total(&desk).await, 1);
 }

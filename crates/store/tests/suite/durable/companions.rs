@@ -1,0 +1,45 @@
+//! What a SQLite file holds or has beside it that is not the store's own: counts for its planner, its log.
+
+use crate::suite::desk::{company, customer};
+use crate::suite::stage::{Kind, Stage};
+
+fn counts(stage: &Stage) -> i64 {
+    let file = rusqlite::Connection::open(stage.file()).unwrap();
+    let find = "SELECT count(*) FROM sqlite_schema WHERE name IN ('sqlite_stat1', 'sqlite_stat4')";
+    file.query_row(find, [], |row| row.get(0)).unwrap()
+}
+
+/// A file that was looked at while it was small must not be read from end to end when it is large.
+#[tokio::test]
+async fn counts_of_small_tables_are_forgotten() {
+    let stage = Stage::set(Kind::Sqlite).await;
+    let desk = stage.desk().await;
+    desk.accept([company("c1")]).await;
+    let file = rusqlite::Connection::open(stage.file()).unwrap();
+    file.execute_batch("ANALYZE").unwrap();
+    drop(file);
+    assert_ne!(counts(&stage), 0);
+    let again = desk.at(&stage.reopen().await.store);
+    assert_eq!(counts(&stage), 0);
+    again.accept([customer("c1", "k1", "Ana")]).await;
+    again.page(&customer("c1", "k1", "Ana"), 0, 10).await;
+    again.store.close().await;
+    assert_eq!(counts(&stage), 0, "nor are any made at the end");
+}
+
+/// A store that was closed is one file, to be moved or copied as it is.
+#[tokio::test]
+async fn a_closed_store_is_one_file() {
+    let stage = Stage::set(Kind::Sqlite).await;
+    let desk = stage.desk().await;
+    desk.accept([company("c1"), customer("c1", "k1", "Ana")]).await;
+    desk.page(&customer("c1", "k1", "Ana"), 0, 10).await;
+    let log = stage.file().with_extension("db-wal");
+    assert!(log.exists());
+    let there = desk.at(&stage.reopen().await.store);
+    assert!(there.has(&customer("c1", "k1", "Ana")).await);
+    stage.store.close().await;
+    assert!(log.exists(), "another handle has it open");
+    there.store.close().await;
+    assert!(!log.exists());
+}
