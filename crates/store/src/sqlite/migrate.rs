@@ -44,8 +44,9 @@ pub(super) fn up(connection: &mut Connection) -> Result<i64> {
 }
 
 /// Statements are written for their indexes, and are planned for tables of any size. What SQLite once counted in a table
-/// that was small then would have it walk through the whole of it ever after: a file is not to hold such counts.
-pub(super) fn forget_statistics(connection: &Connection) -> Result<()> {
+/// that was small then would have it walk through the whole of it ever after: a file is not to hold such counts. Tells
+/// whether it did; connections that were open then still know them.
+pub(super) fn forget_statistics(connection: &Connection) -> Result<bool> {
     let find =
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'sqlite\\_stat_' ESCAPE '\\'";
     let found: Vec<String> = connection
@@ -55,7 +56,8 @@ pub(super) fn forget_statistics(connection: &Connection) -> Result<()> {
     found
         .iter()
         .try_for_each(|table| connection.execute_batch(&format!("DROP TABLE IF EXISTS {table}")))
-        .map_err(fault)
+        .map_err(fault)?;
+    Ok(!found.is_empty())
 }
 
 /// A new store takes the master key that it is opened with; after that, no other opens it.

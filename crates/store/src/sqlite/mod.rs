@@ -91,7 +91,9 @@ impl SqliteStore {
         switch_to_wal(&connection).map_err(unreachable(path))?;
         let schema = migrate::up(&mut connection)?;
         migrate::check_master_key(&connection, &ports)?;
-        migrate::forget_statistics(&connection)?;
+        if migrate::forget_statistics(&connection)? {
+            connection = connect(path)?;
+        }
         let (moves, readers) = (Arc::new(Moves::default()), Arc::new(Readers::new(path.to_owned())));
         let writer = Writer::start(connection, ports.clone(), schema, moves.clone(), readers.clone())?;
         let (searches, moments) = (Semaphore::new(SEARCHES_MAX), KnownMoments::default());

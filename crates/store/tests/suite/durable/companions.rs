@@ -1,7 +1,11 @@
 //! What a SQLite file holds or has beside it that is not the store's own: counts for its planner, its log.
 
-use crate::suite::desk::{company, customer};
+use std::time::{Duration, Instant};
+
+use crate::suite::desk::{Desk, company, customer};
 use crate::suite::stage::{Kind, Stage};
+
+const MANY: usize = 50_000;
 
 fn counts(stage: &Stage) -> i64 {
     let file = rusqlite::Connection::open(stage.file()).unwrap();
@@ -25,6 +29,31 @@ async fn counts_of_small_tables_are_forgotten() {
     again.page(&customer("c1", "k1", "Ana"), 0, 10).await;
     again.store.close().await;
     assert_eq!(counts(&stage), 0, "nor are any made at the end");
+}
+
+/// The shortest of a few times that a record takes to come.
+async fn shortest(desk: &Desk, name: &str) -> Duration {
+    let mut shortest = Duration::MAX;
+    for number in 0..20 {
+        let start = Instant::now();
+        desk.accept([customer("c1", &format!("{name} {number}"), "")]).await;
+        shortest = shortest.min(start.elapsed());
+    }
+    shortest
+}
+
+#[tokio::test]
+async fn a_change_costs_the_same_whatever_was_counted_once() {
+    let stage = Stage::set(Kind::Sqlite).await;
+    let desk = stage.desk().await;
+    desk.accept([company("c1")]).await;
+    rusqlite::Connection::open(stage.file()).unwrap().execute_batch("ANALYZE").unwrap();
+    let again = desk.at(&stage.reopen().await.store);
+    let few = shortest(&again, "few").await;
+    again.accept((0..MANY).map(|number| customer("c1", &format!("m{number}"), ""))).await;
+    let many = shortest(&again, "many").await;
+    let bound = few * 5 + Duration::from_millis(1);
+    assert!(many < bound, "{few:?} among few records, {many:?} among many");
 }
 
 /// A store that was closed is one file, to be moved or copied as it is.
