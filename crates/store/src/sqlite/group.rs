@@ -5,6 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use rusqlite::Connection;
 
 use super::fault;
+use super::turnstile::Turnstile;
 use crate::{Result, StoreError};
 
 pub(super) struct Group<'a> {
@@ -14,8 +15,8 @@ pub(super) struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    pub(super) fn begin(connection: &'a Connection) -> Self {
-        let lost = connection.execute_batch("BEGIN IMMEDIATE").map_err(fault).err();
+    pub(super) fn begin(connection: &'a Connection, turnstile: &Turnstile) -> Self {
+        let lost = turnstile.pass(|| connection.execute_batch("BEGIN IMMEDIATE")).map_err(fault).err();
         Self { connection, lost }
     }
 

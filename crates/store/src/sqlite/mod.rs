@@ -27,6 +27,7 @@ mod rows;
 mod sessions;
 mod shards;
 mod subscriptions;
+mod turnstile;
 mod upkeep;
 mod webhooks;
 mod writer;
@@ -46,6 +47,7 @@ use moments::KnownMoments;
 use reader::Reader;
 use readers::Readers;
 use shards::Turn;
+use turnstile::Turnstile;
 use writer::Writer;
 
 /// How long a connection waits for another process that writes.
@@ -94,8 +96,10 @@ impl SqliteStore {
         if migrate::forget_statistics(&connection)? {
             connection = connect(path)?;
         }
+        let turnstile = Turnstile::beside(path);
         let (moves, readers) = (Arc::new(Moves::default()), Arc::new(Readers::new(path.to_owned())));
-        let writer = Writer::start(connection, ports.clone(), schema, moves.clone(), readers.clone())?;
+        let writer =
+            Writer::start((connection, turnstile), ports.clone(), schema, moves.clone(), readers.clone())?;
         let (searches, moments) = (Semaphore::new(SEARCHES_MAX), KnownMoments::default());
         let (path, turn) = (path.to_owned(), Turn::beside(path));
         Ok(Self { inner: Arc::new(Inner { path, ports, readers, searches, moments, writer, moves, turn }) })

@@ -1,7 +1,7 @@
 //! Who delivers: a SQLite file belongs to one delivering process at a time. It holds a lock of the operating system's
 //! on a file beside the store's, which ends with the process, so that the next need not wait for a lease to expire.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use domain::{Guid, Ticks};
@@ -10,6 +10,7 @@ use rusqlite::{Connection, params};
 
 use super::directory::change;
 use super::fault;
+use super::turnstile::{companion, open_companion};
 use crate::webhooks::Lease;
 use crate::{HeldShard, Result, StoreError};
 
@@ -30,25 +31,16 @@ pub(super) enum Taken {
 
 impl Turn {
     pub(super) fn beside(store: &Path) -> Self {
-        let mut path = store.as_os_str().to_owned();
-        path.push(".delivering");
-        Self { path: path.into(), lock: Mutex::new(None) }
+        Self { path: companion(store, ".delivering"), lock: Mutex::new(None) }
     }
 
     pub(super) fn take(&self) -> Result<Taken> {
-        use std::os::unix::fs::OpenOptionsExt as _;
         let mut lock = self.lock.lock();
         if lock.is_some() {
             return Ok(Taken::Before);
         }
         let unreachable = |error| StoreError::Unavailable(format!("{}: {error}", self.path.display()));
-        let file = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .open(&self.path)
-            .map_err(unreachable)?;
+        let file = open_companion(&self.path).map_err(unreachable)?;
         match file.try_lock() {
             Ok(()) => {
                 *lock = Some(file);

@@ -15,6 +15,7 @@ use tokio::sync::oneshot;
 use super::apply;
 use super::group::Group;
 use super::readers::Readers;
+use super::turnstile::Turnstile;
 use crate::waiting::{Load, Room, closed};
 use crate::{ChangeBatch, Moves, Ports, Resources, Result, StoreError, Tally};
 
@@ -54,7 +55,7 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn start(
-        connection: Connection,
+        file: (Connection, Turnstile),
         ports: Ports,
         schema: i64,
         moves: Arc<Moves>,
@@ -71,7 +72,7 @@ impl Writer {
         let theirs = shared.clone();
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
-            .spawn(move || serve(&connection, &theirs, &ports))
+            .spawn(move || serve(&file, &theirs, &ports))
             .map_err(StoreError::internal)?;
         Ok(Self { shared, thread: Mutex::new(Some(thread)), schema })
     }
@@ -143,10 +144,10 @@ impl Drop for Writer {
     }
 }
 
-fn serve(connection: &Connection, shared: &Shared, ports: &Ports) {
+fn serve(file: &(Connection, Turnstile), shared: &Shared, ports: &Ports) {
     let _ending = Ending(shared);
     while let Some((works, batches)) = next_group(shared) {
-        write_group(connection, works, batches, ports, shared);
+        write_group(file, works, batches, ports, shared);
     }
     // Whoever is the last to close the file brings its log in; nobody who goes on with it has to wait for that.
     shared.readers.close();
@@ -190,7 +191,7 @@ fn next_group(shared: &Shared) -> Option<(Vec<Work>, Vec<Waiting>)> {
 
 /// Writes a group and answers everybody in it.
 fn write_group(
-    connection: &Connection,
+    (connection, turnstile): &(Connection, Turnstile),
     works: Vec<Work>,
     batches: Vec<Waiting>,
     ports: &Ports,
@@ -200,7 +201,7 @@ fn write_group(
         batches.into_iter().map(|waiting| (waiting.batch, waiting.answer)).unzip();
     let tenants: Vec<TenantId> = batches.iter().map(|batch| batch.tenant.clone()).collect();
     shared.readers.pause();
-    let mut group = Group::begin(connection);
+    let mut group = Group::begin(connection, turnstile);
     let work_answers: Vec<Answer> = works.into_iter().map(|work| work(&mut group)).collect();
     let apply = |connection: &Connection| apply::apply(connection, batches, ports);
     let applied = if work_answers.is_empty() { group.run_alone(apply) } else { group.run(apply) };

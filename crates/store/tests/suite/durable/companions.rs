@@ -1,10 +1,16 @@
 //! What a SQLite file holds or has beside it that is not the store's own: counts for its planner, its log.
 
-use std::time::{Duration, Instant};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use tokio::time::Instant;
 
 use crate::suite::desk::{Desk, company, customer};
 use crate::suite::stage::{Kind, Stage};
 
+const TURNS: usize = 500;
+const AHEAD_MAX: u64 = 10;
 const MANY: usize = 50_000;
 
 fn counts(stage: &Stage) -> i64 {
@@ -29,6 +35,38 @@ async fn counts_of_small_tables_are_forgotten() {
     again.page(&customer("c1", "k1", "Ana"), 0, 10).await;
     again.store.close().await;
     assert_eq!(counts(&stage), 0, "nor are any made at the end");
+}
+
+/// However much one process writes, the turn of another comes.
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn those_who_write_take_turns() {
+    let stage = Stage::set(Kind::Sqlite).await;
+    let busy = stage.desk().await;
+    busy.accept([company("c1")]).await;
+    let other = busy.at(&stage.reopen().await.store);
+    let stop = Arc::new(AtomicBool::new(false));
+    let writers: Vec<_> = (0..4)
+        .map(|writer| {
+            let (busy, stop) = (busy.clone(), stop.clone());
+            tokio::spawn(async move {
+                while !stop.load(Ordering::SeqCst) {
+                    let some = |number| customer("c1", &format!("{writer}-{number}"), "");
+                    busy.accept((0..200).map(some)).await;
+                }
+            })
+        })
+        .collect();
+    let mut most = 0;
+    for number in 0..TURNS {
+        let before = busy.store.change_commits();
+        other.accept([customer("c1", &format!("other {number}"), "")]).await;
+        most = most.max(busy.store.change_commits() - before);
+    }
+    stop.store(true, Ordering::SeqCst);
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    assert!(most <= AHEAD_MAX, "{most} commits went ahead of one");
 }
 
 /// The shortest of a few times that a record takes to come.
