@@ -1,8 +1,13 @@
 //! Processes that write to one file take turns. SQLite lets in whoever happens to ask at the right moment, and a process
 //! that writes without a pause leaves few such moments; here who waits for the file is the next to have it.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// Longer than SQLite takes to find out that the file is free. Who holds others up for longer stands still, and is passed by.
+const PATIENCE: Duration = Duration::from_millis(250);
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// A file beside the store's, under a lock of the operating system's while somebody waits.
 pub(super) struct Turnstile {
@@ -22,13 +27,29 @@ impl Turnstile {
 
     /// Waits for whoever has come before, then does what may wait for the file itself.
     pub(super) fn pass<T>(&self, enter: impl FnOnce() -> T) -> T {
-        let held = self.file.as_ref().filter(|file| file.lock().is_ok());
+        let held = self.file.as_ref().filter(|file| wait_for(file));
         let entered = enter();
         if let Some(file) = held {
             let _ = file.unlock();
         }
         entered
     }
+}
+
+/// Tells whether it has the lock now.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "another process's lock rings no bell, and may be held for ever"
+)]
+fn wait_for(file: &File) -> bool {
+    for _ in 0..PATIENCE.as_millis() / PAUSE.as_millis() {
+        match file.try_lock() {
+            Ok(()) => return true,
+            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+            Err(TryLockError::Error(_)) => return false,
+        }
+    }
+    false
 }
 
 /// A file that belongs to the store's file.

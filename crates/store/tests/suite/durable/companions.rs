@@ -69,6 +69,18 @@ async fn those_who_write_take_turns() {
     assert!(most <= AHEAD_MAX, "{most} commits went ahead of one");
 }
 
+/// Who stands still while it waits its turn holds nobody up for good.
+#[tokio::test]
+async fn who_stands_still_is_passed_by() {
+    let stage = Stage::set(Kind::Sqlite).await;
+    let desk = stage.desk().await;
+    let turnstile = std::fs::File::open(stage.file().with_extension("db.writing")).unwrap();
+    turnstile.lock().unwrap();
+    desk.accept([company("c1")]).await;
+    turnstile.unlock().unwrap();
+    desk.accept([customer("c1", "k1", "Ana")]).await;
+}
+
 /// The shortest of a few times that a record takes to come.
 async fn shortest(desk: &Desk, name: &str) -> Duration {
     let mut shortest = Duration::MAX;
