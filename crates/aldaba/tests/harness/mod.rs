@@ -44,7 +44,7 @@ pub(crate) use running::{Frozen, Running};
 pub(crate) use serve::{Serve, measure, shared};
 pub(crate) use site::Site;
 pub(crate) use target::{at_once, get_from_host, hashes, status_of, target};
-pub(crate) use wait::{BOUND, until};
+pub(crate) use wait::{BOUND, until, within};
 pub(crate) use wire::Wire;
 
 /// Whether a text looks like a GUID.

@@ -57,8 +57,8 @@ struct Inner {
     mood: Mutex<Mood>,
     /// What is said instead of the echo.
     words: Mutex<Option<&'static str>>,
-    /// Those that were opened, each with a handle to close it.
-    connections: Mutex<Vec<TcpStream>>,
+    /// Those that were opened, each with a handle to close it while it is open.
+    connections: Mutex<Vec<Option<TcpStream>>>,
     tls: Mutex<Option<Arc<ServerConfig>>>,
 }
 
@@ -113,7 +113,7 @@ impl Receiver {
     /// Shows another certificate from now on, to those too who had a connection.
     pub(crate) fn shows(&self, tls: Arc<ServerConfig>) {
         *held(&self.inner.tls) = Some(tls);
-        for connection in held(&self.inner.connections).iter() {
+        for connection in held(&self.inner.connections).iter().flatten() {
             let _ = connection.shutdown(Shutdown::Both);
         }
     }
@@ -150,7 +150,7 @@ impl Receiver {
         let _ = stream.set_read_timeout(Some(Duration::from_secs(60)));
         let number = {
             let mut all = held(&self.inner.connections);
-            all.push(stream.try_clone().unwrap());
+            all.push(Some(stream.try_clone().unwrap()));
             all.len()
         };
         let tls = held(&self.inner.tls).clone();
@@ -161,6 +161,7 @@ impl Receiver {
             }
             None => self.serve(stream, number),
         }
+        held(&self.inner.connections)[number - 1] = None;
     }
 
     fn serve(&self, stream: impl Read + Write, connection: usize) {

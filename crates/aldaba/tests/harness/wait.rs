@@ -14,7 +14,7 @@ pub(crate) fn until<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
     within(BOUND, look).unwrap_or_else(|| panic!("{what}: not within {} s", BOUND.as_secs()))
 }
 
-pub(super) fn within<T>(bound: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+pub(crate) fn within<T>(bound: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let watch = Stopwatch::start();
     loop {
         if let Some(seen) = look() {

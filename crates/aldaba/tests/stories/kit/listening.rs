@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::{Stage, dev};
-use crate::harness::{Call, Done, Program, Reply, Running, until};
+use crate::harness::{BOUND, Call, Done, Program, Reply, Running, until, within};
 
 pub(super) struct Listening {
     pub(super) running: Running,
@@ -54,7 +54,11 @@ impl Listening {
     /// Waits for a line that is meant.
     #[track_caller]
     pub(super) fn wait(&self, what: &str, is_meant: impl Fn(&Value) -> bool) -> Value {
-        until(what, || self.told(what).into_iter().find(&is_meant))
+        let found = within(BOUND, || self.told(what).into_iter().find(&is_meant));
+        found.unwrap_or_else(|| {
+            let (told, said) = (self.running.stdout(), self.running.stderr());
+            panic!("{what}: not within {} s; it told {told}and said {said}", BOUND.as_secs())
+        })
     }
 
     #[track_caller]
