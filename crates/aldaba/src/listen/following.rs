@@ -21,6 +21,8 @@ use crate::output::say;
 
 const APPLICATION: &str = "aldaba listen";
 const BEAT: Duration = Duration::from_secs(1);
+/// A service that takes a call and says nothing is as silent as one that is not there.
+const ANSWER_MAX: Duration = Duration::from_secs(5);
 const HANDSHAKE_MAX: Duration = Duration::from_secs(30);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
 
@@ -115,7 +117,9 @@ impl Following {
 
     /// Sees that the service is there and the webhooks with it, and keeps the memory short.
     async fn beat(&mut self, was_silent: bool) -> Result<(), Error> {
-        self.head().await?;
+        let after = ANSWER_MAX.min(self.patience);
+        let late = || Error::TimedOut { call: "a look at the service".into(), after };
+        tokio::time::timeout(after, self.head()).await.unwrap_or_else(|_| Err(late()))?;
         if was_silent {
             self.subscribe().await?;
             self.printer.talk("back", json!({}), "the service is back");

@@ -125,6 +125,22 @@ fn a_service_that_comes_back_is_followed_on_and_one_that_is_gone_for_good_ends_i
 }
 
 #[test]
+fn a_service_that_takes_calls_and_says_nothing_is_silent_too() {
+    let (stage, state) = (Stage::new(), State::new());
+    let (line, file) = (Proxy::to(dev().text("base_url")), state.file());
+    let arguments = ["--resource", "customers", "--state", file.to_str().unwrap(), "--patience", "2s"];
+    let arguments = [&arguments[..], &["--secret", "s3cret", "--stay"]].concat();
+    let listening = Listening::subscribed(&stage, &line.url(), &arguments);
+    let hook = listening.told("subscribed")[0]["webhookId"].as_str().unwrap().to_owned();
+    line.go_dead();
+    let said = listening.wait("silent", |_| true);
+    assert!(said["reason"].as_str().unwrap().contains("no whole answer within 2 s"), "{said}");
+    let done = listening.running.ended().code(8);
+    assert!(done.stderr.contains("the service is lost"), "{done:?}");
+    stage.run(stage.api().webhooks(Resource::customers()).delete(hook.parse_guid())).unwrap();
+}
+
+#[test]
 fn a_token_that_is_refused_ends_it_at_once_and_says_so() {
     let (stage, state) = (Stage::new(), State::new());
     let file = state.file();

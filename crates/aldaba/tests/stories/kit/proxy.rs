@@ -1,4 +1,4 @@
-//! A line to the service that can be cut.
+//! A line to the service that can be cut, or go dead.
 
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,6 +13,7 @@ pub(super) struct Proxy {
 #[derive(Default)]
 struct Line {
     is_cut: AtomicBool,
+    is_dead: AtomicBool,
     streams: Mutex<Vec<TcpStream>>,
 }
 
@@ -41,6 +42,12 @@ impl Proxy {
         }
     }
 
+    /// From here on whoever calls is taken and hears nothing.
+    pub(super) fn go_dead(&self) {
+        self.line.is_dead.store(true, Ordering::SeqCst);
+        self.cut();
+    }
+
     pub(super) fn mend(&self) {
         self.line.is_cut.store(false, Ordering::SeqCst);
     }
@@ -49,6 +56,9 @@ impl Proxy {
 impl Line {
     fn join(&self, here: TcpStream, target: &str) {
         let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.is_dead.load(Ordering::SeqCst) {
+            return streams.push(here);
+        }
         if self.is_cut.load(Ordering::SeqCst) {
             return;
         }
