@@ -99,7 +99,7 @@ impl SqliteStore {
         let turnstile = Turnstile::beside(path);
         let (moves, readers) = (Arc::new(Moves::default()), Arc::new(Readers::new(path.to_owned())));
         let writer =
-            Writer::start((connection, turnstile), ports.clone(), schema, moves.clone(), readers.clone())?;
+            Writer::start(connection, turnstile, ports.clone(), schema, moves.clone(), readers.clone())?;
         let (searches, moments) = (Semaphore::new(SEARCHES_MAX), KnownMoments::default());
         let (path, turn) = (path.to_owned(), Turn::beside(path));
         Ok(Self { inner: Arc::new(Inner { path, ports, readers, searches, moments, writer, moves, turn }) })

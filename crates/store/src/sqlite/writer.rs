@@ -45,6 +45,7 @@ struct Shared {
     change_commits: AtomicU64,
     moves: Arc<Moves>,
     readers: Arc<Readers>,
+    turnstile: Turnstile,
 }
 
 pub(super) struct Writer {
@@ -55,7 +56,8 @@ pub(super) struct Writer {
 
 impl Writer {
     pub(super) fn start(
-        file: (Connection, Turnstile),
+        connection: Connection,
+        turnstile: Turnstile,
         ports: Ports,
         schema: i64,
         moves: Arc<Moves>,
@@ -68,11 +70,12 @@ impl Writer {
             change_commits: AtomicU64::new(0),
             moves,
             readers,
+            turnstile,
         });
         let theirs = shared.clone();
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
-            .spawn(move || serve(&file, &theirs, &ports))
+            .spawn(move || serve(&connection, &theirs, &ports))
             .map_err(StoreError::internal)?;
         Ok(Self { shared, thread: Mutex::new(Some(thread)), schema })
     }
@@ -144,10 +147,10 @@ impl Drop for Writer {
     }
 }
 
-fn serve(file: &(Connection, Turnstile), shared: &Shared, ports: &Ports) {
+fn serve(connection: &Connection, shared: &Shared, ports: &Ports) {
     let _ending = Ending(shared);
     while let Some((works, batches)) = next_group(shared) {
-        write_group(file, works, batches, ports, shared);
+        write_group(connection, works, batches, ports, shared);
     }
     // Whoever is the last to close the file brings its log in; nobody who goes on with it has to wait for that.
     shared.readers.close();
@@ -191,7 +194,7 @@ fn next_group(shared: &Shared) -> Option<(Vec<Work>, Vec<Waiting>)> {
 
 /// Writes a group and answers everybody in it.
 fn write_group(
-    (connection, turnstile): &(Connection, Turnstile),
+    connection: &Connection,
     works: Vec<Work>,
     batches: Vec<Waiting>,
     ports: &Ports,
@@ -201,7 +204,7 @@ fn write_group(
         batches.into_iter().map(|waiting| (waiting.batch, waiting.answer)).unzip();
     let tenants: Vec<TenantId> = batches.iter().map(|batch| batch.tenant.clone()).collect();
     shared.readers.pause();
-    let mut group = Group::begin(connection, turnstile);
+    let mut group = Group::begin(connection, &shared.turnstile);
     let work_answers: Vec<Answer> = works.into_iter().map(|work| work(&mut group)).collect();
     let apply = |connection: &Connection| apply::apply(connection, batches, ports);
     let applied = if work_answers.is_empty() { group.run_alone(apply) } else { group.run(apply) };

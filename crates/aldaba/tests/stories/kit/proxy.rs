@@ -1,30 +1,38 @@
 //! A line to the service that can be cut, or go dead.
 
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 pub(super) struct Proxy {
     address: SocketAddr,
-    line: Arc<Line>,
+    line: Arc<Mutex<Line>>,
 }
 
 #[derive(Default)]
 struct Line {
-    is_cut: AtomicBool,
-    is_dead: AtomicBool,
-    streams: Mutex<Vec<TcpStream>>,
+    state: State,
+    streams: Vec<TcpStream>,
+}
+
+#[derive(Clone, Copy, Default)]
+enum State {
+    #[default]
+    Whole,
+    /// Whoever calls is sent away.
+    Cut,
+    /// Whoever calls is taken, and hears nothing.
+    Dead,
 }
 
 impl Proxy {
     pub(super) fn to(base_url: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let (address, line) = (listener.local_addr().unwrap(), Arc::new(Line::default()));
+        let (address, line) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Line::default())));
         let (target, own) = (base_url.trim_start_matches("http://").to_owned(), line.clone());
         thread::spawn(move || {
             for here in listener.incoming().flatten() {
-                own.join(here, &target);
+                held(&own).join(here, &target);
             }
         });
         Self { address, line }
@@ -34,33 +42,33 @@ impl Proxy {
         format!("http://{}", self.address)
     }
 
-    /// From here on nobody gets through, until it is mended.
     pub(super) fn cut(&self) {
-        self.line.is_cut.store(true, Ordering::SeqCst);
-        for stream in self.line.streams.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
-            let _ = stream.shutdown(Shutdown::Both);
-        }
+        held(&self.line).become_now(State::Cut);
     }
 
-    /// From here on whoever calls is taken and hears nothing.
     pub(super) fn go_dead(&self) {
-        self.line.is_dead.store(true, Ordering::SeqCst);
-        self.cut();
+        held(&self.line).become_now(State::Dead);
     }
 
     pub(super) fn mend(&self) {
-        self.line.is_cut.store(false, Ordering::SeqCst);
+        held(&self.line).become_now(State::Whole);
     }
 }
 
 impl Line {
-    fn join(&self, here: TcpStream, target: &str) {
-        let mut streams = self.streams.lock().unwrap_or_else(PoisonError::into_inner);
-        if self.is_dead.load(Ordering::SeqCst) {
-            return streams.push(here);
+    /// Whoever was on it is sent away.
+    fn become_now(&mut self, state: State) {
+        self.state = state;
+        for stream in self.streams.drain(..) {
+            let _ = stream.shutdown(Shutdown::Both);
         }
-        if self.is_cut.load(Ordering::SeqCst) {
-            return;
+    }
+
+    fn join(&mut self, here: TcpStream, target: &str) {
+        match self.state {
+            State::Whole => {}
+            State::Cut => return,
+            State::Dead => return self.streams.push(here),
         }
         let there = TcpStream::connect(target).unwrap();
         for (from, to) in [(&here, &there), (&there, &here)] {
@@ -70,6 +78,10 @@ impl Line {
                 let _ = to.shutdown(Shutdown::Both);
             });
         }
-        streams.extend([here, there]);
+        self.streams.extend([here, there]);
     }
+}
+
+fn held(line: &Mutex<Line>) -> MutexGuard<'_, Line> {
+    line.lock().unwrap_or_else(PoisonError::into_inner)
 }

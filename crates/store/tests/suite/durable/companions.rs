@@ -1,4 +1,5 @@
-//! What a SQLite file holds or has beside it that is not the store's own: counts for its planner, its log.
+//! What a SQLite file holds or has beside it that is not the store's own: counts for its
+//! planner, its log, the lock by which processes take turns.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
