@@ -2,7 +2,7 @@
 //! the program makes of them.
 
 use domain::Ticks;
-use domain::record::{State, Tail};
+use domain::record::{RecordTail, State};
 use domain::{Guid, Resource};
 
 pub(crate) const COMPANY: &str = "5b0e2f0e-2f8a-4c4e-9d53-6f2b8c1a7e10";
@@ -79,7 +79,7 @@ pub(crate) fn customer_row(number: u64) -> CustomerRow {
     let version = Ticks(638_900_000_000_000_000 + i64::try_from(number).unwrap_or(0));
     let record = id(3, number).to_string();
     let sequence = number + 1;
-    let tail = Tail {
+    let tail = RecordTail {
         resource: Resource::customers(),
         correlation_id: &record,
         state: State::Enabled,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::{Clock, Ticks};
-use store::{Cutoffs, Result, Store};
+use store::{Result, RetentionCutoffs, Store};
 use tokio::sync::watch;
 
 use crate::config::Config;
@@ -57,7 +57,7 @@ pub(crate) async fn run(
 pub(crate) async fn round(store: &dyn Store, now: Ticks, keep: Keep) -> Result<usize> {
     let mut rows = 0;
     loop {
-        let cutoffs = Cutoffs {
+        let cutoffs = RetentionCutoffs {
             now,
             processes: now.minus(keep.idempotency_keys),
             audit: now.minus(keep.audit),

@@ -19,7 +19,7 @@ impl Area {
     pub const ALL: [Self; 5] = [Self::Accounting, Self::Core, Self::Import, Self::Payroll, Self::Invoicing];
 
     /// The word that a change uses.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Accounting => "accounting",
             Self::Core => "core",
@@ -30,7 +30,7 @@ impl Area {
     }
 
     pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|area| area.word() == word)
+        Self::ALL.into_iter().find(|area| area.as_str() == word)
     }
 
     /// Where the area's API starts, below the base address.
@@ -184,10 +184,10 @@ impl Resource {
     }
 
     pub fn find(area: Area, word: &str) -> Option<Self> {
-        Self::all().find(|resource| resource.area() == area && resource.word() == word)
+        Self::all().find(|resource| resource.area() == area && resource.as_str() == word)
     }
 
-    pub fn by_code(code: i16) -> Option<Self> {
+    pub fn from_code(code: i16) -> Option<Self> {
         Self::all().find(|resource| resource.code() == code)
     }
 
@@ -215,7 +215,7 @@ impl Resource {
         self.0.area
     }
 
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         self.0.word
     }
 
@@ -292,7 +292,7 @@ impl std::hash::Hash for Resource {
 
 impl fmt::Debug for Resource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.area().word(), self.word())
+        write!(f, "{}/{}", self.area().as_str(), self.as_str())
     }
 }
 
@@ -307,21 +307,21 @@ mod tests {
         let codes: HashSet<i16> = Resource::all().map(Resource::code).collect();
         assert_eq!(codes.len(), 19 + 1 + 18);
         for resource in Resource::all() {
-            assert_eq!(Resource::by_code(resource.code()), Some(resource));
-            assert_eq!(Resource::find(resource.area(), resource.word()), Some(resource));
+            assert_eq!(Resource::from_code(resource.code()), Some(resource));
+            assert_eq!(Resource::find(resource.area(), resource.as_str()), Some(resource));
         }
-        assert_eq!(Resource::by_code(0), None);
+        assert_eq!(Resource::from_code(0), None);
     }
 
     #[test]
     fn words_are_the_last_segment_of_the_path() {
         for resource in Resource::family() {
-            assert_eq!(resource.path().rsplit('/').next(), Some(resource.word()));
-            assert_eq!(resource.plural().to_lowercase(), resource.word().to_lowercase());
+            assert_eq!(resource.path().rsplit('/').next(), Some(resource.as_str()));
+            assert_eq!(resource.plural().to_lowercase(), resource.as_str().to_lowercase());
         }
-        assert_eq!(Resource::companies().word(), "companies");
-        assert_eq!(Resource::accounts().word(), "accounts");
-        assert_eq!(Resource::customers().word(), "customers");
+        assert_eq!(Resource::companies().as_str(), "companies");
+        assert_eq!(Resource::accounts().as_str(), "accounts");
+        assert_eq!(Resource::customers().as_str(), "customers");
         assert_eq!(
             Resource::find(Area::Core, "prorates").unwrap().path(),
             "/accounting-core/api/activities/prorates"
@@ -331,9 +331,9 @@ mod tests {
     #[test]
     fn only_accounts_customers_and_suppliers_are_never_deleted() {
         let lasting: Vec<_> =
-            Resource::family().filter(|r| !r.can_be_deleted()).map(Resource::word).collect();
+            Resource::family().filter(|r| !r.can_be_deleted()).map(Resource::as_str).collect();
         assert_eq!(lasting, ["accounts", "customers", "suppliers"]);
-        let stateful: Vec<_> = Resource::all().filter(|r| r.has_state()).map(Resource::word).collect();
+        let stateful: Vec<_> = Resource::all().filter(|r| r.has_state()).map(Resource::as_str).collect();
         assert_eq!(stateful, ["accounts", "customers", "suppliers", "companies"]);
     }
 
@@ -347,7 +347,7 @@ mod tests {
     fn company_data_and_settings_offer_only_updated() {
         for resource in Resource::invoicing() {
             let only_updated = resource.event_kinds() == [EventKind::Updated];
-            assert_eq!(only_updated, ["CompanyData", "CompanySettings"].contains(&resource.word()));
+            assert_eq!(only_updated, ["CompanyData", "CompanySettings"].contains(&resource.as_str()));
         }
     }
 }

@@ -141,14 +141,14 @@ impl Line<'_> {
     fn resource(&self) -> Result<Resource, Fault> {
         let area_word = self.required("area")?;
         let Some(area) = Area::parse(&area_word) else {
-            let known = Area::ALL.map(Area::word);
+            let known = Area::ALL.map(Area::as_str);
             let hint = did_you_mean(&area_word, known);
             let message = format!("unknown area \"{area_word}\"{hint}; areas are {}", known.join(", "));
             return Err(Fault::new("unknown_area", message).at("area"));
         };
         let word = self.required("resource")?;
         Resource::find(area, &word).ok_or_else(|| {
-            let known = Resource::all().filter(|resource| resource.area() == area).map(Resource::word);
+            let known = Resource::all().filter(|resource| resource.area() == area).map(Resource::as_str);
             let hint = did_you_mean(&word, known);
             Fault::new("unknown_resource", format!("unknown resource \"{word}\" in area {area_word}{hint}"))
                 .at("resource")
@@ -159,7 +159,7 @@ impl Line<'_> {
         let given = self.text("company")?;
         match (resource.owner(), given) {
             (Owner::Company, None) => {
-                let message = format!("company is missing: {} belong to a company", resource.word());
+                let message = format!("company is missing: {} belong to a company", resource.as_str());
                 Err(Fault::new("missing_member", message).at("company"))
             }
             (Owner::Company, Some(company)) => CorrelationId::parse(&company)
@@ -167,7 +167,7 @@ impl Line<'_> {
                 .map_err(|why| Fault::new("invalid_member", format!("company {why}")).at("company")),
             (Owner::Tenant, None) => Ok(None),
             (Owner::Tenant, Some(_)) => {
-                let message = format!("company must be left out: {} belong to the tenant", resource.word());
+                let message = format!("company must be left out: {} belong to the tenant", resource.as_str());
                 Err(Fault::new("unexpected_member", message).at("company"))
             }
         }
@@ -247,7 +247,7 @@ fn refuse_impossible(resource: Resource, action: &Action, word: &str) -> Result<
     if possible {
         return Ok(());
     }
-    let name = resource.word();
+    let name = resource.as_str();
     let why = match action {
         Action::Delete if resource.has_state() => {
             format!("{name} are never deleted, only disabled: use disable")

@@ -99,7 +99,7 @@ impl Addressee {
         let changes = entry.changes.as_deref().unwrap_or("[]");
         let mut body = String::with_capacity(256 + changes.len());
         body.push('{');
-        member(&mut body, "", "Entity", entry.resource.word());
+        member(&mut body, "", "Entity", entry.resource.as_str());
         member(&mut body, ",", "EntityId", &entry.correlation_id);
         member(&mut body, ",", "TenantId", self.tenant.as_str());
         member(&mut body, ",", "User", &entry.user);

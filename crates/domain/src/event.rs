@@ -9,8 +9,8 @@ pub const APP_NAME: &str = "Svc";
 /// The last part of the name: `CustomerCreated`, but plain `ErrorOccurred`.
 pub fn event_type(resource: Resource, kind: EventKind) -> String {
     match kind {
-        EventKind::ErrorOccurred => kind.word().to_owned(),
-        _ => format!("{}{}", resource.singular(), kind.word()),
+        EventKind::ErrorOccurred => kind.as_str().to_owned(),
+        _ => format!("{}{}", resource.singular(), kind.as_str()),
     }
 }
 
@@ -18,7 +18,7 @@ pub fn event_type(resource: Resource, kind: EventKind) -> String {
 pub fn semantic_name(resource: Resource, kind: EventKind) -> String {
     match resource.area().domain() {
         Some(domain) => format!("{APP_NAME}.{domain}.{}.{}", resource.plural(), event_type(resource, kind)),
-        None => format!("{}.{}", resource.word(), kind.word()),
+        None => format!("{}.{}", resource.as_str(), kind.as_str()),
     }
 }
 

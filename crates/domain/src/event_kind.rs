@@ -24,11 +24,11 @@ impl EventKind {
         }
     }
 
-    pub fn by_code(code: i16) -> Option<Self> {
+    pub fn from_code(code: i16) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| kind.code() == code)
     }
 
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Created => "Created",
             Self::Updated => "Updated",
@@ -46,7 +46,7 @@ mod tests {
     #[test]
     fn codes_lead_back() {
         for kind in EventKind::ALL {
-            assert_eq!(EventKind::by_code(kind.code()), Some(kind));
+            assert_eq!(EventKind::from_code(kind.code()), Some(kind));
         }
     }
 }

@@ -80,7 +80,7 @@ impl Comparison {
     const ALL: [Self; 6] =
         [Self::Equal, Self::NotEqual, Self::Greater, Self::GreaterOrEqual, Self::Less, Self::LessOrEqual];
 
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             Self::Equal => "eq",
             Self::NotEqual => "ne",
@@ -91,8 +91,8 @@ impl Comparison {
         }
     }
 
-    fn by_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|one| word.eq_ignore_ascii_case(one.word()))
+    fn from_name(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| word.eq_ignore_ascii_case(one.as_str()))
     }
 
     fn holds(self, order: Ordering) -> bool {
@@ -117,7 +117,7 @@ pub enum Likeness {
 impl Likeness {
     const ALL: [Self; 3] = [Self::Contains, Self::StartsWith, Self::EndsWith];
 
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             Self::Contains => "contains",
             Self::StartsWith => "startswith",
@@ -125,8 +125,8 @@ impl Likeness {
         }
     }
 
-    fn by_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|one| word.eq_ignore_ascii_case(one.word()))
+    fn from_name(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|one| word.eq_ignore_ascii_case(one.as_str()))
     }
 }
 

@@ -20,7 +20,7 @@ pub enum State {
 }
 
 impl State {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Enabled => "Enabled",
             Self::Disabled => "Disabled",
@@ -34,7 +34,7 @@ impl State {
         }
     }
 
-    pub fn by_code(code: i16) -> Self {
+    pub fn from_code(code: i16) -> Self {
         if code == 0 { Self::Disabled } else { Self::Enabled }
     }
 }
@@ -76,7 +76,7 @@ pub fn check(
         return typed::payroll_company(data, warnings);
     }
     refuse_owned_members(resource, data, outer)?;
-    match (resource.area(), resource.word()) {
+    match (resource.area(), resource.as_str()) {
         (Area::Accounting, "companies") => typed::company(data, warnings),
         (Area::Accounting, "customers") => typed::customer(data, warnings),
         (Area::Accounting, "accounts") => typed::account(data),
@@ -144,7 +144,7 @@ pub(crate) fn push_member(out: &mut String, name: &str, value: &str) {
 
 /// The part of a body that the store owns.
 #[derive(Clone, Copy, Debug)]
-pub struct Tail<'a> {
+pub struct RecordTail<'a> {
     pub resource: Resource,
     pub correlation_id: &'a str,
     pub state: State,
@@ -152,7 +152,7 @@ pub struct Tail<'a> {
     pub sequence: u64,
 }
 
-impl Tail<'_> {
+impl RecordTail<'_> {
     /// The body that a reader gets.
     pub fn body(&self, upsert: &Upsert) -> String {
         match &upsert.facts {
@@ -186,7 +186,7 @@ impl Tail<'_> {
         json::write_string(self.correlation_id, out);
         if self.resource.has_state() {
             out.push_str(",\"state\":\"");
-            out.push_str(self.state.word());
+            out.push_str(self.state.as_str());
             out.push('"');
         }
         out.push_str(",\"version\":\"");

@@ -19,7 +19,7 @@ pub struct Schedule {
 
 /// How something has failed so far.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trouble {
+pub struct RetryState {
     pub attempts: u32,
     pub first_failed_at: Ticks,
     pub next_at: Ticks,
@@ -27,8 +27,8 @@ pub struct Trouble {
 
 /// What follows from a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Next {
-    Again(Trouble),
+pub enum RetryDecision {
+    Again(RetryState),
     /// The attempt at the end of the window has failed too.
     GiveUp,
 }
@@ -39,22 +39,22 @@ impl Schedule {
     /// costs nobody a webhook. `chance` is any number.
     pub fn after_failure(
         &self,
-        before: Option<Trouble>,
+        before: Option<RetryState>,
         now: Ticks,
         retry_after: Option<Duration>,
         chance: u64,
-    ) -> Next {
-        let first_failed_at = before.map_or(now, |trouble| trouble.first_failed_at.min(now));
-        let attempts = before.map_or(0, |trouble| trouble.attempts).saturating_add(1);
+    ) -> RetryDecision {
+        let first_failed_at = before.map_or(now, |retry| retry.first_failed_at.min(now));
+        let attempts = before.map_or(0, |retry| retry.attempts).saturating_add(1);
         let end = first_failed_at + self.window;
         let enough = usize::try_from(attempts).unwrap_or(usize::MAX) >= self.pauses.len();
         if now >= end && enough {
-            return Next::GiveUp;
+            return RetryDecision::GiveUp;
         }
         let asked = retry_after.unwrap_or_default().min(RETRY_AFTER_MAX);
         let at = now + self.pause(attempts, chance).max(asked);
         let next_at = if now < end { at.min(end) } else { at };
-        Next::Again(Trouble { attempts, first_failed_at, next_at })
+        RetryDecision::Again(RetryState { attempts, first_failed_at, next_at })
     }
 
     fn pause(&self, attempts: u32, chance: u64) -> Duration {
@@ -87,14 +87,14 @@ mod tests {
     }
 
     fn walk(chance: u64) -> Vec<Duration> {
-        let (mut now, mut trouble, mut at) = (START, None, Vec::new());
+        let (mut now, mut retry, mut at) = (START, None, Vec::new());
         loop {
-            match schedule().after_failure(trouble, now, None, chance) {
-                Next::GiveUp => return at,
-                Next::Again(next) => {
+            match schedule().after_failure(retry, now, None, chance) {
+                RetryDecision::GiveUp => return at,
+                RetryDecision::Again(next) => {
                     assert_eq!(next.first_failed_at, START);
                     now = next.next_at;
-                    trouble = Some(next);
+                    retry = Some(next);
                     at.push(now.since(START));
                 }
             }
@@ -117,7 +117,9 @@ mod tests {
     #[test]
     fn chance_moves_a_pause_by_a_tenth_at_most() {
         for chance in [0, 1, 77, u64::MAX, 999_999_999] {
-            let Next::Again(next) = schedule().after_failure(None, START, None, chance) else { panic!() };
+            let RetryDecision::Again(next) = schedule().after_failure(None, START, None, chance) else {
+                panic!()
+            };
             let pause = next.next_at.since(START);
             assert!(
                 pause >= Duration::from_millis(4500) && pause <= Duration::from_millis(5500),
@@ -130,7 +132,9 @@ mod tests {
     fn a_receiver_may_ask_for_more_time_up_to_an_hour() {
         let wait = |asked: u64| {
             let asked = Some(Duration::from_secs(asked));
-            let Next::Again(next) = schedule().after_failure(None, START, asked, 0) else { panic!() };
+            let RetryDecision::Again(next) = schedule().after_failure(None, START, asked, 0) else {
+                panic!()
+            };
             next.next_at.since(START).as_secs()
         };
         assert_eq!([wait(0), wait(1), wait(90), wait(100_000)], [4, 4, 90, 3600]);
@@ -138,27 +142,29 @@ mod tests {
 
     #[test]
     fn nothing_is_given_up_for_a_clock_that_jumped() {
-        let mut trouble = None;
+        let mut retry = None;
         let late = START + Duration::from_secs(100 * 3600);
         let mut now = START;
         for attempt in 1..=7 {
-            match schedule().after_failure(trouble, now, None, 0) {
-                Next::Again(next) => {
+            match schedule().after_failure(retry, now, None, 0) {
+                RetryDecision::Again(next) => {
                     assert!(attempt < 7);
                     assert_eq!(next.attempts, attempt);
-                    trouble = Some(next);
+                    retry = Some(next);
                     now = late.max(next.next_at);
                 }
-                Next::GiveUp => assert_eq!(attempt, 7),
+                RetryDecision::GiveUp => assert_eq!(attempt, 7),
             }
         }
     }
 
     #[test]
     fn a_clock_that_went_back_restarts_no_window_in_the_future() {
-        let before = Trouble { attempts: 3, first_failed_at: START, next_at: START };
+        let before = RetryState { attempts: 3, first_failed_at: START, next_at: START };
         let now = START.minus(Duration::from_secs(3600));
-        let Next::Again(next) = schedule().after_failure(Some(before), now, None, 0) else { panic!() };
+        let RetryDecision::Again(next) = schedule().after_failure(Some(before), now, None, 0) else {
+            panic!()
+        };
         assert_eq!(next.first_failed_at, now);
     }
 }

@@ -13,7 +13,7 @@ pub enum Product {
 impl Product {
     pub const ALL: [Self; 3] = [Self::Accounting, Self::Payroll, Self::Invoicing];
 
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Accounting => "accounting",
             Self::Payroll => "payroll",
@@ -22,7 +22,7 @@ impl Product {
     }
 
     pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|product| product.word() == word)
+        Self::ALL.into_iter().find(|product| product.as_str() == word)
     }
 
     fn bit(self) -> i64 {
@@ -55,8 +55,8 @@ impl Products {
         self.0 & product.bit() != 0
     }
 
-    pub fn words(self) -> Vec<&'static str> {
-        Product::ALL.into_iter().filter(|product| self.contains(*product)).map(Product::word).collect()
+    pub fn names(self) -> Vec<&'static str> {
+        Product::ALL.into_iter().filter(|product| self.contains(*product)).map(Product::as_str).collect()
     }
 }
 
@@ -74,8 +74,8 @@ mod tests {
     fn sets_survive_the_store() {
         let some: Products = [Product::Payroll, Product::Invoicing].into_iter().collect();
         let again = Products::from_bits(some.bits());
-        assert_eq!(again.words(), ["payroll", "invoicing"]);
+        assert_eq!(again.names(), ["payroll", "invoicing"]);
         assert!(!again.contains(Product::Accounting));
-        assert_eq!(Products::all().words().len(), 3);
+        assert_eq!(Products::all().names().len(), 3);
     }
 }

@@ -59,7 +59,7 @@ impl Family {
 /// What has happened to a webhook; whether it is active follows from it.
 #[expect(clippy::struct_excessive_bools, reason = "facts, each for itself; the state follows from them")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Life {
+pub struct WebhookFlags {
     /// Its owner wants it: not disabled, not paused.
     pub enabled: bool,
     /// The receiver has accepted the current handshake.
@@ -70,7 +70,7 @@ pub struct Life {
     pub deleted: bool,
 }
 
-impl Life {
+impl WebhookFlags {
     pub fn is_active(self) -> bool {
         self.enabled && self.contracted && !self.disabled && !self.is_over()
     }
@@ -111,28 +111,28 @@ mod tests {
 
     #[test]
     fn a_webhook_is_active_only_where_every_fact_agrees() {
-        let active = Life { enabled: true, contracted: true, ..Life::default() };
+        let active = WebhookFlags { enabled: true, contracted: true, ..WebhookFlags::default() };
         assert!(active.is_active());
-        for life in [
-            Life { enabled: false, ..active },
-            Life { contracted: false, ..active },
-            Life { disabled: true, ..active },
-            Life { unsubscribed: true, ..active },
-            Life { deleted: true, ..active },
+        for flags in [
+            WebhookFlags { enabled: false, ..active },
+            WebhookFlags { contracted: false, ..active },
+            WebhookFlags { disabled: true, ..active },
+            WebhookFlags { unsubscribed: true, ..active },
+            WebhookFlags { deleted: true, ..active },
         ] {
-            assert!(!life.is_active(), "{life:?}");
+            assert!(!flags.is_active(), "{flags:?}");
         }
     }
 
     #[test]
     fn the_handshake_goes_on_while_an_invoicing_subscription_is_paused() {
-        let paused = Life::default();
+        let paused = WebhookFlags::default();
         assert!(paused.awaits_contract(Family::Invoicing));
         assert!(!paused.awaits_contract(Family::Accounting));
         assert_eq!(paused.status(), "Paused");
-        let pending = Life { enabled: true, ..paused };
+        let pending = WebhookFlags { enabled: true, ..paused };
         assert!(pending.awaits_contract(Family::Accounting));
         assert_eq!(pending.status(), "Pending");
-        assert!(!Life { disabled: true, ..pending }.awaits_contract(Family::Invoicing));
+        assert!(!WebhookFlags { disabled: true, ..pending }.awaits_contract(Family::Invoicing));
     }
 }

@@ -51,7 +51,7 @@ impl Hash for Key {
 pub(crate) struct Slot {
     key: Key,
     /// How far the tenant's records had moved before anything was read.
-    moves: u64,
+    invalidation: u64,
     kept: Option<Entry>,
 }
 
@@ -60,7 +60,7 @@ impl Slot {
     fn fresh(&self, now: Ticks) -> Option<&Entry> {
         let entry = self.kept.as_ref()?;
         let is_confirmed = now >= entry.confirmed_at && now.since(entry.confirmed_at) < CONFIRMED;
-        (entry.moves == self.moves && is_confirmed).then_some(entry)
+        (entry.invalidation == self.invalidation && is_confirmed).then_some(entry)
     }
 
     /// An answer that is good if the store says that its version has not moved.
@@ -73,7 +73,7 @@ impl Slot {
 struct Entry {
     ready: Arc<Ready>,
     /// How far its tenant's records had moved when it was read.
-    moves: u64,
+    invalidation: u64,
     confirmed_at: Ticks,
     /// What it took when it was put here.
     bytes: usize,
@@ -97,11 +97,11 @@ impl Kept {
         }
     }
 
-    /// Looks once for what is kept; `moves` was looked up before.
-    pub(crate) fn slot(&self, asked: &Asked, moves: u64) -> Slot {
+    /// Looks once for what is kept; `invalidation` was looked up before.
+    pub(crate) fn slot(&self, asked: &Asked, invalidation: u64) -> Slot {
         let key = self.key(asked);
         let kept = self.answers.get(&key);
-        Slot { key, moves, kept }
+        Slot { key, invalidation, kept }
     }
 
     fn key(&self, asked: &Asked) -> Key {
@@ -148,7 +148,10 @@ impl Kept {
         let ready = if is_compact { ready } else { Arc::new(ready.compact()) };
         let response = ready.answer(asked).await;
         let bytes = ready.bytes();
-        self.answers.insert(slot.key, Entry { ready, moves: slot.moves, confirmed_at: asked.now, bytes });
+        self.answers.insert(
+            slot.key,
+            Entry { ready, invalidation: slot.invalidation, confirmed_at: asked.now, bytes },
+        );
         response
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use domain::ids::SubscriptionId;
 use domain::{Secret, Ticks};
 use parking_lot::{Mutex, RwLock};
-use store::{Calls, KeyUse, Result, Standing, Store, Subscription};
+use store::{CallCount, KeyLastUse, Result, Status, Store, Subscription};
 
 use crate::meter::Meter;
 
@@ -52,7 +52,7 @@ impl KnownKeys {
 
     /// The active subscription that a key opens.
     pub(crate) async fn find(&self, key: &str, now: Ticks) -> Result<Option<Arc<Pass>>> {
-        let access = self.store.moves().of_access();
+        let access = self.store.invalidation().of_access();
         let known = self.known.read().get(key).cloned();
         if let Some(pass) = &known
             && pass.access == access
@@ -62,7 +62,7 @@ impl KnownKeys {
             return Ok(known);
         }
         let found = self.store.find_subscription_by_key(&Secret::new(key), now).await?;
-        let Some(subscription) = found.filter(|one| one.standing == Standing::Active) else {
+        let Some(subscription) = found.filter(|one| one.status == Status::Active) else {
             self.known.write().remove(key);
             return Ok(None);
         };
@@ -97,7 +97,7 @@ impl KnownKeys {
     /// Tells the store what was counted, and learns what other nodes have counted of those with a quota.
     pub(crate) async fn tell(&self, now: Ticks, quota_per_day: Option<u64>) -> Result<()> {
         let meters: Vec<Arc<Meter>> = self.meters.lock().values().cloned().collect();
-        let calls: Vec<Calls> = meters.iter().flat_map(|meter| meter.take()).collect();
+        let calls: Vec<CallCount> = meters.iter().flat_map(|meter| meter.take()).collect();
         let (used, with_quota) = self.since_last_time(quota_per_day);
         if !calls.is_empty() || !used.is_empty() {
             let told = self.store.count_calls(&calls, &used).await;
@@ -116,12 +116,12 @@ impl KnownKeys {
     }
 
     /// The keys that were used, and the meters of those that have a quota.
-    fn since_last_time(&self, quota_per_day: Option<u64>) -> (Vec<KeyUse>, Vec<Arc<Meter>>) {
+    fn since_last_time(&self, quota_per_day: Option<u64>) -> (Vec<KeyLastUse>, Vec<Arc<Meter>>) {
         let (mut used, mut with_quota) = (Vec::new(), Vec::new());
         for (key, pass) in self.known.read().iter() {
             let at = Ticks(pass.used_at.swap(0, Ordering::Relaxed));
             if at != Ticks(0) {
-                used.push(KeyUse { key: Secret::new(&**key), at });
+                used.push(KeyLastUse { key: Secret::new(&**key), at });
                 if pass.subscription.daily_quota.or(quota_per_day).is_some() {
                     with_quota.push(pass.meter.clone());
                 }

@@ -8,7 +8,7 @@ use std::time::Duration;
 use domain::Ticks;
 use domain::ids::SubscriptionId;
 use parking_lot::Mutex;
-use store::Calls;
+use store::CallCount;
 
 use crate::limit::Bucket;
 
@@ -72,19 +72,19 @@ impl Meter {
     }
 
     /// Takes what was counted since the last time.
-    pub(crate) fn take(&self) -> Vec<Calls> {
+    pub(crate) fn take(&self) -> Vec<CallCount> {
         let day = self.day.load(Ordering::Relaxed);
         let taken = self.routes.iter().zip(&*self.paths).filter_map(|(route, path)| {
             let calls = route.calls.swap(0, Ordering::Relaxed);
             let failed = route.failed.swap(0, Ordering::Relaxed).min(calls);
             let subscription = self.subscription.clone();
-            (calls > 0).then(|| Calls { subscription, day, route: path.clone(), calls, failed })
+            (calls > 0).then(|| CallCount { subscription, day, route: path.clone(), calls, failed })
         });
         taken.collect()
     }
 
     /// Puts back what could not be kept.
-    pub(crate) fn give_back(&self, calls: &[Calls]) {
+    pub(crate) fn give_back(&self, calls: &[CallCount]) {
         for (route, path) in self.routes.iter().zip(&*self.paths) {
             for one in calls.iter().filter(|one| one.subscription == self.subscription && one.route == *path)
             {

@@ -51,7 +51,7 @@ impl Gateway {
 
     /// What is kept for a call. How far the tenant's records have moved is looked up before anything is read.
     pub(crate) fn slot(&self, asked: &Asked) -> Slot {
-        self.kept.slot(asked, self.store.moves().of_records(&asked.caller.tenant))
+        self.kept.slot(asked, self.store.invalidation().of_records(&asked.caller.tenant))
     }
 
     /// A kept list whose collection has not moved, told from where the log stands now.
@@ -63,7 +63,7 @@ impl Gateway {
         asked: &Asked,
     ) -> Result<Option<Arc<Ready>>, Refusal> {
         let Some(ready) = slot.unconfirmed() else { return Ok(None) };
-        let mark = self.store.collection_mark(&asked.caller.tenant, company, resource).await;
+        let mark = self.store.collection_version(&asked.caller.tenant, company, resource).await;
         let mark = mark.map_err(|error| refusal::store(&error))?.ok_or_else(refusal::no_company)?;
         if mark.version != ready.version {
             return Ok(None);
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn an_id_is_the_last_segment() {
-        let accounts = Resource::family().find(|one| one.word() == "accounts").unwrap();
+        let accounts = Resource::family().find(|one| one.as_str() == "accounts").unwrap();
         let read = |rest: &str| id_of(accounts, &format!("/accounting/api/accounts{rest}"));
         assert_eq!(read("/abc").as_deref(), Some("abc"));
         assert_eq!(read("/abc/").as_deref(), Some("abc"));

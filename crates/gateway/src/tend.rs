@@ -18,7 +18,7 @@ impl Gateway {
     pub async fn tend(self: Arc<Self>, node: Guid, mut stopped: watch::Receiver<bool>) {
         loop {
             if self.shares() {
-                match self.store.node_is_here(node, SILENCE_MAX).await {
+                match self.store.register_node(node, SILENCE_MAX).await {
                     Ok(nodes) => self.limiter.share_among(nodes),
                     Err(error) => tracing::warn!(%error, "other nodes may not know that this one is there"),
                 }
@@ -34,7 +34,7 @@ impl Gateway {
     pub async fn close(&self, node: Guid) {
         self.tell().await;
         if self.shares()
-            && let Err(error) = self.store.node_leaves(node).await
+            && let Err(error) = self.store.deregister_node(node).await
         {
             tracing::warn!(%error, "other nodes will notice by themselves that this one is gone");
         }

@@ -24,7 +24,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::{Caller, Clock, GrantId, Random};
-use store::{Store, Trace, Vault};
+use store::{AuditContext, Store, Vault};
 use tokio::sync::watch;
 use web::Measures;
 
@@ -159,8 +159,8 @@ impl Identity {
     }
 
     /// Revokes a grant; this node knows at once.
-    async fn revoke(&self, grant: &GrantId, trace: &Trace, note: &str) -> store::Result<bool> {
-        let revoked = self.store.revoke_grant(grant, self.clock.now(), trace, note).await?;
+    async fn revoke(&self, grant: &GrantId, context: &AuditContext, note: &str) -> store::Result<bool> {
+        let revoked = self.store.revoke_grant(grant, self.clock.now(), context, note).await?;
         self.liveness.revoked(grant);
         Ok(revoked)
     }

@@ -36,7 +36,7 @@ impl Liveness {
     }
 
     pub(crate) async fn is_live(&self, grant: &GrantId) -> Result<bool> {
-        let (now, access) = (self.clock.now(), self.store.moves().of_access());
+        let (now, access) = (self.clock.now(), self.store.invalidation().of_access());
         let known = self.known.lock().get(grant).copied();
         let is_fresh = |answer: &Answer| answer.access == access && now.since(answer.asked_at) < FRESH;
         if let Some(answer) = known.filter(is_fresh) {
@@ -67,7 +67,7 @@ impl Liveness {
         let asked_at = self.clock.now().next();
         self.known.lock().insert(
             grant.clone(),
-            Answer { is_live: false, asked_at, access: self.store.moves().of_access() },
+            Answer { is_live: false, asked_at, access: self.store.invalidation().of_access() },
         );
     }
 }

@@ -4,7 +4,7 @@
 use aws_lc_rs::digest::{SHA256, digest};
 use domain::{Caller, ClientId, GrantId, Guid, Scopes, TenantId, Ticks, UserId};
 use serde::{Deserialize, Serialize};
-use store::{Client, Seat};
+use store::{Client, TenantMembership};
 
 use crate::settings::{CLOCK_TOLERANCE, ID_TOKEN_TTL, Settings};
 
@@ -62,7 +62,7 @@ struct PayrollClaims<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Subject<'a> {
     pub(crate) client: &'a Client,
-    pub(crate) seat: &'a Seat,
+    pub(crate) seat: &'a TenantMembership,
     pub(crate) grant: &'a GrantId,
     pub(crate) scopes: Scopes,
     pub(crate) authenticated_at: Ticks,
@@ -78,7 +78,7 @@ pub(crate) fn access<'a>(
     audience: &'a str,
     unique: &str,
 ) -> AccessClaims<'a> {
-    let Seat { user, tenant, membership } = of.seat;
+    let TenantMembership { user, tenant, membership } = of.seat;
     let now = of.now.unix_seconds();
     AccessClaims {
         id: "1",

@@ -19,7 +19,7 @@ pub fn mark() -> Markup {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Glyph {
     Alert,
-    Bell,
+    CommitSignal,
     Book,
     Building,
     Card,
@@ -37,7 +37,9 @@ impl Glyph {
     const fn path(self) -> &'static str {
         match self {
             Self::Alert => "M10 2.5a7.5 7.5 0 1 0 0 15 7.5 7.5 0 0 0 0-15M10 6v5M10 13.8v.2",
-            Self::Bell => "M4.5 14h11c-1.2-1.2-1.5-2.6-1.5-5a4 4 0 0 0-8 0c0 2.4-.3 3.8-1.5 5M8.5 16.5h3",
+            Self::CommitSignal => {
+                "M4.5 14h11c-1.2-1.2-1.5-2.6-1.5-5a4 4 0 0 0-8 0c0 2.4-.3 3.8-1.5 5M8.5 16.5h3"
+            }
             Self::Book => {
                 "M4 3.5h9.5a2.5 2.5 0 0 1 2.5 2.5v10.5H6a2 2 0 0 1-2-2zM4 14.5a2 2 0 0 1 2-2h10M7.5 7h5"
             }

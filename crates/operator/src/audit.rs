@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use domain::{ClientId, Guid, TenantId, Ticks, UserId};
 use serde::Serialize;
-use store::{AuditKind, AuditMark, AuditQuery, AuditRecord, Store};
+use store::{AuditCursor, AuditKind, AuditQuery, AuditRecord, Store};
 use utoipa::ToSchema;
 
 use crate::admin::AdminError;
@@ -113,14 +113,14 @@ fn shown(record: &AuditRecord, emails: &HashMap<UserId, String>) -> Shown {
     Shown {
         id: record.id.to_string(),
         at: entry.at.iso(),
-        kind: entry.kind.word(),
+        kind: entry.kind.as_str(),
         user: entry.user.as_ref().map(ToString::to_string),
         email: entry.user.as_ref().and_then(|user| emails.get(user)).cloned(),
         tenant: entry.tenant.as_ref().map(ToString::to_string),
         client: entry.client.as_ref().map(ToString::to_string),
         grant: entry.grant.as_ref().map(ToString::to_string),
-        address: entry.trace.address.clone(),
-        request_id: entry.trace.request_id.clone(),
+        address: entry.context.address.clone(),
+        request_id: entry.context.request_id.clone(),
         note: entry.note.clone(),
     }
 }
@@ -132,21 +132,21 @@ pub(crate) fn read_page_size(text: &str) -> Result<usize, String> {
 }
 
 pub(crate) fn read_kind(word: &str) -> Result<AuditKind, AdminError> {
-    AuditKind::by_word(word).ok_or_else(|| {
-        let words = AuditKind::ALL.map(AuditKind::word);
+    AuditKind::from_name(word).ok_or_else(|| {
+        let words = AuditKind::ALL.map(AuditKind::as_str);
         AdminError::Invalid(format!("kind must be one of {}; not {word:?}", words.join(", ")))
     })
 }
 
 /// `ticks-guid`
-fn write_mark(mark: AuditMark) -> String {
+fn write_mark(mark: AuditCursor) -> String {
     format!("{}-{}", mark.at.0, mark.id)
 }
 
-pub(crate) fn read_mark(text: &str) -> Result<AuditMark, AdminError> {
+pub(crate) fn read_mark(text: &str) -> Result<AuditCursor, AdminError> {
     let read = || {
         let (ticks, guid) = text.split_once('-')?;
-        let mark = AuditMark { at: Ticks(ticks.parse().ok()?), id: Guid::parse(guid)? };
+        let mark = AuditCursor { at: Ticks(ticks.parse().ok()?), id: Guid::parse(guid)? };
         (write_mark(mark) == text && mark.at.0 >= 0).then_some(mark)
     };
     read().ok_or_else(|| AdminError::Invalid("before must be the next of an earlier page".into()))

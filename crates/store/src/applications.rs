@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use domain::{ClientId, Guid, Secret, Ticks};
 
-use crate::{Result, Standing};
+use crate::{Result, Status};
 
 /// Purpose of the fingerprints.
 pub(crate) const CLIENT_SECRET: &str = "client secret";
@@ -24,7 +24,7 @@ impl Pkce {
         }
     }
 
-    pub(crate) fn by_code(code: i64) -> Self {
+    pub(crate) fn from_code(code: i64) -> Self {
         match code {
             0 => Self::Ignore,
             2 => Self::Required,
@@ -44,7 +44,7 @@ impl Consent {
         i64::from(self == Self::Required)
     }
 
-    pub(crate) fn by_code(code: i64) -> Self {
+    pub(crate) fn from_code(code: i64) -> Self {
         if code == 0 { Self::None } else { Self::Required }
     }
 }
@@ -61,7 +61,7 @@ pub struct Client {
     pub consent: Consent,
     /// Whether the callback carries an id_token.
     pub callback_id_token: bool,
-    pub standing: Standing,
+    pub status: Status,
     pub created_at: Ticks,
 }
 
@@ -85,7 +85,7 @@ pub trait Applications: Send + Sync + 'static {
 
     /// The plain credentials of a development store; a store that has them is not for production.
     async fn dev_credentials(&self) -> Result<Option<String>>;
-    async fn keep_dev_credentials(&self, json: &str) -> Result<()>;
+    async fn save_dev_credentials(&self, json: &str) -> Result<()>;
 }
 
 /// Lists of addresses are kept as JSON.

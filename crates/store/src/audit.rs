@@ -7,7 +7,7 @@ use crate::Result;
 
 /// Where a request came from, for the audit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Trace {
+pub struct AuditContext {
     pub address: String,
     pub request_id: String,
 }
@@ -59,7 +59,7 @@ impl AuditKind {
     ];
 
     /// The word under which it is kept and shown.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::SignedIn => "signed_in",
             Self::SignInFailed => "sign_in_failed",
@@ -81,8 +81,8 @@ impl AuditKind {
         }
     }
 
-    pub fn by_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|kind| kind.word() == word)
+    pub fn from_name(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == word)
     }
 }
 
@@ -95,15 +95,15 @@ pub struct AuditEntry {
     pub tenant: Option<TenantId>,
     pub client: Option<ClientId>,
     pub grant: Option<GrantId>,
-    pub trace: Trace,
+    pub context: AuditContext,
     /// A few words for people.
     pub note: String,
 }
 
 impl AuditEntry {
-    pub fn new(kind: AuditKind, at: Ticks, trace: &Trace) -> Self {
-        let trace = trace.clone();
-        Self { at, kind, user: None, tenant: None, client: None, grant: None, trace, note: String::new() }
+    pub fn new(kind: AuditKind, at: Ticks, context: &AuditContext) -> Self {
+        let context = context.clone();
+        Self { at, kind, user: None, tenant: None, client: None, grant: None, context, note: String::new() }
     }
 
     pub fn user(mut self, user: &UserId) -> Self {
@@ -135,7 +135,7 @@ impl AuditEntry {
     /// The entry as every store can keep it. PostgreSQL's texts hold no NUL, and what a stranger has sent
     /// must not keep its trace out of the audit.
     pub(crate) fn without_nul(mut self) -> Self {
-        for text in [&mut self.trace.address, &mut self.trace.request_id, &mut self.note] {
+        for text in [&mut self.context.address, &mut self.context.request_id, &mut self.note] {
             if let Some(cleaned) = without_nul(text) {
                 *text = cleaned;
             }
@@ -160,7 +160,7 @@ fn without_nul(text: &str) -> Option<String> {
 
 /// The place of a record in the audit: newest first, ties by id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct AuditMark {
+pub struct AuditCursor {
     pub at: Ticks,
     pub id: Guid,
 }
@@ -172,8 +172,8 @@ pub struct AuditRecord {
 }
 
 impl AuditRecord {
-    pub fn mark(&self) -> AuditMark {
-        AuditMark { at: self.entry.at, id: self.id }
+    pub fn mark(&self) -> AuditCursor {
+        AuditCursor { at: self.entry.at, id: self.id }
     }
 }
 
@@ -181,7 +181,7 @@ impl AuditRecord {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditQuery {
     /// Only what lies behind this one, that is, is older.
-    pub before: Option<AuditMark>,
+    pub before: Option<AuditCursor>,
     pub kind: Option<AuditKind>,
     pub user: Option<UserId>,
     pub tenant: Option<TenantId>,
@@ -191,8 +191,8 @@ pub struct AuditQuery {
 
 impl AuditQuery {
     /// The mark behind which it starts; none lies before the last moment of all.
-    pub(crate) fn start(&self) -> AuditMark {
-        self.before.unwrap_or(AuditMark { at: Ticks(i64::MAX), id: Guid::from_bytes([0xff; 16]) })
+    pub(crate) fn start(&self) -> AuditCursor {
+        self.before.unwrap_or(AuditCursor { at: Ticks(i64::MAX), id: Guid::from_bytes([0xff; 16]) })
     }
 }
 

@@ -17,7 +17,7 @@ pub const ERRORS_LISTED_MAX: usize = 1000;
 pub trait ChangeLog: Send + Sync + 'static {
     /// Applies a chunk of changes: all that can be applied is, and what cannot is told in the tally.
     /// When this returns, it is on disk.
-    async fn apply_changes(&self, batch: ChangeBatch) -> Result<Tally>;
+    async fn apply_changes(&self, batch: ChangeBatch) -> Result<BatchCounts>;
 
     /// How far an earlier request under this idempotency key has come.
     async fn find_progress(&self, tenant: &TenantId, key: &str) -> Result<Option<Progress>>;
@@ -41,7 +41,7 @@ pub struct ChangeBatch {
     pub process: ProcessId,
     pub lines: Vec<Line>,
     /// The count so far, with what was already refused before it came here.
-    pub tally: Tally,
+    pub tally: BatchCounts,
     pub checkpoint: Option<Checkpoint>,
 }
 
@@ -68,12 +68,12 @@ pub struct Progress {
     pub line: u64,
     pub hash: [u8; 32],
     pub process: ProcessId,
-    pub tally: Tally,
+    pub tally: BatchCounts,
 }
 
 /// The running count of a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Tally {
+pub struct BatchCounts {
     pub accepted: u64,
     pub rejected: u64,
     pub last_sequence: u64,
@@ -88,7 +88,7 @@ pub struct LineFault {
     pub fault: Fault,
 }
 
-impl Tally {
+impl BatchCounts {
     pub fn reject(&mut self, line: u64, fault: Fault) {
         self.rejected += 1;
         push_in_order(&mut self.errors, LineFault { line, fault });

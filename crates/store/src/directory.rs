@@ -7,13 +7,13 @@ use crate::Result;
 
 /// Whether something may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum Status {
     Active,
     Disabled,
 }
 
-impl Standing {
-    pub fn word(self) -> &'static str {
+impl Status {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
             Self::Disabled => "disabled",
@@ -24,7 +24,7 @@ impl Standing {
         i64::from(self == Self::Active)
     }
 
-    pub(crate) fn by_code(code: i64) -> Self {
+    pub(crate) fn from_code(code: i64) -> Self {
         if code == 0 { Self::Disabled } else { Self::Active }
     }
 }
@@ -35,7 +35,7 @@ pub struct Tenant {
     pub name: String,
     /// `svc.es.idcda`
     pub short_code: String,
-    pub standing: Standing,
+    pub status: Status,
     pub created_at: Ticks,
 }
 
@@ -48,7 +48,7 @@ pub struct User {
     pub lang: String,
     /// An argon2id hash in PHC form.
     pub password_hash: String,
-    pub standing: Standing,
+    pub status: Status,
     pub created_at: Ticks,
 }
 
@@ -69,16 +69,16 @@ pub struct Membership {
 
 /// A user's place in a tenant, with all that a token says of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Seat {
+pub struct TenantMembership {
     pub user: User,
     pub tenant: Tenant,
     pub membership: Membership,
 }
 
-impl Seat {
+impl TenantMembership {
     /// Whether neither the user nor the tenant is disabled.
     pub fn is_open(&self) -> bool {
-        self.user.standing == Standing::Active && self.tenant.standing == Standing::Active
+        self.user.status == Status::Active && self.tenant.status == Status::Active
     }
 }
 
@@ -88,7 +88,7 @@ pub trait Directory: Send + Sync + 'static {
     async fn find_tenant(&self, id: &TenantId) -> Result<Option<Tenant>>;
     /// In order of creation.
     async fn tenants(&self) -> Result<Vec<Tenant>>;
-    async fn set_tenant_standing(&self, id: &TenantId, standing: Standing) -> Result<bool>;
+    async fn set_tenant_status(&self, id: &TenantId, status: Status) -> Result<bool>;
     /// The tenant is gone for everybody at once; housekeeping takes its rows away in batches.
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool>;
 
@@ -96,7 +96,7 @@ pub trait Directory: Send + Sync + 'static {
     async fn find_user(&self, id: &UserId) -> Result<Option<User>>;
     async fn find_user_by_email(&self, email: &str) -> Result<Option<User>>;
     async fn users(&self) -> Result<Vec<User>>;
-    async fn set_user_standing(&self, id: &UserId, standing: Standing) -> Result<bool>;
+    async fn set_user_status(&self, id: &UserId, status: Status) -> Result<bool>;
     /// A new password ends the user's sessions.
     async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool>;
 
@@ -104,7 +104,11 @@ pub trait Directory: Send + Sync + 'static {
     async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool>;
     async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>>;
     /// The user's place in a tenant, whatever the standing of either.
-    async fn find_seat(&self, user: &UserId, tenant: &TenantId) -> Result<Option<Seat>>;
+    async fn find_tenant_membership(
+        &self,
+        user: &UserId,
+        tenant: &TenantId,
+    ) -> Result<Option<TenantMembership>>;
     /// The user's open seats: most recently used first, then by the tenant's name.
-    async fn open_seats(&self, user: &UserId) -> Result<Vec<Seat>>;
+    async fn active_memberships(&self, user: &UserId) -> Result<Vec<TenantMembership>>;
 }

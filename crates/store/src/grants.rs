@@ -4,7 +4,7 @@ use async_trait::async_trait;
 use domain::{ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, UserId};
 use std::time::Duration;
 
-use crate::{AuditEntry, AuditKind, Result, Trace};
+use crate::{AuditContext, AuditEntry, AuditKind, Result};
 
 /// An authorization code that waits to be redeemed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -35,7 +35,7 @@ pub struct Grant {
 
 /// What a client may do for a user in a tenant, by however many grants.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Access {
+pub struct ApplicationAccess {
     pub user: UserId,
     pub client: ClientId,
     pub tenant: TenantId,
@@ -50,19 +50,19 @@ pub struct NewGrant {
 
 /// Looks at a code that was just taken and decides whether a grant comes of it. Runs inside the
 /// transaction, so it must not wait for anything.
-pub type Judge = Box<dyn FnOnce(&Code) -> Option<NewGrant> + Send>;
+pub type GrantDecision = Box<dyn FnOnce(&Code) -> Option<NewGrant> + Send>;
 
 /// Who takes a code, and when.
 #[derive(Clone, Debug)]
-pub struct Taking {
+pub struct CodeExchange {
     pub code: Secret,
     pub client: ClientId,
     pub now: Ticks,
-    pub trace: Trace,
+    pub context: AuditContext,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum CodeTaken {
+pub enum CodeOutcome {
     /// Consumed; the grant is there if the judge made one.
     Fresh {
         code: Code,
@@ -79,7 +79,7 @@ pub enum CodeTaken {
 
 /// The exchange of a refresh token for its successor.
 #[derive(Clone, Debug)]
-pub struct Rotation {
+pub struct RefreshRotation {
     pub presented: Secret,
     pub client: ClientId,
     /// Derived from the one presented, so that a retry names the same one.
@@ -89,7 +89,7 @@ pub struct Rotation {
     pub tokens_until: Ticks,
     pub grace: Duration,
     pub now: Ticks,
-    pub trace: Trace,
+    pub context: AuditContext,
 }
 
 /// A refresh token as a look-up finds it, live or not.
@@ -101,7 +101,7 @@ pub struct RefreshToken {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum RefreshRotated {
+pub enum RefreshOutcome {
     /// The successor is live until this moment.
     Fresh {
         grant: Grant,
@@ -125,15 +125,15 @@ pub enum RefreshRotated {
 #[async_trait]
 pub trait Grants: Send + Sync + 'static {
     /// Keeps a code, and that the user chose this membership now.
-    async fn keep_code(&self, code: &Secret, kept: &Code, chosen: &MembershipId, now: Ticks) -> Result<()>;
+    async fn store_code(&self, code: &Secret, kept: &Code, chosen: &MembershipId, now: Ticks) -> Result<()>;
 
     /// Consumes a code for its client, makes the grant and records it, in one transaction. A code of which
     /// a grant came is kept until that grant's end, so that its second use is told however late.
-    async fn take_code(&self, taking: &Taking, judge: Judge) -> Result<CodeTaken>;
+    async fn take_code(&self, taking: &CodeExchange, judge: GrantDecision) -> Result<CodeOutcome>;
 
     /// Rotates, or revokes the grant where the token was used before, and records it, in one transaction.
     /// The grant lives at least as long as what the rotation gives.
-    async fn rotate_refresh(&self, rotation: &Rotation) -> Result<RefreshRotated>;
+    async fn rotate_refresh(&self, rotation: &RefreshRotation) -> Result<RefreshOutcome>;
 
     async fn find_refresh_token(&self, token: &Secret) -> Result<Option<RefreshToken>>;
 
@@ -147,42 +147,58 @@ pub trait Grants: Send + Sync + 'static {
     async fn grant_is_live(&self, id: &GrantId) -> Result<bool>;
 
     /// Revokes and records it; false where there is no such grant or it was revoked before.
-    async fn revoke_grant(&self, id: &GrantId, now: Ticks, trace: &Trace, note: &str) -> Result<bool>;
+    async fn revoke_grant(
+        &self,
+        id: &GrantId,
+        now: Ticks,
+        context: &AuditContext,
+        note: &str,
+    ) -> Result<bool>;
 
     /// Takes back all that a client may do for a user in a tenant: revokes the live grants and forgets codes
     /// that were not used yet, and records each revocation, in one transaction. Returns the grants, by id.
-    async fn withdraw(&self, access: &Access, now: Ticks, trace: &Trace, note: &str) -> Result<Vec<GrantId>>;
+    async fn withdraw(
+        &self,
+        access: &ApplicationAccess,
+        now: Ticks,
+        context: &AuditContext,
+        note: &str,
+    ) -> Result<Vec<GrantId>>;
 }
 
 /// What the audit says of a code that was taken; `before` is what came of its first use, where that is kept.
-pub(crate) fn taking_entry(taking: &Taking, taken: &CodeTaken, before: Option<&Grant>) -> Option<AuditEntry> {
-    let entry = |kind| AuditEntry::new(kind, taking.now, &taking.trace).client(&taking.client);
+pub(crate) fn taking_entry(
+    taking: &CodeExchange,
+    taken: &CodeOutcome,
+    before: Option<&Grant>,
+) -> Option<AuditEntry> {
+    let entry = |kind| AuditEntry::new(kind, taking.now, &taking.context).client(&taking.client);
     match (taken, before) {
-        (CodeTaken::Fresh { grant: Some(grant), .. }, _) => Some(entry(AuditKind::Granted).of_grant(grant)),
-        (CodeTaken::Reused { .. }, Some(before)) => Some(entry(AuditKind::CodeReused).of_grant(before)),
-        (CodeTaken::Reused { revoked }, None) => {
+        (CodeOutcome::Fresh { grant: Some(grant), .. }, _) => Some(entry(AuditKind::Granted).of_grant(grant)),
+        (CodeOutcome::Reused { .. }, Some(before)) => Some(entry(AuditKind::CodeReused).of_grant(before)),
+        (CodeOutcome::Reused { revoked }, None) => {
             Some(AuditEntry { grant: revoked.clone(), ..entry(AuditKind::CodeReused) })
         }
-        (CodeTaken::Fresh { grant: None, .. } | CodeTaken::Expired | CodeTaken::Unknown, _) => None,
+        (CodeOutcome::Fresh { grant: None, .. } | CodeOutcome::Expired | CodeOutcome::Unknown, _) => None,
     }
 }
 
 /// What the audit says of a refresh token that was presented.
-pub(crate) fn rotation_entry(rotation: &Rotation, verdict: &RefreshVerdict) -> Option<AuditEntry> {
-    let entry = |kind, grant| Some(AuditEntry::new(kind, rotation.now, &rotation.trace).of_grant(grant));
+pub(crate) fn rotation_entry(rotation: &RefreshRotation, verdict: &RefreshDecision) -> Option<AuditEntry> {
+    let entry = |kind, grant| Some(AuditEntry::new(kind, rotation.now, &rotation.context).of_grant(grant));
     match verdict {
-        RefreshVerdict::Rotate { grant, .. } => entry(AuditKind::Refreshed, grant),
-        RefreshVerdict::Revoke(grant) => entry(AuditKind::RefreshReused, grant),
-        RefreshVerdict::Retry { grant, .. } => {
+        RefreshDecision::Rotate { grant, .. } => entry(AuditKind::Refreshed, grant),
+        RefreshDecision::Revoke(grant) => entry(AuditKind::RefreshReused, grant),
+        RefreshDecision::Retry { grant, .. } => {
             entry(AuditKind::Refreshed, grant).map(|entry| entry.note("the same answer again"))
         }
-        RefreshVerdict::Done(_) => None,
+        RefreshDecision::Done(_) => None,
     }
 }
 
 /// What the audit says of a grant that was revoked on purpose.
-pub(crate) fn revocation_entry(grant: &Grant, now: Ticks, trace: &Trace, note: &str) -> AuditEntry {
-    AuditEntry::new(AuditKind::Revoked, now, trace).of_grant(grant).note(note)
+pub(crate) fn revocation_entry(grant: &Grant, now: Ticks, context: &AuditContext, note: &str) -> AuditEntry {
+    AuditEntry::new(AuditKind::Revoked, now, context).of_grant(grant).note(note)
 }
 
 /// Purposes of the fingerprints.
@@ -202,8 +218,8 @@ pub(crate) struct RefreshRow {
 }
 
 /// What to do about a refresh token that was presented.
-pub(crate) enum RefreshVerdict {
-    Done(RefreshRotated),
+pub(crate) enum RefreshDecision {
+    Done(RefreshOutcome),
     Revoke(Grant),
     /// The grant as it becomes: it lives at least as long as its tokens.
     Rotate {
@@ -219,20 +235,20 @@ pub(crate) enum RefreshVerdict {
 }
 
 /// Decides, the same way for every store: one rotation, a retry within the grace, anything else is theft.
-pub(crate) fn refresh_verdict(
-    rotation: &Rotation,
+pub(crate) fn decide_refresh(
+    rotation: &RefreshRotation,
     row: Option<RefreshRow>,
     grant: Option<Grant>,
     successor: &[u8; 32],
-) -> RefreshVerdict {
+) -> RefreshDecision {
     let (Some(row), Some(grant)) = (row, grant) else {
-        return RefreshVerdict::Done(RefreshRotated::Unknown);
+        return RefreshDecision::Done(RefreshOutcome::Unknown);
     };
     if row.client != rotation.client {
-        return RefreshVerdict::Done(RefreshRotated::Unknown);
+        return RefreshDecision::Done(RefreshOutcome::Unknown);
     }
     if grant.revoked_at.is_some() {
-        return RefreshVerdict::Done(RefreshRotated::Revoked);
+        return RefreshDecision::Done(RefreshOutcome::Revoked);
     }
     if let Some(used_at) = row.used_at {
         let in_grace = rotation.now.since(used_at) <= rotation.grace;
@@ -241,21 +257,21 @@ pub(crate) fn refresh_verdict(
             let lives_until = lives_until(&grant, rotation, expires_at);
             let is_longer = lives_until > grant.expires_at;
             let grant = Grant { expires_at: lives_until, ..grant };
-            return RefreshVerdict::Retry { grant, expires_at, is_longer };
+            return RefreshDecision::Retry { grant, expires_at, is_longer };
         }
-        return RefreshVerdict::Revoke(grant);
+        return RefreshDecision::Revoke(grant);
     }
     if rotation.now >= row.expires_at {
-        return RefreshVerdict::Done(RefreshRotated::Expired);
+        return RefreshDecision::Done(RefreshOutcome::Expired);
     }
     // Absolute unless the caller slides it.
     let expires_at = rotation.successor_expires_at.unwrap_or(row.expires_at);
     let lives_until = lives_until(&grant, rotation, expires_at);
     let grant = Grant { expires_at: lives_until, last_used_at: rotation.now, ..grant };
-    RefreshVerdict::Rotate { grant, expires_at }
+    RefreshDecision::Rotate { grant, expires_at }
 }
 
 /// When the last token of a grant has expired, once a rotation has given its own.
-fn lives_until(grant: &Grant, rotation: &Rotation, successor_expires_at: Ticks) -> Ticks {
+fn lives_until(grant: &Grant, rotation: &RefreshRotation, successor_expires_at: Ticks) -> Ticks {
     grant.expires_at.max(successor_expires_at).max(rotation.tokens_until)
 }

@@ -28,7 +28,7 @@ pub trait SigningKeys: Send + Sync + 'static {
     /// From then on its signatures count no more.
     async fn retire_signing_key(&self, kid: &str, at: Ticks) -> Result<bool>;
     /// The key is gone, its private half with it.
-    async fn forget_signing_key(&self, kid: &str) -> Result<bool>;
+    async fn delete_signing_key(&self, kid: &str) -> Result<bool>;
 }
 
 /// When a key that is added behind the newest one (its kid and time) is made, or nothing where it is not to

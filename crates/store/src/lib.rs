@@ -4,14 +4,15 @@
 mod applications;
 pub mod archive;
 mod audit;
-mod bell;
 mod changes;
+mod commit_signal;
 mod directory;
 mod error;
 mod grants;
+mod invalidation;
 mod keys;
+mod maintenance;
 pub mod memory;
-mod moves;
 mod nodes;
 mod payroll;
 mod plan;
@@ -20,7 +21,6 @@ mod records;
 mod sessions;
 pub mod sqlite;
 mod subscriptions;
-mod upkeep;
 mod vault;
 mod waiting;
 mod webhooks;
@@ -31,32 +31,34 @@ use domain::{Clock, Random};
 
 pub use applications::{Applications, Client, ClientSecret, Consent, Pkce};
 pub use archive::{Archive, ArchiveError, Summary, Value};
-pub use audit::{Audit, AuditEntry, AuditKind, AuditMark, AuditQuery, AuditRecord, Trace};
+pub use audit::{Audit, AuditContext, AuditCursor, AuditEntry, AuditKind, AuditQuery, AuditRecord};
 
-pub use bell::{Bell, Resources, Rung};
 pub use changes::{
-    ChangeBatch, ChangeLog, Checkpoint, ERRORS_LISTED_MAX, Line, LineFault, LogBounds, LogPage, LogQuery,
-    Progress, Tally,
+    BatchCounts, ChangeBatch, ChangeLog, Checkpoint, ERRORS_LISTED_MAX, Line, LineFault, LogBounds, LogPage,
+    LogQuery, Progress,
 };
-pub use directory::{Directory, Membership, Seat, Standing, Tenant, User};
+pub use commit_signal::{ChangeSet, CommitSignal, ResourceSet};
+pub use directory::{Directory, Membership, Status, Tenant, TenantMembership, User};
 pub use domain::log::LogEntry;
 pub use error::{Result, StoreError};
 pub use grants::{
-    Access, Code, CodeTaken, Grant, Grants, Judge, NewGrant, RefreshRotated, RefreshToken, Rotation, Taking,
+    ApplicationAccess, Code, CodeExchange, CodeOutcome, Grant, GrantDecision, Grants, NewGrant,
+    RefreshOutcome, RefreshRotation, RefreshToken,
 };
+pub use invalidation::InvalidationCounters;
 pub use keys::{SigningKey, SigningKeys};
-pub use moves::Moves;
+pub use maintenance::{ExpiredRows, Health, Maintenance, RetentionCutoffs};
 pub use nodes::Nodes;
-pub use records::{Bodies, CollectionMark, Page, PageQuery, PayrollQuery, Record, Records};
+pub use records::{Bodies, CollectionVersion, Page, PageQuery, PayrollQuery, Record, Records};
 pub use sessions::{Session, Sessions};
-pub use subscriptions::{Calls, KeptKey, KeySlot, KeyUse, Subscription, Subscriptions};
-pub use upkeep::{Cutoffs, Expired, Health, Upkeep};
+pub use subscriptions::{CallCount, KeyInfo, KeyLastUse, KeySlot, Subscription, Subscriptions};
 pub use vault::{MasterKey, Vault};
 pub use webhooks::{
-    Attempt, Delivered, Deliveries, Delivery, DeliveryQuery, Disabled, Event, Handshake, HandshakeStep,
-    HeldShard, History, Hook, Lane, Lost, Moved, NewWebhook, Occasion, OldSecret, Outlook, Point, Replay,
-    ReplayKind, ReplayStep, SHARDS, Spent, Subscribed, Suspended, Tail, Verdict, Webhook, WebhookChange,
-    WebhookChanged, WebhookOwner, WebhookQuery, Webhooks, shard_of,
+    AttemptPurpose, AttemptRecord, AttemptTiming, ChangedWebhooks, CheckpointResult, Deliveries, Delivery,
+    DeliveryQuery, Disabled, DisabledOwners, EventGap, Handshake, HandshakeStep, History, Lane,
+    LoadedWebhook, LogEvent, LogTail, NewWebhook, OldSecret, Replay, ReplayKind, ReplayStep, SHARDS,
+    ShardLease, Subscribed, SuccessfulDelivery, Webhook, WebhookChange, WebhookChanged, WebhookCheckpoint,
+    WebhookOwner, WebhookQuery, WebhookStats, Webhooks, shard_of,
 };
 
 /// Everything that is kept, behind one door.
@@ -71,7 +73,7 @@ pub trait Store:
     + Audit
     + SigningKeys
     + Nodes
-    + Upkeep
+    + Maintenance
     + Webhooks
     + Deliveries
     + History
@@ -89,7 +91,7 @@ impl<T> Store for T where
         + Audit
         + SigningKeys
         + Nodes
-        + Upkeep
+        + Maintenance
         + Webhooks
         + Deliveries
         + History

@@ -14,11 +14,11 @@ pub trait Nodes: Send + Sync + 'static {
 
     /// Says that this node is there; tells how many have said so within `silence_max`, this one included. Times
     /// are the store's own, so that nodes whose clocks differ agree.
-    async fn node_is_here(&self, node: Guid, silence_max: Duration) -> Result<u32>;
+    async fn register_node(&self, node: Guid, silence_max: Duration) -> Result<u32>;
 
     /// How many have said so within `silence_max`; asking leaves no trace.
-    async fn nodes_here(&self, silence_max: Duration) -> Result<u32>;
+    async fn count_live_nodes(&self, silence_max: Duration) -> Result<u32>;
 
     /// This node goes.
-    async fn node_leaves(&self, node: Guid) -> Result<()>;
+    async fn deregister_node(&self, node: Guid) -> Result<()>;
 }

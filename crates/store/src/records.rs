@@ -21,12 +21,12 @@ pub trait Records: Send + Sync + 'static {
     async fn page(&self, query: &PageQuery) -> Result<Option<Page>>;
 
     /// How a collection stands now. None: no such company.
-    async fn collection_mark(
+    async fn collection_version(
         &self,
         tenant: &TenantId,
         company: Option<&str>,
         resource: Resource,
-    ) -> Result<Option<CollectionMark>>;
+    ) -> Result<Option<CollectionVersion>>;
 
     /// A page of the payroll companies that match, in the order asked for (of creation where none is), with
     /// the total of those that match, from one snapshot.
@@ -44,7 +44,7 @@ pub struct Record {
 
 /// A collection's version, which moves with every change of it, and the tenant's last number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct CollectionMark {
+pub struct CollectionVersion {
     pub version: u64,
     pub head: u64,
 }

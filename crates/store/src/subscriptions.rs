@@ -6,7 +6,7 @@ use domain::ids::SubscriptionId;
 use domain::subscription::Products;
 use domain::{Secret, Ticks};
 
-use crate::{Result, Standing};
+use crate::{Result, Status};
 
 /// Purpose of the fingerprints.
 pub(crate) const SUBSCRIPTION_KEY: &str = "subscription key";
@@ -18,7 +18,7 @@ pub enum KeySlot {
 }
 
 impl KeySlot {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Primary => "primary",
             Self::Secondary => "secondary",
@@ -32,7 +32,7 @@ impl KeySlot {
         }
     }
 
-    pub(crate) fn by_code(code: i64) -> Self {
+    pub(crate) fn from_code(code: i64) -> Self {
         if code == 2 { Self::Secondary } else { Self::Primary }
     }
 }
@@ -42,7 +42,7 @@ pub struct Subscription {
     pub id: SubscriptionId,
     pub name: String,
     pub products: Products,
-    pub standing: Standing,
+    pub status: Status,
     pub created_at: Ticks,
     /// How many calls it may make a day, where that is its own.
     pub daily_quota: Option<u64>,
@@ -52,7 +52,7 @@ pub struct Subscription {
 
 /// A key, as far as it is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KeptKey {
+pub struct KeyInfo {
     pub slot: KeySlot,
     /// One that was replaced is valid until then.
     pub valid_until: Option<Ticks>,
@@ -61,7 +61,7 @@ pub struct KeptKey {
 
 /// How often a subscription called a route on one day.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Calls {
+pub struct CallCount {
     pub subscription: SubscriptionId,
     /// Days since the first of year 1.
     pub day: i64,
@@ -73,7 +73,7 @@ pub struct Calls {
 
 /// When a key was last used.
 #[derive(Clone, Debug)]
-pub struct KeyUse {
+pub struct KeyLastUse {
     pub key: Secret,
     pub at: Ticks,
 }
@@ -84,13 +84,13 @@ pub trait Subscriptions: Send + Sync + 'static {
     async fn find_subscription(&self, id: &SubscriptionId) -> Result<Option<Subscription>>;
     async fn subscriptions(&self) -> Result<Vec<Subscription>>;
     /// False for one that is not there or is cancelled.
-    async fn set_subscription_standing(&self, id: &SubscriptionId, standing: Standing) -> Result<bool>;
+    async fn set_subscription_status(&self, id: &SubscriptionId, status: Status) -> Result<bool>;
     async fn set_daily_quota(&self, id: &SubscriptionId, calls_max: Option<u64>) -> Result<bool>;
     /// Ends a subscription for good: its keys are gone with it.
     async fn cancel_subscription(&self, id: &SubscriptionId, now: Ticks) -> Result<bool>;
 
     /// A subscription's keys: by slot, the one in use first.
-    async fn keys_of(&self, id: &SubscriptionId) -> Result<Vec<KeptKey>>;
+    async fn keys_of(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>>;
     /// Puts a new key into a slot; the old one stays valid until `old_until`.
     async fn rotate_key(
         &self,
@@ -103,9 +103,9 @@ pub trait Subscriptions: Send + Sync + 'static {
     async fn find_subscription_by_key(&self, key: &Secret, now: Ticks) -> Result<Option<Subscription>>;
 
     /// Adds to what was counted, and keeps when keys were last used.
-    async fn count_calls(&self, calls: &[Calls], used: &[KeyUse]) -> Result<()>;
+    async fn count_calls(&self, calls: &[CallCount], used: &[KeyLastUse]) -> Result<()>;
     /// What a subscription called from one day to another: latest day first, then by route.
-    async fn calls(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<Calls>>;
+    async fn calls(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<CallCount>>;
     /// How many calls a subscription made on a day.
     async fn calls_on(&self, id: &SubscriptionId, day: i64) -> Result<u64>;
 }

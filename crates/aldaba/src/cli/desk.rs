@@ -286,7 +286,7 @@ pub(crate) enum SigningKeys {
 #[derive(Debug, Args)]
 pub(crate) struct Audit {
     /// Only this kind
-    #[arg(long, value_parser = PossibleValuesParser::new(AuditKind::ALL.map(AuditKind::word)))]
+    #[arg(long, value_parser = PossibleValuesParser::new(AuditKind::ALL.map(AuditKind::as_str)))]
     pub(crate) kind: Option<String>,
     /// Only this user: e-mail address or id
     #[arg(long)]

@@ -56,7 +56,7 @@ pub(crate) struct WebhookList {
     #[arg(long, value_parser = resource)]
     pub(crate) resource: Option<Resource>,
     /// Only those that stand so [default: all but the unsubscribed and deleted]
-    #[arg(long, value_parser = PossibleValuesParser::new(WebhookStatus::ALL.map(WebhookStatus::word)))]
+    #[arg(long, value_parser = PossibleValuesParser::new(WebhookStatus::ALL.map(WebhookStatus::as_str)))]
     pub(crate) status: Option<String>,
     /// Only what follows: the `next` of an earlier page
     #[arg(long, value_name = "MARK")]
@@ -90,7 +90,7 @@ pub(crate) struct DeliveryList {
     #[arg(long, conflicts_with = "status")]
     pub(crate) failed: bool,
     /// Only those that stand so
-    #[arg(long, value_parser = PossibleValuesParser::new(DeliveryStatus::LISTED.map(DeliveryStatus::word)))]
+    #[arg(long, value_parser = PossibleValuesParser::new(DeliveryStatus::LISTED.map(DeliveryStatus::as_str)))]
     pub(crate) status: Option<String>,
     /// Only what happened since: a span as in 1h, or a time as in 2026-11-15T08:30:00Z
     #[arg(long, value_name = "SPAN|TIME", value_parser = since)]
@@ -138,9 +138,9 @@ fn time(text: &str) -> Result<Ticks, String> {
 }
 
 pub(super) fn resource(word: &str) -> Result<Resource, String> {
-    let found = subscribable().find(|resource| resource.word() == word);
+    let found = subscribable().find(|resource| resource.as_str() == word);
     found.ok_or_else(|| {
-        let words: Vec<&str> = subscribable().map(Resource::word).collect();
+        let words: Vec<&str> = subscribable().map(Resource::as_str).collect();
         format!("it must be one of {}", words.join(", "))
     })
 }

@@ -12,7 +12,7 @@ fn row(attempt: &AttemptShown) -> Vec<String> {
     let reason = if attempt.succeeded { "succeeded" } else { &attempt.reason };
     vec![
         attempt.at.clone(),
-        attempt.occasion.word().to_owned(),
+        attempt.occasion.as_str().to_owned(),
         attempt.number.to_string(),
         attempt.status.map_or_else(|| "-".into(), |status| status.to_string()),
         attempt.milliseconds.total.to_string(),

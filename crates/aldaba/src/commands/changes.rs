@@ -10,7 +10,7 @@ use futures_util::Stream;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use operator::door::{Delivery, Door, DoorError};
 use serde_json::Value;
-use store::Tally;
+use store::BatchCounts;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
 use super::{opened, remote};
@@ -38,7 +38,7 @@ pub(crate) async fn run(command: Changes, sources: &Sources, output: Output) -> 
         let door = Door::new(opened.store.clone(), Arc::new(SystemRandom));
         let delivery = Delivery { tenant: TenantId::new(tenant), idempotency_key, is_json: false };
         let said = bar.clone();
-        let progress = move |tally: &Tally| said.set_message(counts(tally.accepted, tally.rejected));
+        let progress = move |tally: &BatchCounts| said.set_message(counts(tally.accepted, tally.rejected));
         let taken = door.take(&delivery, Box::pin(body), progress).await.map_err(failure)?;
         opened.store.close().await;
         serde_json::from_str(&taken.json()).map_err(|error| Failure::Failed(error.to_string()))?

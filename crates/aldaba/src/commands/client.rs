@@ -3,9 +3,9 @@
 use operator::admin::{Admin, ClientChange, NewClient};
 use serde::Serialize;
 use serde_json::json;
-use store::{Client as Kept, Consent, Pkce, Standing};
+use store::{Client as Kept, Consent, Pkce, Status};
 
-use super::{overlap, standing_word};
+use super::{overlap, status_name};
 use crate::cli::{Client, PkceMode};
 use crate::config::Sources;
 use crate::exit::Outcome;
@@ -67,7 +67,7 @@ fn shown(client: Kept, secret: Option<String>) -> Shown {
         },
         consent: client.consent == Consent::Required,
         callback_id_token: client.callback_id_token,
-        standing: standing_word(client.standing),
+        standing: status_name(client.status),
     }
 }
 
@@ -103,8 +103,8 @@ pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> O
             let client = shown(admin.client(&id).await?, None);
             output.result(&client, || client.all());
         }
-        Client::Disable { id } => set_standing(&admin, &id, Standing::Disabled, output).await?,
-        Client::Enable { id } => set_standing(&admin, &id, Standing::Active, output).await?,
+        Client::Disable { id } => set_status(&admin, &id, Status::Disabled, output).await?,
+        Client::Enable { id } => set_status(&admin, &id, Status::Active, output).await?,
         Client::Redirect { id, uris } => {
             let client = shown(admin.add_redirect_uris(&id, &uris).await?, None);
             output.result(&client, || client.redirect_uris.join("\n"));
@@ -144,9 +144,9 @@ async fn list(admin: &Admin, output: Output) -> Outcome {
     Ok(())
 }
 
-async fn set_standing(admin: &Admin, id: &str, standing: Standing, output: Output) -> Outcome {
-    admin.set_client_standing(id, standing).await?;
-    let word = standing.word();
+async fn set_status(admin: &Admin, id: &str, standing: Status, output: Output) -> Outcome {
+    admin.set_client_status(id, standing).await?;
+    let word = standing.as_str();
     output.done(&json!({"client_id": id, "standing": word}), &format!("client {id} is {word}"));
     Ok(())
 }

@@ -1,7 +1,7 @@
 //! `aldaba deliveries`.
 
 use operator::admin::{Admin, DeliveryAsk, DeliveryShown, DeliveryStatus, ReplayShown};
-use store::Trace;
+use store::AuditContext;
 
 use super::attempts::attempt_rows;
 use crate::cli::{Deliveries, DeliveryList, Replay, Since};
@@ -52,7 +52,7 @@ async fn list(admin: &Admin, wanted: DeliveryList, output: Output) -> Outcome {
             or_dash(one.outgoing_id.as_ref()),
             or_dash(one.event.as_ref()),
             or_dash(one.correlation_id.as_ref()),
-            one.status.word().to_owned(),
+            one.status.as_str().to_owned(),
             last(one),
         ]
     });
@@ -63,10 +63,10 @@ async fn list(admin: &Admin, wanted: DeliveryList, output: Output) -> Outcome {
 }
 
 async fn replay(admin: &Admin, wanted: &Replay) -> Result<ReplayShown, Failure> {
-    let (webhook, trace) = (&wanted.webhook, Trace::default());
+    let (webhook, context) = (&wanted.webhook, AuditContext::default());
     Ok(match (&wanted.delivery, wanted.from) {
-        (Some(delivery), _) => admin.replay_delivery(webhook, delivery, &trace).await?,
-        (None, Some(from)) => admin.replay_span(webhook, from, wanted.to, &trace).await?,
+        (Some(delivery), _) => admin.replay_delivery(webhook, delivery, &context).await?,
+        (None, Some(from)) => admin.replay_span(webhook, from, wanted.to, &context).await?,
         (None, None) => {
             let why = "name a delivery by its OutgoingId, or give --from for a span of time";
             return Err(Failure::Usage(why.into()));
@@ -102,7 +102,7 @@ fn text(one: &DeliveryShown) -> String {
         ("event", or_dash(one.event.as_ref())),
         ("company", or_dash(one.company.as_ref())),
         ("record", or_dash(one.correlation_id.as_ref())),
-        ("status", one.status.word().to_owned()),
+        ("status", one.status.as_str().to_owned()),
         ("delivered_at", or_dash(one.delivered_at.as_ref())),
         ("next_attempt", or_dash(one.next_attempt_at.as_ref())),
     ];

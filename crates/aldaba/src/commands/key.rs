@@ -5,7 +5,7 @@ use domain::subscription::{Product, Products};
 use operator::admin::{Admin, NewSubscription, Usage};
 use serde::Serialize;
 use serde_json::json;
-use store::{KeptKey, KeySlot, Standing, Subscription};
+use store::{KeyInfo, KeySlot, Status, Subscription};
 
 use super::overlap;
 use crate::cli::{Key, Slot};
@@ -29,11 +29,11 @@ impl From<Subscription> for Shown {
         Self {
             standing: match one.cancelled_at {
                 Some(_) => "cancelled",
-                None => word(one.standing),
+                None => word(one.status),
             },
             id: one.id.to_string(),
             name: one.name,
-            products: one.products.words(),
+            products: one.products.names(),
             daily_quota: one.daily_quota,
             created_at: one.created_at.iso(),
             cancelled_at: one.cancelled_at.map(Ticks::iso),
@@ -41,10 +41,10 @@ impl From<Subscription> for Shown {
     }
 }
 
-fn word(standing: Standing) -> &'static str {
+fn word(standing: Status) -> &'static str {
     match standing {
-        Standing::Active => "active",
-        Standing::Disabled => "suspended",
+        Status::Active => "active",
+        Status::Disabled => "suspended",
     }
 }
 
@@ -63,10 +63,10 @@ struct ShownKey {
     last_used_at: Option<String>,
 }
 
-impl From<KeptKey> for ShownKey {
-    fn from(key: KeptKey) -> Self {
+impl From<KeyInfo> for ShownKey {
+    fn from(key: KeyInfo) -> Self {
         Self {
-            slot: key.slot.word(),
+            slot: key.slot.as_str(),
             valid_until: key.valid_until.map(Ticks::iso),
             last_used_at: key.last_used_at.map(Ticks::iso),
         }
@@ -111,8 +111,8 @@ pub(crate) async fn run(command: Key, sources: &Sources, output: Output) -> Outc
             let whole = Whole { subscription: one.into(), keys };
             output.result(&whole, || whole.text());
         }
-        Key::Suspend { id } => set_standing(&admin, &id, Standing::Disabled, output).await?,
-        Key::Resume { id } => set_standing(&admin, &id, Standing::Active, output).await?,
+        Key::Suspend { id } => set_status(&admin, &id, Status::Disabled, output).await?,
+        Key::Resume { id } => set_status(&admin, &id, Status::Active, output).await?,
         Key::Cancel { id, .. } => {
             let one = Shown::from(admin.cancel_subscription(&id).await?);
             output.done(&one, &format!("subscription {id} is cancelled"));
@@ -168,8 +168,8 @@ async fn list(admin: &Admin, output: Output) -> Outcome {
     Ok(())
 }
 
-async fn set_standing(admin: &Admin, id: &str, standing: Standing, output: Output) -> Outcome {
-    admin.set_subscription_standing(id, standing).await?;
+async fn set_status(admin: &Admin, id: &str, standing: Status, output: Output) -> Outcome {
+    admin.set_subscription_status(id, standing).await?;
     let word = word(standing);
     output.done(&json!({"id": id, "standing": word}), &format!("subscription {id} is {word}"));
     Ok(())

@@ -21,7 +21,7 @@ pub(crate) mod webhooks;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::store::Standing;
+use ::store::Status;
 use clap::CommandFactory as _;
 use operator::admin::Admin;
 
@@ -58,6 +58,6 @@ fn overlap(text: &str) -> Result<Duration, Failure> {
     })
 }
 
-fn standing_word(standing: Standing) -> String {
-    standing.word().to_owned()
+fn status_name(standing: Status) -> String {
+    standing.as_str().to_owned()
 }

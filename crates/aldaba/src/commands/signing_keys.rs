@@ -23,7 +23,7 @@ impl From<ShownKey> for Shown {
     fn from(key: ShownKey) -> Self {
         Self {
             kid: key.kid,
-            state: if key.retired_at.is_some() { "ended" } else { key.state.word() },
+            state: if key.retired_at.is_some() { "ended" } else { key.state.as_str() },
             created_at: key.created_at.iso(),
             signs_from: key.signs_from.iso(),
             retired_at: key.retired_at.map(domain::Ticks::iso),

@@ -4,9 +4,9 @@ use domain::TenantId;
 use operator::admin::Admin;
 use serde::Serialize;
 use serde_json::json;
-use store::{Standing, Tenant as Kept};
+use store::{Status, Tenant as Kept};
 
-use super::standing_word;
+use super::status_name;
 use crate::cli::Tenant;
 use crate::config::Sources;
 use crate::exit::{Failure, Outcome};
@@ -27,7 +27,7 @@ impl From<Kept> for Shown {
             id: tenant.id.to_string(),
             name: tenant.name,
             short_code: tenant.short_code,
-            standing: standing_word(tenant.standing),
+            standing: status_name(tenant.status),
             created_at: tenant.created_at.iso(),
         }
     }
@@ -57,8 +57,8 @@ pub(crate) async fn run(command: Tenant, sources: &Sources, output: Output) -> O
                 ]
             });
         }
-        Tenant::Disable { id } => set_standing(&admin, &id, Standing::Disabled, output).await?,
-        Tenant::Enable { id } => set_standing(&admin, &id, Standing::Active, output).await?,
+        Tenant::Disable { id } => set_status(&admin, &id, Status::Disabled, output).await?,
+        Tenant::Enable { id } => set_status(&admin, &id, Status::Active, output).await?,
         Tenant::Erase { id, .. } => {
             let rows = admin.erase_tenant(&TenantId::new(id.clone())).await?;
             output.result(&json!({"erased": id, "rows": rows}), || format!("erased {id}, {rows} rows"));
@@ -68,9 +68,9 @@ pub(crate) async fn run(command: Tenant, sources: &Sources, output: Output) -> O
     Ok(())
 }
 
-async fn set_standing(admin: &Admin, id: &str, standing: Standing, output: Output) -> Outcome {
-    admin.set_tenant_standing(&TenantId::new(id), standing).await?;
-    let word = standing.word();
+async fn set_status(admin: &Admin, id: &str, standing: Status, output: Output) -> Outcome {
+    admin.set_tenant_status(&TenantId::new(id), standing).await?;
+    let word = standing.as_str();
     output.done(&json!({"id": id, "standing": word}), &format!("tenant {id} is {word}"));
     Ok(())
 }

@@ -54,7 +54,7 @@ fn known() -> impl Iterator<Item = (Resource, EventKind, [String; 3])> {
             let names = [
                 semantic_name(resource, kind),
                 format!("{}.{}", resource.plural(), event_type(resource, kind)),
-                format!("{}.{}", resource.word(), kind.word()),
+                format!("{}.{}", resource.as_str(), kind.as_str()),
             ];
             (resource, kind, names)
         })
@@ -71,7 +71,7 @@ fn find(name: &str) -> Result<(Resource, EventKind), Failure> {
     let before = name.rsplit_once('.').map_or("", |(before, _)| before);
     let of_resource = known().filter(|(resource, _, [whole, ..])| {
         let start = whole.rsplit_once('.').map_or("", |(start, _)| start);
-        resource.word().eq_ignore_ascii_case(before) || start.eq_ignore_ascii_case(before)
+        resource.as_str().eq_ignore_ascii_case(before) || start.eq_ignore_ascii_case(before)
     });
     let offered: Vec<String> = of_resource.map(|(_, _, [.., short])| short).collect();
     if !offered.is_empty() {
@@ -103,7 +103,7 @@ impl Wanted {
         let company = given.filter(|_| resource.owner() == Owner::Company);
         if resource.owner() == Owner::Company && company.is_none() {
             let why =
-                format!("{} belong to a company: say which with --company ID or COMPANY", resource.word());
+                format!("{} belong to a company: say which with --company ID or COMPANY", resource.as_str());
             return Err(Failure::Usage(format!("{why} (aldaba trigger companies.created makes one)")));
         }
         let mut bytes = [0; 16];
@@ -131,7 +131,7 @@ impl Wanted {
 
     fn line(&self, action: &str, data: Option<Value>) -> Value {
         let mut line = json!({
-            "area": self.resource.area().word(), "resource": self.resource.word(), "action": action,
+            "area": self.resource.area().as_str(), "resource": self.resource.as_str(), "action": action,
             "correlationId": self.id, "user": "trigger", "sourceInterface": "aldaba", "sourceAction": "trigger",
         });
         if let Some(company) = &self.company {
@@ -148,7 +148,7 @@ impl Wanted {
         let code = |group: &str| {
             format!("{group:0<account_digits$}").chars().take(account_digits).collect::<String>()
         };
-        match (self.resource.area(), self.resource.word()) {
+        match (self.resource.area(), self.resource.as_str()) {
             (Area::Accounting, "companies") => {
                 json!({"vatName": name, "vatNumber": "", "chartOfAccountId": 1, "accountLength": account_digits})
             }

@@ -6,9 +6,9 @@ use domain::{Secret, TenantId};
 use operator::admin::{Admin, NewUser};
 use serde::Serialize;
 use serde_json::json;
-use store::{Standing, User as Kept};
+use store::{Status, User as Kept};
 
-use super::standing_word;
+use super::status_name;
 use crate::cli::User;
 use crate::config::Sources;
 use crate::exit::{Failure, Outcome};
@@ -30,7 +30,7 @@ fn shown(user: Kept, tenants: Vec<String>) -> Shown {
         email: user.email,
         given_name: user.given_name,
         lang: user.lang,
-        standing: standing_word(user.standing),
+        standing: status_name(user.status),
         tenants,
     }
 }
@@ -77,8 +77,8 @@ pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> Out
                 ]
             });
         }
-        User::Disable { email } => set_standing(&admin, &email, Standing::Disabled, output).await?,
-        User::Enable { email } => set_standing(&admin, &email, Standing::Active, output).await?,
+        User::Disable { email } => set_status(&admin, &email, Status::Disabled, output).await?,
+        User::Enable { email } => set_status(&admin, &email, Status::Active, output).await?,
         User::Password { email } => {
             admin.set_password(&email, read_password()?).await?;
             let text = format!("{email} has a new password, and is signed out of every browser");
@@ -100,9 +100,9 @@ pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> Out
     Ok(())
 }
 
-async fn set_standing(admin: &Admin, email: &str, standing: Standing, output: Output) -> Outcome {
-    admin.set_user_standing(email, standing).await?;
-    let word = standing.word();
+async fn set_status(admin: &Admin, email: &str, standing: Status, output: Output) -> Outcome {
+    admin.set_user_status(email, standing).await?;
+    let word = standing.as_str();
     output.done(&json!({"email": email, "standing": word}), &format!("user {email} is {word}"));
     Ok(())
 }

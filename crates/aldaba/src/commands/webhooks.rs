@@ -1,7 +1,7 @@
 //! `aldaba webhooks`.
 
 use operator::admin::{Admin, FamilyWord, WebhookAsk, WebhookShown, WebhookStatus};
-use store::Trace;
+use store::AuditContext;
 
 use super::attempts::attempt_rows;
 use crate::cli::{WebhookList, Webhooks};
@@ -17,18 +17,18 @@ pub(crate) async fn run(command: Webhooks, sources: &Sources, output: Output) ->
         return Err(Failure::Usage(format!("deleting {id} is final: {why}")));
     }
     let admin = super::admin(sources).await?;
-    let trace = Trace::default();
+    let context = AuditContext::default();
     match command {
         Webhooks::List(wanted) => list(&admin, wanted, output).await?,
         Webhooks::Show { id } => {
             let one = admin.webhook(&id).await?;
             output.result(&one, || text(&one));
         }
-        Webhooks::Enable { id } => changed(&admin.enable_webhook(&id, &trace).await?, output),
-        Webhooks::Disable { id } => changed(&admin.disable_webhook(&id, &trace).await?, output),
-        Webhooks::Delete { id, .. } => changed(&admin.delete_webhook(&id, &trace).await?, output),
+        Webhooks::Enable { id } => changed(&admin.enable_webhook(&id, &context).await?, output),
+        Webhooks::Disable { id } => changed(&admin.disable_webhook(&id, &context).await?, output),
+        Webhooks::Delete { id, .. } => changed(&admin.delete_webhook(&id, &context).await?, output),
         Webhooks::Test { id } => {
-            let asked = admin.test_webhook(&id, &trace).await?;
+            let asked = admin.test_webhook(&id, &context).await?;
             let next = format!("see how it went with: aldaba webhooks show {id}");
             output.done(&asked, &format!("the running service sends a test event within a second; {next}"));
         }
@@ -58,7 +58,7 @@ async fn list(admin: &Admin, wanted: WebhookList, output: Output) -> Outcome {
             one.tenant.clone(),
             one.client.clone(),
             one.resource.to_owned(),
-            one.status.word().to_owned(),
+            one.status.as_str().to_owned(),
             one.url.clone(),
         ]
     });
@@ -69,7 +69,7 @@ async fn list(admin: &Admin, wanted: WebhookList, output: Output) -> Outcome {
 }
 
 fn changed(one: &WebhookShown, output: Output) {
-    output.done(one, &format!("webhook {} is {}. {}", one.id, one.status.word(), one.explanation));
+    output.done(one, &format!("webhook {} is {}. {}", one.id, one.status.as_str(), one.explanation));
 }
 
 /// Everything, for people.
@@ -83,9 +83,9 @@ fn text(one: &WebhookShown) -> String {
         ("name", one.name.clone()),
         ("description", one.description.clone()),
         ("url", one.url.clone()),
-        ("resource", format!("{} ({})", one.resource, one.family.word())),
+        ("resource", format!("{} ({})", one.resource, one.family.as_str())),
         ("events", one.events.join(" ")),
-        ("status", one.status.word().to_owned()),
+        ("status", one.status.as_str().to_owned()),
         ("", one.explanation.clone()),
         ("created_at", one.created_at.clone()),
         ("disabled_at", or_dash(&one.disabled_at)),

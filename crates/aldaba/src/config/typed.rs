@@ -176,7 +176,7 @@ fn all_seconds<S: Serializer>(spans: &[Duration], serializer: S) -> Result<S::Ok
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference to the field")]
 fn word<S: Serializer>(check: &HostCheck, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(check.word())
+    serializer.serialize_str(check.as_str())
 }
 
 #[allow(clippy::ref_option, reason = "serde calls it with a reference to the field")]
@@ -229,7 +229,7 @@ pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
 }
 
 fn delivery(from: &mut Reading<'_>) -> Delivery {
-    let host_check = |text: &str| HostCheck::ALL.into_iter().find(|check| check.word() == text);
+    let host_check = |text: &str| HostCheck::ALL.into_iter().find(|check| check.as_str() == text);
     Delivery {
         schedule: from.durations("delivery.schedule"),
         window: from.duration("delivery.window"),

@@ -62,7 +62,7 @@ pub(super) struct User {
 impl Credentials {
     pub(super) async fn keep(&self, store: &dyn Store) -> Result<(), Failure> {
         let json = serde_json::to_string(self).map_err(|error| Failure::Failed(error.to_string()))?;
-        Ok(store.keep_dev_credentials(&json).await?)
+        Ok(store.save_dev_credentials(&json).await?)
     }
 }
 
@@ -83,7 +83,7 @@ pub(super) async fn ensure(admin: &Admin, args: &Dev) -> Result<Credentials, Fai
             ));
         }
         None => {
-            admin.store.keep_dev_credentials(UNFINISHED).await?;
+            admin.store.save_dev_credentials(UNFINISHED).await?;
             make(admin).await?
         }
     };

@@ -163,7 +163,7 @@ impl Following {
 
     async fn subscribe(&mut self) -> Result<(), Error> {
         for resource in self.family().collect::<Vec<_>>() {
-            let url = format!("{}/{}", self.reached_at, resource.word());
+            let url = format!("{}/{}", self.reached_at, resource.as_str());
             let wanted = Subscription::to_all(resource, APPLICATION, &url, self.secret.clone());
             let webhooks = self.api.webhooks(resource);
             let id = webhooks.subscribe(&wanted).await?;
@@ -175,7 +175,7 @@ impl Following {
             for kind in resource.event_kinds() {
                 let Some(action) = action(kind) else { continue };
                 let uri = format!("{}/api/webhooks/incoming/Invoicing", self.reached_at);
-                let new = InvoicingSubscription::new("", resource.word(), action, self.secret.clone());
+                let new = InvoicingSubscription::new("", resource.as_str(), action, self.secret.clone());
                 let wanted =
                     InvoicingSubscription { uri: uri.clone(), application_name: APPLICATION.into(), ..new };
                 let id = self.api.invoicing_webhooks().subscribe(&wanted).await?.id;
@@ -194,8 +194,8 @@ impl Following {
         }
         self.hooks.push(hook);
         let (Hook::Family(resource, id) | Hook::Invoicing(resource, id)) = hook;
-        let text = format!("subscribed to {}: webhook {id} to {url}", resource.word());
-        let data = json!({"resource": resource.word(), "webhookId": id, "url": url});
+        let text = format!("subscribed to {}: webhook {id} to {url}", resource.as_str());
+        let data = json!({"resource": resource.as_str(), "webhookId": id, "url": url});
         self.printer.talk("subscribed", data, &text);
         true
     }
@@ -232,7 +232,7 @@ impl Following {
                 tenant = webhook.map(|webhook| webhook.tenant_id).unwrap_or_default();
             }
         }
-        let mut resources: Vec<String> = self.resources.iter().map(|one| one.word().to_owned()).collect();
+        let mut resources: Vec<String> = self.resources.iter().map(|one| one.as_str().to_owned()).collect();
         resources.sort();
         Ok(Scene { service: self.service.clone(), tenant, resources })
     }
@@ -272,7 +272,7 @@ impl Following {
                 }
             }
         }
-        let words: Vec<&str> = self.entities().map(Resource::word).collect();
+        let words: Vec<&str> = self.entities().map(Resource::as_str).collect();
         if !words.is_empty() {
             let changes = self.feed(None, None, after).await?;
             let is_wanted = |change: &FeedChange| {

@@ -34,7 +34,7 @@ pub struct FeedChange {
 impl FeedChange {
     /// What happened; None for a word that this version of the client does not know.
     pub fn kind(&self) -> Option<EventKind> {
-        EventKind::ALL.into_iter().find(|kind| self.event.ends_with(kind.word()))
+        EventKind::ALL.into_iter().find(|kind| self.event.ends_with(kind.as_str()))
     }
 
     /// As an arrival for the [`Inbox`](crate::receiver::Inbox), which deliveries of the same records go through.

@@ -20,16 +20,16 @@ use crate::wire::read;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeliveryStatus {
-    Delivered,
+    SuccessfulDelivery,
     /// It will be tried again.
     Waiting,
     Failed,
 }
 
 impl DeliveryStatus {
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
-            Self::Delivered => "delivered",
+            Self::SuccessfulDelivery => "delivered",
             Self::Waiting => "waiting",
             Self::Failed => "failed",
         }
@@ -263,7 +263,7 @@ impl Deliveries {
     fn first_query(&self) -> String {
         let since = self.since.map(Ticks::iso);
         let mut pairs = vec![("pageSize", "100")];
-        pairs.extend(self.status.map(|status| ("status", status.word())));
+        pairs.extend(self.status.map(|status| ("status", status.as_str())));
         pairs.extend(since.as_deref().map(|since| ("since", since)));
         query(pairs)
     }

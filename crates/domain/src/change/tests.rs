@@ -78,7 +78,7 @@ fn what_can_happen_follows_the_catalogue() {
     for resource in Resource::all() {
         for action in ["disable", "enable", "delete", "fail"] {
             let mut line =
-                json!({"area": resource.area().word(), "resource": resource.word(), "action": action});
+                json!({"area": resource.area().as_str(), "resource": resource.as_str(), "action": action});
             line["correlationId"] = json!("1");
             if resource.owner() == Owner::Company {
                 line["company"] = json!("c1");

@@ -106,14 +106,14 @@ impl Reader {
 
     fn condition(&mut self) -> Result<Filter, Misread> {
         if let Some(Token::Word(word)) = self.peek()
-            && let Some(likeness) = Likeness::by_word(word)
+            && let Some(likeness) = Likeness::from_name(word)
         {
             self.at += 1;
             return self.likeness(likeness);
         }
         let field = self.field()?;
         let comparison = match self.peek() {
-            Some(Token::Word(word)) => Comparison::by_word(word),
+            Some(Token::Word(word)) => Comparison::from_name(word),
             _ => None,
         };
         let Some(comparison) = comparison else {

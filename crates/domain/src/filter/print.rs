@@ -8,10 +8,10 @@ impl Display for Filter {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         match self {
             Self::Compare(field, comparison, value) => {
-                write!(f, "{} {} {value}", field.name(), comparison.word())
+                write!(f, "{} {} {value}", field.name(), comparison.as_str())
             }
             Self::Like(field, likeness, text) => {
-                write!(f, "{}({},{})", likeness.word(), field.name(), Quoted(text))
+                write!(f, "{}({},{})", likeness.as_str(), field.name(), Quoted(text))
             }
             // What stands on the left is read first, so it needs none for its own kind.
             Self::And(left, right) => {

@@ -85,7 +85,7 @@ fn data_never_carries_what_the_store_owns() {
 
 #[test]
 fn bodies_come_apart_as_they_were_put_together() {
-    let tail = Tail {
+    let tail = RecordTail {
         resource: Resource::customers(),
         correlation_id: "a\"b",
         state: State::Enabled,
@@ -99,7 +99,7 @@ fn bodies_come_apart_as_they_were_put_together() {
     );
     assert_eq!(tail.members_of(&body), r#""tradeName":"x""#);
     assert_eq!(tail.members_of(&tail.body_of("")), "");
-    let stateless = Tail { resource: journals(), ..tail };
+    let stateless = RecordTail { resource: journals(), ..tail };
     assert!(!stateless.body_of("").contains("state"));
 }
 

@@ -57,8 +57,8 @@ fn with_tail(members: ObjectBuilder, id: ObjectBuilder, has_state: bool) -> Obje
     let state = ObjectBuilder::new()
         .schema_type(Type::String)
         .description(Some("Whether the record is in use."))
-        .enum_values(Some([State::Enabled.word(), State::Disabled.word()]))
-        .examples([State::Enabled.word()]);
+        .enum_values(Some([State::Enabled.as_str(), State::Disabled.as_str()]))
+        .examples([State::Enabled.as_str()]);
     let tail = [
         ("correlationId", Some(id)),
         ("state", has_state.then_some(state)),

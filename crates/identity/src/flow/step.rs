@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use domain::{TenantId, Ticks};
-use store::{Client, Consent, Grant, Seat, Session};
+use store::{Client, Consent, Grant, Session, TenantMembership};
 
 use crate::oauth_error::OAuthError;
 use crate::request::Authorization;
@@ -18,7 +18,7 @@ pub(crate) struct Situation<'a> {
     pub(crate) started_at: Ticks,
     pub(crate) session: Option<&'a Session>,
     /// The user's open seats.
-    pub(crate) seats: &'a [Seat],
+    pub(crate) seats: &'a [TenantMembership],
     /// What the user has granted and not revoked.
     pub(crate) grants: &'a [Grant],
     /// What the user has just chosen on the page.
@@ -33,7 +33,7 @@ pub(crate) enum Step {
     Choose {
         asks_consent: bool,
     },
-    Issue(Box<Seat>),
+    Issue(Box<TenantMembership>),
     Refuse(OAuthError),
 }
 
@@ -75,7 +75,7 @@ pub(crate) fn next(at: &Situation<'_>) -> Step {
     Step::Choose { asks_consent: true }
 }
 
-fn issue(seat: &Seat) -> Step {
+fn issue(seat: &TenantMembership) -> Step {
     Step::Issue(Box::new(seat.clone()))
 }
 
@@ -99,17 +99,17 @@ fn is_hinted(at: &Situation<'_>, session: &Session) -> bool {
     at.asked.hinted_user.as_deref().is_none_or(|hinted| hinted == session.user.as_str())
 }
 
-fn seat_in<'a>(at: &Situation<'a>, tenant: &TenantId) -> Option<&'a Seat> {
+fn seat_in<'a>(at: &Situation<'a>, tenant: &TenantId) -> Option<&'a TenantMembership> {
     at.seats.iter().find(|seat| seat.tenant.id == *tenant)
 }
 
 /// A consent stands as long as the grant that came of it, for what it was given for.
-fn asks_consent(at: &Situation<'_>, seat: Option<&Seat>) -> bool {
+fn asks_consent(at: &Situation<'_>, seat: Option<&TenantMembership>) -> bool {
     let stands = seat.is_some_and(|seat| has_grant(at, seat));
     at.asked.prompt.consent || (at.client.consent == Consent::Required && !stands)
 }
 
-fn has_grant(at: &Situation<'_>, seat: &Seat) -> bool {
+fn has_grant(at: &Situation<'_>, seat: &TenantMembership) -> bool {
     at.grants.iter().any(|grant| {
         grant.client == at.client.id
             && grant.tenant == seat.tenant.id

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use domain::{ClientId, GrantId, Guid, MembershipId, Random, Scopes, Secret, TenantId, Ticks, UserId};
 use store::{
-    Client, Consent, Grant, MasterKey, Membership, Pkce, Seat, Session, Standing, Tenant, User, Vault,
+    Client, Consent, Grant, MasterKey, Membership, Pkce, Session, Status, Tenant, TenantMembership, User,
+    Vault,
 };
 
 use super::step::{Situation, Step, next};
@@ -27,7 +28,7 @@ fn client(consent: Consent) -> Client {
         pkce: Pkce::IfSent,
         consent,
         callback_id_token: true,
-        standing: Standing::Active,
+        status: Status::Active,
         created_at: NOW,
     }
 }
@@ -49,22 +50,22 @@ fn session(ago: Duration) -> Session {
     }
 }
 
-fn seat(tenant: &str) -> Seat {
-    Seat {
+fn seat(tenant: &str) -> TenantMembership {
+    TenantMembership {
         user: User {
             id: UserId::new("maria"),
             email: "maria@example.com".into(),
             given_name: "María".into(),
             lang: "es".into(),
             password_hash: String::new(),
-            standing: Standing::Active,
+            status: Status::Active,
             created_at: NOW,
         },
         tenant: Tenant {
             id: TenantId::new(tenant),
             name: tenant.into(),
             short_code: "1".into(),
-            standing: Standing::Active,
+            status: Status::Active,
             created_at: NOW,
         },
         membership: Membership {
@@ -115,7 +116,7 @@ impl Default for Case<'_> {
 fn check(case: &Case<'_>, expected: &str) {
     let (asked, client) = (asked(case.extra), client(case.consent));
     let session = case.session.map(session);
-    let seats: Vec<Seat> = case.seats.iter().map(|tenant| seat(tenant)).collect();
+    let seats: Vec<TenantMembership> = case.seats.iter().map(|tenant| seat(tenant)).collect();
     let grants: Vec<Grant> = case.grants.iter().map(|(tenant, scope)| grant(tenant, scope)).collect();
     let chosen = case.chosen.map(TenantId::new);
     let step = next(&Situation {

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use domain::{Scope, Secret, TenantId};
-use store::{Client, Code, Pkce, Seat, Session, Standing, User};
+use store::{Client, Code, Pkce, Session, Status, TenantMembership, User};
 
 use super::answer::{self, Answer};
 use super::failed::Failed;
@@ -71,14 +71,14 @@ impl Identity {
         let Some(id) = &visit.session else { return Ok(None) };
         let Some(session) = self.store.find_session(id, self.clock.now()).await? else { return Ok(None) };
         let user = self.store.find_user(&session.user).await?;
-        let user = user.filter(|user| user.standing == Standing::Active);
+        let user = user.filter(|user| user.status == Status::Active);
         Ok(user.map(|user| SignedIn { session, user }))
     }
 
     /// The client, where it is there and not disabled.
     pub(crate) async fn active_client(&self, id: &domain::ClientId) -> store::Result<Option<Client>> {
         let client = self.store.find_client(id).await?;
-        Ok(client.filter(|client| client.standing == Standing::Active))
+        Ok(client.filter(|client| client.status == Status::Active))
     }
 
     async fn begin(&self, visit: &Visit, params: &Params) -> Result<Answer, Failed> {
@@ -149,7 +149,7 @@ impl Identity {
         let now = self.clock.now();
         let (mut seats, mut grants) = (Vec::new(), Vec::new());
         if let Some(SignedIn { user, .. }) = signed_in {
-            seats = self.store.open_seats(&user.id).await?;
+            seats = self.store.active_memberships(&user.id).await?;
             if client.consent == store::Consent::Required || asked.tenant.is_some() {
                 grants = self.store.live_grants(&user.id, now).await?;
             }
@@ -228,7 +228,7 @@ impl Identity {
         visit: &Visit,
         asked: &Authorization,
         client: &Client,
-        seat: &Seat,
+        seat: &TenantMembership,
         session: &Session,
     ) -> Result<Answer, Failed> {
         let now = self.clock.now();
@@ -249,7 +249,7 @@ impl Identity {
             expires_at,
             details: binding.write(),
         };
-        self.store.keep_code(&code, &kept, &seat.membership.id, now).await?;
+        self.store.store_code(&code, &kept, &seat.membership.id, now).await?;
         let id_token = self.callback_id_token(asked, client, session, code.reveal(), now)?;
         let mut params = vec![("code", code.reveal())];
         params.extend(id_token.as_deref().map(|token| ("id_token", token)));

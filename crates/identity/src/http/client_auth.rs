@@ -7,7 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::{ClientId, Secret};
 use serde::Serialize;
-use store::{AuditEntry, AuditKind, Client, StoreError, Trace};
+use store::{AuditContext, AuditEntry, AuditKind, Client, StoreError};
 
 use super::answer::{self, Answer};
 use super::body::NotAForm;
@@ -117,7 +117,7 @@ impl Identity {
         &self,
         headers: &HeaderMap,
         form: &Params,
-        trace: &Trace,
+        context: &AuditContext,
     ) -> Result<Client, Refused> {
         form.check(VALUE_BYTES_MAX)?;
         let shown = shown(headers, form)?;
@@ -131,7 +131,7 @@ impl Identity {
                 if let Some(client) = found
                     && self.guard.is_worth_noting(client.id.as_str(), now)
                 {
-                    let entry = AuditEntry::new(AuditKind::ClientRefused, now, trace);
+                    let entry = AuditEntry::new(AuditKind::ClientRefused, now, context);
                     self.store.record(&entry.client(&client.id)).await?;
                 }
                 Err(Refused::Client { by_basic: shown.by_basic, why: WRONG_CLIENT })

@@ -45,7 +45,7 @@ impl Failed {
             status: self.status.as_u16(),
             kind: self.kind,
             detail: &self.detail,
-            request_id: &visit.trace.request_id,
+            request_id: &visit.context.request_id,
         };
         let page = answer::page(self.status, pages::error_page(&model), None);
         match self.retry_after_seconds {

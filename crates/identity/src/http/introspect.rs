@@ -7,7 +7,7 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use domain::{Caller, Secret, Ticks};
 use serde_json::{Value, json};
-use store::Trace;
+use store::AuditContext;
 
 use super::answer::{self, Answer};
 use super::body;
@@ -25,7 +25,7 @@ pub(super) async fn post(
     headers: HeaderMap,
     body: Body,
 ) -> Answer {
-    match identity.introspect(&headers, body, &visit.trace).await {
+    match identity.introspect(&headers, body, &visit.context).await {
         Ok(told) => answer::json(StatusCode::OK, &told.unwrap_or_else(|| json!({"active": false}))),
         Err(refused) => refused.answer(),
     }
@@ -36,10 +36,10 @@ impl Identity {
         &self,
         headers: &HeaderMap,
         body: Body,
-        trace: &Trace,
+        context: &AuditContext,
     ) -> Result<Option<Value>, Refused> {
         let form = body::form(headers, body).await?;
-        let client = self.authenticate_client(headers, &form, trace).await?;
+        let client = self.authenticate_client(headers, &form, context).await?;
         let token = form.get("token").ok_or_else(|| OAuthError::invalid_request("token is missing"))?;
         match jwt::verify::<Presented>(&self.keys, token) {
             Some(presented) => self.tell_access(&presented, &client).await,

@@ -196,7 +196,7 @@ impl Identity {
             Tried::Busy => self.guard.spare(visit.address),
             Tried::Wrong(user) => {
                 let now = self.clock.now();
-                let mut entry = AuditEntry::new(AuditKind::SignInFailed, now, &visit.trace);
+                let mut entry = AuditEntry::new(AuditKind::SignInFailed, now, &visit.context);
                 entry.client = client.map(|client| client.id.clone());
                 // A name that nobody has may be a password typed into the wrong field: it is not kept.
                 entry = match user {
@@ -219,7 +219,7 @@ impl Identity {
             methods: METHODS.into(),
             expires_at: now + self.settings.session_ttl,
         };
-        let mut entry = AuditEntry::new(AuditKind::SignedIn, now, &door.visit.trace).user(&user.id);
+        let mut entry = AuditEntry::new(AuditKind::SignedIn, now, &door.visit.context).user(&user.id);
         entry.client = door.client.as_ref().map(|client| client.id.clone());
         self.store.begin_session(&id, &session, door.visit.session.as_ref(), &entry).await?;
         // Who knew the browser's mark before the sign-in knows nothing after it.

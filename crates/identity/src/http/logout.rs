@@ -150,7 +150,7 @@ impl Identity {
     /// Ends the session in this browser.
     async fn sign_out(&self, visit: &Visit, errand: &SignOutErrand) -> Result<Answer, Failed> {
         if let Some(id) = &visit.session {
-            let mut entry = AuditEntry::new(AuditKind::SignedOut, self.clock.now(), &visit.trace);
+            let mut entry = AuditEntry::new(AuditKind::SignedOut, self.clock.now(), &visit.context);
             entry.user = self.signed_in(visit).await?.map(|signed_in| signed_in.user.id);
             entry.client.clone_from(&errand.client);
             self.store.end_session(id, &entry).await?;

@@ -40,7 +40,7 @@ struct Held {
     /// The newest grant's id stands for all of them.
     key: GrantId,
     grants: Vec<GrantId>,
-    access: store::Access,
+    access: store::ApplicationAccess,
     application: String,
     tenant: String,
     since: Ticks,
@@ -113,11 +113,11 @@ impl Identity {
             return Ok(answer::redirect(&self.path_in(visit, "permissions")));
         };
         let note = "withdrawn by the user";
-        let gone = self.store.withdraw(&one.access, self.clock.now(), &visit.trace, note).await?;
+        let gone = self.store.withdraw(&one.access, self.clock.now(), &visit.context, note).await?;
         for grant in &gone {
             self.liveness.revoked(grant);
         }
-        let store::Access { client, tenant, .. } = &one.access;
+        let store::ApplicationAccess { client, tenant, .. } = &one.access;
         let mut params = vec![("withdrawn", client.as_str()), ("tenant", tenant.as_str())];
         params.extend(visit.picked().map(|lang| ("lang", lang)));
         Ok(answer::redirect(&self.path(&format!("permissions?{}", query(params)))))
@@ -157,7 +157,7 @@ impl Held {
         Self {
             key: grant.id.clone(),
             grants: vec![grant.id.clone()],
-            access: store::Access {
+            access: store::ApplicationAccess {
                 user: grant.user.clone(),
                 client: grant.client.clone(),
                 tenant: grant.tenant.clone(),

@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use domain::{GrantId, Secret};
-use store::Trace;
+use store::AuditContext;
 
 use super::answer::{self, Answer};
 use super::body;
@@ -23,7 +23,7 @@ pub(super) async fn post(
     headers: HeaderMap,
     body: Body,
 ) -> Answer {
-    match identity.give_back(&headers, body, &visit.trace).await {
+    match identity.give_back(&headers, body, &visit.context).await {
         Ok(()) => answer::json(StatusCode::OK, &serde_json::json!({})),
         Err(refused) => refused.answer(),
     }
@@ -31,9 +31,14 @@ pub(super) async fn post(
 
 impl Identity {
     /// A token that is not known, or another client's, is none of this client's business: nothing happens.
-    async fn give_back(&self, headers: &HeaderMap, body: Body, trace: &Trace) -> Result<(), Refused> {
+    async fn give_back(
+        &self,
+        headers: &HeaderMap,
+        body: Body,
+        context: &AuditContext,
+    ) -> Result<(), Refused> {
         let form = body::form(headers, body).await?;
-        let client = self.authenticate_client(headers, &form, trace).await?;
+        let client = self.authenticate_client(headers, &form, context).await?;
         let token = form.get("token").ok_or_else(|| OAuthError::invalid_request("token is missing"))?;
         let grant = if let Some((owner, grant)) = self.grant_of_access_token(token) {
             (owner == client.id.as_str()).then_some(grant)
@@ -42,7 +47,7 @@ impl Identity {
             found.filter(|found| found.grant.client == client.id).map(|found| found.grant.id)
         };
         if let Some(grant) = grant {
-            self.revoke(&grant, trace, "given back by the application").await?;
+            self.revoke(&grant, context, "given back by the application").await?;
         }
         Ok(())
     }

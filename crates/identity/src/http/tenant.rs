@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::TenantId;
-use store::{AuditEntry, AuditKind, Client, Seat};
+use store::{AuditEntry, AuditKind, Client, TenantMembership};
 
 use super::answer::{self, Answer};
 use super::authorize::SignedIn;
@@ -83,7 +83,7 @@ impl Identity {
         problem: Option<ChoiceProblem>,
         status: StatusCode,
     ) -> Result<Answer, Failed> {
-        let seats = self.store.open_seats(&at.signed_in.user.id).await?;
+        let seats = self.store.active_memberships(&at.signed_in.user.id).await?;
         let words: String = search.unwrap_or_default().chars().take(SEARCH_CHARS_MAX).collect();
         let (options, found) = options(&seats, &words, at.asked.tenant.as_ref());
         let lang = at.visit.lang(at.asked.ui_locales.as_deref());
@@ -150,7 +150,7 @@ impl Identity {
     }
 
     async fn deny(&self, visit: &Visit, asked: &Authorization, client: &Client) -> Result<Answer, Failed> {
-        let mut entry = AuditEntry::new(AuditKind::ConsentDenied, self.clock.now(), &visit.trace);
+        let mut entry = AuditEntry::new(AuditKind::ConsentDenied, self.clock.now(), &visit.context);
         entry.user = self.signed_in(visit).await?.map(|signed_in| signed_in.user.id);
         self.store.record(&entry.client(&client.id)).await?;
         let error = OAuthError::new("access_denied", "the user did not allow it");
@@ -160,12 +160,12 @@ impl Identity {
 
 /// The tenants that match, and how many there are in all.
 fn options<'a>(
-    seats: &'a [Seat],
+    seats: &'a [TenantMembership],
     words: &str,
     preselected: Option<&TenantId>,
 ) -> (Vec<TenantOption<'a>>, usize) {
     let words: Vec<String> = words.split_whitespace().map(folded).collect();
-    let matches = |seat: &Seat| {
+    let matches = |seat: &TenantMembership| {
         let text = folded(&format!("{} {} {}", seat.tenant.name, seat.tenant.short_code, seat.tenant.id));
         words.iter().all(|word| text.contains(word.as_str()))
     };
@@ -175,8 +175,8 @@ fn options<'a>(
         .map(|seat| &seat.tenant.id)
         .take(RECENT_MAX)
         .collect();
-    let found: Vec<&Seat> = seats.iter().filter(|seat| matches(seat)).collect();
-    let option = |seat: &&'a Seat| TenantOption {
+    let found: Vec<&TenantMembership> = seats.iter().filter(|seat| matches(seat)).collect();
+    let option = |seat: &&'a TenantMembership| TenantOption {
         id: seat.tenant.id.as_str(),
         name: &seat.tenant.name,
         short_code: &seat.tenant.short_code,

@@ -8,7 +8,10 @@ use axum::http::{HeaderMap, StatusCode};
 use domain::secret::url_safe;
 use domain::{GrantId, Scope, Scopes, Secret, Ticks};
 use serde::Serialize;
-use store::{Client, Code, CodeTaken, Grant, NewGrant, Pkce, RefreshRotated, Rotation, Seat, Taking, Trace};
+use store::{
+    AuditContext, Client, Code, CodeExchange, CodeOutcome, Grant, NewGrant, Pkce, RefreshOutcome,
+    RefreshRotation, TenantMembership,
+};
 
 use super::answer::{self, Answer};
 use super::body;
@@ -44,7 +47,7 @@ pub(super) async fn post(
     body: Body,
 ) -> Answer {
     // Boxed, so that the layers above pass on a pointer.
-    match Box::pin(identity.tokens(&headers, body, &visit.trace)).await {
+    match Box::pin(identity.tokens(&headers, body, &visit.context)).await {
         Ok(tokens) => answer::json(StatusCode::OK, &tokens),
         Err(refused) => refused.answer(),
     }
@@ -53,7 +56,7 @@ pub(super) async fn post(
 /// Everything that tokens are made of, once it is decided that they are given.
 struct Giving<'a> {
     client: &'a Client,
-    seat: &'a Seat,
+    seat: &'a TenantMembership,
     grant: &'a GrantId,
     details: &'a Details,
     scopes: Scopes,
@@ -64,12 +67,17 @@ struct Giving<'a> {
 }
 
 impl Identity {
-    async fn tokens(&self, headers: &HeaderMap, body: Body, trace: &Trace) -> Result<Tokens, Refused> {
+    async fn tokens(
+        &self,
+        headers: &HeaderMap,
+        body: Body,
+        context: &AuditContext,
+    ) -> Result<Tokens, Refused> {
         let form = body::form(headers, body).await?;
-        let client = self.authenticate_client(headers, &form, trace).await?;
+        let client = self.authenticate_client(headers, &form, context).await?;
         match form.get("grant_type") {
-            Some("authorization_code") => self.exchange(&client, &form, trace).await,
-            Some("refresh_token") => self.refresh(&client, &form, trace).await,
+            Some("authorization_code") => self.exchange(&client, &form, context).await,
+            Some("refresh_token") => self.refresh(&client, &form, context).await,
             Some(_) => Err(OAuthError::new(
                 "unsupported_grant_type",
                 "grant_type must be authorization_code or refresh_token",
@@ -79,10 +87,20 @@ impl Identity {
         }
     }
 
-    async fn exchange(&self, client: &Client, form: &Params, trace: &Trace) -> Result<Tokens, Refused> {
+    async fn exchange(
+        &self,
+        client: &Client,
+        form: &Params,
+        context: &AuditContext,
+    ) -> Result<Tokens, Refused> {
         let now = self.clock.now();
         let code = required(form, "code")?;
-        let taking = Taking { code: Secret::new(code), client: client.id.clone(), now, trace: trace.clone() };
+        let taking = CodeExchange {
+            code: Secret::new(code),
+            client: client.id.clone(),
+            now,
+            context: context.clone(),
+        };
         let proof = Proof {
             redirect_uri: form.get("redirect_uri").map(Into::into),
             verifier: form.get("code_verifier").map(Into::into),
@@ -96,8 +114,8 @@ impl Identity {
             judged.fault(&binding).is_none().then(|| made(code, &binding))
         });
         let (code, grant) = match self.store.take_code(&taking, judge).await? {
-            CodeTaken::Fresh { code, grant: Some(grant) } => (code, grant),
-            CodeTaken::Reused { revoked } => {
+            CodeOutcome::Fresh { code, grant: Some(grant) } => (code, grant),
+            CodeOutcome::Reused { revoked } => {
                 if let Some(grant) = &revoked {
                     self.liveness.revoked(grant);
                 }
@@ -105,16 +123,16 @@ impl Identity {
                     "the code was used before (a refused try uses it up too); what it gave is revoked",
                 ));
             }
-            CodeTaken::Fresh { code, grant: None } => {
+            CodeOutcome::Fresh { code, grant: None } => {
                 let fault = Binding::read(&code.details).and_then(|binding| proof.fault(&binding));
                 return Err(invalid_grant(fault.unwrap_or("the code is not known")));
             }
-            CodeTaken::Expired => return Err(invalid_grant("the code has expired")),
-            CodeTaken::Unknown => return Err(invalid_grant("the code is not known")),
+            CodeOutcome::Expired => return Err(invalid_grant("the code has expired")),
+            CodeOutcome::Unknown => return Err(invalid_grant("the code is not known")),
         };
         let binding = Binding::read(&code.details).ok_or_else(|| invalid_grant("the code is not known"))?;
         let Some(seat) = self.open_seat(&grant).await? else {
-            self.revoke(&grant.id, trace, "the user or the tenant may not sign in any more").await?;
+            self.revoke(&grant.id, context, "the user or the tenant may not sign in any more").await?;
             return Err(invalid_grant("the user or the tenant may not sign in any more"));
         };
         let scopes = binding.details.scopes();
@@ -161,12 +179,17 @@ impl Identity {
     }
 
     /// The grant's seat, where its user and its tenant are there, active, and belong together.
-    async fn open_seat(&self, grant: &Grant) -> store::Result<Option<Seat>> {
-        let seat = self.store.find_seat(&grant.user, &grant.tenant).await?;
-        Ok(seat.filter(Seat::is_open))
+    async fn open_seat(&self, grant: &Grant) -> store::Result<Option<TenantMembership>> {
+        let seat = self.store.find_tenant_membership(&grant.user, &grant.tenant).await?;
+        Ok(seat.filter(TenantMembership::is_open))
     }
 
-    async fn refresh(&self, client: &Client, form: &Params, trace: &Trace) -> Result<Tokens, Refused> {
+    async fn refresh(
+        &self,
+        client: &Client,
+        form: &Params,
+        context: &AuditContext,
+    ) -> Result<Tokens, Refused> {
         let presented = Secret::new(required(form, "refresh_token")?);
         let unknown = || invalid_grant("the refresh token is not known, has expired, or was revoked");
         // Read first, so that a request that must be refused does not use the token up.
@@ -179,7 +202,7 @@ impl Identity {
         };
         let now = self.clock.now();
         let successor = Secret::new(url_safe(&self.vault.fingerprint(SUCCESSOR, &presented)));
-        let rotation = Rotation {
+        let rotation = RefreshRotation {
             presented,
             client: client.id.clone(),
             successor: successor.clone(),
@@ -190,17 +213,17 @@ impl Identity {
             tokens_until: now + self.settings.access_token_ttl,
             grace: self.settings.refresh_grace,
             now,
-            trace: trace.clone(),
+            context: context.clone(),
         };
         let grant = match self.store.rotate_refresh(&rotation).await? {
-            RefreshRotated::Fresh { grant, .. } | RefreshRotated::Retried { grant, .. } => grant,
-            RefreshRotated::Reused { revoked } => {
+            RefreshOutcome::Fresh { grant, .. } | RefreshOutcome::Retried { grant, .. } => grant,
+            RefreshOutcome::Reused { revoked } => {
                 self.liveness.revoked(&revoked);
                 return Err(invalid_grant(
                     "the refresh token was used before; all that came of it is revoked",
                 ));
             }
-            RefreshRotated::Expired | RefreshRotated::Revoked | RefreshRotated::Unknown => {
+            RefreshOutcome::Expired | RefreshOutcome::Revoked | RefreshOutcome::Unknown => {
                 return Err(unknown());
             }
         };

@@ -9,7 +9,7 @@ use axum::http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderMap};
 use axum::http::request::Parts;
 use domain::Secret;
 use look::Lang;
-use store::Trace;
+use store::AuditContext;
 
 use crate::Identity;
 use crate::params::Params;
@@ -22,7 +22,7 @@ pub(crate) struct Visit {
     pub(crate) browser: Option<Secret>,
     pub(crate) session: Option<Secret>,
     pub(crate) address: IpAddr,
-    pub(crate) trace: Trace,
+    pub(crate) context: AuditContext,
     /// Whether another site's page made the browser send this.
     pub(crate) is_foreign: bool,
     accept_language: Option<String>,
@@ -43,7 +43,10 @@ impl FromRequestParts<Arc<Identity>> for Visit {
             browser: cookie(&parts.headers, names.browser).map(Secret::new),
             session: cookie(&parts.headers, names.session).map(Secret::new),
             address,
-            trace: Trace { address: address.to_string(), request_id: request_id.unwrap_or_default() },
+            context: AuditContext {
+                address: address.to_string(),
+                request_id: request_id.unwrap_or_default(),
+            },
             is_foreign: header(&parts.headers, FETCH_SITE).is_some_and(|site| site == "cross-site"),
             accept_language: header(&parts.headers, ACCEPT_LANGUAGE.as_str()),
             picked: params.get("lang").map(Into::into),

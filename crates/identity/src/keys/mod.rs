@@ -13,7 +13,7 @@ use bytes::Bytes;
 use domain::secret::hex;
 use domain::{Clock, Ticks};
 use parking_lot::RwLock;
-use store::{AuditEntry, AuditKind, SigningKey, Store, StoreError, Trace};
+use store::{AuditContext, AuditEntry, AuditKind, SigningKey, Store, StoreError};
 
 pub(crate) use pair::Pair;
 pub use ring::KeyState;
@@ -141,7 +141,7 @@ impl Keys {
                 }
             }
             let note = if at_once { "at once; older keys ended" } else { "signs after its lead" };
-            let entry = AuditEntry::new(AuditKind::SigningKeyRotated, now, &Trace::default());
+            let entry = AuditEntry::new(AuditKind::SigningKeyRotated, now, &AuditContext::default());
             self.store.record(&entry.note(format!("{kid}: {note}"))).await?;
             self.reload().await?;
             return self.shown().into_iter().find(|key| key.kid == kid).ok_or(KeyFault::Contended);
@@ -176,7 +176,7 @@ impl Keys {
             tracing::info!("the next signing key is published");
         }
         for past in keys.iter().filter(|key| key.state == KeyState::Past) {
-            self.store.forget_signing_key(&past.kid).await?;
+            self.store.delete_signing_key(&past.kid).await?;
         }
         self.reload().await
     }

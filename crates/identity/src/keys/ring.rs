@@ -28,7 +28,7 @@ pub enum KeyState {
 }
 
 impl KeyState {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Next => "next",
             Self::Signing => "signing",

@@ -58,7 +58,7 @@ impl Stage {
 }
 
 fn states(keys: &Keys) -> Vec<&'static str> {
-    keys.shown().iter().map(|key| key.state.word()).collect()
+    keys.shown().iter().map(|key| key.state.as_str()).collect()
 }
 
 fn signs(keys: &Keys) -> String {

@@ -59,7 +59,7 @@ fn meaning(lang: Lang, scope: &str) -> (Glyph, Option<Said>) {
         "SVC.ES.NEWPOL.ACC.API" => (Glyph::Book, Some(words.accounting)),
         "SVC.ES.NEWPOL.MNG.API" => (Glyph::Sliders, Some(words.management)),
         "SVC.ES.EquipoContex" => (Glyph::People, Some(words.payroll)),
-        "SVC.ES.Webhooks" => (Glyph::Bell, Some(words.webhooks)),
+        "SVC.ES.Webhooks" => (Glyph::CommitSignal, Some(words.webhooks)),
         _ => (Glyph::Key, None),
     }
 }

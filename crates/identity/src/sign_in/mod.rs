@@ -5,7 +5,7 @@ mod guard;
 mod hashing;
 
 use domain::Secret;
-use store::{Standing, User};
+use store::{Status, User};
 
 pub(crate) use guard::{Guard, TooMany};
 pub(crate) use hashing::Hashing;
@@ -48,7 +48,7 @@ pub(crate) async fn attempt(
         return Ok(Tried::Busy);
     };
     Ok(match user {
-        Some(user) if is_right && user.standing == Standing::Active => Tried::Known(user),
+        Some(user) if is_right && user.status == Status::Active => Tried::Known(user),
         other => Tried::Wrong(other),
     })
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::{ClientId, Secret};
-use store::{Client, ClientSecret, Consent, Pkce, Standing};
+use store::{Client, ClientSecret, Consent, Pkce, Status};
 
 use super::{Admin, AdminError, Replacement, Result, found};
 use crate::checks::{check_redirect, checked_id, checked_logout_uris, checked_name};
@@ -28,7 +28,7 @@ pub struct ClientChange {
     pub consent: Option<Consent>,
     pub callback_id_token: Option<bool>,
     pub post_logout_uris: Option<Vec<String>>,
-    pub standing: Option<Standing>,
+    pub status: Option<Status>,
 }
 
 impl Admin {
@@ -49,7 +49,7 @@ impl Admin {
             pkce: new.pkce,
             consent: new.consent,
             callback_id_token: new.callback_id_token,
-            standing: Standing::Active,
+            status: Status::Active,
             created_at: self.now(),
         };
         let secret = self.secret();
@@ -62,8 +62,8 @@ impl Admin {
         client.ok_or_else(|| AdminError::Missing(format!("client \"{id}\"")))
     }
 
-    pub async fn set_client_standing(&self, id: &str, standing: Standing) -> Result<()> {
-        let client = Client { standing, ..self.client(id).await? };
+    pub async fn set_client_status(&self, id: &str, status: Status) -> Result<()> {
+        let client = Client { status, ..self.client(id).await? };
         found(self.store.update_client(&client).await?, || format!("client \"{id}\""))
     }
 
@@ -105,7 +105,7 @@ impl Admin {
             uris.iter().try_for_each(|uri| check_redirect(uri))?;
             client.redirect_uris = uris;
         }
-        client.standing = change.standing.unwrap_or(client.standing);
+        client.status = change.status.unwrap_or(client.status);
         client.pkce = change.pkce.unwrap_or(client.pkce);
         client.consent = change.consent.unwrap_or(client.consent);
         client.callback_id_token = change.callback_id_token.unwrap_or(client.callback_id_token);

@@ -1,7 +1,7 @@
 //! Tenants, users and who belongs where.
 
 use domain::{Guid, MembershipId, Secret, TenantId, UserId, password};
-use store::{Membership, Standing, Tenant, User};
+use store::{Membership, Status, Tenant, User};
 
 use super::{Admin, AdminError, Result, found};
 use crate::checks::{checked_email, checked_id, checked_lang, checked_name};
@@ -32,15 +32,15 @@ impl Admin {
             name: checked_name(name)?,
             short_code: checked_id("short code", short_code)?,
             id,
-            standing: Standing::Active,
+            status: Status::Active,
             created_at: self.now(),
         };
         self.store.add_tenant(&tenant).await?;
         Ok(tenant)
     }
 
-    pub async fn set_tenant_standing(&self, id: &TenantId, standing: Standing) -> Result<()> {
-        found(self.store.set_tenant_standing(id, standing).await?, || format!("tenant \"{id}\""))
+    pub async fn set_tenant_status(&self, id: &TenantId, status: Status) -> Result<()> {
+        found(self.store.set_tenant_status(id, status).await?, || format!("tenant \"{id}\""))
     }
 
     /// Erases a tenant: gone for everybody at once, while its rows are left to the housekeeping.
@@ -76,7 +76,7 @@ impl Admin {
             given_name: checked_name(&new.given_name)?,
             lang: checked_lang(&new.lang)?,
             password_hash,
-            standing: Standing::Active,
+            status: Status::Active,
             created_at: self.now(),
         };
         self.store.add_user(&user).await?;
@@ -102,9 +102,9 @@ impl Admin {
         user.ok_or_else(|| AdminError::Missing(format!("user \"{name}\"")))
     }
 
-    pub async fn set_user_standing(&self, email: &str, standing: Standing) -> Result<()> {
+    pub async fn set_user_status(&self, email: &str, status: Status) -> Result<()> {
         let user = self.user(email).await?;
-        found(self.store.set_user_standing(&user.id, standing).await?, || format!("user \"{email}\""))
+        found(self.store.set_user_status(&user.id, status).await?, || format!("user \"{email}\""))
     }
 
     pub async fn set_password(&self, email: &str, plain: Secret) -> Result<()> {

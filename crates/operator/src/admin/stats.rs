@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::Ticks;
 use serde::Serialize;
-use store::{Suspended, Webhook, WebhookQuery};
+use store::{DisabledOwners, Webhook, WebhookQuery};
 use utoipa::ToSchema;
 
 use super::webhooks::WebhookStatus;
@@ -70,8 +70,9 @@ pub struct Traffic {
 impl Admin {
     pub async fn stats(&self) -> Result<Stats> {
         let now = self.now();
-        let suspended = self.store.suspended().await?;
-        let nodes = if self.store.is_shared() { self.store.nodes_here(NODE_SILENCE_MAX).await? } else { 1 };
+        let disabled_owners = self.store.disabled_owners().await?;
+        let nodes =
+            if self.store.is_shared() { self.store.count_live_nodes(NODE_SILENCE_MAX).await? } else { 1 };
         let mut stats = Stats { nodes, ..Stats::default() };
         let mut query = WebhookQuery { rows_max: LOOK_ROWS, ..WebhookQuery::default() };
         let mut counted = 0;
@@ -79,7 +80,7 @@ impl Admin {
             let found = self.store.webhooks(&query).await?;
             let is_last = found.len() < LOOK_ROWS;
             for webhook in &found {
-                stats.webhooks.count(webhook, &suspended);
+                stats.webhooks.count(webhook, &disabled_owners);
                 counted += 1;
                 // What never was accepted was never sent anything.
                 if stats.measured < MEASURED_MAX && webhook.began.is_some() {
@@ -94,13 +95,13 @@ impl Admin {
     }
 
     async fn measure(&self, stats: &mut Stats, webhook: &Webhook, now: Ticks) -> Result<()> {
-        let day = self.store.outlook(webhook.id, now.minus(DAY)).await?;
+        let day = self.store.webhook_stats(webhook.id, now.minus(DAY)).await?;
         stats.measured += 1;
         stats.failing += u64::from(day.failing_since.is_some());
         stats.events_waiting += day.behind;
         stats.last_day.add(day.delivered, day.failed);
         if day.delivered + day.failed > 0 {
-            let hour = self.store.outlook(webhook.id, now.minus(HOUR)).await?;
+            let hour = self.store.webhook_stats(webhook.id, now.minus(HOUR)).await?;
             stats.last_hour.add(hour.delivered, hour.failed);
         }
         Ok(())
@@ -108,8 +109,8 @@ impl Admin {
 }
 
 impl StatusCounts {
-    fn count(&mut self, webhook: &Webhook, suspended: &Suspended) {
-        let count = match WebhookStatus::of(webhook, suspended) {
+    fn count(&mut self, webhook: &Webhook, disabled_owners: &DisabledOwners) {
+        let count = match WebhookStatus::of(webhook, disabled_owners) {
             WebhookStatus::Active => &mut self.active,
             WebhookStatus::AwaitingContract => &mut self.awaiting_contract,
             WebhookStatus::Suspended => &mut self.suspended,

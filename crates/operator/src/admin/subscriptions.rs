@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::Secret;
 use domain::ids::SubscriptionId;
 use domain::subscription::Products;
-use store::{KeptKey, KeySlot, Standing, Subscription};
+use store::{KeyInfo, KeySlot, Status, Subscription};
 
 use super::{Admin, AdminError, Replacement, Result};
 use crate::checks::checked_name;
@@ -44,7 +44,7 @@ impl Admin {
             id: SubscriptionId::from(self.random.guid()),
             name: checked_name(&new.name)?,
             products: new.products,
-            standing: Standing::Active,
+            status: Status::Active,
             created_at: self.now(),
             daily_quota: new.daily_quota.map(checked_quota).transpose()?,
             cancelled_at: None,
@@ -61,15 +61,15 @@ impl Admin {
 
     /// The keys that a subscription has now: by slot, the one in use first, then those that it replaced and that
     /// are still good.
-    pub async fn keys_of(&self, id: &SubscriptionId) -> Result<Vec<KeptKey>> {
+    pub async fn keys_of(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>> {
         let now = self.now();
         let mut keys = self.store.keys_of(id).await?;
         keys.retain(|key| key.valid_until.is_none_or(|until| until > now));
         Ok(keys)
     }
 
-    pub async fn set_subscription_standing(&self, id: &str, standing: Standing) -> Result<()> {
-        let changed = self.store.set_subscription_standing(&SubscriptionId::new(id), standing).await?;
+    pub async fn set_subscription_status(&self, id: &str, status: Status) -> Result<()> {
+        let changed = self.store.set_subscription_status(&SubscriptionId::new(id), status).await?;
         self.check_changed(id, changed).await
     }
 

@@ -4,7 +4,7 @@
 use domain::Ticks;
 use domain::ids::SubscriptionId;
 use serde::Serialize;
-use store::Calls;
+use store::CallCount;
 use utoipa::ToSchema;
 
 use super::{Admin, AdminError, Result};
@@ -86,10 +86,10 @@ fn check_span(from_day: i64, to_day: i64) -> Result<()> {
 }
 
 /// Groups what the store has, which comes latest day first.
-fn told(id: &SubscriptionId, (from_day, to_day): (i64, i64), all: Vec<Calls>) -> Usage {
+fn told(id: &SubscriptionId, (from_day, to_day): (i64, i64), all: Vec<CallCount>) -> Usage {
     let date = |day| Ticks::of_day(day).date();
     let mut days: Vec<DayUsage> = Vec::new();
-    for Calls { day, route, calls, failed, .. } in all {
+    for CallCount { day, route, calls, failed, .. } in all {
         let day = date(day);
         if days.last().is_none_or(|last| last.day != day) {
             days.push(DayUsage { day, calls: 0, failed: 0, routes: Vec::new() });
@@ -135,7 +135,7 @@ mod tests {
     #[test]
     fn days_add_up() {
         let id = SubscriptionId::new("a");
-        let call = |day, route: &str, calls, failed| Calls {
+        let call = |day, route: &str, calls, failed| CallCount {
             subscription: SubscriptionId::new("a"),
             day,
             route: route.into(),

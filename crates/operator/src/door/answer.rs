@@ -9,7 +9,7 @@ use bytes::Bytes;
 use domain::ProcessId;
 use futures_util::stream;
 use serde::Serialize;
-use store::{LineFault, Tally};
+use store::{BatchCounts, LineFault};
 
 use super::made_ids::{MadeIds, made_id};
 
@@ -18,7 +18,7 @@ const IDS_PER_PIECE: usize = 500;
 #[derive(Debug)]
 pub struct Answer {
     pub process: ProcessId,
-    pub tally: Tally,
+    pub tally: BatchCounts,
     made_ids: MadeIds,
 }
 
@@ -35,7 +35,7 @@ struct Text<'a> {
 }
 
 impl Answer {
-    pub(super) fn new(process: ProcessId, tally: Tally, made_ids: MadeIds) -> Self {
+    pub(super) fn new(process: ProcessId, tally: BatchCounts, made_ids: MadeIds) -> Self {
         Self { process, tally, made_ids }
     }
 

@@ -4,7 +4,7 @@
 use aws_lc_rs::digest;
 use domain::change::Change;
 use domain::{Fault, ProcessId};
-use store::{Checkpoint, Line, Progress, Tally};
+use store::{BatchCounts, Checkpoint, Line, Progress};
 
 use super::DoorError;
 use super::made_ids::{MadeIds, made_id};
@@ -21,7 +21,7 @@ pub(super) enum BodyFault {
 }
 
 impl BodyFault {
-    pub(super) fn into_error(self, tally: Tally) -> DoorError {
+    pub(super) fn into_error(self, tally: BatchCounts) -> DoorError {
         let tally = Box::new(tally);
         match self {
             Self::OtherBody => DoorError::OtherBody(tally),
@@ -98,7 +98,7 @@ impl Intake {
         Self { splitter: Splitter::new(is_json), reader }
     }
 
-    pub(super) fn start_tally(&self) -> Tally {
+    pub(super) fn start_tally(&self) -> BatchCounts {
         self.reader.before.as_ref().map(|before| before.tally.clone()).unwrap_or_default()
     }
 

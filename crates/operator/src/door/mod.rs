@@ -14,7 +14,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use domain::{ProcessId, Random, TenantId};
 use futures_util::{Stream, StreamExt};
-use store::{ChangeBatch, Checkpoint, Line, Result as StoreResult, Store, StoreError, Tally};
+use store::{BatchCounts, ChangeBatch, Checkpoint, Line, Result as StoreResult, Store, StoreError};
 use tokio::task::JoinHandle;
 
 pub use answer::Answer;
@@ -54,17 +54,17 @@ pub struct Delivery {
 #[derive(Debug, thiserror::Error)]
 pub enum DoorError {
     #[error("{0}")]
-    Store(StoreError, Box<Tally>),
+    Store(StoreError, Box<BatchCounts>),
     #[error("the body was cut off: {0}")]
-    CutOff(String, Box<Tally>),
+    CutOff(String, Box<BatchCounts>),
     #[error("{0}")]
-    NotChanges(String, Box<Tally>),
+    NotChanges(String, Box<BatchCounts>),
     #[error("another body was sent under this Idempotency-Key before")]
-    OtherBody(Box<Tally>),
+    OtherBody(Box<BatchCounts>),
 }
 
 impl DoorError {
-    pub fn tally(&self) -> &Tally {
+    pub fn tally(&self) -> &BatchCounts {
         match self {
             Self::Store(_, tally)
             | Self::CutOff(_, tally)
@@ -85,9 +85,9 @@ impl Door {
         &self,
         delivery: &Delivery,
         body: impl Stream<Item = Result<Bytes, E>>,
-        progress: impl FnMut(&Tally),
+        progress: impl FnMut(&BatchCounts),
     ) -> Result<Answer, DoorError> {
-        let nothing = || Box::new(Tally::default());
+        let nothing = || Box::new(BatchCounts::default());
         let before = match &delivery.idempotency_key {
             Some(key) => self.store.find_progress(&delivery.tenant, key).await,
             None => Ok(None),
@@ -153,18 +153,18 @@ struct Writing<P> {
     store: Arc<dyn Store>,
     tenant: TenantId,
     process: ProcessId,
-    tally: Tally,
-    under_way: Option<JoinHandle<StoreResult<Tally>>>,
+    tally: BatchCounts,
+    under_way: Option<JoinHandle<StoreResult<BatchCounts>>>,
     submitted_any: bool,
     progress: P,
 }
 
-impl<P: FnMut(&Tally)> Writing<P> {
+impl<P: FnMut(&BatchCounts)> Writing<P> {
     fn new(
         store: Arc<dyn Store>,
         tenant: TenantId,
         process: ProcessId,
-        tally: Tally,
+        tally: BatchCounts,
         mut progress: P,
     ) -> Self {
         progress(&tally);
@@ -181,7 +181,7 @@ impl<P: FnMut(&Tally)> Writing<P> {
     }
 
     /// Writes down what is left, and tells the count. A body without changes still asks for the log's head.
-    async fn finish(&mut self, intake: &mut Intake) -> Result<Tally, DoorError> {
+    async fn finish(&mut self, intake: &mut Intake) -> Result<BatchCounts, DoorError> {
         let batch = self.next_batch(intake).await?;
         let before = self.settle().await?;
         let batch = match batch {
@@ -220,16 +220,16 @@ impl<P: FnMut(&Tally)> Writing<P> {
         Ok(Some(self.batch(chunk.lines, tally, chunk.checkpoint)))
     }
 
-    fn batch(&self, lines: Vec<Line>, tally: Tally, checkpoint: Option<Checkpoint>) -> ChangeBatch {
+    fn batch(&self, lines: Vec<Line>, tally: BatchCounts, checkpoint: Option<Checkpoint>) -> ChangeBatch {
         ChangeBatch { tenant: self.tenant.clone(), process: self.process, lines, tally, checkpoint }
     }
 
-    fn written(&self, written: StoreResult<Tally>) -> Result<Tally, DoorError> {
+    fn written(&self, written: StoreResult<BatchCounts>) -> Result<BatchCounts, DoorError> {
         written.map_err(|error| DoorError::Store(error, Box::new(self.tally.clone())))
     }
 
     /// The tally once nothing is under way.
-    async fn settle(&mut self) -> Result<Tally, DoorError> {
+    async fn settle(&mut self) -> Result<BatchCounts, DoorError> {
         if let Some(under_way) = self.under_way.take() {
             let written =
                 under_way.await.unwrap_or_else(|error| Err(StoreError::Internal(error.to_string())));

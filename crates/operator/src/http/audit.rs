@@ -92,7 +92,7 @@ impl TryFrom<String> for WhoseName {
 pub(crate) fn kinds() -> RefOr<Schema> {
     ObjectBuilder::new()
         .schema_type(SchemaType::new(Type::String))
-        .enum_values(Some(AuditKind::ALL.map(AuditKind::word)))
+        .enum_values(Some(AuditKind::ALL.map(AuditKind::as_str)))
         .build()
         .into()
 }

@@ -51,7 +51,7 @@ impl From<store::Client> for Client {
             pkce: kept.pkce.into(),
             consent: kept.consent == store::Consent::Required,
             callback_id_token: kept.callback_id_token,
-            standing: kept.standing.into(),
+            standing: kept.status.into(),
             created_at: kept.created_at.iso(),
         }
     }
@@ -260,7 +260,7 @@ async fn change(State(desk): Desk, Named(id): Named<String>, Body(asked): Body<C
         pkce: asked.pkce.map(Into::into),
         consent: asked.consent.map(consent_of),
         callback_id_token: asked.callback_id_token,
-        standing: asked.standing.map(Into::into),
+        status: asked.standing.map(Into::into),
     };
     Ok(Json(Client::from(desk.admin.set_client(&id, change).await?)).into_response())
 }

@@ -13,7 +13,7 @@ use bytes::Bytes;
 use domain::suggest::did_you_mean;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
-use store::Trace;
+use store::AuditContext;
 use web::{Refusal, linger};
 
 use super::refusal::{at_field, coded, sentence};
@@ -36,7 +36,7 @@ pub(super) struct Asked<T>(pub(super) T);
 pub(super) struct Named<T>(pub(super) T);
 
 /// Where a request comes from, for the audit.
-pub(super) struct By(pub(super) Trace);
+pub(super) struct By(pub(super) AuditContext);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     type Rejection = Refusal;
@@ -91,11 +91,11 @@ impl<S: Send + Sync> FromRequestParts<S> for By {
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
         let visit = parts.extensions.get::<web::Visit>();
-        let trace = visit.map(|visit| Trace {
+        let context = visit.map(|visit| AuditContext {
             address: visit.address.0.to_string(),
             request_id: visit.id.as_str().to_owned(),
         });
-        Ok(Self(trace.unwrap_or_default()))
+        Ok(Self(context.unwrap_or_default()))
     }
 }
 

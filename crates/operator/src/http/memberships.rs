@@ -106,7 +106,7 @@ async fn join(State(desk): Desk, Named((user, tenant)): Named<(String, String)>)
         Err(AdminError::Store(StoreError::Exists(_))) => StatusCode::OK,
         Err(error) => return Err(error.into()),
     };
-    let seat = desk.admin.store.find_seat(&user.id, &tenant).await.map_err(AdminError::from)?;
+    let seat = desk.admin.store.find_tenant_membership(&user.id, &tenant).await.map_err(AdminError::from)?;
     // Somebody may have taken it away meanwhile.
     let seat = seat.ok_or_else(|| AdminError::Missing(format!("tenant \"{tenant}\" of this user")))?;
     Ok((status, Json(Membership::from(seat.membership))).into_response())

@@ -27,7 +27,7 @@ use axum::response::{IntoResponse, Response};
 use axum::{Json, Router};
 use prometheus_client::metrics::counter::Counter;
 use serde::Serialize;
-use store::Tally;
+use store::BatchCounts;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use web::{Measures, Refusal, linger};
 
@@ -72,7 +72,7 @@ impl Operator {
     }
 
     /// Counts what a request brings in; what an earlier one under its key had brought in was counted then.
-    fn counting(&self) -> impl FnMut(&Tally) + use<> {
+    fn counting(&self) -> impl FnMut(&BatchCounts) + use<> {
         let (accepted, rejected) = (self.accepted.clone(), self.rejected.clone());
         let mut counted = None;
         move |tally| {

@@ -39,7 +39,7 @@ impl From<store::Tenant> for Tenant {
             id: kept.id.to_string(),
             name: kept.name,
             short_code: kept.short_code,
-            standing: kept.standing.into(),
+            standing: kept.status.into(),
             created_at: kept.created_at.iso(),
         }
     }
@@ -160,7 +160,7 @@ async fn show(State(desk): Desk, Named(id): Named<String>) -> Answered {
 async fn change(State(desk): Desk, Named(id): Named<String>, Body(change): Body<TenantChange>) -> Answered {
     let id = TenantId::new(id);
     if let Some(standing) = change.standing {
-        desk.admin.set_tenant_standing(&id, standing.into()).await?;
+        desk.admin.set_tenant_status(&id, standing.into()).await?;
     }
     shown(&desk, &id).await
 }

@@ -41,7 +41,7 @@ impl From<store::User> for User {
             email: kept.email,
             given_name: kept.given_name,
             lang: kept.lang,
-            standing: kept.standing.into(),
+            standing: kept.status.into(),
             created_at: kept.created_at.iso(),
         }
     }
@@ -57,7 +57,7 @@ enum Lang {
 }
 
 impl Lang {
-    fn word(self) -> &'static str {
+    fn as_str(self) -> &'static str {
         match self {
             Self::Es => "es",
             Self::En => "en",
@@ -145,7 +145,7 @@ async fn add(State(desk): Desk, Body(new): Body<NewUser>) -> Answered {
     let wanted = Wanted {
         email: new.email.0,
         given_name: new.given_name.0,
-        lang: new.lang.unwrap_or_default().word().to_owned(),
+        lang: new.lang.unwrap_or_default().as_str().to_owned(),
         password: Secret::new(new.password.0),
         tenants,
     };
@@ -186,7 +186,7 @@ async fn change(State(desk): Desk, Named(name): Named<String>, Body(change): Bod
         desk.admin.set_password(&user.email, Secret::new(password.0)).await?;
     }
     if let Some(standing) = change.standing {
-        desk.admin.set_user_standing(&user.email, standing.into()).await?;
+        desk.admin.set_user_status(&user.email, standing.into()).await?;
     }
     let user = desk.admin.user_named(user.id.as_str()).await?;
     Ok(Json(User::from(user)).into_response())

@@ -236,16 +236,16 @@ pub(super) enum Standing {
     Disabled,
 }
 
-impl From<store::Standing> for Standing {
-    fn from(standing: store::Standing) -> Self {
+impl From<store::Status> for Standing {
+    fn from(standing: store::Status) -> Self {
         match standing {
-            store::Standing::Active => Self::Active,
-            store::Standing::Disabled => Self::Disabled,
+            store::Status::Active => Self::Active,
+            store::Status::Disabled => Self::Disabled,
         }
     }
 }
 
-impl From<Standing> for store::Standing {
+impl From<Standing> for store::Status {
     fn from(standing: Standing) -> Self {
         match standing {
             Standing::Active => Self::Active,

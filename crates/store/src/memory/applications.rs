@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use domain::{ClientId, Secret, Ticks};
 
-use super::{KeptClient, MemoryStore};
+use super::{MemoryStore, StoredClient};
 use crate::applications::CLIENT_SECRET;
 use crate::{Applications, Client, ClientSecret, Result, StoreError};
 
@@ -15,7 +15,7 @@ impl Applications for MemoryStore {
         if state.clients.contains_key(client.id.as_str()) {
             return Err(StoreError::Exists(format!("a client \"{}\"", client.id)));
         }
-        let kept = KeptClient { client: client.clone(), secret, old: None };
+        let kept = StoredClient { client: client.clone(), secret, old: None };
         state.clients.insert(client.id.as_str().into(), kept);
         Ok(())
     }
@@ -37,7 +37,7 @@ impl Applications for MemoryStore {
         };
         let (guid, created_at) = (kept.client.guid, kept.client.created_at);
         kept.client = Client { guid, created_at, ..client.clone() };
-        self.moves.access_moved();
+        self.invalidation.access_moved();
         Ok(true)
     }
 
@@ -64,7 +64,7 @@ impl Applications for MemoryStore {
         Ok(self.state().dev.clone())
     }
 
-    async fn keep_dev_credentials(&self, json: &str) -> Result<()> {
+    async fn save_dev_credentials(&self, json: &str) -> Result<()> {
         self.writing()?.dev = Some(json.to_owned());
         Ok(())
     }

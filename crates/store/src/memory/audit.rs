@@ -4,11 +4,11 @@ use async_trait::async_trait;
 use domain::Random;
 
 use super::{MemoryStore, State};
-use crate::{Audit, AuditEntry, AuditMark, AuditQuery, AuditRecord, Result};
+use crate::{Audit, AuditCursor, AuditEntry, AuditQuery, AuditRecord, Result};
 
 impl State {
     pub(super) fn add_record(&mut self, random: &dyn Random, entry: AuditEntry) {
-        let mark = AuditMark { at: entry.at, id: random.guid() };
+        let mark = AuditCursor { at: entry.at, id: random.guid() };
         self.audit.insert(mark, entry.without_nul());
     }
 }
@@ -27,7 +27,7 @@ impl Audit for MemoryStore {
 
     async fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>> {
         let state = self.state();
-        let is_wanted = |(_, entry): &(&AuditMark, &AuditEntry)| {
+        let is_wanted = |(_, entry): &(&AuditCursor, &AuditEntry)| {
             fits(query.kind.as_ref(), Some(&entry.kind))
                 && fits(query.user.as_ref(), entry.user.as_ref())
                 && fits(query.tenant.as_ref(), entry.tenant.as_ref())

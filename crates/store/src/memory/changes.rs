@@ -7,7 +7,9 @@ use domain::{TenantId, Ticks};
 
 use super::{Head, MemoryStore, State, place_no};
 use crate::plan::{self, Ground, Key, Plan, Stored};
-use crate::{ChangeBatch, ChangeLog, LogBounds, LogPage, LogQuery, Progress, Result, StoreError, Tally};
+use crate::{
+    BatchCounts, ChangeBatch, ChangeLog, LogBounds, LogPage, LogQuery, Progress, Result, StoreError,
+};
 
 fn load(state: &State, tenant_no: i64, head: Head, batches: &[ChangeBatch]) -> Ground {
     let mut ground = Ground::new(head.bounds.head, head.version);
@@ -81,7 +83,7 @@ impl State {
 
 #[async_trait]
 impl ChangeLog for MemoryStore {
-    async fn apply_changes(&self, batch: ChangeBatch) -> Result<Tally> {
+    async fn apply_changes(&self, batch: ChangeBatch) -> Result<BatchCounts> {
         let mut state = self.writing()?;
         let (tenant_no, head) = state.head(&batch.tenant)?;
         let tenant = batch.tenant.clone();
@@ -93,8 +95,8 @@ impl ChangeLog for MemoryStore {
         write(&mut state, tenant_no, plan, now);
         drop(state);
         self.change_commits.fetch_add(1, Ordering::Relaxed);
-        self.moves.records_moved(&tenant, resources);
-        tallies.pop().unwrap_or_else(|| Ok(Tally::default()))
+        self.invalidation.records_moved(&tenant, resources);
+        tallies.pop().unwrap_or_else(|| Ok(BatchCounts::default()))
     }
 
     async fn find_progress(&self, tenant: &TenantId, key: &str) -> Result<Option<Progress>> {

@@ -6,13 +6,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use domain::{Guid, Resource, TenantId, WebhookId};
 
-use super::webhooks::{Hooks, KeptHook};
+use super::webhooks::{Hooks, StoredWebhook};
 use super::{MemoryStore, State};
 use crate::plan::LogRow;
 use crate::webhooks::{Lease, Ledger, Position, Whose, held_by, id_key, settle, share_out};
 use crate::{
-    Attempt, Deliveries, Event, HeldShard, Hook, Moved, Point, Result, SHARDS, Standing, Suspended, Tail,
-    Vault, Verdict, shard_of,
+    AttemptRecord, ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, LoadedWebhook, LogEvent,
+    LogTail, Result, SHARDS, ShardLease, Status, Vault, WebhookCheckpoint, shard_of,
 };
 
 impl Hooks {
@@ -28,7 +28,7 @@ impl Hooks {
         &mut self.leases
     }
 
-    fn positions(&self, points: &[Point]) -> HashMap<WebhookId, Position> {
+    fn positions(&self, points: &[WebhookCheckpoint]) -> HashMap<WebhookId, Position> {
         let known = points.iter().filter_map(|point| self.all.get(&point.webhook));
         known
             .map(|kept| {
@@ -74,7 +74,7 @@ impl Hooks {
         for (Whose { webhook, .. }, attempt) in ledger.attempts {
             if let Some(kept) = self.all.get_mut(&webhook) {
                 // A checkpoint that is written again, its answer being lost, tells nothing twice.
-                if let Err(place) = kept.attempts.binary_search_by_key(&attempt.key(), Attempt::key) {
+                if let Err(place) = kept.attempts.binary_search_by_key(&attempt.key(), AttemptRecord::key) {
                     kept.attempts.insert(place, attempt);
                 }
             }
@@ -87,8 +87,8 @@ impl Hooks {
     }
 }
 
-fn hook(kept: &KeptHook, vault: &Vault) -> Hook {
-    Hook {
+fn hook(kept: &StoredWebhook, vault: &Vault) -> LoadedWebhook {
+    LoadedWebhook {
         webhook: kept.webhook.clone(),
         lanes: kept.lanes.values().copied().collect(),
         replays: kept.replays.iter().filter(|replay| !replay.is_done).copied().collect(),
@@ -96,8 +96,8 @@ fn hook(kept: &KeptHook, vault: &Vault) -> Hook {
     }
 }
 
-fn event(row: &LogRow) -> Event {
-    Event { entry: row.entry.clone(), record_key: row.record_key }
+fn event(row: &LogRow) -> LogEvent {
+    LogEvent { entry: row.entry.clone(), record_key: row.record_key }
 }
 
 impl State {
@@ -119,50 +119,58 @@ impl State {
 
 #[async_trait]
 impl Deliveries for MemoryStore {
-    async fn hold_shards(&self, node: Guid, nodes: u32, lease: Duration) -> Result<Vec<HeldShard>> {
+    async fn renew_shard_leases(&self, node: Guid, nodes: u32, lease: Duration) -> Result<Vec<ShardLease>> {
         let now = self.ports.clock.now();
         let mut state = self.writing()?;
-        let leases = state.hooks.leases();
+        let leases = state.webhooks.leases();
         for changed in share_out(leases, node, nodes, now, now + lease) {
             leases[usize::from(changed.shard)] = changed;
         }
         Ok(held_by(leases, node))
     }
 
-    async fn leave_shards(&self, node: Guid) -> Result<()> {
-        for lease in self.writing()?.hooks.leases() {
+    async fn release_shards(&self, node: Guid) -> Result<()> {
+        for lease in self.writing()?.webhooks.leases() {
             lease.holder = lease.holder.filter(|holder| *holder != node);
         }
         Ok(())
     }
 
-    async fn hooks(&self, shard: u8, after: Option<WebhookId>, rows_max: usize) -> Result<Vec<Hook>> {
+    async fn load_webhooks(
+        &self,
+        shard: u8,
+        after: Option<WebhookId>,
+        rows_max: usize,
+    ) -> Result<Vec<LoadedWebhook>> {
         let state = self.state();
         let wanted = state
-            .hooks
+            .webhooks
             .live()
             .filter(|kept| shard_of(kept.webhook.id) == shard)
             .filter(|kept| after.is_none_or(|after| kept.webhook.id > after));
         Ok(wanted.take(rows_max).map(|kept| hook(kept, &self.ports.vault)).collect())
     }
 
-    async fn hook(&self, webhook: WebhookId) -> Result<Option<Hook>> {
+    async fn load_webhook(&self, webhook: WebhookId) -> Result<Option<LoadedWebhook>> {
         let state = self.state();
-        let found = state.hooks.all.get(&webhook).filter(|kept| !kept.webhook.life().is_over());
+        let found = state.webhooks.all.get(&webhook).filter(|kept| !kept.webhook.flags().is_over());
         Ok(found.map(|kept| hook(kept, &self.ports.vault)))
     }
 
-    async fn moved_hooks(&self, since: u64) -> Result<Moved> {
+    async fn changed_webhooks(&self, since: u64) -> Result<ChangedWebhooks> {
         let state = self.state();
-        let moved = state.hooks.all.values().filter(|kept| kept.moved > since);
-        Ok(Moved { upto: state.hooks.moved, webhooks: moved.map(|kept| kept.webhook.id).collect() })
+        let moved = state.webhooks.all.values().filter(|kept| kept.moved > since);
+        Ok(ChangedWebhooks {
+            upto: state.webhooks.moved,
+            webhooks: moved.map(|kept| kept.webhook.id).collect(),
+        })
     }
 
-    async fn suspended(&self) -> Result<Suspended> {
+    async fn disabled_owners(&self) -> Result<DisabledOwners> {
         let state = self.state();
-        let tenants = state.tenants.values().filter(|one| one.standing == Standing::Disabled);
-        let clients = state.clients.values().filter(|kept| kept.client.standing == Standing::Disabled);
-        Ok(Suspended {
+        let tenants = state.tenants.values().filter(|one| one.status == Status::Disabled);
+        let clients = state.clients.values().filter(|kept| kept.client.status == Status::Disabled);
+        Ok(DisabledOwners {
             tenants: tenants.map(|one| one.id.clone()).collect(),
             clients: clients.map(|kept| kept.client.id.clone()).collect(),
         })
@@ -171,7 +179,7 @@ impl Deliveries for MemoryStore {
     async fn heads(&self) -> Result<Vec<(TenantId, u64)>> {
         let state = self.state();
         let mut heads: Vec<(TenantId, u64)> = state
-            .hooks
+            .webhooks
             .live()
             .filter_map(|kept| {
                 let head = state.heads.get(&kept.tenant_no)?.bounds.head;
@@ -189,12 +197,12 @@ impl Deliveries for MemoryStore {
         resource: Resource,
         after: u64,
         rows_max: usize,
-    ) -> Result<Tail> {
+    ) -> Result<LogTail> {
         let state = self.state();
         let (tenant_no, head) = state.head(tenant)?;
         let rows = state.events(tenant_no, resource, after, head.bounds.head).take(rows_max);
-        let events: Vec<Event> = rows.map(event).collect();
-        Ok(Tail::of(events, rows_max, head.bounds))
+        let events: Vec<LogEvent> = rows.map(event).collect();
+        Ok(LogTail::of(events, rows_max, head.bounds))
     }
 
     async fn read_record(
@@ -205,7 +213,7 @@ impl Deliveries for MemoryStore {
         after: u64,
         upto: u64,
         rows_max: usize,
-    ) -> Result<Vec<Event>> {
+    ) -> Result<Vec<LogEvent>> {
         let state = self.state();
         let Some(tenant_no) = state.tenant_no(tenant) else {
             return Ok(Vec::new());
@@ -214,16 +222,16 @@ impl Deliveries for MemoryStore {
         Ok(rows.filter(|row| row.record_key == record_key).take(rows_max).map(event).collect())
     }
 
-    async fn checkpoint(&self, points: Vec<Point>) -> Result<Vec<Verdict>> {
+    async fn checkpoint(&self, points: Vec<WebhookCheckpoint>) -> Result<Vec<CheckpointResult>> {
         let now = self.ports.clock.now();
         let mut state = self.writing()?;
-        let positions = state.hooks.positions(&points);
+        let positions = state.webhooks.positions(&points);
         let mut ledger = settle(points, positions, now);
         let verdicts = std::mem::take(&mut ledger.verdicts);
         for entry in std::mem::take(&mut ledger.audit) {
             state.add_record(&*self.ports.random, entry);
         }
-        state.hooks.write(ledger, now);
+        state.webhooks.write(ledger, now);
         Ok(verdicts)
     }
 }

@@ -6,15 +6,17 @@ use async_trait::async_trait;
 use domain::{TenantId, Ticks, UserId};
 
 use super::{Head, MemoryStore, State};
-use crate::{Directory, LogBounds, Membership, Resources, Result, Seat, Standing, StoreError, Tenant, User};
+use crate::{
+    Directory, LogBounds, Membership, ResourceSet, Result, Status, StoreError, Tenant, TenantMembership, User,
+};
 
 impl State {
-    pub(super) fn seats<'a>(&'a self, user: &'a UserId) -> impl Iterator<Item = Seat> + 'a {
+    pub(super) fn seats<'a>(&'a self, user: &'a UserId) -> impl Iterator<Item = TenantMembership> + 'a {
         let mine = self.memberships.iter().filter(move |one| one.user == *user);
         mine.filter_map(|membership| {
             let tenant = self.tenants.values().find(|tenant| tenant.id == membership.tenant)?.clone();
             let user = self.users.get(membership.user.as_str())?.clone();
-            Some(Seat { user, tenant, membership: membership.clone() })
+            Some(TenantMembership { user, tenant, membership: membership.clone() })
         })
     }
 }
@@ -42,18 +44,18 @@ impl Directory for MemoryStore {
         Ok(self.state().tenants.values().cloned().collect())
     }
 
-    async fn set_tenant_standing(&self, id: &TenantId, standing: Standing) -> Result<bool> {
+    async fn set_tenant_status(&self, id: &TenantId, status: Status) -> Result<bool> {
         let mut state = self.writing()?;
-        self.moves.access_moved();
+        self.invalidation.access_moved();
         let found = state.tenants.values_mut().find(|tenant| tenant.id == *id);
-        Ok(found.map(|tenant| tenant.standing = standing).is_some())
+        Ok(found.map(|tenant| tenant.status = status).is_some())
     }
 
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
         let mut state = self.writing()?;
-        self.moves.access_moved();
-        self.moves.records_moved(id, Resources::default());
-        self.moves.bell().ring_all();
+        self.invalidation.access_moved();
+        self.invalidation.records_moved(id, ResourceSet::default());
+        self.invalidation.commit_signal().signal_all();
         let Some(tenant_no) = state.tenant_no(id) else {
             return Ok(false);
         };
@@ -65,7 +67,7 @@ impl Directory for MemoryStore {
         state.log.retain(|(tenant, _), _| *tenant != tenant_no);
         state.processes.retain(|(tenant, _), _| *tenant != tenant_no);
         state.memberships.retain(|membership| membership.tenant != *id);
-        state.hooks.all.retain(|_, kept| kept.tenant_no != tenant_no);
+        state.webhooks.all.retain(|_, kept| kept.tenant_no != tenant_no);
         let gone: Vec<Box<str>> = state
             .grants
             .values()
@@ -100,11 +102,11 @@ impl Directory for MemoryStore {
         Ok(users)
     }
 
-    async fn set_user_standing(&self, id: &UserId, standing: Standing) -> Result<bool> {
+    async fn set_user_status(&self, id: &UserId, status: Status) -> Result<bool> {
         let mut state = self.writing()?;
-        self.moves.access_moved();
+        self.invalidation.access_moved();
         let found = state.users.get_mut(id.as_str());
-        Ok(found.map(|user| user.standing = standing).is_some())
+        Ok(found.map(|user| user.status = status).is_some())
     }
 
     async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool> {
@@ -128,7 +130,7 @@ impl Directory for MemoryStore {
 
     async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
         let mut state = self.writing()?;
-        self.moves.access_moved();
+        self.invalidation.access_moved();
         let before = state.memberships.len();
         state.memberships.retain(|one| one.user != *user || one.tenant != *tenant);
         Ok(state.memberships.len() < before)
@@ -141,12 +143,17 @@ impl Directory for MemoryStore {
         Ok(found)
     }
 
-    async fn find_seat(&self, user: &UserId, tenant: &TenantId) -> Result<Option<Seat>> {
+    async fn find_tenant_membership(
+        &self,
+        user: &UserId,
+        tenant: &TenantId,
+    ) -> Result<Option<TenantMembership>> {
         Ok(self.state().seats(user).find(|seat| seat.tenant.id == *tenant))
     }
 
-    async fn open_seats(&self, user: &UserId) -> Result<Vec<Seat>> {
-        let mut seats: Vec<Seat> = self.state().seats(user).filter(Seat::is_open).collect();
+    async fn active_memberships(&self, user: &UserId) -> Result<Vec<TenantMembership>> {
+        let mut seats: Vec<TenantMembership> =
+            self.state().seats(user).filter(TenantMembership::is_open).collect();
         seats.sort_by_key(|seat| {
             (Reverse(seat.membership.last_used_at), seat.tenant.name.clone(), seat.tenant.id.clone())
         });

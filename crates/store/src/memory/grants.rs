@@ -5,14 +5,14 @@ use std::cmp::Reverse;
 use async_trait::async_trait;
 use domain::{GrantId, MembershipId, Secret, Ticks, UserId};
 
-use super::{KeptCode, MemoryStore, State};
+use super::{MemoryStore, State, StoredCode};
 use crate::grants::{
-    CODE, REFRESH, RefreshRow, RefreshVerdict, refresh_verdict, revocation_entry, rotation_entry,
+    CODE, REFRESH, RefreshDecision, RefreshRow, decide_refresh, revocation_entry, rotation_entry,
     taking_entry,
 };
 use crate::{
-    Access, Code, CodeTaken, Grant, Grants, Judge, RefreshRotated, RefreshToken, Result, Rotation, Standing,
-    StoreError, Taking, Trace, Vault,
+    ApplicationAccess, AuditContext, Code, CodeExchange, CodeOutcome, Grant, GrantDecision, Grants,
+    RefreshOutcome, RefreshRotation, RefreshToken, Result, Status, StoreError, Vault,
 };
 
 impl State {
@@ -55,8 +55,14 @@ impl State {
     }
 
     /// Uses a code for the first time, if it is still good for anything.
-    fn redeem(&mut self, vault: &Vault, hash: &[u8; 32], now: Ticks, judge: Judge) -> Result<CodeTaken> {
-        let Some(kept) = self.codes.get(hash) else { return Ok(CodeTaken::Unknown) };
+    fn redeem(
+        &mut self,
+        vault: &Vault,
+        hash: &[u8; 32],
+        now: Ticks,
+        judge: GrantDecision,
+    ) -> Result<CodeOutcome> {
+        let Some(kept) = self.codes.get(hash) else { return Ok(CodeOutcome::Unknown) };
         // Nothing is changed before the judge has spoken and all that is new is known to be new.
         let code = kept.code.clone();
         let is_live = now < code.expires_at;
@@ -74,9 +80,9 @@ impl State {
             }
         }
         if !is_live {
-            return Ok(CodeTaken::Expired);
+            return Ok(CodeOutcome::Expired);
         }
-        Ok(CodeTaken::Fresh { code, grant: new.map(|new| new.grant) })
+        Ok(CodeOutcome::Fresh { code, grant: new.map(|new| new.grant) })
     }
 
     /// The token with what matters of its successor.
@@ -92,13 +98,13 @@ impl State {
 
 #[async_trait]
 impl Grants for MemoryStore {
-    async fn keep_code(&self, code: &Secret, kept: &Code, chosen: &MembershipId, now: Ticks) -> Result<()> {
+    async fn store_code(&self, code: &Secret, kept: &Code, chosen: &MembershipId, now: Ticks) -> Result<()> {
         let hash = self.ports.vault.fingerprint(CODE, code);
         let mut state = self.writing()?;
         if state.codes.contains_key(&hash) {
             return Err(StoreError::Exists("such a code".into()));
         }
-        let kept = KeptCode { code: kept.clone(), used: false, grant: None };
+        let kept = StoredCode { code: kept.clone(), used: false, grant: None };
         state.codes.insert(hash, kept);
         if let Some(membership) = state.memberships.iter_mut().find(|one| one.id == *chosen) {
             membership.last_used_at = Some(now);
@@ -106,11 +112,11 @@ impl Grants for MemoryStore {
         Ok(())
     }
 
-    async fn take_code(&self, taking: &Taking, judge: Judge) -> Result<CodeTaken> {
+    async fn take_code(&self, taking: &CodeExchange, judge: GrantDecision) -> Result<CodeOutcome> {
         let hash = self.ports.vault.fingerprint(CODE, &taking.code);
         let mut state = self.writing()?;
         let Some(kept) = state.codes.get(&hash).filter(|kept| kept.code.client == taking.client) else {
-            return Ok(CodeTaken::Unknown);
+            return Ok(CodeOutcome::Unknown);
         };
         let (taken, before) = if kept.used {
             let revoked = kept.grant.clone();
@@ -118,7 +124,7 @@ impl Grants for MemoryStore {
                 state.revoke(made, taking.now);
             }
             let before = revoked.as_ref().and_then(|made| state.grants.get(made.as_str()).cloned());
-            (CodeTaken::Reused { revoked }, before)
+            (CodeOutcome::Reused { revoked }, before)
         } else {
             (state.redeem(&self.ports.vault, &hash, taking.now, judge)?, None)
         };
@@ -128,32 +134,32 @@ impl Grants for MemoryStore {
         Ok(taken)
     }
 
-    async fn rotate_refresh(&self, rotation: &Rotation) -> Result<RefreshRotated> {
+    async fn rotate_refresh(&self, rotation: &RefreshRotation) -> Result<RefreshOutcome> {
         let presented = self.ports.vault.fingerprint(REFRESH, &rotation.presented);
         let successor = self.ports.vault.fingerprint(REFRESH, &rotation.successor);
         let mut state = self.writing()?;
         let row = state.refresh(&presented);
         let grant = row.as_ref().and_then(|row| state.grants.get(&row.grant).cloned());
-        let verdict = refresh_verdict(rotation, row, grant, &successor);
+        let verdict = decide_refresh(rotation, row, grant, &successor);
         let entry = rotation_entry(rotation, &verdict);
         let rotated = match verdict {
-            RefreshVerdict::Done(done) => done,
-            RefreshVerdict::Revoke(grant) => {
+            RefreshDecision::Done(done) => done,
+            RefreshDecision::Revoke(grant) => {
                 state.revoke(&grant.id, rotation.now);
-                RefreshRotated::Reused { revoked: grant.id }
+                RefreshOutcome::Reused { revoked: grant.id }
             }
-            RefreshVerdict::Retry { grant, expires_at, is_longer: _ } => {
+            RefreshDecision::Retry { grant, expires_at, is_longer: _ } => {
                 state.grants.insert(grant.id.as_str().into(), grant.clone());
-                RefreshRotated::Retried { grant, expires_at }
+                RefreshOutcome::Retried { grant, expires_at }
             }
-            RefreshVerdict::Rotate { grant, expires_at } => {
+            RefreshDecision::Rotate { grant, expires_at } => {
                 state.add_refresh(successor, &grant, expires_at)?;
                 if let Some(used) = state.refresh_tokens.get_mut(&presented) {
                     used.used_at = Some(rotation.now);
                     used.successor = Some(successor);
                 }
                 state.grants.insert(grant.id.as_str().into(), grant.clone());
-                RefreshRotated::Fresh { grant, expires_at }
+                RefreshOutcome::Fresh { grant, expires_at }
             }
         };
         if let Some(entry) = entry {
@@ -190,20 +196,32 @@ impl Grants for MemoryStore {
         let client = state.clients.get(grant.client.as_str());
         let mut seats = state.seats(&grant.user);
         Ok(grant.revoked_at.is_none()
-            && client.is_some_and(|kept| kept.client.standing == Standing::Active)
+            && client.is_some_and(|kept| kept.client.status == Status::Active)
             && seats.any(|seat| seat.tenant.id == grant.tenant && seat.is_open()))
     }
 
-    async fn revoke_grant(&self, id: &GrantId, now: Ticks, trace: &Trace, note: &str) -> Result<bool> {
+    async fn revoke_grant(
+        &self,
+        id: &GrantId,
+        now: Ticks,
+        context: &AuditContext,
+        note: &str,
+    ) -> Result<bool> {
         let mut state = self.writing()?;
         let live = state.grants.get(id.as_str()).filter(|grant| grant.revoked_at.is_none());
         let Some(grant) = live.cloned() else { return Ok(false) };
-        state.add_record(&*self.ports.random, revocation_entry(&grant, now, trace, note));
+        state.add_record(&*self.ports.random, revocation_entry(&grant, now, context, note));
         Ok(state.revoke(id, now))
     }
 
-    async fn withdraw(&self, access: &Access, now: Ticks, trace: &Trace, note: &str) -> Result<Vec<GrantId>> {
-        let Access { user, client, tenant } = access;
+    async fn withdraw(
+        &self,
+        access: &ApplicationAccess,
+        now: Ticks,
+        context: &AuditContext,
+        note: &str,
+    ) -> Result<Vec<GrantId>> {
+        let ApplicationAccess { user, client, tenant } = access;
         let mut state = self.writing()?;
         let is_live = |grant: &&Grant| {
             (&grant.user, &grant.client, &grant.tenant) == (user, client, tenant)
@@ -212,12 +230,12 @@ impl Grants for MemoryStore {
         };
         let gone: Vec<Grant> = state.grants.values().filter(is_live).cloned().collect();
         for grant in &gone {
-            state.add_record(&*self.ports.random, revocation_entry(grant, now, trace, note));
+            state.add_record(&*self.ports.random, revocation_entry(grant, now, context, note));
         }
         for grant in &gone {
             state.revoke(&grant.id, now);
         }
-        state.codes.retain(|_, KeptCode { code, used, .. }| {
+        state.codes.retain(|_, StoredCode { code, used, .. }| {
             *used || (&code.user, &code.client, &code.tenant) != (user, client, tenant)
         });
         Ok(gone.into_iter().map(|grant| grant.id).collect())

@@ -3,17 +3,17 @@
 use async_trait::async_trait;
 use domain::{Ticks, WebhookId};
 
-use super::webhooks::KeptHook;
+use super::webhooks::StoredWebhook;
 use super::{MemoryStore, State};
 use crate::webhooks::{BEHIND_MAX, P95_OF_MAX, id_key, percentile_95};
 use crate::{
-    Attempt, AuditEntry, Delivered, Delivery, DeliveryQuery, History, Lane, Occasion, Outlook, Replay,
-    ReplayKind, Result,
+    AttemptPurpose, AttemptRecord, AuditEntry, Delivery, DeliveryQuery, History, Lane, Replay, ReplayKind,
+    Result, SuccessfulDelivery, WebhookStats,
 };
 
 impl State {
     /// Events that wait, behind the cursor and in lanes.
-    fn behind(&self, kept: &KeptHook) -> u64 {
+    fn behind(&self, kept: &StoredWebhook) -> u64 {
         let webhook = &kept.webhook;
         let Some(cursor) = webhook.cursor else { return 0 };
         let ahead = self.events(kept.tenant_no, webhook.resource, cursor, u64::MAX - 1);
@@ -25,13 +25,13 @@ impl State {
         waiting.take(BEHIND_MAX.into()).count() as u64
     }
 
-    fn outlook(&self, kept: &KeptHook, since: Ticks) -> Outlook {
-        let is_failure = |one: &&Attempt| {
-            !one.succeeded && one.at >= since && matches!(one.occasion, Occasion::Event { .. })
+    fn webhook_stats(&self, kept: &StoredWebhook, since: Ticks) -> WebhookStats {
+        let is_failure = |one: &&AttemptRecord| {
+            !one.succeeded && one.at >= since && matches!(one.purpose, AttemptPurpose::Event { .. })
         };
         let delivered = kept.delivered.range((since, 0)..).rev().map(|(_, one)| one);
-        let troubles = kept.lanes.values().map(|lane| lane.trouble).chain(kept.webhook.handshake.trouble);
-        Outlook {
+        let troubles = kept.lanes.values().map(|lane| lane.retry).chain(kept.webhook.handshake.retry);
+        WebhookStats {
             delivered: delivered.clone().count() as u64,
             failed: kept.attempts.iter().filter(is_failure).count() as u64,
             p95_ms: percentile_95(delivered.take(P95_OF_MAX).map(|one| one.took_ms).collect()),
@@ -39,10 +39,10 @@ impl State {
             lanes: kept.lanes.len() as u64,
             failing_since: troubles
                 .clone()
-                .filter(|trouble| trouble.attempts > 0)
-                .map(|trouble| trouble.first_failed_at)
+                .filter(|retry| retry.attempts > 0)
+                .map(|retry| retry.first_failed_at)
                 .min(),
-            next_attempt_at: troubles.map(|trouble| trouble.next_at).min(),
+            next_attempt_at: troubles.map(|retry| retry.next_at).min(),
             behind: self.behind(kept),
         }
     }
@@ -54,30 +54,30 @@ impl History for MemoryStore {
         id_key(&self.ports.vault, webhook)
     }
 
-    async fn attempts(&self, query: &DeliveryQuery) -> Result<Vec<Attempt>> {
+    async fn attempts(&self, query: &DeliveryQuery) -> Result<Vec<AttemptRecord>> {
         let state = self.state();
-        let Some(kept) = state.hooks.all.get(&query.webhook) else {
+        let Some(kept) = state.webhooks.all.get(&query.webhook) else {
             return Ok(Vec::new());
         };
         let wanted = kept.attempts.iter().rev().filter(|one| {
-            query.takes(one.at, one.occasion.sequence()) && !(query.only_failed && one.succeeded)
+            query.takes(one.at, one.purpose.sequence()) && !(query.only_failed && one.succeeded)
         });
         Ok(wanted.take(query.rows_max).cloned().collect())
     }
 
-    async fn delivered(&self, query: &DeliveryQuery) -> Result<Vec<Delivered>> {
+    async fn delivered(&self, query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>> {
         let state = self.state();
-        let kept = state.hooks.all.get(&query.webhook).filter(|_| !query.only_failed);
+        let kept = state.webhooks.all.get(&query.webhook).filter(|_| !query.only_failed);
         let all = kept.into_iter().flat_map(|kept| kept.delivered.values().rev());
         Ok(all.filter(|one| query.takes(one.at, one.sequence)).take(query.rows_max).copied().collect())
     }
 
     async fn delivery(&self, webhook: WebhookId, sequence: u64) -> Result<Delivery> {
         let state = self.state();
-        let Some(kept) = state.hooks.all.get(&webhook) else {
+        let Some(kept) = state.webhooks.all.get(&webhook) else {
             return Ok(Delivery { sequence, delivered: None, attempts: Vec::new() });
         };
-        let of_it = |one: &&Attempt| one.occasion.is_of(sequence);
+        let of_it = |one: &&AttemptRecord| one.purpose.is_of(sequence);
         Ok(Delivery {
             sequence,
             delivered: kept.delivered.values().rev().find(|one| one.sequence == sequence).copied(),
@@ -87,7 +87,7 @@ impl History for MemoryStore {
 
     async fn lanes(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Lane>> {
         let state = self.state();
-        let kept = state.hooks.all.get(&webhook);
+        let kept = state.webhooks.all.get(&webhook);
         let mut lanes: Vec<Lane> =
             kept.map(|kept| kept.lanes.values().copied().collect()).unwrap_or_default();
         lanes.sort_by_key(|lane| (lane.sequence, lane.record_key));
@@ -95,13 +95,13 @@ impl History for MemoryStore {
         Ok(lanes)
     }
 
-    async fn outlook(&self, webhook: WebhookId, since: Ticks) -> Result<Outlook> {
+    async fn webhook_stats(&self, webhook: WebhookId, since: Ticks) -> Result<WebhookStats> {
         let state = self.state();
-        let kept = state.hooks.all.get(&webhook);
-        Ok(kept.map(|kept| state.outlook(kept, since)).unwrap_or_default())
+        let kept = state.webhooks.all.get(&webhook);
+        Ok(kept.map(|kept| state.webhook_stats(kept, since)).unwrap_or_default())
     }
 
-    async fn ask_replay_told(
+    async fn request_replay_audited(
         &self,
         webhook: WebhookId,
         kind: ReplayKind,
@@ -110,12 +110,12 @@ impl History for MemoryStore {
     ) -> Result<Option<Replay>> {
         let now = self.ports.clock.now();
         let mut state = self.writing()?;
-        let known = state.hooks.all.get(&webhook);
-        if known.is_none_or(|kept| kept.webhook.life().is_over()) {
+        let known = state.webhooks.all.get(&webhook);
+        if known.is_none_or(|kept| kept.webhook.flags().is_over()) {
             return Ok(None);
         }
-        let moved = state.hooks.next_move();
-        let Some(kept) = state.hooks.all.get_mut(&webhook) else { return Ok(None) };
+        let moved = state.webhooks.next_move();
+        let Some(kept) = state.webhooks.all.get_mut(&webhook) else { return Ok(None) };
         kept.replays_asked += 1;
         kept.moved = moved;
         let replay = Replay::asked(kept.replays_asked, kind, now, after, upto);
@@ -124,19 +124,19 @@ impl History for MemoryStore {
             state.add_record(&*self.ports.random, entry);
         }
         drop(state);
-        self.moves.bell().ring_webhook(webhook);
+        self.invalidation.commit_signal().signal_webhook(webhook);
         Ok(Some(replay))
     }
 
     async fn replays(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Replay>> {
         let state = self.state();
-        let all = state.hooks.all.get(&webhook).into_iter().flat_map(|kept| kept.replays.iter().rev());
+        let all = state.webhooks.all.get(&webhook).into_iter().flat_map(|kept| kept.replays.iter().rev());
         Ok(all.take(rows_max).copied().collect())
     }
 
     async fn span(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
         let state = self.state();
-        let Some(kept) = state.hooks.all.get(&webhook) else { return Ok(None) };
+        let Some(kept) = state.webhooks.all.get(&webhook) else { return Ok(None) };
         let mut within = state
             .events(kept.tenant_no, kept.webhook.resource, 0, u64::MAX - 1)
             .map(|row| &row.entry)

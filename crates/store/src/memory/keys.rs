@@ -42,7 +42,7 @@ impl SigningKeys for MemoryStore {
         Ok(found.map(|(key, _)| key.retired_at = Some(at)).is_some())
     }
 
-    async fn forget_signing_key(&self, kid: &str) -> Result<bool> {
+    async fn delete_signing_key(&self, kid: &str) -> Result<bool> {
         Ok(self.writing()?.signing_keys.remove(kid).is_some())
     }
 }

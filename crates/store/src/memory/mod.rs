@@ -8,12 +8,12 @@ mod directory;
 mod grants;
 mod history;
 mod keys;
+mod maintenance;
 mod nodes;
 mod payroll;
 mod records;
 mod sessions;
 mod subscriptions;
-mod upkeep;
 mod webhooks;
 
 use std::collections::BTreeMap;
@@ -27,8 +27,8 @@ use crate::archive::HEADS_ADVANCE;
 use crate::grants::RefreshRow;
 use crate::plan::{Collection, LogRow, Place, Stored};
 use crate::{
-    AuditEntry, AuditMark, Client, Code, Grant, KeySlot, LogBounds, Membership, Moves, Ports, Progress,
-    Result, Session, StoreError, Subscription, Tenant, User,
+    AuditCursor, AuditEntry, Client, Code, Grant, InvalidationCounters, KeySlot, LogBounds, Membership,
+    Ports, Progress, Result, Session, StoreError, Subscription, Tenant, User,
 };
 
 /// What a memory store holds; handles on the same contents see the same store.
@@ -47,7 +47,7 @@ pub struct MemoryStore {
     ports: Ports,
     closed: Arc<AtomicBool>,
     change_commits: Arc<AtomicU64>,
-    moves: Arc<Moves>,
+    invalidation: Arc<InvalidationCounters>,
 }
 
 /// (tenant, company, resource)
@@ -67,19 +67,19 @@ struct State {
     processes: BTreeMap<(i64, String), (Progress, Ticks)>,
     users: BTreeMap<Box<str>, User>,
     memberships: Vec<Membership>,
-    clients: BTreeMap<Box<str>, KeptClient>,
+    clients: BTreeMap<Box<str>, StoredClient>,
     subscriptions: BTreeMap<Box<str>, Subscription>,
     keys: BTreeMap<[u8; 32], HeldKey>,
     /// (subscription, day, route) to calls, failed ones
     calls: BTreeMap<(Box<str>, i64, String), (u64, u64)>,
     nodes: BTreeMap<[u8; 16], Ticks>,
-    codes: BTreeMap<[u8; 32], KeptCode>,
+    codes: BTreeMap<[u8; 32], StoredCode>,
     grants: BTreeMap<Box<str>, Grant>,
     refresh_tokens: BTreeMap<[u8; 32], RefreshRow>,
     signing_keys: BTreeMap<String, (crate::SigningKey, Vec<u8>)>,
     sessions: BTreeMap<[u8; 32], Session>,
-    audit: BTreeMap<AuditMark, AuditEntry>,
-    hooks: webhooks::Hooks,
+    audit: BTreeMap<AuditCursor, AuditEntry>,
+    webhooks: webhooks::Hooks,
 }
 
 #[derive(Clone, Copy)]
@@ -89,7 +89,7 @@ struct Head {
 }
 
 #[derive(Clone)]
-struct KeptClient {
+struct StoredClient {
     client: Client,
     secret: [u8; 32],
     old: Option<([u8; 32], Ticks)>,
@@ -104,7 +104,7 @@ struct HeldKey {
 }
 
 #[derive(Clone)]
-struct KeptCode {
+struct StoredCode {
     code: Code,
     used: bool,
     grant: Option<domain::GrantId>,
@@ -125,7 +125,7 @@ impl Contents {
             let mut state = restored.0.lock();
             state.heads.values_mut().for_each(|head| head.bounds.head += HEADS_ADVANCE);
             // Leases are in no backup.
-            state.hooks.leases.clear();
+            state.webhooks.leases.clear();
         }
         restored
     }
@@ -150,7 +150,7 @@ impl MemoryStore {
             ports,
             closed: Arc::default(),
             change_commits: Arc::default(),
-            moves: Arc::default(),
+            invalidation: Arc::default(),
         })
     }
 

@@ -14,7 +14,7 @@ impl Nodes for MemoryStore {
         false
     }
 
-    async fn node_is_here(&self, node: Guid, silence_max: Duration) -> Result<u32> {
+    async fn register_node(&self, node: Guid, silence_max: Duration) -> Result<u32> {
         let now = self.ports.clock.now();
         let mut state = self.writing()?;
         state.nodes.retain(|_, seen_at| *seen_at >= now.minus(silence_max));
@@ -22,13 +22,13 @@ impl Nodes for MemoryStore {
         Ok(u32::try_from(state.nodes.len()).unwrap_or(u32::MAX))
     }
 
-    async fn nodes_here(&self, silence_max: Duration) -> Result<u32> {
+    async fn count_live_nodes(&self, silence_max: Duration) -> Result<u32> {
         let earliest = self.ports.clock.now().minus(silence_max);
         let here = self.state().nodes.values().filter(|seen_at| **seen_at >= earliest).count();
         Ok(u32::try_from(here).unwrap_or(u32::MAX))
     }
 
-    async fn node_leaves(&self, node: Guid) -> Result<()> {
+    async fn deregister_node(&self, node: Guid) -> Result<()> {
         self.writing()?.nodes.remove(node.as_bytes());
         Ok(())
     }

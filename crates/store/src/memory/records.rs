@@ -5,7 +5,7 @@ use domain::{Resource, TenantId};
 
 use super::{MemoryStore, payroll, place_no};
 use crate::plan::Place;
-use crate::{CollectionMark, Page, PageQuery, PayrollQuery, Record, Records, Result};
+use crate::{CollectionVersion, Page, PageQuery, PayrollQuery, Record, Records, Result};
 
 #[async_trait]
 impl Records for MemoryStore {
@@ -46,18 +46,18 @@ impl Records for MemoryStore {
         Ok(found)
     }
 
-    async fn collection_mark(
+    async fn collection_version(
         &self,
         tenant: &TenantId,
         company: Option<&str>,
         resource: Resource,
-    ) -> Result<Option<CollectionMark>> {
+    ) -> Result<Option<CollectionVersion>> {
         let state = self.state();
         Ok(state.tenant_no(tenant).and_then(|tenant_no| {
             let company_no = state.company_no(tenant_no, company)?;
             let place = place_no(tenant_no, Place { company_no, resource });
             let version = state.collections.get(&place).map_or(0, |all| all.version);
-            Some(CollectionMark { version, head: state.heads.get(&tenant_no)?.bounds.head })
+            Some(CollectionVersion { version, head: state.heads.get(&tenant_no)?.bounds.head })
         }))
     }
 

@@ -6,7 +6,9 @@ use domain::{Secret, Ticks};
 
 use super::{HeldKey, MemoryStore};
 use crate::subscriptions::SUBSCRIPTION_KEY;
-use crate::{Calls, KeptKey, KeySlot, KeyUse, Result, Standing, StoreError, Subscription, Subscriptions};
+use crate::{
+    CallCount, KeyInfo, KeyLastUse, KeySlot, Result, Status, StoreError, Subscription, Subscriptions,
+};
 
 fn key_in_use(subscription: &SubscriptionId, slot: KeySlot) -> HeldKey {
     HeldKey { subscription: subscription.as_str().into(), slot, valid_until: None, last_used_at: None }
@@ -26,7 +28,7 @@ impl MemoryStore {
         let mut state = self.writing()?;
         let found = state.subscriptions.get_mut(id.as_str()).filter(|one| one.cancelled_at.is_none());
         let changed = found.map(change).is_some();
-        self.moves.access_moved();
+        self.invalidation.access_moved();
         Ok(changed)
     }
 }
@@ -59,8 +61,8 @@ impl Subscriptions for MemoryStore {
         Ok(all)
     }
 
-    async fn set_subscription_standing(&self, id: &SubscriptionId, standing: Standing) -> Result<bool> {
-        self.change_subscription(id, |one| one.standing = standing)
+    async fn set_subscription_status(&self, id: &SubscriptionId, status: Status) -> Result<bool> {
+        self.change_subscription(id, |one| one.status = status)
     }
 
     async fn set_daily_quota(&self, id: &SubscriptionId, calls_max: Option<u64>) -> Result<bool> {
@@ -70,25 +72,25 @@ impl Subscriptions for MemoryStore {
     async fn cancel_subscription(&self, id: &SubscriptionId, now: Ticks) -> Result<bool> {
         let cancelled = self.change_subscription(id, |one| {
             one.cancelled_at = Some(now);
-            one.standing = Standing::Disabled;
+            one.status = Status::Disabled;
         })?;
         self.writing()?.keys.retain(|_, key| &*key.subscription != id.as_str());
         Ok(cancelled)
     }
 
-    async fn keys_of(&self, id: &SubscriptionId) -> Result<Vec<KeptKey>> {
+    async fn keys_of(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>> {
         let state = self.state();
-        let mut keys: Vec<KeptKey> = state
+        let mut keys: Vec<KeyInfo> = state
             .keys
             .values()
             .filter(|key| &*key.subscription == id.as_str())
-            .map(|key| KeptKey {
+            .map(|key| KeyInfo {
                 slot: key.slot,
                 valid_until: key.valid_until,
                 last_used_at: key.last_used_at,
             })
             .collect();
-        let latest_first = |key: &KeptKey| key.valid_until.map(std::cmp::Reverse);
+        let latest_first = |key: &KeyInfo| key.valid_until.map(std::cmp::Reverse);
         keys.sort_by_key(|key| (key.slot.code(), latest_first(key)));
         Ok(keys)
     }
@@ -112,7 +114,7 @@ impl Subscriptions for MemoryStore {
         }
         current.valid_until = Some(old_until);
         state.keys.insert(hash, key_in_use(id, slot));
-        self.moves.access_moved();
+        self.invalidation.access_moved();
         Ok(true)
     }
 
@@ -123,7 +125,7 @@ impl Subscriptions for MemoryStore {
         Ok(valid.and_then(|kept| state.subscriptions.get(&kept.subscription)).cloned())
     }
 
-    async fn count_calls(&self, calls: &[Calls], used: &[KeyUse]) -> Result<()> {
+    async fn count_calls(&self, calls: &[CallCount], used: &[KeyLastUse]) -> Result<()> {
         let mut state = self.writing()?;
         for one in calls {
             let place = (one.subscription.as_str().into(), one.day, one.route.clone());
@@ -139,14 +141,14 @@ impl Subscriptions for MemoryStore {
         Ok(())
     }
 
-    async fn calls(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<Calls>> {
+    async fn calls(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<CallCount>> {
         let state = self.state();
         let of_days = state
             .calls
             .iter()
             .filter(|((whose, day, _), _)| &**whose == id.as_str() && (from_day..=to_day).contains(day));
-        let mut all: Vec<Calls> = of_days
-            .map(|((_, day, route), (calls, failed))| Calls {
+        let mut all: Vec<CallCount> = of_days
+            .map(|((_, day, route), (calls, failed))| CallCount {
                 subscription: id.clone(),
                 day: *day,
                 route: route.clone(),

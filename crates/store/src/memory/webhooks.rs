@@ -8,21 +8,21 @@ use domain::{Ticks, WebhookId};
 use super::{MemoryStore, State};
 use crate::webhooks::{Lease, anew, change, made};
 use crate::{
-    Attempt, AuditEntry, Delivered, Lane, NewWebhook, Replay, Result, StoreError, Subscribed, Webhook,
-    WebhookChange, WebhookChanged, WebhookOwner, WebhookQuery, Webhooks,
+    AttemptRecord, AuditEntry, Lane, NewWebhook, Replay, Result, StoreError, Subscribed, SuccessfulDelivery,
+    Webhook, WebhookChange, WebhookChanged, WebhookOwner, WebhookQuery, Webhooks,
 };
 
 /// All that has to do with webhooks.
 #[derive(Clone, Default)]
 pub(super) struct Hooks {
-    pub(super) all: BTreeMap<WebhookId, KeptHook>,
+    pub(super) all: BTreeMap<WebhookId, StoredWebhook>,
     /// The last number of a change of theirs.
     pub(super) moved: u64,
     pub(super) leases: Vec<Lease>,
 }
 
 #[derive(Clone)]
-pub(super) struct KeptHook {
+pub(super) struct StoredWebhook {
     pub(super) tenant_no: i64,
     pub(super) webhook: Webhook,
     fingerprint: [u8; 32],
@@ -31,24 +31,24 @@ pub(super) struct KeptHook {
     pub(super) replays: Vec<Replay>,
     pub(super) replays_asked: i64,
     /// In the order of (time, sequence).
-    pub(super) attempts: Vec<Attempt>,
-    pub(super) delivered: BTreeMap<(Ticks, u64), Delivered>,
+    pub(super) attempts: Vec<AttemptRecord>,
+    pub(super) delivered: BTreeMap<(Ticks, u64), SuccessfulDelivery>,
 }
 
-impl KeptHook {
+impl StoredWebhook {
     pub(super) fn renew_lanes(&mut self, now: Ticks) {
         for lane in self.lanes.values_mut() {
-            lane.trouble = anew(now);
+            lane.retry = anew(now);
         }
     }
 }
 
 impl Hooks {
-    pub(super) fn live(&self) -> impl Iterator<Item = &KeptHook> {
-        self.all.values().filter(|kept| !kept.webhook.life().is_over())
+    pub(super) fn live(&self) -> impl Iterator<Item = &StoredWebhook> {
+        self.all.values().filter(|kept| !kept.webhook.flags().is_over())
     }
 
-    fn alike(&self, fingerprint: &[u8; 32]) -> Option<&KeptHook> {
+    fn alike(&self, fingerprint: &[u8; 32]) -> Option<&StoredWebhook> {
         self.live().find(|kept| kept.fingerprint == *fingerprint)
     }
 
@@ -66,7 +66,7 @@ impl State {
         now: Ticks,
         fingerprint: impl Fn(&Webhook) -> [u8; 32],
     ) -> WebhookChanged {
-        let Some(kept) = self.hooks.all.get(&id) else {
+        let Some(kept) = self.webhooks.all.get(&id) else {
             return WebhookChanged::Unknown;
         };
         let Some(head) = self.heads.get(&kept.tenant_no) else {
@@ -80,11 +80,13 @@ impl State {
             return WebhookChanged::Done(webhook);
         }
         let mark = fingerprint(&webhook);
-        if !webhook.life().is_over() && self.hooks.alike(&mark).is_some_and(|other| other.webhook.id != id) {
+        if !webhook.flags().is_over()
+            && self.webhooks.alike(&mark).is_some_and(|other| other.webhook.id != id)
+        {
             return WebhookChanged::Alike;
         }
-        let moved = self.hooks.next_move();
-        if let Some(kept) = self.hooks.all.get_mut(&id) {
+        let moved = self.webhooks.next_move();
+        if let Some(kept) = self.webhooks.all.get_mut(&id) {
             kept.webhook = webhook.clone();
             kept.fingerprint = mark;
             kept.moved = moved;
@@ -102,7 +104,7 @@ impl State {
 
 #[async_trait]
 impl Webhooks for MemoryStore {
-    async fn subscribe_told(
+    async fn subscribe_audited(
         &self,
         new: NewWebhook,
         webhooks_max: usize,
@@ -114,28 +116,28 @@ impl Webhooks for MemoryStore {
         let (id, mark) = (webhook.id, fingerprint(&webhook));
         let mut state = self.writing()?;
         let (tenant_no, _) = state.head(&webhook.owner.tenant)?;
-        if let Some(kept) = state.hooks.alike(&mark) {
+        if let Some(kept) = state.webhooks.alike(&mark) {
             let found = kept.webhook.clone();
             if !found.rests() {
                 return Ok(Subscribed::Again(found));
             }
             let enabled = state.change_hook(found.id, &WebhookChange::Enable, now, fingerprint);
             drop(state);
-            self.moves.bell().ring_webhook(found.id);
+            self.invalidation.commit_signal().signal_webhook(found.id);
             return Ok(Subscribed::Again(if let WebhookChanged::Done(one) = enabled { one } else { found }));
         }
-        let own = state.hooks.live().filter(|kept| kept.webhook.owner == webhook.owner);
+        let own = state.webhooks.live().filter(|kept| kept.webhook.owner == webhook.owner);
         if own.count() >= webhooks_max {
             return Ok(Subscribed::TooMany);
         }
-        if state.hooks.all.contains_key(&id) {
+        if state.webhooks.all.contains_key(&id) {
             return Err(StoreError::Exists(format!("a webhook \"{id}\"")));
         }
         if let Some(entry) = entry {
             state.add_record(&*self.ports.random, entry);
         }
-        let moved = state.hooks.next_move();
-        let kept = KeptHook {
+        let moved = state.webhooks.next_move();
+        let kept = StoredWebhook {
             tenant_no,
             webhook: webhook.clone(),
             fingerprint: mark,
@@ -146,19 +148,19 @@ impl Webhooks for MemoryStore {
             attempts: Vec::new(),
             delivered: BTreeMap::new(),
         };
-        state.hooks.all.insert(id, kept);
+        state.webhooks.all.insert(id, kept);
         drop(state);
-        self.moves.bell().ring_webhook(id);
+        self.invalidation.commit_signal().signal_webhook(id);
         Ok(Subscribed::New(webhook))
     }
 
     async fn find_webhook_like(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
         let mark = made(body.clone(), Ticks(0)).fingerprint(&self.ports.vault);
-        Ok(self.state().hooks.alike(&mark).map(|kept| kept.webhook.clone()))
+        Ok(self.state().webhooks.alike(&mark).map(|kept| kept.webhook.clone()))
     }
 
     async fn find_webhook(&self, id: WebhookId) -> Result<Option<Webhook>> {
-        Ok(self.state().hooks.all.get(&id).map(|kept| kept.webhook.clone()))
+        Ok(self.state().webhooks.all.get(&id).map(|kept| kept.webhook.clone()))
     }
 
     async fn webhooks(&self, query: &WebhookQuery) -> Result<Vec<Webhook>> {
@@ -168,17 +170,17 @@ impl Webhooks for MemoryStore {
                 && query.client.as_ref().is_none_or(|client| one.owner.client == *client)
                 && query.resource.is_none_or(|resource| one.resource == resource)
                 && query.family.is_none_or(|family| one.family() == family)
-                && (query.with_past || !one.life().is_over())
+                && (query.with_past || !one.flags().is_over())
                 && query.after.is_none_or(|after| (one.created_at, one.id) > after)
         };
         let mut found: Vec<Webhook> =
-            state.hooks.all.values().map(|kept| &kept.webhook).filter(is_wanted).cloned().collect();
+            state.webhooks.all.values().map(|kept| &kept.webhook).filter(is_wanted).cloned().collect();
         found.sort_by_key(|one| (one.created_at, one.id));
         found.truncate(query.rows_max);
         Ok(found)
     }
 
-    async fn change_webhook_told(
+    async fn change_webhook_audited(
         &self,
         id: WebhookId,
         owner: Option<&WebhookOwner>,
@@ -187,8 +189,9 @@ impl Webhooks for MemoryStore {
     ) -> Result<WebhookChanged> {
         let now = self.ports.clock.now();
         let mut state = self.writing()?;
-        let is_theirs = |kept: &&KeptHook| owner.is_none_or(|owner| kept.webhook.owner == *owner);
-        let Some(before) = state.hooks.all.get(&id).filter(is_theirs).map(|kept| kept.webhook.clone()) else {
+        let is_theirs = |kept: &&StoredWebhook| owner.is_none_or(|owner| kept.webhook.owner == *owner);
+        let Some(before) = state.webhooks.all.get(&id).filter(is_theirs).map(|kept| kept.webhook.clone())
+        else {
             return Ok(WebhookChanged::Unknown);
         };
         let changed = state.change_hook(id, &what, now, |webhook| webhook.fingerprint(&self.ports.vault));
@@ -196,7 +199,7 @@ impl Webhooks for MemoryStore {
             state.add_record(&*self.ports.random, entry);
         }
         drop(state);
-        self.moves.bell().ring_webhook(id);
+        self.invalidation.commit_signal().signal_webhook(id);
         Ok(changed)
     }
 }

@@ -4,14 +4,14 @@ use std::collections::HashMap;
 
 use domain::change::{Action, Change};
 use domain::event::EventKind;
-use domain::record::{Facts, PayrollCompany, State, Tail, Upsert, same_members};
+use domain::record::{Facts, PayrollCompany, RecordTail, State, Upsert, same_members};
 use domain::{Area, Fault, Guid, ProcessId, Random, Resource, Ticks, invoicing};
 
 use super::finish::finish;
 use super::ground::{Ground, Live};
 use super::{Key, LogRow, Place, Plan, Stored, TENANT, record_key, signed};
 use crate::records::block_of;
-use crate::{ChangeBatch, Checkpoint, LogEntry, Progress, Result, StoreError, Tally};
+use crate::{BatchCounts, ChangeBatch, Checkpoint, LogEntry, Progress, Result, StoreError};
 
 /// The form of the notification's envelope that new rows get.
 const ENVELOPE: i16 = 1;
@@ -23,7 +23,7 @@ pub(crate) fn decide(
     batches: Vec<ChangeBatch>,
     now: Ticks,
     random: &dyn Random,
-) -> (Plan, Vec<Result<Tally>>) {
+) -> (Plan, Vec<Result<BatchCounts>>) {
     let head_before = ground.head;
     let mut planner = Planner { ground, now, random, plan: Plan::default(), gaps: HashMap::new() };
     let tallies = batches.into_iter().map(|batch| planner.batch(batch)).collect();
@@ -46,10 +46,21 @@ struct Given {
 
 impl Given {
     /// The record as this change leaves it.
-    fn stored(&self, key: &Key, ordinal: u64, state: State, body: impl FnOnce(Tail<'_>) -> String) -> Stored {
+    fn stored(
+        &self,
+        key: &Key,
+        ordinal: u64,
+        state: State,
+        body: impl FnOnce(RecordTail<'_>) -> String,
+    ) -> Stored {
         let Self { sequence, version } = *self;
-        let body =
-            body(Tail { resource: key.place.resource, correlation_id: &key.id, state, version, sequence });
+        let body = body(RecordTail {
+            resource: key.place.resource,
+            correlation_id: &key.id,
+            state,
+            version,
+            sequence,
+        });
         Stored { ordinal, state, version, sequence, body }
     }
 }
@@ -62,7 +73,7 @@ struct Step<'a> {
 }
 
 impl Planner<'_> {
-    fn batch(&mut self, batch: ChangeBatch) -> Result<Tally> {
+    fn batch(&mut self, batch: ChangeBatch) -> Result<BatchCounts> {
         if let Some(mark) = &batch.checkpoint {
             let stands_at = self.ground.progress.get(&mark.key).map_or(0, |progress| progress.line);
             if stands_at != mark.from_line {
@@ -109,8 +120,11 @@ impl Planner<'_> {
                 Ok(())
             }
             (_, false) => {
-                let message =
-                    format!("there is no record \"{}\" of {}", change.correlation_id, change.resource.word());
+                let message = format!(
+                    "there is no record \"{}\" of {}",
+                    change.correlation_id,
+                    change.resource.as_str()
+                );
                 Err(Fault::new("unknown_record", message).at("correlationId"))
             }
             (Action::Disable, true) => {
@@ -276,8 +290,14 @@ impl Planner<'_> {
     }
 }
 
-fn tail<'a>(resource: Resource, correlation_id: &'a str, stored: &Stored) -> Tail<'a> {
-    Tail { resource, correlation_id, state: stored.state, version: stored.version, sequence: stored.sequence }
+fn tail<'a>(resource: Resource, correlation_id: &'a str, stored: &Stored) -> RecordTail<'a> {
+    RecordTail {
+        resource,
+        correlation_id,
+        state: stored.state,
+        version: stored.version,
+        sequence: stored.sequence,
+    }
 }
 
 /// What an invoicing notification will tell of the change.

@@ -8,7 +8,7 @@ mod ground;
 use domain::record::{PayrollCompany, State};
 use domain::{Resource, Ticks};
 
-use crate::{LogEntry, Progress, Resources};
+use crate::{LogEntry, Progress, ResourceSet};
 
 pub(crate) use decide::decide;
 pub(crate) use ground::Ground;
@@ -104,7 +104,7 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Those whose log grows.
-    pub(crate) fn resources(&self) -> Resources {
+    pub(crate) fn resources(&self) -> ResourceSet {
         self.log.iter().map(|row| row.entry.resource).collect()
     }
 }

@@ -7,7 +7,7 @@ use tokio_postgres::Row;
 use super::PostgresStore;
 use super::rows::guid;
 use crate::applications::{CLIENT_SECRET, from_list, to_list};
-use crate::{Applications, Client, ClientSecret, Consent, Pkce, Result, Standing, StoreError};
+use crate::{Applications, Client, ClientSecret, Consent, Pkce, Result, Status, StoreError};
 
 const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
                       standing, created_at FROM clients";
@@ -19,10 +19,10 @@ fn client(row: &Row) -> Result<Client> {
         name: row.get(2),
         redirect_uris: from_list(row.get(3)),
         post_logout_uris: from_list(row.get(4)),
-        pkce: Pkce::by_code(row.get(5)),
-        consent: Consent::by_code(row.get(6)),
+        pkce: Pkce::from_code(row.get(5)),
+        consent: Consent::from_code(row.get(6)),
         callback_id_token: row.get::<_, i64>(7) != 0,
-        standing: Standing::by_code(row.get(8)),
+        status: Status::from_code(row.get(8)),
         created_at: Ticks(row.get(9)),
     })
 }
@@ -45,7 +45,7 @@ impl Applications for PostgresStore {
                 &client.pkce.code(),
                 &client.consent.code(),
                 &i64::from(client.callback_id_token),
-                &client.standing.code(),
+                &client.status.code(),
                 &client.created_at.0,
                 &hash.as_slice(),
             ],
@@ -73,7 +73,7 @@ impl Applications for PostgresStore {
                 &client.pkce.code(),
                 &client.consent.code(),
                 &i64::from(client.callback_id_token),
-                &client.standing.code(),
+                &client.status.code(),
             ],
         )
         .await
@@ -105,7 +105,7 @@ impl Applications for PostgresStore {
         row.map(|row| String::from_utf8(row.get(0)).map_err(StoreError::internal)).transpose()
     }
 
-    async fn keep_dev_credentials(&self, json: &str) -> Result<()> {
+    async fn save_dev_credentials(&self, json: &str) -> Result<()> {
         self.change(
             "INSERT INTO meta (name, value) VALUES ('dev', $1) ON CONFLICT (name) DO UPDATE SET value = excluded.value",
             &[&json.as_bytes()],

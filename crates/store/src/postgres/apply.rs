@@ -8,14 +8,14 @@ use super::load::load;
 use super::rows::{code, column, found};
 use super::{PostgresStore, fault};
 use crate::plan::{self, Collection, Ground, LogRow, Place, Plan, Row, signed, unsigned};
-use crate::{ChangeBatch, Resources, Result, StoreError, Tally};
+use crate::{BatchCounts, ChangeBatch, ResourceSet, Result, StoreError};
 
 impl PostgresStore {
     pub(super) async fn apply(
         &self,
         tenant: &TenantId,
         batches: Vec<ChangeBatch>,
-    ) -> Result<(Resources, Vec<Result<Tally>>)> {
+    ) -> Result<(ResourceSet, Vec<Result<BatchCounts>>)> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(fault)?;
         let head = transaction
@@ -27,7 +27,7 @@ impl PostgresStore {
             .map_err(fault)?;
         let Some(row) = found(transaction.query_opt(&head, &[&tenant.as_str()]).await)? else {
             let unknown = || StoreError::UnknownTenant(tenant.to_string());
-            return Ok((Resources::default(), batches.iter().map(|_| Err(unknown())).collect()));
+            return Ok((ResourceSet::default(), batches.iter().map(|_| Err(unknown())).collect()));
         };
         let tenant_no: i64 = row.get(0);
         let ground = Ground::new(unsigned(row.get(1)), Ticks(row.get(2)));

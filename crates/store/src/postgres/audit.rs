@@ -7,7 +7,7 @@ use tokio_postgres::Row;
 
 use super::rows::{guid, limit};
 use super::{PostgresStore, fault};
-use crate::{Audit, AuditEntry, AuditKind, AuditQuery, AuditRecord, Result, StoreError, Trace};
+use crate::{Audit, AuditContext, AuditEntry, AuditKind, AuditQuery, AuditRecord, Result, StoreError};
 
 /// Adds a record to what is being written.
 pub(super) async fn add_record(
@@ -28,13 +28,13 @@ pub(super) async fn add_record(
         &[
             &entry.at.0,
             &id.as_bytes().as_slice(),
-            &entry.kind.word(),
+            &entry.kind.as_str(),
             &entry.user.as_ref().map(UserId::as_str),
             &entry.tenant.as_ref().map(TenantId::as_str),
             &entry.client.as_ref().map(ClientId::as_str),
             &entry.grant.as_ref().map(GrantId::as_str),
-            &entry.trace.address,
-            &entry.trace.request_id,
+            &entry.context.address,
+            &entry.context.request_id,
             &entry.note,
         ],
     )
@@ -47,13 +47,13 @@ fn record(row: &Row) -> Result<AuditRecord> {
     let text = |column| row.get::<_, Option<Box<str>>>(column);
     let entry = AuditEntry {
         at: Ticks(row.get(0)),
-        kind: AuditKind::by_word(row.get(2))
+        kind: AuditKind::from_name(row.get(2))
             .ok_or_else(|| StoreError::internal("an audit record of an unknown kind"))?,
         user: text(3).map(UserId::new),
         tenant: text(4).map(TenantId::new),
         client: text(5).map(ClientId::new),
         grant: text(6).map(GrantId::new),
-        trace: Trace { address: row.get(7), request_id: row.get(8) },
+        context: AuditContext { address: row.get(7), request_id: row.get(8) },
         note: row.get(9),
     };
     Ok(AuditRecord { id: guid(row, 1)?, entry })
@@ -107,7 +107,7 @@ impl Audit for PostgresStore {
                     &query.user.as_ref().map(UserId::as_str),
                     &query.tenant.as_ref().map(TenantId::as_str),
                     &query.client.as_ref().map(ClientId::as_str),
-                    &query.kind.map(AuditKind::word),
+                    &query.kind.map(AuditKind::as_str),
                     &limit(query.rows_max),
                 ],
             )

@@ -10,7 +10,7 @@ use super::rows::{bytes, code, column, company_no, guid, limit, small, snapshot,
 use super::{PostgresStore, fault};
 use crate::plan::{signed, unsigned};
 use crate::{
-    ChangeBatch, ChangeLog, LogBounds, LogEntry, LogPage, LogQuery, Progress, Result, StoreError, Tally,
+    BatchCounts, ChangeBatch, ChangeLog, LogBounds, LogEntry, LogPage, LogQuery, Progress, Result, StoreError,
 };
 
 pub(super) const ENTRY: &str = "l.sequence, l.resource, l.kind, l.company, l.correlation_id, l.version, l.conversation, \
@@ -23,8 +23,8 @@ pub(super) fn entry(row: &Row) -> Result<LogEntry> {
     let unknown = || StoreError::internal("a log row with an unknown resource or kind");
     Ok(LogEntry {
         sequence: unsigned(row.get(0)),
-        resource: Resource::by_code(small(row.get(1))).ok_or_else(unknown)?,
-        kind: EventKind::by_code(small(row.get(2))).ok_or_else(unknown)?,
+        resource: Resource::from_code(small(row.get(1))).ok_or_else(unknown)?,
+        kind: EventKind::from_code(small(row.get(2))).ok_or_else(unknown)?,
         company: row.get(3),
         correlation_id: row.get(4),
         version: Ticks(row.get(5)),
@@ -91,7 +91,7 @@ async fn ranges(
 
 #[async_trait]
 impl ChangeLog for PostgresStore {
-    async fn apply_changes(&self, batch: ChangeBatch) -> Result<Tally> {
+    async fn apply_changes(&self, batch: ChangeBatch) -> Result<BatchCounts> {
         self.gather(batch).await
     }
 

@@ -14,7 +14,7 @@ use super::webhooks::renew_lanes;
 use super::{PostgresStore, fault};
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{Ledger, Pack, Position, Whose, nanos, pack, settle};
-use crate::{Attempt, Lane, Point, Result, Verdict, shard_of};
+use crate::{AttemptRecord, CheckpointResult, Lane, Result, WebhookCheckpoint, shard_of};
 
 fn position(row: &Row, fences: &HashMap<i64, i64>) -> Result<(WebhookId, Position)> {
     let shard: i64 = row.get(12);
@@ -32,7 +32,10 @@ fn position(row: &Row, fences: &HashMap<i64, i64>) -> Result<(WebhookId, Positio
 }
 
 /// How the webhooks stand, and stay until the end of the transaction; so do the leases of their shards.
-async fn positions(on: &Transaction<'_>, points: &[Point]) -> Result<HashMap<WebhookId, Position>> {
+async fn positions(
+    on: &Transaction<'_>,
+    points: &[WebhookCheckpoint],
+) -> Result<HashMap<WebhookId, Position>> {
     let mut ids: Vec<WebhookId> = points.iter().map(|point| point.webhook).collect();
     ids.sort_unstable();
     ids.dedup();
@@ -57,7 +60,7 @@ async fn positions(on: &Transaction<'_>, points: &[Point]) -> Result<HashMap<Web
 }
 
 impl PostgresStore {
-    pub(super) async fn write_points(&self, points: Vec<Point>) -> Result<Vec<Verdict>> {
+    pub(super) async fn write_points(&self, points: Vec<WebhookCheckpoint>) -> Result<Vec<CheckpointResult>> {
         let ports = self.ports();
         let now = ports.clock.now();
         let mut client = self.client().await?;
@@ -112,9 +115,9 @@ async fn write_webhooks(on: &Transaction<'_>, ledger: &Ledger) -> Result<()> {
             &column(&all, |(whose, _)| id(whose)),
             &column(&all, |(_, one)| one.cursor.map(signed)),
             &column(&all, |(_, one)| i64::from(one.handshake.accepted)),
-            &column(&all, |(_, one)| one.handshake.trouble.map(|trouble| i64::from(trouble.attempts))),
-            &column(&all, |(_, one)| one.handshake.trouble.map(|trouble| trouble.first_failed_at.0)),
-            &column(&all, |(_, one)| one.handshake.trouble.map(|trouble| trouble.next_at.0)),
+            &column(&all, |(_, one)| one.handshake.retry.map(|retry| i64::from(retry.attempts))),
+            &column(&all, |(_, one)| one.handshake.retry.map(|retry| retry.first_failed_at.0)),
+            &column(&all, |(_, one)| one.handshake.retry.map(|retry| retry.next_at.0)),
             &column(&all, |(_, one)| one.disabled.as_ref().map(|disabled| disabled.at.0)),
             &column(&all, |(_, one)| one.disabled.as_ref().map(|disabled| disabled.why.as_str())),
             &column(&all, |(_, one)| one.lost.map(|lost| lost.at.0)),
@@ -146,9 +149,9 @@ async fn write_lanes(on: &Transaction<'_>, ledger: &Ledger) -> Result<()> {
                 &column(&parked, |(whose, _)| id(whose)),
                 &column(&parked, |(_, lane)| lane.record_key),
                 &column(&parked, |(_, lane)| signed(lane.sequence)),
-                &column(&parked, |(_, lane)| i64::from(lane.trouble.attempts)),
-                &column(&parked, |(_, lane)| lane.trouble.first_failed_at.0),
-                &column(&parked, |(_, lane)| lane.trouble.next_at.0),
+                &column(&parked, |(_, lane)| i64::from(lane.retry.attempts)),
+                &column(&parked, |(_, lane)| lane.retry.first_failed_at.0),
+                &column(&parked, |(_, lane)| lane.retry.next_at.0),
             ],
         )
         .await
@@ -198,7 +201,7 @@ async fn write_replays(on: &Transaction<'_>, ledger: &Ledger) -> Result<()> {
     Ok(())
 }
 
-async fn write_attempts(on: &Transaction<'_>, all: &[(Whose, Attempt)]) -> Result<()> {
+async fn write_attempts(on: &Transaction<'_>, all: &[(Whose, AttemptRecord)]) -> Result<()> {
     if all.is_empty() {
         return Ok(());
     }
@@ -215,10 +218,10 @@ async fn write_attempts(on: &Transaction<'_>, all: &[(Whose, Attempt)]) -> Resul
             &column(all, |(whose, _)| whose.tenant_no),
             &column(all, |(whose, _)| id(whose)),
             &column(all, |(_, one)| one.at.0),
-            &column(all, |(_, one)| signed(one.occasion.sequence())),
-            &column(all, |(_, one)| one.occasion.code()),
+            &column(all, |(_, one)| signed(one.purpose.sequence())),
+            &column(all, |(_, one)| one.purpose.code()),
             &column(all, |(_, one)| i64::from(one.number)),
-            &column(all, |(_, one)| one.occasion.handshake()),
+            &column(all, |(_, one)| one.purpose.handshake()),
             &column(all, |(_, one)| one.status.map(i64::from)),
             &column(all, |(_, one)| i64::from(one.succeeded)),
             &column(all, |(_, one)| one.reason.as_str()),

@@ -16,15 +16,15 @@ use super::rows::{code, column, guid, limit, row, rows, snapshot};
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{Sealed, id_key};
 use crate::{
-    Deliveries, Event, HeldShard, Hook, Lane, LogBounds, Moved, Point, Replay, Result, Standing, StoreError,
-    Suspended, Tail, Verdict,
+    ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, Lane, LoadedWebhook, LogBounds, LogEvent,
+    LogTail, Replay, Result, ShardLease, Status, StoreError, WebhookCheckpoint,
 };
 
 /// Comes before every id.
 const NO_ID: &[u8] = &[];
 
-fn event(row: &Row) -> Result<Event> {
-    Ok(Event { entry: entry(row)?, record_key: row.get(13) })
+fn event(row: &Row) -> Result<LogEvent> {
+    Ok(LogEvent { entry: entry(row)?, record_key: row.get(13) })
 }
 
 /// Rows that belong to webhooks; the webhook's id stands in the column.
@@ -38,7 +38,7 @@ fn by_webhook<T>(found: &[Row], at: usize, one: impl Fn(&Row) -> T) -> Result<Ha
 
 impl PostgresStore {
     /// Webhooks with their lanes and their open replays.
-    async fn whole(&self, on: &Transaction<'_>, found: Vec<Row>) -> Result<Vec<Hook>> {
+    async fn whole(&self, on: &Transaction<'_>, found: Vec<Row>) -> Result<Vec<LoadedWebhook>> {
         let found = found.iter().map(sealed).collect::<Result<Vec<Sealed>>>()?;
         if found.is_empty() {
             return Ok(Vec::new());
@@ -67,31 +67,36 @@ impl PostgresStore {
         let mut lanes: HashMap<WebhookId, Vec<Lane>> = by_webhook(&lanes, 5, lane)?;
         let mut replays: HashMap<WebhookId, Vec<Replay>> = by_webhook(&replays, 9, replay)?;
         let vault = &self.ports().vault;
-        let hooks = found.into_iter().map(|one| {
+        let load_webhooks = found.into_iter().map(|one| {
             let webhook = one.open(vault)?;
-            Ok(Hook {
+            Ok(LoadedWebhook {
                 lanes: lanes.remove(&webhook.id).unwrap_or_default(),
                 replays: replays.remove(&webhook.id).unwrap_or_default(),
                 id_key: id_key(vault, webhook.id),
                 webhook,
             })
         });
-        hooks.collect()
+        load_webhooks.collect()
     }
 }
 
 #[async_trait]
 impl Deliveries for PostgresStore {
-    async fn hold_shards(&self, node: Guid, nodes: u32, lease: Duration) -> Result<Vec<HeldShard>> {
+    async fn renew_shard_leases(&self, node: Guid, nodes: u32, lease: Duration) -> Result<Vec<ShardLease>> {
         self.hear_others();
         self.hold(node, nodes, lease).await
     }
 
-    async fn leave_shards(&self, node: Guid) -> Result<()> {
+    async fn release_shards(&self, node: Guid) -> Result<()> {
         self.leave(node).await
     }
 
-    async fn hooks(&self, shard: u8, after: Option<WebhookId>, rows_max: usize) -> Result<Vec<Hook>> {
+    async fn load_webhooks(
+        &self,
+        shard: u8,
+        after: Option<WebhookId>,
+        rows_max: usize,
+    ) -> Result<Vec<LoadedWebhook>> {
         let mut client = self.client().await?;
         let snapshot = snapshot(&mut client).await?;
         let found = rows(
@@ -107,7 +112,7 @@ impl Deliveries for PostgresStore {
         self.whole(&snapshot, found).await
     }
 
-    async fn hook(&self, webhook: WebhookId) -> Result<Option<Hook>> {
+    async fn load_webhook(&self, webhook: WebhookId) -> Result<Option<LoadedWebhook>> {
         let mut client = self.client().await?;
         let snapshot = snapshot(&mut client).await?;
         let sql = format!("{WEBHOOK} WHERE w.id = $1 AND {LIVE}");
@@ -115,7 +120,7 @@ impl Deliveries for PostgresStore {
         Ok(self.whole(&snapshot, found.into_iter().collect()).await?.pop())
     }
 
-    async fn moved_hooks(&self, since: u64) -> Result<Moved> {
+    async fn changed_webhooks(&self, since: u64) -> Result<ChangedWebhooks> {
         // One statement sees one moment.
         let found = self
             .rows(
@@ -126,15 +131,15 @@ impl Deliveries for PostgresStore {
             .await?;
         let upto = found.first().map_or(0, |row| unsigned(row.get(0)));
         let known = found.iter().filter(|row| row.get::<_, Option<&[u8]>>(1).is_some());
-        Ok(Moved { upto, webhooks: known.map(|row| guid(row, 1)).collect::<Result<_>>()? })
+        Ok(ChangedWebhooks { upto, webhooks: known.map(|row| guid(row, 1)).collect::<Result<_>>()? })
     }
 
-    async fn suspended(&self) -> Result<Suspended> {
-        let disabled = Standing::Disabled.code();
+    async fn disabled_owners(&self) -> Result<DisabledOwners> {
+        let disabled = Status::Disabled.code();
         let tenants = self.rows("SELECT id FROM tenants WHERE standing = $1", &[&disabled]).await?;
         let clients = self.rows("SELECT id FROM clients WHERE standing = $1", &[&disabled]).await?;
         let text = |row: &Row| row.get::<_, Box<str>>(0);
-        Ok(Suspended {
+        Ok(DisabledOwners {
             tenants: tenants.iter().map(text).map(TenantId::new).collect(),
             clients: clients.iter().map(text).map(ClientId::new).collect(),
         })
@@ -160,7 +165,7 @@ impl Deliveries for PostgresStore {
         resource: Resource,
         after: u64,
         rows_max: usize,
-    ) -> Result<Tail> {
+    ) -> Result<LogTail> {
         // One statement sees one moment: the events, and how far the log has come.
         let sql = format!(
             "SELECT {ENTRY}, l.record_key, h.head, h.floor FROM tenants t JOIN heads h ON h.tenant_no = t.no
@@ -177,7 +182,7 @@ impl Deliveries for PostgresStore {
         let first = found.first().ok_or_else(|| StoreError::UnknownTenant(tenant.to_string()))?;
         let bounds = LogBounds { head: unsigned(first.get(14)), floor: unsigned(first.get(15)) };
         let there = found.iter().filter(|row| row.get::<_, Option<i64>>(0).is_some());
-        Ok(Tail::of(there.map(event).collect::<Result<_>>()?, rows_max, bounds))
+        Ok(LogTail::of(there.map(event).collect::<Result<_>>()?, rows_max, bounds))
     }
 
     async fn read_record(
@@ -188,7 +193,7 @@ impl Deliveries for PostgresStore {
         after: u64,
         upto: u64,
         rows_max: usize,
-    ) -> Result<Vec<Event>> {
+    ) -> Result<Vec<LogEvent>> {
         let sql = format!(
             "SELECT {ENTRY}, l.record_key FROM log l
              WHERE l.tenant_no - 0 = (SELECT no FROM tenants WHERE id = $1) AND l.resource = $2
@@ -201,7 +206,7 @@ impl Deliveries for PostgresStore {
         found.iter().map(event).collect()
     }
 
-    async fn checkpoint(&self, points: Vec<Point>) -> Result<Vec<Verdict>> {
+    async fn checkpoint(&self, points: Vec<WebhookCheckpoint>) -> Result<Vec<CheckpointResult>> {
         if points.is_empty() {
             return Ok(Vec::new());
         }

@@ -7,7 +7,7 @@ use tokio_postgres::Row;
 use super::rows::{guid, tenant_no};
 use super::webhooks::next_move;
 use super::{PostgresStore, fault};
-use crate::{Directory, Membership, Resources, Result, Seat, Standing, Tenant, User};
+use crate::{Directory, Membership, ResourceSet, Result, Status, Tenant, TenantMembership, User};
 
 fn tenant(row: &Row) -> Tenant {
     tenant_at(row, 0)
@@ -18,7 +18,7 @@ fn tenant_at(row: &Row, at: usize) -> Tenant {
         id: TenantId::new(row.get::<_, Box<str>>(at)),
         name: row.get(at + 1),
         short_code: row.get(at + 2),
-        standing: Standing::by_code(row.get(at + 3)),
+        status: Status::from_code(row.get(at + 3)),
         created_at: Ticks(row.get(at + 4)),
     }
 }
@@ -34,7 +34,7 @@ fn user_at(row: &Row, at: usize) -> User {
         given_name: row.get(at + 2),
         lang: row.get(at + 3),
         password_hash: row.get(at + 4),
-        standing: Standing::by_code(row.get(at + 5)),
+        status: Status::from_code(row.get(at + 5)),
         created_at: Ticks(row.get(at + 6)),
     }
 }
@@ -53,8 +53,8 @@ fn membership(row: &Row) -> Result<Membership> {
     })
 }
 
-fn seat(row: &Row) -> Result<Seat> {
-    Ok(Seat { membership: membership(row)?, user: user_at(row, 9), tenant: tenant_at(row, 16) })
+fn seat(row: &Row) -> Result<TenantMembership> {
+    Ok(TenantMembership { membership: membership(row)?, user: user_at(row, 9), tenant: tenant_at(row, 16) })
 }
 
 const TENANT: &str = "SELECT id, name, short_code, standing, created_at FROM tenants";
@@ -79,7 +79,7 @@ impl Directory for PostgresStore {
                 &tenant.id.as_str(),
                 &tenant.name,
                 &tenant.short_code,
-                &tenant.standing.code(),
+                &tenant.status.code(),
                 &tenant.created_at.0,
             ],
         )
@@ -94,12 +94,9 @@ impl Directory for PostgresStore {
         Ok(self.rows(&format!("{TENANT} ORDER BY no"), &[]).await?.iter().map(tenant).collect())
     }
 
-    async fn set_tenant_standing(&self, id: &TenantId, standing: Standing) -> Result<bool> {
-        self.change_access(
-            "UPDATE tenants SET standing = $2 WHERE id = $1",
-            &[&id.as_str(), &standing.code()],
-        )
-        .await
+    async fn set_tenant_status(&self, id: &TenantId, status: Status) -> Result<bool> {
+        self.change_access("UPDATE tenants SET standing = $2 WHERE id = $1", &[&id.as_str(), &status.code()])
+            .await
     }
 
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
@@ -141,7 +138,7 @@ impl Directory for PostgresStore {
             .map_err(fault)?;
         transaction.commit().await.map_err(fault)?;
         self.access_moved();
-        self.records_moved(id, Resources::default());
+        self.records_moved(id, ResourceSet::default());
         self.all_moved();
         Ok(true)
     }
@@ -157,7 +154,7 @@ impl Directory for PostgresStore {
                 &user.given_name,
                 &user.lang,
                 &user.password_hash,
-                &user.standing.code(),
+                &user.status.code(),
                 &user.created_at.0,
             ],
         )
@@ -176,8 +173,8 @@ impl Directory for PostgresStore {
         Ok(self.rows(&format!("{USER} ORDER BY created_at, id"), &[]).await?.iter().map(user).collect())
     }
 
-    async fn set_user_standing(&self, id: &UserId, standing: Standing) -> Result<bool> {
-        self.change_access("UPDATE users SET standing = $2 WHERE id = $1", &[&id.as_str(), &standing.code()])
+    async fn set_user_status(&self, id: &UserId, status: Status) -> Result<bool> {
+        self.change_access("UPDATE users SET standing = $2 WHERE id = $1", &[&id.as_str(), &status.code()])
             .await
     }
 
@@ -231,20 +228,24 @@ impl Directory for PostgresStore {
         rows.iter().map(membership).collect()
     }
 
-    async fn find_seat(&self, user: &UserId, tenant: &TenantId) -> Result<Option<Seat>> {
+    async fn find_tenant_membership(
+        &self,
+        user: &UserId,
+        tenant: &TenantId,
+    ) -> Result<Option<TenantMembership>> {
         let found =
             self.row(&format!("{SEAT} AND m.tenant_id = $2"), &[&user.as_str(), &tenant.as_str()]).await?;
         found.as_ref().map(seat).transpose()
     }
 
-    async fn open_seats(&self, user: &UserId) -> Result<Vec<Seat>> {
+    async fn active_memberships(&self, user: &UserId) -> Result<Vec<TenantMembership>> {
         let rows = self
             .rows(
                 &format!(
                     "{SEAT} AND u.standing = $2 AND t.standing = $2
                      ORDER BY m.last_used_at DESC NULLS LAST, t.name, t.id"
                 ),
-                &[&user.as_str(), &Standing::Active.code()],
+                &[&user.as_str(), &Status::Active.code()],
             )
             .await?;
         rows.iter().map(seat).collect()

@@ -10,11 +10,11 @@ use tokio::sync::oneshot;
 
 use super::PostgresStore;
 use crate::waiting::{Load, Room, closed};
-use crate::{ChangeBatch, Resources, Result, StoreError, Tally};
+use crate::{BatchCounts, ChangeBatch, ResourceSet, Result, StoreError};
 
 struct Waiting {
     batch: ChangeBatch,
-    answer: oneshot::Sender<Result<Tally>>,
+    answer: oneshot::Sender<Result<BatchCounts>>,
 }
 
 /// What waits per tenant; a tenant that is listed has somebody who writes.
@@ -63,7 +63,7 @@ impl Gather {
 }
 
 impl PostgresStore {
-    pub(super) async fn gather(&self, batch: ChangeBatch) -> Result<Tally> {
+    pub(super) async fn gather(&self, batch: ChangeBatch) -> Result<BatchCounts> {
         let _room = self.inner.gather.room.for_batch(&batch).await?;
         let (answer, receiver) = oneshot::channel();
         let tenant = batch.tenant.clone();
@@ -88,7 +88,7 @@ impl PostgresStore {
             }
             let (grown, tallies) = applied.unwrap_or_else(|error| {
                 tracing::warn!(%error, "a group of changes failed");
-                (Resources::default(), answers.iter().map(|_| Err(error.clone())).collect())
+                (ResourceSet::default(), answers.iter().map(|_| Err(error.clone())).collect())
             });
             // Whatever came of it: a number that moves without cause does no harm.
             self.records_moved(tenant, grown);

@@ -10,11 +10,11 @@ use super::refresh::{add_refresh, lengthen, lock_refresh, mark_used, touch};
 use super::rows::{column, execute, row, rows};
 use super::{PostgresStore, exists, fault};
 use crate::grants::{
-    CODE, REFRESH, RefreshVerdict, refresh_verdict, revocation_entry, rotation_entry, taking_entry,
+    CODE, REFRESH, RefreshDecision, decide_refresh, revocation_entry, rotation_entry, taking_entry,
 };
 use crate::{
-    Access, Code, CodeTaken, Grant, Grants, Judge, NewGrant, RefreshRotated, RefreshToken, Result, Rotation,
-    Standing, Taking, Trace, Vault,
+    ApplicationAccess, AuditContext, Code, CodeExchange, CodeOutcome, Grant, GrantDecision, Grants, NewGrant,
+    RefreshOutcome, RefreshRotation, RefreshToken, Result, Status, Vault,
 };
 
 const COLUMNS: &str = "g.id, g.client_id, g.user_id, g.tenant_id, g.details, g.created_at, g.last_used_at, \
@@ -112,8 +112,8 @@ async fn redeem(
     vault: &Vault,
     (hash, code): (&[u8; 32], Code),
     now: Ticks,
-    judge: Judge,
-) -> Result<CodeTaken> {
+    judge: GrantDecision,
+) -> Result<CodeOutcome> {
     let is_live = now < code.expires_at;
     let new = if is_live { judge(&code) } else { None };
     let made = new.as_ref().map(|new| &new.grant);
@@ -130,14 +130,14 @@ async fn redeem(
         add_grant(on, new, refresh).await?;
     }
     if !is_live {
-        return Ok(CodeTaken::Expired);
+        return Ok(CodeOutcome::Expired);
     }
-    Ok(CodeTaken::Fresh { code, grant: new.map(|new| new.grant) })
+    Ok(CodeOutcome::Fresh { code, grant: new.map(|new| new.grant) })
 }
 
 /// Forgets the codes and revokes the grants of a client for a user in a tenant; gives those grants. Codes
 /// come first: one that somebody is just taking is waited for, and the grant that came of it is then seen.
-async fn take_back(on: &Transaction<'_>, access: &Access, now: Ticks) -> Result<Vec<Grant>> {
+async fn take_back(on: &Transaction<'_>, access: &ApplicationAccess, now: Ticks) -> Result<Vec<Grant>> {
     let (user, client, tenant) = (access.user.as_str(), access.client.as_str(), access.tenant.as_str());
     if [user, client, tenant].iter().any(|id| id.contains('\0')) {
         return Ok(Vec::new());
@@ -167,7 +167,7 @@ async fn take_back(on: &Transaction<'_>, access: &Access, now: Ticks) -> Result<
 
 #[async_trait]
 impl Grants for PostgresStore {
-    async fn keep_code(&self, code: &Secret, kept: &Code, chosen: &MembershipId, now: Ticks) -> Result<()> {
+    async fn store_code(&self, code: &Secret, kept: &Code, chosen: &MembershipId, now: Ticks) -> Result<()> {
         let hash = self.ports().vault.fingerprint(CODE, code);
         self.insert(
             "such a code".into(),
@@ -188,23 +188,23 @@ impl Grants for PostgresStore {
         .await
     }
 
-    async fn take_code(&self, taking: &Taking, judge: Judge) -> Result<CodeTaken> {
+    async fn take_code(&self, taking: &CodeExchange, judge: GrantDecision) -> Result<CodeOutcome> {
         let ports = self.ports();
         let hash = ports.vault.fingerprint(CODE, &taking.code);
         let mut connection = self.client().await?;
         let transaction = connection.transaction().await.map_err(fault)?;
         let Some((code, used)) = lock_code(&transaction, &hash, &taking.client).await? else {
-            return Ok(CodeTaken::Unknown);
+            return Ok(CodeOutcome::Unknown);
         };
         let (taken, before) = match used {
             Used::Never => {
                 (redeem(&transaction, &ports.vault, (&hash, code), taking.now, judge).await?, None)
             }
-            Used::Before { made: None } => (CodeTaken::Reused { revoked: None }, None),
+            Used::Before { made: None } => (CodeOutcome::Reused { revoked: None }, None),
             Used::Before { made: Some(made) } => {
                 revoke(&transaction, made.as_str(), taking.now).await?;
                 let before = find(&transaction, made.as_str()).await?;
-                (CodeTaken::Reused { revoked: Some(made) }, before)
+                (CodeOutcome::Reused { revoked: Some(made) }, before)
             }
         };
         if let Some(entry) = taking_entry(taking, &taken, before.as_ref()) {
@@ -214,7 +214,7 @@ impl Grants for PostgresStore {
         Ok(taken)
     }
 
-    async fn rotate_refresh(&self, rotation: &Rotation) -> Result<RefreshRotated> {
+    async fn rotate_refresh(&self, rotation: &RefreshRotation) -> Result<RefreshOutcome> {
         let ports = self.ports();
         let presented = ports.vault.fingerprint(REFRESH, &rotation.presented);
         let successor = ports.vault.fingerprint(REFRESH, &rotation.successor);
@@ -224,7 +224,7 @@ impl Grants for PostgresStore {
             Some((row, grant)) => (Some(row), grant),
             None => (None, None),
         };
-        let verdict = refresh_verdict(rotation, row, grant, &successor);
+        let verdict = decide_refresh(rotation, row, grant, &successor);
         let entry = rotation_entry(rotation, &verdict);
         let record = async {
             match entry {
@@ -233,23 +233,23 @@ impl Grants for PostgresStore {
             }
         };
         let rotated = match verdict {
-            RefreshVerdict::Done(done) => {
+            RefreshDecision::Done(done) => {
                 record.await?;
                 done
             }
-            RefreshVerdict::Revoke(grant) => {
+            RefreshDecision::Revoke(grant) => {
                 record.await?;
                 revoke(&transaction, grant.id.as_str(), rotation.now).await?;
-                RefreshRotated::Reused { revoked: grant.id }
+                RefreshOutcome::Reused { revoked: grant.id }
             }
-            RefreshVerdict::Retry { grant, expires_at, is_longer } => {
+            RefreshDecision::Retry { grant, expires_at, is_longer } => {
                 record.await?;
                 if is_longer {
                     lengthen(&transaction, &grant).await?;
                 }
-                RefreshRotated::Retried { grant, expires_at }
+                RefreshOutcome::Retried { grant, expires_at }
             }
-            RefreshVerdict::Rotate { grant, expires_at } => {
+            RefreshDecision::Rotate { grant, expires_at } => {
                 // They travel together and run in this order, so that the first fault is the one that counts.
                 let (added, marked, touched, recorded) = tokio::join!(
                     biased;
@@ -259,7 +259,7 @@ impl Grants for PostgresStore {
                     record
                 );
                 added.and(marked).and(touched).and(recorded)?;
-                RefreshRotated::Fresh { grant, expires_at }
+                RefreshOutcome::Fresh { grant, expires_at }
             }
         };
         transaction.commit().await.map_err(fault)?;
@@ -303,30 +303,42 @@ impl Grants for PostgresStore {
                  JOIN memberships m ON m.user_id = g.user_id AND m.tenant_id = g.tenant_id
                  WHERE g.id = $1 AND g.revoked_at + 0 IS NULL
                  AND c.standing = $2 AND u.standing = $2 AND t.standing = $2",
-                &[&id.as_str(), &Standing::Active.code()],
+                &[&id.as_str(), &Status::Active.code()],
             )
             .await?;
         Ok(found.is_some())
     }
 
-    async fn revoke_grant(&self, id: &GrantId, now: Ticks, trace: &Trace, note: &str) -> Result<bool> {
+    async fn revoke_grant(
+        &self,
+        id: &GrantId,
+        now: Ticks,
+        context: &AuditContext,
+        note: &str,
+    ) -> Result<bool> {
         let mut connection = self.client().await?;
         let transaction = connection.transaction().await.map_err(fault)?;
         let Some(revoked) = revoke(&transaction, id.as_str(), now).await? else {
             return Ok(false);
         };
-        let entry = revocation_entry(&revoked, now, trace, note);
+        let entry = revocation_entry(&revoked, now, context, note);
         add_record(&transaction, &*self.ports().random, entry).await?;
         transaction.commit().await.map_err(fault)?;
         Ok(true)
     }
 
-    async fn withdraw(&self, access: &Access, now: Ticks, trace: &Trace, note: &str) -> Result<Vec<GrantId>> {
+    async fn withdraw(
+        &self,
+        access: &ApplicationAccess,
+        now: Ticks,
+        context: &AuditContext,
+        note: &str,
+    ) -> Result<Vec<GrantId>> {
         let mut connection = self.client().await?;
         let transaction = connection.transaction().await.map_err(fault)?;
         let gone = take_back(&transaction, access, now).await?;
         for grant in &gone {
-            let entry = revocation_entry(grant, now, trace, note);
+            let entry = revocation_entry(grant, now, context, note);
             add_record(&transaction, &*self.ports().random, entry).await?;
         }
         transaction.commit().await.map_err(fault)?;

@@ -15,7 +15,7 @@ use tokio::task::AbortHandle;
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Socket};
 
 use super::{Inner, PostgresStore, config_of, fault, tls};
-use crate::{Resources, Result, Rung};
+use crate::{ChangeSet, ResourceSet, Result};
 
 const CHANNEL: &str = "aldaba_bell";
 const PAUSE: Duration = Duration::from_millis(5);
@@ -35,7 +35,7 @@ pub(super) struct Herald {
 /// What is to be told.
 #[derive(Default)]
 struct News {
-    rung: Rung,
+    changes: ChangeSet,
     is_being_told: bool,
 }
 
@@ -64,14 +64,14 @@ impl Herald {
     }
 
     /// As many words as fit; where they do not, that everything may have moved.
-    fn words(&self, rung: &Rung) -> String {
+    fn words(&self, changes: &ChangeSet) -> String {
         let from = self.name.to_string();
         let words = Words {
             from: from.clone(),
-            tenants: rung.tenants.iter().map(|(id, by)| (id.as_str().to_owned(), by.bits())).collect(),
-            webhooks: rung.webhooks.iter().map(ToString::to_string).collect(),
-            access: rung.access,
-            all: rung.all,
+            tenants: changes.tenants.iter().map(|(id, by)| (id.as_str().to_owned(), by.bits())).collect(),
+            webhooks: changes.webhooks.iter().map(ToString::to_string).collect(),
+            access: changes.access,
+            all: changes.all,
         };
         let text = serde_json::to_string(&words).unwrap_or_default();
         if (1..=PAYLOAD_BYTES_MAX).contains(&text.len()) {
@@ -81,13 +81,13 @@ impl Herald {
     }
 
     /// What another node has said; none where it is an echo.
-    fn heard(&self, payload: &str) -> Option<Rung> {
+    fn wait(&self, payload: &str) -> Option<ChangeSet> {
         let Ok(words) = serde_json::from_str::<Words>(payload) else {
-            return Some(Rung { all: true, ..Rung::default() });
+            return Some(ChangeSet { all: true, ..ChangeSet::default() });
         };
         let tenants =
-            words.tenants.into_iter().map(|(id, bits)| (TenantId::new(id), Resources::from_bits(bits)));
-        (words.from != self.name.to_string()).then(|| Rung {
+            words.tenants.into_iter().map(|(id, bits)| (TenantId::new(id), ResourceSet::from_bits(bits)));
+        (words.from != self.name.to_string()).then(|| ChangeSet {
             tenants: tenants.collect(),
             webhooks: words.webhooks.iter().filter_map(|id| Guid::parse(id)).collect(),
             access: words.access,
@@ -109,33 +109,33 @@ impl Drop for Herald {
 }
 
 impl PostgresStore {
-    pub(super) fn records_moved(&self, tenant: &TenantId, resources: Resources) {
-        self.inner.moves.records_moved(tenant, resources);
+    pub(super) fn records_moved(&self, tenant: &TenantId, resources: ResourceSet) {
+        self.inner.invalidation.records_moved(tenant, resources);
         if !resources.is_empty() {
-            self.tell(|rung| rung.add_records(tenant, resources));
+            self.tell(|changes| changes.add_records(tenant, resources));
         }
     }
 
     pub(super) fn access_moved(&self) {
-        self.inner.moves.access_moved();
-        self.tell(|rung| rung.access = true);
+        self.inner.invalidation.access_moved();
+        self.tell(|changes| changes.access = true);
     }
 
     pub(super) fn webhook_moved(&self, webhook: WebhookId) {
-        self.inner.moves.bell().ring_webhook(webhook);
-        self.tell(|rung| {
-            rung.webhooks.insert(webhook);
+        self.inner.invalidation.commit_signal().signal_webhook(webhook);
+        self.tell(|changes| {
+            changes.webhooks.insert(webhook);
         });
     }
 
     pub(super) fn all_moved(&self) {
-        self.inner.moves.bell().ring_all();
-        self.tell(|rung| rung.all = true);
+        self.inner.invalidation.commit_signal().signal_all();
+        self.tell(|changes| changes.all = true);
     }
 
-    fn tell(&self, add: impl FnOnce(&mut Rung)) {
+    fn tell(&self, add: impl FnOnce(&mut ChangeSet)) {
         let mut news = self.inner.herald.news.lock();
-        add(&mut news.rung);
+        add(&mut news.changes);
         if !std::mem::replace(&mut news.is_being_told, true) {
             let store = self.clone();
             tokio::spawn(async move { store.tell_all().await });
@@ -143,8 +143,8 @@ impl PostgresStore {
     }
 
     async fn tell_all(&self) {
-        while let Some(rung) = self.next_news() {
-            let words = self.inner.herald.words(&rung);
+        while let Some(changes) = self.next_news() {
+            let words = self.inner.herald.words(&changes);
             if let Err(error) = self.row("SELECT pg_notify($1, $2)", &[&CHANNEL, &words]).await {
                 tracing::debug!(%error, "other nodes were not told; they will look by themselves");
             }
@@ -153,11 +153,11 @@ impl PostgresStore {
     }
 
     /// None: who comes next must tell.
-    fn next_news(&self) -> Option<Rung> {
+    fn next_news(&self) -> Option<ChangeSet> {
         let mut news = self.inner.herald.news.lock();
-        let rung = std::mem::take(&mut news.rung);
-        news.is_being_told = !rung.is_empty();
-        news.is_being_told.then_some(rung)
+        let changes = std::mem::take(&mut news.changes);
+        news.is_being_told = !changes.is_empty();
+        news.is_being_told.then_some(changes)
     }
 
     /// From now on what other nodes tell rings this handle's bell.
@@ -172,9 +172,9 @@ impl PostgresStore {
 
 async fn hear_until_closed(inner: &Weak<Inner>, url: &str) {
     loop {
-        let heard = hear(inner, url).await;
+        let wait = hear(inner, url).await;
         let Some(alive) = inner.upgrade() else { return };
-        if let Err(error) = heard {
+        if let Err(error) = wait {
             tracing::debug!(%error, "the store's notifications are not heard for now");
         }
         drop(alive);
@@ -204,8 +204,8 @@ where
             else {
                 continue;
             };
-            if let Some(rung) = inner.herald.heard(said.payload()) {
-                inner.moves.bell().ring_with(rung);
+            if let Some(changes) = inner.herald.wait(said.payload()) {
+                inner.invalidation.commit_signal().signal_changes(changes);
             }
         }
         Ok(())
@@ -214,7 +214,7 @@ where
         client.batch_execute(&format!("LISTEN {CHANNEL}")).await.map_err(fault)?;
         // What was said before is not known.
         if let Some(inner) = inner.upgrade() {
-            inner.moves.bell().ring_all();
+            inner.invalidation.commit_signal().signal_all();
         }
         std::future::pending::<Result<()>>().await
     };

@@ -16,8 +16,8 @@ use crate::webhooks::{
     percentile_95, unpack,
 };
 use crate::{
-    Attempt, AuditEntry, Delivered, Delivery, DeliveryQuery, History, Lane, Occasion, Outlook, Replay,
-    ReplayKind, Result, Spent,
+    AttemptPurpose, AttemptRecord, AttemptTiming, AuditEntry, Delivery, DeliveryQuery, History, Lane, Replay,
+    ReplayKind, Result, SuccessfulDelivery, WebhookStats,
 };
 
 const ATTEMPT: &str = "a.at, a.sequence, a.occasion, a.number, a.handshake, a.status, a.succeeded, a.reason, \
@@ -27,17 +27,23 @@ const ATTEMPT: &str = "a.at, a.sequence, a.occasion, a.number, a.handshake, a.st
 const TENANT_OF: &str =
     "(SELECT w.tenant_no FROM webhooks w JOIN tenants t ON t.no = w.tenant_no WHERE w.id = $1)";
 
-fn attempt(row: &Row) -> Attempt {
+fn attempt(row: &Row) -> AttemptRecord {
     let span = |column| of_nanos(row.get(column));
-    Attempt {
+    AttemptRecord {
         at: Ticks(row.get(0)),
-        occasion: Occasion::by_code(row.get(2), unsigned(row.get(1)), row.get(4)),
+        purpose: AttemptPurpose::from_code(row.get(2), unsigned(row.get(1)), row.get(4)),
         number: count(row.get(3)),
         status: row.get::<_, Option<i64>>(5).and_then(|status| u16::try_from(status).ok()),
         succeeded: is_set(row, 6),
         reason: row.get(7),
         excerpt: row.get(8),
-        spent: Spent { resolve: span(9), connect: span(10), tls: span(11), wait: span(12), total: span(13) },
+        spent: AttemptTiming {
+            resolve: span(9),
+            connect: span(10),
+            tls: span(11),
+            wait: span(12),
+            total: span(13),
+        },
     }
 }
 
@@ -61,7 +67,11 @@ const PACKS: &str = "(SELECT packed FROM delivered WHERE tenant_no = $1 AND webh
      UNION ALL (SELECT packed FROM delivered WHERE tenant_no = $1 AND webhook = $2
          AND last_at < $3 AND last_at >= $5 ORDER BY tenant_no DESC, webhook DESC, last_at DESC LIMIT $6)";
 
-async fn delivered(on: &Transaction<'_>, tenant_no: i64, query: &DeliveryQuery) -> Result<Vec<Delivered>> {
+async fn delivered(
+    on: &Transaction<'_>,
+    tenant_no: i64,
+    query: &DeliveryQuery,
+) -> Result<Vec<SuccessfulDelivery>> {
     let [before, until, since, rows_max] = query.pack_bounds(PACK_SPAN);
     let webhook = query.webhook.as_bytes().as_slice();
     let found = rows(on, PACKS, &[&tenant_no, &webhook, &before, &until, &since, &rows_max]).await?;
@@ -119,7 +129,7 @@ async fn behind(on: &Transaction<'_>, one: &Sealed) -> Result<u64> {
     Ok((ahead + parked).min(BEHIND_MAX.into()))
 }
 
-async fn outlook(on: &Transaction<'_>, one: &Sealed, since: Ticks) -> Result<Outlook> {
+async fn webhook_stats(on: &Transaction<'_>, one: &Sealed, since: Ticks) -> Result<WebhookStats> {
     let (tenant_no, webhook) = (one.tenant_no, one.webhook.id.as_bytes().as_slice());
     let failed = counted(
         on,
@@ -145,17 +155,17 @@ async fn outlook(on: &Transaction<'_>, one: &Sealed, since: Ticks) -> Result<Out
     .await?;
     let (lanes, failing, next): (i64, Option<i64>, Option<i64>) =
         lanes.map_or((0, None, None), |row| (row.get(0), row.get(1), row.get(2)));
-    let trouble = one.webhook.handshake.trouble;
+    let retry = one.webhook.handshake.retry;
     let query = DeliveryQuery::newest_since(one.webhook.id, since, P95_OF_MAX);
     let recent = delivered(on, tenant_no, &query).await?;
-    Ok(Outlook {
+    Ok(WebhookStats {
         delivered: count_delivered(on, one, since).await?,
         failed,
         p95_ms: percentile_95(recent.iter().map(|one| one.took_ms).collect()),
         last_delivered_at: last.map(|row| Ticks(row.get(0))),
         lanes: unsigned(lanes),
-        failing_since: failing.map(Ticks).into_iter().chain(trouble.map(|one| one.first_failed_at)).min(),
-        next_attempt_at: next.map(Ticks).into_iter().chain(trouble.map(|one| one.next_at)).min(),
+        failing_since: failing.map(Ticks).into_iter().chain(retry.map(|one| one.first_failed_at)).min(),
+        next_attempt_at: next.map(Ticks).into_iter().chain(retry.map(|one| one.next_at)).min(),
         behind: behind(on, one).await?,
     })
 }
@@ -205,7 +215,7 @@ impl History for PostgresStore {
         id_key(&self.ports().vault, webhook)
     }
 
-    async fn attempts(&self, query: &DeliveryQuery) -> Result<Vec<Attempt>> {
+    async fn attempts(&self, query: &DeliveryQuery) -> Result<Vec<AttemptRecord>> {
         let [before_at, before_sequence, since, rows_max] = query.bounds();
         let sql = format!(
             "SELECT {ATTEMPT} FROM attempts a WHERE a.tenant_no = {TENANT_OF} AND a.webhook = $1
@@ -218,7 +228,7 @@ impl History for PostgresStore {
         Ok(self.rows(&sql, args).await?.iter().map(attempt).collect())
     }
 
-    async fn delivered(&self, query: &DeliveryQuery) -> Result<Vec<Delivered>> {
+    async fn delivered(&self, query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>> {
         if query.only_failed {
             return Ok(Vec::new());
         }
@@ -266,16 +276,16 @@ impl History for PostgresStore {
         Ok(lanes.iter().map(lane).collect())
     }
 
-    async fn outlook(&self, webhook: WebhookId, since: Ticks) -> Result<Outlook> {
+    async fn webhook_stats(&self, webhook: WebhookId, since: Ticks) -> Result<WebhookStats> {
         let mut client = self.client().await?;
         let snapshot = snapshot(&mut client).await?;
         match known(&snapshot, webhook).await? {
-            None => Ok(Outlook::default()),
-            Some(one) => outlook(&snapshot, &one, since).await,
+            None => Ok(WebhookStats::default()),
+            Some(one) => webhook_stats(&snapshot, &one, since).await,
         }
     }
 
-    async fn ask_replay_told(
+    async fn request_replay_audited(
         &self,
         webhook: WebhookId,
         kind: ReplayKind,

@@ -1,6 +1,6 @@
 //! The rows of webhooks, lanes and replays in PostgreSQL, read back.
 
-use domain::retry::Trouble;
+use domain::retry::RetryState;
 use domain::webhook::EventKinds;
 use domain::{ClientId, Resource, Secret, TenantId, Ticks, UserId};
 use tokio_postgres::Row;
@@ -8,7 +8,9 @@ use tokio_postgres::Row;
 use super::rows::{guid, small};
 use crate::plan::unsigned;
 use crate::webhooks::Sealed;
-use crate::{Disabled, Handshake, Lane, Lost, Replay, ReplayKind, Result, StoreError, Webhook, WebhookOwner};
+use crate::{
+    Disabled, EventGap, Handshake, Lane, Replay, ReplayKind, Result, StoreError, Webhook, WebhookOwner,
+};
 
 /// A webhook of a tenant that is there, as `sealed` reads it.
 pub(super) const WEBHOOK: &str =
@@ -38,10 +40,10 @@ pub(super) fn is_set(row: &Row, column: usize) -> bool {
 }
 
 /// Attempts, first failure and next attempt, where there are any.
-fn trouble(row: &Row, column: usize) -> Option<Trouble> {
+fn retry(row: &Row, column: usize) -> Option<RetryState> {
     let attempts: Option<i64> = row.get(column);
     let (first_failed_at, next_at) = (ticks(row, column + 1)?, ticks(row, column + 2)?);
-    Some(Trouble { attempts: count(attempts?), first_failed_at, next_at })
+    Some(RetryState { attempts: count(attempts?), first_failed_at, next_at })
 }
 
 pub(super) fn handshake(row: &Row, column: usize) -> Handshake {
@@ -49,7 +51,7 @@ pub(super) fn handshake(row: &Row, column: usize) -> Handshake {
         number: count(row.get(column)),
         at: Ticks(row.get(column + 1)),
         accepted: is_set(row, column + 2),
-        trouble: trouble(row, column + 3),
+        retry: retry(row, column + 3),
     }
 }
 
@@ -57,8 +59,8 @@ pub(super) fn disabled(row: &Row, column: usize) -> Option<Disabled> {
     Some(Disabled { at: ticks(row, column)?, why: row.get(column + 1) })
 }
 
-pub(super) fn lost(row: &Row, column: usize) -> Option<Lost> {
-    Some(Lost { at: ticks(row, column)?, after: number(row, column + 1), upto: number(row, column + 2) })
+pub(super) fn lost(row: &Row, column: usize) -> Option<EventGap> {
+    Some(EventGap { at: ticks(row, column)?, after: number(row, column + 1), upto: number(row, column + 2) })
 }
 
 pub(super) fn sealed(row: &Row) -> Result<Sealed> {
@@ -70,14 +72,14 @@ pub(super) fn sealed(row: &Row) -> Result<Sealed> {
             client: ClientId::new(row.get::<_, Box<str>>(2)),
         },
         user: UserId::new(row.get::<_, Box<str>>(3)),
-        resource: Resource::by_code(small(row.get(4))).ok_or_else(unknown)?,
+        resource: Resource::from_code(small(row.get(4))).ok_or_else(unknown)?,
         kinds: EventKinds::from_bits(small(row.get(5))),
         name: row.get(6),
         description: row.get(7),
         url: row.get(8),
         secret: Secret::new(""),
         old_secret: None,
-        doubt: row.get(9),
+        host_mismatch: row.get(9),
         created_at: Ticks(row.get(10)),
         enabled: is_set(row, 11),
         handshake: handshake(row, 12),
@@ -96,12 +98,12 @@ pub(super) fn sealed(row: &Row) -> Result<Sealed> {
 pub(super) const LANE: &str = "n.record_key, n.sequence, n.attempts, n.first_failed_at, n.next_at";
 
 pub(super) fn lane(row: &Row) -> Lane {
-    let trouble = Trouble {
+    let retry = RetryState {
         attempts: count(row.get(2)),
         first_failed_at: Ticks(row.get(3)),
         next_at: Ticks(row.get(4)),
     };
-    Lane { record_key: row.get(0), sequence: number(row, 1), trouble }
+    Lane { record_key: row.get(0), sequence: number(row, 1), retry }
 }
 
 pub(super) const REPLAY: &str = "r.number, r.kind, r.asked_at, r.after_sequence, r.upto_sequence, r.position, r.delivered, r.failed, r.is_done";
@@ -109,7 +111,7 @@ pub(super) const REPLAY: &str = "r.number, r.kind, r.asked_at, r.after_sequence,
 pub(super) fn replay(row: &Row) -> Replay {
     Replay {
         number: row.get(0),
-        kind: ReplayKind::by_code(row.get(1)),
+        kind: ReplayKind::from_code(row.get(1)),
         asked_at: Ticks(row.get(2)),
         after: number(row, 3),
         upto: number(row, 4),

@@ -73,7 +73,7 @@ impl SigningKeys for PostgresStore {
         self.change("UPDATE signing_keys SET retired_at = $2 WHERE kid = $1", &[&kid, &at.0]).await
     }
 
-    async fn forget_signing_key(&self, kid: &str) -> Result<bool> {
+    async fn delete_signing_key(&self, kid: &str) -> Result<bool> {
         self.change("DELETE FROM signing_keys WHERE kid = $1", &[&kid]).await
     }
 }

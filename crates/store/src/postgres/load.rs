@@ -66,7 +66,7 @@ async fn load_records(
         }
         let stored = Stored {
             ordinal: unsigned(row.get(1)),
-            state: State::by_code(small(row.get(2))),
+            state: State::from_code(small(row.get(2))),
             version: Ticks(row.get(3)),
             sequence: unsigned(row.get(4)),
             body: row.get(5),

@@ -16,6 +16,7 @@ mod history;
 mod hook_rows;
 mod keys;
 mod load;
+mod maintenance;
 mod migrate;
 mod nodes;
 mod payroll;
@@ -26,7 +27,6 @@ mod sessions;
 mod shards;
 mod subscriptions;
 mod tls;
-mod upkeep;
 mod webhooks;
 
 use std::error::Error as _;
@@ -39,7 +39,7 @@ use deadpool_postgres::{
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::WrongType;
 
-use crate::{Moves, Ports, Result, StoreError};
+use crate::{InvalidationCounters, Ports, Result, StoreError};
 use gather::Gather;
 use herald::Herald;
 
@@ -69,7 +69,7 @@ struct Inner {
     ports: Ports,
     gather: Gather,
     schema: i64,
-    moves: Moves,
+    invalidation: InvalidationCounters,
     herald: Herald,
 }
 
@@ -95,7 +95,7 @@ impl PostgresStore {
                 ports,
                 gather: Gather::default(),
                 schema,
-                moves: Moves::default(),
+                invalidation: InvalidationCounters::default(),
                 herald,
             }),
         })

@@ -22,7 +22,7 @@ impl Nodes for PostgresStore {
         true
     }
 
-    async fn node_is_here(&self, node: Guid, silence_max: Duration) -> Result<u32> {
+    async fn register_node(&self, node: Guid, silence_max: Duration) -> Result<u32> {
         let silence = ticks(silence_max);
         self.change(&format!("DELETE FROM nodes WHERE seen_at < {NOW} - $1"), &[&silence]).await?;
         let here = format!(
@@ -34,14 +34,14 @@ impl Nodes for PostgresStore {
         Ok(count.and_then(|row| u32::try_from(row.get::<_, i64>(0)).ok()).unwrap_or(1))
     }
 
-    async fn nodes_here(&self, silence_max: Duration) -> Result<u32> {
+    async fn count_live_nodes(&self, silence_max: Duration) -> Result<u32> {
         let silence = ticks(silence_max);
         let count = format!("SELECT count(*) FROM nodes WHERE seen_at >= {NOW} - $1");
         let count = self.row(&count, &[&silence]).await?;
         Ok(count.and_then(|row| u32::try_from(row.get::<_, i64>(0)).ok()).unwrap_or(0))
     }
 
-    async fn node_leaves(&self, node: Guid) -> Result<()> {
+    async fn deregister_node(&self, node: Guid) -> Result<()> {
         self.change("DELETE FROM nodes WHERE id = $1", &[&node.as_bytes().as_slice()]).await?;
         Ok(())
     }

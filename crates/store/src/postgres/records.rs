@@ -9,7 +9,7 @@ use super::rows::{Args, code, limit, row, snapshot};
 use super::{PostgresStore, fault, payroll};
 use crate::plan::{Collection, TENANT, signed, unsigned};
 use crate::records::{Start, locate};
-use crate::{Bodies, CollectionMark, Page, PageQuery, PayrollQuery, Record, Records, Result, StoreError};
+use crate::{Bodies, CollectionVersion, Page, PageQuery, PayrollQuery, Record, Records, Result, StoreError};
 
 /// The tenant's and the owning company's number: what most statements here start from.
 const OWNER: &str = "SELECT t.no AS tenant_no, h.head,
@@ -145,16 +145,16 @@ impl Records for PostgresStore {
         Ok(Some(Page { bodies, total: all.live, version: all.version, head }))
     }
 
-    async fn collection_mark(
+    async fn collection_version(
         &self,
         tenant: &TenantId,
         company: Option<&str>,
         resource: Resource,
-    ) -> Result<Option<CollectionMark>> {
+    ) -> Result<Option<CollectionVersion>> {
         let args: Args<'_> = &[&tenant.as_str(), &company, &code(Resource::companies()), &code(resource)];
         let found = self.row(&whole_sql(), args).await?.as_ref().map(Whole::of);
         let there = found.filter(|whole| whole.owner.is_some());
-        Ok(there.map(|whole| CollectionMark { version: whole.all.version, head: whole.head }))
+        Ok(there.map(|whole| CollectionVersion { version: whole.all.version, head: whole.head }))
     }
 
     async fn payroll_page(&self, query: &PayrollQuery) -> Result<Page> {

@@ -9,7 +9,7 @@ use super::nodes::NOW;
 use super::rows::{column, execute, rows};
 use super::{PostgresStore, fault};
 use crate::webhooks::{Lease, held_by, share_out};
-use crate::{HeldShard, Result, StoreError};
+use crate::{Result, ShardLease, StoreError};
 
 fn lease(row: &Row) -> Result<Lease> {
     let holder: Option<&[u8]> = row.get(1);
@@ -23,7 +23,7 @@ fn lease(row: &Row) -> Result<Lease> {
 }
 
 impl PostgresStore {
-    pub(super) async fn hold(&self, node: Guid, nodes: u32, span: Duration) -> Result<Vec<HeldShard>> {
+    pub(super) async fn hold(&self, node: Guid, nodes: u32, span: Duration) -> Result<Vec<ShardLease>> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(fault)?;
         let found = rows(

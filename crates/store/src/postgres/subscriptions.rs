@@ -10,7 +10,7 @@ use super::rows::column;
 use super::{PostgresStore, exists, fault};
 use crate::plan::{signed, unsigned};
 use crate::subscriptions::SUBSCRIPTION_KEY;
-use crate::{Calls, KeptKey, KeySlot, KeyUse, Result, Standing, Subscription, Subscriptions};
+use crate::{CallCount, KeyInfo, KeyLastUse, KeySlot, Result, Status, Subscription, Subscriptions};
 
 const SUBSCRIPTION: &str = "SELECT s.id, s.name, s.products, s.standing, s.created_at, s.daily_quota, s.cancelled_at FROM subscriptions s";
 const ADD_KEY: &str = "INSERT INTO subscription_keys (hash, subscription_id, slot) VALUES ($1, $2, $3)";
@@ -20,7 +20,7 @@ fn subscription(row: &Row) -> Subscription {
         id: SubscriptionId::new(row.get::<_, Box<str>>(0)),
         name: row.get(1),
         products: Products::from_bits(row.get(2)),
-        standing: Standing::by_code(row.get(3)),
+        status: Status::from_code(row.get(3)),
         created_at: Ticks(row.get(4)),
         daily_quota: row.get::<_, Option<i64>>(5).map(unsigned),
         cancelled_at: row.get::<_, Option<i64>>(6).map(Ticks),
@@ -40,7 +40,7 @@ impl Subscriptions for PostgresStore {
                     &one.id.as_str(),
                     &one.name,
                     &one.products.bits(),
-                    &one.standing.code(),
+                    &one.status.code(),
                     &one.created_at.0,
                     &one.daily_quota.map(signed),
                     &one.cancelled_at.map(|at| at.0),
@@ -68,10 +68,10 @@ impl Subscriptions for PostgresStore {
         Ok(self.rows(&all, &[]).await?.iter().map(subscription).collect())
     }
 
-    async fn set_subscription_standing(&self, id: &SubscriptionId, standing: Standing) -> Result<bool> {
+    async fn set_subscription_status(&self, id: &SubscriptionId, status: Status) -> Result<bool> {
         self.change_access(
             "UPDATE subscriptions SET standing = $2 WHERE id = $1 AND cancelled_at IS NULL",
-            &[&id.as_str(), &standing.code()],
+            &[&id.as_str(), &status.code()],
         )
         .await
     }
@@ -88,12 +88,12 @@ impl Subscriptions for PostgresStore {
         self.change_access(
             "WITH gone AS (DELETE FROM subscription_keys WHERE subscription_id = $1)
              UPDATE subscriptions SET cancelled_at = $2, standing = $3 WHERE id = $1 AND cancelled_at IS NULL",
-            &[&id.as_str(), &now.0, &Standing::Disabled.code()],
+            &[&id.as_str(), &now.0, &Status::Disabled.code()],
         )
         .await
     }
 
-    async fn keys_of(&self, id: &SubscriptionId) -> Result<Vec<KeptKey>> {
+    async fn keys_of(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>> {
         let rows = self
             .rows(
                 "SELECT slot, valid_until, last_used_at FROM subscription_keys WHERE subscription_id = $1
@@ -101,8 +101,8 @@ impl Subscriptions for PostgresStore {
                 &[&id.as_str()],
             )
             .await?;
-        let key = |row: &Row| KeptKey {
-            slot: KeySlot::by_code(row.get(0)),
+        let key = |row: &Row| KeyInfo {
+            slot: KeySlot::from_code(row.get(0)),
             valid_until: row.get::<_, Option<i64>>(1).map(Ticks),
             last_used_at: row.get::<_, Option<i64>>(2).map(Ticks),
         };
@@ -153,11 +153,11 @@ impl Subscriptions for PostgresStore {
         Ok(row.as_ref().map(subscription))
     }
 
-    async fn count_calls(&self, calls: &[Calls], used: &[KeyUse]) -> Result<()> {
+    async fn count_calls(&self, calls: &[CallCount], used: &[KeyLastUse]) -> Result<()> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(fault)?;
         // In one order on every node, so that none waits for one that waits for it.
-        let mut calls: Vec<&Calls> = calls.iter().collect();
+        let mut calls: Vec<&CallCount> = calls.iter().collect();
         calls.sort_by_key(|one| (&one.subscription, one.day, &one.route));
         transaction
             .execute(
@@ -192,7 +192,7 @@ impl Subscriptions for PostgresStore {
         transaction.commit().await.map_err(fault)
     }
 
-    async fn calls(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<Calls>> {
+    async fn calls(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<CallCount>> {
         let rows = self
             .rows(
                 "SELECT day, route, calls, failed FROM calls WHERE subscription_id = $1 AND day BETWEEN $2 AND $3
@@ -200,7 +200,7 @@ impl Subscriptions for PostgresStore {
                 &[&id.as_str(), &from_day, &to_day],
             )
             .await?;
-        let calls = |row: &Row| Calls {
+        let calls = |row: &Row| CallCount {
             subscription: id.clone(),
             day: row.get(0),
             route: row.get(1),

@@ -80,7 +80,7 @@ async fn insert(
             &one.description,
             &one.url,
             &secrets.secret,
-            &one.doubt,
+            &one.host_mismatch,
             &secrets.fingerprint.as_slice(),
             &one.created_at.0,
             &i64::from(one.enabled),
@@ -104,7 +104,7 @@ async fn update(
     secrets: &Secrets,
     moved: i64,
 ) -> Result<()> {
-    let trouble = one.handshake.trouble;
+    let retry = one.handshake.retry;
     execute(
         on,
         "UPDATE webhooks SET url = $3, secret = $4, old_secret = $5, old_secret_until = $6, doubt = $7,
@@ -119,15 +119,15 @@ async fn update(
             &secrets.secret,
             &secrets.old_secret,
             &one.old_secret.as_ref().map(|old| old.until.0),
-            &one.doubt,
+            &one.host_mismatch,
             &secrets.fingerprint.as_slice(),
             &i64::from(one.enabled),
             &i64::from(one.handshake.number),
             &one.handshake.at.0,
             &i64::from(one.handshake.accepted),
-            &trouble.map(|trouble| i64::from(trouble.attempts)),
-            &trouble.map(|trouble| trouble.first_failed_at.0),
-            &trouble.map(|trouble| trouble.next_at.0),
+            &retry.map(|retry| i64::from(retry.attempts)),
+            &retry.map(|retry| retry.first_failed_at.0),
+            &retry.map(|retry| retry.next_at.0),
             &one.disabled.as_ref().map(|disabled| disabled.at.0),
             &one.disabled.as_ref().map(|disabled| disabled.why.as_str()),
             &one.unsubscribed_at.map(|at| at.0),
@@ -148,7 +148,7 @@ pub(super) async fn renew_lanes(
     webhooks: &[(i64, WebhookId)],
     now: Ticks,
 ) -> Result<()> {
-    let trouble = anew(now);
+    let retry = anew(now);
     let tenants: Vec<i64> = webhooks.iter().map(|(tenant_no, _)| *tenant_no).collect();
     let ids: Vec<&[u8]> = webhooks.iter().map(|(_, id)| id.as_bytes().as_slice()).collect();
     execute(
@@ -156,7 +156,7 @@ pub(super) async fn renew_lanes(
         "UPDATE lanes n SET attempts = $3, first_failed_at = $4, next_at = $5
          FROM unnest($1::bigint[], $2::bytea[]) AS k (tenant_no, webhook)
          WHERE n.tenant_no = k.tenant_no AND n.webhook = k.webhook",
-        &[&tenants, &ids, &i64::from(trouble.attempts), &trouble.first_failed_at.0, &trouble.next_at.0],
+        &[&tenants, &ids, &i64::from(retry.attempts), &retry.first_failed_at.0, &retry.next_at.0],
     )
     .await
     .map_err(fault)?;
@@ -191,7 +191,7 @@ async fn change_hook(
         return Ok(WebhookChanged::Done(webhook));
     }
     let secrets = Secrets::of(&webhook, &ports.vault, &*ports.random)?;
-    if !webhook.life().is_over() {
+    if !webhook.flags().is_over() {
         let alike = find_alike(on, ports, tenant_no, &secrets.fingerprint).await?;
         if alike.is_some_and(|(_, other)| other.id != webhook.id) {
             return Ok(WebhookChanged::Alike);
@@ -283,7 +283,7 @@ impl PostgresStore {
 
 #[async_trait]
 impl Webhooks for PostgresStore {
-    async fn subscribe_told(
+    async fn subscribe_audited(
         &self,
         new: NewWebhook,
         webhooks_max: usize,
@@ -323,7 +323,7 @@ impl Webhooks for PostgresStore {
         rows.iter().map(|row| sealed(row)?.open(&self.ports().vault)).collect()
     }
 
-    async fn change_webhook_told(
+    async fn change_webhook_audited(
         &self,
         id: WebhookId,
         owner: Option<&WebhookOwner>,

@@ -8,7 +8,7 @@ use super::directory::change;
 use super::rows::guid;
 use super::{SqliteStore, exists, fault};
 use crate::applications::{CLIENT_SECRET, from_list, to_list};
-use crate::{Applications, Client, ClientSecret, Consent, Pkce, Result, Standing};
+use crate::{Applications, Client, ClientSecret, Consent, Pkce, Result, Status};
 
 const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
                       standing, created_at FROM clients";
@@ -20,10 +20,10 @@ fn client(row: &Row<'_>) -> rusqlite::Result<Client> {
         name: row.get(2)?,
         redirect_uris: from_list(&row.get::<_, String>(3)?),
         post_logout_uris: from_list(&row.get::<_, String>(4)?),
-        pkce: Pkce::by_code(row.get(5)?),
-        consent: Consent::by_code(row.get(6)?),
+        pkce: Pkce::from_code(row.get(5)?),
+        consent: Consent::from_code(row.get(6)?),
         callback_id_token: row.get::<_, i64>(7)? != 0,
-        standing: Standing::by_code(row.get(8)?),
+        status: Status::from_code(row.get(8)?),
         created_at: Ticks(row.get(9)?),
     })
 }
@@ -48,7 +48,7 @@ impl Applications for SqliteStore {
                         one.pkce.code(),
                         one.consent.code(),
                         i64::from(one.callback_id_token),
-                        one.standing.code(),
+                        one.status.code(),
                         one.created_at.0,
                         hash
                     ],
@@ -92,7 +92,7 @@ impl Applications for SqliteStore {
                     one.pkce.code(),
                     one.consent.code(),
                     i64::from(one.callback_id_token),
-                    one.standing.code()
+                    one.status.code()
                 ],
             )
         })
@@ -135,7 +135,7 @@ impl Applications for SqliteStore {
         })
     }
 
-    async fn keep_dev_credentials(&self, json: &str) -> Result<()> {
+    async fn save_dev_credentials(&self, json: &str) -> Result<()> {
         let json = json.as_bytes().to_vec();
         self.write(move |writer| {
             change(

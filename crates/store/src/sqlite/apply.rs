@@ -8,18 +8,18 @@ use super::load::load;
 use super::places::{self, Places};
 use super::rows::tenant_no;
 use crate::plan::{self, LogRow, Place, Plan, Row, signed};
-use crate::{ChangeBatch, Ports, Resources, Result, StoreError, Tally};
+use crate::{BatchCounts, ChangeBatch, Ports, ResourceSet, Result, StoreError};
 
 /// What came of batches, and which logs have grown by what.
 pub(super) struct Applied {
-    pub(super) tallies: Vec<Result<Tally>>,
-    pub(super) grown: Vec<(TenantId, Resources)>,
+    pub(super) tallies: Vec<Result<BatchCounts>>,
+    pub(super) grown: Vec<(TenantId, ResourceSet)>,
 }
 
 /// Applies batches of any tenants; batches of one tenant are planned together.
 pub(super) fn apply(connection: &Connection, batches: Vec<ChangeBatch>, ports: &Ports) -> Result<Applied> {
     let mut grown = Vec::new();
-    let mut tallies: Vec<Option<Result<Tally>>> = Vec::new();
+    let mut tallies: Vec<Option<Result<BatchCounts>>> = Vec::new();
     tallies.resize_with(batches.len(), || None);
     let mut waiting: Vec<(usize, ChangeBatch)> = batches.into_iter().enumerate().collect();
     while let Some((_, first)) = waiting.first() {
@@ -42,10 +42,10 @@ fn apply_for(
     tenant: &TenantId,
     batches: Vec<ChangeBatch>,
     ports: &Ports,
-) -> Result<(Resources, Vec<Result<Tally>>)> {
+) -> Result<(ResourceSet, Vec<Result<BatchCounts>>)> {
     let Some(tenant_no) = tenant_no(connection, tenant)? else {
         let unknown = || StoreError::UnknownTenant(tenant.to_string());
-        return Ok((Resources::default(), batches.iter().map(|_| Err(unknown())).collect()));
+        return Ok((ResourceSet::default(), batches.iter().map(|_| Err(unknown())).collect()));
     };
     let ground = load(connection, tenant_no, &batches)?;
     let now = ports.clock.now();

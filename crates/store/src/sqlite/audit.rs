@@ -6,7 +6,7 @@ use rusqlite::{Connection, Row, params};
 
 use super::rows::guid;
 use super::{SqliteStore, fault};
-use crate::{Audit, AuditEntry, AuditKind, AuditQuery, AuditRecord, Result, Trace};
+use crate::{Audit, AuditContext, AuditEntry, AuditKind, AuditQuery, AuditRecord, Result};
 
 /// Adds a record to what is being written.
 pub(super) fn add_record(writer: &Connection, random: &dyn Random, entry: AuditEntry) -> Result<()> {
@@ -20,13 +20,13 @@ pub(super) fn add_record(writer: &Connection, random: &dyn Random, entry: AuditE
             add.execute(params![
                 entry.at.0,
                 random.guid().as_bytes(),
-                entry.kind.word(),
+                entry.kind.as_str(),
                 entry.user.as_ref().map(UserId::as_str),
                 entry.tenant.as_ref().map(TenantId::as_str),
                 entry.client.as_ref().map(ClientId::as_str),
                 entry.grant.as_ref().map(GrantId::as_str),
-                entry.trace.address,
-                entry.trace.request_id,
+                entry.context.address,
+                entry.context.request_id,
                 entry.note
             ])
         })
@@ -36,7 +36,7 @@ pub(super) fn add_record(writer: &Connection, random: &dyn Random, entry: AuditE
 
 fn record(row: &Row<'_>) -> rusqlite::Result<AuditRecord> {
     let text = |column| row.get::<_, Option<Box<str>>>(column);
-    let kind = AuditKind::by_word(&row.get::<_, Box<str>>(2)?).ok_or_else(|| {
+    let kind = AuditKind::from_name(&row.get::<_, Box<str>>(2)?).ok_or_else(|| {
         rusqlite::Error::FromSqlConversionFailure(2, rusqlite::types::Type::Text, "unknown kind".into())
     })?;
     let entry = AuditEntry {
@@ -46,7 +46,7 @@ fn record(row: &Row<'_>) -> rusqlite::Result<AuditRecord> {
         tenant: text(4)?.map(TenantId::new),
         client: text(5)?.map(ClientId::new),
         grant: text(6)?.map(GrantId::new),
-        trace: Trace { address: row.get(7)?, request_id: row.get(8)? },
+        context: AuditContext { address: row.get(7)?, request_id: row.get(8)? },
         note: row.get(9)?,
     };
     Ok(AuditRecord { id: guid(row, 1)?, entry })
@@ -87,7 +87,7 @@ impl Audit for SqliteStore {
             query.user.as_ref().map(UserId::as_str),
             query.tenant.as_ref().map(TenantId::as_str),
             query.client.as_ref().map(ClientId::as_str),
-            query.kind.map(AuditKind::word),
+            query.kind.map(AuditKind::as_str),
             i64::try_from(query.rows_max).unwrap_or(i64::MAX)
         ];
         self.read(|reader| {

@@ -9,7 +9,7 @@ use super::rows::{company_no, guid, tenant_no};
 use super::{SqliteStore, fault};
 use crate::plan::{signed, unsigned};
 use crate::{
-    ChangeBatch, ChangeLog, LogBounds, LogEntry, LogPage, LogQuery, Progress, Result, StoreError, Tally,
+    BatchCounts, ChangeBatch, ChangeLog, LogBounds, LogEntry, LogPage, LogQuery, Progress, Result, StoreError,
 };
 
 pub(super) const ENTRY: &str = "sequence, resource, kind, company, correlation_id, version, conversation, process, \
@@ -41,8 +41,8 @@ pub(super) fn entry(row: &SqlRow<'_>) -> rusqlite::Result<LogEntry> {
     };
     Ok(LogEntry {
         sequence: unsigned(row.get(0)?),
-        resource: Resource::by_code(row.get(1)?).ok_or_else(|| unknown(1, "unknown resource"))?,
-        kind: EventKind::by_code(row.get(2)?).ok_or_else(|| unknown(2, "unknown kind of event"))?,
+        resource: Resource::from_code(row.get(1)?).ok_or_else(|| unknown(1, "unknown resource"))?,
+        kind: EventKind::from_code(row.get(2)?).ok_or_else(|| unknown(2, "unknown kind of event"))?,
         company: row.get(3)?,
         correlation_id: row.get(4)?,
         version: Ticks(row.get(5)?),
@@ -98,7 +98,7 @@ fn range(
 
 #[async_trait]
 impl ChangeLog for SqliteStore {
-    async fn apply_changes(&self, batch: ChangeBatch) -> Result<Tally> {
+    async fn apply_changes(&self, batch: ChangeBatch) -> Result<BatchCounts> {
         self.inner.writer.apply(batch).await
     }
 

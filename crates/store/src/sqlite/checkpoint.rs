@@ -12,7 +12,7 @@ use super::hook_rows::{disabled, handshake, lost};
 use super::webhooks::renew_lanes;
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{Ledger, Position, Whose, nanos, pack, settle};
-use crate::{Attempt, Point, Ports, Result, Verdict};
+use crate::{AttemptRecord, CheckpointResult, Ports, Result, WebhookCheckpoint};
 
 fn position(row: &Row<'_>) -> rusqlite::Result<Position> {
     Ok(Position {
@@ -27,7 +27,10 @@ fn position(row: &Row<'_>) -> rusqlite::Result<Position> {
     })
 }
 
-fn positions(writer: &Connection, points: &[Point]) -> rusqlite::Result<HashMap<WebhookId, Position>> {
+fn positions(
+    writer: &Connection,
+    points: &[WebhookCheckpoint],
+) -> rusqlite::Result<HashMap<WebhookId, Position>> {
     let mut find = writer.prepare_cached(
         "SELECT w.tenant_no, l.fence, w.revision, w.cursor, w.handshake, w.handshake_at, w.handshake_accepted,
              w.handshake_attempts, w.handshake_failed_at, w.handshake_next_at, w.disabled_at, w.disabled_why,
@@ -44,7 +47,11 @@ fn positions(writer: &Connection, points: &[Point]) -> rusqlite::Result<HashMap<
     Ok(found)
 }
 
-pub(super) fn write(writer: &Connection, ports: &Ports, points: Vec<Point>) -> Result<Vec<Verdict>> {
+pub(super) fn write(
+    writer: &Connection,
+    ports: &Ports,
+    points: Vec<WebhookCheckpoint>,
+) -> Result<Vec<CheckpointResult>> {
     let now = ports.clock.now();
     let positions = positions(writer, &points).map_err(fault)?;
     let mut ledger = settle(points, positions, now);
@@ -70,15 +77,15 @@ fn write_webhooks(writer: &Connection, ledger: &Ledger) -> rusqlite::Result<()> 
          WHERE tenant_no = ?1 AND id = ?2",
     )?;
     for (whose, one) in &ledger.changed {
-        let trouble = one.handshake.trouble;
+        let retry = one.handshake.retry;
         update.execute(params![
             whose.tenant_no,
             whose.webhook.as_bytes(),
             one.cursor.map(signed),
             one.handshake.accepted,
-            trouble.map(|trouble| trouble.attempts),
-            trouble.map(|trouble| trouble.first_failed_at.0),
-            trouble.map(|trouble| trouble.next_at.0),
+            retry.map(|retry| retry.attempts),
+            retry.map(|retry| retry.first_failed_at.0),
+            retry.map(|retry| retry.next_at.0),
             one.disabled.as_ref().map(|disabled| disabled.at.0),
             one.disabled.as_ref().map(|disabled| &disabled.why),
             one.lost.map(|lost| lost.at.0),
@@ -108,9 +115,9 @@ fn write_lanes(writer: &Connection, ledger: &Ledger) -> rusqlite::Result<()> {
                 webhook,
                 record_key,
                 signed(lane.sequence),
-                lane.trouble.attempts,
-                lane.trouble.first_failed_at.0,
-                lane.trouble.next_at.0
+                lane.retry.attempts,
+                lane.retry.first_failed_at.0,
+                lane.retry.next_at.0
             ])?,
         };
     }
@@ -136,7 +143,7 @@ fn write_replays(writer: &Connection, ledger: &Ledger) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn write_attempts(writer: &Connection, attempts: &[(Whose, Attempt)]) -> rusqlite::Result<()> {
+fn write_attempts(writer: &Connection, attempts: &[(Whose, AttemptRecord)]) -> rusqlite::Result<()> {
     // A checkpoint that is written again, its answer being lost, tells nothing twice.
     let mut insert = writer.prepare_cached(
         "INSERT INTO attempts (tenant_no, webhook, at, sequence, occasion, number, handshake, status, succeeded,
@@ -148,10 +155,10 @@ fn write_attempts(writer: &Connection, attempts: &[(Whose, Attempt)]) -> rusqlit
             whose.tenant_no,
             whose.webhook.as_bytes(),
             one.at.0,
-            signed(one.occasion.sequence()),
-            one.occasion.code(),
+            signed(one.purpose.sequence()),
+            one.purpose.code(),
             one.number,
-            one.occasion.handshake(),
+            one.purpose.handshake(),
             one.status,
             one.succeeded,
             one.reason,
@@ -168,7 +175,7 @@ fn write_attempts(writer: &Connection, attempts: &[(Whose, Attempt)]) -> rusqlit
 
 fn write_delivered(
     writer: &Connection,
-    delivered: Vec<(Whose, Vec<crate::Delivered>)>,
+    delivered: Vec<(Whose, Vec<crate::SuccessfulDelivery>)>,
 ) -> rusqlite::Result<()> {
     let mut insert = writer.prepare_cached(
         "INSERT INTO delivered (tenant_no, webhook, last_at, last_sequence, first_sequence, first_at, events, packed)

@@ -15,12 +15,12 @@ use super::{SqliteStore, checkpoint, fault};
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{Sealed, id_key};
 use crate::{
-    Deliveries, Event, HeldShard, Hook, Moved, Point, Result, Standing, StoreError, Suspended, Tail, Vault,
-    Verdict,
+    ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, LoadedWebhook, LogEvent, LogTail, Result,
+    ShardLease, Status, StoreError, Vault, WebhookCheckpoint,
 };
 
 /// A webhook with its lanes and its open replays.
-fn whole(reader: &Connection, vault: &Vault, one: Sealed) -> Result<Hook> {
+fn whole(reader: &Connection, vault: &Vault, one: Sealed) -> Result<LoadedWebhook> {
     let place = params![one.tenant_no, one.webhook.id.as_bytes()];
     let lanes = reader
         .prepare_cached(&format!("SELECT {LANE} FROM lanes WHERE tenant_no = ?1 AND webhook = ?2"))
@@ -33,11 +33,11 @@ fn whole(reader: &Connection, vault: &Vault, one: Sealed) -> Result<Hook> {
         .and_then(|mut all| all.query_map(place, replay)?.collect())
         .map_err(fault)?;
     let webhook = one.open(vault)?;
-    Ok(Hook { lanes, replays, id_key: id_key(vault, webhook.id), webhook })
+    Ok(LoadedWebhook { lanes, replays, id_key: id_key(vault, webhook.id), webhook })
 }
 
-fn event(row: &Row<'_>) -> rusqlite::Result<Event> {
-    Ok(Event { entry: entry(row)?, record_key: row.get(13)? })
+fn event(row: &Row<'_>) -> rusqlite::Result<LogEvent> {
+    Ok(LogEvent { entry: entry(row)?, record_key: row.get(13)? })
 }
 
 /// One resource's events after a number: the ranges of its kinds, which SQLite merges as it goes. Without the index named, it
@@ -58,15 +58,13 @@ fn tail_sql(resource: Resource) -> String {
 fn texts<T>(reader: &Connection, sql: &str, made: impl Fn(Box<str>) -> T) -> Result<Vec<T>> {
     reader
         .prepare_cached(sql)
-        .and_then(|mut all| {
-            all.query_map([Standing::Disabled.code()], |row| row.get(0).map(&made))?.collect()
-        })
+        .and_then(|mut all| all.query_map([Status::Disabled.code()], |row| row.get(0).map(&made))?.collect())
         .map_err(fault)
 }
 
 #[async_trait]
 impl Deliveries for SqliteStore {
-    async fn hold_shards(&self, node: Guid, _nodes: u32, lease: Duration) -> Result<Vec<HeldShard>> {
+    async fn renew_shard_leases(&self, node: Guid, _nodes: u32, lease: Duration) -> Result<Vec<ShardLease>> {
         let taken = self.inner.turn.take()?;
         if taken == Taken::ByAnother {
             return Ok(Vec::new());
@@ -80,13 +78,18 @@ impl Deliveries for SqliteStore {
         held
     }
 
-    async fn leave_shards(&self, node: Guid) -> Result<()> {
+    async fn release_shards(&self, node: Guid) -> Result<()> {
         let left = self.write(move |writer| leave_all(writer, node)).await;
         self.inner.turn.leave();
         left
     }
 
-    async fn hooks(&self, shard: u8, after: Option<WebhookId>, rows_max: usize) -> Result<Vec<Hook>> {
+    async fn load_webhooks(
+        &self,
+        shard: u8,
+        after: Option<WebhookId>,
+        rows_max: usize,
+    ) -> Result<Vec<LoadedWebhook>> {
         let after = after.map_or(Vec::new(), |after| after.as_bytes().to_vec());
         self.snapshot(|reader| {
             let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
@@ -100,7 +103,7 @@ impl Deliveries for SqliteStore {
         })
     }
 
-    async fn hook(&self, webhook: WebhookId) -> Result<Option<Hook>> {
+    async fn load_webhook(&self, webhook: WebhookId) -> Result<Option<LoadedWebhook>> {
         self.snapshot(|reader| {
             let found = reader
                 .prepare_cached(&format!("{WEBHOOK} WHERE w.id = ?1 AND {LIVE}"))
@@ -110,7 +113,7 @@ impl Deliveries for SqliteStore {
         })
     }
 
-    async fn moved_hooks(&self, since: u64) -> Result<Moved> {
+    async fn changed_webhooks(&self, since: u64) -> Result<ChangedWebhooks> {
         self.snapshot(|reader| {
             let upto: Option<i64> = reader
                 .prepare_cached("SELECT moved FROM webhook_moves")
@@ -120,13 +123,13 @@ impl Deliveries for SqliteStore {
                 .prepare_cached("SELECT id FROM webhooks WHERE moved > ?1 ORDER BY moved")
                 .and_then(|mut all| all.query_map([signed(since)], |row| guid(row, 0))?.collect())
                 .map_err(fault)?;
-            Ok(Moved { upto: unsigned(upto.unwrap_or_default()), webhooks })
+            Ok(ChangedWebhooks { upto: unsigned(upto.unwrap_or_default()), webhooks })
         })
     }
 
-    async fn suspended(&self) -> Result<Suspended> {
+    async fn disabled_owners(&self) -> Result<DisabledOwners> {
         self.snapshot(|reader| {
-            Ok(Suspended {
+            Ok(DisabledOwners {
                 tenants: texts(reader, "SELECT id FROM tenants WHERE standing = ?1", TenantId::new)?,
                 clients: texts(reader, "SELECT id FROM clients WHERE standing = ?1", ClientId::new)?,
             })
@@ -156,20 +159,20 @@ impl Deliveries for SqliteStore {
         resource: Resource,
         after: u64,
         rows_max: usize,
-    ) -> Result<Tail> {
+    ) -> Result<LogTail> {
         self.snapshot(|reader| {
             let unknown = || StoreError::UnknownTenant(tenant.to_string());
             let tenant_no = tenant_no(reader, tenant)?.ok_or_else(unknown)?;
             let bounds = bounds(reader, tenant_no)?;
             if after >= bounds.head {
-                return Ok(Tail::of(Vec::new(), usize::MAX, bounds));
+                return Ok(LogTail::of(Vec::new(), usize::MAX, bounds));
             }
             let limit = i64::try_from(rows_max).unwrap_or(i64::MAX);
             let events = reader
                 .prepare_cached(&tail_sql(resource))
                 .and_then(|mut all| all.query_map(params![tenant_no, signed(after), limit], event)?.collect())
                 .map_err(fault)?;
-            Ok(Tail::of(events, rows_max, bounds))
+            Ok(LogTail::of(events, rows_max, bounds))
         })
     }
 
@@ -181,7 +184,7 @@ impl Deliveries for SqliteStore {
         after: u64,
         upto: u64,
         rows_max: usize,
-    ) -> Result<Vec<Event>> {
+    ) -> Result<Vec<LogEvent>> {
         self.snapshot(|reader| {
             let Some(tenant_no) = tenant_no(reader, tenant)? else {
                 return Ok(Vec::new());
@@ -200,7 +203,7 @@ impl Deliveries for SqliteStore {
         })
     }
 
-    async fn checkpoint(&self, points: Vec<Point>) -> Result<Vec<Verdict>> {
+    async fn checkpoint(&self, points: Vec<WebhookCheckpoint>) -> Result<Vec<CheckpointResult>> {
         let ports = self.ports().clone();
         self.write(move |writer| checkpoint::write(writer, &ports, points)).await
     }

@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 use super::rows::{guid, tenant_no};
 use super::webhooks::next_move;
 use super::{SqliteStore, exists, fault};
-use crate::{Directory, Membership, Resources, Result, Seat, Standing, Tenant, User};
+use crate::{Directory, Membership, ResourceSet, Result, Status, Tenant, TenantMembership, User};
 
 fn tenant(row: &Row<'_>) -> rusqlite::Result<Tenant> {
     tenant_at(row, 0)
@@ -18,7 +18,7 @@ fn tenant_at(row: &Row<'_>, at: usize) -> rusqlite::Result<Tenant> {
         id: TenantId::new(row.get::<_, Box<str>>(at)?),
         name: row.get(at + 1)?,
         short_code: row.get(at + 2)?,
-        standing: Standing::by_code(row.get(at + 3)?),
+        status: Status::from_code(row.get(at + 3)?),
         created_at: Ticks(row.get(at + 4)?),
     })
 }
@@ -34,7 +34,7 @@ fn user_at(row: &Row<'_>, at: usize) -> rusqlite::Result<User> {
         given_name: row.get(at + 2)?,
         lang: row.get(at + 3)?,
         password_hash: row.get(at + 4)?,
-        standing: Standing::by_code(row.get(at + 5)?),
+        status: Status::from_code(row.get(at + 5)?),
         created_at: Ticks(row.get(at + 6)?),
     })
 }
@@ -53,8 +53,8 @@ fn membership(row: &Row<'_>) -> rusqlite::Result<Membership> {
     })
 }
 
-fn seat(row: &Row<'_>) -> rusqlite::Result<Seat> {
-    Ok(Seat { membership: membership(row)?, user: user_at(row, 9)?, tenant: tenant_at(row, 16)? })
+fn seat(row: &Row<'_>) -> rusqlite::Result<TenantMembership> {
+    Ok(TenantMembership { membership: membership(row)?, user: user_at(row, 9)?, tenant: tenant_at(row, 16)? })
 }
 
 const TENANT: &str = "SELECT id, name, short_code, standing, created_at FROM tenants";
@@ -105,7 +105,7 @@ impl Directory for SqliteStore {
                         tenant.id.as_str(),
                         tenant.name,
                         tenant.short_code,
-                        tenant.standing.code(),
+                        tenant.status.code(),
                         tenant.created_at.0
                     ],
                 )
@@ -135,13 +135,13 @@ impl Directory for SqliteStore {
         })
     }
 
-    async fn set_tenant_standing(&self, id: &TenantId, standing: Standing) -> Result<bool> {
+    async fn set_tenant_status(&self, id: &TenantId, status: Status) -> Result<bool> {
         let id = id.clone();
         self.write_access(move |writer| {
             change(
                 writer,
                 "UPDATE tenants SET standing = ?2 WHERE id = ?1",
-                params![id.as_str(), standing.code()],
+                params![id.as_str(), status.code()],
             )
         })
         .await
@@ -150,8 +150,8 @@ impl Directory for SqliteStore {
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
         let one = id.clone();
         let erased = self.write_access(move |writer| erase(writer, &one)).await;
-        self.inner.moves.records_moved(id, Resources::default());
-        self.inner.moves.bell().ring_all();
+        self.inner.invalidation.records_moved(id, ResourceSet::default());
+        self.inner.invalidation.commit_signal().signal_all();
         erased
     }
 
@@ -168,7 +168,7 @@ impl Directory for SqliteStore {
                         user.given_name,
                         user.lang,
                         user.password_hash,
-                        user.standing.code(),
+                        user.status.code(),
                         user.created_at.0
                     ],
                 )
@@ -205,13 +205,13 @@ impl Directory for SqliteStore {
         })
     }
 
-    async fn set_user_standing(&self, id: &UserId, standing: Standing) -> Result<bool> {
+    async fn set_user_status(&self, id: &UserId, status: Status) -> Result<bool> {
         let id = id.clone();
         self.write_access(move |writer| {
             change(
                 writer,
                 "UPDATE users SET standing = ?2 WHERE id = ?1",
-                params![id.as_str(), standing.code()],
+                params![id.as_str(), status.code()],
             )
         })
         .await
@@ -277,7 +277,11 @@ impl Directory for SqliteStore {
         })
     }
 
-    async fn find_seat(&self, user: &UserId, tenant: &TenantId) -> Result<Option<Seat>> {
+    async fn find_tenant_membership(
+        &self,
+        user: &UserId,
+        tenant: &TenantId,
+    ) -> Result<Option<TenantMembership>> {
         self.read(|reader| {
             reader
                 .prepare_cached(&format!("{SEAT} AND m.tenant_id = ?2"))
@@ -286,7 +290,7 @@ impl Directory for SqliteStore {
         })
     }
 
-    async fn open_seats(&self, user: &UserId) -> Result<Vec<Seat>> {
+    async fn active_memberships(&self, user: &UserId) -> Result<Vec<TenantMembership>> {
         self.read(|reader| {
             reader
                 .prepare_cached(&format!(
@@ -294,7 +298,7 @@ impl Directory for SqliteStore {
                      ORDER BY m.last_used_at DESC NULLS LAST, t.name, t.id"
                 ))
                 .and_then(|mut all| {
-                    all.query_map(params![user.as_str(), Standing::Active.code()], seat)?.collect()
+                    all.query_map(params![user.as_str(), Status::Active.code()], seat)?.collect()
                 })
                 .map_err(fault)
         })

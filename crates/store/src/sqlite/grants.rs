@@ -10,8 +10,8 @@ use super::refresh::{add_refresh, rotate};
 use super::{SqliteStore, exists, fault};
 use crate::grants::{CODE, REFRESH, revocation_entry, taking_entry};
 use crate::{
-    Access, Code, CodeTaken, Grant, Grants, Judge, NewGrant, Ports, RefreshRotated, RefreshToken, Result,
-    Rotation, Standing, Taking, Trace,
+    ApplicationAccess, AuditContext, Code, CodeExchange, CodeOutcome, Grant, GrantDecision, Grants, NewGrant,
+    Ports, RefreshOutcome, RefreshRotation, RefreshToken, Result, Status,
 };
 
 const GRANT: &str = "SELECT g.id, g.client_id, g.user_id, g.tenant_id, g.details, g.created_at, g.last_used_at, \
@@ -108,8 +108,8 @@ fn redeem(
     ports: &Ports,
     (hash, code): (&[u8; 32], Code),
     now: Ticks,
-    judge: Judge,
-) -> Result<CodeTaken> {
+    judge: GrantDecision,
+) -> Result<CodeOutcome> {
     let is_live = now < code.expires_at;
     let new = if is_live { judge(&code) } else { None };
     let made = new.as_ref().map(|new| &new.grant);
@@ -124,28 +124,28 @@ fn redeem(
         add_grant(writer, new, refresh)?;
     }
     if !is_live {
-        return Ok(CodeTaken::Expired);
+        return Ok(CodeOutcome::Expired);
     }
-    Ok(CodeTaken::Fresh { code, grant: new.map(|new| new.grant) })
+    Ok(CodeOutcome::Fresh { code, grant: new.map(|new| new.grant) })
 }
 
 fn take(
     writer: &Connection,
     ports: &Ports,
     hash: &[u8; 32],
-    taking: &Taking,
-    judge: Judge,
-) -> Result<CodeTaken> {
+    taking: &CodeExchange,
+    judge: GrantDecision,
+) -> Result<CodeOutcome> {
     let Some(row) = find_code(writer, hash)?.filter(|row| row.code.client == taking.client) else {
-        return Ok(CodeTaken::Unknown);
+        return Ok(CodeOutcome::Unknown);
     };
     let (taken, before) = match row {
         CodeRow { used: false, code, .. } => (redeem(writer, ports, (hash, code), taking.now, judge)?, None),
-        CodeRow { grant: None, .. } => (CodeTaken::Reused { revoked: None }, None),
+        CodeRow { grant: None, .. } => (CodeOutcome::Reused { revoked: None }, None),
         CodeRow { grant: Some(made), .. } => {
             revoke(writer, &made, taking.now)?;
             let before = find_grant(writer, &made)?;
-            (CodeTaken::Reused { revoked: Some(GrantId::new(made)) }, before)
+            (CodeOutcome::Reused { revoked: Some(GrantId::new(made)) }, before)
         }
     };
     if let Some(entry) = taking_entry(taking, &taken, before.as_ref()) {
@@ -155,7 +155,7 @@ fn take(
 }
 
 /// Forgets the codes and revokes the grants of a client for a user in a tenant; gives those grants.
-fn take_back(writer: &Connection, access: &Access, now: Ticks) -> Result<Vec<Grant>> {
+fn take_back(writer: &Connection, access: &ApplicationAccess, now: Ticks) -> Result<Vec<Grant>> {
     let of_whom = [access.user.as_str(), access.client.as_str(), access.tenant.as_str()];
     change(
         writer,
@@ -178,7 +178,7 @@ fn take_back(writer: &Connection, access: &Access, now: Ticks) -> Result<Vec<Gra
 
 #[async_trait]
 impl Grants for SqliteStore {
-    async fn keep_code(&self, code: &Secret, kept: &Code, chosen: &MembershipId, now: Ticks) -> Result<()> {
+    async fn store_code(&self, code: &Secret, kept: &Code, chosen: &MembershipId, now: Ticks) -> Result<()> {
         let hash = self.ports().vault.fingerprint(CODE, code);
         let (kept, chosen) = (kept.clone(), chosen.clone());
         self.write(move |writer| {
@@ -208,13 +208,13 @@ impl Grants for SqliteStore {
         .await
     }
 
-    async fn take_code(&self, taking: &Taking, judge: Judge) -> Result<CodeTaken> {
+    async fn take_code(&self, taking: &CodeExchange, judge: GrantDecision) -> Result<CodeOutcome> {
         let (ports, taking) = (self.ports().clone(), taking.clone());
         let hash = ports.vault.fingerprint(CODE, &taking.code);
         self.write(move |writer| take(writer, &ports, &hash, &taking, judge)).await
     }
 
-    async fn rotate_refresh(&self, rotation: &Rotation) -> Result<RefreshRotated> {
+    async fn rotate_refresh(&self, rotation: &RefreshRotation) -> Result<RefreshOutcome> {
         let (ports, rotation) = (self.ports().clone(), rotation.clone());
         let hashes =
             [&rotation.presented, &rotation.successor].map(|token| ports.vault.fingerprint(REFRESH, token));
@@ -269,30 +269,42 @@ impl Grants for SqliteStore {
                      WHERE g.id = ?1 AND +g.revoked_at IS NULL
                      AND c.standing = ?2 AND u.standing = ?2 AND t.standing = ?2",
                 )
-                .and_then(|mut find| find.exists(params![id.as_str(), Standing::Active.code()]))
+                .and_then(|mut find| find.exists(params![id.as_str(), Status::Active.code()]))
                 .map_err(fault)
         })
     }
 
-    async fn revoke_grant(&self, id: &GrantId, now: Ticks, trace: &Trace, note: &str) -> Result<bool> {
+    async fn revoke_grant(
+        &self,
+        id: &GrantId,
+        now: Ticks,
+        context: &AuditContext,
+        note: &str,
+    ) -> Result<bool> {
         let random = self.ports().random.clone();
-        let (id, trace, note) = (id.clone(), trace.clone(), note.to_owned());
+        let (id, context, note) = (id.clone(), context.clone(), note.to_owned());
         self.write(move |writer| {
             let live = find_grant(writer, id.as_str())?.filter(|grant| grant.revoked_at.is_none());
             let Some(grant) = live else { return Ok(false) };
-            add_record(writer, &*random, revocation_entry(&grant, now, &trace, &note))?;
+            add_record(writer, &*random, revocation_entry(&grant, now, &context, &note))?;
             revoke(writer, id.as_str(), now)
         })
         .await
     }
 
-    async fn withdraw(&self, access: &Access, now: Ticks, trace: &Trace, note: &str) -> Result<Vec<GrantId>> {
+    async fn withdraw(
+        &self,
+        access: &ApplicationAccess,
+        now: Ticks,
+        context: &AuditContext,
+        note: &str,
+    ) -> Result<Vec<GrantId>> {
         let random = self.ports().random.clone();
-        let (access, trace, note) = (access.clone(), trace.clone(), note.to_owned());
+        let (access, context, note) = (access.clone(), context.clone(), note.to_owned());
         self.write(move |writer| {
             let gone = take_back(writer, &access, now)?;
             for grant in &gone {
-                add_record(writer, &*random, revocation_entry(grant, now, &trace, &note))?;
+                add_record(writer, &*random, revocation_entry(grant, now, &context, &note))?;
             }
             Ok(gone.into_iter().map(|grant| grant.id).collect())
         })

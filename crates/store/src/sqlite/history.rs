@@ -14,25 +14,25 @@ use crate::webhooks::{
     percentile_95, unpack,
 };
 use crate::{
-    Attempt, AuditEntry, Delivered, Delivery, DeliveryQuery, History, Lane, Occasion, Outlook, Replay,
-    ReplayKind, Result, Spent,
+    AttemptPurpose, AttemptRecord, AttemptTiming, AuditEntry, Delivery, DeliveryQuery, History, Lane, Replay,
+    ReplayKind, Result, SuccessfulDelivery, WebhookStats,
 };
 
 const ATTEMPT: &str =
     "a.at, a.sequence, a.occasion, a.number, a.handshake, a.status, a.succeeded, a.reason, a.excerpt,
      a.resolve_ns, a.connect_ns, a.tls_ns, a.wait_ns, a.total_ns";
 
-fn attempt(row: &Row<'_>) -> rusqlite::Result<Attempt> {
+fn attempt(row: &Row<'_>) -> rusqlite::Result<AttemptRecord> {
     let span = |column| row.get(column).map(of_nanos);
-    Ok(Attempt {
+    Ok(AttemptRecord {
         at: Ticks(row.get(0)?),
-        occasion: Occasion::by_code(row.get(2)?, unsigned(row.get(1)?), row.get(4)?),
+        purpose: AttemptPurpose::from_code(row.get(2)?, unsigned(row.get(1)?), row.get(4)?),
         number: row.get(3)?,
         status: row.get(5)?,
         succeeded: row.get(6)?,
         reason: row.get(7)?,
         excerpt: row.get(8)?,
-        spent: Spent {
+        spent: AttemptTiming {
             resolve: span(9)?,
             connect: span(10)?,
             tls: span(11)?,
@@ -67,7 +67,7 @@ fn packs(reader: &Connection, tenant_no: i64, query: &DeliveryQuery) -> Result<V
         .map_err(fault)
 }
 
-fn delivered(reader: &Connection, tenant_no: i64, query: &DeliveryQuery) -> Result<Vec<Delivered>> {
+fn delivered(reader: &Connection, tenant_no: i64, query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>> {
     newest(&packs(reader, tenant_no, query)?, query)
 }
 
@@ -136,7 +136,7 @@ fn behind(reader: &Connection, one: &Sealed) -> Result<u64> {
     Ok(waiting.min(BEHIND_MAX.into()))
 }
 
-fn outlook(reader: &Connection, one: &Sealed, since: Ticks) -> Result<Outlook> {
+fn webhook_stats(reader: &Connection, one: &Sealed, since: Ticks) -> Result<WebhookStats> {
     let (tenant_no, webhook) = (one.tenant_no, one.webhook.id);
     let place = params![tenant_no, webhook.as_bytes()];
     let failed = count(
@@ -156,16 +156,16 @@ fn outlook(reader: &Connection, one: &Sealed, since: Ticks) -> Result<Outlook> {
         )
         .and_then(|mut all| all.query_row(place, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))))
         .map_err(fault)?;
-    let trouble = one.webhook.handshake.trouble;
+    let retry = one.webhook.handshake.retry;
     let recent = delivered(reader, tenant_no, &DeliveryQuery::newest_since(webhook, since, P95_OF_MAX))?;
-    Ok(Outlook {
+    Ok(WebhookStats {
         delivered: count_delivered(reader, (tenant_no, webhook), since)?,
         failed,
         p95_ms: percentile_95(recent.iter().map(|one| one.took_ms).collect()),
         last_delivered_at: last.map(Ticks),
         lanes: unsigned(lanes),
-        failing_since: failing.map(Ticks).into_iter().chain(trouble.map(|one| one.first_failed_at)).min(),
-        next_attempt_at: next.map(Ticks).into_iter().chain(trouble.map(|one| one.next_at)).min(),
+        failing_since: failing.map(Ticks).into_iter().chain(retry.map(|one| one.first_failed_at)).min(),
+        next_attempt_at: next.map(Ticks).into_iter().chain(retry.map(|one| one.next_at)).min(),
         behind: behind(reader, one)?,
     })
 }
@@ -222,7 +222,7 @@ impl History for SqliteStore {
         id_key(&self.ports().vault, webhook)
     }
 
-    async fn attempts(&self, query: &DeliveryQuery) -> Result<Vec<Attempt>> {
+    async fn attempts(&self, query: &DeliveryQuery) -> Result<Vec<AttemptRecord>> {
         let [before_at, before_sequence, since, rows_max] = query.bounds();
         let args =
             params![query.webhook.as_bytes(), before_at, before_sequence, since, query.only_failed, rows_max];
@@ -240,7 +240,7 @@ impl History for SqliteStore {
         })
     }
 
-    async fn delivered(&self, query: &DeliveryQuery) -> Result<Vec<Delivered>> {
+    async fn delivered(&self, query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>> {
         if query.only_failed {
             return Ok(Vec::new());
         }
@@ -295,14 +295,14 @@ impl History for SqliteStore {
         })
     }
 
-    async fn outlook(&self, webhook: WebhookId, since: Ticks) -> Result<Outlook> {
+    async fn webhook_stats(&self, webhook: WebhookId, since: Ticks) -> Result<WebhookStats> {
         self.snapshot(|reader| match known(reader, webhook)? {
-            None => Ok(Outlook::default()),
-            Some(one) => outlook(reader, &one, since),
+            None => Ok(WebhookStats::default()),
+            Some(one) => webhook_stats(reader, &one, since),
         })
     }
 
-    async fn ask_replay_told(
+    async fn request_replay_audited(
         &self,
         webhook: WebhookId,
         kind: ReplayKind,
@@ -312,7 +312,7 @@ impl History for SqliteStore {
         let (now, random) = (self.ports().clock.now(), self.ports().random.clone());
         let asked = self
             .write(move |writer| {
-                let known = known(writer, webhook)?.filter(|one| !one.webhook.life().is_over());
+                let known = known(writer, webhook)?.filter(|one| !one.webhook.flags().is_over());
                 let Some(one) = known else { return Ok(None) };
                 let moved = next_move(writer)?;
                 let number = writer
@@ -333,7 +333,7 @@ impl History for SqliteStore {
                 Ok(Some(asked))
             })
             .await;
-        self.inner.moves.bell().ring_webhook(webhook);
+        self.inner.invalidation.commit_signal().signal_webhook(webhook);
         asked
     }
 

@@ -1,6 +1,6 @@
 //! The rows of webhooks, lanes and replays in SQLite, read back.
 
-use domain::retry::Trouble;
+use domain::retry::RetryState;
 use domain::webhook::EventKinds;
 use domain::{ClientId, Resource, Secret, TenantId, Ticks, UserId};
 use rusqlite::Row;
@@ -9,7 +9,7 @@ use rusqlite::types::Type;
 use super::rows::guid;
 use crate::plan::unsigned;
 use crate::webhooks::Sealed;
-use crate::{Disabled, Handshake, Lane, Lost, Replay, ReplayKind, Webhook, WebhookOwner};
+use crate::{Disabled, EventGap, Handshake, Lane, Replay, ReplayKind, Webhook, WebhookOwner};
 
 /// A webhook of a tenant that is there, as `sealed` reads it.
 pub(super) const WEBHOOK: &str =
@@ -31,10 +31,10 @@ fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
 }
 
 /// Attempts, first failure and next attempt, where there are any.
-fn trouble(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Trouble>> {
+fn retry(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<RetryState>> {
     let Some(attempts) = row.get(column)? else { return Ok(None) };
     let (first_failed_at, next_at) = (Ticks(row.get(column + 1)?), Ticks(row.get(column + 2)?));
-    Ok(Some(Trouble { attempts, first_failed_at, next_at }))
+    Ok(Some(RetryState { attempts, first_failed_at, next_at }))
 }
 
 pub(super) fn handshake(row: &Row<'_>, column: usize) -> rusqlite::Result<Handshake> {
@@ -42,7 +42,7 @@ pub(super) fn handshake(row: &Row<'_>, column: usize) -> rusqlite::Result<Handsh
         number: row.get(column)?,
         at: Ticks(row.get(column + 1)?),
         accepted: row.get(column + 2)?,
-        trouble: trouble(row, column + 3)?,
+        retry: retry(row, column + 3)?,
     })
 }
 
@@ -51,9 +51,9 @@ pub(super) fn disabled(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<
     Ok(Some(Disabled { at, why: row.get(column + 1)? }))
 }
 
-pub(super) fn lost(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Lost>> {
+pub(super) fn lost(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<EventGap>> {
     let Some(at) = ticks(row, column)? else { return Ok(None) };
-    Ok(Some(Lost { at, after: number(row, column + 1)?, upto: number(row, column + 2)? }))
+    Ok(Some(EventGap { at, after: number(row, column + 1)?, upto: number(row, column + 2)? }))
 }
 
 pub(super) fn sealed(row: &Row<'_>) -> rusqlite::Result<Sealed> {
@@ -66,14 +66,14 @@ pub(super) fn sealed(row: &Row<'_>) -> rusqlite::Result<Sealed> {
             client: ClientId::new(row.get::<_, Box<str>>(2)?),
         },
         user: UserId::new(row.get::<_, Box<str>>(3)?),
-        resource: Resource::by_code(row.get(4)?).ok_or_else(unknown)?,
+        resource: Resource::from_code(row.get(4)?).ok_or_else(unknown)?,
         kinds: EventKinds::from_bits(row.get(5)?),
         name: row.get(6)?,
         description: row.get(7)?,
         url: row.get(8)?,
         secret: Secret::new(""),
         old_secret: None,
-        doubt: row.get(9)?,
+        host_mismatch: row.get(9)?,
         created_at: Ticks(row.get(10)?),
         enabled: row.get(11)?,
         handshake: handshake(row, 12)?,
@@ -92,9 +92,12 @@ pub(super) fn sealed(row: &Row<'_>) -> rusqlite::Result<Sealed> {
 pub(super) const LANE: &str = "record_key, sequence, attempts, first_failed_at, next_at";
 
 pub(super) fn lane(row: &Row<'_>) -> rusqlite::Result<Lane> {
-    let trouble =
-        Trouble { attempts: row.get(2)?, first_failed_at: Ticks(row.get(3)?), next_at: Ticks(row.get(4)?) };
-    Ok(Lane { record_key: row.get(0)?, sequence: number(row, 1)?, trouble })
+    let retry = RetryState {
+        attempts: row.get(2)?,
+        first_failed_at: Ticks(row.get(3)?),
+        next_at: Ticks(row.get(4)?),
+    };
+    Ok(Lane { record_key: row.get(0)?, sequence: number(row, 1)?, retry })
 }
 
 pub(super) const REPLAY: &str =
@@ -103,7 +106,7 @@ pub(super) const REPLAY: &str =
 pub(super) fn replay(row: &Row<'_>) -> rusqlite::Result<Replay> {
     Ok(Replay {
         number: row.get(0)?,
-        kind: ReplayKind::by_code(row.get(1)?),
+        kind: ReplayKind::from_code(row.get(1)?),
         asked_at: Ticks(row.get(2)?),
         after: number(row, 3)?,
         upto: number(row, 4)?,

@@ -91,7 +91,7 @@ impl SigningKeys for SqliteStore {
         .await
     }
 
-    async fn forget_signing_key(&self, kid: &str) -> Result<bool> {
+    async fn delete_signing_key(&self, kid: &str) -> Result<bool> {
         let kid = kid.to_owned();
         self.write(move |writer| change(writer, "DELETE FROM signing_keys WHERE kid = ?1", [kid])).await
     }

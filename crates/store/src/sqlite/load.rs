@@ -42,7 +42,7 @@ fn load_records(connection: &Connection, tenant_no: i64, keys: Vec<Key>, ground:
             .query_row(params![tenant_no, place.company_no, place.resource.code(), key.id], |row| {
                 Ok(Stored {
                     ordinal: unsigned(row.get(0)?),
-                    state: State::by_code(row.get(1)?),
+                    state: State::from_code(row.get(1)?),
                     version: Ticks(row.get(2)?),
                     sequence: unsigned(row.get(3)?),
                     body: row.get(4)?,

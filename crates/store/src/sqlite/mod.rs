@@ -14,6 +14,7 @@ mod history;
 mod hook_rows;
 mod keys;
 mod load;
+mod maintenance;
 mod migrate;
 mod moments;
 mod nodes;
@@ -28,7 +29,6 @@ mod sessions;
 mod shards;
 mod subscriptions;
 mod turnstile;
-mod upkeep;
 mod webhooks;
 mod writer;
 
@@ -42,7 +42,7 @@ use rusqlite::{Connection, ErrorCode};
 
 use tokio::sync::Semaphore;
 
-use crate::{Moves, Ports, Result, StoreError};
+use crate::{InvalidationCounters, Ports, Result, StoreError};
 use moments::KnownMoments;
 use reader::Reader;
 use readers::Readers;
@@ -74,7 +74,7 @@ struct Inner {
     searches: Semaphore,
     moments: KnownMoments,
     writer: Writer,
-    moves: Arc<Moves>,
+    invalidation: Arc<InvalidationCounters>,
     turn: Turn,
 }
 
@@ -97,12 +97,21 @@ impl SqliteStore {
             connection = connect(path)?;
         }
         let turnstile = Turnstile::beside(path);
-        let (moves, readers) = (Arc::new(Moves::default()), Arc::new(Readers::new(path.to_owned())));
-        let writer =
-            Writer::start(connection, turnstile, ports.clone(), schema, moves.clone(), readers.clone())?;
+        let (invalidation, readers) =
+            (Arc::new(InvalidationCounters::default()), Arc::new(Readers::new(path.to_owned())));
+        let writer = Writer::start(
+            connection,
+            turnstile,
+            ports.clone(),
+            schema,
+            invalidation.clone(),
+            readers.clone(),
+        )?;
         let (searches, moments) = (Semaphore::new(SEARCHES_MAX), KnownMoments::default());
         let (path, turn) = (path.to_owned(), Turn::beside(path));
-        Ok(Self { inner: Arc::new(Inner { path, ports, readers, searches, moments, writer, moves, turn }) })
+        Ok(Self {
+            inner: Arc::new(Inner { path, ports, readers, searches, moments, writer, invalidation, turn }),
+        })
     }
 
     /// The number of the newest migration that is in the file, without changing anything.
@@ -191,7 +200,7 @@ impl SqliteStore {
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let written = self.write(work).await;
-        self.inner.moves.access_moved();
+        self.inner.invalidation.access_moved();
         written
     }
 }

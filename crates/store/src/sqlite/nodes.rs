@@ -16,7 +16,7 @@ impl Nodes for SqliteStore {
         false
     }
 
-    async fn node_is_here(&self, node: Guid, silence_max: Duration) -> Result<u32> {
+    async fn register_node(&self, node: Guid, silence_max: Duration) -> Result<u32> {
         let now = self.ports().clock.now();
         self.write(move |writer| {
             change(writer, "DELETE FROM nodes WHERE seen_at < ?1", [now.minus(silence_max).0])?;
@@ -31,7 +31,7 @@ impl Nodes for SqliteStore {
         .await
     }
 
-    async fn nodes_here(&self, silence_max: Duration) -> Result<u32> {
+    async fn count_live_nodes(&self, silence_max: Duration) -> Result<u32> {
         let earliest = self.ports().clock.now().minus(silence_max);
         self.read(|reader| {
             reader
@@ -40,7 +40,7 @@ impl Nodes for SqliteStore {
         })
     }
 
-    async fn node_leaves(&self, node: Guid) -> Result<()> {
+    async fn deregister_node(&self, node: Guid) -> Result<()> {
         self.write(move |writer| change(writer, "DELETE FROM nodes WHERE id = ?1", [node.as_bytes()]))
             .await?;
         Ok(())

@@ -12,7 +12,7 @@ use super::reader::{Reader, Whole};
 use super::{SqliteStore, fault, payroll};
 use crate::plan::{Collection, unsigned};
 use crate::records::{Start, locate};
-use crate::{Bodies, CollectionMark, Page, PageQuery, PayrollQuery, Record, Records, Result, StoreError};
+use crate::{Bodies, CollectionVersion, Page, PageQuery, PayrollQuery, Record, Records, Result, StoreError};
 
 /// Statements for the tenant's own records and for those of a company. They start from the owner: (tenant's number,
 /// company's number). A company is found by its id alone: the index ends in the row, and that in the number.
@@ -176,14 +176,14 @@ impl Records for SqliteStore {
         })
     }
 
-    async fn collection_mark(
+    async fn collection_version(
         &self,
         tenant: &TenantId,
         company: Option<&str>,
         resource: Resource,
-    ) -> Result<Option<CollectionMark>> {
+    ) -> Result<Option<CollectionVersion>> {
         let found = self.view(|reader| whole(reader, tenant, company, resource))?;
-        Ok(found.map(|whole| CollectionMark { version: whole.all.version, head: whole.head }))
+        Ok(found.map(|whole| CollectionVersion { version: whole.all.version, head: whole.head }))
     }
 
     async fn payroll_page(&self, query: &PayrollQuery) -> Result<Page> {

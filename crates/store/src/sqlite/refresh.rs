@@ -7,8 +7,8 @@ use super::audit::add_record;
 use super::directory::change;
 use super::grants::{find_grant, revoke};
 use super::{exists, fault};
-use crate::grants::{RefreshRow, RefreshVerdict, refresh_verdict, rotation_entry};
-use crate::{Grant, Ports, RefreshRotated, Result, Rotation};
+use crate::grants::{RefreshDecision, RefreshRow, decide_refresh, rotation_entry};
+use crate::{Grant, Ports, RefreshOutcome, RefreshRotation, Result};
 
 pub(super) fn add_refresh(
     writer: &Connection,
@@ -54,24 +54,24 @@ pub(super) fn rotate(
     writer: &Connection,
     ports: &Ports,
     [presented, successor]: &[[u8; 32]; 2],
-    rotation: &Rotation,
-) -> Result<RefreshRotated> {
+    rotation: &RefreshRotation,
+) -> Result<RefreshOutcome> {
     let row = find_refresh(writer, presented)?;
     let grant = match &row {
         Some(row) => find_grant(writer, &row.grant)?,
         None => None,
     };
-    let verdict = refresh_verdict(rotation, row, grant, successor);
+    let verdict = decide_refresh(rotation, row, grant, successor);
     if let Some(entry) = rotation_entry(rotation, &verdict) {
         add_record(writer, &*ports.random, entry)?;
     }
     match verdict {
-        RefreshVerdict::Done(done) => Ok(done),
-        RefreshVerdict::Revoke(grant) => {
+        RefreshDecision::Done(done) => Ok(done),
+        RefreshDecision::Revoke(grant) => {
             revoke(writer, grant.id.as_str(), rotation.now)?;
-            Ok(RefreshRotated::Reused { revoked: grant.id })
+            Ok(RefreshOutcome::Reused { revoked: grant.id })
         }
-        RefreshVerdict::Retry { grant, expires_at, is_longer } => {
+        RefreshDecision::Retry { grant, expires_at, is_longer } => {
             if is_longer {
                 change(
                     writer,
@@ -79,9 +79,9 @@ pub(super) fn rotate(
                     params![grant.id.as_str(), grant.expires_at.0],
                 )?;
             }
-            Ok(RefreshRotated::Retried { grant, expires_at })
+            Ok(RefreshOutcome::Retried { grant, expires_at })
         }
-        RefreshVerdict::Rotate { grant, expires_at } => {
+        RefreshDecision::Rotate { grant, expires_at } => {
             change(
                 writer,
                 "UPDATE refresh_tokens SET used_at = ?2, successor = ?3 WHERE hash = ?1",
@@ -93,7 +93,7 @@ pub(super) fn rotate(
                 "UPDATE grants SET expires_at = max(expires_at, ?2), last_used_at = ?3 WHERE id = ?1",
                 params![grant.id.as_str(), grant.expires_at.0, grant.last_used_at.0],
             )?;
-            Ok(RefreshRotated::Fresh { grant, expires_at })
+            Ok(RefreshOutcome::Fresh { grant, expires_at })
         }
     }
 }

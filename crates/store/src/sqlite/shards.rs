@@ -12,7 +12,7 @@ use super::directory::change;
 use super::fault;
 use super::turnstile::{companion, open_companion};
 use crate::webhooks::Lease;
-use crate::{HeldShard, Result, StoreError};
+use crate::{Result, ShardLease, StoreError};
 
 /// The lock of a handle on the store, where it has it.
 pub(super) struct Turn {
@@ -58,7 +58,7 @@ impl Turn {
 }
 
 /// All shards are this node's until then. Where they were not, or where their holder is gone, it takes them anew.
-pub(super) fn hold_all(writer: &Connection, node: Guid, anew: bool, until: Ticks) -> Result<Vec<HeldShard>> {
+pub(super) fn hold_all(writer: &Connection, node: Guid, anew: bool, until: Ticks) -> Result<Vec<ShardLease>> {
     change(
         writer,
         "UPDATE shard_leases SET fence = fence + CASE WHEN ?3 OR holder IS NOT ?1 THEN 1 ELSE 0 END,

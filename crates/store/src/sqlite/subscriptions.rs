@@ -10,7 +10,7 @@ use super::directory::change;
 use super::{SqliteStore, exists, fault};
 use crate::plan::{signed, unsigned};
 use crate::subscriptions::SUBSCRIPTION_KEY;
-use crate::{Calls, KeptKey, KeySlot, KeyUse, Result, Standing, Subscription, Subscriptions};
+use crate::{CallCount, KeyInfo, KeyLastUse, KeySlot, Result, Status, Subscription, Subscriptions};
 
 const SUBSCRIPTION: &str = "SELECT s.id, s.name, s.products, s.standing, s.created_at, s.daily_quota, s.cancelled_at FROM subscriptions s";
 
@@ -19,7 +19,7 @@ fn subscription(row: &Row<'_>) -> rusqlite::Result<Subscription> {
         id: SubscriptionId::new(row.get::<_, Box<str>>(0)?),
         name: row.get(1)?,
         products: Products::from_bits(row.get(2)?),
-        standing: Standing::by_code(row.get(3)?),
+        status: Status::from_code(row.get(3)?),
         created_at: Ticks(row.get(4)?),
         daily_quota: row.get::<_, Option<i64>>(5)?.map(unsigned),
         cancelled_at: row.get::<_, Option<i64>>(6)?.map(Ticks),
@@ -42,7 +42,7 @@ impl Subscriptions for SqliteStore {
                         one.id.as_str(),
                         one.name,
                         one.products.bits(),
-                        one.standing.code(),
+                        one.status.code(),
                         one.created_at.0,
                         one.daily_quota.map(signed),
                         one.cancelled_at.map(|at| at.0)
@@ -80,13 +80,13 @@ impl Subscriptions for SqliteStore {
         })
     }
 
-    async fn set_subscription_standing(&self, id: &SubscriptionId, standing: Standing) -> Result<bool> {
+    async fn set_subscription_status(&self, id: &SubscriptionId, status: Status) -> Result<bool> {
         let id = id.clone();
         self.write_access(move |writer| {
             change(
                 writer,
                 "UPDATE subscriptions SET standing = ?2 WHERE id = ?1 AND cancelled_at IS NULL",
-                params![id.as_str(), standing.code()],
+                params![id.as_str(), status.code()],
             )
         })
         .await
@@ -110,7 +110,7 @@ impl Subscriptions for SqliteStore {
             let cancelled = change(
                 writer,
                 "UPDATE subscriptions SET cancelled_at = ?2, standing = ?3 WHERE id = ?1 AND cancelled_at IS NULL",
-                params![id.as_str(), now.0, Standing::Disabled.code()],
+                params![id.as_str(), now.0, Status::Disabled.code()],
             )?;
             change(writer, "DELETE FROM subscription_keys WHERE subscription_id = ?1", [id.as_str()])?;
             Ok(cancelled)
@@ -118,10 +118,10 @@ impl Subscriptions for SqliteStore {
         .await
     }
 
-    async fn keys_of(&self, id: &SubscriptionId) -> Result<Vec<KeptKey>> {
+    async fn keys_of(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>> {
         let key = |row: &Row<'_>| {
-            Ok(KeptKey {
-                slot: KeySlot::by_code(row.get(0)?),
+            Ok(KeyInfo {
+                slot: KeySlot::from_code(row.get(0)?),
                 valid_until: row.get::<_, Option<i64>>(1)?.map(Ticks),
                 last_used_at: row.get::<_, Option<i64>>(2)?.map(Ticks),
             })
@@ -180,7 +180,7 @@ impl Subscriptions for SqliteStore {
         })
     }
 
-    async fn count_calls(&self, calls: &[Calls], used: &[KeyUse]) -> Result<()> {
+    async fn count_calls(&self, calls: &[CallCount], used: &[KeyLastUse]) -> Result<()> {
         let calls = calls.to_vec();
         let vault = &self.ports().vault;
         let used: Vec<_> =
@@ -212,9 +212,9 @@ impl Subscriptions for SqliteStore {
         .await
     }
 
-    async fn calls(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<Calls>> {
+    async fn calls(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<CallCount>> {
         let calls = |row: &Row<'_>| {
-            Ok(Calls {
+            Ok(CallCount {
                 subscription: id.clone(),
                 day: row.get(0)?,
                 route: row.get(1)?,

@@ -75,7 +75,7 @@ fn insert(writer: &Connection, ports: &Ports, tenant_no: i64, one: &Webhook) -> 
                 one.description,
                 one.url,
                 secrets.secret,
-                one.doubt,
+                one.host_mismatch,
                 secrets.fingerprint,
                 one.created_at.0,
                 one.enabled,
@@ -93,7 +93,7 @@ fn insert(writer: &Connection, ports: &Ports, tenant_no: i64, one: &Webhook) -> 
 
 fn update(writer: &Connection, tenant_no: i64, one: &Webhook, secrets: &Secrets) -> Result<()> {
     let moved = next_move(writer)?;
-    let trouble = one.handshake.trouble;
+    let retry = one.handshake.retry;
     write_rows(
         writer,
         "UPDATE webhooks SET url = ?3, secret = ?4, old_secret = ?5, old_secret_until = ?6, doubt = ?7,
@@ -108,15 +108,15 @@ fn update(writer: &Connection, tenant_no: i64, one: &Webhook, secrets: &Secrets)
             secrets.secret,
             secrets.old_secret,
             one.old_secret.as_ref().map(|old| old.until.0),
-            one.doubt,
+            one.host_mismatch,
             secrets.fingerprint,
             one.enabled,
             one.handshake.number,
             one.handshake.at.0,
             one.handshake.accepted,
-            trouble.map(|trouble| trouble.attempts),
-            trouble.map(|trouble| trouble.first_failed_at.0),
-            trouble.map(|trouble| trouble.next_at.0),
+            retry.map(|retry| retry.attempts),
+            retry.map(|retry| retry.first_failed_at.0),
+            retry.map(|retry| retry.next_at.0),
             one.disabled.as_ref().map(|disabled| disabled.at.0),
             one.disabled.as_ref().map(|disabled| &disabled.why),
             one.unsubscribed_at.map(|at| at.0),
@@ -131,17 +131,11 @@ fn update(writer: &Connection, tenant_no: i64, one: &Webhook, secrets: &Secrets)
 
 /// Lanes that start anew are due at once.
 pub(super) fn renew_lanes(writer: &Connection, tenant_no: i64, webhook: WebhookId, now: Ticks) -> Result<()> {
-    let trouble = anew(now);
+    let retry = anew(now);
     write_rows(
         writer,
         "UPDATE lanes SET attempts = ?3, first_failed_at = ?4, next_at = ?5 WHERE tenant_no = ?1 AND webhook = ?2",
-        params![
-            tenant_no,
-            webhook.as_bytes(),
-            trouble.attempts,
-            trouble.first_failed_at.0,
-            trouble.next_at.0
-        ],
+        params![tenant_no, webhook.as_bytes(), retry.attempts, retry.first_failed_at.0, retry.next_at.0],
     )?;
     Ok(())
 }
@@ -175,7 +169,7 @@ fn change_hook(
     }
     let secrets = Secrets::of(&webhook, &ports.vault, &*ports.random)?;
     let alike = find_alike(writer, ports, tenant_no, &secrets.fingerprint)?;
-    if !webhook.life().is_over() && alike.is_some_and(|(_, other)| other.id != webhook.id) {
+    if !webhook.flags().is_over() && alike.is_some_and(|(_, other)| other.id != webhook.id) {
         return Ok(WebhookChanged::Alike);
     }
     update(writer, tenant_no, &webhook, &secrets)?;
@@ -248,7 +242,7 @@ fn conditions(query: &WebhookQuery) -> (String, Vec<Value>) {
 
 #[async_trait]
 impl Webhooks for SqliteStore {
-    async fn subscribe_told(
+    async fn subscribe_audited(
         &self,
         new: NewWebhook,
         webhooks_max: usize,
@@ -264,7 +258,7 @@ impl Webhooks for SqliteStore {
         };
         let done = self.write(work).await;
         if let Ok(Subscribed::New(one) | Subscribed::Again(one)) = &done {
-            self.inner.moves.bell().ring_webhook(one.id);
+            self.inner.invalidation.commit_signal().signal_webhook(one.id);
         }
         done
     }
@@ -294,7 +288,7 @@ impl Webhooks for SqliteStore {
         found.into_iter().map(|one| one.open(&self.ports().vault)).collect()
     }
 
-    async fn change_webhook_told(
+    async fn change_webhook_audited(
         &self,
         id: WebhookId,
         owner: Option<&WebhookOwner>,
@@ -316,7 +310,7 @@ impl Webhooks for SqliteStore {
                 Ok(changed)
             })
             .await;
-        self.inner.moves.bell().ring_webhook(id);
+        self.inner.invalidation.commit_signal().signal_webhook(id);
         changed
     }
 }

@@ -17,7 +17,7 @@ use super::group::Group;
 use super::readers::Readers;
 use super::turnstile::Turnstile;
 use crate::waiting::{Load, Room, closed};
-use crate::{ChangeBatch, Moves, Ports, Resources, Result, StoreError, Tally};
+use crate::{BatchCounts, ChangeBatch, InvalidationCounters, Ports, ResourceSet, Result, StoreError};
 
 /// How old a reader's view may become: another process may write to the file, and is not heard.
 const VIEW_AGE_MAX: Duration = Duration::from_millis(100);
@@ -28,7 +28,7 @@ type Answer = Box<dyn FnOnce(Option<StoreError>) + Send>;
 
 struct Waiting {
     batch: ChangeBatch,
-    answer: oneshot::Sender<Result<Tally>>,
+    answer: oneshot::Sender<Result<BatchCounts>>,
 }
 
 #[derive(Default)]
@@ -43,7 +43,7 @@ struct Shared {
     wake: Condvar,
     room: Room,
     change_commits: AtomicU64,
-    moves: Arc<Moves>,
+    invalidation: Arc<InvalidationCounters>,
     readers: Arc<Readers>,
     turnstile: Turnstile,
 }
@@ -60,7 +60,7 @@ impl Writer {
         turnstile: Turnstile,
         ports: Ports,
         schema: i64,
-        moves: Arc<Moves>,
+        invalidation: Arc<InvalidationCounters>,
         readers: Arc<Readers>,
     ) -> Result<Self> {
         let shared = Arc::new(Shared {
@@ -68,7 +68,7 @@ impl Writer {
             wake: Condvar::new(),
             room: Room::default(),
             change_commits: AtomicU64::new(0),
-            moves,
+            invalidation,
             readers,
             turnstile,
         });
@@ -96,7 +96,7 @@ impl Writer {
         receiver.await.map_err(|_| closed())?
     }
 
-    pub(super) async fn apply(&self, batch: ChangeBatch) -> Result<Tally> {
+    pub(super) async fn apply(&self, batch: ChangeBatch) -> Result<BatchCounts> {
         let (answer, receiver) = oneshot::channel();
         let _room = self.shared.room.for_batch(&batch).await?;
         self.put(|queue| queue.batches.push_back(Waiting { batch, answer }))?;
@@ -214,9 +214,13 @@ fn write_group(
     }
     let applied = failed.clone().map_or(applied, Err);
     match &applied {
-        Ok(applied) => applied.grown.iter().for_each(|(tenant, by)| shared.moves.records_moved(tenant, *by)),
+        Ok(applied) => {
+            applied.grown.iter().for_each(|(tenant, by)| shared.invalidation.records_moved(tenant, *by))
+        }
         // It may be in the file all the same: a number that moves without cause does no harm.
-        Err(_) => tenants.iter().for_each(|tenant| shared.moves.records_moved(tenant, Resources::default())),
+        Err(_) => tenants
+            .iter()
+            .for_each(|tenant| shared.invalidation.records_moved(tenant, ResourceSet::default())),
     }
     shared.readers.resume();
     for answer in work_answers {

@@ -4,14 +4,14 @@ use std::time::Duration;
 
 use domain::Ticks;
 
-use super::{Attempt, Occasion, ReplayKind};
+use super::{AttemptPurpose, AttemptRecord, ReplayKind};
 
 pub(crate) const EVENT: i64 = 0;
 const HANDSHAKE: i64 = 1;
 const REPLAY: i64 = 2;
 const TEST: i64 = 3;
 
-impl Occasion {
+impl AttemptPurpose {
     pub(crate) fn code(self) -> i64 {
         match self {
             Self::Event { .. } => EVENT,
@@ -26,7 +26,7 @@ impl Occasion {
         if let Self::Handshake { number } = self { number.into() } else { 0 }
     }
 
-    pub(crate) fn by_code(code: i64, sequence: u64, handshake: i64) -> Self {
+    pub(crate) fn from_code(code: i64, sequence: u64, handshake: i64) -> Self {
         match code {
             EVENT => Self::Event { sequence },
             HANDSHAKE => Self::Handshake { number: u32::try_from(handshake).unwrap_or_default() },
@@ -36,10 +36,10 @@ impl Occasion {
     }
 }
 
-impl Attempt {
+impl AttemptRecord {
     /// What tells it from every other of its webhook, in the order of the history.
     pub(crate) fn key(&self) -> (Ticks, u64, i64, u32) {
-        (self.at, self.occasion.sequence(), self.occasion.code(), self.number)
+        (self.at, self.purpose.sequence(), self.purpose.code(), self.number)
     }
 }
 
@@ -51,7 +51,7 @@ impl ReplayKind {
         }
     }
 
-    pub(crate) fn by_code(code: i64) -> Self {
+    pub(crate) fn from_code(code: i64) -> Self {
         if code == 0 { Self::Events } else { Self::Test }
     }
 }

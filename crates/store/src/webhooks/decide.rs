@@ -1,7 +1,7 @@
 //! What a change does to a webhook: decided purely, for all stores.
 
 use domain::Ticks;
-use domain::webhook::Life;
+use domain::webhook::WebhookFlags;
 
 use super::{Handshake, NewWebhook, OldSecret, Webhook, WebhookChange};
 use crate::audit::cleaned;
@@ -32,10 +32,10 @@ pub(crate) fn made(new: NewWebhook, now: Ticks) -> Webhook {
         url: cleaned(new.url),
         secret: new.secret,
         old_secret: None,
-        doubt: cleaned(new.doubt),
+        host_mismatch: cleaned(new.host_mismatch),
         created_at: now,
         enabled: new.enabled,
-        handshake: Handshake { number: 1, at: now, accepted: false, trouble: None },
+        handshake: Handshake { number: 1, at: now, accepted: false, retry: None },
         disabled: None,
         unsubscribed_at: None,
         deleted_at: None,
@@ -53,13 +53,13 @@ pub(crate) fn change(
     now: Ticks,
     head: u64,
 ) -> Option<Effects> {
-    let life = webhook.life();
-    let ends = *change == WebhookChange::Delete && !life.deleted;
-    if life.is_over() && !ends {
+    let flags = webhook.flags();
+    let ends = *change == WebhookChange::Delete && !flags.deleted;
+    if flags.is_over() && !ends {
         return None;
     }
     let effects = match change {
-        WebhookChange::Enable => enable(webhook, life, now, head),
+        WebhookChange::Enable => enable(webhook, flags, now, head),
         WebhookChange::Disable => disable(webhook),
         WebhookChange::MoveTo(url) => move_to(webhook, url, now),
         WebhookChange::Rotate { secret, old_until } => {
@@ -82,18 +82,18 @@ pub(crate) fn change(
     Some(effects)
 }
 
-fn enable(webhook: &mut Webhook, life: Life, now: Ticks, head: u64) -> Effects {
+fn enable(webhook: &mut Webhook, flags: WebhookFlags, now: Ticks, head: u64) -> Effects {
     // Enabling an active webhook never moves its cursor.
-    if life.is_active() {
+    if flags.is_active() {
         return Effects { none: true, ..Effects::default() };
     }
-    if !life.enabled {
+    if !flags.enabled {
         // Its owner had it rest: it resumes from the next event.
         webhook.cursor = webhook.cursor.map(|_| head);
     }
     webhook.enabled = true;
     webhook.disabled = None;
-    if !life.contracted {
+    if !flags.contracted {
         webhook.handshake = next_handshake(webhook.handshake, now);
     }
     // What the service gave up is tried again from the first event that was not delivered.
@@ -112,11 +112,11 @@ fn disable(webhook: &mut Webhook) -> Effects {
 fn move_to(webhook: &mut Webhook, url: &str, now: Ticks) -> Effects {
     webhook.url = cleaned(url.to_owned());
     webhook.disabled = None;
-    webhook.doubt.clear();
+    webhook.host_mismatch.clear();
     webhook.handshake = next_handshake(webhook.handshake, now);
     Effects { renew_lanes: true, resets: true, ..Effects::default() }
 }
 
 fn next_handshake(before: Handshake, now: Ticks) -> Handshake {
-    Handshake { number: before.number.saturating_add(1), at: now, accepted: false, trouble: None }
+    Handshake { number: before.number.saturating_add(1), at: now, accepted: false, retry: None }
 }

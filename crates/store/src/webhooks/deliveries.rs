@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::retry::Trouble;
+use domain::retry::RetryState;
 use domain::{ClientId, Guid, Resource, TenantId, Ticks, WebhookId};
 
-use super::{Attempt, Delivered, Replay, ReplayStep, Webhook};
+use super::{AttemptRecord, Replay, ReplayStep, SuccessfulDelivery, Webhook};
 use crate::{AuditEntry, LogBounds, LogEntry, Result};
 
 /// Nodes share the webhooks out by this many shards, not one by one.
@@ -21,7 +21,7 @@ pub fn shard_of(webhook: WebhookId) -> u8 {
 
 /// A shard that this node may work on, with the number that its writes carry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct HeldShard {
+pub struct ShardLease {
     pub shard: u8,
     /// Moves whenever the shard changes hands: what an earlier holder still writes is refused.
     pub fence: i64,
@@ -29,7 +29,7 @@ pub struct HeldShard {
 
 /// A webhook with all that the engine has to know.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hook {
+pub struct LoadedWebhook {
     pub webhook: Webhook,
     pub lanes: Vec<Lane>,
     /// Those that are not done.
@@ -45,12 +45,12 @@ pub struct Lane {
     pub record_key: i64,
     /// The event that is next.
     pub sequence: u64,
-    pub trouble: Trouble,
+    pub retry: RetryState,
 }
 
 /// Events that a webhook was entitled to and that the log no longer has: after `after`, up to and with `upto`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lost {
+pub struct EventGap {
     pub at: Ticks,
     pub after: u64,
     pub upto: u64,
@@ -58,24 +58,24 @@ pub struct Lost {
 
 /// A row of the log, with what stands for its record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Event {
+pub struct LogEvent {
     pub entry: LogEntry,
     pub record_key: i64,
 }
 
 /// A piece of a tenant's log, one resource's.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tail {
-    pub events: Vec<Event>,
+pub struct LogTail {
+    pub events: Vec<LogEvent>,
     /// How far this has looked: there is no other event of the resource up to here.
     pub upto: u64,
     /// Entries up to this number are gone.
     pub floor: u64,
 }
 
-impl Tail {
+impl LogTail {
     /// What was found of at most `rows_max` rows; where there were fewer, the log was read to its end.
-    pub(crate) fn of(events: Vec<Event>, rows_max: usize, bounds: LogBounds) -> Self {
+    pub(crate) fn of(events: Vec<LogEvent>, rows_max: usize, bounds: LogBounds) -> Self {
         let last = events.last().filter(|_| events.len() >= rows_max);
         let upto = last.map_or(bounds.head, |event| event.entry.sequence);
         Self { events, upto, floor: bounds.floor }
@@ -84,7 +84,7 @@ impl Tail {
 
 /// Webhooks that their owners (or the operator) have changed, or want replayed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Moved {
+pub struct ChangedWebhooks {
     /// To be asked from the next time.
     pub upto: u64,
     pub webhooks: Vec<WebhookId>,
@@ -92,14 +92,14 @@ pub struct Moved {
 
 /// Whose webhooks rest for now.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Suspended {
+pub struct DisabledOwners {
     pub tenants: Vec<TenantId>,
     pub clients: Vec<ClientId>,
 }
 
 /// What the engine writes of one webhook, all of it or nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Point {
+pub struct WebhookCheckpoint {
     pub webhook: WebhookId,
     /// The fence under which its shard is held.
     pub fence: i64,
@@ -113,14 +113,14 @@ pub struct Point {
     pub handshake: Option<HandshakeStep>,
     /// The service gives up: why.
     pub disabled: Option<String>,
-    pub lost: Option<Lost>,
-    pub attempts: Vec<Attempt>,
-    pub delivered: Vec<Delivered>,
+    pub lost: Option<EventGap>,
+    pub attempts: Vec<AttemptRecord>,
+    pub delivered: Vec<SuccessfulDelivery>,
     pub replays: Vec<ReplayStep>,
     pub audit: Vec<AuditEntry>,
 }
 
-impl Point {
+impl WebhookCheckpoint {
     pub fn new(webhook: WebhookId, fence: i64, revision: u64) -> Self {
         Self {
             webhook,
@@ -150,13 +150,13 @@ pub enum HandshakeStep {
     },
     Failed {
         number: u32,
-        trouble: Trouble,
+        retry: RetryState,
     },
 }
 
 /// What became of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum CheckpointResult {
     Taken,
     /// The webhook has changed meanwhile: only its history was written.
     Stale,
@@ -168,22 +168,27 @@ pub enum Verdict {
 pub trait Deliveries: Send + Sync + 'static {
     /// Takes and renews this node's part of the shards among `nodes` nodes, for `lease` from now by the store's
     /// clock, and gives back what is above it. Tells all that it holds.
-    async fn hold_shards(&self, node: Guid, nodes: u32, lease: Duration) -> Result<Vec<HeldShard>>;
+    async fn renew_shard_leases(&self, node: Guid, nodes: u32, lease: Duration) -> Result<Vec<ShardLease>>;
 
     /// This node goes: others may take its shards at once.
-    async fn leave_shards(&self, node: Guid) -> Result<()>;
+    async fn release_shards(&self, node: Guid) -> Result<()>;
 
     /// The webhooks of a shard that are not over, behind `after` in the order of their ids.
-    async fn hooks(&self, shard: u8, after: Option<WebhookId>, rows_max: usize) -> Result<Vec<Hook>>;
+    async fn load_webhooks(
+        &self,
+        shard: u8,
+        after: Option<WebhookId>,
+        rows_max: usize,
+    ) -> Result<Vec<LoadedWebhook>>;
 
     /// None: unknown, or over.
-    async fn hook(&self, webhook: WebhookId) -> Result<Option<Hook>>;
+    async fn load_webhook(&self, webhook: WebhookId) -> Result<Option<LoadedWebhook>>;
 
     /// Which webhooks were made, changed or asked for a replay since `since`.
-    async fn moved_hooks(&self, since: u64) -> Result<Moved>;
+    async fn changed_webhooks(&self, since: u64) -> Result<ChangedWebhooks>;
 
     /// Tenants and clients that are disabled.
-    async fn suspended(&self) -> Result<Suspended>;
+    async fn disabled_owners(&self) -> Result<DisabledOwners>;
 
     /// Where the logs of all tenants with live webhooks stand.
     async fn heads(&self) -> Result<Vec<(TenantId, u64)>>;
@@ -195,7 +200,7 @@ pub trait Deliveries: Send + Sync + 'static {
         resource: Resource,
         after: u64,
         rows_max: usize,
-    ) -> Result<Tail>;
+    ) -> Result<LogTail>;
 
     /// Events of one record after a number and up to another, in order.
     async fn read_record(
@@ -206,8 +211,8 @@ pub trait Deliveries: Send + Sync + 'static {
         after: u64,
         upto: u64,
         rows_max: usize,
-    ) -> Result<Vec<Event>>;
+    ) -> Result<Vec<LogEvent>>;
 
     /// Writes how far deliveries have come; one transaction, a verdict for each point in its order.
-    async fn checkpoint(&self, points: Vec<Point>) -> Result<Vec<Verdict>>;
+    async fn checkpoint(&self, points: Vec<WebhookCheckpoint>) -> Result<Vec<CheckpointResult>>;
 }

@@ -12,7 +12,7 @@ use crate::{AuditEntry, Result};
 
 /// What an attempt was for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Occasion {
+pub enum AttemptPurpose {
     Event {
         sequence: u64,
     },
@@ -26,7 +26,7 @@ pub enum Occasion {
     Test,
 }
 
-impl Occasion {
+impl AttemptPurpose {
     /// The number of the event that it was about; 0 where it was about none.
     pub fn sequence(self) -> u64 {
         match self {
@@ -43,7 +43,7 @@ impl Occasion {
 
 /// Where the time of an attempt went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Spent {
+pub struct AttemptTiming {
     pub resolve: Duration,
     pub connect: Duration,
     pub tls: Duration,
@@ -53,9 +53,9 @@ pub struct Spent {
 
 /// An attempt that failed, or one whose success is worth a row of its own (handshakes, tests, replays).
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attempt {
+pub struct AttemptRecord {
     pub at: Ticks,
-    pub occasion: Occasion,
+    pub purpose: AttemptPurpose,
     /// The how many-th of its occasion, from 1.
     pub number: u32,
     /// None: no answer came.
@@ -65,19 +65,19 @@ pub struct Attempt {
     pub reason: String,
     /// The beginning of the answer's body.
     pub excerpt: String,
-    pub spent: Spent,
+    pub spent: AttemptTiming,
 }
 
-impl Attempt {
+impl AttemptRecord {
     /// Its place in the history; what `DeliveryQuery::before` continues from.
     pub fn mark(&self) -> (Ticks, u64) {
-        (self.at, self.occasion.sequence())
+        (self.at, self.purpose.sequence())
     }
 }
 
 /// A delivery that succeeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Delivered {
+pub struct SuccessfulDelivery {
     pub sequence: u64,
     pub at: Ticks,
     pub status: u16,
@@ -128,9 +128,9 @@ pub struct ReplayStep {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivery {
     pub sequence: u64,
-    pub delivered: Option<Delivered>,
+    pub delivered: Option<SuccessfulDelivery>,
     /// Newest last.
-    pub attempts: Vec<Attempt>,
+    pub attempts: Vec<AttemptRecord>,
 }
 
 /// Which deliveries are wanted, newest first.
@@ -169,7 +169,7 @@ impl DeliveryQuery {
 
 /// How a webhook does.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Outlook {
+pub struct WebhookStats {
     pub delivered: u64,
     /// Attempts to deliver an event, in its turn, that failed.
     pub failed: u64,
@@ -201,10 +201,10 @@ pub trait History: Send + Sync + 'static {
     fn outgoing_key(&self, webhook: WebhookId) -> [u8; 32];
 
     /// Attempts of a webhook that have a row of their own, newest first.
-    async fn attempts(&self, query: &DeliveryQuery) -> Result<Vec<Attempt>>;
+    async fn attempts(&self, query: &DeliveryQuery) -> Result<Vec<AttemptRecord>>;
 
     /// Deliveries of a webhook that succeeded, newest first; none where only failed ones are wanted.
-    async fn delivered(&self, query: &DeliveryQuery) -> Result<Vec<Delivered>>;
+    async fn delivered(&self, query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>>;
 
     /// All that is known of one event's delivery.
     async fn delivery(&self, webhook: WebhookId, sequence: u64) -> Result<Delivery>;
@@ -213,21 +213,21 @@ pub trait History: Send + Sync + 'static {
     async fn lanes(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Lane>>;
 
     /// How a webhook has done since then.
-    async fn outlook(&self, webhook: WebhookId, since: Ticks) -> Result<Outlook>;
+    async fn webhook_stats(&self, webhook: WebhookId, since: Ticks) -> Result<WebhookStats>;
 
     /// Asks for deliveries again; none where the webhook is unknown or over.
-    async fn ask_replay(
+    async fn request_replay(
         &self,
         webhook: WebhookId,
         kind: ReplayKind,
         after: u64,
         upto: u64,
     ) -> Result<Option<Replay>> {
-        self.ask_replay_told(webhook, kind, (after, upto), None).await
+        self.request_replay_audited(webhook, kind, (after, upto), None).await
     }
 
     /// The same, of what lies after one number and not after another; it and its entry in the audit are one transaction.
-    async fn ask_replay_told(
+    async fn request_replay_audited(
         &self,
         webhook: WebhookId,
         kind: ReplayKind,

@@ -2,7 +2,7 @@
 
 use domain::{Guid, Ticks};
 
-use super::{HeldShard, SHARDS};
+use super::{SHARDS, ShardLease};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Lease {
@@ -18,8 +18,8 @@ impl Lease {
         Self { shard, holder: None, fence: 0, expires_at: Ticks(0) }
     }
 
-    pub(crate) fn held(&self) -> HeldShard {
-        HeldShard { shard: self.shard, fence: self.fence }
+    pub(crate) fn held(&self) -> ShardLease {
+        ShardLease { shard: self.shard, fence: self.fence }
     }
 }
 
@@ -47,8 +47,8 @@ pub(crate) fn share_out(leases: &[Lease], node: Guid, nodes: u32, now: Ticks, un
 }
 
 /// Those of the leases that are this node's, in order.
-pub(crate) fn held_by(leases: &[Lease], node: Guid) -> Vec<HeldShard> {
-    let mut held: Vec<HeldShard> =
+pub(crate) fn held_by(leases: &[Lease], node: Guid) -> Vec<ShardLease> {
+    let mut held: Vec<ShardLease> =
         leases.iter().filter(|one| one.holder == Some(node)).map(Lease::held).collect();
     held.sort_unstable_by_key(|one| one.shard);
     held

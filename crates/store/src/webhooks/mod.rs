@@ -11,19 +11,19 @@ mod sealed;
 mod settle;
 
 use async_trait::async_trait;
-use domain::retry::Trouble;
-use domain::webhook::{EventKinds, Family, Life};
+use domain::retry::RetryState;
+use domain::webhook::{EventKinds, Family, WebhookFlags};
 use domain::{ClientId, Resource, Secret, TenantId, Ticks, UserId, WebhookId};
 
 pub(crate) use codes::{EVENT, nanos, of_nanos};
 pub(crate) use decide::{change, made};
 pub use deliveries::{
-    Deliveries, Event, HandshakeStep, HeldShard, Hook, Lane, Lost, Moved, Point, SHARDS, Suspended, Tail,
-    Verdict, shard_of,
+    ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, EventGap, HandshakeStep, Lane,
+    LoadedWebhook, LogEvent, LogTail, SHARDS, ShardLease, WebhookCheckpoint, shard_of,
 };
 pub use history::{
-    Attempt, Delivered, Delivery, DeliveryQuery, History, Occasion, Outlook, Replay, ReplayKind, ReplayStep,
-    Spent,
+    AttemptPurpose, AttemptRecord, AttemptTiming, Delivery, DeliveryQuery, History, Replay, ReplayKind,
+    ReplayStep, SuccessfulDelivery, WebhookStats,
 };
 pub(crate) use history::{BEHIND_MAX, P95_OF_MAX, percentile_95};
 pub(crate) use leases::{Lease, held_by, share_out};
@@ -66,7 +66,7 @@ pub struct Webhook {
     /// The one before, while it still signs beside the current one.
     pub old_secret: Option<OldSecret>,
     /// Why the receiver's host may not be the caller's; empty: no doubt.
-    pub doubt: String,
+    pub host_mismatch: String,
     pub created_at: Ticks,
     pub enabled: bool,
     pub handshake: Handshake,
@@ -83,7 +83,7 @@ pub struct Webhook {
     /// The first cursor: only what comes after it was ever meant for this webhook.
     pub began: Option<u64>,
     /// What it will never be told, because the log no longer has it.
-    pub lost: Option<Lost>,
+    pub lost: Option<EventGap>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -99,7 +99,7 @@ pub struct Handshake {
     /// When it was asked for.
     pub at: Ticks,
     pub accepted: bool,
-    pub trouble: Option<Trouble>,
+    pub retry: Option<RetryState>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -109,8 +109,8 @@ pub struct Disabled {
 }
 
 impl Webhook {
-    pub fn life(&self) -> Life {
-        Life {
+    pub fn flags(&self) -> WebhookFlags {
+        WebhookFlags {
             enabled: self.enabled,
             contracted: self.handshake.accepted,
             disabled: self.disabled.is_some(),
@@ -121,8 +121,8 @@ impl Webhook {
 
     /// Whether subscribing to it again has to enable it.
     pub(crate) fn rests(&self) -> bool {
-        let life = self.life();
-        !life.enabled || life.disabled
+        let flags = self.flags();
+        !flags.enabled || flags.disabled
     }
 
     /// By which it is found again: no two live ones have the same.
@@ -162,7 +162,7 @@ pub struct NewWebhook {
     pub description: String,
     pub url: String,
     pub secret: Secret,
-    pub doubt: String,
+    pub host_mismatch: String,
     pub enabled: bool,
 }
 
@@ -230,11 +230,11 @@ pub trait Webhooks: Send + Sync + 'static {
     /// Makes a webhook, unless a live one with the very same body is there. `webhooks_max`: as many live ones as the
     /// owner may have.
     async fn subscribe(&self, new: NewWebhook, webhooks_max: usize) -> Result<Subscribed> {
-        self.subscribe_told(new, webhooks_max, None).await
+        self.subscribe_audited(new, webhooks_max, None).await
     }
 
     /// The same; a webhook that is made and its entry in the audit are one transaction.
-    async fn subscribe_told(
+    async fn subscribe_audited(
         &self,
         new: NewWebhook,
         webhooks_max: usize,
@@ -256,11 +256,11 @@ pub trait Webhooks: Send + Sync + 'static {
         owner: Option<&WebhookOwner>,
         change: WebhookChange,
     ) -> Result<WebhookChanged> {
-        self.change_webhook_told(id, owner, change, None).await
+        self.change_webhook_audited(id, owner, change, None).await
     }
 
     /// The same; where something changes, it and its entry in the audit are one transaction.
-    async fn change_webhook_told(
+    async fn change_webhook_audited(
         &self,
         id: WebhookId,
         owner: Option<&WebhookOwner>,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use domain::Ticks;
 
-use super::{Delivered, DeliveryQuery};
+use super::{DeliveryQuery, SuccessfulDelivery};
 use crate::{Result, StoreError};
 
 /// Between the first and the last of a pack.
@@ -24,7 +24,7 @@ pub(crate) struct Pack {
 }
 
 impl Pack {
-    fn of(one: &Delivered) -> Self {
+    fn of(one: &SuccessfulDelivery) -> Self {
         Self {
             first_sequence: one.sequence,
             last_sequence: one.sequence,
@@ -35,14 +35,14 @@ impl Pack {
         }
     }
 
-    fn has_room_for(&self, one: &Delivered) -> bool {
+    fn has_room_for(&self, one: &SuccessfulDelivery) -> bool {
         let (first, last) = (self.first_at.min(one.at), self.last_at.max(one.at));
         self.events < PACK_EVENTS_MAX as u64
             && one.sequence - self.first_sequence <= PACK_NUMBERS_MAX
             && last.since(first) <= PACK_SPAN
     }
 
-    fn add(&mut self, one: &Delivered, before: Option<&Delivered>) {
+    fn add(&mut self, one: &SuccessfulDelivery, before: Option<&SuccessfulDelivery>) {
         let (sequence, at) = before.map_or((0, 0), |before| (before.sequence, before.at.0));
         put(&mut self.packed, one.sequence - sequence);
         put(&mut self.packed, zigzag(one.at.0.wrapping_sub(at)));
@@ -55,7 +55,7 @@ impl Pack {
     }
 }
 
-pub(crate) fn pack(mut delivered: Vec<Delivered>) -> Vec<Pack> {
+pub(crate) fn pack(mut delivered: Vec<SuccessfulDelivery>) -> Vec<Pack> {
     delivered.sort_by_key(|one| (one.sequence, one.at));
     let mut packs: Vec<Pack> = Vec::new();
     let mut before = None;
@@ -72,11 +72,11 @@ pub(crate) fn pack(mut delivered: Vec<Delivered>) -> Vec<Pack> {
     packs
 }
 
-pub(crate) fn unpack(mut packed: &[u8]) -> Result<Vec<Delivered>> {
-    let mut delivered: Vec<Delivered> = Vec::new();
+pub(crate) fn unpack(mut packed: &[u8]) -> Result<Vec<SuccessfulDelivery>> {
+    let mut delivered: Vec<SuccessfulDelivery> = Vec::new();
     while !packed.is_empty() {
         let (sequence, at) = delivered.last().map_or((0, 0), |before| (before.sequence, before.at.0));
-        let one = Delivered {
+        let one = SuccessfulDelivery {
             sequence: sequence.wrapping_add(take(&mut packed)?),
             at: Ticks(at.wrapping_add(unzigzag(take(&mut packed)?))),
             status: u16::try_from(take(&mut packed)?).map_err(StoreError::internal)?,
@@ -88,19 +88,19 @@ pub(crate) fn unpack(mut packed: &[u8]) -> Result<Vec<Delivered>> {
 }
 
 /// Of what the packs hold, what a query wants: newest first.
-pub(crate) fn newest<P: AsRef<[u8]>>(packs: &[P], query: &DeliveryQuery) -> Result<Vec<Delivered>> {
+pub(crate) fn newest<P: AsRef<[u8]>>(packs: &[P], query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>> {
     let mut found = Vec::new();
     for packed in packs {
         found.extend(unpack(packed.as_ref())?.into_iter().filter(|one| query.takes(one.at, one.sequence)));
     }
-    found.sort_unstable_by_key(|one: &Delivered| std::cmp::Reverse((one.at, one.sequence)));
+    found.sort_unstable_by_key(|one: &SuccessfulDelivery| std::cmp::Reverse((one.at, one.sequence)));
     found.truncate(query.rows_max);
     Ok(found)
 }
 
 /// The last delivery of one event.
-pub(crate) fn last_of<P: AsRef<[u8]>>(packs: &[P], sequence: u64) -> Result<Option<Delivered>> {
-    let mut last: Option<Delivered> = None;
+pub(crate) fn last_of<P: AsRef<[u8]>>(packs: &[P], sequence: u64) -> Result<Option<SuccessfulDelivery>> {
+    let mut last: Option<SuccessfulDelivery> = None;
     for packed in packs {
         let of_it = unpack(packed.as_ref())?.into_iter().filter(|one| one.sequence == sequence);
         last = of_it.chain(last).max_by_key(|one| one.at);

@@ -3,11 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use domain::retry::Trouble;
+use domain::retry::RetryState;
 use domain::{Ticks, WebhookId};
 
 use super::{
-    Attempt, Delivered, Disabled, Handshake, HandshakeStep, Lane, Lost, Point, ReplayStep, Verdict, Webhook,
+    AttemptRecord, CheckpointResult, Disabled, EventGap, Handshake, HandshakeStep, Lane, ReplayStep,
+    SuccessfulDelivery, Webhook, WebhookCheckpoint,
 };
 use crate::AuditEntry;
 use crate::audit::cleaned;
@@ -30,7 +31,7 @@ pub(crate) struct Position {
     pub(crate) began: Option<u64>,
     pub(crate) handshake: Handshake,
     pub(crate) disabled: Option<Disabled>,
-    pub(crate) lost: Option<Lost>,
+    pub(crate) lost: Option<EventGap>,
 }
 
 impl Position {
@@ -51,31 +52,35 @@ impl Position {
 /// All that a checkpoint writes. Lanes that are renewed come first.
 #[derive(Debug, Default)]
 pub(crate) struct Ledger {
-    pub(crate) verdicts: Vec<Verdict>,
+    pub(crate) verdicts: Vec<CheckpointResult>,
     /// Webhooks whose row changes.
     pub(crate) changed: BTreeMap<Whose, Position>,
     pub(crate) renewed: BTreeSet<Whose>,
     /// None: the lane goes.
     pub(crate) lanes: BTreeMap<(Whose, i64), Option<Lane>>,
     pub(crate) replays: BTreeMap<(Whose, i64), ReplayStep>,
-    pub(crate) attempts: Vec<(Whose, Attempt)>,
-    pub(crate) delivered: Vec<(Whose, Vec<Delivered>)>,
+    pub(crate) attempts: Vec<(Whose, AttemptRecord)>,
+    pub(crate) delivered: Vec<(Whose, Vec<SuccessfulDelivery>)>,
     pub(crate) audit: Vec<AuditEntry>,
 }
 
 /// Lanes that start anew are due at once, with no failure counted.
-pub(crate) fn anew(now: Ticks) -> Trouble {
-    Trouble { attempts: 0, first_failed_at: now, next_at: now }
+pub(crate) fn anew(now: Ticks) -> RetryState {
+    RetryState { attempts: 0, first_failed_at: now, next_at: now }
 }
 
 /// Judges points against the webhooks as they stand; those that are not listed are gone.
-pub(crate) fn settle(points: Vec<Point>, mut positions: HashMap<WebhookId, Position>, now: Ticks) -> Ledger {
+pub(crate) fn settle(
+    points: Vec<WebhookCheckpoint>,
+    mut positions: HashMap<WebhookId, Position>,
+    now: Ticks,
+) -> Ledger {
     let mut ledger = Ledger::default();
     for point in points {
         let verdict = match positions.get_mut(&point.webhook) {
             // Gone with its tenant. Who holds the shard goes on with the others.
-            None => Verdict::Stale,
-            Some(position) if position.fence != point.fence => Verdict::Fenced,
+            None => CheckpointResult::Stale,
+            Some(position) if position.fence != point.fence => CheckpointResult::Fenced,
             Some(position) => {
                 let whose = Whose { tenant_no: position.tenant_no, webhook: point.webhook };
                 let is_current = position.revision == point.revision;
@@ -83,7 +88,7 @@ pub(crate) fn settle(points: Vec<Point>, mut positions: HashMap<WebhookId, Posit
                     ledger.follow(whose, position, &point, now);
                 }
                 ledger.remember(whose, point);
-                if is_current { Verdict::Taken } else { Verdict::Stale }
+                if is_current { CheckpointResult::Taken } else { CheckpointResult::Stale }
             }
         };
         ledger.verdicts.push(verdict);
@@ -92,7 +97,7 @@ pub(crate) fn settle(points: Vec<Point>, mut positions: HashMap<WebhookId, Posit
 }
 
 impl Ledger {
-    fn follow(&mut self, whose: Whose, position: &mut Position, point: &Point, now: Ticks) {
+    fn follow(&mut self, whose: Whose, position: &mut Position, point: &WebhookCheckpoint, now: Ticks) {
         let before = position.clone();
         if let Some(step) = point.handshake
             && shake_hands(position, step)
@@ -124,16 +129,16 @@ impl Ledger {
         self.renewed.insert(whose);
         for ((_, _), lane) in self.lanes.range_mut((whose, i64::MIN)..=(whose, i64::MAX)) {
             if let Some(lane) = lane {
-                lane.trouble = anew(now);
+                lane.retry = anew(now);
             }
         }
     }
 
     /// What was tried was tried, whatever the webhook has become since.
-    fn remember(&mut self, whose: Whose, point: Point) {
-        let kept = |attempt: Attempt| {
+    fn remember(&mut self, whose: Whose, point: WebhookCheckpoint) {
+        let kept = |attempt: AttemptRecord| {
             let (reason, excerpt) = (cleaned(attempt.reason), cleaned(attempt.excerpt));
-            (whose, Attempt { reason, excerpt, ..attempt })
+            (whose, AttemptRecord { reason, excerpt, ..attempt })
         };
         self.attempts.extend(point.attempts.into_iter().map(kept));
         if !point.delivered.is_empty() {
@@ -149,12 +154,12 @@ fn shake_hands(position: &mut Position, step: HandshakeStep) -> bool {
     match step {
         HandshakeStep::Accepted { number, head } if handshake.number == number && !handshake.accepted => {
             handshake.accepted = true;
-            handshake.trouble = None;
+            handshake.retry = None;
             position.began.get_or_insert(*position.cursor.get_or_insert(head));
             true
         }
-        HandshakeStep::Failed { number, trouble } if handshake.number == number && !handshake.accepted => {
-            handshake.trouble = Some(trouble);
+        HandshakeStep::Failed { number, retry } if handshake.number == number && !handshake.accepted => {
+            handshake.retry = Some(retry);
             false
         }
         _ => false,
@@ -162,8 +167,8 @@ fn shake_hands(position: &mut Position, step: HandshakeStep) -> bool {
 }
 
 /// From the first loss to the last.
-fn join(earlier: Option<Lost>, lost: Lost) -> Lost {
-    earlier.map_or(lost, |earlier| Lost {
+fn join(earlier: Option<EventGap>, lost: EventGap) -> EventGap {
+    earlier.map_or(lost, |earlier| EventGap {
         at: lost.at,
         after: earlier.after.min(lost.after),
         upto: earlier.upto.max(lost.upto),

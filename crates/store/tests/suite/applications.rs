@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::ids::SubscriptionId;
 use domain::subscription::{Product, Products};
 use domain::{ClientId, Guid, Secret, Ticks};
-use store::{Client, ClientSecret, Consent, KeySlot, Pkce, Standing, StoreError, Subscription};
+use store::{Client, ClientSecret, Consent, KeySlot, Pkce, Status, StoreError, Subscription};
 
 use super::stage::Stage;
 
@@ -19,7 +19,7 @@ pub(crate) fn client(stage: &Stage, id: &str) -> Client {
         pkce: Pkce::Required,
         consent: Consent::Required,
         callback_id_token: true,
-        standing: Standing::Active,
+        status: Status::Active,
         created_at: stage.now(),
     }
 }
@@ -29,7 +29,7 @@ pub(crate) fn subscription(stage: &Stage, id: &str) -> Subscription {
         id: SubscriptionId::new(id),
         name: "Norte".into(),
         products: [Product::Accounting, Product::Invoicing].into_iter().collect(),
-        standing: Standing::Active,
+        status: Status::Active,
         created_at: stage.now(),
         daily_quota: None,
         cancelled_at: None,
@@ -45,7 +45,7 @@ pub(crate) async fn clients_are_kept_as_given(stage: Stage) {
         pkce: Pkce::Ignore,
         consent: Consent::None,
         callback_id_token: false,
-        standing: Standing::Disabled,
+        status: Status::Disabled,
         ..client(&stage, "b")
     };
     let third = Client { pkce: Pkce::IfSent, ..client(&stage, "c") };
@@ -119,11 +119,11 @@ pub(crate) async fn subscriptions_are_found_by_either_key(stage: Stage) {
         assert_eq!(found(unknown).await, None, "{unknown:?}");
     }
 
-    assert_eq!(store.set_subscription_standing(&late.id, Standing::Disabled).await, Ok(true));
-    let disabled = Subscription { standing: Standing::Disabled, ..late.clone() };
+    assert_eq!(store.set_subscription_status(&late.id, Status::Disabled).await, Ok(true));
+    let disabled = Subscription { status: Status::Disabled, ..late.clone() };
     assert_eq!(found("a1").await, Some(disabled), "found whatever its standing");
     let nobody = SubscriptionId::new("nobody");
-    assert_eq!(store.set_subscription_standing(&nobody, Standing::Active).await, Ok(false));
+    assert_eq!(store.set_subscription_status(&nobody, Status::Active).await, Ok(false));
 
     let again = store.add_subscription(&late, &Secret::new("c1"), &Secret::new("c2")).await;
     assert_eq!(again, Err(StoreError::Exists("a subscription \"a\"".into())));
@@ -168,8 +168,8 @@ pub(crate) async fn keys_are_rotated_slot_by_slot(stage: Stage) {
 pub(crate) async fn development_credentials_are_kept_in_plain(stage: Stage) {
     let store = &stage.store;
     assert_eq!(store.dev_credentials().await, Ok(None));
-    store.keep_dev_credentials(r#"{"ñ":1}"#).await.unwrap();
-    store.keep_dev_credentials(r#"{"ñ":2}"#).await.unwrap();
+    store.save_dev_credentials(r#"{"ñ":1}"#).await.unwrap();
+    store.save_dev_credentials(r#"{"ñ":2}"#).await.unwrap();
     assert_eq!(store.dev_credentials().await, Ok(Some(r#"{"ñ":2}"#.into())));
     let again = stage.reopen().await.store;
     assert_eq!(again.dev_credentials().await, Ok(Some(r#"{"ñ":2}"#.into())));

@@ -5,9 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::{ClientId, GrantId, Secret, TenantId, Ticks, UserId};
-use store::{AuditEntry, AuditKind, AuditQuery, AuditRecord, Grant, Judge, Rotation, Store, Trace};
+use store::{
+    AuditContext, AuditEntry, AuditKind, AuditQuery, AuditRecord, Grant, GrantDecision, RefreshRotation,
+    Store,
+};
 
-use super::codes::{chosen, code, grant, makes, ours, taking, theirs, trace};
+use super::codes::{chosen, code, context, grant, makes, ours, taking, theirs};
 use super::refresh::rotation;
 use super::stage::{Stage, at_once};
 
@@ -23,7 +26,7 @@ async fn entries(store: &Arc<dyn Store>, query: &AuditQuery) -> Vec<AuditEntry> 
 pub(crate) async fn told(store: &Arc<dyn Store>) -> Vec<String> {
     let words = |entry: AuditEntry| {
         let user = entry.user.map_or_else(|| "nobody".to_owned(), |user| user.to_string());
-        format!("{} {user}", entry.kind.word())
+        format!("{} {user}", entry.kind.as_str())
     };
     entries(store, &all()).await.into_iter().map(words).collect()
 }
@@ -34,7 +37,7 @@ fn varied(stage: &Stage, count: usize) -> Vec<AuditEntry> {
     let one = |number: usize| {
         let kind = AuditKind::ALL[number % AuditKind::ALL.len()];
         let at = start + Duration::from_secs(number as u64);
-        let mut entry = AuditEntry::new(kind, at, &trace()).note(format!("número {number}"));
+        let mut entry = AuditEntry::new(kind, at, &context()).note(format!("número {number}"));
         entry.user = (!number.is_multiple_of(5)).then(|| UserId::new(format!("u{}", number % 3)));
         entry.tenant = (number % 7 != 2).then(|| TenantId::new(format!("t{}", number % 2)));
         entry.client = (number % 4 != 1).then(|| ClientId::new(format!("c{}", number / 3 % 2)));
@@ -127,7 +130,7 @@ pub(crate) async fn a_filter_of_nobody_finds_nothing(stage: Stage) {
 /// PostgreSQL has no NUL in a text; what has one is kept all the same, alike everywhere.
 pub(crate) async fn a_nul_keeps_nothing_out_of_the_audit(stage: Stage) {
     let (store, now) = (&stage.store, stage.now());
-    let odd = Trace { address: "a\0b".into(), request_id: "\0".into() };
+    let odd = AuditContext { address: "a\0b".into(), request_id: "\0".into() };
     let mut entry = AuditEntry::new(AuditKind::ClientRefused, now, &odd)
         .client(&ClientId::new("erp\0"))
         .user(&UserId::new("\0u"))
@@ -136,7 +139,7 @@ pub(crate) async fn a_nul_keeps_nothing_out_of_the_audit(stage: Stage) {
     entry.grant = Some(GrantId::new("g\0g"));
     store.record(&entry).await.unwrap();
     let [kept] = &entries(store, &all()).await[..] else { panic!("one record was to be kept") };
-    let even = Trace { address: "a\u{fffd}b".into(), request_id: "\u{fffd}".into() };
+    let even = AuditContext { address: "a\u{fffd}b".into(), request_id: "\u{fffd}".into() };
     let mut expected = AuditEntry::new(AuditKind::ClientRefused, now, &even)
         .client(&ClientId::new("erp\u{fffd}"))
         .user(&UserId::new("\u{fffd}u"))
@@ -153,7 +156,7 @@ pub(crate) async fn pages_follow_one_another_through_ties(stage: Stage) {
     for number in 0..30 {
         let at = now + Duration::from_secs(number / 10);
         let user = UserId::new(format!("u{}", number % 2));
-        let entry = AuditEntry::new(AuditKind::SignedIn, at, &trace()).user(&user);
+        let entry = AuditEntry::new(AuditKind::SignedIn, at, &context()).user(&user);
         store.record(&entry.note(number.to_string())).await.unwrap();
     }
     for query in [all(), AuditQuery { user: Some(UserId::new("u1")), ..all() }] {
@@ -180,7 +183,7 @@ pub(crate) async fn what_many_record_at_once_is_all_kept(stage: Stage) {
     let (store, now) = (&stage.store, stage.now());
     let there = stage.reopen().await.store;
     at_once(100, &[store, &there], |number, store| async move {
-        let entry = AuditEntry::new(AuditKind::SignInFailed, now, &trace()).note(number.to_string());
+        let entry = AuditEntry::new(AuditKind::SignInFailed, now, &context()).note(number.to_string());
         store.record(&entry).await.unwrap();
     })
     .await;
@@ -191,15 +194,15 @@ pub(crate) async fn what_many_record_at_once_is_all_kept(stage: Stage) {
 }
 
 fn of_grant(kind: AuditKind, at: Ticks, grant: &Grant) -> AuditEntry {
-    AuditEntry::new(kind, at, &trace()).of_grant(grant)
+    AuditEntry::new(kind, at, &context()).of_grant(grant)
 }
 
 pub(crate) async fn a_code_leaves_its_grant_and_its_reuse_in_the_audit(stage: Stage) {
     let (store, now) = (&stage.store, stage.now());
-    let never = || -> Judge { Box::new(|_| panic!("nobody was to be asked")) };
+    let never = || -> GrantDecision { Box::new(|_| panic!("nobody was to be asked")) };
     let [good, bad, late] = ["good", "bad", "late"].map(Secret::new);
     for secret in [&good, &bad, &late] {
-        store.keep_code(secret, &code(now), &chosen(), now).await.unwrap();
+        store.store_code(secret, &code(now), &chosen(), now).await.unwrap();
     }
     let made = grant("g1", now);
     store.take_code(&taking(&good, &theirs(), now), never()).await.unwrap();
@@ -218,7 +221,7 @@ pub(crate) async fn a_code_leaves_its_grant_and_its_reuse_in_the_audit(stage: St
     }
     let later = now + Duration::from_secs(3);
     store.take_code(&taking(&bad, &ours(), later), never()).await.unwrap();
-    expected.insert(0, AuditEntry::new(AuditKind::CodeReused, later, &trace()).client(&ours()));
+    expected.insert(0, AuditEntry::new(AuditKind::CodeReused, later, &context()).client(&ours()));
     assert_eq!(entries(store, &all()).await, expected);
 }
 
@@ -228,12 +231,12 @@ pub(crate) async fn a_reuse_names_a_grant_that_is_gone(stage: Stage) {
     let tenant = stage.desk().await.tenant;
     let made = Grant { tenant: tenant.clone(), ..grant("g1", now) };
     let secret = Secret::new("code");
-    store.keep_code(&secret, &code(now), &chosen(), now).await.unwrap();
+    store.store_code(&secret, &code(now), &chosen(), now).await.unwrap();
     store.take_code(&taking(&secret, &ours(), now), makes(&made, None)).await.unwrap();
     store.erase_tenant(&tenant).await.unwrap();
     let later = now + Duration::from_secs(1);
     store.take_code(&taking(&secret, &ours(), later), Box::new(|_| None)).await.unwrap();
-    let bare = AuditEntry::new(AuditKind::CodeReused, later, &trace()).client(&ours());
+    let bare = AuditEntry::new(AuditKind::CodeReused, later, &context()).client(&ours());
     let reused = AuditEntry { grant: Some(made.id.clone()), ..bare };
     let granted = of_grant(AuditKind::Granted, now, &made);
     assert_eq!(entries(store, &all()).await, [reused, granted], "the audit outlives the tenant");
@@ -243,12 +246,12 @@ pub(crate) async fn refreshing_and_its_misuse_are_in_the_audit(stage: Stage) {
     let (store, now) = (&stage.store, stage.now());
     let made = grant("g1", now);
     let secret = Secret::new("code");
-    store.keep_code(&secret, &code(now), &chosen(), now).await.unwrap();
+    store.store_code(&secret, &code(now), &chosen(), now).await.unwrap();
     let end = now + Duration::from_secs(1000);
     store.take_code(&taking(&secret, &ours(), now), makes(&made, Some(("token-1", end)))).await.unwrap();
     let at = |seconds| now + Duration::from_secs(seconds);
     let refused = [
-        Rotation { client: theirs(), ..rotation(1, at(1)) },
+        RefreshRotation { client: theirs(), ..rotation(1, at(1)) },
         rotation(7, at(1)),
         rotation(1, end + Duration::from_secs(1)),
     ];
@@ -276,16 +279,16 @@ pub(crate) async fn a_revocation_says_why(stage: Stage) {
     let there = stage.reopen().await.store;
     let made = grant("g1", now);
     let secret = Secret::new("code");
-    store.keep_code(&secret, &code(now), &chosen(), now).await.unwrap();
+    store.store_code(&secret, &code(now), &chosen(), now).await.unwrap();
     store.take_code(&taking(&secret, &ours(), now), makes(&made, None)).await.unwrap();
     let later = now + Duration::from_secs(1);
     let answers = at_once(20, &[store, &there], |_, store| async move {
         let id = GrantId::new("g1");
-        store.revoke_grant(&id, later, &trace(), "señora, \"basta\"").await.unwrap()
+        store.revoke_grant(&id, later, &context(), "señora, \"basta\"").await.unwrap()
     })
     .await;
     assert_eq!(answers.iter().filter(|revoked| **revoked).count(), 1);
-    store.revoke_grant(&GrantId::new("none"), later, &trace(), "why").await.unwrap();
+    store.revoke_grant(&GrantId::new("none"), later, &context(), "why").await.unwrap();
     let revoked = of_grant(AuditKind::Revoked, later, &made).note("señora, \"basta\"");
     assert_eq!(entries(store, &all()).await, [revoked, of_grant(AuditKind::Granted, now, &made)]);
 }
@@ -296,7 +299,7 @@ pub(crate) async fn what_was_undone_is_not_in_the_audit(stage: Stage) {
     let end = now + Duration::from_secs(1000);
     for (code_name, id, token) in [("code-1", "g1", "token-1"), ("code-2", "g2", "token-2")] {
         let secret = Secret::new(code_name);
-        store.keep_code(&secret, &code(now), &chosen(), now).await.unwrap();
+        store.store_code(&secret, &code(now), &chosen(), now).await.unwrap();
         let judge = makes(&grant(id, now), Some((token, end)));
         store.take_code(&taking(&secret, &ours(), now), judge).await.unwrap();
     }
@@ -307,7 +310,7 @@ pub(crate) async fn what_was_undone_is_not_in_the_audit(stage: Stage) {
         assert!(store.rotate_refresh(&rotation(1, later)).await.is_err());
     }
     let third = Secret::new("code-3");
-    store.keep_code(&third, &code(now), &chosen(), now).await.unwrap();
+    store.store_code(&third, &code(now), &chosen(), now).await.unwrap();
     let same = makes(&grant("g1", now), None);
     assert!(store.take_code(&taking(&third, &ours(), now), same).await.is_err());
     assert_eq!(store.audit(&all()).await, Ok(before));

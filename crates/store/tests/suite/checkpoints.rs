@@ -3,17 +3,17 @@
 use std::time::Duration;
 
 use store::{
-    AuditEntry, AuditKind, AuditQuery, HandshakeStep, Lost, Point, ReplayKind, ReplayStep, Verdict,
-    WebhookChange,
+    AuditEntry, AuditKind, AuditQuery, CheckpointResult, EventGap, HandshakeStep, ReplayKind, ReplayStep,
+    WebhookChange, WebhookCheckpoint,
 };
 
-use super::codes::trace;
+use super::codes::context;
 use super::desk::{company, customer};
-use super::hooks::{
-    LEASE, accept, body, contracted, delivered, failed, found, guid, hook, in_trouble, lane, made, node,
-    point, trouble, written,
-};
 use super::stage::{Stage, at_once};
+use super::webhook_fixtures::{
+    LEASE, accept, body, contracted, delivered, failed, found, guid, in_trouble, lane, load_webhook, made,
+    node, point, retry, written,
+};
 
 pub(crate) async fn a_cursor_only_ever_moves_forward(stage: Stage) {
     let (desk, store) = (stage.desk().await, &stage.store);
@@ -22,33 +22,33 @@ pub(crate) async fn a_cursor_only_ever_moves_forward(stage: Stage) {
     first.cursor = Some(7);
     first.parked = vec![lane(-7, 2, stage.now()), lane(5, 3, stage.now()), lane(i64::MIN, 4, stage.now())];
     written(store, first.clone()).await;
-    let mut late = Point::new(first.webhook, first.fence, first.revision);
+    let mut late = WebhookCheckpoint::new(first.webhook, first.fence, first.revision);
     late.cursor = Some(6);
     late.parked = vec![lane(5, 6, stage.now())];
     late.cleared = vec![-7, 999];
     written(store, late).await;
-    let kept = hook(store, webhook.id).await;
+    let kept = load_webhook(store, webhook.id).await;
     assert_eq!(kept.webhook.cursor, Some(7));
     let mut lanes = kept.lanes;
     lanes.sort_by_key(|lane| lane.record_key);
     assert_eq!(lanes, [lane(i64::MIN, 4, stage.now()), lane(5, 6, stage.now())]);
-    assert_eq!(kept.id_key, hook(&stage.reopen().await.store, webhook.id).await.id_key);
+    assert_eq!(kept.id_key, load_webhook(&stage.reopen().await.store, webhook.id).await.id_key);
     store.change_webhook(webhook.id, None, WebhookChange::Delete).await.unwrap();
     assert_eq!(store.outgoing_key(webhook.id), kept.id_key, "also where it is over");
     assert_eq!(store.checkpoint(Vec::new()).await, Ok(Vec::new()));
 }
 
 /// Everything that a point can carry.
-async fn full(stage: &Stage, webhook: &store::Webhook, sequence: u64) -> Point {
+async fn full(stage: &Stage, webhook: &store::Webhook, sequence: u64) -> WebhookCheckpoint {
     let now = stage.now();
     let mut point = point(&stage.store, webhook).await;
     point.cursor = Some(sequence);
     point.parked = vec![lane(8, sequence, now)];
     point.disabled = Some("given up".into());
-    point.lost = Some(Lost { at: now, after: 1, upto: sequence });
+    point.lost = Some(EventGap { at: now, after: 1, upto: sequence });
     point.attempts = vec![failed(sequence, 1, now)];
     point.delivered = vec![delivered(sequence, now, 12)];
-    let entry = AuditEntry::new(AuditKind::WebhookFailing, now, &trace());
+    let entry = AuditEntry::new(AuditKind::WebhookFailing, now, &context());
     point.audit = vec![entry.tenant(&webhook.owner.tenant).note("ay\0")];
     point
 }
@@ -66,15 +66,18 @@ pub(crate) async fn each_point_is_judged_for_itself(stage: Stage) {
     }
     points[0].fence -= 1;
     points[2].revision += 1;
-    points.push(Point::new(guid(3), 1, 1));
+    points.push(WebhookCheckpoint::new(guid(3), 1, 1));
     let verdicts = store.checkpoint(points).await.unwrap();
-    assert_eq!(verdicts, [Verdict::Fenced, Verdict::Taken, Verdict::Stale, Verdict::Stale]);
+    assert_eq!(
+        verdicts,
+        [CheckpointResult::Fenced, CheckpointResult::Taken, CheckpointResult::Stale, CheckpointResult::Stale]
+    );
 
-    let taken = hook(store, current.id).await;
+    let taken = load_webhook(store, current.id).await;
     assert_eq!((taken.webhook.cursor, taken.lanes.len()), (Some(5), 1));
     assert!(taken.webhook.disabled.is_some() && taken.webhook.lost.is_some());
     for untouched in [&stale, &fenced] {
-        let kept = hook(store, untouched.id).await;
+        let kept = load_webhook(store, untouched.id).await;
         assert_eq!((&kept.webhook, kept.lanes.len()), (untouched, 0));
     }
     for (webhook, expected) in [(&current, 1), (&stale, 1), (&fenced, 0)] {
@@ -93,12 +96,12 @@ pub(crate) async fn a_change_by_its_owner_outdates_what_the_engine_knew(stage: S
     let webhook = contracted(&stage, &desk, "a").await;
     let late = full(&stage, &webhook, 5).await;
     store.change_webhook(webhook.id, None, WebhookChange::Disable).await.unwrap();
-    assert_eq!(store.checkpoint(vec![late.clone()]).await, Ok(vec![Verdict::Stale]));
-    let kept = hook(store, webhook.id).await;
+    assert_eq!(store.checkpoint(vec![late.clone()]).await, Ok(vec![CheckpointResult::Stale]));
+    let kept = load_webhook(store, webhook.id).await;
     assert_eq!((kept.webhook.cursor, kept.lanes.len(), kept.webhook.disabled), (Some(0), 0, None));
     assert_eq!(store.delivery(webhook.id, 5).await.unwrap().attempts, late.attempts);
     // Told again, because the answer was lost: nothing is there twice.
-    assert_eq!(store.checkpoint(vec![late]).await, Ok(vec![Verdict::Stale]));
+    assert_eq!(store.checkpoint(vec![late]).await, Ok(vec![CheckpointResult::Stale]));
     assert_eq!(store.delivery(webhook.id, 5).await.unwrap().attempts.len(), 1);
 }
 
@@ -112,25 +115,24 @@ pub(crate) async fn a_contract_is_made_once(stage: Stage) {
         written(store, point).await;
         found(store, webhook.id).await
     };
-    let failing = trouble(2, stage.now());
-    let failed = step(HandshakeStep::Failed { number: 1, trouble: failing }).await;
-    assert_eq!((failed.handshake.trouble, failed.handshake.accepted), (Some(failing), false));
+    let failing = retry(2, stage.now());
+    let failed = step(HandshakeStep::Failed { number: 1, retry: failing }).await;
+    assert_eq!((failed.handshake.retry, failed.handshake.accepted), (Some(failing), false));
     let other = step(HandshakeStep::Accepted { number: 2, head: 1 }).await;
     assert_eq!(other, failed, "another handshake's answer is none of its business");
     let accepted = step(HandshakeStep::Accepted { number: 1, head: 1 }).await;
-    assert_eq!((accepted.cursor, accepted.began, accepted.handshake.trouble), (Some(1), Some(1), None));
-    assert!(accepted.life().is_active() && accepted.revision == webhook.revision);
+    assert_eq!((accepted.cursor, accepted.began, accepted.handshake.retry), (Some(1), Some(1), None));
+    assert!(accepted.flags().is_active() && accepted.revision == webhook.revision);
 
     in_trouble(&stage, &webhook).await;
-    let lanes = hook(store, webhook.id).await.lanes;
+    let lanes = load_webhook(store, webhook.id).await.lanes;
     stage.clock.forward(Duration::from_secs(60));
-    for late in [
-        HandshakeStep::Accepted { number: 1, head: 2 },
-        HandshakeStep::Failed { number: 1, trouble: failing },
-    ] {
+    for late in
+        [HandshakeStep::Accepted { number: 1, head: 2 }, HandshakeStep::Failed { number: 1, retry: failing }]
+    {
         assert_eq!(step(late).await, accepted);
     }
-    assert_eq!(hook(store, webhook.id).await.lanes, lanes);
+    assert_eq!(load_webhook(store, webhook.id).await.lanes, lanes);
 }
 
 /// A new contract keeps the cursor and has everything that waited tried at once.
@@ -142,9 +144,9 @@ pub(crate) async fn a_new_contract_goes_on_where_the_old_one_ended(stage: Stage)
     let moved = found(store, webhook.id).await;
     let now = stage.clock.forward(Duration::from_secs(3600));
     accept(store, &moved, 9).await;
-    let kept = hook(store, webhook.id).await;
-    assert_eq!((kept.webhook.cursor, kept.webhook.life().is_active()), (Some(0), true));
-    assert!(kept.lanes.iter().all(|lane| lane.trouble.next_at == now && lane.trouble.attempts == 0));
+    let kept = load_webhook(store, webhook.id).await;
+    assert_eq!((kept.webhook.cursor, kept.webhook.flags().is_active()), (Some(0), true));
+    assert!(kept.lanes.iter().all(|lane| lane.retry.next_at == now && lane.retry.attempts == 0));
 }
 
 pub(crate) async fn losses_are_joined(stage: Stage) {
@@ -153,10 +155,10 @@ pub(crate) async fn losses_are_joined(stage: Stage) {
     let now = stage.now();
     for (after, upto) in [(3, 9), (1, 4), (20, 30)] {
         let mut point = point(store, &webhook).await;
-        point.lost = Some(Lost { at: now, after, upto });
+        point.lost = Some(EventGap { at: now, after, upto });
         written(store, point).await;
     }
-    assert_eq!(found(store, webhook.id).await.lost, Some(Lost { at: now, after: 1, upto: 30 }));
+    assert_eq!(found(store, webhook.id).await.lost, Some(EventGap { at: now, after: 1, upto: 30 }));
 }
 
 pub(crate) async fn hundreds_of_points_are_one_checkpoint(stage: Stage) {
@@ -167,7 +169,7 @@ pub(crate) async fn hundreds_of_points_are_one_checkpoint(stage: Stage) {
         let mut body = body(&stage, &desk, &format!("n{number}"));
         body.owner.client = client;
         let webhook = made(store, body).await;
-        let mut point = Point::new(webhook.id, 0, webhook.revision);
+        let mut point = WebhookCheckpoint::new(webhook.id, 0, webhook.revision);
         point.handshake = Some(HandshakeStep::Accepted { number: 1, head: 3 });
         point.cursor = Some(number);
         point.parked = (0..3).map(|key| lane(key, number, stage.now())).collect();
@@ -175,18 +177,19 @@ pub(crate) async fn hundreds_of_points_are_one_checkpoint(stage: Stage) {
         point.delivered = (0..20).map(|key| delivered(1000 - key, stage.now(), 5)).collect();
         points.push(point);
     }
-    let held = store.hold_shards(node(), 1, LEASE).await.unwrap();
+    let held = store.renew_shard_leases(node(), 1, LEASE).await.unwrap();
     for point in &mut points {
         point.fence = held[usize::from(store::shard_of(point.webhook))].fence;
     }
     // The second word about the same webhook follows the first.
-    let mut more = Point::new(points[299].webhook, points[299].fence, 1);
+    let mut more = WebhookCheckpoint::new(points[299].webhook, points[299].fence, 1);
     more.cursor = Some(400);
     more.cleared = vec![0];
     points.push(more);
     let verdicts = store.checkpoint(points.clone()).await.unwrap();
-    assert_eq!(verdicts, vec![Verdict::Taken; 301]);
-    let (first, last) = (hook(store, points[0].webhook).await, hook(store, points[299].webhook).await);
+    assert_eq!(verdicts, vec![CheckpointResult::Taken; 301]);
+    let (first, last) =
+        (load_webhook(store, points[0].webhook).await, load_webhook(store, points[299].webhook).await);
     assert_eq!((first.webhook.cursor, first.lanes.len()), (Some(3), 3));
     assert_eq!(last.webhook.began, Some(3), "where the contract was made, not how far it came since");
     assert_eq!((last.webhook.cursor, last.lanes.len()), (Some(400), 2));
@@ -199,15 +202,15 @@ pub(crate) async fn hundreds_of_points_are_one_checkpoint(stage: Stage) {
 pub(crate) async fn replays_are_followed_to_their_end(stage: Stage) {
     let (desk, store) = (stage.desk().await, &stage.store);
     let webhook = contracted(&stage, &desk, "a").await;
-    let ask = async |kind, upto| store.ask_replay(webhook.id, kind, 2, upto).await.unwrap().unwrap();
-    let before = store.moved_hooks(0).await.unwrap().upto;
+    let ask = async |kind, upto| store.request_replay(webhook.id, kind, 2, upto).await.unwrap().unwrap();
+    let before = store.changed_webhooks(0).await.unwrap().upto;
     let first = ask(ReplayKind::Events, 9).await;
     let second = ask(ReplayKind::Test, 2).await;
     assert_eq!((first.number, first.position, first.asked_at), (1, 2, stage.now()));
     assert_eq!((second.number, second.kind), (2, ReplayKind::Test));
-    assert_eq!(store.moved_hooks(before).await.unwrap().webhooks, [webhook.id], "the engine is told");
-    assert_eq!(hook(store, webhook.id).await.replays, [first, second]);
-    assert_eq!(hook(store, webhook.id).await.webhook.revision, webhook.revision);
+    assert_eq!(store.changed_webhooks(before).await.unwrap().webhooks, [webhook.id], "the engine is told");
+    assert_eq!(load_webhook(store, webhook.id).await.replays, [first, second]);
+    assert_eq!(load_webhook(store, webhook.id).await.webhook.revision, webhook.revision);
 
     let step = async |number, position, is_done| {
         let mut point = point(store, &webhook).await;
@@ -219,14 +222,14 @@ pub(crate) async fn replays_are_followed_to_their_end(stage: Stage) {
     step(2, 2, true).await;
     step(77, 2, true).await;
     let under_way = store::Replay { position: 5, delivered: 3, failed: 1, ..first };
-    assert_eq!(hook(store, webhook.id).await.replays, [under_way]);
+    assert_eq!(load_webhook(store, webhook.id).await.replays, [under_way]);
     let done = store::Replay { delivered: 3, failed: 1, is_done: true, ..second };
     assert_eq!(store.replays(webhook.id, 10).await, Ok(vec![done, under_way]));
     assert_eq!(store.replays(webhook.id, 1).await, Ok(vec![done]));
     store.change_webhook(webhook.id, None, WebhookChange::Disable).await.unwrap();
     assert_eq!(store.replays(webhook.id, 10).await, Ok(vec![done]), "open ones go with the lanes");
     assert_eq!(ask(ReplayKind::Events, 9).await.number, 3, "no number is given twice");
-    assert_eq!(store.ask_replay(guid(3), ReplayKind::Events, 0, 1).await, Ok(None));
+    assert_eq!(store.request_replay(guid(3), ReplayKind::Events, 0, 1).await, Ok(None));
 }
 
 /// However many write, change and ask at once, at both handles: nobody waits for one who waits for him.
@@ -236,10 +239,10 @@ pub(crate) async fn what_many_write_at_once_is_all_written(stage: Stage) {
     for number in 0..12 {
         webhooks.push(contracted(&stage, &desk, &format!("n{number}")).await);
     }
-    let held = stage.store.hold_shards(node(), 1, LEASE).await.unwrap();
+    let held = stage.store.renew_shard_leases(node(), 1, LEASE).await.unwrap();
     let point = |webhook: &store::Webhook, cursor| {
         let fence = held[usize::from(store::shard_of(webhook.id))].fence;
-        let mut point = Point::new(webhook.id, fence, webhook.revision);
+        let mut point = WebhookCheckpoint::new(webhook.id, fence, webhook.revision);
         point.cursor = Some(cursor);
         point.parked = vec![lane(1, cursor, stage.now())];
         point.attempts = vec![failed(cursor, 1, stage.now())];
@@ -248,23 +251,23 @@ pub(crate) async fn what_many_write_at_once_is_all_written(stage: Stage) {
     for round in 0..3 {
         at_once(24, &[&stage.store, &there], |number, store| {
             let one = webhooks[number / 2].clone();
-            let mut points: Vec<Point> =
+            let mut points: Vec<WebhookCheckpoint> =
                 webhooks.iter().map(|webhook| point(webhook, round * 100 + number as u64)).collect();
             points.rotate_left(number / 2);
             async move {
                 match number % 4 {
                     0 | 1 => {
                         let verdicts = store.checkpoint(points).await.unwrap();
-                        assert!(!verdicts.contains(&Verdict::Fenced));
+                        assert!(!verdicts.contains(&CheckpointResult::Fenced));
                     }
                     2 => {
                         let secret = domain::Secret::new(format!("{round} {number}"));
                         let rotate = WebhookChange::Rotate { secret, old_until: one.created_at };
                         store.change_webhook(one.id, None, rotate).await.unwrap();
-                        store.hold_shards(node(), 1, LEASE).await.unwrap();
+                        store.renew_shard_leases(node(), 1, LEASE).await.unwrap();
                     }
                     _ => {
-                        store.ask_replay(one.id, ReplayKind::Events, 0, 1).await.unwrap().unwrap();
+                        store.request_replay(one.id, ReplayKind::Events, 0, 1).await.unwrap().unwrap();
                     }
                 }
             }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use domain::{ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, UserId};
-use store::{Code, CodeTaken, Grant, Judge, NewGrant, StoreError, Taking, Trace};
+use store::{AuditContext, Code, CodeExchange, CodeOutcome, Grant, GrantDecision, NewGrant, StoreError};
 
 use super::stage::{Stage, at_once};
 
@@ -22,12 +22,12 @@ pub(crate) fn chosen() -> MembershipId {
     MembershipId::new("m1")
 }
 
-pub(crate) fn trace() -> Trace {
-    Trace { address: "192.0.2.7".into(), request_id: "request-ñ".into() }
+pub(crate) fn context() -> AuditContext {
+    AuditContext { address: "192.0.2.7".into(), request_id: "request-ñ".into() }
 }
 
-pub(crate) fn taking(code: &Secret, client: &ClientId, now: Ticks) -> Taking {
-    Taking { code: code.clone(), client: client.clone(), now, trace: trace() }
+pub(crate) fn taking(code: &Secret, client: &ClientId, now: Ticks) -> CodeExchange {
+    CodeExchange { code: code.clone(), client: client.clone(), now, context: context() }
 }
 
 pub(crate) fn grant(id: &str, now: Ticks) -> Grant {
@@ -55,7 +55,7 @@ pub(crate) fn code(now: Ticks) -> Code {
 }
 
 /// A judge that makes this grant.
-pub(crate) fn makes(grant: &Grant, refresh: Option<(&str, Ticks)>) -> Judge {
+pub(crate) fn makes(grant: &Grant, refresh: Option<(&str, Ticks)>) -> GrantDecision {
     let new = NewGrant {
         grant: grant.clone(),
         refresh: refresh.map(|(token, expires_at)| (Secret::new(token), expires_at)),
@@ -63,29 +63,29 @@ pub(crate) fn makes(grant: &Grant, refresh: Option<(&str, Ticks)>) -> Judge {
     Box::new(move |_| Some(new))
 }
 
-fn never() -> Judge {
+fn never() -> GrantDecision {
     Box::new(|_| panic!("nobody was to be asked"))
 }
 
 pub(crate) async fn a_code_is_taken_once_and_its_second_use_revokes(stage: Stage) {
     let (store, now) = (&stage.store, stage.now());
     let secret = Secret::new("code-1");
-    store.keep_code(&secret, &code(now), &chosen(), now).await.unwrap();
+    store.store_code(&secret, &code(now), &chosen(), now).await.unwrap();
     let made = grant("g1", now);
     let asked = made.clone();
-    let judge: Judge = Box::new(move |seen: &Code| {
+    let judge: GrantDecision = Box::new(move |seen: &Code| {
         assert_eq!(*seen, code(now));
         Some(NewGrant { grant: asked, refresh: None })
     });
     let taken = store.take_code(&taking(&secret, &ours(), now), judge).await;
-    let expected = CodeTaken::Fresh { code: code(now), grant: Some(made.clone()) };
+    let expected = CodeOutcome::Fresh { code: code(now), grant: Some(made.clone()) };
     assert_eq!(taken, Ok(expected));
     assert_eq!(store.find_grant(&made.id).await, Ok(Some(made.clone())));
 
     let later = now + Duration::from_secs(1);
     for _ in 0..2 {
         let again = store.take_code(&taking(&secret, &ours(), later), never()).await;
-        assert_eq!(again, Ok(CodeTaken::Reused { revoked: Some(made.id.clone()) }));
+        assert_eq!(again, Ok(CodeOutcome::Reused { revoked: Some(made.id.clone()) }));
     }
     let revoked = Grant { revoked_at: Some(later), ..made };
     assert_eq!(store.find_grant(&revoked.id).await, Ok(Some(revoked)));
@@ -94,12 +94,12 @@ pub(crate) async fn a_code_is_taken_once_and_its_second_use_revokes(stage: Stage
 pub(crate) async fn of_many_takers_one_gets_the_code(stage: Stage) {
     let (store, now) = (&stage.store, stage.now());
     let there = stage.reopen().await.store;
-    store.keep_code(&Secret::new("code-1"), &code(now), &chosen(), now).await.unwrap();
+    store.store_code(&Secret::new("code-1"), &code(now), &chosen(), now).await.unwrap();
     let asked = Arc::new(AtomicUsize::new(0));
     let answers = at_once(200, &[store, &there], |number, store| {
         let asked = asked.clone();
         async move {
-            let judge: Judge = Box::new(move |_| {
+            let judge: GrantDecision = Box::new(move |_| {
                 asked.fetch_add(1, Ordering::SeqCst);
                 let new = grant(&format!("g{number}"), now);
                 Some(NewGrant { grant: new, refresh: None })
@@ -113,12 +113,12 @@ pub(crate) async fn of_many_takers_one_gets_the_code(stage: Stage) {
     let fresh: Vec<&Grant> = answers
         .iter()
         .filter_map(|answer| match answer {
-            CodeTaken::Fresh { grant, .. } => grant.as_ref(),
+            CodeOutcome::Fresh { grant, .. } => grant.as_ref(),
             _ => None,
         })
         .collect();
     let [won] = fresh[..] else { panic!("{} got the code", fresh.len()) };
-    let reused = CodeTaken::Reused { revoked: Some(won.id.clone()) };
+    let reused = CodeOutcome::Reused { revoked: Some(won.id.clone()) };
     assert_eq!(answers.iter().filter(|answer| **answer == reused).count(), 199);
     let kept = store.find_grant(&won.id).await.unwrap().unwrap();
     assert_eq!(kept.revoked_at, Some(now));
@@ -131,61 +131,61 @@ pub(crate) async fn of_many_takers_one_gets_the_code(stage: Stage) {
 pub(crate) async fn another_client_neither_takes_nor_burns_a_code(stage: Stage) {
     let (store, now) = (&stage.store, stage.now());
     let secret = Secret::new("code-1");
-    store.keep_code(&secret, &code(now), &chosen(), now).await.unwrap();
-    assert_eq!(store.take_code(&taking(&secret, &theirs(), now), never()).await, Ok(CodeTaken::Unknown));
+    store.store_code(&secret, &code(now), &chosen(), now).await.unwrap();
+    assert_eq!(store.take_code(&taking(&secret, &theirs(), now), never()).await, Ok(CodeOutcome::Unknown));
     let nobody = ClientId::new("erp\0");
-    assert_eq!(store.take_code(&taking(&secret, &nobody, now), never()).await, Ok(CodeTaken::Unknown));
+    assert_eq!(store.take_code(&taking(&secret, &nobody, now), never()).await, Ok(CodeOutcome::Unknown));
     let made = grant("g1", now);
     let taken = store.take_code(&taking(&secret, &ours(), now), makes(&made, None)).await.unwrap();
-    assert!(matches!(taken, CodeTaken::Fresh { .. }));
-    assert_eq!(store.take_code(&taking(&secret, &theirs(), now), never()).await, Ok(CodeTaken::Unknown));
+    assert!(matches!(taken, CodeOutcome::Fresh { .. }));
+    assert_eq!(store.take_code(&taking(&secret, &theirs(), now), never()).await, Ok(CodeOutcome::Unknown));
     assert_eq!(store.find_grant(&made.id).await, Ok(Some(made)), "nor revokes what came of it");
     let unknown = store.take_code(&taking(&Secret::new("code-2"), &ours(), now), never()).await;
-    assert_eq!(unknown, Ok(CodeTaken::Unknown));
+    assert_eq!(unknown, Ok(CodeOutcome::Unknown));
 }
 
 pub(crate) async fn an_expired_code_is_spent(stage: Stage) {
     let (store, now) = (&stage.store, stage.now());
     let secret = Secret::new("code-1");
-    store.keep_code(&secret, &code(now), &chosen(), now).await.unwrap();
+    store.store_code(&secret, &code(now), &chosen(), now).await.unwrap();
     let end = code(now).expires_at;
-    assert_eq!(store.take_code(&taking(&secret, &ours(), end), never()).await, Ok(CodeTaken::Expired));
+    assert_eq!(store.take_code(&taking(&secret, &ours(), end), never()).await, Ok(CodeOutcome::Expired));
     let again = store.take_code(&taking(&secret, &ours(), now), never()).await;
-    assert_eq!(again, Ok(CodeTaken::Reused { revoked: None }));
+    assert_eq!(again, Ok(CodeOutcome::Reused { revoked: None }));
 
     let other = Secret::new("code-2");
-    store.keep_code(&other, &code(now), &chosen(), now).await.unwrap();
+    store.store_code(&other, &code(now), &chosen(), now).await.unwrap();
     let just_in_time = Ticks(end.0 - 1);
     let taken = store
         .take_code(&taking(&other, &ours(), just_in_time), makes(&grant("g1", now), None))
         .await
         .unwrap();
-    assert!(matches!(taken, CodeTaken::Fresh { .. }));
+    assert!(matches!(taken, CodeOutcome::Fresh { .. }));
 }
 
 pub(crate) async fn a_code_that_is_judged_bad_is_spent(stage: Stage) {
     let (store, now) = (&stage.store, stage.now());
     let secret = Secret::new("code-1");
-    store.keep_code(&secret, &code(now), &chosen(), now).await.unwrap();
+    store.store_code(&secret, &code(now), &chosen(), now).await.unwrap();
     let refused = store.take_code(&taking(&secret, &ours(), now), Box::new(|_| None)).await;
-    assert_eq!(refused, Ok(CodeTaken::Fresh { code: code(now), grant: None }));
+    assert_eq!(refused, Ok(CodeOutcome::Fresh { code: code(now), grant: None }));
     let again = store.take_code(&taking(&secret, &ours(), now), never()).await;
-    assert_eq!(again, Ok(CodeTaken::Reused { revoked: None }));
+    assert_eq!(again, Ok(CodeOutcome::Reused { revoked: None }));
 }
 
 /// What must be new is refused whole: nothing of the request stays.
 pub(crate) async fn codes_and_grants_are_never_overwritten(stage: Stage) {
     let (store, now) = (&stage.store, stage.now());
     let end = now + Duration::from_mins(1);
-    store.keep_code(&Secret::new("code-1"), &code(now), &chosen(), now).await.unwrap();
+    store.store_code(&Secret::new("code-1"), &code(now), &chosen(), now).await.unwrap();
     let twice = store
-        .keep_code(&Secret::new("code-1"), &Code { client: theirs(), ..code(now) }, &chosen(), now)
+        .store_code(&Secret::new("code-1"), &Code { client: theirs(), ..code(now) }, &chosen(), now)
         .await;
     assert_eq!(twice, Err(StoreError::Exists("such a code".into())));
     let first = makes(&grant("g1", now), Some(("token-1", end)));
     store.take_code(&taking(&Secret::new("code-1"), &ours(), now), first).await.unwrap();
 
-    store.keep_code(&Secret::new("code-2"), &code(now), &chosen(), now).await.unwrap();
+    store.store_code(&Secret::new("code-2"), &code(now), &chosen(), now).await.unwrap();
     let same_grant = makes(&Grant { details: "other".into(), ..grant("g1", now) }, None);
     let refused = store.take_code(&taking(&Secret::new("code-2"), &ours(), now), same_grant).await;
     assert_eq!(refused, Err(StoreError::Exists("a grant \"g1\"".into())));
@@ -198,37 +198,37 @@ pub(crate) async fn codes_and_grants_are_never_overwritten(stage: Stage) {
         .take_code(&taking(&Secret::new("code-2"), &ours(), now), makes(&grant("g2", now), None))
         .await
         .unwrap();
-    assert!(matches!(taken, CodeTaken::Fresh { .. }), "the code was not spent on what failed");
+    assert!(matches!(taken, CodeOutcome::Fresh { .. }), "the code was not spent on what failed");
 }
 
 /// A judge that breaks down takes nobody else along.
 pub(crate) async fn a_judge_that_panics_harms_nobody(stage: Stage) {
     let (store, now) = (stage.store.clone(), stage.now());
     let secret = Secret::new("code-1");
-    store.keep_code(&secret, &code(now), &chosen(), now).await.unwrap();
+    store.store_code(&secret, &code(now), &chosen(), now).await.unwrap();
     let (taker, taken) = (store.clone(), secret.clone());
     let broken = tokio::spawn(async move { taker.take_code(&taking(&taken, &ours(), now), never()).await });
     assert!(!matches!(broken.await, Ok(Ok(_))), "a panic is no answer");
     let taken =
         store.take_code(&taking(&secret, &ours(), now), makes(&grant("g1", now), None)).await.unwrap();
-    assert!(matches!(taken, CodeTaken::Fresh { .. }), "what was half done was undone");
+    assert!(matches!(taken, CodeOutcome::Fresh { .. }), "what was half done was undone");
     stage.desk().await.accept([super::desk::company("c1")]).await;
 }
 
 pub(crate) async fn a_grant_is_revoked_once(stage: Stage) {
     let (store, now) = (&stage.store, stage.now());
     let made = grant("g1", now);
-    store.keep_code(&Secret::new("code-1"), &code(now), &chosen(), now).await.unwrap();
+    store.store_code(&Secret::new("code-1"), &code(now), &chosen(), now).await.unwrap();
     store.take_code(&taking(&Secret::new("code-1"), &ours(), now), makes(&made, None)).await.unwrap();
     let later = now + Duration::from_secs(5);
-    assert_eq!(store.revoke_grant(&made.id, later, &trace(), "why").await, Ok(true));
+    assert_eq!(store.revoke_grant(&made.id, later, &context(), "why").await, Ok(true));
     assert_eq!(
-        store.revoke_grant(&made.id, later + Duration::from_secs(5), &trace(), "why").await,
+        store.revoke_grant(&made.id, later + Duration::from_secs(5), &context(), "why").await,
         Ok(false)
     );
     for nobody in ["none", "g1\0"] {
         let id = GrantId::new(nobody);
-        assert_eq!(store.revoke_grant(&id, later, &trace(), "why").await, Ok(false));
+        assert_eq!(store.revoke_grant(&id, later, &context(), "why").await, Ok(false));
     }
     let kept = store.find_grant(&made.id).await.unwrap().unwrap();
     assert_eq!(kept.revoked_at, Some(later), "the first time counts");

@@ -9,8 +9,8 @@ use domain::filter::{Filter, OrderBy};
 use domain::{CorrelationId, Guid, ProcessId, Resource, TenantId, Ticks};
 use serde_json::Value;
 use store::{
-    ChangeBatch, Checkpoint, Line, LogBounds, LogEntry, LogPage, LogQuery, Page, PageQuery, PayrollQuery,
-    Record, Result, Store, Tally,
+    BatchCounts, ChangeBatch, Checkpoint, Line, LogBounds, LogEntry, LogPage, LogQuery, Page, PageQuery,
+    PayrollQuery, Record, Result, Store,
 };
 
 #[derive(Clone)]
@@ -36,7 +36,7 @@ impl Desk {
             tenant: self.tenant.clone(),
             process: self.process,
             lines: lines.collect(),
-            tally: Tally::default(),
+            tally: BatchCounts::default(),
             checkpoint: None,
         }
     }
@@ -59,16 +59,16 @@ impl Desk {
         batch
     }
 
-    pub(crate) async fn try_send(&self, changes: impl IntoIterator<Item = Change>) -> Result<Tally> {
+    pub(crate) async fn try_send(&self, changes: impl IntoIterator<Item = Change>) -> Result<BatchCounts> {
         self.store.apply_changes(self.batch(changes)).await
     }
 
-    pub(crate) async fn send(&self, changes: impl IntoIterator<Item = Change>) -> Tally {
+    pub(crate) async fn send(&self, changes: impl IntoIterator<Item = Change>) -> BatchCounts {
         self.try_send(changes).await.unwrap()
     }
 
     /// Sends changes that must all be good.
-    pub(crate) async fn accept(&self, changes: impl IntoIterator<Item = Change>) -> Tally {
+    pub(crate) async fn accept(&self, changes: impl IntoIterator<Item = Change>) -> BatchCounts {
         let tally = self.send(changes).await;
         assert_eq!(tally.errors, [], "all lines were to be accepted");
         tally
@@ -189,8 +189,8 @@ impl Desk {
 
 pub(crate) fn told(entries: &[LogEntry]) -> Vec<String> {
     let words = |entry: &LogEntry| {
-        let (number, id, kind) = (entry.sequence, &entry.correlation_id, entry.kind.word());
-        format!("{number} {} {id} {kind}", entry.resource.word())
+        let (number, id, kind) = (entry.sequence, &entry.correlation_id, entry.kind.as_str());
+        format!("{number} {} {id} {kind}", entry.resource.as_str())
     };
     entries.iter().map(words).collect()
 }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::{Guid, MembershipId, TenantId, UserId};
-use store::{Membership, Standing, StoreError, Tenant, User};
+use store::{Membership, Status, StoreError, Tenant, User};
 
 use super::stage::{Stage, tenant};
 
@@ -14,7 +14,7 @@ pub(crate) fn user(stage: &Stage, id: &str) -> User {
         given_name: "María \"Txiki\"".into(),
         lang: "eu".into(),
         password_hash: "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA".into(),
-        standing: Standing::Active,
+        status: Status::Active,
         created_at: stage.now(),
     }
 }
@@ -36,7 +36,7 @@ pub(crate) fn membership(stage: &Stage, id: &str, user: &str, tenant: &TenantId)
 pub(crate) async fn tenants_are_kept_as_given(stage: Stage) {
     let store = &stage.store;
     // Created in an order that neither their ids nor their clocks follow.
-    let second = Tenant { standing: Standing::Disabled, ..tenant("a", stage.now()) };
+    let second = Tenant { status: Status::Disabled, ..tenant("a", stage.now()) };
     let first = tenant("b", stage.now() + Duration::from_secs(1));
     store.add_tenant(&first).await.unwrap();
     store.add_tenant(&second).await.unwrap();
@@ -49,12 +49,12 @@ pub(crate) async fn tenants_are_kept_as_given(stage: Stage) {
 
     let same_id = Tenant { name: "Otra".into(), ..tenant("b", stage.now()) };
     assert_eq!(store.add_tenant(&same_id).await, Err(StoreError::Exists("a tenant \"b\"".into())));
-    assert_eq!(store.set_tenant_standing(&first.id, Standing::Disabled).await, Ok(true));
-    let disabled = Tenant { standing: Standing::Disabled, ..first.clone() };
+    assert_eq!(store.set_tenant_status(&first.id, Status::Disabled).await, Ok(true));
+    let disabled = Tenant { status: Status::Disabled, ..first.clone() };
     assert_eq!(store.find_tenant(&first.id).await, Ok(Some(disabled)));
-    assert_eq!(store.set_tenant_standing(&first.id, Standing::Active).await, Ok(true));
+    assert_eq!(store.set_tenant_status(&first.id, Status::Active).await, Ok(true));
     assert_eq!(store.find_tenant(&first.id).await, Ok(Some(first)));
-    assert_eq!(store.set_tenant_standing(&TenantId::new("c"), Standing::Active).await, Ok(false));
+    assert_eq!(store.set_tenant_status(&TenantId::new("c"), Status::Active).await, Ok(false));
 }
 
 pub(crate) async fn users_are_kept_as_given(stage: Stage) {
@@ -80,12 +80,11 @@ pub(crate) async fn users_are_kept_as_given(stage: Stage) {
     let same_id = User { email: "otra@x.example".into(), ..maria.clone() };
     assert_eq!(store.add_user(&same_id).await, exists("otra@x.example"));
 
-    assert_eq!(store.set_user_standing(&maria.id, Standing::Disabled).await, Ok(true));
+    assert_eq!(store.set_user_status(&maria.id, Status::Disabled).await, Ok(true));
     assert_eq!(store.set_password_hash(&maria.id, "$argon2id$new").await, Ok(true));
-    let changed =
-        User { standing: Standing::Disabled, password_hash: "$argon2id$new".into(), ..maria.clone() };
+    let changed = User { status: Status::Disabled, password_hash: "$argon2id$new".into(), ..maria.clone() };
     assert_eq!(store.find_user_by_email(&maria.email).await, Ok(Some(changed)));
-    assert_eq!(store.set_user_standing(&UserId::new("nobody"), Standing::Active).await, Ok(false));
+    assert_eq!(store.set_user_status(&UserId::new("nobody"), Status::Active).await, Ok(false));
     assert_eq!(store.set_password_hash(&UserId::new("nobody"), "x").await, Ok(false));
     assert_eq!(store.users().await.unwrap().len(), 3);
 }

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use domain::{GrantId, Secret, UserId};
-use store::{CodeTaken, RefreshRotated, Rotation, StoreError};
+use store::{CodeOutcome, RefreshOutcome, RefreshRotation, StoreError};
 
-use super::codes::{chosen, code, grant, makes, ours, taking, trace};
+use super::codes::{chosen, code, context, grant, makes, ours, taking};
 use super::desk::{Desk, company, customer, delete, entity, journal, payroll};
 use super::directory::{membership, user};
 use super::stage::{Stage, at_once, tenant};
@@ -24,14 +24,14 @@ async fn furnish(stage: &Stage, desk: &Desk, name: &str) {
     let mut given = grant(&format!("g {name}"), now);
     given.tenant = desk.tenant.clone();
     let secret = Secret::new(format!("code {name}"));
-    store.keep_code(&secret, &code(now), &chosen(), now).await.unwrap();
+    store.store_code(&secret, &code(now), &chosen(), now).await.unwrap();
     let token = format!("token {name}");
     let judge = makes(&given, Some((&token, now + Duration::from_secs(1000))));
     store.take_code(&taking(&secret, &ours(), now), judge).await.unwrap();
 }
 
-fn rotation(stage: &Stage, name: &str) -> Rotation {
-    Rotation {
+fn rotation(stage: &Stage, name: &str) -> RefreshRotation {
+    RefreshRotation {
         presented: Secret::new(format!("token {name}")),
         client: ours(),
         successor: Secret::new(format!("next token {name}")),
@@ -39,7 +39,7 @@ fn rotation(stage: &Stage, name: &str) -> Rotation {
         tokens_until: stage.now(),
         grace: Duration::from_secs(30),
         now: stage.now(),
-        trace: trace(),
+        context: context(),
     }
 }
 
@@ -56,12 +56,12 @@ async fn is_gone(stage: &Stage, desk: &Desk, name: &str) {
     assert_eq!(desk.find_page(None, company("any").resource, 0, 10).await, None);
     assert_eq!(store.find_progress(&desk.tenant, "import").await, Ok(None));
     assert_eq!(store.find_grant(&GrantId::new(format!("g {name}"))).await, Ok(None));
-    assert_eq!(store.rotate_refresh(&rotation(stage, name)).await, Ok(RefreshRotated::Unknown));
+    assert_eq!(store.rotate_refresh(&rotation(stage, name)).await, Ok(RefreshOutcome::Unknown));
     let members = store.memberships(&UserId::new("maria")).await.unwrap();
     assert!(members.iter().all(|membership| membership.tenant != desk.tenant));
     let code = Secret::new(format!("code {name}"));
     let reused = store.take_code(&taking(&code, &ours(), stage.now()), Box::new(|_| None)).await.unwrap();
-    assert!(matches!(reused, CodeTaken::Reused { .. }));
+    assert!(matches!(reused, CodeOutcome::Reused { .. }));
 }
 
 pub(crate) async fn an_erased_tenant_is_gone_and_another_is_not(stage: Stage) {
@@ -84,7 +84,7 @@ pub(crate) async fn an_erased_tenant_is_gone_and_another_is_not(stage: Stage) {
     assert!(other.store.find_progress(&other.tenant, "import").await.unwrap().is_some());
     assert!(other.store.find_grant(&GrantId::new("g other")).await.unwrap().is_some());
     let rotated = other.store.rotate_refresh(&rotation(&stage, "other")).await.unwrap();
-    assert!(matches!(rotated, RefreshRotated::Fresh { .. }));
+    assert!(matches!(rotated, RefreshOutcome::Fresh { .. }));
     assert_eq!(other.store.memberships(&UserId::new("maria")).await.unwrap().len(), 1);
     assert_eq!(stage.store.tenants().await.unwrap().len(), 1);
     assert_eq!(stage.store.users().await.unwrap().len(), 1, "users belong to no tenant");

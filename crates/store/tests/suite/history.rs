@@ -4,12 +4,13 @@ use std::time::Duration;
 
 use domain::{Guid, Ticks};
 use store::{
-    Attempt, Cutoffs, Delivered, Delivery, DeliveryQuery, Occasion, Outlook, ReplayKind, ReplayStep, Webhook,
+    AttemptPurpose, AttemptRecord, Delivery, DeliveryQuery, ReplayKind, ReplayStep, RetentionCutoffs,
+    SuccessfulDelivery, Webhook, WebhookStats,
 };
 
 use super::desk::{Desk, company, customer, disable, journal};
-use super::hooks::{contracted, delivered, failed, guid, lane, point, trouble, written};
 use super::stage::Stage;
+use super::webhook_fixtures::{contracted, delivered, failed, guid, lane, point, retry, written};
 
 fn all(webhook: Guid) -> DeliveryQuery {
     DeliveryQuery { webhook, before: None, since: None, only_failed: false, rows_max: 1000 }
@@ -19,7 +20,12 @@ fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-async fn remember(stage: &Stage, webhook: &Webhook, attempts: &[Attempt], delivered: &[Delivered]) {
+async fn remember(
+    stage: &Stage,
+    webhook: &Webhook,
+    attempts: &[AttemptRecord],
+    delivered: &[SuccessfulDelivery],
+) {
     let mut point = point(&stage.store, webhook).await;
     point.attempts = attempts.to_vec();
     point.delivered = delivered.to_vec();
@@ -30,13 +36,13 @@ pub(crate) async fn attempts_are_kept_as_given_newest_first(stage: Stage) {
     let (desk, store, start) = (stage.desk().await, &stage.store, stage.now());
     let webhook = contracted(&stage, &desk, "a").await;
     let other = contracted(&stage, &desk, "b").await;
-    let mut attempts: Vec<Attempt> =
+    let mut attempts: Vec<AttemptRecord> =
         (0..10).map(|number| failed(number + 1, 1, start + seconds(number / 3))).collect();
     attempts[1].status = None;
-    attempts[2].occasion = Occasion::Handshake { number: 7 };
-    attempts[3].occasion = Occasion::Replay { sequence: 3 };
+    attempts[2].purpose = AttemptPurpose::Handshake { number: 7 };
+    attempts[3].purpose = AttemptPurpose::Replay { sequence: 3 };
     attempts[3].succeeded = true;
-    attempts[4].occasion = Occasion::Test;
+    attempts[4].purpose = AttemptPurpose::Test;
     attempts[5].excerpt = "a\0b".into();
     attempts[5].spent.total = Duration::ZERO;
     remember(&stage, &webhook, &attempts, &[]).await;
@@ -51,9 +57,9 @@ pub(crate) async fn attempts_are_kept_as_given_newest_first(stage: Stage) {
     assert_eq!(store.attempts(&failures).await.unwrap().len(), 9);
     let since = DeliveryQuery { since: Some(start + seconds(2)), ..all(webhook.id) };
     assert_eq!(store.attempts(&since).await, Ok(attempts[..4].to_vec()));
-    let mut paged: Vec<Attempt> = Vec::new();
+    let mut paged: Vec<AttemptRecord> = Vec::new();
     loop {
-        let before = paged.last().map(Attempt::mark);
+        let before = paged.last().map(AttemptRecord::mark);
         let page = store.attempts(&DeliveryQuery { before, rows_max: 3, ..all(webhook.id) }).await.unwrap();
         if page.is_empty() {
             break;
@@ -69,7 +75,7 @@ pub(crate) async fn deliveries_are_packed_and_read_back(stage: Stage) {
     let webhook = contracted(&stage, &desk, "a").await;
     let mut expected = Vec::new();
     for batch in 0..6_u64 {
-        let batch: Vec<Delivered> = (0..300_u64)
+        let batch: Vec<SuccessfulDelivery> = (0..300_u64)
             .map(|number| {
                 let sequence = 1 + batch * 300 + number * if number > 280 { 1_000_000 } else { 1 };
                 let at =
@@ -91,7 +97,7 @@ pub(crate) async fn deliveries_are_packed_and_read_back(stage: Stage) {
     let newer = store.delivered(&DeliveryQuery { since: Some(since), ..query.clone() }).await.unwrap();
     assert_eq!(newer, expected[..101]);
     assert_eq!(store.delivered(&DeliveryQuery { only_failed: true, ..query.clone() }).await, Ok(Vec::new()));
-    let mut paged: Vec<Delivered> = Vec::new();
+    let mut paged: Vec<SuccessfulDelivery> = Vec::new();
     loop {
         let before = paged.last().map(|one| (one.at, one.sequence));
         let page = store.delivered(&DeliveryQuery { before, rows_max: 250, ..query.clone() }).await.unwrap();
@@ -109,12 +115,12 @@ pub(crate) async fn deliveries_are_packed_and_read_back(stage: Stage) {
 pub(crate) async fn all_is_known_of_one_events_delivery(stage: Stage) {
     let (desk, store, start) = (stage.desk().await, &stage.store, stage.now());
     let webhook = contracted(&stage, &desk, "a").await;
-    let tries: Vec<Attempt> =
+    let tries: Vec<AttemptRecord> =
         (1..4).map(|number| failed(5, number, start + seconds(number.into()))).collect();
     let mut replayed = failed(5, 1, start + seconds(60));
-    replayed.occasion = Occasion::Replay { sequence: 5 };
+    replayed.purpose = AttemptPurpose::Replay { sequence: 5 };
     let mut handshake = failed(5, 1, start);
-    handshake.occasion = Occasion::Handshake { number: 5 };
+    handshake.purpose = AttemptPurpose::Handshake { number: 5 };
     let others = [failed(6, 1, start), handshake];
     let kept = [&tries[..], &[replayed.clone()], &others].concat();
     let came = delivered(5, start + seconds(30), 9);
@@ -141,27 +147,27 @@ async fn busy(desk: &Desk) {
 
 pub(crate) async fn an_outlook_tells_how_a_webhook_does(stage: Stage) {
     let (desk, store, start) = (stage.desk().await, &stage.store, stage.now());
-    assert_eq!(store.outlook(guid(3), start).await, Ok(Outlook::default()));
+    assert_eq!(store.webhook_stats(guid(3), start).await, Ok(WebhookStats::default()));
     let webhook = contracted(&stage, &desk, "a").await;
-    assert_eq!(store.outlook(webhook.id, start).await, Ok(Outlook::default()));
+    assert_eq!(store.webhook_stats(webhook.id, start).await, Ok(WebhookStats::default()));
     busy(&desk).await;
     let key = store.read_tail(&desk.tenant, webhook.resource, 0, 1).await.unwrap().events[0].record_key;
     let late = start + seconds(40);
     let mut point = point(store, &webhook).await;
     point.cursor = Some(6);
-    let renewed = store::Lane { trouble: trouble(0, start), ..lane(77, 3, start) };
+    let renewed = store::Lane { retry: retry(0, start), ..lane(77, 3, start) };
     point.parked = vec![lane(key, 5, late), renewed];
     point.attempts = vec![failed(2, 1, start), failed(5, 1, late), failed(5, 2, late + seconds(1))];
     let mut test = failed(0, 1, late);
-    test.occasion = Occasion::Test;
+    test.purpose = AttemptPurpose::Test;
     point.attempts.push(test);
     let ms = |number: u64| u32::try_from(number).unwrap();
     let before = (0..10).map(|number| delivered(1 + number, start + seconds(number), 9000));
     let after = (0..100).map(|number| delivered(100 + number, late + seconds(number % 20), ms(number) + 1));
     point.delivered = before.chain(after).collect();
     written(store, point).await;
-    let outlook = store.outlook(webhook.id, late).await.unwrap();
-    let expected = Outlook {
+    let webhook_stats = store.webhook_stats(webhook.id, late).await.unwrap();
+    let expected = WebhookStats {
         delivered: 100,
         failed: 2,
         p95_ms: Some(95),
@@ -172,8 +178,8 @@ pub(crate) async fn an_outlook_tells_how_a_webhook_does(stage: Stage) {
         // Two behind the cursor, one in the lane.
         behind: 3,
     };
-    assert_eq!(outlook, expected);
-    let all = store.outlook(webhook.id, start).await.unwrap();
+    assert_eq!(webhook_stats, expected);
+    let all = store.webhook_stats(webhook.id, start).await.unwrap();
     assert_eq!((all.delivered, all.failed, all.p95_ms), (110, 3, Some(9000)));
     let lanes = store.lanes(webhook.id, 10).await.unwrap();
     assert_eq!(lanes.iter().map(|lane| lane.sequence).collect::<Vec<_>>(), [3, 5]);
@@ -214,15 +220,20 @@ pub(crate) async fn history_has_its_time(stage: Stage) {
         remember(&stage, &webhook, &[failed(number, 1, hour(number))], &[come]).await;
     }
     let [open, done] = [1, 2].map(|upto| (ReplayKind::Events, upto));
-    store.ask_replay(webhook.id, open.0, 0, open.1).await.unwrap();
-    let asked = store.ask_replay(webhook.id, done.0, 0, done.1).await.unwrap().unwrap();
+    store.request_replay(webhook.id, open.0, 0, open.1).await.unwrap();
+    let asked = store.request_replay(webhook.id, done.0, 0, done.1).await.unwrap().unwrap();
     let mut step = point(store, &webhook).await;
     step.replays =
         vec![ReplayStep { number: asked.number, position: 2, delivered: 2, failed: 0, is_done: true }];
     written(store, step).await;
     let never = Ticks(0);
-    let cutoffs =
-        |deliveries| Cutoffs { now: never, processes: never, audit: never, calls: never, deliveries };
+    let cutoffs = |deliveries| RetentionCutoffs {
+        now: never,
+        processes: never,
+        audit: never,
+        calls: never,
+        deliveries,
+    };
     assert_eq!(store.expire(cutoffs(start), 100).await.unwrap().total(), 0);
     let mut gone = 0;
     loop {

@@ -1,7 +1,7 @@
 //! Idempotency keys: each chunk keeps how far its request has come, in the chunk's own transaction.
 
 use domain::{Fault, Guid};
-use store::{ERRORS_LISTED_MAX, LineFault, Progress, StoreError, Tally};
+use store::{BatchCounts, ERRORS_LISTED_MAX, LineFault, Progress, StoreError};
 
 use super::desk::{Desk, company, customer, delete, journal};
 use super::stage::{Stage, at_once};
@@ -112,7 +112,8 @@ pub(crate) async fn a_tally_survives_the_programs_end(stage: Stage) {
 pub(crate) async fn errors_are_listed_by_line_and_counted_beyond_the_list(stage: Stage) {
     let desk = stage.desk().await;
     desk.accept([company("c1")]).await;
-    let unreadable = |tally: &mut Tally, line| tally.reject(line, Fault::new("invalid_json", "no JSON"));
+    let unreadable =
+        |tally: &mut BatchCounts, line| tally.reject(line, Fault::new("invalid_json", "no JSON"));
     let mut batch = desk.chunk("import", 0, (1..=5).map(|number| delete(entry(number))));
     unreadable(&mut batch.tally, 4);
     unreadable(&mut batch.tally, 2);

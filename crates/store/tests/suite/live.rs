@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use domain::{ClientId, GrantId, Secret, TenantId, Ticks, UserId};
-use store::{Client, Grant, RefreshToken, Standing};
+use store::{Client, Grant, RefreshToken, Status};
 
 use super::applications::client;
-use super::codes::{chosen, code, grant, makes, ours, taking, trace};
+use super::codes::{chosen, code, context, grant, makes, ours, taking};
 use super::directory::{membership, user};
 use super::refresh::rotation;
 use super::stage::{Stage, tenant};
@@ -15,7 +15,7 @@ use super::stage::{Stage, tenant};
 async fn give(stage: &Stage, given: &Grant, token: Option<&str>) {
     let secret = Secret::new(format!("code of {}", given.id));
     let now = stage.now();
-    stage.store.keep_code(&secret, &code(now), &chosen(), now).await.unwrap();
+    stage.store.store_code(&secret, &code(now), &chosen(), now).await.unwrap();
     let judge = makes(given, token.map(|token| (token, given.expires_at)));
     stage.store.take_code(&taking(&secret, &ours(), now), judge).await.unwrap();
 }
@@ -43,11 +43,11 @@ pub(crate) async fn a_grant_dies_with_what_it_stands_on(stage: Stage) {
         assert_eq!(store.grant_is_live(&given.id).await, Ok(true), "{way}");
         let (user, tenant) = (&given.user, &given.tenant);
         let changed = match way {
-            "revoked" => store.revoke_grant(&given.id, now, &trace(), "").await,
-            "no user" => store.set_user_standing(user, Standing::Disabled).await,
-            "no tenant" => store.set_tenant_standing(tenant, Standing::Disabled).await,
+            "revoked" => store.revoke_grant(&given.id, now, &context(), "").await,
+            "no user" => store.set_user_status(user, Status::Disabled).await,
+            "no tenant" => store.set_tenant_status(tenant, Status::Disabled).await,
             "no client" => {
-                let disabled = Client { standing: Standing::Disabled, ..client(&stage, way) };
+                let disabled = Client { status: Status::Disabled, ..client(&stage, way) };
                 store.update_client(&disabled).await
             }
             "no member" => store.remove_membership(user, tenant).await,
@@ -66,9 +66,9 @@ pub(crate) async fn a_grant_comes_back_with_what_it_stands_on(stage: Stage) {
     let store = &stage.store;
     let given = household(&stage, "norte").await;
     let (user, tenant) = (&given.user, &given.tenant);
-    for standing in [Standing::Disabled, Standing::Active] {
-        store.set_user_standing(user, standing).await.unwrap();
-        assert_eq!(store.grant_is_live(&given.id).await, Ok(standing == Standing::Active));
+    for status in [Status::Disabled, Status::Active] {
+        store.set_user_status(user, status).await.unwrap();
+        assert_eq!(store.grant_is_live(&given.id).await, Ok(status == Status::Active));
     }
     store.remove_membership(user, tenant).await.unwrap();
     // To belong elsewhere does not help.
@@ -113,10 +113,10 @@ pub(crate) async fn a_user_sees_live_grants_last_used_first(stage: Stage) {
         now + Duration::from_secs(20)
     );
 
-    store.revoke_grant(&GrantId::new("g1"), later, &trace(), "").await.unwrap();
+    store.revoke_grant(&GrantId::new("g1"), later, &context(), "").await.unwrap();
     assert_eq!(ids(later).await, ["g4", "g2", "g3", "g5"]);
     let slid_to = now + Duration::from_secs(900);
-    let slid = store::Rotation { successor_expires_at: Some(slid_to), ..rotation(50, later) };
+    let slid = store::RefreshRotation { successor_expires_at: Some(slid_to), ..rotation(50, later) };
     store.rotate_refresh(&slid).await.unwrap();
     let end = now + Duration::from_secs(500);
     assert_eq!(ids(Ticks(end.0 - 1)).await, ["g5", "g4", "g2", "g3"]);
@@ -149,7 +149,7 @@ pub(crate) async fn a_refresh_token_is_looked_up_without_being_used(stage: Stage
     let spent = RefreshToken { is_used: true, ..next.clone() };
     assert_eq!(store.find_refresh_token(&first).await, Ok(Some(spent)));
 
-    store.revoke_grant(&made.id, later, &trace(), "").await.unwrap();
+    store.revoke_grant(&made.id, later, &context(), "").await.unwrap();
     let revoked = RefreshToken { grant: Grant { revoked_at: Some(later), ..used }, ..next };
     assert_eq!(store.find_refresh_token(&second).await, Ok(Some(revoked)), "live or not");
     store.erase_tenant(&tenant).await.unwrap();

@@ -7,8 +7,8 @@ use domain::{Resource, Ticks};
 use store::{LogBounds, LogPage, LogQuery};
 
 use super::desk::{Desk, company, customer, delete, disable, enable, journal, pair, told};
-use super::hooks::{contracted, found, point, written};
 use super::stage::Stage;
+use super::webhook_fixtures::{contracted, found, point, written};
 
 /// Twelve changes of two companies.
 async fn a_busy_morning(desk: &Desk) {

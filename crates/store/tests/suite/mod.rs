@@ -2,8 +2,8 @@
 
 mod database;
 mod desk;
-mod hooks;
 mod stage;
+mod webhook_fixtures;
 
 mod applications;
 mod audit;
@@ -15,9 +15,10 @@ mod directory;
 mod erasure;
 mod history;
 mod idempotency;
+mod invalidation;
 mod live;
 mod log;
-mod moves;
+mod maintenance;
 mod own;
 mod pages;
 mod parallel;
@@ -32,7 +33,6 @@ mod sessions;
 mod shards;
 mod tails;
 mod transitions;
-mod upkeep;
 mod usage;
 mod webhooks;
 mod withdrawal;
@@ -238,7 +238,7 @@ stories! {
         a_cancelled_subscription_is_over,
         nodes_are_counted_while_they_are_heard_of,
     }
-    moves {
+    invalidation {
         a_change_moves_its_tenants_records,
         whoever_loses_access_is_looked_up_anew,
     }
@@ -313,7 +313,7 @@ stories! {
         another_master_key_opens_nothing,
         an_empty_store_has_its_master_key_too,
     }
-    upkeep {
+    maintenance {
         what_is_past_goes_and_nothing_else,
         what_is_past_goes_a_few_at_a_time,
         a_used_code_is_known_as_long_as_its_grant,

@@ -2,7 +2,7 @@
 
 use domain::Fault;
 use domain::change::Change;
-use store::{LineFault, StoreError, Tally};
+use store::{BatchCounts, LineFault, StoreError};
 
 use super::desk::{
     account, company, company_with, customer, customer_with, delete, disable, enable, fail, journal,
@@ -30,7 +30,7 @@ pub(crate) async fn refused_lines_are_named_and_the_others_kept(stage: Stage) {
             customer("c1", "k1", "Ana Ruiz"),
         ])
         .await;
-    let expected = Tally {
+    let expected = BatchCounts {
         accepted: 2,
         rejected: 8,
         last_sequence: 4,
@@ -76,7 +76,7 @@ pub(crate) async fn a_batch_of_nothing_good_leaves_no_trace(stage: Stage) {
     desk.accept([company("c1")]).await;
     let tally = desk.send([customer("c2", "k1", "Ana"), delete(journal("c1", "j1", "{}"))]).await;
     assert_eq!((tally.accepted, tally.rejected, tally.last_sequence), (0, 2, 1));
-    assert_eq!(desk.send([]).await, Tally { last_sequence: 1, ..Tally::default() });
+    assert_eq!(desk.send([]).await, BatchCounts { last_sequence: 1, ..BatchCounts::default() });
     assert_eq!(desk.told().await, ["1 companies c1 Created"]);
 }
 
@@ -85,7 +85,7 @@ pub(crate) async fn an_account_length_holds_from_its_line_on(stage: Stage) {
     let desk = stage.desk().await;
     let with = |length| company_with("c1", "Talleres Iturri", length);
     let coded = |id: &str, code: &str| customer_with("c1", id, "Ana", code);
-    let refused = |tally: Tally| -> Vec<u64> { tally.errors.iter().map(|error| error.line).collect() };
+    let refused = |tally: BatchCounts| -> Vec<u64> { tally.errors.iter().map(|error| error.line).collect() };
 
     let first = [
         coded("k1", "4300"),
@@ -130,7 +130,7 @@ pub(crate) async fn nobody_writes_or_reads_for_a_tenant_that_is_not_there(stage:
     let mut nowhere = here.clone();
     nowhere.tenant = domain::TenantId::new("nowhere");
     let unknown = StoreError::UnknownTenant("nowhere".into());
-    let sent: Result<Tally, StoreError> = nowhere.try_send([company("c1")]).await;
+    let sent: Result<BatchCounts, StoreError> = nowhere.try_send([company("c1")]).await;
     assert_eq!(sent, Err(unknown.clone()));
     assert_eq!(nowhere.store.read_log(&nowhere.query(0, 10)).await, Err(unknown.clone()));
     assert_eq!(nowhere.store.log_bounds(&nowhere.tenant).await, Err(unknown));

@@ -83,14 +83,14 @@ pub(crate) async fn a_forgotten_signing_key_is_gone(stage: Stage) {
     let (store, now) = (&stage.store, stage.now());
     store.add_signing_key(&signing_key("a", now), None).await.unwrap();
     store.add_signing_key(&signing_key("b", now), Some("a")).await.unwrap();
-    assert_eq!(store.forget_signing_key("b").await, Ok(true));
-    assert_eq!(store.forget_signing_key("b").await, Ok(false));
+    assert_eq!(store.delete_signing_key("b").await, Ok(true));
+    assert_eq!(store.delete_signing_key("b").await, Ok(false));
     assert_eq!(store.retire_signing_key("b", now).await, Ok(false));
     assert_eq!(store.signing_keys().await, Ok(vec![signing_key("a", now)]));
     assert_eq!(store.add_signing_key(&signing_key("c", now), Some("b")).await, Ok(false));
     assert_eq!(store.add_signing_key(&signing_key("b", now), Some("a")).await, Ok(true), "its name is free");
-    assert_eq!(store.forget_signing_key("a").await, Ok(true));
-    assert_eq!(store.forget_signing_key("b").await, Ok(true));
+    assert_eq!(store.delete_signing_key("a").await, Ok(true));
+    assert_eq!(store.delete_signing_key("b").await, Ok(true));
     assert_eq!(store.add_signing_key(&signing_key("c", now), None).await, Ok(true), "as in a new store");
 }
 

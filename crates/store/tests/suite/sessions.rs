@@ -6,7 +6,7 @@ use domain::{Secret, Ticks, UserId};
 use store::{AuditEntry, AuditKind, Session, StoreError};
 
 use super::audit::told;
-use super::codes::trace;
+use super::codes::context;
 use super::directory::user;
 use super::stage::{Stage, at_once};
 
@@ -20,11 +20,11 @@ pub(crate) fn session(user: &str, now: Ticks) -> Session {
 }
 
 pub(crate) fn begun(user: &str, now: Ticks) -> AuditEntry {
-    AuditEntry::new(AuditKind::SignedIn, now, &trace()).user(&UserId::new(user))
+    AuditEntry::new(AuditKind::SignedIn, now, &context()).user(&UserId::new(user))
 }
 
 pub(crate) fn ended(user: &str, now: Ticks) -> AuditEntry {
-    AuditEntry::new(AuditKind::SignedOut, now, &trace()).user(&UserId::new(user))
+    AuditEntry::new(AuditKind::SignedOut, now, &context()).user(&UserId::new(user))
 }
 
 pub(crate) async fn a_session_lives_until_it_expires(stage: Stage) {

@@ -5,21 +5,21 @@ use std::time::Duration;
 
 use domain::{ClientId, Resource, Secret, TenantId};
 use store::{
-    Bell, Event, LogPage, LogQuery, NewWebhook, Rung, Standing, StoreError, Suspended, WebhookChange,
-    shard_of,
+    ChangeSet, CommitSignal, DisabledOwners, LogEvent, LogPage, LogQuery, NewWebhook, Status, StoreError,
+    WebhookChange, shard_of,
 };
 use tokio::time::Instant;
 
 use super::applications::client;
 use super::database::connect;
 use super::desk::{Desk, company, customer, delete, disable, entity, fail, journal, told};
-use super::hooks::{MAX, body, hook, in_trouble, made};
 use super::stage::{Kind, Stage};
+use super::webhook_fixtures::{MAX, body, in_trouble, load_webhook, made};
 
 const LOADS: usize = 30;
 const LOAD: usize = 1000;
 
-fn words(events: &[Event]) -> Vec<String> {
+fn words(events: &[LogEvent]) -> Vec<String> {
     told(&events.iter().map(|event| event.entry.clone()).collect::<Vec<_>>())
 }
 
@@ -181,11 +181,11 @@ pub(crate) async fn a_shards_webhooks_are_read_page_by_page(stage: Stage) {
     }
     store.change_webhook(ids[2], None, WebhookChange::Unsubscribe).await.unwrap();
     store.change_webhook(ids[3], None, WebhookChange::Disable).await.unwrap();
-    in_trouble(&stage, &hook(store, ids[5]).await.webhook).await;
+    in_trouble(&stage, &load_webhook(store, ids[5]).await.webhook).await;
     let mut read = Vec::new();
     loop {
-        let after = read.last().map(|one: &store::Hook| one.webhook.id);
-        let page = store.hooks(200, after, 3).await.unwrap();
+        let after = read.last().map(|one: &store::LoadedWebhook| one.webhook.id);
+        let page = store.load_webhooks(200, after, 3).await.unwrap();
         if page.is_empty() {
             break;
         }
@@ -195,27 +195,27 @@ pub(crate) async fn a_shards_webhooks_are_read_page_by_page(stage: Stage) {
     assert_eq!(read.iter().map(|one| one.webhook.id).collect::<Vec<_>>(), expected);
     assert!(read.iter().all(|one| shard_of(one.webhook.id) == 200));
     assert_eq!((read[3].lanes.len(), read[3].replays.len()), (2, 1));
-    assert_eq!(read[3], hook(store, ids[5]).await);
+    assert_eq!(read[3], load_webhook(store, ids[5]).await);
     assert_ne!(read[0].id_key, read[1].id_key);
-    assert_eq!(store.hooks(1, None, 3).await.unwrap().len(), 1);
-    assert_eq!(store.hook(ids[2]).await, Ok(None));
+    assert_eq!(store.load_webhooks(1, None, 3).await.unwrap().len(), 1);
+    assert_eq!(store.load_webhook(ids[2]).await, Ok(None));
 }
 
 pub(crate) async fn what_moved_is_told_in_the_order_of_commits(stage: Stage) {
     let (desk, store) = (stage.desk().await, &stage.store);
-    let start = store.moved_hooks(0).await.unwrap();
+    let start = store.changed_webhooks(0).await.unwrap();
     assert_eq!(start.webhooks, []);
     let (a, b) = (made(store, body(&stage, &desk, "a")).await, made(store, body(&stage, &desk, "b")).await);
-    let both = store.moved_hooks(start.upto).await.unwrap();
+    let both = store.changed_webhooks(start.upto).await.unwrap();
     assert_eq!(both.webhooks.len(), 2);
-    assert_eq!(store.moved_hooks(both.upto).await.unwrap().webhooks, []);
+    assert_eq!(store.changed_webhooks(both.upto).await.unwrap().webhooks, []);
     store.change_webhook(a.id, None, WebhookChange::Disable).await.unwrap();
-    let one = store.moved_hooks(both.upto).await.unwrap();
+    let one = store.changed_webhooks(both.upto).await.unwrap();
     assert_eq!(one.webhooks, [a.id]);
     store.change_webhook(b.id, None, WebhookChange::Delete).await.unwrap();
-    let end = store.moved_hooks(one.upto).await.unwrap();
+    let end = store.changed_webhooks(one.upto).await.unwrap();
     assert_eq!(end.webhooks, [b.id], "an end is a change too");
-    assert_eq!(store.moved_hooks(end.upto).await.unwrap().upto, end.upto);
+    assert_eq!(store.changed_webhooks(end.upto).await.unwrap().upto, end.upto);
 }
 
 pub(crate) async fn heads_are_told_of_tenants_that_have_webhooks(stage: Stage) {
@@ -237,48 +237,48 @@ pub(crate) async fn whoever_is_disabled_has_its_webhooks_rest(stage: Stage) {
     let (desk, store) = (stage.desk().await, &stage.store);
     stage.desk().await;
     store.add_client(&client(&stage, "erp"), &Secret::new("s")).await.unwrap();
-    assert_eq!(store.suspended().await, Ok(Suspended::default()));
-    store.set_tenant_standing(&desk.tenant, Standing::Disabled).await.unwrap();
-    let disabled = store::Client { standing: Standing::Disabled, ..client(&stage, "erp") };
+    assert_eq!(store.disabled_owners().await, Ok(DisabledOwners::default()));
+    store.set_tenant_status(&desk.tenant, Status::Disabled).await.unwrap();
+    let disabled = store::Client { status: Status::Disabled, ..client(&stage, "erp") };
     store.update_client(&disabled).await.unwrap();
-    let both = Suspended { tenants: vec![desk.tenant.clone()], clients: vec![ClientId::new("erp")] };
-    assert_eq!(store.suspended().await, Ok(both));
+    let both = DisabledOwners { tenants: vec![desk.tenant.clone()], clients: vec![ClientId::new("erp")] };
+    assert_eq!(store.disabled_owners().await, Ok(both));
 }
 
 /// What has been rung already: who was answered need not wait for it.
-async fn rung(bell: &Bell) -> Rung {
+async fn changes(commit_signal: &CommitSignal) -> ChangeSet {
     tokio::select! {
         biased;
-        rung = bell.heard() => rung,
-        () = std::future::ready(()) => Rung::default(),
+        changes = commit_signal.wait() => changes,
+        () = std::future::ready(()) => ChangeSet::default(),
     }
 }
 
 pub(crate) async fn the_bell_rings_before_the_answer(stage: Stage) {
     let (desk, store) = (stage.desk().await, &stage.store);
-    let bell = store.moves().bell();
+    let commit_signal = store.invalidation().commit_signal();
     desk.accept([company("c1")]).await;
-    assert_eq!(rung(bell).await, Rung::default(), "nobody listened");
-    bell.listen();
+    assert_eq!(changes(commit_signal).await, ChangeSet::default(), "nobody listened");
+    commit_signal.listen();
     desk.accept([customer("c1", "k1", "Ana"), entity("Bank", "b1", "{}")]).await;
-    let heard = rung(bell).await;
-    let resources = heard.tenants[&desk.tenant];
+    let wait = changes(commit_signal).await;
+    let resources = wait.tenants[&desk.tenant];
     assert!(resources.contains(Resource::customers()) && !resources.contains(Resource::companies()));
     assert_eq!(resources.bits().count_ones(), 2);
     desk.send([customer("c1", "k1", "Ana")]).await;
-    assert_eq!(rung(bell).await, Rung::default(), "what changes nothing rings for nobody");
+    assert_eq!(changes(commit_signal).await, ChangeSet::default(), "what changes nothing rings for nobody");
 
-    let of = |webhook| Rung { webhooks: [webhook].into(), ..Rung::default() };
+    let of = |webhook| ChangeSet { webhooks: [webhook].into(), ..ChangeSet::default() };
     let webhook = made(store, body(&stage, &desk, "a")).await;
-    assert_eq!(rung(bell).await, of(webhook.id));
+    assert_eq!(changes(commit_signal).await, of(webhook.id));
     store.change_webhook(webhook.id, None, WebhookChange::Disable).await.unwrap();
-    assert_eq!(rung(bell).await, of(webhook.id));
+    assert_eq!(changes(commit_signal).await, of(webhook.id));
     store.subscribe(body(&stage, &desk, "a"), MAX).await.unwrap();
-    assert_eq!(rung(bell).await, of(webhook.id));
-    store.ask_replay(webhook.id, store::ReplayKind::Test, 0, 0).await.unwrap();
-    assert_eq!(rung(bell).await, of(webhook.id));
-    store.set_tenant_standing(&desk.tenant, Standing::Active).await.unwrap();
-    assert!(rung(bell).await.access);
+    assert_eq!(changes(commit_signal).await, of(webhook.id));
+    store.request_replay(webhook.id, store::ReplayKind::Test, 0, 0).await.unwrap();
+    assert_eq!(changes(commit_signal).await, of(webhook.id));
+    store.set_tenant_status(&desk.tenant, Status::Active).await.unwrap();
+    assert!(changes(commit_signal).await.access);
     store.erase_tenant(&desk.tenant).await.unwrap();
-    assert!(rung(bell).await.all);
+    assert!(changes(commit_signal).await.all);
 }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::ids::SubscriptionId;
 use domain::{Guid, Secret, Ticks};
-use store::{Calls, Cutoffs, KeySlot, KeyUse, Standing, Subscription};
+use store::{CallCount, KeyLastUse, KeySlot, RetentionCutoffs, Status, Subscription};
 
 use super::applications::subscription;
 use super::stage::{Kind, Stage};
@@ -18,8 +18,8 @@ async fn made(stage: &Stage, id: &str) -> Subscription {
     one
 }
 
-fn calls(id: &str, day: i64, route: &str, calls: u64, failed: u64) -> Calls {
-    Calls { subscription: SubscriptionId::new(id), day, route: route.into(), calls, failed }
+fn calls(id: &str, day: i64, route: &str, calls: u64, failed: u64) -> CallCount {
+    CallCount { subscription: SubscriptionId::new(id), day, route: route.into(), calls, failed }
 }
 
 pub(crate) async fn calls_add_up_by_day_and_route(stage: Stage) {
@@ -44,7 +44,7 @@ pub(crate) async fn what_many_count_at_once_is_all_counted(stage: Stage) {
     for number in 0..12 {
         let store = stage.store.clone();
         tasks.spawn(async move {
-            let mut some: Vec<Calls> = routes.iter().map(|route| calls("a", DAY, route, 1, 0)).collect();
+            let mut some: Vec<CallCount> = routes.iter().map(|route| calls("a", DAY, route, 1, 0)).collect();
             some.rotate_left(number % 3);
             store.count_calls(&some, &[]).await.unwrap();
         });
@@ -58,7 +58,7 @@ pub(crate) async fn old_counts_are_cleared_away(stage: Stage) {
     let counted = [calls("a", DAY, "/x", 1, 0), calls("a", DAY + 1, "/x", 1, 0)];
     store.count_calls(&counted, &[]).await.unwrap();
     let never = Ticks(0);
-    let cutoffs = Cutoffs {
+    let cutoffs = RetentionCutoffs {
         now: never,
         processes: never,
         audit: never,
@@ -73,7 +73,7 @@ pub(crate) async fn old_counts_are_cleared_away(stage: Stage) {
 pub(crate) async fn a_key_remembers_its_last_use(stage: Stage) {
     let (store, now) = (&stage.store, stage.now());
     let one = made(&stage, "a").await;
-    let used = |key: &str, at| KeyUse { key: Secret::new(key), at };
+    let used = |key: &str, at| KeyLastUse { key: Secret::new(key), at };
     let later = now + Duration::from_secs(9);
     store.count_calls(&[], &[used("a2", later), used("nobody's", later)]).await.unwrap();
     store.count_calls(&[], &[used("a2", now)]).await.unwrap();
@@ -103,14 +103,14 @@ pub(crate) async fn a_cancelled_subscription_is_over(stage: Stage) {
     let (store, now) = (&stage.store, stage.now());
     let (one, other) = (made(&stage, "a").await, made(&stage, "b").await);
     assert_eq!(store.cancel_subscription(&one.id, now).await, Ok(true));
-    let over = Subscription { standing: Standing::Disabled, cancelled_at: Some(now), ..one.clone() };
+    let over = Subscription { status: Status::Disabled, cancelled_at: Some(now), ..one.clone() };
     assert_eq!(store.find_subscription(&one.id).await, Ok(Some(over.clone())));
     for key in ["a1", "a2"] {
         assert_eq!(store.find_subscription_by_key(&Secret::new(key), now).await, Ok(None), "{key}");
     }
     assert_eq!(store.keys_of(&one.id).await, Ok(Vec::new()));
     // Nothing brings it back.
-    assert_eq!(store.set_subscription_standing(&one.id, Standing::Active).await, Ok(false));
+    assert_eq!(store.set_subscription_status(&one.id, Status::Active).await, Ok(false));
     assert_eq!(store.set_daily_quota(&one.id, Some(1)).await, Ok(false));
     assert_eq!(store.rotate_key(&one.id, KeySlot::Primary, &Secret::new("a3"), now).await, Ok(false));
     assert_eq!(store.cancel_subscription(&one.id, now).await, Ok(false));
@@ -121,21 +121,21 @@ pub(crate) async fn a_cancelled_subscription_is_over(stage: Stage) {
 pub(crate) async fn nodes_are_counted_while_they_are_heard_of(stage: Stage) {
     let (store, silence) = (&stage.store, Duration::from_hours(1));
     let [one, other] = [1, 2].map(|byte| Guid::from_bytes([byte; 16]));
-    assert_eq!(store.nodes_here(silence).await, Ok(0), "who asks is no node");
-    assert_eq!(store.node_is_here(one, silence).await, Ok(1));
-    assert_eq!(store.node_is_here(one, silence).await, Ok(1));
-    assert_eq!(store.node_is_here(other, silence).await, Ok(2));
-    assert_eq!(store.node_is_here(one, silence).await, Ok(2));
-    assert_eq!(store.nodes_here(silence).await, Ok(2));
-    store.node_leaves(other).await.unwrap();
-    store.node_leaves(other).await.unwrap();
-    assert_eq!(store.node_is_here(one, silence).await, Ok(1));
-    assert_eq!(store.node_is_here(other, silence).await, Ok(2));
+    assert_eq!(store.count_live_nodes(silence).await, Ok(0), "who asks is no node");
+    assert_eq!(store.register_node(one, silence).await, Ok(1));
+    assert_eq!(store.register_node(one, silence).await, Ok(1));
+    assert_eq!(store.register_node(other, silence).await, Ok(2));
+    assert_eq!(store.register_node(one, silence).await, Ok(2));
+    assert_eq!(store.count_live_nodes(silence).await, Ok(2));
+    store.deregister_node(other).await.unwrap();
+    store.deregister_node(other).await.unwrap();
+    assert_eq!(store.register_node(one, silence).await, Ok(1));
+    assert_eq!(store.register_node(other, silence).await, Ok(2));
     if stage.kind == Kind::Postgres {
         // Its own clock goes on by itself.
-        assert_eq!(store.node_is_here(one, Duration::ZERO).await, Ok(1));
+        assert_eq!(store.register_node(one, Duration::ZERO).await, Ok(1));
     }
     stage.clock.forward(Duration::from_millis(2));
-    assert_eq!(store.nodes_here(Duration::ZERO).await, Ok(0));
-    assert_eq!(store.node_is_here(one, Duration::ZERO).await, Ok(1), "the other was silent for too long");
+    assert_eq!(store.count_live_nodes(Duration::ZERO).await, Ok(0));
+    assert_eq!(store.register_node(one, Duration::ZERO).await, Ok(1), "the other was silent for too long");
 }

@@ -10,8 +10,8 @@ use store::{
     NewWebhook, StoreError, Subscribed, Webhook, WebhookChange, WebhookChanged, WebhookOwner, WebhookQuery,
 };
 
-use super::hooks::{MAX, body, contracted, found, made, owner, point, written};
 use super::stage::{Stage, at_once, tenant};
+use super::webhook_fixtures::{MAX, body, contracted, found, made, owner, point, written};
 
 fn invoicing() -> Resource {
     Resource::all().find(|one| Family::of(*one) == Family::Invoicing).unwrap()
@@ -27,15 +27,15 @@ async fn again(stage: &Stage, body: &NewWebhook) -> Webhook {
 
 pub(crate) async fn a_new_webhook_is_kept_as_given_and_awaits_its_contract(stage: Stage) {
     let desk = stage.desk().await;
-    let asked = NewWebhook { doubt: "otro host".into(), ..body(&stage, &desk, "a") };
+    let asked = NewWebhook { host_mismatch: "otro host".into(), ..body(&stage, &desk, "a") };
     let webhook = made(&stage.store, asked.clone()).await;
     assert_eq!(found(&stage.reopen().await.store, webhook.id).await, webhook);
     let kept = (&webhook.owner, &webhook.user, webhook.resource, webhook.kinds, &webhook.name, &webhook.url);
     assert_eq!(kept, (&asked.owner, &asked.user, asked.resource, asked.kinds, &asked.name, &asked.url));
     assert_eq!(webhook.secret.reveal(), asked.secret.reveal());
-    assert_eq!((&webhook.description, &webhook.doubt), (&asked.description, &asked.doubt));
+    assert_eq!((&webhook.description, &webhook.host_mismatch), (&asked.description, &asked.host_mismatch));
     assert_eq!((webhook.created_at, webhook.revision, webhook.cursor), (stage.now(), 1, None));
-    assert!(webhook.life().awaits_contract(Family::Accounting) && !webhook.life().is_active());
+    assert!(webhook.flags().awaits_contract(Family::Accounting) && !webhook.flags().is_active());
     assert_eq!(stage.store.find_webhook(Guid::from_bytes([5; 16])).await, Ok(None));
     let same_id = NewWebhook { name: "b".into(), ..asked };
     assert!(matches!(stage.store.subscribe(same_id, MAX).await, Err(StoreError::Exists(_))));
@@ -56,7 +56,7 @@ pub(crate) async fn the_same_body_is_the_same_webhook(stage: Stage) {
     let first = body(&stage, &desk, "a");
     let webhook = made(&stage.store, first.clone()).await;
     assert_eq!(again(&stage, &first).await, webhook);
-    let described = NewWebhook { description: "otra".into(), doubt: "d".into(), ..first.clone() };
+    let described = NewWebhook { description: "otra".into(), host_mismatch: "d".into(), ..first.clone() };
     assert_eq!(again(&stage, &described).await, webhook, "what it is called does not matter");
     assert_eq!(stage.store.find_webhook_like(&first).await, Ok(Some(webhook.clone())));
 
@@ -230,18 +230,18 @@ pub(crate) async fn an_erased_tenant_leaves_no_webhook(stage: Stage) {
     let other = stage.desk().await;
     let webhook = contracted(&stage, &desk, "a").await;
     let kept = contracted(&stage, &other, "a").await;
-    super::hooks::in_trouble(&stage, &webhook).await;
+    super::webhook_fixtures::in_trouble(&stage, &webhook).await;
     let late = point(store, &webhook).await;
-    let before = store.moved_hooks(0).await.unwrap().upto;
+    let before = store.changed_webhooks(0).await.unwrap().upto;
     store.erase_tenant(&desk.tenant).await.unwrap();
     assert_eq!(store.find_webhook(webhook.id).await, Ok(None));
-    assert_eq!(store.hook(webhook.id).await, Ok(None));
-    assert_eq!(store.checkpoint(vec![late]).await, Ok(vec![store::Verdict::Stale]));
-    assert_eq!(store.ask_replay(webhook.id, store::ReplayKind::Test, 0, 0).await, Ok(None));
+    assert_eq!(store.load_webhook(webhook.id).await, Ok(None));
+    assert_eq!(store.checkpoint(vec![late]).await, Ok(vec![store::CheckpointResult::Stale]));
+    assert_eq!(store.request_replay(webhook.id, store::ReplayKind::Test, 0, 0).await, Ok(None));
     let changed = store.change_webhook(webhook.id, None, WebhookChange::Delete).await;
     assert_eq!(changed, Ok(WebhookChanged::Unknown));
     if stage.kind != super::stage::Kind::Memory {
-        assert!(store.moved_hooks(before).await.unwrap().webhooks.contains(&webhook.id));
+        assert!(store.changed_webhooks(before).await.unwrap().webhooks.contains(&webhook.id));
     }
 
     store.add_tenant(&tenant(desk.tenant.as_str(), stage.now())).await.unwrap();

@@ -3,46 +3,49 @@
 use std::time::Duration;
 
 use domain::{ClientId, GrantId, Secret, TenantId, Ticks, UserId};
-use store::{Access, AuditEntry, AuditKind, AuditQuery, Code, CodeTaken, Grant, RefreshRotated, Taking};
+use store::{
+    ApplicationAccess, AuditEntry, AuditKind, AuditQuery, Code, CodeExchange, CodeOutcome, Grant,
+    RefreshOutcome,
+};
 
-use super::codes::{chosen, code, grant, makes, ours, taking, theirs, trace};
+use super::codes::{chosen, code, context, grant, makes, ours, taking, theirs};
 use super::refresh::rotation;
 use super::stage::{Stage, at_once};
 
 /// Whom `code` and `grant` are of.
-pub(crate) fn access() -> Access {
-    Access { user: UserId::new("maria"), client: ours(), tenant: TenantId::new("tenant-1") }
+pub(crate) fn access() -> ApplicationAccess {
+    ApplicationAccess { user: UserId::new("maria"), client: ours(), tenant: TenantId::new("tenant-1") }
 }
 
 /// All that differ from `access` in one thing.
-fn others() -> [Access; 3] {
+fn others() -> [ApplicationAccess; 3] {
     [
-        Access { user: UserId::new("jon"), ..access() },
-        Access { client: theirs(), ..access() },
-        Access { tenant: TenantId::new("tenant-2"), ..access() },
+        ApplicationAccess { user: UserId::new("jon"), ..access() },
+        ApplicationAccess { client: theirs(), ..access() },
+        ApplicationAccess { tenant: TenantId::new("tenant-2"), ..access() },
     ]
 }
 
-fn code_of(access: &Access, now: Ticks) -> Code {
-    let Access { user, client, tenant } = access.clone();
+fn code_of(access: &ApplicationAccess, now: Ticks) -> Code {
+    let ApplicationAccess { user, client, tenant } = access.clone();
     Code { user, client, tenant, ..code(now) }
 }
 
-fn taking_of(access: &Access, code: &Secret, now: Ticks) -> Taking {
-    Taking { client: access.client.clone(), ..taking(code, &ours(), now) }
+fn taking_of(access: &ApplicationAccess, code: &Secret, now: Ticks) -> CodeExchange {
+    CodeExchange { client: access.client.clone(), ..taking(code, &ours(), now) }
 }
 
-async fn keep(stage: &Stage, access: &Access, name: &str) -> Secret {
+async fn keep(stage: &Stage, access: &ApplicationAccess, name: &str) -> Secret {
     let (secret, now) = (Secret::new(name), stage.now());
-    stage.store.keep_code(&secret, &code_of(access, now), &chosen(), now).await.unwrap();
+    stage.store.store_code(&secret, &code_of(access, now), &chosen(), now).await.unwrap();
     secret
 }
 
 /// A grant of this access, with a refresh token where one is named.
-async fn give(stage: &Stage, access: &Access, id: &str, token: Option<&str>) -> Grant {
+async fn give(stage: &Stage, access: &ApplicationAccess, id: &str, token: Option<&str>) -> Grant {
     let now = stage.now();
     let secret = keep(stage, access, &format!("code of {id}")).await;
-    let Access { user, client, tenant } = access.clone();
+    let ApplicationAccess { user, client, tenant } = access.clone();
     let made = Grant { user, client, tenant, ..grant(id, now) };
     let judge = makes(&made, token.map(|token| (token, made.expires_at)));
     stage.store.take_code(&taking_of(access, &secret, now), judge).await.unwrap();
@@ -67,30 +70,30 @@ pub(crate) async fn what_a_client_may_do_for_a_user_is_taken_back(stage: Stage) 
     let first = give(&stage, &access(), "g1", None).await;
     let waiting = [keep(&stage, &access(), "code-1").await, keep(&stage, &access(), "code-2").await];
     let later = now + Duration::from_secs(5);
-    let gone = store.withdraw(&access(), later, &trace(), "señora, \"basta\"").await;
+    let gone = store.withdraw(&access(), later, &context(), "señora, \"basta\"").await;
     assert_eq!(gone, Ok(ids(["g1", "g2"])));
     for made in [&first, &second] {
         let revoked = Grant { revoked_at: Some(later), ..made.clone() };
         assert_eq!(store.find_grant(&made.id).await, Ok(Some(revoked)));
     }
     assert_eq!(store.live_grants(&access().user, later).await, Ok(Vec::new()));
-    assert_eq!(store.rotate_refresh(&rotation(1, later)).await, Ok(RefreshRotated::Revoked));
+    assert_eq!(store.rotate_refresh(&rotation(1, later)).await, Ok(RefreshOutcome::Revoked));
     for secret in &waiting {
         let taken = store.take_code(&taking(secret, &ours(), later), Box::new(|_| None)).await;
-        assert_eq!(taken, Ok(CodeTaken::Unknown));
+        assert_eq!(taken, Ok(CodeOutcome::Unknown));
     }
     let entry = |made: &Grant| {
-        AuditEntry::new(AuditKind::Revoked, later, &trace()).of_grant(made).note("señora, \"basta\"")
+        AuditEntry::new(AuditKind::Revoked, later, &context()).of_grant(made).note("señora, \"basta\"")
     };
     let recorded = [entry(&first), entry(&second)];
     assert_eq!(revocations(&stage).await, recorded);
 
-    let again = store.withdraw(&access(), later + Duration::from_secs(1), &trace(), "again").await;
+    let again = store.withdraw(&access(), later + Duration::from_secs(1), &context(), "again").await;
     assert_eq!(again, Ok(Vec::new()));
     assert_eq!(revocations(&stage).await, recorded, "what was revoked is not revoked again");
     // A code that was used is still known, and the user may allow it all anew.
     let used = store.take_code(&taking(&Secret::new("code of g1"), &ours(), later), Box::new(|_| None)).await;
-    assert_eq!(used, Ok(CodeTaken::Reused { revoked: Some(first.id) }));
+    assert_eq!(used, Ok(CodeOutcome::Reused { revoked: Some(first.id) }));
     let anew = give(&stage, &access(), "g3", None).await;
     assert_eq!(store.find_grant(&anew.id).await, Ok(Some(anew)));
 }
@@ -105,7 +108,7 @@ pub(crate) async fn nothing_else_is_taken_back(stage: Stage) {
         codes.push((other, secret));
     }
     let revoked = give(&stage, &access(), "revoked", None).await;
-    store.revoke_grant(&revoked.id, now, &trace(), "before").await.unwrap();
+    store.revoke_grant(&revoked.id, now, &context(), "before").await.unwrap();
     kept.push(Grant { revoked_at: Some(now), ..revoked });
     let end = grant("any", now).expires_at;
     kept.push(give(&stage, &access(), "expired", None).await);
@@ -115,24 +118,24 @@ pub(crate) async fn nothing_else_is_taken_back(stage: Stage) {
     let nobodies = ["", "MARIA", "maria\0", "tenant-1\0", "erp-norte\0"];
     for nobody in nobodies {
         let asked = [
-            Access { user: UserId::new(nobody), ..access() },
-            Access { client: ClientId::new(nobody), ..access() },
-            Access { tenant: TenantId::new(nobody), ..access() },
+            ApplicationAccess { user: UserId::new(nobody), ..access() },
+            ApplicationAccess { client: ClientId::new(nobody), ..access() },
+            ApplicationAccess { tenant: TenantId::new(nobody), ..access() },
         ];
         for asked in &asked {
-            assert_eq!(store.withdraw(asked, now, &trace(), "").await, Ok(Vec::new()), "{asked:?}");
+            assert_eq!(store.withdraw(asked, now, &context(), "").await, Ok(Vec::new()), "{asked:?}");
         }
     }
     assert_eq!(revocations(&stage).await.len(), 1);
 
-    assert_eq!(store.withdraw(&access(), end, &trace(), "").await, Ok(ids(["live"])));
+    assert_eq!(store.withdraw(&access(), end, &context(), "").await, Ok(ids(["live"])));
     for one in kept {
         assert_eq!(store.find_grant(&one.id).await, Ok(Some(one)));
     }
     assert_eq!(revocations(&stage).await.len(), 2);
     for (other, secret) in codes {
         let taken = store.take_code(&taking_of(&other, &secret, now), Box::new(|_| None)).await;
-        assert_eq!(taken, Ok(CodeTaken::Fresh { code: code_of(&other, now), grant: None }));
+        assert_eq!(taken, Ok(CodeOutcome::Fresh { code: code_of(&other, now), grant: None }));
     }
 }
 
@@ -147,7 +150,7 @@ pub(crate) async fn of_many_who_withdraw_one_revokes(stage: Stage) {
             keep(&stage, &access(), &format!("waiting {round} {number}")).await;
         }
         let answers = at_once(20, &[store, &there], |_, store| async move {
-            store.withdraw(&access(), now, &trace(), "").await.unwrap()
+            store.withdraw(&access(), now, &context(), "").await.unwrap()
         })
         .await;
         let found: Vec<_> = answers.into_iter().filter(|gone| !gone.is_empty()).collect();
@@ -166,8 +169,8 @@ pub(crate) async fn a_code_that_is_just_taken_is_taken_back_too(stage: Stage) {
         }
         let answers = at_once(13, &[store, &there], |number, store| async move {
             if number == 6 {
-                store.withdraw(&access(), now, &trace(), "").await.unwrap();
-                return CodeTaken::Unknown;
+                store.withdraw(&access(), now, &context(), "").await.unwrap();
+                return CodeOutcome::Unknown;
             }
             let number = if number > 6 { number - 1 } else { number };
             let secret = Secret::new(format!("code {round} {number}"));
@@ -177,8 +180,8 @@ pub(crate) async fn a_code_that_is_just_taken_is_taken_back_too(stage: Stage) {
         .await;
         for taken in answers {
             match taken {
-                CodeTaken::Unknown => {}
-                CodeTaken::Fresh { grant: Some(made), .. } => {
+                CodeOutcome::Unknown => {}
+                CodeOutcome::Fresh { grant: Some(made), .. } => {
                     let kept = store.find_grant(&made.id).await.unwrap().unwrap();
                     assert_eq!(kept.revoked_at, Some(now), "{} got away", made.id);
                 }
@@ -195,11 +198,12 @@ pub(crate) async fn a_withdrawal_that_breaks_down_takes_nothing_back(stage: Stag
     let waiting = keep(&stage, &access(), "code-1").await;
     stage.random.fail_next();
     let withdrawing = store.clone();
-    let broken = tokio::spawn(async move { withdrawing.withdraw(&access(), now, &trace(), "").await }).await;
+    let broken =
+        tokio::spawn(async move { withdrawing.withdraw(&access(), now, &context(), "").await }).await;
     assert!(!matches!(broken, Ok(Ok(_))), "a panic is no answer");
     assert_eq!(store.find_grant(&made.id).await, Ok(Some(made)));
     assert_eq!(revocations(&stage).await, []);
     let taken = store.take_code(&taking(&waiting, &ours(), now), Box::new(|_| None)).await;
-    assert_eq!(taken, Ok(CodeTaken::Fresh { code: code(now), grant: None }));
-    assert_eq!(store.withdraw(&access(), now, &trace(), "").await, Ok(ids(["g1"])));
+    assert_eq!(taken, Ok(CodeOutcome::Fresh { code: code(now), grant: None }));
+    assert_eq!(store.withdraw(&access(), now, &context(), "").await, Ok(ids(["g1"])));
 }

@@ -8,7 +8,7 @@ use domain::Ticks;
 use domain::signature::{STANDARD_ID, STANDARD_SIGNATURE, STANDARD_TIMESTAMP};
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{HeaderMap, Method};
-use store::Spent;
+use store::AttemptTiming;
 
 use super::{Answer, Knock, Letter, Reply, Silence, Transport};
 use crate::egress::{self, Call, Egress, Failure};
@@ -31,7 +31,10 @@ impl Transport for Carrier {
             Ok(url) => url,
             Err(reason) => {
                 let reason = format!("the address cannot be called: {reason}");
-                return silence(Silence { timed_out: false, is_ours: false, reason }, Spent::default());
+                return silence(
+                    Silence { timed_out: false, is_ours: false, reason },
+                    AttemptTiming::default(),
+                );
             }
         };
         let letter = knock.letter(now);
@@ -76,12 +79,12 @@ fn taken(answer: egress::Answer) -> Answer {
     Answer { status, sets_cookie, retry_after, body }
 }
 
-fn silence(silence: Silence, spent: Spent) -> Reply {
+fn silence(silence: Silence, spent: AttemptTiming) -> Reply {
     Reply { result: Err(silence), spent }
 }
 
-fn spent(timing: &egress::Timing) -> Spent {
-    Spent {
+fn spent(timing: &egress::Timing) -> AttemptTiming {
+    AttemptTiming {
         resolve: timing.resolve,
         connect: timing.connect,
         tls: timing.tls,

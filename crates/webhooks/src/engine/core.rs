@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
 use domain::{ClientId, TenantId, Ticks, WebhookId};
-use store::Rung;
+use store::ChangeSet;
 
 use super::counts::Counts;
 use super::deliver::Flight;
@@ -104,11 +104,13 @@ impl Core {
             Input::Held { shards, until } => self.held(&shards, until),
             Input::Shard { shard, fence, hooks, is_last } => self.shard(shard, fence, hooks, is_last),
             Input::Touched(webhook) => self.touched(webhook),
-            Input::Hook { webhook, load, hook } => self.loaded(webhook, load, hook.map(|hook| *hook)),
-            Input::Rang(rung) => self.rang(rung),
+            Input::LoadedWebhook { webhook, load, hook } => {
+                self.loaded(webhook, load, hook.map(|hook| *hook))
+            }
+            Input::Rang(changes) => self.rang(changes),
             Input::Heads(heads) => self.heads(&heads),
-            Input::Suspended(suspended) => self.suspend(suspended),
-            Input::Tail { feed, after, serial, read } => self.tail(&feed, after, serial, read.ok()),
+            Input::DisabledOwners(suspended) => self.suspend(suspended),
+            Input::LogTail { feed, after, serial, read } => self.tail(&feed, after, serial, read.ok()),
             Input::Record { webhook, epoch, record_key, upto, read } => {
                 self.record(webhook, epoch, record_key, upto, read.ok());
             }
@@ -198,11 +200,11 @@ impl Core {
         self.knows_suspended && self.now.steady + self.settings.timeout + LEASE_MARGIN < self.held_until
     }
 
-    fn rang(&mut self, rung: Rung) {
-        for webhook in rung.webhooks {
+    fn rang(&mut self, changes: ChangeSet) {
+        for webhook in changes.webhooks {
             self.touched(webhook);
         }
-        for (tenant, resources) in rung.tenants {
+        for (tenant, resources) in changes.tenants {
             let keys: Vec<FeedKey> = self.feeds_of(&tenant, |resource| resources.contains(resource));
             for key in keys {
                 self.grown(&key);

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::retry::{Next, Trouble};
+use domain::retry::{RetryDecision, RetryState};
 use domain::{Ticks, WebhookId};
-use store::{Attempt, AuditEntry, AuditKind, Delivered, Event, Lane, Lost, Occasion, Spent, Tail, Trace};
+use store::{
+    AttemptPurpose, AttemptRecord, AttemptTiming, AuditContext, AuditEntry, AuditKind, EventGap, Lane,
+    LogEvent, LogTail, SuccessfulDelivery,
+};
 
 use super::core::Core;
 use super::feed::{Ask, PIECE_ROWS};
@@ -56,7 +59,7 @@ impl State {
     /// When something is due that is not now.
     pub(super) fn next_due(&self, now: Ticks) -> Option<Ticks> {
         let shakes = self.awaits_contract() && !self.handshake.is_under_way && !self.handshake.is_accepted;
-        let handshake = shakes.then(|| self.handshake.trouble.map_or(now, |trouble| trouble.next_at));
+        let handshake = shakes.then(|| self.handshake.retry.map_or(now, |retry| retry.next_at));
         let lane = self.lanes.next_due().filter(|_| self.is_active());
         // What is due now waits for a slot, and is woken by the attempt that frees it.
         [handshake, lane].into_iter().flatten().filter(|at| *at > now).min()
@@ -100,7 +103,7 @@ impl Core {
         self.wake(webhook);
     }
 
-    pub(super) fn tail(&mut self, key: &FeedKey, after: u64, serial: u64, tail: Option<Tail>) {
+    pub(super) fn tail(&mut self, key: &FeedKey, after: u64, serial: u64, tail: Option<LogTail>) {
         if tail.is_none() {
             self.store_rests();
         } else {
@@ -159,7 +162,7 @@ impl Core {
     fn knock(&mut self, webhook: WebhookId, path: Path) {
         let Some(state) = self.hooks.get_mut(&webhook) else { return };
         let job = match &path {
-            Path::Queue(event) | Path::Lane(event) => Job::Event(event.clone()),
+            Path::Queue(event) | Path::Lane(event) => Job::LogEvent(event.clone()),
             Path::Handshake(number) => Job::Handshake { number: *number, at: state.handshake.at },
             Path::Replay { .. } => return,
         };
@@ -216,19 +219,25 @@ impl Core {
         lane: Option<Lane>,
         is_current: bool,
         judged: &Judged,
-        spent: Spent,
+        spent: AttemptTiming,
     ) {
         let now = self.now.wall;
         let Some(state) = self.hooks.get_mut(&webhook) else { return };
         let sequence = event.entry.sequence;
-        let before = lane.map(|lane| lane.trouble).filter(|trouble| trouble.attempts > 0);
+        let before = lane.map(|lane| lane.retry).filter(|retry| retry.attempts > 0);
         self.counts.count(judged.succeeded);
         if judged.succeeded {
             let (status, took_ms) = (judged.status.unwrap_or(200), millis(spent));
-            state.pending().delivered.push(Delivered { sequence, at: now, status, took_ms });
+            state.pending().delivered.push(SuccessfulDelivery { sequence, at: now, status, took_ms });
         } else {
-            let number = before.map_or(0, |trouble| trouble.attempts) + 1;
-            state.pending().attempts.push(attempt(Occasion::Event { sequence }, number, now, judged, spent));
+            let number = before.map_or(0, |retry| retry.attempts) + 1;
+            state.pending().attempts.push(attempt(
+                AttemptPurpose::Event { sequence },
+                number,
+                now,
+                judged,
+                spent,
+            ));
         }
         if !is_current {
             return;
@@ -248,14 +257,14 @@ impl Core {
             state.failures_in_a_row = state.failures_in_a_row.saturating_add(1);
             let chance = self.chance.next();
             match self.settings.schedule.after_failure(before, now, judged.retry_after, chance) {
-                Next::GiveUp => {
+                RetryDecision::GiveUp => {
                     let why = format!(
                         "deliveries have failed for the whole window; the last one: {}",
                         judged.reason
                     );
                     state.give_up(event, lane.is_none(), before, now, why);
                 }
-                Next::Again(trouble) => state.fail(event, lane.is_none(), trouble),
+                RetryDecision::Again(retry) => state.fail(event, lane.is_none(), retry),
             }
             state.is_open |= state.failures_in_a_row >= FAILURES_MAX || state.lanes.len() >= LANES_MAX;
             state.warn(before, now, self.settings.schedule.window, &judged.reason);
@@ -269,7 +278,7 @@ impl Core {
         epoch: u64,
         record_key: i64,
         upto: u64,
-        read: Option<Vec<Event>>,
+        read: Option<Vec<LogEvent>>,
     ) {
         let came = read.is_some();
         let Some(state) = self.hooks.get_mut(&webhook).filter(|state| state.epoch == epoch) else { return };
@@ -307,15 +316,15 @@ impl State {
         }
     }
 
-    fn fail(&mut self, event: &SharedEvent, is_new: bool, trouble: Trouble) {
+    fn fail(&mut self, event: &SharedEvent, is_new: bool, retry: RetryState) {
         let record_key = event.record_key;
         if is_new {
-            let lane = Lane { record_key, sequence: event.entry.sequence, trouble };
+            let lane = Lane { record_key, sequence: event.entry.sequence, retry };
             self.lanes.park(lane, Some(event.clone()));
             self.pending().cleared.remove(&record_key);
             self.parked(event);
         } else {
-            self.lanes.failed(record_key, trouble);
+            self.lanes.failed(record_key, retry);
         }
         self.pending().parked.insert(record_key);
     }
@@ -325,26 +334,26 @@ impl State {
         &mut self,
         event: &SharedEvent,
         is_new: bool,
-        before: Option<Trouble>,
+        before: Option<RetryState>,
         now: Ticks,
         why: String,
     ) {
-        let attempts = before.map_or(0, |trouble| trouble.attempts) + 1;
-        let first_failed_at = before.map_or(now, |trouble| trouble.first_failed_at);
-        self.fail(event, is_new, Trouble { attempts, first_failed_at, next_at: now });
+        let attempts = before.map_or(0, |retry| retry.attempts) + 1;
+        let first_failed_at = before.map_or(now, |retry| retry.first_failed_at);
+        self.fail(event, is_new, RetryState { attempts, first_failed_at, next_at: now });
         self.disable(now, why);
     }
 
     pub(super) fn disable(&mut self, now: Ticks, why: String) {
-        self.life.disabled = true;
+        self.flags.disabled = true;
         self.tell(AuditKind::WebhookDisabled, now, &why);
         self.pending().disabled = Some(why);
     }
 
     /// Half the window is over, and it still fails: its owner should know before it is too late.
-    pub(super) fn warn(&mut self, before: Option<Trouble>, now: Ticks, window: Duration, reason: &str) {
-        let is_long = before.is_some_and(|trouble| now.since(trouble.first_failed_at) >= window / 2);
-        if is_long && !self.is_warned && !self.life.disabled {
+    pub(super) fn warn(&mut self, before: Option<RetryState>, now: Ticks, window: Duration, reason: &str) {
+        let is_long = before.is_some_and(|retry| now.since(retry.first_failed_at) >= window / 2);
+        if is_long && !self.is_warned && !self.flags.disabled {
             self.is_warned = true;
             let note =
                 format!("deliveries fail, and the webhook will be disabled when the window ends: {reason}");
@@ -355,7 +364,7 @@ impl State {
     /// What the log no longer has cannot be told any more.
     fn lose(&mut self, floor: u64, now: Ticks) {
         let after = self.read_to;
-        self.pending().lost = Some(Lost { at: now, after, upto: floor });
+        self.pending().lost = Some(EventGap { at: now, after, upto: floor });
         self.tell(
             AuditKind::WebhookLost,
             now,
@@ -367,16 +376,22 @@ impl State {
 
     fn tell(&mut self, kind: AuditKind, now: Ticks, note: &str) {
         let note = format!("webhook {}: {note}", self.target.webhook());
-        let entry = AuditEntry::new(kind, now, &Trace::default());
+        let entry = AuditEntry::new(kind, now, &AuditContext::default());
         let entry = entry.tenant(&self.feed.tenant).client(&self.client).note(note);
         self.pending().audit.push(entry);
     }
 }
 
-pub(super) fn attempt(occasion: Occasion, number: u32, at: Ticks, judged: &Judged, spent: Spent) -> Attempt {
-    Attempt {
+pub(super) fn attempt(
+    purpose: AttemptPurpose,
+    number: u32,
+    at: Ticks,
+    judged: &Judged,
+    spent: AttemptTiming,
+) -> AttemptRecord {
+    AttemptRecord {
         at,
-        occasion,
+        purpose,
         number,
         status: judged.status,
         succeeded: judged.succeeded,
@@ -387,11 +402,11 @@ pub(super) fn attempt(occasion: Occasion, number: u32, at: Ticks, judged: &Judge
 }
 
 /// Tried again soon, and not counted: the fault was ours.
-pub(super) fn postponed(before: Option<Trouble>, now: Ticks) -> Trouble {
-    let uncounted = Trouble { attempts: 0, first_failed_at: now, next_at: now };
-    Trouble { next_at: now + OUR_PAUSE, ..before.unwrap_or(uncounted) }
+pub(super) fn postponed(before: Option<RetryState>, now: Ticks) -> RetryState {
+    let uncounted = RetryState { attempts: 0, first_failed_at: now, next_at: now };
+    RetryState { next_at: now + OUR_PAUSE, ..before.unwrap_or(uncounted) }
 }
 
-fn millis(spent: Spent) -> u32 {
+fn millis(spent: AttemptTiming) -> u32 {
     u32::try_from(spent.total.as_millis()).unwrap_or(u32::MAX)
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::{Clock, Guid, Random, Ticks, WebhookId};
-use store::{ChangeLog, Deliveries, Nodes, Upkeep};
+use store::{ChangeLog, Deliveries, Maintenance, Nodes};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
@@ -36,9 +36,9 @@ pub trait Transport: Send + Sync + 'static {
 }
 
 /// What of a store the engine needs.
-pub trait EngineStore: Deliveries + ChangeLog + Nodes + Upkeep {}
+pub trait EngineStore: Deliveries + ChangeLog + Nodes + Maintenance {}
 
-impl<T: Deliveries + ChangeLog + Nodes + Upkeep + ?Sized> EngineStore for T {}
+impl<T: Deliveries + ChangeLog + Nodes + Maintenance + ?Sized> EngineStore for T {}
 
 /// What the engine is given from outside.
 pub struct Ports<S: ?Sized> {
@@ -167,7 +167,7 @@ impl<S: EngineStore + ?Sized> Driver<S> {
         if drained.await.is_err() {
             tracing::warn!("some deliveries were still under way at the end; they will be repeated");
         }
-        if let Err(error) = self.ports.store.leave_shards(node).await {
+        if let Err(error) = self.ports.store.release_shards(node).await {
             tracing::warn!(%error, "other nodes will notice by themselves that this one delivers no more");
         }
     }
@@ -208,20 +208,20 @@ impl<S: EngineStore + ?Sized> Driver<S> {
         let store = &self.ports.store;
         match command {
             Command::LoadShard { shard, fence, after } => loop {
-                if let Ok(hooks) = told(store.hooks(shard, after, SHARD_ROWS).await) {
+                if let Ok(hooks) = told(store.load_webhooks(shard, after, SHARD_ROWS).await) {
                     return Input::Shard { shard, fence, is_last: hooks.len() < SHARD_ROWS, hooks };
                 }
                 sleep(RETRY_AFTER).await;
             },
             Command::LoadHook { webhook, load } => loop {
-                if let Ok(hook) = told(store.hook(webhook).await) {
-                    return Input::Hook { webhook, load, hook: hook.map(Box::new) };
+                if let Ok(hook) = told(store.load_webhook(webhook).await) {
+                    return Input::LoadedWebhook { webhook, load, hook: hook.map(Box::new) };
                 }
                 sleep(RETRY_AFTER).await;
             },
             Command::ReadTail { feed, after, serial, rows_max } => {
                 let read = told(store.read_tail(&feed.tenant, feed.resource, after, rows_max).await);
-                Input::Tail { feed, after, serial, read }
+                Input::LogTail { feed, after, serial, read }
             }
             Command::ReadRecord { webhook, epoch, feed, record_key, after, upto } => {
                 let FeedKey { tenant, resource } = feed;
@@ -245,9 +245,9 @@ impl<S: EngineStore + ?Sized> Driver<S> {
             // Counted from before it was asked for: the store's lease ends later, never earlier.
             let from = self.started.elapsed();
             let nodes =
-                if store.is_shared() { store.node_is_here(node, NODE_SILENCE_MAX).await } else { Ok(1) };
+                if store.is_shared() { store.register_node(node, NODE_SILENCE_MAX).await } else { Ok(1) };
             let held = match nodes {
-                Ok(nodes) => store.hold_shards(node, nodes, lease).await,
+                Ok(nodes) => store.renew_shard_leases(node, nodes, lease).await,
                 Err(error) => Err(error),
             };
             if let Ok(shards) = told(held) {
@@ -269,7 +269,7 @@ impl<S: EngineStore + ?Sized> Driver<S> {
     /// `since`: none before the first look, for then everything is read as a whole.
     async fn look(&self, since: &mut Option<u64>) {
         let store = &self.ports.store;
-        if let Ok(moved) = told(store.moved_hooks(since.unwrap_or(u64::MAX >> 1)).await) {
+        if let Ok(moved) = told(store.changed_webhooks(since.unwrap_or(u64::MAX >> 1)).await) {
             for webhook in moved.webhooks {
                 self.tell(Input::Touched(webhook));
             }
@@ -282,21 +282,21 @@ impl<S: EngineStore + ?Sized> Driver<S> {
     }
 
     async fn look_who_rests(&self) {
-        if let Ok(suspended) = told(self.ports.store.suspended().await) {
-            self.tell(Input::Suspended(suspended));
+        if let Ok(suspended) = told(self.ports.store.disabled_owners().await) {
+            self.tell(Input::DisabledOwners(suspended));
         }
     }
 
     /// Hears of what has moved at once. Rings are joined while the core is busy.
     async fn listen(self) {
-        let bell = self.ports.store.moves().bell();
-        bell.listen();
+        let commit_signal = self.ports.store.invalidation().commit_signal();
+        commit_signal.listen();
         let mut since = None;
         loop {
-            let rung = bell.heard().await;
-            let (access, all) = (rung.access, rung.all);
+            let changes = commit_signal.wait().await;
+            let (access, all) = (changes.access, changes.all);
             let (tell, told) = oneshot::channel();
-            if self.inputs.send((Input::Rang(rung), Some(tell))).is_err() {
+            if self.inputs.send((Input::Rang(changes), Some(tell))).is_err() {
                 return;
             }
             if access {

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use domain::WebhookId;
-use store::Tail;
+use store::LogTail;
 
 use super::SharedEvent;
 use super::work::{Map, Set};
@@ -83,7 +83,7 @@ impl Feed {
     }
 
     /// A read is done: tells who waited for it.
-    pub(crate) fn read(&mut self, after: u64, serial: u64, tail: Option<Tail>) -> Vec<WebhookId> {
+    pub(crate) fn read(&mut self, after: u64, serial: u64, tail: Option<LogTail>) -> Vec<WebhookId> {
         if let Some(tail) = tail {
             let reached = (tail.events.len() < PIECE_ROWS).then_some(serial);
             let events = tail.events.into_iter().map(SharedEvent::new).collect();

@@ -1,8 +1,8 @@
 //! The handshake: nothing is told to an address before it has accepted.
 
 use domain::WebhookId;
-use domain::retry::Next;
-use store::{HandshakeStep, Occasion, Spent};
+use domain::retry::RetryDecision;
+use store::{AttemptPurpose, AttemptTiming, HandshakeStep};
 
 use super::Command;
 use super::core::Core;
@@ -15,7 +15,7 @@ impl Core {
         let now = self.now.wall;
         let Some(state) = self.hooks.get_mut(&webhook) else { return false };
         let shaking = &mut state.handshake;
-        let is_due = shaking.trouble.is_none_or(|trouble| trouble.next_at <= now);
+        let is_due = shaking.retry.is_none_or(|retry| retry.next_at <= now);
         if shaking.is_under_way || shaking.is_accepted || !is_due {
             return false;
         }
@@ -43,12 +43,18 @@ impl Core {
         self.wake(webhook);
     }
 
-    pub(super) fn shaken(&mut self, webhook: WebhookId, number: u32, judged: &Judged, spent: Spent) {
+    pub(super) fn shaken(&mut self, webhook: WebhookId, number: u32, judged: &Judged, spent: AttemptTiming) {
         let now = self.now.wall;
         let Some(state) = self.hooks.get_mut(&webhook) else { return };
-        let before = state.handshake.trouble;
-        let attempts = before.map_or(0, |trouble| trouble.attempts) + 1;
-        state.pending().attempts.push(attempt(Occasion::Handshake { number }, attempts, now, judged, spent));
+        let before = state.handshake.retry;
+        let attempts = before.map_or(0, |retry| retry.attempts) + 1;
+        state.pending().attempts.push(attempt(
+            AttemptPurpose::Handshake { number },
+            attempts,
+            now,
+            judged,
+            spent,
+        ));
         // What the receiver said to an earlier one is of no account.
         if state.handshake.number != number || !state.handshake.is_under_way {
             return;
@@ -61,19 +67,19 @@ impl Core {
             return;
         }
         if judged.is_ours {
-            let trouble = postponed(before, now);
-            state.handshake.trouble = Some(trouble);
-            state.pending().handshake = Some(HandshakeStep::Failed { number, trouble });
+            let retry = postponed(before, now);
+            state.handshake.retry = Some(retry);
+            state.pending().handshake = Some(HandshakeStep::Failed { number, retry });
             return;
         }
-        let before = before.filter(|trouble| trouble.attempts > 0);
+        let before = before.filter(|retry| retry.attempts > 0);
         match self.settings.schedule.after_failure(before, now, judged.retry_after, self.chance.next()) {
-            Next::Again(trouble) => {
-                state.handshake.trouble = Some(trouble);
-                state.pending().handshake = Some(HandshakeStep::Failed { number, trouble });
+            RetryDecision::Again(retry) => {
+                state.handshake.retry = Some(retry);
+                state.pending().handshake = Some(HandshakeStep::Failed { number, retry });
                 state.warn(before, now, self.settings.schedule.window, &judged.reason);
             }
-            Next::GiveUp => {
+            RetryDecision::GiveUp => {
                 let why =
                     format!("the receiver has not accepted the handshake; the last time: {}", judged.reason);
                 state.disable(now, why);

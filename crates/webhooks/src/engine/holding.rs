@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use domain::WebhookId;
-use store::{HeldShard, Hook, Suspended, shard_of};
+use store::{DisabledOwners, LoadedWebhook, ShardLease, shard_of};
 
 use super::Command;
 use super::core::Core;
@@ -12,7 +12,7 @@ use super::state::State;
 use super::work::{Map, Set};
 
 impl Core {
-    pub(super) fn held(&mut self, shards: &[HeldShard], until: Duration) {
+    pub(super) fn held(&mut self, shards: &[ShardLease], until: Duration) {
         self.held_until = until;
         let held: Map<u8, i64> = shards.iter().map(|held| (held.shard, held.fence)).collect();
         if held == self.shards {
@@ -27,7 +27,7 @@ impl Core {
         for webhook in gone {
             self.forget(webhook);
         }
-        for HeldShard { shard, fence } in shards {
+        for ShardLease { shard, fence } in shards {
             if before.get(shard) != Some(fence) {
                 self.loading.insert(*shard, Set::default());
                 self.out.push(Command::LoadShard { shard: *shard, fence: *fence, after: None });
@@ -36,7 +36,7 @@ impl Core {
         self.wake_all();
     }
 
-    pub(super) fn shard(&mut self, shard: u8, fence: i64, hooks: Vec<Hook>, is_last: bool) {
+    pub(super) fn shard(&mut self, shard: u8, fence: i64, hooks: Vec<LoadedWebhook>, is_last: bool) {
         if self.shards.get(&shard) != Some(&fence) {
             return;
         }
@@ -77,7 +77,7 @@ impl Core {
         self.out.push(Command::LoadHook { webhook, load: self.next_load });
     }
 
-    pub(super) fn loaded(&mut self, webhook: WebhookId, load: u64, hook: Option<Hook>) {
+    pub(super) fn loaded(&mut self, webhook: WebhookId, load: u64, hook: Option<LoadedWebhook>) {
         if self.loads.get(&webhook) == Some(&load) {
             self.loads.remove(&webhook);
             match hook {
@@ -87,7 +87,7 @@ impl Core {
         }
     }
 
-    pub(super) fn known_anew(&mut self, webhook: WebhookId, mut hook: Hook) {
+    pub(super) fn known_anew(&mut self, webhook: WebhookId, mut hook: LoadedWebhook) {
         self.owners.share(&mut hook.webhook.owner);
         let Some(fence) = self.shards.get(&shard_of(webhook)).copied() else { return };
         let same = |state: &&mut Box<State>| state.revision == hook.webhook.revision && state.fence == fence;
@@ -122,7 +122,7 @@ impl Core {
         }
     }
 
-    pub(super) fn suspend(&mut self, suspended: Suspended) {
+    pub(super) fn suspend(&mut self, suspended: DisabledOwners) {
         self.knows_suspended = true;
         let (tenants, clients): (Set<_>, Set<_>) =
             (suspended.tenants.into_iter().collect(), suspended.clients.into_iter().collect());

@@ -87,7 +87,7 @@ fn trimmed(body: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use bytes::Bytes;
-    use store::Spent;
+    use store::AttemptTiming;
 
     use super::super::{Answer, Silence};
     use super::*;
@@ -95,7 +95,7 @@ mod tests {
     fn reply(status: u16, body: &'static str) -> Reply {
         let body = Bytes::from_static(body.as_bytes());
         let result = Ok(Answer { status, sets_cookie: false, retry_after: None, body });
-        Reply { result, spent: Spent::default() }
+        Reply { result, spent: AttemptTiming::default() }
     }
 
     fn is_taken(wanted: &Wanted, reply: &Reply) -> bool {
@@ -150,7 +150,8 @@ mod tests {
     #[test]
     fn silence_says_why() {
         let silence = Silence { timed_out: true, is_ours: false, reason: "no answer within 5 s".into() };
-        let judged = judge(&Wanted::Delivery, &Reply { result: Err(silence), spent: Spent::default() });
+        let judged =
+            judge(&Wanted::Delivery, &Reply { result: Err(silence), spent: AttemptTiming::default() });
         assert!(judged.timed_out && judged.status.is_none() && judged.reason == "no answer within 5 s");
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use domain::Ticks;
-use domain::retry::Trouble;
+use domain::retry::RetryState;
 use store::Lane;
 
 use super::SharedEvent;
@@ -63,7 +63,7 @@ impl Lanes {
     /// A new lane, for an event that has failed.
     pub(crate) fn park(&mut self, lane: Lane, event: Option<SharedEvent>) {
         let left_upto = lane.sequence;
-        self.due.insert((lane.trouble.next_at, lane.record_key));
+        self.due.insert((lane.retry.next_at, lane.record_key));
         let events = event.into_iter().collect();
         self.by_record.insert(lane.record_key, Parked { lane, events, left_upto, doing: Doing::Waiting });
     }
@@ -87,8 +87,8 @@ impl Lanes {
     pub(crate) fn take_due(&mut self, now: Ticks, ended: Option<Ticks>) -> Option<(i64, Due)> {
         let overdue = ended.and_then(|ended| {
             let first_failed = |record_key: &i64| {
-                let trouble = self.by_record.get(record_key)?.lane.trouble;
-                Some(trouble.first_failed_at).filter(|at| trouble.attempts > 0 && *at <= ended)
+                let retry = self.by_record.get(record_key)?.lane.retry;
+                Some(retry.first_failed_at).filter(|at| retry.attempts > 0 && *at <= ended)
             };
             let due = self.due.iter().take_while(|(at, _)| *at <= now);
             due.filter_map(|one| Some((first_failed(&one.1)?, *one))).min().map(|(_, one)| one)
@@ -139,14 +139,14 @@ impl Lanes {
         if let Some(parked) = self.by_record.get_mut(&record_key) {
             let done = parked.events.pop_front().map_or(parked.lane.sequence, |event| event.entry.sequence);
             parked.lane.sequence = parked.events.front().map_or(done + 1, |event| event.entry.sequence);
-            parked.lane.trouble = fresh(now);
+            parked.lane.retry = fresh(now);
             self.wait(record_key);
         }
     }
 
-    pub(crate) fn failed(&mut self, record_key: i64, trouble: Trouble) {
+    pub(crate) fn failed(&mut self, record_key: i64, retry: RetryState) {
         if let Some(parked) = self.by_record.get_mut(&record_key) {
-            parked.lane.trouble = trouble;
+            parked.lane.retry = retry;
             self.wait(record_key);
         }
     }
@@ -157,12 +157,12 @@ impl Lanes {
         self.due.clear();
         for (record_key, parked) in &mut self.by_record {
             if renew {
-                parked.lane.trouble = fresh(now);
+                parked.lane.retry = fresh(now);
             } else {
-                parked.lane.trouble.next_at = parked.lane.trouble.next_at.min(now);
+                parked.lane.retry.next_at = parked.lane.retry.next_at.min(now);
             }
             if parked.doing == Doing::Waiting {
-                self.due.insert((parked.lane.trouble.next_at, *record_key));
+                self.due.insert((parked.lane.retry.next_at, *record_key));
             }
         }
         records.sort_unstable();
@@ -173,9 +173,9 @@ impl Lanes {
     pub(crate) fn clamp(&mut self, latest: Ticks) {
         self.due.clear();
         for (record_key, parked) in &mut self.by_record {
-            parked.lane.trouble.next_at = parked.lane.trouble.next_at.min(latest);
+            parked.lane.retry.next_at = parked.lane.retry.next_at.min(latest);
             if parked.doing == Doing::Waiting {
-                self.due.insert((parked.lane.trouble.next_at, *record_key));
+                self.due.insert((parked.lane.retry.next_at, *record_key));
             }
         }
     }
@@ -183,11 +183,11 @@ impl Lanes {
     fn wait(&mut self, record_key: i64) {
         if let Some(parked) = self.by_record.get_mut(&record_key) {
             parked.doing = Doing::Waiting;
-            self.due.insert((parked.lane.trouble.next_at, record_key));
+            self.due.insert((parked.lane.retry.next_at, record_key));
         }
     }
 }
 
-fn fresh(now: Ticks) -> Trouble {
-    Trouble { attempts: 0, first_failed_at: now, next_at: now }
+fn fresh(now: Ticks) -> RetryState {
+    RetryState { attempts: 0, first_failed_at: now, next_at: now }
 }

@@ -23,7 +23,10 @@ use std::time::Duration;
 use bytes::Bytes;
 use domain::retry::Schedule;
 use domain::{Resource, TenantId, Ticks, WebhookId};
-use store::{Event, HeldShard, Hook, Point, Rung, Spent, StoreError, Suspended, Tail, Verdict};
+use store::{
+    AttemptTiming, ChangeSet, CheckpointResult, DisabledOwners, LoadedWebhook, LogEvent, LogTail, ShardLease,
+    StoreError, WebhookCheckpoint,
+};
 
 pub use self::core::Core;
 pub use carrier::Carrier;
@@ -69,39 +72,39 @@ pub enum Input {
     Tick,
     /// The shards that this node holds, until then as time passes.
     Held {
-        shards: Vec<HeldShard>,
+        shards: Vec<ShardLease>,
         until: Duration,
     },
     /// Webhooks of a shard; `is_last`: there are no more.
     Shard {
         shard: u8,
         fence: i64,
-        hooks: Vec<Hook>,
+        hooks: Vec<LoadedWebhook>,
         is_last: bool,
     },
     /// Somebody has changed this webhook: nothing is started for it until it is known anew.
     Touched(WebhookId),
     /// A webhook, known anew; none: it is over.
-    Hook {
+    LoadedWebhook {
         webhook: WebhookId,
         load: u64,
-        hook: Option<Box<Hook>>,
+        hook: Option<Box<LoadedWebhook>>,
     },
-    Rang(Rung),
+    Rang(ChangeSet),
     Heads(Vec<(TenantId, u64)>),
-    Suspended(Suspended),
-    Tail {
+    DisabledOwners(DisabledOwners),
+    LogTail {
         feed: FeedKey,
         after: u64,
         serial: u64,
-        read: Result<Tail, ()>,
+        read: Result<LogTail, ()>,
     },
     Record {
         webhook: WebhookId,
         epoch: u64,
         record_key: i64,
         upto: u64,
-        read: Result<Vec<Event>, ()>,
+        read: Result<Vec<LogEvent>, ()>,
     },
     Head {
         webhook: WebhookId,
@@ -112,7 +115,7 @@ pub enum Input {
         flight: u64,
         reply: Reply,
     },
-    Checkpointed(Result<Vec<Verdict>, ()>),
+    Checkpointed(Result<Vec<CheckpointResult>, ()>),
 }
 
 /// What is to be done. Each is answered by an input sooner or later; a read that fails is answered too.
@@ -151,7 +154,7 @@ pub enum Command {
         flight: u64,
         knock: Knock,
     },
-    Checkpoint(Vec<Point>),
+    Checkpoint(Vec<WebhookCheckpoint>),
 }
 
 /// What a tail belongs to: one resource of one tenant.
@@ -165,7 +168,7 @@ pub struct FeedKey {
 #[derive(Clone, Debug)]
 pub struct Reply {
     pub result: Result<Answer, Silence>,
-    pub spent: Spent,
+    pub spent: AttemptTiming,
 }
 
 /// An answer that came whole and in time.
@@ -187,7 +190,7 @@ pub struct Silence {
 }
 
 /// Events are shared between the webhooks that they go to.
-pub(crate) type SharedEvent = Arc<Event>;
+pub(crate) type SharedEvent = Arc<LogEvent>;
 
 /// What of a store's answer the core has to know: that there is none. The driver has told why.
 pub(crate) fn told<T>(answer: Result<T, StoreError>) -> Result<T, ()> {

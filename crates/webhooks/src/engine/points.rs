@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::WebhookId;
-use store::{HandshakeStep, Point, Verdict, shard_of};
+use store::{CheckpointResult, HandshakeStep, WebhookCheckpoint, shard_of};
 
 use super::core::Core;
 use super::state::{Pending, State};
@@ -17,7 +17,7 @@ const RETRY_AFTER: Duration = Duration::from_millis(200);
 #[derive(Debug, Default)]
 pub(super) struct Points {
     /// Written, or not: the store has not said.
-    under_way: Option<Vec<Point>>,
+    under_way: Option<Vec<WebhookCheckpoint>>,
     /// The store did not answer: the same again from then on.
     again_at: Option<Duration>,
     written_at: Duration,
@@ -72,7 +72,7 @@ impl Core {
         self.out.push(Command::Checkpoint(points));
     }
 
-    pub(super) fn checkpointed(&mut self, verdicts: Option<Vec<Verdict>>) {
+    pub(super) fn checkpointed(&mut self, verdicts: Option<Vec<CheckpointResult>>) {
         let Some(verdicts) = verdicts else {
             self.points.again_at = Some(self.now.steady + RETRY_AFTER);
             return;
@@ -82,14 +82,14 @@ impl Core {
         }
     }
 
-    fn judge_point(&mut self, point: &Point, verdict: Verdict) {
+    fn judge_point(&mut self, point: &WebhookCheckpoint, verdict: CheckpointResult) {
         let webhook = point.webhook;
         let Some(state) = self.hooks.get_mut(&webhook) else { return };
         if (state.fence, state.revision) != (point.fence, point.revision) {
             return;
         }
         match verdict {
-            Verdict::Taken => {
+            CheckpointResult::Taken => {
                 if let Some(HandshakeStep::Accepted { number, head }) = point.handshake
                     && number == state.handshake.number
                 {
@@ -99,8 +99,8 @@ impl Core {
                     self.hunger(webhook);
                 }
             }
-            Verdict::Stale => self.load(webhook),
-            Verdict::Fenced => {
+            CheckpointResult::Stale => self.load(webhook),
+            CheckpointResult::Fenced => {
                 tracing::debug!(shard = shard_of(webhook), "another node has taken the shard");
                 self.forget(webhook);
             }
@@ -109,14 +109,14 @@ impl Core {
 }
 
 impl State {
-    fn point(&mut self, webhook: WebhookId) -> Point {
+    fn point(&mut self, webhook: WebhookId) -> WebhookCheckpoint {
         self.has_moved = false;
         let pending = self.pending.take().map_or_else(Pending::default, |pending| *pending);
         let mut parked: Vec<i64> = pending.parked.into_iter().collect();
         parked.sort_unstable();
         let mut cleared: Vec<i64> = pending.cleared.into_iter().collect();
         cleared.sort_unstable();
-        Point {
+        WebhookCheckpoint {
             cursor: self.has_cursor.then(|| self.done_to()),
             parked: parked.into_iter().filter_map(|record| self.lanes.get(record).copied()).collect(),
             cleared,
@@ -127,7 +127,7 @@ impl State {
             delivered: pending.delivered,
             replays: pending.replays,
             audit: pending.audit,
-            ..Point::new(webhook, self.fence, self.revision)
+            ..WebhookCheckpoint::new(webhook, self.fence, self.revision)
         }
     }
 }

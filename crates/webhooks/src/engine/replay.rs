@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use domain::WebhookId;
-use store::{Occasion, Replay, ReplayKind, ReplayStep, Spent};
+use store::{AttemptPurpose, AttemptTiming, Replay, ReplayKind, ReplayStep};
 
 use super::core::Core;
 use super::deliver::{Path, attempt};
@@ -150,7 +150,7 @@ impl Core {
         match state.replaying.next() {
             None => false,
             Some(Step::Knock(event)) => {
-                self.fly(webhook, Path::Replay { number: 1 }, Job::Event(event));
+                self.fly(webhook, Path::Replay { number: 1 }, Job::LogEvent(event));
                 true
             }
             Some(Step::Test(replay)) => {
@@ -204,15 +204,15 @@ impl Core {
         is_current: bool,
         job: &Job,
         judged: &Judged,
-        spent: Spent,
+        spent: AttemptTiming,
     ) {
         let now = self.now.wall;
         let Some(state) = self.hooks.get_mut(&webhook) else { return };
-        let occasion = match job {
-            Job::Event(event) => Occasion::Replay { sequence: event.entry.sequence },
-            Job::Handshake { .. } | Job::Test { .. } => Occasion::Test,
+        let purpose = match job {
+            Job::LogEvent(event) => AttemptPurpose::Replay { sequence: event.entry.sequence },
+            Job::Handshake { .. } | Job::Test { .. } => AttemptPurpose::Test,
         };
-        state.pending().attempts.push(attempt(occasion, number, now, judged, spent));
+        state.pending().attempts.push(attempt(purpose, number, now, judged, spent));
         if is_current {
             let step = state.replaying.knocked(judged.succeeded);
             state.pending().replays.extend(step);

@@ -3,10 +3,12 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use domain::retry::Trouble;
-use domain::webhook::{EventKinds, Family, Life};
+use domain::retry::RetryState;
+use domain::webhook::{EventKinds, Family, WebhookFlags};
 use domain::{ClientId, Ticks};
-use store::{Attempt, AuditEntry, Delivered, HandshakeStep, Hook, Lost, ReplayStep};
+use store::{
+    AttemptRecord, AuditEntry, EventGap, HandshakeStep, LoadedWebhook, ReplayStep, SuccessfulDelivery,
+};
 
 use super::feed::Piece;
 use super::lanes::Lanes;
@@ -21,7 +23,7 @@ pub(crate) struct State {
     pub(crate) feed: FeedKey,
     pub(crate) client: ClientId,
     pub(crate) kinds: EventKinds,
-    pub(crate) life: Life,
+    pub(crate) flags: WebhookFlags,
     pub(crate) handshake: Shaking,
     pub(crate) fence: i64,
     pub(crate) revision: u64,
@@ -65,7 +67,7 @@ pub(crate) struct State {
 pub(crate) struct Shaking {
     pub(crate) number: u32,
     pub(crate) at: Ticks,
-    pub(crate) trouble: Option<Trouble>,
+    pub(crate) retry: Option<RetryState>,
     pub(crate) is_under_way: bool,
     /// Accepted, and not yet written down.
     pub(crate) is_accepted: bool,
@@ -80,21 +82,21 @@ pub(crate) struct Pending {
     pub(crate) cleared: Set<i64>,
     pub(crate) handshake: Option<HandshakeStep>,
     pub(crate) disabled: Option<String>,
-    pub(crate) lost: Option<Lost>,
-    pub(crate) attempts: Vec<Attempt>,
-    pub(crate) delivered: Vec<Delivered>,
+    pub(crate) lost: Option<EventGap>,
+    pub(crate) attempts: Vec<AttemptRecord>,
+    pub(crate) delivered: Vec<SuccessfulDelivery>,
     pub(crate) replays: Vec<ReplayStep>,
     pub(crate) audit: Vec<AuditEntry>,
 }
 
 impl State {
-    pub(crate) fn new(hook: Hook, fence: i64, epoch: u64) -> Self {
+    pub(crate) fn new(hook: LoadedWebhook, fence: i64, epoch: u64) -> Self {
         let webhook = hook.webhook;
         Self {
             feed: FeedKey { tenant: webhook.owner.tenant.clone(), resource: webhook.resource },
             client: webhook.owner.client.clone(),
             kinds: webhook.kinds,
-            life: webhook.life(),
+            flags: webhook.flags(),
             handshake: Shaking::of(&webhook),
             fence,
             revision: webhook.revision,
@@ -125,20 +127,20 @@ impl State {
     }
 
     /// Takes over what its owner may have changed without touching what is under way.
-    pub(crate) fn learn(&mut self, hook: Hook) {
+    pub(crate) fn learn(&mut self, hook: LoadedWebhook) {
         let webhook = hook.webhook;
-        let before = self.life;
-        self.life = webhook.life();
+        let before = self.flags;
+        self.flags = webhook.flags();
         // Only its owner takes that back, and then the revision is another one.
-        self.life.disabled |= before.disabled;
+        self.flags.disabled |= before.disabled;
         let shaking = Shaking::of(&webhook);
         if shaking.number != self.handshake.number {
             self.handshake = shaking;
             self.pending().handshake = None;
         } else if before.contracted {
-            self.life.contracted = true;
-        } else if let Some(cursor) = webhook.cursor.filter(|_| self.life.contracted) {
-            self.life.contracted = false;
+            self.flags.contracted = true;
+        } else if let Some(cursor) = webhook.cursor.filter(|_| self.flags.contracted) {
+            self.flags.contracted = false;
             self.contract(cursor);
         }
         self.target = Arc::new(Target::new(&webhook, hook.id_key));
@@ -149,15 +151,15 @@ impl State {
     /// Nothing waits beyond `latest`, which is as late as anything can be set: a clock that was ahead has done so.
     pub(crate) fn clamp(&mut self, latest: Ticks) {
         self.lanes.clamp(latest);
-        if let Some(trouble) = &mut self.handshake.trouble {
-            trouble.next_at = trouble.next_at.min(latest);
+        if let Some(retry) = &mut self.handshake.retry {
+            retry.next_at = retry.next_at.min(latest);
         }
     }
 
     /// The receiver's acceptance is written down: events go from here on, or from where they had come.
     pub(crate) fn contract(&mut self, head: u64) {
-        if !self.life.contracted {
-            self.life.contracted = true;
+        if !self.flags.contracted {
+            self.flags.contracted = true;
             if !self.has_cursor {
                 self.has_cursor = true;
                 self.read_to = head;
@@ -176,11 +178,11 @@ impl State {
 
     /// Whether its events may be sent now.
     pub(crate) fn is_active(&self) -> bool {
-        self.life.is_active() && !self.is_suspended && !self.is_frozen
+        self.flags.is_active() && !self.is_suspended && !self.is_frozen
     }
 
     pub(crate) fn awaits_contract(&self) -> bool {
-        self.life.awaits_contract(self.family()) && !self.is_suspended && !self.is_frozen
+        self.flags.awaits_contract(self.family()) && !self.is_suspended && !self.is_frozen
     }
 
     /// Everything up to here is delivered, parked, or none of its business.
@@ -268,7 +270,7 @@ impl Shaking {
         Self {
             number: webhook.handshake.number,
             at: webhook.handshake.at,
-            trouble: webhook.handshake.trouble,
+            retry: webhook.handshake.retry,
             is_under_way: false,
             is_accepted: webhook.handshake.accepted,
             head: 0,

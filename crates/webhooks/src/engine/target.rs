@@ -12,7 +12,7 @@ use domain::signature::Signer;
 use domain::webhook::Family;
 use domain::{Guid, Secret, Ticks, WebhookId};
 use parking_lot::Mutex;
-use store::{Event, OldSecret, Webhook};
+use store::{LogEvent, OldSecret, Webhook};
 
 use super::judge::Wanted;
 
@@ -47,7 +47,7 @@ pub struct Knock {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Job {
-    Event(Arc<Event>),
+    LogEvent(Arc<LogEvent>),
     Handshake {
         number: u32,
         at: Ticks,
@@ -155,7 +155,7 @@ impl Knock {
         let prepared = target.prepared();
         let ids = &prepared.ids;
         let (id, body, echo) = match &self.job {
-            Job::Event(event) => {
+            Job::LogEvent(event) => {
                 let id = ids.of_event(event.entry.sequence, event.entry.conversation);
                 (id, target.addressee.notification(id, &event.entry), None)
             }
@@ -193,7 +193,7 @@ impl Knock {
     /// The number of the event that it tells of; none for handshakes and tests.
     pub fn sequence(&self) -> Option<u64> {
         match &self.job {
-            Job::Event(event) => Some(event.entry.sequence),
+            Job::LogEvent(event) => Some(event.entry.sequence),
             Job::Handshake { .. } | Job::Test { .. } => None,
         }
     }
@@ -202,7 +202,7 @@ impl Knock {
     pub fn handshake(&self) -> Option<u32> {
         match &self.job {
             Job::Handshake { number, .. } => Some(*number),
-            Job::Event(_) | Job::Test { .. } => None,
+            Job::LogEvent(_) | Job::Test { .. } => None,
         }
     }
 

@@ -64,7 +64,7 @@ impl Management {
         let url = self.url_of(&mut members, "url");
         let url = members.finish(url)?;
         let webhook = self.owned(side, call).await?;
-        if webhook.life().is_over() {
+        if webhook.flags().is_over() {
             return Err(refusal::over(&webhook));
         }
         self.check_receiver(&url, "url").await?;
@@ -101,7 +101,7 @@ impl Management {
             description: String::new(),
             url: url.as_str().to_owned(),
             secret: Secret::new(secret),
-            doubt: String::new(),
+            host_mismatch: String::new(),
             enabled: true,
         };
         Ok((new, url))

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::http::{HeaderMap, Uri};
 use domain::{Caller, Guid, Ticks, WebhookId};
-use store::{Trace, WebhookOwner};
+use store::{AuditContext, WebhookOwner};
 use web::Refusal;
 
 use super::refusal::{bad, no_delivery, no_webhook};
@@ -56,8 +56,8 @@ impl Call {
         WebhookOwner { tenant: self.caller.tenant.clone(), client: self.caller.client.clone() }
     }
 
-    pub(super) fn trace(&self) -> Trace {
-        Trace { address: self.address.to_string(), request_id: self.request_id.clone() }
+    pub(super) fn context(&self) -> AuditContext {
+        AuditContext { address: self.address.to_string(), request_id: self.request_id.clone() }
     }
 
     /// Webhooks belong to no company: the header says `none`, or is not there.

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use axum::http::header::{HeaderValue, LINK};
 use domain::Ticks;
-use store::{Attempt, Delivery, DeliveryQuery, Hook};
+use store::{AttemptRecord, Delivery, DeliveryQuery, LoadedWebhook};
 use web::Refusal;
 
 use super::call::Call;
@@ -47,7 +47,7 @@ impl Management {
         Ok(answer::with_header(answer::json(&page.items), LINK, link))
     }
 
-    async fn page(&self, hook: &Hook, wanted: &Wanted) -> Result<Page, Refusal> {
+    async fn page(&self, hook: &LoadedWebhook, wanted: &Wanted) -> Result<Page, Refusal> {
         let lanes = self.ports.store.lanes(hook.webhook.id, LANES_MAX).await;
         let lanes = lanes.map_err(|error| refusal::store(&error))?;
         let teller = Teller::new(hook, &lanes);
@@ -82,25 +82,30 @@ impl Management {
         Ok(page)
     }
 
-    async fn history_of(&self, hook: &Hook, sequence: u64) -> Result<Delivery, Refusal> {
+    async fn history_of(&self, hook: &LoadedWebhook, sequence: u64) -> Result<Delivery, Refusal> {
         let found = self.ports.store.delivery(hook.webhook.id, sequence).await;
         found.map_err(|error| refusal::store(&error))
     }
 
     /// The next moments of the history, newest first.
-    async fn marks(&self, hook: &Hook, wanted: &Wanted, before: Option<Mark>) -> Result<Vec<Mark>, Refusal> {
+    async fn marks(
+        &self,
+        hook: &LoadedWebhook,
+        wanted: &Wanted,
+        before: Option<Mark>,
+    ) -> Result<Vec<Mark>, Refusal> {
         let query = DeliveryQuery {
             webhook: hook.webhook.id,
             before,
             since: wanted.since,
-            only_failed: wanted.status.is_some_and(|status| status != Status::Delivered),
+            only_failed: wanted.status.is_some_and(|status| status != Status::SuccessfulDelivery),
             rows_max: ROWS_MAX,
         };
         let history = &self.ports.store;
         let tried = history.attempts(&query).await.map_err(|error| refusal::store(&error))?;
         let delivered = history.delivered(&query).await.map_err(|error| refusal::store(&error))?;
         let delivered = delivered.iter().map(|one| (one.at, one.sequence));
-        let mut marks: Vec<Mark> = tried.iter().map(Attempt::mark).chain(delivered).collect();
+        let mut marks: Vec<Mark> = tried.iter().map(AttemptRecord::mark).chain(delivered).collect();
         marks.sort_unstable_by(|a, b| b.cmp(a));
         marks.truncate(ROWS_MAX);
         Ok(marks)

@@ -5,7 +5,9 @@ use domain::event::semantic_name;
 use domain::outgoing::IdKey;
 use domain::{Guid, Ticks};
 use serde::Serialize;
-use store::{Attempt, Delivery, Hook, Lane, LogEntry, LogPage, LogQuery, Occasion, Spent};
+use store::{
+    AttemptPurpose, AttemptRecord, AttemptTiming, Delivery, Lane, LoadedWebhook, LogEntry, LogPage, LogQuery,
+};
 use utoipa::ToSchema;
 use web::Refusal;
 
@@ -17,14 +19,14 @@ use super::{Answer, Management, Side, answer, refusal};
 #[serde(rename_all = "lowercase")]
 #[schema(as = WebhookDeliveryStatus)]
 pub(super) enum Status {
-    Delivered,
+    SuccessfulDelivery,
     Waiting,
     Failed,
 }
 
 impl Status {
     pub(super) const ALL: [(Self, &'static str); 3] =
-        [(Self::Delivered, "delivered"), (Self::Waiting, "waiting"), (Self::Failed, "failed")];
+        [(Self::SuccessfulDelivery, "delivered"), (Self::Waiting, "waiting"), (Self::Failed, "failed")];
 }
 
 /// The delivery of one event. What the log no longer has is null.
@@ -91,7 +93,7 @@ pub(super) struct Milliseconds {
 }
 
 impl Milliseconds {
-    fn of(spent: &Spent) -> Self {
+    fn of(spent: &AttemptTiming) -> Self {
         let whole = |span: std::time::Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
         Self {
             resolve: whole(spent.resolve),
@@ -104,15 +106,15 @@ impl Milliseconds {
 }
 
 impl Tried {
-    pub(super) fn of(attempt: Attempt) -> Self {
-        let occasion = match attempt.occasion {
-            Occasion::Event { .. } => "event",
-            Occasion::Handshake { .. } => "handshake",
-            Occasion::Replay { .. } => "replay",
-            Occasion::Test => "test",
+    pub(super) fn of(attempt: AttemptRecord) -> Self {
+        let purpose = match attempt.purpose {
+            AttemptPurpose::Event { .. } => "event",
+            AttemptPurpose::Handshake { .. } => "handshake",
+            AttemptPurpose::Replay { .. } => "replay",
+            AttemptPurpose::Test => "test",
         };
         Self {
-            occasion,
+            occasion: purpose,
             at: attempt.at.iso(),
             number: attempt.number,
             status: attempt.status,
@@ -126,7 +128,7 @@ impl Tried {
 
 /// Its newest moment, by which lists are ordered.
 pub(super) fn newest_mark(delivery: &Delivery) -> Option<(Ticks, u64)> {
-    let tried = delivery.attempts.iter().map(Attempt::mark);
+    let tried = delivery.attempts.iter().map(AttemptRecord::mark);
     tried.chain(delivery.delivered.map(|one| (one.at, one.sequence))).max()
 }
 
@@ -138,25 +140,25 @@ fn delivered_at(delivery: &Delivery) -> Option<Ticks> {
 
 /// What the items of one webhook have in common.
 pub(super) struct Teller<'a> {
-    hook: &'a Hook,
+    hook: &'a LoadedWebhook,
     lanes: &'a [Lane],
     ids: IdKey,
 }
 
 impl<'a> Teller<'a> {
-    pub(super) fn new(hook: &'a Hook, lanes: &'a [Lane]) -> Self {
+    pub(super) fn new(hook: &'a LoadedWebhook, lanes: &'a [Lane]) -> Self {
         Self { hook, lanes, ids: IdKey::new(&hook.id_key) }
     }
 
     /// Where it is tried again, as long as the webhook is active.
     fn lane(&self, sequence: u64) -> Option<&Lane> {
-        let is_active = self.hook.webhook.life().is_active();
+        let is_active = self.hook.webhook.flags().is_active();
         self.lanes.iter().find(|lane| lane.sequence == sequence).filter(|_| is_active)
     }
 
     pub(super) fn status(&self, delivery: &Delivery) -> Status {
         match (delivered_at(delivery), self.lane(delivery.sequence)) {
-            (Some(_), _) => Status::Delivered,
+            (Some(_), _) => Status::SuccessfulDelivery,
             (None, Some(_)) => Status::Waiting,
             (None, None) => Status::Failed,
         }
@@ -166,7 +168,7 @@ impl<'a> Teller<'a> {
         let (sequence, status) = (delivery.sequence, self.status(&delivery));
         let delivered_at = delivered_at(&delivery);
         let lane = self.lane(sequence).filter(|_| status == Status::Waiting);
-        let next = lane.map(|lane| lane.trouble.next_at);
+        let next = lane.map(|lane| lane.retry.next_at);
         Item {
             outgoing_id: entry.map(|entry| self.ids.of_event(sequence, entry.conversation)),
             sequence_version: sequence.to_string(),
@@ -203,7 +205,7 @@ impl Management {
         let teller = Teller::new(&hook, lanes);
         let mut item = teller.item(delivery, Some(&entry));
         // Nothing was tried yet: it waits for its turn.
-        if item.attempts.is_empty() && item.status == Status::Failed && hook.webhook.life().is_active() {
+        if item.attempts.is_empty() && item.status == Status::Failed && hook.webhook.flags().is_active() {
             item.status = Status::Waiting;
         }
         item.body = Some(teller.body(outgoing, &entry));
@@ -211,7 +213,11 @@ impl Management {
     }
 
     /// The event that the address names by its id, where it was ever meant for this webhook.
-    pub(super) async fn event_of(&self, hook: &Hook, call: &Call) -> Result<(Guid, LogEntry), Refusal> {
+    pub(super) async fn event_of(
+        &self,
+        hook: &LoadedWebhook,
+        call: &Call,
+    ) -> Result<(Guid, LogEntry), Refusal> {
         let outgoing = call.outgoing()?;
         let ids = IdKey::new(&hook.id_key);
         let entitled = |sequence: &u64| hook.webhook.began.is_some_and(|began| *sequence > began);
@@ -224,7 +230,11 @@ impl Management {
     }
 
     /// An event of this webhook's, where the log still has it.
-    pub(super) async fn entry(&self, hook: &Hook, sequence: u64) -> Result<Option<LogEntry>, Refusal> {
+    pub(super) async fn entry(
+        &self,
+        hook: &LoadedWebhook,
+        sequence: u64,
+    ) -> Result<Option<LogEntry>, Refusal> {
         let webhook = &hook.webhook;
         let query = LogQuery {
             tenant: webhook.owner.tenant.clone(),

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::{Guid, Ticks};
 use serde::Serialize;
-use store::{DeliveryQuery, Lost, Outlook, Webhook};
+use store::{DeliveryQuery, EventGap, Webhook, WebhookStats};
 use utoipa::ToSchema;
 
 use super::call::Call;
@@ -75,7 +75,7 @@ pub(super) struct LostTold {
 }
 
 impl LostTold {
-    fn of(lost: &Lost) -> Self {
+    fn of(lost: &EventGap) -> Self {
         Self { at: lost.at.iso(), after: lost.after.to_string(), upto: lost.upto.to_string() }
     }
 }
@@ -86,43 +86,43 @@ impl Management {
         let webhook = self.owned(side, call).await?;
         let (history, id) = (&self.ports.store, webhook.id);
         let store = |error: store::StoreError| refusal::store(&error);
-        let outlook = history.outlook(id, since).await.map_err(store)?;
+        let webhook_stats = history.webhook_stats(id, since).await.map_err(store)?;
         let query =
             DeliveryQuery { webhook: id, before: None, since: None, only_failed: false, rows_max: SHOWN_MAX };
         let attempts = history.attempts(&query).await.map_err(store)?;
         let replays = history.replays(id, SHOWN_MAX).await.map_err(store)?;
-        let warnings = self.warnings(&webhook, &outlook);
+        let warnings = self.warnings(&webhook, &webhook_stats);
         Ok(answer::json(&Health {
             webhook_id: id,
-            is_active: webhook.life().is_active(),
+            is_active: webhook.flags().is_active(),
             since: since.iso(),
-            delivered: outlook.delivered,
-            failed_attempts: outlook.failed,
-            success_rate: rate(&outlook),
-            p95_milliseconds: outlook.p95_ms,
-            last_delivered_at: outlook.last_delivered_at.map(Ticks::iso),
-            failing_since: outlook.failing_since.map(Ticks::iso),
-            next_attempt_at: outlook.next_attempt_at.map(Ticks::iso),
-            events_behind: outlook.behind,
-            records_waiting: outlook.lanes,
+            delivered: webhook_stats.delivered,
+            failed_attempts: webhook_stats.failed,
+            success_rate: rate(&webhook_stats),
+            p95_milliseconds: webhook_stats.p95_ms,
+            last_delivered_at: webhook_stats.last_delivered_at.map(Ticks::iso),
+            failing_since: webhook_stats.failing_since.map(Ticks::iso),
+            next_attempt_at: webhook_stats.next_attempt_at.map(Ticks::iso),
+            events_behind: webhook_stats.behind,
+            records_waiting: webhook_stats.lanes,
             handshake: Handshake {
                 number: webhook.handshake.number,
                 asked_at: webhook.handshake.at.iso(),
                 is_accepted: webhook.handshake.accepted,
-                failed_attempts: webhook.handshake.trouble.map_or(0, |trouble| trouble.attempts),
+                failed_attempts: webhook.handshake.retry.map_or(0, |retry| retry.attempts),
             },
             lost: webhook.lost.as_ref().map(LostTold::of),
-            doubt: Some(webhook.doubt.clone()).filter(|doubt| !doubt.is_empty()),
+            doubt: Some(webhook.host_mismatch.clone()).filter(|host_mismatch| !host_mismatch.is_empty()),
             warnings,
             recent_attempts: attempts.into_iter().map(Tried::of).collect(),
             replays: replays.iter().map(|replay| ReplayTold::of(id, replay)).collect(),
         }))
     }
 
-    fn warnings(&self, webhook: &Webhook, outlook: &Outlook) -> Vec<String> {
+    fn warnings(&self, webhook: &Webhook, webhook_stats: &WebhookStats) -> Vec<String> {
         let mut warnings = Vec::new();
-        let life = webhook.life();
-        if life.is_over() {
+        let flags = webhook.flags();
+        if flags.is_over() {
             return warnings;
         }
         if let Some(disabled) = &webhook.disabled {
@@ -131,30 +131,30 @@ impl Management {
                 disabled.at.iso(),
                 disabled.why
             ));
-        } else if let Some(since) = outlook.failing_since {
+        } else if let Some(since) = webhook_stats.failing_since {
             warnings.push(format!(
                 "Deliveries have failed since {}; the webhook is disabled at about {} if that goes on.",
                 since.iso(),
                 (since + self.settings.window).iso()
             ));
         }
-        if !life.contracted && !life.disabled {
+        if !flags.contracted && !flags.disabled {
             warnings
                 .push("The receiver has not accepted the handshake yet; nothing is delivered before.".into());
         }
         if webhook.lost.is_some() {
             warnings.push("Some events will never be told, for they are older than what is kept.".into());
         }
-        if !webhook.doubt.is_empty() {
-            warnings.push(format!("The receiver may not be yours: {}.", webhook.doubt));
+        if !webhook.host_mismatch.is_empty() {
+            warnings.push(format!("The receiver may not be yours: {}.", webhook.host_mismatch));
         }
         warnings
     }
 }
 
 /// Of all attempts, those that succeeded; to four digits.
-fn rate(outlook: &Outlook) -> Option<f64> {
-    let all = outlook.delivered + outlook.failed;
+fn rate(webhook_stats: &WebhookStats) -> Option<f64> {
+    let all = webhook_stats.delivered + webhook_stats.failed;
     let share = |part: u64| u32::try_from(u128::from(part) * 10_000 / u128::from(all.max(1))).unwrap_or(0);
-    (all > 0).then(|| f64::from(share(outlook.delivered)) / 10_000.0)
+    (all > 0).then(|| f64::from(share(webhook_stats.delivered)) / 10_000.0)
 }

@@ -24,7 +24,7 @@ impl Management {
         let members = Members::read(body).await?;
         let (mut new, uri) = self.entity_wish(call, members)?;
         self.check_receiver(&uri, "uri").await?;
-        new.doubt = self.doubt(&uri, call.address, "uri").await?;
+        new.host_mismatch = self.host_mismatch(&uri, call.address, "uri").await?;
         let webhook = self.make(call, new).await?;
         self.ports.nudge.touched(webhook.id).await;
         Ok(answer::json(&record(&webhook)))
@@ -40,7 +40,7 @@ impl Management {
             }
         }
         let entry = doubted(call, &new);
-        let made = webhooks.subscribe_told(new, self.settings.webhooks_max, entry).await;
+        let made = webhooks.subscribe_audited(new, self.settings.webhooks_max, entry).await;
         match made.map_err(|error| refusal::store(&error))? {
             Subscribed::New(webhook) | Subscribed::Again(webhook) => Ok(webhook),
             Subscribed::TooMany => Err(refusal::too_many(self.settings.webhooks_max)),
@@ -85,7 +85,7 @@ impl Management {
             description,
             url: uri.as_str().to_owned(),
             secret: Secret::new(secret),
-            doubt: String::new(),
+            host_mismatch: String::new(),
             enabled: !is_paused,
         };
         Ok((new, uri))
@@ -96,8 +96,8 @@ fn entity_of(members: &mut Members) -> Option<Resource> {
     let name = members.text("entity", NAME_CHARS_MAX)?;
     let entity = Resource::find(Area::Invoicing, &name);
     if entity.is_none() {
-        let hint = did_you_mean(&name, Resource::invoicing().map(Resource::word));
-        let known: Vec<&str> = Resource::invoicing().map(Resource::word).collect();
+        let hint = did_you_mean(&name, Resource::invoicing().map(Resource::as_str));
+        let known: Vec<&str> = Resource::invoicing().map(Resource::as_str).collect();
         let message = format!("entity {name:?} is not known{hint}; there are {}.", known.join(", "));
         members.wrong("entity", "unknown_entity", message);
     }
@@ -106,19 +106,19 @@ fn entity_of(members: &mut Members) -> Option<Resource> {
 
 /// What the audit is told of a receiver that may not be its subscriber's.
 fn doubted(call: &Call, new: &NewWebhook) -> Option<AuditEntry> {
-    (!new.doubt.is_empty()).then(|| {
-        AuditEntry::new(AuditKind::WebhookDoubted, call.now, &call.trace())
+    (!new.host_mismatch.is_empty()).then(|| {
+        AuditEntry::new(AuditKind::WebhookDoubted, call.now, &call.context())
             .user(&new.user)
             .tenant(&new.owner.tenant)
             .client(&new.owner.client)
-            .note(format!("webhook {}: {}", new.id, new.doubt))
+            .note(format!("webhook {}: {}", new.id, new.host_mismatch))
     })
 }
 
 fn action_of(members: &mut Members, entity: Option<Resource>) -> Option<EventKind> {
     let name = members.text("action", NAME_CHARS_MAX)?;
-    let Some(action) = ACTIONS.into_iter().find(|action| action.word() == name) else {
-        let hint = did_you_mean(&name, ACTIONS.map(EventKind::word));
+    let Some(action) = ACTIONS.into_iter().find(|action| action.as_str() == name) else {
+        let hint = did_you_mean(&name, ACTIONS.map(EventKind::as_str));
         let message = format!("action {name:?} is not known{hint}; there are Created, Updated and Deleted.");
         members.wrong("action", "unknown_action", message);
         return None;
@@ -126,8 +126,8 @@ fn action_of(members: &mut Members, entity: Option<Resource>) -> Option<EventKin
     if let Some(entity) = entity
         && !entity.event_kinds().contains(&action)
     {
-        let offered: Vec<&str> = entity.event_kinds().into_iter().map(EventKind::word).collect();
-        let message = format!("action {name} is not offered by {}: {}.", entity.word(), offered.join(", "));
+        let offered: Vec<&str> = entity.event_kinds().into_iter().map(EventKind::as_str).collect();
+        let message = format!("action {name} is not offered by {}: {}.", entity.as_str(), offered.join(", "));
         members.wrong("action", "unknown_action", message);
         return None;
     }

@@ -2,7 +2,7 @@
 
 use domain::Resource;
 use domain::webhook::Family;
-use store::{Hook, Webhook, WebhookChange, WebhookChanged};
+use store::{LoadedWebhook, Webhook, WebhookChange, WebhookChanged};
 use web::Refusal;
 
 use super::call::Call;
@@ -33,9 +33,9 @@ impl Management {
     }
 
     /// The same with what its deliveries are known by; one that is over has none.
-    pub(super) async fn owned_hook(&self, side: Side, call: &Call) -> Result<Hook, Refusal> {
+    pub(super) async fn owned_hook(&self, side: Side, call: &Call) -> Result<LoadedWebhook, Refusal> {
         let webhook = self.owned(side, call).await?;
-        let hook = self.ports.store.hook(webhook.id).await.map_err(|error| refusal::store(&error))?;
+        let hook = self.ports.store.load_webhook(webhook.id).await.map_err(|error| refusal::store(&error))?;
         hook.ok_or_else(refusal::no_webhook)
     }
 

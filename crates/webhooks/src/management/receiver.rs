@@ -25,7 +25,7 @@ impl HostCheck {
     pub const ALL: [Self; 3] = [Self::Off, Self::Warn, Self::Enforce];
 
     /// The word of the configuration.
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Off => "off",
             Self::Warn => "warn",
@@ -69,7 +69,7 @@ impl Management {
     }
 
     /// Why the host may not be the caller's; empty where there is no doubt, or nobody asks.
-    pub(super) async fn doubt(
+    pub(super) async fn host_mismatch(
         &self,
         url: &ReceiverUrl,
         caller: IpAddr,
@@ -83,10 +83,15 @@ impl Management {
         if addresses.iter().any(|address| address.to_canonical() == caller) {
             return Ok(String::new());
         }
-        let doubt = format!("the host {} is not at {caller}, where the call came from", url.host());
+        let host_mismatch = format!("the host {} is not at {caller}, where the call came from", url.host());
         if self.settings.host_check == HostCheck::Enforce {
-            return Err(coded(400, "foreign_host", Some(name), &format!("{name} cannot be taken: {doubt}.")));
+            return Err(coded(
+                400,
+                "foreign_host",
+                Some(name),
+                &format!("{name} cannot be taken: {host_mismatch}."),
+            ));
         }
-        Ok(doubt)
+        Ok(host_mismatch)
     }
 }

@@ -101,15 +101,15 @@ pub(super) fn record(webhook: &Webhook) -> Record<'_> {
 }
 
 fn accounting(webhook: &Webhook) -> AccountingRecord<'_> {
-    let life = webhook.life();
+    let flags = webhook.flags();
     AccountingRecord {
         id: webhook.id,
         third_party_application_name: &webhook.name,
         url: &webhook.url,
         tenant_id: webhook.owner.tenant.as_str(),
         secret: webhook.secret.reveal(),
-        is_active: life.is_active(),
-        is_deleted: life.deleted,
+        is_active: flags.is_active(),
+        is_deleted: flags.deleted,
         deleted_at: webhook.deleted_at.map(domain::Ticks::iso),
         events: webhook.kinds.iter().map(|kind| EventDescriptor::of(webhook.resource, kind)).collect(),
         user_identifier: webhook.user.as_str(),
@@ -120,13 +120,13 @@ fn invoicing(webhook: &Webhook) -> InvoicingRecord<'_> {
     InvoicingRecord {
         id: webhook.id,
         uri: &webhook.url,
-        entity: webhook.resource.word(),
-        action: webhook.kinds.iter().next().map_or("", EventKind::word),
+        entity: webhook.resource.as_str(),
+        action: webhook.kinds.iter().next().map_or("", EventKind::as_str),
         is_paused: !webhook.enabled,
         application_name: &webhook.name,
         description: &webhook.description,
-        status: webhook.life().status(),
-        doubt: &webhook.doubt,
+        status: webhook.flags().status(),
+        doubt: &webhook.host_mismatch,
     }
 }
 

@@ -4,7 +4,7 @@
 use axum::body::Body;
 use domain::Guid;
 use serde::Serialize;
-use store::{AuditEntry, AuditKind, Hook, Replay, ReplayKind};
+use store::{AuditEntry, AuditKind, LoadedWebhook, Replay, ReplayKind};
 use utoipa::ToSchema;
 use web::Refusal;
 
@@ -92,9 +92,9 @@ impl Management {
     }
 
     /// A webhook of the caller's to which something can be sent.
-    async fn ready(&self, side: Side, call: &Call) -> Result<Hook, Refusal> {
+    async fn ready(&self, side: Side, call: &Call) -> Result<LoadedWebhook, Refusal> {
         let hook = self.owned_hook(side, call).await?;
-        if !hook.webhook.life().is_active() {
+        if !hook.webhook.flags().is_active() {
             return Err(inactive());
         }
         if hook.replays.len() >= OPEN_MAX {
@@ -105,17 +105,24 @@ impl Management {
         Ok(hook)
     }
 
-    async fn ask(&self, call: &Call, hook: &Hook, kind: ReplayKind, after: u64, upto: u64) -> Answer {
+    async fn ask(
+        &self,
+        call: &Call,
+        hook: &LoadedWebhook,
+        kind: ReplayKind,
+        after: u64,
+        upto: u64,
+    ) -> Answer {
         let webhook = &hook.webhook;
         let entry = (kind == ReplayKind::Events).then(|| {
             let note = format!("webhook {}: events {} to {upto} again", webhook.id, after.saturating_add(1));
-            AuditEntry::new(AuditKind::WebhookReplayed, call.now, &call.trace())
+            AuditEntry::new(AuditKind::WebhookReplayed, call.now, &call.context())
                 .user(&call.caller.user)
                 .tenant(&webhook.owner.tenant)
                 .client(&webhook.owner.client)
                 .note(note)
         });
-        let asked = self.ports.store.ask_replay_told(webhook.id, kind, (after, upto), entry).await;
+        let asked = self.ports.store.request_replay_audited(webhook.id, kind, (after, upto), entry).await;
         let replay = asked.map_err(|error| refusal::store(&error))?.ok_or_else(no_webhook)?;
         self.ports.nudge.touched(webhook.id).await;
         Ok(answer::accepted(&ReplayTold::of(webhook.id, &replay)))

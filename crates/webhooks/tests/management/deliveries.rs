@@ -1,7 +1,7 @@
 //! What was delivered and what was not, page by page.
 
 use serde_json::{Value, json};
-use store::Occasion;
+use store::AttemptPurpose;
 use webhooks::management::Operation;
 
 use super::stage::{NOBODY, Stage, attempt};
@@ -113,8 +113,10 @@ async fn handshakes_and_tests_are_of_no_event() {
     let at = stage.now();
     stage
         .engine(&id, |point| {
-            point.attempts =
-                vec![attempt(Occasion::Handshake { number: 1 }, 1, at), attempt(Occasion::Test, 1, at)];
+            point.attempts = vec![
+                attempt(AttemptPurpose::Handshake { number: 1 }, 1, at),
+                attempt(AttemptPurpose::Test, 1, at),
+            ];
         })
         .await;
     assert_eq!(stage.charges(Operation::Deliveries).of(&id).send().await.body, json!([]));

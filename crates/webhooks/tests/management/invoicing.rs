@@ -14,10 +14,10 @@ async fn every_entity_offers_its_actions() {
     for entity in Resource::invoicing() {
         for action in ["Created", "Updated", "Deleted"] {
             let mut body = entity_wish();
-            (body["entity"], body["action"]) = (entity.word().into(), action.into());
+            (body["entity"], body["action"]) = (entity.as_str().into(), action.into());
             let asked = stage.invoicing(Operation::Subscribe).body(&body).send().await;
             let is_offered =
-                action == "Updated" || !["CompanyData", "CompanySettings"].contains(&entity.word());
+                action == "Updated" || !["CompanyData", "CompanySettings"].contains(&entity.as_str());
             if is_offered {
                 assert_eq!((asked.status, &asked.body["action"]), (200, &json!(action)), "{asked:?}");
                 pairs += 1;
@@ -139,17 +139,20 @@ async fn a_host_that_is_not_where_the_call_comes_from() {
                 assert_eq!((&asked.body["field"], audit.len()), (&json!("uri"), 0));
             }
             HostCheck::Warn => {
-                let doubt = asked.body["doubt"].as_str().unwrap();
-                assert!(doubt.contains("receiver.example") && doubt.contains("198.51.100.9"), "{doubt}");
+                let host_mismatch = asked.body["doubt"].as_str().unwrap();
+                assert!(
+                    host_mismatch.contains("receiver.example") && host_mismatch.contains("198.51.100.9"),
+                    "{host_mismatch}"
+                );
                 assert_eq!(audit.len(), 1);
                 let entry = &audit[0].entry;
-                assert!(entry.note.contains(doubt) && entry.note.contains(asked.id()), "{entry:?}");
+                assert!(entry.note.contains(host_mismatch) && entry.note.contains(asked.id()), "{entry:?}");
                 assert_eq!(
-                    (entry.trace.address.as_str(), entry.trace.request_id.as_str()),
+                    (entry.context.address.as_str(), entry.context.request_id.as_str()),
                     ("198.51.100.9", "request-1")
                 );
                 let health = stage.invoicing(Operation::Health).of(asked.id()).send().await;
-                assert_eq!(health.body["doubt"], doubt);
+                assert_eq!(health.body["doubt"], host_mismatch);
             }
         }
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::Secret;
 use serde_json::{Value, json};
-use store::{Audit as _, AuditKind, AuditQuery, Deliveries as _, Lost, ReplayKind};
+use store::{Audit as _, AuditKind, AuditQuery, Deliveries as _, EventGap, ReplayKind};
 use webhooks::management::Operation;
 
 use super::stage::{Stage, wish};
@@ -27,7 +27,7 @@ async fn a_delivery_can_be_asked_for_again() {
             "isDone": false,
         })
     );
-    let hook = stage.store.hook(stage.kept(&id).await.id).await.unwrap().unwrap();
+    let hook = stage.store.load_webhook(stage.kept(&id).await.id).await.unwrap().unwrap();
     assert_eq!((hook.replays.len(), hook.replays[0].kind), (1, ReplayKind::Events));
     let query = AuditQuery { kind: Some(AuditKind::WebhookReplayed), rows_max: 9, ..AuditQuery::default() };
     let audit = stage.store.audit(&query).await.unwrap();
@@ -116,7 +116,7 @@ async fn health_tells_rates_troubles_and_losses() {
     let failing = stage.charge("r9", 1).await;
     stage.fail(&id, failing, 1).await;
     stage.charge("r9", 2).await;
-    let lost = Lost { at: stage.now(), after: 1, upto: 2 };
+    let lost = EventGap { at: stage.now(), after: 1, upto: 2 };
     stage.engine(&id, |point| point.lost = Some(lost)).await;
     let told = stage.charges(Operation::Health).of(&id).send().await.body;
     assert_eq!(

@@ -11,7 +11,7 @@ use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use domain::change::Change;
 use domain::egress::Policy;
-use domain::retry::Trouble;
+use domain::retry::RetryState;
 use domain::{
     Caller, ClientId, Clock, GrantId, Guid, Random, Resource, Scopes, TenantId, Ticks, UserId, WebhookId,
 };
@@ -20,8 +20,9 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use store::memory::MemoryStore;
 use store::{
-    Attempt, ChangeBatch, ChangeLog as _, Delivered, Deliveries as _, Directory as _, HandshakeStep, Lane,
-    Line, MasterKey, Occasion, Point, Spent, Standing, Tally, Tenant, Vault, Webhook, Webhooks as _,
+    AttemptPurpose, AttemptRecord, AttemptTiming, BatchCounts, ChangeBatch, ChangeLog as _, Deliveries as _,
+    Directory as _, HandshakeStep, Lane, Line, MasterKey, Status, SuccessfulDelivery, Tenant, Vault, Webhook,
+    WebhookCheckpoint, Webhooks as _,
 };
 use webhooks::Nudge;
 use webhooks::egress::{Egress, EgressSettings, Resolve};
@@ -261,7 +262,7 @@ impl Stage {
                 id: TenantId::new(id),
                 name: id.into(),
                 short_code: id.into(),
-                standing: Standing::Active,
+                status: Status::Active,
                 created_at: START,
             };
             self.store.add_tenant(&tenant).await.unwrap();
@@ -280,7 +281,7 @@ impl Stage {
             tenant: TenantId::new("tenant-a"),
             process: Guid::from_bytes([1; 16]),
             lines: vec![Line { number: 1, change }],
-            tally: Tally::default(),
+            tally: BatchCounts::default(),
             checkpoint: None,
         };
         let tally = self.store.apply_changes(batch).await.unwrap();
@@ -360,15 +361,18 @@ impl Stage {
     }
 
     /// What the engine would write of a webhook.
-    pub(super) async fn engine(&self, webhook: &str, write: impl FnOnce(&mut Point)) {
+    pub(super) async fn engine(&self, webhook: &str, write: impl FnOnce(&mut WebhookCheckpoint)) {
         let kept = self.kept(webhook).await;
-        let held =
-            self.store.hold_shards(Guid::from_bytes([3; 16]), 1, Duration::from_secs(60)).await.unwrap();
+        let held = self
+            .store
+            .renew_shard_leases(Guid::from_bytes([3; 16]), 1, Duration::from_secs(60))
+            .await
+            .unwrap();
         let shard = store::shard_of(kept.id);
         let fence = held.iter().find(|one| one.shard == shard).unwrap().fence;
-        let mut point = Point::new(kept.id, fence, kept.revision);
+        let mut point = WebhookCheckpoint::new(kept.id, fence, kept.revision);
         write(&mut point);
-        assert_eq!(self.store.checkpoint(vec![point]).await.unwrap(), [store::Verdict::Taken]);
+        assert_eq!(self.store.checkpoint(vec![point]).await.unwrap(), [store::CheckpointResult::Taken]);
     }
 
     /// The receiver accepts the handshake.
@@ -382,7 +386,7 @@ impl Stage {
         let at = self.now();
         self.engine(webhook, |point| {
             point.cursor = Some(sequence);
-            point.delivered = vec![Delivered { sequence, at, status: 204, took_ms: 40 }];
+            point.delivered = vec![SuccessfulDelivery { sequence, at, status: 204, took_ms: 40 }];
         })
         .await;
     }
@@ -392,26 +396,26 @@ impl Stage {
         let at = self.now();
         self.engine(webhook, |point| {
             point.cursor = Some(sequence);
-            point.attempts = vec![attempt(Occasion::Event { sequence }, number, at)];
-            let trouble =
-                Trouble { attempts: number, first_failed_at: START, next_at: at + Duration::from_secs(5) };
-            point.parked = vec![Lane { record_key: i64::try_from(sequence).unwrap(), sequence, trouble }];
+            point.attempts = vec![attempt(AttemptPurpose::Event { sequence }, number, at)];
+            let retry =
+                RetryState { attempts: number, first_failed_at: START, next_at: at + Duration::from_secs(5) };
+            point.parked = vec![Lane { record_key: i64::try_from(sequence).unwrap(), sequence, retry }];
         })
         .await;
     }
 }
 
-pub(super) fn attempt(occasion: Occasion, number: u32, at: Ticks) -> Attempt {
+pub(super) fn attempt(purpose: AttemptPurpose, number: u32, at: Ticks) -> AttemptRecord {
     let milliseconds = Duration::from_millis;
-    Attempt {
+    AttemptRecord {
         at,
-        occasion,
+        purpose,
         number,
         status: Some(500),
         succeeded: false,
         reason: "the answer was 500; a 2xx is wanted".into(),
         excerpt: "Oops".into(),
-        spent: Spent {
+        spent: AttemptTiming {
             resolve: milliseconds(1),
             connect: milliseconds(2),
             tls: milliseconds(3),

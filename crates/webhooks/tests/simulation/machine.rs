@@ -16,7 +16,7 @@ pub(crate) const PAUSES: [u64; 4] = [1, 2, 5, 10];
 pub(crate) struct Machine {
     pub(crate) id: Guid,
     /// Which life this is; what an earlier one has started finds nobody.
-    pub(crate) life: u32,
+    pub(crate) flags: u32,
     pub(crate) core: Option<Core>,
     /// How wrong its clock is, in ticks.
     pub(crate) skew: i64,
@@ -29,7 +29,7 @@ impl Machine {
     pub(crate) fn new(number: u8) -> Self {
         Self {
             id: Guid::from_bytes([number; 16]),
-            life: 0,
+            flags: 0,
             core: None,
             skew: 0,
             cut_off_until: Duration::ZERO,
@@ -38,14 +38,14 @@ impl Machine {
     }
 
     pub(crate) fn start(&mut self, seed: u64, steady: Duration) {
-        self.life += 1;
+        self.flags += 1;
         self.moved = 0;
         self.core = Some(Core::new(settings(), seed, self.moment(steady)));
     }
 
     pub(crate) fn crash(&mut self) {
         self.core = None;
-        self.life += 1;
+        self.flags += 1;
     }
 
     pub(crate) fn moment(&self, steady: Duration) -> Moment {

@@ -7,7 +7,8 @@ use std::time::Duration;
 use domain::{TenantId, Ticks, WebhookId};
 use store::memory::MemoryStore;
 use store::{
-    ChangeLog as _, Deliveries as _, Event, History as _, Occasion, Point, Verdict, Webhook, Webhooks as _,
+    AttemptPurpose, ChangeLog as _, CheckpointResult, Deliveries as _, History as _, LogEvent, Webhook,
+    WebhookCheckpoint, Webhooks as _,
 };
 use webhooks::engine::{Knock, Letter};
 
@@ -19,7 +20,7 @@ const OTHERS_LEARN: Duration = Duration::from_millis(1500);
 #[derive(Default)]
 pub(crate) struct Oracle {
     /// All that ever happened, by tenant and resource.
-    events: BTreeMap<(TenantId, i16), Vec<Event>>,
+    events: BTreeMap<(TenantId, i16), Vec<LogEvent>>,
     delivered: HashMap<WebhookId, BTreeSet<u64>>,
     letters: HashMap<(WebhookId, u64), (String, String)>,
     ids: HashMap<String, (WebhookId, u64)>,
@@ -89,16 +90,16 @@ impl Oracle {
         if may_not_know {
             return;
         }
-        let life = webhook.life();
+        let flags = webhook.flags();
         if knock.handshake().is_some() {
-            assert!(life.awaits_contract(webhook.family()), "a handshake of {webhook:?}");
+            assert!(flags.awaits_contract(webhook.family()), "a handshake of {webhook:?}");
             assert_eq!(knock.handshake(), Some(webhook.handshake.number), "an old handshake");
         } else {
-            assert!(life.is_active(), "an attempt for an inactive webhook: {webhook:?}");
+            assert!(flags.is_active(), "an attempt for an inactive webhook: {webhook:?}");
         }
         assert_eq!(knock.target.url, webhook.url, "an attempt to an old address");
         if !is_deaf && at >= self.standing_changed + OTHERS_LEARN {
-            let suspended = now(store.suspended()).unwrap();
+            let suspended = now(store.disabled_owners()).unwrap();
             assert!(!suspended.tenants.contains(&webhook.owner.tenant), "a suspended tenant");
             assert!(!suspended.clients.contains(&webhook.owner.client), "a suspended client");
         }
@@ -119,7 +120,7 @@ impl Oracle {
         assert!(sequence > webhook.began.unwrap_or(u64::MAX), "an event from before the handshake");
     }
 
-    fn event(&self, webhook: &Webhook, sequence: u64) -> &Event {
+    fn event(&self, webhook: &Webhook, sequence: u64) -> &LogEvent {
         let own = &self.events[&(webhook.owner.tenant.clone(), webhook.resource.code())];
         let place = own.binary_search_by_key(&sequence, |event| event.entry.sequence);
         &own[place.expect("an event of the webhook's own tenant and resource")]
@@ -146,7 +147,7 @@ impl Oracle {
     }
 
     /// What the webhook was entitled to and nobody has taken yet.
-    fn wanted<'a>(&'a self, store: &MemoryStore, webhook: &'a Webhook) -> impl Iterator<Item = &'a Event> {
+    fn wanted<'a>(&'a self, store: &MemoryStore, webhook: &'a Webhook) -> impl Iterator<Item = &'a LogEvent> {
         let floor = now(store.log_bounds(&webhook.owner.tenant)).unwrap().floor;
         let excused = self.excused_upto.get(&webhook.id).copied().unwrap_or(0);
         let after = webhook.began.unwrap_or(u64::MAX).max(excused).max(floor);
@@ -161,7 +162,7 @@ impl Oracle {
 
     /// Whatever is not delivered yet still waits: behind the cursor, or in its record's lane.
     pub(crate) fn nothing_is_forgotten(&self, store: &MemoryStore, webhook: &Webhook) {
-        if webhook.life().is_over() || !webhook.enabled {
+        if webhook.flags().is_over() || !webhook.enabled {
             return;
         }
         let lanes = now(store.lanes(webhook.id, usize::MAX)).unwrap();
@@ -177,29 +178,29 @@ impl Oracle {
     /// The service gives up only after an attempt at the end of the window, and after enough of them.
     pub(crate) fn checkpointed(
         &mut self,
-        points: &[Point],
-        verdicts: &[Verdict],
+        points: &[WebhookCheckpoint],
+        verdicts: &[CheckpointResult],
         window: Duration,
         attempts_min: u32,
     ) {
         for (point, verdict) in points.iter().zip(verdicts) {
-            if point.disabled.is_none() || *verdict != Verdict::Taken {
+            if point.disabled.is_none() || *verdict != CheckpointResult::Taken {
                 continue;
             }
             self.disabled += 1;
             let is_shaking = point.attempts.iter().any(|attempt| {
-                matches!(attempt.occasion, Occasion::Handshake { .. }) && attempt.number >= attempts_min
+                matches!(attempt.purpose, AttemptPurpose::Handshake { .. }) && attempt.number >= attempts_min
             });
             let is_over = point.parked.iter().any(|lane| {
-                let occasion = Occasion::Event { sequence: lane.sequence };
-                let first: Ticks = lane.trouble.first_failed_at;
+                let purpose = AttemptPurpose::Event { sequence: lane.sequence };
+                let first: Ticks = lane.retry.first_failed_at;
                 let last = point
                     .attempts
                     .iter()
-                    .filter(|attempt| attempt.occasion == occasion)
+                    .filter(|attempt| attempt.purpose == purpose)
                     .map(|last| last.at)
                     .max();
-                lane.trouble.attempts >= attempts_min && last.is_some_and(|last| last.since(first) >= window)
+                lane.retry.attempts >= attempts_min && last.is_some_and(|last| last.since(first) >= window)
             });
             assert!(is_shaking || is_over, "disabled before its time: {point:?}");
         }
@@ -207,10 +208,10 @@ impl Oracle {
 
     /// Everything is well again and time has passed: all that was wanted was taken.
     pub(crate) fn all_is_delivered(&self, store: &MemoryStore, webhook: &Webhook) {
-        if webhook.life().is_over() || !webhook.enabled {
+        if webhook.flags().is_over() || !webhook.enabled {
             return;
         }
-        assert!(webhook.life().is_active(), "still not active: {webhook:?}");
+        assert!(webhook.flags().is_active(), "still not active: {webhook:?}");
         let left: Vec<u64> = self.wanted(store, webhook).map(|event| event.entry.sequence).collect();
         assert_eq!(left, Vec::<u64>::new(), "never delivered to {webhook:?}");
         let head = now(store.log_bounds(&webhook.owner.tenant)).unwrap().head;

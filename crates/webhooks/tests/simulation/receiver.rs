@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use store::Spent;
+use store::AttemptTiming;
 use webhooks::engine::{Answer, Knock, Letter, Reply, Silence};
 
 use super::chance::Chance;
@@ -63,7 +63,7 @@ impl Mood {
             Self::Shaky if chance.percent(50) => {
                 return if chance.percent(10) {
                     let silence = Silence { timed_out: false, is_ours: true, reason: "no socket".into() };
-                    (Reply { result: Err(silence), spent: Spent::default() }, soon)
+                    (Reply { result: Err(silence), spent: AttemptTiming::default() }, soon)
                 } else if chance.percent(50) {
                     (silent(), soon)
                 } else {
@@ -80,17 +80,17 @@ impl Mood {
 fn said(status: u16, letter: &Letter, sets_cookie: bool, retry_after: Option<Duration>) -> Reply {
     let echo = letter.echo.as_deref().and_then(|query| query.strip_prefix("echo="));
     let body = Bytes::from(echo.unwrap_or("ok").to_owned());
-    Reply { result: Ok(Answer { status, sets_cookie, retry_after, body }), spent: Spent::default() }
+    Reply { result: Ok(Answer { status, sets_cookie, retry_after, body }), spent: AttemptTiming::default() }
 }
 
 fn silent() -> Reply {
     let silence = Silence { timed_out: false, is_ours: false, reason: "the connection broke".into() };
-    Reply { result: Err(silence), spent: Spent::default() }
+    Reply { result: Err(silence), spent: AttemptTiming::default() }
 }
 
 pub(crate) fn timed_out() -> Reply {
     let silence = Silence { timed_out: true, is_ours: false, reason: "no answer in time".into() };
-    Reply { result: Err(silence), spent: Spent::default() }
+    Reply { result: Err(silence), spent: AttemptTiming::default() }
 }
 
 /// Whether the receiver took it, as the contract says.

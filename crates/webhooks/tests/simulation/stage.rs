@@ -11,8 +11,8 @@ use domain::{ClientId, Guid, Resource, Secret, TenantId, Ticks, UserId};
 use parking_lot::Mutex;
 use store::memory::{Contents, MemoryStore};
 use store::{
-    Applications as _, ChangeBatch, ChangeLog as _, Client, Consent, Directory as _, Line, MasterKey,
-    NewWebhook, Pkce, Ports, Standing, Tally, Tenant, Vault, WebhookOwner,
+    Applications as _, BatchCounts, ChangeBatch, ChangeLog as _, Client, Consent, Directory as _, Line,
+    MasterKey, NewWebhook, Pkce, Ports, Status, Tenant, Vault, WebhookOwner,
 };
 
 use super::chance::{Bytes, Chance, SteadyClock};
@@ -61,13 +61,13 @@ impl Stage {
                 id: TenantId::new(tenant),
                 name: tenant.into(),
                 short_code: tenant.into(),
-                standing: Standing::Active,
+                status: Status::Active,
                 created_at: START,
             };
             now(store.add_tenant(&tenant)).unwrap();
         }
         for client in CLIENTS {
-            now(store.add_client(&client_named(client, Standing::Active), &Secret::new(client))).unwrap();
+            now(store.add_client(&client_named(client, Status::Active), &Secret::new(client))).unwrap();
         }
         let stage = Self { store, clock, ports, backup: None };
         for tenant in TENANTS {
@@ -81,13 +81,13 @@ impl Stage {
         stage
     }
 
-    pub(crate) fn apply(&self, tenant: &str, line: &str) -> Tally {
+    pub(crate) fn apply(&self, tenant: &str, line: &str) -> BatchCounts {
         let change = Change::read(line.as_bytes(), || unreachable!()).unwrap().change;
         let batch = ChangeBatch {
             tenant: TenantId::new(tenant),
             process: Guid::from_bytes([1; 16]),
             lines: vec![Line { number: 1, change }],
-            tally: Tally::default(),
+            tally: BatchCounts::default(),
             checkpoint: None,
         };
         now(self.store.apply_changes(batch)).unwrap()
@@ -109,7 +109,7 @@ impl Stage {
 
     pub(crate) fn change_of(&self, tenant: &str, resource: Resource, record: u64, action: &str) {
         let company = if resource.is_family() { format!(r#""company":"{COMPANY}","#) } else { String::new() };
-        let (area, word) = (resource.area().word(), resource.word());
+        let (area, word) = (resource.area().as_str(), resource.as_str());
         self.apply(
             tenant,
             &format!(
@@ -136,7 +136,7 @@ impl Stage {
     }
 }
 
-pub(crate) fn client_named(id: &str, standing: Standing) -> Client {
+pub(crate) fn client_named(id: &str, status: Status) -> Client {
     Client {
         id: ClientId::new(id),
         guid: Guid::from_bytes([9; 16]),
@@ -146,7 +146,7 @@ pub(crate) fn client_named(id: &str, standing: Standing) -> Client {
         pkce: Pkce::IfSent,
         consent: Consent::None,
         callback_id_token: false,
-        standing,
+        status,
         created_at: START,
     }
 }
@@ -174,7 +174,7 @@ pub(crate) fn some_webhook(chance: &mut Chance, url: String) -> NewWebhook {
         description: String::new(),
         url,
         secret: Secret::new("secret"),
-        doubt: String::new(),
+        host_mismatch: String::new(),
         enabled: resource.is_family() || chance.percent(80),
     }
 }

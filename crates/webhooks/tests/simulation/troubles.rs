@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::TenantId;
 use store::{
-    Applications as _, ChangeLog as _, Directory as _, Standing, Webhook, WebhookChange, WebhookChanged,
+    Applications as _, ChangeLog as _, Directory as _, Status, Webhook, WebhookChange, WebhookChanged,
     Webhooks as _,
 };
 use webhooks::engine::Input;
@@ -28,21 +28,21 @@ impl World {
         self.oracle.learn(&self.stage.store);
         for node in 0..self.nodes.len() {
             if self.chance.percent(85) {
-                let mut rung = store::Rung::default();
-                let resources = store::Resources::default().with(resource);
-                rung.tenants.insert(TenantId::new(tenant), resources);
-                let (life, pause) = (self.nodes[node].life, self.chance.span(0..20));
-                self.after(pause, Happening::Input { node, life, input: Box::new(Input::Rang(rung)) });
+                let mut changes = store::ChangeSet::default();
+                let resources = store::ResourceSet::default().with(resource);
+                changes.tenants.insert(TenantId::new(tenant), resources);
+                let (flags, pause) = (self.nodes[node].flags, self.chance.span(0..20));
+                self.after(pause, Happening::Input { node, flags, input: Box::new(Input::Rang(changes)) });
             }
         }
     }
 
-    pub(crate) fn trouble(&mut self) {
+    pub(crate) fn retry(&mut self) {
         if self.is_peace {
             return;
         }
         let pause = self.chance.span(10..1500);
-        self.after(pause, Happening::Trouble);
+        self.after(pause, Happening::RetryState);
         match self.chance.below(20) {
             0..=3 => self.subscribe(),
             4..=7 => self.manage(),
@@ -123,8 +123,8 @@ impl World {
         let told = self.nodes[node].core.is_some() && !self.nodes[node].is_cut_off(self.at);
         let told = told.then_some(node);
         if let Some(node) = told {
-            let life = self.nodes[node].life;
-            self.input(node, life, Input::Touched(webhook.id));
+            let flags = self.nodes[node].flags;
+            self.input(node, flags, Input::Touched(webhook.id));
         }
         self.oracle.changed(webhook.id, self.at, told);
         self.tell(webhook.id, told);
@@ -134,8 +134,8 @@ impl World {
     fn tell(&mut self, webhook: domain::WebhookId, told: Option<usize>) {
         for node in (0..self.nodes.len()).filter(|node| Some(*node) != told) {
             if self.chance.percent(80) {
-                let (life, pause) = (self.nodes[node].life, self.chance.span(0..20));
-                self.after(pause, Happening::Input { node, life, input: Box::new(Input::Touched(webhook)) });
+                let (flags, pause) = (self.nodes[node].flags, self.chance.span(0..20));
+                self.after(pause, Happening::Input { node, flags, input: Box::new(Input::Touched(webhook)) });
             }
         }
     }
@@ -170,12 +170,12 @@ impl World {
     }
 
     fn suspend(&mut self) {
-        let standing = if self.chance.percent(40) { Standing::Disabled } else { Standing::Active };
+        let status = if self.chance.percent(40) { Status::Disabled } else { Status::Active };
         if self.chance.percent(50) {
             let tenant = TenantId::new(*self.chance.pick(&TENANTS));
-            now(self.stage.store.set_tenant_standing(&tenant, standing)).unwrap();
+            now(self.stage.store.set_tenant_status(&tenant, status)).unwrap();
         } else {
-            let client = client_named(self.chance.pick::<&str>(&CLIENTS), standing);
+            let client = client_named(self.chance.pick::<&str>(&CLIENTS), status);
             now(self.stage.store.update_client(&client)).unwrap();
         }
         self.oracle.standing_changed(self.at);
@@ -214,10 +214,10 @@ impl World {
             *mood = Mood::Well;
         }
         for tenant in TENANTS {
-            now(self.stage.store.set_tenant_standing(&TenantId::new(tenant), Standing::Active)).unwrap();
+            now(self.stage.store.set_tenant_status(&TenantId::new(tenant), Status::Active)).unwrap();
         }
         for client in CLIENTS {
-            now(self.stage.store.update_client(&client_named(client, Standing::Active))).unwrap();
+            now(self.stage.store.update_client(&client_named(client, Status::Active))).unwrap();
         }
         self.oracle.standing_changed(self.at);
         for node in 0..self.nodes.len() {

@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use domain::{Ticks, WebhookId};
-use store::{Deliveries as _, History as _, Point, StoreError, Webhook, WebhookQuery, Webhooks as _};
+use store::{
+    Deliveries as _, History as _, StoreError, Webhook, WebhookCheckpoint, WebhookQuery, Webhooks as _,
+};
 use webhooks::engine::{Command, FeedKey, Input, Knock};
 
 use super::chance::Chance;
@@ -21,15 +23,15 @@ const POLL_EVERY: Duration = Duration::from_millis(900);
 
 /// What happens.
 pub(crate) enum Happening {
-    Input { node: usize, life: u32, input: Box<Input> },
-    Do { node: usize, life: u32, command: Box<Command> },
-    Arrive { node: usize, life: u32, flight: u64, knock: Knock },
-    Wake { node: usize, life: u32 },
-    Renew { node: usize, life: u32 },
-    Poll { node: usize, life: u32 },
+    Input { node: usize, flags: u32, input: Box<Input> },
+    Do { node: usize, flags: u32, command: Box<Command> },
+    Arrive { node: usize, flags: u32, flight: u64, knock: Knock },
+    Wake { node: usize, flags: u32 },
+    Renew { node: usize, flags: u32 },
+    Poll { node: usize, flags: u32 },
     Start { node: usize },
     Change,
-    Trouble,
+    RetryState,
 }
 
 pub(crate) struct World {
@@ -73,7 +75,7 @@ impl World {
         for node in 0..self.nodes.len() {
             self.after(Duration::ZERO, Happening::Start { node });
         }
-        self.after(Duration::ZERO, Happening::Trouble);
+        self.after(Duration::ZERO, Happening::RetryState);
         self.after(Duration::ZERO, Happening::Change);
         self.run_until(TROUBLE);
         self.all_webhooks(|world, webhook| world.oracle.nothing_is_forgotten(&world.stage.store, webhook));
@@ -98,7 +100,7 @@ impl World {
             *of_one = mood;
         }
         let webhook = now(self.stage.store.find_webhook(id)).unwrap().unwrap();
-        assert!(webhook.life().is_active(), "it has accepted");
+        assert!(webhook.flags().is_active(), "it has accepted");
         self.stage.change_of(
             webhook.owner.tenant.as_str(),
             webhook.resource,
@@ -112,7 +114,7 @@ impl World {
         self.run_until(TIMEOUT + WINDOW * 2);
         let webhook = now(self.stage.store.find_webhook(id)).unwrap().unwrap();
         let lanes = now(self.stage.store.lanes(id, usize::MAX)).unwrap();
-        (webhook, lanes.iter().map(|lane| lane.trouble.first_failed_at).min())
+        (webhook, lanes.iter().map(|lane| lane.retry.first_failed_at).min())
     }
 
     pub(crate) fn all_webhooks(&self, tell: impl Fn(&Self, &Webhook)) {
@@ -145,15 +147,15 @@ impl World {
 
     fn happen(&mut self, happening: Happening) {
         match happening {
-            Happening::Input { node, life, input } => self.input(node, life, *input),
-            Happening::Wake { node, life } => self.input(node, life, Input::Tick),
-            Happening::Do { node, life, command } => self.execute(node, life, *command),
-            Happening::Arrive { node, life, flight, knock } => self.arrive(node, life, flight, &knock),
-            Happening::Renew { node, life } => self.renew(node, life),
-            Happening::Poll { node, life } => self.poll(node, life),
+            Happening::Input { node, flags, input } => self.input(node, flags, *input),
+            Happening::Wake { node, flags } => self.input(node, flags, Input::Tick),
+            Happening::Do { node, flags, command } => self.execute(node, flags, *command),
+            Happening::Arrive { node, flags, flight, knock } => self.arrive(node, flags, flight, &knock),
+            Happening::Renew { node, flags } => self.renew(node, flags),
+            Happening::Poll { node, flags } => self.poll(node, flags),
             Happening::Start { node } => self.start(node),
             Happening::Change => self.change(),
-            Happening::Trouble => self.trouble(),
+            Happening::RetryState => self.retry(),
         }
     }
 
@@ -161,7 +163,7 @@ impl World {
     pub(crate) fn stop_all(&mut self) {
         self.nodes.iter_mut().for_each(Machine::crash);
         self.queue.retain(|_, happening| {
-            matches!(happening, Happening::Change | Happening::Trouble | Happening::Start { .. })
+            matches!(happening, Happening::Change | Happening::RetryState | Happening::Start { .. })
         });
     }
 
@@ -169,17 +171,17 @@ impl World {
         let (seed, at) = (self.chance.number(), self.at);
         if self.nodes[node].core.is_none() {
             self.nodes[node].start(seed, at);
-            let life = self.nodes[node].life;
-            self.after(Duration::ZERO, Happening::Renew { node, life });
-            self.after(Duration::ZERO, Happening::Poll { node, life });
+            let flags = self.nodes[node].flags;
+            self.after(Duration::ZERO, Happening::Renew { node, flags });
+            self.after(Duration::ZERO, Happening::Poll { node, flags });
         }
     }
 
-    pub(crate) fn input(&mut self, node: usize, life: u32, input: Input) {
+    pub(crate) fn input(&mut self, node: usize, flags: u32, input: Input) {
         let at = self.at;
         let machine = &mut self.nodes[node];
         let moment = machine.moment(at);
-        let Some(core) = machine.core.as_mut().filter(|_| machine.life == life) else { return };
+        let Some(core) = machine.core.as_mut().filter(|_| machine.flags == flags) else { return };
         core.handle(moment, input);
         let commands = core.settle(moment);
         let rests_for = core.rests_for();
@@ -188,20 +190,20 @@ impl World {
             if let Command::Knock { flight, knock } = command {
                 self.oracle.starts(&self.stage.store, &knock, at, node, is_deaf);
                 let pause = self.chance.span(0..40);
-                self.after(pause, Happening::Arrive { node, life, flight, knock });
+                self.after(pause, Happening::Arrive { node, flags, flight, knock });
             } else {
                 let pause = self.chance.span(0..20);
-                self.after(pause, Happening::Do { node, life, command: Box::new(command) });
+                self.after(pause, Happening::Do { node, flags, command: Box::new(command) });
             }
         }
         if let Some(rest) = rests_for {
             let rest = rest.clamp(Duration::from_micros(1), Duration::from_secs(1));
-            self.after(rest, Happening::Wake { node, life });
+            self.after(rest, Happening::Wake { node, flags });
         }
     }
 
     /// A letter arrives, whether or not who sent it still lives.
-    fn arrive(&mut self, node: usize, life: u32, flight: u64, knock: &Knock) {
+    fn arrive(&mut self, node: usize, flags: u32, flight: u64, knock: &Knock) {
         let letter = knock.letter(self.nodes[node].moment(self.at).wall);
         self.oracle.arrives(&self.stage.store, knock, &letter);
         let mood = self.moods.get(&knock.target.url).copied().unwrap_or(Mood::Well);
@@ -210,12 +212,12 @@ impl World {
         if takes(knock, &letter, &reply) {
             self.oracle.taken(&self.stage.store, knock);
         }
-        self.after(pause, Happening::Input { node, life, input: Box::new(Input::Reply { flight, reply }) });
+        self.after(pause, Happening::Input { node, flags, input: Box::new(Input::Reply { flight, reply }) });
     }
 
     /// A command reaches the store. One that was on its way when its node crashed may still do so.
-    fn execute(&mut self, node: usize, life: u32, command: Command) {
-        let is_alive = self.nodes[node].life == life;
+    fn execute(&mut self, node: usize, flags: u32, command: Command) {
+        let is_alive = self.nodes[node].flags == flags;
         let is_write = matches!(command, Command::Checkpoint(_));
         let still_arrives = is_alive || (is_write && self.chance.percent(50));
         if !still_arrives {
@@ -224,8 +226,8 @@ impl World {
         if self.nodes[node].is_cut_off(self.at) {
             let pause = Duration::from_millis(200);
             match cut_off(command) {
-                Ok(input) => self.after(pause, Happening::Input { node, life, input: Box::new(input) }),
-                Err(command) => self.after(pause, Happening::Do { node, life, command: Box::new(command) }),
+                Ok(input) => self.after(pause, Happening::Input { node, flags, input: Box::new(input) }),
+                Err(command) => self.after(pause, Happening::Do { node, flags, command: Box::new(command) }),
             }
             return;
         }
@@ -239,23 +241,23 @@ impl World {
             command => self.read(command),
         };
         let pause = self.chance.span(0..20);
-        self.after(pause, Happening::Input { node, life, input: Box::new(input) });
+        self.after(pause, Happening::Input { node, flags, input: Box::new(input) });
     }
 
     fn read(&self, command: Command) -> Input {
         let store = &self.stage.store;
         match command {
             Command::LoadShard { shard, fence, after } => {
-                let hooks = now(store.hooks(shard, after, 2)).unwrap();
+                let hooks = now(store.load_webhooks(shard, after, 2)).unwrap();
                 Input::Shard { shard, fence, is_last: hooks.len() < 2, hooks }
             }
             Command::LoadHook { webhook, load } => {
-                let hook = now(store.hook(webhook)).unwrap().map(Box::new);
-                Input::Hook { webhook, load, hook }
+                let hook = now(store.load_webhook(webhook)).unwrap().map(Box::new);
+                Input::LoadedWebhook { webhook, load, hook }
             }
             Command::ReadTail { feed, after, serial, rows_max } => {
                 let read = now(store.read_tail(&feed.tenant, feed.resource, after, rows_max)).map_err(drop);
-                Input::Tail { feed, after, serial, read }
+                Input::LogTail { feed, after, serial, read }
             }
             Command::ReadRecord { webhook, epoch, feed, record_key, after, upto } => {
                 let FeedKey { tenant, resource } = feed;
@@ -273,7 +275,7 @@ impl World {
     }
 
     /// One that fails may have been written all the same.
-    fn checkpoint(&mut self, points: &[Point], fails: bool) -> Input {
+    fn checkpoint(&mut self, points: &[WebhookCheckpoint], fails: bool) -> Input {
         if fails && self.chance.percent(50) {
             return Input::Checkpointed(Err(()));
         }
@@ -292,39 +294,39 @@ impl World {
         self.oracle.nothing_is_forgotten(&self.stage.store, &webhook);
     }
 
-    fn renew(&mut self, node: usize, life: u32) {
-        if self.nodes[node].life != life {
+    fn renew(&mut self, node: usize, flags: u32) {
+        if self.nodes[node].flags != flags {
             return;
         }
-        self.after(RENEW_EVERY, Happening::Renew { node, life });
+        self.after(RENEW_EVERY, Happening::Renew { node, flags });
         if self.nodes[node].is_cut_off(self.at) {
             return;
         }
         let nodes = u32::try_from(self.nodes.iter().filter(|one| one.core.is_some()).count()).unwrap();
-        let shards = now(self.stage.store.hold_shards(self.nodes[node].id, nodes, LEASE)).unwrap();
+        let shards = now(self.stage.store.renew_shard_leases(self.nodes[node].id, nodes, LEASE)).unwrap();
         let input = Input::Held { shards, until: self.at + LEASE };
         let pause = self.chance.span(0..50);
-        self.after(pause, Happening::Input { node, life, input: Box::new(input) });
+        self.after(pause, Happening::Input { node, flags, input: Box::new(input) });
     }
 
     /// What a node asks again and again, for what it was not told.
-    fn poll(&mut self, node: usize, life: u32) {
-        if self.nodes[node].life != life {
+    fn poll(&mut self, node: usize, flags: u32) {
+        if self.nodes[node].flags != flags {
             return;
         }
-        self.after(POLL_EVERY, Happening::Poll { node, life });
+        self.after(POLL_EVERY, Happening::Poll { node, flags });
         if self.nodes[node].is_cut_off(self.at) {
             return;
         }
         let store = &self.stage.store;
-        let moved = now(store.moved_hooks(self.nodes[node].moved)).unwrap();
+        let moved = now(store.changed_webhooks(self.nodes[node].moved)).unwrap();
         self.nodes[node].moved = moved.upto;
         let mut inputs: Vec<Input> = moved.webhooks.into_iter().map(Input::Touched).collect();
-        inputs.push(Input::Suspended(now(store.suspended()).unwrap()));
+        inputs.push(Input::DisabledOwners(now(store.disabled_owners()).unwrap()));
         inputs.push(Input::Heads(now(store.heads()).unwrap()));
         for input in inputs {
             let pause = self.chance.span(0..10);
-            self.after(pause, Happening::Input { node, life, input: Box::new(input) });
+            self.after(pause, Happening::Input { node, flags, input: Box::new(input) });
         }
     }
 }
@@ -332,7 +334,9 @@ impl World {
 /// What a read is answered where the store cannot be reached; the others wait.
 fn cut_off(command: Command) -> Result<Input, Command> {
     Ok(match command {
-        Command::ReadTail { feed, after, serial, .. } => Input::Tail { feed, after, serial, read: Err(()) },
+        Command::ReadTail { feed, after, serial, .. } => {
+            Input::LogTail { feed, after, serial, read: Err(()) }
+        }
         Command::ReadRecord { webhook, epoch, record_key, upto, .. } => {
             Input::Record { webhook, epoch, record_key, upto, read: Err(()) }
         }

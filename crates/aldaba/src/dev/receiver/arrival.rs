@@ -22,18 +22,18 @@ const EVENT_WIDTH: usize = 22;
 pub(super) enum Kind {
     /// An Acknowledge or an echo that was accepted.
     Handshake,
-    Delivered,
+    SuccessfulDelivery,
     /// Either of them, answered with an error.
     Failed,
 }
 
 impl Kind {
-    pub(super) const ALL: [Self; 3] = [Self::Handshake, Self::Delivered, Self::Failed];
+    pub(super) const ALL: [Self; 3] = [Self::Handshake, Self::SuccessfulDelivery, Self::Failed];
 
     pub(super) fn counted_as(self) -> &'static str {
         match self {
             Self::Handshake => "handshakes",
-            Self::Delivered => "delivered",
+            Self::SuccessfulDelivery => "delivered",
             Self::Failed => "failed",
         }
     }
@@ -97,7 +97,7 @@ impl Arrival {
         match self.is_handshake {
             _ if !self.status.is_success() => Kind::Failed,
             true => Kind::Handshake,
-            false => Kind::Delivered,
+            false => Kind::SuccessfulDelivery,
         }
     }
 

@@ -8,14 +8,14 @@ use crate::harness::{Api, column, company, items, room, segment};
 
 /// A good record of any resource.
 fn record(resource: Resource, owner: &str, id: &str) -> Value {
-    let data = match resource.word() {
+    let data = match resource.as_str() {
         "companies" => return company(id),
         "customers" => json!({"tradeName": "Bar", "accountCode": "430000001"}),
         "accounts" => json!({"code": "430000001", "description": "Bar"}),
         other => json!({ "name": other }),
     };
     json!({
-        "area": resource.area().word(), "resource": resource.word(), "company": owner, "action": "upsert",
+        "area": resource.area().as_str(), "resource": resource.as_str(), "company": owner, "action": "upsert",
         "correlationId": id, "data": data
     })
 }
@@ -98,8 +98,8 @@ fn ids_of_any_text_are_found_under_every_prefix() {
         "...",
     ];
     for resource in Resource::family() {
-        let owner = format!("odd-{}", resource.word());
-        let prefix = if resource.word() == "companies" { "co " } else { "" };
+        let owner = format!("odd-{}", resource.as_str());
+        let prefix = if resource.as_str() == "companies" { "co " } else { "" };
         let ids = odd.map(|id| format!("{prefix}{id}"));
         let mut lines = vec![company(&owner)];
         lines.extend(ids.iter().map(|id| record(resource, &owner, id)));

@@ -18,13 +18,13 @@ fn fill(api: &Api<'_>, mark: &str) {
     let mut lines = vec![company("shared"), company(mark), payroll(1, mark), bank("b", mark)];
     lines[0]["data"]["vatName"] = json!(mark);
     for resource in Resource::family().filter(|one| one.owner() == Owner::Company) {
-        let data = match resource.word() {
+        let data = match resource.as_str() {
             "customers" => json!({"tradeName": mark, "accountCode": "430000001"}),
             "accounts" => json!({"code": "430000001", "description": mark}),
             _ => json!({ "name": mark }),
         };
         lines.push(json!({
-            "area": resource.area().word(), "resource": resource.word(), "company": "shared",
+            "area": resource.area().as_str(), "resource": resource.as_str(), "company": "shared",
             "action": "upsert", "correlationId": "x", "data": data, "user": mark
         }));
     }

@@ -1,23 +1,23 @@
 //! What the operator does to a webhook. Each act that changes something is in the audit.
 
-use store::{AuditKind, Trace, WebhookChange, WebhookChanged};
+use store::{AuditContext, AuditKind, WebhookChange, WebhookChanged};
 
 use super::WebhookShown;
 use crate::admin::{Admin, AdminError, Result};
 
 impl Admin {
     /// Enables a webhook; one that is active stays as it is.
-    pub async fn enable_webhook(&self, id: &str, trace: &Trace) -> Result<WebhookShown> {
-        self.change_webhook(id, WebhookChange::Enable, "enabled", trace).await
+    pub async fn enable_webhook(&self, id: &str, context: &AuditContext) -> Result<WebhookShown> {
+        self.change_webhook(id, WebhookChange::Enable, "enabled", context).await
     }
 
-    pub async fn disable_webhook(&self, id: &str, trace: &Trace) -> Result<WebhookShown> {
-        self.change_webhook(id, WebhookChange::Disable, "disabled", trace).await
+    pub async fn disable_webhook(&self, id: &str, context: &AuditContext) -> Result<WebhookShown> {
+        self.change_webhook(id, WebhookChange::Disable, "disabled", context).await
     }
 
     /// Deletes a webhook, for good.
-    pub async fn delete_webhook(&self, id: &str, trace: &Trace) -> Result<WebhookShown> {
-        self.change_webhook(id, WebhookChange::Delete, "deleted", trace).await
+    pub async fn delete_webhook(&self, id: &str, context: &AuditContext) -> Result<WebhookShown> {
+        self.change_webhook(id, WebhookChange::Delete, "deleted", context).await
     }
 
     async fn change_webhook(
@@ -25,11 +25,11 @@ impl Admin {
         id: &str,
         change: WebhookChange,
         what: &str,
-        trace: &Trace,
+        context: &AuditContext,
     ) -> Result<WebhookShown> {
         let before = self.kept_webhook(id).await?;
-        let entry = self.entry(AuditKind::WebhookChanged, &before, trace, what);
-        match self.store.change_webhook_told(before.id, None, change, Some(entry)).await? {
+        let entry = self.entry(AuditKind::WebhookChanged, &before, context, what);
+        match self.store.change_webhook_audited(before.id, None, change, Some(entry)).await? {
             WebhookChanged::Done(webhook) => self.shown_webhook(webhook).await,
             WebhookChanged::Over(webhook) => {
                 let word = if webhook.deleted_at.is_some() { "deleted" } else { "unsubscribed" };

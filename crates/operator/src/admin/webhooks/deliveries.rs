@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use domain::{Ticks, WebhookId};
 use serde::Serialize;
-use store::{Attempt, Delivery, DeliveryQuery};
+use store::{AttemptRecord, Delivery, DeliveryQuery};
 use utoipa::ToSchema;
 
 use super::{DeliveryShown, DeliveryStatus};
@@ -111,12 +111,12 @@ impl Admin {
             webhook,
             before: before.map(|mark| (mark.0, mark.1)),
             since: ask.since,
-            only_failed: ask.status.is_some_and(|status| status != DeliveryStatus::Delivered),
+            only_failed: ask.status.is_some_and(|status| status != DeliveryStatus::SuccessfulDelivery),
             rows_max: ROWS_MAX,
         };
         let tried = self.store.attempts(&query).await?;
         let delivered = self.store.delivered(&query).await?;
-        let tried = tried.iter().map(Attempt::mark);
+        let tried = tried.iter().map(AttemptRecord::mark);
         let delivered = delivered.iter().map(|one| (one.at, one.sequence));
         let mut marks: Vec<DeliveryMark> =
             tried.chain(delivered).map(|(at, sequence)| DeliveryMark(at, sequence)).collect();
@@ -132,7 +132,7 @@ fn page(deliveries: Vec<DeliveryShown>, next: Option<DeliveryMark>) -> DeliveryP
 
 /// Its newest moment, by which lists are ordered.
 fn newest(history: &Delivery) -> Option<DeliveryMark> {
-    let tried = history.attempts.iter().map(Attempt::mark);
+    let tried = history.attempts.iter().map(AttemptRecord::mark);
     let all = tried.chain(history.delivered.map(|one| (one.at, one.sequence)));
     all.max().map(|(at, sequence)| DeliveryMark(at, sequence))
 }

@@ -5,10 +5,10 @@ use std::time::Duration;
 use domain::envelope::Addressee;
 use domain::event::semantic_name;
 use domain::outgoing::IdKey;
-use domain::webhook::Life;
+use domain::webhook::WebhookFlags;
 use domain::{Guid, Ticks};
 use serde::Serialize;
-use store::{Attempt, Delivery, Event, Lane, Occasion, Spent, Webhook};
+use store::{AttemptPurpose, AttemptRecord, AttemptTiming, Delivery, Lane, LogEvent, Webhook};
 use utoipa::ToSchema;
 
 use crate::admin::{Admin, AdminError, Result};
@@ -21,7 +21,7 @@ const LANES_MAX: usize = 2_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DeliveryStatus {
-    Delivered,
+    SuccessfulDelivery,
     Waiting,
     Failed,
     Unknown,
@@ -29,11 +29,11 @@ pub enum DeliveryStatus {
 
 impl DeliveryStatus {
     /// Those that a list can be asked for.
-    pub const LISTED: [Self; 3] = [Self::Delivered, Self::Waiting, Self::Failed];
+    pub const LISTED: [Self; 3] = [Self::SuccessfulDelivery, Self::Waiting, Self::Failed];
 
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
-            Self::Delivered => "delivered",
+            Self::SuccessfulDelivery => "delivered",
             Self::Waiting => "waiting",
             Self::Failed => "failed",
             Self::Unknown => "unknown",
@@ -41,7 +41,7 @@ impl DeliveryStatus {
     }
 
     pub fn parse(word: &str) -> Option<Self> {
-        Self::LISTED.into_iter().find(|status| status.word() == word)
+        Self::LISTED.into_iter().find(|status| status.as_str() == word)
     }
 }
 
@@ -82,16 +82,16 @@ pub struct DeliveryShown {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum AttemptOccasion {
-    Event,
+    LogEvent,
     Handshake,
     Replay,
     Test,
 }
 
 impl AttemptOccasion {
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
-            Self::Event => "event",
+            Self::LogEvent => "event",
             Self::Handshake => "handshake",
             Self::Replay => "replay",
             Self::Test => "test",
@@ -102,7 +102,7 @@ impl AttemptOccasion {
 /// One attempt to reach the receiver.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[schema(as = Attempt)]
+#[schema(as = AttemptRecord)]
 pub struct AttemptShown {
     pub occasion: AttemptOccasion,
     #[schema(format = DateTime)]
@@ -138,8 +138,8 @@ pub struct Milliseconds {
     pub total: u64,
 }
 
-impl From<Spent> for Milliseconds {
-    fn from(spent: Spent) -> Self {
+impl From<AttemptTiming> for Milliseconds {
+    fn from(spent: AttemptTiming) -> Self {
         let whole = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
         Self {
             resolve: whole(spent.resolve),
@@ -151,14 +151,14 @@ impl From<Spent> for Milliseconds {
     }
 }
 
-impl From<Attempt> for AttemptShown {
-    fn from(attempt: Attempt) -> Self {
+impl From<AttemptRecord> for AttemptShown {
+    fn from(attempt: AttemptRecord) -> Self {
         Self {
-            occasion: match attempt.occasion {
-                Occasion::Event { .. } => AttemptOccasion::Event,
-                Occasion::Handshake { .. } => AttemptOccasion::Handshake,
-                Occasion::Replay { .. } => AttemptOccasion::Replay,
-                Occasion::Test => AttemptOccasion::Test,
+            occasion: match attempt.purpose {
+                AttemptPurpose::Event { .. } => AttemptOccasion::LogEvent,
+                AttemptPurpose::Handshake { .. } => AttemptOccasion::Handshake,
+                AttemptPurpose::Replay { .. } => AttemptOccasion::Replay,
+                AttemptPurpose::Test => AttemptOccasion::Test,
             },
             at: attempt.at.iso(),
             number: attempt.number,
@@ -179,20 +179,21 @@ pub(super) struct Teller {
 }
 
 impl Teller {
-    pub(super) fn tell(&self, delivery: Delivery, event: Option<&Event>) -> DeliveryShown {
+    pub(super) fn tell(&self, delivery: Delivery, event: Option<&LogEvent>) -> DeliveryShown {
         let sequence = delivery.sequence;
         let replayed = delivery.attempts.iter().find(|one| one.succeeded).map(|one| one.at);
         let delivered_at = delivery.delivered.map(|one| one.at).or(replayed);
         let lane = self.lane(sequence, event);
         let is_ahead = self.webhook.cursor.is_some_and(|cursor| sequence > cursor);
-        let life = self.webhook.life();
+        let flags = self.webhook.flags();
         let has_failed = !delivery.attempts.is_empty();
         let status = match delivered_at {
-            Some(_) => DeliveryStatus::Delivered,
-            None => undelivered(life, lane.is_some() || is_ahead, has_failed),
+            Some(_) => DeliveryStatus::SuccessfulDelivery,
+            None => undelivered(flags, lane.is_some() || is_ahead, has_failed),
         };
-        let is_next =
-            |lane: &&Lane| status == DeliveryStatus::Waiting && lane.sequence == sequence && life.is_active();
+        let is_next = |lane: &&Lane| {
+            status == DeliveryStatus::Waiting && lane.sequence == sequence && flags.is_active()
+        };
         let entry = event.map(|event| &event.entry);
         DeliveryShown {
             outgoing_id: entry.map(|entry| self.ids.of_event(sequence, entry.conversation).to_string()),
@@ -202,21 +203,21 @@ impl Teller {
             company: entry.map(|entry| entry.company.to_string()),
             status,
             delivered_at: delivered_at.map(Ticks::iso),
-            next_attempt_at: lane.filter(is_next).map(|lane| lane.trouble.next_at.iso()),
+            next_attempt_at: lane.filter(is_next).map(|lane| lane.retry.next_at.iso()),
             attempts: delivery.attempts.into_iter().map(AttemptShown::from).collect(),
             body: None,
         }
     }
 
     /// The lane that an event is in, or waits behind.
-    fn lane(&self, sequence: u64, event: Option<&Event>) -> Option<&Lane> {
+    fn lane(&self, sequence: u64, event: Option<&LogEvent>) -> Option<&Lane> {
         self.lanes.iter().find(|lane| match event {
             Some(event) => lane.record_key == event.record_key && lane.sequence <= sequence,
             None => lane.sequence == sequence,
         })
     }
 
-    fn body(&self, event: &Event) -> String {
+    fn body(&self, event: &LogEvent) -> String {
         let addressee = Addressee {
             webhook: self.webhook.id,
             tenant: self.webhook.owner.tenant.clone(),
@@ -229,9 +230,9 @@ impl Teller {
 }
 
 /// How an event stands that was not delivered: `is_held` where it is in a lane or behind the cursor.
-fn undelivered(life: Life, is_held: bool, has_failed: bool) -> DeliveryStatus {
-    let will_be_sent = life.enabled && !life.is_over() && is_held;
-    match (will_be_sent && !(life.disabled && has_failed), has_failed) {
+fn undelivered(flags: WebhookFlags, is_held: bool, has_failed: bool) -> DeliveryStatus {
+    let will_be_sent = flags.enabled && !flags.is_over() && is_held;
+    match (will_be_sent && !(flags.disabled && has_failed), has_failed) {
         (true, _) => DeliveryStatus::Waiting,
         (false, true) => DeliveryStatus::Failed,
         (false, false) => DeliveryStatus::Unknown,
@@ -258,7 +259,7 @@ impl Admin {
     }
 
     /// The event that a name stands for, where it was ever meant for this webhook; with what the log still has of it.
-    pub(super) async fn named_event(&self, webhook: &Webhook, name: &str) -> Result<(u64, Option<Event>)> {
+    pub(super) async fn named_event(&self, webhook: &Webhook, name: &str) -> Result<(u64, Option<LogEvent>)> {
         let ids = IdKey::new(&self.store.outgoing_key(webhook.id));
         let outgoing = Guid::parse(name);
         let sequence = match outgoing {
@@ -277,11 +278,11 @@ impl Admin {
     }
 
     /// An event of this webhook's, where the log still has it.
-    pub(super) async fn event(&self, webhook: &Webhook, sequence: u64) -> Result<Option<Event>> {
+    pub(super) async fn event(&self, webhook: &Webhook, sequence: u64) -> Result<Option<LogEvent>> {
         let (tenant, before) = (&webhook.owner.tenant, sequence.saturating_sub(1));
         let tail = self.store.read_tail(tenant, webhook.resource, before, 1).await?;
         let is_it =
-            |event: &Event| event.entry.sequence == sequence && webhook.kinds.contains(event.entry.kind);
+            |event: &LogEvent| event.entry.sequence == sequence && webhook.kinds.contains(event.entry.kind);
         Ok(tail.events.into_iter().find(is_it))
     }
 }
@@ -296,19 +297,19 @@ mod tests {
 
     #[test]
     fn what_was_not_delivered_waits_has_failed_or_is_unknown() {
-        let active = Life { enabled: true, contracted: true, ..Life::default() };
-        for (life, is_held, has_failed, status) in [
+        let active = WebhookFlags { enabled: true, contracted: true, ..WebhookFlags::default() };
+        for (flags, is_held, has_failed, status) in [
             (active, true, true, DeliveryStatus::Waiting),
             (active, true, false, DeliveryStatus::Waiting),
-            (Life { contracted: false, ..active }, true, true, DeliveryStatus::Waiting),
+            (WebhookFlags { contracted: false, ..active }, true, true, DeliveryStatus::Waiting),
             (active, false, true, DeliveryStatus::Failed),
             (active, false, false, DeliveryStatus::Unknown),
-            (Life { disabled: true, ..active }, true, true, DeliveryStatus::Failed),
-            (Life { disabled: true, ..active }, true, false, DeliveryStatus::Waiting),
-            (Life { enabled: false, ..active }, true, false, DeliveryStatus::Unknown),
-            (Life { deleted: true, ..active }, true, true, DeliveryStatus::Failed),
+            (WebhookFlags { disabled: true, ..active }, true, true, DeliveryStatus::Failed),
+            (WebhookFlags { disabled: true, ..active }, true, false, DeliveryStatus::Waiting),
+            (WebhookFlags { enabled: false, ..active }, true, false, DeliveryStatus::Unknown),
+            (WebhookFlags { deleted: true, ..active }, true, true, DeliveryStatus::Failed),
         ] {
-            assert_eq!(undelivered(life, is_held, has_failed), status, "{life:?} {is_held} {has_failed}");
+            assert_eq!(undelivered(flags, is_held, has_failed), status, "{flags:?} {is_held} {has_failed}");
         }
     }
 }

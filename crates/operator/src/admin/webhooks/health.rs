@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::Ticks;
 use serde::Serialize;
-use store::{DeliveryQuery, Outlook, Webhook};
+use store::{DeliveryQuery, Webhook, WebhookStats};
 use utoipa::ToSchema;
 
 use super::AttemptShown;
@@ -83,7 +83,7 @@ pub struct LostShown {
 impl Admin {
     pub(super) async fn health(&self, webhook: &Webhook) -> Result<Health> {
         let since = self.now().minus(SPAN);
-        let outlook = self.store.outlook(webhook.id, since).await?;
+        let webhook_stats = self.store.webhook_stats(webhook.id, since).await?;
         let newest = DeliveryQuery {
             webhook: webhook.id,
             before: None,
@@ -95,20 +95,20 @@ impl Admin {
         let handshake = webhook.handshake;
         Ok(Health {
             since: since.iso(),
-            delivered: outlook.delivered,
-            failed_attempts: outlook.failed,
-            success_rate: success_rate(&outlook),
-            p95_milliseconds: outlook.p95_ms,
-            last_delivered_at: outlook.last_delivered_at.map(Ticks::iso),
-            failing_since: outlook.failing_since.map(Ticks::iso),
-            next_attempt_at: outlook.next_attempt_at.map(Ticks::iso),
-            events_behind: outlook.behind,
-            lanes: outlook.lanes,
+            delivered: webhook_stats.delivered,
+            failed_attempts: webhook_stats.failed,
+            success_rate: success_rate(&webhook_stats),
+            p95_milliseconds: webhook_stats.p95_ms,
+            last_delivered_at: webhook_stats.last_delivered_at.map(Ticks::iso),
+            failing_since: webhook_stats.failing_since.map(Ticks::iso),
+            next_attempt_at: webhook_stats.next_attempt_at.map(Ticks::iso),
+            events_behind: webhook_stats.behind,
+            lanes: webhook_stats.lanes,
             handshake: HandshakeShown {
                 number: handshake.number,
                 asked_at: handshake.at.iso(),
                 is_accepted: handshake.accepted,
-                failed_attempts: handshake.trouble.map_or(0, |trouble| trouble.attempts),
+                failed_attempts: handshake.retry.map_or(0, |retry| retry.attempts),
             },
             lost: webhook.lost.map(|lost| LostShown {
                 at: lost.at.iso(),
@@ -121,9 +121,9 @@ impl Admin {
 }
 
 /// To four digits.
-fn success_rate(outlook: &Outlook) -> Option<f64> {
-    let all = outlook.delivered.saturating_add(outlook.failed);
-    let share = u128::from(outlook.delivered) * 10_000 / u128::from(all.max(1));
+fn success_rate(webhook_stats: &WebhookStats) -> Option<f64> {
+    let all = webhook_stats.delivered.saturating_add(webhook_stats.failed);
+    let share = u128::from(webhook_stats.delivered) * 10_000 / u128::from(all.max(1));
     (all > 0).then(|| f64::from(u32::try_from(share).unwrap_or(0)) / 10_000.0)
 }
 
@@ -133,7 +133,8 @@ mod tests {
 
     #[test]
     fn the_rate_is_of_all_attempts() {
-        let rate = |delivered, failed| success_rate(&Outlook { delivered, failed, ..Outlook::default() });
+        let rate =
+            |delivered, failed| success_rate(&WebhookStats { delivered, failed, ..WebhookStats::default() });
         assert_eq!(rate(0, 0), None);
         assert_eq!(rate(3, 0), Some(1.0));
         assert_eq!(rate(2, 1), Some(0.6666));

@@ -66,7 +66,7 @@ impl Admin {
         if !(1..=ROWS_MAX).contains(&size) {
             return Err(AdminError::Invalid(format!("a page has 1 to {ROWS_MAX} webhooks, not {size}")));
         }
-        let suspended = self.store.suspended().await?;
+        let disabled_owners = self.store.disabled_owners().await?;
         let mut query = WebhookQuery {
             tenant: ask.tenant.as_deref().map(TenantId::new),
             client: ask.client.as_deref().map(ClientId::new),
@@ -86,7 +86,7 @@ impl Admin {
                     return Ok(WebhookPage { next: mark(query.after), ..page });
                 }
                 query.after = Some((one.created_at, one.id));
-                let shown = WebhookShown::of(one, &suspended);
+                let shown = WebhookShown::of(one, &disabled_owners);
                 if ask.status.is_none_or(|status| status == shown.status) {
                     page.webhooks.push(shown);
                 }

@@ -12,7 +12,7 @@ mod replays;
 mod tests;
 
 use domain::Guid;
-use store::{AuditEntry, AuditKind, Trace, Webhook};
+use store::{AuditContext, AuditEntry, AuditKind, Webhook};
 
 use super::{Admin, AdminError, Result};
 
@@ -44,13 +44,13 @@ impl Admin {
     }
 
     async fn shown_webhook(&self, webhook: Webhook) -> Result<WebhookShown> {
-        let suspended = self.store.suspended().await?;
-        Ok(WebhookShown::of(webhook, &suspended))
+        let disabled_owners = self.store.disabled_owners().await?;
+        Ok(WebhookShown::of(webhook, &disabled_owners))
     }
 
     /// What the audit is told of what is done to a webhook.
-    fn entry(&self, kind: AuditKind, webhook: &Webhook, trace: &Trace, what: &str) -> AuditEntry {
-        AuditEntry::new(kind, self.now(), trace)
+    fn entry(&self, kind: AuditKind, webhook: &Webhook, context: &AuditContext, what: &str) -> AuditEntry {
+        AuditEntry::new(kind, self.now(), context)
             .tenant(&webhook.owner.tenant)
             .client(&webhook.owner.client)
             .note(format!("webhook {}: {what} by the operator", webhook.id))

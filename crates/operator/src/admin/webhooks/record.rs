@@ -1,10 +1,10 @@
 //! A webhook as it is shown, and the words for how it stands.
 
 use domain::event::semantic_name;
-use domain::webhook::{Family, Life};
+use domain::webhook::{Family, WebhookFlags};
 use domain::{Resource, Ticks};
 use serde::Serialize;
-use store::{Suspended, Webhook};
+use store::{DisabledOwners, Webhook};
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
@@ -39,7 +39,7 @@ impl WebhookStatus {
         Self::Deleted,
     ];
 
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Active => "active",
             Self::AwaitingContract => "awaiting_contract",
@@ -52,24 +52,24 @@ impl WebhookStatus {
     }
 
     pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|status| status.word() == word)
+        Self::ALL.into_iter().find(|status| status.as_str() == word)
     }
 
     pub(super) fn is_over(self) -> bool {
         matches!(self, Self::Unsubscribed | Self::Deleted)
     }
 
-    pub(crate) fn of(webhook: &Webhook, suspended: &Suspended) -> Self {
+    pub(crate) fn of(webhook: &Webhook, disabled_owners: &DisabledOwners) -> Self {
         let owner = &webhook.owner;
-        let is_suspended =
-            suspended.tenants.contains(&owner.tenant) || suspended.clients.contains(&owner.client);
-        match webhook.life() {
-            Life { deleted: true, .. } => Self::Deleted,
-            Life { unsubscribed: true, .. } => Self::Unsubscribed,
-            Life { disabled: true, .. } => Self::DisabledByService,
-            Life { enabled: false, .. } => Self::Disabled,
+        let is_suspended = disabled_owners.tenants.contains(&owner.tenant)
+            || disabled_owners.clients.contains(&owner.client);
+        match webhook.flags() {
+            WebhookFlags { deleted: true, .. } => Self::Deleted,
+            WebhookFlags { unsubscribed: true, .. } => Self::Unsubscribed,
+            WebhookFlags { disabled: true, .. } => Self::DisabledByService,
+            WebhookFlags { enabled: false, .. } => Self::Disabled,
             _ if is_suspended => Self::Suspended,
-            Life { contracted: false, .. } => Self::AwaitingContract,
+            WebhookFlags { contracted: false, .. } => Self::AwaitingContract,
             _ => Self::Active,
         }
     }
@@ -122,7 +122,7 @@ impl FamilyWord {
         }
     }
 
-    pub fn word(self) -> &'static str {
+    pub fn as_str(self) -> &'static str {
         match self {
             Self::Accounting => "accounting",
             Self::Invoicing => "invoicing",
@@ -190,8 +190,8 @@ pub struct WebhookShown {
 }
 
 impl WebhookShown {
-    pub(super) fn of(kept: Webhook, suspended: &Suspended) -> Self {
-        let status = WebhookStatus::of(&kept, suspended);
+    pub(super) fn of(kept: Webhook, disabled_owners: &DisabledOwners) -> Self {
+        let status = WebhookStatus::of(&kept, disabled_owners);
         let resource = kept.resource;
         Self {
             explanation: status.explained(&kept),
@@ -201,7 +201,7 @@ impl WebhookShown {
                 Family::Accounting => FamilyWord::Accounting,
                 Family::Invoicing => FamilyWord::Invoicing,
             },
-            resource: resource.word(),
+            resource: resource.as_str(),
             events: kept.kinds.iter().map(|kind| semantic_name(resource, kind)).collect(),
             tenant: kept.owner.tenant.to_string(),
             client: kept.owner.client.to_string(),
@@ -212,7 +212,7 @@ impl WebhookShown {
             created_at: kept.created_at.iso(),
             disabled_at: kept.disabled.as_ref().map(|disabled| disabled.at.iso()),
             disabled_why: kept.disabled.map(|disabled| disabled.why),
-            doubt: Some(kept.doubt).filter(|doubt| !doubt.is_empty()),
+            doubt: Some(kept.host_mismatch).filter(|host_mismatch| !host_mismatch.is_empty()),
             unsubscribed_at: kept.unsubscribed_at.map(Ticks::iso),
             deleted_at: kept.deleted_at.map(Ticks::iso),
             health: None,
@@ -229,7 +229,7 @@ pub fn subscribable() -> impl Iterator<Item = Resource> {
 pub(crate) fn resources() -> RefOr<Schema> {
     ObjectBuilder::new()
         .schema_type(SchemaType::new(Type::String))
-        .enum_values(Some(subscribable().map(Resource::word)))
+        .enum_values(Some(subscribable().map(Resource::as_str)))
         .build()
         .into()
 }

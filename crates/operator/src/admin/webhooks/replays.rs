@@ -3,7 +3,7 @@
 
 use domain::Ticks;
 use serde::Serialize;
-use store::{AuditKind, Replay, ReplayKind, Trace, Webhook};
+use store::{AuditContext, AuditKind, Replay, ReplayKind, Webhook};
 use utoipa::ToSchema;
 
 use super::WebhookStatus;
@@ -76,19 +76,24 @@ impl ReplayShown {
 
 impl Admin {
     /// Sends one made-up event.
-    pub async fn test_webhook(&self, id: &str, trace: &Trace) -> Result<ReplayShown> {
+    pub async fn test_webhook(&self, id: &str, context: &AuditContext) -> Result<ReplayShown> {
         let webhook = self.ready(id).await?;
-        self.ask(&webhook, ReplayKind::Test, (0, 0), trace).await
+        self.ask(&webhook, ReplayKind::Test, (0, 0), context).await
     }
 
     /// Sends one event again: named by its `OutgoingId`, or by its number in the log.
-    pub async fn replay_delivery(&self, id: &str, delivery: &str, trace: &Trace) -> Result<ReplayShown> {
+    pub async fn replay_delivery(
+        &self,
+        id: &str,
+        delivery: &str,
+        context: &AuditContext,
+    ) -> Result<ReplayShown> {
         let webhook = self.ready(id).await?;
         let (sequence, event) = self.named_event(&webhook, delivery).await?;
         if event.is_none() {
             return Err(AdminError::Missing(format!("event \"{delivery}\" in the log any more")));
         }
-        self.ask(&webhook, ReplayKind::Events, (sequence.saturating_sub(1), sequence), trace).await
+        self.ask(&webhook, ReplayKind::Events, (sequence.saturating_sub(1), sequence), context).await
     }
 
     /// Sends all its events of a span of time again; without an end: up to now.
@@ -97,7 +102,7 @@ impl Admin {
         id: &str,
         from: Ticks,
         to: Option<Ticks>,
-        trace: &Trace,
+        context: &AuditContext,
     ) -> Result<ReplayShown> {
         // Not the time now: many changes at once have versions a little ahead of it.
         let to = to.unwrap_or(Ticks(i64::MAX));
@@ -114,7 +119,7 @@ impl Admin {
             let why = format!("all events between from and to are older than the contract of webhook {id}");
             return Err(AdminError::Refused { code: "not_entitled", why });
         }
-        self.ask(&webhook, ReplayKind::Events, (after.max(began), upto), trace).await
+        self.ask(&webhook, ReplayKind::Events, (after.max(began), upto), context).await
     }
 
     /// What was asked for again, newest first.
@@ -127,13 +132,13 @@ impl Admin {
     /// A webhook to which something can be sent now.
     async fn ready(&self, id: &str) -> Result<Webhook> {
         let webhook = self.kept_webhook(id).await?;
-        let status = WebhookStatus::of(&webhook, &self.store.suspended().await?);
+        let status = WebhookStatus::of(&webhook, &self.store.disabled_owners().await?);
         if status != WebhookStatus::Active {
-            let word = status.word();
+            let word = status.as_str();
             let why = format!("webhook {id} is {word}, and only to an active one something can be sent");
             return Err(AdminError::Refused { code: "inactive", why });
         }
-        let open = self.store.hook(webhook.id).await?.map_or(0, |hook| hook.replays.len());
+        let open = self.store.load_webhook(webhook.id).await?.map_or(0, |hook| hook.replays.len());
         if open >= OPEN_MAX {
             let why = format!("{open} replays of webhook {id} are under way; wait until one is done");
             return Err(AdminError::Refused { code: "too_many_replays", why });
@@ -146,18 +151,18 @@ impl Admin {
         webhook: &Webhook,
         kind: ReplayKind,
         (after, upto): (u64, u64),
-        trace: &Trace,
+        context: &AuditContext,
     ) -> Result<ReplayShown> {
         let entry = match kind {
             ReplayKind::Test => {
-                self.entry(AuditKind::WebhookChanged, webhook, trace, "a test event asked for")
+                self.entry(AuditKind::WebhookChanged, webhook, context, "a test event asked for")
             }
             ReplayKind::Events => {
                 let what = format!("events {} to {upto} asked for again", after.saturating_add(1));
-                self.entry(AuditKind::WebhookReplayed, webhook, trace, &what)
+                self.entry(AuditKind::WebhookReplayed, webhook, context, &what)
             }
         };
-        let asked = self.store.ask_replay_told(webhook.id, kind, (after, upto), Some(entry)).await?;
+        let asked = self.store.request_replay_audited(webhook.id, kind, (after, upto), Some(entry)).await?;
         let replay = asked.ok_or_else(|| AdminError::Missing(format!("webhook \"{}\"", webhook.id)))?;
         Ok(ReplayShown::of(webhook, &replay))
     }

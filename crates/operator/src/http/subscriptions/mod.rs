@@ -114,7 +114,7 @@ async fn change(
     Body(change): Body<SubscriptionChange>,
 ) -> Answered {
     if let Some(standing) = change.standing {
-        desk.admin.set_subscription_standing(&id, standing.into()).await?;
+        desk.admin.set_subscription_status(&id, standing.into()).await?;
     }
     if let QuotaChange::To(quota) = change.daily_quota {
         desk.admin.set_daily_quota(&id, quota.map(|quota| quota.0)).await?;

@@ -3,7 +3,7 @@
 use domain::Ticks;
 use domain::subscription::Product as Kept;
 use serde::{Deserialize, Deserializer, Serialize};
-use store::{KeptKey, KeySlot, Standing};
+use store::{KeyInfo, KeySlot, Status};
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{KnownFormat, RefOr, Schema, SchemaFormat};
 use utoipa::{PartialSchema, ToSchema};
@@ -68,8 +68,8 @@ impl From<store::Subscription> for Subscription {
 }
 
 impl Subscription {
-    pub(super) fn with(self, keys: Vec<KeptKey>) -> Self {
-        let key = |kept: KeptKey| Key {
+    pub(super) fn with(self, keys: Vec<KeyInfo>) -> Self {
+        let key = |kept: KeyInfo| Key {
             slot: kept.slot.into(),
             valid_until: kept.valid_until.map(Ticks::iso),
             last_used_at: kept.last_used_at.map(Ticks::iso),
@@ -118,10 +118,10 @@ enum SubscriptionStanding {
 
 impl SubscriptionStanding {
     fn of(kept: &store::Subscription) -> Self {
-        match (kept.cancelled_at, kept.standing) {
+        match (kept.cancelled_at, kept.status) {
             (Some(_), _) => Self::Cancelled,
-            (None, Standing::Active) => Self::Active,
-            (None, Standing::Disabled) => Self::Suspended,
+            (None, Status::Active) => Self::Active,
+            (None, Status::Disabled) => Self::Suspended,
         }
     }
 }
@@ -134,7 +134,7 @@ pub(super) enum NewStanding {
     Suspended,
 }
 
-impl From<NewStanding> for Standing {
+impl From<NewStanding> for Status {
     fn from(word: NewStanding) -> Self {
         match word {
             NewStanding::Active => Self::Active,

@@ -83,9 +83,9 @@ async fn show(State(desk): Desk, Named((id, delivery)): Named<(String, String)>)
 async fn replay_one(
     State(desk): Desk,
     Named((id, delivery)): Named<(String, String)>,
-    By(trace): By,
+    By(context): By,
 ) -> Answered {
-    let asked = desk.admin.replay_delivery(&id, &delivery, &trace).await?;
+    let asked = desk.admin.replay_delivery(&id, &delivery, &context).await?;
     Ok((StatusCode::ACCEPTED, Json(asked)).into_response())
 }
 
@@ -105,10 +105,10 @@ async fn replay_one(
 async fn replay(
     State(desk): Desk,
     Named(id): Named<String>,
-    By(trace): By,
+    By(context): By,
     Body(span): Body<SpanAsk>,
 ) -> Answered {
-    let asked = desk.admin.replay_span(&id, span.from.0, span.to.map(|to| to.0), &trace).await?;
+    let asked = desk.admin.replay_span(&id, span.from.0, span.to.map(|to| to.0), &context).await?;
     Ok((StatusCode::ACCEPTED, Json(asked)).into_response())
 }
 

@@ -63,8 +63,8 @@ async fn show(State(desk): Desk, Named(id): Named<String>) -> Answered {
     params(("webhook" = String, Path, description = "The webhook's id")),
     responses((status = 200, description = "The webhook as it is now", body = WebhookShown), Missing, Final)
 )]
-async fn enable(State(desk): Desk, Named(id): Named<String>, By(trace): By) -> Answered {
-    Ok(Json(desk.admin.enable_webhook(&id, &trace).await?).into_response())
+async fn enable(State(desk): Desk, Named(id): Named<String>, By(context): By) -> Answered {
+    Ok(Json(desk.admin.enable_webhook(&id, &context).await?).into_response())
 }
 
 /// Disable a webhook
@@ -79,8 +79,8 @@ async fn enable(State(desk): Desk, Named(id): Named<String>, By(trace): By) -> A
     params(("webhook" = String, Path, description = "The webhook's id")),
     responses((status = 200, description = "The webhook as it is now", body = WebhookShown), Missing, Final)
 )]
-async fn disable(State(desk): Desk, Named(id): Named<String>, By(trace): By) -> Answered {
-    Ok(Json(desk.admin.disable_webhook(&id, &trace).await?).into_response())
+async fn disable(State(desk): Desk, Named(id): Named<String>, By(context): By) -> Answered {
+    Ok(Json(desk.admin.disable_webhook(&id, &context).await?).into_response())
 }
 
 /// Delete a webhook
@@ -94,8 +94,8 @@ async fn disable(State(desk): Desk, Named(id): Named<String>, By(trace): By) -> 
     params(("webhook" = String, Path, description = "The webhook's id")),
     responses((status = 200, description = "The webhook as it was last", body = WebhookShown), Missing, Final)
 )]
-async fn delete(State(desk): Desk, Named(id): Named<String>, By(trace): By) -> Answered {
-    Ok(Json(desk.admin.delete_webhook(&id, &trace).await?).into_response())
+async fn delete(State(desk): Desk, Named(id): Named<String>, By(context): By) -> Answered {
+    Ok(Json(desk.admin.delete_webhook(&id, &context).await?).into_response())
 }
 
 /// Send a test event
@@ -109,7 +109,7 @@ async fn delete(State(desk): Desk, Named(id): Named<String>, By(trace): By) -> A
     params(("webhook" = String, Path, description = "The webhook's id")),
     responses((status = 202, description = "It is on its way", body = ReplayShown), Missing, NotNow)
 )]
-async fn test(State(desk): Desk, Named(id): Named<String>, By(trace): By) -> Answered {
-    let asked = desk.admin.test_webhook(&id, &trace).await?;
+async fn test(State(desk): Desk, Named(id): Named<String>, By(context): By) -> Answered {
+    let asked = desk.admin.test_webhook(&id, &context).await?;
     Ok((StatusCode::ACCEPTED, Json(asked)).into_response())
 }

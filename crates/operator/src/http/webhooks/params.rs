@@ -95,7 +95,7 @@ impl From<DeliveryParams> for DeliveryAsk {
 fn listed() -> RefOr<Schema> {
     ObjectBuilder::new()
         .schema_type(SchemaType::new(Type::String))
-        .enum_values(Some(DeliveryStatus::LISTED.map(DeliveryStatus::word)))
+        .enum_values(Some(DeliveryStatus::LISTED.map(DeliveryStatus::as_str)))
         .build()
         .into()
 }
@@ -125,7 +125,7 @@ impl Worded for FamilyWord {
     }
 
     fn words() -> Vec<&'static str> {
-        [Self::Accounting, Self::Invoicing].map(Self::word).to_vec()
+        [Self::Accounting, Self::Invoicing].map(Self::as_str).to_vec()
     }
 }
 
@@ -135,7 +135,7 @@ impl Worded for WebhookStatus {
     }
 
     fn words() -> Vec<&'static str> {
-        Self::ALL.map(Self::word).to_vec()
+        Self::ALL.map(Self::as_str).to_vec()
     }
 }
 
@@ -145,17 +145,17 @@ impl Worded for DeliveryStatus {
     }
 
     fn words() -> Vec<&'static str> {
-        Self::LISTED.map(Self::word).to_vec()
+        Self::LISTED.map(Self::as_str).to_vec()
     }
 }
 
 impl Worded for Resource {
     fn read(word: &str) -> Option<Self> {
-        subscribable().find(|resource| resource.word() == word)
+        subscribable().find(|resource| resource.as_str() == word)
     }
 
     fn words() -> Vec<&'static str> {
-        subscribable().map(Self::word).collect()
+        subscribable().map(Self::as_str).collect()
     }
 }
 

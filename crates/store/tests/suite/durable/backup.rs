@@ -43,14 +43,14 @@ pub(crate) async fn restore(path: &Path, summary: &Summary, into: &dyn Archive) 
 }
 
 pub(crate) async fn a_backup_restores_into_sqlite(stage: Stage) {
-    moves(stage, Kind::Sqlite).await;
+    invalidation(stage, Kind::Sqlite).await;
 }
 
 pub(crate) async fn a_backup_restores_into_postgres(stage: Stage) {
-    moves(stage, Kind::Postgres).await;
+    invalidation(stage, Kind::Postgres).await;
 }
 
-async fn moves(from: Stage, kind: Kind) {
+async fn invalidation(from: Stage, kind: Kind) {
     let desk = furnish(&from).await;
     let backup = Backup::of(&from.handle, &from).await;
     let verified = archive::verify(BufReader::new(File::open(backup.path()).unwrap())).unwrap();
@@ -106,18 +106,18 @@ async fn reads_the_same(here: &Desk, there: &Desk) {
     let everything = AuditQuery { rows_max: 100, ..AuditQuery::default() };
     assert_eq!(here.store.audit(&everything).await.unwrap().len(), 3);
     assert_eq!(here.store.audit(&everything).await, there.store.audit(&everything).await);
-    assert_eq!(here.store.open_seats(&maria).await, there.store.open_seats(&maria).await);
+    assert_eq!(here.store.active_memberships(&maria).await, there.store.active_memberships(&maria).await);
     assert_eq!(here.store.live_grants(&maria, then).await, there.store.live_grants(&maria, then).await);
     let everything = WebhookQuery { with_past: true, rows_max: 100, ..WebhookQuery::default() };
     let webhooks = here.store.webhooks(&everything).await.unwrap();
     assert_eq!(there.store.webhooks(&everything).await, Ok(webhooks.clone()));
     assert_eq!(webhooks.len(), 2);
     for id in webhooks.iter().map(|one| one.id) {
-        assert_eq!(here.store.hook(id).await, there.store.hook(id).await);
+        assert_eq!(here.store.load_webhook(id).await, there.store.load_webhook(id).await);
         assert_eq!(here.store.delivery(id, 4).await, there.store.delivery(id, 4).await);
         assert_eq!(here.store.delivery(id, 3).await, there.store.delivery(id, 3).await);
     }
-    assert_eq!(here.store.moved_hooks(0).await, there.store.moved_hooks(0).await);
+    assert_eq!(here.store.changed_webhooks(0).await, there.store.changed_webhooks(0).await);
     let progress = async |desk: &Desk| desk.store.find_progress(&desk.tenant, "import").await;
     assert_eq!(progress(here).await, progress(there).await);
 }

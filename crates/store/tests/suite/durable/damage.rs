@@ -79,10 +79,10 @@ pub(crate) async fn only_an_empty_store_takes_a_backup(stage: Stage) {
             }
             "a code" => {
                 let (secret, now) = (Secret::new("code-9"), stage.now());
-                target.store.keep_code(&secret, &code(now), &chosen(), now).await.unwrap();
+                target.store.store_code(&secret, &code(now), &chosen(), now).await.unwrap();
             }
             "an audit record" => target.store.record(&begun("maria", stage.now())).await.unwrap(),
-            _ => target.store.keep_dev_credentials("{}").await.unwrap(),
+            _ => target.store.save_dev_credentials("{}").await.unwrap(),
         }
         let refused = backup.restore(&target).await;
         assert!(matches!(refused, Err(ArchiveError::NotEmpty)), "{thing}: {refused:?}");

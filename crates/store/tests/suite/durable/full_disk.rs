@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use domain::{Secret, TenantId};
 use store::sqlite::SqliteStore;
-use store::{Code, Judge, Result, Store, StoreError};
+use store::{Code, GrantDecision, Result, Store, StoreError};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
@@ -87,9 +87,9 @@ impl Scene {
         code(self.given.clock.now())
     }
 
-    async fn keep_code(&self, name: &str) -> Result<()> {
+    async fn store_code(&self, name: &str) -> Result<()> {
         let now = self.given.clock.now();
-        self.store.keep_code(&Secret::new(name), &self.a_code(), &chosen(), now).await
+        self.store.store_code(&Secret::new(name), &self.a_code(), &chosen(), now).await
     }
 
     /// Whether a code is kept; looking spends it.
@@ -98,7 +98,7 @@ impl Scene {
             .store
             .take_code(&taking(&Secret::new(name), &ours(), self.given.clock.now()), Box::new(|_| None))
             .await;
-        taken.unwrap() != store::CodeTaken::Unknown
+        taken.unwrap() != store::CodeOutcome::Unknown
     }
 
     /// The same file, opened by the next program.
@@ -138,7 +138,7 @@ async fn a_full_disk_refuses_writes_and_loses_nothing() {
             kept.push(id);
         }
         // Whatever else is to be written is refused in the same words once the last bytes are used up.
-        while !is_full(scene.keep_code(&scene.given.random.token()).await) {}
+        while !is_full(scene.store_code(&scene.given.random.token()).await) {}
         assert!(is_full(desk.try_send([bulky("lost too", 20 * KIB)]).await));
         assert_eq!(desk.head().await, kept.len() as u64 + 1);
         assert_eq!(desk.page(&bulky("any", 1), 0, 5).await.total, kept.len() as u64);
@@ -151,7 +151,7 @@ async fn a_full_disk_refuses_writes_and_loses_nothing() {
         let id = format!("after {round}");
         desk.accept([bulky(&id, 20 * KIB)]).await;
         kept.push(id);
-        scene.keep_code(&format!("code {round}")).await.unwrap();
+        scene.store_code(&format!("code {round}")).await.unwrap();
         assert!(scene.has_code(&format!("code {round}")).await);
     }
     let again = scene.again().await;
@@ -167,13 +167,13 @@ async fn a_full_disk_refuses_writes_and_loses_nothing() {
 async fn requests_that_are_written_together_share_the_fate_of_the_disk() {
     let disk = Disk::mount(16 * KIB);
     let scene = Arc::new(Scene::on(&disk).await);
-    scene.keep_code("gate").await.unwrap();
+    scene.store_code("gate").await.unwrap();
     disk.fill();
 
     // Holds the writer until all the others wait in line, so that they are written as one group.
     let (open, gate) = oneshot::channel::<()>();
     let (entered, waiting) = oneshot::channel::<()>();
-    let judge: Judge = Box::new(move |_| {
+    let judge: GrantDecision = Box::new(move |_| {
         entered.send(()).unwrap();
         gate.blocking_recv().unwrap();
         None
@@ -187,7 +187,7 @@ async fn requests_that_are_written_together_share_the_fate_of_the_disk() {
 
     let keep = |name: &'static str, details: usize| {
         let (store, kept) = (scene.store.clone(), Code { details: "x".repeat(details), ..scene.a_code() });
-        tokio::spawn(async move { store.keep_code(&Secret::new(name), &kept, &chosen(), now).await })
+        tokio::spawn(async move { store.store_code(&Secret::new(name), &kept, &chosen(), now).await })
     };
     let mut codes = Vec::new();
     // The third alone is more than SQLite's cache holds: it has to be written before the commit.

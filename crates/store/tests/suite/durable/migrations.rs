@@ -117,7 +117,7 @@ pub(crate) async fn a_store_of_before_sign_in_keeps_what_it_had(stage: Stage) {
         assert_eq!(found.revoked_at, revoked_at.map(Ticks));
     }
     let maria = UserId::new("maria");
-    let seats = store.open_seats(&maria).await.unwrap();
+    let seats = store.active_memberships(&maria).await.unwrap();
     assert_eq!(seats.len(), 1);
     assert_eq!((seats[0].membership.created_at, seats[0].membership.last_used_at), (Ticks(7), None));
     assert_eq!(store.live_grants(&maria, Ticks(0)).await.unwrap().len(), 1);

@@ -4,17 +4,17 @@
 use std::time::Duration;
 
 use domain::Resource;
-use store::{Rung, Standing, Store, StoreError, WebhookChange};
+use store::{ChangeSet, Status, Store, StoreError, WebhookChange};
 
 use crate::suite::desk::{company, customer};
-use crate::suite::hooks::{LEASE, body, guid, made};
 use crate::suite::stage::{Kind, Stage};
+use crate::suite::webhook_fixtures::{LEASE, body, guid, made};
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Waits for the ring that is meant; others may come before it.
-async fn hears(store: &dyn Store, what: &str, is_meant: impl Fn(&Rung) -> bool) {
-    let hearing = async { while !is_meant(&store.moves().bell().heard().await) {} };
+async fn hears(store: &dyn Store, what: &str, is_meant: impl Fn(&ChangeSet) -> bool) {
+    let hearing = async { while !is_meant(&store.invalidation().commit_signal().wait().await) {} };
     tokio::time::timeout(PATIENCE, hearing).await.unwrap_or_else(|_| panic!("nothing was heard of {what}"));
 }
 
@@ -22,22 +22,22 @@ async fn hears(store: &dyn Store, what: &str, is_meant: impl Fn(&Rung) -> bool) 
 async fn nodes_tell_each_other_what_they_commit() {
     let stage = Stage::set(Kind::Postgres).await;
     let (desk, there) = (stage.desk().await, stage.reopen().await.store);
-    there.moves().bell().listen();
-    there.hold_shards(guid(8), 2, LEASE).await.unwrap();
-    hears(&*there, "the beginning", |rung| rung.all).await;
+    there.invalidation().commit_signal().listen();
+    there.renew_shard_leases(guid(8), 2, LEASE).await.unwrap();
+    hears(&*there, "the beginning", |changes| changes.all).await;
 
     desk.accept([company("c1"), customer("c1", "k1", "Ana")]).await;
     let customers = Resource::customers();
-    hears(&*there, "records", |rung| {
-        rung.tenants.get(&desk.tenant).is_some_and(|one| one.contains(customers))
+    hears(&*there, "records", |changes| {
+        changes.tenants.get(&desk.tenant).is_some_and(|one| one.contains(customers))
     })
     .await;
     let webhook = made(&stage.store, body(&stage, &desk, "a")).await;
-    hears(&*there, "a webhook", |rung| rung.webhooks.contains(&webhook.id)).await;
+    hears(&*there, "a webhook", |changes| changes.webhooks.contains(&webhook.id)).await;
     stage.store.change_webhook(webhook.id, None, WebhookChange::Disable).await.unwrap();
-    hears(&*there, "its change", |rung| rung.webhooks.contains(&webhook.id)).await;
-    stage.store.set_tenant_standing(&desk.tenant, Standing::Disabled).await.unwrap();
-    hears(&*there, "access", |rung| rung.access).await;
+    hears(&*there, "its change", |changes| changes.webhooks.contains(&webhook.id)).await;
+    stage.store.set_tenant_status(&desk.tenant, Status::Disabled).await.unwrap();
+    hears(&*there, "access", |changes| changes.access).await;
 
     // More than fits into a notification.
     for number in 0..300 {
@@ -46,16 +46,16 @@ async fn nodes_tell_each_other_what_they_commit() {
     }
     let last = stage.desk().await;
     last.accept([company("c1")]).await;
-    hears(&*there, "the last", |rung| rung.all || rung.tenants.contains_key(&last.tenant)).await;
+    hears(&*there, "the last", |changes| changes.all || changes.tenants.contains_key(&last.tenant)).await;
 
     // A connection that breaks is made anew, and then everything may have moved.
     let server = crate::suite::database::connect(&stage.url()).await;
     let listening = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity
                      WHERE query LIKE 'LISTEN%' AND datname = current_database()";
     assert_eq!(server.query(listening, &[]).await.unwrap().len(), 1);
-    hears(&*there, "the new connection", |rung| rung.all).await;
+    hears(&*there, "the new connection", |changes| changes.all).await;
     desk.accept([customer("c1", "k2", "Eva")]).await;
-    hears(&*there, "records again", |rung| rung.tenants.contains_key(&desk.tenant)).await;
+    hears(&*there, "records again", |changes| changes.tenants.contains_key(&desk.tenant)).await;
     there.close().await;
 }
 
@@ -66,7 +66,7 @@ async fn who_stands_still_within_a_transaction_lets_go() {
     let server = crate::suite::database::connect(&stage.url()).await;
     server.batch_execute("BEGIN; SELECT 1 FROM shard_leases WHERE shard = 255 FOR UPDATE").await.unwrap();
     // Has locked the other leases, waits for the last, and is not heard of again when it has that one too.
-    let mut hangs = stage.store.hold_shards(guid(8), 2, LEASE);
+    let mut hangs = stage.store.renew_shard_leases(guid(8), 2, LEASE);
     let waits =
         "SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND datname = current_database()";
     let watch = crate::suite::database::connect(&stage.url()).await;
@@ -74,7 +74,7 @@ async fn who_stands_still_within_a_transaction_lets_go() {
         assert!(tokio::time::timeout(Duration::from_millis(20), &mut hangs).await.is_err());
     }
     server.batch_execute("COMMIT").await.unwrap();
-    let held = tokio::time::timeout(PATIENCE, there.hold_shards(guid(9), 2, LEASE)).await;
+    let held = tokio::time::timeout(PATIENCE, there.renew_shard_leases(guid(9), 2, LEASE)).await;
     assert_eq!(held.expect("nobody waits for ever").unwrap().len(), 128);
     let late = hangs.await;
     assert!(matches!(late, Err(StoreError::Unavailable(_))), "{late:?}");

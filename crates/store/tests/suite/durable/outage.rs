@@ -47,7 +47,7 @@ async fn a_store_outlives_its_servers_restart() {
         assert_unavailable(&store.find_tenant(&tenant.id).await);
         assert_unavailable(&desk.try_send([journal("c1", "lost", "{}")]).await);
         assert_unavailable(&desk.try_send([journal("c1", "lost", "{}")]).await);
-        assert_unavailable(&store.keep_code(&a_code, &code(now), &chosen(), now).await);
+        assert_unavailable(&store.store_code(&a_code, &code(now), &chosen(), now).await);
         assert_unavailable(&store.find_grant(&GrantId::new("g")).await);
         assert_unavailable(&store.read_log(&desk.query(0, 10)).await);
         assert_unavailable(&store.purge(10).await);

@@ -5,20 +5,22 @@ use std::time::Duration;
 
 use domain::{Guid, Secret, Ticks};
 use store::archive::{Chunk, TABLES};
-use store::{Archive, Calls, ClientSecret, HandshakeStep, KeySlot, KeyUse, Lost, Value, WebhookChange};
+use store::{
+    Archive, CallCount, ClientSecret, EventGap, HandshakeStep, KeyLastUse, KeySlot, Value, WebhookChange,
+};
 use tokio::sync::mpsc;
 
 use crate::suite::applications::{client, subscription};
 use crate::suite::codes::{chosen, code, grant, makes, ours, taking};
 use crate::suite::desk::{Desk, company, customer, delete, disable, entity, journal, payroll};
 use crate::suite::directory::{membership, user};
-use crate::suite::hooks::{
-    body, contracted, delivered, failed, found, in_trouble, made, point, trouble, written,
-};
 use crate::suite::refresh::rotation;
 use crate::suite::secrets::signing_key;
 use crate::suite::sessions::{begun, session};
 use crate::suite::stage::Stage;
+use crate::suite::webhook_fixtures::{
+    body, contracted, delivered, failed, found, in_trouble, made, point, retry, written,
+};
 
 pub(crate) type Rows = BTreeMap<&'static str, Vec<Vec<Value>>>;
 
@@ -63,23 +65,23 @@ pub(crate) async fn furnish(stage: &Stage) -> Desk {
     store.add_subscription(&subscription(stage, "s1"), &keys.0, &keys.1).await.unwrap();
     let route = "/accounting/api/customers".to_owned();
     let calls =
-        Calls { subscription: subscription(stage, "s1").id, day: 739_000, route, calls: 3, failed: 1 };
-    let used = KeyUse { key: keys.0.clone(), at: stage.now() };
+        CallCount { subscription: subscription(stage, "s1").id, day: 739_000, route, calls: 3, failed: 1 };
+    let used = KeyLastUse { key: keys.0.clone(), at: stage.now() };
     store.count_calls(&[calls], &[used]).await.unwrap();
-    store.node_is_here(Guid::from_bytes([7; 16]), Duration::from_hours(1)).await.unwrap();
+    store.register_node(Guid::from_bytes([7; 16]), Duration::from_hours(1)).await.unwrap();
     let third = Secret::new("subscription-key-3");
     store.rotate_key(&subscription(stage, "s1").id, KeySlot::Primary, &third, later(now)).await.unwrap();
 
     let (used, waiting) = (Secret::new("code-1"), Secret::new("code-2"));
-    store.keep_code(&used, &code(now), &chosen(), now).await.unwrap();
-    store.keep_code(&waiting, &code(now), &chosen(), now).await.unwrap();
+    store.store_code(&used, &code(now), &chosen(), now).await.unwrap();
+    store.store_code(&waiting, &code(now), &chosen(), now).await.unwrap();
     let judge = makes(&grant("g1", now), Some(("token-1", later(now))));
     store.take_code(&taking(&used, &ours(), now), judge).await.unwrap();
     store.rotate_refresh(&rotation(1, now)).await.unwrap();
     store.add_signing_key(&signing_key("kid-1", now), None).await.unwrap();
     let cookie = Secret::new("session-1");
     store.begin_session(&cookie, &session("maria", now), None, &begun("maria", now)).await.unwrap();
-    store.keep_dev_credentials(r#"{"ñ":1}"#).await.unwrap();
+    store.save_dev_credentials(r#"{"ñ":1}"#).await.unwrap();
     furnish_webhooks(stage, &desk).await;
     store.erase_tenant(&erased.tenant).await.unwrap();
     desk
@@ -95,14 +97,14 @@ async fn furnish_webhooks(stage: &Stage, desk: &Desk) {
     let rotated = found(store, first.id).await;
     in_trouble(stage, &rotated).await;
     let mut told = point(store, &rotated).await;
-    told.lost = Some(Lost { at: now, after: 1, upto: 2 });
+    told.lost = Some(EventGap { at: now, after: 1, upto: 2 });
     told.disabled = Some("24 h".into());
     told.attempts = vec![failed(3, 1, now)];
     told.delivered = vec![delivered(4, now, 7), delivered(5, later(now), 8)];
     written(store, told).await;
     let other = made(store, body(stage, desk, "other")).await;
     let mut failing = point(store, &other).await;
-    failing.handshake = Some(HandshakeStep::Failed { number: 1, trouble: trouble(1, now) });
+    failing.handshake = Some(HandshakeStep::Failed { number: 1, retry: retry(1, now) });
     written(store, failing).await;
     store.change_webhook(other.id, None, WebhookChange::Unsubscribe).await.unwrap();
     store.change_webhook(other.id, None, WebhookChange::Delete).await.unwrap();

@@ -41,7 +41,7 @@ pub fn asyncapi() -> Value {
 fn name(resource: Resource) -> String {
     match resource.area().domain() {
         Some(domain) => format!("{APP_NAME}.{domain}.{}", resource.plural()),
-        None => format!("Invoicing.{}", resource.word()),
+        None => format!("Invoicing.{}", resource.as_str()),
     }
 }
 
@@ -64,7 +64,7 @@ fn channel(resource: Resource) -> (String, Value) {
             (name, json!({ "$ref": place }))
         })
         .collect();
-    let title = if resource.is_family() { resource.plural() } else { resource.word() };
+    let title = if resource.is_family() { resource.plural() } else { resource.as_str() };
     let about = "The receiver's own address, as it was subscribed.";
     (name(resource), json!({"address": null, "title": title, "description": about, "messages": messages}))
 }
@@ -117,7 +117,7 @@ fn accounting(resource: Resource, kind: Option<EventKind>) -> Value {
         example["JsonData"] = json!({"Arguments": ACKNOWLEDGE}).to_string().into();
     }
     let summary = match kind {
-        Some(kind) => format!("{}: {}", resource.singular(), kind.word()),
+        Some(kind) => format!("{}: {}", resource.singular(), kind.as_str()),
         None => "The handshake: accept with exactly 200".to_owned(),
     };
     json!({
@@ -136,14 +136,14 @@ fn accounting(resource: Resource, kind: Option<EventKind>) -> Value {
 
 fn invoicing(resource: Resource, kind: Option<EventKind>) -> Value {
     let mut example = examples::invoicing_notification();
-    example["Entity"] = resource.word().into();
+    example["Entity"] = resource.as_str().into();
     json!({
         "name": kind.map_or_else(String::new, |kind| semantic_name(resource, kind)),
-        "summary": format!("{}: {}", resource.word(), kind.map_or("", EventKind::word)),
+        "summary": format!("{}: {}", resource.as_str(), kind.map_or("", EventKind::as_str)),
         "traits": [{"$ref": "#/components/messageTraits/invoicing"}],
         "payload": {"allOf": [
             {"$ref": "#/components/schemas/InvoicingNotification"},
-            {"type": "object", "properties": {"Entity": {"const": resource.word()}}},
+            {"type": "object", "properties": {"Entity": {"const": resource.as_str()}}},
         ]},
         "examples": [{"payload": example}],
     })

@@ -126,7 +126,7 @@ pub(super) struct InvoicingAction;
 
 impl PartialSchema for InvoicingEntity {
     fn schema() -> RefOr<Schema> {
-        one_of("Which entity.", Resource::invoicing().map(Resource::word))
+        one_of("Which entity.", Resource::invoicing().map(Resource::as_str))
     }
 }
 
@@ -135,7 +135,7 @@ impl ToSchema for InvoicingEntity {}
 impl PartialSchema for InvoicingAction {
     fn schema() -> RefOr<Schema> {
         let about = "What has happened to it. CompanyData and CompanySettings offer `Updated` alone.";
-        one_of(about, ACTIONS.into_iter().map(EventKind::word))
+        one_of(about, ACTIONS.into_iter().map(EventKind::as_str))
     }
 }
 

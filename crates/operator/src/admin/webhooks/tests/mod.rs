@@ -5,11 +5,11 @@ mod stage;
 use std::time::Duration;
 
 use domain::{Resource, TenantId};
-use store::{Occasion, ReplayStep, Standing};
+use store::{AttemptPurpose, ReplayStep, Status};
 
 use super::{DeliveryAsk, DeliveryStatus, FamilyWord, WebhookAsk, WebhookStatus};
 use crate::admin::AdminError;
-use stage::{SECRET, START, Stage, TENANT, attempt, charges, trace};
+use stage::{SECRET, START, Stage, TENANT, attempt, charges, context};
 
 #[track_caller]
 fn refused<T: std::fmt::Debug>(result: Result<T, AdminError>, expected: &str) -> String {
@@ -53,8 +53,8 @@ async fn lists_come_in_pages_by_any_condition() {
         assert_eq!(walk(&stage, WebhookAsk::default(), size).await, made);
     }
     stage.accept(&made[1]).await;
-    stage.admin.disable_webhook(&made[2], &trace()).await.unwrap();
-    stage.admin.delete_webhook(&made[4], &trace()).await.unwrap();
+    stage.admin.disable_webhook(&made[2], &context()).await.unwrap();
+    stage.admin.delete_webhook(&made[4], &context()).await.unwrap();
     let ids = |places: &[usize]| places.iter().map(|place| made[*place].clone()).collect::<Vec<_>>();
     let client = WebhookAsk { client: Some("app-2".into()), ..WebhookAsk::default() };
     assert_eq!(walk(&stage, client, 2).await, ids(&[1, 3, 5]));
@@ -117,21 +117,21 @@ async fn a_status_follows_from_facts_and_says_what_to_do() {
     assert_eq!(status().await, WebhookStatus::AwaitingContract);
     stage.accept(&id).await;
     assert_eq!(status().await, WebhookStatus::Active);
-    stage.admin.set_tenant_standing(&TenantId::new(TENANT), Standing::Disabled).await.unwrap();
+    stage.admin.set_tenant_status(&TenantId::new(TENANT), Status::Disabled).await.unwrap();
     assert_eq!(status().await, WebhookStatus::Suspended);
-    refused(stage.admin.test_webhook(&id, &trace()).await, "inactive");
-    stage.admin.set_tenant_standing(&TenantId::new(TENANT), Standing::Active).await.unwrap();
-    stage.admin.set_client_standing("app-1", Standing::Disabled).await.unwrap();
+    refused(stage.admin.test_webhook(&id, &context()).await, "inactive");
+    stage.admin.set_tenant_status(&TenantId::new(TENANT), Status::Active).await.unwrap();
+    stage.admin.set_client_status("app-1", Status::Disabled).await.unwrap();
     assert_eq!(status().await, WebhookStatus::Suspended);
-    stage.admin.set_client_standing("app-1", Standing::Active).await.unwrap();
+    stage.admin.set_client_status("app-1", Status::Active).await.unwrap();
     stage.give_up(&id).await;
     assert_eq!(status().await, WebhookStatus::DisabledByService);
     let shown = stage.admin.webhook(&id).await.unwrap();
     assert!(shown.explanation.contains("no delivery succeeded for 24 h"), "{}", shown.explanation);
     assert_eq!(shown.disabled_why.as_deref(), Some("no delivery succeeded for 24 h"));
-    assert_eq!(stage.admin.enable_webhook(&id, &trace()).await.unwrap().status, WebhookStatus::Active);
-    assert_eq!(stage.admin.disable_webhook(&id, &trace()).await.unwrap().status, WebhookStatus::Disabled);
-    assert_eq!(stage.admin.delete_webhook(&id, &trace()).await.unwrap().status, WebhookStatus::Deleted);
+    assert_eq!(stage.admin.enable_webhook(&id, &context()).await.unwrap().status, WebhookStatus::Active);
+    assert_eq!(stage.admin.disable_webhook(&id, &context()).await.unwrap().status, WebhookStatus::Disabled);
+    assert_eq!(stage.admin.delete_webhook(&id, &context()).await.unwrap().status, WebhookStatus::Deleted);
     assert_eq!(status().await, WebhookStatus::Deleted);
 }
 
@@ -139,19 +139,19 @@ async fn a_status_follows_from_facts_and_says_what_to_do() {
 async fn what_is_done_is_in_the_audit_and_what_changes_nothing_is_not() {
     let stage = Stage::set().await;
     let id = stage.active().await;
-    stage.admin.enable_webhook(&id, &trace()).await.unwrap();
+    stage.admin.enable_webhook(&id, &context()).await.unwrap();
     assert_eq!(stage.audit().await, []);
-    stage.admin.disable_webhook(&id, &trace()).await.unwrap();
-    stage.admin.disable_webhook(&id, &trace()).await.unwrap();
+    stage.admin.disable_webhook(&id, &context()).await.unwrap();
+    stage.admin.disable_webhook(&id, &context()).await.unwrap();
     stage.pass(1);
-    stage.admin.enable_webhook(&id, &trace()).await.unwrap();
+    stage.admin.enable_webhook(&id, &context()).await.unwrap();
     stage.pass(1);
-    stage.admin.test_webhook(&id, &trace()).await.unwrap();
+    stage.admin.test_webhook(&id, &context()).await.unwrap();
     stage.pass(1);
     let sequence = stage.charge("r1", 1).await;
-    stage.admin.replay_delivery(&id, &sequence.to_string(), &trace()).await.unwrap();
+    stage.admin.replay_delivery(&id, &sequence.to_string(), &context()).await.unwrap();
     stage.pass(1);
-    stage.admin.delete_webhook(&id, &trace()).await.unwrap();
+    stage.admin.delete_webhook(&id, &context()).await.unwrap();
     let note = |what: &str| format!("webhook {id}: {what} by the operator");
     let expected = [
         ("webhook_changed", note("disabled")),
@@ -167,12 +167,12 @@ async fn what_is_done_is_in_the_audit_and_what_changes_nothing_is_not() {
 async fn what_is_over_stays_over() {
     let stage = Stage::set().await;
     let id = stage.active().await;
-    stage.admin.delete_webhook(&id, &trace()).await.unwrap();
-    assert!(refused(stage.admin.enable_webhook(&id, &trace()).await, "over").contains("final"));
-    refused(stage.admin.disable_webhook(&id, &trace()).await, "over");
-    refused(stage.admin.delete_webhook(&id, &trace()).await, "over");
-    refused(stage.admin.test_webhook(&id, &trace()).await, "inactive");
-    missing(stage.admin.delete_webhook("nobody", &trace()).await);
+    stage.admin.delete_webhook(&id, &context()).await.unwrap();
+    assert!(refused(stage.admin.enable_webhook(&id, &context()).await, "over").contains("final"));
+    refused(stage.admin.disable_webhook(&id, &context()).await, "over");
+    refused(stage.admin.delete_webhook(&id, &context()).await, "over");
+    refused(stage.admin.test_webhook(&id, &context()).await, "inactive");
+    missing(stage.admin.delete_webhook("nobody", &context()).await);
 }
 
 #[tokio::test]
@@ -206,7 +206,7 @@ async fn each_event_stands_once_where_it_was_last_heard_of() {
         assert_eq!(seen, made, "{size}");
     }
     for (status, count) in
-        [(DeliveryStatus::Delivered, 15), (DeliveryStatus::Waiting, 8), (DeliveryStatus::Failed, 0)]
+        [(DeliveryStatus::SuccessfulDelivery, 15), (DeliveryStatus::Waiting, 8), (DeliveryStatus::Failed, 0)]
     {
         let ask = DeliveryAsk { status: Some(status), ..DeliveryAsk::default() };
         assert_eq!(stage.admin.deliveries(&id, &ask).await.unwrap().deliveries.len(), count, "{status:?}");
@@ -229,8 +229,10 @@ async fn handshakes_and_tests_are_of_no_event() {
     let at = stage.now();
     stage
         .engine(&id, |point| {
-            point.attempts =
-                vec![attempt(Occasion::Handshake { number: 1 }, 1, at), attempt(Occasion::Test, 1, at)];
+            point.attempts = vec![
+                attempt(AttemptPurpose::Handshake { number: 1 }, 1, at),
+                attempt(AttemptPurpose::Test, 1, at),
+            ];
         })
         .await;
     assert!(stage.admin.deliveries(&id, &DeliveryAsk::default()).await.unwrap().deliveries.is_empty());
@@ -262,7 +264,7 @@ async fn a_delivery_is_found_by_its_id_and_by_its_number() {
         missing(stage.admin.delivery(&id, name).await);
     }
     missing(stage.admin.delivery(&other, &outgoing).await);
-    stage.admin.delete_webhook(&id, &trace()).await.unwrap();
+    stage.admin.delete_webhook(&id, &context()).await.unwrap();
     let past = stage.admin.delivery(&id, &outgoing).await.unwrap();
     assert_eq!((past.status, past.outgoing_id), (DeliveryStatus::Failed, Some(outgoing)));
 }
@@ -276,7 +278,7 @@ async fn only_what_a_webhook_was_entitled_to_is_sent_again() {
     let id = stage.active().await;
     stage.pass(10);
     let (first, last) = (stage.charge("r1", 1).await, stage.charge("r2", 1).await);
-    let (admin, by) = (&stage.admin, trace());
+    let (admin, by) = (&stage.admin, context());
     let one = admin.replay_delivery(&id, &first.to_string(), &by).await.unwrap();
     assert_eq!((one.number, one.after, one.upto), (1, (first - 1).to_string(), first.to_string()));
     let all = admin.replay_span(&id, START, None, &by).await.unwrap();
@@ -306,7 +308,7 @@ async fn all_webhooks_are_summed_up() {
     let [one, other] = [stage.active().await, stage.active().await];
     stage.subscribed("app-2", charges()).await;
     let gone = stage.active().await;
-    stage.admin.delete_webhook(&gone, &trace()).await.unwrap();
+    stage.admin.delete_webhook(&gone, &context()).await.unwrap();
     let (first, second) = (stage.charge("r1", 1).await, stage.charge("r2", 1).await);
     stage.deliver(&one, first).await;
     stage.pass(2 * 3600);

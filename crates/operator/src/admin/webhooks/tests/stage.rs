@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::time::Duration;
 
 use domain::change::Change;
-use domain::retry::Trouble;
+use domain::retry::RetryState;
 use domain::{Area, ClientId, Clock, Guid, Random, Resource, Secret, TenantId, Ticks, UserId};
 use store::memory::MemoryStore;
 use store::{
-    Attempt, AuditQuery, ChangeBatch, Client, Consent, Delivered, HandshakeStep, Lane, Line, MasterKey,
-    NewWebhook, Occasion, Pkce, Point, Spent, Standing, Subscribed, Tally, Tenant, Trace, Vault, Verdict,
-    Webhook, WebhookOwner,
+    AttemptPurpose, AttemptRecord, AttemptTiming, AuditContext, AuditQuery, BatchCounts, ChangeBatch,
+    CheckpointResult, Client, Consent, HandshakeStep, Lane, Line, MasterKey, NewWebhook, Pkce, Status,
+    Subscribed, SuccessfulDelivery, Tenant, Vault, Webhook, WebhookCheckpoint, WebhookOwner,
 };
 
 use crate::admin::Admin;
@@ -43,8 +43,8 @@ pub(super) struct Stage {
     clock: Arc<HandClock>,
 }
 
-pub(super) fn trace() -> Trace {
-    Trace { address: "192.0.2.7".into(), request_id: "request-1".into() }
+pub(super) fn context() -> AuditContext {
+    AuditContext { address: "192.0.2.7".into(), request_id: "request-1".into() }
 }
 
 pub(super) fn charges() -> Resource {
@@ -77,7 +77,7 @@ impl Stage {
             id: TenantId::new(TENANT),
             name: TENANT.into(),
             short_code: TENANT.into(),
-            standing: Standing::Active,
+            status: Status::Active,
             created_at: START,
         };
         self.admin.store.add_tenant(&tenant).await.unwrap();
@@ -93,7 +93,7 @@ impl Stage {
             pkce: Pkce::IfSent,
             consent: Consent::None,
             callback_id_token: true,
-            standing: Standing::Active,
+            status: Status::Active,
             created_at: START,
         };
         self.admin.store.add_client(&client, &Secret::new(id)).await.unwrap();
@@ -106,7 +106,7 @@ impl Stage {
             tenant: TenantId::new(TENANT),
             process: Guid::from_bytes([1; 16]),
             lines: vec![Line { number: 1, change }],
-            tally: Tally::default(),
+            tally: BatchCounts::default(),
             checkpoint: None,
         };
         let tally = self.admin.store.apply_changes(batch).await.unwrap();
@@ -144,7 +144,7 @@ impl Stage {
             description: String::new(),
             url: format!("https://receiver.example/{id}"),
             secret: Secret::new(SECRET),
-            doubt: String::new(),
+            host_mismatch: String::new(),
             enabled: true,
         };
         let made = self.admin.store.subscribe(new, 1000).await.unwrap();
@@ -164,14 +164,15 @@ impl Stage {
     }
 
     /// What the engine would write of a webhook.
-    pub(super) async fn engine(&self, webhook: &str, write: impl FnOnce(&mut Point)) {
+    pub(super) async fn engine(&self, webhook: &str, write: impl FnOnce(&mut WebhookCheckpoint)) {
         let (kept, store) = (self.kept(webhook).await, &self.admin.store);
-        let held = store.hold_shards(Guid::from_bytes([3; 16]), 1, Duration::from_secs(60)).await.unwrap();
+        let held =
+            store.renew_shard_leases(Guid::from_bytes([3; 16]), 1, Duration::from_secs(60)).await.unwrap();
         let shard = store::shard_of(kept.id);
         let fence = held.iter().find(|one| one.shard == shard).unwrap().fence;
-        let mut point = Point::new(kept.id, fence, kept.revision);
+        let mut point = WebhookCheckpoint::new(kept.id, fence, kept.revision);
         write(&mut point);
-        assert_eq!(store.checkpoint(vec![point]).await.unwrap(), [Verdict::Taken]);
+        assert_eq!(store.checkpoint(vec![point]).await.unwrap(), [CheckpointResult::Taken]);
     }
 
     /// The receiver accepts the handshake.
@@ -185,7 +186,7 @@ impl Stage {
         let at = self.now();
         self.engine(webhook, |point| {
             point.cursor = Some(sequence);
-            point.delivered = vec![Delivered { sequence, at, status: 204, took_ms: 40 }];
+            point.delivered = vec![SuccessfulDelivery { sequence, at, status: 204, took_ms: 40 }];
         })
         .await;
     }
@@ -198,10 +199,10 @@ impl Stage {
         let record_key = tail.events[0].record_key;
         self.engine(webhook, |point| {
             point.cursor = Some(sequence);
-            point.attempts = vec![attempt(Occasion::Event { sequence }, number, at)];
-            let trouble =
-                Trouble { attempts: number, first_failed_at: START, next_at: at + Duration::from_secs(5) };
-            point.parked = vec![Lane { record_key, sequence, trouble }];
+            point.attempts = vec![attempt(AttemptPurpose::Event { sequence }, number, at)];
+            let retry =
+                RetryState { attempts: number, first_failed_at: START, next_at: at + Duration::from_secs(5) };
+            point.parked = vec![Lane { record_key, sequence, retry }];
         })
         .await;
     }
@@ -216,22 +217,22 @@ impl Stage {
         let query = AuditQuery { rows_max: 100, ..AuditQuery::default() };
         let records = self.admin.store.audit(&query).await.unwrap();
         let told = records.into_iter().rev().map(|record| {
-            assert_eq!(record.entry.trace, trace());
-            (record.entry.kind.word(), record.entry.note)
+            assert_eq!(record.entry.context, context());
+            (record.entry.kind.as_str(), record.entry.note)
         });
         told.collect()
     }
 }
 
-pub(super) fn attempt(occasion: Occasion, number: u32, at: Ticks) -> Attempt {
-    Attempt {
+pub(super) fn attempt(purpose: AttemptPurpose, number: u32, at: Ticks) -> AttemptRecord {
+    AttemptRecord {
         at,
-        occasion,
+        purpose,
         number,
         status: Some(500),
         succeeded: false,
         reason: "the answer was 500; a 2xx is wanted".into(),
         excerpt: "Oops".into(),
-        spent: Spent { total: Duration::from_millis(10), ..Spent::default() },
+        spent: AttemptTiming { total: Duration::from_millis(10), ..AttemptTiming::default() },
     }
 }

@@ -2,7 +2,7 @@
 
 use domain::Secret;
 use domain::subscription::Products;
-use store::{KeySlot, Standing};
+use store::{KeySlot, Status};
 
 use super::applications::{client, subscription};
 use super::desk::{company, customer};
@@ -10,14 +10,14 @@ use super::stage::Stage;
 
 pub(crate) async fn a_change_moves_its_tenants_records(stage: Stage) {
     let (desk, other) = (stage.desk().await, stage.desk().await);
-    let moves = || [&desk, &other].map(|desk| stage.store.moves().of_records(&desk.tenant));
-    let before = moves();
+    let invalidation = || [&desk, &other].map(|desk| stage.store.invalidation().of_records(&desk.tenant));
+    let before = invalidation();
     desk.accept([company("c")]).await;
-    let made = moves();
+    let made = invalidation();
     assert!(made[0] > before[0]);
     assert_eq!(made[1], before[1], "another tenant's stay");
     desk.accept([customer("c", "1", "Ana")]).await;
-    assert!(moves()[0] > made[0]);
+    assert!(invalidation()[0] > made[0]);
 }
 
 pub(crate) async fn whoever_loses_access_is_looked_up_anew(stage: Stage) {
@@ -27,15 +27,15 @@ pub(crate) async fn whoever_loses_access_is_looked_up_anew(stage: Stage) {
     store.add_client(&client, &Secret::new("secret")).await.unwrap();
     store.add_subscription(&one, &Secret::new("a1"), &Secret::new("a2")).await.unwrap();
     assert_ne!(one.products, Products::default());
-    let mut last = store.moves().of_access();
+    let mut last = store.invalidation().of_access();
     let mut moved = |what: &str| {
-        let now = store.moves().of_access();
+        let now = store.invalidation().of_access();
         assert!(now > last, "{what}");
         last = now;
     };
     store.update_client(&client).await.unwrap();
     moved("a client");
-    store.set_subscription_standing(&one.id, Standing::Disabled).await.unwrap();
+    store.set_subscription_status(&one.id, Status::Disabled).await.unwrap();
     moved("a subscription's standing");
     store.rotate_key(&one.id, KeySlot::Primary, &Secret::new("a3"), stage.now()).await.unwrap();
     moved("a key");
@@ -43,14 +43,14 @@ pub(crate) async fn whoever_loses_access_is_looked_up_anew(stage: Stage) {
     moved("a quota");
     store.cancel_subscription(&one.id, stage.now()).await.unwrap();
     moved("a cancellation");
-    store.set_user_standing(&domain::UserId::new("u"), Standing::Disabled).await.unwrap();
+    store.set_user_status(&domain::UserId::new("u"), Status::Disabled).await.unwrap();
     moved("a user");
     store.remove_membership(&domain::UserId::new("u"), &desk.tenant).await.unwrap();
     moved("a membership");
-    store.set_tenant_standing(&desk.tenant, Standing::Disabled).await.unwrap();
+    store.set_tenant_status(&desk.tenant, Status::Disabled).await.unwrap();
     moved("a tenant");
-    let records = store.moves().of_records(&desk.tenant);
+    let records = store.invalidation().of_records(&desk.tenant);
     store.erase_tenant(&desk.tenant).await.unwrap();
     moved("an erased tenant");
-    assert!(store.moves().of_records(&desk.tenant) > records);
+    assert!(store.invalidation().of_records(&desk.tenant) > records);
 }

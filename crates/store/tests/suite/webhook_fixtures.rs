@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::event::EventKind;
-use domain::retry::Trouble;
+use domain::retry::RetryState;
 use domain::{ClientId, Guid, Resource, Secret, Ticks, UserId};
 use store::{
-    Attempt, Delivered, HandshakeStep, Hook, Lane, NewWebhook, Occasion, Point, Spent, Store, Subscribed,
-    Verdict, Webhook, WebhookOwner, shard_of,
+    AttemptPurpose, AttemptRecord, AttemptTiming, CheckpointResult, HandshakeStep, Lane, LoadedWebhook,
+    NewWebhook, Store, Subscribed, SuccessfulDelivery, Webhook, WebhookCheckpoint, WebhookOwner, shard_of,
 };
 
 use super::desk::Desk;
@@ -43,7 +43,7 @@ pub(crate) fn body(stage: &Stage, desk: &Desk, name: &str) -> NewWebhook {
         description: "Clientes \"ñ\" 🗝️".into(),
         url: format!("https://erp.example/{name}?a=%20"),
         secret: Secret::new(format!("webhook-secret {name}")),
-        doubt: String::new(),
+        host_mismatch: String::new(),
         enabled: true,
     }
 }
@@ -57,17 +57,17 @@ pub(crate) async fn made(store: &Arc<dyn Store>, body: NewWebhook) -> Webhook {
 
 /// The number under which this node may write for a webhook.
 pub(crate) async fn fence(store: &Arc<dyn Store>, webhook: Guid) -> i64 {
-    let held = store.hold_shards(node(), 1, LEASE).await.unwrap();
+    let held = store.renew_shard_leases(node(), 1, LEASE).await.unwrap();
     held.iter().find(|one| one.shard == shard_of(webhook)).expect("all shards are held").fence
 }
 
 /// A point that writes nothing yet.
-pub(crate) async fn point(store: &Arc<dyn Store>, webhook: &Webhook) -> Point {
-    Point::new(webhook.id, fence(store, webhook.id).await, webhook.revision)
+pub(crate) async fn point(store: &Arc<dyn Store>, webhook: &Webhook) -> WebhookCheckpoint {
+    WebhookCheckpoint::new(webhook.id, fence(store, webhook.id).await, webhook.revision)
 }
 
-pub(crate) async fn written(store: &Arc<dyn Store>, point: Point) {
-    assert_eq!(store.checkpoint(vec![point]).await, Ok(vec![Verdict::Taken]));
+pub(crate) async fn written(store: &Arc<dyn Store>, point: WebhookCheckpoint) {
+    assert_eq!(store.checkpoint(vec![point]).await, Ok(vec![CheckpointResult::Taken]));
 }
 
 /// A webhook whose handshake was accepted when the log stood at its head.
@@ -87,16 +87,16 @@ pub(crate) async fn found(store: &Arc<dyn Store>, id: Guid) -> Webhook {
     store.find_webhook(id).await.unwrap().expect("the webhook is there")
 }
 
-pub(crate) async fn hook(store: &Arc<dyn Store>, id: Guid) -> Hook {
-    store.hook(id).await.unwrap().expect("the webhook is not over")
+pub(crate) async fn load_webhook(store: &Arc<dyn Store>, id: Guid) -> LoadedWebhook {
+    store.load_webhook(id).await.unwrap().expect("the webhook is not over")
 }
 
-pub(crate) fn trouble(attempts: u32, since: Ticks) -> Trouble {
-    Trouble { attempts, first_failed_at: since, next_at: since + Duration::from_secs(5) }
+pub(crate) fn retry(attempts: u32, since: Ticks) -> RetryState {
+    RetryState { attempts, first_failed_at: since, next_at: since + Duration::from_secs(5) }
 }
 
 pub(crate) fn lane(record_key: i64, sequence: u64, since: Ticks) -> Lane {
-    Lane { record_key, sequence, trouble: trouble(3, since) }
+    Lane { record_key, sequence, retry: retry(3, since) }
 }
 
 /// Parks lanes and asks for a replay.
@@ -104,20 +104,20 @@ pub(crate) async fn in_trouble(stage: &Stage, webhook: &Webhook) {
     let mut parked = point(&stage.store, webhook).await;
     parked.parked = vec![lane(-7, 2, stage.now()), lane(5, 3, stage.now())];
     written(&stage.store, parked).await;
-    let asked = stage.store.ask_replay(webhook.id, store::ReplayKind::Events, 1, 4).await.unwrap();
+    let asked = stage.store.request_replay(webhook.id, store::ReplayKind::Events, 1, 4).await.unwrap();
     assert!(asked.is_some());
 }
 
-pub(crate) fn failed(sequence: u64, number: u32, at: Ticks) -> Attempt {
-    Attempt {
+pub(crate) fn failed(sequence: u64, number: u32, at: Ticks) -> AttemptRecord {
+    AttemptRecord {
         at,
-        occasion: Occasion::Event { sequence },
+        purpose: AttemptPurpose::Event { sequence },
         number,
         status: Some(503),
         succeeded: false,
         reason: "the receiver answered 503".into(),
         excerpt: "<h1>Ocupado ñ</h1>".into(),
-        spent: Spent {
+        spent: AttemptTiming {
             resolve: Duration::from_nanos(1),
             connect: Duration::from_micros(2),
             tls: Duration::from_millis(3),
@@ -127,6 +127,6 @@ pub(crate) fn failed(sequence: u64, number: u32, at: Ticks) -> Attempt {
     }
 }
 
-pub(crate) fn delivered(sequence: u64, at: Ticks, took_ms: u32) -> Delivered {
-    Delivered { sequence, at, status: 204, took_ms }
+pub(crate) fn delivered(sequence: u64, at: Ticks, took_ms: u32) -> SuccessfulDelivery {
+    SuccessfulDelivery { sequence, at, status: 204, took_ms }
 }

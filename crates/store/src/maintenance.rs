@@ -3,22 +3,22 @@
 use async_trait::async_trait;
 use domain::Ticks;
 
-use crate::{Moves, Result};
+use crate::{InvalidationCounters, Result};
 
 #[async_trait]
-pub trait Upkeep: Send + Sync + 'static {
+pub trait Maintenance: Send + Sync + 'static {
     /// Asks the store for a sign of life.
     async fn health(&self) -> Result<Health>;
 
     /// Deletes up to `rows_max` rows each of what has had its time: codes, refresh tokens, sessions,
     /// grants without a live token, key overlaps, idempotency keys, audit records, counts of calls, the history of webhooks.
-    async fn expire(&self, cutoffs: Cutoffs, rows_max: usize) -> Result<Expired>;
+    async fn expire(&self, cutoffs: RetentionCutoffs, rows_max: usize) -> Result<ExpiredRows>;
 
     /// Deletes up to `rows_max` rows of companies that were deleted and of tenants that were erased.
     async fn purge(&self, rows_max: usize) -> Result<usize>;
 
     /// What has changed through this handle.
-    fn moves(&self) -> &Moves;
+    fn invalidation(&self) -> &InvalidationCounters;
 
     /// How many commits of changes this store has made since it was opened; one may hold many requests.
     fn change_commits(&self) -> u64;
@@ -36,7 +36,7 @@ pub struct Health {
 
 /// What lies before these moments has had its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cutoffs {
+pub struct RetentionCutoffs {
     /// Of what carries its own end.
     pub now: Ticks,
     /// Of idempotency keys, by when they were last used.
@@ -50,7 +50,7 @@ pub struct Cutoffs {
 
 /// How many rows went.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Expired {
+pub struct ExpiredRows {
     pub codes: usize,
     pub refresh_tokens: usize,
     pub grants: usize,
@@ -62,7 +62,7 @@ pub struct Expired {
     pub deliveries: usize,
 }
 
-impl Expired {
+impl ExpiredRows {
     pub fn total(self) -> usize {
         self.codes
             + self.refresh_tokens

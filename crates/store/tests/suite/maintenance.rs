@@ -4,12 +4,12 @@ use std::time::Duration;
 
 use domain::{GrantId, Secret, Ticks};
 use store::{
-    AuditKind, AuditQuery, Code, CodeTaken, Cutoffs, Expired, Grant, KeySlot, RefreshRotated, Rotation,
-    Session, StoreError,
+    AuditKind, AuditQuery, Code, CodeOutcome, ExpiredRows, Grant, KeySlot, RefreshOutcome, RefreshRotation,
+    RetentionCutoffs, Session, StoreError,
 };
 
 use super::applications::subscription;
-use super::codes::{chosen, code, grant, makes, ours, taking, trace};
+use super::codes::{chosen, code, context, grant, makes, ours, taking};
 use super::desk::{company, journal};
 use super::secrets::signing_key;
 use super::sessions::{begun, ended, session};
@@ -27,8 +27,8 @@ fn a_tick_before(moment: Ticks) -> Ticks {
     Ticks(moment.0 - 1)
 }
 
-fn past(moment: Ticks) -> Cutoffs {
-    Cutoffs {
+fn past(moment: Ticks) -> RetentionCutoffs {
+    RetentionCutoffs {
         now: moment,
         processes: moment,
         audit: a_tick_before(moment),
@@ -50,7 +50,7 @@ async fn five_of_everything(stage: &Stage, start: Ticks) {
     for number in 1..=COUNT {
         let expires_at = start + seconds(10 * number);
         let secret = Secret::new(format!("code {number}"));
-        store.keep_code(&secret, &Code { expires_at, ..code(start) }, &chosen(), start).await.unwrap();
+        store.store_code(&secret, &Code { expires_at, ..code(start) }, &chosen(), start).await.unwrap();
         let made = Grant { expires_at, ..grant(&format!("g{number}"), start) };
         let token = format!("token {number}");
         let taking = taking(&secret, &ours(), a_tick_before(expires_at));
@@ -80,7 +80,7 @@ async fn alive(stage: &Stage, start: Ticks) -> [Vec<usize>; 7] {
     let mut alive: [Vec<usize>; 7] = Default::default();
     for number in 1..=COUNT {
         let key = Secret::new(format!("key {}", number - 1));
-        let rotation = Rotation {
+        let rotation = RefreshRotation {
             presented: Secret::new(format!("token {number}")),
             client: ours(),
             successor: Secret::new(format!("next {number}")),
@@ -88,15 +88,15 @@ async fn alive(stage: &Stage, start: Ticks) -> [Vec<usize>; 7] {
             tokens_until: late,
             grace: Duration::ZERO,
             now: late,
-            trace: trace(),
+            context: context(),
         };
         let rotated = store.rotate_refresh(&rotation).await.unwrap();
         let taking = taking(&Secret::new(format!("code {number}")), &ours(), late);
         let grant = GrantId::new(format!("g{number}"));
         let session = Secret::new(format!("session {number}"));
         let kept = [
-            store.take_code(&taking, Box::new(|_| None)).await.unwrap() != CodeTaken::Unknown,
-            rotated != RefreshRotated::Unknown,
+            store.take_code(&taking, Box::new(|_| None)).await.unwrap() != CodeOutcome::Unknown,
+            rotated != RefreshOutcome::Unknown,
             store.find_grant(&grant).await.unwrap().is_some(),
             store.find_subscription_by_key(&key, start).await.unwrap().is_some(),
             store.find_progress(&tenant, &format!("import {number}")).await.unwrap().is_some(),
@@ -112,8 +112,8 @@ async fn alive(stage: &Stage, start: Ticks) -> [Vec<usize>; 7] {
     alive
 }
 
-fn each(count: usize) -> Expired {
-    Expired {
+fn each(count: usize) -> ExpiredRows {
+    ExpiredRows {
         codes: count,
         refresh_tokens: count,
         grants: count,
@@ -159,29 +159,29 @@ pub(crate) async fn a_used_code_is_known_as_long_as_its_grant(stage: Stage) {
     let (store, now) = (&stage.store, stage.now());
     let [good, bad, waiting] = ["good", "bad", "waiting"].map(Secret::new);
     for secret in [&good, &bad, &waiting] {
-        store.keep_code(secret, &code(now), &chosen(), now).await.unwrap();
+        store.store_code(secret, &code(now), &chosen(), now).await.unwrap();
     }
     let made = grant("g1", now);
     let taken = store.take_code(&taking(&good, &ours(), now), makes(&made, None)).await;
-    assert_eq!(taken, Ok(CodeTaken::Fresh { code: code(now), grant: Some(made.clone()) }));
+    assert_eq!(taken, Ok(CodeOutcome::Fresh { code: code(now), grant: Some(made.clone()) }));
     store.take_code(&taking(&bad, &ours(), now), Box::new(|_| None)).await.unwrap();
 
     let after_the_code = code(now).expires_at + seconds(1);
-    let cutoffs = |moment| Cutoffs { now: moment, ..past(now) };
+    let cutoffs = |moment| RetentionCutoffs { now: moment, ..past(now) };
     let gone = store.expire(cutoffs(after_the_code), 100).await;
-    assert_eq!(gone, Ok(Expired { codes: 2, ..each(0) }), "those of which nothing came");
+    assert_eq!(gone, Ok(ExpiredRows { codes: 2, ..each(0) }), "those of which nothing came");
     for late in [after_the_code, made.expires_at] {
         assert_eq!(store.expire(cutoffs(late), 100).await, Ok(each(0)));
         let again = store.take_code(&taking(&good, &ours(), late), Box::new(|_| None)).await;
-        assert_eq!(again, Ok(CodeTaken::Reused { revoked: Some(made.id.clone()) }));
+        assert_eq!(again, Ok(CodeOutcome::Reused { revoked: Some(made.id.clone()) }));
         let kept = store.find_grant(&made.id).await.unwrap().unwrap();
         assert_eq!(kept.revoked_at, Some(after_the_code));
     }
     let after_the_grant = Ticks(made.expires_at.0 + 1);
     let gone = store.expire(cutoffs(after_the_grant), 100).await;
-    assert_eq!(gone, Ok(Expired { codes: 1, grants: 1, ..each(0) }));
+    assert_eq!(gone, Ok(ExpiredRows { codes: 1, grants: 1, ..each(0) }));
     let unknown = store.take_code(&taking(&good, &ours(), after_the_grant), Box::new(|_| None)).await;
-    assert_eq!(unknown, Ok(CodeTaken::Unknown));
+    assert_eq!(unknown, Ok(CodeOutcome::Unknown));
 }
 
 /// Idempotency keys go by when they were last used.
@@ -193,8 +193,8 @@ pub(crate) async fn a_key_that_is_used_again_lives_on(stage: Stage) {
     desk.store.apply_changes(desk.chunk("used", 0, [journal("c1", "j2", "{}")])).await.unwrap();
     let later = stage.clock.forward(seconds(60));
     desk.store.apply_changes(desk.chunk("used", 1, [journal("c1", "j3", "{}")])).await.unwrap();
-    let gone = desk.store.expire(Cutoffs { processes: later, ..past(start) }, 100).await.unwrap();
-    assert_eq!(gone, Expired { processes: 1, ..each(0) });
+    let gone = desk.store.expire(RetentionCutoffs { processes: later, ..past(start) }, 100).await.unwrap();
+    assert_eq!(gone, ExpiredRows { processes: 1, ..each(0) });
     assert_eq!(desk.store.find_progress(&desk.tenant, "old").await, Ok(None));
     assert_eq!(desk.store.find_progress(&desk.tenant, "used").await.unwrap().unwrap().line, 2);
 }
@@ -218,16 +218,16 @@ pub(crate) async fn a_closed_store_takes_nothing_more(stage: Stage) {
     let (store, now) = (&stage.store, stage.now());
     closed(desk.try_send([company("c2")]).await.map(drop));
     closed(store.add_tenant(&tenant("late", now)).await);
-    closed(store.keep_code(&Secret::new("late"), &code(now), &chosen(), now).await);
+    closed(store.store_code(&Secret::new("late"), &code(now), &chosen(), now).await);
     closed(
         store.begin_session(&Secret::new("late"), &session("maria", now), None, &begun("maria", now)).await,
     );
     closed(store.end_session(&Secret::new("late"), &ended("maria", now)).await.map(drop));
     closed(store.record(&ended("maria", now)).await);
-    closed(store.revoke_grant(&GrantId::new("g1"), now, &trace(), "").await.map(drop));
-    closed(store.withdraw(&access(), now, &trace(), "").await.map(drop));
+    closed(store.revoke_grant(&GrantId::new("g1"), now, &context(), "").await.map(drop));
+    closed(store.withdraw(&access(), now, &context(), "").await.map(drop));
     closed(store.add_signing_key(&signing_key("late", now), None).await.map(drop));
-    closed(store.keep_dev_credentials("{}").await);
+    closed(store.save_dev_credentials("{}").await);
     closed(store.prune_log(&desk.tenant, now, 10).await.map(drop));
     closed(store.expire(past(now), 10).await.map(drop));
     closed(store.purge(10).await.map(drop));

@@ -6,8 +6,8 @@ use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
 use super::places::PlaceNo;
 use super::{SqliteStore, fault};
-use crate::upkeep::{COMPANY_TABLES, TENANT_TABLES};
-use crate::{Cutoffs, Expired, Health, Moves, Result, Upkeep};
+use crate::maintenance::{COMPANY_TABLES, TENANT_TABLES};
+use crate::{ExpiredRows, Health, InvalidationCounters, Maintenance, Result, RetentionCutoffs};
 
 /// The history of webhooks: what identifies a row, and which have had their time. By row numbers where there are any:
 /// by a key of several columns SQLite would look at all rows of the tenant.
@@ -113,20 +113,20 @@ fn purge_tenant(writer: &Connection, rows_max: usize) -> Result<usize> {
 }
 
 #[async_trait]
-impl Upkeep for SqliteStore {
+impl Maintenance for SqliteStore {
     async fn health(&self) -> Result<Health> {
         self.read(|reader| super::migrate::version(reader))?;
         Ok(Health { schema: self.inner.writer.schema, queued: self.inner.writer.queued()? })
     }
 
-    async fn expire(&self, cutoffs: Cutoffs, rows_max: usize) -> Result<Expired> {
+    async fn expire(&self, cutoffs: RetentionCutoffs, rows_max: usize) -> Result<ExpiredRows> {
         self.write(move |writer| {
             let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
             let now = cutoffs.now;
             let some = |table: &str, key: &str, condition: &str, before: Ticks| {
                 delete_some(writer, table, key, condition, [before.0, rows_max])
             };
-            Ok(Expired {
+            Ok(ExpiredRows {
                 codes: some("codes", "hash", "expires_at < ?1", now)?,
                 refresh_tokens: some("refresh_tokens", "hash", "expires_at < ?1", now)?,
                 grants: some("grants", "id", "expires_at < ?1", now)?,
@@ -163,8 +163,8 @@ impl Upkeep for SqliteStore {
         .await
     }
 
-    fn moves(&self) -> &Moves {
-        &self.inner.moves
+    fn invalidation(&self) -> &InvalidationCounters {
+        &self.inner.invalidation
     }
 
     fn change_commits(&self) -> u64 {

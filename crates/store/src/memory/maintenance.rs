@@ -8,7 +8,7 @@ use domain::Ticks;
 
 use super::MemoryStore;
 use super::webhooks::Hooks;
-use crate::{Cutoffs, Expired, Health, Moves, Replay, Result, Upkeep};
+use crate::{ExpiredRows, Health, InvalidationCounters, Maintenance, Replay, Result, RetentionCutoffs};
 
 /// Takes away up to `max` entries that are past; tells how many.
 fn drop_some<K: Ord + Clone, V>(map: &mut BTreeMap<K, V>, max: usize, past: impl Fn(&V) -> bool) -> usize {
@@ -47,15 +47,15 @@ impl Hooks {
 }
 
 #[async_trait]
-impl Upkeep for MemoryStore {
+impl Maintenance for MemoryStore {
     async fn health(&self) -> Result<Health> {
         Ok(Health { schema: 0, queued: 0 })
     }
 
-    async fn expire(&self, cutoffs: Cutoffs, rows_max: usize) -> Result<Expired> {
+    async fn expire(&self, cutoffs: RetentionCutoffs, rows_max: usize) -> Result<ExpiredRows> {
         let now = cutoffs.now;
         let mut state = self.writing()?;
-        Ok(Expired {
+        Ok(ExpiredRows {
             codes: drop_some(&mut state.codes, rows_max, |kept| kept.code.expires_at < now),
             refresh_tokens: drop_some(&mut state.refresh_tokens, rows_max, |row| row.expires_at < now),
             grants: drop_some(&mut state.grants, rows_max, |grant| grant.expires_at < now),
@@ -72,7 +72,7 @@ impl Upkeep for MemoryStore {
                 state.calls.retain(|place, _| !old.contains(place));
                 old.len()
             },
-            deliveries: state.hooks.expire(cutoffs.deliveries, rows_max),
+            deliveries: state.webhooks.expire(cutoffs.deliveries, rows_max),
         })
     }
 
@@ -81,8 +81,8 @@ impl Upkeep for MemoryStore {
         self.writing().map(|_| 0)
     }
 
-    fn moves(&self) -> &Moves {
-        &self.moves
+    fn invalidation(&self) -> &InvalidationCounters {
+        &self.invalidation
     }
 
     fn change_commits(&self) -> u64 {

@@ -9,18 +9,18 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 #[derive(Debug, Default)]
-pub struct Bell {
+pub struct CommitSignal {
     /// Nothing is gathered for nobody.
     has_listener: AtomicBool,
-    rung: Mutex<Rung>,
+    changes: Mutex<ChangeSet>,
     notify: Notify,
 }
 
 /// What has moved since the last time somebody listened.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Rung {
+pub struct ChangeSet {
     /// Tenants whose log has grown, and by which resources.
-    pub tenants: HashMap<TenantId, Resources>,
+    pub tenants: HashMap<TenantId, ResourceSet>,
     pub webhooks: HashSet<WebhookId>,
     /// Somebody's access.
     pub access: bool,
@@ -28,8 +28,8 @@ pub struct Rung {
     pub all: bool,
 }
 
-impl Rung {
-    pub(crate) fn add_records(&mut self, tenant: &TenantId, resources: Resources) {
+impl ChangeSet {
+    pub(crate) fn add_records(&mut self, tenant: &TenantId, resources: ResourceSet) {
         if let Some(known) = self.tenants.get_mut(tenant) {
             known.0 |= resources.0;
         } else {
@@ -53,9 +53,9 @@ impl Rung {
 
 /// A set of resources.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Resources(u64);
+pub struct ResourceSet(u64);
 
-impl Resources {
+impl ResourceSet {
     pub fn with(self, resource: Resource) -> Self {
         Self(self.0 | bit(resource))
     }
@@ -77,7 +77,7 @@ impl Resources {
     }
 }
 
-impl FromIterator<Resource> for Resources {
+impl FromIterator<Resource> for ResourceSet {
     fn from_iter<T: IntoIterator<Item = Resource>>(resources: T) -> Self {
         resources.into_iter().fold(Self::default(), Self::with)
     }
@@ -89,50 +89,50 @@ fn bit(resource: Resource) -> u64 {
     1 << if code > 100 { code - 60 } else { code }
 }
 
-impl Bell {
+impl CommitSignal {
     /// From now on what has moved is gathered.
     pub fn listen(&self) {
         self.has_listener.store(true, Ordering::Release);
     }
 
     /// Waits until something has moved, and takes it.
-    pub async fn heard(&self) -> Rung {
+    pub async fn wait(&self) -> ChangeSet {
         loop {
             let notified = self.notify.notified();
-            let rung = std::mem::take(&mut *self.rung.lock());
-            if !rung.is_empty() {
-                return rung;
+            let changes = std::mem::take(&mut *self.changes.lock());
+            if !changes.is_empty() {
+                return changes;
             }
             notified.await;
         }
     }
 
-    pub fn ring_records(&self, tenant: &TenantId, resources: Resources) {
-        self.ring(|rung| rung.add_records(tenant, resources));
+    pub fn signal_records(&self, tenant: &TenantId, resources: ResourceSet) {
+        self.ring(|changes| changes.add_records(tenant, resources));
     }
 
-    pub fn ring_webhook(&self, webhook: WebhookId) {
-        self.ring(|rung| {
-            rung.webhooks.insert(webhook);
+    pub fn signal_webhook(&self, webhook: WebhookId) {
+        self.ring(|changes| {
+            changes.webhooks.insert(webhook);
         });
     }
 
-    pub fn ring_access(&self) {
-        self.ring(|rung| rung.access = true);
+    pub fn signal_access(&self) {
+        self.ring(|changes| changes.access = true);
     }
 
-    pub fn ring_all(&self) {
-        self.ring(|rung| rung.all = true);
+    pub fn signal_all(&self) {
+        self.ring(|changes| changes.all = true);
     }
 
     /// What was heard elsewhere.
-    pub(crate) fn ring_with(&self, heard: Rung) {
-        self.ring(|rung| rung.join(heard));
+    pub(crate) fn signal_changes(&self, wait: ChangeSet) {
+        self.ring(|changes| changes.join(wait));
     }
 
-    fn ring(&self, tell: impl FnOnce(&mut Rung)) {
+    fn ring(&self, tell: impl FnOnce(&mut ChangeSet)) {
         if self.has_listener.load(Ordering::Acquire) {
-            tell(&mut self.rung.lock());
+            tell(&mut self.changes.lock());
             self.notify.notify_one();
         }
     }
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn every_resource_has_a_bit_of_its_own() {
-        let mut all = Resources::default();
+        let mut all = ResourceSet::default();
         for resource in Resource::all() {
             assert!(!all.contains(resource), "{resource:?}");
             all = all.with(resource);

@@ -7,34 +7,34 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use domain::TenantId;
 
-use crate::{Bell, Resources};
+use crate::{CommitSignal, ResourceSet};
 
 /// Tenants share numbers by their hash: one that moves without cause costs its readers a look-up.
 const SLOTS: usize = 4096;
 
-pub struct Moves {
+pub struct InvalidationCounters {
     records: Box<[AtomicU64]>,
     access: AtomicU64,
-    bell: Bell,
+    commit_signal: CommitSignal,
 }
 
-impl Default for Moves {
+impl Default for InvalidationCounters {
     fn default() -> Self {
         Self {
             records: (0..SLOTS).map(|_| AtomicU64::new(0)).collect(),
             access: AtomicU64::new(0),
-            bell: Bell::default(),
+            commit_signal: CommitSignal::default(),
         }
     }
 }
 
-impl std::fmt::Debug for Moves {
+impl std::fmt::Debug for InvalidationCounters {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Moves")
     }
 }
 
-impl Moves {
+impl InvalidationCounters {
     /// Moves with every change of a tenant's records.
     pub fn of_records(&self, tenant: &TenantId) -> u64 {
         self.slot(tenant).load(Ordering::Acquire)
@@ -46,20 +46,20 @@ impl Moves {
     }
 
     /// What the delivery engine listens to.
-    pub fn bell(&self) -> &Bell {
-        &self.bell
+    pub fn commit_signal(&self) -> &CommitSignal {
+        &self.commit_signal
     }
 
     pub(crate) fn access_moved(&self) {
         self.access.fetch_add(1, Ordering::AcqRel);
-        self.bell.ring_access();
+        self.commit_signal.signal_access();
     }
 
     /// `resources`: those of the log rows that were written.
-    pub(crate) fn records_moved(&self, tenant: &TenantId, resources: Resources) {
+    pub(crate) fn records_moved(&self, tenant: &TenantId, resources: ResourceSet) {
         self.slot(tenant).fetch_add(1, Ordering::AcqRel);
         if !resources.is_empty() {
-            self.bell.ring_records(tenant, resources);
+            self.commit_signal.signal_records(tenant, resources);
         }
     }
 

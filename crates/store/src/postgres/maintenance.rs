@@ -5,8 +5,8 @@ use domain::Ticks;
 
 use super::PostgresStore;
 use super::rows::limit;
-use crate::upkeep::{COMPANY_TABLES, TENANT_TABLES};
-use crate::{Cutoffs, Expired, Health, Moves, Result, Upkeep};
+use crate::maintenance::{COMPANY_TABLES, TENANT_TABLES};
+use crate::{ExpiredRows, Health, InvalidationCounters, Maintenance, Result, RetentionCutoffs};
 
 /// The history of webhooks: what identifies a row, and which have had their time.
 const HISTORY: [(&str, &str, &str); 3] = [
@@ -75,17 +75,17 @@ impl PostgresStore {
 }
 
 #[async_trait]
-impl Upkeep for PostgresStore {
+impl Maintenance for PostgresStore {
     async fn health(&self) -> Result<Health> {
         self.row("SELECT 1", &[]).await?;
         Ok(Health { schema: self.inner.schema, queued: self.inner.gather.queued() })
     }
 
-    async fn expire(&self, cutoffs: Cutoffs, rows_max: usize) -> Result<Expired> {
+    async fn expire(&self, cutoffs: RetentionCutoffs, rows_max: usize) -> Result<ExpiredRows> {
         let [now, processes, audit] =
             [cutoffs.now, cutoffs.processes, cutoffs.audit].map(|before| [before.0, limit(rows_max)]);
         let calls = [cutoffs.calls.day(), limit(rows_max)];
-        Ok(Expired {
+        Ok(ExpiredRows {
             codes: self.delete_some("codes", "hash", "expires_at < $1", now).await?,
             refresh_tokens: self.delete_some("refresh_tokens", "hash", "expires_at < $1", now).await?,
             grants: self.delete_some("grants", "id", "expires_at < $1", now).await?,
@@ -110,8 +110,8 @@ impl Upkeep for PostgresStore {
         }
     }
 
-    fn moves(&self) -> &Moves {
-        &self.inner.moves
+    fn invalidation(&self) -> &InvalidationCounters {
+        &self.inner.invalidation
     }
 
     fn change_commits(&self) -> u64 {
