@@ -16,7 +16,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Unit;
 use serde_json::json;
 use store::Store;
-use web::Measures;
+use web::Metrics;
 use webhooks::engine::Counts;
 
 use crate::supervisor::{Supervisor, TaskFailure};
@@ -28,7 +28,7 @@ pub(crate) struct Health {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) draining: Arc<AtomicBool>,
     pub(crate) supervisor: Supervisor,
-    pub(crate) measures: Measures,
+    pub(crate) metrics: Metrics,
     pub(crate) gauges: Gauges,
     pub(crate) deliveries: Counts,
 }
@@ -47,9 +47,9 @@ pub(crate) struct Gauges {
 }
 
 impl Gauges {
-    pub(crate) fn register(measures: &Measures) -> Self {
+    pub(crate) fn register(metrics: &Metrics) -> Self {
         let gauges = Self::default();
-        measures.with_registry(|registry| {
+        metrics.with_registry(|registry| {
             registry.register(
                 "change_commits",
                 "Commits of changes; one may hold many requests",
@@ -103,7 +103,7 @@ pub(crate) fn operator_probes(health: Health) -> Router {
     Router::new()
         .route("/livez", get(live))
         .route("/readyz", get(operator_readiness))
-        .route("/metrics", get(metrics))
+        .route("/metrics", get(export_metrics))
         .with_state(health)
 }
 
@@ -161,8 +161,8 @@ async fn operator_readiness(State(health): State<Health>) -> Response {
     (code, Json(body)).into_response()
 }
 
-async fn metrics(State(health): State<Health>) -> Response {
+async fn export_metrics(State(health): State<Health>) -> Response {
     const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     health.gauges.read(&*health.store, &health.deliveries).await;
-    ([(CONTENT_TYPE, OPEN_METRICS)], health.measures.text()).into_response()
+    ([(CONTENT_TYPE, OPEN_METRICS)], health.metrics.text()).into_response()
 }

@@ -12,7 +12,6 @@ mod listen;
 mod logging;
 mod maintenance;
 mod output;
-mod sample;
 mod serve;
 mod service;
 mod supervisor;

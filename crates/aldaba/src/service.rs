@@ -13,7 +13,9 @@ use operator::admin::Admin;
 use operator::{Operator, OperatorToken};
 use store::Store;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use web::{Bounds, Listener, Measures, Outermost, OutermostLayer, Stopper, problem, tls};
+use web::{
+    Listener, ListenerLimits, Metrics, RequestLayer, RequestLayerConfig, ShutdownTrigger, error_response, tls,
+};
 use webhooks::egress::Egress;
 
 use crate::config::Config;
@@ -36,7 +38,7 @@ pub(crate) struct Service {
     identity: Arc<Identity>,
     egress: Egress,
     config: Config,
-    measures: Measures,
+    metrics: Metrics,
     token: OperatorToken,
 }
 
@@ -51,20 +53,20 @@ impl Service {
             Some(pem) => Some(tls::from_pem_files(&pem.certificates, &pem.key).map_err(Failure::Failed)?),
             None => None,
         };
-        let bounds = Bounds {
+        let limits = ListenerLimits {
             connections_max: config.server.connections_max,
             drain_timeout: config.server.drain,
-            ..Bounds::default()
+            ..ListenerLimits::default()
         };
-        let public = bind("server.listen", config.server.listen, tls, bounds).await?;
-        let operator = bind("operator.listen", config.operator.listen, None, bounds).await?;
+        let public = bind("server.listen", config.server.listen, tls, limits).await?;
+        let operator = bind("operator.listen", config.operator.listen, None, limits).await?;
         fill_urls(&mut config, public.address()?);
-        let measures = Measures::new();
+        let metrics = Metrics::new();
         let store = opened.store.clone();
-        let identity = Arc::new(wiring::identity(&config, &base, opened, &measures).await?);
+        let identity = Arc::new(wiring::identity(&config, &base, opened, &metrics).await?);
         let egress = wiring::egress(&config)?;
         let token = OperatorToken::new(token);
-        Ok(Self { base, public, operator, store, identity, egress, config, measures, token })
+        Ok(Self { base, public, operator, store, identity, egress, config, metrics, token })
     }
 
     pub(crate) fn config(&self) -> &Config {
@@ -81,10 +83,10 @@ impl Service {
 
     /// Starts the background tasks and both listeners.
     pub(crate) fn start(self) -> RunningService {
-        let (stopper, stopped) = Stopper::new();
+        let (shutdown, stopped) = ShutdownTrigger::new();
         let supervisor = Supervisor::new(stopped.clone());
         let draining = Arc::new(AtomicBool::new(false));
-        let Self { base, public, operator, store, identity, egress, config, measures, token } = self;
+        let Self { base, public, operator, store, identity, egress, config, metrics, token } = self;
         let node = base.random.guid();
         let (engine, delivering) =
             wiring::engine(&config, &base, store.clone(), egress.clone(), node, stopped.clone());
@@ -92,12 +94,12 @@ impl Service {
             store: store.clone(),
             draining: draining.clone(),
             supervisor: supervisor.clone(),
-            measures: measures.clone(),
-            gauges: Gauges::register(&measures),
+            metrics: metrics.clone(),
+            gauges: Gauges::register(&metrics),
             deliveries: engine.counts().clone(),
         };
         let admin = Admin { store: store.clone(), clock: base.clock.clone(), random: base.random.clone() };
-        let operator_api = Operator::new(admin, token, &measures);
+        let operator_api = Operator::new(admin, token, &metrics);
         let guests = wiring::guests(&config, &base, store.clone(), egress, Arc::new(engine));
         let gateway = Arc::new(wiring::gateway(&config, &base, store.clone(), identity.clone(), guests));
         let public_routes = identity::router(identity.clone())
@@ -108,12 +110,12 @@ impl Service {
         let operator_routes = operator::router(operator_api)
             .merge(documents::router(Document::operator()))
             .merge(health::operator_probes(health));
-        let side = |side| Outermost::new(side, &*base.random, &measures);
+        let side = |side| RequestLayerConfig::new(side, &*base.random, &metrics);
         let server = &config.server;
         let is_https = [&server.base_url, &server.auth_url].iter().any(|url| url.starts_with("https://"));
         let outside = side("public").behind(server.trusted_proxies.clone()).over_https(is_https);
-        let public_routes = finished(public_routes, outside);
-        let operator_routes = finished(operator_routes, side("operator"));
+        let public_routes = with_common_layers(public_routes, outside);
+        let operator_routes = with_common_layers(operator_routes, side("operator"));
 
         let (clock, retention) = (base.clock.clone(), (&config).into());
         supervisor.spawn("delivery-engine", async move {
@@ -126,14 +128,14 @@ impl Service {
         supervisor.spawn("gateway-usage", gateway.clone().tend(node, stopped.clone()));
         supervisor.spawn("public-listener", public.serve(public_routes, stopped.clone()));
         supervisor.spawn("operator-listener", operator.serve(operator_routes, stopped));
-        RunningService { supervisor, stopper, draining, gateway, node, store }
+        RunningService { supervisor, shutdown, draining, gateway, node, store }
     }
 }
 
 /// The service at work.
 pub(crate) struct RunningService {
     supervisor: Supervisor,
-    stopper: Stopper,
+    shutdown: ShutdownTrigger,
     draining: Arc<AtomicBool>,
     gateway: Arc<Gateway>,
     node: Guid,
@@ -162,7 +164,7 @@ impl RunningService {
     /// failure, where there was one.
     pub(crate) async fn stop(self) -> Option<TaskFailure> {
         self.draining.store(true, Ordering::Relaxed);
-        self.stopper.stop();
+        self.shutdown.trigger();
         self.supervisor.join(JOIN_TIME_MAX).await;
         self.gateway.close(self.node).await;
         self.store.close().await;
@@ -184,20 +186,20 @@ async fn bind(
     key: &str,
     address: SocketAddr,
     tls: Option<tls::Tls>,
-    bounds: Bounds,
+    limits: ListenerLimits,
 ) -> Result<Listener, Failure> {
-    Listener::bind(address, tls, bounds).await.map_err(|error| Failure::Busy {
+    Listener::bind(address, tls, limits).await.map_err(|error| Failure::Busy {
         why: format!("cannot listen on {address}: {error}"),
         remedy: format!("choose another address with {key}"),
     })
 }
 
 /// A router with the answers that every listener has in common.
-fn finished(router: Router, with: Outermost) -> Router {
+fn with_common_layers(router: Router, with: RequestLayerConfig) -> Router {
     router
-        .fallback(problem::not_found)
-        .method_not_allowed_fallback(problem::method_not_allowed)
-        .layer(OutermostLayer::new(with))
+        .fallback(error_response::not_found)
+        .method_not_allowed_fallback(error_response::method_not_allowed)
+        .layer(RequestLayer::new(with))
 }
 
 /// SIGTERM and SIGINT. From the moment this is made, a signal waits here instead of ending the program.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use identity::{Identity, Keys, Ports, Settings};
-use web::Measures;
+use web::Metrics;
 
 use super::{BasePorts, Opened, SystemClock};
 use crate::config::Config;
@@ -17,7 +17,7 @@ pub(crate) async fn identity(
     config: &Config,
     base: &BasePorts,
     opened: Opened,
-    measures: &Measures,
+    metrics: &Metrics,
 ) -> Result<Identity, Failure> {
     let ports = Ports {
         store: opened.store,
@@ -25,7 +25,7 @@ pub(crate) async fn identity(
         random: base.random.clone(),
         vault: opened.vault,
     };
-    Ok(Identity::open(ports, settings(config), measures).await?)
+    Ok(Identity::open(ports, settings(config), metrics).await?)
 }
 
 /// The signing keys alone, for the commands that manage them.
