@@ -2,13 +2,13 @@
 
 use axum::http::StatusCode;
 use axum::http::header::{HeaderValue, RETRY_AFTER};
-use domain::Fault;
+use domain::FieldError;
 use domain::problem::Problem;
 use store::{StoreError, Webhook};
 use web::Refusal;
 
 pub(super) fn coded(status: u16, code: &'static str, field: Option<&'static str>, message: &str) -> Refusal {
-    let fault = Fault::new(code, message);
+    let fault = FieldError::new(code, message);
     let fault = if let Some(field) = field { fault.at(field) } else { fault };
     Problem::new(status, message).with(fault).into()
 }
