@@ -11,7 +11,6 @@ mod housekeeping;
 mod listen;
 mod logging;
 mod output;
-mod sample;
 mod serve;
 mod service;
 mod wiring;

@@ -23,7 +23,6 @@ use crate::config::{self, Config, Sources, StoreUrl};
 use crate::exit::{Failure, Outcome};
 use crate::logging;
 use crate::output::Output;
-use crate::sample::{self, Plan};
 use crate::service::{Ending, Service};
 use crate::wiring::{self, SystemClock, SystemRandom};
 use credentials::Credentials;
@@ -171,7 +170,8 @@ async fn load_sample(
     if !empty {
         let door = Door::new(store.clone(), Arc::new(SystemRandom));
         for (seed, tenant) in (1_u64..).zip(&credentials.tenants) {
-            let plan = Plan { seed, companies: SAMPLE_COMPANIES, customers_per_company: SAMPLE_CUSTOMERS };
+            let plan =
+                sample::Plan { seed, companies: SAMPLE_COMPANIES, customers_per_company: SAMPLE_CUSTOMERS };
             let lines =
                 sample::changes(plan).map(|line| Ok::<_, std::convert::Infallible>((line + "\n").into()));
             let key = Some("sample data".to_owned());

@@ -1,7 +1,7 @@
 //! Legal forms: the letter of their CIF, what they add to a name, and how common they are.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
+pub(crate) enum Form {
     Limited,
     SoleOwner,
     WorkerOwned,
@@ -22,24 +22,24 @@ use Form::{
 
 /// The forms of each role, as often as they are met.
 #[rustfmt::skip]
-pub(super) const COMPANY_FORMS: &[Form] = &[
+pub(crate) const COMPANY_FORMS: &[Form] = &[
     Limited, Limited, Limited, SoleOwner, Public, Public, Cooperative, WorkerOwned, Person, Person,
 ];
 #[rustfmt::skip]
-pub(super) const CUSTOMER_FORMS: &[Form] = &[
+pub(crate) const CUSTOMER_FORMS: &[Form] = &[
     Limited, Limited, Limited, Limited, Limited, Limited, Limited, Limited, SoleOwner, SoleOwner, SoleOwner,
     Public, Public, Public, Cooperative, WorkerOwned, SharedGoods, Partnership, Owners, Association, Person,
     Person, Person, Person, Person,
 ];
 #[rustfmt::skip]
-pub(super) const SUPPLIER_FORMS: &[Form] = &[
+pub(crate) const SUPPLIER_FORMS: &[Form] = &[
     Limited, Limited, Limited, Limited, Limited, SoleOwner, SoleOwner, Public, Public, Cooperative, Person,
     Person,
 ];
 
 impl Form {
     /// First letter of the CIF; persons have none.
-    pub(super) fn kind(self) -> char {
+    pub(crate) fn kind(self) -> char {
         match self {
             Limited | SoleOwner | WorkerOwned | Person => 'B',
             Public => 'A',
@@ -52,7 +52,7 @@ impl Form {
         }
     }
 
-    pub(super) fn suffix(self) -> &'static str {
+    pub(crate) fn suffix(self) -> &'static str {
         match self {
             Limited => ", S.L.",
             SoleOwner => ", S.L.U.",
@@ -65,7 +65,7 @@ impl Form {
         }
     }
 
-    pub(super) fn label(self) -> &'static str {
+    pub(crate) fn label(self) -> &'static str {
         match self {
             Limited => "Sociedad limitada",
             SoleOwner => "Sociedad limitada unipersonal",
@@ -82,7 +82,7 @@ impl Form {
     }
 
     /// Its income is taxed at its members', not at itself.
-    pub(super) fn allocates_income(self) -> bool {
+    pub(crate) fn allocates_income(self) -> bool {
         matches!(self, SharedGoods | Partnership)
     }
 }

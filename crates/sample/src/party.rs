@@ -4,37 +4,37 @@ use std::ops::Range;
 
 use domain::tax_id;
 
-use super::chance::{Dice, spread};
-use super::form::{COMPANY_FORMS, CUSTOMER_FORMS, Form, SUPPLIER_FORMS};
-use super::line::Line;
-use super::names::{
+use crate::chance::{Dice, spread};
+use crate::form::{COMPANY_FORMS, CUSTOMER_FORMS, Form, SUPPLIER_FORMS};
+use crate::line::Line;
+use crate::names::{
     ASSOCIATIONS, COMPOUND_SURNAMES, FIRST_NAMES, HOUSES, REGIONS, STREETS, SURNAMES, TOWNS, and, blend,
 };
-use super::sectors::{self, Sector};
-use super::services;
+use crate::sectors::{self, Sector};
+use crate::services;
 
 /// Customers past the first thousands carry more words in their names: the short ones have run out.
 const LONG_NAMES: Range<u32> = 4_000..FIRST_OTHER_INDEX;
 /// Who is not a customer is numbered after all customers, so that no two parties share a tax identifier.
-pub(super) const FIRST_OTHER_INDEX: u32 = 9_000_000;
+pub(crate) const FIRST_OTHER_INDEX: u32 = 9_000_000;
 
 #[derive(Debug)]
-pub(super) struct Party {
-    pub(super) form: Form,
-    pub(super) sector: &'static Sector,
-    pub(super) trade_name: String,
-    pub(super) vat_name: String,
-    pub(super) vat_number: String,
+pub(crate) struct Party {
+    pub(crate) form: Form,
+    pub(crate) sector: &'static Sector,
+    pub(crate) trade_name: String,
+    pub(crate) vat_name: String,
+    pub(crate) vat_number: String,
 }
 
 impl Party {
     /// `index` tells it from its siblings, `key` stands for whose siblings they are.
-    pub(super) fn company(dice: &mut Dice, key: u64, index: u32) -> Self {
+    pub(crate) fn company(dice: &mut Dice, key: u64, index: u32) -> Self {
         let form = *dice.pick(COMPANY_FORMS);
         Self::of_form(form, dice, key, index)
     }
 
-    pub(super) fn customer(dice: &mut Dice, key: u64, index: u32) -> Self {
+    pub(crate) fn customer(dice: &mut Dice, key: u64, index: u32) -> Self {
         // A town hall now and then, each of them once.
         let town = index / 40;
         if index % 40 == 9 && (town as usize) < TOWNS.len() {
@@ -45,14 +45,14 @@ impl Party {
     }
 
     /// Persons who sell to a company are professionals.
-    pub(super) fn supplier(dice: &mut Dice, key: u64, index: u32) -> Self {
+    pub(crate) fn supplier(dice: &mut Dice, key: u64, index: u32) -> Self {
         match *dice.pick(SUPPLIER_FORMS) {
             Form::Person => Self::person(&services::PROFESSIONAL, dice, key, index),
             form => Self::of_form(form, dice, key, index),
         }
     }
 
-    pub(super) fn of_form(form: Form, dice: &mut Dice, key: u64, index: u32) -> Self {
+    pub(crate) fn of_form(form: Form, dice: &mut Dice, key: u64, index: u32) -> Self {
         let sector = sectors::any(dice);
         let short = !LONG_NAMES.contains(&index);
         let trade_name = match form {
@@ -98,14 +98,14 @@ impl Party {
 }
 
 #[derive(Debug)]
-pub(super) struct Human {
-    pub(super) first: &'static str,
-    pub(super) surnames: [&'static str; 2],
-    pub(super) vat_number: String,
+pub(crate) struct Human {
+    pub(crate) first: &'static str,
+    pub(crate) surnames: [&'static str; 2],
+    pub(crate) vat_number: String,
 }
 
 impl Human {
-    pub(super) fn any(dice: &mut Dice, key: u64, index: u32) -> Self {
+    pub(crate) fn any(dice: &mut Dice, key: u64, index: u32) -> Self {
         let first = *dice.pick(FIRST_NAMES);
         let compound = dice.one_in(20);
         let surnames = [dice.pick(if compound { COMPOUND_SURNAMES } else { SURNAMES }), dice.pick(SURNAMES)];
@@ -118,13 +118,13 @@ impl Human {
         Self { first, surnames: surnames.map(|surname| *surname), vat_number }
     }
 
-    pub(super) fn full_name(&self) -> String {
+    pub(crate) fn full_name(&self) -> String {
         let [father, mother] = self.surnames;
         format!("{} {father} {mother}", self.first)
     }
 
     /// Surnames first, as registers list persons.
-    pub(super) fn listed_name(&self) -> String {
+    pub(crate) fn listed_name(&self) -> String {
         let [father, mother] = self.surnames;
         let mut listed = format!("{father} {mother}, {}", self.first);
         if let Some(initial) = listed.get_mut(..1) {
@@ -167,7 +167,7 @@ fn association(dice: &mut Dice, short: bool) -> String {
 }
 
 /// Members of an address in some provincial capital.
-pub(super) fn address(line: Line, dice: &mut Dice) -> Line {
+pub(crate) fn address(line: Line, dice: &mut Dice) -> Line {
     let (town, code) = dice.pick(TOWNS);
     let (street, number) = (dice.pick(STREETS), dice.between(1, 140));
     line.shown("address", format_args!("{street}, {number}"))

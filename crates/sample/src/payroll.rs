@@ -1,15 +1,15 @@
 //! Payroll's companies: half of those whose books are kept, and a few whose wages alone are.
 
-use super::Plan;
-use super::calendar::{Day, moment};
-use super::chance::{Dice, mix};
-use super::company::Company;
-use super::line::{Guid, Line};
-use super::resource::Resource;
+use crate::Plan;
+use crate::calendar::{Day, moment};
+use crate::chance::{Dice, mix};
+use crate::company::Company;
+use crate::line::{Guid, Line};
+use crate::resource::Resource;
 
 const PAYROLL_ONLY: u32 = 5;
 
-pub(super) fn companies(plan: Plan) -> impl Iterator<Item = String> {
+pub(crate) fn companies(plan: Plan) -> impl Iterator<Item = String> {
     let kept = plan.companies.div_ceil(2);
     // Those whose books are kept elsewhere stand past the end of the plan's.
     let indexes = (0..kept).chain((0..PAYROLL_ONLY).map(move |number| plan.companies.saturating_add(number)));

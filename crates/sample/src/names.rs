@@ -2,7 +2,7 @@
 //! be five hundred lines.
 
 #[rustfmt::skip]
-pub(super) const FIRST_NAMES: &[&str] = &[
+pub(crate) const FIRST_NAMES: &[&str] = &[
     "María", "Carmen", "Josefa", "Ana", "Isabel", "Laura", "Cristina", "Marta", "Lucía", "Pilar", "Elena",
     "Raquel", "Begoña", "Nuria", "Montserrat", "Rocío", "Inmaculada", "Ainhoa", "Itziar", "Nerea", "Amaia",
     "Leire", "Uxía", "Sabela", "Iria", "Mercè", "Núria", "Aránzazu", "Ángeles", "Concepción", "Consuelo",
@@ -17,7 +17,7 @@ pub(super) const FIRST_NAMES: &[&str] = &[
 ];
 
 #[rustfmt::skip]
-pub(super) const SURNAMES: &[&str] = &[
+pub(crate) const SURNAMES: &[&str] = &[
     "García", "Fernández", "González", "Rodríguez", "López", "Martínez", "Sánchez", "Pérez", "Gómez",
     "Martín", "Jiménez", "Ruiz", "Hernández", "Díaz", "Moreno", "Muñoz", "Álvarez", "Romero", "Alonso",
     "Gutiérrez", "Navarro", "Torres", "Domínguez", "Vázquez", "Ramos", "Gil", "Ramírez", "Serrano",
@@ -40,7 +40,7 @@ pub(super) const SURNAMES: &[&str] = &[
 ];
 
 #[rustfmt::skip]
-pub(super) const COMPOUND_SURNAMES: &[&str] = &[
+pub(crate) const COMPOUND_SURNAMES: &[&str] = &[
     "de la Fuente", "San Martín", "Ruiz de Azúa", "de la Cruz", "López de Haro", "García-Escudero",
     "del Río", "Sáenz de Miera", "de Miguel", "Ortiz de Zárate", "de las Heras", "Martínez-Pardo",
     "Díaz-Caneja", "de Diego",
@@ -48,7 +48,7 @@ pub(super) const COMPOUND_SURNAMES: &[&str] = &[
 
 /// What stands over the door when it is not the owner's name.
 #[rustfmt::skip]
-pub(super) const HOUSES: &[&str] = &[
+pub(crate) const HOUSES: &[&str] = &[
     "La Encina", "El Roble", "San Roque", "Virgen del Carmen", "Santa Eulalia", "La Espiga", "El Molino",
     "La Dehesa", "El Olivar", "San Isidro", "La Alameda", "Puerta Nueva", "El Faro", "La Muralla",
     "Monte Alto", "Las Eras", "La Fuentona", "El Puente", "Los Arcos", "San Millán", "Santa Bárbara",
@@ -60,7 +60,7 @@ pub(super) const HOUSES: &[&str] = &[
 ];
 
 #[rustfmt::skip]
-pub(super) const REGIONS: &[&str] = &[
+pub(crate) const REGIONS: &[&str] = &[
     "del Bierzo", "de la Alcarria", "Costa Brava", "del Maresme", "de La Rioja", "Ribera del Duero",
     "de Levante", "Campo de Cartagena", "del Cantábrico", "de la Vega", "Sierra Norte", "del Jerte",
     "Tierra de Campos", "de l'Urgell", "del Penedès", "del Baix Llobregat", "Rías Baixas", "del Aljarafe",
@@ -70,14 +70,14 @@ pub(super) const REGIONS: &[&str] = &[
 ];
 
 #[rustfmt::skip]
-pub(super) const ASSOCIATIONS: &[&str] = &[
+pub(crate) const ASSOCIATIONS: &[&str] = &[
     "Asociación Cultural", "Asociación de Vecinos", "Asociación de Comerciantes", "Club Deportivo",
     "Fundación", "Peña Recreativa", "AMPA Colegio", "Federación Provincial", "Club de Montaña",
     "Banda de Música", "Casa Regional",
 ];
 
 #[rustfmt::skip]
-pub(super) const STREETS: &[&str] = &[
+pub(crate) const STREETS: &[&str] = &[
     "Calle Mayor", "Avenida de la Constitución", "Calle Real", "Plaza de España", "Calle del Carmen",
     "Calle Nueva", "Paseo de la Estación", "Avenida de América", "Calle San Juan", "Calle de la Iglesia",
     "Calle Alcalá", "Calle Cervantes", "Avenida de Andalucía", "Ronda Norte", "Calle Goya",
@@ -91,7 +91,7 @@ pub(super) const STREETS: &[&str] = &[
 
 /// Provincial capitals with their municipal codes, from which postcodes and town halls' CIF follow.
 #[rustfmt::skip]
-pub(super) const TOWNS: &[(&str, u32)] = &[
+pub(crate) const TOWNS: &[(&str, u32)] = &[
     ("Vitoria-Gasteiz", 1_059), ("Albacete", 2_003), ("Alicante", 3_014), ("Almería", 4_013),
     ("Ávila", 5_019), ("Badajoz", 6_015), ("Palma", 7_040), ("Barcelona", 8_019), ("Burgos", 9_059),
     ("Cáceres", 10_037), ("Cádiz", 11_012), ("Castelló de la Plana", 12_040), ("Ciudad Real", 13_034),
@@ -108,14 +108,14 @@ pub(super) const TOWNS: &[(&str, u32)] = &[
 
 /// Banks and their codes in an account number.
 #[rustfmt::skip]
-pub(super) const BANKS: &[(&str, u32)] = &[
+pub(crate) const BANKS: &[(&str, u32)] = &[
     ("CaixaBank", 2_100), ("Banco Santander", 49), ("BBVA", 182), ("Banco Sabadell", 81),
     ("Kutxabank", 2_095), ("Ibercaja", 2_085), ("Unicaja Banco", 2_103), ("Abanca", 2_080),
     ("Bankinter", 128), ("Cajamar", 3_058), ("Caja Rural de Navarra", 3_008), ("Laboral Kutxa", 3_035),
 ];
 
 /// The conjunction before a name: `y`, or `e` where the name begins with that sound.
-pub(super) fn and(next: &str) -> &'static str {
+pub(crate) fn and(next: &str) -> &'static str {
     if ["I", "Í", "Hi"].iter().any(|sound| next.starts_with(sound)) { "e" } else { "y" }
 }
 
@@ -134,7 +134,7 @@ fn plain(letter: char) -> Option<char> {
 }
 
 /// `Íñigo Peñalver` as `inigo-penalver`.
-pub(super) fn slug(name: &str) -> String {
+pub(crate) fn slug(name: &str) -> String {
     let mut slug = String::with_capacity(name.len());
     for letter in name.chars().flat_map(char::to_lowercase) {
         match plain(letter) {
@@ -148,7 +148,7 @@ pub(super) fn slug(name: &str) -> String {
 }
 
 /// Two surnames run into one word, as partners like to do: `Zapata`, `López` → `Zaplop`.
-pub(super) fn blend(first: &str, second: &str) -> String {
+pub(crate) fn blend(first: &str, second: &str) -> String {
     let tail = second.chars().flat_map(char::to_lowercase);
     let letters = first.chars().take(3).chain(tail.take(3));
     letters.map(|letter| if letter == 'ñ' { letter } else { plain(letter).unwrap_or(letter) }).collect()

@@ -1,12 +1,12 @@
 //! Journals: entries that balance. Two kinds come from no invoice: the opening and the month's wages.
 
-use super::bill::percent;
-use super::calendar::Day;
-use super::company::{Account, Company};
-use super::form::Form;
-use super::line::Guid;
+use crate::bill::percent;
+use crate::calendar::Day;
+use crate::company::{Account, Company};
+use crate::form::Form;
+use crate::line::Guid;
 
-use super::resource::Resource;
+use crate::resource::Resource;
 
 const MONTHS: [&str; 12] = [
     "enero",
@@ -24,30 +24,30 @@ const MONTHS: [&str; 12] = [
 ];
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     account: Account,
     debit_cents: u64,
     credit_cents: u64,
 }
 
-pub(super) fn debit(account: Account, debit_cents: u64) -> Entry {
+pub(crate) fn debit(account: Account, debit_cents: u64) -> Entry {
     Entry { account, debit_cents, credit_cents: 0 }
 }
 
-pub(super) fn credit(account: Account, credit_cents: u64) -> Entry {
+pub(crate) fn credit(account: Account, credit_cents: u64) -> Entry {
     Entry { account, debit_cents: 0, credit_cents }
 }
 
-pub(super) struct Journal<'a> {
-    pub(super) number: u32,
-    pub(super) day: Day,
-    pub(super) text: &'a str,
+pub(crate) struct Journal<'a> {
+    pub(crate) number: u32,
+    pub(crate) day: Day,
+    pub(crate) text: &'a str,
     /// The record that it books.
-    pub(super) document: Option<Guid>,
+    pub(crate) document: Option<Guid>,
 }
 
 impl Journal<'_> {
-    pub(super) fn write(&self, company: Company, entries: &[Entry]) -> String {
+    pub(crate) fn write(&self, company: Company, entries: &[Entry]) -> String {
         let mut line = company
             .record(Resource::Journals, self.number)
             .number("number", self.number)
@@ -70,7 +70,7 @@ impl Journal<'_> {
 }
 
 /// What the company brings over from last year.
-pub(super) fn opening(company: Company) -> String {
+pub(crate) fn opening(company: Company) -> String {
     let mut dice = company.dice(Resource::Journals, 1);
     let mut any = |low, high| dice.between(low, high);
     // The least that the law asks of each form, with the round sums of the peseta's last years.
@@ -105,7 +105,7 @@ pub(super) fn opening(company: Company) -> String {
 }
 
 /// A month's payroll: gross pay and social security on one side, who is owed it on the other.
-pub(super) fn wages(company: Company, number: u32, month: u32) -> String {
+pub(crate) fn wages(company: Company, number: u32, month: u32) -> String {
     let staff = u64::from(company.dice(Resource::PayrollCompanies, 0).between(1, 14));
     let extra = u64::from(company.dice(Resource::PayrollCompanies, month).below(20_000));
     let gross = staff * 178_000 + extra;

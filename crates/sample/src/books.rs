@@ -3,12 +3,12 @@
 
 use std::iter::once;
 
-use super::bill::Bill;
-use super::calendar::{BOOKED_MONTHS, Day};
-use super::company::{Account, Company};
-use super::journal::{self, Entry, Journal, credit, debit};
-use super::party::Party;
-use super::resource::Resource;
+use crate::bill::Bill;
+use crate::calendar::{BOOKED_MONTHS, Day};
+use crate::company::{Account, Company};
+use crate::journal::{self, Entry, Journal, credit, debit};
+use crate::party::Party;
+use crate::resource::Resource;
 
 /// One round: sale, purchase, charge, sale, purchase, payment.
 const STEPS_PER_ROUND: u32 = 6;
@@ -77,7 +77,7 @@ static PURCHASES: Side = Side {
     counter: credit,
 };
 
-pub(super) fn year(company: Company) -> impl Iterator<Item = String> {
+pub(crate) fn year(company: Company) -> impl Iterator<Item = String> {
     let steps = steps(company);
     once(journal::opening(company)).chain((0..=steps).flat_map(move |step| {
         let since = if step == 0 { 1 } else { Day::of_step(step - 1, steps).month() };

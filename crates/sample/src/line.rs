@@ -2,8 +2,8 @@
 
 use std::fmt::{Display, Write};
 
-use super::chance::mix;
-use super::resource::Resource;
+use crate::chance::mix;
+use crate::resource::Resource;
 
 const USERS: [&str; 12] = [
     "maria", "inaki", "begona", "jordi", "carmen", "xoan", "lucia", "antonio", "nuria", "andres", "pilar",
@@ -16,11 +16,11 @@ const GUID_PLACES: [usize; 16] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28,
 
 /// An identifier that follows from its place in the sample (RFC 9562, version 8).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Guid(u128);
+pub(crate) struct Guid(u128);
 
 impl Guid {
     /// For record `place` of a resource, of the company or tenant that `key` stands for.
-    pub(super) fn of(key: u64, resource: Resource, place: u64) -> Self {
+    pub(crate) fn of(key: u64, resource: Resource, place: u64) -> Self {
         let kind = mix(key, resource as u64);
         let bits = u128::from(mix(kind, place)) << 64 | u128::from(mix(!kind, place));
         Self(bits & !(0xf << 76) & !(0x3 << 62) | 0x8 << 76 | 0x2 << 62)
@@ -37,7 +37,7 @@ impl Guid {
 }
 
 /// The number with zeros in front up to `width`. Not through the formatter: half of a journal is digits.
-pub(super) fn push_digits(out: &mut String, number: u64, width: usize) {
+pub(crate) fn push_digits(out: &mut String, number: u64, width: usize) {
     let mut text = [b'0'; 20];
     let mut place = text.len();
     let mut rest = number;
@@ -51,14 +51,14 @@ pub(super) fn push_digits(out: &mut String, number: u64, width: usize) {
 }
 
 #[derive(Debug)]
-pub(super) struct Line {
+pub(crate) struct Line {
     json: String,
     resource: Resource,
     id: Guid,
 }
 
 impl Line {
-    pub(super) fn new(resource: Resource, company: Option<Guid>, id: Guid) -> Self {
+    pub(crate) fn new(resource: Resource, company: Option<Guid>, id: Guid) -> Self {
         let (area, name) = resource.door();
         let mut json = String::with_capacity(1_024);
         json.push('{');
@@ -76,7 +76,7 @@ impl Line {
         line
     }
 
-    pub(super) fn text(mut self, name: &str, value: &str) -> Self {
+    pub(crate) fn text(mut self, name: &str, value: &str) -> Self {
         self.name(name);
         self.json.push('"');
         if value.bytes().any(|byte| byte < b' ' || byte == b'"' || byte == b'\\') {
@@ -89,13 +89,13 @@ impl Line {
     }
 
     /// A text that is written as it is shown: dates and composed numbers, nothing that needs escaping.
-    pub(super) fn shown(mut self, name: &str, value: impl Display) -> Self {
+    pub(crate) fn shown(mut self, name: &str, value: impl Display) -> Self {
         self.name(name);
         self.push(format_args!("\"{value}\""));
         self
     }
 
-    pub(super) fn id(mut self, name: &str, id: Guid) -> Self {
+    pub(crate) fn id(mut self, name: &str, id: Guid) -> Self {
         self.name(name);
         self.json.push('"');
         id.write(&mut self.json);
@@ -103,14 +103,14 @@ impl Line {
         self
     }
 
-    pub(super) fn number(mut self, name: &str, number: impl Into<u64>) -> Self {
+    pub(crate) fn number(mut self, name: &str, number: impl Into<u64>) -> Self {
         self.name(name);
         push_digits(&mut self.json, number.into(), 1);
         self
     }
 
     /// Money: given in cents, written in euros.
-    pub(super) fn euros(mut self, name: &str, cents: u64) -> Self {
+    pub(crate) fn euros(mut self, name: &str, cents: u64) -> Self {
         self.name(name);
         push_digits(&mut self.json, cents / 100, 1);
         self.json.push('.');
@@ -118,14 +118,14 @@ impl Line {
         self
     }
 
-    pub(super) fn flag(mut self, name: &str, flag: bool) -> Self {
+    pub(crate) fn flag(mut self, name: &str, flag: bool) -> Self {
         self.name(name);
         self.json.push_str(if flag { "true" } else { "false" });
         self
     }
 
     /// A list of objects; `each` writes the members of one.
-    pub(super) fn list<T>(
+    pub(crate) fn list<T>(
         mut self,
         name: &str,
         items: impl IntoIterator<Item = T>,
@@ -143,7 +143,7 @@ impl Line {
         self
     }
 
-    pub(super) fn done(mut self) -> String {
+    pub(crate) fn done(mut self) -> String {
         self.json.push('}');
         let (interface, action) = self.resource.source();
         let users = USERS.len() as u128;

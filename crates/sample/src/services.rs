@@ -1,9 +1,9 @@
 //! Lines of business that sell services, booked under account 705.
 
-use super::sectors::{Sector, item};
+use crate::sectors::{Sector, item};
 
 /// Self-employed professionals, whose invoices bear a withholding.
-pub(super) static PROFESSIONAL: Sector = Sector {
+pub(crate) static PROFESSIONAL: Sector = Sector {
     nouns: &["Bufete", "Despacho", "Estudio"],
     iae: "731",
     activity: "Abogados",
@@ -17,7 +17,7 @@ pub(super) static PROFESSIONAL: Sector = Sector {
     ],
 };
 
-pub(super) static SECTORS: &[Sector] = &[
+pub(crate) static SECTORS: &[Sector] = &[
     Sector {
         nouns: &["Talleres", "Automoción", "Autotalleres", "Neumáticos"],
         iae: "691.2",

@@ -2,18 +2,18 @@
 
 use std::iter::once;
 
-use super::Plan;
-use super::calendar::BOOKED_MONTHS;
-use super::chance::{Dice, mix};
-use super::company::{Account, Company};
-use super::documents;
-use super::line::{Guid, Line};
-use super::names::{BANKS, slug};
-use super::party::{Human, Party, address};
-use super::resource::Resource;
+use crate::Plan;
+use crate::calendar::BOOKED_MONTHS;
+use crate::chance::{Dice, mix};
+use crate::company::{Account, Company};
+use crate::documents;
+use crate::line::{Guid, Line};
+use crate::names::{BANKS, slug};
+use crate::party::{Human, Party, address};
+use crate::resource::Resource;
 
-pub(super) const CUSTOMERS: u32 = 12;
-pub(super) const SUPPLIERS: u32 = 6;
+pub(crate) const CUSTOMERS: u32 = 12;
+pub(crate) const SUPPLIERS: u32 = 6;
 const REPRESENTATIVES: u32 = 3;
 const CONTACTS: u32 = 8;
 
@@ -29,26 +29,26 @@ const EXPENSE_TYPES: [(u16, &str); 5] = [
 
 /// Who writes the invoices: the plan's first company.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Issuer {
+pub(crate) struct Issuer {
     key: u64,
-    pub(super) company: Company,
+    pub(crate) company: Company,
 }
 
 impl Issuer {
-    pub(super) fn dice(&self, resource: Resource, number: u32) -> Dice {
+    pub(crate) fn dice(&self, resource: Resource, number: u32) -> Dice {
         Dice::new(mix(mix(self.key, resource as u64), u64::from(number)))
     }
 
-    pub(super) fn id(&self, resource: Resource, number: u32) -> Guid {
+    pub(crate) fn id(&self, resource: Resource, number: u32) -> Guid {
         Guid::of(self.key, resource, u64::from(number))
     }
 
-    pub(super) fn record(&self, resource: Resource, number: u32) -> Line {
+    pub(crate) fn record(&self, resource: Resource, number: u32) -> Line {
         Line::new(resource, None, self.id(resource, number))
     }
 }
 
-pub(super) fn entities(plan: Plan) -> impl Iterator<Item = String> {
+pub(crate) fn entities(plan: Plan) -> impl Iterator<Item = String> {
     let company = Company::new(plan.seed, 0, plan.customers_per_company);
     let issuer = Issuer { key: mix(plan.seed, u64::MAX), company };
     once(company_data(issuer))

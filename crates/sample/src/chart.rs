@@ -1,7 +1,7 @@
 //! The chart of accounts that a company starts with: the part of the Plan General Contable in daily use.
 
-use super::company::Account;
-use super::names::BANKS;
+use crate::company::Account;
+use crate::names::BANKS;
 
 /// Whose books an account belongs in.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -101,7 +101,7 @@ const CHART: &[(u16, Books, &str)] = &[
     (778, All, "Ingresos excepcionales"),
 ];
 
-pub(super) const VAT_RATES: [u32; 3] = [21, 10, 4];
+pub(crate) const VAT_RATES: [u32; 3] = [21, 10, 4];
 
 /// VAT is booked by rate, and the rate is the sub-account's number.
 const VAT_ACCOUNTS: [(u16, u32, &str); 6] = [
@@ -114,7 +114,7 @@ const VAT_ACCOUNTS: [(u16, u32, &str); 6] = [
 ];
 
 /// The accounts of a company's chart and what they are called, its customers' and suppliers' aside.
-pub(super) fn accounts(self_employed: bool, banks: [usize; 2]) -> impl Iterator<Item = (Account, String)> {
+pub(crate) fn accounts(self_employed: bool, banks: [usize; 2]) -> impl Iterator<Item = (Account, String)> {
     let other = if self_employed { Society } else { SelfEmployed };
     let groups = CHART.iter().filter(move |(_, books, _)| *books != other);
     let groups = groups.map(|(group, _, name)| (Account::new(*group, 0), (*name).to_owned()));

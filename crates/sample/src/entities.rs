@@ -2,14 +2,14 @@
 
 use std::iter::once;
 
-use super::calendar::{BOOKED_MONTHS, Day, moment};
-use super::chance::Dice;
-use super::company::Company;
-use super::form::Form;
-use super::line::{Guid, Line};
-use super::names::slug;
-use super::party::{FIRST_OTHER_INDEX, Human, Party, address};
-use super::resource::Resource;
+use crate::calendar::{BOOKED_MONTHS, Day, moment};
+use crate::chance::Dice;
+use crate::company::Company;
+use crate::form::Form;
+use crate::line::{Guid, Line};
+use crate::names::slug;
+use crate::party::{FIRST_OTHER_INDEX, Human, Party, address};
+use crate::resource::Resource;
 
 /// So many customers have their legal entity's own record.
 const CUSTOMER_ENTITIES: u32 = 12;
@@ -20,7 +20,7 @@ const SHAREHOLDER: u32 = OWN + 1;
 const LANDLORDS: u32 = OWN + 2;
 const MANAGER: u32 = OWN + 3;
 
-pub(super) fn all(company: Company) -> impl Iterator<Item = String> {
+pub(crate) fn all(company: Company) -> impl Iterator<Item = String> {
     legal_entities(company)
         .chain((0..3).map(move |number| person(company, number)))
         .chain((0..2).flat_map(move |number| [activity(company, number), estimation(company, number)]))

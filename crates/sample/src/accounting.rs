@@ -1,17 +1,17 @@
 //! The company, its chart of accounts, its customers and suppliers: what the rest of the books refers to.
 
-use super::chart;
-use super::company::{Account, Company};
-use super::form::Form;
-use super::line::Line;
-use super::party::Party;
-use super::resource::Resource;
+use crate::chart;
+use crate::company::{Account, Company};
+use crate::form::Form;
+use crate::line::Line;
+use crate::party::Party;
+use crate::resource::Resource;
 
 /// Charts of accounts as the accounting product numbers them: the full plan, and the one for smaller firms.
 const FULL_CHART: u64 = 1;
 const SMALL_CHART: u64 = 2;
 
-pub(super) fn company(company: Company) -> String {
+pub(crate) fn company(company: Company) -> String {
     let Party { form, vat_name, vat_number, .. } = company.party();
     let chart = if matches!(form, Form::Public | Form::Cooperative) { FULL_CHART } else { SMALL_CHART };
     Line::new(Resource::Companies, None, company.id)
@@ -22,7 +22,7 @@ pub(super) fn company(company: Company) -> String {
         .done()
 }
 
-pub(super) fn accounting_years(company: Company) -> impl Iterator<Item = String> {
+pub(crate) fn accounting_years(company: Company) -> impl Iterator<Item = String> {
     [2025_u32, 2026].into_iter().map(move |year| {
         company
             .record(Resource::AccountingYears, year)
@@ -35,13 +35,13 @@ pub(super) fn accounting_years(company: Company) -> impl Iterator<Item = String>
     })
 }
 
-pub(super) fn chart(company: Company) -> impl Iterator<Item = String> {
+pub(crate) fn chart(company: Company) -> impl Iterator<Item = String> {
     chart::accounts(company.is_self_employed(), company.banks())
         .map(move |(place, name)| account(company, place, &company.account_code(place), &name))
 }
 
 /// Each customer's account, and the customer right after it.
-pub(super) fn customers(company: Company) -> impl Iterator<Item = String> {
+pub(crate) fn customers(company: Company) -> impl Iterator<Item = String> {
     (1..=company.customers).flat_map(move |number| {
         let customer = company.customer(number);
         let place = Account::customer(number);
@@ -64,7 +64,7 @@ pub(super) fn customers(company: Company) -> impl Iterator<Item = String> {
 }
 
 /// Each supplier's account, and the supplier right after it.
-pub(super) fn suppliers(company: Company) -> impl Iterator<Item = String> {
+pub(crate) fn suppliers(company: Company) -> impl Iterator<Item = String> {
     (1..=company.suppliers).flat_map(move |number| {
         let supplier = company.supplier(number);
         let place = Account::supplier(number);

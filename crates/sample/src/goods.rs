@@ -1,8 +1,8 @@
 //! Lines of business that sell goods, bought (account 700) or of their own making (701).
 
-use super::sectors::{Sector, item};
+use crate::sectors::{Sector, item};
 
-pub(super) static SECTORS: &[Sector] = &[
+pub(crate) static SECTORS: &[Sector] = &[
     Sector {
         nouns: &["Panadería", "Horno", "Obrador", "Pastelería", "Confitería"],
         iae: "644.1",

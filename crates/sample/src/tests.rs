@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use domain::tax_id::{self, Check};
 use serde_json::Value;
 
-use super::{Plan, changes};
+use crate::{Plan, changes};
 
 const PLAN: Plan = Plan { seed: 1, companies: 3, customers_per_company: 40 };
 const KINDS: &str = "accounting/accounts accounting/charges accounting/payments accounting/customers \

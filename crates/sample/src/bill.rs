@@ -1,11 +1,11 @@
 //! What is billed: rows, VAT by rate, withholding and total, in cents and adding up.
 
-use super::chance::Dice;
-use super::chart::VAT_RATES;
-use super::form::Form;
-use super::line::Line;
-use super::party::Party;
-use super::sectors::{Item, Sector};
+use crate::chance::Dice;
+use crate::chart::VAT_RATES;
+use crate::form::Form;
+use crate::line::Line;
+use crate::party::Party;
+use crate::sectors::{Item, Sector};
 
 /// What a client holds back from a professional's fee.
 const WITHHOLDING_RATE: u32 = 15;
@@ -24,21 +24,21 @@ impl Row {
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Vat {
-    pub(super) rate: u32,
-    pub(super) base_cents: u64,
-    pub(super) cents: u64,
+pub(crate) struct Vat {
+    pub(crate) rate: u32,
+    pub(crate) base_cents: u64,
+    pub(crate) cents: u64,
 }
 
 #[derive(Debug)]
-pub(super) struct Bill {
+pub(crate) struct Bill {
     rows: Vec<Row>,
     withholding_rate: u32,
 }
 
 impl Bill {
     /// Up to three different things that the sector sells.
-    pub(super) fn any(dice: &mut Dice, sector: &'static Sector) -> Self {
+    pub(crate) fn any(dice: &mut Dice, sector: &'static Sector) -> Self {
         let first = dice.below(u32::MAX) as usize % sector.items.len();
         let items = sector.items.iter().cycle().skip(first).take(1 + dice.below(3) as usize);
         let rows = items
@@ -52,13 +52,13 @@ impl Bill {
     }
 
     /// What a supplier bills; persons are professionals, whose fees bear a withholding.
-    pub(super) fn of_supplier(dice: &mut Dice, supplier: &Party) -> Self {
+    pub(crate) fn of_supplier(dice: &mut Dice, supplier: &Party) -> Self {
         let withholding_rate = if supplier.form == Form::Person { WITHHOLDING_RATE } else { 0 };
         Self { withholding_rate, ..Self::any(dice, supplier.sector) }
     }
 
     /// VAT is reckoned on the sum of each rate's rows, to the nearest cent.
-    pub(super) fn vat(&self) -> impl Iterator<Item = Vat> {
+    pub(crate) fn vat(&self) -> impl Iterator<Item = Vat> {
         VAT_RATES.into_iter().filter_map(|rate| {
             let rows = self.rows.iter().filter(|row| row.item.vat_rate == rate);
             let base_cents: u64 = rows.map(Row::cents).sum();
@@ -66,7 +66,7 @@ impl Bill {
         })
     }
 
-    pub(super) fn base_cents(&self) -> u64 {
+    pub(crate) fn base_cents(&self) -> u64 {
         self.rows.iter().map(Row::cents).sum()
     }
 
@@ -74,15 +74,15 @@ impl Bill {
         self.vat().map(|vat| vat.cents).sum()
     }
 
-    pub(super) fn withheld_cents(&self) -> u64 {
+    pub(crate) fn withheld_cents(&self) -> u64 {
         percent(self.base_cents(), self.withholding_rate)
     }
 
-    pub(super) fn total_cents(&self) -> u64 {
+    pub(crate) fn total_cents(&self) -> u64 {
         self.base_cents() + self.vat_cents() - self.withheld_cents()
     }
 
-    pub(super) fn write(&self, line: Line) -> Line {
+    pub(crate) fn write(&self, line: Line) -> Line {
         line.list("lines", &self.rows, |line, row| {
             line.text("description", row.item.text)
                 .number("quantity", row.quantity)
@@ -101,6 +101,6 @@ impl Bill {
     }
 }
 
-pub(super) fn percent(cents: u64, rate: u32) -> u64 {
+pub(crate) fn percent(cents: u64, rate: u32) -> u64 {
     (cents * u64::from(rate) + 50) / 100
 }

@@ -1,12 +1,12 @@
 //! One company of the sample: what it is, how much of everything it has, where each of its records stands.
 
-use super::chance::{Dice, mix};
-use super::form::Form;
-use super::line::{Guid, Line, push_digits};
-use super::names::BANKS;
-use super::party::{FIRST_OTHER_INDEX, Party};
-use super::resource::Resource;
-use super::sectors::Sector;
+use crate::chance::{Dice, mix};
+use crate::form::Form;
+use crate::line::{Guid, Line, push_digits};
+use crate::names::BANKS;
+use crate::party::{FIRST_OTHER_INDEX, Party};
+use crate::resource::Resource;
+use crate::sectors::Sector;
 
 const FIRST_SUPPLIER_INDEX: u32 = FIRST_OTHER_INDEX + 31_117;
 /// Every so many customers, one is known by its trade name alone.
@@ -14,42 +14,42 @@ const NAMELESS_EVERY: u32 = 12;
 
 /// A place in the chart: the group's digits, and the number within it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Account {
+pub(crate) struct Account {
     group: u16,
     number: u32,
 }
 
 impl Account {
-    pub(super) fn new(group: u16, number: u32) -> Self {
+    pub(crate) fn new(group: u16, number: u32) -> Self {
         Self { group, number }
     }
 
-    pub(super) fn customer(number: u32) -> Self {
+    pub(crate) fn customer(number: u32) -> Self {
         Self::new(430, number)
     }
 
-    pub(super) fn supplier(number: u32) -> Self {
+    pub(crate) fn supplier(number: u32) -> Self {
         Self::new(400, number)
     }
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Company {
+pub(crate) struct Company {
     seed: u64,
     index: u32,
-    pub(super) key: u64,
-    pub(super) id: Guid,
-    pub(super) customers: u32,
-    pub(super) suppliers: u32,
+    pub(crate) key: u64,
+    pub(crate) id: Guid,
+    pub(crate) customers: u32,
+    pub(crate) suppliers: u32,
     /// How often the round of two sales, two purchases, a charge and a payment goes by.
-    pub(super) rounds: u32,
-    pub(super) account_length: u32,
-    pub(super) sector: &'static Sector,
-    pub(super) form: Form,
+    pub(crate) rounds: u32,
+    pub(crate) account_length: u32,
+    pub(crate) sector: &'static Sector,
+    pub(crate) form: Form,
 }
 
 impl Company {
-    pub(super) fn new(seed: u64, index: u32, customers: u32) -> Self {
+    pub(crate) fn new(seed: u64, index: u32, customers: u32) -> Self {
         let key = mix(seed, u64::from(index));
         let Party { sector, form, .. } = party(seed, index);
         Self {
@@ -66,37 +66,37 @@ impl Company {
         }
     }
 
-    pub(super) fn party(&self) -> Party {
+    pub(crate) fn party(&self) -> Party {
         party(self.seed, self.index)
     }
 
-    pub(super) fn is_self_employed(&self) -> bool {
+    pub(crate) fn is_self_employed(&self) -> bool {
         self.form == Form::Person
     }
 
-    pub(super) fn dice(&self, resource: Resource, number: u32) -> Dice {
+    pub(crate) fn dice(&self, resource: Resource, number: u32) -> Dice {
         Dice::new(mix(mix(self.key, resource as u64), u64::from(number)))
     }
 
-    pub(super) fn record_id(&self, resource: Resource, number: u32) -> Guid {
+    pub(crate) fn record_id(&self, resource: Resource, number: u32) -> Guid {
         Guid::of(self.key, resource, u64::from(number))
     }
 
-    pub(super) fn line(&self, resource: Resource, id: Guid) -> Line {
+    pub(crate) fn line(&self, resource: Resource, id: Guid) -> Line {
         Line::new(resource, Some(self.id), id)
     }
 
     /// The record `number` of a resource, begun.
-    pub(super) fn record(&self, resource: Resource, number: u32) -> Line {
+    pub(crate) fn record(&self, resource: Resource, number: u32) -> Line {
         self.line(resource, self.record_id(resource, number))
     }
 
-    pub(super) fn account_id(&self, account: Account) -> Guid {
+    pub(crate) fn account_id(&self, account: Account) -> Guid {
         Guid::of(self.key, Resource::Accounts, u64::from(account.group) << 32 | u64::from(account.number))
     }
 
     /// Group, zeros, number: as long as this company's codes are.
-    pub(super) fn account_code(&self, account: Account) -> String {
+    pub(crate) fn account_code(&self, account: Account) -> String {
         let Account { group, number } = account;
         let group_length = if group < 1_000 { 3 } else { 4 };
         let width = self.account_length.saturating_sub(group_length) as usize;
@@ -107,7 +107,7 @@ impl Company {
     }
 
     /// Customers are numbered from 1, as their accounts are.
-    pub(super) fn customer(&self, number: u32) -> Party {
+    pub(crate) fn customer(&self, number: u32) -> Party {
         let mut dice = self.dice(Resource::Customers, number);
         let mut customer = Party::customer(&mut dice, self.key, number);
         if number % NAMELESS_EVERY == 7 {
@@ -118,27 +118,27 @@ impl Company {
     }
 
     /// Any customer to whom an invoice can be made out.
-    pub(super) fn any_named_customer(&self, dice: &mut Dice) -> u32 {
+    pub(crate) fn any_named_customer(&self, dice: &mut Dice) -> u32 {
         let number = 1 + dice.below(self.customers);
         if number % NAMELESS_EVERY == 7 { number - 1 } else { number }
     }
 
-    pub(super) fn supplier(&self, number: u32) -> Party {
+    pub(crate) fn supplier(&self, number: u32) -> Party {
         let mut dice = self.dice(Resource::Suppliers, number);
         Party::supplier(&mut dice, self.key, FIRST_SUPPLIER_INDEX + number)
     }
 
     /// Who a customer's tax identifier belongs to: a legal entity of the core area.
-    pub(super) fn customer_entity_id(&self, number: u32) -> Guid {
+    pub(crate) fn customer_entity_id(&self, number: u32) -> Guid {
         self.record_id(Resource::CorporateLegalEntities, number)
     }
 
-    pub(super) fn supplier_entity_id(&self, number: u32) -> Guid {
+    pub(crate) fn supplier_entity_id(&self, number: u32) -> Guid {
         self.record_id(Resource::CorporateLegalEntities, FIRST_SUPPLIER_INDEX + number)
     }
 
     /// The two banks it works with, as rows of the table.
-    pub(super) fn banks(&self) -> [usize; 2] {
+    pub(crate) fn banks(&self) -> [usize; 2] {
         let first = self.dice(Resource::Bank, 0).below(u32::MAX) as usize % BANKS.len();
         [first, first + 5]
     }

@@ -1,10 +1,10 @@
 //! Invoicing's documents: a sale from the offer to the invoice and what is due for it; a purchase likewise.
 
-use super::bill::Bill;
-use super::calendar::Day;
-use super::invoicing::{CUSTOMERS, Issuer, SUPPLIERS};
+use crate::bill::Bill;
+use crate::calendar::Day;
+use crate::invoicing::{CUSTOMERS, Issuer, SUPPLIERS};
 
-use super::resource::Resource;
+use crate::resource::Resource;
 
 /// One paper of a deal: its number's prefix, how many days into the deal it comes, how many deals get so far.
 struct Stage {
@@ -34,7 +34,7 @@ static PURCHASE: [Stage; 3] = [
 /// Purchases' dues are numbered after the sales'.
 const FIRST_PURCHASE_DUE: u32 = 1_000;
 
-pub(super) fn sales(issuer: Issuer) -> impl Iterator<Item = String> {
+pub(crate) fn sales(issuer: Issuer) -> impl Iterator<Item = String> {
     deals(issuer, &SALE, 0, move |number| {
         let mut dice = issuer.dice(Resource::SaleOffer, number);
         Deal {
@@ -45,7 +45,7 @@ pub(super) fn sales(issuer: Issuer) -> impl Iterator<Item = String> {
     })
 }
 
-pub(super) fn purchases(issuer: Issuer) -> impl Iterator<Item = String> {
+pub(crate) fn purchases(issuer: Issuer) -> impl Iterator<Item = String> {
     deals(issuer, &PURCHASE, FIRST_PURCHASE_DUE, move |number| {
         let mut dice = issuer.dice(Resource::PurchaseOrder, number);
         let supplier = dice.below(SUPPLIERS);

@@ -2,22 +2,22 @@
 
 use std::fmt;
 
-use super::chance::Dice;
+use crate::chance::Dice;
 
 const MONTH_LENGTHS: [u32; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
 /// The books reach to the end of the third quarter: what an adviser has declared by the autumn.
-pub(super) const BOOKED_MONTHS: u32 = 9;
+pub(crate) const BOOKED_MONTHS: u32 = 9;
 
 /// A day by its number in the year, from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Day(u32);
+pub(crate) struct Day(u32);
 
 impl Day {
-    pub(super) const FIRST: Self = Self(1);
+    pub(crate) const FIRST: Self = Self(1);
 
     /// The working day for step `step` of `steps` that fill the booked months evenly.
-    pub(super) fn of_step(step: u32, steps: u32) -> Self {
+    pub(crate) fn of_step(step: u32, steps: u32) -> Self {
         let Self(last) = Self::end_of(BOOKED_MONTHS);
         let span = u64::from(last - 2);
         let passed = u64::from(step) * span / u64::from(steps.max(1));
@@ -25,21 +25,21 @@ impl Day {
     }
 
     /// Any working day of the booked months.
-    pub(super) fn any(dice: &mut Dice) -> Self {
+    pub(crate) fn any(dice: &mut Dice) -> Self {
         let Self(last) = Self::end_of(BOOKED_MONTHS);
         Self(dice.between(2, last - 1)).working()
     }
 
-    pub(super) fn end_of(month: u32) -> Self {
+    pub(crate) fn end_of(month: u32) -> Self {
         Self(MONTH_LENGTHS.iter().take(month as usize).sum())
     }
 
     /// Later, but still this year.
-    pub(super) fn plus(self, days: u32) -> Self {
+    pub(crate) fn plus(self, days: u32) -> Self {
         Self((self.0 + days).min(365))
     }
 
-    pub(super) fn month(self) -> u32 {
+    pub(crate) fn month(self) -> u32 {
         self.month_and_day().0
     }
 
@@ -57,7 +57,7 @@ impl Day {
     }
 
     /// Saturdays go back to Friday and Sundays on to Monday, so that the order of days is kept.
-    pub(super) fn working(self) -> Self {
+    pub(crate) fn working(self) -> Self {
         // The year began on a Thursday.
         match (self.0 + 2) % 7 {
             5 => Self(self.0 - 1),
@@ -75,7 +75,7 @@ impl fmt::Display for Day {
 }
 
 /// An instant of the day's office hours, ISO 8601 in UTC with milliseconds.
-pub(super) fn moment(day: Day, dice: &mut Dice) -> String {
+pub(crate) fn moment(day: Day, dice: &mut Dice) -> String {
     let (hour, minute) = (dice.between(7, 17), dice.below(60));
     let (second, millisecond) = (dice.below(60), dice.below(1_000));
     format!("{day}T{hour:02}:{minute:02}:{second:02}.{millisecond:03}Z")

@@ -1,7 +1,7 @@
 //! What the sample holds: the accounting family's 19 resources, payroll's companies, invoicing's 18 entities.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Resource {
+pub(crate) enum Resource {
     Accounts,
     Charges,
     Payments,
@@ -44,7 +44,7 @@ pub(super) enum Resource {
 
 impl Resource {
     /// Area and resource, as the changes door spells them.
-    pub(super) fn door(self) -> (&'static str, &'static str) {
+    pub(crate) fn door(self) -> (&'static str, &'static str) {
         match self {
             Self::Accounts => ("accounting", "accounts"),
             Self::Charges => ("accounting", "charges"),
@@ -88,7 +88,7 @@ impl Resource {
     }
 
     /// The product that wrote the record, and what its user was doing.
-    pub(super) fn source(self) -> (&'static str, &'static str) {
+    pub(crate) fn source(self) -> (&'static str, &'static str) {
         match self {
             Self::Accounts | Self::Customers | Self::Suppliers | Self::IntegrationFiles => ("ERP", "Import"),
             Self::IssuedInvoices => ("Facturación", "Contabilización"),
