@@ -15,7 +15,7 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Unit;
 use serde_json::json;
 use store::Store;
-use web::Measures;
+use web::Metrics;
 use webhooks::engine::Counts;
 
 const STORE_PATIENCE: Duration = Duration::from_secs(2);
@@ -24,12 +24,12 @@ const STORE_PATIENCE: Duration = Duration::from_secs(2);
 pub(crate) struct Health {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) draining: Arc<AtomicBool>,
-    pub(crate) measures: Measures,
+    pub(crate) metrics: Metrics,
     pub(crate) gauges: Gauges,
     pub(crate) deliveries: Counts,
 }
 
-/// What is read off the program when somebody asks for the measures.
+/// Gauges that are read whenever `/metrics` is requested.
 #[derive(Clone, Default)]
 pub(crate) struct Gauges {
     commits: Counter,
@@ -43,9 +43,9 @@ pub(crate) struct Gauges {
 }
 
 impl Gauges {
-    pub(crate) fn register(measures: &Measures) -> Self {
+    pub(crate) fn register(metrics: &Metrics) -> Self {
         let gauges = Self::default();
-        measures.with_registry(|registry| {
+        metrics.with_registry(|registry| {
             registry.register(
                 "change_commits",
                 "Commits of changes; one may hold many requests",
@@ -97,9 +97,9 @@ pub(crate) fn probes(health: Health) -> Router {
         .with_state(health)
 }
 
-/// The measures; only the operator's listener has them.
+/// The metrics route; only the operator listener has it.
 pub(crate) fn metrics(health: Health) -> Router {
-    Router::new().route("/metrics", get(measures)).with_state(health)
+    Router::new().route("/metrics", get(export_metrics)).with_state(health)
 }
 
 async fn ready(State(health): State<Health>) -> Response {
@@ -118,8 +118,8 @@ async fn ready(State(health): State<Health>) -> Response {
         .into_response()
 }
 
-async fn measures(State(health): State<Health>) -> Response {
+async fn export_metrics(State(health): State<Health>) -> Response {
     const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     health.gauges.read(&*health.store, &health.deliveries).await;
-    ([(CONTENT_TYPE, OPEN_METRICS)], health.measures.text()).into_response()
+    ([(CONTENT_TYPE, OPEN_METRICS)], health.metrics.text()).into_response()
 }

@@ -11,7 +11,9 @@ use operator::admin::Admin;
 use operator::{Operator, OperatorToken};
 use store::Store;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use web::{Bounds, Listener, Measures, Outermost, OutermostLayer, Stopper, problem, tls};
+use web::{
+    Listener, ListenerLimits, Metrics, RequestLayer, RequestLayerConfig, ShutdownTrigger, error_response, tls,
+};
 use webhooks::egress::Egress;
 
 use crate::config::Config;
@@ -29,7 +31,7 @@ pub(crate) struct Service {
     identity: Arc<Identity>,
     egress: Egress,
     config: Config,
-    measures: Measures,
+    metrics: Metrics,
     token: OperatorToken,
 }
 
@@ -39,20 +41,20 @@ impl Service {
             Some(pem) => Some(tls::from_pem_files(&pem.certificates, &pem.key).map_err(Failure::Failed)?),
             None => None,
         };
-        let bounds = Bounds {
+        let limits = ListenerLimits {
             connections_max: config.server.connections_max,
             drain_timeout: config.server.drain,
-            ..Bounds::default()
+            ..ListenerLimits::default()
         };
-        let public = bind("server.listen", config.server.listen, tls, bounds).await?;
-        let operator = bind("operator.listen", config.operator.listen, None, bounds).await?;
+        let public = bind("server.listen", config.server.listen, tls, limits).await?;
+        let operator = bind("operator.listen", config.operator.listen, None, limits).await?;
         fill_urls(&mut config, public.address()?);
-        let measures = Measures::new();
+        let metrics = Metrics::new();
         let store = opened.store.clone();
-        let identity = Arc::new(wiring::identity(&config, opened, &measures).await?);
+        let identity = Arc::new(wiring::identity(&config, opened, &metrics).await?);
         let egress = wiring::egress(&config)?;
         let token = OperatorToken::new(token);
-        Ok(Self { public, operator, store, identity, egress, config, measures, token })
+        Ok(Self { public, operator, store, identity, egress, config, metrics, token })
     }
 
     pub(crate) fn config(&self) -> &Config {
@@ -69,7 +71,7 @@ impl Service {
 
     /// Serves until the program is told to stop; returns once all is in order.
     pub(crate) async fn run(self, mut ending: Ending) -> Result<(), Failure> {
-        let (stopper, stopped) = Stopper::new();
+        let (shutdown, stopped) = ShutdownTrigger::new();
         let draining = Arc::new(AtomicBool::new(false));
         let random: Arc<dyn Random> = Arc::new(SystemRandom);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
@@ -79,12 +81,12 @@ impl Service {
         let health = Health {
             store: self.store.clone(),
             draining: draining.clone(),
-            measures: self.measures.clone(),
-            gauges: Gauges::register(&self.measures),
+            metrics: self.metrics.clone(),
+            gauges: Gauges::register(&self.metrics),
             deliveries: engine.counts().clone(),
         };
         let admin = Admin { store: self.store.clone(), clock: clock.clone(), random: random.clone() };
-        let desk = Operator::new(admin, self.token, &self.measures);
+        let desk = Operator::new(admin, self.token, &self.metrics);
         let guests = wiring::guests(&self.config, self.store.clone(), self.egress, Arc::new(engine));
         let (store, identity) = (self.store.clone(), self.identity.clone());
         let gateway = Arc::new(wiring::gateway(&self.config, store, identity, guests));
@@ -97,7 +99,7 @@ impl Service {
             .merge(documents::router(Document::operator()))
             .merge(health::probes(health.clone()))
             .merge(health::metrics(health));
-        let side = |side| Outermost::new(side, &*random, &self.measures);
+        let side = |side| RequestLayerConfig::new(side, &*random, &self.metrics);
         let server = &self.config.server;
         let is_https = [&server.base_url, &server.auth_url].iter().any(|url| url.starts_with("https://"));
         let outside = side("public").behind(server.trusted_proxies.clone()).over_https(is_https);
@@ -115,7 +117,7 @@ impl Service {
         ending.told().await;
         tracing::info!("stopping: no new requests, those under way finish");
         draining.store(true, Ordering::Relaxed);
-        stopper.stop();
+        shutdown.trigger();
         let _ = tokio::join!(public, operators, housekeeping, keys, tending, delivering);
         gateway.close(node).await;
         self.store.close().await;
@@ -137,20 +139,20 @@ async fn bind(
     key: &str,
     address: SocketAddr,
     tls: Option<tls::Tls>,
-    bounds: Bounds,
+    limits: ListenerLimits,
 ) -> Result<Listener, Failure> {
-    Listener::bind(address, tls, bounds).await.map_err(|error| Failure::Busy {
+    Listener::bind(address, tls, limits).await.map_err(|error| Failure::Busy {
         why: format!("cannot listen on {address}: {error}"),
         remedy: format!("choose another address with {key}"),
     })
 }
 
 /// A router with the answers that every listener has in common.
-fn finished(router: Router, with: Outermost) -> Router {
+fn finished(router: Router, with: RequestLayerConfig) -> Router {
     router
-        .fallback(problem::not_found)
-        .method_not_allowed_fallback(problem::method_not_allowed)
-        .layer(OutermostLayer::new(with))
+        .fallback(error_response::not_found)
+        .method_not_allowed_fallback(error_response::method_not_allowed)
+        .layer(RequestLayer::new(with))
 }
 
 /// Being told to stop. From the moment this is made, a signal waits here instead of ending the program.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use identity::{Identity, Keys, Ports, Settings};
-use web::Measures;
+use web::Metrics;
 
 use super::{Opened, SystemClock, SystemRandom};
 use crate::config::Config;
@@ -16,7 +16,7 @@ const KEY_LEAD: Duration = Duration::from_secs(24 * 60 * 60);
 pub(crate) async fn identity(
     config: &Config,
     opened: Opened,
-    measures: &Measures,
+    metrics: &Metrics,
 ) -> Result<Identity, Failure> {
     let ports = Ports {
         store: opened.store,
@@ -24,7 +24,7 @@ pub(crate) async fn identity(
         random: Arc::new(SystemRandom),
         vault: opened.vault,
     };
-    Ok(Identity::open(ports, settings(config), measures).await?)
+    Ok(Identity::open(ports, settings(config), metrics).await?)
 }
 
 /// The signing keys alone, for the commands that look after them.

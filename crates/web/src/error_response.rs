@@ -1,4 +1,5 @@
-//! Turns a problem into an answer. The body is written by the outermost layer, which knows the request's id.
+//! Error responses. Handlers return the problem; the outermost layer writes the body, because it knows the request's
+//! id.
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
@@ -6,14 +7,14 @@ use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse;
 use domain::problem::Problem;
 
-/// A request that is refused: the problem, and headers that go with it.
+/// A problem and the headers to send with it.
 #[derive(Clone, Debug)]
-pub struct Refusal {
+pub struct ErrorResponse {
     pub problem: Problem,
     pub headers: Vec<(HeaderName, HeaderValue)>,
 }
 
-impl Refusal {
+impl ErrorResponse {
     pub fn new(status: StatusCode, message: impl Into<String>) -> Self {
         Problem::new(status.as_u16(), message).into()
     }
@@ -24,13 +25,13 @@ impl Refusal {
     }
 }
 
-impl From<Problem> for Refusal {
+impl From<Problem> for ErrorResponse {
     fn from(problem: Problem) -> Self {
         Self { problem, headers: Vec::new() }
     }
 }
 
-impl IntoResponse for Refusal {
+impl IntoResponse for ErrorResponse {
     fn into_response(self) -> axum::response::Response {
         let status = StatusCode::from_u16(self.problem.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         let mut response = status.into_response();
@@ -40,7 +41,7 @@ impl IntoResponse for Refusal {
     }
 }
 
-/// Writes the body of an answer that carries a problem.
+/// Writes the body of a response that carries a problem.
 pub(crate) fn write_body(mut response: Response<Body>, request_id: &str) -> Response<Body> {
     let Some(problem) = response.extensions_mut().remove::<Problem>() else {
         return response;
@@ -50,12 +51,12 @@ pub(crate) fn write_body(mut response: Response<Body>, request_id: &str) -> Resp
     response.map(|_| Body::from(text))
 }
 
-/// What a path that is not there answers.
-pub async fn not_found() -> Refusal {
-    Refusal::new(StatusCode::NOT_FOUND, "There is nothing at this address.")
+/// The response for an unknown path.
+pub async fn not_found() -> ErrorResponse {
+    ErrorResponse::new(StatusCode::NOT_FOUND, "There is nothing at this address.")
 }
 
-/// What a path answers to a method that it does not have.
-pub async fn method_not_allowed() -> Refusal {
-    Refusal::new(StatusCode::METHOD_NOT_ALLOWED, "This address does not take this method.")
+/// The response for a method that the path does not support.
+pub async fn method_not_allowed() -> ErrorResponse {
+    ErrorResponse::new(StatusCode::METHOD_NOT_ALLOWED, "This address does not take this method.")
 }
