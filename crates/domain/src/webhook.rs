@@ -72,17 +72,20 @@ pub struct WebhookFlags {
 
 impl WebhookFlags {
     pub fn is_active(self) -> bool {
-        self.enabled && self.contracted && !self.disabled && !self.is_over()
+        self.enabled && self.contracted && !self.disabled && !self.is_ended()
     }
 
     /// Unsubscribed and deleted are final.
-    pub fn is_over(self) -> bool {
+    pub fn is_ended(self) -> bool {
         self.unsubscribed || self.deleted
     }
 
     /// Whether the receiver has to be asked. An invoicing subscription that is paused goes on with its handshake.
     pub fn awaits_contract(self, family: Family) -> bool {
-        !self.contracted && !self.disabled && !self.is_over() && (self.enabled || family == Family::Invoicing)
+        !self.contracted
+            && !self.disabled
+            && !self.is_ended()
+            && (self.enabled || family == Family::Invoicing)
     }
 
     /// The word of an invoicing subscription's status.
