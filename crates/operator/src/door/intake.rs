@@ -3,7 +3,7 @@
 
 use aws_lc_rs::digest;
 use domain::change::Change;
-use domain::{Fault, ProcessId};
+use domain::{FieldError, ProcessId};
 use store::{BatchCounts, ChangeLine, IngestCheckpoint, IngestProgress};
 
 use super::DoorError;
@@ -46,8 +46,8 @@ impl BodyFault {
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
     pub(super) lines: Vec<ChangeLine>,
-    pub(super) refused: Vec<(u64, Fault)>,
-    pub(super) warnings: Vec<(u64, Fault)>,
+    pub(super) refused: Vec<(u64, FieldError)>,
+    pub(super) warnings: Vec<(u64, FieldError)>,
     pub(super) checkpoint: Option<IngestCheckpoint>,
 }
 
@@ -150,9 +150,9 @@ impl Intake {
 }
 
 /// A fault repeats what its line said; a thousand long lines must not make an answer of their length.
-fn clipped(fault: Fault) -> Fault {
+fn clipped(fault: FieldError) -> FieldError {
     let clip = |text: &str| text.chars().take(FAULT_CHARS_MAX).collect::<String>();
-    Fault { message: clip(&fault.message), field: fault.field.map(|field| clip(&field).into()), ..fault }
+    FieldError { message: clip(&fault.message), field: fault.field.map(|field| clip(&field).into()), ..fault }
 }
 
 impl Reader {
@@ -174,16 +174,18 @@ impl Reader {
         self.seen = number;
         let passed_over = number <= self.resumed_after;
         let read = match item {
-            Item::Text(..) => Change::read(text, || made_id(self.process, number)),
-            Item::TooLong(_) => Err(Fault::new(
+            Item::Text(..) => Change::parse(text, || made_id(self.process, number)),
+            Item::TooLong(_) => Err(FieldError::new(
                 "line_too_long",
                 format!("a change may have {ITEM_BYTES_MAX} bytes at most; this one was passed over"),
             )),
-            Item::Unfinished(_) => Err(Fault::new("unfinished", "the body ends before the JSON array does")),
+            Item::Unfinished(_) => {
+                Err(FieldError::new("unfinished", "the body ends before the JSON array does"))
+            }
         };
         match read {
             Ok(read) => {
-                if read.id_was_made {
+                if read.id_was_generated {
                     self.made_ids.insert(number);
                 }
                 if !passed_over {

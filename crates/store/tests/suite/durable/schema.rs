@@ -7,7 +7,7 @@ use store::archive::{ColumnType as Type, TABLES};
 use tokio_postgres::Client;
 
 use crate::suite::database::connect;
-use crate::suite::stage::{ColumnType, Stage};
+use crate::suite::stage::{Kind, Stage};
 
 /// What a table is, in words that both databases share.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -111,7 +111,7 @@ async fn of_postgres(client: &Client) -> Schema {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn both_schemas_mean_the_same() {
-    let (file, server) = (Stage::set(ColumnType::Sqlite).await, Stage::set(ColumnType::Postgres).await);
+    let (file, server) = (Stage::set(Kind::Sqlite).await, Stage::set(Kind::Postgres).await);
     let mut sqlite = of_sqlite(&Connection::open(file.file()).unwrap());
     let mut postgres = of_postgres(&connect(&server.url()).await).await;
     // SQLite counts its migrations in the file's head.
