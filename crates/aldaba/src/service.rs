@@ -87,9 +87,10 @@ impl Service {
         };
         let admin = Admin { store: self.store.clone(), clock: clock.clone(), random: random.clone() };
         let desk = Operator::new(admin, self.token, &self.metrics);
-        let guests = wiring::guests(&self.config, self.store.clone(), self.egress, Arc::new(engine));
+        let gated_routes =
+            wiring::gated_routes(&self.config, self.store.clone(), self.egress, Arc::new(engine));
         let (store, identity) = (self.store.clone(), self.identity.clone());
-        let gateway = Arc::new(wiring::gateway(&self.config, store, identity, guests));
+        let gateway = Arc::new(wiring::gateway(&self.config, store, identity, gated_routes));
         let public = identity::router(self.identity.clone())
             .merge(gateway::router(gateway.clone()))
             .merge(documents::router(Document::public(&self.config)))
@@ -111,14 +112,14 @@ impl Service {
             stopped.clone(),
         ));
         let keys = tokio::spawn(self.identity.tend(stopped.clone()));
-        let tending = tokio::spawn(gateway.clone().tend(node, stopped.clone()));
+        let gateway_maintenance = tokio::spawn(gateway.clone().run_maintenance(node, stopped.clone()));
         let public = tokio::spawn(self.public.serve(public, stopped.clone()));
         let operators = tokio::spawn(self.operator.serve(operators, stopped));
         ending.told().await;
         tracing::info!("stopping: no new requests, those under way finish");
         draining.store(true, Ordering::Relaxed);
         shutdown.trigger();
-        let _ = tokio::join!(public, operators, housekeeping, keys, tending, delivering);
+        let _ = tokio::join!(public, operators, housekeeping, keys, gateway_maintenance, delivering);
         gateway.close(node).await;
         self.store.close().await;
         Ok(())

@@ -4,7 +4,7 @@ use utoipa::openapi::schema::{ArrayBuilder, Type};
 use utoipa::openapi::{ComponentsBuilder, ObjectBuilder};
 
 use super::examples::{self, REQUEST_ID};
-use super::shape::{integer, object, schema_ref, text};
+use super::schema_types::{integer, object, schema_ref, text};
 
 pub(super) fn schemas(components: ComponentsBuilder) -> ComponentsBuilder {
     let message = "pageSize must be a whole number from 1 to 1000.";

@@ -8,7 +8,7 @@ use utoipa::openapi::{ComponentsBuilder, ObjectBuilder, Ref};
 
 use super::examples::REQUEST_ID;
 use super::records::sequence;
-use super::shape::{integer, object, text};
+use super::schema_types::{integer, object, text};
 
 /// On every answer of a read that went well, also on 304.
 pub(super) const OF_READS: [&str; 5] = ["Cache-Control", "ETag", "Vary", "X-Request-Id", "RateLimit"];
@@ -20,7 +20,7 @@ const RATE: [&str; 3] = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Re
 
 pub(super) fn all(components: ComponentsBuilder) -> ComponentsBuilder {
     let link = "<https://api.example.com/accounting/api/customers?pageNumber=2&pageSize=25>; rel=\"next\"";
-    let seconds = |about, example| integer(about, 0, i64::from(u32::MAX), example);
+    let seconds = |description, example| integer(description, 0, i64::from(u32::MAX), example);
     let always = [
         (
             "Cache-Control",
@@ -83,7 +83,7 @@ fn header(schema: ObjectBuilder, is_required: bool) -> Header {
 }
 
 fn pagination() -> ObjectBuilder {
-    let count = |about, example| integer(about, 0, i64::MAX, example);
+    let count = |description, example| integer(description, 0, i64::MAX, example);
     let inside = object(
         "Where the page lies.",
         [

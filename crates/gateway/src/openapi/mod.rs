@@ -8,8 +8,8 @@ mod operations;
 mod parameters;
 mod records;
 mod responses;
+mod schema_types;
 mod security;
-mod shape;
 #[cfg(test)]
 mod tests;
 
@@ -23,9 +23,9 @@ use utoipa::openapi::{
 use crate::endpoint::Endpoint;
 
 /// Stands in the document where nobody has said yet where the service will be.
-const ANYWHERE: &str = "https://api.example.com";
+const PLACEHOLDER_URL: &str = "https://api.example.com";
 
-const ABOUT: &str = "Reads over accounting, payroll and invoicing data.
+const DESCRIPTION: &str = "Reads over accounting, payroll and invoicing data.
 
 Every call carries a subscription key (`Ocp-Apim-Subscription-Key`) and an access token \
 (`Authorization: Bearer`). The accounting family serves several companies per user: the list of companies \
@@ -40,11 +40,11 @@ names are taken in any case, and a slash at the end of an address is fine.";
 
 /// The document for a service at these addresses; an empty one stands for an address that is not known yet.
 pub fn openapi(base_url: &str, auth_url: &str) -> OpenApi {
-    let auth_url = if auth_url.is_empty() { ANYWHERE } else { auth_url };
+    let auth_url = if auth_url.is_empty() { PLACEHOLDER_URL } else { auth_url };
     let info = InfoBuilder::new()
         .title("Aldaba")
         .version(env!("CARGO_PKG_VERSION"))
-        .description(Some(ABOUT))
+        .description(Some(DESCRIPTION))
         .license(Some(LicenseBuilder::new().name("Apache-2.0").identifier(Some("Apache-2.0")).build()));
     let paths = Endpoint::all().fold(PathsBuilder::new(), |paths, endpoint| {
         paths.path(operations::path(endpoint), operations::item(endpoint))
@@ -70,7 +70,7 @@ fn server(base_url: &str) -> Server {
         return Server::new(base_url);
     }
     let variable = ServerVariableBuilder::new()
-        .default_value(ANYWHERE)
+        .default_value(PLACEHOLDER_URL)
         .description(Some("The address under which the service is reached."));
     ServerBuilder::new().url("{base_url}").parameter("base_url", variable).build()
 }
@@ -87,12 +87,12 @@ fn area_name(area: Area) -> &'static str {
 }
 
 fn tag(area: Area) -> Tag {
-    let about = match area {
+    let description = match area {
         Area::Accounting => "Companies and what belongs to them: accounts, customers, invoices, journals.",
         Area::Core => "Persons, legal entities and activities.",
         Area::Import => "Files that were handed in.",
         Area::Payroll => "Payroll companies, with a filter and an order.",
         Area::Invoicing => "Changes of the invoicing entities.",
     };
-    TagBuilder::new().name(area_name(area)).description(Some(about)).build()
+    TagBuilder::new().name(area_name(area)).description(Some(description)).build()
 }

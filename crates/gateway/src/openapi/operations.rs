@@ -5,7 +5,7 @@ use domain::catalogue::Owner;
 use utoipa::openapi::HttpMethod;
 use utoipa::openapi::path::{Operation, OperationBuilder, PathItem, PathItemBuilder};
 
-use super::responses::Asked;
+use super::responses::ReadMethod;
 use super::{area_name, parameters, responses, security};
 use crate::endpoint::Endpoint;
 
@@ -16,47 +16,49 @@ pub(super) fn path(endpoint: Endpoint) -> String {
 
 pub(super) fn item(endpoint: Endpoint) -> PathItem {
     PathItemBuilder::new()
-        .operation(HttpMethod::Get, operation(endpoint, Asked::Get))
-        .operation(HttpMethod::Head, operation(endpoint, Asked::Head))
+        .operation(HttpMethod::Get, operation(endpoint, ReadMethod::Get))
+        .operation(HttpMethod::Head, operation(endpoint, ReadMethod::Head))
         .build()
 }
 
-fn operation(endpoint: Endpoint, asked: Asked) -> Operation {
-    let (id, summary, about) = words(endpoint);
+fn operation(endpoint: Endpoint, method: ReadMethod) -> Operation {
+    let (id, summary, description) = describe(endpoint);
     let operation = OperationBuilder::new().tag(area_name(endpoint.area()));
-    let operation = match asked {
-        Asked::Get => operation.operation_id(Some(id)).summary(Some(summary)).description(Some(about)),
-        Asked::Head => {
-            let about = "The same answer as to GET, without its body.";
+    let operation = match method {
+        ReadMethod::Get => {
+            operation.operation_id(Some(id)).summary(Some(summary)).description(Some(description))
+        }
+        ReadMethod::Head => {
+            let description = "The same answer as to GET, without its body.";
             operation
                 .operation_id(Some(format!("{id}Headers")))
                 .summary(Some(format!("{summary}: the headers alone")))
-                .description(Some(about))
+                .description(Some(description))
         }
     };
     parameters::of(endpoint)
         .fold(operation, OperationBuilder::parameter_ref)
-        .responses(responses::of(endpoint, asked))
+        .responses(responses::of(endpoint, method))
         .securities(Some(security::requirements(endpoint.area())))
         .build()
 }
 
 /// The operation's id, its summary, and what else there is to say.
-fn words(endpoint: Endpoint) -> (String, String, String) {
+fn describe(endpoint: Endpoint) -> (String, String, String) {
     match endpoint {
         Endpoint::List(resource) => (
             format!("list{}", resource.plural()),
-            format!("A page of {}", people_say(resource.plural())),
+            format!("A page of {}", to_words(resource.plural())),
             with_context(resource, "In the order in which they were made."),
         ),
-        Endpoint::One(resource) => (
+        Endpoint::Record(resource) => (
             format!("get{}", resource.singular()),
-            format!("One of the {}", people_say(resource.plural())),
+            format!("One of the {}", to_words(resource.plural())),
             with_context(resource, "By its `correlationId`, as lists, feeds and notifications tell it."),
         ),
         Endpoint::Feed(resource) => (
             format!("list{}Changes", resource.singular()),
-            format!("What happened to {}", people_say(resource.plural())),
+            format!("What happened to {}", to_words(resource.plural())),
             with_context(resource, &feed(&[resource])),
         ),
         Endpoint::PayrollCompanies => (
@@ -72,11 +74,11 @@ fn words(endpoint: Endpoint) -> (String, String, String) {
     }
 }
 
-fn with_context(resource: Resource, about: &str) -> String {
+fn with_context(resource: Resource, description: &str) -> String {
     match resource.owner() {
-        Owner::Company => format!("{about} The company stands in `context`."),
+        Owner::Company => format!("{description} The company stands in `context`."),
         Owner::Tenant => format!(
-            "{about} The header `context` is not needed; where it is sent, it must be `none` or name a company that is \
+            "{description} The header `context` is not needed; where it is sent, it must be `none` or name a company that is \
              there, and beside a `correlationId` that same company."
         ),
     }
@@ -95,13 +97,13 @@ fn feed(resources: &[Resource]) -> String {
 }
 
 /// `IssuedInvoices` as people write it: issued invoices.
-fn people_say(pascal: &str) -> String {
-    let mut words = String::with_capacity(pascal.len() + 4);
+fn to_words(pascal: &str) -> String {
+    let mut describe = String::with_capacity(pascal.len() + 4);
     for letter in pascal.chars() {
-        if letter.is_uppercase() && !words.is_empty() {
-            words.push(' ');
+        if letter.is_uppercase() && !describe.is_empty() {
+            describe.push(' ');
         }
-        words.extend(letter.to_lowercase());
+        describe.extend(letter.to_lowercase());
     }
-    words
+    describe
 }

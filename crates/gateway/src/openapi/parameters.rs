@@ -9,9 +9,10 @@ use utoipa::openapi::{ComponentsBuilder, ContentBuilder, ObjectBuilder, Ref, Req
 
 use super::examples::{self, COMPANY};
 use super::records::correlation_id;
-use super::shape::{formatted, integer, object, text};
+use super::schema_types::{formatted, integer, object, text};
 use crate::endpoint::Endpoint;
-use crate::{context, feed, paging};
+use crate::reads::feed;
+use crate::{context, paging};
 
 const CONTEXT: &str = "Which company the call is about: a JSON object with its `correlationId`.";
 const FILTER: &str = "Which companies, in a subset of OData: fields `companyCode`, `companyName`, \
@@ -42,8 +43,8 @@ pub(super) fn shared(components: ComponentsBuilder) -> ComponentsBuilder {
 pub(super) fn of(endpoint: Endpoint) -> impl Iterator<Item = Ref> {
     let own: &[&str] = match endpoint {
         Endpoint::List(_) => &["pageNumber", "pageSize"],
-        Endpoint::One(resource) if resource == Resource::companies() => &["company"],
-        Endpoint::One(_) => &["record"],
+        Endpoint::Record(resource) if resource == Resource::companies() => &["company"],
+        Endpoint::Record(_) => &["record"],
         Endpoint::Feed(_) | Endpoint::InvoicingFeed => &["after", "feedSize"],
         Endpoint::PayrollCompanies => &["filter", "orderBy", "pageNumber", "pageSize"],
     };
@@ -56,15 +57,15 @@ pub(super) fn of(endpoint: Endpoint) -> impl Iterator<Item = Ref> {
 
 fn needs_context(endpoint: Endpoint) -> bool {
     match endpoint {
-        Endpoint::List(resource) | Endpoint::One(resource) | Endpoint::Feed(resource) => {
+        Endpoint::List(resource) | Endpoint::Record(resource) | Endpoint::Feed(resource) => {
             resource.owner() == Owner::Company
         }
         Endpoint::PayrollCompanies | Endpoint::InvoicingFeed => false,
     }
 }
 
-fn parameter(name: &str, place: ParameterIn, about: &str, schema: ObjectBuilder) -> ParameterBuilder {
-    ParameterBuilder::new().name(name).parameter_in(place).description(Some(about)).schema(Some(schema))
+fn parameter(name: &str, place: ParameterIn, description: &str, schema: ObjectBuilder) -> ParameterBuilder {
+    ParameterBuilder::new().name(name).parameter_in(place).description(Some(description)).schema(Some(schema))
 }
 
 fn path_id(resource: Resource) -> Parameter {
@@ -90,8 +91,8 @@ fn context() -> Parameter {
         .build()
 }
 
-fn query(name: &str, about: &str, schema: ObjectBuilder) -> Parameter {
-    parameter(name, ParameterIn::Query, about, schema).required(Required::False).build()
+fn query(name: &str, description: &str, schema: ObjectBuilder) -> Parameter {
+    parameter(name, ParameterIn::Query, description, schema).required(Required::False).build()
 }
 
 fn page_number() -> Parameter {
@@ -123,8 +124,9 @@ fn order_by() -> Parameter {
 
 fn if_none_match() -> Parameter {
     let schema = text("One or more, or `*`.", "W/\"8f3a-1192-1-25\"").examples(["W/\"8f3a-1192-1-25\"", "*"]);
-    let about = "Validators that the reader has: where one still holds, the answer is 304 without a body.";
-    parameter("If-None-Match", ParameterIn::Header, about, schema).required(Required::False).build()
+    let description =
+        "Validators that the reader has: where one still holds, the answer is 304 without a body.";
+    parameter("If-None-Match", ParameterIn::Header, description, schema).required(Required::False).build()
 }
 
 fn signed(number: u64) -> i64 {

@@ -7,7 +7,7 @@ use utoipa::openapi::schema::{AdditionalProperties, Type};
 use utoipa::openapi::{ComponentsBuilder, ObjectBuilder};
 
 use super::examples::{self, COMPANY, RECORD, SEQUENCE, VERSION};
-use super::shape::{integer, moment, object, pattern, text};
+use super::schema_types::{date_time, integer, object, pattern, text};
 
 const ID_CHARS_MAX: usize = 200;
 const TAX_ID: &str = "^[A-Z0-9]{0,20}$";
@@ -48,8 +48,8 @@ pub(super) fn schemas(components: ComponentsBuilder) -> ComponentsBuilder {
     components
 }
 
-pub(super) fn correlation_id(about: &str, example: &str) -> ObjectBuilder {
-    text(about, example).min_length(Some(1)).max_length(Some(ID_CHARS_MAX))
+pub(super) fn correlation_id(description: &str, example: &str) -> ObjectBuilder {
+    text(description, example).min_length(Some(1)).max_length(Some(ID_CHARS_MAX))
 }
 
 /// What the store adds to every record of the accounting family.
@@ -62,7 +62,7 @@ fn with_tail(members: ObjectBuilder, id: ObjectBuilder, has_state: bool) -> Obje
     let tail = [
         ("correlationId", Some(id)),
         ("state", has_state.then_some(state)),
-        ("version", Some(moment("When the record was last changed, UTC.", 7, VERSION))),
+        ("version", Some(date_time("When the record was last changed, UTC.", 7, VERSION))),
         ("sequenceVersion", Some(sequence("The number of the record's last change in its tenant's log."))),
     ];
     tail.into_iter().fold(members, |object, (name, member)| match member {
@@ -71,8 +71,8 @@ fn with_tail(members: ObjectBuilder, id: ObjectBuilder, has_state: bool) -> Obje
     })
 }
 
-pub(super) fn sequence(about: &str) -> ObjectBuilder {
-    pattern(about, "^[0-9]{1,19}$", SEQUENCE)
+pub(super) fn sequence(description: &str) -> ObjectBuilder {
+    pattern(description, "^[0-9]{1,19}$", SEQUENCE)
 }
 
 fn record_id() -> ObjectBuilder {
@@ -129,15 +129,16 @@ fn payroll_company() -> ObjectBuilder {
             ("companyCode", integer("Its number.", 0, EXACT_INTEGER_MAX, 17)),
             ("companyName", text("Its name.", "Panadería Núñez S.L.")),
             ("identifierNumber", pattern("Its tax identifier.", TAX_ID, "B12345674")),
-            ("lastUpdate", moment("When it was last changed, UTC.", 3, "2026-11-15T08:30:00.123Z")),
+            ("lastUpdate", date_time("When it was last changed, UTC.", 3, "2026-11-15T08:30:00.123Z")),
         ],
     )
 }
 
 /// Records whose own members are the writer's.
 fn record(resource: Resource) -> ObjectBuilder {
-    let about = "The members that the writer gave, as they were given, and those that are always there.";
-    let members = ObjectBuilder::new().schema_type(Type::Object).description(Some(about));
+    let description =
+        "The members that the writer gave, as they were given, and those that are always there.";
+    let members = ObjectBuilder::new().schema_type(Type::Object).description(Some(description));
     let members = members.additional_properties(Some(AdditionalProperties::FreeForm(true)));
     with_tail(members, record_id(), resource.has_state())
 }
@@ -149,7 +150,7 @@ fn change() -> ObjectBuilder {
             ("sequenceVersion", sequence("Its number: ask for what comes `after` it.")),
             ("event", text("What happened, by its semantic name.", "Svc.ACC.Customers.CustomerUpdated")),
             ("correlationId", correlation_id("The record that changed.", RECORD)),
-            ("version", moment("When it happened, UTC.", 7, VERSION)),
+            ("version", date_time("When it happened, UTC.", 7, VERSION)),
             ("user", text("Who made the change, as the writer tells; may be empty.", "maria")),
             ("processId", text("The request that brought the change in.", examples::REQUEST_ID)),
         ],

@@ -7,7 +7,7 @@ use utoipa::openapi::security::{
     SecurityRequirement, SecurityScheme,
 };
 
-use crate::gate::Need;
+use crate::gate::Requirements;
 
 const KEY_IN_HEADER: &str = "subscriptionKey";
 const KEY_IN_QUERY: &str = "subscriptionKeyInQuery";
@@ -16,8 +16,8 @@ const TOKEN: &str = "accessToken";
 
 pub(super) fn schemes(components: ComponentsBuilder, auth_url: &str) -> ComponentsBuilder {
     let issuer = format!("{auth_url}/auth/core");
-    let key = |name, about| ApiKeyValue::with_description(name, about);
-    let scopes = Scopes::from_iter(Scope::ALL.map(|scope| (scope.name(), about(scope))));
+    let key = |name, description| ApiKeyValue::with_description(name, description);
+    let scopes = Scopes::from_iter(Scope::ALL.map(|scope| (scope.name(), description(scope))));
     let token = format!("{issuer}/connect/token");
     let flow = AuthorizationCode::with_refresh_url(
         format!("{issuer}/connect/authorize"),
@@ -56,7 +56,7 @@ pub(super) fn schemes(components: ComponentsBuilder, auth_url: &str) -> Componen
 
 /// Each of the ways in which an area can be called.
 pub(super) fn requirements(area: Area) -> Vec<SecurityRequirement> {
-    let scope = Need::of(area).scope.name();
+    let scope = Requirements::of_area(area).scope.name();
     let none: [&str; 0] = [];
     let mut ways = Vec::new();
     for key in [KEY_IN_HEADER, KEY_IN_QUERY] {
@@ -66,7 +66,7 @@ pub(super) fn requirements(area: Area) -> Vec<SecurityRequirement> {
     ways
 }
 
-fn about(scope: Scope) -> &'static str {
+fn description(scope: Scope) -> &'static str {
     match scope {
         Scope::OpenId => "Sign in with OpenID Connect; brings an id_token.",
         Scope::Profile => "The user's name and language.",

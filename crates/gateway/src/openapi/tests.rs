@@ -137,9 +137,9 @@ fn an_example_has_the_members_that_its_schema_asks_for() {
 fn a_service_without_an_address_is_described_all_the_same() {
     let document = serde_json::to_value(openapi("", "")).unwrap();
     assert_eq!(document["servers"][0]["url"], "{base_url}");
-    assert_eq!(document["servers"][0]["variables"]["base_url"]["default"], ANYWHERE);
+    assert_eq!(document["servers"][0]["variables"]["base_url"]["default"], PLACEHOLDER_URL);
     let flow = &document["components"]["securitySchemes"]["signIn"]["flows"]["authorizationCode"];
-    assert_eq!(flow["tokenUrl"], format!("{ANYWHERE}/auth/core/connect/token"));
+    assert_eq!(flow["tokenUrl"], format!("{PLACEHOLDER_URL}/auth/core/connect/token"));
 }
 
 #[test]
