@@ -1,10 +1,10 @@
-//! Short words for the schemas that stand in many places.
+//! Constructors of the schemas that the document uses in many places.
 
 use serde_json::Value;
 use utoipa::openapi::schema::{KnownFormat, SchemaFormat, Type};
 use utoipa::openapi::{ObjectBuilder, Ref};
 
-/// Where in the document the schema of that name is.
+/// A reference to the schema with this name.
 pub(super) fn schema_ref(name: &str) -> Ref {
     Ref::from_schema_name(name)
 }
@@ -17,7 +17,7 @@ pub(super) fn pattern(description: &str, pattern: &str, example: &str) -> Object
     text(description, example).pattern(Some(pattern))
 }
 
-/// A text in a form that has a name of its own.
+/// A text with a named format.
 pub(super) fn formatted(description: &str, format: &str, example: &str) -> ObjectBuilder {
     text(description, example).format(Some(SchemaFormat::Custom(format.to_owned())))
 }
@@ -35,14 +35,14 @@ pub(super) fn number(value: i64) -> utoipa::Number {
     utoipa::Number::Int(isize::try_from(value).unwrap_or(isize::MAX))
 }
 
-/// A moment with so many digits of a second's fraction.
+/// A UTC time with this many fraction digits.
 pub(super) fn date_time(description: &str, digits: u8, example: &str) -> ObjectBuilder {
     let form =
         format!(r"^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}T[0-9]{{2}}:[0-9]{{2}}:[0-9]{{2}}\.[0-9]{{{digits}}}Z$");
     pattern(description, &form, example).format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
 }
 
-/// Members that are always there.
+/// An object whose members are all required.
 pub(super) fn object<const N: usize>(
     description: &str,
     members: [(&str, ObjectBuilder); N],
