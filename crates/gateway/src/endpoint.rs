@@ -14,7 +14,7 @@ pub(crate) enum Endpoint {
 
 impl Endpoint {
     pub(crate) fn all() -> impl Iterator<Item = Self> {
-        let family = Resource::family()
+        let family = Resource::accounting_family()
             .flat_map(|resource| [Self::List(resource), Self::Record(resource), Self::Feed(resource)]);
         family.chain([Self::PayrollCompanies, Self::InvoicingFeed])
     }

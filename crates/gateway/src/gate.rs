@@ -107,7 +107,7 @@ impl Gateway {
         };
         let mut quota = key.meter.take_quota(calls_max, now);
         if quota == QuotaStatus::Unknown {
-            let stored = self.store.calls_on(&key.subscription.id, now.day()).await;
+            let stored = self.store.calls_on_day(&key.subscription.id, now.day()).await;
             key.meter.set_stored_calls(stored.map_err(|error| errors::store(&error))?, now);
             quota = key.meter.take_quota(calls_max, now);
         }

@@ -163,7 +163,7 @@ mod tests {
         assert_eq!(meter.take_quota(3, NOW), QuotaStatus::Within);
         assert_eq!(meter.take_quota(3, NOW), QuotaStatus::UsedUp);
         assert_eq!(meter.take_quota(4, NOW), QuotaStatus::Within, "the operator raised the quota");
-        let tomorrow = Ticks::of_day(NOW.day() + 1);
+        let tomorrow = Ticks::from_day(NOW.day() + 1);
         assert_eq!(meter.take_quota(3, tomorrow), QuotaStatus::Unknown);
     }
 

@@ -96,7 +96,7 @@ impl ResponseCache {
         prepare: impl Future<Output = Result<R, ErrorResponse>>,
     ) -> Result<Response<Body>, ErrorResponse> {
         // Before the read: a change that is committed during the read makes the new entry stale.
-        let invalidation = counters.of_records(&request.caller.tenant);
+        let invalidation = counters.records_version(&request.caller.tenant);
         let key = self.key(request);
         let entry = self.entries.get(&key);
         if let Some(entry) = &entry

@@ -52,7 +52,7 @@ impl SubscriptionKeys {
 
     /// Finds the active subscription of a key.
     pub(crate) async fn find(&self, key: &str, now: Ticks) -> Result<Option<Arc<ActiveKey>>> {
-        let invalidation = self.store.invalidation().of_access();
+        let invalidation = self.store.invalidation().access_version();
         let cached = self.active.read().get(key).cloned();
         if let Some(active) = &cached
             && active.invalidation == invalidation
@@ -101,7 +101,7 @@ impl SubscriptionKeys {
         let calls: Vec<CallCount> = meters.iter().flat_map(|meter| meter.take_counts()).collect();
         let (used, with_quota) = self.take_last_uses(quota_per_day);
         if !calls.is_empty() || !used.is_empty() {
-            let written = self.store.count_calls(&calls, &used).await;
+            let written = self.store.record_usage(&calls, &used).await;
             if written.is_err() {
                 for meter in &meters {
                     meter.restore_counts(&calls);
@@ -110,7 +110,7 @@ impl SubscriptionKeys {
             }
         }
         for meter in with_quota {
-            let stored = self.store.calls_on(&meter.subscription, now.day()).await?;
+            let stored = self.store.calls_on_day(&meter.subscription, now.day()).await?;
             meter.set_stored_calls(stored, now);
         }
         Ok(())

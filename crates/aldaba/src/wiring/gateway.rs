@@ -1,4 +1,4 @@
-//! Builds the gateway. The identity provider verifies its access tokens.
+//! Builds the gateway. The identity provider verifies its tokens.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use gateway::{GatedRoute, Gateway, Ports, Settings, TokenError, TokenVerifier};
 use identity::Identity;
 use store::Store;
 
-use super::SystemClock;
+use super::BasePorts;
 use crate::config::Config;
 
 struct FromIdentity(Arc<Identity>);
@@ -26,11 +26,12 @@ impl TokenVerifier for FromIdentity {
 /// `gated_routes` are the routes of other crates behind the gate.
 pub(crate) fn gateway(
     config: &Config,
+    base: &BasePorts,
     store: Arc<dyn Store>,
     identity: Arc<Identity>,
     gated_routes: Vec<GatedRoute>,
 ) -> Gateway {
-    let ports = Ports { store, clock: Arc::new(SystemClock), tokens: Arc::new(FromIdentity(identity)) };
+    let ports = Ports { store, clock: base.clock.clone(), tokens: Arc::new(FromIdentity(identity)) };
     let (rate, quota) = (config.gateway.rate_per_minute, config.gateway.quota_per_day);
     let settings = Settings {
         base_url: config.server.base_url.clone(),

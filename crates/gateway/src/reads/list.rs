@@ -82,7 +82,7 @@ impl Gateway {
     ) -> CachedResponse {
         let address = [&self.settings.base_url, request.uri.path()];
         let headers = paging.headers(page.total, address, query);
-        let (Paging { number, size }, body) = (paging, page.bodies.into_array().into());
+        let (Paging { number, size }, body) = (paging, page.bodies.into_json_array().into());
         CachedResponse::new(request, page.version, &[number, size], body)
             .with_headers(headers)
             .with_log_position(page.head)

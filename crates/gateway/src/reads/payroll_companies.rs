@@ -1,7 +1,7 @@
 //! The list of payroll companies, with a filter and an order.
 
 use domain::Resource;
-use domain::filter::{Filter, Misread, OrderBy};
+use domain::filter::{Filter, FilterError, OrderBy};
 use store::{CollectionVersion, PageQuery, PayrollQuery};
 use web::ErrorResponse;
 
@@ -30,7 +30,7 @@ impl<'a> PayrollCompaniesRead<'a> {
         let query = Query::parse(&request.uri);
         let paging = Paging::parse(&query)?;
         let invalid = |name: &'static str| {
-            move |error: Misread| errors::invalid_parameter(name, format!("{name}, {error}."))
+            move |error: FilterError| errors::invalid_parameter(name, format!("{name}, {error}."))
         };
         let filter = query.single("filter")?.map(Filter::parse).transpose().map_err(invalid("filter"))?;
         let order = query.single("OrderBy")?.map(OrderBy::parse).transpose().map_err(invalid("OrderBy"))?;

@@ -75,7 +75,8 @@ mod tests {
 
     #[test]
     fn id_is_the_last_path_segment() {
-        let accounts = Resource::family().find(|resource| resource.as_str() == "accounts").unwrap();
+        let accounts =
+            Resource::accounting_family().find(|resource| resource.as_str() == "accounts").unwrap();
         let id = |rest: &str| id_in_path(accounts, &format!("/accounting/api/accounts{rest}"));
         assert_eq!(id("/abc").as_deref(), Some("abc"));
         assert_eq!(id("/abc/").as_deref(), Some("abc"));
