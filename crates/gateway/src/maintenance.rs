@@ -49,7 +49,7 @@ impl Gateway {
 
     async fn flush_usage(&self) {
         if let Err(error) = self.keys.flush_usage(self.clock.now(), self.settings.quota_per_day).await {
-            tracing::warn!(%error, "the counted calls could not be written; trying again in 3 s");
+            tracing::warn!(%error, "the counted calls could not be written to the store");
         }
     }
 }

@@ -43,7 +43,7 @@ impl<'a> RecordRead<'a> {
 }
 
 impl StoreRead for RecordRead<'_> {
-    /// Reading one record costs the store no more than its collection's version does.
+    /// The response has the record's own sequence number as its version, which only reading the record gives.
     async fn current_version(&self) -> Result<Option<CollectionVersion>, ErrorResponse> {
         Ok(None)
     }
