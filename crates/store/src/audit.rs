@@ -136,8 +136,8 @@ impl AuditEntry {
     /// must not keep its trace out of the audit.
     pub(crate) fn without_nul(mut self) -> Self {
         for text in [&mut self.context.address, &mut self.context.request_id, &mut self.note] {
-            if let Some(cleaned) = without_nul(text) {
-                *text = cleaned;
+            if let Some(replace_nul) = without_nul(text) {
+                *text = replace_nul;
             }
         }
         self.user = self.user.map(|id| without_nul(id.as_str()).map_or(id, UserId::new));
@@ -149,7 +149,7 @@ impl AuditEntry {
 }
 
 /// The text as every store can keep it.
-pub(crate) fn cleaned(text: String) -> String {
+pub(crate) fn replace_nul(text: String) -> String {
     without_nul(&text).unwrap_or(text)
 }
 

@@ -128,14 +128,14 @@ pub trait Grants: Send + Sync + 'static {
     async fn store_code(
         &self,
         code: &Secret,
-        kept: &AuthorizationCode,
-        chosen: &MembershipId,
+        issued: &AuthorizationCode,
+        membership_id: &MembershipId,
         now: Ticks,
     ) -> Result<()>;
 
     /// Consumes a code for its client, makes the grant and records it, in one transaction. A code of which
     /// a grant came is kept until that grant's end, so that its second use is told however late.
-    async fn take_code(&self, taking: &CodeExchange, judge: GrantDecision) -> Result<CodeOutcome>;
+    async fn take_code(&self, exchange: &CodeExchange, decide: GrantDecision) -> Result<CodeOutcome>;
 
     /// Rotates, or revokes the grant where the token was used before, and records it, in one transaction.
     /// The grant lives at least as long as what the rotation gives.
@@ -173,13 +173,13 @@ pub trait Grants: Send + Sync + 'static {
 }
 
 /// What the audit says of a code that was taken; `before` is what came of its first use, where that is kept.
-pub(crate) fn taking_entry(
-    taking: &CodeExchange,
-    taken: &CodeOutcome,
+pub(crate) fn code_exchange_entry(
+    exchange: &CodeExchange,
+    outcome: &CodeOutcome,
     before: Option<&Grant>,
 ) -> Option<AuditEntry> {
-    let entry = |kind| AuditEntry::new(kind, taking.now, &taking.context).client(&taking.client);
-    match (taken, before) {
+    let entry = |kind| AuditEntry::new(kind, exchange.now, &exchange.context).client(&exchange.client);
+    match (outcome, before) {
         (CodeOutcome::Redeemed { grant: Some(grant), .. }, _) => {
             Some(entry(AuditKind::Granted).for_grant(grant))
         }
@@ -192,9 +192,9 @@ pub(crate) fn taking_entry(
 }
 
 /// What the audit says of a refresh token that was presented.
-pub(crate) fn rotation_entry(rotation: &RefreshRotation, verdict: &RefreshDecision) -> Option<AuditEntry> {
+pub(crate) fn rotation_entry(rotation: &RefreshRotation, decision: &RefreshDecision) -> Option<AuditEntry> {
     let entry = |kind, grant| Some(AuditEntry::new(kind, rotation.now, &rotation.context).for_grant(grant));
-    match verdict {
+    match decision {
         RefreshDecision::Rotate { grant, .. } => entry(AuditKind::Refreshed, grant),
         RefreshDecision::Revoke(grant) => entry(AuditKind::RefreshReused, grant),
         RefreshDecision::Retry { grant, .. } => {

@@ -33,7 +33,7 @@ pub trait SigningKeys: Send + Sync + 'static {
 
 /// When a key that is added behind the newest one (its kid and time) is made, or nothing where it is not to
 /// be added.
-pub(crate) fn made_behind(
+pub(crate) fn created_after(
     key: &SigningKey,
     expected: Option<&str>,
     newest: Option<(&str, Ticks)>,
@@ -46,6 +46,6 @@ pub(crate) fn made_behind(
 }
 
 /// What the private half of a key is sealed for.
-pub(crate) fn purpose(kid: &str) -> String {
+pub(crate) fn sealing_purpose(kid: &str) -> String {
     format!("signing key {kid}")
 }

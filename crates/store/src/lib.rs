@@ -1,10 +1,10 @@
 //! What is kept. `Store` is the port that everyone else uses, named by intent: one method is one
 //! transaction. SQLite, PostgreSQL and memory stand behind it and pass one conformance suite.
 
-mod applications;
 pub mod archive;
 mod audit;
 mod changes;
+mod clients;
 mod commit_signal;
 mod directory;
 mod error;
@@ -22,16 +22,16 @@ mod sessions;
 pub mod sqlite;
 mod subscriptions;
 mod vault;
-mod waiting;
 mod webhooks;
+mod write_queue;
 
 use std::sync::Arc;
 
 use domain::{Clock, Random};
 
-pub use applications::{Client, ClientSecret, Clients, Consent, Pkce};
 pub use archive::{Archive, ArchiveError, BackupSummary, CellValue};
 pub use audit::{Audit, AuditContext, AuditCursor, AuditEntry, AuditKind, AuditQuery, AuditRecord};
+pub use clients::{Client, ClientSecret, Clients, Consent, Pkce};
 
 pub use changes::{
     BatchCounts, ChangeBatch, ChangeLine, ChangeLog, ERRORS_LISTED_MAX, IngestCheckpoint, IngestProgress,

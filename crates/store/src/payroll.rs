@@ -74,12 +74,12 @@ impl<'a> Clause<'a> {
     }
 
     /// A long chain of one operator stays flat: parsers of SQL count how deep parentheses go.
-    fn side<D: Dialect>(&mut self, filter: &'a Filter, enclosed: bool) {
-        if enclosed {
+    fn side<D: Dialect>(&mut self, filter: &'a Filter, parenthesized: bool) {
+        if parenthesized {
             self.put("(");
         }
         self.add::<D>(filter);
-        if enclosed {
+        if parenthesized {
             self.put(")");
         }
     }
@@ -94,7 +94,7 @@ pub(crate) fn column(field: Field) -> &'static str {
     }
 }
 
-pub(crate) fn sign(comparison: Comparison) -> &'static str {
+pub(crate) fn sql_operator(comparison: Comparison) -> &'static str {
     match comparison {
         Comparison::Equal => "=",
         Comparison::NotEqual => "<>",
@@ -117,24 +117,24 @@ pub(crate) fn columns(order: Option<&OrderBy>) -> String {
 
 /// Whether a page is read along the index by which its rows are found, in order, from where the filter begins.
 /// Where it is not, all that match are gathered and sorted: along another index they may lie far apart.
-pub(crate) fn is_walk(filter: Option<&Filter>, order: Option<&OrderBy>) -> bool {
+pub(crate) fn follows_index(filter: Option<&Filter>, order: Option<&OrderBy>) -> bool {
     let Some(filter) = filter else { return true };
     match order.and_then(|order| order.fields().first()) {
         Some((field @ Field::CompanyCode, _)) => {
-            goes_by(filter, *field) && !goes_by(filter, Field::LastUpdate)
+            constrains(filter, *field) && !constrains(filter, Field::LastUpdate)
         }
         Some((field @ Field::LastUpdate, _)) => {
-            goes_by(filter, *field) && !goes_by(filter, Field::CompanyCode)
+            constrains(filter, *field) && !constrains(filter, Field::CompanyCode)
         }
         _ => false,
     }
 }
 
 /// Whether all that match lie in one range of a field.
-fn goes_by(filter: &Filter, field: Field) -> bool {
+fn constrains(filter: &Filter, field: Field) -> bool {
     match filter {
         Filter::Compare(of, comparison, _) => *of == field && *comparison != Comparison::NotEqual,
-        Filter::And(left, right) => goes_by(left, field) || goes_by(right, field),
+        Filter::And(left, right) => constrains(left, field) || constrains(right, field),
         Filter::Function(..) | Filter::Or(..) | Filter::Not(_) => false,
     }
 }

@@ -3,7 +3,7 @@
 
 mod decide;
 mod finish;
-mod ground;
+mod inputs;
 
 use domain::record::{PayrollCompany, State};
 use domain::{Resource, Ticks};
@@ -11,22 +11,22 @@ use domain::{Resource, Ticks};
 use crate::{IngestProgress, LogEntry, ResourceSet};
 
 pub(crate) use decide::decide;
-pub(crate) use ground::Ground;
+pub(crate) use inputs::PlanInputs;
 
 /// The number that stands for "no company" in a place.
-pub(crate) const TENANT: i64 = 0;
+pub(crate) const NO_COMPANY: i64 = 0;
 
 /// A collection of records: those of one resource in one company (or of the tenant). A company's number
 /// is its ordinal among the tenant's companies; one that is deleted and made again gets another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Place {
+pub(crate) struct CollectionKey {
     pub(crate) company_no: i64,
     pub(crate) resource: Resource,
 }
 
-impl Place {
+impl CollectionKey {
     pub(crate) fn companies() -> Self {
-        Self { company_no: TENANT, resource: Resource::companies() }
+        Self { company_no: NO_COMPANY, resource: Resource::companies() }
     }
 
     fn order(self) -> (i64, i16) {
@@ -35,14 +35,14 @@ impl Place {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Key {
-    pub(crate) place: Place,
+pub(crate) struct RecordKey {
+    pub(crate) collection: CollectionKey,
     pub(crate) id: Box<str>,
 }
 
 /// A record as it lies in the store.
 #[derive(Clone, Debug)]
-pub(crate) struct Stored {
+pub(crate) struct StoredRecord {
     pub(crate) ordinal: u64,
     pub(crate) state: State,
     pub(crate) version: Ticks,
@@ -51,13 +51,13 @@ pub(crate) struct Stored {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Collection {
+pub(crate) struct CollectionCounters {
     pub(crate) next_ordinal: u64,
     pub(crate) live: u64,
     pub(crate) version: u64,
 }
 
-impl Default for Collection {
+impl Default for CollectionCounters {
     fn default() -> Self {
         Self { next_ordinal: 1, live: 0, version: 0 }
     }
@@ -65,9 +65,9 @@ impl Default for Collection {
 
 /// A record row to write.
 #[derive(Clone, Debug)]
-pub(crate) struct Row {
-    pub(crate) key: Key,
-    pub(crate) stored: Stored,
+pub(crate) struct RecordRow {
+    pub(crate) key: RecordKey,
+    pub(crate) stored: StoredRecord,
     pub(crate) payroll: Option<PayrollCompany>,
 }
 
@@ -81,8 +81,8 @@ pub(crate) struct LogRow {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Gap {
-    pub(crate) place: Place,
+pub(crate) struct GapCount {
+    pub(crate) collection: CollectionKey,
     pub(crate) block: u64,
     pub(crate) dead: u64,
 }
@@ -90,13 +90,13 @@ pub(crate) struct Gap {
 /// What to write, in this order: deletes first, since an id may be taken anew.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    pub(crate) deletes: Vec<(Place, u64)>,
-    pub(crate) inserts: Vec<Row>,
-    pub(crate) updates: Vec<Row>,
+    pub(crate) deletes: Vec<(CollectionKey, u64)>,
+    pub(crate) inserts: Vec<RecordRow>,
+    pub(crate) updates: Vec<RecordRow>,
     pub(crate) log: Vec<LogRow>,
-    pub(crate) collections: Vec<(Place, Collection)>,
-    pub(crate) gaps: Vec<Gap>,
-    pub(crate) departed: Vec<i64>,
+    pub(crate) collections: Vec<(CollectionKey, CollectionCounters)>,
+    pub(crate) gaps: Vec<GapCount>,
+    pub(crate) deleted_companies: Vec<i64>,
     pub(crate) progress: Vec<(String, IngestProgress)>,
     pub(crate) head: u64,
     pub(crate) version: Ticks,

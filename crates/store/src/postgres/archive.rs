@@ -5,7 +5,7 @@ use tokio::sync::mpsc;
 use tokio_postgres::types::ToSql;
 
 use super::rows::snapshot;
-use super::{PostgresStore, fault};
+use super::{PostgresStore, store_error};
 use crate::archive::{CHUNK_ROWS, ColumnType, RowChunk, TABLES, Table, occupied_sql};
 use crate::plan::{signed, unsigned};
 use crate::{Archive, CellValue, Result, StoreError};
@@ -54,16 +54,19 @@ impl Archive for PostgresStore {
         let mut client = self.client().await?;
         let snapshot = snapshot(&mut client).await?;
         // Locks nothing, and waits for whoever writes it all down.
-        snapshot.batch_execute("SET LOCAL idle_in_transaction_session_timeout = 0").await.map_err(fault)?;
+        snapshot
+            .batch_execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+            .await
+            .map_err(store_error)?;
         for table in &TABLES {
             let sql = format!("SELECT {} FROM {} ORDER BY {}", table.column_list(), table.name, table.key);
-            let statement = snapshot.prepare(&sql).await.map_err(fault)?;
-            let portal = snapshot.bind(&statement, &[]).await.map_err(fault)?;
+            let statement = snapshot.prepare(&sql).await.map_err(store_error)?;
+            let portal = snapshot.bind(&statement, &[]).await.map_err(store_error)?;
             loop {
                 let rows = snapshot
                     .query_portal(&portal, i32::try_from(CHUNK_ROWS).unwrap_or(i32::MAX))
                     .await
-                    .map_err(fault)?;
+                    .map_err(store_error)?;
                 if rows.is_empty() {
                     break;
                 }

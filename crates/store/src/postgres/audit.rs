@@ -6,11 +6,11 @@ use domain::{ClientId, GrantId, Random, TenantId, Ticks, UserId};
 use tokio_postgres::Row;
 
 use super::rows::{guid, limit};
-use super::{PostgresStore, fault};
+use super::{PostgresStore, store_error};
 use crate::{Audit, AuditContext, AuditEntry, AuditKind, AuditQuery, AuditRecord, Result, StoreError};
 
 /// Adds a record to what is being written.
-pub(super) async fn add_record(
+pub(super) async fn append_audit(
     on: &impl GenericClient,
     random: &dyn Random,
     entry: AuditEntry,
@@ -22,7 +22,7 @@ pub(super) async fn add_record(
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         )
         .await
-        .map_err(fault)?;
+        .map_err(store_error)?;
     on.execute(
         &add,
         &[
@@ -39,7 +39,7 @@ pub(super) async fn add_record(
         ],
     )
     .await
-    .map_err(fault)?;
+    .map_err(store_error)?;
     Ok(())
 }
 
@@ -86,7 +86,7 @@ fn range(query: &AuditQuery) -> [String; 2] {
 #[async_trait]
 impl Audit for PostgresStore {
     async fn record(&self, entry: &AuditEntry) -> Result<()> {
-        add_record(&self.client().await?, &*self.ports().random, entry.clone()).await
+        append_audit(&self.client().await?, &*self.ports().random, entry.clone()).await
     }
 
     async fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>> {

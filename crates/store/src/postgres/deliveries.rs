@@ -11,10 +11,10 @@ use tokio_postgres::Row;
 
 use super::PostgresStore;
 use super::changes::{ENTRY, entry};
-use super::hook_rows::{LANE, LIVE, REPLAY, WEBHOOK, lane, replay, sealed};
 use super::rows::{code, column, guid, limit, row, rows, snapshot};
+use super::webhook_rows::{LANE, LIVE, REPLAY, WEBHOOK, lane, replay, sealed};
 use crate::plan::{signed, unsigned};
-use crate::webhooks::{Sealed, id_key};
+use crate::webhooks::{SealedWebhook, id_key};
 use crate::{
     ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, Lane, LoadedWebhook, LogBounds, LogEvent,
     LogTail, Replay, Result, ShardLease, Status, StoreError, WebhookCheckpoint,
@@ -38,8 +38,8 @@ fn by_webhook<T>(found: &[Row], at: usize, one: impl Fn(&Row) -> T) -> Result<Ha
 
 impl PostgresStore {
     /// Webhooks with their lanes and their open replays.
-    async fn whole(&self, on: &Transaction<'_>, found: Vec<Row>) -> Result<Vec<LoadedWebhook>> {
-        let found = found.iter().map(sealed).collect::<Result<Vec<Sealed>>>()?;
+    async fn load_parts(&self, on: &Transaction<'_>, found: Vec<Row>) -> Result<Vec<LoadedWebhook>> {
+        let found = found.iter().map(sealed).collect::<Result<Vec<SealedWebhook>>>()?;
         if found.is_empty() {
             return Ok(Vec::new());
         }
@@ -67,7 +67,7 @@ impl PostgresStore {
         let mut lanes: HashMap<WebhookId, Vec<Lane>> = by_webhook(&lanes, 5, lane)?;
         let mut replays: HashMap<WebhookId, Vec<Replay>> = by_webhook(&replays, 9, replay)?;
         let vault = &self.ports().vault;
-        let load_webhooks = found.into_iter().map(|one| {
+        let loaded = found.into_iter().map(|one| {
             let webhook = one.open(vault)?;
             Ok(LoadedWebhook {
                 lanes: lanes.remove(&webhook.id).unwrap_or_default(),
@@ -76,19 +76,19 @@ impl PostgresStore {
                 webhook,
             })
         });
-        load_webhooks.collect()
+        loaded.collect()
     }
 }
 
 #[async_trait]
 impl Deliveries for PostgresStore {
     async fn renew_shard_leases(&self, node: Guid, nodes: u32, lease: Duration) -> Result<Vec<ShardLease>> {
-        self.hear_others();
-        self.hold(node, nodes, lease).await
+        self.listen_to_other_nodes();
+        self.renew_leases(node, nodes, lease).await
     }
 
     async fn release_shards(&self, node: Guid) -> Result<()> {
-        self.leave(node).await
+        self.release_leases(node).await
     }
 
     async fn load_webhooks(
@@ -109,7 +109,7 @@ impl Deliveries for PostgresStore {
             ],
         )
         .await?;
-        self.whole(&snapshot, found).await
+        self.load_parts(&snapshot, found).await
     }
 
     async fn load_webhook(&self, webhook: WebhookId) -> Result<Option<LoadedWebhook>> {
@@ -117,7 +117,7 @@ impl Deliveries for PostgresStore {
         let snapshot = snapshot(&mut client).await?;
         let sql = format!("{WEBHOOK} WHERE w.id = $1 AND {LIVE}");
         let found = row(&snapshot, &sql, &[&webhook.as_bytes().as_slice()]).await?;
-        Ok(self.whole(&snapshot, found.into_iter().collect()).await?.pop())
+        Ok(self.load_parts(&snapshot, found.into_iter().collect()).await?.pop())
     }
 
     async fn changed_webhooks(&self, since: u64) -> Result<ChangedWebhooks> {
@@ -206,10 +206,10 @@ impl Deliveries for PostgresStore {
         found.iter().map(event).collect()
     }
 
-    async fn checkpoint(&self, points: Vec<WebhookCheckpoint>) -> Result<Vec<CheckpointResult>> {
-        if points.is_empty() {
+    async fn checkpoint(&self, checkpoints: Vec<WebhookCheckpoint>) -> Result<Vec<CheckpointResult>> {
+        if checkpoints.is_empty() {
             return Ok(Vec::new());
         }
-        self.write_points(points).await
+        self.write_checkpoints(checkpoints).await
     }
 }

@@ -25,8 +25,8 @@ impl PostgresStore {
 
     async fn delete(&self, sql: &str, args: super::rows::Args<'_>) -> Result<usize> {
         let client = self.client().await?;
-        let statement = client.prepare_cached(sql).await.map_err(super::fault)?;
-        let gone = client.execute(&statement, args).await.map_err(super::fault)?;
+        let statement = client.prepare_cached(sql).await.map_err(super::store_error)?;
+        let gone = client.execute(&statement, args).await.map_err(super::store_error)?;
         Ok(usize::try_from(gone).unwrap_or(usize::MAX))
     }
 
@@ -78,7 +78,7 @@ impl PostgresStore {
 impl Maintenance for PostgresStore {
     async fn health(&self) -> Result<Health> {
         self.row("SELECT 1", &[]).await?;
-        Ok(Health { schema: self.inner.schema, queued: self.inner.gather.queued() })
+        Ok(Health { schema: self.inner.schema, queued: self.inner.batch_queue.queued() })
     }
 
     async fn expire(&self, cutoffs: RetentionCutoffs, rows_max: usize) -> Result<ExpiredRows> {
@@ -115,11 +115,11 @@ impl Maintenance for PostgresStore {
     }
 
     fn change_commits(&self) -> u64 {
-        self.inner.gather.commits()
+        self.inner.batch_queue.commits()
     }
 
     async fn close(&self) {
-        self.inner.herald.close();
+        self.inner.notify.close();
         self.inner.pool.close();
     }
 }

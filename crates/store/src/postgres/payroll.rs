@@ -8,14 +8,14 @@ use domain::filter::{Comparison, Field, Filter, OrderBy, StringFunction};
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
-use super::fault;
 use super::rows::{code, limit};
-use crate::payroll::{Bound, Clause, Dialect, column, columns, is_walk, sign};
-use crate::plan::{Collection, TENANT, signed, unsigned};
+use super::store_error;
+use crate::payroll::{Bound, Clause, Dialect, column, columns, follows_index, sql_operator};
+use crate::plan::{CollectionCounters, NO_COMPANY, signed, unsigned};
 use crate::{PayrollQuery, RecordBodies, Result};
 
 /// Parameters that every statement has before the filter's: tenant, resource, limit, offset.
-const OWN: usize = 4;
+const FIXED_PARAMETERS: usize = 4;
 
 struct Postgres;
 
@@ -29,7 +29,7 @@ impl Dialect for Postgres {
             value => (value, comparison),
         };
         let at = to.bind(value);
-        let _ = write!(to.sql, "{} {} ${at}", column(field), sign(comparison));
+        let _ = write!(to.sql, "{} {} ${at}", column(field), sql_operator(comparison));
     }
 
     fn like<'a>(to: &mut Clause<'a>, field: Field, function: StringFunction, text: &'a str) {
@@ -65,23 +65,23 @@ fn before_nul(
 pub(super) async fn page(
     snapshot: &Transaction<'_>,
     tenant_no: i64,
-    all: Collection,
+    counters: CollectionCounters,
     query: &PayrollQuery,
 ) -> Result<(u64, RecordBodies)> {
-    let clause = Clause::of::<Postgres>(query.filter.as_ref(), OWN);
+    let clause = Clause::of::<Postgres>(query.filter.as_ref(), FIXED_PARAMETERS);
     let mut values = vec![
         Bound::Number(tenant_no),
         Bound::Number(code(Resource::payroll_companies())),
         Bound::Number(limit(query.rows_max)),
         // What is past all that there are is past all that match.
-        Bound::Number(signed(query.offset.min(all.live))),
+        Bound::Number(signed(query.offset.min(counters.live))),
     ];
     values.extend(&clause.bound);
     let found = format!("FROM payroll_companies WHERE tenant_no = $1 AND ({})", clause.sql);
     let columns = columns(query.order.as_ref());
     let sql = if query.filter.is_none() {
         format!("SELECT 0::bigint, {}", bodies(&found, &columns))
-    } else if is_walk(query.filter.as_ref(), query.order.as_ref()) {
+    } else if follows_index(query.filter.as_ref(), query.order.as_ref()) {
         format!("SELECT (SELECT count(*) {found}), {}", bodies(&found, &columns))
     } else {
         format!(
@@ -91,9 +91,9 @@ pub(super) async fn page(
             bodies("FROM m", &columns)
         )
     };
-    let row = one(snapshot, &sql, &values, is_kept(query)).await.map_err(fault)?;
-    let total = if query.filter.is_none() { all.live } else { unsigned(row.get(0)) };
-    let bodies: Vec<&str> = row.try_get(1).map_err(fault)?;
+    let row = one(snapshot, &sql, &values, is_cacheable(query)).await.map_err(store_error)?;
+    let total = if query.filter.is_none() { counters.live } else { unsigned(row.get(0)) };
+    let bodies: Vec<&str> = row.try_get(1).map_err(store_error)?;
     Ok((total, bodies.iter().collect()))
 }
 
@@ -107,7 +107,7 @@ fn sorted_by(query: &PayrollQuery) -> String {
 /// may not be there yet, and then reads all records of the tenant.
 fn bodies(found: &str, columns: &str) -> String {
     format!(
-        "ARRAY(SELECT (SELECT r.body FROM records r WHERE r.tenant_no = $1 AND r.company_no = {TENANT}
+        "ARRAY(SELECT (SELECT r.body FROM records r WHERE r.tenant_no = $1 AND r.company_no = {NO_COMPANY}
              AND r.resource = $2 AND r.ordinal = p.ordinal)
          FROM (SELECT ordinal {found} ORDER BY {columns} LIMIT $3 OFFSET $4) p)"
     )
@@ -115,7 +115,7 @@ fn bodies(found: &str, columns: &str) -> String {
 
 /// A connection keeps every statement that is prepared, and there is no end of filters. So only those are that
 /// come often and are few: one comparison that has an index, and the orders that have.
-fn is_kept(query: &PayrollQuery) -> bool {
+fn is_cacheable(query: &PayrollQuery) -> bool {
     let has_index = |field: &Field| matches!(field, Field::CompanyCode | Field::LastUpdate);
     let filter = match &query.filter {
         None => true,

@@ -5,7 +5,7 @@ use domain::{ClientId, Ticks};
 
 use super::grants::find;
 use super::rows::{bytes, execute, row};
-use super::{exists, fault};
+use super::{exists, store_error};
 use crate::grants::RefreshRow;
 use crate::{Grant, Result};
 
@@ -75,30 +75,30 @@ pub(super) async fn mark_used(
         &[&used.as_slice(), &now.0, &successor.as_slice()],
     )
     .await
-    .map_err(fault)?;
+    .map_err(store_error)?;
     Ok(())
 }
 
 /// Keeps that a token was got from a grant.
-pub(super) async fn touch(on: &Transaction<'_>, grant: &Grant) -> Result<()> {
+pub(super) async fn record_grant_use(on: &Transaction<'_>, grant: &Grant) -> Result<()> {
     execute(
         on,
         "UPDATE grants SET expires_at = greatest(expires_at, $2), last_used_at = $3 WHERE id = $1",
         &[&grant.id.as_str(), &grant.expires_at.0, &grant.last_used_at.0],
     )
     .await
-    .map_err(fault)?;
+    .map_err(store_error)?;
     Ok(())
 }
 
 /// Keeps that a grant lives longer than it did.
-pub(super) async fn lengthen(on: &Transaction<'_>, grant: &Grant) -> Result<()> {
+pub(super) async fn extend_grant(on: &Transaction<'_>, grant: &Grant) -> Result<()> {
     execute(
         on,
         "UPDATE grants SET expires_at = greatest(expires_at, $2) WHERE id = $1",
         &[&grant.id.as_str(), &grant.expires_at.0],
     )
     .await
-    .map_err(fault)?;
+    .map_err(store_error)?;
     Ok(())
 }

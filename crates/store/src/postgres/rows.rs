@@ -6,8 +6,8 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 use tokio_postgres::{IsolationLevel, Row};
 
-use super::{PostgresStore, fault};
-use crate::plan::TENANT;
+use super::{PostgresStore, store_error};
+use crate::plan::NO_COMPANY;
 use crate::{Result, StoreError};
 
 pub(super) type Args<'a> = &'a [&'a (dyn ToSql + Sync)];
@@ -15,21 +15,21 @@ pub(super) type Args<'a> = &'a [&'a (dyn ToSql + Sync)];
 impl PostgresStore {
     pub(super) async fn rows(&self, sql: &str, args: Args<'_>) -> Result<Vec<Row>> {
         let client = self.client().await?;
-        let statement = client.prepare_cached(sql).await.map_err(fault)?;
+        let statement = client.prepare_cached(sql).await.map_err(store_error)?;
         found(client.query(&statement, args).await)
     }
 
     pub(super) async fn row(&self, sql: &str, args: Args<'_>) -> Result<Option<Row>> {
         let client = self.client().await?;
-        let statement = client.prepare_cached(sql).await.map_err(fault)?;
+        let statement = client.prepare_cached(sql).await.map_err(store_error)?;
         found(client.query_opt(&statement, args).await)
     }
 
     /// Changes rows; false where there are none.
     pub(super) async fn change(&self, sql: &str, args: Args<'_>) -> Result<bool> {
         let client = self.client().await?;
-        let statement = client.prepare_cached(sql).await.map_err(fault)?;
-        client.execute(&statement, args).await.map(|rows| rows > 0).map_err(fault)
+        let statement = client.prepare_cached(sql).await.map_err(store_error)?;
+        client.execute(&statement, args).await.map(|rows| rows > 0).map_err(store_error)
     }
 
     /// As `change`, for what changes somebody's access.
@@ -42,7 +42,7 @@ impl PostgresStore {
     /// Inserts a row that must be new.
     pub(super) async fn insert(&self, what: String, sql: &str, args: Args<'_>) -> Result<()> {
         let client = self.client().await?;
-        let statement = client.prepare_cached(sql).await.map_err(fault)?;
+        let statement = client.prepare_cached(sql).await.map_err(store_error)?;
         client.execute(&statement, args).await.map(|_| ()).map_err(super::exists(what))
     }
 }
@@ -59,27 +59,27 @@ pub(super) async fn execute(
 
 /// Looks one row up, or changes it, with a statement that is prepared once for each connection.
 pub(super) async fn row(on: &Transaction<'_>, sql: &str, args: Args<'_>) -> Result<Option<Row>> {
-    let statement = on.prepare_cached(sql).await.map_err(fault)?;
+    let statement = on.prepare_cached(sql).await.map_err(store_error)?;
     found(on.query_opt(&statement, args).await)
 }
 
 /// Looks rows up with a statement that is prepared once for each connection.
 pub(super) async fn rows(on: &Transaction<'_>, sql: &str, args: Args<'_>) -> Result<Vec<Row>> {
-    let statement = on.prepare_cached(sql).await.map_err(fault)?;
+    let statement = on.prepare_cached(sql).await.map_err(store_error)?;
     found(on.query(&statement, args).await)
 }
 
 /// Several reads of one moment.
 pub(super) async fn snapshot(client: &mut Object) -> Result<Transaction<'_>> {
     let reading = client.build_transaction().isolation_level(IsolationLevel::RepeatableRead).read_only(true);
-    reading.start().await.map_err(fault)
+    reading.start().await.map_err(store_error)
 }
 
 /// What a look-up found. No text of PostgreSQL's holds a NUL, so nothing is found under one that does.
 pub(super) fn found<T: Default>(answer: std::result::Result<T, tokio_postgres::Error>) -> Result<T> {
     match answer {
         Err(error) if error.code() == Some(&SqlState::CHARACTER_NOT_IN_REPERTOIRE) => Ok(T::default()),
-        answer => answer.map_err(fault),
+        answer => answer.map_err(store_error),
     }
 }
 
@@ -94,7 +94,7 @@ pub(super) async fn company_no(on: &Transaction<'_>, tenant_no: i64, company: &s
         .query_opt(
             "SELECT ordinal FROM records
              WHERE tenant_no = $1 AND correlation_id = $4 AND company_no + 0 = $2 AND resource + 0 = $3",
-            &[&tenant_no, &TENANT, &code(Resource::companies()), &company],
+            &[&tenant_no, &NO_COMPANY, &code(Resource::companies()), &company],
         )
         .await;
     Ok(found(row)?.map(|row| row.get(0)))

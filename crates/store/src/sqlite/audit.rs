@@ -5,11 +5,11 @@ use domain::{ClientId, GrantId, Random, TenantId, Ticks, UserId};
 use rusqlite::{Connection, Row, params};
 
 use super::rows::guid;
-use super::{SqliteStore, fault};
+use super::{SqliteStore, store_error};
 use crate::{Audit, AuditContext, AuditEntry, AuditKind, AuditQuery, AuditRecord, Result};
 
 /// Adds a record to what is being written.
-pub(super) fn add_record(writer: &Connection, random: &dyn Random, entry: AuditEntry) -> Result<()> {
+pub(super) fn append_audit(writer: &Connection, random: &dyn Random, entry: AuditEntry) -> Result<()> {
     let entry = entry.without_nul();
     writer
         .prepare_cached(
@@ -30,7 +30,7 @@ pub(super) fn add_record(writer: &Connection, random: &dyn Random, entry: AuditE
                 entry.note
             ])
         })
-        .map_err(fault)?;
+        .map_err(store_error)?;
     Ok(())
 }
 
@@ -68,7 +68,7 @@ fn leading(query: &AuditQuery) -> [&'static str; 2] {
 impl Audit for SqliteStore {
     async fn record(&self, entry: &AuditEntry) -> Result<()> {
         let (random, entry) = (self.ports().random.clone(), entry.clone());
-        self.write(move |writer| add_record(writer, &*random, entry)).await
+        self.write(move |writer| append_audit(writer, &*random, entry)).await
     }
 
     async fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>> {
@@ -94,7 +94,7 @@ impl Audit for SqliteStore {
             reader
                 .prepare_cached(&sql)
                 .and_then(|mut find| find.query_map(wanted, record)?.collect())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 }

@@ -2,7 +2,7 @@
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::fault;
+use super::store_error;
 use crate::{Ports, Result, StoreError};
 
 /// In order; the name of each says its number.
@@ -20,22 +20,23 @@ pub(super) fn known() -> i64 {
 }
 
 pub(super) fn version(connection: &Connection) -> Result<i64> {
-    connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(fault)
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(store_error)
 }
 
 pub(super) fn up(connection: &mut Connection) -> Result<i64> {
     if version(connection)? < known() {
-        let transaction =
-            connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(fault)?;
+        let transaction = connection
+            .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
+            .map_err(store_error)?;
         // Read again under the lock: another process may have been faster.
         for (number, (name, sql)) in (1_i64..).zip(MIGRATIONS) {
             if number > version(&transaction)? {
                 tracing::info!(migration = name, "bringing the store's schema up to date");
-                transaction.execute_batch(sql).map_err(fault)?;
-                transaction.pragma_update(None, "user_version", number).map_err(fault)?;
+                transaction.execute_batch(sql).map_err(store_error)?;
+                transaction.pragma_update(None, "user_version", number).map_err(store_error)?;
             }
         }
-        transaction.commit().map_err(fault)?;
+        transaction.commit().map_err(store_error)?;
     }
     match version(connection)? {
         found if found > known() => Err(StoreError::NewerSchema { found, known: known() }),
@@ -52,11 +53,11 @@ pub(super) fn forget_statistics(connection: &Connection) -> Result<bool> {
     let found: Vec<String> = connection
         .prepare(find)
         .and_then(|mut find| find.query_map([], |row| row.get(0))?.collect())
-        .map_err(fault)?;
+        .map_err(store_error)?;
     found
         .iter()
         .try_for_each(|table| connection.execute_batch(&format!("DROP TABLE IF EXISTS {table}")))
-        .map_err(fault)?;
+        .map_err(store_error)?;
     Ok(!found.is_empty())
 }
 
@@ -66,13 +67,13 @@ pub(super) fn check_master_key(connection: &Connection, ports: &Ports) -> Result
         connection
             .query_row("SELECT value FROM meta WHERE name = 'vault'", [], |row| row.get(0))
             .optional()
-            .map_err(fault)
+            .map_err(store_error)
     };
     if find()?.is_none() {
         let sealed = ports.vault.sealed_check(&*ports.random)?;
         connection
             .execute("INSERT OR IGNORE INTO meta (name, value) VALUES ('vault', ?1)", [sealed])
-            .map_err(fault)?;
+            .map_err(store_error)?;
     }
     let kept = find()?.ok_or_else(|| StoreError::internal("the vault's check is missing"))?;
     ports.vault.check(&kept)

@@ -4,7 +4,7 @@ use domain::Ticks;
 use domain::webhook::WebhookFlags;
 
 use super::{Handshake, NewWebhook, PreviousSecret, Webhook, WebhookChange};
-use crate::audit::cleaned;
+use crate::audit::replace_nul;
 
 /// What else has to be written with the webhook's row.
 #[expect(clippy::struct_excessive_bools, reason = "each is a thing to write, or not")]
@@ -15,24 +15,24 @@ pub(crate) struct Effects {
     /// Its parked lanes go.
     pub(crate) drop_lanes: bool,
     /// Its parked lanes start anew: due now, no failure counted.
-    pub(crate) renew_lanes: bool,
+    pub(crate) reset_lanes: bool,
     /// What the engine had in hand does not count any more.
-    pub(crate) resets: bool,
+    pub(crate) bumps_revision: bool,
 }
 
-pub(crate) fn made(new: NewWebhook, now: Ticks) -> Webhook {
+pub(crate) fn new_webhook(new: NewWebhook, now: Ticks) -> Webhook {
     Webhook {
         id: new.id,
         owner: new.owner,
         user: new.user,
         resource: new.resource,
         kinds: new.kinds,
-        name: cleaned(new.name),
-        description: cleaned(new.description),
-        url: cleaned(new.url),
+        name: replace_nul(new.name),
+        description: replace_nul(new.description),
+        url: replace_nul(new.url),
         secret: new.secret,
         previous_secret: None,
-        host_mismatch: cleaned(new.host_mismatch),
+        host_mismatch: replace_nul(new.host_mismatch),
         created_at: now,
         enabled: new.enabled,
         handshake: Handshake { number: 1, at: now, accepted: false, retry: None },
@@ -47,7 +47,7 @@ pub(crate) fn made(new: NewWebhook, now: Ticks) -> Webhook {
 }
 
 /// Changes a webhook whose log stands at `head`; none where it is over.
-pub(crate) fn change(
+pub(crate) fn apply_change(
     webhook: &mut Webhook,
     change: &WebhookChange,
     now: Ticks,
@@ -70,14 +70,14 @@ pub(crate) fn change(
         }
         WebhookChange::Unsubscribe => {
             webhook.unsubscribed_at = Some(now);
-            Effects { drop_lanes: true, resets: true, ..Effects::default() }
+            Effects { drop_lanes: true, bumps_revision: true, ..Effects::default() }
         }
         WebhookChange::Delete => {
             webhook.deleted_at = Some(now);
-            Effects { drop_lanes: true, resets: true, ..Effects::default() }
+            Effects { drop_lanes: true, bumps_revision: true, ..Effects::default() }
         }
     };
-    if effects.resets {
+    if effects.bumps_revision {
         webhook.revision += 1;
     }
     Some(effects)
@@ -98,7 +98,7 @@ fn enable(webhook: &mut Webhook, flags: WebhookFlags, now: Ticks, head: u64) -> 
         webhook.handshake = next_handshake(webhook.handshake, now);
     }
     // What the service gave up is tried again from the first event that was not delivered.
-    Effects { renew_lanes: true, resets: true, ..Effects::default() }
+    Effects { reset_lanes: true, bumps_revision: true, ..Effects::default() }
 }
 
 fn disable(webhook: &mut Webhook) -> Effects {
@@ -106,16 +106,16 @@ fn disable(webhook: &mut Webhook) -> Effects {
         return Effects { none: true, ..Effects::default() };
     }
     webhook.enabled = false;
-    Effects { drop_lanes: true, resets: true, ..Effects::default() }
+    Effects { drop_lanes: true, bumps_revision: true, ..Effects::default() }
 }
 
 /// Events wait for the new address; none is lost.
 fn move_to(webhook: &mut Webhook, url: &str, now: Ticks) -> Effects {
-    webhook.url = cleaned(url.to_owned());
+    webhook.url = replace_nul(url.to_owned());
     webhook.disabled = None;
     webhook.host_mismatch.clear();
     webhook.handshake = next_handshake(webhook.handshake, now);
-    Effects { renew_lanes: true, resets: true, ..Effects::default() }
+    Effects { reset_lanes: true, bumps_revision: true, ..Effects::default() }
 }
 
 fn next_handshake(before: Handshake, now: Ticks) -> Handshake {

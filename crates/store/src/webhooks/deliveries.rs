@@ -214,5 +214,5 @@ pub trait Deliveries: Send + Sync + 'static {
     ) -> Result<Vec<LogEvent>>;
 
     /// Writes how far deliveries have come; one transaction, a verdict for each point in its order.
-    async fn checkpoint(&self, points: Vec<WebhookCheckpoint>) -> Result<Vec<CheckpointResult>>;
+    async fn checkpoint(&self, checkpoints: Vec<WebhookCheckpoint>) -> Result<Vec<CheckpointResult>>;
 }

@@ -36,7 +36,7 @@ impl AttemptPurpose {
     }
 
     /// Whether it was about this event.
-    pub(crate) fn is_of(self, event: u64) -> bool {
+    pub(crate) fn is_for_event(self, event: u64) -> bool {
         matches!(self, Self::Event { sequence } | Self::Replay { sequence } if sequence == event)
     }
 }
@@ -108,13 +108,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    pub(crate) fn asked(
-        number: i64,
-        kind: ReplayKind,
-        requested_at: Ticks,
-        after: u64,
-        through: u64,
-    ) -> Self {
+    pub(crate) fn new(number: i64, kind: ReplayKind, requested_at: Ticks, after: u64, through: u64) -> Self {
         let (position, delivered, failed) = (after, 0, 0);
         Self { number, kind, requested_at, after, through, position, delivered, failed, is_done: false }
     }
@@ -168,7 +162,7 @@ impl DeliveryQuery {
         [before, (Ticks(before) + pack_span).0, since, rows_max]
     }
 
-    pub(crate) fn takes(&self, at: Ticks, sequence: u64) -> bool {
+    pub(crate) fn includes(&self, at: Ticks, sequence: u64) -> bool {
         self.before.is_none_or(|before| (at, sequence) < before) && self.since.is_none_or(|since| at >= since)
     }
 }

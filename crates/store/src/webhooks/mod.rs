@@ -1,22 +1,25 @@
 //! Webhooks as their owners manage them: one row each, found by its owner, changed in one transaction. What a change
 //! does is decided in one place (`decide`), for all three stores.
 
-mod codes;
+mod checkpoint_writes;
+mod db_codes;
 mod decide;
 mod deliveries;
 mod history;
 mod leases;
 mod pack;
-mod sealed;
-mod settle;
+mod sealed_webhook;
 
 use async_trait::async_trait;
 use domain::retry::RetryState;
 use domain::webhook::{EventKinds, Family, WebhookFlags};
 use domain::{ClientId, Resource, Secret, TenantId, Ticks, UserId, WebhookId};
 
-pub(crate) use codes::{EVENT, nanos, of_nanos};
-pub(crate) use decide::{change, made};
+pub(crate) use checkpoint_writes::{
+    CheckpointWrites, DeliveryState, WebhookKey, decide_checkpoints, reset_retry,
+};
+pub(crate) use db_codes::{EVENT, from_nanos, nanos};
+pub(crate) use decide::{apply_change, new_webhook};
 pub use deliveries::{
     ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, EventGap, HandshakeStep, Lane,
     LoadedWebhook, LogEvent, LogTail, SHARDS, ShardLease, WebhookCheckpoint, shard_of,
@@ -26,10 +29,9 @@ pub use history::{
     ReplayKind, ReplayStep, SuccessfulDelivery, WebhookStats,
 };
 pub(crate) use history::{BEHIND_MAX, P95_OF_MAX, percentile_95};
-pub(crate) use leases::{Lease, held_by, share_out};
+pub(crate) use leases::{Lease, leases_held_by, rebalance};
 pub(crate) use pack::{PACK_NUMBERS_MAX, PACK_SPAN, Pack, last_of, newest, pack, unpack};
-pub(crate) use sealed::{Sealed, Secrets, family_codes};
-pub(crate) use settle::{Ledger, Position, Whose, anew, settle};
+pub(crate) use sealed_webhook::{SealedSecrets, SealedWebhook, family_codes};
 
 use crate::{AuditEntry, Result, Vault};
 
@@ -120,14 +122,14 @@ impl Webhook {
     }
 
     /// Whether subscribing to it again has to enable it.
-    pub(crate) fn rests(&self) -> bool {
+    pub(crate) fn needs_enable(&self) -> bool {
         let flags = self.flags();
         !flags.enabled || flags.disabled
     }
 
     /// By which it is found again: no two live ones have the same.
     pub(crate) fn fingerprint(&self, vault: &Vault) -> [u8; 32] {
-        vault.fingerprint(WEBHOOK_BODY, &self.likeness())
+        vault.fingerprint(WEBHOOK_BODY, &self.identity_text())
     }
 
     pub fn family(&self) -> Family {
@@ -135,7 +137,7 @@ impl Webhook {
     }
 
     /// What a body must be equal to, to be this webhook's: two live webhooks are never alike in it.
-    fn likeness(&self) -> Secret {
+    fn identity_text(&self) -> Secret {
         let parts = [
             self.owner.tenant.as_str(),
             self.owner.client.as_str(),
@@ -146,7 +148,7 @@ impl Webhook {
             self.secret.reveal(),
         ];
         // Lengths keep what follows one another apart.
-        Secret::new(parts.map(|part| format!("{}:{part}", part.len())).concat())
+        Secret::new(parts.map(|fair_share| format!("{}:{fair_share}", fair_share.len())).concat())
     }
 }
 
@@ -206,7 +208,7 @@ pub enum WebhookChangeOutcome {
 
 impl WebhookChangeOutcome {
     /// Whether the webhook is another than it was.
-    pub(crate) fn is_other_than(&self, before: &Webhook) -> bool {
+    pub(crate) fn is_changed_from(&self, before: &Webhook) -> bool {
         matches!(self, Self::Changed(after) if after != before)
     }
 }

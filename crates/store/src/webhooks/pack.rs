@@ -91,7 +91,7 @@ pub(crate) fn unpack(mut packed: &[u8]) -> Result<Vec<SuccessfulDelivery>> {
 pub(crate) fn newest<P: AsRef<[u8]>>(packs: &[P], query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>> {
     let mut found = Vec::new();
     for packed in packs {
-        found.extend(unpack(packed.as_ref())?.into_iter().filter(|one| query.takes(one.at, one.sequence)));
+        found.extend(unpack(packed.as_ref())?.into_iter().filter(|one| query.includes(one.at, one.sequence)));
     }
     found.sort_unstable_by_key(|one: &SuccessfulDelivery| std::cmp::Reverse((one.at, one.sequence)));
     found.truncate(query.rows_max);

@@ -6,17 +6,17 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Longer than SQLite takes to find out that the file is free. Who holds others up for longer stands still, and is passed by.
-const PATIENCE: Duration = Duration::from_millis(250);
-const PAUSE: Duration = Duration::from_millis(1);
+const WAIT_MAX: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// A file beside the store's, under a lock of the operating system's while somebody waits.
-pub(super) struct Turnstile {
+pub(super) struct WriteLock {
     /// None where it cannot be made: then nobody is promised a turn.
     file: Option<File>,
 }
 
-impl Turnstile {
-    pub(super) fn beside(store: &Path) -> Self {
+impl WriteLock {
+    pub(super) fn next_to(store: &Path) -> Self {
         let path = companion(store, ".writing");
         let file = open_companion(&path);
         if let Err(error) = &file {
@@ -26,10 +26,10 @@ impl Turnstile {
     }
 
     /// Waits for whoever has come before, then does what may wait for the file itself.
-    pub(super) fn pass<T>(&self, enter: impl FnOnce() -> T) -> T {
-        let held = self.file.as_ref().filter(|file| wait_for(file));
+    pub(super) fn run_in_turn<T>(&self, enter: impl FnOnce() -> T) -> T {
+        let locked_file = self.file.as_ref().filter(|file| wait_for(file));
         let entered = enter();
-        if let Some(file) = held {
+        if let Some(file) = locked_file {
             let _ = file.unlock();
         }
         entered
@@ -42,10 +42,10 @@ impl Turnstile {
     reason = "another process's lock rings no bell, and may be held for ever"
 )]
 fn wait_for(file: &File) -> bool {
-    for _ in 0..PATIENCE.as_millis() / PAUSE.as_millis() {
+    for _ in 0..WAIT_MAX.as_millis() / POLL_INTERVAL.as_millis() {
         match file.try_lock() {
             Ok(()) => return true,
-            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(POLL_INTERVAL),
             Err(TryLockError::Error(_)) => return false,
         }
     }

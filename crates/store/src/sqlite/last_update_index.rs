@@ -11,94 +11,100 @@ use domain::filter::{Comparison, Field, Filter, Value};
 use parking_lot::Mutex;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::reader::Whole;
-use crate::plan::{TENANT, unsigned};
+use super::reader::CollectionState;
+use crate::plan::{NO_COMPANY, unsigned};
 
 const BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Few enough to be looked through.
 const TENANTS_MAX: usize = 64;
 
 /// Moments and the ordinals of who was updated then, in order.
-pub(super) type Moments = Arc<[(i64, i64)]>;
+pub(super) type LastUpdateIndex = Arc<[(i64, i64)]>;
 
 #[derive(Default)]
-pub(super) struct KnownMoments {
+pub(super) struct LastUpdateIndexes {
     /// Who came last is last, and goes last.
-    tenants: Mutex<Vec<Known>>,
-    is_one_due: AtomicBool,
+    tenants: Mutex<Vec<TenantIndex>>,
+    has_due: AtomicBool,
 }
 
-struct Known {
+struct TenantIndex {
     tenant_no: i64,
     version: u64,
     /// How many rows searches under this version have found without moments.
     rows_found: u64,
     is_due: bool,
-    moments: Moments,
+    entries: LastUpdateIndex,
 }
 
-impl KnownMoments {
-    pub(super) fn find(&self, of: &Whole) -> Option<Moments> {
+impl LastUpdateIndexes {
+    pub(super) fn find(&self, state: &CollectionState) -> Option<LastUpdateIndex> {
         let tenants = self.tenants.lock();
-        let known = tenants.iter().find(|known| known.tenant_no == of.tenant_no)?;
-        let are_all = known.version == of.all.version && known.moments.len() as u64 == of.all.live;
-        (are_all && !known.moments.is_empty()).then(|| known.moments.clone())
+        let index = tenants.iter().find(|index| index.tenant_no == state.tenant_no)?;
+        let is_complete =
+            index.version == state.counters.version && index.entries.len() as u64 == state.counters.live;
+        (is_complete && !index.entries.is_empty()).then(|| index.entries.clone())
     }
 
     /// A search found so many rows without moments. Once searches have found as many as there are, it would have cost no
     /// more to gather the moments.
-    pub(super) fn count(&self, of: &Whole, rows: usize) {
+    pub(super) fn count(&self, state: &CollectionState, rows: usize) {
         let mut tenants = self.tenants.lock();
-        let place = tenants.iter().position(|known| known.tenant_no == of.tenant_no);
-        let known = place.map(|place| tenants.remove(place)).filter(|known| known.version == of.all.version);
-        let mut known = known.unwrap_or_else(|| Known {
-            tenant_no: of.tenant_no,
-            version: of.all.version,
+        let position = tenants.iter().position(|index| index.tenant_no == state.tenant_no);
+        let index = position
+            .map(|position| tenants.remove(position))
+            .filter(|index| index.version == state.counters.version);
+        let mut index = index.unwrap_or_else(|| TenantIndex {
+            tenant_no: state.tenant_no,
+            version: state.counters.version,
             rows_found: 0,
             is_due: false,
-            moments: Arc::default(),
+            entries: Arc::default(),
         });
-        let rows_before = known.rows_found;
-        known.rows_found += rows as u64;
-        if rows_before < of.all.live && known.rows_found >= of.all.live && bytes(of.all.live) <= BYTES_MAX {
-            known.is_due = true;
-            self.is_one_due.store(true, Ordering::Release);
+        let rows_before = index.rows_found;
+        index.rows_found += rows as u64;
+        if rows_before < state.counters.live
+            && index.rows_found >= state.counters.live
+            && bytes(state.counters.live) <= BYTES_MAX
+        {
+            index.is_due = true;
+            self.has_due.store(true, Ordering::Release);
         }
         if tenants.len() >= TENANTS_MAX {
             tenants.remove(0);
         }
-        tenants.push(known);
+        tenants.push(index);
     }
 
     /// A tenant whose moments are to be gathered, told once.
     pub(super) fn take_due(&self) -> Option<i64> {
-        if !self.is_one_due.load(Ordering::Acquire) {
+        if !self.has_due.load(Ordering::Acquire) {
             return None;
         }
         let mut tenants = self.tenants.lock();
-        let mut all_due = tenants.iter_mut().filter(|known| known.is_due);
+        let mut all_due = tenants.iter_mut().filter(|index| index.is_due);
         let due = all_due.next();
-        self.is_one_due.store(all_due.next().is_some(), Ordering::Release);
-        due.map(|known| {
-            known.is_due = false;
-            known.tenant_no
+        self.has_due.store(all_due.next().is_some(), Ordering::Release);
+        due.map(|index| {
+            index.is_due = false;
+            index.tenant_no
         })
     }
 
     /// Keeps what was gathered, where its version is still the one that is searched.
-    pub(super) fn keep(&self, tenant_no: i64, version: u64, moments: &Moments) {
+    pub(super) fn store(&self, tenant_no: i64, version: u64, entries: &LastUpdateIndex) {
         let mut tenants = self.tenants.lock();
-        let mut room = BYTES_MAX.saturating_sub(bytes(moments.len() as u64));
-        for known in tenants.iter_mut().rev() {
-            if known.tenant_no == tenant_no {
-                if known.version == version {
-                    known.moments = moments.clone();
+        let mut room = BYTES_MAX.saturating_sub(bytes(entries.len() as u64));
+        for index in tenants.iter_mut().rev() {
+            if index.tenant_no == tenant_no {
+                if index.version == version {
+                    index.entries = entries.clone();
                 }
                 continue;
             }
-            let bytes = bytes(known.moments.len() as u64);
+            let bytes = bytes(index.entries.len() as u64);
             if bytes > room {
-                known.moments = Arc::default();
+                index.entries = Arc::default();
             } else {
                 room -= bytes;
             }
@@ -106,44 +112,44 @@ impl KnownMoments {
     }
 }
 
-fn bytes(moments: u64) -> usize {
-    usize::try_from(moments).unwrap_or(usize::MAX).saturating_mul(size_of::<(i64, i64)>())
+fn bytes(entries: u64) -> usize {
+    usize::try_from(entries).unwrap_or(usize::MAX).saturating_mul(size_of::<(i64, i64)>())
 }
 
 /// All moments of a tenant, with the version that they are of; to be read in one view.
-pub(super) fn gather(reader: &Connection, tenant_no: i64) -> rusqlite::Result<Option<(u64, Moments)>> {
+pub(super) fn build(reader: &Connection, tenant_no: i64) -> rusqlite::Result<Option<(u64, LastUpdateIndex)>> {
     let version: Option<i64> = reader
         .prepare_cached(
             "SELECT version FROM collections WHERE tenant_no = ?1 AND company_no = ?2 AND resource = ?3",
         )?
-        .query_row(params![tenant_no, TENANT, Resource::payroll_companies().code()], |row| row.get(0))
+        .query_row(params![tenant_no, NO_COMPANY, Resource::payroll_companies().code()], |row| row.get(0))
         .optional()?;
-    let moments: Vec<(i64, i64)> = reader
+    let entries: Vec<(i64, i64)> = reader
         .prepare_cached(
             "SELECT last_update, ordinal FROM payroll_companies WHERE tenant_no = ?1 ORDER BY last_update",
         )?
         .query_map([tenant_no], |row| Ok((row.get(0)?, row.get(1)?)))?
         .collect::<rusqlite::Result<_>>()?;
-    Ok(version.map(|version| (unsigned(version), moments.into())))
+    Ok(version.map(|version| (unsigned(version), entries.into())))
 }
 
 /// The part that a filter lets through. None where it asks for more than a span of time.
-pub(super) fn part(filter: &Filter, moments: &[(i64, i64)]) -> Option<Range<usize>> {
+pub(super) fn matching_range(filter: &Filter, entries: &[(i64, i64)]) -> Option<Range<usize>> {
     match filter {
         Filter::Compare(Field::LastUpdate, comparison, Value::Time(at)) => {
-            let before = || moments.partition_point(|(moment, _)| *moment < at.0);
-            let until = || moments.partition_point(|(moment, _)| *moment <= at.0);
+            let before = || entries.partition_point(|(last_update, _)| *last_update < at.0);
+            let until = || entries.partition_point(|(last_update, _)| *last_update <= at.0);
             match comparison {
                 Comparison::Equal => Some(before()..until()),
                 Comparison::NotEqual => None,
-                Comparison::Greater => Some(until()..moments.len()),
-                Comparison::GreaterOrEqual => Some(before()..moments.len()),
+                Comparison::Greater => Some(until()..entries.len()),
+                Comparison::GreaterOrEqual => Some(before()..entries.len()),
                 Comparison::Less => Some(0..before()),
                 Comparison::LessOrEqual => Some(0..until()),
             }
         }
         Filter::And(left, right) => {
-            let (left, right) = (part(left, moments)?, part(right, moments)?);
+            let (left, right) = (matching_range(left, entries)?, matching_range(right, entries)?);
             let start = left.start.max(right.start);
             Some(start..left.end.min(right.end).max(start))
         }
@@ -171,13 +177,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_part_is_what_matches(mut moments in prop::collection::vec((0..10_i64, 0..99_i64), 0..40), filter in span()) {
-            moments.sort_unstable();
+        fn a_part_is_what_matches(mut entries in prop::collection::vec((0..10_i64, 0..99_i64), 0..40), filter in span()) {
+            entries.sort_unstable();
             let fits = |at: i64| {
                 filter.matches(&CompanyFields { code: 0, name: "", identifier: "", last_update: Ticks(at) })
             };
-            let expected: Vec<_> = moments.iter().copied().filter(|(at, _)| fits(*at)).collect();
-            prop_assert_eq!(&moments[part(&filter, &moments).unwrap()], &expected[..]);
+            let expected: Vec<_> = entries.iter().copied().filter(|(at, _)| fits(*at)).collect();
+            prop_assert_eq!(&entries[matching_range(&filter, &entries).unwrap()], &expected[..]);
         }
     }
 }

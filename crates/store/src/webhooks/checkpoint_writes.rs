@@ -11,18 +11,18 @@ use super::{
     SuccessfulDelivery, Webhook, WebhookCheckpoint,
 };
 use crate::AuditEntry;
-use crate::audit::cleaned;
+use crate::audit::replace_nul;
 
 /// A webhook and its tenant: what leads its rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Whose {
+pub(crate) struct WebhookKey {
     pub(crate) tenant_no: i64,
     pub(crate) webhook: WebhookId,
 }
 
 /// A webhook as far as the engine's writes go.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Position {
+pub(crate) struct DeliveryState {
     pub(crate) tenant_no: i64,
     /// Of its shard, as it is held now.
     pub(crate) fence: i64,
@@ -34,7 +34,7 @@ pub(crate) struct Position {
     pub(crate) event_gap: Option<EventGap>,
 }
 
-impl Position {
+impl DeliveryState {
     pub(crate) fn of(webhook: &Webhook, tenant_no: i64, fence: i64) -> Self {
         Self {
             tenant_no,
@@ -51,105 +51,111 @@ impl Position {
 
 /// All that a checkpoint writes. Lanes that are renewed come first.
 #[derive(Debug, Default)]
-pub(crate) struct Ledger {
-    pub(crate) verdicts: Vec<CheckpointResult>,
+pub(crate) struct CheckpointWrites {
+    pub(crate) results: Vec<CheckpointResult>,
     /// Webhooks whose row changes.
-    pub(crate) changed: BTreeMap<Whose, Position>,
-    pub(crate) renewed: BTreeSet<Whose>,
+    pub(crate) changed: BTreeMap<WebhookKey, DeliveryState>,
+    pub(crate) reset: BTreeSet<WebhookKey>,
     /// None: the lane goes.
-    pub(crate) lanes: BTreeMap<(Whose, i64), Option<Lane>>,
-    pub(crate) replays: BTreeMap<(Whose, i64), ReplayStep>,
-    pub(crate) attempts: Vec<(Whose, AttemptRecord)>,
-    pub(crate) delivered: Vec<(Whose, Vec<SuccessfulDelivery>)>,
+    pub(crate) lanes: BTreeMap<(WebhookKey, i64), Option<Lane>>,
+    pub(crate) replays: BTreeMap<(WebhookKey, i64), ReplayStep>,
+    pub(crate) attempts: Vec<(WebhookKey, AttemptRecord)>,
+    pub(crate) delivered: Vec<(WebhookKey, Vec<SuccessfulDelivery>)>,
     pub(crate) audit: Vec<AuditEntry>,
 }
 
 /// Lanes that start anew are due at once, with no failure counted.
-pub(crate) fn anew(now: Ticks) -> RetryState {
+pub(crate) fn reset_retry(now: Ticks) -> RetryState {
     RetryState { attempts: 0, first_failed_at: now, next_at: now }
 }
 
 /// Judges points against the webhooks as they stand; those that are not listed are gone.
-pub(crate) fn settle(
-    points: Vec<WebhookCheckpoint>,
-    mut positions: HashMap<WebhookId, Position>,
+pub(crate) fn decide_checkpoints(
+    checkpoints: Vec<WebhookCheckpoint>,
+    mut delivery_states: HashMap<WebhookId, DeliveryState>,
     now: Ticks,
-) -> Ledger {
-    let mut ledger = Ledger::default();
-    for point in points {
-        let verdict = match positions.get_mut(&point.webhook) {
+) -> CheckpointWrites {
+    let mut writes = CheckpointWrites::default();
+    for checkpoint in checkpoints {
+        let result = match delivery_states.get_mut(&checkpoint.webhook) {
             // Gone with its tenant. Who holds the shard goes on with the others.
             None => CheckpointResult::Stale,
-            Some(position) if position.fence != point.fence => CheckpointResult::Fenced,
+            Some(position) if position.fence != checkpoint.fence => CheckpointResult::Fenced,
             Some(position) => {
-                let whose = Whose { tenant_no: position.tenant_no, webhook: point.webhook };
-                let is_current = position.revision == point.revision;
+                let key = WebhookKey { tenant_no: position.tenant_no, webhook: checkpoint.webhook };
+                let is_current = position.revision == checkpoint.revision;
                 if is_current {
-                    ledger.follow(whose, position, &point, now);
+                    writes.apply(key, position, &checkpoint, now);
                 }
-                ledger.remember(whose, point);
+                writes.record_history(key, checkpoint);
                 if is_current { CheckpointResult::Written } else { CheckpointResult::Stale }
             }
         };
-        ledger.verdicts.push(verdict);
+        writes.results.push(result);
     }
-    ledger
+    writes
 }
 
-impl Ledger {
-    fn follow(&mut self, whose: Whose, position: &mut Position, point: &WebhookCheckpoint, now: Ticks) {
+impl CheckpointWrites {
+    fn apply(
+        &mut self,
+        key: WebhookKey,
+        position: &mut DeliveryState,
+        checkpoint: &WebhookCheckpoint,
+        now: Ticks,
+    ) {
         let before = position.clone();
-        if let Some(step) = point.handshake
-            && shake_hands(position, step)
+        if let Some(step) = checkpoint.handshake
+            && apply_handshake_step(position, step)
         {
-            self.renew(whose, now);
+            self.reset_lanes_of(key, now);
         }
-        position.cursor = position.cursor.max(point.cursor);
-        if let (Some(reason), None) = (&point.disabled, &position.disabled) {
-            position.disabled = Some(DisabledByService { at: now, reason: cleaned(reason.clone()) });
+        position.cursor = position.cursor.max(checkpoint.cursor);
+        if let (Some(reason), None) = (&checkpoint.disabled, &position.disabled) {
+            position.disabled = Some(DisabledByService { at: now, reason: replace_nul(reason.clone()) });
         }
-        if let Some(event_gap) = point.event_gap {
-            position.event_gap = Some(join(position.event_gap, event_gap));
+        if let Some(event_gap) = checkpoint.event_gap {
+            position.event_gap = Some(merge_gaps(position.event_gap, event_gap));
         }
-        for lane in &point.parked {
-            self.lanes.insert((whose, lane.record_key), Some(*lane));
+        for lane in &checkpoint.parked {
+            self.lanes.insert((key, lane.record_key), Some(*lane));
         }
-        for record_key in &point.cleared {
-            self.lanes.insert((whose, *record_key), None);
+        for record_key in &checkpoint.cleared {
+            self.lanes.insert((key, *record_key), None);
         }
-        for step in &point.replays {
-            self.replays.insert((whose, step.number), *step);
+        for step in &checkpoint.replays {
+            self.replays.insert((key, step.number), *step);
         }
         if *position != before {
-            self.changed.insert(whose, position.clone());
+            self.changed.insert(key, position.clone());
         }
     }
 
-    fn renew(&mut self, whose: Whose, now: Ticks) {
-        self.renewed.insert(whose);
-        for ((_, _), lane) in self.lanes.range_mut((whose, i64::MIN)..=(whose, i64::MAX)) {
+    fn reset_lanes_of(&mut self, key: WebhookKey, now: Ticks) {
+        self.reset.insert(key);
+        for ((_, _), lane) in self.lanes.range_mut((key, i64::MIN)..=(key, i64::MAX)) {
             if let Some(lane) = lane {
-                lane.retry = anew(now);
+                lane.retry = reset_retry(now);
             }
         }
     }
 
     /// What was tried was tried, whatever the webhook has become since.
-    fn remember(&mut self, whose: Whose, point: WebhookCheckpoint) {
+    fn record_history(&mut self, key: WebhookKey, checkpoint: WebhookCheckpoint) {
         let kept = |attempt: AttemptRecord| {
-            let (reason, excerpt) = (cleaned(attempt.reason), cleaned(attempt.excerpt));
-            (whose, AttemptRecord { reason, excerpt, ..attempt })
+            let (reason, excerpt) = (replace_nul(attempt.reason), replace_nul(attempt.excerpt));
+            (key, AttemptRecord { reason, excerpt, ..attempt })
         };
-        self.attempts.extend(point.attempts.into_iter().map(kept));
-        if !point.delivered.is_empty() {
-            self.delivered.push((whose, point.delivered));
+        self.attempts.extend(checkpoint.attempts.into_iter().map(kept));
+        if !checkpoint.delivered.is_empty() {
+            self.delivered.push((key, checkpoint.delivered));
         }
-        self.audit.extend(point.audit);
+        self.audit.extend(checkpoint.audit);
     }
 }
 
 /// True where the contract was made by this very step.
-fn shake_hands(position: &mut Position, step: HandshakeStep) -> bool {
+fn apply_handshake_step(position: &mut DeliveryState, step: HandshakeStep) -> bool {
     let handshake = &mut position.handshake;
     match step {
         HandshakeStep::Accepted { number, head } if handshake.number == number && !handshake.accepted => {
@@ -167,7 +173,7 @@ fn shake_hands(position: &mut Position, step: HandshakeStep) -> bool {
 }
 
 /// From the first loss to the last.
-fn join(earlier: Option<EventGap>, event_gap: EventGap) -> EventGap {
+fn merge_gaps(earlier: Option<EventGap>, event_gap: EventGap) -> EventGap {
     earlier.map_or(event_gap, |earlier| EventGap {
         at: event_gap.at,
         after: earlier.after.min(event_gap.after),

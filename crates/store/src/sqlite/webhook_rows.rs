@@ -8,7 +8,7 @@ use rusqlite::types::Type;
 
 use super::rows::guid;
 use crate::plan::unsigned;
-use crate::webhooks::Sealed;
+use crate::webhooks::SealedWebhook;
 use crate::{DisabledByService, EventGap, Handshake, Lane, Replay, ReplayKind, Webhook, WebhookOwner};
 
 /// A webhook of a tenant that is there, as `sealed` reads it.
@@ -56,7 +56,7 @@ pub(super) fn event_gap(row: &Row<'_>, column: usize) -> rusqlite::Result<Option
     Ok(Some(EventGap { at, after: number(row, column + 1)?, through: number(row, column + 2)? }))
 }
 
-pub(super) fn sealed(row: &Row<'_>) -> rusqlite::Result<Sealed> {
+pub(super) fn sealed(row: &Row<'_>) -> rusqlite::Result<SealedWebhook> {
     let unknown = || rusqlite::Error::FromSqlConversionFailure(4, Type::Integer, "unknown resource".into());
     let until = ticks(row, 30)?;
     let webhook = Webhook {
@@ -86,7 +86,7 @@ pub(super) fn sealed(row: &Row<'_>) -> rusqlite::Result<Sealed> {
         event_gap: event_gap(row, 24)?,
     };
     let previous_secret = row.get::<_, Option<Vec<u8>>>(29)?.zip(until);
-    Ok(Sealed { tenant_no: row.get(27)?, webhook, secret: row.get(28)?, previous_secret })
+    Ok(SealedWebhook { tenant_no: row.get(27)?, webhook, secret: row.get(28)?, previous_secret })
 }
 
 pub(super) const LANE: &str = "record_key, sequence, attempts, first_failed_at, next_at";

@@ -8,102 +8,109 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use parking_lot::Mutex;
 
 use super::reader::Reader;
-use super::{connect, fault};
+use super::{connect, store_error};
 use crate::Result;
 
-const KEPT_MAX: usize = 4;
+const IDLE_MAX: usize = 4;
 /// What is read at random comes from the system's cache all the same, and is copied faster to where a core's own cache
 /// still holds the place.
 const CACHE_KIB: i64 = 2048;
 /// The era of a view that is never used again.
-pub(super) const NONE: u64 = u64::MAX;
+pub(super) const NEVER_REUSED: u64 = u64::MAX;
 
-pub(super) struct Readers {
+pub(super) struct ReaderPool {
     path: PathBuf,
     idle: Mutex<Idle>,
     /// Views of an era that has passed are not used again. In an odd era the writer works, and none is left standing.
-    era: AtomicU64,
+    generation: AtomicU64,
     /// Whether a view was left standing since they were last ended.
-    may_stand: AtomicBool,
+    has_open_snapshot: AtomicBool,
 }
 
 #[derive(Default)]
 struct Idle {
-    readers: Vec<Reader>,
+    reader_pool: Vec<Reader>,
     /// None is kept any more.
     is_closed: bool,
 }
 
-impl Readers {
+impl ReaderPool {
     pub(super) fn new(path: PathBuf) -> Self {
-        Self { path, idle: Mutex::default(), era: AtomicU64::new(0), may_stand: AtomicBool::new(false) }
+        Self {
+            path,
+            idle: Mutex::default(),
+            generation: AtomicU64::new(0),
+            has_open_snapshot: AtomicBool::new(false),
+        }
     }
 
     pub(super) fn take(&self) -> Result<Reader> {
-        let reader = self.idle.lock().readers.pop();
+        let reader = self.idle.lock().reader_pool.pop();
         reader.map_or_else(|| self.connect(), Ok)
     }
 
     fn connect(&self) -> Result<Reader> {
         let connection = connect(&self.path)?;
-        connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(fault)?;
+        connection.pragma_update(None, "cache_size", -CACHE_KIB).map_err(store_error)?;
         Ok(Reader::new(connection))
     }
 
     /// To be looked up before a view begins: it then has all that was committed before this era.
-    pub(super) fn era(&self) -> u64 {
-        self.era.load(Ordering::Acquire)
+    pub(super) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
     }
 
     /// Takes a reader back. Tells whether its view is the first that stands since they were last ended.
     pub(super) fn put_back(&self, reader: Reader) -> bool {
         let mut idle = self.idle.lock();
         // Under the lock: who ends an era looks through all that are idle after it.
-        let era = self.era();
-        if era % 2 == 1 || reader.era() != Some(era) {
-            reader.end_view();
+        let generation = self.generation();
+        if generation % 2 == 1 || reader.generation() != Some(generation) {
+            reader.end_snapshot();
         }
-        let is_full = idle.is_closed || idle.readers.len() >= KEPT_MAX;
-        if is_full || (reader.era().is_none() && !reader.is_autocommit()) {
+        let is_full = idle.is_closed || idle.reader_pool.len() >= IDLE_MAX;
+        if is_full || (reader.generation().is_none() && !reader.is_autocommit()) {
             return false;
         }
-        let stands = reader.era().is_some();
-        idle.readers.push(reader);
-        stands && !self.may_stand.load(Ordering::Relaxed) && !self.may_stand.swap(true, Ordering::AcqRel)
+        let has_snapshot = reader.generation().is_some();
+        idle.reader_pool.push(reader);
+        has_snapshot
+            && !self.has_open_snapshot.load(Ordering::Relaxed)
+            && !self.has_open_snapshot.swap(true, Ordering::AcqRel)
     }
 
-    pub(super) fn may_stand(&self) -> bool {
-        self.may_stand.load(Ordering::Acquire)
+    pub(super) fn has_open_snapshot(&self) -> bool {
+        self.has_open_snapshot.load(Ordering::Acquire)
     }
 
     /// Ends the views that stand: they have had their time.
-    pub(super) fn turn(&self) {
-        self.may_stand.store(false, Ordering::Release);
-        self.era.fetch_add(2, Ordering::AcqRel);
-        self.end_views();
+    pub(super) fn expire_snapshots(&self) {
+        self.has_open_snapshot.store(false, Ordering::Release);
+        self.generation.fetch_add(2, Ordering::AcqRel);
+        self.end_snapshots();
     }
 
     /// The writer begins: no view stands until it is done.
-    pub(super) fn pause(&self) {
-        self.era.fetch_add(1, Ordering::AcqRel);
-        self.end_views();
+    pub(super) fn pause_snapshots(&self) {
+        self.generation.fetch_add(1, Ordering::AcqRel);
+        self.end_snapshots();
     }
 
     /// The writer is done, and has not answered anybody yet.
-    pub(super) fn resume(&self) {
-        self.era.fetch_add(1, Ordering::AcqRel);
+    pub(super) fn resume_snapshots(&self) {
+        self.generation.fetch_add(1, Ordering::AcqRel);
     }
 
     /// The writer has ended. Who still reads closes the file when it is done.
     pub(super) fn close(&self) {
         let mut idle = self.idle.lock();
         idle.is_closed = true;
-        idle.readers.clear();
+        idle.reader_pool.clear();
     }
 
-    fn end_views(&self) {
-        for reader in &self.idle.lock().readers {
-            reader.end_view();
+    fn end_snapshots(&self) {
+        for reader in &self.idle.lock().reader_pool {
+            reader.end_snapshot();
         }
     }
 }

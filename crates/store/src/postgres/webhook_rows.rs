@@ -7,7 +7,7 @@ use tokio_postgres::Row;
 
 use super::rows::{guid, small};
 use crate::plan::unsigned;
-use crate::webhooks::Sealed;
+use crate::webhooks::SealedWebhook;
 use crate::{
     DisabledByService, EventGap, Handshake, Lane, Replay, ReplayKind, Result, StoreError, Webhook,
     WebhookOwner,
@@ -68,7 +68,7 @@ pub(super) fn event_gap(row: &Row, column: usize) -> Option<EventGap> {
     })
 }
 
-pub(super) fn sealed(row: &Row) -> Result<Sealed> {
+pub(super) fn sealed(row: &Row) -> Result<SealedWebhook> {
     let unknown = || StoreError::internal("a webhook of an unknown resource");
     let webhook = Webhook {
         id: guid(row, 0)?,
@@ -97,7 +97,7 @@ pub(super) fn sealed(row: &Row) -> Result<Sealed> {
         event_gap: event_gap(row, 24),
     };
     let previous_secret = row.get::<_, Option<Vec<u8>>>(29).zip(ticks(row, 30));
-    Ok(Sealed { tenant_no: row.get(27), webhook, secret: row.get(28), previous_secret })
+    Ok(SealedWebhook { tenant_no: row.get(27), webhook, secret: row.get(28), previous_secret })
 }
 
 pub(super) const LANE: &str = "n.record_key, n.sequence, n.attempts, n.first_failed_at, n.next_at";

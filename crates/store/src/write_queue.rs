@@ -17,21 +17,21 @@ const GROUP_KIB_MAX: usize = 4096;
 const CHANGE_BYTES: usize = 512;
 
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct QueueLimits {
     bulk: Semaphore,
     short: Semaphore,
 }
 
-impl Default for Room {
+impl Default for QueueLimits {
     fn default() -> Self {
         Self { bulk: Semaphore::new(BULK_KIB_MAX), short: Semaphore::new(SHORT_MAX) }
     }
 }
 
-impl Room {
+impl QueueLimits {
     /// Waits for room for a batch; it is free again once the permit goes.
     pub(crate) async fn for_batch(&self, batch: &ChangeBatch) -> Result<SemaphorePermit<'_>> {
-        let kib = u32::try_from(weight_kib(batch).min(BULK_KIB_MAX)).unwrap_or(1);
+        let kib = u32::try_from(size_kib(batch).min(BULK_KIB_MAX)).unwrap_or(1);
         self.bulk.acquire_many(kib).await.map_err(|_| closed())
     }
 
@@ -46,12 +46,12 @@ pub(crate) fn closed() -> StoreError {
 
 /// What a group holds so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Load {
+pub(crate) struct GroupSize {
     changes: usize,
     kib: usize,
 }
 
-impl Load {
+impl GroupSize {
     /// Whether another batch may join; the first always may.
     pub(crate) fn has_room(self) -> bool {
         self.changes < GROUP_CHANGES_MAX && self.kib < GROUP_KIB_MAX
@@ -59,11 +59,11 @@ impl Load {
 
     pub(crate) fn add(&mut self, batch: &ChangeBatch) {
         self.changes += batch.lines.len();
-        self.kib += weight_kib(batch);
+        self.kib += size_kib(batch);
     }
 }
 
-fn weight_kib(batch: &ChangeBatch) -> usize {
+fn size_kib(batch: &ChangeBatch) -> usize {
     let weight = |action: &Action| match action {
         Action::Upsert(upsert) => CHANGE_BYTES + upsert.members.len(),
         _ => CHANGE_BYTES,

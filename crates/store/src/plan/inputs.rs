@@ -8,30 +8,30 @@ use domain::record::PayrollCompany;
 use domain::{Resource, Ticks};
 use serde::Deserialize;
 
-use super::{Collection, Key, Place, Stored, TENANT};
+use super::{CollectionCounters, CollectionKey, NO_COMPANY, RecordKey, StoredRecord};
 use crate::{ChangeBatch, IngestProgress};
 
 #[derive(Debug)]
-pub(crate) struct Ground {
+pub(crate) struct PlanInputs {
     pub(super) head: u64,
     pub(super) version: Ticks,
-    pub(super) records: HashMap<Key, Live>,
-    pub(super) collections: HashMap<Place, Collection>,
+    pub(super) records: HashMap<RecordKey, PlannedRecord>,
+    pub(super) collections: HashMap<CollectionKey, CollectionCounters>,
     pub(super) progress: HashMap<String, IngestProgress>,
     account_lengths: HashMap<i64, u32>,
 }
 
 /// A record that exists at this point of the plan.
 #[derive(Debug)]
-pub(super) struct Live {
-    pub(super) stored: Stored,
+pub(super) struct PlannedRecord {
+    pub(super) stored: StoredRecord,
     pub(super) payroll: Option<PayrollCompany>,
     /// Not in the store yet.
-    pub(super) fresh: bool,
-    pub(super) touched: bool,
+    pub(super) is_new: bool,
+    pub(super) is_changed: bool,
 }
 
-impl Ground {
+impl PlanInputs {
     pub(crate) fn new(head: u64, version: Ticks) -> Self {
         Self {
             head,
@@ -44,7 +44,7 @@ impl Ground {
     }
 
     /// The first rows to load: the companies that the changes name.
-    pub(crate) fn company_keys(batches: &[ChangeBatch]) -> Vec<Key> {
+    pub(crate) fn company_keys(batches: &[ChangeBatch]) -> Vec<RecordKey> {
         let mut seen = HashSet::new();
         let named = changes(batches).filter_map(|change| match change.company.as_ref() {
             Some(company) => Some(company.as_str()),
@@ -53,57 +53,60 @@ impl Ground {
         });
         named
             .filter(|id| seen.insert(*id))
-            .map(|id| Key { place: Place::companies(), id: id.into() })
+            .map(|id| RecordKey { collection: CollectionKey::companies(), id: id.into() })
             .collect()
     }
 
     /// The next rows to load, once the companies are known: the records themselves.
-    pub(crate) fn record_keys(&self, batches: &[ChangeBatch]) -> Vec<Key> {
+    pub(crate) fn record_keys(&self, batches: &[ChangeBatch]) -> Vec<RecordKey> {
         let mut seen = HashSet::new();
         changes(batches)
             .filter(|change| change.resource != Resource::companies())
             .filter_map(|change| {
-                let place = self.place(change)?;
-                seen.insert((place, change.correlation_id.as_str()))
-                    .then(|| Key { place, id: change.correlation_id.as_str().into() })
+                let collection = self.collection(change)?;
+                seen.insert((collection, change.correlation_id.as_str()))
+                    .then(|| RecordKey { collection, id: change.correlation_id.as_str().into() })
             })
             .collect()
     }
 
     /// The collections to load, once the companies are known.
-    pub(crate) fn places(&self, batches: &[ChangeBatch]) -> Vec<Place> {
+    pub(crate) fn collection_keys(&self, batches: &[ChangeBatch]) -> Vec<CollectionKey> {
         let mut seen = HashSet::new();
-        changes(batches).filter_map(|change| self.place(change)).filter(|place| seen.insert(*place)).collect()
+        changes(batches)
+            .filter_map(|change| self.collection(change))
+            .filter(|collection| seen.insert(*collection))
+            .collect()
     }
 
     /// The idempotency keys whose progress to load.
-    pub(crate) fn progress_keys(batches: &[ChangeBatch]) -> Vec<String> {
+    pub(crate) fn ingest_keys(batches: &[ChangeBatch]) -> Vec<String> {
         batches.iter().filter_map(|batch| batch.checkpoint.as_ref()).map(|mark| mark.key.clone()).collect()
     }
 
-    pub(crate) fn know_record(&mut self, key: Key, stored: Stored) {
-        self.records.insert(key, Live { stored, payroll: None, fresh: false, touched: false });
+    pub(crate) fn insert_record(&mut self, key: RecordKey, stored: StoredRecord) {
+        self.records.insert(key, PlannedRecord { stored, payroll: None, is_new: false, is_changed: false });
     }
 
-    pub(crate) fn know_collection(&mut self, place: Place, collection: Collection) {
-        self.collections.insert(place, collection);
+    pub(crate) fn insert_collection(&mut self, collection: CollectionKey, counters: CollectionCounters) {
+        self.collections.insert(collection, counters);
     }
 
-    pub(crate) fn know_progress(&mut self, key: String, progress: IngestProgress) {
+    pub(crate) fn insert_progress(&mut self, key: String, progress: IngestProgress) {
         self.progress.insert(key, progress);
     }
 
     /// Where a change's record lives; none if its company does not.
-    pub(super) fn place(&self, change: &Change) -> Option<Place> {
+    pub(super) fn collection(&self, change: &Change) -> Option<CollectionKey> {
         let company_no = match change.resource.owner() {
-            Owner::Tenant => TENANT,
+            Owner::Tenant => NO_COMPANY,
             Owner::Company => {
                 let id = change.company.as_ref()?.as_str().into();
-                let company = self.records.get(&Key { place: Place::companies(), id })?;
+                let company = self.records.get(&RecordKey { collection: CollectionKey::companies(), id })?;
                 super::signed(company.stored.ordinal)
             }
         };
-        Some(Place { company_no, resource: change.resource })
+        Some(CollectionKey { company_no, resource: change.resource })
     }
 
     /// How many digits an account code has in the company of this number.
@@ -116,7 +119,7 @@ impl Ground {
         if let Some(length) = self.account_lengths.get(&company_no) {
             return Some(*length);
         }
-        let key = Key { place: Place::companies(), id: company.into() };
+        let key = RecordKey { collection: CollectionKey::companies(), id: company.into() };
         let body: Body = serde_json::from_str(&self.records.get(&key)?.stored.body).ok()?;
         self.account_lengths.insert(company_no, body.account_length);
         Some(body.account_length)

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use rusqlite::{Connection, OptionalExtension, params};
 
-use crate::plan::{Collection, signed};
+use crate::plan::{CollectionCounters, signed};
 use crate::{Result, StoreError};
 
 /// The lower bits of a row number are the ordinal.
@@ -13,13 +13,13 @@ const ORDINAL_BITS: u32 = 32;
 const ORDINAL_MAX: u64 = (1 << ORDINAL_BITS) - 1;
 
 /// A collection by its numbers, as tables have them: (tenant, company, resource).
-pub(super) type Numbers = (i64, i64, i16);
+pub(super) type CollectionId = (i64, i64, i16);
 
 /// The number of a collection that has, or had, records.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct PlaceNo(pub(super) i64);
+pub(super) struct CollectionNo(pub(super) i64);
 
-impl PlaceNo {
+impl CollectionNo {
     pub(super) fn row(self, ordinal: u64) -> i64 {
         self.0 << ORDINAL_BITS | signed(ordinal.min(ORDINAL_MAX))
     }
@@ -30,7 +30,7 @@ impl PlaceNo {
 }
 
 /// Ordinals are never given twice, so a collection may run out of them.
-pub(super) fn check_room(collection: Collection) -> Result<()> {
+pub(super) fn check_ordinals(collection: CollectionCounters) -> Result<()> {
     if collection.next_ordinal <= ORDINAL_MAX {
         return Ok(());
     }
@@ -38,43 +38,43 @@ pub(super) fn check_room(collection: Collection) -> Result<()> {
 }
 
 /// The numbers of the places that a piece of work writes to, each looked up once.
-pub(super) struct Places<'a> {
+pub(super) struct CollectionNumbers<'a> {
     connection: &'a Connection,
-    known: HashMap<Numbers, PlaceNo>,
+    known: HashMap<CollectionId, CollectionNo>,
 }
 
-impl<'a> Places<'a> {
+impl<'a> CollectionNumbers<'a> {
     pub(super) fn new(connection: &'a Connection) -> Self {
         Self { connection, known: HashMap::new() }
     }
 
     /// The row of a record; its place gets a number where it has none.
-    pub(super) fn row(&mut self, of: Numbers, ordinal: u64) -> rusqlite::Result<i64> {
-        if let Some(place) = self.known.get(&of) {
-            return Ok(place.row(ordinal));
+    pub(super) fn row(&mut self, of: CollectionId, ordinal: u64) -> rusqlite::Result<i64> {
+        if let Some(number) = self.known.get(&of) {
+            return Ok(number.row(ordinal));
         }
-        let place = match find(self.connection, of)? {
-            Some(place) => place,
-            None => self.make(of)?,
+        let number = match find(self.connection, of)? {
+            Some(number) => number,
+            None => self.create(of)?,
         };
-        self.known.insert(of, place);
-        Ok(place.row(ordinal))
+        self.known.insert(of, number);
+        Ok(number.row(ordinal))
     }
 
-    fn make(&self, (tenant_no, company_no, resource): Numbers) -> rusqlite::Result<PlaceNo> {
+    fn create(&self, (tenant_no, company_no, resource): CollectionId) -> rusqlite::Result<CollectionNo> {
         self.connection
             .prepare_cached("INSERT INTO places (tenant_no, company_no, resource) VALUES (?1, ?2, ?3)")?
             .insert(params![tenant_no, company_no, resource])
-            .map(PlaceNo)
+            .map(CollectionNo)
     }
 }
 
 fn find(
     connection: &Connection,
-    (tenant_no, company_no, resource): Numbers,
-) -> rusqlite::Result<Option<PlaceNo>> {
+    (tenant_no, company_no, resource): CollectionId,
+) -> rusqlite::Result<Option<CollectionNo>> {
     connection
         .prepare_cached("SELECT no FROM places WHERE tenant_no = ?1 AND company_no = ?2 AND resource = ?3")?
-        .query_row(params![tenant_no, company_no, resource], |row| row.get(0).map(PlaceNo))
+        .query_row(params![tenant_no, company_no, resource], |row| row.get(0).map(CollectionNo))
         .optional()
 }

@@ -60,6 +60,6 @@ pub(crate) fn nanos(span: Duration) -> i64 {
     i64::try_from(span.as_nanos()).unwrap_or(i64::MAX)
 }
 
-pub(crate) fn of_nanos(nanos: i64) -> Duration {
+pub(crate) fn from_nanos(nanos: i64) -> Duration {
     Duration::from_nanos(u64::try_from(nanos).unwrap_or_default())
 }

@@ -14,14 +14,14 @@ fn purpose(webhook: WebhookId) -> String {
 
 /// A webhook without its secrets, and these beside it.
 #[derive(Debug)]
-pub(crate) struct Sealed {
+pub(crate) struct SealedWebhook {
     pub(crate) tenant_no: i64,
     pub(crate) webhook: Webhook,
     pub(crate) secret: Vec<u8>,
     pub(crate) previous_secret: Option<(Vec<u8>, Ticks)>,
 }
 
-impl Sealed {
+impl SealedWebhook {
     pub(crate) fn open(self, vault: &Vault) -> Result<Webhook> {
         let purpose = purpose(self.webhook.id);
         let old = self.previous_secret.map(|(sealed, until)| {
@@ -38,13 +38,13 @@ impl Sealed {
 
 /// What of a webhook is kept in another form than it has.
 #[derive(Debug)]
-pub(crate) struct Secrets {
+pub(crate) struct SealedSecrets {
     pub(crate) secret: Vec<u8>,
     pub(crate) previous_secret: Option<Vec<u8>>,
     pub(crate) fingerprint: [u8; 32],
 }
 
-impl Secrets {
+impl SealedSecrets {
     pub(crate) fn of(webhook: &Webhook, vault: &Vault, random: &dyn Random) -> Result<Self> {
         let purpose = purpose(webhook.id);
         let seal = |plain: &domain::Secret| vault.seal(random, &purpose, plain.reveal());
