@@ -1,5 +1,5 @@
-//! Rings when something was committed that the delivery engine waits for, so that nobody has to ask again and again.
-//! Who rings says what has moved; rings that nobody has heard yet are joined.
+//! Signals commits to the delivery engine, so that it does not poll. Each signal says what changed; signals
+//! that the engine has not read yet are merged.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,21 +10,21 @@ use tokio::sync::Notify;
 
 #[derive(Debug, Default)]
 pub struct CommitSignal {
-    /// Nothing is gathered for nobody.
+    /// While nobody listens, changes are not collected.
     has_listener: AtomicBool,
     changes: Mutex<ChangeSet>,
     notify: Notify,
 }
 
-/// What has moved since the last time somebody listened.
+/// What changed since the last call to `wait`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeSet {
-    /// Tenants whose log has grown, and by which resources.
+    /// Tenants whose log has new events, and the resources of those events.
     pub tenants: HashMap<TenantId, ResourceSet>,
     pub webhooks: HashSet<WebhookId>,
-    /// Somebody's access.
+    /// The access of a client, user, tenant or subscription changed.
     pub access: bool,
-    /// It is not known what: look at everything.
+    /// The changes are unknown: reload everything.
     pub all: bool,
 }
 
@@ -90,12 +90,12 @@ fn bit(resource: Resource) -> u64 {
 }
 
 impl CommitSignal {
-    /// From now on what has moved is gathered.
+    /// Starts collecting changes.
     pub fn listen(&self) {
         self.has_listener.store(true, Ordering::Release);
     }
 
-    /// Waits until something has moved, and takes it.
+    /// Waits for changes and takes them.
     pub async fn wait(&self) -> ChangeSet {
         loop {
             let notified = self.notify.notified();
@@ -125,7 +125,7 @@ impl CommitSignal {
         self.ring(|changes| changes.all = true);
     }
 
-    /// What was heard elsewhere.
+    /// Merges changes that another node reported.
     pub(crate) fn signal_changes(&self, wait: ChangeSet) {
         self.ring(|changes| changes.join(wait));
     }

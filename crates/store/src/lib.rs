@@ -1,5 +1,5 @@
-//! What is kept. `Store` is the port that everyone else uses, named by intent: one method is one
-//! transaction. SQLite, PostgreSQL and memory stand behind it and pass one conformance suite.
+//! The storage layer. `Store` is the port that the other crates use; its methods are named by intent, and each
+//! method is one transaction. SQLite, PostgreSQL and memory implement it and pass one conformance suite.
 
 pub mod archive;
 mod audit;
@@ -61,7 +61,7 @@ pub use webhooks::{
     WebhookChangeOutcome, WebhookCheckpoint, WebhookOwner, WebhookQuery, WebhookStats, Webhooks, shard_of,
 };
 
-/// Everything that is kept, behind one door.
+/// All ports of the storage layer.
 pub trait Store:
     ChangeLog
     + Records
@@ -98,7 +98,7 @@ impl<T> Store for T where
 {
 }
 
-/// What every store is given from outside.
+/// What every store needs from its environment.
 #[derive(Clone)]
 pub struct Ports {
     pub clock: Arc<dyn Clock>,

@@ -1,4 +1,4 @@
-//! The audit in memory.
+//! The audit trail in memory.
 
 use async_trait::async_trait;
 use domain::Random;
@@ -13,7 +13,7 @@ impl State {
     }
 }
 
-/// Whether a condition, where there is one, holds.
+/// Whether an optional condition holds.
 fn is_match<T: PartialEq>(matching: Option<&T>, found: Option<&T>) -> bool {
     matching.is_none() || matching == found
 }

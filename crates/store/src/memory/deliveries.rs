@@ -1,4 +1,4 @@
-//! What the delivery engine reads and writes, in memory.
+//! The delivery engine's port in memory.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -75,7 +75,8 @@ impl WebhookTable {
         }
         for (WebhookKey { webhook, .. }, attempt) in writes.attempts {
             if let Some(stored) = self.all.get_mut(&webhook) {
-                // A checkpoint that is written again, its answer being lost, tells nothing twice.
+                // A checkpoint may be written twice if its response was lost; the same attempt is recorded
+                // once.
                 if let Err(index) = stored.attempts.binary_search_by_key(&attempt.key(), AttemptRecord::key) {
                     stored.attempts.insert(index, attempt);
                 }
@@ -103,7 +104,7 @@ fn event(row: &LogRow) -> LogEvent {
 }
 
 impl State {
-    /// Rows of one resource after a number, in order.
+    /// The log rows of one resource between two sequences, in order.
     pub(super) fn events(
         &self,
         tenant_no: i64,

@@ -54,7 +54,7 @@ impl State {
         Ok(())
     }
 
-    /// Uses a code for the first time, if it is still good for anything.
+    /// Consumes a code on its first use.
     fn redeem(
         &mut self,
         vault: &Vault,
@@ -63,7 +63,7 @@ impl State {
         decide: GrantDecision,
     ) -> Result<CodeOutcome> {
         let Some(stored) = self.codes.get(hash) else { return Ok(CodeOutcome::Unknown) };
-        // Nothing is changed before the judge has spoken and all that is new is known to be new.
+        // Decide and check for duplicates first: nothing may change if this fails.
         let code = stored.code.clone();
         let is_live = now < code.expires_at;
         let new = if is_live { decide(&code) } else { None };
@@ -85,7 +85,7 @@ impl State {
         Ok(CodeOutcome::Redeemed { code, grant: new.map(|new| new.grant) })
     }
 
-    /// The token with what matters of its successor.
+    /// A refresh token with the relevant fields of its successor.
     fn refresh(&self, hash: &[u8; 32]) -> Option<RefreshRow> {
         let mut row = self.refresh_tokens.get(hash)?.clone();
         if let Some(next) = row.successor.and_then(|next| self.refresh_tokens.get(&next)) {

@@ -1,4 +1,4 @@
-//! What was tried and how it went, in memory.
+//! Delivery history in memory.
 
 use async_trait::async_trait;
 use domain::{Ticks, WebhookId};
@@ -12,7 +12,7 @@ use crate::{
 };
 
 impl State {
-    /// Events that wait, behind the cursor and in lanes.
+    /// Counts undelivered events, after the cursor and in lanes.
     fn behind(&self, stored: &StoredWebhook) -> u64 {
         let webhook = &stored.webhook;
         let Some(cursor) = webhook.cursor else { return 0 };

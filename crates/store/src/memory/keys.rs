@@ -1,4 +1,4 @@
-//! Signing keys in memory, sealed as anywhere else.
+//! Signing keys in memory, sealed as in the databases.
 
 use async_trait::async_trait;
 use domain::{Secret, Ticks};

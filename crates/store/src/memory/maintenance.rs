@@ -1,4 +1,4 @@
-//! Upkeep in memory.
+//! Maintenance in memory.
 
 use async_trait::async_trait;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use super::MemoryStore;
 use super::webhooks::WebhookTable;
 use crate::{ExpiredRows, Health, InvalidationCounters, Maintenance, Replay, Result, RetentionCutoffs};
 
-/// Takes away up to `max` entries that are past; tells how many.
+/// Removes up to `max` entries that match; returns how many.
 fn remove_expired<K: Ord + Clone, V>(
     map: &mut BTreeMap<K, V>,
     max: usize,
@@ -25,7 +25,7 @@ fn remove_expired<K: Ord + Clone, V>(
 }
 
 impl WebhookTable {
-    /// Drops old history: attempts, deliveries, replays that are done.
+    /// Deletes old history: attempts, deliveries and finished replays.
     fn expire(&mut self, before: Ticks, rows_max: usize) -> usize {
         let mut gone = 0;
         for stored in self.all.values_mut() {
@@ -82,7 +82,7 @@ impl Maintenance for MemoryStore {
         })
     }
 
-    /// Nothing waits: what is deleted here is gone at once.
+    /// Does nothing: this store deletes rows immediately.
     async fn purge(&self, _rows_max: usize) -> Result<usize> {
         self.state_mut().map(|_| 0)
     }

@@ -1,4 +1,4 @@
-//! A store in memory, for the simulation and for tests: the same rules, ordered maps, nothing on disk.
+//! A store in memory for the simulation and for tests: the same rules over ordered maps.
 
 mod audit;
 mod changes;
@@ -31,7 +31,7 @@ use crate::{
     LogBounds, Membership, Ports, Result, Session, StoreError, Subscription, Tenant, User,
 };
 
-/// What a memory store holds; handles on the same contents see the same store.
+/// The data of a memory store; handles with the same contents share the data.
 #[derive(Clone, Default)]
 pub struct Contents(Arc<Mutex<State>>);
 
@@ -70,7 +70,7 @@ struct State {
     clients: BTreeMap<Box<str>, StoredClient>,
     subscriptions: BTreeMap<Box<str>, Subscription>,
     keys: BTreeMap<[u8; 32], StoredKey>,
-    /// (subscription, day, route) to calls, failed ones
+    /// (subscription, day, route) to (calls, failed calls)
     calls: BTreeMap<(Box<str>, i64, String), (u64, u64)>,
     nodes: BTreeMap<[u8; 16], Ticks>,
     codes: BTreeMap<[u8; 32], StoredCode>,
@@ -111,20 +111,20 @@ struct StoredCode {
 }
 
 impl Contents {
-    /// A copy of what is there now, as a backup holds it.
+    /// A copy of the current data, as a backup would hold it.
     #[must_use]
     pub fn backup(&self) -> Self {
         Self(Arc::new(Mutex::new(self.0.lock().clone())))
     }
 
-    /// What a restore makes of a backup: no number that was given away since is given again.
+    /// The data after a restore of this backup: sequences continue far above its heads.
     #[must_use]
     pub fn restored(&self) -> Self {
         let restored = self.backup();
         {
             let mut state = restored.0.lock();
             state.heads.values_mut().for_each(|head| head.bounds.head += HEADS_ADVANCE);
-            // Leases are in no backup.
+            // Backups contain no leases.
             state.webhooks.leases.clear();
         }
         restored
@@ -136,7 +136,7 @@ impl MemoryStore {
         Self::open(Contents::default(), ports)
     }
 
-    /// Another handle on what is there, as after a restart.
+    /// Opens another handle on existing data, as after a restart.
     pub fn open(contents: Contents, ports: Ports) -> Result<Self> {
         {
             let mut state = contents.0.lock();
@@ -162,7 +162,7 @@ impl MemoryStore {
         self.contents.0.lock()
     }
 
-    /// The state to be changed; a store that was closed is not.
+    /// The state for a write; fails if the store is closed.
     fn state_mut(&self) -> Result<parking_lot::MutexGuard<'_, State>> {
         if self.closed.load(Ordering::SeqCst) {
             return Err(StoreError::Unavailable("the store is closed".into()));
@@ -176,7 +176,7 @@ impl State {
         self.tenants.iter().find(|(_, tenant)| tenant.id == *id).map(|(no, _)| *no)
     }
 
-    /// The number of a company that is there (0 where none is asked for).
+    /// The number of an existing company; 0 if no company is given.
     fn company_no(&self, tenant_no: i64, company: Option<&str>) -> Option<i64> {
         let Some(company) = company else { return Some(0) };
         let companies = collection_id(tenant_no, CollectionKey::companies());

@@ -1,4 +1,4 @@
-//! The programs that work on one store in memory.
+//! Node registration in memory.
 
 use std::time::Duration;
 

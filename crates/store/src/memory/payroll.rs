@@ -1,4 +1,4 @@
-//! Payroll companies that match a filter, in memory: each is asked, and those that match are sorted.
+//! Payroll queries in memory: filters every company and sorts the matches.
 
 use domain::Resource;
 use domain::filter::CompanyFields;

@@ -1,4 +1,4 @@
-//! Subscriptions, their keys and their calls in memory.
+//! Subscriptions, their keys and their call counts in memory.
 
 use async_trait::async_trait;
 use domain::ids::SubscriptionId;
@@ -19,7 +19,7 @@ fn key_exists() -> StoreError {
 }
 
 impl MemoryStore {
-    /// Changes a subscription that is not cancelled; false where there is none.
+    /// Changes a subscription that is not cancelled; false if there is none.
     fn change_subscription(
         &self,
         id: &SubscriptionId,

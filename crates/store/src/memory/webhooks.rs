@@ -1,4 +1,4 @@
-//! Webhooks in memory, as their owners manage them.
+//! Webhook management in memory.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::{
     SuccessfulDelivery, Webhook, WebhookChange, WebhookChangeOutcome, WebhookOwner, WebhookQuery, Webhooks,
 };
 
-/// All that has to do with webhooks.
+/// Everything about webhooks.
 #[derive(Clone, Default)]
 pub(super) struct WebhookTable {
     pub(super) all: BTreeMap<WebhookId, StoredWebhook>,
-    /// The last number of a change of theirs.
+    /// The number of the last webhook change.
     pub(super) change_number: u64,
     pub(super) leases: Vec<Lease>,
 }
@@ -30,7 +30,7 @@ pub(super) struct StoredWebhook {
     pub(super) lanes: BTreeMap<i64, Lane>,
     pub(super) replays: Vec<Replay>,
     pub(super) replay_count: i64,
-    /// In the order of (time, sequence).
+    /// Ordered by (time, sequence).
     pub(super) attempts: Vec<AttemptRecord>,
     pub(super) delivered: BTreeMap<(Ticks, u64), SuccessfulDelivery>,
 }

@@ -1,4 +1,4 @@
-//! Walks through the changes of a batch in order and decides what each one does.
+//! Decides what each change of a batch does, in order.
 
 use std::collections::HashMap;
 
@@ -14,8 +14,8 @@ use super::{CollectionKey, LogRow, NO_COMPANY, Plan, RecordKey, StoredRecord, re
 use crate::records::block_of;
 use crate::{BatchCounts, ChangeBatch, IngestCheckpoint, IngestProgress, LogEntry, Result, StoreError};
 
-/// What to write for the batches, and what to tell each of them. A batch whose idempotency key is in
-/// use by another request takes no part.
+/// Returns what to write for the batches, and the result of each batch. A batch whose idempotency key is used
+/// by another request is left out.
 pub(crate) fn decide(
     inputs: PlanInputs,
     batches: Vec<ChangeBatch>,
@@ -36,14 +36,14 @@ struct Planner<'a> {
     gaps: HashMap<(CollectionKey, u64), u64>,
 }
 
-/// The number and version that a change got.
+/// The sequence and version assigned to a change.
 struct LogPosition {
     sequence: u64,
     version: Ticks,
 }
 
 impl LogPosition {
-    /// The record as this change leaves it.
+    /// The record after this change.
     fn stored(
         &self,
         key: &RecordKey,
@@ -63,7 +63,7 @@ impl LogPosition {
     }
 }
 
-/// One change on its way through the plan.
+/// A change with its process and its collection.
 struct ChangeStep<'a> {
     change: &'a Change,
     process: ProcessId,
@@ -140,7 +140,7 @@ impl Planner<'_> {
         }
     }
 
-    /// An account code is as long as its company says.
+    /// An account code must have as many digits as its company's `accountLength`.
     fn check_code(&mut self, step: &ChangeStep<'_>, upsert: &Upsert) -> Result<(), FieldError> {
         let TypedFields::AccountCode { field, digits } = upsert.typed_fields else {
             return Ok(());
@@ -230,7 +230,7 @@ impl Planner<'_> {
 
     fn delete(&mut self, step: &ChangeStep<'_>, key: &RecordKey) {
         let invoicing_changes = (step.collection.resource.area() == Area::Invoicing).then(|| "[]".into());
-        // A company's last row is found under its own number, as its records' rows are.
+        // The log row of a deleted company carries the company's own number, like the rows of its records.
         let LogPosition { sequence, .. } = self.append(step, EventKind::Deleted, invoicing_changes);
         let Some(live) = self.inputs.records.remove(key) else {
             return;
@@ -248,7 +248,7 @@ impl Planner<'_> {
         }
     }
 
-    /// Gives the next number and version, and puts the row into the log.
+    /// Assigns the next sequence and version, and appends the log row.
     fn append(&mut self, step: &ChangeStep<'_>, kind: EventKind, changes: Option<Box<str>>) -> LogPosition {
         let change = step.change;
         self.inputs.head += 1;
@@ -279,8 +279,8 @@ impl Planner<'_> {
         LogPosition { sequence, version }
     }
 
-    /// The number of a company that is there, or the one that it is about to get. A failure of one that is
-    /// not there is no company's.
+    /// The number of an existing company, or the one that a new company gets. A failure event of an unknown
+    /// company belongs to no company.
     fn company_no_for(&self, id: &str, kind: EventKind) -> i64 {
         let key = RecordKey { collection: CollectionKey::companies(), id: id.into() };
         match (self.inputs.records.get(&key), kind) {
@@ -304,7 +304,7 @@ fn tail<'a>(resource: Resource, correlation_id: &'a str, stored: &StoredRecord) 
     }
 }
 
-/// What an invoicing notification will tell of the change.
+/// The `changes` text of an invoicing notification.
 fn invoicing_changes(resource: Resource, before: &str, after: &str) -> Option<Box<str>> {
     (resource.area() == Area::Invoicing).then(|| invoicing_changes::render(before, after).into())
 }

@@ -1,12 +1,12 @@
-//! Turns the ground that the changes were walked over into what is to be written, in the order of the tables.
+//! Completes a plan: turns the changed inputs into the rows to write, in table order.
 
 use std::collections::{HashMap, HashSet};
 
 use super::inputs::PlanInputs;
 use super::{CollectionKey, GapCount, Plan, RecordRow, signed};
 
-/// Completes a plan whose log, deletes and departures stand. What belongs to a company that departed is
-/// left out: it goes with the company.
+/// Adds records, collections and gaps to a plan that already has its log rows, deletes and deleted companies.
+/// Rows of deleted companies are left out, because maintenance deletes them.
 pub(super) fn finish(
     mut plan: Plan,
     inputs: PlanInputs,

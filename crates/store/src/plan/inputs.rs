@@ -1,4 +1,4 @@
-//! The ground that a plan stands on: the rows that a batch touches, as they are before and become.
+//! The inputs of a plan: the stored rows that a batch touches. The planner updates them in place.
 
 use std::collections::{HashMap, HashSet};
 
@@ -26,7 +26,7 @@ pub(crate) struct PlanInputs {
 pub(super) struct PlannedRecord {
     pub(super) stored: StoredRecord,
     pub(super) payroll: Option<PayrollCompany>,
-    /// Not in the store yet.
+    /// Not stored yet.
     pub(super) is_new: bool,
     pub(super) is_changed: bool,
 }
@@ -43,7 +43,7 @@ impl PlanInputs {
         }
     }
 
-    /// The first rows to load: the companies that the changes name.
+    /// The rows to load first: the companies that the changes name.
     pub(crate) fn company_keys(batches: &[ChangeBatch]) -> Vec<RecordKey> {
         let mut seen = HashSet::new();
         let named = changes(batches).filter_map(|change| match change.company.as_ref() {
@@ -57,7 +57,7 @@ impl PlanInputs {
             .collect()
     }
 
-    /// The next rows to load, once the companies are known: the records themselves.
+    /// The rows to load once the companies are known: the records.
     pub(crate) fn record_keys(&self, batches: &[ChangeBatch]) -> Vec<RecordKey> {
         let mut seen = HashSet::new();
         changes(batches)
@@ -70,7 +70,7 @@ impl PlanInputs {
             .collect()
     }
 
-    /// The collections to load, once the companies are known.
+    /// The collections to load once the companies are known.
     pub(crate) fn collection_keys(&self, batches: &[ChangeBatch]) -> Vec<CollectionKey> {
         let mut seen = HashSet::new();
         changes(batches)
@@ -79,7 +79,7 @@ impl PlanInputs {
             .collect()
     }
 
-    /// The idempotency keys whose progress to load.
+    /// The idempotency keys whose progress must be loaded.
     pub(crate) fn ingest_keys(batches: &[ChangeBatch]) -> Vec<String> {
         batches.iter().filter_map(|batch| batch.checkpoint.as_ref()).map(|mark| mark.key.clone()).collect()
     }
@@ -96,7 +96,7 @@ impl PlanInputs {
         self.progress.insert(key, progress);
     }
 
-    /// Where a change's record lives; none if its company does not.
+    /// The collection of a change's record; none if its company does not exist.
     pub(super) fn collection(&self, change: &Change) -> Option<CollectionKey> {
         let company_no = match change.resource.owner() {
             Owner::Tenant => NO_COMPANY,
@@ -109,7 +109,7 @@ impl PlanInputs {
         Some(CollectionKey { company_no, resource: change.resource })
     }
 
-    /// How many digits an account code has in the company of this number.
+    /// The number of digits of the company's account codes.
     pub(super) fn account_length(&mut self, company_no: i64, company: &str) -> Option<u32> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]

@@ -1,5 +1,5 @@
-//! Decides what a batch of changes does, purely: the stores load the ground that it stands on, and
-//! write down what was decided. So all of them mean the same by a change.
+//! Decides purely what a batch of changes does. Each store loads the inputs and writes the resulting plan, so
+//! all stores treat a change alike.
 
 mod decide;
 mod finish;
@@ -13,11 +13,11 @@ use crate::{IngestProgress, LogEntry, ResourceSet};
 pub(crate) use decide::decide;
 pub(crate) use inputs::PlanInputs;
 
-/// The number that stands for "no company" in a place.
+/// The company number of records that belong to the tenant itself.
 pub(crate) const NO_COMPANY: i64 = 0;
 
-/// A collection of records: those of one resource in one company (or of the tenant). A company's number
-/// is its ordinal among the tenant's companies; one that is deleted and made again gets another.
+/// A collection: the records of one resource in one company (or in the tenant). A company's number is its
+/// ordinal among the tenant's companies; a company that is deleted and created again gets a new number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct CollectionKey {
     pub(crate) company_no: i64,
@@ -40,7 +40,7 @@ pub(crate) struct RecordKey {
     pub(crate) id: Box<str>,
 }
 
-/// A record as it lies in the store.
+/// A stored record.
 #[derive(Clone, Debug)]
 pub(crate) struct StoredRecord {
     pub(crate) ordinal: u64,
@@ -71,12 +71,12 @@ pub(crate) struct RecordRow {
     pub(crate) payroll: Option<PayrollCompany>,
 }
 
-/// A log row to write, with what it is found by.
+/// A log row to write, with its lookup columns.
 #[derive(Clone, Debug)]
 pub(crate) struct LogRow {
     pub(crate) entry: LogEntry,
     pub(crate) company_no: i64,
-    /// Stands for (company, record), the same for a record that is deleted and made again.
+    /// Identifies (company, record); stays the same if the record is deleted and created again.
     pub(crate) record_key: i64,
 }
 
@@ -87,7 +87,7 @@ pub(crate) struct GapCount {
     pub(crate) dead: u64,
 }
 
-/// What to write, in this order: deletes first, since an id may be taken anew.
+/// The rows to write, in this order: deletes come first, because a new record may reuse a deleted id.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
     pub(crate) deletes: Vec<(CollectionKey, u64)>,
@@ -103,13 +103,13 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Those whose log grows.
+    /// The resources of the new log rows.
     pub(crate) fn resources(&self) -> ResourceSet {
         self.log.iter().map(|row| row.entry.resource).collect()
     }
 }
 
-/// A stable 64-bit stand-in for (company, record); a collision would only tie two records' order together.
+/// A stable 64-bit hash of (company, record). A collision only makes two records share a delivery order.
 pub(crate) fn record_key(company: &str, correlation_id: &str) -> i64 {
     use aws_lc_rs::digest;
     let mut context = digest::Context::new(&digest::SHA256);
@@ -121,7 +121,7 @@ pub(crate) fn record_key(company: &str, correlation_id: &str) -> i64 {
     i64::from_be_bytes(first)
 }
 
-/// Numbers that the stores keep as signed.
+/// The databases store signed integers.
 pub(crate) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -1,5 +1,5 @@
-//! Applies changes in PostgreSQL: locks the tenant's head, has the ground of a plan loaded, writes the plan
-//! down as arrays. Statements that do not wait for each other's answers go out together.
+//! Applies changes in PostgreSQL: locks the tenant's head, loads the inputs, plans, and writes the plan as
+//! arrays. Independent statements are pipelined.
 
 use deadpool_postgres::Transaction;
 use domain::{Resource, TenantId, Ticks};

@@ -18,7 +18,7 @@ fn value(row: &tokio_postgres::Row, column: usize, kind: ColumnType) -> CellValu
     }
 }
 
-/// One column of a chunk as an array.
+/// One column of a chunk as an array parameter.
 fn array(chunk: &RowChunk, column: usize, kind: ColumnType) -> Box<dyn ToSql + Sync + Send> {
     let cells = chunk.rows.iter().map(|row| row.get(column).cloned().unwrap_or(CellValue::Null));
     match kind {
@@ -53,7 +53,7 @@ impl Archive for PostgresStore {
     async fn dump(&self, out: mpsc::Sender<RowChunk>) -> Result<()> {
         let mut client = self.client().await?;
         let snapshot = snapshot(&mut client).await?;
-        // Locks nothing, and waits for whoever writes it all down.
+        // The snapshot holds no locks, and the reader of the channel may be slow.
         snapshot
             .batch_execute("SET LOCAL idle_in_transaction_session_timeout = 0")
             .await
@@ -74,9 +74,9 @@ impl Archive for PostgresStore {
                     table.columns().enumerate().map(|(at, (_, kind))| value(row, at, kind)).collect()
                 };
                 let rows = rows.iter().map(cells).collect();
-                out.send(RowChunk { table, rows })
-                    .await
-                    .map_err(|_| StoreError::internal("the backup's file was closed"))?;
+                out.send(RowChunk { table, rows }).await.map_err(|_| {
+                    StoreError::internal("the backup file was closed before all rows were written")
+                })?;
             }
         }
         Ok(())

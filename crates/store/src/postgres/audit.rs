@@ -1,4 +1,4 @@
-//! The audit in PostgreSQL.
+//! The audit trail in PostgreSQL.
 
 use async_trait::async_trait;
 use deadpool_postgres::GenericClient;
@@ -9,7 +9,7 @@ use super::rows::{guid, limit};
 use super::{PostgresStore, store_error};
 use crate::{Audit, AuditContext, AuditEntry, AuditKind, AuditQuery, AuditRecord, Result, StoreError};
 
-/// Adds a record to what is being written.
+/// Appends an audit record within the caller's transaction.
 pub(super) async fn append_audit(
     on: &impl GenericClient,
     random: &dyn Random,
@@ -48,7 +48,7 @@ fn record(row: &Row) -> Result<AuditRecord> {
     let entry = AuditEntry {
         at: Ticks(row.get(0)),
         kind: AuditKind::from_name(row.get(2))
-            .ok_or_else(|| StoreError::internal("an audit record of an unknown kind"))?,
+            .ok_or_else(|| StoreError::internal("an audit record has an unknown kind"))?,
         user: text(3).map(UserId::new),
         tenant: text(4).map(TenantId::new),
         client: text(5).map(ClientId::new),
@@ -59,8 +59,7 @@ fn record(row: &Row) -> Result<AuditRecord> {
     Ok(AuditRecord { id: guid(row, 1)?, entry })
 }
 
-/// The column by whose index the records are found, and its argument; the other conditions are looked at on
-/// the way.
+/// The column whose index the query uses, and its parameter; the other conditions are checked per row.
 fn leading(query: &AuditQuery) -> Option<[&'static str; 2]> {
     match query {
         AuditQuery { user: Some(_), .. } => Some(["user_id", "$3"]),
@@ -71,8 +70,9 @@ fn leading(query: &AuditQuery) -> Option<[&'static str; 2]> {
     }
 }
 
-/// The range of an index, and its order. With `column = argument` PostgreSQL would rather walk through the
-/// primary key where it takes the column's values for common, and walk far where this one is rare.
+/// The index range and its order. With `column = parameter` PostgreSQL may scan the primary key when it
+/// considers the value common, and scan far when the value is rare. Only constants are composed; values are
+/// bound.
 fn range(query: &AuditQuery) -> [String; 2] {
     match leading(query) {
         None => ["(at, id) < ($1, $2)".into(), "at DESC, id DESC".into()],

@@ -1,5 +1,4 @@
-//! Joins the changes of one tenant that wait on this node into one transaction: while one is under way,
-//! the next gathers.
+//! Queues change batches per tenant and writes the waiting batches of a tenant in one transaction.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -17,7 +16,7 @@ struct QueuedBatch {
     answer: oneshot::Sender<Result<BatchCounts>>,
 }
 
-/// What waits per tenant; a tenant that is listed has somebody who writes.
+/// Waiting batches per tenant. A listed tenant has a running writer task.
 #[derive(Default)]
 pub(super) struct BatchQueue {
     tenants: Mutex<HashMap<TenantId, Vec<QueuedBatch>>>,
@@ -34,7 +33,7 @@ impl BatchQueue {
         self.tenants.lock().values().map(Vec::len).sum()
     }
 
-    /// Puts a batch in line; true for the one who must write.
+    /// Queues a batch; returns true if the caller must start the writer task.
     fn enqueue(&self, queued: QueuedBatch) -> bool {
         let mut tenants = self.tenants.lock();
         let tenant = queued.batch.tenant.clone();
@@ -43,7 +42,7 @@ impl BatchQueue {
         first
     }
 
-    /// The next group of a tenant; none once nobody waits, and then the next who comes must write.
+    /// The tenant's next group. None ends the writer task: the next batch starts a new one.
     fn next(&self, tenant: &TenantId) -> Option<Vec<QueuedBatch>> {
         let mut tenants = self.tenants.lock();
         let queue = tenants.get_mut(tenant)?;
@@ -68,7 +67,7 @@ impl PostgresStore {
         let (answer, receiver) = oneshot::channel();
         let tenant = batch.tenant.clone();
         if self.inner.batch_queue.enqueue(QueuedBatch { batch, answer }) {
-            // A task of its own, so that a caller who goes away takes nobody's changes along.
+            // A separate task, so that a cancelled caller does not cancel the changes of others.
             let store = self.clone();
             tokio::spawn(async move { store.write_queued(&tenant).await });
         }
@@ -79,7 +78,7 @@ impl PostgresStore {
         while let Some(group) = self.inner.batch_queue.next(tenant) {
             let (batches, answers): (Vec<_>, Vec<_>) =
                 group.into_iter().map(|queued| (queued.batch, queued.answer)).unzip();
-            // Again a task of its own: one that breaks down must not leave the tenant's line without a writer.
+            // Another separate task: a panic must not leave the tenant's queue without a writer.
             let (store, key) = (self.clone(), tenant.clone());
             let applying = tokio::spawn(async move { store.apply(&key, batches).await });
             let applied = applying.await.unwrap_or_else(|error| Err(StoreError::internal(error)));
@@ -87,10 +86,11 @@ impl PostgresStore {
                 self.inner.batch_queue.commits.fetch_add(1, Ordering::Relaxed);
             }
             let (changed, counts_by_batch) = applied.unwrap_or_else(|error| {
-                tracing::warn!(%error, "a group of changes failed");
+                tracing::warn!(%error, "writing a group of changes failed");
                 (ResourceSet::default(), answers.iter().map(|_| Err(error.clone())).collect())
             });
-            // Whatever came of it: a number that moves without cause does no harm.
+            // Also after a failure, since the commit may have succeeded; a needless increment only costs a
+            // cache miss.
             self.records_changed(tenant, changed);
             for (answer, counts) in answers.into_iter().zip(counts_by_batch) {
                 let _ = answer.send(counts);

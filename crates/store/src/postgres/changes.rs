@@ -1,4 +1,4 @@
-//! The change log in PostgreSQL: what the port asks of it, and how it is read.
+//! The change log in PostgreSQL.
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
@@ -17,11 +17,11 @@ use crate::{
 pub(super) const ENTRY: &str = "l.sequence, l.resource, l.kind, l.company, l.correlation_id, l.version, l.conversation, \
                      l.process, l.user_name, l.source_interface, l.source_action, l.changes, l.envelope";
 
-/// Stands for no company in particular in a read of the log.
+/// Selects entries of any company.
 const ANY_COMPANY: i64 = -1;
 
 pub(super) fn entry(row: &Row) -> Result<LogEntry> {
-    let unknown = || StoreError::internal("a log row with an unknown resource or kind");
+    let unknown = || StoreError::internal("a log row has an unknown resource or event kind");
     Ok(LogEntry {
         sequence: unsigned(row.get(0)),
         resource: Resource::from_code(small(row.get(1))).ok_or_else(unknown)?,
@@ -44,7 +44,7 @@ pub(super) fn progress(row: &Row) -> Result<IngestProgress> {
     Ok(IngestProgress { line: unsigned(row.get(0)), hash: bytes(row, 1)?, process: guid(row, 2)?, counts })
 }
 
-/// All events of the log, or of one company.
+/// Reads all events of the log, or those of one company.
 async fn range(
     snapshot: &Transaction<'_>,
     query: &LogQuery,
@@ -62,7 +62,7 @@ async fn range(
     snapshot.query(&read, &[&tenant_no, &after, &company_no, &rows_max]).await.map_err(store_error)
 }
 
-/// The same of some events: each by its own range of the index, merged.
+/// Reads selected events: one index range per event kind, merged.
 async fn ranges(
     snapshot: &Transaction<'_>,
     query: &LogQuery,

@@ -1,5 +1,5 @@
-//! Writes a checkpoint of the delivery engine in PostgreSQL: holds the leases and the webhooks, has the points judged,
-//! and writes what is left of them as arrays, whatever their number.
+//! Writes checkpoints of the delivery engine in PostgreSQL: locks the leases and the webhooks, decides, and
+//! writes the results as arrays in a fixed number of statements.
 
 use std::collections::HashMap;
 
@@ -31,7 +31,7 @@ fn position(row: &Row, fences: &HashMap<i64, i64>) -> Result<(WebhookId, Deliver
     Ok((guid(row, 11)?, position))
 }
 
-/// How the webhooks stand, and stay until the end of the transaction; so do the leases of their shards.
+/// Reads and locks the webhooks and the leases of their shards until the transaction ends.
 async fn delivery_states(
     on: &Transaction<'_>,
     checkpoints: &[WebhookCheckpoint],
@@ -208,7 +208,7 @@ async fn write_attempts(on: &Transaction<'_>, all: &[(WebhookKey, AttemptRecord)
     if all.is_empty() {
         return Ok(());
     }
-    // A checkpoint that is written again, its answer being lost, tells nothing twice.
+    // A checkpoint may be written twice if its response was lost; the same attempt is recorded once.
     execute(
         on,
         "INSERT INTO attempts (tenant_no, webhook, at, sequence, occasion, number, handshake, status, succeeded, reason,

@@ -1,4 +1,4 @@
-//! What the delivery engine reads and writes, in PostgreSQL.
+//! The delivery engine's port in PostgreSQL.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -20,14 +20,14 @@ use crate::{
     LogTail, Replay, Result, ShardLease, Status, StoreError, WebhookCheckpoint,
 };
 
-/// Comes before every id.
+/// Sorts before every id.
 const NO_ID: &[u8] = &[];
 
 fn event(row: &Row) -> Result<LogEvent> {
     Ok(LogEvent { entry: entry(row)?, record_key: row.get(13) })
 }
 
-/// Rows that belong to webhooks; the webhook's id stands in the column.
+/// Groups rows by the webhook id in the given column.
 fn by_webhook<T>(found: &[Row], at: usize, one: impl Fn(&Row) -> T) -> Result<HashMap<WebhookId, Vec<T>>> {
     let mut all: HashMap<WebhookId, Vec<T>> = HashMap::new();
     for row in found {
@@ -37,7 +37,7 @@ fn by_webhook<T>(found: &[Row], at: usize, one: impl Fn(&Row) -> T) -> Result<Ha
 }
 
 impl PostgresStore {
-    /// Webhooks with their lanes and their open replays.
+    /// Adds the lanes and the open replays to the webhooks.
     async fn load_parts(&self, on: &Transaction<'_>, found: Vec<Row>) -> Result<Vec<LoadedWebhook>> {
         let found = found.iter().map(sealed).collect::<Result<Vec<SealedWebhook>>>()?;
         if found.is_empty() {
@@ -121,7 +121,7 @@ impl Deliveries for PostgresStore {
     }
 
     async fn changed_webhooks(&self, since: u64) -> Result<ChangedWebhooks> {
-        // One statement sees one moment.
+        // One statement, so that both values come from one snapshot.
         let found = self
             .rows(
                 "SELECT m.moved, w.id FROM webhook_moves m LEFT JOIN webhooks w ON w.moved > $1
@@ -146,7 +146,8 @@ impl Deliveries for PostgresStore {
     }
 
     async fn log_heads(&self) -> Result<Vec<(TenantId, u64)>> {
-        // From tenant to tenant, not from webhook to webhook: this is asked every second.
+        // Skips from tenant to tenant instead of reading every webhook, because the engine calls this every
+        // second.
         let next = format!("SELECT w.tenant_no FROM webhooks w WHERE w.tenant_no > l.no AND {LIVE}");
         let sql = format!(
             "WITH RECURSIVE live (no) AS (SELECT 0::bigint UNION ALL
@@ -166,7 +167,7 @@ impl Deliveries for PostgresStore {
         after: u64,
         rows_max: usize,
     ) -> Result<LogTail> {
-        // One statement sees one moment: the events, and how far the log has come.
+        // One statement, so that the events and the head come from one snapshot.
         let sql = format!(
             "SELECT {ENTRY}, l.record_key, h.head, h.floor FROM tenants t JOIN heads h ON h.tenant_no = t.no
              LEFT JOIN LATERAL (SELECT e.* FROM unnest($3::bigint[]) AS k (kind)

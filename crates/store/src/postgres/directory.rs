@@ -102,7 +102,7 @@ impl Directory for PostgresStore {
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
-        // First of all: nobody subscribes meanwhile.
+        // Taking the change number first blocks concurrent subscriptions.
         let change_number = next_change_number(&transaction).await?;
         let Some(tenant_no) = tenant_no(&transaction, id).await? else {
             return Ok(false);
@@ -116,7 +116,7 @@ impl Directory for PostgresStore {
             .await
             .map_err(store_error)?;
         if gone == 0 {
-            // Somebody else erased it while this one waited for the lock.
+            // Another node erased the tenant while this one waited for the lock.
             return Ok(false);
         }
         for sql in [

@@ -1,4 +1,5 @@
-//! Codes, grants and refresh tokens in PostgreSQL: the row that is taken is locked first.
+//! Authorization codes, grants and refresh tokens in PostgreSQL. The row of a single-use credential is locked
+//! first.
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
@@ -42,7 +43,7 @@ pub(super) async fn find(on: &Transaction<'_>, id: &str) -> Result<Option<Grant>
     Ok(row(on, &find_sql(), &[&id]).await?.as_ref().map(grant))
 }
 
-/// Revokes; gives the grant where it was not revoked before.
+/// Revokes a grant; returns it unless it was already revoked.
 async fn revoke(on: &Transaction<'_>, id: &str, now: Ticks) -> Result<Option<Grant>> {
     let sql = format!(
         "UPDATE grants g SET revoked_at = $2 WHERE g.id = $1 AND g.revoked_at + 0 IS NULL RETURNING {COLUMNS}"
@@ -75,7 +76,7 @@ async fn add_grant(on: &Transaction<'_>, new: &NewGrant, refresh_hash: Option<[u
     Ok(())
 }
 
-/// Whether a code was used, and what came of it.
+/// Whether a code was used, and the grant that it created.
 enum CodeUse {
     Never,
     Before { new_webhook: Option<GrantId> },
@@ -110,7 +111,7 @@ async fn lock_code(
     }))
 }
 
-/// Uses a code for the first time, if it is still good for anything.
+/// Consumes a code on its first use.
 async fn redeem(
     on: &Transaction<'_>,
     vault: &Vault,
@@ -139,14 +140,14 @@ async fn redeem(
     Ok(CodeOutcome::Redeemed { code, grant: new.map(|new| new.grant) })
 }
 
-/// Forgets the codes and revokes the grants of a client for a user in a tenant; gives those grants. Codes
-/// come first: one that somebody is just taking is waited for, and the grant that came of it is then seen.
+/// Deletes the unused codes and revokes the live grants of a client's access; returns the grants. Codes come
+/// first: the delete waits for a concurrent exchange, whose grant is then visible.
 async fn revoke_access(on: &Transaction<'_>, access: &ClientAccess, now: Ticks) -> Result<Vec<Grant>> {
     let (user, client, tenant) = (access.user.as_str(), access.client.as_str(), access.tenant.as_str());
     if [user, client, tenant].iter().any(|id| id.contains('\0')) {
         return Ok(Vec::new());
     }
-    // Whoever does the same at the same time locks in the same order.
+    // Locks rows in a fixed order, so that concurrent calls cannot deadlock.
     execute(
         on,
         "DELETE FROM codes WHERE hash IN
@@ -260,7 +261,7 @@ impl Grants for PostgresStore {
                 RefreshOutcome::Retried { grant, expires_at }
             }
             RefreshDecision::Rotate { grant, expires_at } => {
-                // They travel together and run in this order, so that the first fault is the one that counts.
+                // The statements are pipelined in this order, so that the first error is the one reported.
                 let (added, marked, touched, recorded) = tokio::join!(
                     biased;
                     add_refresh(&transaction, &successor, &grant, expires_at),

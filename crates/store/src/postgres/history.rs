@@ -1,4 +1,4 @@
-//! What was tried and how it went, in PostgreSQL.
+//! Delivery history in PostgreSQL.
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
@@ -23,7 +23,7 @@ use crate::{
 const ATTEMPT: &str = "a.at, a.sequence, a.occasion, a.number, a.handshake, a.status, a.succeeded, a.reason, \
                        a.excerpt, a.resolve_ns, a.connect_ns, a.tls_ns, a.wait_ns, a.total_ns";
 
-/// The webhook's tenant, where it is there.
+/// The number of the webhook's tenant, if the tenant exists.
 const TENANT_OF: &str =
     "(SELECT w.tenant_no FROM webhooks w JOIN tenants t ON t.no = w.tenant_no WHERE w.id = $1)";
 
@@ -60,8 +60,8 @@ async fn counted(on: &Transaction<'_>, sql: &str, args: Args<'_>) -> Result<u64>
     Ok(row(on, sql, args).await?.map_or(0, |row| unsigned(row.get(0))))
 }
 
-/// Packs that may hold the wanted: those around the last moment, and the newest before it. Each in the order of the
-/// index that is meant; another has the webhook too.
+/// Packs that may contain matches: those around `before`, and the newest before it. Each ORDER BY names the
+/// intended index, because another index also starts with the webhook.
 const PACKS: &str = "(SELECT packed FROM delivered WHERE tenant_no = $1 AND webhook = $2 AND last_at >= $3
          AND last_at >= $5 AND last_at <= $4 AND first_at <= $3 ORDER BY tenant_no, webhook, last_at)
      UNION ALL (SELECT packed FROM delivered WHERE tenant_no = $1 AND webhook = $2
@@ -78,7 +78,7 @@ async fn delivered(
     newest(&found.iter().map(packed).collect::<Vec<_>>(), query)
 }
 
-/// How many were delivered since then: whole packs by their counts, those around the moment one by one.
+/// Deliveries since a time: complete packs by their counts, packs around the time by their content.
 async fn count_delivered(on: &Transaction<'_>, one: &SealedWebhook, since: Ticks) -> Result<u64> {
     let webhook = one.webhook.id.as_bytes().as_slice();
     let whole = counted(
@@ -104,7 +104,7 @@ async fn count_delivered(on: &Transaction<'_>, one: &SealedWebhook, since: Ticks
     Ok(whole + some)
 }
 
-/// Events that wait, behind the cursor and in lanes.
+/// Counts undelivered events, after the cursor and in lanes.
 async fn behind(on: &Transaction<'_>, one: &SealedWebhook) -> Result<u64> {
     let Some(cursor) = one.webhook.cursor else { return Ok(0) };
     let (resource, cursor, most) = (code(one.webhook.resource), signed(cursor), i64::from(BEHIND_MAX));
@@ -170,8 +170,7 @@ async fn webhook_stats(on: &Transaction<'_>, one: &SealedWebhook, since: Ticks) 
     })
 }
 
-/// The last number at or below which everything was before a moment. Versions grow with numbers, so the range is
-/// halved until it is one.
+/// The last sequence whose log rows are all older than a time, by binary search: versions grow with sequences.
 async fn last_before(on: &Transaction<'_>, tenant_no: i64, moment: Ticks) -> Result<i64> {
     let found = row(
         on,

@@ -15,7 +15,7 @@ impl SigningKeys for PostgresStore {
         let sealed = ports.vault.seal(&*ports.random, &sealing_purpose(&key.kid), key.private.reveal())?;
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
-        // One adds at a time; who reads the keys need not wait.
+        // One writer at a time; readers do not wait.
         transaction.batch_execute("LOCK TABLE signing_keys IN EXCLUSIVE MODE").await.map_err(store_error)?;
         let last = row(
             &transaction,

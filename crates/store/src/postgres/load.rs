@@ -1,4 +1,4 @@
-//! Loads the ground that a plan of changes stands on, from PostgreSQL.
+//! Loads the inputs of a plan from PostgreSQL.
 
 use deadpool_postgres::Transaction;
 use domain::Ticks;
@@ -47,7 +47,7 @@ async fn load_records(
     let companies = column(&keys, |key| key.collection.company_no);
     let resources = column(&keys, |key| code(key.collection.resource));
     let ids = column(&keys, |key| &*key.id);
-    // OFFSET 0 makes PostgreSQL look each key up, and not the keys up for each record.
+    // OFFSET 0 makes PostgreSQL look up each key by index instead of scanning the records.
     let find = transaction
         .prepare_cached(
             "SELECT k.at, r.ordinal, r.state, r.version, r.sequence, r.body
@@ -59,7 +59,7 @@ async fn load_records(
         .map_err(store_error)?;
     let rows =
         transaction.query(&find, &[&tenant_no, &companies, &resources, &ids]).await.map_err(store_error)?;
-    // From the last to the first, so that taking one does not move those still to be taken.
+    // From last to first, so that `swap_remove` does not move the keys that are still needed.
     for row in rows {
         let at = usize::try_from(row.get::<_, i64>(0) - 1).unwrap_or(usize::MAX);
         if at >= keys.len() {

@@ -1,4 +1,4 @@
-//! Upkeep in PostgreSQL.
+//! Maintenance in PostgreSQL.
 
 use async_trait::async_trait;
 use domain::Ticks;
@@ -8,7 +8,7 @@ use super::rows::limit;
 use crate::maintenance::{COMPANY_TABLES, TENANT_TABLES};
 use crate::{ExpiredRows, Health, InvalidationCounters, Maintenance, Result, RetentionCutoffs};
 
-/// The history of webhooks: what identifies a row, and which have had their time.
+/// The webhook history tables: key columns and expiry condition.
 const HISTORY: [(&str, &str, &str); 3] = [
     ("attempts", "tenant_no, webhook, at, sequence, occasion, number", "at < $1"),
     ("delivered", "tenant_no, webhook, last_at, last_sequence, first_sequence", "last_at < $1"),

@@ -1,11 +1,11 @@
-//! Brings a database's schema up to date, forward only; refuses one that a newer program has made.
+//! Migrates the database's schema forward; refuses a schema that is newer than this program.
 
 use deadpool_postgres::Object;
 
 use super::store_error;
 use crate::{Ports, Result, StoreError};
 
-/// In order; the name of each says its number.
+/// In order; each name starts with its number.
 const MIGRATIONS: [(&str, &str); 6] = [
     ("0001_spine", include_str!("migrations/0001_spine.sql")),
     ("0002_sign_in", include_str!("migrations/0002_sign_in.sql")),
@@ -14,7 +14,7 @@ const MIGRATIONS: [(&str, &str); 6] = [
     ("0005_webhooks", include_str!("migrations/0005_webhooks.sql")),
     ("0006_ways_into_the_log", include_str!("migrations/0006_ways_into_the_log.sql")),
 ];
-/// Any constant: nodes that start together take turns at it.
+/// The advisory lock that serializes nodes that start at the same time. The value is arbitrary.
 const LOCK: i64 = 0x616c_6461_6261;
 
 fn known() -> i64 {
@@ -50,11 +50,11 @@ pub(super) async fn up(client: &mut Object) -> Result<i64> {
         )
         .await
         .map_err(store_error)?;
-    // Read again under the lock: another node may have been faster.
+    // Read again under the lock, because another node may have migrated meanwhile.
     let row = transaction.query_one("SELECT coalesce(max(number), 0) FROM schema_migrations", &[]).await;
     let done: i64 = row.map_err(store_error)?.get(0);
     for (number, (name, sql)) in (1_i64..).zip(MIGRATIONS).filter(|(number, _)| *number > done) {
-        tracing::info!(migration = name, "bringing the store's schema up to date");
+        tracing::info!(migration = name, "migrating the store's schema");
         transaction.batch_execute(sql).await.map_err(store_error)?;
         transaction
             .execute("INSERT INTO schema_migrations (number, name) VALUES ($1, $2)", &[&number, &name])
@@ -73,7 +73,7 @@ fn not_newer(found: i64) -> Result<i64> {
     Ok(found)
 }
 
-/// A new store takes the master key that it is opened with; after that, no other opens it.
+/// A new store is bound to the master key that first opens it.
 pub(super) async fn check_master_key(client: &Object, ports: &Ports) -> Result<()> {
     let sealed = ports.vault.sealed_check(&*ports.random)?;
     client

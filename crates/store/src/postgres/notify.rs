@@ -1,6 +1,6 @@
-//! Nodes tell each other what they have committed: one NOTIFY for all of it, at most every 5 ms and outside of every
-//! transaction (inside, it would hold a lock of the whole database). One that is lost costs its hearers a second, after
-//! which they look anyway.
+//! Notifies other nodes of commits: one NOTIFY for all pending changes, at most every 5 ms and outside of
+//! transactions, because inside it would hold a database-wide lock. A lost notification delays other nodes by
+//! at most a second, since they also poll.
 
 use std::collections::BTreeMap;
 use std::future::poll_fn;
@@ -19,27 +19,27 @@ use crate::{ChangeSet, ResourceSet, Result};
 
 const CHANNEL: &str = "aldaba_bell";
 const SEND_INTERVAL: Duration = Duration::from_millis(5);
-/// Before another try to connect.
+/// The pause before reconnecting.
 const RECONNECT_PAUSE: Duration = Duration::from_millis(500);
-/// PostgreSQL takes less than 8,000.
+/// PostgreSQL limits a payload to less than 8,000 bytes.
 const PAYLOAD_BYTES_MAX: usize = 7_900;
 
 pub(super) struct Notifier {
-    /// By which this handle knows its own words again.
+    /// Identifies this handle's own notifications.
     node: Guid,
     url: String,
     pending: Mutex<Pending>,
     listener: OnceLock<AbortHandle>,
 }
 
-/// What is to be told.
+/// Changes to be sent.
 #[derive(Default)]
 struct Pending {
     changes: ChangeSet,
     is_sending: bool,
 }
 
-/// The words of a notification.
+/// The JSON payload of a notification.
 #[derive(Default, Serialize, Deserialize)]
 struct Payload {
     from: String,
@@ -53,7 +53,7 @@ struct Payload {
     all: bool,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference")]
 fn is_false(flag: &bool) -> bool {
     !flag
 }
@@ -63,7 +63,7 @@ impl Notifier {
         Self { node, url: url.to_owned(), pending: Mutex::default(), listener: OnceLock::new() }
     }
 
-    /// As many words as fit; where they do not, that everything may have moved.
+    /// The payload of the changes; if it is too long, one that says that everything may have changed.
     fn payload(&self, changes: &ChangeSet) -> String {
         let from = self.node.to_string();
         let payload = Payload {
@@ -80,7 +80,7 @@ impl Notifier {
         serde_json::to_string(&Payload { from, all: true, ..Payload::default() }).unwrap_or_default()
     }
 
-    /// What another node has said; none where it is an echo.
+    /// The changes that another node reported; none for this handle's own notification.
     fn parse_payload(&self, payload: &str) -> Option<ChangeSet> {
         let Ok(payload) = serde_json::from_str::<Payload>(payload) else {
             return Some(ChangeSet { all: true, ..ChangeSet::default() });
@@ -146,13 +146,13 @@ impl PostgresStore {
         while let Some(changes) = self.take_pending() {
             let payload = self.inner.notify.payload(&changes);
             if let Err(error) = self.row("SELECT pg_notify($1, $2)", &[&CHANNEL, &payload]).await {
-                tracing::debug!(%error, "other nodes were not told; they will look by themselves");
+                tracing::debug!(%error, "notifying other nodes failed; they will poll instead");
             }
             tokio::time::sleep(SEND_INTERVAL).await;
         }
     }
 
-    /// None: who comes next must tell.
+    /// None ends the sending task: the next change starts a new one.
     fn take_pending(&self) -> Option<ChangeSet> {
         let mut pending = self.inner.notify.pending.lock();
         let changes = std::mem::take(&mut pending.changes);
@@ -160,7 +160,7 @@ impl PostgresStore {
         pending.is_sending.then_some(changes)
     }
 
-    /// From now on what other nodes tell rings this handle's bell.
+    /// Starts to pass other nodes' notifications on to this handle's commit signal.
     pub(super) fn listen_to_other_nodes(&self) {
         let notify = &self.inner.notify;
         notify.listener.get_or_init(|| {
@@ -175,14 +175,14 @@ async fn listen_until_closed(inner: &Weak<Inner>, url: &str) {
         let parse_payload = listen(inner, url).await;
         let Some(alive) = inner.upgrade() else { return };
         if let Err(error) = parse_payload {
-            tracing::debug!(%error, "the store's notifications are not heard for now");
+            tracing::debug!(%error, "listening for notifications failed; reconnecting");
         }
         drop(alive);
         tokio::time::sleep(RECONNECT_PAUSE).await;
     }
 }
 
-/// Connects and hears until the connection ends.
+/// Connects and receives notifications until the connection ends.
 async fn listen(inner: &Weak<Inner>, url: &str) -> Result<()> {
     let config: Config = config_of(url)?;
     if let Some(connector) = tls::connector(&config)? {
@@ -217,7 +217,7 @@ where
     };
     let subscribe = async {
         client.batch_execute(&format!("LISTEN {CHANNEL}")).await.map_err(store_error)?;
-        // What was said before is not known.
+        // Earlier notifications were missed.
         if let Some(inner) = inner.upgrade() {
             inner.invalidation.commit_signal().signal_all();
         }

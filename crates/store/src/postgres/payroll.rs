@@ -1,4 +1,4 @@
-//! Payroll companies that match a filter, in PostgreSQL.
+//! Payroll queries in PostgreSQL. SQL is composed from constants and parameter numbers only; values are bound.
 
 use std::fmt::Write as _;
 
@@ -14,7 +14,7 @@ use crate::payroll::{Bound, Clause, Dialect, column, columns, follows_index, sql
 use crate::plan::{CollectionCounters, NO_COMPANY, signed, unsigned};
 use crate::{PayrollQuery, RecordBodies, Result};
 
-/// Parameters that every statement has before the filter's: tenant, resource, limit, offset.
+/// Parameters of every statement before those of the filter: tenant, resource, limit, offset.
 const FIXED_PARAMETERS: usize = 4;
 
 struct Postgres;
@@ -45,9 +45,9 @@ impl Dialect for Postgres {
     }
 }
 
-/// PostgreSQL takes no text with a NUL, and keeps none. So none equals a text with one; and since a NUL is less
-/// than whatever else could follow, what is at most the part before it is less than the whole, and what is
-/// greater than that part is greater than the whole.
+/// PostgreSQL neither accepts nor stores a NUL in a text, so no stored text equals one with a NUL. A NUL sorts
+/// before every other character: a stored text is less than the whole if it is at most the part before the NUL,
+/// and greater if it is greater than that part.
 fn before_nul(
     text: &str,
     comparison: Comparison,
@@ -61,7 +61,7 @@ fn before_nul(
     }
 }
 
-/// How many match, and the bodies of those on the page.
+/// The number of matches, and the bodies of the page.
 pub(super) async fn page(
     snapshot: &Transaction<'_>,
     tenant_no: i64,
@@ -73,7 +73,7 @@ pub(super) async fn page(
         Bound::Number(tenant_no),
         Bound::Number(code(Resource::payroll_companies())),
         Bound::Number(limit(query.rows_max)),
-        // What is past all that there are is past all that match.
+        // An offset beyond all records is beyond all matches.
         Bound::Number(signed(query.offset.min(counters.live))),
     ];
     values.extend(&clause.bound);
@@ -97,14 +97,14 @@ pub(super) async fn page(
     Ok((total, bodies.iter().collect()))
 }
 
-/// What those that match are gathered with.
+/// The columns that the sort of the matches needs.
 fn sorted_by(query: &PayrollQuery) -> String {
     let fields = query.order.as_ref().map_or(&[][..], OrderBy::fields);
     fields.iter().fold("ordinal".to_owned(), |all, (field, _)| format!("{all}, {}", column(*field)))
 }
 
-/// The bodies of a page, in order. Each is looked up by itself: a join would be planned from statistics that
-/// may not be there yet, and then reads all records of the tenant.
+/// The bodies of a page, in order. A subquery looks up each body, because a join planned without statistics
+/// would read all records of the tenant.
 fn bodies(found: &str, columns: &str) -> String {
     format!(
         "ARRAY(SELECT (SELECT r.body FROM records r WHERE r.tenant_no = $1 AND r.company_no = {NO_COMPANY}
@@ -113,8 +113,8 @@ fn bodies(found: &str, columns: &str) -> String {
     )
 }
 
-/// A connection keeps every statement that is prepared, and there is no end of filters. So only those are that
-/// come often and are few: one comparison that has an index, and the orders that have.
+/// A connection keeps every prepared statement, and filters vary without limit. So only frequent and few
+/// statements are prepared: a single comparison on an indexed column, and orders on indexed columns.
 fn is_cacheable(query: &PayrollQuery) -> bool {
     let has_index = |field: &Field| matches!(field, Field::CompanyCode | Field::LastUpdate);
     let filter = match &query.filter {

@@ -13,13 +13,13 @@ use crate::{
     CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records, Result, StoreError,
 };
 
-/// The tenant's and the owning company's number: what most statements here start from.
+/// The numbers of the tenant and the owning company, from which most statements start.
 const OWNER: &str = "SELECT t.no AS tenant_no, h.head,
         CASE WHEN $2::text IS NULL THEN 0 ELSE (SELECT c.ordinal FROM records c
             WHERE c.tenant_no = t.no AND c.correlation_id = $2 AND c.company_no + 0 = 0 AND c.resource + 0 = $3) END AS company_no
     FROM tenants t JOIN heads h ON h.tenant_no = t.no WHERE t.id = $1";
 
-/// A collection as a whole, and where it is; without an owner where there is no such company.
+/// A collection's numbers and counters; `company_no` is none if the company does not exist.
 struct CollectionState {
     tenant_no: i64,
     company_no: Option<i64>,
@@ -27,7 +27,7 @@ struct CollectionState {
     head: u64,
 }
 
-/// None: no such tenant.
+/// None if the tenant does not exist.
 async fn collection_state(
     snapshot: &Transaction<'_>,
     tenant: &TenantId,

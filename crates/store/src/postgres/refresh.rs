@@ -1,4 +1,4 @@
-//! Refresh tokens in PostgreSQL, and what using one does to its grant.
+//! Refresh tokens in PostgreSQL and the effect of their use on the grant.
 
 use deadpool_postgres::Transaction;
 use domain::{ClientId, Ticks};
@@ -25,7 +25,7 @@ pub(super) async fn add_refresh(
     Ok(())
 }
 
-/// Locks the token's row, then reads it with its successor's and its grant.
+/// Locks the token's row, then reads its successor and its grant.
 pub(super) async fn lock_refresh(
     on: &Transaction<'_>,
     hash: &[u8; 32],
@@ -79,7 +79,7 @@ pub(super) async fn mark_used(
     Ok(())
 }
 
-/// Keeps that a token was got from a grant.
+/// Records that a token was issued from the grant.
 pub(super) async fn record_grant_use(on: &Transaction<'_>, grant: &Grant) -> Result<()> {
     execute(
         on,
@@ -91,7 +91,7 @@ pub(super) async fn record_grant_use(on: &Transaction<'_>, grant: &Grant) -> Res
     Ok(())
 }
 
-/// Keeps that a grant lives longer than it did.
+/// Extends the grant's expiry.
 pub(super) async fn extend_grant(on: &Transaction<'_>, grant: &Grant) -> Result<()> {
     execute(
         on,

@@ -1,4 +1,4 @@
-//! Which shards are whose, in PostgreSQL. Leases end by the database's clock.
+//! Shard leases in PostgreSQL. They expire by the database's clock.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Subscriptions, their keys and their calls in PostgreSQL.
+//! Subscriptions, their keys and their call counts in PostgreSQL.
 
 use async_trait::async_trait;
 use domain::ids::SubscriptionId;
@@ -156,7 +156,7 @@ impl Subscriptions for PostgresStore {
     async fn record_usage(&self, calls: &[CallCount], used: &[KeyLastUse]) -> Result<()> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
-        // In one order on every node, so that none waits for one that waits for it.
+        // A fixed order on every node prevents deadlocks.
         let mut calls: Vec<&CallCount> = calls.iter().collect();
         calls.sort_by_key(|one| (&one.subscription, one.day, &one.route));
         transaction

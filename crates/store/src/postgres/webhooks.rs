@@ -1,5 +1,5 @@
-//! Webhooks in PostgreSQL, as their owners manage them. Who changes one takes the number of the change first: its row
-//! is held until the commit, so that changes follow one another, and two at once never make two alike.
+//! Webhook management in PostgreSQL. A change first takes the next change number, whose row stays locked until
+//! the commit: changes are serialized, and concurrent subscriptions cannot create duplicates.
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
@@ -17,7 +17,7 @@ use crate::{
     WebhookChangeOutcome, WebhookOwner, WebhookQuery, Webhooks, shard_of,
 };
 
-/// The number of the next change of a webhook.
+/// Assigns the number of a webhook change.
 pub(super) async fn next_change_number(on: &Transaction<'_>) -> Result<i64> {
     let next = row(
         on,
@@ -25,7 +25,9 @@ pub(super) async fn next_change_number(on: &Transaction<'_>) -> Result<i64> {
          ON CONFLICT (no) DO UPDATE SET moved = webhook_moves.moved + 1 RETURNING moved",
         &[],
     );
-    next.await?.map(|row| row.get(0)).ok_or_else(|| StoreError::internal("no number for a change"))
+    next.await?
+        .map(|row| row.get(0))
+        .ok_or_else(|| StoreError::internal("the database returned no webhook change number"))
 }
 
 async fn find(on: &Transaction<'_>, ports: &Ports, id: WebhookId) -> Result<Option<(i64, Webhook)>> {
@@ -39,7 +41,7 @@ async fn find_identical(
     tenant_no: i64,
     fingerprint: &[u8; 32],
 ) -> Result<Option<(i64, Webhook)>> {
-    // In the order of the index that is meant; another has the tenant too.
+    // The ORDER BY names the intended index, because another index also starts with the tenant.
     let sql = format!(
         "{WEBHOOK} WHERE w.tenant_no = $1 AND w.fingerprint = $2 AND {LIVE}
          ORDER BY w.tenant_no, w.fingerprint FOR UPDATE OF w"
@@ -142,7 +144,7 @@ async fn update(
     Ok(())
 }
 
-/// Lanes of these webhooks start anew: due at once.
+/// Resets the lanes of these webhooks: due immediately, no failures.
 pub(super) async fn reset_lanes(
     on: &Transaction<'_>,
     webhooks: &[(i64, WebhookId)],
@@ -173,7 +175,7 @@ async fn drop_lanes(on: &Transaction<'_>, tenant_no: i64, webhook: WebhookId) ->
     Ok(())
 }
 
-/// Changes a webhook whose row is held, with a number that was taken for it.
+/// Changes a locked webhook under the given change number.
 async fn change_stored_webhook(
     on: &Transaction<'_>,
     ports: &Ports,
@@ -241,7 +243,8 @@ async fn subscribe(
     Ok(SubscribeOutcome::Created(webhook))
 }
 
-/// The conditions of a query that hold, and their arguments.
+/// The WHERE clause of a query and its arguments. It is composed from constants, parameter numbers and resource
+/// codes; values are bound.
 fn conditions(query: &WebhookQuery) -> (String, Vec<Box<dyn ToSql + Sync + Send>>) {
     let (mut sql, mut args): (Vec<String>, Vec<Box<dyn ToSql + Sync + Send>>) = (Vec::new(), Vec::new());
     if let Some(tenant) = &query.tenant {
@@ -293,7 +296,7 @@ impl Webhooks for PostgresStore {
         webhooks_max: usize,
         entry: Option<AuditEntry>,
     ) -> Result<SubscribeOutcome> {
-        // What is there and needs no change is told without a lock.
+        // An identical webhook that needs no change is returned without a lock.
         if let Some(found) = self.like(&new).await?.filter(|found| !found.needs_enable()) {
             return Ok(SubscribeOutcome::Existing(found));
         }

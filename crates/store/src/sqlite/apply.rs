@@ -1,4 +1,4 @@
-//! Applies changes in SQLite: has the ground of a plan loaded and writes the plan down.
+//! Applies changes in SQLite: loads the inputs, plans, and writes the plan.
 
 use domain::{Resource, TenantId, Ticks};
 use rusqlite::{Connection, params};
@@ -10,7 +10,7 @@ use super::store_error;
 use crate::plan::{self, CollectionKey, LogRow, Plan, RecordRow, signed};
 use crate::{BatchCounts, ChangeBatch, Ports, ResourceSet, Result, StoreError};
 
-/// What came of batches, and which logs have grown by what.
+/// The results of the batches, and the resources of the new log rows per tenant.
 pub(super) struct AppliedBatches {
     pub(super) counts_by_batch: Vec<Result<BatchCounts>>,
     pub(super) changed_logs: Vec<(TenantId, ResourceSet)>,

@@ -32,7 +32,7 @@ fn value(cell: ValueRef<'_>) -> Result<CellValue> {
             CellValue::Text(String::from_utf8(text.to_vec()).map_err(StoreError::internal)?)
         }
         ValueRef::Blob(bytes) => CellValue::Bytes(bytes.to_vec()),
-        ValueRef::Real(_) => return Err(StoreError::internal("a number with a fraction in the store")),
+        ValueRef::Real(_) => return Err(StoreError::internal("a column holds a floating-point number")),
     })
 }
 
@@ -40,7 +40,7 @@ impl SqliteStore {
     fn dump_table(reader: &Connection, table: &'static Table, out: &mpsc::Sender<RowChunk>) -> Result<()> {
         let width = table.columns().count();
         let sql = if table.name == RECORDS {
-            // In order without sorting: place by place.
+            // Ordered without sorting: one collection after the other.
             format!(
                 "SELECT {} FROM places p CROSS JOIN records r ON r.row BETWEEN p.no << 32 AND (p.no << 32) + 4294967295
                  ORDER BY p.tenant_no, p.company_no, p.resource, r.row",
@@ -63,7 +63,7 @@ impl SqliteStore {
     }
 }
 
-/// Records get their rows as they are loaded: a backup does not know of them.
+/// Records get row numbers as they are loaded, since backups do not contain them.
 fn load_records(writer: &Connection, chunk: &RowChunk) -> Result<()> {
     let columns = chunk.table.columns().count();
     let marks = vec!["?"; columns].join(", ");
@@ -79,7 +79,7 @@ fn load_records(writer: &Connection, chunk: &RowChunk) -> Result<()> {
             ..,
         ] = cells[..]
         else {
-            return Err(StoreError::internal("a record without its numbers"));
+            return Err(StoreError::internal("a record row lacks its tenant, company, resource or ordinal"));
         };
         let resource = i16::try_from(resource).map_err(StoreError::internal)?;
         let row = collection_numbers
@@ -93,7 +93,8 @@ fn load_records(writer: &Connection, chunk: &RowChunk) -> Result<()> {
 }
 
 fn send(out: &mpsc::Sender<RowChunk>, chunk: RowChunk) -> Result<()> {
-    out.blocking_send(chunk).map_err(|_| StoreError::internal("the backup's file was closed"))
+    out.blocking_send(chunk)
+        .map_err(|_| StoreError::internal("the backup file was closed before all rows were written"))
 }
 
 #[async_trait]
@@ -148,7 +149,7 @@ impl Archive for SqliteStore {
             writer
                 .execute("UPDATE heads SET head = head + ?1", [signed(heads_advance)])
                 .map_err(store_error)?;
-            // The numbers of tenants that were erased must not be given again either.
+            // The numbers of erased tenants must not be reused either.
             writer
                 .execute_batch(
                     "DELETE FROM sqlite_sequence WHERE name = 'tenants';

@@ -1,4 +1,4 @@
-//! The audit in SQLite.
+//! The audit trail in SQLite.
 
 use async_trait::async_trait;
 use domain::{ClientId, GrantId, Random, TenantId, Ticks, UserId};
@@ -8,7 +8,7 @@ use super::rows::guid;
 use super::{SqliteStore, store_error};
 use crate::{Audit, AuditContext, AuditEntry, AuditKind, AuditQuery, AuditRecord, Result};
 
-/// Adds a record to what is being written.
+/// Appends an audit record within the caller's transaction.
 pub(super) fn append_audit(writer: &Connection, random: &dyn Random, entry: AuditEntry) -> Result<()> {
     let entry = entry.without_nul();
     writer
@@ -52,8 +52,8 @@ fn record(row: &Row<'_>) -> rusqlite::Result<AuditRecord> {
     Ok(AuditRecord { id: guid(row, 1)?, entry })
 }
 
-/// The index by which the records are found, and its condition; the others are looked at on the way. SQLite
-/// would rather walk through the primary key where it takes a column's values for common.
+/// The index to use and its condition; the other conditions are checked per row. Without INDEXED BY, SQLite may
+/// scan the primary key when it considers a value common. Only constants are composed; values are bound.
 fn leading(query: &AuditQuery) -> [&'static str; 2] {
     match query {
         AuditQuery { user: Some(_), .. } => ["INDEXED BY audit_by_user", "user_id = ?3 AND"],

@@ -1,4 +1,4 @@
-//! The change log in SQLite: what the port asks of it, and how it is read.
+//! The change log in SQLite.
 
 use async_trait::async_trait;
 use domain::event::EventKind;
@@ -72,8 +72,8 @@ pub(super) fn bounds(connection: &Connection, tenant_no: i64) -> Result<LogBound
         .map_err(store_error)
 }
 
-/// One range of the log; `company_no` below zero means any. Without the index named, SQLite may walk through the whole
-/// rest of the log for a kind that does not occur.
+/// Reads one range of the log; a negative `company_no` selects any company. Without INDEXED BY, SQLite may scan
+/// the rest of the log for an event kind that does not occur.
 fn range(
     connection: &Connection,
     query: &LogQuery,
@@ -140,7 +140,7 @@ impl ChangeLog for SqliteStore {
                     .extend(range(reader, query, tenant_no, company_no, Some(*event)).map_err(store_error)?);
             }
             entries.sort_unstable_by_key(|entry| entry.sequence);
-            // An event that was asked for twice is told once.
+            // An event kind that was requested twice is returned once.
             entries.dedup_by_key(|entry| entry.sequence);
             entries.truncate(query.rows_max);
             Ok(LogPage::Entries(entries))

@@ -1,5 +1,4 @@
-//! Writes a checkpoint of the delivery engine in SQLite: reads how the webhooks stand, has the points judged, and
-//! writes what is left of them.
+//! Writes checkpoints of the delivery engine in SQLite: reads the webhooks, decides, and writes the results.
 
 use std::collections::HashMap;
 
@@ -144,7 +143,7 @@ fn write_replays(writer: &Connection, writes: &CheckpointWrites) -> rusqlite::Re
 }
 
 fn write_attempts(writer: &Connection, attempts: &[(WebhookKey, AttemptRecord)]) -> rusqlite::Result<()> {
-    // A checkpoint that is written again, its answer being lost, tells nothing twice.
+    // A checkpoint may be written twice if its response was lost; the same attempt is recorded once.
     let mut insert = writer.prepare_cached(
         "INSERT INTO attempts (tenant_no, webhook, at, sequence, occasion, number, handshake, status, succeeded,
              reason, excerpt, resolve_ns, connect_ns, tls_ns, wait_ns, total_ns)

@@ -1,5 +1,5 @@
-//! Where records lie: every collection has a number, and its records are a range of row numbers, in the order of their
-//! ordinals. A page is a piece of that range.
+//! Row numbers of records: each collection has a number, and its records occupy a contiguous range of row
+//! numbers in the order of their ordinals, so a page is a range scan.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use crate::{Result, StoreError};
 const ORDINAL_BITS: u32 = 32;
 const ORDINAL_MAX: u64 = (1 << ORDINAL_BITS) - 1;
 
-/// A collection by its numbers, as tables have them: (tenant, company, resource).
+/// A collection as (tenant, company, resource).
 pub(super) type CollectionId = (i64, i64, i16);
 
 /// The number of a collection that has, or had, records.
@@ -29,15 +29,17 @@ impl CollectionNo {
     }
 }
 
-/// Ordinals are never given twice, so a collection may run out of them.
+/// Ordinals are never reused, so a collection may run out of them.
 pub(super) fn check_ordinals(collection: CollectionCounters) -> Result<()> {
     if collection.next_ordinal <= ORDINAL_MAX {
         return Ok(());
     }
-    Err(StoreError::Full("a collection has had more records than can be numbered".into()))
+    Err(StoreError::Full(
+        "a collection has used up its record numbers; put new records into another company".into(),
+    ))
 }
 
-/// The numbers of the places that a piece of work writes to, each looked up once.
+/// The collection numbers that a transaction uses, each looked up once.
 pub(super) struct CollectionNumbers<'a> {
     connection: &'a Connection,
     known: HashMap<CollectionId, CollectionNo>,
@@ -48,7 +50,7 @@ impl<'a> CollectionNumbers<'a> {
         Self { connection, known: HashMap::new() }
     }
 
-    /// The row of a record; its place gets a number where it has none.
+    /// The row number of a record; creates the collection's number if needed.
     pub(super) fn row(&mut self, of: CollectionId, ordinal: u64) -> rusqlite::Result<i64> {
         if let Some(number) = self.known.get(&of) {
             return Ok(number.row(ordinal));

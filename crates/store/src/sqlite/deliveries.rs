@@ -1,4 +1,4 @@
-//! What the delivery engine reads and writes, in SQLite.
+//! The delivery engine's port in SQLite.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::{
     ShardLease, Status, StoreError, Vault, WebhookCheckpoint,
 };
 
-/// A webhook with its lanes and its open replays.
+/// Adds the lanes and the open replays to a webhook.
 fn load_parts(reader: &Connection, vault: &Vault, one: SealedWebhook) -> Result<LoadedWebhook> {
     let place = params![one.tenant_no, one.webhook.id.as_bytes()];
     let lanes = reader
@@ -40,8 +40,9 @@ fn event(row: &Row<'_>) -> rusqlite::Result<LogEvent> {
     Ok(LogEvent { entry: entry(row)?, record_key: row.get(13)? })
 }
 
-/// One resource's events after a number: the ranges of its kinds, which SQLite merges as it goes. Without the index named, it
-/// walks through the whole rest of the log for a kind that does not occur.
+/// The events of one resource after a sequence: one index range per event kind, merged by SQLite. Without
+/// INDEXED BY, SQLite scans the rest of the log for a kind that does not occur. Only constants and codes are
+/// composed; values are bound.
 fn tail_sql(resource: Resource) -> String {
     let range = |kind: EventKind| {
         format!(
@@ -76,7 +77,7 @@ impl Deliveries for SqliteStore {
             .write(move |writer| lease_all_shards(writer, node, ownership == Ownership::Acquired, until))
             .await;
         if held.is_err() {
-            // Nothing was taken: whoever is next takes it anew.
+            // No lease was written: the next caller acquires the lock anew.
             self.inner.delivery_lock.release();
         }
         held
@@ -141,7 +142,8 @@ impl Deliveries for SqliteStore {
     }
 
     async fn log_heads(&self) -> Result<Vec<(TenantId, u64)>> {
-        // From tenant to tenant, not from webhook to webhook: this is asked every second.
+        // Skips from tenant to tenant instead of reading every webhook, because the engine calls this every
+        // second.
         let head = |row: &Row<'_>| Ok((TenantId::new(row.get::<_, Box<str>>(0)?), unsigned(row.get(1)?)));
         self.read(|reader| {
             reader

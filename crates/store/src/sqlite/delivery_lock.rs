@@ -1,5 +1,5 @@
-//! Who delivers: a SQLite file belongs to one delivering process at a time. It holds a lock of the operating system's
-//! on a file beside the store's, which ends with the process, so that the next need not wait for a lease to expire.
+//! One process at a time delivers from a SQLite file. It holds an operating system lock on a file next to the
+//! store's, which ends with the process, so the next process need not wait for a lease to expire.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -14,7 +14,7 @@ use super::write_lock::{companion, open_companion};
 use crate::webhooks::Lease;
 use crate::{Result, ShardLease, StoreError};
 
-/// The lock of a handle on the store, where it has it.
+/// The delivery lock of a store handle.
 pub(super) struct DeliveryLock {
     path: PathBuf,
     lock: Mutex<Option<File>>,
@@ -23,7 +23,7 @@ pub(super) struct DeliveryLock {
 /// Whether this handle may deliver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ownership {
-    /// Just now: whoever had the shards is gone.
+    /// Acquired just now: the previous holder is gone.
     Acquired,
     AlreadyHeld,
     HeldElsewhere,
@@ -51,13 +51,14 @@ impl DeliveryLock {
         }
     }
 
-    /// Others may have it.
+    /// Lets other processes acquire the lock.
     pub(super) fn release(&self) {
         *self.lock.lock() = None;
     }
 }
 
-/// All shards are this node's until then. Where they were not, or where their holder is gone, it takes them anew.
+/// Leases all shards to this node. The fences increase if another node held them or if the lock was just
+/// acquired.
 pub(super) fn lease_all_shards(
     writer: &Connection,
     node: Guid,

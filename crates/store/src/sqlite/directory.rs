@@ -67,7 +67,7 @@ const TENANT_MEMBERSHIP: &str =
      FROM memberships m JOIN users u ON u.id = m.user_id JOIN tenants t ON t.id = m.tenant_id
      WHERE m.user_id = ?1";
 
-/// Changes one row; false where there is none.
+/// Executes a statement; false if it changed no row.
 pub(super) fn change(writer: &Connection, sql: &str, args: impl Params) -> Result<bool> {
     writer
         .prepare_cached(sql)

@@ -1,4 +1,4 @@
-//! Codes, grants and refresh tokens in SQLite.
+//! Authorization codes, grants and refresh tokens in SQLite.
 
 use async_trait::async_trait;
 use domain::{ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, UserId};
@@ -102,7 +102,7 @@ fn find_code(connection: &Connection, hash: &[u8; 32]) -> Result<Option<CodeRow>
         .map_err(store_error)
 }
 
-/// Uses a code for the first time, if it is still good for anything.
+/// Consumes a code on its first use.
 fn redeem(
     writer: &Connection,
     ports: &Ports,
@@ -156,7 +156,7 @@ fn take(
     Ok(outcome)
 }
 
-/// Forgets the codes and revokes the grants of a client for a user in a tenant; gives those grants.
+/// Deletes the unused codes and revokes the live grants of a client's access; returns the grants.
 fn revoke_access(writer: &Connection, access: &ClientAccess, now: Ticks) -> Result<Vec<Grant>> {
     let access_ids = [access.user.as_str(), access.client.as_str(), access.tenant.as_str()];
     change(

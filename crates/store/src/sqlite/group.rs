@@ -1,4 +1,5 @@
-//! One transaction that holds the work of many: what fails is undone alone, the rest is committed at once.
+//! A group commit: one transaction with the work of many requests. A failed request is rolled back alone, and
+//! the rest is committed at once.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -10,7 +11,7 @@ use crate::{Result, StoreError};
 
 pub(super) struct WriteGroup<'a> {
     connection: &'a Connection,
-    /// Why there is no transaction (any more).
+    /// The error that ended the transaction, if any.
     failure: Option<StoreError>,
 }
 
@@ -21,21 +22,21 @@ impl<'a> WriteGroup<'a> {
         Self { connection, failure }
     }
 
-    /// Runs one request's work; what it did is undone where it fails, or breaks down.
+    /// Runs one request's work in a savepoint and rolls it back if it fails or panics.
     pub(super) fn run<T>(&mut self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         self.execute("SAVEPOINT work")?;
         let done = self.catch_panic(work);
         match &done {
             Ok(_) => self.execute("RELEASE work")?,
-            // SQLite that finds no room midway gives up the whole transaction, not this savepoint alone.
+            // On a full disk SQLite rolls back the whole transaction, not only the savepoint.
             Err(error) if self.connection.is_autocommit() => self.failure = Some(error.clone()),
             Err(_) => self.execute("ROLLBACK TO work; RELEASE work")?,
         }
         done
     }
 
-    /// Runs the only work of a group. Its failure undoes the group, so it needs no savepoint, for which SQLite
-    /// would copy every page that is changed.
+    /// Runs the only work of a group without a savepoint, for which SQLite would copy every changed page. A
+    /// failure rolls back the group.
     pub(super) fn run_alone<T>(&mut self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
@@ -47,7 +48,7 @@ impl<'a> WriteGroup<'a> {
 
     fn catch_panic<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         catch_unwind(AssertUnwindSafe(|| work(self.connection)))
-            .unwrap_or_else(|_| Err(StoreError::internal("a request broke down while it was written")))
+            .unwrap_or_else(|_| Err(StoreError::internal("a request panicked during its write")))
     }
 
     pub(super) fn commit(mut self) -> Result<()> {

@@ -1,4 +1,4 @@
-//! What was tried and how it went, in SQLite.
+//! Delivery history in SQLite.
 
 use async_trait::async_trait;
 use domain::{Ticks, WebhookId};
@@ -42,7 +42,7 @@ fn attempt(row: &Row<'_>) -> rusqlite::Result<AttemptRecord> {
     })
 }
 
-/// The webhook, of a tenant that is there.
+/// The webhook, if its tenant exists.
 fn known(reader: &Connection, webhook: WebhookId) -> Result<Option<SealedWebhook>> {
     reader
         .prepare_cached(&format!("{WEBHOOK} WHERE w.id = ?1"))
@@ -50,7 +50,7 @@ fn known(reader: &Connection, webhook: WebhookId) -> Result<Option<SealedWebhook
         .map_err(store_error)
 }
 
-/// Packs that may hold the wanted: those around the last moment, and the newest before it.
+/// Packs that may contain matches: those around `before`, and the newest before it.
 fn packs(reader: &Connection, tenant_no: i64, query: &DeliveryQuery) -> Result<Vec<Vec<u8>>> {
     let [before, until, since, rows_max] = query.pack_bounds(PACK_SPAN);
     reader
@@ -79,7 +79,7 @@ fn count(reader: &Connection, sql: &str, args: impl rusqlite::Params) -> Result<
         .map_err(store_error)
 }
 
-/// How many were delivered since then: whole packs by their counts, those around the moment one by one.
+/// Deliveries since a time: complete packs by their counts, packs around the time by their content.
 fn count_delivered(reader: &Connection, key: (i64, WebhookId), since: Ticks) -> Result<u64> {
     let (tenant_no, webhook) = key;
     let whole = count(
@@ -105,7 +105,7 @@ fn count_delivered(reader: &Connection, key: (i64, WebhookId), since: Ticks) -> 
     Ok(whole + some)
 }
 
-/// Events that wait, behind the cursor and in lanes.
+/// Counts undelivered events, after the cursor and in lanes.
 fn behind(reader: &Connection, one: &SealedWebhook) -> Result<u64> {
     let Some(cursor) = one.webhook.cursor else { return Ok(0) };
     let resource = one.webhook.resource.code();
@@ -170,7 +170,7 @@ fn webhook_stats(reader: &Connection, one: &SealedWebhook, since: Ticks) -> Resu
     })
 }
 
-/// The last number at or below which everything was before a moment: versions grow with numbers.
+/// The last sequence whose log rows are all older than a time, by binary search: versions grow with sequences.
 fn last_before(reader: &Connection, tenant_no: i64, moment: Ticks) -> Result<i64> {
     let (mut low, mut high): (i64, i64) = reader
         .prepare_cached("SELECT floor, head FROM heads WHERE tenant_no = ?1")

@@ -1,6 +1,6 @@
-//! When payroll companies were last updated, in memory: for a tenant that is asked for what has changed since again and
-//! again, the moments of all its companies in order. They are of one version of the collection, and serve while that
-//! stands.
+//! An in-memory index of the payroll companies' last updates, for tenants that are often queried for changes
+//! since a time. An index belongs to one version of the collection and is valid as long as that version is
+//! current.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use super::reader::CollectionState;
 use crate::plan::{NO_COMPANY, unsigned};
 
 const BYTES_MAX: usize = 16 * 1024 * 1024;
-/// Few enough to be looked through.
+/// Few enough for a linear search.
 const TENANTS_MAX: usize = 64;
 
-/// Moments and the ordinals of who was updated then, in order.
+/// Pairs of (last update, ordinal), sorted.
 pub(super) type LastUpdateIndex = Arc<[(i64, i64)]>;
 
 #[derive(Default)]
 pub(super) struct LastUpdateIndexes {
-    /// Who came last is last, and goes last.
+    /// The most recently used tenant is last; the first is evicted.
     tenants: Mutex<Vec<TenantIndex>>,
     has_due: AtomicBool,
 }
@@ -31,7 +31,7 @@ pub(super) struct LastUpdateIndexes {
 struct TenantIndex {
     tenant_no: i64,
     version: u64,
-    /// How many rows searches under this version have found without moments.
+    /// How many rows queries of this version have read without the index.
     rows_found: u64,
     is_due: bool,
     entries: LastUpdateIndex,
@@ -46,8 +46,8 @@ impl LastUpdateIndexes {
         (is_complete && !index.entries.is_empty()).then(|| index.entries.clone())
     }
 
-    /// A search found so many rows without moments. Once searches have found as many as there are, it would have cost no
-    /// more to gather the moments.
+    /// Counts the rows that a query read without the index. Once queries have read as many rows as the
+    /// collection has, building the index would have cost no more.
     pub(super) fn count(&self, state: &CollectionState, rows: usize) {
         let mut tenants = self.tenants.lock();
         let position = tenants.iter().position(|index| index.tenant_no == state.tenant_no);
@@ -76,7 +76,7 @@ impl LastUpdateIndexes {
         tenants.push(index);
     }
 
-    /// A tenant whose moments are to be gathered, told once.
+    /// A tenant whose index should be built; each is returned once.
     pub(super) fn take_due(&self) -> Option<i64> {
         if !self.has_due.load(Ordering::Acquire) {
             return None;
@@ -91,7 +91,7 @@ impl LastUpdateIndexes {
         })
     }
 
-    /// Keeps what was gathered, where its version is still the one that is searched.
+    /// Stores an index if its version is still the queried one, and evicts older ones beyond the memory limit.
     pub(super) fn store(&self, tenant_no: i64, version: u64, entries: &LastUpdateIndex) {
         let mut tenants = self.tenants.lock();
         let mut room = BYTES_MAX.saturating_sub(bytes(entries.len() as u64));
@@ -116,7 +116,7 @@ fn bytes(entries: u64) -> usize {
     usize::try_from(entries).unwrap_or(usize::MAX).saturating_mul(size_of::<(i64, i64)>())
 }
 
-/// All moments of a tenant, with the version that they are of; to be read in one view.
+/// Reads the index of a tenant with its version; must run in one snapshot.
 pub(super) fn build(reader: &Connection, tenant_no: i64) -> rusqlite::Result<Option<(u64, LastUpdateIndex)>> {
     let version: Option<i64> = reader
         .prepare_cached(
@@ -133,7 +133,7 @@ pub(super) fn build(reader: &Connection, tenant_no: i64) -> rusqlite::Result<Opt
     Ok(version.map(|version| (unsigned(version), entries.into())))
 }
 
-/// The part that a filter lets through. None where it asks for more than a span of time.
+/// The range that a filter selects. None if the filter is not a time range.
 pub(super) fn matching_range(filter: &Filter, entries: &[(i64, i64)]) -> Option<Range<usize>> {
     match filter {
         Filter::Compare(Field::LastUpdate, comparison, Value::Time(at)) => {

@@ -1,4 +1,4 @@
-//! Loads the ground that a plan of changes stands on, from SQLite.
+//! Loads the inputs of a plan from SQLite.
 
 use domain::Ticks;
 use domain::record::State;

@@ -1,4 +1,4 @@
-//! Upkeep in SQLite.
+//! Maintenance in SQLite.
 
 use async_trait::async_trait;
 use domain::Ticks;
@@ -9,8 +9,8 @@ use super::{SqliteStore, store_error};
 use crate::maintenance::{COMPANY_TABLES, TENANT_TABLES};
 use crate::{ExpiredRows, Health, InvalidationCounters, Maintenance, Result, RetentionCutoffs};
 
-/// The history of webhooks: what identifies a row, and which have had their time. By row numbers where there are any:
-/// by a key of several columns SQLite would look at all rows of the tenant.
+/// The webhook history tables: key and expiry condition. The key is the rowid where there is one, because with
+/// a composite key SQLite would read all rows of the tenant.
 const HISTORY: [(&str, &str, &str); 3] = [
     ("attempts", "rowid", "at < ?1"),
     ("delivered", "rowid", "last_at < ?1"),
@@ -32,7 +32,7 @@ fn delete_some(
         .map_err(store_error)
 }
 
-/// Takes up to `rows_max` rows of a place away; tells how many it found.
+/// Deletes up to `rows_max` rows of a company or tenant; returns how many.
 fn clear(writer: &Connection, table: &str, key: &str, owner: &[i64], rows_max: usize) -> Result<usize> {
     if table == "records" {
         return clear_records(writer, owner, rows_max);
@@ -51,7 +51,7 @@ fn clear(writer: &Connection, table: &str, key: &str, owner: &[i64], rows_max: u
     .map_err(store_error)
 }
 
-/// The same for records, place by place; a place without records goes too.
+/// Deletes records, one collection after the other, and the numbers of empty collections.
 fn clear_records(writer: &Connection, owner: &[i64], rows_max: usize) -> Result<usize> {
     let condition = if owner.len() == 1 { "tenant_no = ?1" } else { "tenant_no = ?1 AND company_no = ?2" };
     let find = format!("SELECT no FROM places WHERE {condition} LIMIT 1");

@@ -1,4 +1,4 @@
-//! The embedded store: one file, one writer thread that commits whole groups, readers beside it.
+//! The embedded store: one file, one writer thread with group commits, and a pool of readers.
 
 mod apply;
 mod archive;
@@ -50,15 +50,15 @@ use reader_pool::ReaderPool;
 use write_lock::WriteLock;
 use writer::Writer;
 
-/// How long a connection waits for another process that writes.
+/// How long a connection waits for another process's write.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const STATEMENTS_CACHED: usize = 128;
 const WAL_TRIES_MAX: usize = 100;
-/// As many of SQLite's own steps as take about half a millisecond. It asks after each round whether to go on, and
-/// counts on from a statement's earlier runs, so the first round may be short.
+/// About half a millisecond of SQLite's virtual machine steps. SQLite calls the progress handler after each
+/// round and keeps counting across runs of a statement, so the first round may be short.
 const BUDGET_ROUNDS_MAX: u32 = 20;
 const ROUND_STEPS: i32 = 1000;
-/// How many searches may look through all of a tenant's companies at once, each on a thread of its own.
+/// How many full searches of a tenant's payroll companies may run at once, each on a blocking thread.
 const SEARCHES_MAX: usize = 4;
 
 /// A store in one file; cheap to clone.
@@ -85,8 +85,7 @@ impl std::fmt::Debug for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the file, makes it where there is none, brings its schema up to date, and checks that the
-    /// master key opens it.
+    /// Opens or creates the file, migrates its schema, and checks the master key.
     pub fn open(path: &Path, ports: Ports) -> Result<Self> {
         create_private_file(path)?;
         let mut connection = connect(path)?;
@@ -123,7 +122,7 @@ impl SqliteStore {
         })
     }
 
-    /// The number of the newest migration that is in the file, without changing anything.
+    /// The newest migration in the file; changes nothing.
     pub fn schema_of(path: &Path) -> Result<Option<i64>> {
         if !path.exists() {
             return Ok(None);
@@ -135,7 +134,7 @@ impl SqliteStore {
         &self.inner.ports
     }
 
-    /// Reads on the caller's own thread: a look-up costs microseconds, a hand-over would cost more.
+    /// Reads on the caller's thread: a lookup costs microseconds, less than handing it to another thread.
     fn read<T>(&self, look: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let reader = self.inner.reader_pool.take()?;
         reader.end_snapshot();
@@ -144,7 +143,7 @@ impl SqliteStore {
         result
     }
 
-    /// Reads several things as they stood at one moment, which is now.
+    /// Reads from a new snapshot.
     fn read_fresh_snapshot<T>(&self, look: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         self.read(|reader| {
             reader.begin_snapshot(reader_pool::NEVER_REUSED)?;
@@ -154,8 +153,8 @@ impl SqliteStore {
         })
     }
 
-    /// Reads several things as they stood at one moment: after all that was written through this handle. What others
-    /// wrote in the last tenth of a second may not be there yet.
+    /// Reads from a snapshot that contains everything written through this handle. It may lack what other
+    /// processes wrote in the last 100 ms.
     fn read_snapshot<T>(&self, look: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let reader = self.inner.reader_pool.take()?;
         let result = self.read_snapshot_on(&reader, look);
@@ -171,8 +170,9 @@ impl SqliteStore {
         result
     }
 
-    /// As `view`, but given up where it takes more than a moment: none. What may have to look at every row
-    /// starts here, and where that is long it is done again aside, not on a thread that serves others.
+    /// Like `read_snapshot`, but returns none if the query exceeds its budget. A query that may read every row
+    /// starts here; if it is long, the caller repeats it on a blocking thread, so that it does not delay other
+    /// requests.
     fn read_with_budget<T>(&self, look: impl FnOnce(&Reader) -> Result<T>) -> Result<Option<T>> {
         let mut reader = self.inner.reader_pool.take()?;
         let is_long = Arc::new(AtomicBool::new(false));
@@ -195,7 +195,7 @@ impl SqliteStore {
         }
     }
 
-    /// Runs `work` in the next group; returns once it is on disk.
+    /// Runs `work` in the next group commit; returns once it is on disk.
     async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -203,7 +203,7 @@ impl SqliteStore {
         self.inner.writer.run(work).await
     }
 
-    /// As `write`, for what changes somebody's access.
+    /// Like `write`, and invalidates cached access.
     async fn write_access<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -214,7 +214,7 @@ impl SqliteStore {
     }
 }
 
-/// A new file is its owner's alone; SQLite gives its companions the same rights.
+/// Creates a file that only its owner can access; SQLite gives its companion files the same permissions.
 fn create_private_file(path: &Path) -> Result<()> {
     use std::os::unix::fs::OpenOptionsExt as _;
     let new_webhook = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
@@ -230,7 +230,7 @@ fn connect(path: &Path) -> Result<Connection> {
     let connection = Connection::open(path).map_err(cannot_open(path))?;
     connection.busy_timeout(BUSY_TIMEOUT).map_err(store_error)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
-    // Plans do not follow what is bound: else SQLite would plan most statements anew each time they are run.
+    // Without this option SQLite would plan most statements again whenever other values are bound.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(store_error)?;
     connection
         .execute_batch(
@@ -244,8 +244,8 @@ fn connect(path: &Path) -> Result<Connection> {
     Ok(connection)
 }
 
-/// A file that is new becomes one with a write-ahead log. That needs the file for itself, and SQLite does
-/// not always wait for who else has it; taking a writer's turn does.
+/// Switches a new file to a write-ahead log. That needs exclusive access, and SQLite does not always wait for
+/// other connections; beginning a write transaction does.
 fn switch_to_wal(connection: &Connection) -> rusqlite::Result<()> {
     let switch = || connection.pragma_update(None, "journal_mode", "WAL");
     for _ in 1..WAL_TRIES_MAX {
@@ -259,17 +259,17 @@ fn switch_to_wal(connection: &Connection) -> rusqlite::Result<()> {
     switch()
 }
 
-/// A file that cannot be opened is named.
+/// Adds the path to an error.
 fn cannot_open(path: &Path) -> impl FnOnce(rusqlite::Error) -> StoreError {
     move |error| StoreError::Unavailable(format!("{}: {error}", path.display()))
 }
 
-/// Says what a fault of SQLite's means to who called.
+/// Maps a SQLite error to a store error.
 fn store_error(error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => StoreError::Full("the disk that holds the store is full".into()),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            StoreError::Unavailable("another process is writing to the store's file".into())
+            StoreError::Unavailable("another process is writing to the store's file; try again".into())
         }
         Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen | ErrorCode::ReadOnly) => {
             StoreError::Unavailable(error.to_string())
@@ -278,7 +278,7 @@ fn store_error(error: rusqlite::Error) -> StoreError {
     }
 }
 
-/// A violated uniqueness means that the thing is there already.
+/// Maps a constraint violation to `Exists`.
 fn exists(what: String) -> impl FnOnce(rusqlite::Error) -> StoreError {
     move |error| match error.sqlite_error_code() {
         Some(ErrorCode::ConstraintViolation) => StoreError::Exists(what),

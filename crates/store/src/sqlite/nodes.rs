@@ -1,4 +1,4 @@
-//! The programs that work on one SQLite file.
+//! Node registration in SQLite.
 
 use std::time::Duration;
 

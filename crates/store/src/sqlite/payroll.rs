@@ -1,4 +1,4 @@
-//! Payroll companies that match a filter, in SQLite.
+//! Payroll queries in SQLite. SQL is composed from constants and parameter numbers only; values are bound.
 
 use std::fmt::Write as _;
 
@@ -13,10 +13,10 @@ use crate::payroll::{Bound, Clause, Dialect, column, columns, follows_index, sql
 use crate::plan::{signed, unsigned};
 use crate::{PayrollQuery, RecordBodies};
 
-/// Statements that bind more values than this are not kept: few come twice.
+/// Statements with more parameters are not cached, because few are repeated.
 const CACHED_PARAMETERS_MAX: usize = 6;
 
-/// Larger parts of the moments are left to a search, which goes aside where it is long.
+/// Larger index ranges are left to a search, which may move to a blocking thread.
 const INDEX_RANGE_MAX: usize = 65_536;
 
 struct Sqlite;
@@ -28,13 +28,13 @@ impl Dialect for Sqlite {
     }
 
     fn like<'a>(to: &mut Clause<'a>, field: Field, function: StringFunction, text: &'a str) {
-        // Every text has the empty one in it, but a `substr` from -0 on is the whole.
+        // Every text contains the empty text, but `substr` from -0 returns the whole text.
         if text.is_empty() {
             return to.put("TRUE");
         }
         let (column, at) = (column(field), to.bind(Bound::Text(text)));
-        // `substr` and `length` both count characters. `length` ends at a NUL; no text that is kept has one,
-        // so none is equal to a text that does.
+        // `substr` and `length` both count characters. `length` stops at a NUL, but no stored text has one, so
+        // none equals a text with a NUL.
         let _ = match function {
             StringFunction::Contains => write!(to.sql, "instr({column}, ?{at}) > 0"),
             StringFunction::StartsWith => write!(to.sql, "substr({column}, 1, length(?{at})) = ?{at}"),
@@ -52,7 +52,7 @@ impl ToSql for Bound<'_> {
     }
 }
 
-/// How many match, and the bodies of those on the page.
+/// The number of matches, and the bodies of the page.
 pub(super) fn page(
     reader: &Connection,
     state: &CollectionState,
@@ -88,21 +88,18 @@ pub(super) fn page(
     if query.offset >= total {
         return Ok((total, RecordBodies::default()));
     }
-    // A sign before a column keeps its index from being walked for the order's sake.
-    let sql_operator = if follows_index(query.filter.as_ref(), query.order.as_ref()) { "" } else { "+" };
+    // A unary plus keeps SQLite from scanning the column's index for the order.
+    let unary_plus = if follows_index(query.filter.as_ref(), query.order.as_ref()) { "" } else { "+" };
     let (columns, at) = (columns(query.order.as_ref()), values.len());
-    let sql = format!(
-        "SELECT ordinal {found} ORDER BY {sql_operator}{columns} LIMIT ?{} OFFSET ?{}",
-        at + 1,
-        at + 2
-    );
+    let sql =
+        format!("SELECT ordinal {found} ORDER BY {unary_plus}{columns} LIMIT ?{} OFFSET ?{}", at + 1, at + 2);
     let rows_max = i64::try_from(query.rows_max).unwrap_or(i64::MAX);
     values.extend([Bound::Number(rows_max), Bound::Number(signed(query.offset))]);
     Ok((total, bodies(reader, number, &numbers(reader, &sql, &values)?)?))
 }
 
-/// The total of those that match and their page, in order of creation. One look has given both: numbers are sorted here
-/// in a fraction of SQLite's time, and only as far as the page goes.
+/// The total and the page in creation order, from one query: sorting the ordinals here, and only as far as the
+/// page goes, takes a fraction of SQLite's time.
 fn page_in_creation_order(
     reader: &Connection,
     number: CollectionNo,

@@ -1,5 +1,5 @@
-//! A connection that reads, and its view of the file. It remembers how collections stood, as long as SQLite says that
-//! nothing was committed since: then a page costs no look at its tenant, its company and its total.
+//! A reading connection with its snapshot. It caches the state of collections until SQLite reports a commit,
+//! which saves a page the lookup of its tenant, company and total.
 
 use std::cell::{Cell, RefCell};
 use std::ops::{Deref, DerefMut};
@@ -12,15 +12,15 @@ use super::store_error;
 use crate::Result;
 use crate::plan::CollectionCounters;
 
-/// Few enough to be looked through.
+/// Few enough for a linear search.
 const CACHED_MAX: usize = 64;
 
-/// A collection as a state, and where it is.
+/// A collection's numbers, counters and head.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct CollectionState {
     pub(super) tenant_no: i64,
     pub(super) company_no: i64,
-    /// None where there was never a record.
+    /// None if the collection never had a record.
     pub(super) number: Option<CollectionNo>,
     pub(super) counters: CollectionCounters,
     pub(super) head: u64,
@@ -29,9 +29,9 @@ pub(super) struct CollectionState {
 pub(super) struct Reader {
     connection: Connection,
     cache: RefCell<CollectionCache>,
-    /// When the view began that stands, if one does.
+    /// The generation of the open snapshot, if there is one.
     generation: Cell<Option<u64>>,
-    /// Whether `cache` is known to be what this view shows.
+    /// Whether the cache is valid for the open snapshot.
     is_cache_current: Cell<bool>,
 }
 
@@ -51,12 +51,12 @@ impl Reader {
         }
     }
 
-    /// The era that its view is of.
+    /// The generation of the open snapshot.
     pub(super) fn generation(&self) -> Option<u64> {
         self.generation.get()
     }
 
-    /// Begins a view, or goes on in the one that stands where it is of this era.
+    /// Begins a snapshot, or continues the open one if it has this generation.
     pub(super) fn begin_snapshot(&self, generation: u64) -> Result<()> {
         if self.generation.get() == Some(generation) {
             return Ok(());
@@ -67,7 +67,7 @@ impl Reader {
         Ok(())
     }
 
-    /// Where this fails the connection stays in its transaction, and is not kept.
+    /// If this fails, the connection stays in its transaction and is not returned to the pool.
     pub(super) fn end_snapshot(&self) {
         if self.generation.take().is_some() {
             self.is_cache_current.set(false);
@@ -79,7 +79,7 @@ impl Reader {
         self.connection.prepare_cached(sql).and_then(|mut run| run.execute([])).map_err(store_error).map(drop)
     }
 
-    /// What `find` would find in the view, or in the transaction, that this is called in.
+    /// The collection's state in the current snapshot or transaction, from the cache or by `find`.
     pub(super) fn collection_state(
         &self,
         tenant: &TenantId,
@@ -111,7 +111,7 @@ impl Reader {
         Ok(found)
     }
 
-    /// Moves with every commit of another connection. Asking begins the transaction's view of the file.
+    /// Changes with every commit of another connection. The query starts the transaction's snapshot.
     fn data_version(&self) -> Result<i64> {
         self.connection
             .prepare_cached("PRAGMA data_version")

@@ -1,6 +1,6 @@
-//! Connections that wait for somebody who reads. One may leave its view of the file standing, and the next read goes on
-//! in it while it is as good as a new one: nothing was written through this handle since it began, and it is not old,
-//! for another process may write to the file too. No view stands while the writer works, so none holds up a checkpoint.
+//! Idle reading connections. A connection may keep its snapshot open for the next read, as long as nothing was
+//! written through this handle since it began and it is not old, because other processes may write too. No
+//! snapshot stays open while the writer works, so none delays a WAL checkpoint.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,25 +12,26 @@ use super::{connect, store_error};
 use crate::Result;
 
 const IDLE_MAX: usize = 4;
-/// What is read at random comes from the system's cache all the same, and is copied faster to where a core's own cache
-/// still holds the place.
+/// A small cache: random reads are served by the system's page cache anyway, and copying is faster while the
+/// buffers fit in the core's cache.
 const CACHE_KIB: i64 = 2048;
-/// The era of a view that is never used again.
+/// The generation of a snapshot that is never reused.
 pub(super) const NEVER_REUSED: u64 = u64::MAX;
 
 pub(super) struct ReaderPool {
     path: PathBuf,
     idle: Mutex<Idle>,
-    /// Views of an era that has passed are not used again. In an odd era the writer works, and none is left standing.
+    /// Snapshots of an earlier generation are not reused. The generation is odd while the writer works, and
+    /// then no snapshot is kept.
     generation: AtomicU64,
-    /// Whether a view was left standing since they were last ended.
+    /// Whether a snapshot was kept open since snapshots were last ended.
     has_open_snapshot: AtomicBool,
 }
 
 #[derive(Default)]
 struct Idle {
     reader_pool: Vec<Reader>,
-    /// None is kept any more.
+    /// No connection is kept any more.
     is_closed: bool,
 }
 
@@ -55,15 +56,17 @@ impl ReaderPool {
         Ok(Reader::new(connection))
     }
 
-    /// To be looked up before a view begins: it then has all that was committed before this era.
+    /// Must be read before a snapshot begins: the snapshot then contains everything committed before this
+    /// generation.
     pub(super) fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
 
-    /// Takes a reader back. Tells whether its view is the first that stands since they were last ended.
+    /// Returns a reader to the pool. True if its snapshot is the first one kept open since snapshots were last
+    /// ended.
     pub(super) fn put_back(&self, reader: Reader) -> bool {
         let mut idle = self.idle.lock();
-        // Under the lock: who ends an era looks through all that are idle after it.
+        // Read under the lock, because whoever ends a generation then ends the snapshots of all idle readers.
         let generation = self.generation();
         if generation % 2 == 1 || reader.generation() != Some(generation) {
             reader.end_snapshot();
@@ -83,25 +86,25 @@ impl ReaderPool {
         self.has_open_snapshot.load(Ordering::Acquire)
     }
 
-    /// Ends the views that stand: they have had their time.
+    /// Ends the open snapshots because of their age.
     pub(super) fn expire_snapshots(&self) {
         self.has_open_snapshot.store(false, Ordering::Release);
         self.generation.fetch_add(2, Ordering::AcqRel);
         self.end_snapshots();
     }
 
-    /// The writer begins: no view stands until it is done.
+    /// The writer begins: no snapshot is kept until it is done.
     pub(super) fn pause_snapshots(&self) {
         self.generation.fetch_add(1, Ordering::AcqRel);
         self.end_snapshots();
     }
 
-    /// The writer is done, and has not answered anybody yet.
+    /// The writer has committed but not responded yet.
     pub(super) fn resume_snapshots(&self) {
         self.generation.fetch_add(1, Ordering::AcqRel);
     }
 
-    /// The writer has ended. Who still reads closes the file when it is done.
+    /// The writer has ended. Active readers close their connection when they are done.
     pub(super) fn close(&self) {
         let mut idle = self.idle.lock();
         idle.is_closed = true;

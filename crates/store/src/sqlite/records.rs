@@ -16,8 +16,9 @@ use crate::{
     CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records, Result, StoreError,
 };
 
-/// Statements for the tenant's own records and for those of a company. They start from the owner: (tenant's number,
-/// company's number). A company is found by its id alone: the index ends in the row, and that in the number.
+/// A statement for the tenant's own records and one for a company's records. Both are composed once, from
+/// constants, around a subquery that finds (tenant number, company number). A company's number is in its row
+/// number, at the end of the index, so the index alone finds it.
 struct ByOwner {
     of_tenant: String,
     of_company: String,
@@ -58,7 +59,7 @@ static RECORD: LazyLock<ByOwner> = LazyLock::new(|| {
     )
 });
 
-/// None: no such tenant, or no such company.
+/// None if the tenant or the company does not exist.
 fn collection_state(
     reader: &Reader,
     tenant: &TenantId,
@@ -120,7 +121,7 @@ fn bodies(reader: &Connection, state: &CollectionState, query: &PageQuery) -> ru
         rows.next()?;
     }
     let mut bodies = RecordBodies::with_room_for(query.rows_max);
-    // The page's length ends the walk: a limit of SQLite's own would be counted row by row.
+    // Counting here is faster than a SQL LIMIT, which SQLite evaluates per row.
     while bodies.len() < query.rows_max
         && let Some(row) = rows.next()?
     {
@@ -139,7 +140,7 @@ fn payroll_page(reader: &Reader, query: &PayrollQuery, known: &LastUpdateIndexes
 }
 
 impl SqliteStore {
-    /// Gathers a tenant's moments aside, for searches to come; where too many search already, not now.
+    /// Builds a tenant's last-update index on a blocking thread, unless too many searches are running.
     fn build_last_update_index(&self, tenant_no: i64) {
         let store = self.clone();
         tokio::task::spawn_blocking(move || {
@@ -151,7 +152,7 @@ impl SqliteStore {
                     store.inner.last_update_index.store(tenant_no, version, &last_update_index)
                 }
                 Ok(None) => {}
-                Err(error) => tracing::warn!(%error, "moments could not be gathered"),
+                Err(error) => tracing::warn!(%error, "building the last-update index failed"),
             }
         });
     }

@@ -1,4 +1,4 @@
-//! Refresh tokens in SQLite, and what using one does to its grant.
+//! Refresh tokens in SQLite and the effect of their use on the grant.
 
 use domain::{ClientId, Ticks};
 use rusqlite::{Connection, OptionalExtension, params};

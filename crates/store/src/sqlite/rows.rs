@@ -1,4 +1,4 @@
-//! Small look-ups and conversions that several tables share.
+//! Shared queries and conversions.
 
 use domain::{Guid, Resource, TenantId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -14,7 +14,7 @@ pub(super) fn tenant_no(connection: &Connection, tenant: &TenantId) -> Result<Op
         .map_err(store_error)
 }
 
-/// The number of a company that is there.
+/// The number of an existing company.
 pub(super) fn company_no(connection: &Connection, tenant_no: i64, company: &str) -> Result<Option<i64>> {
     connection
         .prepare_cached(

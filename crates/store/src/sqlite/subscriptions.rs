@@ -1,4 +1,4 @@
-//! Subscriptions, their keys and their calls in SQLite.
+//! Subscriptions, their keys and their call counts in SQLite.
 
 use async_trait::async_trait;
 use domain::ids::SubscriptionId;

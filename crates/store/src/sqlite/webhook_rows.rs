@@ -1,4 +1,4 @@
-//! The rows of webhooks, lanes and replays in SQLite, read back.
+//! Row mapping of webhooks, lanes and replays in SQLite.
 
 use domain::retry::RetryState;
 use domain::webhook::EventKinds;
@@ -11,7 +11,7 @@ use crate::plan::unsigned;
 use crate::webhooks::SealedWebhook;
 use crate::{DisabledByService, EventGap, Handshake, Lane, Replay, ReplayKind, Webhook, WebhookOwner};
 
-/// A webhook of a tenant that is there, as `sealed` reads it.
+/// Selects webhooks of existing tenants, with the columns that `sealed` reads.
 pub(super) const WEBHOOK: &str =
     "SELECT w.id, t.id, w.client_id, w.user_id, w.resource, w.kinds, w.name, w.description, w.url, w.doubt,
          w.created_at, w.enabled, w.handshake, w.handshake_at, w.handshake_accepted, w.handshake_attempts,
@@ -30,7 +30,7 @@ fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get(column).map(unsigned)
 }
 
-/// Attempts, first failure and next attempt, where there are any.
+/// The retry state in three columns, if there is one.
 fn retry(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<RetryState>> {
     let Some(attempts) = row.get(column)? else { return Ok(None) };
     let (first_failed_at, next_at) = (Ticks(row.get(column + 1)?), Ticks(row.get(column + 2)?));

@@ -1,4 +1,4 @@
-//! Webhooks in SQLite, as their owners manage them.
+//! Webhook management in SQLite.
 
 use async_trait::async_trait;
 use domain::{Ticks, WebhookId};
@@ -42,7 +42,7 @@ fn open_sealed(found: Option<SealedWebhook>, ports: &Ports) -> Result<Option<(i6
     found.map(|one| Ok((one.tenant_no, one.open(&ports.vault)?))).transpose()
 }
 
-/// The number of the next change of a webhook.
+/// Assigns the number of a webhook change.
 pub(super) fn next_change_number(writer: &Connection) -> Result<i64> {
     writer
         .prepare_cached(
@@ -129,7 +129,7 @@ fn update(writer: &Connection, tenant_no: i64, one: &Webhook, secrets: &SealedSe
     Ok(())
 }
 
-/// Lanes that start anew are due at once.
+/// Resets the lanes of a webhook: due immediately, no failures.
 pub(super) fn reset_lanes(writer: &Connection, tenant_no: i64, webhook: WebhookId, now: Ticks) -> Result<()> {
     let retry = reset_retry(now);
     write_rows(
@@ -218,7 +218,8 @@ fn subscribe(
     Ok(SubscribeOutcome::Created(webhook))
 }
 
-/// The conditions of a query that hold, and their arguments.
+/// The WHERE clause of a query and its arguments. It is composed from constants, parameter numbers and resource
+/// codes; values are bound.
 fn conditions(query: &WebhookQuery) -> (String, Vec<Value>) {
     let (mut sql, mut args): (Vec<String>, Vec<Value>) = (Vec::new(), Vec::new());
     if let Some(tenant) = &query.tenant {

@@ -1,5 +1,5 @@
-//! The one writer: takes all that waits, writes it in one transaction, commits once, then answers all.
-//! Short work (sign-in) goes ahead of bulk; a group is bounded, and so is what may wait.
+//! The writer thread: takes all queued work, writes it in one transaction, commits once, then responds to all.
+//! Short work (sign-in) goes before bulk changes; groups and the queue are bounded.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use super::write_lock::WriteLock;
 use crate::write_queue::{GroupSize, QueueLimits, closed};
 use crate::{BatchCounts, ChangeBatch, InvalidationCounters, Ports, ResourceSet, Result, StoreError};
 
-/// How old a reader's view may become: another process may write to the file, and is not heard.
+/// How old a reader's snapshot may become: other processes may write to the file without notice.
 const SNAPSHOT_AGE_MAX: Duration = Duration::from_millis(100);
 
-/// Work of any kind: runs inside the group, and answers once the group's fate is known.
+/// Queued work: runs inside the group, and responds once the group is committed or has failed.
 type Work = Box<dyn FnOnce(&mut WriteGroup<'_>) -> Completion + Send>;
 type Completion = Box<dyn FnOnce(Option<StoreError>) + Send>;
 
@@ -107,7 +107,7 @@ impl Writer {
         self.shared.change_commits.load(Ordering::Relaxed)
     }
 
-    /// How many wait; none can once the writer has ended.
+    /// The length of the queue; fails if the writer has ended.
     pub(super) fn queued(&self) -> Result<usize> {
         let queue = self.shared.queue.lock();
         if queue.closed { Err(closed()) } else { Ok(queue.works.len() + queue.batches.len()) }
@@ -124,14 +124,14 @@ impl Writer {
         Ok(())
     }
 
-    /// A view stands: it is to be ended when it has had its time.
+    /// Wakes the writer so that it ends the open snapshots when they are old.
     pub(super) fn watch_snapshots(&self) {
-        // The lock is taken so that the thread is either waiting, or has yet to look.
+        // Taking the lock ensures that the thread is either waiting or has yet to check.
         drop(self.shared.queue.lock());
         self.shared.wake.notify_one();
     }
 
-    /// Takes nothing more, writes what waits, and returns when the thread has ended.
+    /// Stops accepting work, writes what is queued, and returns when the thread has ended.
     pub(super) fn close(&self) {
         self.shared.queue.lock().closed = true;
         self.shared.wake.notify_one();
@@ -152,11 +152,12 @@ fn run_writer(connection: &Connection, shared: &Shared, ports: &Ports) {
     while let Some((works, batches)) = next_group(shared) {
         write_group(connection, works, batches, ports, shared);
     }
-    // Whoever is the last to close the file brings its log in; nobody who goes on with it has to wait for that.
+    // The last connection to close the file checkpoints its WAL; closing idle readers now saves other processes
+    // that work.
     shared.reader_pool.close();
 }
 
-/// However the thread ends, nobody waits for it in vain.
+/// However the thread ends, its callers get an error instead of waiting forever.
 struct CloseOnDrop<'a>(&'a Shared);
 
 impl Drop for CloseOnDrop<'_> {
@@ -192,7 +193,7 @@ fn next_group(shared: &Shared) -> Option<(Vec<Work>, Vec<QueuedBatch>)> {
     Some((works, batches))
 }
 
-/// Writes a group and answers everybody in it.
+/// Writes a group and responds to its requests.
 fn write_group(
     connection: &Connection,
     works: Vec<Work>,
@@ -218,7 +219,7 @@ fn write_group(
             .changed_logs
             .iter()
             .for_each(|(tenant, by)| shared.invalidation.records_changed(tenant, *by)),
-        // It may be in the file all the same: a number that moves without cause does no harm.
+        // The commit may have succeeded all the same; a needless increment only costs a cache miss.
         Err(_) => tenants
             .iter()
             .for_each(|tenant| shared.invalidation.records_changed(tenant, ResourceSet::default())),
@@ -230,7 +231,7 @@ fn write_group(
     let counts_by_batch = match applied {
         Ok(applied) => applied.counts_by_batch,
         Err(error) => {
-            tracing::warn!(%error, "a group of writes failed");
+            tracing::warn!(%error, "a group commit failed");
             answers.iter().map(|_| Err(error.clone())).collect()
         }
     };

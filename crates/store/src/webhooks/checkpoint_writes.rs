@@ -1,5 +1,5 @@
-//! What a checkpoint writes: each point is judged for itself, purely and for all stores, and what is left to write is
-//! gathered so that it can go out as a few statements, however many points there are.
+//! Decides purely what checkpoints write. Each checkpoint is checked against its webhook; the accepted writes
+//! are collected, so that the databases need only a few statements for any number of checkpoints.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -13,18 +13,18 @@ use super::{
 use crate::AuditEntry;
 use crate::audit::replace_nul;
 
-/// A webhook and its tenant: what leads its rows.
+/// The key columns of a webhook.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct WebhookKey {
     pub(crate) tenant_no: i64,
     pub(crate) webhook: WebhookId,
 }
 
-/// A webhook as far as the engine's writes go.
+/// The part of a webhook that the engine writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct DeliveryState {
     pub(crate) tenant_no: i64,
-    /// Of its shard, as it is held now.
+    /// The current fence of its shard.
     pub(crate) fence: i64,
     pub(crate) revision: u64,
     pub(crate) cursor: Option<u64>,
@@ -49,14 +49,14 @@ impl DeliveryState {
     }
 }
 
-/// All that a checkpoint writes. Lanes that are renewed come first.
+/// Everything that a set of checkpoints writes. Lane resets come first.
 #[derive(Debug, Default)]
 pub(crate) struct CheckpointWrites {
     pub(crate) results: Vec<CheckpointResult>,
     /// Webhooks whose row changes.
     pub(crate) changed: BTreeMap<WebhookKey, DeliveryState>,
     pub(crate) reset: BTreeSet<WebhookKey>,
-    /// None: the lane goes.
+    /// None deletes the lane.
     pub(crate) lanes: BTreeMap<(WebhookKey, i64), Option<Lane>>,
     pub(crate) replays: BTreeMap<(WebhookKey, i64), ReplayStep>,
     pub(crate) attempts: Vec<(WebhookKey, AttemptRecord)>,
@@ -64,12 +64,12 @@ pub(crate) struct CheckpointWrites {
     pub(crate) audit: Vec<AuditEntry>,
 }
 
-/// Lanes that start anew are due at once, with no failure counted.
+/// The retry state of a reset lane: due immediately, no failures.
 pub(crate) fn reset_retry(now: Ticks) -> RetryState {
     RetryState { attempts: 0, first_failed_at: now, next_at: now }
 }
 
-/// Judges points against the webhooks as they stand; those that are not listed are gone.
+/// Checks checkpoints against the stored webhooks; a webhook that is not listed no longer exists.
 pub(crate) fn decide_checkpoints(
     checkpoints: Vec<WebhookCheckpoint>,
     mut delivery_states: HashMap<WebhookId, DeliveryState>,
@@ -78,7 +78,7 @@ pub(crate) fn decide_checkpoints(
     let mut writes = CheckpointWrites::default();
     for checkpoint in checkpoints {
         let result = match delivery_states.get_mut(&checkpoint.webhook) {
-            // Gone with its tenant. Who holds the shard goes on with the others.
+            // The webhook was deleted with its tenant. The node keeps its shard.
             None => CheckpointResult::Stale,
             Some(position) if position.fence != checkpoint.fence => CheckpointResult::Fenced,
             Some(position) => {
@@ -140,7 +140,7 @@ impl CheckpointWrites {
         }
     }
 
-    /// What was tried was tried, whatever the webhook has become since.
+    /// Attempts are recorded even if the webhook has changed meanwhile.
     fn record_history(&mut self, key: WebhookKey, checkpoint: WebhookCheckpoint) {
         let kept = |attempt: AttemptRecord| {
             let (reason, excerpt) = (replace_nul(attempt.reason), replace_nul(attempt.excerpt));
@@ -154,7 +154,7 @@ impl CheckpointWrites {
     }
 }
 
-/// True where the contract was made by this very step.
+/// Returns true if this step accepted the handshake.
 fn apply_handshake_step(position: &mut DeliveryState, step: HandshakeStep) -> bool {
     let handshake = &mut position.handshake;
     match step {
@@ -172,7 +172,7 @@ fn apply_handshake_step(position: &mut DeliveryState, step: HandshakeStep) -> bo
     }
 }
 
-/// From the first loss to the last.
+/// From the start of the first gap to the end of the last.
 fn merge_gaps(earlier: Option<EventGap>, event_gap: EventGap) -> EventGap {
     earlier.map_or(event_gap, |earlier| EventGap {
         at: event_gap.at,

@@ -1,4 +1,4 @@
-//! Numbers under which the databases keep what a webhook's history tells.
+//! Integer codes of the webhook history columns.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ impl AttemptPurpose {
         }
     }
 
-    /// Which handshake it was for; 0 where for none.
+    /// The handshake's number; 0 for other purposes.
     pub(crate) fn handshake(self) -> i64 {
         if let Self::Handshake { number } = self { number.into() } else { 0 }
     }
@@ -37,7 +37,7 @@ impl AttemptPurpose {
 }
 
 impl AttemptRecord {
-    /// What tells it from every other of its webhook, in the order of the history.
+    /// Unique within a webhook; sorts in history order.
     pub(crate) fn key(&self) -> (Ticks, u64, i64, u32) {
         (self.at, self.purpose.sequence(), self.purpose.code(), self.number)
     }

@@ -1,4 +1,4 @@
-//! What a change does to a webhook: decided purely, for all stores.
+//! Decides purely what a change does to a webhook, for all stores.
 
 use domain::Ticks;
 use domain::webhook::WebhookFlags;
@@ -6,17 +6,17 @@ use domain::webhook::WebhookFlags;
 use super::{Handshake, NewWebhook, PreviousSecret, Webhook, WebhookChange};
 use crate::audit::replace_nul;
 
-/// What else has to be written with the webhook's row.
-#[expect(clippy::struct_excessive_bools, reason = "each is a thing to write, or not")]
+/// What must be written besides the webhook's row.
+#[expect(clippy::struct_excessive_bools, reason = "each flag is an independent write")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Effects {
-    /// Nothing changed at all: the row stays as it is.
+    /// Nothing changed, so the row is not written.
     pub(crate) none: bool,
-    /// Its parked lanes go.
+    /// Delete the parked lanes.
     pub(crate) drop_lanes: bool,
-    /// Its parked lanes start anew: due now, no failure counted.
+    /// Reset the parked lanes: due immediately, no failures.
     pub(crate) reset_lanes: bool,
-    /// What the engine had in hand does not count any more.
+    /// Checkpoints of the previous revision become stale.
     pub(crate) bumps_revision: bool,
 }
 
@@ -46,7 +46,8 @@ pub(crate) fn new_webhook(new: NewWebhook, now: Ticks) -> Webhook {
     }
 }
 
-/// Changes a webhook whose log stands at `head`; none where it is over.
+/// Applies a change to a webhook; `head` is the head of its tenant's log. None if the webhook is unsubscribed
+/// or deleted.
 pub(crate) fn apply_change(
     webhook: &mut Webhook,
     change: &WebhookChange,
@@ -89,7 +90,7 @@ fn enable(webhook: &mut Webhook, flags: WebhookFlags, now: Ticks, head: u64) -> 
         return Effects { none: true, ..Effects::default() };
     }
     if !flags.enabled {
-        // Its owner had it rest: it resumes from the next event.
+        // The owner had disabled it: it resumes with the next event.
         webhook.cursor = webhook.cursor.map(|_| head);
     }
     webhook.enabled = true;
@@ -97,7 +98,7 @@ fn enable(webhook: &mut Webhook, flags: WebhookFlags, now: Ticks, head: u64) -> 
     if !flags.handshake_accepted {
         webhook.handshake = next_handshake(webhook.handshake, now);
     }
-    // What the service gave up is tried again from the first event that was not delivered.
+    // A webhook that the service disabled resumes with the first undelivered event.
     Effects { reset_lanes: true, bumps_revision: true, ..Effects::default() }
 }
 
@@ -109,7 +110,7 @@ fn disable(webhook: &mut Webhook) -> Effects {
     Effects { drop_lanes: true, bumps_revision: true, ..Effects::default() }
 }
 
-/// Events wait for the new address; none is lost.
+/// Events wait until the new URL has accepted a handshake; none is lost.
 fn move_to(webhook: &mut Webhook, url: &str, now: Ticks) -> Effects {
     webhook.url = replace_nul(url.to_owned());
     webhook.disabled = None;

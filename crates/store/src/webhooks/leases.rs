@@ -1,4 +1,4 @@
-//! How nodes share the shards out: each takes what is free, up to its part, and gives back what is above it.
+//! Shares the shards among the nodes: each node acquires free shards up to its share and releases any surplus.
 
 use domain::{Guid, Ticks};
 
@@ -13,7 +13,7 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// Nobody's yet.
+    /// A lease without a holder.
     pub(crate) fn free(shard: u8) -> Self {
         Self { shard, holder: None, fence: 0, expires_at: Ticks(0) }
     }
@@ -23,13 +23,14 @@ impl Lease {
     }
 }
 
-/// A node's part among so many.
+/// The share of one of so many nodes.
 fn fair_share(nodes: u32) -> usize {
     usize::from(SHARDS).div_ceil(usize::try_from(nodes.max(1)).unwrap_or(usize::MAX))
 }
 
-/// The leases that change when a node renews its own and takes its part, and with them all that it then holds. A shard
-/// that is given back keeps its fence until somebody takes it: what its last holder still has to write is written.
+/// The leases that change when a node renews its own and takes its share, including all that it then holds. A
+/// released shard keeps its fence until another node acquires it, so the last holder can still write its
+/// checkpoints.
 pub(crate) fn rebalance(leases: &[Lease], node: Guid, nodes: u32, now: Ticks, until: Ticks) -> Vec<Lease> {
     let fair_share = fair_share(nodes);
     let (own, others): (Vec<Lease>, Vec<Lease>) = leases.iter().partition(|one| one.holder == Some(node));
@@ -46,7 +47,7 @@ pub(crate) fn rebalance(leases: &[Lease], node: Guid, nodes: u32, now: Ticks, un
     reset.chain(taken).chain(returned).collect()
 }
 
-/// Those of the leases that are this node's, in order.
+/// The shards that the node holds, in order.
 pub(crate) fn leases_held_by(leases: &[Lease], node: Guid) -> Vec<ShardLease> {
     let mut held: Vec<ShardLease> =
         leases.iter().filter(|one| one.holder == Some(node)).map(Lease::as_shard_lease).collect();

@@ -1,4 +1,4 @@
-//! A webhook as the databases keep it: its secrets sealed for its row alone.
+//! Stored webhooks: their secrets are sealed for their row.
 
 use domain::webhook::Family;
 use domain::{Random, Resource, Ticks, WebhookId};
@@ -12,7 +12,7 @@ fn purpose(webhook: WebhookId) -> String {
     format!("{WEBHOOK_SECRET} {webhook}")
 }
 
-/// A webhook without its secrets, and these beside it.
+/// A webhook without its secrets, and the sealed secrets.
 #[derive(Debug)]
 pub(crate) struct SealedWebhook {
     pub(crate) tenant_no: i64,
@@ -36,7 +36,7 @@ impl SealedWebhook {
     }
 }
 
-/// What of a webhook is kept in another form than it has.
+/// The columns of a webhook that are sealed or hashed.
 #[derive(Debug)]
 pub(crate) struct SealedSecrets {
     pub(crate) secret: Vec<u8>,
@@ -56,7 +56,7 @@ impl SealedSecrets {
     }
 }
 
-/// The codes of a family's resources, as SQL lists them.
+/// The codes of a family's resources as a SQL list.
 pub(crate) fn family_codes(family: Family) -> String {
     let codes = Resource::all().filter(|one| Family::of(*one) == family).map(|one| one.code().to_string());
     codes.collect::<Vec<_>>().join(", ")
