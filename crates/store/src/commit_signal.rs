@@ -108,31 +108,31 @@ impl CommitSignal {
     }
 
     pub fn signal_records(&self, tenant: &TenantId, resources: ResourceSet) {
-        self.ring(|changes| changes.add_records(tenant, resources));
+        self.signal(|changes| changes.add_records(tenant, resources));
     }
 
     pub fn signal_webhook(&self, webhook: WebhookId) {
-        self.ring(|changes| {
+        self.signal(|changes| {
             changes.webhooks.insert(webhook);
         });
     }
 
     pub fn signal_access(&self) {
-        self.ring(|changes| changes.access = true);
+        self.signal(|changes| changes.access = true);
     }
 
     pub fn signal_all(&self) {
-        self.ring(|changes| changes.all = true);
+        self.signal(|changes| changes.all = true);
     }
 
     /// Merges changes that another node reported.
-    pub(crate) fn signal_changes(&self, wait: ChangeSet) {
-        self.ring(|changes| changes.join(wait));
+    pub(crate) fn signal_changes(&self, other: ChangeSet) {
+        self.signal(|changes| changes.join(other));
     }
 
-    fn ring(&self, tell: impl FnOnce(&mut ChangeSet)) {
+    fn signal(&self, record: impl FnOnce(&mut ChangeSet)) {
         if self.has_listener.load(Ordering::Acquire) {
-            tell(&mut self.changes.lock());
+            record(&mut self.changes.lock());
             self.notify.notify_one();
         }
     }

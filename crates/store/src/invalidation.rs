@@ -65,7 +65,7 @@ impl InvalidationCounters {
     fn slot(&self, tenant: &TenantId) -> &AtomicU64 {
         let mut hasher = DefaultHasher::new();
         tenant.as_str().hash(&mut hasher);
-        let place = usize::try_from(hasher.finish() % SLOTS as u64).unwrap_or(0);
-        &self.records[place]
+        let slot_index = usize::try_from(hasher.finish() % SLOTS as u64).unwrap_or(0);
+        &self.records[slot_index]
     }
 }

@@ -82,7 +82,7 @@ pub struct RecordBodies {
 
 impl RecordBodies {
     /// With capacity for so many bodies of typical length.
-    pub(crate) fn with_room_for(count: usize) -> Self {
+    pub(crate) fn with_capacity(count: usize) -> Self {
         let count = count.min(BODIES_EXPECTED_MAX);
         Self { array: Vec::with_capacity(count * BODY_BYTES_USUAL), ends: Vec::with_capacity(count) }
     }

@@ -8,14 +8,14 @@ use crate::{Audit, AuditCursor, AuditEntry, AuditQuery, AuditRecord, Result};
 
 impl State {
     pub(super) fn append_audit(&mut self, random: &dyn Random, entry: AuditEntry) {
-        let fingerprint_bytes = AuditCursor { at: entry.at, id: random.guid() };
-        self.audit.insert(fingerprint_bytes, entry.without_nul());
+        let cursor = AuditCursor { at: entry.at, id: random.guid() };
+        self.audit.insert(cursor, entry.without_nul());
     }
 }
 
 /// Whether an optional condition holds.
-fn is_match<T: PartialEq>(matching: Option<&T>, found: Option<&T>) -> bool {
-    matching.is_none() || matching == found
+fn is_match<T: PartialEq>(expected: Option<&T>, found: Option<&T>) -> bool {
+    expected.is_none() || expected == found
 }
 
 #[async_trait]
@@ -34,8 +34,6 @@ impl Audit for MemoryStore {
                 && is_match(query.client.as_ref(), entry.client.as_ref())
         };
         let found = state.audit.range(..query.start()).rev().filter(is_wanted).take(query.rows_max);
-        Ok(found
-            .map(|(fingerprint_bytes, entry)| AuditRecord { id: fingerprint_bytes.id, entry: entry.clone() })
-            .collect())
+        Ok(found.map(|(cursor, entry)| AuditRecord { id: cursor.id, entry: entry.clone() }).collect())
     }
 }

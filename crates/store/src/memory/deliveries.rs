@@ -46,13 +46,13 @@ impl WebhookTable {
                 stored.reset_lanes(now);
             }
         }
-        for (WebhookKey { webhook, .. }, position) in writes.changed {
+        for (WebhookKey { webhook, .. }, state) in writes.changed {
             if let Some(stored) = self.all.get_mut(&webhook) {
-                stored.webhook.cursor = position.cursor;
-                stored.webhook.initial_cursor = position.initial_cursor;
-                stored.webhook.handshake = position.handshake;
-                stored.webhook.disabled = position.disabled;
-                stored.webhook.event_gap = position.event_gap;
+                stored.webhook.cursor = state.cursor;
+                stored.webhook.initial_cursor = state.initial_cursor;
+                stored.webhook.handshake = state.handshake;
+                stored.webhook.disabled = state.disabled;
+                stored.webhook.event_gap = state.event_gap;
             }
         }
         for ((WebhookKey { webhook, .. }, record_key), lane) in writes.lanes {

@@ -71,14 +71,14 @@ impl Directory for MemoryStore {
         state.processes.retain(|(tenant, _), _| *tenant != tenant_no);
         state.memberships.retain(|membership| membership.tenant != *id);
         state.webhooks.all.retain(|_, stored| stored.tenant_no != tenant_no);
-        let gone: Vec<Box<str>> = state
+        let deleted: Vec<Box<str>> = state
             .grants
             .values()
             .filter(|grant| grant.tenant == *id)
             .map(|grant| grant.id.as_str().into())
             .collect();
-        state.refresh_tokens.retain(|_, row| !gone.contains(&row.grant));
-        state.grants.retain(|id, _| !gone.contains(id));
+        state.refresh_tokens.retain(|_, row| !deleted.contains(&row.grant));
+        state.grants.retain(|id, _| !deleted.contains(id));
         Ok(true)
     }
 

@@ -127,11 +127,11 @@ impl Grants for MemoryStore {
         };
         let (outcome, before) = if stored.used {
             let revoked = stored.grant.clone();
-            if let Some(new_webhook) = &revoked {
-                state.revoke(new_webhook, exchange.now);
+            if let Some(created_grant) = &revoked {
+                state.revoke(created_grant, exchange.now);
             }
             let before =
-                revoked.as_ref().and_then(|new_webhook| state.grants.get(new_webhook.as_str()).cloned());
+                revoked.as_ref().and_then(|created_grant| state.grants.get(created_grant.as_str()).cloned());
             (CodeOutcome::Reused { revoked }, before)
         } else {
             (state.redeem(&self.ports.vault, &hash, exchange.now, decide)?, None)
@@ -148,9 +148,9 @@ impl Grants for MemoryStore {
         let mut state = self.state_mut()?;
         let row = state.refresh(&presented);
         let grant = row.as_ref().and_then(|row| state.grants.get(&row.grant).cloned());
-        let result = decide_refresh(rotation, row, grant, &successor);
-        let entry = rotation_entry(rotation, &result);
-        let outcome = match result {
+        let decision = decide_refresh(rotation, row, grant, &successor);
+        let entry = rotation_entry(rotation, &decision);
+        let outcome = match decision {
             RefreshDecision::Done(done) => done,
             RefreshDecision::Revoke(grant) => {
                 state.revoke(&grant.id, rotation.now);

@@ -27,26 +27,26 @@ fn remove_expired<K: Ord + Clone, V>(
 impl WebhookTable {
     /// Deletes old history: attempts, deliveries and finished replays.
     fn expire(&mut self, before: Ticks, rows_max: usize) -> usize {
-        let mut gone = 0;
+        let mut deleted = 0;
         for stored in self.all.values_mut() {
-            let old = stored.attempts.partition_point(|one| one.at < before).min(rows_max - gone);
+            let old = stored.attempts.partition_point(|one| one.at < before).min(rows_max - deleted);
             stored.attempts.drain(..old);
-            gone += old;
-            while gone < rows_max
+            deleted += old;
+            while deleted < rows_max
                 && let Some(entry) = stored.delivered.first_entry().filter(|entry| entry.key().0 < before)
             {
                 entry.remove();
-                gone += 1;
+                deleted += 1;
             }
             let is_past = |one: &Replay| one.is_done && one.requested_at < before;
-            while gone < rows_max
+            while deleted < rows_max
                 && let Some(index) = stored.replays.iter().position(is_past)
             {
                 stored.replays.remove(index);
-                gone += 1;
+                deleted += 1;
             }
         }
-        gone
+        deleted
     }
 }
 
@@ -75,7 +75,7 @@ impl Maintenance for MemoryStore {
                 let before = cutoffs.calls.day();
                 let old: Vec<_> =
                     state.calls.keys().filter(|(_, day, _)| *day < before).take(rows_max).cloned().collect();
-                state.calls.retain(|index, _| !old.contains(index));
+                state.calls.retain(|key, _| !old.contains(key));
                 old.len()
             },
             deliveries: state.webhooks.expire(cutoffs.deliveries, rows_max),

@@ -143,10 +143,9 @@ impl Subscriptions for MemoryStore {
 
     async fn call_counts(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<CallCount>> {
         let state = self.state();
-        let of_days = state
-            .calls
-            .iter()
-            .filter(|((key, day, _), _)| &**key == id.as_str() && (from_day..=to_day).contains(day));
+        let of_days = state.calls.iter().filter(|((subscription, day, _), _)| {
+            &**subscription == id.as_str() && (from_day..=to_day).contains(day)
+        });
         let mut all: Vec<CallCount> = of_days
             .map(|((_, day, route), (calls, failed))| CallCount {
                 subscription: id.clone(),

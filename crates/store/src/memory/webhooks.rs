@@ -76,7 +76,7 @@ impl State {
         let Some(effects) = apply_change(&mut webhook, what, now, head.bounds.head) else {
             return WebhookChangeOutcome::Ended(webhook);
         };
-        if effects.none {
+        if effects.unchanged {
             return WebhookChangeOutcome::Changed(webhook);
         }
         let fingerprint_bytes = fingerprint(&webhook);

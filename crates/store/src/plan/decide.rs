@@ -72,10 +72,10 @@ struct ChangeStep<'a> {
 
 impl Planner<'_> {
     fn batch(&mut self, batch: ChangeBatch) -> Result<BatchCounts> {
-        if let Some(mark) = &batch.checkpoint {
-            let stored_line = self.inputs.progress.get(&mark.key).map_or(0, |progress| progress.line);
-            if stored_line != mark.from_line {
-                return Err(StoreError::KeyInUse(mark.key.clone()));
+        if let Some(checkpoint) = &batch.checkpoint {
+            let stored_line = self.inputs.progress.get(&checkpoint.key).map_or(0, |progress| progress.line);
+            if stored_line != checkpoint.from_line {
+                return Err(StoreError::KeyInUse(checkpoint.key.clone()));
             }
         }
         let mut counts = batch.counts;

@@ -81,7 +81,11 @@ impl PlanInputs {
 
     /// The idempotency keys whose progress must be loaded.
     pub(crate) fn ingest_keys(batches: &[ChangeBatch]) -> Vec<String> {
-        batches.iter().filter_map(|batch| batch.checkpoint.as_ref()).map(|mark| mark.key.clone()).collect()
+        batches
+            .iter()
+            .filter_map(|batch| batch.checkpoint.as_ref())
+            .map(|checkpoint| checkpoint.key.clone())
+            .collect()
     }
 
     pub(crate) fn insert_record(&mut self, key: RecordKey, stored: StoredRecord) {

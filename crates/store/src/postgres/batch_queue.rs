@@ -79,8 +79,8 @@ impl PostgresStore {
             let (batches, answers): (Vec<_>, Vec<_>) =
                 group.into_iter().map(|queued| (queued.batch, queued.answer)).unzip();
             // Another separate task: a panic must not leave the tenant's queue without a writer.
-            let (store, key) = (self.clone(), tenant.clone());
-            let applying = tokio::spawn(async move { store.apply(&key, batches).await });
+            let (store, tenant_id) = (self.clone(), tenant.clone());
+            let applying = tokio::spawn(async move { store.apply(&tenant_id, batches).await });
             let applied = applying.await.unwrap_or_else(|error| Err(StoreError::internal(error)));
             if applied.is_ok() {
                 self.inner.batch_queue.commits.fetch_add(1, Ordering::Relaxed);

@@ -167,11 +167,11 @@ impl ChangeLog for PostgresStore {
             .execute("UPDATE heads SET floor = $2 WHERE tenant_no = $1", &[&tenant_no, &last])
             .await
             .map_err(store_error)?;
-        let gone = transaction
+        let deleted = transaction
             .execute("DELETE FROM log WHERE tenant_no = $1 AND sequence <= $2", &[&tenant_no, &last])
             .await
             .map_err(store_error)?;
         transaction.commit().await.map_err(store_error)?;
-        Ok(usize::try_from(gone).unwrap_or(usize::MAX))
+        Ok(usize::try_from(deleted).unwrap_or(usize::MAX))
     }
 }

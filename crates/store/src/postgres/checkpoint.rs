@@ -16,9 +16,9 @@ use crate::plan::{signed, unsigned};
 use crate::webhooks::{CheckpointWrites, DeliveryState, Pack, WebhookKey, decide_checkpoints, nanos, pack};
 use crate::{AttemptRecord, CheckpointResult, Lane, Result, WebhookCheckpoint, shard_of};
 
-fn position(row: &Row, fences: &HashMap<i64, i64>) -> Result<(WebhookId, DeliveryState)> {
+fn delivery_state(row: &Row, fences: &HashMap<i64, i64>) -> Result<(WebhookId, DeliveryState)> {
     let shard: i64 = row.get(12);
-    let position = DeliveryState {
+    let state = DeliveryState {
         tenant_no: row.get(0),
         fence: fences.get(&shard).copied().unwrap_or(0),
         revision: unsigned(row.get(1)),
@@ -28,7 +28,7 @@ fn position(row: &Row, fences: &HashMap<i64, i64>) -> Result<(WebhookId, Deliver
         initial_cursor: row.get::<_, Option<i64>>(16).map(unsigned),
         event_gap: event_gap(row, 13),
     };
-    Ok((guid(row, 11)?, position))
+    Ok((guid(row, 11)?, state))
 }
 
 /// Reads and locks the webhooks and the leases of their shards until the transaction ends.
@@ -56,7 +56,7 @@ async fn delivery_states(
         &[&column(&ids, |id| id.as_bytes().as_slice())],
     )
     .await?;
-    found.iter().map(|row| position(row, &fences)).collect()
+    found.iter().map(|row| delivery_state(row, &fences)).collect()
 }
 
 impl PostgresStore {
@@ -138,7 +138,7 @@ async fn write_lanes(on: &Transaction<'_>, writes: &CheckpointWrites) -> Result<
     let parked: Vec<(&WebhookKey, &Lane)> =
         writes.lanes.iter().filter_map(|((key, _), lane)| Some((key, lane.as_ref()?))).collect();
     let cleared: Vec<&(WebhookKey, i64)> =
-        writes.lanes.iter().filter(|(_, lane)| lane.is_none()).map(|(place, _)| place).collect();
+        writes.lanes.iter().filter(|(_, lane)| lane.is_none()).map(|(key, _)| key).collect();
     if !parked.is_empty() {
         execute(
             on,

@@ -57,7 +57,7 @@ fn tenant_membership(row: &Row) -> Result<TenantMembership> {
     Ok(TenantMembership { membership: membership(row)?, user: user_at(row, 9), tenant: tenant_at(row, 16) })
 }
 
-const NO_COMPANY: &str = "SELECT id, name, short_code, standing, created_at FROM tenants";
+const TENANT: &str = "SELECT id, name, short_code, standing, created_at FROM tenants";
 const USER: &str = "SELECT id, email, given_name, lang, password_hash, standing, created_at FROM users";
 const TENANT_MEMBERSHIP: &str =
     "SELECT m.id, m.user_id, m.tenant_id, m.modules, m.key_user_correlation_id, m.equipo_user_id,
@@ -87,11 +87,11 @@ impl Directory for PostgresStore {
     }
 
     async fn find_tenant(&self, id: &TenantId) -> Result<Option<Tenant>> {
-        Ok(self.row(&format!("{NO_COMPANY} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(tenant))
+        Ok(self.row(&format!("{TENANT} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(tenant))
     }
 
     async fn tenants(&self) -> Result<Vec<Tenant>> {
-        Ok(self.rows(&format!("{NO_COMPANY} ORDER BY no"), &[]).await?.iter().map(tenant).collect())
+        Ok(self.rows(&format!("{TENANT} ORDER BY no"), &[]).await?.iter().map(tenant).collect())
     }
 
     async fn set_tenant_status(&self, id: &TenantId, status: Status) -> Result<bool> {
@@ -111,11 +111,11 @@ impl Directory for PostgresStore {
             .execute("SELECT 1 FROM heads WHERE tenant_no = $1 FOR UPDATE", &[&tenant_no])
             .await
             .map_err(store_error)?;
-        let gone = transaction
+        let deleted = transaction
             .execute("DELETE FROM tenants WHERE no = $1", &[&tenant_no])
             .await
             .map_err(store_error)?;
-        if gone == 0 {
+        if deleted == 0 {
             // Another node erased the tenant while this one waited for the lock.
             return Ok(false);
         }

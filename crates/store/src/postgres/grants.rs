@@ -78,8 +78,8 @@ async fn add_grant(on: &Transaction<'_>, new: &NewGrant, refresh_hash: Option<[u
 
 /// Whether a code was used, and the grant that it created.
 enum CodeUse {
-    Never,
-    Before { new_webhook: Option<GrantId> },
+    Unused,
+    Used { created_grant: Option<GrantId> },
 }
 
 /// Locks the row of a client's code.
@@ -104,8 +104,8 @@ async fn lock_code(
             details: row.get(3),
         };
         let used = match row.get::<_, Option<i64>>(4) {
-            None => CodeUse::Never,
-            Some(_) => CodeUse::Before { new_webhook: row.get::<_, Option<Box<str>>>(5).map(GrantId::new) },
+            None => CodeUse::Unused,
+            Some(_) => CodeUse::Used { created_grant: row.get::<_, Option<Box<str>>>(5).map(GrantId::new) },
         };
         (code, used)
     }))
@@ -121,12 +121,12 @@ async fn redeem(
 ) -> Result<CodeOutcome> {
     let is_live = now < code.expires_at;
     let new = if is_live { decide(&code) } else { None };
-    let new_webhook = new.as_ref().map(|new| &new.grant);
-    let retain_until = new_webhook.map_or(code.expires_at, |grant| grant.expires_at);
+    let created_grant = new.as_ref().map(|new| &new.grant);
+    let retain_until = created_grant.map_or(code.expires_at, |grant| grant.expires_at);
     execute(
         on,
         "UPDATE codes SET used_at = $2, grant_id = $3, expires_at = $4 WHERE hash = $1",
-        &[&hash.as_slice(), &now.0, &new_webhook.map(|grant| grant.id.as_str()), &retain_until.0],
+        &[&hash.as_slice(), &now.0, &created_grant.map(|grant| grant.id.as_str()), &retain_until.0],
     )
     .await
     .map_err(store_error)?;
@@ -208,14 +208,14 @@ impl Grants for PostgresStore {
             return Ok(CodeOutcome::Unknown);
         };
         let (outcome, before) = match used {
-            CodeUse::Never => {
+            CodeUse::Unused => {
                 (redeem(&transaction, &ports.vault, (&hash, code), exchange.now, decide).await?, None)
             }
-            CodeUse::Before { new_webhook: None } => (CodeOutcome::Reused { revoked: None }, None),
-            CodeUse::Before { new_webhook: Some(new_webhook) } => {
-                revoke(&transaction, new_webhook.as_str(), exchange.now).await?;
-                let before = find(&transaction, new_webhook.as_str()).await?;
-                (CodeOutcome::Reused { revoked: Some(new_webhook) }, before)
+            CodeUse::Used { created_grant: None } => (CodeOutcome::Reused { revoked: None }, None),
+            CodeUse::Used { created_grant: Some(created_grant) } => {
+                revoke(&transaction, created_grant.as_str(), exchange.now).await?;
+                let before = find(&transaction, created_grant.as_str()).await?;
+                (CodeOutcome::Reused { revoked: Some(created_grant) }, before)
             }
         };
         if let Some(entry) = code_exchange_entry(exchange, &outcome, before.as_ref()) {
@@ -235,15 +235,15 @@ impl Grants for PostgresStore {
             Some((row, grant)) => (Some(row), grant),
             None => (None, None),
         };
-        let result = decide_refresh(rotation, row, grant, &successor);
-        let entry = rotation_entry(rotation, &result);
+        let decision = decide_refresh(rotation, row, grant, &successor);
+        let entry = rotation_entry(rotation, &decision);
         let record = async {
             match entry {
                 Some(entry) => append_audit(&transaction, &*ports.random, entry).await,
                 None => Ok(()),
             }
         };
-        let outcome = match result {
+        let outcome = match decision {
             RefreshDecision::Done(done) => {
                 record.await?;
                 done

@@ -51,12 +51,12 @@ fn packed(row: &Row) -> Vec<u8> {
     row.get(0)
 }
 
-async fn known(on: &Transaction<'_>, webhook: WebhookId) -> Result<Option<SealedWebhook>> {
+async fn find_sealed(on: &Transaction<'_>, webhook: WebhookId) -> Result<Option<SealedWebhook>> {
     let found = row(on, &format!("{WEBHOOK} WHERE w.id = $1"), &[&webhook.as_bytes().as_slice()]).await?;
     found.as_ref().map(sealed).transpose()
 }
 
-async fn counted(on: &Transaction<'_>, sql: &str, args: Args<'_>) -> Result<u64> {
+async fn query_count(on: &Transaction<'_>, sql: &str, args: Args<'_>) -> Result<u64> {
     Ok(row(on, sql, args).await?.map_or(0, |row| unsigned(row.get(0))))
 }
 
@@ -81,7 +81,7 @@ async fn delivered(
 /// Deliveries since a time: complete packs by their counts, packs around the time by their content.
 async fn count_delivered(on: &Transaction<'_>, one: &SealedWebhook, since: Ticks) -> Result<u64> {
     let webhook = one.webhook.id.as_bytes().as_slice();
-    let whole = counted(
+    let whole = query_count(
         on,
         "SELECT coalesce(sum(events), 0)::bigint FROM (SELECT events FROM delivered
          WHERE tenant_no = $1 AND webhook = $2 AND last_at >= $3 AND first_at >= $3
@@ -109,7 +109,7 @@ async fn behind(on: &Transaction<'_>, one: &SealedWebhook) -> Result<u64> {
     let Some(cursor) = one.webhook.cursor else { return Ok(0) };
     let (resource, cursor, most) = (code(one.webhook.resource), signed(cursor), i64::from(BEHIND_MAX));
     let kinds: Vec<i64> = one.webhook.kinds.iter().map(|kind| i64::from(kind.code())).collect();
-    let ahead = counted(
+    let ahead = query_count(
         on,
         "SELECT count(*) FROM unnest($3::bigint[]) AS k (kind) CROSS JOIN LATERAL (SELECT 1 FROM log
              WHERE tenant_no + 0 = $1 AND resource = $2 AND kind = k.kind AND sequence > $4
@@ -117,7 +117,7 @@ async fn behind(on: &Transaction<'_>, one: &SealedWebhook) -> Result<u64> {
         &[&one.tenant_no, &resource, &kinds, &cursor, &most],
     )
     .await?;
-    let parked = counted(
+    let parked = query_count(
         on,
         "SELECT count(*) FROM (SELECT 1 FROM lanes n CROSS JOIN LATERAL (SELECT l.kind FROM log l
                  WHERE l.tenant_no - 0 = n.tenant_no AND l.resource = $3 AND l.record_key = n.record_key
@@ -131,7 +131,7 @@ async fn behind(on: &Transaction<'_>, one: &SealedWebhook) -> Result<u64> {
 
 async fn webhook_stats(on: &Transaction<'_>, one: &SealedWebhook, since: Ticks) -> Result<WebhookStats> {
     let (tenant_no, webhook) = (one.tenant_no, one.webhook.id.as_bytes().as_slice());
-    let failed = counted(
+    let failed = query_count(
         on,
         "SELECT count(*) FROM (SELECT 1 FROM attempts
          WHERE tenant_no = $1 AND webhook = $2 AND at >= $3 AND occasion = $4 AND succeeded = 0
@@ -238,7 +238,7 @@ impl History for PostgresStore {
         }
         let mut client = self.client().await?;
         let snapshot = snapshot(&mut client).await?;
-        match known(&snapshot, query.webhook).await? {
+        match find_sealed(&snapshot, query.webhook).await? {
             None => Ok(Vec::new()),
             Some(one) => delivered(&snapshot, one.tenant_no, query).await,
         }
@@ -283,7 +283,7 @@ impl History for PostgresStore {
     async fn webhook_stats(&self, webhook: WebhookId, since: Ticks) -> Result<WebhookStats> {
         let mut client = self.client().await?;
         let snapshot = snapshot(&mut client).await?;
-        match known(&snapshot, webhook).await? {
+        match find_sealed(&snapshot, webhook).await? {
             None => Ok(WebhookStats::default()),
             Some(one) => webhook_stats(&snapshot, &one, since).await,
         }
@@ -350,7 +350,7 @@ impl History for PostgresStore {
     async fn sequence_range(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
         let mut client = self.client().await?;
         let snapshot = snapshot(&mut client).await?;
-        match known(&snapshot, webhook).await? {
+        match find_sealed(&snapshot, webhook).await? {
             None => Ok(None),
             Some(one) => span(&snapshot, &one, from, to).await,
         }

@@ -130,10 +130,10 @@ async fn one(
     snapshot: &Transaction<'_>,
     sql: &str,
     values: &[Bound<'_>],
-    kept: bool,
+    is_cached: bool,
 ) -> std::result::Result<Row, tokio_postgres::Error> {
     let typed: Vec<_> = values.iter().map(typed).collect();
-    if !kept {
+    if !is_cached {
         return snapshot.query_typed_one(sql, &typed).await;
     }
     let statement = snapshot.prepare_cached(sql).await?;

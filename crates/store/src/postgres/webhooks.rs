@@ -189,7 +189,7 @@ async fn change_stored_webhook(
     let Some(effects) = apply_change(&mut webhook, what, now, head) else {
         return Ok(WebhookChangeOutcome::Ended(webhook));
     };
-    if effects.none {
+    if effects.unchanged {
         return Ok(WebhookChangeOutcome::Changed(webhook));
     }
     let secrets = SealedSecrets::of(&webhook, &ports.vault, &*ports.random)?;
@@ -218,12 +218,13 @@ async fn subscribe(
     let change_number = next_change_number(on).await?;
     let unknown = || StoreError::UnknownTenant(webhook.owner.tenant.to_string());
     let tenant_no = tenant_no(on, &webhook.owner.tenant).await?.ok_or_else(unknown)?;
-    if let Some(kept) = find_identical(on, ports, tenant_no, &webhook.fingerprint(&ports.vault)).await? {
-        let found = kept.1.clone();
+    if let Some(existing) = find_identical(on, ports, tenant_no, &webhook.fingerprint(&ports.vault)).await? {
+        let found = existing.1.clone();
         if !found.needs_enable() {
             return Ok(SubscribeOutcome::Existing(found));
         }
-        let enabled = change_stored_webhook(on, ports, kept, &WebhookChange::Enable, change_number).await?;
+        let enabled =
+            change_stored_webhook(on, ports, existing, &WebhookChange::Enable, change_number).await?;
         return Ok(SubscribeOutcome::Existing(if let WebhookChangeOutcome::Changed(one) = enabled {
             one
         } else {
@@ -277,7 +278,7 @@ fn conditions(query: &WebhookQuery) -> (String, Vec<Box<dyn ToSql + Sync + Send>
 }
 
 impl PostgresStore {
-    async fn like(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
+    async fn find_live_identical(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
         let fingerprint = new_webhook(body.clone(), Ticks(0)).fingerprint(&self.ports().vault);
         let sql = format!(
             "{WEBHOOK} WHERE w.tenant_no = (SELECT no FROM tenants WHERE id = $1) AND w.fingerprint = $2 AND {LIVE}
@@ -297,7 +298,7 @@ impl Webhooks for PostgresStore {
         entry: Option<AuditEntry>,
     ) -> Result<SubscribeOutcome> {
         // An identical webhook that needs no change is returned without a lock.
-        if let Some(found) = self.like(&new).await?.filter(|found| !found.needs_enable()) {
+        if let Some(found) = self.find_live_identical(&new).await?.filter(|found| !found.needs_enable()) {
             return Ok(SubscribeOutcome::Existing(found));
         }
         let webhook = new_webhook(new, self.ports().clock.now());
@@ -315,7 +316,7 @@ impl Webhooks for PostgresStore {
     }
 
     async fn find_identical_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
-        self.like(body).await
+        self.find_live_identical(body).await
     }
 
     async fn find_webhook(&self, id: WebhookId) -> Result<Option<Webhook>> {
@@ -341,11 +342,12 @@ impl Webhooks for PostgresStore {
         let transaction = client.transaction().await.map_err(store_error)?;
         let change_number = next_change_number(&transaction).await?;
         let found = find(&transaction, self.ports(), id).await?;
-        let Some(kept) = found.filter(|(_, one)| owner.is_none_or(|owner| one.owner == *owner)) else {
+        let Some(existing) = found.filter(|(_, one)| owner.is_none_or(|owner| one.owner == *owner)) else {
             return Ok(WebhookChangeOutcome::Unknown);
         };
-        let before = kept.1.clone();
-        let changed = change_stored_webhook(&transaction, self.ports(), kept, &what, change_number).await?;
+        let before = existing.1.clone();
+        let changed =
+            change_stored_webhook(&transaction, self.ports(), existing, &what, change_number).await?;
         if changed.is_changed_from(&before) {
             if let Some(entry) = entry {
                 append_audit(&transaction, &*self.ports().random, entry).await?;

@@ -28,13 +28,13 @@ pub(super) fn apply(
     let mut waiting: Vec<(usize, ChangeBatch)> = batches.into_iter().enumerate().collect();
     while let Some((_, first)) = waiting.first() {
         let tenant = first.tenant.clone();
-        let (ours, others): (Vec<_>, Vec<_>) =
+        let (own, others): (Vec<_>, Vec<_>) =
             waiting.into_iter().partition(|(_, batch)| batch.tenant == tenant);
         waiting = others;
-        let (delivery_states, ours): (Vec<_>, Vec<_>) = ours.into_iter().unzip();
-        let (resources, ours) = apply_for(connection, &tenant, ours, ports)?;
-        for (position, counts) in delivery_states.into_iter().zip(ours) {
-            counts_by_batch[position] = Some(counts);
+        let (indexes, own): (Vec<_>, Vec<_>) = own.into_iter().unzip();
+        let (resources, own) = apply_for(connection, &tenant, own, ports)?;
+        for (index, counts) in indexes.into_iter().zip(own) {
+            counts_by_batch[index] = Some(counts);
         }
         changed_logs.push((tenant, resources));
     }
@@ -241,8 +241,8 @@ fn write_progress(connection: &Connection, tenant_no: i64, plan: &Plan, now: Tic
                  ON CONFLICT (tenant_no, idempotency_key) DO UPDATE SET line = excluded.line,
                      hash = excluded.hash, process = excluded.process, tally = excluded.tally, touched_at = excluded.touched_at",
             )
-            .and_then(|mut keep| {
-                keep.execute(params![
+            .and_then(|mut upsert| {
+                upsert.execute(params![
                     tenant_no,
                     key,
                     signed(progress.line),

@@ -81,7 +81,7 @@ impl Audit for SqliteStore {
              AND (?5 IS NULL OR client_id = ?5) AND (?6 IS NULL OR kind = ?6)
              ORDER BY at DESC, id DESC LIMIT ?7"
         );
-        let wanted = params![
+        let parameters = params![
             start.at.0,
             start.id.as_bytes(),
             query.user.as_ref().map(UserId::as_str),
@@ -93,7 +93,7 @@ impl Audit for SqliteStore {
         self.read(|reader| {
             reader
                 .prepare_cached(&sql)
-                .and_then(|mut find| find.query_map(wanted, record)?.collect())
+                .and_then(|mut find| find.query_map(parameters, record)?.collect())
                 .map_err(store_error)
         })
     }

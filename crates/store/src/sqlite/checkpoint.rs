@@ -13,7 +13,7 @@ use crate::plan::{signed, unsigned};
 use crate::webhooks::{CheckpointWrites, DeliveryState, WebhookKey, decide_checkpoints, nanos, pack};
 use crate::{AttemptRecord, CheckpointResult, Ports, Result, WebhookCheckpoint};
 
-fn position(row: &Row<'_>) -> rusqlite::Result<DeliveryState> {
+fn delivery_state(row: &Row<'_>) -> rusqlite::Result<DeliveryState> {
     Ok(DeliveryState {
         tenant_no: row.get(0)?,
         fence: row.get(1)?,
@@ -39,7 +39,7 @@ fn delivery_states(
     )?;
     let mut found = HashMap::with_capacity(checkpoints.len());
     for checkpoint in checkpoints {
-        if let Some(one) = find.query_row([checkpoint.webhook.as_bytes()], position).optional()? {
+        if let Some(one) = find.query_row([checkpoint.webhook.as_bytes()], delivery_state).optional()? {
             found.insert(checkpoint.webhook, one);
         }
     }

@@ -21,16 +21,16 @@ use crate::{
 
 /// Adds the lanes and the open replays to a webhook.
 fn load_parts(reader: &Connection, vault: &Vault, one: SealedWebhook) -> Result<LoadedWebhook> {
-    let place = params![one.tenant_no, one.webhook.id.as_bytes()];
+    let key = params![one.tenant_no, one.webhook.id.as_bytes()];
     let lanes = reader
         .prepare_cached(&format!("SELECT {LANE} FROM lanes WHERE tenant_no = ?1 AND webhook = ?2"))
-        .and_then(|mut all| all.query_map(place, lane)?.collect())
+        .and_then(|mut all| all.query_map(key, lane)?.collect())
         .map_err(store_error)?;
     let replays = reader
         .prepare_cached(&format!(
             "SELECT {REPLAY} FROM replays WHERE tenant_no = ?1 AND webhook = ?2 AND is_done = 0 ORDER BY number"
         ))
-        .and_then(|mut all| all.query_map(place, replay)?.collect())
+        .and_then(|mut all| all.query_map(key, replay)?.collect())
         .map_err(store_error)?;
     let webhook = one.open(vault)?;
     Ok(LoadedWebhook { lanes, replays, id_key: id_key(vault, webhook.id), webhook })
@@ -56,11 +56,11 @@ fn tail_sql(resource: Resource) -> String {
     format!("{} ORDER BY sequence LIMIT ?3", ranges.join(" UNION ALL "))
 }
 
-fn texts<T>(reader: &Connection, sql: &str, new_webhook: impl Fn(Box<str>) -> T) -> Result<Vec<T>> {
+fn texts<T>(reader: &Connection, sql: &str, convert: impl Fn(Box<str>) -> T) -> Result<Vec<T>> {
     reader
         .prepare_cached(sql)
         .and_then(|mut all| {
-            all.query_map([Status::Disabled.code()], |row| row.get(0).map(&new_webhook))?.collect()
+            all.query_map([Status::Disabled.code()], |row| row.get(0).map(&convert))?.collect()
         })
         .map_err(store_error)
 }

@@ -57,7 +57,7 @@ fn tenant_membership(row: &Row<'_>) -> rusqlite::Result<TenantMembership> {
     Ok(TenantMembership { membership: membership(row)?, user: user_at(row, 9)?, tenant: tenant_at(row, 16)? })
 }
 
-const NO_COMPANY: &str = "SELECT id, name, short_code, standing, created_at FROM tenants";
+const TENANT: &str = "SELECT id, name, short_code, standing, created_at FROM tenants";
 const USER: &str = "SELECT id, email, given_name, lang, password_hash, standing, created_at FROM users";
 const TENANT_MEMBERSHIP: &str =
     "SELECT m.id, m.user_id, m.tenant_id, m.modules, m.key_user_correlation_id, m.equipo_user_id,
@@ -124,7 +124,7 @@ impl Directory for SqliteStore {
     async fn find_tenant(&self, id: &TenantId) -> Result<Option<Tenant>> {
         self.read(|reader| {
             reader
-                .prepare_cached(&format!("{NO_COMPANY} WHERE id = ?1"))
+                .prepare_cached(&format!("{TENANT} WHERE id = ?1"))
                 .and_then(|mut find| find.query_row([id.as_str()], tenant).optional())
                 .map_err(store_error)
         })
@@ -133,7 +133,7 @@ impl Directory for SqliteStore {
     async fn tenants(&self) -> Result<Vec<Tenant>> {
         self.read(|reader| {
             reader
-                .prepare_cached(&format!("{NO_COMPANY} ORDER BY no"))
+                .prepare_cached(&format!("{TENANT} ORDER BY no"))
                 .and_then(|mut all| all.query_map([], tenant)?.collect())
                 .map_err(store_error)
         })

@@ -112,12 +112,12 @@ fn redeem(
 ) -> Result<CodeOutcome> {
     let is_live = now < code.expires_at;
     let new = if is_live { decide(&code) } else { None };
-    let new_webhook = new.as_ref().map(|new| &new.grant);
-    let retain_until = new_webhook.map_or(code.expires_at, |grant| grant.expires_at);
+    let created_grant = new.as_ref().map(|new| &new.grant);
+    let retain_until = created_grant.map_or(code.expires_at, |grant| grant.expires_at);
     change(
         writer,
         "UPDATE codes SET used_at = ?2, grant_id = ?3, expires_at = ?4 WHERE hash = ?1",
-        params![hash, now.0, new_webhook.map(|grant| grant.id.as_str()), retain_until.0],
+        params![hash, now.0, created_grant.map(|grant| grant.id.as_str()), retain_until.0],
     )?;
     if let Some(new) = &new {
         let refresh = new.refresh.as_ref().map(|(token, _)| ports.vault.fingerprint(REFRESH, token));
@@ -144,10 +144,10 @@ fn take(
             (redeem(writer, ports, (hash, code), exchange.now, decide)?, None)
         }
         CodeRow { grant: None, .. } => (CodeOutcome::Reused { revoked: None }, None),
-        CodeRow { grant: Some(new_webhook), .. } => {
-            revoke(writer, &new_webhook, exchange.now)?;
-            let before = find_grant(writer, &new_webhook)?;
-            (CodeOutcome::Reused { revoked: Some(GrantId::new(new_webhook)) }, before)
+        CodeRow { grant: Some(created_grant), .. } => {
+            revoke(writer, &created_grant, exchange.now)?;
+            let before = find_grant(writer, &created_grant)?;
+            (CodeOutcome::Reused { revoked: Some(GrantId::new(created_grant)) }, before)
         }
     };
     if let Some(entry) = code_exchange_entry(exchange, &outcome, before.as_ref()) {

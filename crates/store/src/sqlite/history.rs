@@ -43,7 +43,7 @@ fn attempt(row: &Row<'_>) -> rusqlite::Result<AttemptRecord> {
 }
 
 /// The webhook, if its tenant exists.
-fn known(reader: &Connection, webhook: WebhookId) -> Result<Option<SealedWebhook>> {
+fn find_sealed(reader: &Connection, webhook: WebhookId) -> Result<Option<SealedWebhook>> {
     reader
         .prepare_cached(&format!("{WEBHOOK} WHERE w.id = ?1"))
         .and_then(|mut find| find.query_row([webhook.as_bytes()], sealed).optional())
@@ -138,7 +138,7 @@ fn behind(reader: &Connection, one: &SealedWebhook) -> Result<u64> {
 
 fn webhook_stats(reader: &Connection, one: &SealedWebhook, since: Ticks) -> Result<WebhookStats> {
     let (tenant_no, webhook) = (one.tenant_no, one.webhook.id);
-    let place = params![tenant_no, webhook.as_bytes()];
+    let key = params![tenant_no, webhook.as_bytes()];
     let failed = count(
         reader,
         "SELECT count(*) FROM attempts
@@ -147,14 +147,14 @@ fn webhook_stats(reader: &Connection, one: &SealedWebhook, since: Ticks) -> Resu
     )?;
     let last: Option<i64> = reader
         .prepare_cached("SELECT max(last_at) FROM delivered WHERE tenant_no = ?1 AND webhook = ?2")
-        .and_then(|mut last| last.query_row(place, |row| row.get(0)))
+        .and_then(|mut last| last.query_row(key, |row| row.get(0)))
         .map_err(store_error)?;
     let (lanes, failing, next): (i64, Option<i64>, Option<i64>) = reader
         .prepare_cached(
             "SELECT count(*), min(CASE WHEN attempts > 0 THEN first_failed_at END), min(next_at)
              FROM lanes WHERE tenant_no = ?1 AND webhook = ?2",
         )
-        .and_then(|mut all| all.query_row(place, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))))
+        .and_then(|mut all| all.query_row(key, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))))
         .map_err(store_error)?;
     let retry = one.webhook.handshake.retry;
     let recent = delivered(reader, tenant_no, &DeliveryQuery::newest_since(webhook, since, P95_OF_MAX))?;
@@ -199,7 +199,7 @@ fn span(reader: &Connection, one: &SealedWebhook, from: Ticks, to: Ticks) -> Res
     let through = last_before(reader, one.tenant_no, to.next())?;
     let mut span: Option<(i64, i64)> = None;
     for kind in one.webhook.kinds.iter() {
-        let place = [one.tenant_no, one.webhook.resource.code().into(), kind.code().into(), after, through];
+        let key = [one.tenant_no, one.webhook.resource.code().into(), kind.code().into(), after, through];
         let found: (Option<i64>, Option<i64>) = reader
             .prepare_cached(
                 "SELECT (SELECT min(sequence) FROM log INDEXED BY log_by_kind WHERE tenant_no = ?1 AND resource = ?2
@@ -207,7 +207,7 @@ fn span(reader: &Connection, one: &SealedWebhook, from: Ticks, to: Ticks) -> Res
                      (SELECT max(sequence) FROM log INDEXED BY log_by_kind WHERE tenant_no = ?1 AND resource = ?2
                      AND kind = ?3 AND sequence > ?4 AND sequence <= ?5)",
             )
-            .and_then(|mut find| find.query_row(place, |row| Ok((row.get(0)?, row.get(1)?))))
+            .and_then(|mut find| find.query_row(key, |row| Ok((row.get(0)?, row.get(1)?))))
             .map_err(store_error)?;
         if let (Some(first), Some(last)) = found {
             span = Some(span.map_or((first, last), |one| (one.0.min(first), one.1.max(last))));
@@ -244,7 +244,7 @@ impl History for SqliteStore {
         if query.only_failed {
             return Ok(Vec::new());
         }
-        self.read_fresh_snapshot(|reader| match known(reader, query.webhook)? {
+        self.read_fresh_snapshot(|reader| match find_sealed(reader, query.webhook)? {
             None => Ok(Vec::new()),
             Some(one) => delivered(reader, one.tenant_no, query),
         })
@@ -252,7 +252,7 @@ impl History for SqliteStore {
 
     async fn delivery_history(&self, webhook: WebhookId, sequence: u64) -> Result<DeliveryHistory> {
         self.read_fresh_snapshot(|reader| {
-            let Some(one) = known(reader, webhook)? else {
+            let Some(one) = find_sealed(reader, webhook)? else {
                 return Ok(DeliveryHistory { sequence, delivered: None, attempts: Vec::new() });
             };
             let (event, far) = (signed(sequence), signed(sequence.saturating_add(PACK_NUMBERS_MAX)));
@@ -282,7 +282,7 @@ impl History for SqliteStore {
 
     async fn lanes(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Lane>> {
         self.read_fresh_snapshot(|reader| {
-            let Some(one) = known(reader, webhook)? else { return Ok(Vec::new()) };
+            let Some(one) = find_sealed(reader, webhook)? else { return Ok(Vec::new()) };
             let args =
                 params![one.tenant_no, webhook.as_bytes(), i64::try_from(rows_max).unwrap_or(i64::MAX)];
             reader
@@ -296,7 +296,7 @@ impl History for SqliteStore {
     }
 
     async fn webhook_stats(&self, webhook: WebhookId, since: Ticks) -> Result<WebhookStats> {
-        self.read_fresh_snapshot(|reader| match known(reader, webhook)? {
+        self.read_fresh_snapshot(|reader| match find_sealed(reader, webhook)? {
             None => Ok(WebhookStats::default()),
             Some(one) => webhook_stats(reader, &one, since),
         })
@@ -312,8 +312,8 @@ impl History for SqliteStore {
         let (now, random) = (self.ports().clock.now(), self.ports().random.clone());
         let replay = self
             .write(move |writer| {
-                let known = known(writer, webhook)?.filter(|one| !one.webhook.flags().is_final());
-                let Some(one) = known else { return Ok(None) };
+                let find_sealed = find_sealed(writer, webhook)?.filter(|one| !one.webhook.flags().is_final());
+                let Some(one) = find_sealed else { return Ok(None) };
                 let change_number = next_change_number(writer)?;
                 let number = writer
                     .prepare_cached(
@@ -339,7 +339,7 @@ impl History for SqliteStore {
 
     async fn replays(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Replay>> {
         self.read_fresh_snapshot(|reader| {
-            let Some(one) = known(reader, webhook)? else { return Ok(Vec::new()) };
+            let Some(one) = find_sealed(reader, webhook)? else { return Ok(Vec::new()) };
             let args = params![one.tenant_no, webhook.as_bytes(), i64::try_from(rows_max).unwrap_or(i64::MAX)];
             reader
                 .prepare_cached(&format!(
@@ -351,7 +351,7 @@ impl History for SqliteStore {
     }
 
     async fn sequence_range(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
-        self.read_fresh_snapshot(|reader| match known(reader, webhook)? {
+        self.read_fresh_snapshot(|reader| match find_sealed(reader, webhook)? {
             None => Ok(None),
             Some(one) => span(reader, &one, from, to),
         })

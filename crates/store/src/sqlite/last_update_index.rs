@@ -94,7 +94,7 @@ impl LastUpdateIndexes {
     /// Stores an index if its version is still the queried one, and evicts older ones beyond the memory limit.
     pub(super) fn store(&self, tenant_no: i64, version: u64, entries: &LastUpdateIndex) {
         let mut tenants = self.tenants.lock();
-        let mut room = BYTES_MAX.saturating_sub(bytes(entries.len() as u64));
+        let mut bytes_left = BYTES_MAX.saturating_sub(bytes(entries.len() as u64));
         for index in tenants.iter_mut().rev() {
             if index.tenant_no == tenant_no {
                 if index.version == version {
@@ -103,10 +103,10 @@ impl LastUpdateIndexes {
                 continue;
             }
             let bytes = bytes(index.entries.len() as u64);
-            if bytes > room {
+            if bytes > bytes_left {
                 index.entries = Arc::default();
             } else {
-                room -= bytes;
+                bytes_left -= bytes;
             }
         }
     }

@@ -66,12 +66,12 @@ fn clear_records(writer: &Connection, owner: &[i64], rows_max: usize) -> Result<
             .map_err(store_error)?;
         let Some(next) = next else { return Ok(0) };
         let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
-        let gone = writer
+        let deleted = writer
             .prepare_cached(clear)
             .and_then(|mut clear| clear.execute([next.row(0), next.last_row(), rows_max]))
             .map_err(store_error)?;
-        if gone > 0 {
-            return Ok(gone);
+        if deleted > 0 {
+            return Ok(deleted);
         }
         writer.execute("DELETE FROM places WHERE no = ?1", [next.0]).map_err(store_error)?;
     }
@@ -87,9 +87,9 @@ fn purge_company(writer: &Connection, rows_max: usize) -> Result<usize> {
         .map_err(store_error)?;
     let Some(owner) = next else { return Ok(0) };
     for (table, key) in COMPANY_TABLES {
-        let gone = clear(writer, table, key, &owner, rows_max)?;
-        if gone > 0 {
-            return Ok(gone);
+        let deleted = clear(writer, table, key, &owner, rows_max)?;
+        if deleted > 0 {
+            return Ok(deleted);
         }
     }
     writer
@@ -104,9 +104,9 @@ fn purge_tenant(writer: &Connection, rows_max: usize) -> Result<usize> {
         .map_err(store_error)?;
     let Some(tenant_no) = next else { return Ok(0) };
     for (table, key) in TENANT_TABLES {
-        let gone = clear(writer, table, key, &[tenant_no], rows_max)?;
-        if gone > 0 {
-            return Ok(gone);
+        let deleted = clear(writer, table, key, &[tenant_no], rows_max)?;
+        if deleted > 0 {
+            return Ok(deleted);
         }
     }
     writer.execute("DELETE FROM erased_tenants WHERE tenant_no = ?1", [tenant_no]).map_err(store_error)
@@ -141,11 +141,11 @@ impl Maintenance for SqliteStore {
                 audit: some("audit", "at, id", "at < ?1", cutoffs.audit)?,
                 calls: some("calls", "subscription_id, day, route", "day < ?1", Ticks(cutoffs.calls.day()))?,
                 deliveries: {
-                    let mut gone = 0;
+                    let mut deleted = 0;
                     for (table, key, condition) in HISTORY {
-                        gone += some(table, key, condition, cutoffs.deliveries)?;
+                        deleted += some(table, key, condition, cutoffs.deliveries)?;
                     }
-                    gone
+                    deleted
                 },
             })
         })
@@ -158,7 +158,7 @@ impl Maintenance for SqliteStore {
         }
         self.write(move |writer| match purge_company(writer, rows_max)? {
             0 => purge_tenant(writer, rows_max),
-            gone => Ok(gone),
+            deleted => Ok(deleted),
         })
         .await
     }

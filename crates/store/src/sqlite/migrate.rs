@@ -75,6 +75,7 @@ pub(super) fn check_master_key(connection: &Connection, ports: &Ports) -> Result
             .execute("INSERT OR IGNORE INTO meta (name, value) VALUES ('vault', ?1)", [sealed])
             .map_err(store_error)?;
     }
-    let kept = find()?.ok_or_else(|| StoreError::internal("the vault check is missing from the store"))?;
-    ports.vault.check(&kept)
+    let stored_check =
+        find()?.ok_or_else(|| StoreError::internal("the vault check is missing from the store"))?;
+    ports.vault.check(&stored_check)
 }

@@ -135,19 +135,19 @@ impl SqliteStore {
     }
 
     /// Reads on the caller's thread: a lookup costs microseconds, less than handing it to another thread.
-    fn read<T>(&self, look: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+    fn read<T>(&self, query: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let reader = self.inner.reader_pool.take()?;
         reader.end_snapshot();
-        let result = look(&reader);
+        let result = query(&reader);
         self.put_back(reader);
         result
     }
 
     /// Reads from a new snapshot.
-    fn read_fresh_snapshot<T>(&self, look: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+    fn read_fresh_snapshot<T>(&self, query: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         self.read(|reader| {
             reader.begin_snapshot(reader_pool::NEVER_REUSED)?;
-            let result = look(reader);
+            let result = query(reader);
             reader.end_snapshot();
             result
         })
@@ -155,15 +155,15 @@ impl SqliteStore {
 
     /// Reads from a snapshot that contains everything written through this handle. It may lack what other
     /// processes wrote in the last 100 ms.
-    fn read_snapshot<T>(&self, look: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+    fn read_snapshot<T>(&self, query: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         let reader = self.inner.reader_pool.take()?;
-        let result = self.read_snapshot_on(&reader, look);
+        let result = self.read_snapshot_on(&reader, query);
         self.put_back(reader);
         result
     }
 
-    fn read_snapshot_on<T>(&self, reader: &Reader, look: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
-        let result = reader.begin_snapshot(self.inner.reader_pool.generation()).and_then(|()| look(reader));
+    fn read_snapshot_on<T>(&self, reader: &Reader, query: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        let result = reader.begin_snapshot(self.inner.reader_pool.generation()).and_then(|()| query(reader));
         if result.is_err() {
             reader.end_snapshot();
         }
@@ -173,7 +173,7 @@ impl SqliteStore {
     /// Like `read_snapshot`, but returns none if the query exceeds its budget. A query that may read every row
     /// starts here; if it is long, the caller repeats it on a blocking thread, so that it does not delay other
     /// requests.
-    fn read_with_budget<T>(&self, look: impl FnOnce(&Reader) -> Result<T>) -> Result<Option<T>> {
+    fn read_with_budget<T>(&self, query: impl FnOnce(&Reader) -> Result<T>) -> Result<Option<T>> {
         let mut reader = self.inner.reader_pool.take()?;
         let is_long = Arc::new(AtomicBool::new(false));
         let (exceeded, mut rounds) = (is_long.clone(), 0);
@@ -183,7 +183,7 @@ impl SqliteStore {
             rounds > BUDGET_ROUNDS_MAX
         };
         reader.progress_handler(ROUND_STEPS, Some(give_up)).map_err(store_error)?;
-        let result = self.read_snapshot_on(&reader, look);
+        let result = self.read_snapshot_on(&reader, query);
         reader.progress_handler(0, None::<fn() -> bool>).map_err(store_error)?;
         self.put_back(reader);
         if is_long.load(Ordering::Relaxed) { Ok(None) } else { result.map(Some) }
@@ -217,8 +217,8 @@ impl SqliteStore {
 /// Creates a file that only its owner can access; SQLite gives its companion files the same permissions.
 fn create_private_file(path: &Path) -> Result<()> {
     use std::os::unix::fs::OpenOptionsExt as _;
-    let new_webhook = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    match new_webhook {
+    let created = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    match created {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
             Err(StoreError::Unavailable(format!("{}: {error}", path.display())))
         }

@@ -127,7 +127,7 @@ fn numbers(reader: &Connection, sql: &str, values: &[Bound<'_>]) -> rusqlite::Re
 
 fn bodies(reader: &Connection, number: CollectionNo, ordinals: &[i64]) -> rusqlite::Result<RecordBodies> {
     let mut find = reader.prepare_cached("SELECT body FROM records WHERE row = ?1")?;
-    let mut bodies = RecordBodies::with_room_for(ordinals.len());
+    let mut bodies = RecordBodies::with_capacity(ordinals.len());
     for ordinal in ordinals {
         find.raw_bind_parameter(1, number.row(unsigned(*ordinal)))?;
         let mut rows = find.raw_query();

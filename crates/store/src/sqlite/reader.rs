@@ -95,10 +95,15 @@ impl Reader {
             }
             self.is_cache_current.set(self.generation.get().is_some());
         }
-        let is_wanted = |(key, of, what, _): &&(TenantId, Option<Box<str>>, Resource, CollectionState)| {
-            *what == resource && of.as_deref() == company && key == tenant
+        let is_match = |(cached_tenant, cached_company, cached_resource, _): &&(
+            TenantId,
+            Option<Box<str>>,
+            Resource,
+            CollectionState,
+        )| {
+            *cached_resource == resource && cached_company.as_deref() == company && cached_tenant == tenant
         };
-        if let Some((.., state)) = cache.states.iter().find(is_wanted) {
+        if let Some((.., state)) = cache.states.iter().find(is_match) {
             return Ok(Some(*state));
         }
         let found = find(&self.connection)?;

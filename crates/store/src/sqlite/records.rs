@@ -120,7 +120,7 @@ fn bodies(reader: &Connection, state: &CollectionState, query: &PageQuery) -> ru
     for _ in 0..start.skip {
         rows.next()?;
     }
-    let mut bodies = RecordBodies::with_room_for(query.rows_max);
+    let mut bodies = RecordBodies::with_capacity(query.rows_max);
     // Counting here is faster than a SQL LIMIT, which SQLite evaluates per row.
     while bodies.len() < query.rows_max
         && let Some(row) = rows.next()?

@@ -61,11 +61,11 @@ pub(super) fn rotate(
         Some(row) => find_grant(writer, &row.grant)?,
         None => None,
     };
-    let result = decide_refresh(rotation, row, grant, successor);
-    if let Some(entry) = rotation_entry(rotation, &result) {
+    let decision = decide_refresh(rotation, row, grant, successor);
+    if let Some(entry) = rotation_entry(rotation, &decision) {
         append_audit(writer, &*ports.random, entry)?;
     }
-    match result {
+    match decision {
         RefreshDecision::Done(done) => Ok(done),
         RefreshDecision::Revoke(grant) => {
             revoke(writer, grant.id.as_str(), rotation.now)?;

@@ -164,7 +164,7 @@ fn change_stored_webhook(
     let Some(effects) = apply_change(&mut webhook, what, now, unsigned(head)) else {
         return Ok(WebhookChangeOutcome::Ended(webhook));
     };
-    if effects.none {
+    if effects.unchanged {
         return Ok(WebhookChangeOutcome::Changed(webhook));
     }
     let secrets = SealedSecrets::of(&webhook, &ports.vault, &*ports.random)?;
@@ -191,12 +191,12 @@ fn subscribe(
     let webhook = new_webhook(new, ports.clock.now());
     let unknown = || StoreError::UnknownTenant(webhook.owner.tenant.to_string());
     let tenant_no = tenant_no(writer, &webhook.owner.tenant)?.ok_or_else(unknown)?;
-    if let Some(kept) = find_identical(writer, ports, tenant_no, &webhook.fingerprint(&ports.vault))? {
-        let found = kept.1.clone();
+    if let Some(existing) = find_identical(writer, ports, tenant_no, &webhook.fingerprint(&ports.vault))? {
+        let found = existing.1.clone();
         if !found.needs_enable() {
             return Ok(SubscribeOutcome::Existing(found));
         }
-        let enabled = change_stored_webhook(writer, ports, kept, &WebhookChange::Enable)?;
+        let enabled = change_stored_webhook(writer, ports, existing, &WebhookChange::Enable)?;
         return Ok(SubscribeOutcome::Existing(if let WebhookChangeOutcome::Changed(one) = enabled {
             one
         } else {
@@ -309,11 +309,12 @@ impl Webhooks for SqliteStore {
         let changed = self
             .write(move |writer| {
                 let found = find(writer, &ports, id)?;
-                let Some(kept) = found.filter(|(_, one)| owner.is_none_or(|owner| one.owner == owner)) else {
+                let Some(existing) = found.filter(|(_, one)| owner.is_none_or(|owner| one.owner == owner))
+                else {
                     return Ok(WebhookChangeOutcome::Unknown);
                 };
-                let before = kept.1.clone();
-                let changed = change_stored_webhook(writer, &ports, kept, &what)?;
+                let before = existing.1.clone();
+                let changed = change_stored_webhook(writer, &ports, existing, &what)?;
                 if let (true, Some(entry)) = (changed.is_changed_from(&before), entry) {
                     append_audit(writer, &*ports.random, entry)?;
                 }

@@ -80,12 +80,12 @@ pub(crate) fn decide_checkpoints(
         let result = match delivery_states.get_mut(&checkpoint.webhook) {
             // The webhook was deleted with its tenant. The node keeps its shard.
             None => CheckpointResult::Stale,
-            Some(position) if position.fence != checkpoint.fence => CheckpointResult::Fenced,
-            Some(position) => {
-                let key = WebhookKey { tenant_no: position.tenant_no, webhook: checkpoint.webhook };
-                let is_current = position.revision == checkpoint.revision;
+            Some(state) if state.fence != checkpoint.fence => CheckpointResult::Fenced,
+            Some(state) => {
+                let key = WebhookKey { tenant_no: state.tenant_no, webhook: checkpoint.webhook };
+                let is_current = state.revision == checkpoint.revision;
                 if is_current {
-                    writes.apply(key, position, &checkpoint, now);
+                    writes.apply(key, state, &checkpoint, now);
                 }
                 writes.record_history(key, checkpoint);
                 if is_current { CheckpointResult::Written } else { CheckpointResult::Stale }
@@ -100,22 +100,22 @@ impl CheckpointWrites {
     fn apply(
         &mut self,
         key: WebhookKey,
-        position: &mut DeliveryState,
+        state: &mut DeliveryState,
         checkpoint: &WebhookCheckpoint,
         now: Ticks,
     ) {
-        let before = position.clone();
+        let before = state.clone();
         if let Some(step) = checkpoint.handshake
-            && apply_handshake_step(position, step)
+            && apply_handshake_step(state, step)
         {
             self.reset_lanes_of(key, now);
         }
-        position.cursor = position.cursor.max(checkpoint.cursor);
-        if let (Some(reason), None) = (&checkpoint.disabled, &position.disabled) {
-            position.disabled = Some(DisabledByService { at: now, reason: replace_nul(reason.clone()) });
+        state.cursor = state.cursor.max(checkpoint.cursor);
+        if let (Some(reason), None) = (&checkpoint.disabled, &state.disabled) {
+            state.disabled = Some(DisabledByService { at: now, reason: replace_nul(reason.clone()) });
         }
         if let Some(event_gap) = checkpoint.event_gap {
-            position.event_gap = Some(merge_gaps(position.event_gap, event_gap));
+            state.event_gap = Some(merge_gaps(state.event_gap, event_gap));
         }
         for lane in &checkpoint.parked {
             self.lanes.insert((key, lane.record_key), Some(*lane));
@@ -126,8 +126,8 @@ impl CheckpointWrites {
         for step in &checkpoint.replays {
             self.replays.insert((key, step.number), *step);
         }
-        if *position != before {
-            self.changed.insert(key, position.clone());
+        if *state != before {
+            self.changed.insert(key, state.clone());
         }
     }
 
@@ -155,13 +155,13 @@ impl CheckpointWrites {
 }
 
 /// Returns true if this step accepted the handshake.
-fn apply_handshake_step(position: &mut DeliveryState, step: HandshakeStep) -> bool {
-    let handshake = &mut position.handshake;
+fn apply_handshake_step(state: &mut DeliveryState, step: HandshakeStep) -> bool {
+    let handshake = &mut state.handshake;
     match step {
         HandshakeStep::Accepted { number, head } if handshake.number == number && !handshake.accepted => {
             handshake.accepted = true;
             handshake.retry = None;
-            position.initial_cursor.get_or_insert(*position.cursor.get_or_insert(head));
+            state.initial_cursor.get_or_insert(*state.cursor.get_or_insert(head));
             true
         }
         HandshakeStep::Failed { number, retry } if handshake.number == number && !handshake.accepted => {

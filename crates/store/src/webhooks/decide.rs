@@ -11,7 +11,7 @@ use crate::audit::replace_nul;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Effects {
     /// Nothing changed, so the row is not written.
-    pub(crate) none: bool,
+    pub(crate) unchanged: bool,
     /// Delete the parked lanes.
     pub(crate) drop_lanes: bool,
     /// Reset the parked lanes: due immediately, no failures.
@@ -62,7 +62,7 @@ pub(crate) fn apply_change(
     let effects = match change {
         WebhookChange::Enable => enable(webhook, flags, now, head),
         WebhookChange::Disable => disable(webhook),
-        WebhookChange::ChangeUrl(url) => move_to(webhook, url, now),
+        WebhookChange::ChangeUrl(url) => change_url(webhook, url, now),
         WebhookChange::RotateSecret { secret, previous_valid_until } => {
             let old = std::mem::replace(&mut webhook.secret, secret.clone());
             webhook.previous_secret = (*previous_valid_until > now)
@@ -87,7 +87,7 @@ pub(crate) fn apply_change(
 fn enable(webhook: &mut Webhook, flags: WebhookFlags, now: Ticks, head: u64) -> Effects {
     // Enabling an active webhook never moves its cursor.
     if flags.is_active() {
-        return Effects { none: true, ..Effects::default() };
+        return Effects { unchanged: true, ..Effects::default() };
     }
     if !flags.enabled {
         // The owner had disabled it: it resumes with the next event.
@@ -104,14 +104,14 @@ fn enable(webhook: &mut Webhook, flags: WebhookFlags, now: Ticks, head: u64) -> 
 
 fn disable(webhook: &mut Webhook) -> Effects {
     if !webhook.enabled {
-        return Effects { none: true, ..Effects::default() };
+        return Effects { unchanged: true, ..Effects::default() };
     }
     webhook.enabled = false;
     Effects { drop_lanes: true, bumps_revision: true, ..Effects::default() }
 }
 
 /// Events wait until the new URL has accepted a handshake; none is lost.
-fn move_to(webhook: &mut Webhook, url: &str, now: Ticks) -> Effects {
+fn change_url(webhook: &mut Webhook, url: &str, now: Ticks) -> Effects {
     webhook.url = replace_nul(url.to_owned());
     webhook.disabled = None;
     webhook.host_mismatch.clear();

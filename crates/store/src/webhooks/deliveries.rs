@@ -15,7 +15,7 @@ pub const SHARDS: u16 = 256;
 
 /// The shard of a webhook.
 pub fn shard_of(webhook: WebhookId) -> u8 {
-    // Ids are random: any byte of theirs is.
+    // Ids are random, so any byte will do.
     webhook.as_bytes()[15]
 }
 

@@ -192,8 +192,8 @@ pub(crate) const P95_OF_MAX: usize = 2_000;
 /// The 95th percentile.
 pub(crate) fn percentile_95(mut duration_ms: Vec<u32>) -> Option<u32> {
     duration_ms.sort_unstable();
-    let place = (duration_ms.len() * 95).div_ceil(100).checked_sub(1)?;
-    duration_ms.get(place).copied()
+    let index = (duration_ms.len() * 95).div_ceil(100).checked_sub(1)?;
+    duration_ms.get(index).copied()
 }
 
 #[async_trait]

@@ -34,17 +34,17 @@ fn fair_share(nodes: u32) -> usize {
 pub(crate) fn rebalance(leases: &[Lease], node: Guid, nodes: u32, now: Ticks, until: Ticks) -> Vec<Lease> {
     let fair_share = fair_share(nodes);
     let (own, others): (Vec<Lease>, Vec<Lease>) = leases.iter().partition(|one| one.holder == Some(node));
-    let (kept, given_back) = own.split_at(own.len().min(fair_share));
-    let reset = kept.iter().map(|one| Lease { expires_at: until, ..*one });
-    let returned = given_back.iter().map(|one| Lease { holder: None, ..*one });
+    let (retained, surplus) = own.split_at(own.len().min(fair_share));
+    let renewed = retained.iter().map(|one| Lease { expires_at: until, ..*one });
+    let returned = surplus.iter().map(|one| Lease { holder: None, ..*one });
     let free = others.iter().filter(|one| one.holder.is_none() || one.expires_at <= now);
-    let taken = free.take(fair_share - kept.len()).map(|one| Lease {
+    let acquired = free.take(fair_share - retained.len()).map(|one| Lease {
         holder: Some(node),
         fence: one.fence + 1,
         expires_at: until,
         ..*one
     });
-    reset.chain(taken).chain(returned).collect()
+    renewed.chain(acquired).chain(returned).collect()
 }
 
 /// The shards that the node holds, in order.
