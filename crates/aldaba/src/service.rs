@@ -128,7 +128,17 @@ impl Service {
         supervisor.spawn("gateway-usage", gateway.clone().tend(node, stopped.clone()));
         supervisor.spawn("public-listener", public.serve(public_routes, stopped.clone()));
         supervisor.spawn("operator-listener", operator.serve(operator_routes, stopped));
+        panic_on_request(&supervisor);
         RunningService { supervisor, shutdown, draining, gateway, node, store }
+    }
+}
+
+/// Debug builds let a test of the spawned program name a task that panics at once.
+fn panic_on_request(supervisor: &Supervisor) {
+    if cfg!(debug_assertions)
+        && let Ok(task) = std::env::var("ALDABA_TEST_PANIC_TASK")
+    {
+        supervisor.panic_task(&task);
     }
 }
 
