@@ -16,7 +16,7 @@ use prometheus_client::registry::Unit;
 use serde_json::json;
 use store::Store;
 use web::Measures;
-use webhooks::engine::Counts;
+use webhooks::engine::DeliveryCounts;
 
 const STORE_PATIENCE: Duration = Duration::from_secs(2);
 
@@ -26,7 +26,7 @@ pub(crate) struct Health {
     pub(crate) draining: Arc<AtomicBool>,
     pub(crate) measures: Measures,
     pub(crate) gauges: Gauges,
-    pub(crate) deliveries: Counts,
+    pub(crate) deliveries: DeliveryCounts,
 }
 
 /// What is read off the program when somebody asks for the measures.
@@ -71,7 +71,7 @@ impl Gauges {
         gauges
     }
 
-    async fn read(&self, store: &dyn Store, deliveries: &Counts) {
+    async fn read(&self, store: &dyn Store, deliveries: &DeliveryCounts) {
         self.delivered.inner().store(deliveries.delivered(), Ordering::Relaxed);
         self.failed.inner().store(deliveries.failed(), Ordering::Relaxed);
         self.in_flight.set(i64::try_from(deliveries.in_flight()).unwrap_or(i64::MAX));

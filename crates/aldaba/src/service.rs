@@ -11,7 +11,7 @@ use operator::admin::Admin;
 use operator::{Operator, OperatorToken};
 use store::Store;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use web::{Bounds, Listener, Measures, Outermost, OutermostLayer, Stopper, problem, tls};
+use web::{Bounds, DetachedTasks, Listener, Measures, Outermost, OutermostLayer, Stopper, problem, tls};
 use webhooks::egress::Egress;
 
 use crate::config::Config;
@@ -74,8 +74,14 @@ impl Service {
         let random: Arc<dyn Random> = Arc::new(SystemRandom);
         let clock: Arc<dyn Clock> = Arc::new(SystemClock);
         let node = random.guid();
-        let (engine, delivering) =
-            wiring::engine(&self.config, self.store.clone(), self.egress.clone(), node, stopped.clone());
+        let engine = wiring::engine(
+            &self.config,
+            self.store.clone(),
+            self.egress.clone(),
+            node,
+            &DetachedTasks,
+            stopped.clone(),
+        );
         let health = Health {
             store: self.store.clone(),
             draining: draining.clone(),
@@ -85,7 +91,7 @@ impl Service {
         };
         let admin = Admin { store: self.store.clone(), clock: clock.clone(), random: random.clone() };
         let desk = Operator::new(admin, self.token, &self.measures);
-        let guests = wiring::guests(&self.config, self.store.clone(), self.egress, Arc::new(engine));
+        let guests = wiring::guests(&self.config, self.store.clone(), self.egress, Arc::new(engine.clone()));
         let (store, identity) = (self.store.clone(), self.identity.clone());
         let gateway = Arc::new(wiring::gateway(&self.config, store, identity, guests));
         let public = identity::router(self.identity.clone())
@@ -116,7 +122,7 @@ impl Service {
         tracing::info!("stopping: no new requests, those under way finish");
         draining.store(true, Ordering::Relaxed);
         stopper.stop();
-        let _ = tokio::join!(public, operators, housekeeping, keys, tending, delivering);
+        let _ = tokio::join!(public, operators, housekeeping, keys, tending, engine.wait_until_ended());
         gateway.close(node).await;
         self.store.close().await;
         Ok(())

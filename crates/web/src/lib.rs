@@ -8,6 +8,7 @@ pub mod listener;
 pub mod measure;
 pub mod problem;
 mod request_id;
+mod tasks;
 pub mod tls;
 mod unchanged;
 
@@ -17,4 +18,5 @@ pub use listener::{Bounds, Listener, Stopper};
 pub use measure::{Measures, Stopwatch};
 pub use problem::Refusal;
 pub use request_id::{Outermost, OutermostLayer, RequestId, Visit};
+pub use tasks::{BoxFuture, DetachedTasks, Tasks};
 pub use unchanged::is_known;
