@@ -5,8 +5,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::egress::Policy;
-use domain::receiver::{Host, ReceiverUrl};
+use domain::egress::EgressPolicy;
+use domain::receiver_url::{Host, ReceiverUrl};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
@@ -28,7 +28,7 @@ const ADDRESS_TIMEOUT_MAX: Duration = Duration::from_secs(1);
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
 
 pub(super) struct Dialler {
-    pub(super) policy: Policy,
+    pub(super) policy: EgressPolicy,
     pub(super) resolver: Arc<dyn Resolver>,
     pub(super) tls: TlsConnector,
 }
@@ -51,8 +51,9 @@ impl Dialler {
     /// All addresses of a host, if the policy allows every one: a forbidden address among allowed ones is an attack.
     pub(super) async fn allowed_addresses(&self, host: &Host) -> Result<Vec<IpAddr>, EgressError> {
         let addresses = self.addresses(host).await?;
-        let forbidden =
-            addresses.iter().find_map(|address| self.policy.refuses(*address).map(|why| (*address, why)));
+        let forbidden = addresses
+            .iter()
+            .find_map(|address| self.policy.refusal_reason(*address).map(|why| (*address, why)));
         match forbidden {
             Some((address, why)) => Err(EgressError::Refused { address, why }),
             None => Ok(addresses),

@@ -13,8 +13,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::egress::Policy;
-use domain::receiver::{Host, ReceiverUrl};
+use domain::egress::EgressPolicy;
+use domain::receiver_url::{Host, ReceiverUrl};
 use http::header::{HOST, HeaderValue, USER_AGENT};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, Uri};
@@ -36,7 +36,7 @@ const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Debug)]
 pub struct EgressSettings {
-    pub policy: Policy,
+    pub policy: EgressPolicy,
     /// Certificate authorities beside the platform's: PEM, or one certificate in DER; empty for none.
     pub authorities: Vec<u8>,
     /// For all receivers together.
@@ -53,7 +53,7 @@ pub struct EgressSettings {
 impl Default for EgressSettings {
     fn default() -> Self {
         Self {
-            policy: Policy::default(),
+            policy: EgressPolicy::default(),
             authorities: Vec::new(),
             sockets_max: 4096,
             // One application may have hundreds of webhooks at one host.

@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use domain::envelope::Addressee;
+use domain::envelope::EnvelopeContext;
 use domain::event::EventKind;
-use domain::log::LogEntry;
-use domain::outgoing::IdKey;
-use domain::receiver::ReceiverUrl;
+use domain::log_entry::LogEntry;
+use domain::outgoing_id::IdKey;
+use domain::receiver_url::ReceiverUrl;
 use domain::signature::{
     ACCOUNTING_HEADER, INVOICING_HEADER, STANDARD_ID, STANDARD_SIGNATURE, STANDARD_TIMESTAMP, Signer,
 };
@@ -17,7 +17,7 @@ use domain::{Guid, Secret, Ticks, WebhookId};
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{HeaderMap, Method};
 use parking_lot::Mutex;
-use store::{LogEvent, OldSecret, Webhook};
+use store::{LogEvent, PreviousSecret, Webhook};
 
 use super::classify::Expected;
 use crate::egress::{EgressError, OutboundRequest};
@@ -29,9 +29,9 @@ const HEADERS_MAX: usize = 12;
 #[derive(Debug)]
 pub struct Target {
     pub url: String,
-    addressee: Addressee,
+    envelope_context: EnvelopeContext,
     secret: Secret,
-    old_secret: Option<OldSecret>,
+    previous_secret: Option<PreviousSecret>,
     id_key: [u8; 32],
     /// Computed at the first attempt and dropped when the webhook has nothing in flight, which is most of the time.
     prepared: Mutex<Option<Arc<PreparedTarget>>>,
@@ -71,25 +71,25 @@ impl Target {
     pub(crate) fn new(webhook: &Webhook, id_key: [u8; 32]) -> Self {
         Self {
             url: webhook.url.clone(),
-            addressee: Addressee {
+            envelope_context: EnvelopeContext {
                 webhook: webhook.id,
                 tenant: webhook.owner.tenant.clone(),
                 user: webhook.user.clone(),
                 resource: webhook.resource,
             },
             secret: webhook.secret.clone(),
-            old_secret: webhook.old_secret.clone(),
+            previous_secret: webhook.previous_secret.clone(),
             id_key,
             prepared: Mutex::default(),
         }
     }
 
     pub fn webhook(&self) -> WebhookId {
-        self.addressee.webhook
+        self.envelope_context.webhook
     }
 
     pub fn family(&self) -> Family {
-        Family::of(self.addressee.resource)
+        Family::of(self.envelope_context.resource)
     }
 
     fn prepared(&self) -> Arc<PreparedTarget> {
@@ -102,7 +102,10 @@ impl Target {
             url: ReceiverUrl::parse(&self.url, true).map(Arc::new),
             ids: IdKey::new(&self.id_key),
             signer: Signer::new(&self.secret, None),
-            overlap_signer: self.old_secret.as_ref().map(|old| Signer::new(&self.secret, Some(&old.secret))),
+            overlap_signer: self
+                .previous_secret
+                .as_ref()
+                .map(|old| Signer::new(&self.secret, Some(&old.secret))),
         }
     }
 
@@ -112,14 +115,14 @@ impl Target {
 
     /// The signer with both secrets until the old one expires.
     fn signer<'a>(&self, prepared: &'a PreparedTarget, now: Ticks) -> &'a Signer {
-        let is_old_valid = self.old_secret.as_ref().is_some_and(|old| now < old.until);
+        let is_old_valid = self.previous_secret.as_ref().is_some_and(|old| now < old.until);
         prepared.overlap_signer.as_ref().filter(|_| is_old_valid).unwrap_or(&prepared.signer)
     }
 
     fn test_entry(&self, ids: &IdKey, number: i64, at: Ticks) -> LogEntry {
-        let resource = self.addressee.resource;
+        let resource = self.envelope_context.resource;
         let kind = resource.event_kinds().first().copied().unwrap_or(EventKind::Updated);
-        let id = ids.of_handshake(u32::try_from(number).unwrap_or(u32::MAX), at);
+        let id = ids.handshake_id(u32::try_from(number).unwrap_or(u32::MAX), at);
         LogEntry {
             sequence: 0,
             resource,
@@ -133,7 +136,7 @@ impl Target {
             source_interface: "Aldaba".into(),
             source_action: "Test".into(),
             changes: None,
-            envelope: domain::envelope::ENVELOPE,
+            envelope: domain::envelope::ENVELOPE_VERSION,
         }
     }
 }
@@ -148,20 +151,20 @@ impl Attempt {
         let ids = &prepared.ids;
         let (id, body) = match &self.kind {
             AttemptKind::Event(event) => {
-                let id = ids.of_event(event.entry.sequence, event.entry.conversation);
-                (id, target.addressee.notification(id, &event.entry))
+                let id = ids.event_id(event.entry.sequence, event.entry.conversation);
+                (id, target.envelope_context.notification(id, &event.entry))
             }
             AttemptKind::Handshake { number, at } => {
-                let id = ids.of_handshake(*number, *at);
+                let id = ids.handshake_id(*number, *at);
                 if target.family() == Family::Invoicing {
                     return Ok(echo_request(url, id, now, timeout));
                 }
-                let conversation = ids.conversation_of_handshake(*number, *at);
-                (id, target.addressee.acknowledge(id, conversation, *at))
+                let conversation = ids.handshake_conversation_id(*number, *at);
+                (id, target.envelope_context.acknowledge(id, conversation, *at))
             }
             AttemptKind::Test { number, at } => {
                 let entry = target.test_entry(ids, *number, *at);
-                (entry.conversation, target.addressee.notification(entry.conversation, &entry))
+                (entry.conversation, target.envelope_context.notification(entry.conversation, &entry))
             }
         };
         let headers = signed_headers(target.family(), target.signer(&prepared, now), id, now, &body);
@@ -190,7 +193,7 @@ impl Attempt {
         match (&self.kind, self.target.family()) {
             (AttemptKind::Handshake { .. }, Family::Accounting) => Expected::Acknowledge,
             (AttemptKind::Handshake { number, at }, Family::Invoicing) => {
-                Expected::Echo(self.target.prepared().ids.of_handshake(*number, *at).to_string())
+                Expected::Echo(self.target.prepared().ids.handshake_id(*number, *at).to_string())
             }
             _ => Expected::Delivery,
         }
@@ -220,8 +223,8 @@ fn signed_headers(family: Family, signer: &Signer, id: Guid, now: Ticks, body: &
     let mut headers = HeaderMap::with_capacity(HEADERS_MAX);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json; charset=utf-8"));
     for (name, value) in [
-        (contract_header, signer.contract(body.as_bytes())),
-        (STANDARD_SIGNATURE, signer.standard(&id, &timestamp, body.as_bytes())),
+        (contract_header, signer.contract_signature(body.as_bytes())),
+        (STANDARD_SIGNATURE, signer.standard_signature(&id, &timestamp, body.as_bytes())),
         (STANDARD_ID, id),
         (STANDARD_TIMESTAMP, timestamp),
     ] {

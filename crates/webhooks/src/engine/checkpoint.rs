@@ -92,11 +92,11 @@ impl Core {
             return;
         }
         match result {
-            CheckpointResult::Taken => {
+            CheckpointResult::Written => {
                 if let Some(HandshakeStep::Accepted { number, head }) = checkpoint.handshake
                     && number == state.handshake.number
                 {
-                    state.set_contracted(head);
+                    state.set_handshake_accepted(head);
                     state.lanes.make_due(self.now.wall, true);
                     self.wake(webhook);
                     self.queue_read(webhook);
@@ -125,7 +125,7 @@ impl WebhookState {
             cleared,
             handshake: pending.handshake,
             disabled: pending.disabled,
-            lost: pending.gap,
+            event_gap: pending.gap,
             attempts: pending.attempts,
             delivered: pending.delivered,
             replays: pending.replays,

@@ -41,7 +41,7 @@ impl WebhookState {
     /// When the webhook's next handshake or lane is due, if later than now.
     pub(super) fn next_due(&self, now: Ticks) -> Option<Ticks> {
         let needs_handshake =
-            self.awaits_contract() && !self.handshake.is_in_flight && !self.handshake.is_accepted;
+            self.needs_handshake() && !self.handshake.is_in_flight && !self.handshake.is_accepted;
         let handshake = needs_handshake.then(|| self.handshake.retry.map_or(now, |retry| retry.next_at));
         let lane = self.lanes.next_due().filter(|_| self.is_active());
         // What is due now waits for a slot; the attempt that frees it wakes the webhook.
@@ -55,7 +55,7 @@ impl Core {
         let now = self.now.wall;
         let slots_max = self.settings.in_flight_per_webhook_max;
         let Some(state) = self.webhooks.get_mut(&webhook) else { return false };
-        if state.awaits_contract() {
+        if state.needs_handshake() {
             return self.start_handshake(webhook);
         }
         if !state.is_active() {
@@ -153,8 +153,8 @@ impl Core {
         let before = lane.map(|lane| lane.retry).filter(|retry| retry.attempts > 0);
         self.counts.count_attempt(outcome.succeeded);
         if outcome.succeeded {
-            let (status, took_ms) = (outcome.status.unwrap_or(200), total_millis(timing));
-            state.pending().delivered.push(SuccessfulDelivery { sequence, at: now, status, took_ms });
+            let (status, duration_ms) = (outcome.status.unwrap_or(200), total_millis(timing));
+            state.pending().delivered.push(SuccessfulDelivery { sequence, at: now, status, duration_ms });
         } else {
             let number = before.map_or(0, |retry| retry.attempts) + 1;
             let purpose = AttemptPurpose::Event { sequence };
@@ -199,7 +199,7 @@ impl Core {
                 let why = format!("deliveries have failed for the whole window; the last one: {reason}");
                 state.give_up(event, is_new_lane, before, now, why);
             }
-            RetryDecision::Again(retry) => state.park(event, is_new_lane, retry),
+            RetryDecision::Retry(retry) => state.park(event, is_new_lane, retry),
         }
         state.is_breaker_open |=
             state.failures_in_a_row >= FAILURES_IN_A_ROW_MAX || state.lanes.len() >= LANES_MAX;
@@ -222,7 +222,7 @@ pub(super) fn attempt_record(
         succeeded: outcome.succeeded,
         reason: outcome.reason.clone(),
         excerpt: outcome.excerpt.clone(),
-        spent: timing,
+        timing,
     }
 }
 

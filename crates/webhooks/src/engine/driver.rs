@@ -273,7 +273,8 @@ async fn query<S: EngineStore + ?Sized>(store: &S, command: Command) -> Result<I
         }
         Command::ReadRecord { webhook, epoch, key, record_key, after, upto } => {
             let TailKey { tenant, resource } = key;
-            let events = store.read_record(&tenant, resource, record_key, after, upto, RECORD_ROWS).await?;
+            let events =
+                store.read_record_tail(&tenant, resource, record_key, after, upto, RECORD_ROWS).await?;
             Input::RecordRead { webhook, epoch, record_key, upto, read: Ok(events) }
         }
         Command::ReadHead { webhook, number, tenant } => {

@@ -76,9 +76,9 @@ impl WebhookState {
     /// The log's floor has passed the webhook: it continues there, and the gap is recorded.
     pub(super) fn skip_to_floor(&mut self, floor: u64, now: Ticks) {
         let after = self.read_to;
-        self.pending().gap = Some(EventGap { at: now, after, upto: floor });
+        self.pending().gap = Some(EventGap { at: now, after, through: floor });
         let note = format!("events after {after} up to {floor} are no longer kept");
-        self.audit(AuditKind::WebhookLost, now, &note);
+        self.audit(AuditKind::WebhookEventsLost, now, &note);
         self.read_to = floor;
         self.has_moved = true;
     }

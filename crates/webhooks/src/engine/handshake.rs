@@ -34,8 +34,8 @@ impl Core {
         if state.handshake.number != number || !state.handshake.is_in_flight {
             return;
         }
-        let awaits_contract = state.awaits_contract();
-        if let Some(head) = head.filter(|_| awaits_contract && can_start) {
+        let needs_handshake = state.needs_handshake();
+        if let Some(head) = head.filter(|_| needs_handshake && can_start) {
             state.handshake.head = head;
             let kind = AttemptKind::Handshake { number, at: state.handshake.at };
             self.send(webhook, AttemptSource::Handshake(number), kind);
@@ -80,7 +80,7 @@ impl Core {
         }
         let before = before.filter(|retry| retry.attempts > 0);
         match self.settings.schedule.after_failure(before, now, outcome.retry_after, self.random.next()) {
-            RetryDecision::Again(retry) => {
+            RetryDecision::Retry(retry) => {
                 state.handshake.retry = Some(retry);
                 state.pending().handshake = Some(HandshakeStep::Failed { number, retry });
                 state.warn(before, now, self.settings.schedule.window, &outcome.reason);

@@ -62,7 +62,7 @@ async fn read_changed_webhooks<S: EngineStore + ?Sized>(
     for webhook in changed.webhooks {
         inputs.send(Input::WebhookChanged(webhook));
     }
-    *changes_after = Some(changed.upto);
+    *changes_after = Some(changed.last_change);
     Ok(())
 }
 
@@ -75,7 +75,7 @@ async fn read_disabled_owners<S: EngineStore + ?Sized>(
 }
 
 async fn read_heads<S: EngineStore + ?Sized>(store: &S, inputs: &InputSender) -> Result<(), StoreError> {
-    inputs.send(Input::HeadsRead(store.heads().await?));
+    inputs.send(Input::HeadsRead(store.log_heads().await?));
     Ok(())
 }
 

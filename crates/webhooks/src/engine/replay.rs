@@ -83,7 +83,7 @@ impl ReplayQueue {
             self.activity = ReplayActivity::Sending;
             return Some(ReplayAction::Send(event.clone()));
         }
-        if replay.position >= replay.upto {
+        if replay.position >= replay.through {
             return self.finish().map(ReplayAction::Finish);
         }
         let after = replay.position.max(self.start);
@@ -101,12 +101,12 @@ impl ReplayQueue {
         self.activity = ReplayActivity::Waiting;
         let (Some(chunk), Some(replay)) = (chunk, self.open.front_mut()) else { return };
         let from = replay.position.max(self.start);
-        let is_within = |event: &&SharedEvent| event.entry.sequence <= replay.upto;
+        let is_within = |event: &&SharedEvent| event.entry.sequence <= replay.through;
         let events = chunk.events_after(from).take_while(is_within).filter(|event| is_subscribed(event));
         self.events = events.cloned().collect();
         if self.events.is_empty() {
             // After a chunk that ends at the head there is nothing more to read.
-            replay.position = if chunk.reached_head_at.is_some() { replay.upto } else { chunk.upto };
+            replay.position = if chunk.reached_head_at.is_some() { replay.through } else { chunk.upto };
         }
     }
 
@@ -153,7 +153,7 @@ impl Core {
                 self.send(webhook, AttemptSource::Replay { number: 1 }, AttemptKind::Event(event));
             }
             Some(ReplayAction::SendTest(replay)) => {
-                let kind = AttemptKind::Test { number: replay.number, at: replay.asked_at };
+                let kind = AttemptKind::Test { number: replay.number, at: replay.requested_at };
                 self.send(webhook, AttemptSource::Replay { number: 1 }, kind);
             }
             Some(ReplayAction::Finish(step)) => {

@@ -88,7 +88,7 @@ impl TailCache {
         if let Some(tail) = tail {
             let reached_head_at = (tail.events.len() < CHUNK_ROWS).then_some(serial);
             let events = tail.events.into_iter().map(SharedEvent::new).collect();
-            let chunk = TailChunk { after, upto: tail.upto, floor: tail.floor, reached_head_at, events };
+            let chunk = TailChunk { after, upto: tail.read_to, floor: tail.floor, reached_head_at, events };
             self.chunks.push_front(chunk);
             self.chunks.truncate(CHUNKS_MAX);
         }

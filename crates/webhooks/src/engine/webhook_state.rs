@@ -119,7 +119,7 @@ impl WebhookState {
             failures_in_a_row: 0,
             is_breaker_open: false,
             has_warned: false,
-            replays: ReplayQueue::new(loaded.replays, webhook.began.unwrap_or(u64::MAX)),
+            replays: ReplayQueue::new(loaded.replays, webhook.initial_cursor.unwrap_or(u64::MAX)),
             has_moved: false,
             pending: None,
             is_ready: false,
@@ -140,14 +140,14 @@ impl WebhookState {
         if handshake.number != self.handshake.number {
             self.handshake = handshake;
             self.pending().handshake = None;
-        } else if before.contracted {
-            self.flags.contracted = true;
-        } else if let Some(cursor) = webhook.cursor.filter(|_| self.flags.contracted) {
-            self.flags.contracted = false;
-            self.set_contracted(cursor);
+        } else if before.handshake_accepted {
+            self.flags.handshake_accepted = true;
+        } else if let Some(cursor) = webhook.cursor.filter(|_| self.flags.handshake_accepted) {
+            self.flags.handshake_accepted = false;
+            self.set_handshake_accepted(cursor);
         }
         self.target = Arc::new(Target::new(&webhook, loaded.id_key));
-        self.replays.update(loaded.replays, webhook.began.unwrap_or(u64::MAX));
+        self.replays.update(loaded.replays, webhook.initial_cursor.unwrap_or(u64::MAX));
         self.is_frozen = false;
     }
 
@@ -160,9 +160,9 @@ impl WebhookState {
     }
 
     /// The accepted handshake is checkpointed: events flow from `head` on, or from the cursor that the webhook already has.
-    pub(crate) fn set_contracted(&mut self, head: u64) {
-        if !self.flags.contracted {
-            self.flags.contracted = true;
+    pub(crate) fn set_handshake_accepted(&mut self, head: u64) {
+        if !self.flags.handshake_accepted {
+            self.flags.handshake_accepted = true;
             if !self.has_cursor {
                 self.has_cursor = true;
                 self.read_to = head;
@@ -184,8 +184,8 @@ impl WebhookState {
         self.flags.is_active() && !self.is_suspended && !self.is_frozen
     }
 
-    pub(crate) fn awaits_contract(&self) -> bool {
-        self.flags.awaits_contract(self.family()) && !self.is_suspended && !self.is_frozen
+    pub(crate) fn needs_handshake(&self) -> bool {
+        self.flags.needs_handshake(self.family()) && !self.is_suspended && !self.is_frozen
     }
 
     /// Every event up to this sequence is delivered, parked, or not subscribed to.

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::egress::Policy;
-use domain::receiver::Host;
+use domain::egress::EgressPolicy;
+use domain::receiver_url::Host;
 use tokio::net::{TcpSocket, TcpStream};
 use webhooks::egress::{Egress, EgressError, EgressSettings, OutboundRequest, Phase};
 
@@ -89,7 +89,7 @@ async fn dialled_address_is_the_checked_one() {
 #[tokio::test]
 async fn operator_can_allow_a_range() {
     let server = Server::responding(OK).await;
-    let policy = Policy { allow: vec!["127.0.0.0/30".parse().unwrap()], loopback: false };
+    let policy = EgressPolicy { allow: vec!["127.0.0.0/30".parse().unwrap()], loopback: false };
     let settings = EgressSettings { policy, ..EgressSettings::default() };
     let egress = Egress::with_resolver(settings, Arc::new(ScriptedResolver::default())).unwrap();
     response_to(&egress, request(&server.url("/"))).await;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::TenantId;
 use store::{
-    Applications as _, ChangeLog as _, Directory as _, Status, Webhook, WebhookChange, WebhookChanged,
+    ChangeLog as _, Clients as _, Directory as _, Status, Webhook, WebhookChange, WebhookChangeOutcome,
     Webhooks as _,
 };
 use webhooks::engine::Input;
@@ -101,10 +101,11 @@ impl World {
         let change = match self.random.below(12) {
             0..=2 => WebhookChange::Disable,
             3..=6 => WebhookChange::Enable,
-            7..=8 => WebhookChange::MoveTo(self.new_receiver()),
-            9 => {
-                WebhookChange::Rotate { secret: domain::Secret::new("new"), old_until: super::fixture::START }
-            }
+            7..=8 => WebhookChange::ChangeUrl(self.new_receiver()),
+            9 => WebhookChange::RotateSecret {
+                secret: domain::Secret::new("new"),
+                previous_valid_until: super::fixture::START,
+            },
             10 => WebhookChange::Unsubscribe,
             _ => WebhookChange::Delete,
         };
@@ -115,7 +116,7 @@ impl World {
         let resumes = change == WebhookChange::Enable && !webhook.enabled;
         if !matches!(
             block_on(self.fixture.store.change_webhook(webhook.id, None, change)).unwrap(),
-            WebhookChanged::Done(_)
+            WebhookChangeOutcome::Changed(_)
         ) {
             return;
         }

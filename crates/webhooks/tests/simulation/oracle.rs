@@ -93,7 +93,7 @@ impl Oracle {
         }
         let flags = webhook.flags();
         if attempt.handshake().is_some() {
-            assert!(flags.awaits_contract(webhook.family()), "a handshake of {webhook:?}");
+            assert!(flags.needs_handshake(webhook.family()), "a handshake of {webhook:?}");
             assert_eq!(attempt.handshake(), Some(webhook.handshake.number), "an old handshake");
         } else {
             assert!(flags.is_active(), "an attempt for an inactive webhook: {webhook:?}");
@@ -127,7 +127,7 @@ impl Oracle {
             webhook.kinds.contains(event.entry.kind),
             "a kind of event that the webhook does not subscribe to"
         );
-        assert!(sequence > webhook.began.unwrap_or(u64::MAX), "an event from before the handshake");
+        assert!(sequence > webhook.initial_cursor.unwrap_or(u64::MAX), "an event from before the handshake");
     }
 
     fn event(&self, webhook: &Webhook, sequence: u64) -> &LogEvent {
@@ -164,7 +164,7 @@ impl Oracle {
     ) -> impl Iterator<Item = &'a LogEvent> {
         let floor = block_on(store.log_bounds(&webhook.owner.tenant)).unwrap().floor;
         let nothing_upto = self.expect_nothing_upto.get(&webhook.id).copied().unwrap_or(0);
-        let after = webhook.began.unwrap_or(u64::MAX).max(nothing_upto).max(floor);
+        let after = webhook.initial_cursor.unwrap_or(u64::MAX).max(nothing_upto).max(floor);
         let delivered = self.delivered.get(&webhook.id);
         let own = self.events.get(&(webhook.owner.tenant.clone(), webhook.resource.code()));
         own.into_iter().flatten().filter(move |event| {
@@ -176,7 +176,7 @@ impl Oracle {
 
     /// Every undelivered event still waits: after the cursor, or in its record's lane.
     pub(crate) fn check_nothing_forgotten(&self, store: &MemoryStore, webhook: &Webhook) {
-        if webhook.flags().is_over() || !webhook.enabled {
+        if webhook.flags().is_final() || !webhook.enabled {
             return;
         }
         let lanes = block_on(store.lanes(webhook.id, usize::MAX)).unwrap();
@@ -198,7 +198,7 @@ impl Oracle {
         attempts_min: u32,
     ) {
         for (checkpoint, result) in checkpoints.iter().zip(results) {
-            if checkpoint.disabled.is_none() || *result != CheckpointResult::Taken {
+            if checkpoint.disabled.is_none() || *result != CheckpointResult::Written {
                 continue;
             }
             self.disabled += 1;
@@ -222,7 +222,7 @@ impl Oracle {
 
     /// After the recovery every event must be delivered.
     pub(crate) fn check_all_delivered(&self, store: &MemoryStore, webhook: &Webhook) {
-        if webhook.flags().is_over() || !webhook.enabled {
+        if webhook.flags().is_final() || !webhook.enabled {
             return;
         }
         assert!(webhook.flags().is_active(), "still not active: {webhook:?}");

@@ -280,8 +280,8 @@ impl World {
             }
             Command::ReadRecord { webhook, epoch, key, record_key, after, upto } => {
                 let TailKey { tenant, resource } = key;
-                let read =
-                    block_on(store.read_record(&tenant, resource, record_key, after, upto, 64)).map_err(drop);
+                let read = block_on(store.read_record_tail(&tenant, resource, record_key, after, upto, 64))
+                    .map_err(drop);
                 Input::RecordRead { webhook, epoch, record_key, upto, read }
             }
             Command::ReadHead { webhook, number, tenant } => {
@@ -341,11 +341,11 @@ impl World {
         }
         let store = &self.fixture.store;
         let changes_read_upto = block_on(store.changed_webhooks(self.nodes[node].changes_read_upto)).unwrap();
-        self.nodes[node].changes_read_upto = changes_read_upto.upto;
+        self.nodes[node].changes_read_upto = changes_read_upto.last_change;
         let mut inputs: Vec<Input> =
             changes_read_upto.webhooks.into_iter().map(Input::WebhookChanged).collect();
         inputs.push(Input::DisabledOwnersRead(block_on(store.disabled_owners()).unwrap()));
-        inputs.push(Input::HeadsRead(block_on(store.heads()).unwrap()));
+        inputs.push(Input::HeadsRead(block_on(store.log_heads()).unwrap()));
         for input in inputs {
             let pause = self.random.span(0..10);
             self.after(pause, SimEvent::Input { node, incarnation, input: Box::new(input) });
