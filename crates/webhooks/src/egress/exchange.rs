@@ -42,7 +42,7 @@ impl ExchangeError {
 
 impl PreparedRequest {
     /// `is_last`: the request will not be sent again, so that its headers can be moved.
-    fn to_http(&mut self, is_last: bool) -> Request<Full<Bytes>> {
+    fn build(&mut self, is_last: bool) -> Request<Full<Bytes>> {
         let mut request = Request::new(Full::new(self.body.clone()));
         *request.method_mut() = self.method.clone();
         *request.uri_mut() = self.uri.clone();
@@ -59,7 +59,7 @@ impl PreparedRequest {
     ) -> Result<ReceiverResponse, ExchangeError> {
         progress.enter(Phase::Response);
         progress.set_reused(lease.reused);
-        let request = self.to_http(!lease.reused);
+        let request = self.build(!lease.reused);
         let failed = |error: &hyper::Error| {
             let is_gone = is_connection_gone(error);
             let error = EgressError::from_http(error);

@@ -79,7 +79,7 @@ impl World {
         self.after(Duration::ZERO, SimEvent::Change);
         self.run_until(FAULTS);
         self.for_each_webhook(|world, webhook| {
-            world.oracle.check_nothing_forgotten(&world.fixture.store, webhook)
+            world.oracle.check_nothing_forgotten(&world.fixture.store, webhook);
         });
         self.end_faults();
         // Requests that were in flight when the faults ended may still fail.
@@ -87,7 +87,7 @@ impl World {
         self.enable_disabled_webhooks();
         self.run_until(FAULTS + RECOVERY);
         self.for_each_webhook(|world, webhook| {
-            world.oracle.check_all_delivered(&world.fixture.store, webhook)
+            world.oracle.check_all_delivered(&world.fixture.store, webhook);
         });
         (self.steps, self.oracle.attempts, self.oracle.successes, self.oracle.disabled)
     }
@@ -161,7 +161,7 @@ impl World {
             SimEvent::Wake { node, incarnation } => self.input(node, incarnation, Input::Tick),
             SimEvent::Execute { node, incarnation, command } => self.execute(node, incarnation, *command),
             SimEvent::Arrive { node, incarnation, attempt_id, attempt } => {
-                self.request_arrives(node, incarnation, attempt_id, &attempt)
+                self.request_arrives(node, incarnation, attempt_id, &attempt);
             }
             SimEvent::Renew { node, incarnation } => self.renew(node, incarnation),
             SimEvent::Poll { node, incarnation } => self.poll(node, incarnation),

@@ -15,7 +15,7 @@ pub(super) struct State {
     /// The last number given to a connection, or to its entry among the idle ones.
     pub(super) last_number: u64,
     pub(super) hosts: HashMap<Arc<str>, Host>,
-    /// The origins of all idle connections by `Idle::idle_id`, oldest first.
+    /// The origins of all idle connections by `Idle::entry_id`, oldest first.
     pub(super) idle_order: BTreeMap<u64, Arc<str>>,
     /// Requests that wait for a socket; empty unless every socket is in use.
     pub(super) waiting: VecDeque<Waiter>,
@@ -33,7 +33,7 @@ pub(super) struct Host {
 }
 
 pub(super) struct Idle {
-    pub(super) idle_id: u64,
+    pub(super) entry_id: u64,
     pub(super) since: Instant,
     pub(super) connection: Connection,
 }
@@ -87,7 +87,7 @@ impl State {
             self.hosts.remove(origin);
         }
         let connection = removed.map(|idle| {
-            self.idle_order.remove(&idle.idle_id);
+            self.idle_order.remove(&idle.entry_id);
             idle.connection
         });
         (connection, sender)
@@ -110,13 +110,13 @@ impl State {
         connection: Connection,
         idle_per_host_max: usize,
     ) -> Option<Connection> {
-        let (idle_id, origin) = (self.next_number(), connection.origin.clone());
+        let (entry_id, origin) = (self.next_number(), connection.origin.clone());
         let Some(host) = self.hosts.get_mut(&origin) else { return Some(connection) };
-        host.idle.push(Idle { idle_id, since: Instant::now(), connection });
-        self.idle_order.insert(idle_id, origin);
+        host.idle.push(Idle { entry_id, since: Instant::now(), connection });
+        self.idle_order.insert(entry_id, origin);
         let surplus = (host.idle.len() > idle_per_host_max).then(|| host.idle.remove(0));
         surplus.map(|idle| {
-            self.idle_order.remove(&idle.idle_id);
+            self.idle_order.remove(&idle.entry_id);
             idle.connection
         })
     }
@@ -125,21 +125,21 @@ impl State {
         let host = self.hosts.get_mut(origin)?;
         let at = host.idle.iter().rposition(|idle| !idle.connection.sender.is_closed())?;
         let idle = host.idle.remove(at);
-        self.idle_order.remove(&idle.idle_id);
+        self.idle_order.remove(&idle.entry_id);
         Some(idle.connection)
     }
 
     pub(super) fn take_oldest_idle(&mut self) -> Option<Connection> {
-        let (idle_id, origin) = self.idle_order.pop_first()?;
+        let (entry_id, origin) = self.idle_order.pop_first()?;
         let host = self.hosts.get_mut(&origin)?;
-        let at = host.idle.iter().position(|idle| idle.idle_id == idle_id)?;
+        let at = host.idle.iter().position(|idle| idle.entry_id == entry_id)?;
         Some(host.idle.remove(at).connection)
     }
 
     pub(super) fn oldest_idle_since(&self) -> Option<Instant> {
-        let (idle_id, origin) = self.idle_order.first_key_value()?;
+        let (entry_id, origin) = self.idle_order.first_key_value()?;
         let idle = &self.hosts.get(origin)?.idle;
-        idle.iter().find(|idle| idle.idle_id == *idle_id).map(|idle| idle.since)
+        idle.iter().find(|idle| idle.entry_id == *entry_id).map(|idle| idle.since)
     }
 
     pub(super) fn next_waiter(&mut self) -> Option<Waiter> {
