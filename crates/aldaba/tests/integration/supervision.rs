@@ -5,13 +5,16 @@ use testkit::{Request, TestServer};
 use crate::harness::Installation;
 
 /// Every background task of a service on SQLite.
-const TASKS: [&str; 6] = [
+const TASKS: [&str; 9] = [
+    "commit-listener",
     "delivery-engine",
     "gateway-usage",
     "maintenance",
     "operator-listener",
     "public-listener",
+    "shard-leases",
     "signing-keys",
+    "webhook-poll",
 ];
 
 #[test]

@@ -1,4 +1,4 @@
-//! Whose certificates are believed: the platform's authorities and those that the operator adds.
+//! The TLS configuration: trusts the platform's certificate authorities and those that the operator adds.
 
 use std::sync::Arc;
 
@@ -7,8 +7,8 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore};
 
-/// One configuration for all receivers, so that their sessions are resumed. `authorities` is PEM, or one
-/// certificate in DER; the error says what is wrong with it.
+/// One configuration for all receivers, so that TLS sessions are resumed. `authorities` is PEM, or one certificate in
+/// DER; the error says what is wrong with it.
 pub(super) fn client_config(authorities: &[u8]) -> Result<Arc<ClientConfig>, String> {
     let mut roots = RootCertStore::empty();
     let platform = rustls_native_certs::load_native_certs();

@@ -1,4 +1,4 @@
-//! Names to addresses: the port, and the resolver of the system behind it.
+//! Name resolution: the port, and the system's resolver.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::time::Duration;
@@ -8,26 +8,27 @@ use hickory_resolver::TokioResolver;
 use hickory_resolver::config::LookupIpStrategy;
 use hickory_resolver::net::NetError;
 
-/// A name that was made a moment ago must not stay unknown for as long as its zone says.
-const UNKNOWN_MAX: Duration = Duration::from_secs(10);
-const KEPT_NAMES_MAX: u64 = 4096;
-/// For each connection to a name server that is shared by many questions.
-const QUESTIONS_MAX: usize = 1024;
+/// A negative answer is cached for at most this long, whatever its zone says: the name may have just been created.
+const NEGATIVE_TTL_MAX: Duration = Duration::from_secs(10);
+const CACHED_NAMES_MAX: u64 = 4096;
+/// For each connection to a name server.
+const ACTIVE_QUERIES_MAX: usize = 1024;
 
-/// Finds the addresses of a name, all of them; the error says in plain words why there are none.
+/// Finds all addresses of a name; the error says why there are none.
 #[async_trait]
-pub trait Resolve: Send + Sync + 'static {
+pub trait Resolver: Send + Sync + 'static {
     async fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, String>;
 }
 
-/// Asks as the system is configured to: its hosts file, then its name servers. Answers are kept for as long as
-/// their time to live. It waits without a thread, so a name whose servers are slow delays no other.
+/// Uses the system's configuration: the hosts file, then the name servers. It caches answers for their time to live, and
+/// blocks no thread, so that a slow name server delays no other lookup.
 pub struct SystemResolver(Result<TokioResolver, String>);
 
 impl SystemResolver {
-    /// Where the configuration cannot be read, every look-up says so: who only calls addresses needs none.
+    /// Where the configuration cannot be read, every lookup fails with the reason: a service that only calls IP addresses
+    /// needs no resolver.
     pub fn new() -> Self {
-        Self(build().map_err(|error| format!("the system's resolver configuration is no good: {error}")))
+        Self(build().map_err(|error| format!("the system's resolver configuration cannot be used: {error}")))
     }
 }
 
@@ -47,21 +48,21 @@ fn build() -> Result<TokioResolver, NetError> {
     let mut builder = TokioResolver::builder_tokio()?;
     let options = builder.options_mut();
     options.ip_strategy = LookupIpStrategy::Ipv4AndIpv6;
-    options.cache_size = KEPT_NAMES_MAX;
-    options.negative_max_ttl = Some(UNKNOWN_MAX);
-    options.max_active_requests = QUESTIONS_MAX;
+    options.cache_size = CACHED_NAMES_MAX;
+    options.negative_max_ttl = Some(NEGATIVE_TTL_MAX);
+    options.max_active_requests = ACTIVE_QUERIES_MAX;
     builder.build()
 }
 
 #[async_trait]
-impl Resolve for SystemResolver {
+impl Resolver for SystemResolver {
     async fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, String> {
-        // RFC 6761: no name server is asked about these.
+        // RFC 6761: these names are not looked up at name servers.
         if name == "localhost" || name.ends_with(".localhost") {
             return Ok(vec![Ipv4Addr::LOCALHOST.into(), Ipv6Addr::LOCALHOST.into()]);
         }
         let resolver = self.0.as_ref().map_err(Clone::clone)?;
-        // With its last dot the name means the same everywhere: no search list is tried on it.
+        // The final dot makes the name absolute: no search list applies.
         match resolver.lookup_ip(format!("{name}.")).await {
             Ok(found) => Ok(found.iter().collect()),
             Err(error) if error.is_nx_domain() => Err("there is no such name".into()),

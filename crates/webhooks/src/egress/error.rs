@@ -1,4 +1,4 @@
-//! Why a call got no answer, in words for the people who run the receiver.
+//! Why a request got no response, described for the people who run the receiver.
 
 use std::error::Error as _;
 use std::io;
@@ -7,17 +7,19 @@ use std::net::{IpAddr, SocketAddr};
 use domain::Ticks;
 use rustls::{CertificateError, Error as TlsError, PeerIncompatible};
 
-use super::call::Phase;
+use super::request::Phase;
 
-const NAMES_TOLD_MAX: usize = 4;
+const NAMES_LISTED_MAX: usize = 4;
 const NAME_CHARS_MAX: usize = 100;
 
-/// Why there is no answer.
+/// Why a request got no response.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Failure {
-    /// The egress policy: one of the host's addresses is not for us to call.
+pub enum EgressError {
+    /// The egress policy forbids one of the host's addresses.
     #[error("the address {address} must not be called: {why}")]
     Refused { address: IpAddr, why: &'static str },
+    #[error("the address cannot be called: {0}")]
+    InvalidUrl(String),
     #[error("the name {name} does not resolve: {why}")]
     Unresolved { name: String, why: String },
     #[error("cannot connect to {address}: {why}")]
@@ -28,52 +30,53 @@ pub enum Failure {
     TimedOut(Phase),
     #[error("the connection broke: {0}")]
     Broken(String),
-    #[error("the answer is not HTTP: {0}")]
+    #[error("the response is not HTTP: {0}")]
     NotHttp(String),
-    /// Nothing that the receiver could have done better.
-    #[error("not called, for a reason of our own: {0}")]
-    Ours(String),
+    /// The failure is on this side; the receiver has no part in it.
+    #[error("not sent because of an internal error: {0}")]
+    Internal(String),
 }
 
-impl Failure {
-    /// One word for each kind, for measures and history.
+impl EgressError {
+    /// One word for each kind of error.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Refused { .. } => "refused",
+            Self::InvalidUrl(_) => "invalid_url",
             Self::Unresolved { .. } => "unresolved",
             Self::Connect { .. } => "connect",
             Self::Tls(_) => "tls",
-            Self::TimedOut(Phase::Socket) | Self::Ours(_) => "ours",
+            Self::TimedOut(Phase::Socket) | Self::Internal(_) => "internal",
             Self::TimedOut(_) => "timed_out",
             Self::Broken(_) => "broken",
             Self::NotHttp(_) => "not_http",
         }
     }
 
-    /// Whether the receiver had no part in it, so that it must not be held against it.
-    pub fn is_ours(&self) -> bool {
-        matches!(self, Self::TimedOut(Phase::Socket) | Self::Ours(_))
+    /// Whether the failure is on this side, so that it must not count against the receiver.
+    pub fn is_internal(&self) -> bool {
+        matches!(self, Self::TimedOut(Phase::Socket) | Self::Internal(_))
     }
 
-    pub(super) fn of_connect(address: SocketAddr, error: &io::Error) -> Self {
-        if is_shortage(error) {
-            return Self::Ours(plain(error));
+    pub(super) fn from_connect(address: SocketAddr, error: &io::Error) -> Self {
+        if is_resource_shortage(error) {
+            return Self::Internal(without_os_code(error));
         }
-        Self::Connect { address, why: plain(error) }
+        Self::Connect { address, why: without_os_code(error) }
     }
 
-    pub(super) fn of_tls(error: &io::Error) -> Self {
+    pub(super) fn from_tls(error: &io::Error) -> Self {
         let inner = error.get_ref().and_then(|inner| inner.downcast_ref::<TlsError>());
         Self::Tls(match inner {
-            Some(error) => words_of_tls(error),
+            Some(error) => describe_tls(error),
             None if error.kind() == io::ErrorKind::UnexpectedEof => {
                 "the receiver ended the connection during the handshake".to_owned()
             }
-            None => plain(error),
+            None => without_os_code(error),
         })
     }
 
-    pub(super) fn of_http(error: &hyper::Error) -> Self {
+    pub(super) fn from_http(error: &hyper::Error) -> Self {
         if error.is_parse_too_large() {
             return Self::NotHttp("its headers are too long".into());
         }
@@ -81,14 +84,14 @@ impl Failure {
             return Self::NotHttp(innermost(error));
         }
         if error.is_incomplete_message() {
-            return Self::Broken("it ended before the answer was complete".into());
+            return Self::Broken("it ended before the response was complete".into());
         }
-        Self::Broken(io_of(error).map_or_else(|| innermost(error), plain))
+        Self::Broken(io_error(error).map_or_else(|| innermost(error), without_os_code))
     }
 }
 
-/// Whether a connection went away in the way of one that its peer had closed while it was idle.
-pub(super) fn is_gone(error: &hyper::Error) -> bool {
+/// Whether the error is that of a connection that the peer had closed while it was idle.
+pub(super) fn is_connection_gone(error: &hyper::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset, NotConnected, UnexpectedEof};
     let is_lost = |error: &io::Error| {
         matches!(
@@ -99,10 +102,10 @@ pub(super) fn is_gone(error: &hyper::Error) -> bool {
     error.is_canceled()
         || error.is_closed()
         || error.is_incomplete_message()
-        || io_of(error).is_some_and(is_lost)
+        || io_error(error).is_some_and(is_lost)
 }
 
-fn io_of(error: &hyper::Error) -> Option<&io::Error> {
+fn io_error(error: &hyper::Error) -> Option<&io::Error> {
     error.source().and_then(|source| source.downcast_ref())
 }
 
@@ -110,23 +113,23 @@ fn innermost(error: &hyper::Error) -> String {
     error.source().map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// No descriptor, port or memory left: EMFILE, ENFILE, EADDRNOTAVAIL, ENOBUFS, ENOMEM.
-fn is_shortage(error: &io::Error) -> bool {
+/// This machine has no descriptor, port or memory left: EMFILE, ENFILE, EADDRNOTAVAIL, ENOBUFS, ENOMEM.
+fn is_resource_shortage(error: &io::Error) -> bool {
     use io::ErrorKind::{AddrNotAvailable, OutOfMemory};
     matches!(error.kind(), AddrNotAvailable | OutOfMemory)
         || matches!(error.raw_os_error(), Some(23 | 24 | 105))
 }
 
-/// Without the number that the system adds.
-fn plain(error: &io::Error) -> String {
+/// The message without the `(os error N)` that the standard library adds.
+fn without_os_code(error: &io::Error) -> String {
     let text = error.to_string();
     let end = text.find(" (os error").unwrap_or(text.len());
     text[..end].to_lowercase()
 }
 
-fn words_of_tls(error: &TlsError) -> String {
+fn describe_tls(error: &TlsError) -> String {
     match error {
-        TlsError::InvalidCertificate(fault) => words_of_certificate(fault),
+        TlsError::InvalidCertificate(fault) => describe_certificate(fault),
         TlsError::PeerIncompatible(PeerIncompatible::ServerDoesNotSupportTls12Or13) => {
             "the receiver speaks neither TLS 1.2 nor TLS 1.3".into()
         }
@@ -136,7 +139,7 @@ fn words_of_tls(error: &TlsError) -> String {
     }
 }
 
-fn words_of_certificate(fault: &CertificateError) -> String {
+fn describe_certificate(fault: &CertificateError) -> String {
     let day = |seconds: u64| Ticks::from_unix_seconds(i64::try_from(seconds).unwrap_or_default()).date();
     match fault {
         CertificateError::Expired => "the certificate has expired".into(),
@@ -154,7 +157,8 @@ fn words_of_certificate(fault: &CertificateError) -> String {
         }
         CertificateError::NotValidForName => "the certificate is for another name".into(),
         CertificateError::NotValidForNameContext { expected, presented } => {
-            let names: Vec<_> = presented.iter().take(NAMES_TOLD_MAX).map(|name| bare(name)).collect();
+            let names: Vec<_> =
+                presented.iter().take(NAMES_LISTED_MAX).map(|name| presented_name(name)).collect();
             let names = if names.is_empty() { "no name".to_owned() } else { names.join(", ") };
             format!("the certificate is for another name: it has {names}, not {}", expected.to_str())
         }
@@ -163,8 +167,8 @@ fn words_of_certificate(fault: &CertificateError) -> String {
     }
 }
 
-/// The name alone, for rustls writes `DnsName("receiver.example")`; a receiver could have it as long as it likes.
-fn bare(presented: &str) -> String {
+/// The name alone: rustls writes `DnsName("receiver.example")`. Truncated, because the receiver chooses it.
+fn presented_name(presented: &str) -> String {
     let inside = presented.split_once('(').map_or(presented, |(_, rest)| rest.trim_end_matches(')'));
     inside.trim_matches('"').chars().take(NAME_CHARS_MAX).collect()
 }

@@ -1,4 +1,4 @@
-//! The stage: a store with tenants, companies and clients, and the changes and webhooks that are made in it.
+//! The store with its tenants, companies and clients, and functions that make changes and webhooks in it.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicI64;
@@ -15,7 +15,7 @@ use store::{
     MasterKey, NewWebhook, Pkce, Ports, Status, Tenant, Vault, WebhookOwner,
 };
 
-use super::chance::{Bytes, Chance, SteadyClock};
+use super::random::{RandomBytes, SeededRandom, SteadyClock};
 
 pub(crate) const START: Ticks = Ticks(638_000_000_000_000_000);
 pub(crate) const TENANTS: [&str; 2] = ["tenant-a", "tenant-b"];
@@ -23,24 +23,24 @@ pub(crate) const CLIENTS: [&str; 2] = ["app-1", "app-2"];
 const COMPANY: &str = "company";
 const RECORDS: u64 = 6;
 
-pub(crate) struct Stage {
+pub(crate) struct Fixture {
     pub(crate) store: MemoryStore,
     pub(crate) clock: Arc<SteadyClock>,
     ports: Ports,
     backup: Option<Contents>,
 }
 
-/// Everything in memory is ready at once.
-pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
+/// Polls a future of the memory store, which never waits.
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
     let mut future = std::pin::pin!(future);
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     match future.as_mut().poll(&mut context) {
         std::task::Poll::Ready(value) => value,
-        std::task::Poll::Pending => panic!("the store in memory does not wait"),
+        std::task::Poll::Pending => panic!("the memory store must not wait"),
     }
 }
 
-/// What webhooks are made for.
+/// The resources that changes and webhooks use.
 pub(crate) fn resources() -> [Resource; 3] {
     [
         Resource::find(Area::Accounting, "charges").unwrap(),
@@ -49,11 +49,11 @@ pub(crate) fn resources() -> [Resource; 3] {
     ]
 }
 
-impl Stage {
+impl Fixture {
     pub(crate) fn new(seed: u64) -> Self {
         let clock = Arc::new(SteadyClock(AtomicI64::new(START.0)));
         let vault = Vault::new(&MasterKey::from_bytes([7; 32])).unwrap();
-        let random = Arc::new(Bytes(Mutex::new(Chance::new(seed ^ 0xbeef))));
+        let random = Arc::new(RandomBytes(Mutex::new(SeededRandom::new(seed ^ 0xbeef))));
         let ports = Ports { clock: clock.clone(), random, vault: Arc::new(vault) };
         let store = MemoryStore::new(ports.clone()).unwrap();
         for tenant in TENANTS {
@@ -64,21 +64,21 @@ impl Stage {
                 status: Status::Active,
                 created_at: START,
             };
-            now(store.add_tenant(&tenant)).unwrap();
+            block_on(store.add_tenant(&tenant)).unwrap();
         }
         for client in CLIENTS {
-            now(store.add_client(&client_named(client, Status::Active), &Secret::new(client))).unwrap();
+            block_on(store.add_client(&client_named(client, Status::Active), &Secret::new(client))).unwrap();
         }
-        let stage = Self { store, clock, ports, backup: None };
+        let fixture = Self { store, clock, ports, backup: None };
         for tenant in TENANTS {
-            stage.apply(
+            fixture.apply(
                 tenant,
                 &format!(
                     r#"{{"area":"accounting","resource":"companies","action":"upsert","correlationId":"{COMPANY}","data":{{"vatName":"B","vatNumber":"B12345674","chartOfAccountId":1,"accountLength":12}}}}"#
                 ),
             );
         }
-        stage
+        fixture
     }
 
     pub(crate) fn apply(&self, tenant: &str, line: &str) -> BatchCounts {
@@ -90,24 +90,24 @@ impl Stage {
             counts: BatchCounts::default(),
             checkpoint: None,
         };
-        now(self.store.apply_changes(batch)).unwrap()
+        block_on(self.store.apply_changes(batch)).unwrap()
     }
 
-    /// Some change of some record.
-    pub(crate) fn change(&self, chance: &mut Chance) -> (&'static str, Resource) {
-        let tenant = *chance.pick(&TENANTS);
-        let resource = *chance.pick(&resources());
-        let (record, value) = (chance.below(RECORDS), chance.number());
-        let action = match chance.below(10) {
+    /// Changes a random record.
+    pub(crate) fn change(&self, random: &mut SeededRandom) -> (&'static str, Resource) {
+        let tenant = *random.pick(&TENANTS);
+        let resource = *random.pick(&resources());
+        let (record, value) = (random.below(RECORDS), random.number());
+        let action = match random.below(10) {
             0 => r#""action":"delete""#.to_owned(),
             1 if resource.is_accounting_family() => r#""action":"fail""#.to_owned(),
             _ => format!(r#""action":"upsert","data":{{"value":{value}}}"#),
         };
-        self.change_of(tenant, resource, record, &action);
+        self.apply_record_change(tenant, resource, record, &action);
         (tenant, resource)
     }
 
-    pub(crate) fn change_of(&self, tenant: &str, resource: Resource, record: u64, action: &str) {
+    pub(crate) fn apply_record_change(&self, tenant: &str, resource: Resource, record: u64, action: &str) {
         let company = if resource.is_accounting_family() {
             format!(r#""company":"{COMPANY}","#)
         } else {
@@ -126,15 +126,15 @@ impl Stage {
         self.backup = Some(self.store.contents().backup());
     }
 
-    /// The store is gone, and the last backup takes its place; tells whether there was one. None is restored twice: the
-    /// second time would give the numbers of the first again.
+    /// Replaces the store by its last backup; returns whether there was one. A backup is restored only once: a second
+    /// restore would give out the numbers of the first one again.
     pub(crate) fn restore(&mut self) -> bool {
         let Some(backup) = self.backup.take() else { return false };
         self.store = MemoryStore::open(backup.restored(), self.ports.clone()).unwrap();
         true
     }
 
-    pub(crate) fn turn_to(&self, steady: Duration) {
+    pub(crate) fn set_time(&self, steady: Duration) {
         let ticks = i64::try_from(steady.as_nanos() / 100).unwrap();
         self.clock.0.store(START.0 + ticks, std::sync::atomic::Ordering::Relaxed);
     }
@@ -155,21 +155,21 @@ pub(crate) fn client_named(id: &str, status: Status) -> Client {
     }
 }
 
-pub(crate) fn some_webhook(chance: &mut Chance, url: String) -> NewWebhook {
-    let resource = *chance.pick(&resources());
+pub(crate) fn random_webhook(random: &mut SeededRandom, url: String) -> NewWebhook {
+    let resource = *random.pick(&resources());
     let all = resource.event_kinds();
-    let mut kinds: EventKinds = all.iter().copied().filter(|_| chance.percent(70)).collect();
+    let mut kinds: EventKinds = all.iter().copied().filter(|_| random.percent(70)).collect();
     if kinds.is_empty() || !resource.is_accounting_family() {
         kinds = [all[0]].into_iter().collect();
     }
     let mut id = [0; 16];
-    id[..8].copy_from_slice(&chance.number().to_be_bytes());
-    id[8..].copy_from_slice(&chance.number().to_be_bytes());
+    id[..8].copy_from_slice(&random.number().to_be_bytes());
+    id[8..].copy_from_slice(&random.number().to_be_bytes());
     NewWebhook {
         id: Guid::random_from(id),
         owner: WebhookOwner {
-            tenant: TenantId::new(*chance.pick(&TENANTS)),
-            client: ClientId::new(*chance.pick(&CLIENTS)),
+            tenant: TenantId::new(*random.pick(&TENANTS)),
+            client: ClientId::new(*random.pick(&CLIENTS)),
         },
         user: UserId::new("user"),
         resource,
@@ -179,6 +179,6 @@ pub(crate) fn some_webhook(chance: &mut Chance, url: String) -> NewWebhook {
         url,
         secret: Secret::new("secret"),
         host_mismatch: String::new(),
-        enabled: resource.is_accounting_family() || chance.percent(80),
+        enabled: resource.is_accounting_family() || random.percent(80),
     }
 }

@@ -1,4 +1,4 @@
-//! A node: a core with a clock that may be wrong, a way to the store that may be cut, and lives that end in crashes.
+//! A simulated node: a core whose wall clock may be wrong, whose connection to the store may be cut, and which may crash.
 
 use std::time::Duration;
 
@@ -6,46 +6,46 @@ use domain::retry::Schedule;
 use domain::{Guid, Ticks};
 use webhooks::engine::{Core, Moment, Settings};
 
-use super::stage::START;
+use super::fixture::START;
 
 pub(crate) const TIMEOUT: Duration = Duration::from_secs(5);
 pub(crate) const LEASE: Duration = Duration::from_secs(10);
 pub(crate) const WINDOW: Duration = Duration::from_secs(40);
 pub(crate) const PAUSES: [u64; 4] = [1, 2, 5, 10];
 
-pub(crate) struct Machine {
+pub(crate) struct Node {
     pub(crate) id: Guid,
-    /// Which life this is; what an earlier one has started finds nobody.
-    pub(crate) flags: u32,
+    /// Counts starts and crashes: events of an earlier incarnation do not reach the core.
+    pub(crate) incarnation: u32,
     pub(crate) core: Option<Core>,
-    /// How wrong its clock is, in ticks.
+    /// By how much its wall clock is wrong, in ticks.
     pub(crate) skew: i64,
     pub(crate) cut_off_until: Duration,
-    /// Its last turn to the store that went well, for the polls.
-    pub(crate) moved: u64,
+    /// The last change of a webhook that its poll has read.
+    pub(crate) changes_read_upto: u64,
 }
 
-impl Machine {
+impl Node {
     pub(crate) fn new(number: u8) -> Self {
         Self {
             id: Guid::from_bytes([number; 16]),
-            flags: 0,
+            incarnation: 0,
             core: None,
             skew: 0,
             cut_off_until: Duration::ZERO,
-            moved: 0,
+            changes_read_upto: 0,
         }
     }
 
     pub(crate) fn start(&mut self, seed: u64, steady: Duration) {
-        self.flags += 1;
-        self.moved = 0;
+        self.incarnation += 1;
+        self.changes_read_upto = 0;
         self.core = Some(Core::new(settings(), seed, self.moment(steady)));
     }
 
     pub(crate) fn crash(&mut self) {
         self.core = None;
-        self.flags += 1;
+        self.incarnation += 1;
     }
 
     pub(crate) fn moment(&self, steady: Duration) -> Moment {
@@ -53,8 +53,8 @@ impl Machine {
         Moment { wall: Ticks(START.0 + ticks + self.skew), steady }
     }
 
-    /// Cut off, or not long enough back to have heard of everything.
-    pub(crate) fn is_deaf(&self, steady: Duration) -> bool {
+    /// Whether it is cut off from the store, or has been back too briefly to have read every change.
+    pub(crate) fn may_be_stale(&self, steady: Duration) -> bool {
         self.cut_off_until > Duration::ZERO && steady < self.cut_off_until + Duration::from_millis(1500)
     }
 

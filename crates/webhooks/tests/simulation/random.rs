@@ -1,4 +1,4 @@
-//! Chance from a seed, and a clock that only the world turns.
+//! Random numbers from a seed, and a clock that only the simulation moves.
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -7,9 +7,9 @@ use std::time::Duration;
 use domain::{Clock, Random, Ticks};
 use parking_lot::Mutex;
 
-pub(crate) struct Chance(u64);
+pub(crate) struct SeededRandom(u64);
 
-impl Chance {
+impl SeededRandom {
     pub(crate) fn new(seed: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x616c_6461_6261)
     }
@@ -26,7 +26,7 @@ impl Chance {
         self.number() % end.max(1)
     }
 
-    /// True so many times in a hundred.
+    /// True with this probability, in percent.
     pub(crate) fn percent(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
@@ -42,19 +42,19 @@ impl Chance {
     }
 }
 
-/// The chance that the store is given.
-pub(crate) struct Bytes(pub(crate) Mutex<Chance>);
+/// The store's source of random bytes.
+pub(crate) struct RandomBytes(pub(crate) Mutex<SeededRandom>);
 
-impl Random for Bytes {
+impl Random for RandomBytes {
     fn fill(&self, bytes: &mut [u8]) {
-        let mut chance = self.0.lock();
+        let mut random = self.0.lock();
         for byte in bytes {
-            *byte = chance.number().to_le_bytes()[0];
+            *byte = random.number().to_le_bytes()[0];
         }
     }
 }
 
-/// The database's clock: goes on evenly.
+/// The database's clock, which never jumps.
 pub(crate) struct SteadyClock(pub(crate) AtomicI64);
 
 impl Clock for SteadyClock {
