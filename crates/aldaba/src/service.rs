@@ -8,7 +8,7 @@ use axum::Router;
 use domain::{Clock, Random, Secret};
 use identity::Identity;
 use operator::admin::Admin;
-use operator::{Operator, OperatorToken};
+use operator::{AppState, OperatorToken};
 use store::Store;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use web::{Bounds, Listener, Measures, Outermost, OutermostLayer, Stopper, problem, tls};
@@ -84,7 +84,7 @@ impl Service {
             deliveries: engine.counts().clone(),
         };
         let admin = Admin { store: self.store.clone(), clock: clock.clone(), random: random.clone() };
-        let desk = Operator::new(admin, self.token, &self.measures);
+        let desk = AppState::new(admin, self.token, &self.measures);
         let guests = wiring::guests(&self.config, self.store.clone(), self.egress, Arc::new(engine));
         let (store, identity) = (self.store.clone(), self.identity.clone());
         let gateway = Arc::new(wiring::gateway(&self.config, store, identity, guests));

@@ -1,11 +1,11 @@
-//! Clients: the applications that users sign in through.
+//! OAuth clients: the applications that users sign in to.
 
 use std::time::Duration;
 
 use domain::{ClientId, Secret};
 use store::{Client, ClientSecret, Consent, Pkce, Status};
 
-use super::{Admin, AdminError, Replacement, Result, found};
+use super::{Admin, AdminError, Result, RotatedSecret, check_found};
 use crate::checks::{check_redirect, checked_id, checked_logout_uris, checked_name};
 
 #[derive(Clone, Debug)]
@@ -19,7 +19,7 @@ pub struct NewClient {
     pub callback_id_token: bool,
 }
 
-/// What is to be changed of a client; what is not given stays.
+/// Changes to a client; `None` leaves a property as it is.
 #[derive(Clone, Debug, Default)]
 pub struct ClientChange {
     pub name: Option<String>,
@@ -59,15 +59,15 @@ impl Admin {
 
     pub async fn client(&self, id: &str) -> Result<Client> {
         let client = self.store.find_client(&ClientId::new(id)).await?;
-        client.ok_or_else(|| AdminError::Missing(format!("client \"{id}\"")))
+        client.ok_or_else(|| AdminError::NotFound(format!("client \"{id}\"")))
     }
 
     pub async fn set_client_status(&self, id: &str, status: Status) -> Result<()> {
         let client = Client { status, ..self.client(id).await? };
-        found(self.store.update_client(&client).await?, || format!("client \"{id}\""))
+        check_found(self.store.update_client(&client).await?, || format!("client \"{id}\""))
     }
 
-    /// Adds addresses to those that a client may be sent back to; ones it has are left as they are.
+    /// Registers redirect addresses; those already registered are skipped.
     pub async fn add_redirect_uris(&self, id: &str, uris: &[String]) -> Result<Client> {
         let mut client = self.client(id).await?;
         for uri in uris {
@@ -76,26 +76,26 @@ impl Admin {
                 client.redirect_uris.push(uri.clone());
             }
         }
-        found(self.store.update_client(&client).await?, || format!("client \"{id}\""))?;
+        check_found(self.store.update_client(&client).await?, || format!("client \"{id}\""))?;
         Ok(client)
     }
 
-    /// Takes addresses from those that a client may be sent back to; one stays.
+    /// Removes redirect addresses; at least one must remain.
     pub async fn remove_redirect_uris(&self, id: &str, uris: &[String]) -> Result<Client> {
         let mut client = self.client(id).await?;
         if let Some(uri) = uris.iter().find(|uri| !client.redirect_uris.contains(uri)) {
-            return Err(AdminError::Missing(format!("redirect address \"{uri}\" at client \"{id}\"")));
+            return Err(AdminError::NotFound(format!("redirect address \"{uri}\" at client \"{id}\"")));
         }
         client.redirect_uris.retain(|uri| !uris.contains(uri));
         if client.redirect_uris.is_empty() {
             let why = "needs one redirect address at least; add another before you remove the last";
             return Err(AdminError::Invalid(format!("client \"{id}\" {why}")));
         }
-        found(self.store.update_client(&client).await?, || format!("client \"{id}\""))?;
+        check_found(self.store.update_client(&client).await?, || format!("client \"{id}\""))?;
         Ok(client)
     }
 
-    /// Changes what is given of how a client signs users in.
+    /// Changes the given properties of a client.
     pub async fn set_client(&self, id: &str, change: ClientChange) -> Result<Client> {
         let mut client = self.client(id).await?;
         if let Some(name) = change.name {
@@ -112,15 +112,17 @@ impl Admin {
         if let Some(uris) = change.post_logout_uris {
             client.post_logout_uris = checked_logout_uris(uris)?;
         }
-        found(self.store.update_client(&client).await?, || format!("client \"{id}\""))?;
+        check_found(self.store.update_client(&client).await?, || format!("client \"{id}\""))?;
         Ok(client)
     }
 
-    /// A new secret; the old one stays valid for `overlap`.
-    pub async fn rotate_client_secret(&self, id: &str, overlap: Duration) -> Result<Replacement> {
+    /// Replaces the secret; the old one stays valid for `overlap`.
+    pub async fn rotate_client_secret(&self, id: &str, overlap: Duration) -> Result<RotatedSecret> {
         let (secret, old_until) = (self.secret(), self.now() + overlap);
         let new = ClientSecret { secret: secret.clone(), old_until };
-        found(self.store.set_client_secret(&ClientId::new(id), &new).await?, || format!("client \"{id}\""))?;
-        Ok(Replacement { secret, old_until })
+        check_found(self.store.set_client_secret(&ClientId::new(id), &new).await?, || {
+            format!("client \"{id}\"")
+        })?;
+        Ok(RotatedSecret { secret, old_until })
     }
 }

@@ -4,14 +4,14 @@ use domain::Ticks;
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-use super::words::ChosenId;
-use crate::audit::{ROWS_DEFAULT, read_page_size};
+use super::schema_types::ChosenId;
+use crate::page_size::{ROWS_DEFAULT, parse_page_size};
 
 /// What a page is asked with.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct PageAsk {
+pub(super) struct ListParams {
     /// How many a page has at the most.
     #[param(value_type = u16, required = false, minimum = 1, maximum = 1000, default = 100)]
     page_size: Option<PageSize>,
@@ -21,7 +21,7 @@ pub(super) struct PageAsk {
         required = false,
         pattern = "^(0|[1-9][0-9]{0,17})\\.[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
     )]
-    after: Option<Mark>,
+    after: Option<PageCursor>,
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -32,16 +32,16 @@ impl TryFrom<String> for PageSize {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        read_page_size(&text).map(Self)
+        parse_page_size(&text).map(Self)
     }
 }
 
 /// Where a page ended: when its last one was made, and its id.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
-struct Mark(Ticks, String);
+struct PageCursor(Ticks, String);
 
-impl Mark {
+impl PageCursor {
     fn of(one: &impl Listed) -> Self {
         let (created_at, id) = one.place();
         Self(created_at, id.to_owned())
@@ -52,7 +52,7 @@ impl Mark {
     }
 }
 
-impl TryFrom<String> for Mark {
+impl TryFrom<String> for PageCursor {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -73,7 +73,7 @@ pub(super) trait Listed {
 }
 
 /// Cuts a page out of all there are, and says where the next one begins.
-pub(super) fn page<T: Listed>(mut all: Vec<T>, ask: &PageAsk) -> (Vec<T>, Option<String>) {
+pub(super) fn page<T: Listed>(mut all: Vec<T>, ask: &ListParams) -> (Vec<T>, Option<String>) {
     all.sort_by(|one, other| one.place().cmp(&other.place()));
     if let Some(mark) = &ask.after {
         all.retain(|one| one.place() > (mark.0, mark.1.as_str()));
@@ -81,7 +81,7 @@ pub(super) fn page<T: Listed>(mut all: Vec<T>, ask: &PageAsk) -> (Vec<T>, Option
     let size = ask.page_size.map_or(ROWS_DEFAULT, |size| size.0);
     let goes_on = all.len() > size;
     all.truncate(size);
-    let next = all.last().filter(|_| goes_on).map(|last| Mark::of(last).text());
+    let next = all.last().filter(|_| goes_on).map(|last| PageCursor::of(last).text());
     (all, next)
 }
 
@@ -103,10 +103,10 @@ mod tests {
         let mut seen = Vec::new();
         let mut after = None;
         loop {
-            let (some, next) = page(all(), &PageAsk { page_size: Some(PageSize(2)), after });
+            let (some, next) = page(all(), &ListParams { page_size: Some(PageSize(2)), after });
             seen.extend(some.iter().map(|one| (one.0, one.1)));
             let Some(next) = next else { break };
-            after = Some(Mark::try_from(next).unwrap());
+            after = Some(PageCursor::try_from(next).unwrap());
         }
         assert_eq!(seen, [(1, "z"), (2, "a"), (2, "b"), (2, "c"), (3, "a")]);
     }
@@ -114,8 +114,8 @@ mod tests {
     #[test]
     fn only_marks_of_ours_are_read() {
         for wrong in ["", "1", "x.a", "01.a", "-1.a", "1.", "1.ñ", "1..", "1234567890123456789.a"] {
-            assert!(Mark::try_from(wrong.to_owned()).is_err(), "{wrong}");
+            assert!(PageCursor::try_from(wrong.to_owned()).is_err(), "{wrong}");
         }
-        assert_eq!(Mark::try_from("17.a.b".to_owned()), Ok(Mark(Ticks(17), "a.b".into())));
+        assert_eq!(PageCursor::try_from("17.a.b".to_owned()), Ok(PageCursor(Ticks(17), "a.b".into())));
     }
 }

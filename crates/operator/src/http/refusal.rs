@@ -1,4 +1,4 @@
-//! How errors look from outside: the one error body, with a code for programs and a sentence for people.
+//! Maps errors to HTTP: one body, with a code for programs and a message for people.
 
 use axum::http::StatusCode;
 use axum::http::header::{HeaderValue, RETRY_AFTER};
@@ -7,45 +7,45 @@ use domain::problem::Problem;
 use store::StoreError;
 use web::Refusal;
 
-use crate::admin::AdminError;
+use crate::error::AdminError;
 
 const RETRY_AFTER_SECONDS: &str = "5";
 
-pub(super) fn coded(status: u16, code: &'static str, message: String) -> Refusal {
+pub(super) fn error_with_code(status: u16, code: &'static str, message: String) -> Refusal {
     Problem::new(status, message.clone()).with(Fault::new(code, message)).into()
 }
 
-/// A refusal that names the field.
-pub(super) fn at_field(status: u16, code: &'static str, field: &str, message: String) -> Refusal {
+/// A refusal that names the field at fault.
+pub(super) fn error_at_field(status: u16, code: &'static str, field: &str, message: String) -> Refusal {
     Problem::new(status, message.clone()).with(Fault::new(code, message).at(field.to_owned())).into()
 }
 
 impl From<AdminError> for Refusal {
     fn from(error: AdminError) -> Self {
         match error {
-            AdminError::Invalid(why) => coded(400, "invalid_value", sentence(&why)),
-            AdminError::Missing(_) => coded(404, "not_found", sentence(&error.to_string())),
-            AdminError::Cancelled(_) => coded(409, "cancelled", sentence(&error.to_string())),
-            AdminError::Refused { code, why } => coded(409, code, sentence(&why)),
+            AdminError::Invalid(why) => error_with_code(400, "invalid_value", sentence(&why)),
+            AdminError::NotFound(_) => error_with_code(404, "not_found", sentence(&error.to_string())),
+            AdminError::Cancelled(_) => error_with_code(409, "cancelled", sentence(&error.to_string())),
+            AdminError::Conflict { code, why } => error_with_code(409, code, sentence(&why)),
             AdminError::Store(error) => store_refusal(&error),
         }
     }
 }
 
-/// How the store's errors look from outside.
+/// Maps the store's errors to HTTP.
 pub(super) fn store_refusal(error: &StoreError) -> Refusal {
     let later = |code, message: String| {
-        coded(503, code, message).header(RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_SECONDS))
+        error_with_code(503, code, message).header(RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_SECONDS))
     };
     match error {
         StoreError::UnknownTenant(tenant) => {
-            coded(404, "unknown_tenant", format!("There is no tenant \"{tenant}\"."))
+            error_with_code(404, "unknown_tenant", format!("There is no tenant \"{tenant}\"."))
         }
-        StoreError::Exists(_) => coded(409, "exists", sentence(&error.to_string())),
-        StoreError::KeyInUse(_) => coded(
+        StoreError::Exists(_) => error_with_code(409, "exists", sentence(&error.to_string())),
+        StoreError::KeyInUse(_) => error_with_code(
             409,
             "idempotency_key_in_use",
-            "Another request under this Idempotency-Key is under way; wait for its end, then try again."
+            "Another request under this Idempotency-Key is in progress; wait until it ends, then try again."
                 .into(),
         ),
         StoreError::Full(why) => {
@@ -61,9 +61,9 @@ pub(super) fn store_refusal(error: &StoreError) -> Refusal {
     }
 }
 
-/// Words as a sentence: they begin with a capital and end with a full stop.
-pub(super) fn sentence(words: &str) -> String {
-    let mut rest = words.chars();
+/// Capitalizes a message and ends it with a full stop.
+pub(super) fn sentence(message: &str) -> String {
+    let mut rest = message.chars();
     let first = rest.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
     format!("{first}{}.", rest.as_str())
 }

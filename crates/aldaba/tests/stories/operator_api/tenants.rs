@@ -121,10 +121,10 @@ fn a_tenant_is_erased_only_when_it_is_confirmed() {
     let door = serve.door("to-be-erased");
     assert_eq!(door.send_lines(&[bank("1", "a"), bank("2", "b")]).counts(), (2, 0));
     let missing = api.delete("/tenants/to-be-erased");
-    assert_eq!(missing.problem(400), "To erase this tenant for good, ask with ?confirm=to-be-erased.");
+    assert_eq!(missing.problem(400), "To erase this tenant for good, send ?confirm=to-be-erased.");
     assert_eq!(missing.problem_field(), "confirm");
     let wrong = api.delete("/tenants/to-be-erased?confirm=another");
-    assert_eq!(wrong.problem(409), "To erase this tenant for good, ask with ?confirm=to-be-erased.");
+    assert_eq!(wrong.problem(409), "To erase this tenant for good, send ?confirm=to-be-erased.");
     assert_eq!(wrong.problem_code(), "not_confirmed");
     assert_eq!(door.head(), 2, "it is still there");
     let gone = api.delete("/tenants/to-be-erased?confirm=to-be-erased");

@@ -34,13 +34,13 @@ impl Admin {
             WebhookChanged::Over(webhook) => {
                 let word = if webhook.deleted_at.is_some() { "deleted" } else { "unsubscribed" };
                 let why = format!("webhook {id} is {word}, which is final; its owner can subscribe again");
-                Err(AdminError::Refused { code: "over", why })
+                Err(AdminError::Conflict { code: "over", why })
             }
             WebhookChanged::Alike => {
                 let why = format!("another webhook of the same owner is like {id}; use that one");
-                Err(AdminError::Refused { code: "alike", why })
+                Err(AdminError::Conflict { code: "alike", why })
             }
-            WebhookChanged::Unknown => Err(AdminError::Missing(format!("webhook \"{id}\""))),
+            WebhookChanged::Unknown => Err(AdminError::NotFound(format!("webhook \"{id}\""))),
         }
     }
 }
