@@ -3,7 +3,7 @@
 use domain::Resource;
 use domain::filter::{Filter, Misread, OrderBy};
 use store::{Page, PageQuery, PayrollQuery};
-use web::Refusal;
+use web::ErrorResponse;
 
 use crate::asked::Asked;
 use crate::paging::Paging;
@@ -37,7 +37,7 @@ impl Gateway {
         paging: Paging,
         filter: Option<Filter>,
         order: Option<OrderBy>,
-    ) -> Result<Page, Refusal> {
+    ) -> Result<Page, ErrorResponse> {
         let tenant = asked.caller.tenant.clone();
         let (offset, rows_max) = (paging.offset(), paging.rows_max());
         let page = if filter.is_none() && order.is_none() {

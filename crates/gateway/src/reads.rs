@@ -9,7 +9,7 @@ use domain::Resource;
 use domain::catalogue::Owner;
 use percent_encoding::percent_decode_str;
 use store::{Page, PageQuery};
-use web::Refusal;
+use web::ErrorResponse;
 
 use crate::asked::Asked;
 use crate::context::Context;
@@ -19,7 +19,7 @@ use crate::query::Query;
 use crate::ready::Ready;
 use crate::{Gateway, refusal};
 
-pub(crate) type Answer = Result<Response<Body>, Refusal>;
+pub(crate) type Answer = Result<Response<Body>, ErrorResponse>;
 
 impl Gateway {
     pub(crate) async fn list(&self, resource: Resource, asked: &Asked) -> Answer {
@@ -61,7 +61,7 @@ impl Gateway {
         resource: Resource,
         company: Option<&str>,
         asked: &Asked,
-    ) -> Result<Option<Arc<Ready>>, Refusal> {
+    ) -> Result<Option<Arc<Ready>>, ErrorResponse> {
         let Some(ready) = slot.unconfirmed() else { return Ok(None) };
         let mark = self.store.collection_version(&asked.caller.tenant, company, resource).await;
         let mark = mark.map_err(|error| refusal::store(&error))?.ok_or_else(refusal::no_company)?;
@@ -107,7 +107,7 @@ impl Gateway {
     }
 
     /// A context that is not needed must still name a company that is there.
-    async fn check_context(&self, asked: &Asked, context: &Context) -> Result<(), Refusal> {
+    async fn check_context(&self, asked: &Asked, context: &Context) -> Result<(), ErrorResponse> {
         match context {
             Context::Company(id) => self.check_company(asked, id).await,
             Context::Absent | Context::None => Ok(()),
@@ -115,7 +115,7 @@ impl Gateway {
     }
 
     /// The same answer for a company that nobody has and for one that another tenant has.
-    pub(crate) async fn check_company(&self, asked: &Asked, id: &str) -> Result<(), Refusal> {
+    pub(crate) async fn check_company(&self, asked: &Asked, id: &str) -> Result<(), ErrorResponse> {
         let found = self.store.find_record(&asked.caller.tenant, None, Resource::companies(), id).await;
         match found.map_err(|error| refusal::store(&error))? {
             Some(_) => Ok(()),

@@ -21,8 +21,8 @@ const TABLE: [(&str, &[&[&str]]); 12] = [
     ("gateway", &[&["domain"], &LOWER]),
     ("webhooks", &[&["domain"], &LOWER]),
     ("operator", &[&["domain"], &LOWER]),
-    ("console", &[&["domain"], &LOWER, &MIDDLE]),
-    ("aldaba", &[&["domain"], &LOWER, &MIDDLE, &["console", "client"]]),
+    ("sample", &[&["domain"]]),
+    ("aldaba", &[&["domain"], &LOWER, &MIDDLE, &["sample", "client"]]),
     ("client", &[&["domain"]]),
     ("xtask", &[&["domain"]]),
 ];
@@ -124,7 +124,7 @@ store = { path = "crates/store", package = "aldaba-store" }
 web = { path = "crates/web", package = "aldaba-web" }
 gateway = { path = "crates/gateway", package = "aldaba-gateway" }
 client = { path = "crates/client", package = "aldaba-client" }
-console = { path = "crates/console", package = "aldaba-console" }
+sample = { path = "crates/sample", package = "aldaba-sample" }
 toml = "1"
 "#;
 
@@ -141,9 +141,9 @@ toml = "1"
         let everything_below = "[dependencies]\ndomain.workspace = true\nstore = { workspace = true }\n\
                                 web.workspace = true\ntoml.workspace = true\nserde = \"1\"\n";
         assert!(told("gateway", everything_below).is_empty());
-        assert!(told("console", &format!("{everything_below}gateway.workspace = true\n")).is_empty());
+        assert!(told("aldaba", &format!("{everything_below}gateway.workspace = true\n")).is_empty());
         assert!(
-            told("aldaba", "[dependencies]\nconsole.workspace = true\nclient.workspace = true\n").is_empty()
+            told("aldaba", "[dependencies]\nsample.workspace = true\nclient.workspace = true\n").is_empty()
         );
         assert!(told("xtask", "[dependencies]\ndomain.workspace = true\n").is_empty());
     }
@@ -155,7 +155,7 @@ toml = "1"
             ("store", "web"),
             ("store", "gateway"),
             ("webhooks", "gateway"),
-            ("gateway", "console"),
+            ("gateway", "sample"),
             ("gateway", "client"),
             ("client", "store"),
             ("xtask", "store"),

@@ -1,4 +1,4 @@
-//! Gives the delivery engine what it stands on: the store, the clock, and the one way out to receivers.
+//! Builds the delivery engine and the egress, the only client that dials receivers.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ use tokio::task::JoinHandle;
 use webhooks::egress::{Egress, EgressSettings};
 use webhooks::engine::{Carrier, Engine, Ports, Settings};
 
-use super::{SystemClock, SystemRandom};
+use super::BasePorts;
 use crate::config::Config;
 use crate::exit::Failure;
 
-/// The way out to receivers, as the configuration allows it.
+/// The egress, with the configured policy.
 pub(crate) fn egress(config: &Config) -> Result<Egress, Failure> {
     let authorities = match &config.egress.ca_file {
         Some(path) => std::fs::read(path)
@@ -31,9 +31,10 @@ pub(crate) fn egress(config: &Config) -> Result<Egress, Failure> {
     Egress::new(settings).map_err(|why| Failure::Failed(format!("egress.ca_file: {why}")))
 }
 
-/// Starts delivering; ends in order once `stopped` says so.
+/// Starts the engine. It stops in order once `stopped` turns true.
 pub(crate) fn engine(
     config: &Config,
+    base: &BasePorts,
     store: Arc<dyn Store>,
     egress: Egress,
     node: Guid,
@@ -47,6 +48,6 @@ pub(crate) fn engine(
         ..Settings::new(schedule, delivery.timeout)
     };
     let transport = Arc::new(Carrier { egress, timeout: delivery.timeout });
-    let ports = Ports { store, clock: Arc::new(SystemClock), random: Arc::new(SystemRandom), transport };
+    let ports = Ports { store, clock: base.clock.clone(), random: base.random.clone(), transport };
     Engine::start(ports, settings, node, stopped)
 }

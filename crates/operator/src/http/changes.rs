@@ -15,17 +15,17 @@ use utoipa::openapi::schema::{AnyOfBuilder, Array, ObjectBuilder, SchemaType, Ty
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 use utoipa_axum::routes;
-use web::{Refusal, linger};
+use web::{ErrorResponse, drain_in_background};
 
 use super::document::{BadChanges, NotFound};
-use super::refusal::{error_with_code, store_refusal};
+use super::error_response::{error_with_code, store_error_response};
 use super::{AppState, Routes, SharedState};
 use crate::ingest::{IngestError, IngestRequest};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const KEY_BYTES_MAX: usize = 255;
 /// How much of a refused body is still read, so that its sender sees the response.
-const LINGER_BYTES_MAX: usize = 256 * 1024 * 1024;
+const DRAIN_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// One change of one record.
 #[derive(Serialize, ToSchema)]
@@ -179,11 +179,11 @@ async fn changes(
     tenant: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
     mut body: Body,
-) -> Result<Response, Refusal> {
+) -> Result<Response, ErrorResponse> {
     // Boxed, so that the layers above move a pointer and not the whole state of the ingest.
     let outcome = Box::pin(ingest_body(&state, tenant, &headers, &mut body)).await;
     if outcome.is_err() {
-        linger(body, LINGER_BYTES_MAX);
+        drain_in_background(body, DRAIN_BYTES_MAX);
     }
     outcome
 }
@@ -193,8 +193,8 @@ async fn ingest_body(
     tenant: Result<Path<String>, PathRejection>,
     headers: &HeaderMap,
     body: &mut Body,
-) -> Result<Response, Refusal> {
-    let Path(tenant) = tenant.map_err(|wrong| Refusal::new(wrong.status(), wrong.body_text()))?;
+) -> Result<Response, ErrorResponse> {
+    let Path(tenant) = tenant.map_err(|wrong| ErrorResponse::new(wrong.status(), wrong.body_text()))?;
     let is_json = check_type(headers)?;
     let idempotency_key = idempotency_key(headers)?;
     let request = IngestRequest { tenant: TenantId::new(tenant), idempotency_key, is_json };
@@ -203,14 +203,14 @@ async fn ingest_body(
 }
 
 /// Accepts uncompressed JSON lines or a JSON array. Returns whether the body is declared as JSON.
-fn check_type(headers: &HeaderMap) -> Result<bool, Refusal> {
+fn check_type(headers: &HeaderMap) -> Result<bool, ErrorResponse> {
     const TYPES: [&str; 5] =
         ["application/x-ndjson", "application/ndjson", "application/jsonl", "application/json", "text/plain"];
     if let Some(encoding) = headers.get(CONTENT_ENCODING)
         && encoding != "identity"
     {
         let message = "Send the body without Content-Encoding.";
-        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+        return Err(ErrorResponse::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
     let Some(given) = headers.get(CONTENT_TYPE) else {
         return Ok(false);
@@ -221,10 +221,10 @@ fn check_type(headers: &HeaderMap) -> Result<bool, Refusal> {
     }
     let message =
         format!("Content-Type is {essence:?}; send application/x-ndjson, or application/json for an array.");
-    Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message))
+    Err(ErrorResponse::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message))
 }
 
-fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ErrorResponse> {
     let Some(value) = headers.get(IDEMPOTENCY_KEY) else {
         return Ok(None);
     };
@@ -239,7 +239,7 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
 }
 
 /// Maps ingest errors to HTTP; each message says which changes are committed.
-fn ingest_error_response(error: &IngestError) -> Refusal {
+fn ingest_error_response(error: &IngestError) -> ErrorResponse {
     let counts = error.counts();
     let committed = format!(
         "{} accepted and {} rejected before stay as they are (lastSequenceVersion {}).",
@@ -247,11 +247,11 @@ fn ingest_error_response(error: &IngestError) -> Refusal {
     );
     match error {
         IngestError::Store(error, _) => {
-            let mut refusal = store_refusal(error);
+            let mut error_response = store_error_response(error);
             if counts.accepted + counts.rejected > 0 {
-                refusal.problem.message = format!("{} {committed}", refusal.problem.message);
+                error_response.problem.message = format!("{} {committed}", error_response.problem.message);
             }
-            refusal
+            error_response
         }
         IngestError::CutOff(why, _) => {
             let message = format!(

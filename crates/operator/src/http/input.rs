@@ -1,5 +1,5 @@
 //! Extractors: JSON bodies, query parameters, path parameters and the origin for the audit. Sizes are bounded, and a
-//! refusal names the member or parameter at fault.
+//! response names the member or parameter at fault.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -14,14 +14,14 @@ use domain::suggest::did_you_mean;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use store::AuditContext;
-use web::{Refusal, linger};
+use web::{ErrorResponse, drain_in_background};
 
-use super::refusal::{error_at_field, error_with_code, sentence};
+use super::error_response::{error_at_field, error_with_code, sentence};
 
 pub(super) const BODY_BYTES_MAX: usize = 64 * 1024;
 const BODY_READ_MAX: Duration = Duration::from_secs(30);
 /// How much of a refused body is still read, so that its sender sees the response.
-const LINGER_BYTES_MAX: usize = 16 * 1024 * 1024;
+const DRAIN_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// A JSON object.
 pub(super) struct JsonBody<T>(pub(super) T);
@@ -39,18 +39,18 @@ pub(super) struct PathParams<T>(pub(super) T);
 pub(super) struct RequestOrigin(pub(super) AuditContext);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
-    type Rejection = Refusal;
+    type Rejection = ErrorResponse;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, Refusal> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, ErrorResponse> {
         let bytes = read(request).await?;
         parse(&bytes).map(Self)
     }
 }
 
 impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for OptionalJsonBody<T> {
-    type Rejection = Refusal;
+    type Rejection = ErrorResponse;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, Refusal> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, ErrorResponse> {
         let bytes = read(request).await?;
         if matches!(bytes.trim_ascii(), b"" | b"null") {
             return Ok(Self(T::default()));
@@ -60,9 +60,9 @@ impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for OptionalJ
 }
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for QueryParams<T> {
-    type Rejection = Refusal;
+    type Rejection = ErrorResponse;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ErrorResponse> {
         let pairs = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
         let reader = serde_urlencoded::Deserializer::new(pairs);
         serde_path_to_error::deserialize(reader).map(Self).map_err(|error| {
@@ -73,9 +73,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for QueryParams<T>
 }
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for PathParams<T> {
-    type Rejection = Refusal;
+    type Rejection = ErrorResponse;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ErrorResponse> {
         // PostgreSQL accepts no NUL in text, and no id has one.
         if parts.uri.path().contains("%00") {
             return Err(error_with_code(404, "not_found", "No object has such an id.".into()));
@@ -91,26 +91,26 @@ impl<S: Send + Sync> FromRequestParts<S> for RequestOrigin {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let visit = parts.extensions.get::<web::Visit>();
-        let context = visit.map(|visit| AuditContext {
-            address: visit.address.0.to_string(),
-            request_id: visit.id.as_str().to_owned(),
+        let request = parts.extensions.get::<web::RequestContext>();
+        let context = request.map(|request| AuditContext {
+            address: request.address.0.to_string(),
+            request_id: request.id.as_str().to_owned(),
         });
         Ok(Self(context.unwrap_or_default()))
     }
 }
 
-async fn read(request: Request) -> Result<Bytes, Refusal> {
+async fn read(request: Request) -> Result<Bytes, ErrorResponse> {
     let (parts, mut body) = request.into_parts();
-    if let Err(refusal) = check_type(&parts.headers, &body) {
-        linger(body, LINGER_BYTES_MAX);
-        return Err(refusal);
+    if let Err(error_response) = check_type(&parts.headers, &body) {
+        drain_in_background(body, DRAIN_BYTES_MAX);
+        return Err(error_response);
     }
     let reading = Limited::new(&mut body, BODY_BYTES_MAX).collect();
     match tokio::time::timeout(BODY_READ_MAX, reading).await {
         Ok(Ok(read)) => Ok(read.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            linger(body, LINGER_BYTES_MAX);
+            drain_in_background(body, DRAIN_BYTES_MAX);
             let message = format!("The body may have {} KiB at most.", BODY_BYTES_MAX / 1024);
             Err(error_with_code(413, "body_too_large", message))
         }
@@ -125,7 +125,7 @@ async fn read(request: Request) -> Result<Bytes, Refusal> {
     }
 }
 
-fn check_type(headers: &HeaderMap, body: &Incoming) -> Result<(), Refusal> {
+fn check_type(headers: &HeaderMap, body: &Incoming) -> Result<(), ErrorResponse> {
     let wrong = |message: String| Err(error_with_code(415, "unsupported_media_type", message));
     if headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
         return wrong("Send the body without Content-Encoding.".into());
@@ -143,7 +143,7 @@ fn check_type(headers: &HeaderMap, body: &Incoming) -> Result<(), Refusal> {
     wrong(format!("Content-Type is {essence:?}; send application/json."))
 }
 
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ErrorResponse> {
     // serde would read an array as the fields of a struct, by position.
     if bytes.trim_ascii_start().first() != Some(&b'{') {
         return Err(error_with_code(400, "invalid_json", "The body must be one JSON object.".into()));
@@ -194,8 +194,8 @@ const PARAMETER: InputKind = InputKind {
     invalid: "invalid_parameter",
 };
 
-/// Turns serde's message about one field into a refusal that names it.
-fn explain(kind: &InputKind, path: &str, text: &str) -> Refusal {
+/// Turns serde's message about one field into an error that names it.
+fn explain(kind: &InputKind, path: &str, text: &str) -> ErrorResponse {
     let mut schema_types = text.split('`').skip(1).step_by(2);
     let (named, word) = (schema_types.next().unwrap_or_default(), kind.word);
     if text.starts_with("unknown field") {
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn refusal_names_the_field() {
+    fn error_names_the_field() {
         assert!(parse::<Sample>(br#" {"name":"a","sizes":null} "#).is_ok());
         refused(r#"{"nmae":"a"}"#, "unknown_member", Some("nmae"), "(did you mean \"name\"?)");
         refused("{}", "missing_member", Some("name"), "\"name\" is missing");

@@ -6,10 +6,10 @@ mod audit;
 mod changes;
 mod clients;
 mod document;
+mod error_response;
 mod input;
 mod memberships;
 mod paging;
-mod refusal;
 mod schema_types;
 mod stats;
 mod subscriptions;
@@ -29,7 +29,7 @@ use prometheus_client::metrics::counter::Counter;
 use serde::Serialize;
 use store::BatchCounts;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
-use web::{Measures, Refusal, linger};
+use web::{ErrorResponse, Metrics, drain_in_background};
 
 use crate::OperatorToken;
 use crate::admin::Admin;
@@ -38,10 +38,10 @@ use crate::ingest::Ingest;
 pub use document::openapi;
 
 /// How much of an unauthenticated body is still read, so that its sender sees the response.
-const LINGER_UNAUTHENTICATED_BYTES_MAX: usize = 64 * 1024 * 1024;
+const UNAUTHENTICATED_DRAIN_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 type SharedState = State<Arc<AppState>>;
-type HandlerResult = Result<Response, Refusal>;
+type HandlerResult = Result<Response, ErrorResponse>;
 type Routes = Vec<UtoipaMethodRouter<Arc<AppState>>>;
 
 /// The shared state of the operator's API.
@@ -60,9 +60,9 @@ impl std::fmt::Debug for AppState {
 }
 
 impl AppState {
-    pub fn new(admin: Admin, token: OperatorToken, measures: &Measures) -> Self {
+    pub fn new(admin: Admin, token: OperatorToken, metrics: &Metrics) -> Self {
         let (accepted, rejected) = (Counter::default(), Counter::default());
-        measures.with_registry(|registry| {
+        metrics.with_registry(|registry| {
             registry.register("changes_accepted", "Changes accepted and committed", accepted.clone());
             registry.register("changes_rejected", "Changes refused", rejected.clone());
         });
@@ -128,8 +128,8 @@ async fn require_token(State(state): SharedState, request: Request, next: Next) 
     } else {
         ("Bearer", "The operator's token is missing; send it as Authorization: Bearer <token>.")
     };
-    linger(request.into_body(), LINGER_UNAUTHENTICATED_BYTES_MAX);
-    Refusal::new(StatusCode::UNAUTHORIZED, message)
+    drain_in_background(request.into_body(), UNAUTHENTICATED_DRAIN_BYTES_MAX);
+    ErrorResponse::new(StatusCode::UNAUTHORIZED, message)
         .header(WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
         .into_response()
 }

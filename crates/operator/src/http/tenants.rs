@@ -10,9 +10,9 @@ use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::routes;
 
 use super::document::{AlreadyExists, BadBody, BadQuery, NotFound, Unconfirmed};
+use super::error_response::error_at_field;
 use super::input::{JsonBody, PathParams, QueryParams};
 use super::paging::{ListParams, Listed, page};
-use super::refusal::error_at_field;
 use super::schema_types::{ChosenId, Name, Status};
 use super::{AppState, HandlerResult, Routes, SharedState, created};
 use crate::error::AdminError;

@@ -84,7 +84,7 @@ impl Management {
         resource: Resource,
         call: &Call,
         mut members: Members,
-    ) -> Result<(NewWebhook, domain::receiver::ReceiverUrl), web::Refusal> {
+    ) -> Result<(NewWebhook, domain::receiver::ReceiverUrl), web::ErrorResponse> {
         let name = members.text("thirdPartyApplicationName", NAME_CHARS_MAX);
         let url = self.url_of(&mut members, "url");
         let secret = members.secret();

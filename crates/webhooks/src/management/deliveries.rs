@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use axum::http::header::{HeaderValue, LINK};
 use domain::Ticks;
 use store::{AttemptRecord, Delivery, DeliveryQuery, LoadedWebhook};
-use web::Refusal;
+use web::ErrorResponse;
 
 use super::call::Call;
 use super::delivery::{Item, Status, Teller, newest_mark};
@@ -47,7 +47,7 @@ impl Management {
         Ok(answer::with_header(answer::json(&page.items), LINK, link))
     }
 
-    async fn page(&self, hook: &LoadedWebhook, wanted: &Wanted) -> Result<Page, Refusal> {
+    async fn page(&self, hook: &LoadedWebhook, wanted: &Wanted) -> Result<Page, ErrorResponse> {
         let lanes = self.ports.store.lanes(hook.webhook.id, LANES_MAX).await;
         let lanes = lanes.map_err(|error| refusal::store(&error))?;
         let teller = Teller::new(hook, &lanes);
@@ -82,7 +82,7 @@ impl Management {
         Ok(page)
     }
 
-    async fn history_of(&self, hook: &LoadedWebhook, sequence: u64) -> Result<Delivery, Refusal> {
+    async fn history_of(&self, hook: &LoadedWebhook, sequence: u64) -> Result<Delivery, ErrorResponse> {
         let found = self.ports.store.delivery(hook.webhook.id, sequence).await;
         found.map_err(|error| refusal::store(&error))
     }
@@ -93,7 +93,7 @@ impl Management {
         hook: &LoadedWebhook,
         wanted: &Wanted,
         before: Option<Mark>,
-    ) -> Result<Vec<Mark>, Refusal> {
+    ) -> Result<Vec<Mark>, ErrorResponse> {
         let query = DeliveryQuery {
             webhook: hook.webhook.id,
             before,
@@ -128,7 +128,7 @@ impl Management {
 }
 
 impl Wanted {
-    fn of(call: &Call) -> Result<Self, Refusal> {
+    fn of(call: &Call) -> Result<Self, ErrorResponse> {
         let size = match call.query("pageSize")? {
             None => PAGE_SIZE_DEFAULT,
             Some(text) => {

@@ -9,7 +9,7 @@ use store::{
     AttemptPurpose, AttemptRecord, AttemptTiming, Delivery, Lane, LoadedWebhook, LogEntry, LogPage, LogQuery,
 };
 use utoipa::ToSchema;
-use web::Refusal;
+use web::ErrorResponse;
 
 use super::call::Call;
 use super::{Answer, Management, Side, answer, refusal};
@@ -217,7 +217,7 @@ impl Management {
         &self,
         hook: &LoadedWebhook,
         call: &Call,
-    ) -> Result<(Guid, LogEntry), Refusal> {
+    ) -> Result<(Guid, LogEntry), ErrorResponse> {
         let outgoing = call.outgoing()?;
         let ids = IdKey::new(&hook.id_key);
         let entitled = |sequence: &u64| hook.webhook.began.is_some_and(|began| *sequence > began);
@@ -234,7 +234,7 @@ impl Management {
         &self,
         hook: &LoadedWebhook,
         sequence: u64,
-    ) -> Result<Option<LogEntry>, Refusal> {
+    ) -> Result<Option<LogEntry>, ErrorResponse> {
         let webhook = &hook.webhook;
         let query = LogQuery {
             tenant: webhook.owner.tenant.clone(),

@@ -7,7 +7,7 @@ use domain::suggest::did_you_mean;
 use domain::webhook::EventKinds;
 use domain::{Area, Resource, Secret};
 use store::{AuditEntry, AuditKind, NewWebhook, Subscribed, Webhook, WebhookChange};
-use web::Refusal;
+use web::ErrorResponse;
 
 use super::accounting::NAME_CHARS_MAX;
 use super::answer;
@@ -30,7 +30,7 @@ impl Management {
         Ok(answer::json(&record(&webhook)))
     }
 
-    async fn make(&self, call: &Call, new: NewWebhook) -> Result<Webhook, Refusal> {
+    async fn make(&self, call: &Call, new: NewWebhook) -> Result<Webhook, ErrorResponse> {
         let webhooks = &self.ports.store;
         if !new.enabled {
             // To subscribe again enables; who asks for a pause must not be woken.
@@ -61,7 +61,11 @@ impl Management {
         Ok(answer::json(&record(&webhook)))
     }
 
-    fn entity_wish(&self, call: &Call, mut members: Members) -> Result<(NewWebhook, ReceiverUrl), Refusal> {
+    fn entity_wish(
+        &self,
+        call: &Call,
+        mut members: Members,
+    ) -> Result<(NewWebhook, ReceiverUrl), ErrorResponse> {
         let uri = self.url_of(&mut members, "uri");
         if uri.as_ref().is_some_and(|uri| !uri.is_invoicing()) {
             let message = "uri must be https://<host>/api/webhooks/incoming/Invoicing, without a query.";

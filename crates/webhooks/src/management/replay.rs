@@ -6,7 +6,7 @@ use domain::Guid;
 use serde::Serialize;
 use store::{AuditEntry, AuditKind, LoadedWebhook, Replay, ReplayKind};
 use utoipa::ToSchema;
-use web::Refusal;
+use web::ErrorResponse;
 
 use super::body::Members;
 use super::call::Call;
@@ -92,7 +92,7 @@ impl Management {
     }
 
     /// A webhook of the caller's to which something can be sent.
-    async fn ready(&self, side: Side, call: &Call) -> Result<LoadedWebhook, Refusal> {
+    async fn ready(&self, side: Side, call: &Call) -> Result<LoadedWebhook, ErrorResponse> {
         let hook = self.owned_hook(side, call).await?;
         if !hook.webhook.flags().is_active() {
             return Err(inactive());

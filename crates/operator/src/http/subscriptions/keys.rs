@@ -10,8 +10,8 @@ use utoipa_axum::routes;
 
 use super::schemas::Slot;
 use crate::http::document::{BadBody, Cancelled, NotFound};
+use crate::http::error_response::error_with_code;
 use crate::http::input::{OptionalJsonBody, PathParams};
-use crate::http::refusal::error_with_code;
 use crate::http::schema_types::Overlap;
 use crate::http::{HandlerResult, Routes, SharedState, no_store};
 
