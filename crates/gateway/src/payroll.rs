@@ -1,7 +1,7 @@
 //! Payroll companies: pages with a filter and an order.
 
 use domain::Resource;
-use domain::filter::{Filter, Misread, OrderBy};
+use domain::filter::{Filter, FilterError, OrderBy};
 use store::{Page, PageQuery, PayrollQuery};
 use web::ErrorResponse;
 
@@ -20,10 +20,10 @@ impl Gateway {
         }
         let query = Query::of(&asked.uri);
         let paging = Paging::of(&query)?;
-        let misread =
-            |name: &'static str| move |misread: Misread| refusal::bad(name, format!("{name}, {misread}."));
-        let filter = query.one("filter")?.map(Filter::parse).transpose().map_err(misread("filter"))?;
-        let order = query.one("OrderBy")?.map(OrderBy::parse).transpose().map_err(misread("OrderBy"))?;
+        let error =
+            |name: &'static str| move |error: FilterError| refusal::bad(name, format!("{name}, {error}."));
+        let filter = query.one("filter")?.map(Filter::parse).transpose().map_err(error("filter"))?;
+        let order = query.one("OrderBy")?.map(OrderBy::parse).transpose().map_err(error("OrderBy"))?;
         let ready = match self.confirmed(&slot, resource, None, asked).await? {
             Some(ready) => ready,
             None => self.page(asked, &query, paging, self.payroll_page(asked, paging, filter, order).await?),

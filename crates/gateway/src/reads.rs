@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn an_id_is_the_last_segment() {
-        let accounts = Resource::family().find(|one| one.as_str() == "accounts").unwrap();
+        let accounts = Resource::accounting_family().find(|one| one.as_str() == "accounts").unwrap();
         let read = |rest: &str| id_of(accounts, &format!("/accounting/api/accounts{rest}"));
         assert_eq!(read("/abc").as_deref(), Some("abc"));
         assert_eq!(read("/abc/").as_deref(), Some("abc"));

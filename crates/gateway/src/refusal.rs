@@ -3,7 +3,7 @@
 use axum::http::StatusCode;
 use axum::http::header::{HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use domain::problem::Problem;
-use domain::{Fault, Scope, Ticks};
+use domain::{FieldError, Scope, Ticks};
 use store::StoreError;
 use web::ErrorResponse;
 
@@ -63,7 +63,7 @@ pub(crate) fn with_rate(refusal: ErrorResponse, rate: Rate) -> ErrorResponse {
 
 /// The day's calls are used up; at midnight (UTC) there are new ones.
 pub(crate) fn quota_used_up(now: Ticks) -> ErrorResponse {
-    let seconds = Ticks::of_day(now.day() + 1).since(now).as_secs() + 1;
+    let seconds = Ticks::from_day(now.day() + 1).since(now).as_secs() + 1;
     let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
     let message = format!(
         "Out of call volume quota. Quota will be replenished in {hours:02}:{minutes:02}:{:02}.",
@@ -90,7 +90,7 @@ pub(crate) fn number(number: impl Into<u64>) -> HeaderValue {
 /// A parameter or a header that cannot be taken.
 pub(crate) fn bad(field: &'static str, message: impl Into<String>) -> ErrorResponse {
     let message = message.into();
-    let fault = Fault::new("invalid_parameter", message.clone()).at(field);
+    let fault = FieldError::new("invalid_parameter", message.clone()).at(field);
     Problem::new(400, message).with(fault).into()
 }
 
@@ -108,7 +108,7 @@ pub(crate) fn below_floor(floor: u64) -> ErrorResponse {
         "The changes after this number are no longer kept; the feed begins after {floor}. Read the list, then \
          follow the feed from its X-Sequence-Version."
     );
-    let fault = Fault::new("below_floor", message.clone()).at("after");
+    let fault = FieldError::new("below_floor", message.clone()).at("after");
     Problem::new(410, message).with(fault).into()
 }
 

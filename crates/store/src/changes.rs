@@ -4,8 +4,8 @@
 use async_trait::async_trait;
 use domain::change::Change;
 use domain::event::EventKind;
-use domain::log::LogEntry;
-use domain::{Fault, ProcessId, Resource, TenantId, Ticks};
+use domain::log_entry::LogEntry;
+use domain::{FieldError, ProcessId, Resource, TenantId, Ticks};
 use serde::{Deserialize, Serialize};
 
 use crate::Result;
@@ -85,16 +85,16 @@ pub struct BatchCounts {
 pub struct LineFault {
     pub line: u64,
     #[serde(flatten)]
-    pub fault: Fault,
+    pub fault: FieldError,
 }
 
 impl BatchCounts {
-    pub fn reject(&mut self, line: u64, fault: Fault) {
+    pub fn reject(&mut self, line: u64, fault: FieldError) {
         self.rejected += 1;
         push_in_order(&mut self.errors, LineFault { line, fault });
     }
 
-    pub fn warn(&mut self, line: u64, fault: Fault) {
+    pub fn warn(&mut self, line: u64, fault: FieldError) {
         push_in_order(&mut self.warnings, LineFault { line, fault });
     }
 }

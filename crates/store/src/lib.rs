@@ -39,7 +39,7 @@ pub use changes::{
 };
 pub use commit_signal::{ChangeSet, CommitSignal, ResourceSet};
 pub use directory::{Directory, Membership, Status, Tenant, TenantMembership, User};
-pub use domain::log::LogEntry;
+pub use domain::log_entry::LogEntry;
 pub use error::{Result, StoreError};
 pub use grants::{
     ApplicationAccess, Code, CodeExchange, CodeOutcome, Grant, GrantDecision, Grants, NewGrant,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use domain::Guid;
-use domain::egress::Policy;
+use domain::egress::EgressPolicy;
 use domain::retry::Schedule;
 use store::Store;
 use tokio::sync::watch;
@@ -23,7 +23,7 @@ pub(crate) fn egress(config: &Config) -> Result<Egress, Failure> {
         None => Vec::new(),
     };
     let settings = EgressSettings {
-        policy: Policy { allow: config.egress.allow.clone(), loopback: config.egress.loopback },
+        policy: EgressPolicy { allow: config.egress.allow.clone(), loopback: config.egress.loopback },
         authorities,
         sockets_max: config.egress.sockets_max,
         ..EgressSettings::default()

@@ -260,7 +260,7 @@ impl Identity {
             let model = CodePage {
                 lang,
                 assets: &self.assets,
-                switch: None,
+                language_switch: None,
                 application: &client.name,
                 code: code.reveal(),
                 minutes: self.settings.code_ttl.as_secs() / 60,

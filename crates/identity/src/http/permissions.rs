@@ -84,7 +84,7 @@ impl Identity {
         let model = Permissions {
             lang,
             assets: &self.assets,
-            switch: Some(&self.path(&format!("permissions?{other}"))),
+            language_switch: Some(&self.path(&format!("permissions?{other}"))),
             action: &self.path(&format!("permissions?{}", query([("lang", lang.tag())]))),
             ticket: &ticket,
             email: &user.email,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use domain::secret::url_safe;
+use domain::secret::base64url;
 use domain::{GrantId, Scope, Scopes, Secret, Ticks};
 use serde::Serialize;
 use store::{
@@ -201,7 +201,7 @@ impl Identity {
             return Err(invalid_grant("the user or the tenant may not sign in any more"));
         };
         let now = self.clock.now();
-        let successor = Secret::new(url_safe(&self.vault.fingerprint(SUCCESSOR, &presented)));
+        let successor = Secret::new(base64url(&self.vault.fingerprint(SUCCESSOR, &presented)));
         let rotation = RefreshRotation {
             presented,
             client: client.id.clone(),
@@ -254,7 +254,7 @@ impl Identity {
         };
         let mut unique = [0; 12];
         self.random.fill(&mut unique);
-        let claims = tokens::access(&subject, &self.settings, &self.audience, &url_safe(&unique));
+        let claims = tokens::access(&subject, &self.settings, &self.audience, &base64url(&unique));
         let access_token = jwt::sign(&self.keys, &claims)?;
         let mut id_token = None;
         if scopes.has(Scope::OpenId) {
@@ -321,7 +321,7 @@ fn invalid_grant(description: &str) -> Refused {
 /// The scopes of this refresh: those of the grant, or fewer.
 fn narrowed(asked: Option<&str>, granted: Scopes) -> Result<Scopes, OAuthError> {
     let Some(list) = asked else { return Ok(granted) };
-    let asked = Scopes::ask(list);
+    let asked = Scopes::parse(list);
     if asked.has_unknown || asked.scopes.is_empty() || !granted.has_all(asked.scopes) {
         return Err(OAuthError::new("invalid_scope", "scope asks for more than was granted"));
     }

@@ -70,7 +70,7 @@ impl Admin {
 /// Parses a date as days since 0001-01-01.
 pub fn read_day(text: &str) -> std::result::Result<i64, String> {
     let day = Ticks::parse_iso(text).map(Ticks::day);
-    let is_canonical = |day: &i64| *day >= 0 && Ticks::of_day(*day).date() == text;
+    let is_canonical = |day: &i64| *day >= 0 && Ticks::from_day(*day).date() == text;
     day.filter(is_canonical).ok_or_else(|| format!("{text:?} is no day as in 2026-11-15"))
 }
 
@@ -86,7 +86,7 @@ fn check_span(from_day: i64, to_day: i64) -> Result<()> {
 
 /// Groups the store's counts, which come latest day first, by day.
 fn summarize(id: &SubscriptionId, (from_day, to_day): (i64, i64), all: Vec<CallCount>) -> Usage {
-    let date = |day| Ticks::of_day(day).date();
+    let date = |day| Ticks::from_day(day).date();
     let mut days: Vec<DayUsage> = Vec::new();
     for CallCount { day, route, calls, failed, .. } in all {
         let day = date(day);
@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn only_canonical_dates_are_read() {
         let day = read_day("2026-11-15").unwrap();
-        assert_eq!(Ticks::of_day(day).date(), "2026-11-15");
+        assert_eq!(Ticks::from_day(day).date(), "2026-11-15");
         for wrong in
             ["", "2026-11-15T00:00:00Z", "20261115", "2026-02-30", "2026-1-5", "15/11/2026", "0000-12-31"]
         {

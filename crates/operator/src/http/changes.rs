@@ -7,7 +7,7 @@ use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use domain::problem::Problem;
-use domain::{Fault, TenantId};
+use domain::{FieldError, TenantId};
 use http_body_util::BodyDataStream;
 use serde::Serialize;
 use serde_json::Value;
@@ -232,7 +232,7 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ErrorResponse>
     let is_printable = key.bytes().all(|byte| (b' '..=b'~').contains(&byte));
     if key.is_empty() || key.len() > KEY_BYTES_MAX || !is_printable {
         let message = format!("Idempotency-Key must be 1 to {KEY_BYTES_MAX} printable ASCII characters.");
-        let fault = Fault::new("invalid_header", message.clone()).at("Idempotency-Key");
+        let fault = FieldError::new("invalid_header", message.clone()).at("Idempotency-Key");
         return Err(Problem::new(400, message).with(fault).into());
     }
     Ok(Some(key.to_owned()))

@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use axum::http::header::{HeaderValue, RETRY_AFTER};
-use domain::Fault;
+use domain::FieldError;
 use domain::problem::Problem;
 use store::StoreError;
 use web::ErrorResponse;
@@ -12,12 +12,12 @@ use crate::error::AdminError;
 const RETRY_AFTER_SECONDS: &str = "5";
 
 pub(super) fn error_with_code(status: u16, code: &'static str, message: String) -> ErrorResponse {
-    Problem::new(status, message.clone()).with(Fault::new(code, message)).into()
+    Problem::new(status, message.clone()).with(FieldError::new(code, message)).into()
 }
 
 /// An error that names the field at fault.
 pub(super) fn error_at_field(status: u16, code: &'static str, field: &str, message: String) -> ErrorResponse {
-    Problem::new(status, message.clone()).with(Fault::new(code, message).at(field.to_owned())).into()
+    Problem::new(status, message.clone()).with(FieldError::new(code, message).at(field.to_owned())).into()
 }
 
 impl From<AdminError> for ErrorResponse {

@@ -3,7 +3,7 @@
 
 use aws_lc_rs::digest;
 use domain::change::Change;
-use domain::{Fault, ProcessId};
+use domain::{FieldError, ProcessId};
 use store::{BatchCounts, Checkpoint, Line, Progress};
 
 use super::IngestError;
@@ -46,8 +46,8 @@ impl BodyFault {
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
     pub(super) lines: Vec<Line>,
-    pub(super) rejected: Vec<(u64, Fault)>,
-    pub(super) warnings: Vec<(u64, Fault)>,
+    pub(super) rejected: Vec<(u64, FieldError)>,
+    pub(super) warnings: Vec<(u64, FieldError)>,
     pub(super) checkpoint: Option<Checkpoint>,
 }
 
@@ -149,15 +149,15 @@ impl Batcher {
 }
 
 /// A fault quotes its line; a thousand long lines must not make a response of their length.
-fn clipped(fault: Fault) -> Fault {
+fn clipped(fault: FieldError) -> FieldError {
     let clip = |text: &str| text.chars().take(FAULT_CHARS_MAX).collect::<String>();
-    Fault { message: clip(&fault.message), field: fault.field.map(|field| clip(&field).into()), ..fault }
+    FieldError { message: clip(&fault.message), field: fault.field.map(|field| clip(&field).into()), ..fault }
 }
 
 impl ItemReader {
     fn item(&mut self, item: &Item<'_>) {
         let (number, text) = match item {
-            Item::ResponseHead(number, text) => (*number, *text),
+            Item::Text(number, text) => (*number, *text),
             Item::TooLong(number) => (*number, b"too long".as_slice()),
             Item::Unfinished(number) => (*number, b"unfinished".as_slice()),
         };
@@ -173,12 +173,14 @@ impl ItemReader {
         self.last_read = number;
         let is_skipped = number <= self.resumed_after;
         let read = match item {
-            Item::ResponseHead(..) => Change::read(text, || generated_id(self.process, number)),
-            Item::TooLong(_) => Err(Fault::new(
+            Item::Text(..) => Change::read(text, || generated_id(self.process, number)),
+            Item::TooLong(_) => Err(FieldError::new(
                 "line_too_long",
                 format!("a change may have {ITEM_BYTES_MAX} bytes at most; this one was passed over"),
             )),
-            Item::Unfinished(_) => Err(Fault::new("unfinished", "the body ends before the JSON array does")),
+            Item::Unfinished(_) => {
+                Err(FieldError::new("unfinished", "the body ends before the JSON array does"))
+            }
         };
         match read {
             Ok(read) => {

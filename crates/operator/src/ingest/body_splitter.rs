@@ -8,7 +8,7 @@ pub(super) const ITEM_BYTES_MAX: usize = 1024 * 1024;
 /// One change of the body, by its number from 1 (for NDJSON, the line).
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Item<'a> {
-    ResponseHead(u64, &'a [u8]),
+    Text(u64, &'a [u8]),
     TooLong(u64),
     /// The body ended inside it.
     Unfinished(u64),
@@ -177,7 +177,7 @@ impl BodySplitter {
 fn emit_text(number: u64, text: &[u8], emit: &mut impl FnMut(Item<'_>)) {
     let text = text.trim_ascii();
     if !text.is_empty() {
-        emit(Item::ResponseHead(number, text));
+        emit(Item::Text(number, text));
     }
 }
 

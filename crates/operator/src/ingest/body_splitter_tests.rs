@@ -8,7 +8,7 @@ fn body_splitter(body: &[u8], size: usize) -> (Vec<String>, Option<SplitFault>) 
     let mut items = Vec::new();
     let mut emit = |item: Item<'_>| {
         items.push(match item {
-            Item::ResponseHead(number, text) => format!("{number}:{}", String::from_utf8_lossy(text)),
+            Item::Text(number, text) => format!("{number}:{}", String::from_utf8_lossy(text)),
             Item::TooLong(number) => format!("{number} too long"),
             Item::Unfinished(number) => format!("{number} unfinished"),
         });

@@ -153,7 +153,7 @@ impl Deliveries for MemoryStore {
 
     async fn load_webhook(&self, webhook: WebhookId) -> Result<Option<LoadedWebhook>> {
         let state = self.state();
-        let found = state.webhooks.all.get(&webhook).filter(|kept| !kept.webhook.flags().is_over());
+        let found = state.webhooks.all.get(&webhook).filter(|kept| !kept.webhook.flags().is_final());
         Ok(found.map(|kept| hook(kept, &self.ports.vault)))
     }
 

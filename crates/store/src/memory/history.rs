@@ -111,7 +111,7 @@ impl History for MemoryStore {
         let now = self.ports.clock.now();
         let mut state = self.writing()?;
         let known = state.webhooks.all.get(&webhook);
-        if known.is_none_or(|kept| kept.webhook.flags().is_over()) {
+        if known.is_none_or(|kept| kept.webhook.flags().is_final()) {
             return Ok(None);
         }
         let moved = state.webhooks.next_move();

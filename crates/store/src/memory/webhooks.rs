@@ -45,7 +45,7 @@ impl StoredWebhook {
 
 impl Hooks {
     pub(super) fn live(&self) -> impl Iterator<Item = &StoredWebhook> {
-        self.all.values().filter(|kept| !kept.webhook.flags().is_over())
+        self.all.values().filter(|kept| !kept.webhook.flags().is_final())
     }
 
     fn alike(&self, fingerprint: &[u8; 32]) -> Option<&StoredWebhook> {
@@ -80,7 +80,7 @@ impl State {
             return WebhookChanged::Done(webhook);
         }
         let mark = fingerprint(&webhook);
-        if !webhook.flags().is_over()
+        if !webhook.flags().is_final()
             && self.webhooks.alike(&mark).is_some_and(|other| other.webhook.id != id)
         {
             return WebhookChanged::Alike;
@@ -170,7 +170,7 @@ impl Webhooks for MemoryStore {
                 && query.client.as_ref().is_none_or(|client| one.owner.client == *client)
                 && query.resource.is_none_or(|resource| one.resource == resource)
                 && query.family.is_none_or(|family| one.family() == family)
-                && (query.with_past || !one.flags().is_over())
+                && (query.with_past || !one.flags().is_final())
                 && query.after.is_none_or(|after| (one.created_at, one.id) > after)
         };
         let mut found: Vec<Webhook> =

@@ -3,18 +3,16 @@
 use std::collections::HashMap;
 
 use domain::change::{Action, Change};
+use domain::envelope::ENVELOPE_VERSION;
 use domain::event::EventKind;
-use domain::record::{Facts, PayrollCompany, RecordTail, State, Upsert, same_members};
-use domain::{Area, Fault, Guid, ProcessId, Random, Resource, Ticks, invoicing};
+use domain::record::{PayrollCompany, RecordTail, State, TypedFields, Upsert, same_members};
+use domain::{Area, FieldError, Guid, ProcessId, Random, Resource, Ticks, invoicing_changes};
 
 use super::finish::finish;
 use super::ground::{Ground, Live};
 use super::{Key, LogRow, Place, Plan, Stored, TENANT, record_key, signed};
 use crate::records::block_of;
 use crate::{BatchCounts, ChangeBatch, Checkpoint, LogEntry, Progress, Result, StoreError};
-
-/// The form of the notification's envelope that new rows get.
-const ENVELOPE: i16 = 1;
 
 /// What to write for the batches, and what to tell each of them. A batch whose idempotency key is in
 /// use by another request takes no part.
@@ -96,12 +94,11 @@ impl Planner<'_> {
         Ok(tally)
     }
 
-    fn change(&mut self, change: &Change, process: ProcessId) -> Result<(), Fault> {
+    fn change(&mut self, change: &Change, process: ProcessId) -> Result<(), FieldError> {
         let Some(place) = self.ground.place(change) else {
             let company = change.company.as_ref().map_or("", |company| company.as_str());
-            return Err(
-                Fault::new("unknown_company", format!("there is no company \"{company}\"")).at("company")
-            );
+            return Err(FieldError::new("unknown_company", format!("there is no company \"{company}\""))
+                .at("company"));
         };
         let step = Step { change, process, place };
         let key = Key { place, id: change.correlation_id.as_str().into() };
@@ -125,7 +122,7 @@ impl Planner<'_> {
                     change.correlation_id,
                     change.resource.as_str()
                 );
-                Err(Fault::new("unknown_record", message).at("correlationId"))
+                Err(FieldError::new("unknown_record", message).at("correlationId"))
             }
             (Action::Disable, true) => {
                 self.set_state(&step, &key, State::Disabled, change.resource.disabled_event());
@@ -143,13 +140,13 @@ impl Planner<'_> {
     }
 
     /// An account code is as long as its company says.
-    fn check_code(&mut self, step: &Step<'_>, upsert: &Upsert) -> Result<(), Fault> {
-        let Facts::Coded { field, digits } = upsert.facts else {
+    fn check_code(&mut self, step: &Step<'_>, upsert: &Upsert) -> Result<(), FieldError> {
+        let TypedFields::AccountCode { field, digits } = upsert.typed_fields else {
             return Ok(());
         };
         let company = step.change.company.as_ref().map_or("", |company| company.as_str());
         match self.ground.account_length(step.place.company_no, company) {
-            Some(length) if length != digits => Err(Fault::new(
+            Some(length) if length != digits => Err(FieldError::new(
                 "invalid_member",
                 format!("data.{field} has {digits} digits, but the company's accountLength is {length}"),
             )
@@ -182,9 +179,9 @@ impl Planner<'_> {
         };
         let resource = step.place.resource;
         let before = tail(resource, &key.id, &live.stored).members_of(&live.stored.body);
-        let unchanged = match &upsert.facts {
-            Facts::Payroll(company) => PayrollCompany::from_body(&live.stored.body)
-                .is_some_and(|stored| company.says_the_same_as(&stored)),
+        let unchanged = match &upsert.typed_fields {
+            TypedFields::Payroll(company) => PayrollCompany::from_body(&live.stored.body)
+                .is_some_and(|stored| company.is_unchanged_from(&stored)),
             _ => same_members(before, &upsert.members),
         };
         if unchanged {
@@ -269,7 +266,7 @@ impl Planner<'_> {
             source_interface: change.source_interface.clone(),
             source_action: change.source_action.clone(),
             changes,
-            envelope: ENVELOPE,
+            envelope: ENVELOPE_VERSION,
         };
         self.plan.log.push(LogRow { entry, company_no, record_key: record_key(company, id) });
         Given { sequence, version }
@@ -302,12 +299,12 @@ fn tail<'a>(resource: Resource, correlation_id: &'a str, stored: &Stored) -> Rec
 
 /// What an invoicing notification will tell of the change.
 fn told(resource: Resource, before: &str, after: &str) -> Option<Box<str>> {
-    (resource.area() == Area::Invoicing).then(|| invoicing::changes(before, after).into())
+    (resource.area() == Area::Invoicing).then(|| invoicing_changes::render(before, after).into())
 }
 
 fn payroll(upsert: &Upsert) -> Option<PayrollCompany> {
-    match &upsert.facts {
-        Facts::Payroll(company) => Some(company.clone()),
+    match &upsert.typed_fields {
+        TypedFields::Payroll(company) => Some(company.clone()),
         _ => None,
     }
 }

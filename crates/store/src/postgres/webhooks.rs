@@ -191,7 +191,7 @@ async fn change_hook(
         return Ok(WebhookChanged::Done(webhook));
     }
     let secrets = Secrets::of(&webhook, &ports.vault, &*ports.random)?;
-    if !webhook.flags().is_over() {
+    if !webhook.flags().is_final() {
         let alike = find_alike(on, ports, tenant_no, &secrets.fingerprint).await?;
         if alike.is_some_and(|(_, other)| other.id != webhook.id) {
             return Ok(WebhookChanged::Alike);

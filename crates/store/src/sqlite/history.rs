@@ -312,7 +312,7 @@ impl History for SqliteStore {
         let (now, random) = (self.ports().clock.now(), self.ports().random.clone());
         let asked = self
             .write(move |writer| {
-                let known = known(writer, webhook)?.filter(|one| !one.webhook.flags().is_over());
+                let known = known(writer, webhook)?.filter(|one| !one.webhook.flags().is_final());
                 let Some(one) = known else { return Ok(None) };
                 let moved = next_move(writer)?;
                 let number = writer

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use domain::filter::{Comparison, Field, Likeness};
+use domain::filter::{Comparison, Field, StringFunction};
 use rusqlite::types::{ToSql, ToSqlOutput};
 use rusqlite::{Connection, Statement, params_from_iter};
 
@@ -27,7 +27,7 @@ impl Dialect for Sqlite {
         let _ = write!(to.sql, "{} {} ?{at}", column(field), sign(comparison));
     }
 
-    fn like<'a>(to: &mut Clause<'a>, field: Field, likeness: Likeness, text: &'a str) {
+    fn like<'a>(to: &mut Clause<'a>, field: Field, function: StringFunction, text: &'a str) {
         // Every text has the empty one in it, but a `substr` from -0 on is the whole.
         if text.is_empty() {
             return to.put("TRUE");
@@ -35,10 +35,10 @@ impl Dialect for Sqlite {
         let (column, at) = (column(field), to.bind(Bound::Text(text)));
         // `substr` and `length` both count characters. `length` ends at a NUL; no text that is kept has one,
         // so none is equal to a text that does.
-        let _ = match likeness {
-            Likeness::Contains => write!(to.sql, "instr({column}, ?{at}) > 0"),
-            Likeness::StartsWith => write!(to.sql, "substr({column}, 1, length(?{at})) = ?{at}"),
-            Likeness::EndsWith => write!(to.sql, "substr({column}, -length(?{at})) = ?{at}"),
+        let _ = match function {
+            StringFunction::Contains => write!(to.sql, "instr({column}, ?{at}) > 0"),
+            StringFunction::StartsWith => write!(to.sql, "substr({column}, 1, length(?{at})) = ?{at}"),
+            StringFunction::EndsWith => write!(to.sql, "substr({column}, -length(?{at})) = ?{at}"),
         };
     }
 }

@@ -169,7 +169,7 @@ fn change_hook(
     }
     let secrets = Secrets::of(&webhook, &ports.vault, &*ports.random)?;
     let alike = find_alike(writer, ports, tenant_no, &secrets.fingerprint)?;
-    if !webhook.flags().is_over() && alike.is_some_and(|(_, other)| other.id != webhook.id) {
+    if !webhook.flags().is_final() && alike.is_some_and(|(_, other)| other.id != webhook.id) {
         return Ok(WebhookChanged::Alike);
     }
     update(writer, tenant_no, &webhook, &secrets)?;

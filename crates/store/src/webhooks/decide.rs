@@ -55,7 +55,7 @@ pub(crate) fn change(
 ) -> Option<Effects> {
     let flags = webhook.flags();
     let ends = *change == WebhookChange::Delete && !flags.deleted;
-    if flags.is_over() && !ends {
+    if flags.is_final() && !ends {
         return None;
     }
     let effects = match change {
@@ -93,7 +93,7 @@ fn enable(webhook: &mut Webhook, flags: WebhookFlags, now: Ticks, head: u64) -> 
     }
     webhook.enabled = true;
     webhook.disabled = None;
-    if !flags.contracted {
+    if !flags.handshake_accepted {
         webhook.handshake = next_handshake(webhook.handshake, now);
     }
     // What the service gave up is tried again from the first event that was not delivered.

@@ -112,7 +112,7 @@ impl Webhook {
     pub fn flags(&self) -> WebhookFlags {
         WebhookFlags {
             enabled: self.enabled,
-            contracted: self.handshake.accepted,
+            handshake_accepted: self.handshake.accepted,
             disabled: self.disabled.is_some(),
             unsubscribed: self.unsubscribed_at.is_some(),
             deleted: self.deleted_at.is_some(),

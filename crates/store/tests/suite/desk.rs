@@ -211,7 +211,7 @@ fn read(area: &str, resource: &str, company: Option<&str>, id: Option<&str>, dat
     let line = format!(
         r#"{{"area":"{area}","resource":"{resource}",{company}{id}"action":"upsert","data":{data}}}"#
     );
-    let read = Change::read(line.as_bytes(), || unreachable!("every line has its id"));
+    let read = Change::parse(line.as_bytes(), || unreachable!("every line has its id"));
     read.unwrap_or_else(|fault| panic!("{line}: {fault:?}")).change
 }
 

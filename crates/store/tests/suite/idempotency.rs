@@ -1,6 +1,6 @@
 //! Idempotency keys: each chunk keeps how far its request has come, in the chunk's own transaction.
 
-use domain::{Fault, Guid};
+use domain::{FieldError, Guid};
 use store::{BatchCounts, ERRORS_LISTED_MAX, LineFault, Progress, StoreError};
 
 use super::desk::{Desk, company, customer, delete, journal};
@@ -96,7 +96,7 @@ pub(crate) async fn a_tally_survives_the_programs_end(stage: Stage) {
     let desk = stage.desk().await;
     desk.accept([company("c1")]).await;
     let mut batch = desk.chunk("import ñ", 0, [entry(1), customer("c1 \"x\"", "k", "Ana"), delete(entry(9))]);
-    let odd = Fault::new("wrong_control", "data.vatNumber looks odd; accepted").at("data.vatNumber");
+    let odd = FieldError::new("wrong_control", "data.vatNumber looks odd; accepted").at("data.vatNumber");
     batch.tally.warn(1, odd.clone());
     let tally = desk.store.apply_changes(batch).await.unwrap();
     assert_eq!(tally.warnings, [LineFault { line: 1, fault: odd }]);
@@ -113,7 +113,7 @@ pub(crate) async fn errors_are_listed_by_line_and_counted_beyond_the_list(stage:
     let desk = stage.desk().await;
     desk.accept([company("c1")]).await;
     let unreadable =
-        |tally: &mut BatchCounts, line| tally.reject(line, Fault::new("invalid_json", "no JSON"));
+        |tally: &mut BatchCounts, line| tally.reject(line, FieldError::new("invalid_json", "no JSON"));
     let mut batch = desk.chunk("import", 0, (1..=5).map(|number| delete(entry(number))));
     unreadable(&mut batch.tally, 4);
     unreadable(&mut batch.tally, 2);

@@ -1,6 +1,6 @@
 //! What is refused is named with its line and field; what is good in the same batch is kept.
 
-use domain::Fault;
+use domain::FieldError;
 use domain::change::Change;
 use store::{BatchCounts, LineFault, StoreError};
 
@@ -10,7 +10,7 @@ use super::desk::{
 use super::stage::Stage;
 
 fn fault(line: u64, code: &'static str, message: &str, field: &'static str) -> LineFault {
-    LineFault { line, fault: Fault::new(code, message).at(field) }
+    LineFault { line, fault: FieldError::new(code, message).at(field) }
 }
 
 pub(crate) async fn refused_lines_are_named_and_the_others_kept(stage: Stage) {

@@ -62,7 +62,7 @@ pub(crate) async fn old_counts_are_cleared_away(stage: Stage) {
         now: never,
         processes: never,
         audit: never,
-        calls: Ticks::of_day(DAY + 1),
+        calls: Ticks::from_day(DAY + 1),
         deliveries: never,
     };
     assert_eq!(store.expire(cutoffs, 10).await.unwrap().calls, 1);

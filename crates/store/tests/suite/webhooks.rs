@@ -35,7 +35,7 @@ pub(crate) async fn a_new_webhook_is_kept_as_given_and_awaits_its_contract(stage
     assert_eq!(webhook.secret.reveal(), asked.secret.reveal());
     assert_eq!((&webhook.description, &webhook.host_mismatch), (&asked.description, &asked.host_mismatch));
     assert_eq!((webhook.created_at, webhook.revision, webhook.cursor), (stage.now(), 1, None));
-    assert!(webhook.flags().awaits_contract(Family::Accounting) && !webhook.flags().is_active());
+    assert!(webhook.flags().needs_handshake(Family::Accounting) && !webhook.flags().is_active());
     assert_eq!(stage.store.find_webhook(Guid::from_bytes([5; 16])).await, Ok(None));
     let same_id = NewWebhook { name: "b".into(), ..asked };
     assert!(matches!(stage.store.subscribe(same_id, MAX).await, Err(StoreError::Exists(_))));

@@ -58,7 +58,7 @@ impl State {
 
     /// When something is due that is not now.
     pub(super) fn next_due(&self, now: Ticks) -> Option<Ticks> {
-        let shakes = self.awaits_contract() && !self.handshake.is_under_way && !self.handshake.is_accepted;
+        let shakes = self.needs_handshake() && !self.handshake.is_under_way && !self.handshake.is_accepted;
         let handshake = shakes.then(|| self.handshake.retry.map_or(now, |retry| retry.next_at));
         let lane = self.lanes.next_due().filter(|_| self.is_active());
         // What is due now waits for a slot, and is woken by the attempt that frees it.
@@ -129,7 +129,7 @@ impl Core {
         let now = self.now.wall;
         let slots_max = self.settings.in_flight_per_webhook_max;
         let Some(state) = self.hooks.get_mut(&webhook) else { return false };
-        if state.awaits_contract() {
+        if state.needs_handshake() {
             return self.start_handshake(webhook);
         }
         if !state.is_active() {
@@ -264,7 +264,7 @@ impl Core {
                     );
                     state.give_up(event, lane.is_none(), before, now, why);
                 }
-                RetryDecision::Again(retry) => state.fail(event, lane.is_none(), retry),
+                RetryDecision::Retry(retry) => state.fail(event, lane.is_none(), retry),
             }
             state.is_open |= state.failures_in_a_row >= FAILURES_MAX || state.lanes.len() >= LANES_MAX;
             state.warn(before, now, self.settings.schedule.window, &judged.reason);

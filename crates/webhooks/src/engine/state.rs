@@ -137,10 +137,10 @@ impl State {
         if shaking.number != self.handshake.number {
             self.handshake = shaking;
             self.pending().handshake = None;
-        } else if before.contracted {
-            self.flags.contracted = true;
-        } else if let Some(cursor) = webhook.cursor.filter(|_| self.flags.contracted) {
-            self.flags.contracted = false;
+        } else if before.handshake_accepted {
+            self.flags.handshake_accepted = true;
+        } else if let Some(cursor) = webhook.cursor.filter(|_| self.flags.handshake_accepted) {
+            self.flags.handshake_accepted = false;
             self.contract(cursor);
         }
         self.target = Arc::new(Target::new(&webhook, hook.id_key));
@@ -158,8 +158,8 @@ impl State {
 
     /// The receiver's acceptance is written down: events go from here on, or from where they had come.
     pub(crate) fn contract(&mut self, head: u64) {
-        if !self.flags.contracted {
-            self.flags.contracted = true;
+        if !self.flags.handshake_accepted {
+            self.flags.handshake_accepted = true;
             if !self.has_cursor {
                 self.has_cursor = true;
                 self.read_to = head;
@@ -181,8 +181,8 @@ impl State {
         self.flags.is_active() && !self.is_suspended && !self.is_frozen
     }
 
-    pub(crate) fn awaits_contract(&self) -> bool {
-        self.flags.awaits_contract(self.family()) && !self.is_suspended && !self.is_frozen
+    pub(crate) fn needs_handshake(&self) -> bool {
+        self.flags.needs_handshake(self.family()) && !self.is_suspended && !self.is_frozen
     }
 
     /// Everything up to here is delivered, parked, or none of its business.

@@ -64,7 +64,7 @@ impl Management {
         let url = self.url_of(&mut members, "url");
         let url = members.finish(url)?;
         let webhook = self.owned(side, call).await?;
-        if webhook.flags().is_over() {
+        if webhook.flags().is_final() {
             return Err(refusal::over(&webhook));
         }
         self.check_receiver(&url, "url").await?;
@@ -84,7 +84,7 @@ impl Management {
         resource: Resource,
         call: &Call,
         mut members: Members,
-    ) -> Result<(NewWebhook, domain::receiver::ReceiverUrl), web::ErrorResponse> {
+    ) -> Result<(NewWebhook, domain::receiver_url::ReceiverUrl), web::ErrorResponse> {
         let name = members.text("thirdPartyApplicationName", NAME_CHARS_MAX);
         let url = self.url_of(&mut members, "url");
         let secret = members.secret();

@@ -9,7 +9,7 @@ use axum::http::header::{
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse as _;
 use bytes::Bytes;
-use domain::{Fault, Guid, WebhookId};
+use domain::{FieldError, Guid, WebhookId};
 use serde::Serialize;
 use web::encoding::{self, Encoding};
 use web::{ErrorResponse, if_none_match_matches};
@@ -37,7 +37,7 @@ const NOT_KEPT: &str = "no-store";
 struct OperationResult<'a> {
     response_state: u8,
     webhook_id: Guid,
-    errors: &'a [Fault],
+    errors: &'a [FieldError],
     #[serde(flatten)]
     problem: Option<ProblemPart<'a>>,
 }

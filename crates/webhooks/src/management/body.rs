@@ -8,7 +8,7 @@ use std::time::Duration;
 use axum::body::Body;
 use domain::problem::Problem;
 use domain::suggest::nearest;
-use domain::{Fault, Ticks};
+use domain::{FieldError, Ticks};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
@@ -26,7 +26,7 @@ const SECRET_BYTES_MAX: usize = 256;
 #[derive(Debug)]
 pub(super) struct Members {
     given: Vec<(String, Value)>,
-    faults: Vec<Fault>,
+    faults: Vec<FieldError>,
 }
 
 impl Members {
@@ -59,7 +59,7 @@ impl Members {
         let twice = read.given.iter().find(|(name, _)| !seen.insert(name)).map(|(name, _)| name.clone());
         if let Some(name) = twice {
             let message = format!("{name} came twice; send it once.");
-            read.faults.push(Fault::new("duplicate_member", message).at(name));
+            read.faults.push(FieldError::new("duplicate_member", message).at(name));
         }
         // Null is as if it were not given.
         read.given.retain(|(_, value)| !value.is_null());
@@ -78,7 +78,7 @@ impl Members {
     }
 
     pub(super) fn wrong(&mut self, name: &'static str, code: &'static str, message: impl Into<String>) {
-        self.faults.push(Fault::new(code, message).at(name));
+        self.faults.push(FieldError::new(code, message).at(name));
     }
 
     /// A value that is not what it must be.

@@ -1,8 +1,8 @@
 //! One delivery: what was sent, how often it was tried, and what came back.
 
-use domain::envelope::Addressee;
+use domain::envelope::EnvelopeContext;
 use domain::event::semantic_name;
-use domain::outgoing::IdKey;
+use domain::outgoing_id::IdKey;
 use domain::{Guid, Ticks};
 use serde::Serialize;
 use store::{
@@ -170,7 +170,7 @@ impl<'a> Teller<'a> {
         let lane = self.lane(sequence).filter(|_| status == Status::Waiting);
         let next = lane.map(|lane| lane.retry.next_at);
         Item {
-            outgoing_id: entry.map(|entry| self.ids.of_event(sequence, entry.conversation)),
+            outgoing_id: entry.map(|entry| self.ids.event_id(sequence, entry.conversation)),
             sequence_version: sequence.to_string(),
             event: entry.map(|entry| semantic_name(entry.resource, entry.kind)),
             correlation_id: entry.map(|entry| entry.correlation_id.clone()),
@@ -185,13 +185,13 @@ impl<'a> Teller<'a> {
 
     fn body(&self, outgoing: Guid, entry: &LogEntry) -> String {
         let webhook = &self.hook.webhook;
-        let addressee = Addressee {
+        let envelope_context = EnvelopeContext {
             webhook: webhook.id,
             tenant: webhook.owner.tenant.clone(),
             user: webhook.user.clone(),
             resource: webhook.resource,
         };
-        addressee.notification(outgoing, entry)
+        envelope_context.notification(outgoing, entry)
     }
 }
 
@@ -221,9 +221,9 @@ impl Management {
         let outgoing = call.outgoing()?;
         let ids = IdKey::new(&hook.id_key);
         let entitled = |sequence: &u64| hook.webhook.began.is_some_and(|began| *sequence > began);
-        let sequence = ids.sequence_of(outgoing).filter(entitled).ok_or_else(refusal::no_delivery)?;
+        let sequence = ids.sequence_from_id(outgoing).filter(entitled).ok_or_else(refusal::no_delivery)?;
         let entry = self.entry(hook, sequence).await?.ok_or_else(refusal::no_delivery)?;
-        if ids.of_event(sequence, entry.conversation) != outgoing {
+        if ids.event_id(sequence, entry.conversation) != outgoing {
             return Err(refusal::no_delivery());
         }
         Ok((outgoing, entry))

@@ -122,7 +122,7 @@ impl Management {
     fn warnings(&self, webhook: &Webhook, webhook_stats: &WebhookStats) -> Vec<String> {
         let mut warnings = Vec::new();
         let flags = webhook.flags();
-        if flags.is_over() {
+        if flags.is_final() {
             return warnings;
         }
         if let Some(disabled) = &webhook.disabled {
@@ -138,7 +138,7 @@ impl Management {
                 (since + self.settings.window).iso()
             ));
         }
-        if !flags.contracted && !flags.disabled {
+        if !flags.handshake_accepted && !flags.disabled {
             warnings
                 .push("The receiver has not accepted the handshake yet; nothing is delivered before.".into());
         }

@@ -2,7 +2,7 @@
 
 use axum::body::Body;
 use domain::event::EventKind;
-use domain::receiver::ReceiverUrl;
+use domain::receiver_url::ReceiverUrl;
 use domain::suggest::did_you_mean;
 use domain::webhook::EventKinds;
 use domain::{Area, Resource, Secret};

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use domain::receiver::ReceiverUrl;
+use domain::receiver_url::ReceiverUrl;
 use web::ErrorResponse;
 
 use super::Management;

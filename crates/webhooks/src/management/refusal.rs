@@ -2,7 +2,7 @@
 
 use axum::http::StatusCode;
 use axum::http::header::{HeaderValue, RETRY_AFTER};
-use domain::Fault;
+use domain::FieldError;
 use domain::problem::Problem;
 use store::{StoreError, Webhook};
 use web::ErrorResponse;
@@ -13,7 +13,7 @@ pub(super) fn coded(
     field: Option<&'static str>,
     message: &str,
 ) -> ErrorResponse {
-    let fault = Fault::new(code, message);
+    let fault = FieldError::new(code, message);
     let fault = if let Some(field) = field { fault.at(field) } else { fault };
     Problem::new(status, message).with(fault).into()
 }

@@ -10,7 +10,7 @@ use async_trait::async_trait;
 use axum::body::Body;
 use axum::http::{HeaderMap, HeaderName, HeaderValue};
 use domain::change::Change;
-use domain::egress::Policy;
+use domain::egress::EgressPolicy;
 use domain::retry::RetryState;
 use domain::{
     Caller, ClientId, Clock, GrantId, Guid, Random, Resource, Scopes, TenantId, Ticks, UserId, WebhookId,
@@ -243,7 +243,7 @@ impl Stage {
             window: Duration::from_secs(24 * 3600),
         };
         set(&mut settings);
-        let policy = Policy { loopback: settings.is_local, ..Policy::default() };
+        let policy = EgressPolicy { loopback: settings.is_local, ..EgressPolicy::default() };
         let egress = EgressSettings { policy, ..EgressSettings::default() };
         let heard = Arc::new(Heard::default());
         let ports = Ports {
@@ -276,7 +276,7 @@ impl Stage {
 
     /// A change of tenant-a's; tells its number.
     pub(super) async fn apply(&self, line: &str) -> u64 {
-        let change = Change::read(line.as_bytes(), || Guid::from_bytes([9; 16])).unwrap().change;
+        let change = Change::parse(line.as_bytes(), || Guid::from_bytes([9; 16])).unwrap().change;
         let batch = ChangeBatch {
             tenant: TenantId::new("tenant-a"),
             process: Guid::from_bytes([1; 16]),

@@ -92,7 +92,7 @@ impl Oracle {
         }
         let flags = webhook.flags();
         if knock.handshake().is_some() {
-            assert!(flags.awaits_contract(webhook.family()), "a handshake of {webhook:?}");
+            assert!(flags.needs_handshake(webhook.family()), "a handshake of {webhook:?}");
             assert_eq!(knock.handshake(), Some(webhook.handshake.number), "an old handshake");
         } else {
             assert!(flags.is_active(), "an attempt for an inactive webhook: {webhook:?}");
@@ -162,7 +162,7 @@ impl Oracle {
 
     /// Whatever is not delivered yet still waits: behind the cursor, or in its record's lane.
     pub(crate) fn nothing_is_forgotten(&self, store: &MemoryStore, webhook: &Webhook) {
-        if webhook.flags().is_over() || !webhook.enabled {
+        if webhook.flags().is_final() || !webhook.enabled {
             return;
         }
         let lanes = now(store.lanes(webhook.id, usize::MAX)).unwrap();
@@ -208,7 +208,7 @@ impl Oracle {
 
     /// Everything is well again and time has passed: all that was wanted was taken.
     pub(crate) fn all_is_delivered(&self, store: &MemoryStore, webhook: &Webhook) {
-        if webhook.flags().is_over() || !webhook.enabled {
+        if webhook.flags().is_final() || !webhook.enabled {
             return;
         }
         assert!(webhook.flags().is_active(), "still not active: {webhook:?}");

@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use domain::envelope::Addressee;
+use domain::envelope::EnvelopeContext;
 use domain::event::semantic_name;
-use domain::outgoing::IdKey;
+use domain::outgoing_id::IdKey;
 use domain::webhook::WebhookFlags;
 use domain::{Guid, Ticks};
 use serde::Serialize;
@@ -196,7 +196,7 @@ impl Teller {
         };
         let entry = event.map(|event| &event.entry);
         DeliveryShown {
-            outgoing_id: entry.map(|entry| self.ids.of_event(sequence, entry.conversation).to_string()),
+            outgoing_id: entry.map(|entry| self.ids.event_id(sequence, entry.conversation).to_string()),
             sequence_version: sequence.to_string(),
             event: entry.map(|entry| semantic_name(entry.resource, entry.kind)),
             correlation_id: entry.map(|entry| entry.correlation_id.to_string()),
@@ -218,20 +218,20 @@ impl Teller {
     }
 
     fn body(&self, event: &LogEvent) -> String {
-        let addressee = Addressee {
+        let envelope_context = EnvelopeContext {
             webhook: self.webhook.id,
             tenant: self.webhook.owner.tenant.clone(),
             user: self.webhook.user.clone(),
             resource: self.webhook.resource,
         };
-        let outgoing = self.ids.of_event(event.entry.sequence, event.entry.conversation);
-        addressee.notification(outgoing, &event.entry)
+        let outgoing = self.ids.event_id(event.entry.sequence, event.entry.conversation);
+        envelope_context.notification(outgoing, &event.entry)
     }
 }
 
 /// How an event stands that was not delivered: `is_held` where it is in a lane or behind the cursor.
 fn undelivered(flags: WebhookFlags, is_held: bool, has_failed: bool) -> DeliveryStatus {
-    let will_be_sent = flags.enabled && !flags.is_over() && is_held;
+    let will_be_sent = flags.enabled && !flags.is_final() && is_held;
     match (will_be_sent && !(flags.disabled && has_failed), has_failed) {
         (true, _) => DeliveryStatus::Waiting,
         (false, true) => DeliveryStatus::Failed,
@@ -263,14 +263,14 @@ impl Admin {
         let ids = IdKey::new(&self.store.outgoing_key(webhook.id));
         let outgoing = Guid::parse(name);
         let sequence = match outgoing {
-            Some(id) => ids.sequence_of(id),
+            Some(id) => ids.sequence_from_id(id),
             None => name.parse().ok(),
         };
         let is_entitled = |sequence: &u64| webhook.began.is_some_and(|began| *sequence > began);
         let sequence = sequence.filter(is_entitled).ok_or_else(|| missing(webhook, name))?;
         let event = self.event(webhook, sequence).await?;
         if let (Some(id), Some(event)) = (outgoing, &event)
-            && ids.of_event(sequence, event.entry.conversation) != id
+            && ids.event_id(sequence, event.entry.conversation) != id
         {
             return Err(missing(webhook, name));
         }
@@ -297,11 +297,11 @@ mod tests {
 
     #[test]
     fn what_was_not_delivered_waits_has_failed_or_is_unknown() {
-        let active = WebhookFlags { enabled: true, contracted: true, ..WebhookFlags::default() };
+        let active = WebhookFlags { enabled: true, handshake_accepted: true, ..WebhookFlags::default() };
         for (flags, is_held, has_failed, status) in [
             (active, true, true, DeliveryStatus::Waiting),
             (active, true, false, DeliveryStatus::Waiting),
-            (WebhookFlags { contracted: false, ..active }, true, true, DeliveryStatus::Waiting),
+            (WebhookFlags { handshake_accepted: false, ..active }, true, true, DeliveryStatus::Waiting),
             (active, false, true, DeliveryStatus::Failed),
             (active, false, false, DeliveryStatus::Unknown),
             (WebhookFlags { disabled: true, ..active }, true, true, DeliveryStatus::Failed),

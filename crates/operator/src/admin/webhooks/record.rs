@@ -55,7 +55,7 @@ impl WebhookStatus {
         Self::ALL.into_iter().find(|status| status.as_str() == word)
     }
 
-    pub(super) fn is_over(self) -> bool {
+    pub(super) fn is_final(self) -> bool {
         matches!(self, Self::Unsubscribed | Self::Deleted)
     }
 
@@ -69,7 +69,7 @@ impl WebhookStatus {
             WebhookFlags { disabled: true, .. } => Self::DisabledByService,
             WebhookFlags { enabled: false, .. } => Self::Disabled,
             _ if is_suspended => Self::Suspended,
-            WebhookFlags { contracted: false, .. } => Self::AwaitingContract,
+            WebhookFlags { handshake_accepted: false, .. } => Self::AwaitingContract,
             _ => Self::Active,
         }
     }
@@ -222,7 +222,7 @@ impl WebhookShown {
 
 /// The resources that webhooks can be about; their words are unique among them.
 pub fn subscribable() -> impl Iterator<Item = Resource> {
-    Resource::family().chain(Resource::invoicing())
+    Resource::accounting_family().chain(Resource::invoicing())
 }
 
 /// Their words.

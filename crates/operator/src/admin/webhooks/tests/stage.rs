@@ -101,7 +101,7 @@ impl Stage {
 
     /// A change; tells its number.
     pub(super) async fn apply(&self, line: &str) -> u64 {
-        let change = Change::read(line.as_bytes(), || Guid::from_bytes([9; 16])).unwrap().change;
+        let change = Change::parse(line.as_bytes(), || Guid::from_bytes([9; 16])).unwrap().change;
         let batch = ChangeBatch {
             tenant: TenantId::new(TENANT),
             process: Guid::from_bytes([1; 16]),

@@ -6,14 +6,14 @@ use serde::{Deserialize, Serialize};
 
 /// One refusal. `code` is for programs and never changes; `message` says what to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Fault {
+pub struct FieldError {
     pub code: Cow<'static, str>,
     pub message: String,
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub field: Option<Cow<'static, str>>,
 }
 
-impl Fault {
+impl FieldError {
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code: Cow::Borrowed(code), message: message.into(), field: None }
     }

@@ -12,8 +12,8 @@ fn taken_locally(text: &str) -> ReceiverUrl {
     ReceiverUrl::parse(text, true).unwrap_or_else(|error| panic!("{text} {error}"))
 }
 
-fn refused(text: &str, local: bool) -> String {
-    match ReceiverUrl::parse(text, local) {
+fn refused(text: &str, allow_loopback: bool) -> String {
+    match ReceiverUrl::parse(text, allow_loopback) {
         Ok(_) => panic!("{text:?} was taken"),
         Err(error) => error,
     }
@@ -177,16 +177,16 @@ fn nearly() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn nothing_breaks_it(text in ".{0,100}", local: bool) {
-        let _ = ReceiverUrl::parse(&text, local);
+    fn nothing_breaks_it(text in ".{0,100}", allow_loopback: bool) {
+        let _ = ReceiverUrl::parse(&text, allow_loopback);
     }
 
     #[test]
-    fn what_was_taken_reads_as_the_same_again(text in nearly(), local: bool) {
-        let Ok(url) = ReceiverUrl::parse(&text, local) else { return Ok(()) };
+    fn what_was_taken_reads_as_the_same_again(text in nearly(), allow_loopback: bool) {
+        let Ok(url) = ReceiverUrl::parse(&text, allow_loopback) else { return Ok(()) };
         prop_assert_eq!(url.as_str(), &text);
         let spelled = format!("{}{}", url.origin(), url.path_and_query());
-        let again = ReceiverUrl::parse(&spelled, local).map_err(TestCaseError::fail)?;
+        let again = ReceiverUrl::parse(&spelled, allow_loopback).map_err(TestCaseError::fail)?;
         prop_assert_eq!(again.origin(), url.origin());
         prop_assert_eq!(again.authority(), url.authority());
         prop_assert_eq!(again.path_and_query(), url.path_and_query());

@@ -3,7 +3,7 @@
 use crate::json::{Object, canonical, write_string};
 
 /// `[{"Name","Value"},…]` of what differs between two member texts (as records keep them).
-pub fn changes(before: &str, after: &str) -> String {
+pub fn render(before: &str, after: &str) -> String {
     let before = parse(before);
     let after = parse(after);
     let mut out = String::from("[");
@@ -55,7 +55,7 @@ mod tests {
     #[test]
     fn a_created_record_tells_all_its_members() {
         assert_eq!(
-            changes("", r#""a":"x\ny","b":1.50,"c":true,"d":null,"e":{"f":[1]}"#),
+            render("", r#""a":"x\ny","b":1.50,"c":true,"d":null,"e":{"f":[1]}"#),
             r#"[{"Name":"a","Value":"x\ny"},{"Name":"b","Value":"1.50"},{"Name":"c","Value":"true"},{"Name":"d","Value":""},{"Name":"e","Value":"{\"f\":[1]}"}]"#
         );
     }
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn the_order_inside_a_member_is_no_change() {
         assert_eq!(
-            changes(r#""a":{"x":1,"y":2},"b":1"#, r#""a":{"y":2,"x":1},"b":2"#),
+            render(r#""a":{"x":1,"y":2},"b":1"#, r#""a":{"y":2,"x":1},"b":2"#),
             r#"[{"Name":"b","Value":"2"}]"#
         );
     }
@@ -71,7 +71,7 @@ mod tests {
     #[test]
     fn an_update_tells_only_what_changed_or_went() {
         assert_eq!(
-            changes(r#""a":1,"b":2,"c":3"#, r#""a":1,"b":5"#),
+            render(r#""a":1,"b":2,"c":3"#, r#""a":1,"b":5"#),
             r#"[{"Name":"b","Value":"5"},{"Name":"c","Value":""}]"#
         );
     }

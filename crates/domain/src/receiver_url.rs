@@ -48,9 +48,9 @@ impl std::fmt::Display for Host {
 }
 
 impl ReceiverUrl {
-    /// Reads an address; the error says what is wrong and what to do. With `local`, plain http and any port are
+    /// Reads an address; the error says what is wrong and what to do. With `allow_loopback`, plain http and any port are
     /// fine on loopback.
-    pub fn parse(text: &str, local: bool) -> Result<Self, String> {
+    pub fn parse(text: &str, allow_loopback: bool) -> Result<Self, String> {
         check_characters(text)?;
         let (scheme, rest) = text.split_once("://").ok_or("must begin with https://")?;
         let is_tls = match scheme {
@@ -68,9 +68,9 @@ impl ReceiverUrl {
         let host = read_host(host)?;
         let default_port = if is_tls { 443 } else { 80 };
         let port = port.map_or(Ok(default_port), read_port)?;
-        let on_this_machine = local && host.is_loopback();
+        let on_this_machine = allow_loopback && host.is_loopback();
         if !is_tls && !on_this_machine {
-            return Err(if local {
+            return Err(if allow_loopback {
                 "must use https; plain http is for loopback alone, as in http://localhost:9000/".into()
             } else {
                 "must use https, as in https://receiver.example/".into()
@@ -192,7 +192,7 @@ fn read_host(text: &str) -> Result<Host, String> {
             )),
         };
     }
-    match name.split('.').find_map(fault_of) {
+    match name.split('.').find_map(label_error) {
         Some(fault) => Err(fault),
         None => Ok(Host::Name(name.to_ascii_lowercase().into())),
     }
@@ -205,7 +205,7 @@ fn is_numeric(label: &str) -> bool {
         || (!label.is_empty() && label.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-fn fault_of(label: &str) -> Option<String> {
+fn label_error(label: &str) -> Option<String> {
     if let Some(odd) = label.chars().find(|c| !c.is_ascii_alphanumeric() && *c != '-') {
         return Some(format!(
             "has a host with {odd:?} in it: only letters, digits, hyphens and dots may stand there"

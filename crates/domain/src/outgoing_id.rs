@@ -28,7 +28,7 @@ impl IdKey {
     }
 
     /// `OutgoingId` of an event.
-    pub fn of_event(&self, sequence: u64, conversation: Guid) -> Guid {
+    pub fn event_id(&self, sequence: u64, conversation: Guid) -> Guid {
         let hash =
             self.hash(b"event", &[&sequence.to_be_bytes(), conversation.as_bytes()]) >> (64 - HASH_BITS);
         let masked = sequence ^ self.mask(hash);
@@ -36,8 +36,8 @@ impl IdKey {
     }
 
     /// The number of the event that an id stands for, where it can be one of this webhook's. Only the event itself
-    /// proves it: `of_event` of it is the id again.
-    pub fn sequence_of(&self, id: Guid) -> Option<u64> {
+    /// proves it: `event_id` of it is the id again.
+    pub fn sequence_from_id(&self, id: Guid) -> Option<u64> {
         let gathered = gathered(id)?;
         let hash = u64::try_from(gathered & ((1 << HASH_BITS) - 1)).ok()?;
         let masked = u64::try_from(gathered >> HASH_BITS).ok()?;
@@ -45,12 +45,12 @@ impl IdKey {
     }
 
     /// The id of a handshake: the Acknowledge's `OutgoingId`, or the echo's GUID.
-    pub fn of_handshake(&self, number: u32, at: Ticks) -> Guid {
+    pub fn handshake_id(&self, number: u32, at: Ticks) -> Guid {
         self.guid(b"handshake", number, at)
     }
 
     /// The Acknowledge's `ConversationId`.
-    pub fn conversation_of_handshake(&self, number: u32, at: Ticks) -> Guid {
+    pub fn handshake_conversation_id(&self, number: u32, at: Ticks) -> Guid {
         self.guid(b"conversation", number, at)
     }
 
@@ -100,23 +100,23 @@ mod tests {
         #[test]
         fn an_id_is_the_same_again_and_leads_back_to_its_event(sequence: u64, conversation: [u8; 16]) {
             let conversation = Guid::random_from(conversation);
-            let id = key(1).of_event(sequence, conversation);
-            prop_assert_eq!(key(1).of_event(sequence, conversation), id);
-            prop_assert_eq!(key(1).sequence_of(id), Some(sequence));
-            prop_assert_ne!(key(2).of_event(sequence, conversation), id);
+            let id = key(1).event_id(sequence, conversation);
+            prop_assert_eq!(key(1).event_id(sequence, conversation), id);
+            prop_assert_eq!(key(1).sequence_from_id(id), Some(sequence));
+            prop_assert_ne!(key(2).event_id(sequence, conversation), id);
             prop_assert!(id.to_string().as_bytes()[14] == b'8');
         }
 
         #[test]
         fn any_guid_can_be_asked_about(bytes: [u8; 16]) {
-            let _ = key(1).sequence_of(Guid::from_bytes(bytes));
+            let _ = key(1).sequence_from_id(Guid::from_bytes(bytes));
         }
     }
 
     #[test]
     fn neighbours_do_not_look_alike() {
         let conversation = Guid::random_from([7; 16]);
-        let [one, two] = [1, 2].map(|sequence| key(1).of_event(sequence, conversation).to_string());
+        let [one, two] = [1, 2].map(|sequence| key(1).event_id(sequence, conversation).to_string());
         assert_ne!(one[..18], two[..18]);
     }
 
@@ -124,10 +124,10 @@ mod tests {
     fn a_handshake_has_ids_of_its_own() {
         let at = Ticks(638_000_000_000_000_000);
         let ids = [
-            key(1).of_handshake(1, at),
-            key(1).of_handshake(2, at),
-            key(1).conversation_of_handshake(1, at),
-            key(2).of_handshake(1, at),
+            key(1).handshake_id(1, at),
+            key(1).handshake_id(2, at),
+            key(1).handshake_conversation_id(1, at),
+            key(2).handshake_id(1, at),
         ];
         for (place, id) in ids.iter().enumerate() {
             assert!(ids[place + 1..].iter().all(|other| other != id));
