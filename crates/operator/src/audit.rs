@@ -85,8 +85,11 @@ pub async fn page(store: &dyn Store, request: &AuditRequest) -> Result<AuditPage
     if records.is_empty() && query.before.is_none() {
         check_known(store, &query).await?;
     }
-    let next =
-        if records.len() == rows_max { records.last().map(|last| format_cursor(last.mark())) } else { None };
+    let next = if records.len() == rows_max {
+        records.last().map(|last| format_cursor(last.cursor()))
+    } else {
+        None
+    };
     let mut emails = HashMap::new();
     for user in records.iter().filter_map(|record| record.entry.user.as_ref()) {
         if !emails.contains_key(user)

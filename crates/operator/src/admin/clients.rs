@@ -118,11 +118,11 @@ impl Admin {
 
     /// Replaces the secret; the old one stays valid for `overlap`.
     pub async fn rotate_client_secret(&self, id: &str, overlap: Duration) -> Result<RotatedSecret> {
-        let (secret, old_until) = (self.secret(), self.now() + overlap);
-        let new = ClientSecret { secret: secret.clone(), old_until };
+        let (secret, previous_valid_until) = (self.secret(), self.now() + overlap);
+        let new = ClientSecret { secret: secret.clone(), previous_valid_until };
         check_found(self.store.set_client_secret(&ClientId::new(id), &new).await?, || {
             format!("client \"{id}\"")
         })?;
-        Ok(RotatedSecret { secret, old_until })
+        Ok(RotatedSecret { secret, previous_valid_until })
     }
 }

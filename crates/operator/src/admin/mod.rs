@@ -45,7 +45,7 @@ impl std::fmt::Debug for Admin {
 pub struct RotatedSecret {
     pub secret: Secret,
     /// The old one is valid until then.
-    pub old_until: Ticks,
+    pub previous_valid_until: Ticks,
 }
 
 impl Admin {

@@ -62,7 +62,7 @@ impl Admin {
     /// The valid keys of a subscription: by slot, the current one first, then replaced ones within their overlap.
     pub async fn keys_of(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>> {
         let now = self.now();
-        let mut keys = self.store.keys_of(id).await?;
+        let mut keys = self.store.subscription_keys(id).await?;
         keys.retain(|key| key.valid_until.is_none_or(|until| until > now));
         Ok(keys)
     }
@@ -87,10 +87,11 @@ impl Admin {
 
     /// Puts a new key into a slot; the old one stays valid for `overlap`.
     pub async fn rotate_key(&self, id: &str, slot: KeySlot, overlap: Duration) -> Result<RotatedSecret> {
-        let (secret, old_until) = (self.key(), self.now() + overlap);
-        let rotated = self.store.rotate_key(&SubscriptionId::new(id), slot, &secret, old_until).await?;
+        let (secret, previous_valid_until) = (self.key(), self.now() + overlap);
+        let rotated =
+            self.store.rotate_key(&SubscriptionId::new(id), slot, &secret, previous_valid_until).await?;
         self.check_changed(id, rotated).await?;
-        Ok(RotatedSecret { secret, old_until })
+        Ok(RotatedSecret { secret, previous_valid_until })
     }
 
     /// Tells a missing subscription from a cancelled one when nothing changed.

@@ -298,7 +298,7 @@ async fn replace_secret(
     let rotated = state.admin.rotate_client_secret(&id, request.overlap.unwrap_or_default().0).await?;
     let secret = CreatedSecret {
         client_secret: rotated.secret.reveal().to_owned(),
-        old_valid_until: rotated.old_until.iso(),
+        old_valid_until: rotated.previous_valid_until.iso(),
     };
     Ok(no_store(Json(secret).into_response()))
 }

@@ -4,7 +4,7 @@
 use aws_lc_rs::digest;
 use domain::change::Change;
 use domain::{FieldError, ProcessId};
-use store::{BatchCounts, Checkpoint, Line, Progress};
+use store::{BatchCounts, ChangeLine, IngestCheckpoint, IngestProgress};
 
 use super::IngestError;
 use super::body_splitter::{BodySplitter, ITEM_BYTES_MAX, Item, SplitFault};
@@ -45,10 +45,10 @@ impl BodyFault {
 /// Changes that go to the store together.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<ChangeLine>,
     pub(super) rejected: Vec<(u64, FieldError)>,
     pub(super) warnings: Vec<(u64, FieldError)>,
-    pub(super) checkpoint: Option<Checkpoint>,
+    pub(super) checkpoint: Option<IngestCheckpoint>,
 }
 
 pub(super) struct Batcher {
@@ -61,7 +61,7 @@ struct ItemReader {
     process: ProcessId,
     key: Option<String>,
     /// What an earlier request committed; its hash is compared once its last line has been read.
-    earlier: Option<Progress>,
+    earlier: Option<IngestProgress>,
     resumed_after: u64,
     /// Rolling hash over all lines; only with an idempotency key.
     hash: Option<digest::Context>,
@@ -77,7 +77,7 @@ impl Batcher {
     pub(super) fn new(
         process: ProcessId,
         key: Option<String>,
-        earlier: Option<Progress>,
+        earlier: Option<IngestProgress>,
         is_json: bool,
     ) -> Self {
         let resumed_after = earlier.as_ref().map_or(0, |earlier| earlier.line);
@@ -98,7 +98,7 @@ impl Batcher {
     }
 
     pub(super) fn initial_counts(&self) -> BatchCounts {
-        self.reader.earlier.as_ref().map(|earlier| earlier.tally.clone()).unwrap_or_default()
+        self.reader.earlier.as_ref().map(|earlier| earlier.counts.clone()).unwrap_or_default()
     }
 
     pub(super) fn was_resumed(&self) -> bool {
@@ -137,7 +137,7 @@ impl Batcher {
         let mut chunk = std::mem::take(&mut reader.chunk);
         chunk.checkpoint = reader.key.clone().map(|key| {
             let hash = reader.hash_so_far();
-            Checkpoint { key, from_line: reader.last_batched, to_line: reader.last_read, hash }
+            IngestCheckpoint { key, from_line: reader.last_batched, to_line: reader.last_read, hash }
         });
         reader.last_batched = reader.last_read;
         chunk
@@ -173,7 +173,7 @@ impl ItemReader {
         self.last_read = number;
         let is_skipped = number <= self.resumed_after;
         let read = match item {
-            Item::Text(..) => Change::read(text, || generated_id(self.process, number)),
+            Item::Text(..) => Change::parse(text, || generated_id(self.process, number)),
             Item::TooLong(_) => Err(FieldError::new(
                 "line_too_long",
                 format!("a change may have {ITEM_BYTES_MAX} bytes at most; this one was passed over"),
@@ -184,13 +184,13 @@ impl ItemReader {
         };
         match read {
             Ok(read) => {
-                if read.id_was_made {
+                if read.id_was_generated {
                     self.generated_ids.insert(number);
                 }
                 if !is_skipped {
                     self.bytes += text.len();
                     self.chunk.warnings.extend(read.warnings.into_iter().map(|fault| (number, fault)));
-                    self.chunk.lines.push(Line { number, change: read.change });
+                    self.chunk.lines.push(ChangeLine { number, change: read.change });
                 }
             }
             Err(fault) if !is_skipped => self.chunk.rejected.push((number, clipped(fault))),

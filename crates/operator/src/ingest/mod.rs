@@ -14,7 +14,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use domain::{ProcessId, Random, TenantId};
 use futures_util::{Stream, StreamExt};
-use store::{BatchCounts, ChangeBatch, Checkpoint, Line, Result as StoreResult, Store, StoreError};
+use store::{
+    BatchCounts, ChangeBatch, ChangeLine, IngestCheckpoint, Result as StoreResult, Store, StoreError,
+};
 use tokio::task::JoinHandle;
 
 use batcher::Batcher;
@@ -89,7 +91,7 @@ impl Ingest {
     ) -> Result<IngestResponse, IngestError> {
         let no_counts = || Box::new(BatchCounts::default());
         let before = match &request.idempotency_key {
-            Some(key) => self.store.find_progress(&request.tenant, key).await,
+            Some(key) => self.store.find_ingest_progress(&request.tenant, key).await,
             None => Ok(None),
         }
         .map_err(|error| IngestError::Store(error, no_counts()))?;
@@ -220,8 +222,13 @@ impl<P: FnMut(&BatchCounts)> BatchWriter<P> {
         Ok(Some(self.batch(chunk.lines, counts, chunk.checkpoint)))
     }
 
-    fn batch(&self, lines: Vec<Line>, counts: BatchCounts, checkpoint: Option<Checkpoint>) -> ChangeBatch {
-        ChangeBatch { tenant: self.tenant.clone(), process: self.process, lines, tally: counts, checkpoint }
+    fn batch(
+        &self,
+        lines: Vec<ChangeLine>,
+        counts: BatchCounts,
+        checkpoint: Option<IngestCheckpoint>,
+    ) -> ChangeBatch {
+        ChangeBatch { tenant: self.tenant.clone(), process: self.process, lines, counts, checkpoint }
     }
 
     fn with_counts(&self, result: StoreResult<BatchCounts>) -> Result<BatchCounts, IngestError> {

@@ -75,6 +75,6 @@ async fn replace_key(
         }
     };
     let rotated = state.admin.rotate_key(&id, stored_slot, request.overlap.unwrap_or_default().0).await?;
-    let (key, old_valid_until) = (rotated.secret.reveal().to_owned(), rotated.old_until.iso());
+    let (key, old_valid_until) = (rotated.secret.reveal().to_owned(), rotated.previous_valid_until.iso());
     Ok(no_store(Json(CreatedKey { slot, key, old_valid_until }).into_response()))
 }
