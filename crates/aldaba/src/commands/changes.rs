@@ -8,7 +8,7 @@ use bytes::Bytes;
 use domain::TenantId;
 use futures_util::Stream;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use operator::ingest::{IngestRequest, Ingest, IngestError};
+use operator::ingest::{Ingest, IngestError, IngestRequest};
 use serde_json::Value;
 use store::BatchCounts;
 use tokio::io::{AsyncRead, AsyncReadExt as _};

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use ::store::{MasterKey, Store};
 use domain::{Secret, TenantId, redirect_uri};
 use operator::admin::Admin;
-use operator::ingest::{IngestRequest, Ingest};
+use operator::ingest::{Ingest, IngestRequest};
 
 use crate::cli::{Dev, DevCommand};
 use crate::config::{self, Config, Sources, StoreUrl};

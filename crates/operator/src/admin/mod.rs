@@ -15,12 +15,12 @@ use domain::{Clock, Random, Secret, Ticks};
 use store::Store;
 
 pub use crate::error::AdminError;
-pub(crate) use crate::error::{Result, check_found};
-pub use clients::{ClientChange, NewClient};
+pub(crate) use crate::error::{Result, check_found, check_revision, updated};
+pub use clients::NewClient;
 pub use stats::Stats;
 pub use subscriptions::{DAILY_QUOTA_MAX, NewSubscription, SubscriptionKeys};
 pub use usage::{DayUsage, RouteUsage, Usage, read_day};
-pub use users::NewUser;
+pub use users::{NewUser, UserChange};
 pub use webhooks::{
     AttemptShown, DeliveryAsk, DeliveryMark, DeliveryPage, DeliveryShown, DeliveryStatus, FamilyWord, Health,
     ReplayPage, ReplayShown, WebhookAsk, WebhookMark, WebhookPage, WebhookShown, WebhookStatus, subscribable,

@@ -5,9 +5,9 @@ use std::time::Duration;
 use domain::Secret;
 use domain::ids::SubscriptionId;
 use domain::subscription::Products;
-use store::{KeyInfo, KeySlot, Status, Subscription};
+use store::{FIRST_REVISION, KeyInfo, KeySlot, Status, Subscription, SubscriptionUpdate};
 
-use super::{Admin, AdminError, Result, RotatedSecret};
+use super::{Admin, AdminError, Result, RotatedSecret, check_revision, updated};
 use crate::checks::checked_name;
 
 /// The largest daily quota.
@@ -48,6 +48,7 @@ impl Admin {
             created_at: self.now(),
             daily_quota: new.daily_quota.map(checked_quota).transpose()?,
             cancelled_at: None,
+            revision: FIRST_REVISION,
         };
         let keys = SubscriptionKeys { primary: self.key(), secondary: self.key() };
         self.store.add_subscription(&subscription, &keys.primary, &keys.secondary).await?;
@@ -67,16 +68,34 @@ impl Admin {
         Ok(keys)
     }
 
-    pub async fn set_subscription_status(&self, id: &str, status: Status) -> Result<()> {
-        let changed = self.store.set_subscription_status(&SubscriptionId::new(id), status).await?;
-        self.check_changed(id, changed).await
+    /// Changes a subscription that is not cancelled, if it has the expected revision (any by default).
+    pub async fn update_subscription(
+        &self,
+        id: &str,
+        update: SubscriptionUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<Subscription> {
+        let what = || format!("subscription \"{id}\"");
+        if update == SubscriptionUpdate::default() {
+            let subscription = self.subscription(id).await?;
+            check_revision(subscription.revision, expected_revision, what)?;
+            return Ok(subscription);
+        }
+        update.daily_quota.flatten().map(checked_quota).transpose()?;
+        let outcome =
+            self.store.update_subscription(&SubscriptionId::new(id), &update, expected_revision).await?;
+        updated(outcome, what)
+    }
+
+    pub async fn set_subscription_status(&self, id: &str, status: Status) -> Result<Subscription> {
+        let update = SubscriptionUpdate { status: Some(status), ..SubscriptionUpdate::default() };
+        self.update_subscription(id, update, None).await
     }
 
     /// Sets the calls per day; `None` applies the configured default.
-    pub async fn set_daily_quota(&self, id: &str, calls_max: Option<u64>) -> Result<()> {
-        let calls_max = calls_max.map(checked_quota).transpose()?;
-        let changed = self.store.set_daily_quota(&SubscriptionId::new(id), calls_max).await?;
-        self.check_changed(id, changed).await
+    pub async fn set_daily_quota(&self, id: &str, calls_max: Option<u64>) -> Result<Subscription> {
+        let update = SubscriptionUpdate { daily_quota: Some(calls_max), ..SubscriptionUpdate::default() };
+        self.update_subscription(id, update, None).await
     }
 
     /// Cancels a subscription for good. A cancelled one stays as it is.
@@ -90,17 +109,11 @@ impl Admin {
         let (secret, previous_valid_until) = (self.key(), self.now() + overlap);
         let rotated =
             self.store.rotate_key(&SubscriptionId::new(id), slot, &secret, previous_valid_until).await?;
-        self.check_changed(id, rotated).await?;
-        Ok(RotatedSecret { secret, previous_valid_until })
-    }
-
-    /// Tells a missing subscription from a cancelled one when nothing changed.
-    async fn check_changed(&self, id: &str, changed: bool) -> Result<()> {
-        if changed {
-            return Ok(());
+        if !rotated {
+            let subscription = self.subscription(id).await?;
+            return Err(AdminError::Cancelled(format!("subscription \"{}\"", subscription.id)));
         }
-        let subscription = self.subscription(id).await?;
-        Err(AdminError::Cancelled(format!("subscription \"{}\"", subscription.id)))
+        Ok(RotatedSecret { secret, previous_valid_until })
     }
 }
 

@@ -1,9 +1,9 @@
 //! Tenants.
 
 use domain::{Guid, TenantId};
-use store::{Status, Tenant};
+use store::{FIRST_REVISION, Status, Tenant, TenantUpdate};
 
-use super::{Admin, AdminError, Result, check_found};
+use super::{Admin, AdminError, Result, check_found, check_revision, updated};
 use crate::checks::{checked_id, checked_name};
 
 const PURGE_ROWS: usize = 5000;
@@ -24,13 +24,30 @@ impl Admin {
             id,
             status: Status::Active,
             created_at: self.now(),
+            revision: FIRST_REVISION,
         };
         self.store.add_tenant(&tenant).await?;
         Ok(tenant)
     }
 
-    pub async fn set_tenant_status(&self, id: &TenantId, status: Status) -> Result<()> {
-        check_found(self.store.set_tenant_status(id, status).await?, || format!("tenant \"{id}\""))
+    /// Changes a tenant, if it has the expected revision (any by default).
+    pub async fn update_tenant(
+        &self,
+        id: &TenantId,
+        update: &TenantUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<Tenant> {
+        let what = || format!("tenant \"{id}\"");
+        if update.status.is_none() {
+            let tenant = self.tenant(id).await?;
+            check_revision(tenant.revision, expected_revision, what)?;
+            return Ok(tenant);
+        }
+        updated(self.store.update_tenant(id, update, expected_revision).await?, what)
+    }
+
+    pub async fn set_tenant_status(&self, id: &TenantId, status: Status) -> Result<Tenant> {
+        self.update_tenant(id, &TenantUpdate { status: Some(status) }, None).await
     }
 
     /// Erases a tenant: it disappears at once, and maintenance deletes its rows.

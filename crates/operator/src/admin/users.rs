@@ -1,9 +1,9 @@
 //! Users and their memberships in tenants.
 
 use domain::{Guid, MembershipId, Secret, TenantId, UserId, password};
-use store::{Membership, Status, User};
+use store::{FIRST_REVISION, Membership, Status, User, UserUpdate};
 
-use super::{Admin, AdminError, Result, check_found};
+use super::{Admin, AdminError, Result, check_found, check_revision, updated};
 use crate::checks::{checked_email, checked_lang, checked_name};
 
 const DEFAULT_MODULES: &str = "ACC;COR;IMP;PAY;INV";
@@ -17,31 +17,47 @@ pub struct NewUser {
     pub tenants: Vec<TenantId>,
 }
 
+/// Changes to a user; `None` leaves a property as it is.
+#[derive(Clone, Debug, Default)]
+pub struct UserChange {
+    pub status: Option<Status>,
+    /// A new password ends the user's sessions.
+    pub password: Option<Secret>,
+}
+
 impl Admin {
+    /// Adds a user and their memberships, in one transaction.
     pub async fn add_user(&self, new: NewUser) -> Result<User> {
         let email = checked_email(&new.email)?;
-        for tenant in &new.tenants {
+        let (given_name, lang) = (checked_name(&new.given_name)?, checked_lang(&new.lang)?);
+        let mut tenants = new.tenants;
+        tenants.sort_unstable();
+        tenants.dedup();
+        for tenant in &tenants {
             self.tenant(tenant).await?;
         }
-        let (random, plain) = (self.random.clone(), new.password);
-        let hashing = tokio::task::spawn_blocking(move || password::hash(&plain, &*random)).await;
-        let password_hash = hashing
-            .map_err(|error| AdminError::Invalid(error.to_string()))?
-            .map_err(|why| AdminError::Invalid(why.into()))?;
         let user = User {
             id: UserId::from(self.random.guid()),
             email,
-            given_name: checked_name(&new.given_name)?,
-            lang: checked_lang(&new.lang)?,
-            password_hash,
+            given_name,
+            lang,
+            password_hash: self.hash_password(new.password).await?,
             status: Status::Active,
             created_at: self.now(),
+            revision: FIRST_REVISION,
         };
-        self.store.add_user(&user).await?;
-        for tenant in &new.tenants {
-            self.add_membership(&user, tenant).await?;
-        }
+        let memberships: Vec<Membership> =
+            tenants.iter().map(|tenant| self.new_membership(&user.id, tenant)).collect();
+        self.store.add_user(&user, &memberships).await?;
         Ok(user)
+    }
+
+    async fn hash_password(&self, plain: Secret) -> Result<String> {
+        let random = self.random.clone();
+        let hashing = tokio::task::spawn_blocking(move || password::hash(&plain, &*random)).await;
+        hashing
+            .map_err(|error| AdminError::Invalid(error.to_string()))?
+            .map_err(|why| AdminError::Invalid(why.into()))
     }
 
     pub async fn user(&self, email: &str) -> Result<User> {
@@ -60,26 +76,40 @@ impl Admin {
         user.ok_or_else(|| AdminError::NotFound(format!("user \"{name}\"")))
     }
 
-    pub async fn set_user_status(&self, email: &str, status: Status) -> Result<()> {
-        let user = self.user(email).await?;
-        check_found(self.store.set_user_status(&user.id, status).await?, || format!("user \"{email}\""))
+    /// Changes a user, if it has the expected revision (any by default).
+    pub async fn update_user(
+        &self,
+        user: &User,
+        change: UserChange,
+        expected_revision: Option<u64>,
+    ) -> Result<User> {
+        let what = || format!("user \"{}\"", user.email);
+        if change.status.is_none() && change.password.is_none() {
+            check_revision(user.revision, expected_revision, what)?;
+            return Ok(user.clone());
+        }
+        let password_hash = match change.password {
+            Some(plain) => Some(self.hash_password(plain).await?),
+            None => None,
+        };
+        let update = UserUpdate { status: change.status, password_hash };
+        updated(self.store.update_user(&user.id, &update, expected_revision).await?, what)
     }
 
-    pub async fn set_password(&self, email: &str, plain: Secret) -> Result<()> {
-        let user = self.user(email).await?;
-        let random = self.random.clone();
-        let hashing = tokio::task::spawn_blocking(move || password::hash(&plain, &*random)).await;
-        let hash = hashing
-            .map_err(|error| AdminError::Invalid(error.to_string()))?
-            .map_err(|why| AdminError::Invalid(why.into()))?;
-        check_found(self.store.set_password_hash(&user.id, &hash).await?, || format!("user \"{email}\""))
+    pub async fn set_user_status(&self, email: &str, status: Status) -> Result<User> {
+        let change = UserChange { status: Some(status), ..UserChange::default() };
+        self.update_user(&self.user(email).await?, change, None).await
     }
 
-    pub async fn add_membership(&self, user: &User, tenant: &TenantId) -> Result<Membership> {
-        self.tenant(tenant).await?;
-        let membership = Membership {
+    pub async fn set_password(&self, email: &str, plain: Secret) -> Result<User> {
+        let change = UserChange { password: Some(plain), ..UserChange::default() };
+        self.update_user(&self.user(email).await?, change, None).await
+    }
+
+    fn new_membership(&self, user: &UserId, tenant: &TenantId) -> Membership {
+        Membership {
             id: MembershipId::from(self.random.guid()),
-            user: user.id.clone(),
+            user: user.clone(),
             tenant: tenant.clone(),
             modules: DEFAULT_MODULES.into(),
             key_user_correlation_id: self.random.guid(),
@@ -87,7 +117,12 @@ impl Admin {
             second_client_id: short_number(self.random.guid()),
             created_at: self.now(),
             last_used_at: None,
-        };
+        }
+    }
+
+    pub async fn add_membership(&self, user: &User, tenant: &TenantId) -> Result<Membership> {
+        self.tenant(tenant).await?;
+        let membership = self.new_membership(&user.id, tenant);
         self.store.add_membership(&membership).await?;
         Ok(membership)
     }

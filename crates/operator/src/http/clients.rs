@@ -3,15 +3,15 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse as _;
-use domain::Ticks;
 use serde::{Deserialize, Serialize};
+use store::ClientUpdate;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::document::{AlreadyExists, BadBody, BadQuery, NotFound};
+use super::document::{AlreadyExists, BadBody, BadQuery, NotFound, RevisionConflict};
 use super::input::{JsonBody, OptionalJsonBody, PathParams, QueryParams};
-use super::paging::{ListParams, Listed, page};
-use super::schema_types::{BoundedList, ChosenId, LogoutUri, Name, Overlap, RedirectUri, Status};
+use super::paging::{ListParams, next_text};
+use super::schema_types::{BoundedList, ChosenId, LogoutUri, Name, Overlap, RedirectUri, Revision, Status};
 use super::{HandlerResult, Routes, SharedState, created, no_store};
 use crate::admin;
 use crate::error::AdminError;
@@ -40,6 +40,9 @@ struct Client {
     standing: Status,
     #[schema(format = DateTime)]
     created_at: String,
+    /// Incremented by every update; send it with a change to make sure that nothing changed in between.
+    #[schema(minimum = 1, examples(1))]
+    revision: u64,
 }
 
 impl From<store::Client> for Client {
@@ -54,6 +57,7 @@ impl From<store::Client> for Client {
             callback_id_token: stored.callback_id_token,
             standing: stored.status.into(),
             created_at: stored.created_at.iso(),
+            revision: stored.revision,
         }
     }
 }
@@ -132,6 +136,9 @@ struct ClientChange {
     consent: Option<bool>,
     callback_id_token: Option<bool>,
     standing: Option<Status>,
+    /// The revision that you read: with another one stored, nothing changes and the response is 409
+    /// (`revision_conflict`). Without it, the change is applied to whatever is stored.
+    revision: Option<Revision>,
 }
 
 /// A new client with its secret, which is returned only once.
@@ -164,12 +171,6 @@ struct CreatedSecret {
     old_valid_until: String,
 }
 
-impl Listed for store::Client {
-    fn place(&self) -> (Ticks, &str) {
-        (self.created_at, self.id.as_str())
-    }
-}
-
 pub(super) fn routes() -> Routes {
     vec![routes!(list, add), routes!(show, change), routes!(replace_secret)]
 }
@@ -184,9 +185,9 @@ pub(super) fn routes() -> Routes {
     responses((status = 200, description = "A page of clients", body = ClientPage), BadQuery)
 )]
 async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListParams>) -> HandlerResult {
-    let all = state.admin.store.clients().await.map_err(AdminError::from)?;
-    let (some, next) = page(all, &params);
-    Ok(Json(ClientPage { clients: some.into_iter().map(Client::from).collect(), next }).into_response())
+    let page = state.admin.store.list_clients(&params.into()).await.map_err(AdminError::from)?;
+    let next = next_text(page.next.as_ref());
+    Ok(Json(ClientPage { clients: page.rows.into_iter().map(Client::from).collect(), next }).into_response())
 }
 
 /// Register a client
@@ -254,14 +255,14 @@ async fn show(State(state): SharedState, PathParams(id): PathParams<String>) -> 
     tag = "Clients",
     params(("client" = String, Path, description = "The `client_id`")),
     request_body = ClientChange,
-    responses((status = 200, description = "The changed client", body = Client), BadBody, NotFound)
+    responses((status = 200, description = "The changed client", body = Client), BadBody, NotFound, RevisionConflict)
 )]
 async fn change(
     State(state): SharedState,
     PathParams(id): PathParams<String>,
     JsonBody(change): JsonBody<ClientChange>,
 ) -> HandlerResult {
-    let changes = admin::ClientChange {
+    let update = ClientUpdate {
         name: change.name.map(|name| name.0),
         redirect_uris: change.redirect_uris.map(redirect_texts),
         post_logout_uris: change.post_logout_uris.map(logout_texts),
@@ -270,7 +271,9 @@ async fn change(
         callback_id_token: change.callback_id_token,
         status: change.standing.map(Into::into),
     };
-    Ok(Json(Client::from(state.admin.set_client(&id, changes).await?)).into_response())
+    let revision = change.revision.map(|revision| revision.0);
+    let client = state.admin.update_client(&id, update, revision).await?;
+    Ok(Json(Client::from(client)).into_response())
 }
 
 /// Replace a client's secret

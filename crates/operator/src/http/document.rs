@@ -53,7 +53,7 @@ struct Fault {
 }
 
 /// Shared error responses by their component name.
-const PROBLEMS: [(&str, &str); 14] = [
+const PROBLEMS: [(&str, &str); 16] = [
     ("BadRequest", "The request is invalid; the error names the fault"),
     ("Unauthorized", "The operator's token is missing or wrong"),
     ("NotFound", "No such object exists"),
@@ -61,6 +61,11 @@ const PROBLEMS: [(&str, &str); 14] = [
     ("Conflict", "An object with this id or e-mail address exists already"),
     ("NotConfirmed", "`confirm` is not the id of the tenant"),
     ("Cancelled", "The subscription is cancelled, which is final"),
+    ("RevisionConflict", "Another revision is stored; read the object again and repeat the change"),
+    (
+        "SubscriptionConflict",
+        "The subscription is cancelled, which is final; or another revision is stored: read it again and repeat the change",
+    ),
     ("WebhookOver", "The webhook is unsubscribed or deleted, which is final"),
     (
         "NotNow",
@@ -100,6 +105,10 @@ problem_sets! {
     Unconfirmed: "409" "NotConfirmed";
     /// The subscription is cancelled.
     Cancelled: "409" "Cancelled";
+    /// Another revision is stored.
+    RevisionConflict: "409" "RevisionConflict";
+    /// The subscription is cancelled, or another revision is stored.
+    SubscriptionConflict: "409" "SubscriptionConflict";
     /// The webhook is unsubscribed or deleted.
     WebhookOver: "409" "WebhookOver";
     /// The webhook cannot be sent anything now.

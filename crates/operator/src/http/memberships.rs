@@ -12,7 +12,7 @@ use utoipa_axum::routes;
 
 use super::document::{BadQuery, NotFound};
 use super::input::{PathParams, QueryParams};
-use super::paging::{ListParams, Listed, page};
+use super::paging::{ListParams, next_text};
 use super::{HandlerResult, Routes, SharedState};
 use crate::error::AdminError;
 
@@ -58,12 +58,6 @@ struct MembershipPage {
     next: Option<String>,
 }
 
-impl Listed for store::Membership {
-    fn place(&self) -> (Ticks, &str) {
-        (self.created_at, self.id.as_str())
-    }
-}
-
 pub(super) fn routes() -> Routes {
     vec![routes!(list), routes!(join, leave)]
 }
@@ -83,9 +77,10 @@ async fn list(
     QueryParams(params): QueryParams<ListParams>,
 ) -> HandlerResult {
     let user = state.admin.find_user(&user).await?;
-    let all = state.admin.store.memberships(&user.id).await.map_err(AdminError::from)?;
-    let (some, next) = page(all, &params);
-    let tenants = some.into_iter().map(Membership::from).collect();
+    let page =
+        state.admin.store.list_memberships(&user.id, &params.into()).await.map_err(AdminError::from)?;
+    let next = next_text(page.next.as_ref());
+    let tenants = page.rows.into_iter().map(Membership::from).collect();
     Ok(Json(MembershipPage { tenants, next }).into_response())
 }
 

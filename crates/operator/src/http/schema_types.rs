@@ -6,7 +6,7 @@ use domain::Ticks;
 use domain::redirect_uri::OUT_OF_BAND;
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
-use utoipa::openapi::{RefOr, Schema};
+use utoipa::openapi::{KnownFormat, RefOr, Schema, SchemaFormat};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::checks::{check_redirect, checked_email, checked_id, checked_logout_uris, checked_name};
@@ -253,6 +253,47 @@ impl From<Status> for store::Status {
             Status::Disabled => Self::Disabled,
         }
     }
+}
+
+/// The largest integer that every JSON reader represents exactly.
+const REVISION_MAX: u64 = 9_007_199_254_740_991;
+
+/// The revision that a change is based on.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "serde_json::Number")]
+pub(super) struct Revision(pub(super) u64);
+
+impl TryFrom<serde_json::Number> for Revision {
+    type Error = String;
+
+    fn try_from(number: serde_json::Number) -> Result<Self, String> {
+        whole_number(&number, REVISION_MAX).map(Self)
+    }
+}
+
+impl PartialSchema for Revision {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(SchemaType::new(Type::Integer))
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+            .description(Some("The revision that a change is based on."))
+            .minimum(Some(1))
+            .maximum(Some(9_007_199_254_740_991_i64))
+            .examples([1])
+            .build()
+            .into()
+    }
+}
+
+impl ToSchema for Revision {}
+
+/// A whole number from 1. JSON Schema counts 5.0 as an integer, so it is read as 5.
+pub(super) fn whole_number(number: &serde_json::Number, max: u64) -> Result<u64, String> {
+    let text = number.to_string();
+    let whole = text.strip_suffix(".0").unwrap_or(&text).parse().ok();
+    whole
+        .filter(|whole| (1..=max).contains(whole))
+        .ok_or_else(|| format!("it must be a whole number from 1 to {max}, not {number}"))
 }
 
 /// The longest id or e-mail address in a filter.

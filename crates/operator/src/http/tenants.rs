@@ -4,17 +4,18 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
-use domain::{TenantId, Ticks};
+use domain::TenantId;
 use serde::{Deserialize, Serialize};
+use store::TenantUpdate;
 use utoipa::{IntoParams, ToSchema};
 use utoipa_axum::routes;
 
-use super::document::{AlreadyExists, BadBody, BadQuery, NotFound, Unconfirmed};
+use super::document::{AlreadyExists, BadBody, BadQuery, NotFound, RevisionConflict, Unconfirmed};
 use super::error_response::error_at_field;
 use super::input::{JsonBody, PathParams, QueryParams};
-use super::paging::{ListParams, Listed, page};
-use super::schema_types::{ChosenId, Name, Status};
-use super::{AppState, HandlerResult, Routes, SharedState, created};
+use super::paging::{ListParams, next_text};
+use super::schema_types::{ChosenId, Name, Revision, Status};
+use super::{HandlerResult, Routes, SharedState, created};
 use crate::error::AdminError;
 
 /// A customer of the operator: a set of companies.
@@ -31,6 +32,9 @@ struct Tenant {
     standing: Status,
     #[schema(format = DateTime)]
     created_at: String,
+    /// Incremented by every update; send it with a change to make sure that nothing changed in between.
+    #[schema(minimum = 1, examples(1))]
+    revision: u64,
 }
 
 impl From<store::Tenant> for Tenant {
@@ -41,6 +45,7 @@ impl From<store::Tenant> for Tenant {
             short_code: stored.short_code,
             standing: stored.status.into(),
             created_at: stored.created_at.iso(),
+            revision: stored.revision,
         }
     }
 }
@@ -70,6 +75,9 @@ struct NewTenant {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct TenantChange {
     standing: Option<Status>,
+    /// The revision that you read: with another one stored, nothing changes and the response is 409
+    /// (`revision_conflict`). Without it, the change is applied to whatever is stored.
+    revision: Option<Revision>,
 }
 
 #[derive(Deserialize, IntoParams)]
@@ -79,12 +87,6 @@ struct EraseParams {
     /// The tenant's id again, as a confirmation: an erased tenant cannot be restored.
     #[param(value_type = String, required = true)]
     confirm: Option<String>,
-}
-
-impl Listed for store::Tenant {
-    fn place(&self) -> (Ticks, &str) {
-        (self.created_at, self.id.as_str())
-    }
 }
 
 pub(super) fn routes() -> Routes {
@@ -101,9 +103,9 @@ pub(super) fn routes() -> Routes {
     responses((status = 200, description = "A page of tenants", body = TenantPage), BadQuery)
 )]
 async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListParams>) -> HandlerResult {
-    let all = state.admin.store.tenants().await.map_err(AdminError::from)?;
-    let (some, next) = page(all, &params);
-    Ok(Json(TenantPage { tenants: some.into_iter().map(Tenant::from).collect(), next }).into_response())
+    let page = state.admin.store.list_tenants(&params.into()).await.map_err(AdminError::from)?;
+    let next = next_text(page.next.as_ref());
+    Ok(Json(TenantPage { tenants: page.rows.into_iter().map(Tenant::from).collect(), next }).into_response())
 }
 
 /// Add a tenant
@@ -141,7 +143,8 @@ async fn add(State(state): SharedState, JsonBody(new): JsonBody<NewTenant>) -> H
     responses((status = 200, description = "The tenant", body = Tenant), NotFound)
 )]
 async fn show(State(state): SharedState, PathParams(id): PathParams<String>) -> HandlerResult {
-    tenant_response(&state, &TenantId::new(id)).await
+    let tenant = state.admin.tenant(&TenantId::new(id)).await?;
+    Ok(Json(Tenant::from(tenant)).into_response())
 }
 
 /// Disable or enable a tenant
@@ -155,7 +158,7 @@ async fn show(State(state): SharedState, PathParams(id): PathParams<String>) -> 
     tag = "Tenants",
     params(("tenant" = String, Path, description = "The tenant's id")),
     request_body = TenantChange,
-    responses((status = 200, description = "The changed tenant", body = Tenant), BadBody, NotFound)
+    responses((status = 200, description = "The changed tenant", body = Tenant), BadBody, NotFound, RevisionConflict)
 )]
 async fn change(
     State(state): SharedState,
@@ -163,14 +166,8 @@ async fn change(
     JsonBody(change): JsonBody<TenantChange>,
 ) -> HandlerResult {
     let id = TenantId::new(id);
-    if let Some(standing) = change.standing {
-        state.admin.set_tenant_status(&id, standing.into()).await?;
-    }
-    tenant_response(&state, &id).await
-}
-
-async fn tenant_response(state: &AppState, id: &TenantId) -> HandlerResult {
-    let tenant = state.admin.tenant(id).await?;
+    let update = TenantUpdate { status: change.standing.map(Into::into) };
+    let tenant = state.admin.update_tenant(&id, &update, change.revision.map(|revision| revision.0)).await?;
     Ok(Json(Tenant::from(tenant)).into_response())
 }
 

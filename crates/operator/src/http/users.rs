@@ -3,15 +3,15 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse as _;
-use domain::{Secret, TenantId, Ticks};
+use domain::{Secret, TenantId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::document::{AlreadyExists, BadBody, BadQuery, NotFound};
+use super::document::{AlreadyExists, BadBody, BadQuery, NotFound, RevisionConflict};
 use super::input::{JsonBody, PathParams, QueryParams};
-use super::paging::{ListParams, Listed, page};
-use super::schema_types::{BoundedList, ChosenId, Email, Name, Password, Status};
+use super::paging::{ListParams, next_text};
+use super::schema_types::{BoundedList, ChosenId, Email, Name, Password, Revision, Status};
 use super::{HandlerResult, Routes, SharedState, created};
 use crate::admin;
 use crate::error::AdminError;
@@ -33,6 +33,9 @@ struct User {
     standing: Status,
     #[schema(format = DateTime)]
     created_at: String,
+    /// Incremented by every update; send it with a change to make sure that nothing changed in between.
+    #[schema(minimum = 1, examples(1))]
+    revision: u64,
 }
 
 impl From<store::User> for User {
@@ -44,6 +47,7 @@ impl From<store::User> for User {
             lang: stored.lang,
             standing: stored.status.into(),
             created_at: stored.created_at.iso(),
+            revision: stored.revision,
         }
     }
 }
@@ -96,12 +100,9 @@ struct UserChange {
     standing: Option<Status>,
     /// A new password ends the user's browser sessions; grants to applications stay.
     password: Option<Password>,
-}
-
-impl Listed for store::User {
-    fn place(&self) -> (Ticks, &str) {
-        (self.created_at, self.id.as_str())
-    }
+    /// The revision that you read: with another one stored, nothing changes and the response is 409
+    /// (`revision_conflict`). Without it, the change is applied to whatever is stored.
+    revision: Option<Revision>,
 }
 
 pub(super) fn routes() -> Routes {
@@ -118,9 +119,9 @@ pub(super) fn routes() -> Routes {
     responses((status = 200, description = "A page of users", body = UserPage), BadQuery)
 )]
 async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListParams>) -> HandlerResult {
-    let all = state.admin.store.users().await.map_err(AdminError::from)?;
-    let (some, next) = page(all, &params);
-    Ok(Json(UserPage { users: some.into_iter().map(User::from).collect(), next }).into_response())
+    let page = state.admin.store.list_users(&params.into()).await.map_err(AdminError::from)?;
+    let next = next_text(page.next.as_ref());
+    Ok(Json(UserPage { users: page.rows.into_iter().map(User::from).collect(), next }).into_response())
 }
 
 /// Add a user
@@ -141,15 +142,13 @@ async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListPa
     )
 )]
 async fn add(State(state): SharedState, JsonBody(new): JsonBody<NewUser>) -> HandlerResult {
-    let mut tenants: Vec<TenantId> = new
+    let tenants: Vec<TenantId> = new
         .tenants
         .map(|list| list.0)
         .unwrap_or_default()
         .into_iter()
         .map(|id| TenantId::new(id.0))
         .collect();
-    tenants.sort_unstable();
-    tenants.dedup();
     let new_user = admin::NewUser {
         email: new.email.0,
         given_name: new.given_name.0,
@@ -186,7 +185,7 @@ async fn show(State(state): SharedState, PathParams(name): PathParams<String>) -
     tag = "Users",
     params(("user" = String, Path, description = "The user's id or e-mail address")),
     request_body = UserChange,
-    responses((status = 200, description = "The changed user", body = User), BadBody, NotFound)
+    responses((status = 200, description = "The changed user", body = User), BadBody, NotFound, RevisionConflict)
 )]
 async fn change(
     State(state): SharedState,
@@ -194,12 +193,11 @@ async fn change(
     JsonBody(change): JsonBody<UserChange>,
 ) -> HandlerResult {
     let user = state.admin.find_user(&name).await?;
-    if let Some(password) = change.password {
-        state.admin.set_password(&user.email, Secret::new(password.0)).await?;
-    }
-    if let Some(standing) = change.standing {
-        state.admin.set_user_status(&user.email, standing.into()).await?;
-    }
-    let user = state.admin.find_user(user.id.as_str()).await?;
+    let user_change = admin::UserChange {
+        status: change.standing.map(Into::into),
+        password: change.password.map(|password| Secret::new(password.0)),
+    };
+    let revision = change.revision.map(|revision| revision.0);
+    let user = state.admin.update_user(&user, user_change, revision).await?;
     Ok(Json(User::from(user)).into_response())
 }

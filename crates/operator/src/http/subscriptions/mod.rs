@@ -8,11 +8,12 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse as _;
 use domain::subscription::Product as DomainProduct;
+use store::SubscriptionUpdate;
 use utoipa_axum::routes;
 
-use super::document::{BadBody, BadQuery, Cancelled, NotFound};
+use super::document::{BadBody, BadQuery, NotFound, SubscriptionConflict};
 use super::input::{JsonBody, PathParams, QueryParams};
-use super::paging::{ListParams, page};
+use super::paging::{ListParams, next_text};
 use super::{AppState, HandlerResult, Routes, SharedState, created, no_store};
 use crate::admin;
 use crate::error::AdminError;
@@ -41,9 +42,9 @@ async fn subscription_response(state: &AppState, subscription: store::Subscripti
     responses((status = 200, description = "A page of subscriptions", body = SubscriptionPage), BadQuery)
 )]
 async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListParams>) -> HandlerResult {
-    let all = state.admin.store.subscriptions().await.map_err(AdminError::from)?;
-    let (some, next) = page(all, &params);
-    let subscriptions = some.into_iter().map(Subscription::from).collect();
+    let page = state.admin.store.list_subscriptions(&params.into()).await.map_err(AdminError::from)?;
+    let next = next_text(page.next.as_ref());
+    let subscriptions = page.rows.into_iter().map(Subscription::from).collect();
     Ok(Json(SubscriptionPage { subscriptions, next }).into_response())
 }
 
@@ -110,7 +111,7 @@ async fn show(State(state): SharedState, PathParams(id): PathParams<String>) -> 
         (status = 200, description = "The changed subscription", body = Subscription),
         BadBody,
         NotFound,
-        Cancelled
+        SubscriptionConflict
     )
 )]
 async fn change(
@@ -118,13 +119,13 @@ async fn change(
     PathParams(id): PathParams<String>,
     JsonBody(change): JsonBody<SubscriptionChange>,
 ) -> HandlerResult {
-    if let Some(standing) = change.standing {
-        state.admin.set_subscription_status(&id, standing.into()).await?;
-    }
-    if let QuotaChange::To(quota) = change.daily_quota {
-        state.admin.set_daily_quota(&id, quota.map(|quota| quota.0)).await?;
-    }
-    subscription_response(&state, state.admin.subscription(&id).await?).await
+    let daily_quota = match change.daily_quota {
+        QuotaChange::None => None,
+        QuotaChange::To(quota) => Some(quota.map(|quota| quota.0)),
+    };
+    let update = SubscriptionUpdate { status: change.standing.map(Into::into), daily_quota };
+    let revision = change.revision.map(|revision| revision.0);
+    subscription_response(&state, state.admin.update_subscription(&id, update, revision).await?).await
 }
 
 /// Cancel a subscription

@@ -9,8 +9,7 @@ use utoipa::openapi::{KnownFormat, RefOr, Schema, SchemaFormat};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::admin::DAILY_QUOTA_MAX;
-use crate::http::paging::Listed;
-use crate::http::schema_types::{BoundedList, Name};
+use crate::http::schema_types::{BoundedList, Name, Revision, whole_number};
 
 type ProductList = BoundedList<Product, 1, 3>;
 
@@ -32,6 +31,9 @@ pub(super) struct Subscription {
     /// When it was cancelled.
     #[schema(required = true, format = DateTime)]
     cancelled_at: Option<String>,
+    /// Incremented by every update; send it with a change to make sure that nothing changed in between.
+    #[schema(minimum = 1, examples(1))]
+    revision: u64,
     /// By slot, the current key first. Not in lists.
     #[schema(required = false, nullable = false)]
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -62,6 +64,7 @@ impl From<store::Subscription> for Subscription {
             daily_quota: stored.daily_quota,
             created_at: stored.created_at.iso(),
             cancelled_at: stored.cancelled_at.map(Ticks::iso),
+            revision: stored.revision,
             keys: None,
         }
     }
@@ -171,13 +174,7 @@ impl TryFrom<serde_json::Number> for DailyQuota {
     type Error = String;
 
     fn try_from(number: serde_json::Number) -> Result<Self, String> {
-        // JSON Schema counts 5.0 as an integer.
-        let text = number.to_string();
-        let whole = text.strip_suffix(".0").unwrap_or(&text).parse().ok();
-        let quota = whole.filter(|calls| (1..=DAILY_QUOTA_MAX).contains(calls));
-        quota
-            .map(Self)
-            .ok_or_else(|| format!("it must be a whole number from 1 to {DAILY_QUOTA_MAX}, not {number}"))
+        whole_number(&number, DAILY_QUOTA_MAX).map(Self)
     }
 }
 
@@ -240,6 +237,9 @@ pub(super) struct SubscriptionChange {
     #[serde(default)]
     #[schema(value_type = Option<DailyQuota>)]
     pub(super) daily_quota: QuotaChange,
+    /// The revision that you read: with another one stored, nothing changes and the response is 409
+    /// (`revision_conflict`). Without it, the change is applied to whatever is stored.
+    pub(super) revision: Option<Revision>,
 }
 
 /// A new subscription with its keys, which are returned only once.
@@ -252,10 +252,4 @@ pub(super) struct CreatedSubscription {
     pub(super) primary_key: String,
     #[schema(min_length = 32, max_length = 32, examples("c4b3a2f1e0d9c8b7604f2a9d5e8c1f3b"))]
     pub(super) secondary_key: String,
-}
-
-impl Listed for store::Subscription {
-    fn place(&self) -> (Ticks, &str) {
-        (self.created_at, self.id.as_str())
-    }
 }
