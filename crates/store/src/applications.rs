@@ -98,6 +98,10 @@ pub trait Clients: Send + Sync + 'static {
         update: &ClientUpdate,
         expected_revision: Option<u64>,
     ) -> Result<UpdateOutcome<Client>>;
+    async fn set_client_status(&self, id: &ClientId, status: Status) -> Result<bool> {
+        let update = ClientUpdate { status: Some(status), ..ClientUpdate::default() };
+        Ok(self.update_client(id, &update, None).await?.is_updated())
+    }
     async fn set_client_secret(&self, id: &ClientId, secret: &ClientSecret) -> Result<bool>;
     /// Whether this is the client's secret, or an earlier one that is still valid.
     async fn client_secret_matches(&self, id: &ClientId, secret: &Secret, now: Ticks) -> Result<bool>;

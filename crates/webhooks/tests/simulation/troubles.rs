@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::TenantId;
+use domain::{ClientId, TenantId};
 use store::{
     ChangeLog as _, Clients as _, Directory as _, Status, Webhook, WebhookChange, WebhookChangeOutcome,
     Webhooks as _,
@@ -10,7 +10,7 @@ use store::{
 use webhooks::engine::Input;
 
 use super::receiver::Mood;
-use super::stage::{CLIENTS, TENANTS, client_named, now, some_webhook};
+use super::stage::{CLIENTS, TENANTS, now, some_webhook};
 use super::world::{Happening, World};
 
 const WEBHOOKS_MAX: usize = 8;
@@ -178,8 +178,8 @@ impl World {
             let tenant = TenantId::new(*self.chance.pick(&TENANTS));
             now(self.stage.store.set_tenant_status(&tenant, status)).unwrap();
         } else {
-            let client = client_named(self.chance.pick::<&str>(&CLIENTS), status);
-            now(self.stage.store.update_client(&client)).unwrap();
+            let client = ClientId::new(*self.chance.pick::<&str>(&CLIENTS));
+            now(self.stage.store.set_client_status(&client, status)).unwrap();
         }
         self.oracle.standing_changed(self.at);
     }
@@ -220,7 +220,7 @@ impl World {
             now(self.stage.store.set_tenant_status(&TenantId::new(tenant), Status::Active)).unwrap();
         }
         for client in CLIENTS {
-            now(self.stage.store.update_client(&client_named(client, Status::Active))).unwrap();
+            now(self.stage.store.set_client_status(&ClientId::new(client), Status::Active)).unwrap();
         }
         self.oracle.standing_changed(self.at);
         for node in 0..self.nodes.len() {
