@@ -5,6 +5,8 @@ pub mod admin;
 pub mod audit;
 mod checks;
 mod error;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 mod http;
 pub mod ingest;
 mod page_size;

@@ -3,11 +3,11 @@
 use memchr::memchr;
 
 /// The longest change.
-pub(super) const ITEM_BYTES_MAX: usize = 1024 * 1024;
+pub(crate) const ITEM_BYTES_MAX: usize = 1024 * 1024;
 
 /// One change of the body, by its number from 1 (for NDJSON, the line).
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Item<'a> {
+pub(crate) enum Item<'a> {
     Text(u64, &'a [u8]),
     TooLong(u64),
     /// The body ended inside it.
@@ -16,7 +16,7 @@ pub(super) enum Item<'a> {
 
 /// Why a body cannot be split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SplitFault {
+pub(crate) enum SplitFault {
     AfterArray,
     EmptyItem(u64),
     /// The body is declared as JSON and begins neither an array nor an object.
@@ -47,7 +47,7 @@ enum Inside {
 }
 
 #[derive(Debug)]
-pub(super) struct BodySplitter {
+pub(crate) struct BodySplitter {
     form: Form,
     /// The beginning of an item whose end has not arrived yet.
     pending: Vec<u8>,
@@ -55,16 +55,35 @@ pub(super) struct BodySplitter {
     number: u64,
     bom_bytes: usize,
     is_json: bool,
+    item_bytes_max: usize,
 }
 
 impl BodySplitter {
     /// `is_json`: the sender declared the body as JSON, not as lines of it.
-    pub(super) fn new(is_json: bool) -> Self {
-        Self { form: Form::Unknown, pending: Vec::new(), too_long: false, number: 0, bom_bytes: 0, is_json }
+    pub(crate) fn new(is_json: bool) -> Self {
+        Self::with_item_bytes_max(is_json, ITEM_BYTES_MAX)
+    }
+
+    pub(crate) fn with_item_bytes_max(is_json: bool, item_bytes_max: usize) -> Self {
+        Self {
+            form: Form::Unknown,
+            pending: Vec::new(),
+            too_long: false,
+            number: 0,
+            bom_bytes: 0,
+            is_json,
+            item_bytes_max,
+        }
+    }
+
+    /// The memory that the splitter holds.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) fn bytes_held(&self) -> usize {
+        self.pending.capacity()
     }
 
     /// Reads a piece of the body; `emit` gets every item that ends in it.
-    pub(super) fn feed(
+    pub(crate) fn feed(
         &mut self,
         mut bytes: &[u8],
         emit: &mut impl FnMut(Item<'_>),
@@ -100,7 +119,7 @@ impl BodySplitter {
     }
 
     /// The body has ended: the pending bytes are the last item, or part of one.
-    pub(super) fn end(&mut self, emit: &mut impl FnMut(Item<'_>)) {
+    pub(crate) fn end(&mut self, emit: &mut impl FnMut(Item<'_>)) {
         match self.form {
             Form::Lines if self.too_long || !self.pending.is_empty() => self.emit_line(&[], emit),
             Form::Array(Inside::After) | Form::Unknown | Form::Lines => {}
@@ -124,7 +143,7 @@ impl BodySplitter {
     /// Emits the pending bytes and `rest` as one item; blank lines are counted and not emitted.
     fn emit_line(&mut self, rest: &[u8], emit: &mut impl FnMut(Item<'_>)) {
         self.number += 1;
-        if self.too_long || self.pending.len() + rest.len() > ITEM_BYTES_MAX {
+        if self.too_long || self.pending.len() + rest.len() > self.item_bytes_max {
             emit(Item::TooLong(self.number));
         } else if self.pending.is_empty() {
             emit_text(self.number, rest, emit);
@@ -137,7 +156,7 @@ impl BodySplitter {
     }
 
     fn buffer(&mut self, bytes: &[u8]) {
-        if self.too_long || self.pending.len() + bytes.len() > ITEM_BYTES_MAX {
+        if self.too_long || self.pending.len() + bytes.len() > self.item_bytes_max {
             self.too_long = true;
             self.pending = Vec::new();
         } else {

@@ -3,7 +3,7 @@
 //! being read and one being written.
 
 mod batcher;
-mod body_splitter;
+pub(crate) mod body_splitter;
 mod generated_ids;
 mod response;
 

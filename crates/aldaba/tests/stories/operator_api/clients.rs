@@ -29,7 +29,7 @@ fn a_client_made_over_http_signs_users_in() {
     assert_eq!(
         made["client"],
         json!({"id": "over-http", "name": "Panel", "redirectUris": [CALLBACK], "postLogoutUris": [], "pkce": "if-sent",
-            "consent": false, "callbackIdToken": true, "standing": "active", "createdAt": created})
+            "consent": false, "callbackIdToken": true, "standing": "active", "createdAt": created, "revision": 1})
     );
     let office = office_of(app);
     assert_eq!(office.userinfo(office.tokens().access()).status, 200);

@@ -16,7 +16,7 @@ fn a_tenant_is_made_shown_and_takes_changes() {
     let created = made["createdAt"].as_str().unwrap();
     assert_eq!(
         made,
-        json!({"id": "over-http", "name": "Asesoría Peñalver", "shortCode": "4101", "standing": "active", "createdAt": created})
+        json!({"id": "over-http", "name": "Asesoría Peñalver", "shortCode": "4101", "standing": "active", "createdAt": created, "revision": 1})
     );
     for path in ["/tenants/over-http", "/tenants/over-http/"] {
         assert_eq!(api.get(path).json(), made, "{path}");
