@@ -1,11 +1,11 @@
-//! Who there is: tenants, users and their memberships.
+//! Tenants, users and memberships.
 
 use async_trait::async_trait;
 use domain::{Guid, MembershipId, TenantId, Ticks, UserId};
 
 use crate::{ListPage, ListQuery, Result, UpdateOutcome};
 
-/// Whether something may be used.
+/// Whether an entity may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     Active,
@@ -85,7 +85,7 @@ pub struct Membership {
     pub last_used_at: Option<Ticks>,
 }
 
-/// A user's place in a tenant, with all that a token says of it.
+/// A membership with its user and its tenant: everything that a token's claims need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TenantMembership {
     pub user: User,
@@ -94,7 +94,7 @@ pub struct TenantMembership {
 }
 
 impl TenantMembership {
-    /// Whether neither the user nor the tenant is disabled.
+    /// Whether both the user and the tenant are active.
     pub fn is_active(&self) -> bool {
         self.user.status == Status::Active && self.tenant.status == Status::Active
     }
@@ -116,7 +116,7 @@ pub trait Directory: Send + Sync + 'static {
         let update = TenantUpdate { status: Some(status) };
         Ok(self.update_tenant(id, &update, None).await?.is_updated())
     }
-    /// The tenant is gone for everybody at once; housekeeping takes its rows away in batches.
+    /// Hides the tenant at once; maintenance deletes its rows in batches.
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool>;
 
     /// Adds a user and their memberships, or nothing. `UnknownTenant` where a tenant does not exist.
@@ -143,12 +143,12 @@ pub trait Directory: Send + Sync + 'static {
     async fn add_membership(&self, membership: &Membership) -> Result<()>;
     async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool>;
     async fn list_memberships(&self, user: &UserId, query: &ListQuery) -> Result<ListPage<Membership>>;
-    /// The user's place in a tenant, whatever the standing of either.
+    /// The user's membership in a tenant, even if either is disabled.
     async fn find_tenant_membership(
         &self,
         user: &UserId,
         tenant: &TenantId,
     ) -> Result<Option<TenantMembership>>;
-    /// The user's open seats: most recently used first, then by the tenant's name.
+    /// Memberships whose user and tenant are active: most recently used first, then by the tenant's name.
     async fn active_memberships(&self, user: &UserId) -> Result<Vec<TenantMembership>>;
 }

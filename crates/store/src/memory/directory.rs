@@ -12,7 +12,10 @@ use crate::{
 };
 
 impl State {
-    pub(super) fn seats<'a>(&'a self, user: &'a UserId) -> impl Iterator<Item = TenantMembership> + 'a {
+    pub(super) fn tenant_memberships<'a>(
+        &'a self,
+        user: &'a UserId,
+    ) -> impl Iterator<Item = TenantMembership> + 'a {
         let mine = self.memberships.iter().filter(move |one| one.user == *user);
         mine.filter_map(|membership| {
             let tenant = self.tenants.values().find(|tenant| tenant.id == membership.tenant)?.clone();
@@ -38,7 +41,7 @@ impl State {
 #[async_trait]
 impl Directory for MemoryStore {
     async fn add_tenant(&self, tenant: &Tenant) -> Result<()> {
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         if state.tenant_no(&tenant.id).is_some() {
             return Err(StoreError::Exists(format!("a tenant \"{}\"", tenant.id)));
         }
@@ -64,7 +67,7 @@ impl Directory for MemoryStore {
         update: &TenantUpdate,
         expected_revision: Option<u64>,
     ) -> Result<UpdateOutcome<Tenant>> {
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         self.invalidation.access_changed();
         let Some(tenant) = state.tenants.values_mut().find(|tenant| tenant.id == *id) else {
             return Ok(UpdateOutcome::NotFound);
@@ -78,7 +81,7 @@ impl Directory for MemoryStore {
     }
 
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         self.invalidation.access_changed();
         self.invalidation.records_changed(id, ResourceSet::default());
         self.invalidation.commit_signal().signal_all();
@@ -93,20 +96,20 @@ impl Directory for MemoryStore {
         state.log.retain(|(tenant, _), _| *tenant != tenant_no);
         state.processes.retain(|(tenant, _), _| *tenant != tenant_no);
         state.memberships.retain(|membership| membership.tenant != *id);
-        state.webhooks.all.retain(|_, kept| kept.tenant_no != tenant_no);
-        let gone: Vec<Box<str>> = state
+        state.webhooks.all.retain(|_, stored| stored.tenant_no != tenant_no);
+        let deleted: Vec<Box<str>> = state
             .grants
             .values()
             .filter(|grant| grant.tenant == *id)
             .map(|grant| grant.id.as_str().into())
             .collect();
-        state.refresh_tokens.retain(|_, row| !gone.contains(&row.grant));
-        state.grants.retain(|id, _| !gone.contains(id));
+        state.refresh_tokens.retain(|_, row| !deleted.contains(&row.grant));
+        state.grants.retain(|id, _| !deleted.contains(id));
         Ok(true)
     }
 
     async fn add_user(&self, user: &User, memberships: &[Membership]) -> Result<()> {
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         if state.users.values().any(|other| other.email == user.email || other.id == user.id) {
             return Err(StoreError::Exists(format!("a user \"{}\"", user.email)));
         }
@@ -144,7 +147,7 @@ impl Directory for MemoryStore {
         update: &UserUpdate,
         expected_revision: Option<u64>,
     ) -> Result<UpdateOutcome<User>> {
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         self.invalidation.access_changed();
         let Some(user) = state.users.get_mut(id.as_str()) else {
             return Ok(UpdateOutcome::NotFound);
@@ -165,11 +168,11 @@ impl Directory for MemoryStore {
     }
 
     async fn add_membership(&self, membership: &Membership) -> Result<()> {
-        self.writing()?.add_membership(membership)
+        self.state_mut()?.add_membership(membership)
     }
 
     async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         self.invalidation.access_changed();
         let before = state.memberships.len();
         state.memberships.retain(|one| one.user != *user || one.tenant != *tenant);
@@ -186,15 +189,19 @@ impl Directory for MemoryStore {
         user: &UserId,
         tenant: &TenantId,
     ) -> Result<Option<TenantMembership>> {
-        Ok(self.state().seats(user).find(|seat| seat.tenant.id == *tenant))
+        Ok(self.state().tenant_memberships(user).find(|membership| membership.tenant.id == *tenant))
     }
 
     async fn active_memberships(&self, user: &UserId) -> Result<Vec<TenantMembership>> {
-        let mut seats: Vec<TenantMembership> =
-            self.state().seats(user).filter(TenantMembership::is_active).collect();
-        seats.sort_by_key(|seat| {
-            (Reverse(seat.membership.last_used_at), seat.tenant.name.clone(), seat.tenant.id.clone())
+        let mut tenant_memberships: Vec<TenantMembership> =
+            self.state().tenant_memberships(user).filter(TenantMembership::is_active).collect();
+        tenant_memberships.sort_by_key(|membership| {
+            (
+                Reverse(membership.membership.last_used_at),
+                membership.tenant.name.clone(),
+                membership.tenant.id.clone(),
+            )
         });
-        Ok(seats)
+        Ok(tenant_memberships)
     }
 }

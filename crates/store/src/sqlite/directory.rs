@@ -5,8 +5,8 @@ use domain::{MembershipId, TenantId, Ticks, UserId};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::rows::{AFTER, IN_ORDER, find, guid, list, tenant_no};
-use super::webhooks::next_move;
-use super::{SqliteStore, exists, fault};
+use super::webhooks::next_change_number;
+use super::{SqliteStore, exists, store_error};
 use crate::plan::{signed, unsigned};
 use crate::{
     Directory, ListPage, ListQuery, Membership, ResourceSet, Result, Status, StoreError, Tenant,
@@ -59,14 +59,14 @@ fn membership(row: &Row<'_>) -> rusqlite::Result<Membership> {
     })
 }
 
-fn seat(row: &Row<'_>) -> rusqlite::Result<TenantMembership> {
+fn tenant_membership(row: &Row<'_>) -> rusqlite::Result<TenantMembership> {
     Ok(TenantMembership { membership: membership(row)?, user: user_at(row, 9)?, tenant: tenant_at(row, 17)? })
 }
 
 const TENANT: &str = "SELECT id, name, short_code, standing, created_at, revision FROM tenants";
 const USER: &str =
     "SELECT id, email, given_name, lang, password_hash, standing, created_at, revision FROM users";
-const SEAT: &str =
+const TENANT_MEMBERSHIP: &str =
     "SELECT m.id, m.user_id, m.tenant_id, m.modules, m.key_user_correlation_id, m.equipo_user_id,
          m.second_client_id, m.created_at, m.last_used_at,
          u.id, u.email, u.given_name, u.lang, u.password_hash, u.standing, u.created_at, u.revision,
@@ -74,9 +74,13 @@ const SEAT: &str =
      FROM memberships m JOIN users u ON u.id = m.user_id JOIN tenants t ON t.id = m.tenant_id
      WHERE m.user_id = ?1";
 
-/// Changes one row; false where there is none.
+/// Executes a statement; false if it changed no row.
 pub(super) fn change(writer: &Connection, sql: &str, args: impl Params) -> Result<bool> {
-    writer.prepare_cached(sql).and_then(|mut change| change.execute(args)).map(|rows| rows > 0).map_err(fault)
+    writer
+        .prepare_cached(sql)
+        .and_then(|mut change| change.execute(args))
+        .map(|rows| rows > 0)
+        .map_err(store_error)
 }
 
 fn insert_membership(writer: &Connection, membership: &Membership) -> Result<()> {
@@ -112,11 +116,11 @@ fn erase(writer: &Connection, id: &TenantId) -> Result<bool> {
     )?;
     change(writer, "DELETE FROM grants WHERE tenant_id = ?1", [id.as_str()])?;
     change(writer, "DELETE FROM memberships WHERE tenant_id = ?1", [id.as_str()])?;
-    let moved = next_move(writer)?;
+    let change_number = next_change_number(writer)?;
     change(
         writer,
         "UPDATE webhooks SET moved = ?2 WHERE tenant_no = ?1 AND unsubscribed_at IS NULL AND deleted_at IS NULL",
-        [tenant_no, moved],
+        [tenant_no, change_number],
     )?;
     change(writer, "DELETE FROM tenants WHERE no = ?1", [tenant_no])?;
     change(writer, "INSERT INTO erased_tenants (tenant_no) VALUES (?1)", [tenant_no])
@@ -157,7 +161,7 @@ impl Directory for SqliteStore {
             reader
                 .prepare_cached(&format!("{TENANT} WHERE id = ?1"))
                 .and_then(|mut find| find.query_row([id.as_str()], tenant).optional())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -229,7 +233,7 @@ impl Directory for SqliteStore {
             reader
                 .prepare_cached(&format!("{USER} WHERE id = ?1"))
                 .and_then(|mut find| find.query_row([id.as_str()], user).optional())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -238,7 +242,7 @@ impl Directory for SqliteStore {
             reader
                 .prepare_cached(&format!("{USER} WHERE email = ?1"))
                 .and_then(|mut find| find.query_row([email], user).optional())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -304,7 +308,7 @@ impl Directory for SqliteStore {
                     let args = params![created_at, id, query.limit(), user.as_str()];
                     rows.query_map(args, membership)?.collect()
                 })
-                .map_err(fault)?;
+                .map_err(store_error)?;
             Ok(query.page(rows))
         })
     }
@@ -316,9 +320,11 @@ impl Directory for SqliteStore {
     ) -> Result<Option<TenantMembership>> {
         self.read(|reader| {
             reader
-                .prepare_cached(&format!("{SEAT} AND m.tenant_id = ?2"))
-                .and_then(|mut find| find.query_row([user.as_str(), tenant.as_str()], seat).optional())
-                .map_err(fault)
+                .prepare_cached(&format!("{TENANT_MEMBERSHIP} AND m.tenant_id = ?2"))
+                .and_then(|mut find| {
+                    find.query_row([user.as_str(), tenant.as_str()], tenant_membership).optional()
+                })
+                .map_err(store_error)
         })
     }
 
@@ -326,13 +332,13 @@ impl Directory for SqliteStore {
         self.read(|reader| {
             reader
                 .prepare_cached(&format!(
-                    "{SEAT} AND u.standing = ?2 AND t.standing = ?2
+                    "{TENANT_MEMBERSHIP} AND u.standing = ?2 AND t.standing = ?2
                      ORDER BY m.last_used_at DESC NULLS LAST, t.name, t.id"
                 ))
                 .and_then(|mut all| {
-                    all.query_map(params![user.as_str(), Status::Active.code()], seat)?.collect()
+                    all.query_map(params![user.as_str(), Status::Active.code()], tenant_membership)?.collect()
                 })
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 }

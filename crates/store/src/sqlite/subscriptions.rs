@@ -1,4 +1,4 @@
-//! Subscriptions, their keys and their calls in SQLite.
+//! Subscriptions, their keys and their call counts in SQLite.
 
 use async_trait::async_trait;
 use domain::ids::SubscriptionId;
@@ -8,7 +8,7 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::directory::change;
 use super::rows::{AFTER, IN_ORDER, find, list};
-use super::{SqliteStore, exists, fault};
+use super::{SqliteStore, exists, store_error};
 use crate::plan::{signed, unsigned};
 use crate::subscriptions::SUBSCRIPTION_KEY;
 use crate::{
@@ -73,7 +73,7 @@ impl Subscriptions for SqliteStore {
             reader
                 .prepare_cached(&format!("{SUBSCRIPTION} WHERE s.id = ?1"))
                 .and_then(|mut find| find.query_row([id.as_str()], subscription).optional())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -143,7 +143,7 @@ impl Subscriptions for SqliteStore {
                      ORDER BY slot, valid_until IS NOT NULL, valid_until DESC",
                 )
                 .and_then(|mut all| all.query_map([id.as_str()], key)?.collect())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -186,7 +186,7 @@ impl Subscriptions for SqliteStore {
                      WHERE k.hash = ?1 AND (k.valid_until IS NULL OR k.valid_until > ?2)"
                 ))
                 .and_then(|mut find| find.query_row(params![hash, now.0], subscription).optional())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -202,12 +202,12 @@ impl Subscriptions for SqliteStore {
                      ON CONFLICT (subscription_id, day, route) DO UPDATE
                      SET calls = calls + excluded.calls, failed = failed + excluded.failed",
                 )
-                .map_err(fault)?;
+                .map_err(store_error)?;
             for one in &calls {
                 let id = one.subscription.as_str();
                 count
                     .execute(params![id, one.day, one.route, signed(one.calls), signed(one.failed)])
-                    .map_err(fault)?;
+                    .map_err(store_error)?;
             }
             for (hash, at) in &used {
                 change(
@@ -239,7 +239,7 @@ impl Subscriptions for SqliteStore {
                      ORDER BY day DESC, route",
                 )
                 .and_then(|mut all| all.query_map(params![id.as_str(), from_day, to_day], calls)?.collect())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -251,7 +251,7 @@ impl Subscriptions for SqliteStore {
                 )
                 .and_then(|mut sum| sum.query_row(params![id.as_str(), day], |row| row.get(0)))
                 .map(unsigned)
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 }

@@ -1,11 +1,11 @@
-//! What may sign users in: OAuth clients. Secrets come in plain and are kept as keyed hashes.
+//! OAuth clients. Client secrets arrive in plain text and are stored as keyed hashes.
 
 use async_trait::async_trait;
 use domain::{ClientId, Guid, Secret, Ticks};
 
 use crate::{ListPage, ListQuery, Result, Status, UpdateOutcome};
 
-/// Purpose of the fingerprints.
+/// Purpose of the keyed hash.
 pub(crate) const CLIENT_SECRET: &str = "client secret";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl Consent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Client {
     pub id: ClientId,
-    /// The GUID that stands in the `owapp` claim.
+    /// The value of the `owapp` claim.
     pub guid: Guid,
     pub name: String,
     pub redirect_uris: Vec<String>,
@@ -79,7 +79,7 @@ pub struct ClientUpdate {
     pub status: Option<Status>,
 }
 
-/// A client's secret to set; an earlier one stays valid until `previous_valid_until`.
+/// A new client secret; the previous one stays valid until `previous_valid_until`.
 #[derive(Clone, Debug)]
 pub struct ClientSecret {
     pub secret: Secret,
@@ -103,15 +103,15 @@ pub trait Clients: Send + Sync + 'static {
         Ok(self.update_client(id, &update, None).await?.is_updated())
     }
     async fn set_client_secret(&self, id: &ClientId, secret: &ClientSecret) -> Result<bool>;
-    /// Whether this is the client's secret, or an earlier one that is still valid.
+    /// Whether this is the client's secret, or the previous one while it is still valid.
     async fn client_secret_matches(&self, id: &ClientId, secret: &Secret, now: Ticks) -> Result<bool>;
 
-    /// The plain credentials of a development store; a store that has them is not for production.
+    /// The plain-text credentials of a development store. A store that has them is not for production.
     async fn dev_credentials(&self) -> Result<Option<String>>;
     async fn save_dev_credentials(&self, json: &str) -> Result<()>;
 }
 
-/// Lists of addresses are kept as JSON.
+/// Lists of URLs are stored as JSON.
 pub(crate) fn to_list(texts: &[String]) -> String {
     serde_json::to_string(texts).unwrap_or_else(|_| "[]".into())
 }

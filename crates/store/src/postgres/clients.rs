@@ -6,7 +6,7 @@ use tokio_postgres::Row;
 
 use super::PostgresStore;
 use super::rows::{AFTER, IN_ORDER, guid};
-use crate::applications::{CLIENT_SECRET, from_list, to_list};
+use crate::clients::{CLIENT_SECRET, from_list, to_list};
 use crate::plan::{signed, unsigned};
 use crate::{
     Client, ClientSecret, ClientUpdate, Clients, Consent, ListPage, ListQuery, Pkce, Result, Status,
