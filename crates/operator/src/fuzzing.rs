@@ -16,9 +16,10 @@ enum Split {
 }
 
 /// Any bytes as a body in pieces. The first line says how to cut: every byte is the length of a piece, in turn; a `j` in
-/// front declares the body as JSON. The rest is the body. However it is cut, the same items come out, each within the
-/// limit, and the splitter holds no more than the limit allows.
+/// front declares the body as JSON. The rest is the body, without one newline at its end. However it is cut, the same
+/// items come out, each within the limit, and the splitter holds no more than the limit allows.
 pub fn body_splitter(data: &[u8]) {
+    let data = data.strip_suffix(b"\n").unwrap_or(data);
     let (cuts, body) = data.split_at(data.iter().position(|byte| *byte == b'\n').unwrap_or(data.len()));
     let body = body.strip_prefix(b"\n").unwrap_or(body);
     let (is_json, cuts) = cuts.strip_prefix(b"j").map_or((false, cuts), |cuts| (true, cuts));
