@@ -10,7 +10,7 @@ use domain::{Guid, Secret};
 use gateway::Gateway;
 use identity::Identity;
 use operator::admin::Admin;
-use operator::{Operator, OperatorToken};
+use operator::{AppState, OperatorToken};
 use store::Store;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use web::{
@@ -100,7 +100,7 @@ impl Service {
             deliveries: engine.counts().clone(),
         };
         let admin = Admin { store: store.clone(), clock: base.clock.clone(), random: base.random.clone() };
-        let operator_api = Operator::new(admin, token, &metrics);
+        let operator_api = AppState::new(admin, token, &metrics);
         let notifier = Arc::new(engine.clone());
         let gated_routes = wiring::gated_routes(&config, &base, store.clone(), egress, notifier);
         let gateway =

@@ -264,6 +264,7 @@ impl Stage {
                 short_code: id.into(),
                 status: Status::Active,
                 created_at: START,
+                revision: store::FIRST_REVISION,
             };
             self.store.add_tenant(&tenant).await.unwrap();
         }

@@ -2,14 +2,14 @@
 
 use std::time::Duration;
 
-use domain::TenantId;
+use domain::{ClientId, TenantId};
 use store::{
     ChangeLog as _, Clients as _, Directory as _, Status, Webhook, WebhookChange, WebhookChangeOutcome,
     Webhooks as _,
 };
 use webhooks::engine::Input;
 
-use super::fixture::{CLIENTS, TENANTS, block_on, client_named, random_webhook};
+use super::fixture::{CLIENTS, TENANTS, block_on, random_webhook};
 use super::receiver::Behaviour;
 use super::world::{SimEvent, World};
 
@@ -184,8 +184,8 @@ impl World {
             let tenant = TenantId::new(*self.random.pick(&TENANTS));
             block_on(self.fixture.store.set_tenant_status(&tenant, status)).unwrap();
         } else {
-            let client = client_named(self.random.pick::<&str>(&CLIENTS), status);
-            block_on(self.fixture.store.update_client(&client)).unwrap();
+            let client = ClientId::new(*self.random.pick::<&str>(&CLIENTS));
+            block_on(self.fixture.store.set_client_status(&client, status)).unwrap();
         }
         self.oracle.status_changed(self.at);
     }
@@ -226,7 +226,7 @@ impl World {
             block_on(self.fixture.store.set_tenant_status(&TenantId::new(tenant), Status::Active)).unwrap();
         }
         for client in CLIENTS {
-            block_on(self.fixture.store.update_client(&client_named(client, Status::Active))).unwrap();
+            block_on(self.fixture.store.set_client_status(&ClientId::new(client), Status::Active)).unwrap();
         }
         self.oracle.status_changed(self.at);
         for node in 0..self.nodes.len() {

@@ -63,6 +63,7 @@ impl Fixture {
                 short_code: tenant.into(),
                 status: Status::Active,
                 created_at: START,
+                revision: store::FIRST_REVISION,
             };
             block_on(store.add_tenant(&tenant)).unwrap();
         }
@@ -152,6 +153,7 @@ pub(crate) fn client_named(id: &str, status: Status) -> Client {
         callback_id_token: false,
         status,
         created_at: START,
+        revision: store::FIRST_REVISION,
     }
 }
 

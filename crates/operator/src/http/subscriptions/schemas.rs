@@ -1,7 +1,7 @@
-//! What a subscription looks like from outside, and what is asked to make or change one.
+//! The JSON bodies of subscriptions.
 
 use domain::Ticks;
-use domain::subscription::Product as Kept;
+use domain::subscription::Product as DomainProduct;
 use serde::{Deserialize, Deserializer, Serialize};
 use store::{KeyInfo, KeySlot, Status};
 use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
@@ -9,12 +9,11 @@ use utoipa::openapi::{KnownFormat, RefOr, Schema, SchemaFormat};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::admin::DAILY_QUOTA_MAX;
-use crate::http::paging::Listed;
-use crate::http::words::{Few, Name};
+use crate::http::schema_types::{BoundedList, Name, Revision, whole_number};
 
-type ProductList = Few<Product, 1, 3>;
+type ProductList = BoundedList<Product, 1, 3>;
 
-/// A subscription to products. Its keys are not shown: they are kept as hashes.
+/// A subscription to products. Its keys cannot be read: only their hashes are stored.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Subscription {
@@ -23,45 +22,49 @@ pub(super) struct Subscription {
     #[schema(examples("Panel de ventas"))]
     name: String,
     products: Vec<Product>,
-    standing: SubscriptionStanding,
-    /// How many calls it may make a day (UTC); null: as many as `gateway.quota_per_day` of the configuration says.
+    standing: SubscriptionStatus,
+    /// Calls per day (UTC); null applies `gateway.quota_per_day` of the configuration.
     #[schema(required = true, minimum = 1, examples(50000))]
     daily_quota: Option<u64>,
     #[schema(format = DateTime)]
     created_at: String,
-    /// Since when it is over.
+    /// When it was cancelled.
     #[schema(required = true, format = DateTime)]
     cancelled_at: Option<String>,
-    /// By slot, the one in use first. Not in lists.
+    /// Incremented by every update; send it with a change to make sure that nothing changed in between.
+    #[schema(minimum = 1, examples(1))]
+    revision: u64,
+    /// By slot, the current key first. Not in lists.
     #[schema(required = false, nullable = false)]
     #[serde(skip_serializing_if = "Option::is_none")]
     keys: Option<Vec<Key>>,
 }
 
-/// What is known of a key.
+/// A key, without its secret.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Key {
     slot: Slot,
-    /// One that was replaced is good until then; null for the one in use.
+    /// The end of a replaced key's validity; null for the current key.
     #[schema(required = true, format = DateTime)]
     valid_until: Option<String>,
-    /// Told within some seconds; null where it never was.
+    /// Updated within a few seconds; null if it was never used.
     #[schema(required = true, format = DateTime)]
     last_used_at: Option<String>,
 }
 
 impl From<store::Subscription> for Subscription {
-    fn from(kept: store::Subscription) -> Self {
-        let products = Kept::ALL.into_iter().filter(|product| kept.products.contains(*product));
+    fn from(stored: store::Subscription) -> Self {
+        let products = DomainProduct::ALL.into_iter().filter(|product| stored.products.contains(*product));
         Self {
-            standing: SubscriptionStanding::of(&kept),
-            id: kept.id.to_string(),
-            name: kept.name,
+            standing: SubscriptionStatus::of(&stored),
+            id: stored.id.to_string(),
+            name: stored.name,
             products: products.map(Product::from).collect(),
-            daily_quota: kept.daily_quota,
-            created_at: kept.created_at.iso(),
-            cancelled_at: kept.cancelled_at.map(Ticks::iso),
+            daily_quota: stored.daily_quota,
+            created_at: stored.created_at.iso(),
+            cancelled_at: stored.cancelled_at.map(Ticks::iso),
+            revision: stored.revision,
             keys: None,
         }
     }
@@ -69,16 +72,16 @@ impl From<store::Subscription> for Subscription {
 
 impl Subscription {
     pub(super) fn with(self, keys: Vec<KeyInfo>) -> Self {
-        let key = |kept: KeyInfo| Key {
-            slot: kept.slot.into(),
-            valid_until: kept.valid_until.map(Ticks::iso),
-            last_used_at: kept.last_used_at.map(Ticks::iso),
+        let key = |stored: KeyInfo| Key {
+            slot: stored.slot.into(),
+            valid_until: stored.valid_until.map(Ticks::iso),
+            last_used_at: stored.last_used_at.map(Ticks::iso),
         };
         Self { keys: Some(keys.into_iter().map(key).collect()), ..self }
     }
 }
 
-/// A family of APIs that a key opens.
+/// A family of APIs that a key gives access to.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Product {
@@ -87,19 +90,19 @@ pub(super) enum Product {
     Invoicing,
 }
 
-impl From<Kept> for Product {
-    fn from(kept: Kept) -> Self {
-        match kept {
-            Kept::Accounting => Self::Accounting,
-            Kept::Payroll => Self::Payroll,
-            Kept::Invoicing => Self::Invoicing,
+impl From<DomainProduct> for Product {
+    fn from(product: DomainProduct) -> Self {
+        match product {
+            DomainProduct::Accounting => Self::Accounting,
+            DomainProduct::Payroll => Self::Payroll,
+            DomainProduct::Invoicing => Self::Invoicing,
         }
     }
 }
 
-impl From<Product> for Kept {
-    fn from(word: Product) -> Self {
-        match word {
+impl From<Product> for DomainProduct {
+    fn from(product: Product) -> Self {
+        match product {
             Product::Accounting => Self::Accounting,
             Product::Payroll => Self::Payroll,
             Product::Invoicing => Self::Invoicing,
@@ -107,18 +110,19 @@ impl From<Product> for Kept {
     }
 }
 
-/// Whether the keys of a subscription open anything. One that is cancelled has none, for good.
+/// Whether the keys of a subscription are accepted. A cancelled subscription has none; cancellation is final.
 #[derive(Clone, Copy, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-enum SubscriptionStanding {
+#[schema(as = SubscriptionStanding)]
+enum SubscriptionStatus {
     Active,
     Suspended,
     Cancelled,
 }
 
-impl SubscriptionStanding {
-    fn of(kept: &store::Subscription) -> Self {
-        match (kept.cancelled_at, kept.status) {
+impl SubscriptionStatus {
+    fn of(stored: &store::Subscription) -> Self {
+        match (stored.cancelled_at, stored.status) {
             (Some(_), _) => Self::Cancelled,
             (None, Status::Active) => Self::Active,
             (None, Status::Disabled) => Self::Suspended,
@@ -126,24 +130,25 @@ impl SubscriptionStanding {
     }
 }
 
-/// What a subscription can be changed to, and back.
+/// The status to set.
 #[derive(Clone, Copy, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum NewStanding {
+#[schema(as = NewStanding)]
+pub(super) enum NewSubscriptionStatus {
     Active,
     Suspended,
 }
 
-impl From<NewStanding> for Status {
-    fn from(word: NewStanding) -> Self {
-        match word {
-            NewStanding::Active => Self::Active,
-            NewStanding::Suspended => Self::Disabled,
+impl From<NewSubscriptionStatus> for Status {
+    fn from(status: NewSubscriptionStatus) -> Self {
+        match status {
+            NewSubscriptionStatus::Active => Self::Active,
+            NewSubscriptionStatus::Suspended => Self::Disabled,
         }
     }
 }
 
-/// One of a subscription's two keys; both open the same.
+/// One of a subscription's two keys; both give the same access.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum Slot {
@@ -160,7 +165,7 @@ impl From<KeySlot> for Slot {
     }
 }
 
-/// How many calls a subscription may make a day.
+/// The calls per day of a subscription.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "serde_json::Number")]
 pub(super) struct DailyQuota(pub(super) u64);
@@ -169,13 +174,7 @@ impl TryFrom<serde_json::Number> for DailyQuota {
     type Error = String;
 
     fn try_from(number: serde_json::Number) -> Result<Self, String> {
-        // 5.0 is a whole number too.
-        let text = number.to_string();
-        let whole = text.strip_suffix(".0").unwrap_or(&text).parse().ok();
-        let quota = whole.filter(|calls| (1..=DAILY_QUOTA_MAX).contains(calls));
-        quota
-            .map(Self)
-            .ok_or_else(|| format!("it must be a whole number from 1 to {DAILY_QUOTA_MAX}, not {number}"))
+        whole_number(&number, DAILY_QUOTA_MAX).map(Self)
     }
 }
 
@@ -184,7 +183,7 @@ impl PartialSchema for DailyQuota {
         ObjectBuilder::new()
             .schema_type(SchemaType::new(Type::Integer))
             .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
-            .description(Some("How many calls it may make a day (UTC)."))
+            .description(Some("Calls per day (UTC)."))
             .minimum(Some(1))
             .maximum(Some(1_000_000_000_000_i64))
             .examples([50_000])
@@ -195,7 +194,7 @@ impl PartialSchema for DailyQuota {
 
 impl ToSchema for DailyQuota {}
 
-/// A quota to be changed: null takes it away.
+/// A change of the quota: null removes it.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) enum QuotaChange {
     #[default]
@@ -213,46 +212,44 @@ impl<'de> Deserialize<'de> for QuotaChange {
 #[derive(Serialize, ToSchema)]
 pub(super) struct SubscriptionPage {
     pub(super) subscriptions: Vec<Subscription>,
-    /// Ask with `after` for what follows; null at the end.
+    /// Send it as `after` to get the next page; null on the last page.
     #[schema(required = true)]
     pub(super) next: Option<String>,
 }
 
-/// A subscription to be made.
+/// A new subscription.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct NewSubscription {
     pub(super) name: Name,
     #[schema(inline)]
     pub(super) products: ProductList,
-    /// Where it has one of its own.
+    /// `gateway.quota_per_day` by default.
     pub(super) daily_quota: Option<DailyQuota>,
 }
 
-/// What is to be changed; what is not given stays.
+/// Changes; a member that is left out stays as it is.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct SubscriptionChange {
-    pub(super) standing: Option<NewStanding>,
-    /// Null: as many as the configuration says.
+    pub(super) standing: Option<NewSubscriptionStatus>,
+    /// Null applies `gateway.quota_per_day` of the configuration.
     #[serde(default)]
     #[schema(value_type = Option<DailyQuota>)]
     pub(super) daily_quota: QuotaChange,
+    /// The revision that you read: with another one stored, nothing changes and the response is 409
+    /// (`revision_conflict`). Without it, the change is applied to whatever is stored.
+    pub(super) revision: Option<Revision>,
 }
 
-/// A new subscription with its keys, which are shown this once.
+/// A new subscription with its keys, which are returned only once.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct SubscriptionMade {
+#[schema(as = SubscriptionMade)]
+pub(super) struct CreatedSubscription {
     pub(super) subscription: Subscription,
     #[schema(min_length = 32, max_length = 32, examples("3b1f8c5e9d2a4f60b7c8d9e0f1a2b3c4"))]
     pub(super) primary_key: String,
     #[schema(min_length = 32, max_length = 32, examples("c4b3a2f1e0d9c8b7604f2a9d5e8c1f3b"))]
     pub(super) secondary_key: String,
-}
-
-impl Listed for store::Subscription {
-    fn place(&self) -> (Ticks, &str) {
-        (self.created_at, self.id.as_str())
-    }
 }

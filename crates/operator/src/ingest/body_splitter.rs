@@ -1,26 +1,25 @@
-//! Splits a body into its changes: lines of NDJSON, or the items of a JSON array. Which one it is, its
-//! first byte tells.
+//! Splits a body into its changes: lines of NDJSON, or the items of a JSON array. The first byte decides which.
 
 use memchr::memchr;
 
-/// A change may be this long.
-pub(super) const ITEM_BYTES_MAX: usize = 1024 * 1024;
+/// The longest change.
+pub(crate) const ITEM_BYTES_MAX: usize = 1024 * 1024;
 
 /// One change of the body, by its number from 1 (for NDJSON, the line).
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Item<'a> {
+pub(crate) enum Item<'a> {
     Text(u64, &'a [u8]),
     TooLong(u64),
     /// The body ended inside it.
     Unfinished(u64),
 }
 
-/// What cannot be split at all.
+/// Why a body cannot be split.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum SplitFault {
+pub(crate) enum SplitFault {
     AfterArray,
     EmptyItem(u64),
-    /// It is said to be JSON, and begins neither an array nor an object.
+    /// The body is declared as JSON and begins neither an array nor an object.
     NotJson,
 }
 
@@ -31,10 +30,10 @@ enum Form {
     Array(Inside),
 }
 
-/// Where in an array the reader stands.
+/// The position inside an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Inside {
-    /// Before an item; `after_comma` tells whether one must come.
+    /// Before an item; after a comma, one must follow.
     Between {
         after_comma: bool,
     },
@@ -48,27 +47,46 @@ enum Inside {
 }
 
 #[derive(Debug)]
-pub(super) struct Splitter {
+pub(crate) struct BodySplitter {
     form: Form,
-    /// The beginning of an item whose end has not come yet.
-    held: Vec<u8>,
+    /// The beginning of an item whose end has not arrived yet.
+    pending: Vec<u8>,
     too_long: bool,
     number: u64,
     bom_bytes: usize,
     is_json: bool,
+    item_bytes_max: usize,
 }
 
-impl Splitter {
-    /// `is_json` where the sender says that the body is JSON, and not lines of it.
-    pub(super) fn new(is_json: bool) -> Self {
-        Self { form: Form::Unknown, held: Vec::new(), too_long: false, number: 0, bom_bytes: 0, is_json }
+impl BodySplitter {
+    /// `is_json`: the sender declared the body as JSON, not as lines of it.
+    pub(crate) fn new(is_json: bool) -> Self {
+        Self::with_item_bytes_max(is_json, ITEM_BYTES_MAX)
     }
 
-    /// Takes some bytes; `take` gets every item that ends in them.
-    pub(super) fn feed(
+    pub(crate) fn with_item_bytes_max(is_json: bool, item_bytes_max: usize) -> Self {
+        Self {
+            form: Form::Unknown,
+            pending: Vec::new(),
+            too_long: false,
+            number: 0,
+            bom_bytes: 0,
+            is_json,
+            item_bytes_max,
+        }
+    }
+
+    /// The memory that the splitter holds.
+    #[cfg(any(test, feature = "fuzzing"))]
+    pub(crate) fn bytes_held(&self) -> usize {
+        self.pending.capacity()
+    }
+
+    /// Reads a piece of the body; `emit` gets every item that ends in it.
+    pub(crate) fn feed(
         &mut self,
         mut bytes: &[u8],
-        take: &mut impl FnMut(Item<'_>),
+        emit: &mut impl FnMut(Item<'_>),
     ) -> Result<(), SplitFault> {
         const BOM: [u8; 3] = [0xef, 0xbb, 0xbf];
         if self.form == Form::Unknown {
@@ -93,19 +111,19 @@ impl Splitter {
         match self.form {
             Form::Unknown => Ok(()),
             Form::Lines => {
-                self.lines(bytes, take);
+                self.lines(bytes, emit);
                 Ok(())
             }
-            Form::Array(inside) => self.items(inside, bytes, take),
+            Form::Array(inside) => self.items(inside, bytes, emit),
         }
     }
 
-    /// The body is over: whatever is held is the last item, or half of one.
-    pub(super) fn end(&mut self, take: &mut impl FnMut(Item<'_>)) {
+    /// The body has ended: the pending bytes are the last item, or part of one.
+    pub(crate) fn end(&mut self, emit: &mut impl FnMut(Item<'_>)) {
         match self.form {
-            Form::Lines if self.too_long || !self.held.is_empty() => self.give_line(&[], take),
+            Form::Lines if self.too_long || !self.pending.is_empty() => self.emit_line(&[], emit),
             Form::Array(Inside::After) | Form::Unknown | Form::Lines => {}
-            Form::Array(_) => take(Item::Unfinished(self.number + 1)),
+            Form::Array(_) => emit(Item::Unfinished(self.number + 1)),
         }
     }
 
@@ -114,35 +132,35 @@ impl Splitter {
         Form::Array(Inside::Between { after_comma: false })
     }
 
-    fn lines(&mut self, mut bytes: &[u8], take: &mut impl FnMut(Item<'_>)) {
+    fn lines(&mut self, mut bytes: &[u8], emit: &mut impl FnMut(Item<'_>)) {
         while let Some(end) = memchr(b'\n', bytes) {
-            self.give_line(&bytes[..end], take);
+            self.emit_line(&bytes[..end], emit);
             bytes = &bytes[end + 1..];
         }
-        self.hold(bytes);
+        self.buffer(bytes);
     }
 
-    /// Gives what is held and `rest` as one line; blank lines only count.
-    fn give_line(&mut self, rest: &[u8], take: &mut impl FnMut(Item<'_>)) {
+    /// Emits the pending bytes and `rest` as one item; blank lines are counted and not emitted.
+    fn emit_line(&mut self, rest: &[u8], emit: &mut impl FnMut(Item<'_>)) {
         self.number += 1;
-        if self.too_long || self.held.len() + rest.len() > ITEM_BYTES_MAX {
-            take(Item::TooLong(self.number));
-        } else if self.held.is_empty() {
-            give(self.number, rest, take);
+        if self.too_long || self.pending.len() + rest.len() > self.item_bytes_max {
+            emit(Item::TooLong(self.number));
+        } else if self.pending.is_empty() {
+            emit_text(self.number, rest, emit);
         } else {
-            self.held.extend_from_slice(rest);
-            give(self.number, &self.held, take);
+            self.pending.extend_from_slice(rest);
+            emit_text(self.number, &self.pending, emit);
         }
-        self.held.clear();
+        self.pending.clear();
         self.too_long = false;
     }
 
-    fn hold(&mut self, bytes: &[u8]) {
-        if self.too_long || self.held.len() + bytes.len() > ITEM_BYTES_MAX {
+    fn buffer(&mut self, bytes: &[u8]) {
+        if self.too_long || self.pending.len() + bytes.len() > self.item_bytes_max {
             self.too_long = true;
-            self.held = Vec::new();
+            self.pending = Vec::new();
         } else {
-            self.held.extend_from_slice(bytes);
+            self.pending.extend_from_slice(bytes);
         }
     }
 
@@ -150,7 +168,7 @@ impl Splitter {
         &mut self,
         mut inside: Inside,
         bytes: &[u8],
-        take: &mut impl FnMut(Item<'_>),
+        emit: &mut impl FnMut(Item<'_>),
     ) -> Result<(), SplitFault> {
         let mut item_from = 0;
         for (at, byte) in bytes.iter().copied().enumerate() {
@@ -163,26 +181,26 @@ impl Splitter {
             if item_ends {
                 // A bracket or quote that closes the item belongs to it; a comma or the array's end does not.
                 let closed = matches!(byte, b'}' | b']' | b'"') && next == Inside::AfterItem;
-                self.give_line(&bytes[item_from..if closed { at + 1 } else { at }], take);
+                self.emit_line(&bytes[item_from..if closed { at + 1 } else { at }], emit);
             }
             inside = next;
         }
         if matches!(inside, Inside::Item { .. }) {
-            self.hold(&bytes[item_from..]);
+            self.buffer(&bytes[item_from..]);
         }
         self.form = Form::Array(inside);
         Ok(())
     }
 }
 
-fn give(number: u64, text: &[u8], take: &mut impl FnMut(Item<'_>)) {
+fn emit_text(number: u64, text: &[u8], emit: &mut impl FnMut(Item<'_>)) {
     let text = text.trim_ascii();
     if !text.is_empty() {
-        take(Item::Text(number, text));
+        emit(Item::Text(number, text));
     }
 }
 
-/// One byte of an array.
+/// The position after one more byte of an array.
 fn step(inside: Inside, byte: u8, items_before: u64) -> Result<Inside, SplitFault> {
     Ok(match inside {
         Inside::Item { depth, in_string: true, escaped } => match byte {
@@ -221,5 +239,5 @@ fn step(inside: Inside, byte: u8, items_before: u64) -> Result<Inside, SplitFaul
 }
 
 #[cfg(test)]
-#[path = "split_tests.rs"]
+#[path = "body_splitter_tests.rs"]
 mod tests;

@@ -1,19 +1,19 @@
-//! Reads items into chunks, refuses what is no change, and passes over what an earlier request under the
-//! same idempotency key has already brought in.
+//! Collects changes into chunks: rejects items that are not changes, and skips lines that an earlier request under the same
+//! idempotency key already committed.
 
 use aws_lc_rs::digest;
 use domain::change::Change;
 use domain::{FieldError, ProcessId};
 use store::{BatchCounts, ChangeLine, IngestCheckpoint, IngestProgress};
 
-use super::DoorError;
-use super::made_ids::{MadeIds, made_id};
-use super::split::{ITEM_BYTES_MAX, Item, SplitFault, Splitter};
+use super::IngestError;
+use super::body_splitter::{BodySplitter, ITEM_BYTES_MAX, Item, SplitFault};
+use super::generated_ids::{GeneratedIds, generated_id};
 
-/// How much of a fault's message, and of the field's name, is told.
+/// The longest message, and the longest field name, of a reported fault.
 const FAULT_CHARS_MAX: usize = 1000;
 
-/// Something about the body as a whole is wrong.
+/// A fault of the body as a whole.
 #[derive(Debug)]
 pub(super) enum BodyFault {
     Split(SplitFault),
@@ -21,85 +21,84 @@ pub(super) enum BodyFault {
 }
 
 impl BodyFault {
-    pub(super) fn into_error(self, tally: BatchCounts) -> DoorError {
-        let tally = Box::new(tally);
+    pub(super) fn into_error(self, counts: BatchCounts) -> IngestError {
+        let counts = Box::new(counts);
         match self {
-            Self::OtherBody => DoorError::OtherBody(tally),
+            Self::OtherBody => IngestError::OtherBody(counts),
             Self::Split(SplitFault::AfterArray) => {
-                DoorError::NotChanges("there is text after the end of the JSON array".into(), tally)
+                IngestError::NotChanges("there is text after the end of the JSON array".into(), counts)
             }
-            Self::Split(SplitFault::NotJson) => DoorError::NotChanges(
+            Self::Split(SplitFault::NotJson) => IngestError::NotChanges(
                 "it is sent as application/json and begins neither an array nor an object".into(),
-                tally,
+                counts,
             ),
-            Self::Split(SplitFault::EmptyItem(number)) => DoorError::NotChanges(
+            Self::Split(SplitFault::EmptyItem(number)) => IngestError::NotChanges(
                 format!(
                     "the JSON array is broken before item {number}: one comma between two items, none after the last"
                 ),
-                tally,
+                counts,
             ),
         }
     }
 }
 
-/// What goes to the store together.
+/// Changes that go to the store together.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
     pub(super) lines: Vec<ChangeLine>,
-    pub(super) refused: Vec<(u64, FieldError)>,
+    pub(super) rejected: Vec<(u64, FieldError)>,
     pub(super) warnings: Vec<(u64, FieldError)>,
     pub(super) checkpoint: Option<IngestCheckpoint>,
 }
 
-pub(super) struct Intake {
-    splitter: Splitter,
-    reader: Reader,
+pub(super) struct Batcher {
+    splitter: BodySplitter,
+    reader: ItemReader,
 }
 
-/// The part that looks at items, apart from the part that finds them.
-struct Reader {
+/// Parses the items that the splitter finds.
+struct ItemReader {
     process: ProcessId,
     key: Option<String>,
-    /// What was brought in before; its hash is checked when its last line has been seen.
-    before: Option<IngestProgress>,
+    /// What an earlier request committed; its hash is compared once its last line has been read.
+    earlier: Option<IngestProgress>,
     resumed_after: u64,
-    /// Rolls over all lines; only a key needs it.
+    /// Rolling hash over all lines; only with an idempotency key.
     hash: Option<digest::Context>,
-    /// The last line seen, and the last that was handed over.
-    seen: u64,
-    handed_over: u64,
+    last_read: u64,
+    last_batched: u64,
     chunk: Chunk,
     bytes: usize,
-    made_ids: MadeIds,
+    generated_ids: GeneratedIds,
     other_body: bool,
 }
 
-impl Intake {
+impl Batcher {
     pub(super) fn new(
         process: ProcessId,
         key: Option<String>,
-        before: Option<IngestProgress>,
+        earlier: Option<IngestProgress>,
         is_json: bool,
     ) -> Self {
-        let resumed_after = before.as_ref().map_or(0, |before| before.line);
-        let reader = Reader {
+        let resumed_after = earlier.as_ref().map_or(0, |earlier| earlier.line);
+        let reader = ItemReader {
             process,
             hash: key.is_some().then(|| digest::Context::new(&digest::SHA256)),
             key,
-            before,
+            earlier,
             resumed_after,
-            seen: 0,
-            handed_over: resumed_after,
+            last_read: 0,
+            last_batched: resumed_after,
             chunk: Chunk::default(),
             bytes: 0,
-            made_ids: MadeIds::default(),
+            generated_ids: GeneratedIds::default(),
             other_body: false,
         };
-        Self { splitter: Splitter::new(is_json), reader }
+        Self { splitter: BodySplitter::new(is_json), reader }
     }
 
-    pub(super) fn start_tally(&self) -> BatchCounts {
-        self.reader.before.as_ref().map(|before| before.counts.clone()).unwrap_or_default()
+    pub(super) fn initial_counts(&self) -> BatchCounts {
+        self.reader.earlier.as_ref().map(|earlier| earlier.counts.clone()).unwrap_or_default()
     }
 
     pub(super) fn was_resumed(&self) -> bool {
@@ -107,11 +106,11 @@ impl Intake {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.reader.chunk.lines.is_empty() && self.reader.chunk.refused.is_empty()
+        self.reader.chunk.lines.is_empty() && self.reader.chunk.rejected.is_empty()
     }
 
     pub(super) fn lines(&self) -> usize {
-        self.reader.chunk.lines.len() + self.reader.chunk.refused.len()
+        self.reader.chunk.lines.len() + self.reader.chunk.rejected.len()
     }
 
     pub(super) fn bytes(&self) -> usize {
@@ -127,8 +126,8 @@ impl Intake {
     pub(super) fn end(&mut self) -> Result<(), BodyFault> {
         let reader = &mut self.reader;
         self.splitter.end(&mut |item| reader.item(&item));
-        // A body that ends before what was brought in under its key is another body.
-        self.reader.check_before(u64::MAX);
+        // A body shorter than what its key already committed is another body.
+        self.reader.check_earlier(u64::MAX);
         if self.reader.other_body { Err(BodyFault::OtherBody) } else { Ok(()) }
     }
 
@@ -138,31 +137,31 @@ impl Intake {
         let mut chunk = std::mem::take(&mut reader.chunk);
         chunk.checkpoint = reader.key.clone().map(|key| {
             let hash = reader.hash_so_far();
-            IngestCheckpoint { key, from_line: reader.handed_over, to_line: reader.seen, hash }
+            IngestCheckpoint { key, from_line: reader.last_batched, to_line: reader.last_read, hash }
         });
-        reader.handed_over = reader.seen;
+        reader.last_batched = reader.last_read;
         chunk
     }
 
-    pub(super) fn into_made_ids(self) -> MadeIds {
-        self.reader.made_ids
+    pub(super) fn into_generated_ids(self) -> GeneratedIds {
+        self.reader.generated_ids
     }
 }
 
-/// A fault repeats what its line said; a thousand long lines must not make an answer of their length.
+/// A fault quotes its line; a thousand long lines must not make a response of their length.
 fn clipped(fault: FieldError) -> FieldError {
     let clip = |text: &str| text.chars().take(FAULT_CHARS_MAX).collect::<String>();
     FieldError { message: clip(&fault.message), field: fault.field.map(|field| clip(&field).into()), ..fault }
 }
 
-impl Reader {
+impl ItemReader {
     fn item(&mut self, item: &Item<'_>) {
         let (number, text) = match item {
             Item::Text(number, text) => (*number, *text),
             Item::TooLong(number) => (*number, b"too long".as_slice()),
             Item::Unfinished(number) => (*number, b"unfinished".as_slice()),
         };
-        self.check_before(number);
+        self.check_earlier(number);
         if self.other_body {
             return;
         }
@@ -171,10 +170,10 @@ impl Reader {
             hash.update(&(text.len() as u64).to_be_bytes());
             hash.update(text);
         }
-        self.seen = number;
-        let passed_over = number <= self.resumed_after;
+        self.last_read = number;
+        let is_skipped = number <= self.resumed_after;
         let read = match item {
-            Item::Text(..) => Change::parse(text, || made_id(self.process, number)),
+            Item::Text(..) => Change::parse(text, || generated_id(self.process, number)),
             Item::TooLong(_) => Err(FieldError::new(
                 "line_too_long",
                 format!("a change may have {ITEM_BYTES_MAX} bytes at most; this one was passed over"),
@@ -186,15 +185,15 @@ impl Reader {
         match read {
             Ok(read) => {
                 if read.id_was_generated {
-                    self.made_ids.insert(number);
+                    self.generated_ids.insert(number);
                 }
-                if !passed_over {
+                if !is_skipped {
                     self.bytes += text.len();
                     self.chunk.warnings.extend(read.warnings.into_iter().map(|fault| (number, fault)));
                     self.chunk.lines.push(ChangeLine { number, change: read.change });
                 }
             }
-            Err(fault) if !passed_over => self.chunk.refused.push((number, clipped(fault))),
+            Err(fault) if !is_skipped => self.chunk.rejected.push((number, clipped(fault))),
             Err(_) => {}
         }
     }
@@ -207,13 +206,12 @@ impl Reader {
         hash
     }
 
-    /// Once a line past the earlier request's last one comes, what came before must be the same.
-    fn check_before(&mut self, number: u64) {
-        if self.before.as_ref().is_some_and(|before| number > before.line)
-            && let Some(before) = self.before.take()
+    /// Past the earlier request's last line, checks that both bodies were equal up to it.
+    fn check_earlier(&mut self, number: u64) {
+        if self.earlier.as_ref().is_some_and(|earlier| number > earlier.line)
+            && let Some(earlier) = self.earlier.take()
         {
-            let same = self.hash_so_far() == before.hash;
-            self.other_body = !same;
+            self.other_body = self.hash_so_far() != earlier.hash;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The door's answer. The list of made ids can be long, so it is written out as it is read.
+//! The response of the ingest API. The list of generated ids can be long, so it is streamed.
 
 use std::fmt::Write as _;
 
@@ -11,20 +11,20 @@ use futures_util::stream;
 use serde::Serialize;
 use store::{BatchCounts, LineError};
 
-use super::made_ids::{MadeIds, made_id};
+use super::generated_ids::{GeneratedIds, generated_id};
 
 const IDS_PER_PIECE: usize = 500;
 
 #[derive(Debug)]
-pub struct Answer {
+pub struct IngestResponse {
     pub process: ProcessId,
-    pub tally: BatchCounts,
-    made_ids: MadeIds,
+    pub counts: BatchCounts,
+    generated_ids: GeneratedIds,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Text<'a> {
+struct ResponseHead<'a> {
     process_id: ProcessId,
     accepted: u64,
     rejected: u64,
@@ -34,45 +34,45 @@ struct Text<'a> {
     warnings: &'a [LineError],
 }
 
-impl Answer {
-    pub(super) fn new(process: ProcessId, tally: BatchCounts, made_ids: MadeIds) -> Self {
-        Self { process, tally, made_ids }
+impl IngestResponse {
+    pub(super) fn new(process: ProcessId, counts: BatchCounts, generated_ids: GeneratedIds) -> Self {
+        Self { process, counts, generated_ids }
     }
 
-    /// The whole answer, as one JSON object.
+    /// The whole response as one JSON object.
     pub fn json(self) -> String {
         self.pieces().collect()
     }
 
-    /// Everything but the ids.
+    /// Everything except the ids.
     fn head(&self) -> String {
-        let text = Text {
+        let text = ResponseHead {
             process_id: self.process,
-            accepted: self.tally.accepted,
-            rejected: self.tally.rejected,
-            last_sequence_version: self.tally.last_sequence.to_string(),
-            errors: &self.tally.errors,
-            warnings: &self.tally.warnings,
+            accepted: self.counts.accepted,
+            rejected: self.counts.rejected,
+            last_sequence_version: self.counts.last_sequence.to_string(),
+            errors: &self.counts.errors,
+            warnings: &self.counts.warnings,
         };
         serde_json::to_string(&text).unwrap_or_default()
     }
 
-    /// The whole answer in pieces.
+    /// The whole response in pieces.
     fn pieces(self) -> impl Iterator<Item = String> + Send {
         let mut head = self.head();
         head.pop();
         head.push_str(",\"ids\":[");
         let process = self.process;
-        let refused: Vec<u64> = self.tally.errors.iter().map(|error| error.line).collect();
+        let rejected: Vec<u64> = self.counts.errors.iter().map(|error| error.line).collect();
         let mut lines =
-            self.made_ids.lines().filter(move |line| refused.binary_search(line).is_err()).peekable();
+            self.generated_ids.lines().filter(move |line| rejected.binary_search(line).is_err()).peekable();
         let mut first = true;
         let ids = std::iter::from_fn(move || {
             lines.peek()?;
             let mut piece = String::new();
             for line in lines.by_ref().take(IDS_PER_PIECE) {
                 let comma = if std::mem::take(&mut first) { "" } else { "," };
-                let id = made_id(process, line);
+                let id = generated_id(process, line);
                 let _ = write!(piece, "{comma}{{\"line\":{line},\"correlationId\":\"{id}\"}}");
             }
             Some(piece)
@@ -81,9 +81,9 @@ impl Answer {
     }
 }
 
-impl IntoResponse for Answer {
+impl IntoResponse for IngestResponse {
     fn into_response(self) -> Response {
-        if self.made_ids.is_empty() {
+        if self.generated_ids.is_empty() {
             return with_type(Body::from(self.json()));
         }
         let pieces = self.pieces().map(|piece| Ok::<_, std::convert::Infallible>(Bytes::from(piece)));

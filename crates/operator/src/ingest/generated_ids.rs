@@ -1,16 +1,16 @@
-//! Correlation ids that were made here: derived from the process and the line, so that only the lines need
-//! to be remembered, one bit each.
+//! Correlation ids generated for lines that came without one. An id derives from the process and the line number, so
+//! only the line numbers are stored, one bit each.
 
 use aws_lc_rs::digest;
 use domain::{Guid, ProcessId};
 
-/// Lines, 64 to a word; words without any are not kept. Lines come in order.
+/// A sparse bit set of line numbers, 64 to a word. Lines are inserted in order.
 #[derive(Clone, Debug, Default)]
-pub(super) struct MadeIds {
+pub(super) struct GeneratedIds {
     words: Vec<(u64, u64)>,
 }
 
-impl MadeIds {
+impl GeneratedIds {
     pub(super) fn insert(&mut self, line: u64) {
         let (at, bit) = (line / 64, 1 << (line % 64));
         match self.words.last_mut() {
@@ -23,7 +23,7 @@ impl MadeIds {
         self.words.is_empty()
     }
 
-    /// The lines, in order.
+    /// The line numbers in order.
     pub(super) fn lines(self) -> impl Iterator<Item = u64> {
         self.words.into_iter().flat_map(|(at, word)| {
             (0..64).filter(move |bit| word & (1 << bit) != 0).map(move |bit| at * 64 + bit)
@@ -31,8 +31,8 @@ impl MadeIds {
     }
 }
 
-/// The id of a line that came without one; the same whenever the same request is sent again.
-pub(super) fn made_id(process: ProcessId, line: u64) -> Guid {
+/// The id of a line that came without one; a retry of the same request generates the same id.
+pub(super) fn generated_id(process: ProcessId, line: u64) -> Guid {
     let mut context = digest::Context::new(&digest::SHA256);
     context.update(b"aldaba made id");
     context.update(process.as_bytes());

@@ -1,4 +1,4 @@
-//! The words of the API as types: each is checked when it is read, and tells the document what it takes.
+//! Types of request members: each is validated when it is deserialized and describes its own schema.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use domain::Ticks;
 use domain::redirect_uri::OUT_OF_BAND;
 use serde::{Deserialize, Serialize};
 use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
-use utoipa::openapi::{RefOr, Schema};
+use utoipa::openapi::{KnownFormat, RefOr, Schema, SchemaFormat};
 use utoipa::{PartialSchema, ToSchema};
 
 use crate::checks::{check_redirect, checked_email, checked_id, checked_logout_uris, checked_name};
 
-type Checked = Result<(), String>;
+type CheckResult = Result<(), String>;
 
-/// A text that is checked as it is read. The pattern in the document says what the check does.
+/// Strings that are validated when they are deserialized. The pattern in the schema says what the check does.
 macro_rules! checked_texts {
     ($($(#[doc = $doc:literal])* $name:ident { $min:literal to $max:literal, pattern: $pattern:expr, example: $example:literal, check: $check:expr })*) => {$(
         $(#[doc = $doc])*
@@ -25,7 +25,7 @@ macro_rules! checked_texts {
             type Error = String;
 
             fn try_from(text: String) -> Result<Self, String> {
-                let check: fn(&str) -> Checked = $check;
+                let check: fn(&str) -> CheckResult = $check;
                 check(&text)?;
                 Ok(Self(text))
             }
@@ -33,11 +33,11 @@ macro_rules! checked_texts {
 
         impl PartialSchema for $name {
             fn schema() -> RefOr<Schema> {
-                let described = concat!($($doc),*).trim();
+                let description = concat!($($doc),*).trim();
                 let pattern: Option<String> = $pattern;
                 ObjectBuilder::new()
                     .schema_type(SchemaType::new(Type::String))
-                    .description(Some(described))
+                    .description(Some(description))
                     .min_length(Some($min))
                     .max_length(Some($max))
                     .pattern(pattern)
@@ -55,7 +55,7 @@ pub(super) const ID_PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9._-]*$";
 const NAME_PATTERN: &str = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$";
 const EMAIL_PATTERN: &str = r"^[^@\s\x00-\x1f\x7f-\x9f]+@[^\s\x00-\x1f\x7f-\x9f]+$";
 const PORT: &str = "(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})";
-/// A name, or an IPv6 address in full: shortened ones are taken too, but would make a long pattern.
+/// A host name, or a full IPv6 address. Shortened ones are accepted too, but would make the pattern long.
 const HOST: &str = r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f]{1,4}(:[0-9A-Fa-f]{1,4}){7}\])";
 const REST: &str = r"([/?][!$-)+-;=?-\[\]-_a-~]*)?";
 
@@ -64,21 +64,21 @@ fn address_pattern() -> String {
 }
 
 checked_texts! {
-    /// An id that you choose: letters, digits, hyphens, dots and underscores; it begins with a letter or digit.
+    /// An id of your choice: letters, digits, hyphens, dots and underscores; it begins with a letter or digit.
     ChosenId {
         1 to 100,
         pattern: Some(ID_PATTERN.into()),
         example: "asesoria-penalver",
         check: |text| checked_id("id", text).map(drop).map_err(|why| why.to_string())
     }
-    /// A name for people, without control characters; spaces around it are cut off.
+    /// A display name, without control characters; surrounding spaces are trimmed.
     Name {
         1 to 200,
         pattern: Some(NAME_PATTERN.into()),
         example: "Asesoría Peñalver",
         check: |text| checked_name(text).map(drop).map_err(|why| why.to_string())
     }
-    /// An e-mail address. Kept in lower case; each user has one of their own.
+    /// An e-mail address, stored in lower case; unique among users.
     Email {
         3 to 254,
         pattern: Some(EMAIL_PATTERN.into()),
@@ -92,7 +92,7 @@ checked_texts! {
         example: "una contraseña larga",
         check: |text| in_chars(text, 8, 256)
     }
-    /// An address that a user may be sent back to with a code: https, `http://localhost:<port>`, or an
+    /// An address to which a user is redirected with a code: https, `http://localhost:<port>`, or an
     /// out-of-band address. It is compared character by character.
     RedirectUri {
         1 to 2048,
@@ -100,7 +100,7 @@ checked_texts! {
         example: "https://app.example/callback",
         check: |text| check_redirect(text).map_err(|why| why.to_string())
     }
-    /// An address that a user may be sent to after sign-out: https, or `http://localhost:<port>`.
+    /// An address to which a user is redirected after sign-out: https, or `http://localhost:<port>`.
     LogoutUri {
         1 to 2048,
         pattern: Some(format!("^{}$", address_pattern())),
@@ -109,14 +109,14 @@ checked_texts! {
     }
 }
 
-fn check_email(text: &str) -> Checked {
+fn check_email(text: &str) -> CheckResult {
     if text.trim() != text {
         return Err(format!("{text:?} has spaces around it; send it without"));
     }
     checked_email(text).map(drop).map_err(|why| why.to_string())
 }
 
-fn in_chars(text: &str, min: usize, max: usize) -> Checked {
+fn in_chars(text: &str, min: usize, max: usize) -> CheckResult {
     let count = text.chars().count();
     if (min..=max).contains(&count) {
         return Ok(());
@@ -124,12 +124,12 @@ fn in_chars(text: &str, min: usize, max: usize) -> Checked {
     Err(format!("it has {count} characters and must have {min} to {max}"))
 }
 
-/// A list with bounds.
+/// A list with a smallest and a largest length.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(try_from = "Vec<T>", bound = "T: Deserialize<'de>")]
-pub(super) struct Few<T, const MIN: usize, const MAX: usize>(pub(super) Vec<T>);
+pub(super) struct BoundedList<T, const MIN: usize, const MAX: usize>(pub(super) Vec<T>);
 
-impl<T, const MIN: usize, const MAX: usize> TryFrom<Vec<T>> for Few<T, MIN, MAX> {
+impl<T, const MIN: usize, const MAX: usize> TryFrom<Vec<T>> for BoundedList<T, MIN, MAX> {
     type Error = String;
 
     fn try_from(list: Vec<T>) -> Result<Self, String> {
@@ -140,20 +140,20 @@ impl<T, const MIN: usize, const MAX: usize> TryFrom<Vec<T>> for Few<T, MIN, MAX>
     }
 }
 
-impl<T: PartialSchema, const MIN: usize, const MAX: usize> PartialSchema for Few<T, MIN, MAX> {
+impl<T: PartialSchema, const MIN: usize, const MAX: usize> PartialSchema for BoundedList<T, MIN, MAX> {
     fn schema() -> RefOr<Schema> {
         ArrayBuilder::new().items(T::schema()).min_items(Some(MIN)).max_items(Some(MAX)).build().into()
     }
 }
 
-impl<T: ToSchema, const MIN: usize, const MAX: usize> ToSchema for Few<T, MIN, MAX> {}
+impl<T: ToSchema, const MIN: usize, const MAX: usize> ToSchema for BoundedList<T, MIN, MAX> {}
 
-/// How long something old stays valid beside the new: digits and a unit, as in `24h`. A day by default.
+/// How long a replaced secret stays valid: digits and a unit, as in `24h`. A day by default.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "String")]
 pub(super) struct Overlap(pub(super) Duration);
 
-/// Units: the letter, its seconds, and how many digits may stand before it.
+/// Units: the letter, its seconds, and the most digits before it.
 const OVERLAP_UNITS: [(char, u64, usize); 4] = [('s', 1, 7), ('m', 60, 5), ('h', 3600, 4), ('d', 86_400, 3)];
 
 impl Default for Overlap {
@@ -166,16 +166,16 @@ impl TryFrom<String> for Overlap {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let read = || {
+        let parse = || {
             let (_, seconds, digits_max) =
                 OVERLAP_UNITS.into_iter().find(|(unit, ..)| text.ends_with(*unit))?;
             let digits = &text[..text.len() - 1];
-            let fine = digits.len() <= digits_max && digits.bytes().all(|byte| byte.is_ascii_digit());
-            let count: u64 = digits.parse().ok().filter(|_| fine)?;
+            let is_valid = digits.len() <= digits_max && digits.bytes().all(|byte| byte.is_ascii_digit());
+            let count: u64 = digits.parse().ok().filter(|_| is_valid)?;
             Some(Self(Duration::from_secs(count * seconds)))
         };
-        read().ok_or_else(|| {
-            format!("{text:?} is no duration as in 24h or 0s: up to 9999999s, 99999m, 9999h or 999d")
+        parse().ok_or_else(|| {
+            format!("{text:?} is not a duration as in 24h or 0s: up to 9999999s, 99999m, 9999h or 999d")
         })
     }
 }
@@ -187,7 +187,7 @@ impl PartialSchema for Overlap {
         ObjectBuilder::new()
             .schema_type(SchemaType::new(Type::String))
             .description(Some(
-                "How long what is replaced stays valid beside the new: digits and a unit (s, m, h, d). 0s ends it at once.",
+                "How long the replaced secret or key stays valid: digits and a unit (s, m, h, d). 0s ends it at once.",
             ))
             .pattern(Some(format!("^({})$", units.join("|"))))
             .default(Some("24h".into()))
@@ -199,26 +199,26 @@ impl PartialSchema for Overlap {
 
 impl ToSchema for Overlap {}
 
-/// A moment: a day, or a day with a time. Offsets are taken too, but would make a long pattern.
+/// A date, or a date with a time. Offsets are accepted too, but would make the pattern long.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "String")]
-pub(super) struct Moment(pub(super) Ticks);
+pub(super) struct Timestamp(pub(super) Ticks);
 
-impl TryFrom<String> for Moment {
+impl TryFrom<String> for Timestamp {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let read = Ticks::parse_iso(&text).map(Self);
-        read.ok_or_else(|| format!("{text:?} is no time as in 2026-11-15T08:30:00Z"))
+        let time = Ticks::parse_iso(&text).map(Self);
+        time.ok_or_else(|| format!("{text:?} is not a time as in 2026-11-15T08:30:00Z"))
     }
 }
 
-impl PartialSchema for Moment {
+impl PartialSchema for Timestamp {
     fn schema() -> RefOr<Schema> {
         let time = "T([01][0-9]|2[0-3])(:[0-5][0-9]){2}(\\.[0-9]{1,7})?Z";
         ObjectBuilder::new()
             .schema_type(SchemaType::new(Type::String))
-            .description(Some("A moment, ISO 8601; a day is its first moment (UTC)."))
+            .description(Some("An ISO 8601 time; a date means its start (UTC)."))
             .pattern(Some(format!("^[12][0-9]{{3}}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])({time})?$")))
             .examples(["2026-11-15T08:30:00Z"])
             .build()
@@ -226,31 +226,92 @@ impl PartialSchema for Moment {
     }
 }
 
-impl ToSchema for Moment {}
+impl ToSchema for Timestamp {}
 
-/// Whether something may be used.
+/// Whether the object may be used.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Standing {
+#[schema(as = Standing)]
+pub(super) enum Status {
     Active,
     Disabled,
 }
 
-impl From<store::Status> for Standing {
-    fn from(standing: store::Status) -> Self {
-        match standing {
+impl From<store::Status> for Status {
+    fn from(status: store::Status) -> Self {
+        match status {
             store::Status::Active => Self::Active,
             store::Status::Disabled => Self::Disabled,
         }
     }
 }
 
-impl From<Standing> for store::Status {
-    fn from(standing: Standing) -> Self {
-        match standing {
-            Standing::Active => Self::Active,
-            Standing::Disabled => Self::Disabled,
+impl From<Status> for store::Status {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Active => Self::Active,
+            Status::Disabled => Self::Disabled,
         }
+    }
+}
+
+/// The largest integer that every JSON reader represents exactly.
+const REVISION_MAX: u64 = 9_007_199_254_740_991;
+
+/// The revision that a change is based on.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "serde_json::Number")]
+pub(super) struct Revision(pub(super) u64);
+
+impl TryFrom<serde_json::Number> for Revision {
+    type Error = String;
+
+    fn try_from(number: serde_json::Number) -> Result<Self, String> {
+        whole_number(&number, REVISION_MAX).map(Self)
+    }
+}
+
+impl PartialSchema for Revision {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(SchemaType::new(Type::Integer))
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+            .description(Some("The revision that a change is based on."))
+            .minimum(Some(1))
+            .maximum(Some(9_007_199_254_740_991_i64))
+            .examples([1])
+            .build()
+            .into()
+    }
+}
+
+impl ToSchema for Revision {}
+
+/// A whole number from 1. JSON Schema counts 5.0 as an integer, so it is read as 5.
+pub(super) fn whole_number(number: &serde_json::Number, max: u64) -> Result<u64, String> {
+    let text = number.to_string();
+    let whole = text.strip_suffix(".0").unwrap_or(&text).parse().ok();
+    whole
+        .filter(|whole| (1..=max).contains(whole))
+        .ok_or_else(|| format!("it must be a whole number from 1 to {max}, not {number}"))
+}
+
+/// The longest id or e-mail address in a filter.
+const FILTER_CHARS_MAX: usize = 254;
+
+/// An id or e-mail address to filter by.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct NameFilter(pub(super) String);
+
+impl TryFrom<String> for NameFilter {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        if text.contains('\0') || text.chars().count() > FILTER_CHARS_MAX {
+            return Err(format!("it may have {FILTER_CHARS_MAX} characters, none of them NUL"));
+        }
+        Ok(Self(text))
     }
 }
 
@@ -259,7 +320,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_overlap_is_digits_and_a_unit() {
+    fn overlap_is_digits_and_a_unit() {
         for (text, seconds) in [("0s", 0), ("24h", 86_400), ("007m", 420), ("999d", 86_313_600)] {
             assert_eq!(
                 Overlap::try_from(text.to_owned()).map(|read| read.0.as_secs()),
@@ -273,8 +334,8 @@ mod tests {
     }
 
     #[test]
-    fn a_list_has_its_bounds() {
-        let read = |json: &str| serde_json::from_str::<Few<Name, 1, 2>>(json);
+    fn list_length_is_bounded() {
+        let read = |json: &str| serde_json::from_str::<BoundedList<Name, 1, 2>>(json);
         assert!(read(r#"["a"]"#).is_ok() && read(r#"["a","b"]"#).is_ok());
         assert!(read("[]").unwrap_err().to_string().contains("must have 1 to 2"));
         assert!(read(r#"["a","b","c"]"#).is_err() && read(r#"[" "]"#).is_err());
