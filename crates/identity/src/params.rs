@@ -10,7 +10,7 @@ pub(crate) struct Params(Vec<(String, String)>);
 
 /// A parameter that came more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Repeated;
+pub(crate) struct RepeatedParameter;
 
 impl Params {
     pub(crate) fn parse(text: &[u8]) -> Self {
@@ -19,18 +19,19 @@ impl Params {
     }
 
     /// The value of a parameter; an empty one counts as absent, as the RFC has it.
-    pub(crate) fn one(&self, name: &str) -> Result<Option<&str>, Repeated> {
-        let mut values = self.0.iter().filter(|(given, _)| given == name).map(|(_, value)| value.as_str());
+    pub(crate) fn single(&self, name: &str) -> Result<Option<&str>, RepeatedParameter> {
+        let mut values =
+            self.0.iter().filter(|(other_name, _)| other_name == name).map(|(_, value)| value.as_str());
         let first = values.next();
         if values.next().is_some() {
-            return Err(Repeated);
+            return Err(RepeatedParameter);
         }
         Ok(first.filter(|value| !value.is_empty()))
     }
 
     /// The same, once `check` has found that none is repeated.
     pub(crate) fn get(&self, name: &str) -> Option<&str> {
-        self.one(name).ok().flatten()
+        self.single(name).ok().flatten()
     }
 
     /// No parameter twice, none too long, not too many.
@@ -39,7 +40,7 @@ impl Params {
             return Err(OAuthError::invalid_request("there are too many parameters"));
         }
         for (name, value) in &self.0 {
-            let name = shown(name);
+            let name = printable(name);
             if value.len() > value_bytes_max {
                 let description = format!("{name} is longer than {value_bytes_max} bytes");
                 return Err(OAuthError::invalid_request(description));
@@ -50,7 +51,7 @@ impl Params {
         }
         for (index, (name, _)) in self.0.iter().enumerate() {
             if self.0.iter().skip(index + 1).any(|(other, _)| other == name) {
-                let description = format!("{} came more than once", shown(name));
+                let description = format!("{} came more than once", printable(name));
                 return Err(OAuthError::invalid_request(description));
             }
         }
@@ -69,7 +70,7 @@ pub(crate) fn query<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> 
 }
 
 /// A name from outside, as an error description may repeat it: RFC 6749 allows few characters there.
-fn shown(name: &str) -> String {
+fn printable(name: &str) -> String {
     name.chars()
         .take(40)
         .map(|c| if c.is_ascii_alphanumeric() || "_-.".contains(c) { c } else { '?' })

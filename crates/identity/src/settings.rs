@@ -33,7 +33,7 @@ impl Settings {
     pub fn key_policy(&self) -> KeyPolicy {
         KeyPolicy {
             lead: self.key_lead,
-            tokens_live: self.access_token_ttl.max(ID_TOKEN_TTL) + CLOCK_TOLERANCE,
+            token_ttl_max: self.access_token_ttl.max(ID_TOKEN_TTL) + CLOCK_TOLERANCE,
             period: self.key_period,
         }
     }

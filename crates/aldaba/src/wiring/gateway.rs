@@ -17,8 +17,8 @@ struct FromIdentity(Arc<Identity>);
 impl Tokens for FromIdentity {
     async fn caller(&self, token: &str) -> Result<Arc<Caller>, TokenRefusal> {
         self.0.caller(token).await.map_err(|refusal| match refusal {
-            identity::TokenRefusal::Invalid => TokenRefusal::Invalid,
-            identity::TokenRefusal::Unknown(error) => TokenRefusal::Unknown(error),
+            identity::TokenError::Invalid => TokenRefusal::Invalid,
+            identity::TokenError::Store(error) => TokenRefusal::Unknown(error),
         })
     }
 }

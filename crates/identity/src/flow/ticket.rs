@@ -11,7 +11,7 @@ use domain::{ClientId, Random, Secret, Ticks};
 use serde::{Deserialize, Serialize};
 use store::{StoreError, Vault};
 
-use crate::request::Authorization;
+use crate::authorization_request::AuthorizationRequest;
 
 const PURPOSE: &str = "ticket";
 const BROWSER: &str = "browser";
@@ -21,14 +21,14 @@ const BYTES_MAX: usize = 48 * 1024;
 
 /// What somebody came for.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum Errand {
-    Authorize(Box<Authorization>),
+pub(crate) enum PendingRequest {
+    Authorization(Box<AuthorizationRequest>),
     Permissions,
-    SignOut(SignOutErrand),
+    Logout(LogoutRequest),
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct SignOutErrand {
+pub(crate) struct LogoutRequest {
     pub(crate) client: Option<ClientId>,
     /// Where to go afterwards, and what to take along.
     pub(crate) uri: Option<String>,
@@ -38,8 +38,8 @@ pub(crate) struct SignOutErrand {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
-    pub(crate) errand: Errand,
-    browser: String,
+    pub(crate) pending: PendingRequest,
+    browser_id: String,
     started_at: i64,
 }
 
@@ -51,10 +51,10 @@ impl Ticket {
 
 /// What a text that claims to be a ticket turned out to be.
 #[derive(Debug)]
-pub(crate) enum Opened {
+pub(crate) enum TicketState {
     Valid(Ticket),
     /// Ours, but its time is over or it was given to another browser: the errand may begin anew.
-    Stale(Errand),
+    Stale(PendingRequest),
     Unreadable,
 }
 
@@ -68,24 +68,24 @@ impl Tickets {
     /// address can be.
     pub(crate) fn issue(
         &self,
-        errand: Errand,
-        browser: &Secret,
+        pending: PendingRequest,
+        browser_id: &Secret,
         started_at: Ticks,
     ) -> store::Result<Option<String>> {
-        let ticket = Ticket { errand, browser: self.mark(browser), started_at: started_at.0 };
+        let ticket = Ticket { pending, browser_id: self.mark(browser_id), started_at: started_at.0 };
         let plain =
             serde_json::to_string(&ticket).map_err(|error| StoreError::Internal(error.to_string()))?;
         let text = base64url(&self.vault.seal(&*self.random, PURPOSE, &plain)?);
         Ok((text.len() <= BYTES_MAX).then_some(text))
     }
 
-    pub(crate) fn open(&self, text: &str, browser: Option<&Secret>, now: Ticks) -> Opened {
-        let Some(ticket) = self.read(text) else { return Opened::Unreadable };
-        let is_theirs = browser.is_some_and(|browser| self.mark(browser) == ticket.browser);
+    pub(crate) fn open(&self, text: &str, browser_id: Option<&Secret>, now: Ticks) -> TicketState {
+        let Some(ticket) = self.read(text) else { return TicketState::Unreadable };
+        let is_theirs = browser_id.is_some_and(|browser_id| self.mark(browser_id) == ticket.browser_id);
         if is_theirs && now.since(ticket.started_at()) <= TTL {
-            Opened::Valid(ticket)
+            TicketState::Valid(ticket)
         } else {
-            Opened::Stale(ticket.errand)
+            TicketState::Stale(ticket.pending)
         }
     }
 
@@ -99,7 +99,7 @@ impl Tickets {
     }
 
     /// What stands for a browser's cookie inside a ticket.
-    fn mark(&self, browser: &Secret) -> String {
-        base64url(&self.vault.fingerprint(BROWSER, browser))
+    fn mark(&self, browser_id: &Secret) -> String {
+        base64url(&self.vault.fingerprint(BROWSER, browser_id))
     }
 }

@@ -20,15 +20,19 @@ fn the_seeds_hold() {
 
 #[test]
 fn every_change_of_one_letter_is_noticed() {
-    let Stage { cold, warm, forge } = &*STAGE;
-    let good = &forge.good()[0];
-    assert!(warm.bearer(good).is_some());
+    let Fixture { uncached, cached, mutator } = &*FIXTURE;
+    let good = &mutator.good()[0];
+    assert!(cached.verify_access_token(good).is_some());
     for at in 0..good.len() {
         for bit in 0..7 {
             let mut bytes = good.clone().into_bytes();
             bytes[at] ^= 1 << bit;
             let token = String::from_utf8(bytes).unwrap();
-            assert_eq!((cold.bearer(&token), warm.bearer(&token)), (None, None), "{at} {bit}: {token}");
+            assert_eq!(
+                (uncached.verify_access_token(&token), cached.verify_access_token(&token)),
+                (None, None),
+                "{at} {bit}: {token}"
+            );
         }
     }
 }

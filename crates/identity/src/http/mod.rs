@@ -1,21 +1,21 @@
 //! The map of the identity provider's addresses, all under `/auth/core`.
 
-pub(crate) mod answer;
 mod authorize;
-mod body;
+pub(crate) mod browser;
 mod client_auth;
 mod discovery;
-mod failed;
-mod form;
-mod introspect;
+mod extract;
+mod form_body;
+mod introspection;
 mod login;
 mod logout;
+mod page_error;
 mod permissions;
-mod revoke;
+pub(crate) mod response;
+mod revocation;
 mod tenant;
 mod token;
 mod userinfo;
-pub(crate) mod visit;
 
 use std::sync::Arc;
 
@@ -26,9 +26,9 @@ use axum::routing::{MethodRouter, any, get, post};
 
 use crate::Identity;
 use crate::pages::ErrorKind;
-use answer::Answer;
-use failed::Failed;
-use visit::Visit;
+use browser::BrowserContext;
+use page_error::PageError;
+use response::Response;
 
 /// Everything under `/auth/core`.
 pub fn router(identity: Arc<Identity>) -> Router {
@@ -40,8 +40,8 @@ pub fn router(identity: Arc<Identity>) -> Router {
         ("/connect/authorize", get(authorize::get).post(authorize::post)),
         ("/connect/token", post(token::post)),
         ("/connect/userinfo", get(userinfo::get).post(userinfo::post)),
-        ("/connect/revocation", post(revoke::post)),
-        ("/connect/introspect", post(introspect::post)),
+        ("/connect/revocation", post(revocation::post)),
+        ("/connect/introspect", post(introspection::post)),
         ("/connect/endsession", get(logout::end_session_get).post(logout::end_session_post)),
         ("/login", get(login::get).post(login::post)),
         ("/tenant", get(tenant::get).post(tenant::post)),
@@ -57,6 +57,6 @@ pub fn router(identity: Arc<Identity>) -> Router {
     router.route(&format!("{base}/{{*nothing}}"), any(not_found)).with_state(identity)
 }
 
-async fn not_found(State(identity): State<Arc<Identity>>, visit: Visit) -> Answer {
-    Failed::new(StatusCode::NOT_FOUND, ErrorKind::NotFound, "").page(&identity, &visit)
+async fn not_found(State(identity): State<Arc<Identity>>, browser: BrowserContext) -> Response {
+    PageError::new(StatusCode::NOT_FOUND, ErrorKind::NotFound, "").page(&identity, &browser)
 }

@@ -7,10 +7,10 @@ use ui::{
     button, field, hidden_field, notice, page, radio_option, safe_href,
 };
 
-use super::{debug_only, scopes, words::words};
+use super::{debug_only, i18n::messages, scopes};
 
 #[derive(Clone, Copy)]
-pub(crate) struct TenantChoice<'a> {
+pub(crate) struct TenantChoicePage<'a> {
     pub lang: Lang,
     pub assets: &'a str,
     pub language_switch: Option<&'a str>,
@@ -26,17 +26,17 @@ pub(crate) struct TenantChoice<'a> {
     pub consent: Option<&'a [&'a str]>,
     /// Where to sign in with another account.
     pub other_account: &'a str,
-    pub problem: Option<ChoiceProblem>,
+    pub error: Option<TenantChoiceError>,
 }
 
-debug_only!(TenantChoice { lang, action, application, search, options, consent, problem });
+debug_only!(TenantChoicePage { lang, action, application, search, options, consent, error });
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search<'a> {
     pub action: &'a str,
     pub query: &'a str,
-    pub shown: usize,
-    pub total: usize,
+    pub shown_count: usize,
+    pub total_count: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -49,36 +49,36 @@ pub(crate) struct TenantOption<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ChoiceProblem {
+pub(crate) enum TenantChoiceError {
     NothingChosen,
     NotYours,
 }
 
 const ERROR_ID: &str = "error";
 
-pub(crate) fn tenant_choice(model: &TenantChoice<'_>) -> Markup {
-    let words = &words(model.lang).choice;
-    let TenantChoice { lang, assets, language_switch, .. } = *model;
-    let title = match (model.problem, model.consent) {
-        (Some(_), _) => words.title_with_problem,
-        (None, Some(_)) => words.consent_title,
-        (None, None) => words.title,
+pub(crate) fn tenant_choice(model: &TenantChoicePage<'_>) -> Markup {
+    let messages = &messages(model.lang).choice;
+    let TenantChoicePage { lang, assets, language_switch, .. } = *model;
+    let title = match (model.error, model.consent) {
+        (Some(_), _) => messages.title_with_error,
+        (None, Some(_)) => messages.consent_title,
+        (None, None) => messages.title,
     };
     let layout = Layout { lang, assets, language_switch, title, width: PageWidth::Medium };
     let content = html! {
         (heading(model))
         p.signed-in-as {
-            span { ((words.signed_in_as)(DisplayName(model.email))) }
-            a href=(safe_href(model.other_account)) { (words.other_account) }
+            span { ((messages.signed_in_as)(DisplayName(model.email))) }
+            a href=(safe_href(model.other_account)) { (messages.other_account) }
         }
-        @if let Some(problem) = model.problem { (told(lang, problem)) }
+        @if let Some(error) = model.error { (notice_for(lang, error)) }
         @if let Some(asked) = model.consent {
             section {
-                h2 { (words.allows) }
+                h2 { (messages.allows) }
                 (scopes::list(lang, asked))
-                p.small-print { (words.revocable) }
+                p.small-print { (messages.revocable) }
             }
-            h2 { (words.legend) }
+            h2 { (messages.legend) }
         }
         @if let Some(search) = &model.search { (search_form(model, search)) }
         (choice_form(model))
@@ -86,46 +86,46 @@ pub(crate) fn tenant_choice(model: &TenantChoice<'_>) -> Markup {
     page(&layout, None, &content)
 }
 
-fn heading(model: &TenantChoice<'_>) -> Markup {
-    let words = &words(model.lang).choice;
+fn heading(model: &TenantChoicePage<'_>) -> Markup {
+    let messages = &messages(model.lang).choice;
     let name = DisplayName(model.application);
     html! {
         @if model.consent.is_some() {
-            h1 { ((words.consent_heading)(name)) }
+            h1 { ((messages.consent_heading)(name)) }
         } @else {
-            h1 { (words.title) " " span.lead { ((words.lead)(name)) } }
+            h1 { (messages.title) " " span.lead { ((messages.lead)(name)) } }
         }
     }
 }
 
 /// A form of its own: looking for a tenant is no decision.
-fn search_form(model: &TenantChoice<'_>, search: &Search<'_>) -> Markup {
-    let words = &words(model.lang).choice;
+fn search_form(model: &TenantChoicePage<'_>, search: &Search<'_>) -> Markup {
+    let messages = &messages(model.lang).choice;
     // Who has not searched yet must not take a part of the list for all of it.
-    let is_cut = search.query.trim().is_empty() && search.shown < search.total;
-    let count = if is_cut { words.count_cut } else { words.count };
+    let is_cut = search.query.trim().is_empty() && search.shown_count < search.total_count;
+    let count = if is_cut { messages.count_cut } else { messages.count };
     html! {
         form.search role="search" method="get" action=(safe_href(search.action)) {
             (hidden_field("ticket", model.ticket))
             (hidden_field("lang", model.lang.tag()))
             (field(&Field {
                 name: "q",
-                label: words.search,
+                label: messages.search,
                 input_type: InputType::Search,
                 value: Some(search.query),
                 autocomplete: Some("off"),
                 // Who must read first, what they allow or what went wrong, is not led past it.
-                is_focused: model.consent.is_none() && model.problem.is_none(),
+                is_focused: model.consent.is_none() && model.error.is_none(),
                 ..Field::default()
             }))
-            (button(&Button { label: words.search_submit, style: ButtonStyle::Secondary, ..Button::default() }))
-            p.count role="status" { (count(search.shown, search.total)) }
+            (button(&Button { label: messages.search_submit, style: ButtonStyle::Secondary, ..Button::default() }))
+            p.count role="status" { (count(search.shown_count, search.total_count)) }
         }
     }
 }
 
-fn choice_form(model: &TenantChoice<'_>) -> Markup {
-    let words = &words(model.lang).choice;
+fn choice_form(model: &TenantChoicePage<'_>) -> Markup {
+    let messages = &messages(model.lang).choice;
     html! {
         form.choice-form method="post" action=(safe_href(model.action)) {
             (hidden_field("ticket", model.ticket))
@@ -133,7 +133,7 @@ fn choice_form(model: &TenantChoice<'_>) -> Markup {
                 (nothing_found(model))
             } @else {
                 fieldset {
-                    legend.visually-hidden { (words.legend) }
+                    legend.visually-hidden { (messages.legend) }
                     div.choices { @for option in model.options { (row(model, option)) } }
                 }
             }
@@ -142,32 +142,32 @@ fn choice_form(model: &TenantChoice<'_>) -> Markup {
     }
 }
 
-fn row(model: &TenantChoice<'_>, option: &TenantOption<'_>) -> Markup {
+fn row(model: &TenantChoicePage<'_>, option: &TenantOption<'_>) -> Markup {
     radio_option(&RadioOption {
         name: "tenant",
         value: option.id,
         label: option.name,
         note: option.short_code,
-        badge: option.is_recent.then_some(words(model.lang).choice.recent),
-        error_id: model.problem.map(|_| ERROR_ID),
+        badge: option.is_recent.then_some(messages(model.lang).choice.recent),
+        error_id: model.error.map(|_| ERROR_ID),
         is_checked: option.is_checked,
     })
 }
 
-fn nothing_found(model: &TenantChoice<'_>) -> Markup {
-    let words = &words(model.lang).choice;
+fn nothing_found(model: &TenantChoicePage<'_>) -> Markup {
+    let messages = &messages(model.lang).choice;
     let query = model.search.map_or("", |search| search.query);
     html! {
         div.empty {
-            p { b { ((words.none_found)(DisplayName(query))) } (words.none_found_advice) }
+            p { b { ((messages.none_found)(DisplayName(query))) } (messages.none_found_advice) }
         }
     }
 }
 
-fn foot(model: &TenantChoice<'_>) -> Markup {
-    let words = &words(model.lang).choice;
+fn foot(model: &TenantChoicePage<'_>) -> Markup {
+    let messages = &messages(model.lang).choice;
     let asks = model.consent.is_some();
-    let label = if asks { words.allow } else { words.go_on };
+    let label = if asks { messages.allow } else { messages.continue_label };
     html! {
         @if asks || !model.options.is_empty() {
             div.form-actions {
@@ -177,7 +177,7 @@ fn foot(model: &TenantChoice<'_>) -> Markup {
                     }
                     @if asks {
                         (button(&Button {
-                            label: words.deny,
+                            label: messages.deny,
                             style: ButtonStyle::Secondary,
                             name_and_value: Some(("decision", "deny")),
                             skips_validation: true,
@@ -190,11 +190,11 @@ fn foot(model: &TenantChoice<'_>) -> Markup {
     }
 }
 
-fn told(lang: Lang, problem: ChoiceProblem) -> Markup {
-    let words = &words(lang).choice;
-    let said = match problem {
-        ChoiceProblem::NothingChosen => words.nothing_chosen,
-        ChoiceProblem::NotYours => words.not_yours,
+fn notice_for(lang: Lang, error: TenantChoiceError) -> Markup {
+    let messages = &messages(lang).choice;
+    let message = match error {
+        TenantChoiceError::NothingChosen => messages.nothing_chosen,
+        TenantChoiceError::NotYours => messages.not_yours,
     };
-    notice(Severity::Error, ERROR_ID, &html! { (said.title) }, Some(&html! { (said.text) }))
+    notice(Severity::Error, ERROR_ID, &html! { (message.title) }, Some(&html! { (message.text) }))
 }

@@ -7,7 +7,7 @@ use domain::{Secret, password};
 use prometheus_client::metrics::counter::Counter;
 use tokio::sync::Semaphore;
 
-pub(crate) struct Hashing {
+pub(crate) struct PasswordHasher {
     running: Arc<Semaphore>,
     waiting: AtomicUsize,
     waiting_max: usize,
@@ -15,7 +15,7 @@ pub(crate) struct Hashing {
     pub(crate) computed: Counter,
 }
 
-impl Hashing {
+impl PasswordHasher {
     pub(crate) fn new(parallel: usize, waiting_max: usize) -> Self {
         Self {
             running: Arc::new(Semaphore::new(parallel.max(1))),
@@ -27,7 +27,7 @@ impl Hashing {
 
     /// Whether the password belongs to the hash (never, where there is none). None where too many wait.
     pub(crate) async fn matches(&self, password: Secret, hash: Option<String>) -> Option<bool> {
-        let _place = Place::take(self)?;
+        let _place = QueueSlot::take(self)?;
         let permit = self.running.clone().acquire_owned().await.ok()?;
         self.computed.inc();
         let is_known = hash.is_some();
@@ -42,17 +42,17 @@ impl Hashing {
 }
 
 /// A place among those who wait or are served.
-struct Place<'a>(&'a AtomicUsize);
+struct QueueSlot<'a>(&'a AtomicUsize);
 
-impl<'a> Place<'a> {
-    fn take(hashing: &'a Hashing) -> Option<Self> {
-        let place = Self(&hashing.waiting);
-        let before = hashing.waiting.fetch_add(1, Ordering::Relaxed);
-        (before < hashing.waiting_max).then_some(place)
+impl<'a> QueueSlot<'a> {
+    fn take(password_hasher: &'a PasswordHasher) -> Option<Self> {
+        let place = Self(&password_hasher.waiting);
+        let before = password_hasher.waiting.fetch_add(1, Ordering::Relaxed);
+        (before < password_hasher.waiting_max).then_some(place)
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for QueueSlot<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Relaxed);
     }

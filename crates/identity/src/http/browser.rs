@@ -18,55 +18,52 @@ const FETCH_SITE: &str = "sec-fetch-site";
 const COOKIE_BYTES_MAX: usize = 128;
 
 #[derive(Clone, Debug)]
-pub(crate) struct Visit {
-    pub(crate) browser: Option<Secret>,
+pub(crate) struct BrowserContext {
+    pub(crate) browser_id: Option<Secret>,
     pub(crate) session: Option<Secret>,
     pub(crate) address: IpAddr,
-    pub(crate) context: AuditContext,
+    pub(crate) audit: AuditContext,
     /// Whether another site's page made the browser send this.
-    pub(crate) is_foreign: bool,
+    pub(crate) is_cross_site: bool,
     accept_language: Option<String>,
     /// The language that was picked on a page.
-    picked: Option<String>,
+    selected_lang: Option<String>,
 }
 
-impl FromRequestParts<Arc<Identity>> for Visit {
+impl FromRequestParts<Arc<Identity>> for BrowserContext {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, identity: &Arc<Identity>) -> Result<Self, Infallible> {
         let names = identity.cookies;
-        let visit = parts.extensions.get::<web::RequestContext>();
-        let address = visit.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |visit| visit.address.0);
-        let request_id = visit.map(|visit| visit.id.as_str().to_owned());
+        let context = parts.extensions.get::<web::RequestContext>();
+        let address = context.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |context| context.address.0);
+        let request_id = context.map(|context| context.id.as_str().to_owned());
         let params = Params::parse(parts.uri.query().unwrap_or_default().as_bytes());
         Ok(Self {
-            browser: cookie(&parts.headers, names.browser).map(Secret::new),
+            browser_id: cookie(&parts.headers, names.browser_id).map(Secret::new),
             session: cookie(&parts.headers, names.session).map(Secret::new),
             address,
-            context: AuditContext {
-                address: address.to_string(),
-                request_id: request_id.unwrap_or_default(),
-            },
-            is_foreign: header(&parts.headers, FETCH_SITE).is_some_and(|site| site == "cross-site"),
+            audit: AuditContext { address: address.to_string(), request_id: request_id.unwrap_or_default() },
+            is_cross_site: header(&parts.headers, FETCH_SITE).is_some_and(|site| site == "cross-site"),
             accept_language: header(&parts.headers, ACCEPT_LANGUAGE.as_str()),
-            picked: params.get("lang").map(Into::into),
+            selected_lang: params.get("lang").map(Into::into),
         })
     }
 }
 
-impl Visit {
+impl BrowserContext {
     /// The language to speak: the one picked, else what the application asked for, else the browser's.
     pub(crate) fn lang(&self, ui_locales: Option<&str>) -> Lang {
-        Lang::choose(self.picked.as_deref().or(ui_locales), self.accept_language.as_deref())
+        Lang::choose(self.selected_lang.as_deref().or(ui_locales), self.accept_language.as_deref())
     }
 
     /// The same browser, in a session that has just begun.
-    pub(crate) fn in_session(&self, id: &Secret, browser: &Secret) -> Self {
-        Self { session: Some(id.clone()), browser: Some(browser.clone()), ..self.clone() }
+    pub(crate) fn in_session(&self, id: &Secret, browser_id: &Secret) -> Self {
+        Self { session: Some(id.clone()), browser_id: Some(browser_id.clone()), ..self.clone() }
     }
 
-    pub(crate) fn picked(&self) -> Option<&str> {
-        self.picked.as_deref()
+    pub(crate) fn selected_lang(&self) -> Option<&str> {
+        self.selected_lang.as_deref()
     }
 }
 

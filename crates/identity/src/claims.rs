@@ -10,7 +10,7 @@ use crate::settings::{CLOCK_TOLERANCE, ID_TOKEN_TTL, Settings};
 
 /// What every access token has.
 #[derive(Debug, Serialize)]
-pub(crate) struct AccessClaims<'a> {
+pub(crate) struct IssuedAccessClaims<'a> {
     #[serde(rename = "$id")]
     id: &'static str,
     iss: &'a str,
@@ -60,9 +60,9 @@ struct PayrollClaims<'a> {
 
 /// What a token is made of.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Subject<'a> {
+pub(crate) struct TokenSubject<'a> {
     pub(crate) client: &'a Client,
-    pub(crate) seat: &'a TenantMembership,
+    pub(crate) membership: &'a TenantMembership,
     pub(crate) grant: &'a GrantId,
     pub(crate) scopes: Scopes,
     pub(crate) authenticated_at: Ticks,
@@ -72,15 +72,15 @@ pub(crate) struct Subject<'a> {
 }
 
 /// The claims of an access token. Its `jti` begins with the grant's id, which is how it dies with the grant.
-pub(crate) fn access<'a>(
-    of: &Subject<'a>,
+pub(crate) fn access_claims<'a>(
+    of: &TokenSubject<'a>,
     settings: &'a Settings,
     audience: &'a str,
     unique: &str,
-) -> AccessClaims<'a> {
-    let TenantMembership { user, tenant, membership } = of.seat;
+) -> IssuedAccessClaims<'a> {
+    let TenantMembership { user, tenant, membership } = of.membership;
     let now = of.now.unix_seconds();
-    AccessClaims {
+    IssuedAccessClaims {
         id: "1",
         iss: &settings.issuer,
         aud: audience,
@@ -141,7 +141,7 @@ pub(crate) struct IdClaims<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) at_hash: Option<String>,
     #[serde(flatten)]
-    pub(crate) person: Option<PersonClaims<'a>>,
+    pub(crate) profile: Option<ProfileClaims<'a>>,
 }
 
 impl<'a> IdClaims<'a> {
@@ -157,7 +157,7 @@ impl<'a> IdClaims<'a> {
             nonce: None,
             c_hash: None,
             at_hash: None,
-            person: None,
+            profile: None,
         }
     }
 
@@ -170,7 +170,7 @@ impl<'a> IdClaims<'a> {
 
 /// What an application may learn of the person, by its scopes.
 #[derive(Debug, Serialize)]
-pub(crate) struct PersonClaims<'a> {
+pub(crate) struct ProfileClaims<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     given_name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -181,7 +181,7 @@ pub(crate) struct PersonClaims<'a> {
     email: Option<&'a str>,
 }
 
-impl<'a> PersonClaims<'a> {
+impl<'a> ProfileClaims<'a> {
     pub(crate) fn of(user: &'a store::User, scopes: Scopes) -> Self {
         let (name, email) = (scopes.has_name_access(), scopes.has_email_access());
         Self {
@@ -195,7 +195,7 @@ impl<'a> PersonClaims<'a> {
 
 /// What is read of an access token that comes back.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Presented {
+pub(crate) struct AccessTokenClaims {
     iss: String,
     aud: String,
     pub(crate) exp: i64,
@@ -209,16 +209,16 @@ pub(crate) struct Presented {
     tenant: String,
 }
 
-impl Presented {
+impl AccessTokenClaims {
     /// From when and until when it is good, as far as clocks may differ.
-    pub(crate) fn valid(&self) -> (Ticks, Ticks) {
+    pub(crate) fn validity(&self) -> (Ticks, Ticks) {
         let (from, until) = (Ticks::from_unix_seconds(self.nbf), Ticks::from_unix_seconds(self.exp));
         (from.minus(CLOCK_TOLERANCE), until + CLOCK_TOLERANCE)
     }
 
     /// Who carries it, where it is an access token of this issuer and its time is now.
     pub(crate) fn caller(&self, settings: &Settings, now: Ticks) -> Option<Caller> {
-        let (from, until) = self.valid();
+        let (from, until) = self.validity();
         let is_ours = self.iss == settings.issuer && self.aud == settings.audience();
         if !is_ours || until <= now || from > now {
             return None;
@@ -236,7 +236,7 @@ impl Presented {
 
 /// What is read of an id_token that comes back as a hint. It may have expired.
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Hint {
+pub(crate) struct IdTokenHint {
     iss: String,
     pub(crate) aud: String,
     pub(crate) sub: String,
@@ -244,7 +244,7 @@ pub(crate) struct Hint {
     jti: Option<String>,
 }
 
-impl Hint {
+impl IdTokenHint {
     pub(crate) fn is_ours(&self, settings: &Settings) -> bool {
         self.iss == settings.issuer && self.jti.is_none()
     }

@@ -27,8 +27,8 @@ pub(crate) struct Prompt {
 
 /// A request whose client and address are known and registered.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Authorization {
-    pub(crate) reply: Reply,
+pub(crate) struct AuthorizationRequest {
+    pub(crate) target: ResponseTarget,
     /// Names of the scopes that are granted.
     scope: String,
     /// Whether more was asked for than is granted.
@@ -44,7 +44,7 @@ pub(crate) struct Authorization {
     pub(crate) tenant: Option<TenantId>,
 }
 
-impl Authorization {
+impl AuthorizationRequest {
     pub(crate) fn scopes(&self) -> Scopes {
         Scopes::parse(&self.scope).scopes
     }
@@ -52,7 +52,7 @@ impl Authorization {
 
 /// Where the answer goes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Reply {
+pub(crate) struct ResponseTarget {
     pub(crate) client: ClientId,
     pub(crate) redirect_uri: String,
     pub(crate) mode: ResponseMode,
@@ -61,41 +61,46 @@ pub(crate) struct Reply {
 
 /// Why nobody can be answered but the person in front of the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Unanswerable {
-    Client,
+pub(crate) enum TargetError {
+    UnknownClient,
     RedirectMissing,
     RedirectUnregistered,
 }
 
 /// The one value of `client_id`, the first thing to know.
 pub(crate) fn client_id(params: &Params) -> Option<ClientId> {
-    let id = params.one("client_id").ok().flatten();
+    let id = params.single("client_id").ok().flatten();
     id.filter(|id| !id.contains('\0')).map(ClientId::new)
 }
 
 /// Where to answer: exactly an address that this client has registered.
-pub(crate) fn reply(params: &Params, client: &Client) -> Result<Reply, Unanswerable> {
-    let uri = params.one("redirect_uri").map_err(|_| Unanswerable::RedirectUnregistered)?;
-    let uri = uri.filter(|uri| !uri.is_empty()).ok_or(Unanswerable::RedirectMissing)?;
+pub(crate) fn response_target(params: &Params, client: &Client) -> Result<ResponseTarget, TargetError> {
+    let uri = params.single("redirect_uri").map_err(|_| TargetError::RedirectUnregistered)?;
+    let uri = uri.filter(|uri| !uri.is_empty()).ok_or(TargetError::RedirectMissing)?;
     if !client.redirect_uris.iter().any(|registered| registered == uri) {
-        return Err(Unanswerable::RedirectUnregistered);
+        return Err(TargetError::RedirectUnregistered);
     }
-    let mode = match params.one("response_mode") {
+    let mode = match params.single("response_mode") {
         Ok(Some("form_post")) => ResponseMode::FormPost,
         _ => ResponseMode::Query,
     };
     // A state that is given twice, or is too long, is not echoed.
-    let state = params.one("state").ok().flatten().filter(|state| state.len() <= VALUE_BYTES_MAX);
-    Ok(Reply { client: client.id.clone(), redirect_uri: uri.into(), mode, state: state.map(Into::into) })
+    let state = params.single("state").ok().flatten().filter(|state| state.len() <= VALUE_BYTES_MAX);
+    Ok(ResponseTarget {
+        client: client.id.clone(),
+        redirect_uri: uri.into(),
+        mode,
+        state: state.map(Into::into),
+    })
 }
 
 /// What is asked. `hinted_user` is what the id_token_hint was found to name.
-pub(crate) fn authorization(
+pub(crate) fn parse(
     params: &Params,
-    reply: Reply,
+    target: ResponseTarget,
     client: &Client,
     hinted_user: Option<String>,
-) -> Result<Authorization, OAuthError> {
+) -> Result<AuthorizationRequest, OAuthError> {
     params.check(VALUE_BYTES_MAX)?;
     check_unsupported(params)?;
     match params.get("response_mode") {
@@ -110,7 +115,7 @@ pub(crate) fn authorization(
         }
     }
     let RequestedScopes { scopes, has_unknown } = scopes(params)?;
-    Ok(Authorization {
+    Ok(AuthorizationRequest {
         scope: scopes.to_string(),
         has_unknown_scope: has_unknown,
         nonce: params.get("nonce").map(Into::into),
@@ -124,7 +129,7 @@ pub(crate) fn authorization(
             .get("acr_values")
             .and_then(|values| values.split(' ').find_map(|value| value.strip_prefix("tenant:")))
             .map(TenantId::new),
-        reply,
+        target,
     })
 }
 

@@ -3,17 +3,17 @@
 use axum::http::StatusCode;
 use store::StoreError;
 
-use super::answer::{self, Answer};
-use super::body::NotAForm;
-use super::visit::Visit;
+use super::browser::BrowserContext;
+use super::form_body::FormError;
+use super::response::{self, Response};
 use crate::Identity;
-use crate::keys::KeyFault;
+use crate::authorization_request::TargetError;
+use crate::keys::KeyError;
 use crate::pages::{self, ErrorKind, ErrorPage};
-use crate::request::Unanswerable;
 
 /// A failure that the person in front of the screen is told.
 #[derive(Debug)]
-pub(crate) struct Failed {
+pub(crate) struct PageError {
     status: StatusCode,
     kind: ErrorKind,
     detail: String,
@@ -21,41 +21,41 @@ pub(crate) struct Failed {
     retry_after_seconds: Option<u64>,
 }
 
-impl Failed {
+impl PageError {
     pub(crate) fn new(status: StatusCode, kind: ErrorKind, detail: impl Into<String>) -> Self {
         Self { status, kind, detail: detail.into(), ui_locales: None, retry_after_seconds: None }
     }
 
-    pub(crate) fn bad(kind: ErrorKind, detail: impl Into<String>) -> Self {
+    pub(crate) fn bad_request(kind: ErrorKind, detail: impl Into<String>) -> Self {
         Self::new(StatusCode::BAD_REQUEST, kind, detail)
     }
 
-    pub(crate) fn speaking(self, ui_locales: Option<&str>) -> Self {
+    pub(crate) fn with_locales(self, ui_locales: Option<&str>) -> Self {
         Self { ui_locales: ui_locales.map(Into::into), ..self }
     }
 
-    pub(crate) fn page(&self, identity: &Identity, visit: &Visit) -> Answer {
+    pub(crate) fn page(&self, identity: &Identity, browser: &BrowserContext) -> Response {
         // The request's id stands on the page: whoever is told it must find the reason here.
-        let (status, address) = (self.status.as_u16(), visit.address);
+        let (status, address) = (self.status.as_u16(), browser.address);
         tracing::info!(status, kind = ?self.kind, detail = self.detail, %address, "an error page was shown");
         let model = ErrorPage {
-            lang: visit.lang(self.ui_locales.as_deref()),
+            lang: browser.lang(self.ui_locales.as_deref()),
             assets: &identity.assets,
             language_switch: None,
             status: self.status.as_u16(),
             kind: self.kind,
             detail: &self.detail,
-            request_id: &visit.context.request_id,
+            request_id: &browser.audit.request_id,
         };
-        let page = answer::page(self.status, pages::error_page(&model), None);
+        let page = response::page(self.status, pages::error_page(&model), None);
         match self.retry_after_seconds {
-            Some(seconds) => answer::with_retry_after(page, seconds),
+            Some(seconds) => response::with_retry_after(page, seconds),
             None => page,
         }
     }
 }
 
-impl From<StoreError> for Failed {
+impl From<StoreError> for PageError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Unavailable(_) | StoreError::Full(_) => {
@@ -65,39 +65,41 @@ impl From<StoreError> for Failed {
             }
             _ => {
                 tracing::error!(%error, "the store failed");
-                Self::new(StatusCode::INTERNAL_SERVER_ERROR, ErrorKind::Broken, "")
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, ErrorKind::Internal, "")
             }
         }
     }
 }
 
-impl From<KeyFault> for Failed {
-    fn from(fault: KeyFault) -> Self {
+impl From<KeyError> for PageError {
+    fn from(fault: KeyError) -> Self {
         match fault {
-            KeyFault::Store(error) => error.into(),
+            KeyError::Store(error) => error.into(),
             fault => {
                 tracing::error!(error = %fault, "no token can be signed");
-                Self::new(StatusCode::INTERNAL_SERVER_ERROR, ErrorKind::Broken, "")
+                Self::new(StatusCode::INTERNAL_SERVER_ERROR, ErrorKind::Internal, "")
             }
         }
     }
 }
 
-impl From<NotAForm> for Failed {
-    fn from(not: NotAForm) -> Self {
+impl From<FormError> for PageError {
+    fn from(not: FormError) -> Self {
         Self::new(not.status(), ErrorKind::BadRequest, not.description())
     }
 }
 
-impl From<Unanswerable> for Failed {
-    fn from(why: Unanswerable) -> Self {
+impl From<TargetError> for PageError {
+    fn from(why: TargetError) -> Self {
         match why {
-            Unanswerable::Client => Self::bad(
+            TargetError::UnknownClient => Self::bad_request(
                 ErrorKind::UnknownClient,
                 "client_id is missing, unknown, or names an application that is disabled",
             ),
-            Unanswerable::RedirectMissing => Self::bad(ErrorKind::RedirectMissing, "redirect_uri is missing"),
-            Unanswerable::RedirectUnregistered => Self::bad(
+            TargetError::RedirectMissing => {
+                Self::bad_request(ErrorKind::RedirectMissing, "redirect_uri is missing")
+            }
+            TargetError::RedirectUnregistered => Self::bad_request(
                 ErrorKind::RedirectUnregistered,
                 "redirect_uri is not, character by character, one that is registered for this client_id",
             ),

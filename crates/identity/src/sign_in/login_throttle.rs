@@ -29,26 +29,26 @@ struct Failures {
 
 /// The address must wait this long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TooMany {
+pub(crate) struct AddressThrottled {
     pub(crate) seconds: u64,
 }
 
-pub(crate) struct Guard {
+pub(crate) struct LoginThrottle {
     accounts: Mutex<HashMap<String, Failures>>,
     addresses: Mutex<HashMap<IpAddr, Failures>>,
     address_failures_max: u32,
 }
 
-impl Guard {
+impl LoginThrottle {
     pub(crate) fn new(address_failures_max: u32) -> Self {
         Self { accounts: Mutex::default(), addresses: Mutex::default(), address_failures_max }
     }
 
     /// Takes a try of an account into account and says how long its answer must wait. The try counts as
     /// failed until it is known to have succeeded, so that many at once do not count as one.
-    pub(crate) fn delay(&self, account: &str, now: Ticks) -> Duration {
+    pub(crate) fn account_delay(&self, account: &str, now: Ticks) -> Duration {
         let mut accounts = self.accounts.lock();
-        make_room(&mut accounts, |failures| now.since(failures.last) > MEMORY, |failures| failures.last);
+        evict_old(&mut accounts, |failures| now.since(failures.last) > MEMORY, |failures| failures.last);
         let failures = accounts.entry(account.to_owned()).or_insert(Failures { count: 0, last: now });
         if now.since(failures.last) > MEMORY {
             failures.count = 0;
@@ -64,32 +64,32 @@ impl Guard {
 
     /// Whether a client's failure is still news, or one of a long row that would only fill the audit. No
     /// account's name begins with a NUL, so nobody can make a row by typing.
-    pub(crate) fn is_worth_noting(&self, client: &str, now: Ticks) -> bool {
-        self.delay(&format!("\0client {client}"), now) < DELAY_MAX
+    pub(crate) fn is_worth_auditing(&self, client: &str, now: Ticks) -> bool {
+        self.account_delay(&format!("\0client {client}"), now) < DELAY_MAX
     }
 
-    pub(crate) fn succeeded(&self, account: &str) {
+    pub(crate) fn reset_account(&self, account: &str) {
         self.accounts.lock().remove(account);
     }
 
-    /// Takes one of an address's tries. It counts as failed until `spare` gives it back, so that many at
+    /// Takes one of an address's tries. It counts as failed until `refund_address` gives it back, so that many at
     /// once do not count as none.
-    pub(crate) fn admit(&self, address: IpAddr, now: Ticks) -> Result<(), TooMany> {
+    pub(crate) fn admit_address(&self, address: IpAddr, now: Ticks) -> Result<(), AddressThrottled> {
         let mut addresses = self.addresses.lock();
-        make_room(&mut addresses, |failures| drained(*failures, now).count == 0, |failures| failures.last);
-        let failures = addresses.entry(neighbourhood(address)).or_insert(Failures { count: 0, last: now });
+        evict_old(&mut addresses, |failures| drained(*failures, now).count == 0, |failures| failures.last);
+        let failures = addresses.entry(network_of(address)).or_insert(Failures { count: 0, last: now });
         *failures = drained(*failures, now);
         if failures.count >= self.address_failures_max {
             let over = u64::from(failures.count - self.address_failures_max) + 1;
-            return Err(TooMany { seconds: over * REFILL.as_secs() });
+            return Err(AddressThrottled { seconds: over * REFILL.as_secs() });
         }
         failures.count += 1;
         Ok(())
     }
 
     /// The address did not fail after all.
-    pub(crate) fn spare(&self, address: IpAddr) {
-        if let Some(failures) = self.addresses.lock().get_mut(&neighbourhood(address)) {
+    pub(crate) fn refund_address(&self, address: IpAddr) {
+        if let Some(failures) = self.addresses.lock().get_mut(&network_of(address)) {
             failures.count = failures.count.saturating_sub(1);
         }
     }
@@ -107,7 +107,7 @@ fn drained(failures: Failures, now: Ticks) -> Failures {
 }
 
 /// Whoever has one address of an IPv6 network has all of them.
-fn neighbourhood(address: IpAddr) -> IpAddr {
+fn network_of(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
         IpAddr::V6(six) => match six.to_ipv4_mapped() {
@@ -118,7 +118,7 @@ fn neighbourhood(address: IpAddr) -> IpAddr {
 }
 
 /// Keeps a map below its bound: what is past goes, and where that is not enough, the oldest half.
-fn make_room<K: Hash + Eq + Clone, V>(
+fn evict_old<K: Hash + Eq + Clone, V>(
     map: &mut HashMap<K, V>,
     is_past: impl Fn(&V) -> bool,
     age: impl Fn(&V) -> Ticks,

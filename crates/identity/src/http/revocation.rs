@@ -8,36 +8,36 @@ use axum::http::{HeaderMap, StatusCode};
 use domain::{GrantId, Secret};
 use store::AuditContext;
 
-use super::answer::{self, Answer};
-use super::body;
-use super::client_auth::Refused;
-use super::visit::Visit;
+use super::browser::BrowserContext;
+use super::client_auth::EndpointError;
+use super::form_body;
+use super::response::{self, Response};
 use crate::Identity;
+use crate::claims::AccessTokenClaims;
 use crate::jwt;
 use crate::oauth_error::OAuthError;
-use crate::tokens::Presented;
 
 pub(super) async fn post(
     State(identity): State<Arc<Identity>>,
-    visit: Visit,
+    browser: BrowserContext,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
-    match identity.give_back(&headers, body, &visit.context).await {
-        Ok(()) => answer::json(StatusCode::OK, &serde_json::json!({})),
-        Err(refused) => refused.answer(),
+) -> Response {
+    match identity.revoke_token(&headers, body, &browser.audit).await {
+        Ok(()) => response::json(StatusCode::OK, &serde_json::json!({})),
+        Err(error) => error.response(),
     }
 }
 
 impl Identity {
     /// A token that is not known, or another client's, is none of this client's business: nothing happens.
-    async fn give_back(
+    async fn revoke_token(
         &self,
         headers: &HeaderMap,
         body: Body,
         context: &AuditContext,
-    ) -> Result<(), Refused> {
-        let form = body::form(headers, body).await?;
+    ) -> Result<(), EndpointError> {
+        let form = form_body::form(headers, body).await?;
         let client = self.authenticate_client(headers, &form, context).await?;
         let token = form.get("token").ok_or_else(|| OAuthError::invalid_request("token is missing"))?;
         let grant = if let Some((owner, grant)) = self.grant_of_access_token(token) {
@@ -54,7 +54,7 @@ impl Identity {
 
     /// The client and the grant of an access token of ours that has not expired.
     fn grant_of_access_token(&self, token: &str) -> Option<(String, GrantId)> {
-        let presented: Presented = jwt::verify(&self.keys, token)?;
+        let presented: AccessTokenClaims = jwt::verify(&self.keys, token)?;
         let caller = presented.caller(&self.settings, self.clock.now())?;
         Some((caller.client.to_string(), caller.grant))
     }

@@ -9,25 +9,25 @@ use domain::{Caller, Secret, Ticks};
 use serde_json::{Value, json};
 use store::AuditContext;
 
-use super::answer::{self, Answer};
-use super::body;
-use super::client_auth::Refused;
-use super::visit::Visit;
+use super::browser::BrowserContext;
+use super::client_auth::EndpointError;
+use super::form_body;
+use super::response::{self, Response};
 use crate::Identity;
-use crate::grant::Details;
+use crate::claims::AccessTokenClaims;
+use crate::grant::GrantDetails;
 use crate::jwt;
 use crate::oauth_error::OAuthError;
-use crate::tokens::Presented;
 
 pub(super) async fn post(
     State(identity): State<Arc<Identity>>,
-    visit: Visit,
+    browser: BrowserContext,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
-    match identity.introspect(&headers, body, &visit.context).await {
-        Ok(told) => answer::json(StatusCode::OK, &told.unwrap_or_else(|| json!({"active": false}))),
-        Err(refused) => refused.answer(),
+) -> Response {
+    match identity.introspect(&headers, body, &browser.audit).await {
+        Ok(told) => response::json(StatusCode::OK, &told.unwrap_or_else(|| json!({"active": false}))),
+        Err(error) => error.response(),
     }
 }
 
@@ -37,21 +37,21 @@ impl Identity {
         headers: &HeaderMap,
         body: Body,
         context: &AuditContext,
-    ) -> Result<Option<Value>, Refused> {
-        let form = body::form(headers, body).await?;
+    ) -> Result<Option<Value>, EndpointError> {
+        let form = form_body::form(headers, body).await?;
         let client = self.authenticate_client(headers, &form, context).await?;
         let token = form.get("token").ok_or_else(|| OAuthError::invalid_request("token is missing"))?;
-        match jwt::verify::<Presented>(&self.keys, token) {
-            Some(presented) => self.tell_access(&presented, &client).await,
-            None => self.tell_refresh(&Secret::new(token), &client).await,
+        match jwt::verify::<AccessTokenClaims>(&self.keys, token) {
+            Some(presented) => self.introspect_access_token(&presented, &client).await,
+            None => self.introspect_refresh_token(&Secret::new(token), &client).await,
         }
     }
 
-    async fn tell_access(
+    async fn introspect_access_token(
         &self,
-        presented: &Presented,
+        presented: &AccessTokenClaims,
         client: &store::Client,
-    ) -> Result<Option<Value>, Refused> {
+    ) -> Result<Option<Value>, EndpointError> {
         let now = self.clock.now();
         let caller = presented.caller(&self.settings, now);
         // No tolerance here: who asks compares no clocks.
@@ -75,7 +75,11 @@ impl Identity {
         })))
     }
 
-    async fn tell_refresh(&self, token: &Secret, client: &store::Client) -> Result<Option<Value>, Refused> {
+    async fn introspect_refresh_token(
+        &self,
+        token: &Secret,
+        client: &store::Client,
+    ) -> Result<Option<Value>, EndpointError> {
         let now = self.clock.now();
         let found = self.store.find_refresh_token(token).await?;
         let is_good = |found: &store::RefreshToken| {
@@ -85,7 +89,7 @@ impl Identity {
         if !self.store.grant_is_live(&found.grant.id).await? {
             return Ok(None);
         }
-        let Some(details) = Details::read(&found.grant.details) else { return Ok(None) };
+        let Some(details) = GrantDetails::from_json(&found.grant.details) else { return Ok(None) };
         let seconds = |at: Ticks| at.unix_seconds();
         Ok(Some(json!({
             "active": true,

@@ -7,17 +7,17 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE, URL_SAFE_NO_PAD};
 use domain::Ticks;
 use serde_json::{Value, json};
 
-use crate::keys::Pair;
+use crate::keys::SigningKeyPair;
 use crate::{Identity, jwt};
 
-pub(super) struct Forge {
+pub(super) struct TokenMutator {
     /// The first two are good; parts of all are in reach.
     tokens: Vec<String>,
 }
 
-impl Forge {
+impl TokenMutator {
     pub(super) fn new(identity: &Identity, now: Ticks) -> Self {
-        let Ok((stranger, _)) = Pair::generate() else { panic!("no key") };
+        let Ok((stranger, _)) = SigningKeyPair::generate() else { panic!("no key") };
         let signed = |claims: &Value| jwt::sign(&identity.keys, claims).unwrap_or_default();
         let good = claims(identity, now, "one");
         let with = |name: &str, value: Value| {
@@ -28,7 +28,7 @@ impl Forge {
         let (first, expired) = (signed(&good), now.unix_seconds() - 3600);
         let message = first.rsplit_once('.').map_or("", |(message, _)| message);
         let payload = message.split_once('.').map_or("", |(_, payload)| payload);
-        let kid = identity.keys.shown().last().map(|key| key.kid.clone()).unwrap_or_default();
+        let kid = identity.keys.list().last().map(|key| key.kid.clone()).unwrap_or_default();
         let by_stranger = |kid: &str| {
             let message = format!("{}.{payload}", header("RS256", kid));
             let signature = stranger.sign(message.as_bytes()).unwrap_or_default();
@@ -36,7 +36,8 @@ impl Forge {
         };
         // The public key as if it were a shared secret.
         let confused = format!("{}.{payload}", header("HS256", &kid));
-        let public = identity.keys.verifier(&kid).map(|pair| pair.public_jwk.clone()).unwrap_or_default();
+        let public =
+            identity.keys.verification_key(&kid).map(|pair| pair.public_jwk.clone()).unwrap_or_default();
         let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, public.as_bytes()), confused.as_bytes());
         let tokens = vec![
             first.clone(),
@@ -60,7 +61,7 @@ impl Forge {
     }
 
     /// The token that these bytes ask for: after `=` they are it, else they are changes to the first good one.
-    pub(super) fn made(&self, data: &[u8]) -> String {
+    pub(super) fn mutate(&self, data: &[u8]) -> String {
         if let Some(text) = data.strip_prefix(b"=") {
             return String::from_utf8_lossy(text).into_owned();
         }
@@ -94,8 +95,8 @@ impl Forge {
             b't' => token.truncate(at),
             b'a' => token.push(value),
             // Other ways to write the same bytes.
-            b'e' => with_part(token, usize::from(high), |part| rewritten(&part, value)),
-            b'r' => with_part(token, usize::from(high), |part| loosened(part, value)),
+            b'e' => with_part(token, usize::from(high), |part| reencoded(&part, value)),
+            b'r' => with_part(token, usize::from(high), |part| with_trailing_bits(part, value)),
             b'w' => with_part(token, usize::from(high), |part| [&part[..], b" \t\r\n"].concat()),
             b'c' => token.make_ascii_uppercase(),
             _ => {}
@@ -127,7 +128,7 @@ fn with_part(token: &mut Vec<u8>, which: usize, change: impl FnOnce(Vec<u8>) -> 
 }
 
 /// The same bytes in another alphabet, with padding, or with the header's members in another order.
-fn rewritten(part: &[u8], how: u8) -> Vec<u8> {
+fn reencoded(part: &[u8], how: u8) -> Vec<u8> {
     let Ok(bytes) = URL_SAFE_NO_PAD.decode(part) else { return part.to_vec() };
     let text = match how % 4 {
         0 => STANDARD.encode(bytes),
@@ -139,7 +140,7 @@ fn rewritten(part: &[u8], how: u8) -> Vec<u8> {
 }
 
 /// The last letter holds bits that stand for nothing: these are set.
-fn loosened(mut part: Vec<u8>, bits: u8) -> Vec<u8> {
+fn with_trailing_bits(mut part: Vec<u8>, bits: u8) -> Vec<u8> {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     if let Some(last) = part.last_mut()
         && let Some(place) = LETTERS.iter().position(|letter| letter == last)
