@@ -1,9 +1,9 @@
-//! The cookies: their names and the lines that set and clear them.
+//! The names of the cookies and the `Set-Cookie` values that set and clear them.
 
 use axum::http::HeaderValue;
 use domain::Secret;
 
-/// The names of the cookies: browsers hold `__Host-` ones to this host and to https.
+/// The names of the cookies. Browsers restrict `__Host-` cookies to this host and to https.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CookieNames {
     pub(crate) browser_id: &'static str,

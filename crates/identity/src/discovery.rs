@@ -1,4 +1,4 @@
-//! The configuration document: what this provider offers, and nothing that it does not.
+//! The OpenID Connect discovery document.
 
 use axum::http::HeaderValue;
 use bytes::Bytes;

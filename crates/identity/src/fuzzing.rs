@@ -1,5 +1,5 @@
-//! What must hold of any access token that somebody sends: nothing is taken but what our key signed, to the letter.
-//! The fuzz target and the property tests call the same entry.
+//! Checks that the provider accepts no access token but those that it signed, byte for byte. The fuzz target and the
+//! property tests call the same function.
 
 mod mutator;
 #[cfg(test)]
@@ -19,26 +19,26 @@ use mutator::TokenMutator;
 const NOW: Ticks = Ticks(639_000_000_000_000_000);
 
 struct Fixture {
-    /// Has never been shown a good token.
+    /// Has never verified a valid token.
     uncached: Identity,
-    /// Has seen every good one, and knows them again.
+    /// Has every valid token in its cache.
     cached: Identity,
     mutator: TokenMutator,
 }
 
 static FIXTURE: LazyLock<Fixture> = LazyLock::new(Fixture::new);
 
-/// Any bytes, as a token or as a series of changes to good ones: taken only where the text is a good one, whether
-/// or not that one is known already; and who carries the good one is who it says, before and after.
+/// Takes any bytes as a token or as a series of mutations of a valid token. The result must be accepted only if it
+/// equals a valid token, cached or not, and the valid tokens must still identify their users.
 pub fn tokens(data: &[u8]) {
     let Fixture { uncached, cached, mutator } = &*FIXTURE;
     let token = mutator.mutate(data.strip_suffix(b"\n").unwrap_or(data));
-    let is_good = mutator.good().contains(&token);
-    if !is_good {
+    let is_valid = mutator.good().contains(&token);
+    if !is_valid {
         assert_eq!(uncached.verify_access_token(&token), None, "{token}");
     }
-    let taken = cached.verify_access_token(&token);
-    assert_eq!(taken.is_some(), is_good, "{token}");
+    let accepted = cached.verify_access_token(&token);
+    assert_eq!(accepted.is_some(), is_valid, "{token}");
     for (user, good) in ["one", "two"].into_iter().zip(mutator.good()) {
         let caller = cached.verify_access_token(good);
         assert_eq!(caller.map(|caller| caller.user.as_str().to_owned()).as_deref(), Some(user));
@@ -56,7 +56,7 @@ impl Fixture {
             let ports = Ports { store: Arc::new(store), clock: clock.clone(), random: clock, vault };
             let measures = Metrics::new();
             let open = || Identity::open(ports.clone(), settings(), &measures);
-            // Both over the same keys: the second finds those of the first.
+            // Both share one store: the second loads the keys of the first.
             match (open().await, open().await) {
                 (Ok(uncached), Ok(cached)) => {
                     Self { mutator: TokenMutator::new(&cached, NOW), uncached, cached }
@@ -89,7 +89,7 @@ fn settings() -> Settings {
     }
 }
 
-/// Neither time nor chance: what is found once is found again.
+/// A fixed clock and fixed randomness, so that findings are reproducible.
 struct FixedPorts;
 
 impl Clock for FixedPorts {

@@ -1,23 +1,23 @@
-//! What a code is bound to and what a grant remembers, as the store keeps them: JSON that only this room reads.
+//! The JSON that codes and grants carry in the store. Only this crate reads it; its member names are persistent.
 
 use domain::{Scopes, Ticks};
 use serde::{Deserialize, Serialize};
 
-/// What an authorization code is bound to, beside its client, its user and its tenant.
+/// What an authorization code is bound to besides its client, user and tenant.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct CodeBinding {
     pub(crate) redirect_uri: String,
     pub(crate) challenge: Option<String>,
-    /// Whether the client uses PKCE at all.
+    /// Whether the client was configured to ignore PKCE.
     pub(crate) ignores_pkce: bool,
     pub(crate) nonce: Option<String>,
-    /// Whether the client asked for more than it gets, and must be told.
+    /// Whether the token response must contain `scope`, because it differs from the requested one.
     #[serde(rename = "tells_scope")]
     pub(crate) reports_scope: bool,
     pub(crate) details: GrantDetails,
 }
 
-/// What a grant remembers for the tokens that come of it.
+/// What the tokens of a grant are issued from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct GrantDetails {
     scope: String,

@@ -1,5 +1,5 @@
-//! Whether a grant still stands. What was just asked of the store is good for a moment; what this node
-//! revokes itself counts at once; and where the store is silent for too long, no token is good.
+//! Caches whether grants are live. An entry is used for 2 s, a revocation on this node counts at once, and if the
+//! store does not respond for 5 s, all tokens are refused.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,9 +9,9 @@ use domain::{Clock, GrantId, Ticks};
 use parking_lot::Mutex;
 use store::{Result, Store};
 
-/// An answer is asked for again after this long.
+/// After this time the store is queried again.
 const FRESH: Duration = Duration::from_secs(2);
-/// And counts for nothing after this long, even if the store does not answer.
+/// After this time an entry is not used even if the store is unavailable.
 const STALE: Duration = Duration::from_secs(5);
 const ENTRIES_MAX: usize = 100_000;
 
@@ -24,9 +24,9 @@ pub(crate) struct GrantStatusCache {
 #[derive(Clone, Copy)]
 struct GrantStatus {
     is_live: bool,
-    /// When the question was asked, so that nothing that happened after it is missed.
+    /// When the query started, so that no later revocation is missed.
     queried_at: Ticks,
-    /// What stood of everybody's access then: where it has moved since, the question is asked again.
+    /// The access counter at that time; if it has changed, the store is queried again.
     access: u64,
 }
 
@@ -49,20 +49,20 @@ impl GrantStatusCache {
         result.or_else(|error| usable_without_store(entries, now).ok_or(error))
     }
 
-    /// Keeps an answer, unless something younger is known.
+    /// Caches a status, unless the entry is more recent.
     fn remember(&self, grant: &GrantId, status: GrantStatus) {
         let mut entries = self.entries.lock();
         if entries.len() >= ENTRIES_MAX {
             entries.retain(|_, entry| status.queried_at.since(entry.queried_at) < FRESH);
         }
-        // A revocation that came in between is younger than this answer.
+        // A revocation since the query started is more recent.
         let is_older = entries.get(grant).is_some_and(|entry| entry.queried_at > status.queried_at);
         if !is_older && entries.len() < ENTRIES_MAX {
             entries.insert(grant.clone(), status);
         }
     }
 
-    /// This node has revoked it.
+    /// Records that this node has revoked the grant.
     pub(crate) fn mark_revoked(&self, grant: &GrantId) {
         let queried_at = self.clock.now().next();
         self.entries.lock().insert(
@@ -72,7 +72,7 @@ impl GrantStatusCache {
     }
 }
 
-/// What an earlier answer is still worth while the store is silent.
+/// The status of an entry that may be used while the store is unavailable.
 fn usable_without_store(entries: Option<GrantStatus>, now: Ticks) -> Option<bool> {
     entries.filter(|status| now.since(status.queried_at) < STALE).map(|status| status.is_live)
 }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_outlasts_a_silent_store_for_less_than_five_seconds() {
+    fn entry_is_used_for_less_than_five_seconds_without_the_store() {
         let queried_at = Ticks(639_000_000_000_000_000);
         let entries = |is_live| Some(GrantStatus { is_live, queried_at, access: 0 });
         let after = |milliseconds| queried_at + Duration::from_millis(milliseconds);

@@ -1,5 +1,5 @@
-//! JSON Web Tokens, one algorithm: RS256 with a key of our own. Nothing in a token's header can choose
-//! another algorithm, another key or another place to fetch a key from.
+//! JSON Web Tokens, signed with RS256. A token's header selects one of the provider's own keys by `kid`, and
+//! cannot select another algorithm or a key from elsewhere.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
@@ -10,12 +10,12 @@ use serde::de::DeserializeOwned;
 
 use crate::keys::{KeyError, Keys};
 
-/// Longer tokens are not ours.
+/// Longer tokens are refused.
 const BYTES_MAX: usize = 16 * 1024;
 
-/// Signs claims with the key that signs now.
+/// Signs claims with the current signing key.
 pub(crate) fn sign(keys: &Keys, claims: &impl Serialize) -> Result<String, KeyError> {
-    let claims = serde_json::to_vec(claims).map_err(|_| KeyError::Crypto("write claims for"))?;
+    let claims = serde_json::to_vec(claims).map_err(|_| KeyError::Crypto("serialize claims for"))?;
     keys.with_signer(|key_pair| {
         let header = format!(r#"{{"alg":"RS256","typ":"JWT","kid":"{}"}}"#, key_pair.kid);
         let mut token = String::with_capacity((header.len() + claims.len()) * 4 / 3 + 360);
@@ -37,12 +37,12 @@ struct Header {
     crit: Option<serde_json::Value>,
 }
 
-/// The claims of a token that one of our keys signed; what they say is for the caller to check.
+/// The claims of a token with a valid signature. The caller checks the claims.
 pub(crate) fn verify<T: DeserializeOwned>(keys: &Keys, token: &str) -> Option<T> {
     verify_with_kid(keys, token).map(|(claims, _)| claims)
 }
 
-/// The same, with the key's id.
+/// The same, with the id of the key.
 pub(crate) fn verify_with_kid<T: DeserializeOwned>(keys: &Keys, token: &str) -> Option<(T, String)> {
     if token.len() > BYTES_MAX {
         return None;
@@ -64,7 +64,7 @@ fn decode(text: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(text).ok()
 }
 
-/// The left half of a hash: what `c_hash` and `at_hash` carry.
+/// The left half of the SHA-256 hash, for `c_hash` and `at_hash`.
 pub(crate) fn left_half_hash(text: &str) -> String {
     let hash = digest(&SHA256, text.as_bytes());
     URL_SAFE_NO_PAD.encode(hash.as_ref().get(..16).unwrap_or_default())

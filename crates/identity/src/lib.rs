@@ -1,4 +1,5 @@
-//! Who is calling: sign-in, tenant choice, codes, tokens, signing keys, discovery, sessions.
+//! The identity provider (OAuth 2.0 and OpenID Connect): sign-in, tenant choice, authorization codes, tokens,
+//! signing keys, discovery and sessions.
 
 mod authorization_request;
 mod claims;
@@ -40,8 +41,9 @@ pub use settings::{CLOCK_TOLERANCE, Settings};
 use sign_in::{LoginThrottle, PasswordHasher};
 use token_cache::{VerifiedToken, VerifiedTokenCache};
 
-/// How often keys are looked at, and how often they are tended.
+/// How often the signing keys are read from the store.
 const KEY_RELOAD_INTERVAL: Duration = Duration::from_secs(2);
+/// Every so many reloads, the maintenance also rotates a key that is due and deletes expired ones.
 const RELOADS_PER_ROTATION_CHECK: u32 = 30;
 
 /// The identity provider.
@@ -52,7 +54,7 @@ pub struct Identity {
     vault: Arc<Vault>,
     settings: Settings,
     audience: String,
-    /// Where pages find their styles.
+    /// Base path of the pages' static files.
     assets: String,
     keys: Keys,
     tickets: Tickets,
@@ -70,7 +72,7 @@ impl std::fmt::Debug for Identity {
     }
 }
 
-/// What the identity provider is given from outside.
+/// The ports that the identity provider uses.
 #[derive(Clone)]
 pub struct Ports {
     pub store: Arc<dyn Store>,
@@ -85,17 +87,17 @@ impl std::fmt::Debug for Ports {
     }
 }
 
-/// Why a token is not good.
+/// Why an access token is not accepted.
 #[derive(Debug)]
 pub enum TokenError {
-    /// Not ours, changed, expired, revoked, or not an access token.
+    /// Forged, expired, revoked, issued by another provider, or not an access token.
     Invalid,
-    /// It cannot be known now.
+    /// The store could not say whether the grant is live.
     Store(store::StoreError),
 }
 
 impl Identity {
-    /// Opens the keys and gets ready to serve.
+    /// Opens the signing keys, creating the first one if there is none.
     pub async fn open(ports: Ports, settings: Settings, measures: &Metrics) -> Result<Self, KeyError> {
         let Ports { store, clock, random, vault } = ports;
         let keys = Keys::open(store.clone(), clock.clone(), settings.key_policy()).await?;
@@ -123,19 +125,20 @@ impl Identity {
         })
     }
 
-    /// Keeps the keys up to date until the end is called.
-    pub async fn run_maintenance(self: Arc<Self>, mut stopped: watch::Receiver<bool>) {
+    /// Reloads and rotates the signing keys. Returns only at shutdown; the caller spawns and supervises it.
+    pub async fn run_maintenance(self: Arc<Self>, mut shutdown: watch::Receiver<bool>) {
         let mut reloads = 0;
-        while tokio::time::timeout(KEY_RELOAD_INTERVAL, stopped.wait_for(|stop| *stop)).await.is_err() {
+        while tokio::time::timeout(KEY_RELOAD_INTERVAL, shutdown.wait_for(|stop| *stop)).await.is_err() {
             reloads = (reloads + 1) % RELOADS_PER_ROTATION_CHECK;
-            let done = if reloads == 0 { self.keys.rotate_if_due().await } else { self.keys.reload().await };
-            if let Err(error) = done {
-                tracing::warn!(%error, "the signing keys could not be looked at; those known stay in use");
+            let result =
+                if reloads == 0 { self.keys.rotate_if_due().await } else { self.keys.reload().await };
+            if let Err(error) = result {
+                tracing::warn!(%error, "signing keys could not be reloaded; the last known keys stay in use");
             }
         }
     }
 
-    /// Who carries this access token.
+    /// The caller that an access token stands for.
     pub async fn caller(&self, token: &str) -> Result<Arc<Caller>, TokenError> {
         let caller = self.verify_access_token(token).ok_or(TokenError::Invalid)?;
         match self.grant_status.is_live(&caller.grant).await {
@@ -145,7 +148,7 @@ impl Identity {
         }
     }
 
-    /// Whose token this is by what it says of itself.
+    /// Verifies signature, issuer, audience and time of an access token, but not whether its grant is live.
     fn verify_access_token(&self, token: &str) -> Option<Arc<Caller>> {
         let now = self.clock.now();
         if let Some(caller) = self.token_cache.find(token, &self.keys, now) {
@@ -158,7 +161,7 @@ impl Identity {
         Some(caller)
     }
 
-    /// Revokes a grant; this node knows at once.
+    /// Revokes a grant; this node refuses its tokens at once.
     async fn revoke(&self, grant: &GrantId, context: &AuditContext, note: &str) -> store::Result<bool> {
         let revoked = self.store.revoke_grant(grant, self.clock.now(), context, note).await?;
         self.grant_status.mark_revoked(grant);

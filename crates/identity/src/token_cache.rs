@@ -1,5 +1,5 @@
-//! Access tokens that were verified before: a signature is checked once, everything else every time. Only good
-//! tokens are remembered, and only so many.
+//! Caches access tokens whose signature has been verified. Everything but the signature is checked on every use.
+//! Only valid tokens are cached, and only a bounded number.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use quick_cache::sync::Cache;
 
 use crate::keys::Keys;
 
-/// At about 2 KiB each.
+/// About 2 KiB each.
 const TOKENS_MAX: usize = 10_000;
 
 pub(crate) struct VerifiedTokenCache(Cache<Box<str>, VerifiedToken>);
@@ -16,9 +16,9 @@ pub(crate) struct VerifiedTokenCache(Cache<Box<str>, VerifiedToken>);
 #[derive(Clone)]
 pub(crate) struct VerifiedToken {
     pub(crate) caller: Arc<Caller>,
-    /// The key that signed it. A key that is forgotten takes its tokens along.
+    /// The key that signed the token. The token is refused once that key is no longer published.
     kid: Arc<str>,
-    /// It is not good before, nor from then on.
+    /// Start (inclusive) and end (exclusive) of the validity period.
     validity: (Ticks, Ticks),
 }
 
@@ -33,12 +33,12 @@ impl VerifiedTokenCache {
         Self(Cache::new(TOKENS_MAX))
     }
 
-    /// Whose token this is, where it was found good before and still is by its time and its key.
+    /// The caller of a cached token, if its time and its key are still valid.
     pub(crate) fn find(&self, token: &str, keys: &Keys, now: Ticks) -> Option<Arc<Caller>> {
         let token = self.0.get(token)?;
-        let is_good =
+        let is_valid =
             token.validity.0 <= now && now < token.validity.1 && keys.verification_key(&token.kid).is_some();
-        is_good.then_some(token.caller)
+        is_valid.then_some(token.caller)
     }
 
     pub(crate) fn insert(&self, token: &str, verified: VerifiedToken) {

@@ -1,5 +1,4 @@
-//! The one dispatcher: what comes next in a sign-in. A second factor will be a step between the
-//! password and the tenant.
+//! Decides the next step of an authorization request. Pure.
 
 use std::time::Duration;
 
@@ -9,19 +8,19 @@ use store::{Client, Consent, Grant, Session, TenantMembership};
 use crate::authorization_request::AuthorizationRequest;
 use crate::oauth_error::OAuthError;
 
-/// All that the decision stands on.
+/// The inputs of the decision.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct FlowState<'a> {
     pub(crate) request: &'a AuthorizationRequest,
     pub(crate) client: &'a Client,
-    /// When this errand began: a session that is younger was made for it.
+    /// When the flow started: a more recent session was created for it.
     pub(crate) started_at: Ticks,
     pub(crate) session: Option<&'a Session>,
-    /// The user's open seats.
+    /// The user's active memberships.
     pub(crate) memberships: &'a [TenantMembership],
-    /// What the user has granted and not revoked.
+    /// The user's live grants.
     pub(crate) grants: &'a [Grant],
-    /// What the user has just chosen on the page.
+    /// The tenant that the user has just chosen on the page.
     pub(crate) chosen_tenant: Option<&'a TenantId>,
     pub(crate) now: Ticks,
 }
@@ -29,7 +28,7 @@ pub(crate) struct FlowState<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     SignIn,
-    /// The page with the tenants, with or without the question for consent.
+    /// Show the tenant page, with or without asking for consent.
     ChooseTenant {
         needs_consent: bool,
     },
@@ -43,14 +42,18 @@ pub(crate) fn next_step(state: &FlowState<'_>) -> Step {
         && session.authenticated_at >= state.started_at
         && !is_hinted_user(state, session)
     {
-        return refuse("login_required", "another user has signed in than the one asked for");
+        return refuse("login_required", "The signed-in user is not the one that id_token_hint names.");
     }
     let Some(session) = state.session.filter(|session| is_sufficient(state, session)) else {
-        return if silent { refuse("login_required", "the user must sign in") } else { Step::SignIn };
+        return if silent {
+            refuse("login_required", "The user is not signed in, and prompt=none allows no sign-in page.")
+        } else {
+            Step::SignIn
+        };
     };
     debug_assert!(session.expires_at > state.now);
     if state.memberships.is_empty() {
-        return refuse("access_denied", "the user has no tenant to sign in to");
+        return refuse("access_denied", "The user has no active tenant.");
     }
     if let Some(membership) =
         state.chosen_tenant.and_then(|chosen_tenant| membership_in(state, chosen_tenant))
@@ -58,13 +61,16 @@ pub(crate) fn next_step(state: &FlowState<'_>) -> Step {
         return issue(membership);
     }
     let only = if let [only] = state.memberships { Some(only) } else { None };
-    // An application may name the tenant. That chooses nothing for the user, but what was chosen before
-    // may be renewed without a question.
+    // A client may name the tenant (`acr_values`). That does not choose it for the user, but a tenant that the user
+    // has already granted may be used again without a page.
     let named = state.request.tenant.as_ref().and_then(|tenant| membership_in(state, tenant));
     let renewed = named.filter(|membership| silent && has_grant(state, membership));
     let Some(membership) = only.or(renewed) else {
         if silent {
-            return refuse("interaction_required", "the user must choose a tenant");
+            return refuse(
+                "interaction_required",
+                "The user has several tenants and must choose one, and prompt=none allows no page.",
+            );
         }
         return Step::ChooseTenant { needs_consent: needs_consent(state, None) };
     };
@@ -72,7 +78,7 @@ pub(crate) fn next_step(state: &FlowState<'_>) -> Step {
         return issue(membership);
     }
     if silent {
-        return refuse("consent_required", "the user must consent");
+        return refuse("consent_required", "The user must consent, and prompt=none allows no page.");
     }
     Step::ChooseTenant { needs_consent: true }
 }
@@ -85,9 +91,9 @@ fn refuse(code: &'static str, description: &str) -> Step {
     Step::Refuse(OAuthError::new(code, description))
 }
 
-/// Whether the session satisfies what the request asks of a sign-in.
+/// Whether the session satisfies `prompt`, `max_age` and `id_token_hint`.
 fn is_sufficient(state: &FlowState<'_>, session: &Session) -> bool {
-    // A sign-in for this very errand is enough, however long the user then takes to choose.
+    // A sign-in during this flow is sufficient, however long the user then takes to choose a tenant.
     let is_fresh = session.authenticated_at >= state.started_at;
     let forces_sign_in = state.request.prompt.login || state.request.prompt.select_account;
     let age = state.now.since(session.authenticated_at);
@@ -98,7 +104,7 @@ fn is_sufficient(state: &FlowState<'_>, session: &Session) -> bool {
     is_hinted_user(state, session) && (is_fresh || (!forces_sign_in && is_young))
 }
 
-/// Whether it is the session of the user that the request names, if it names one.
+/// Whether the session belongs to the user of `id_token_hint`, if there is one.
 fn is_hinted_user(state: &FlowState<'_>, session: &Session) -> bool {
     state.request.hinted_user.as_deref().is_none_or(|hinted| hinted == session.user.as_str())
 }
@@ -107,10 +113,10 @@ fn membership_in<'a>(state: &FlowState<'a>, tenant: &TenantId) -> Option<&'a Ten
     state.memberships.iter().find(|membership| membership.tenant.id == *tenant)
 }
 
-/// A consent stands as long as the grant that came of it, for what it was given for.
+/// Consent holds as long as a live grant covers the requested scopes.
 fn needs_consent(state: &FlowState<'_>, membership: Option<&TenantMembership>) -> bool {
-    let stands = membership.is_some_and(|membership| has_grant(state, membership));
-    state.request.prompt.consent || (state.client.consent == Consent::Required && !stands)
+    let has_consent = membership.is_some_and(|membership| has_grant(state, membership));
+    state.request.prompt.consent || (state.client.consent == Consent::Required && !has_consent)
 }
 
 fn has_grant(state: &FlowState<'_>, membership: &TenantMembership) -> bool {

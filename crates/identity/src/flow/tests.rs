@@ -1,4 +1,4 @@
-//! The dispatcher and the tickets, without a server.
+//! The next step of the flow, and tickets, without a server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -96,7 +96,7 @@ fn grant(tenant: &str, scope: &str) -> Grant {
     }
 }
 
-/// What comes next for a signed-in user (or nobody), in few words.
+/// The parts of a `FlowState` that the tests vary.
 struct FlowCase<'a> {
     extra: &'a str,
     session: Option<Duration>,
@@ -137,24 +137,24 @@ fn check(case: &FlowCase<'_>, expected: &str) {
         chosen_tenant: chosen_tenant.as_ref(),
         now: NOW,
     });
-    let told = match step {
+    let outcome = match step {
         Step::SignIn => "sign in".into(),
         Step::ChooseTenant { needs_consent: false } => "choose".into(),
         Step::ChooseTenant { needs_consent: true } => "choose and consent".into(),
         Step::Issue(membership) => format!("issue {}", membership.tenant.id),
         Step::Refuse(error) => error.code.to_owned(),
     };
-    assert_eq!(told, expected, "{}", case.extra);
+    assert_eq!(outcome, expected, "{}", case.extra);
 }
 
 #[test]
-fn who_is_not_signed_in_signs_in() {
+fn without_a_session_the_user_signs_in() {
     check(&FlowCase { session: None, ..FlowCase::default() }, "sign in");
     check(&FlowCase { session: None, extra: "prompt=none", ..FlowCase::default() }, "login_required");
 }
 
 #[test]
-fn a_session_is_enough_unless_more_is_asked() {
+fn session_is_sufficient_unless_the_request_demands_more() {
     check(&FlowCase::default(), "issue one");
     check(&FlowCase { extra: "prompt=none", ..FlowCase::default() }, "issue one");
     for extra in ["prompt=login", "prompt=select_account", "max_age=99", "max_age=0", "hinted=other"] {
@@ -167,7 +167,7 @@ fn a_session_is_enough_unless_more_is_asked() {
 }
 
 #[test]
-fn a_session_that_was_made_for_this_errand_satisfies_every_wish_for_a_new_one() {
+fn session_created_during_the_flow_satisfies_prompt_and_max_age() {
     let session = Some(Duration::from_secs(40));
     for extra in ["prompt=login", "max_age=1", "max_age=0", "prompt=select_account"] {
         check(&FlowCase { extra, session, ..FlowCase::default() }, "issue one");
@@ -176,7 +176,7 @@ fn a_session_that_was_made_for_this_errand_satisfies_every_wish_for_a_new_one() 
 }
 
 #[test]
-fn several_tenants_are_never_chosen_from_in_silence() {
+fn with_several_tenants_the_user_must_choose() {
     let two: &[&str] = &["one", "two"];
     check(&FlowCase { memberships: two, ..FlowCase::default() }, "choose");
     check(&FlowCase { memberships: two, extra: "acr_values=tenant:two", ..FlowCase::default() }, "choose");
@@ -190,7 +190,7 @@ fn several_tenants_are_never_chosen_from_in_silence() {
 }
 
 #[test]
-fn what_was_chosen_before_can_be_renewed_in_silence_by_who_names_it() {
+fn granted_tenant_can_be_named_with_prompt_none() {
     let renew =
         |extra, grants| FlowCase { memberships: &["one", "two"], extra, grants, ..FlowCase::default() };
     let named = "prompt=none&acr_values=tenant:two";
@@ -201,7 +201,7 @@ fn what_was_chosen_before_can_be_renewed_in_silence_by_who_names_it() {
 }
 
 #[test]
-fn consent_is_asked_once_for_what_it_covers() {
+fn consent_is_required_once_per_set_of_scopes() {
     let consent = |extra, grants, chosen_tenant| FlowCase {
         consent: Consent::Required,
         extra,
@@ -231,7 +231,7 @@ fn tickets(key: u8) -> Tickets {
 }
 
 #[test]
-fn a_ticket_is_good_in_its_own_browser_and_for_half_an_hour() {
+fn ticket_is_valid_in_its_browser_for_half_an_hour() {
     let (tickets, mine, other) = (tickets(1), Secret::new("mine"), Secret::new("other"));
     let text = tickets.issue(PendingRequest::Logout(LogoutRequest::default()), &mine, NOW).unwrap().unwrap();
     let opened = |browser, at| tickets.open(&text, browser, at);
@@ -243,7 +243,7 @@ fn a_ticket_is_good_in_its_own_browser_and_for_half_an_hour() {
 }
 
 #[test]
-fn a_ticket_cannot_be_changed_made_up_or_brought_from_elsewhere() {
+fn altered_or_foreign_tickets_are_unreadable() {
     let browser = Secret::new("mine");
     let text = tickets(1).issue(PendingRequest::Permissions, &browser, NOW).unwrap().unwrap();
     assert!(!text.contains("Permissions") && !text.contains('='));

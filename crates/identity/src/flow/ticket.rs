@@ -1,5 +1,5 @@
-//! Tickets: what a browser carries from page to page, sealed, so that it can be neither read nor changed,
-//! and bound to the browser that it was given to, so that nobody can make another's browser send it.
+//! Tickets carry a pending request from page to page. They are encrypted and authenticated, and bound to the
+//! browser by a cookie, so that another site cannot make a browser submit someone else's ticket.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,10 +16,10 @@ use crate::authorization_request::AuthorizationRequest;
 const PURPOSE: &str = "ticket";
 const BROWSER: &str = "browser";
 const TTL: Duration = Duration::from_secs(30 * 60);
-/// Longer ones are not ours.
+/// Longer tickets are refused.
 const BYTES_MAX: usize = 48 * 1024;
 
-/// What somebody came for.
+/// The request that the pages are completing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum PendingRequest {
     Authorization(Box<AuthorizationRequest>),
@@ -30,7 +30,7 @@ pub(crate) enum PendingRequest {
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct LogoutRequest {
     pub(crate) client: Option<ClientId>,
-    /// Where to go afterwards, and what to take along.
+    /// The post-logout redirect URI; `state` is added to it.
     pub(crate) uri: Option<String>,
     pub(crate) state: Option<String>,
     pub(crate) ui_locales: Option<String>,
@@ -49,11 +49,11 @@ impl Ticket {
     }
 }
 
-/// What a text that claims to be a ticket turned out to be.
+/// The result of opening a ticket.
 #[derive(Debug)]
 pub(crate) enum TicketState {
     Valid(Ticket),
-    /// Ours, but its time is over or it was given to another browser: the errand may begin anew.
+    /// Authentic, but expired or issued to another browser: the flow may start again.
     Stale(PendingRequest),
     Unreadable,
 }
@@ -64,15 +64,15 @@ pub(crate) struct Tickets {
 }
 
 impl Tickets {
-    /// A ticket for an errand that began then, in this browser. None where it would be longer than an
-    /// address can be.
+    /// Issues a ticket for this browser. `None` if it would be too long for a URL.
     pub(crate) fn issue(
         &self,
         pending: PendingRequest,
         browser_id: &Secret,
         started_at: Ticks,
     ) -> store::Result<Option<String>> {
-        let ticket = Ticket { pending, browser_id: self.mark(browser_id), started_at: started_at.0 };
+        let ticket =
+            Ticket { pending, browser_id: self.browser_fingerprint(browser_id), started_at: started_at.0 };
         let plain =
             serde_json::to_string(&ticket).map_err(|error| StoreError::Internal(error.to_string()))?;
         let text = base64url(&self.vault.seal(&*self.random, PURPOSE, &plain)?);
@@ -81,8 +81,9 @@ impl Tickets {
 
     pub(crate) fn open(&self, text: &str, browser_id: Option<&Secret>, now: Ticks) -> TicketState {
         let Some(ticket) = self.read(text) else { return TicketState::Unreadable };
-        let is_theirs = browser_id.is_some_and(|browser_id| self.mark(browser_id) == ticket.browser_id);
-        if is_theirs && now.since(ticket.started_at()) <= TTL {
+        let is_own =
+            browser_id.is_some_and(|browser_id| self.browser_fingerprint(browser_id) == ticket.browser_id);
+        if is_own && now.since(ticket.started_at()) <= TTL {
             TicketState::Valid(ticket)
         } else {
             TicketState::Stale(ticket.pending)
@@ -98,8 +99,8 @@ impl Tickets {
         serde_json::from_str(plain.reveal()).ok()
     }
 
-    /// What stands for a browser's cookie inside a ticket.
-    fn mark(&self, browser_id: &Secret) -> String {
+    /// The fingerprint of the browser id that the ticket contains.
+    fn browser_fingerprint(&self, browser_id: &Secret) -> String {
         base64url(&self.vault.fingerprint(BROWSER, browser_id))
     }
 }

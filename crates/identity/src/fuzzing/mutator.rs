@@ -1,5 +1,4 @@
-//! Makes tokens as a forger would: from nothing, or from parts of good ones and of those that are good for
-//! something else.
+//! Creates forged tokens: from arbitrary text, or from parts of valid tokens and of tokens for other purposes.
 
 use aws_lc_rs::hmac;
 use base64::Engine as _;
@@ -11,7 +10,7 @@ use crate::keys::SigningKeyPair;
 use crate::{Identity, jwt};
 
 pub(super) struct TokenMutator {
-    /// The first two are good; parts of all are in reach.
+    /// The first two are valid.
     tokens: Vec<String>,
 }
 
@@ -34,7 +33,7 @@ impl TokenMutator {
             let signature = stranger.sign(message.as_bytes()).unwrap_or_default();
             format!("{message}.{}", URL_SAFE_NO_PAD.encode(signature))
         };
-        // The public key as if it were a shared secret.
+        // Algorithm confusion: the public key as an HMAC secret.
         let confused = format!("{}.{payload}", header("HS256", &kid));
         let public =
             identity.keys.verification_key(&kid).map(|pair| pair.public_jwk.clone()).unwrap_or_default();
@@ -60,7 +59,7 @@ impl TokenMutator {
         &self.tokens[..2]
     }
 
-    /// The token that these bytes ask for: after `=` they are it, else they are changes to the first good one.
+    /// The token that these bytes encode: the text after `=`, or else mutations of the first valid token.
     pub(super) fn mutate(&self, data: &[u8]) -> String {
         if let Some(text) = data.strip_prefix(b"=") {
             return String::from_utf8_lossy(text).into_owned();
@@ -72,7 +71,7 @@ impl TokenMutator {
         String::from_utf8_lossy(&token).into_owned()
     }
 
-    /// What a change is, and three bytes that say where and what.
+    /// Applies one mutation: its kind, and three bytes of parameters.
     fn change(&self, token: &mut Vec<u8>, [what, high, low, value]: [u8; 4]) {
         let at = usize::from(u16::from_be_bytes([high, low])) % token.len().max(1);
         match what {
@@ -94,7 +93,7 @@ impl TokenMutator {
             b'd' if !token.is_empty() => drop(token.remove(at)),
             b't' => token.truncate(at),
             b'a' => token.push(value),
-            // Other ways to write the same bytes.
+            // Other encodings of the same bytes.
             b'e' => with_part(token, usize::from(high), |part| reencoded(&part, value)),
             b'r' => with_part(token, usize::from(high), |part| with_trailing_bits(part, value)),
             b'w' => with_part(token, usize::from(high), |part| [&part[..], b" \t\r\n"].concat()),
@@ -127,7 +126,7 @@ fn with_part(token: &mut Vec<u8>, which: usize, change: impl FnOnce(Vec<u8>) -> 
     *token = all.join(&b'.');
 }
 
-/// The same bytes in another alphabet, with padding, or with the header's members in another order.
+/// The same bytes in another base64 alphabet, with padding, or with added white space.
 fn reencoded(part: &[u8], how: u8) -> Vec<u8> {
     let Ok(bytes) = URL_SAFE_NO_PAD.decode(part) else { return part.to_vec() };
     let text = match how % 4 {
@@ -139,7 +138,7 @@ fn reencoded(part: &[u8], how: u8) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// The last letter holds bits that stand for nothing: these are set.
+/// Sets the unused bits of the last base64 character.
 fn with_trailing_bits(mut part: Vec<u8>, bits: u8) -> Vec<u8> {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     if let Some(last) = part.last_mut()

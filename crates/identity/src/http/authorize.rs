@@ -1,4 +1,5 @@
-//! `/connect/authorize`: reads the request, asks the dispatcher, and brings the answer to the client.
+//! `/connect/authorize`: parses the authorization request, decides the next step of the flow, and sends the
+//! authorization response to the client.
 
 use std::sync::Arc;
 
@@ -20,9 +21,40 @@ use crate::flow::ticket::PendingRequest;
 use crate::grant::{CodeBinding, GrantDetails};
 use crate::jwt;
 use crate::oauth_error::OAuthError;
+use crate::openapi::{Authentication, OperationDoc, ResponseDoc, optional, required};
 use crate::pages::{self, CodePage, ErrorKind};
 use crate::params::{Params, query};
 use domain::Ticks;
+
+pub(super) const DOC: OperationDoc = OperationDoc {
+    id: "authorize",
+    summary: "Send a user to sign in",
+    description: "For browsers. Shows the sign-in and tenant pages if they are needed and then redirects to \
+                  `redirect_uri` with `code`, `state` and `iss`, plus `id_token` if the request has the scope `openid` \
+                  and a `nonce`; or with `error`. A POST with the same fields is redirected to this GET.",
+    authentication: Authentication::None,
+    parameters: &[
+        required("client_id", "The client."),
+        required("response_type", "`code`."),
+        required("redirect_uri", "A redirect URI that is registered for the client, compared exactly."),
+        required("scope", "Scopes, separated by spaces or plus signs."),
+        optional("state", "Returned unchanged. Compare it with the value you sent."),
+        optional("nonce", "Returned in the id_token."),
+        optional("code_challenge", "PKCE: the SHA-256 hash of the code verifier, as base64url."),
+        optional("code_challenge_method", "`S256`."),
+        optional("response_mode", "`query` or `form_post`."),
+        optional("prompt", "`none`, `login`, `consent` or `select_account`."),
+        optional("acr_values", "`tenant:<id>` preselects a tenant."),
+    ],
+    responses: &[
+        ResponseDoc::Page("200", "An HTML page for the user."),
+        ResponseDoc::Redirect("A redirect to a page for the user, or to the client."),
+        ResponseDoc::Page(
+            "400",
+            "An HTML page that explains why the request cannot be answered to the client.",
+        ),
+    ],
+};
 
 pub(super) async fn get(
     State(identity): State<Arc<Identity>>,
@@ -30,11 +62,11 @@ pub(super) async fn get(
     RawQuery(query): RawQuery,
     params: Params,
 ) -> Response {
-    let begun = match query.map_or(0, |query| query.len()) {
+    let result = match query.map_or(0, |query| query.len()) {
         0..=QUERY_BYTES_MAX => identity.start_authorization(&browser, &params).await,
         _ => Err(too_long()),
     };
-    identity.render(&browser, begun)
+    identity.render(&browser, result)
 }
 
 pub(super) async fn post(
@@ -46,19 +78,19 @@ pub(super) async fn post(
     identity.redirect_post_to_get(&browser, "connect/authorize", &headers, body).await
 }
 
-/// Who is signed in in this browser.
+/// The session of this browser and its user.
 pub(crate) struct ActiveSession {
     pub(crate) session: Session,
     pub(crate) user: User,
 }
 
 impl Identity {
-    /// An address of ours, on whatever host the browser has come to.
+    /// The path of one of the provider's own URLs, without a host.
     pub(crate) fn path(&self, rest: &str) -> String {
         format!("{}/{rest}", self.settings.base_path())
     }
 
-    /// The same, in the language that was picked.
+    /// The same, with the language that the user selected.
     pub(crate) fn path_in(&self, browser: &BrowserContext, page: &str) -> String {
         match browser.selected_lang() {
             Some(lang) => self.path(&format!("{page}?{}", query([("lang", lang)]))),
@@ -66,7 +98,7 @@ impl Identity {
         }
     }
 
-    /// A live session of a user who may sign in.
+    /// The browser's session, if it has not expired and its user is active.
     pub(crate) async fn active_session(
         &self,
         browser: &BrowserContext,
@@ -78,7 +110,7 @@ impl Identity {
         Ok(user.map(|user| ActiveSession { session, user }))
     }
 
-    /// The client, where it is there and not disabled.
+    /// The client, unless it is unknown or disabled.
     pub(crate) async fn active_client(&self, id: &domain::ClientId) -> store::Result<Option<Client>> {
         let client = self.store.find_client(id).await?;
         Ok(client.filter(|client| client.status == Status::Active))
@@ -93,14 +125,14 @@ impl Identity {
             Some(id) => self.active_client(&id).await?,
             None => None,
         };
-        let speak = |why: TargetError| {
-            // Clients' ids and addresses are no secrets, and who has to repair them needs them in the log.
+        let page_error = |error: TargetError| {
+            // Client ids and redirect URIs are not secret, and whoever fixes the client needs them in the log.
             let (client, uri) = (params.get("client_id"), params.get("redirect_uri"));
-            tracing::info!(?client, ?uri, "a request cannot be answered to anybody");
-            PageError::from(why).with_locales(params.get("ui_locales"))
+            tracing::info!(?client, ?uri, "authorization request without a valid client and redirect_uri");
+            PageError::from(error).with_locales(params.get("ui_locales"))
         };
-        let client = client.ok_or(TargetError::UnknownClient).map_err(speak)?;
-        let target = authorization_request::response_target(params, &client).map_err(speak)?;
+        let client = client.ok_or(TargetError::UnknownClient).map_err(page_error)?;
+        let target = authorization_request::response_target(params, &client).map_err(page_error)?;
         let request = self.id_token_hint(params, &client).and_then(|id_token_hint| {
             authorization_request::parse(params, target.clone(), &client, id_token_hint.map(|hint| hint.sub))
         });
@@ -110,19 +142,22 @@ impl Identity {
         }
     }
 
-    /// Whom an id_token_hint names; it must be ours, and this client's.
+    /// Verifies `id_token_hint`, which must be an id_token of this provider for this client.
     fn id_token_hint(&self, params: &Params, client: &Client) -> Result<Option<IdTokenHint>, OAuthError> {
         let Some(token) = params.get("id_token_hint") else { return Ok(None) };
         let hint = self.verify_hint(token).filter(|hint| hint.aud == client.id.as_str());
-        hint.map(Some)
-            .ok_or_else(|| OAuthError::invalid_request("id_token_hint is not an id_token of this client"))
+        hint.map(Some).ok_or_else(|| {
+            OAuthError::invalid_request(
+                "id_token_hint is not an id_token that this provider issued to this client.",
+            )
+        })
     }
 
     pub(crate) fn verify_hint(&self, token: &str) -> Option<IdTokenHint> {
-        jwt::verify::<IdTokenHint>(&self.keys, token).filter(|hint| hint.is_ours(&self.settings))
+        jwt::verify::<IdTokenHint>(&self.keys, token).filter(|hint| hint.is_valid_for(&self.settings))
     }
 
-    /// Goes one step: to a page, or to the end.
+    /// Takes the next step of the flow: redirects to a page, or sends the authorization response.
     pub(crate) async fn advance(
         &self,
         browser: &BrowserContext,
@@ -176,7 +211,7 @@ impl Identity {
         }))
     }
 
-    /// Sends the browser to a page of ours, with a ticket.
+    /// Redirects the browser to a page of the provider, with a ticket.
     fn redirect_to_page(
         &self,
         browser: &BrowserContext,
@@ -193,27 +228,29 @@ impl Identity {
         Ok(self.with_browser_cookie(response::redirect(&to), cookie.as_ref()))
     }
 
-    /// A ticket for this browser, and the browser's mark where it has to be set.
+    /// A ticket for this browser, and the browser id if the response must set its cookie.
     pub(crate) fn issue_ticket(
         &self,
         browser: &BrowserContext,
         pending: PendingRequest,
         started_at: Ticks,
     ) -> Result<(String, Option<Secret>), PageError> {
-        let made = browser.browser_id.is_none().then(|| Secret::new(self.random.token()));
-        let Some(browser_id) = browser.browser_id.as_ref().or(made.as_ref()) else { return Err(too_long()) };
+        let new_id = browser.browser_id.is_none().then(|| Secret::new(self.random.token()));
+        let Some(browser_id) = browser.browser_id.as_ref().or(new_id.as_ref()) else {
+            return Err(too_long());
+        };
         let ticket = self.tickets.issue(pending, browser_id, started_at)?.ok_or_else(too_long)?;
-        Ok((ticket, made))
+        Ok((ticket, new_id))
     }
 
     pub(crate) fn with_browser_cookie(&self, response: Response, browser_id: Option<&Secret>) -> Response {
         match browser_id {
-            Some(mark) => with_cookie(response, self.cookies.set(self.cookies.browser_id, mark)),
+            Some(id) => with_cookie(response, self.cookies.set(self.cookies.browser_id, id)),
             None => response,
         }
     }
 
-    /// Brings an error to the client, or, where its address has no place for one, to the person.
+    /// Sends an error to the client; the out-of-band redirect URI cannot receive one, so the user sees a page.
     pub(crate) fn error_callback(
         &self,
         browser: &BrowserContext,
@@ -222,7 +259,7 @@ impl Identity {
         client: &Client,
         ui_locales: Option<&str>,
     ) -> Result<Response, PageError> {
-        tracing::debug!(error = error.code, client = %client.id, "an authorization request was refused");
+        tracing::debug!(error = error.code, client = %client.id, "authorization request refused");
         let mut params = vec![("error", error.code), ("error_description", error.description.as_str())];
         params.extend(target.state.as_deref().map(|state| ("state", state)));
         params.push(("iss", &self.settings.issuer));
@@ -232,7 +269,7 @@ impl Identity {
         })
     }
 
-    /// Gives the client a code for this seat.
+    /// Issues a code for this membership and sends it to the client.
     async fn issue_code(
         &self,
         browser: &BrowserContext,
@@ -252,14 +289,14 @@ impl Identity {
             details: GrantDetails::new(request.scopes(), session.authenticated_at, &session.methods),
         };
         let expires_at = now + self.settings.code_ttl;
-        let kept = Code {
+        let stored = Code {
             client: client.id.clone(),
             user: membership.user.id.clone(),
             tenant: membership.tenant.id.clone(),
             expires_at,
             details: binding.to_json(),
         };
-        self.store.store_code(&code, &kept, &membership.membership.id, now).await?;
+        self.store.store_code(&code, &stored, &membership.membership.id, now).await?;
         let id_token = self.callback_id_token(request, client, session, code.reveal(), now)?;
         let mut params = vec![("code", code.reveal())];
         params.extend(id_token.as_deref().map(|token| ("id_token", token)));
@@ -279,7 +316,8 @@ impl Identity {
         }))
     }
 
-    /// The callback's id_token: for who asks for `openid` with a nonce, unless the client wants none.
+    /// The id_token of the callback: for requests with `openid` and a nonce, unless the client is configured
+    /// without it.
     fn callback_id_token(
         &self,
         request: &AuthorizationRequest,
@@ -288,10 +326,10 @@ impl Identity {
         code: &str,
         now: Ticks,
     ) -> Result<Option<String>, PageError> {
-        let is_wanted = client.callback_id_token && request.scopes().has(Scope::OpenId);
-        let Some(nonce) = request.nonce.as_deref().filter(|_| is_wanted) else { return Ok(None) };
+        let is_enabled = client.callback_id_token && request.scopes().has(Scope::OpenId);
+        let Some(nonce) = request.nonce.as_deref().filter(|_| is_enabled) else { return Ok(None) };
         let mut claims = IdClaims::new(&self.settings, &client.id, &session.user, now);
-        claims.authenticated(session.authenticated_at, &session.methods);
+        claims.set_authentication(session.authenticated_at, &session.methods);
         claims.nonce = Some(nonce);
         claims.c_hash = Some(jwt::left_half_hash(code));
         Ok(Some(jwt::sign(&self.keys, &claims)?))

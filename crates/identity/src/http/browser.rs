@@ -1,4 +1,4 @@
-//! What is known of a browser's request before it is read: its cookies, its languages, where it came from.
+//! The context of a browser's request: cookies, language, client address, and whether it is cross-site.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, Ipv4Addr};
@@ -19,14 +19,16 @@ const COOKIE_BYTES_MAX: usize = 128;
 
 #[derive(Clone, Debug)]
 pub(crate) struct BrowserContext {
+    /// The cookie that binds tickets to this browser.
     pub(crate) browser_id: Option<Secret>,
+    /// The session cookie.
     pub(crate) session: Option<Secret>,
     pub(crate) address: IpAddr,
     pub(crate) audit: AuditContext,
-    /// Whether another site's page made the browser send this.
+    /// Whether a page of another site caused the request (`Sec-Fetch-Site`).
     pub(crate) is_cross_site: bool,
     accept_language: Option<String>,
-    /// The language that was picked on a page.
+    /// The language that the user selected on a page (`lang`).
     selected_lang: Option<String>,
 }
 
@@ -52,12 +54,12 @@ impl FromRequestParts<Arc<Identity>> for BrowserContext {
 }
 
 impl BrowserContext {
-    /// The language to speak: the one picked, else what the application asked for, else the browser's.
+    /// The language of the page: the selected one, else `ui_locales`, else `Accept-Language`.
     pub(crate) fn lang(&self, ui_locales: Option<&str>) -> Lang {
         Lang::choose(self.selected_lang.as_deref().or(ui_locales), self.accept_language.as_deref())
     }
 
-    /// The same browser, in a session that has just begun.
+    /// The same browser with a new session and a new browser id.
     pub(crate) fn in_session(&self, id: &Secret, browser_id: &Secret) -> Self {
         Self { session: Some(id.clone()), browser_id: Some(browser_id.clone()), ..self.clone() }
     }
@@ -74,8 +76,8 @@ fn header(headers: &HeaderMap, name: &str) -> Option<String> {
 fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
     let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
-    let (_, value) = pairs.find(|(given, _)| *given == name)?;
-    // Two that differ: somebody has put one beside ours, and neither is believed.
-    let is_alone = pairs.all(|(given, other)| given != name || other == value);
-    (is_alone && !value.is_empty() && value.len() <= COOKIE_BYTES_MAX).then_some(value)
+    let (_, value) = pairs.find(|(cookie, _)| *cookie == name)?;
+    // Two different values: another site may have planted one (cookie tossing), so neither is trusted.
+    let is_unambiguous = pairs.all(|(cookie, other)| cookie != name || other == value);
+    (is_unambiguous && !value.is_empty() && value.len() <= COOKIE_BYTES_MAX).then_some(value)
 }

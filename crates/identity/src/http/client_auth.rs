@@ -1,4 +1,5 @@
-//! Who calls the token endpoint and its neighbours: a client with its secret, in the body or as Basic.
+//! Client authentication for the token, revocation and introspection endpoints (`client_secret_post`,
+//! `client_secret_basic`), their error responses, and PKCE verification.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use axum::http::StatusCode;
@@ -17,14 +18,14 @@ use crate::oauth_error::OAuthError;
 use crate::params::Params;
 
 const VALUE_BYTES_MAX: usize = 16 * 1024;
-/// The same for every client that is not who it says.
-const WRONG_CLIENT: &str = "the client is unknown or disabled, or its secret is wrong";
+/// One text for all causes, so that it does not reveal which clients exist.
+const INVALID_CLIENT: &str = "The client is unknown or disabled, or its secret is wrong.";
 
-/// Why a client's call is refused.
+/// Why an endpoint refuses a client's request.
 #[derive(Debug)]
 pub(crate) enum EndpointError {
     OAuth(OAuthError),
-    /// The client is not who it says; told by Basic where it came by Basic.
+    /// Client authentication failed; the response has a Basic challenge if the client used Basic.
     InvalidClient {
         used_basic: bool,
         reason: &'static str,
@@ -74,7 +75,7 @@ impl EndpointError {
         };
         match self {
             Self::OAuth(error) => body(StatusCode::BAD_REQUEST, error.code, &error.description),
-            // RFC 6749 has one status for a malformed request, whatever is malformed about it.
+            // RFC 6749 has one status, 400, for every malformed request.
             Self::FormError(not @ FormError::TooLong) => {
                 body(not.status(), "invalid_request", not.description())
             }
@@ -88,24 +89,28 @@ impl EndpointError {
                 response
             }
             Self::Store(StoreError::Unavailable(reason) | StoreError::Full(reason)) => {
-                tracing::warn!(reason, "the store does not answer");
-                let description = "the service cannot write or read now; try again in a few seconds";
-                let busy = body(StatusCode::SERVICE_UNAVAILABLE, "temporarily_unavailable", description);
-                response::with_retry_after(busy, 5)
+                tracing::warn!(reason, "store unavailable");
+                let description = "The service cannot reach its database. Try again in a few seconds.";
+                let unavailable =
+                    body(StatusCode::SERVICE_UNAVAILABLE, "temporarily_unavailable", description);
+                response::with_retry_after(unavailable, 5)
             }
-            Self::Store(error) => broken(error),
-            Self::Key(fault) => broken(fault),
+            Self::Store(error) => server_error(error),
+            Self::Key(fault) => server_error(fault),
         }
     }
 }
 
-fn broken(error: &dyn std::error::Error) -> Response {
-    tracing::error!(%error, "a client's call failed");
-    let body = ErrorBody { error: "server_error", error_description: "something went wrong on our side" };
+fn server_error(error: &dyn std::error::Error) -> Response {
+    tracing::error!(%error, "request failed");
+    let body = ErrorBody {
+        error: "server_error",
+        error_description: "The service failed. Try again, and report the request id if it fails again.",
+    };
     response::json(StatusCode::INTERNAL_SERVER_ERROR, &body)
 }
 
-/// What a client showed.
+/// The client id and secret of a request.
 struct ClientCredentials {
     id: String,
     secret: String,
@@ -113,7 +118,7 @@ struct ClientCredentials {
 }
 
 impl Identity {
-    /// The client that calls. It is known, active, and has shown its secret, in one way only.
+    /// Authenticates the client: it must exist, be active, and present its secret in exactly one way.
     pub(super) async fn authenticate_client(
         &self,
         headers: &HeaderMap,
@@ -121,10 +126,10 @@ impl Identity {
         context: &AuditContext,
     ) -> Result<Client, EndpointError> {
         form.check(VALUE_BYTES_MAX)?;
-        let client_credentials = client_credentials(headers, form)?;
-        let (id, secret) = (ClientId::new(client_credentials.id), Secret::new(client_credentials.secret));
+        let credentials = client_credentials(headers, form)?;
+        let (id, secret) = (ClientId::new(credentials.id), Secret::new(credentials.secret));
         let now = self.clock.now();
-        // The secret is looked at whether there is such a client or not.
+        // Compared whether the client exists or not, so that the time does not reveal it.
         let matches = self.store.client_secret_matches(&id, &secret, now).await?;
         match self.active_client(&id).await? {
             Some(client) if matches => Ok(client),
@@ -136,8 +141,8 @@ impl Identity {
                     self.store.record(&entry.client(&client.id)).await?;
                 }
                 Err(EndpointError::InvalidClient {
-                    used_basic: client_credentials.used_basic,
-                    reason: WRONG_CLIENT,
+                    used_basic: credentials.used_basic,
+                    reason: INVALID_CLIENT,
                 })
             }
         }
@@ -146,28 +151,32 @@ impl Identity {
 
 fn client_credentials(headers: &HeaderMap, form: &Params) -> Result<ClientCredentials, EndpointError> {
     let in_body = form.get("client_id");
-    let Some(line) = headers.get(AUTHORIZATION) else {
+    let Some(header) = headers.get(AUTHORIZATION) else {
         let missing = |reason| EndpointError::InvalidClient { used_basic: false, reason };
-        let id = in_body.ok_or_else(|| missing("client_id is missing"))?;
-        let secret = form.get("client_secret").ok_or_else(|| missing("client_secret is missing"))?;
+        let id =
+            in_body.ok_or_else(|| missing("client_id is missing. Send it in the body or as HTTP Basic."))?;
+        let secret = form
+            .get("client_secret")
+            .ok_or_else(|| missing("client_secret is missing. Send it in the body or as HTTP Basic."))?;
         return Ok(ClientCredentials { id: id.into(), secret: secret.into(), used_basic: false });
     };
     if form.get("client_secret").is_some() {
-        let description = "the client shows its secret twice: in the body and in Authorization";
+        let description =
+            "The client secret is both in the body and in the Authorization header. Send it once.";
         return Err(OAuthError::invalid_request(description).into());
     }
-    let reason = "Authorization is not Basic with a client's id and secret";
-    let (id, secret) = basic(line).ok_or(EndpointError::InvalidClient { used_basic: true, reason })?;
+    let reason = "The Authorization header is not HTTP Basic with a client id and a client secret.";
+    let (id, secret) = basic(header).ok_or(EndpointError::InvalidClient { used_basic: true, reason })?;
     if in_body.is_some_and(|given| given != id) {
-        let description = "client_id in the body is another than in Authorization";
+        let description = "client_id in the body differs from the one in the Authorization header.";
         return Err(OAuthError::invalid_request(description).into());
     }
     Ok(ClientCredentials { id, secret, used_basic: true })
 }
 
-/// Both halves are form-encoded before they are joined (RFC 6749, 2.3.1).
-fn basic(line: &HeaderValue) -> Option<(String, String)> {
-    let (scheme, credentials) = line.to_str().ok()?.split_once(' ')?;
+/// Decodes Basic credentials; id and secret are each form-encoded (RFC 6749, 2.3.1).
+fn basic(header: &HeaderValue) -> Option<(String, String)> {
+    let (scheme, credentials) = header.to_str().ok()?.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
         return None;
     }
@@ -177,15 +186,19 @@ fn basic(line: &HeaderValue) -> Option<(String, String)> {
 }
 
 fn form_decoded(text: &str) -> String {
-    // As one parameter's value, so that `&` and `=` stay what they are.
-    let one = format!("x={}", text.replace('&', "%26"));
-    form_urlencoded::parse(one.as_bytes()).next().map(|(_, value)| value.into_owned()).unwrap_or_default()
+    // Decoded as the value of one parameter, so that `&` and `=` keep their literal meaning.
+    let parameter = format!("x={}", text.replace('&', "%26"));
+    form_urlencoded::parse(parameter.as_bytes())
+        .next()
+        .map(|(_, value)| value.into_owned())
+        .unwrap_or_default()
 }
 
-/// Whether a verifier belongs to a challenge (PKCE, S256).
+/// Whether a code verifier matches a code challenge (PKCE, S256).
 pub(super) fn matches_challenge(verifier: &str, challenge: &str) -> bool {
-    let fits = (43..=128).contains(&verifier.len())
+    let is_well_formed = (43..=128).contains(&verifier.len())
         && verifier.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
     let hash = domain::secret::base64url(digest(&SHA256, verifier.as_bytes()).as_ref());
-    fits && aws_lc_rs::constant_time::verify_slices_are_equal(hash.as_bytes(), challenge.as_bytes()).is_ok()
+    is_well_formed
+        && aws_lc_rs::constant_time::verify_slices_are_equal(hash.as_bytes(), challenge.as_bytes()).is_ok()
 }

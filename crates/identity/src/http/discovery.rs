@@ -1,5 +1,5 @@
-//! What others need to know: the configuration document, the public keys, and the pages' styles.
-//! All are ready to serve.
+//! Public documents: `/.well-known/openid-configuration`, the JSON Web Key Set, and the static files of the
+//! pages.
 
 use std::sync::Arc;
 
@@ -16,6 +16,26 @@ use web::if_none_match_matches;
 
 use super::response::Response;
 use crate::Identity;
+use crate::openapi::{Authentication, OperationDoc, ResponseDoc};
+
+pub(super) const CONFIGURATION_DOC: OperationDoc = OperationDoc {
+    id: "discovery",
+    summary: "Read the discovery document",
+    description: "The OpenID Connect discovery document. Client libraries configure themselves from it.",
+    authentication: Authentication::None,
+    parameters: &[],
+    responses: &[ResponseDoc::Json("200", "Claims")],
+};
+
+pub(super) const JWKS_DOC: OperationDoc = OperationDoc {
+    id: "keys",
+    summary: "Read the keys that verify tokens",
+    description: "A JSON Web Key Set. Select the key by the `kid` of the token; fetch the set again if the `kid` is \
+                  unknown.",
+    authentication: Authentication::None,
+    parameters: &[],
+    responses: &[ResponseDoc::Json("200", "Claims")],
+};
 
 pub(super) async fn configuration(State(identity): State<Arc<Identity>>, headers: HeaderMap) -> Response {
     cacheable(&headers, &identity.discovery.body, &identity.discovery.etag)
@@ -26,8 +46,8 @@ pub(super) async fn jwks(State(identity): State<Arc<Identity>>, headers: HeaderM
     cacheable(&headers, &published.body, &published.etag)
 }
 
-/// Any page may ask for what is public anyway.
-pub(super) async fn options() -> Response {
+/// CORS preflight: the documents are public, so every origin may read them.
+pub(super) async fn preflight() -> Response {
     let mut response = StatusCode::NO_CONTENT.into_response();
     let headers = response.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
@@ -50,7 +70,7 @@ fn cacheable(request_headers: &HeaderMap, body: &Bytes, etag: &HeaderValue) -> R
     response
 }
 
-/// Styles and icon. Their names change with their contents, so they may be kept for ever.
+/// The stylesheet and the favicon. Their names contain a hash of the content, so browsers may cache them for ever.
 pub(super) async fn asset(Path(name): Path<String>) -> Response {
     let found = ui::asset::find(&name);
     let Some(asset) = found else {

@@ -1,4 +1,4 @@
-//! What a page is asked with, read before its handler runs: the query, or a form of one of our own pages.
+//! Request extractors of the pages: query parameters, and forms that one of the provider's own pages submitted.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::Identity;
 use crate::pages::ErrorKind;
 use crate::params::Params;
 
-/// Longer requests are refused.
+/// Longer queries are refused.
 pub(super) const QUERY_BYTES_MAX: usize = 24 * 1024;
 
 /// The query's parameters.
@@ -28,7 +28,7 @@ impl<S: Sync> FromRequestParts<S> for Params {
     }
 }
 
-/// A form that one of our own pages sent; anything else is answered with a page that says so.
+/// A form that one of the provider's own pages submitted. Any other form is rejected with an error page.
 pub(super) struct SameSiteForm(pub(super) Params);
 
 impl FromRequest<Arc<Identity>> for SameSiteForm {
@@ -38,19 +38,20 @@ impl FromRequest<Arc<Identity>> for SameSiteForm {
         let (mut parts, body) = request.into_parts();
         let Ok(browser) = BrowserContext::from_request_parts(&mut parts, identity).await;
         let form = form_body::form(&parts.headers, body).await;
-        let own = form
+        let same_site = form
             .and_then(|form| if browser.is_cross_site { Err(FormError::CrossSite) } else { Ok(Self(form)) });
-        own.map_err(|not| PageError::from(not).page(identity, &browser))
+        same_site.map_err(|error| PageError::from(error).page(identity, &browser))
     }
 }
 
 impl Identity {
-    /// What came of a request, or the page that says why nothing did.
-    pub(super) fn render(&self, browser: &BrowserContext, done: Result<Response, PageError>) -> Response {
-        done.unwrap_or_else(|failed| failed.page(self, browser))
+    /// The response, or the error page.
+    pub(super) fn render(&self, browser: &BrowserContext, result: Result<Response, PageError>) -> Response {
+        result.unwrap_or_else(|error| error.page(self, browser))
     }
 
-    /// Another site's form goes on as a GET: browsers keep cookies back from the form itself.
+    /// Redirects a form of another site to the same request as a GET, because browsers send no SameSite=Lax
+    /// cookies with a cross-site POST.
     pub(super) async fn redirect_post_to_get(
         &self,
         browser: &BrowserContext,
@@ -58,17 +59,17 @@ impl Identity {
         headers: &HeaderMap,
         body: Body,
     ) -> Response {
-        let gone_on = form_body::form(headers, body).await.map_err(PageError::from).and_then(|params| {
+        let redirect = form_body::form(headers, body).await.map_err(PageError::from).and_then(|params| {
             let query = params.to_query();
             if query.len() > QUERY_BYTES_MAX {
                 return Err(too_long());
             }
             Ok(response::redirect(&self.path(&format!("{page}?{query}"))))
         });
-        self.render(browser, gone_on)
+        self.render(browser, redirect)
     }
 }
 
 pub(super) fn too_long() -> PageError {
-    PageError::new(StatusCode::URI_TOO_LONG, ErrorKind::BadRequest, "the request is too long")
+    PageError::new(StatusCode::URI_TOO_LONG, ErrorKind::BadRequest, "The request is too long.")
 }

@@ -1,4 +1,4 @@
-//! Forms from outside: bounded, of the right type, read once.
+//! Reads `application/x-www-form-urlencoded` bodies of bounded size.
 
 use axum::body::Body;
 use axum::http::header::CONTENT_TYPE;
@@ -9,13 +9,13 @@ use crate::params::Params;
 
 pub(crate) const FORM_BYTES_MAX: usize = 64 * 1024;
 
-/// Why a form could not be read.
+/// Why a form was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FormError {
     WrongContentType,
     TooLong,
     Truncated,
-    /// It was on another site's page.
+    /// A page of another site submitted the form.
     CrossSite,
 }
 
@@ -31,17 +31,19 @@ impl FormError {
 
     pub(crate) fn description(self) -> &'static str {
         match self {
-            Self::WrongContentType => "Content-Type must be application/x-www-form-urlencoded",
-            Self::TooLong => "the body is longer than 64 KiB",
-            Self::Truncated => "the body was cut off",
-            Self::CrossSite => "the form was sent by another site's page",
+            Self::WrongContentType => "Content-Type must be application/x-www-form-urlencoded.",
+            Self::TooLong => "The body is longer than 64 KiB.",
+            Self::Truncated => "The connection closed before the whole body arrived. Send the request again.",
+            Self::CrossSite => {
+                "A page of another site submitted this form. Open the page again and submit it there."
+            }
         }
     }
 }
 
 pub(crate) async fn form(headers: &HeaderMap, mut body: Body) -> Result<Params, FormError> {
-    let given = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let essence = given.split(';').next().unwrap_or_default().trim();
+    let content_type = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let media_type = content_type.split(';').next().unwrap_or_default().trim();
     let read = match Limited::new(&mut body, FORM_BYTES_MAX).collect().await {
         Ok(read) => read.to_bytes(),
         Err(error) if error.is::<LengthLimitError>() => {
@@ -50,12 +52,12 @@ pub(crate) async fn form(headers: &HeaderMap, mut body: Body) -> Result<Params, 
         }
         Err(_) => return Err(FormError::Truncated),
     };
-    // Nothing at all needs no type.
-    if !read.is_empty() && !essence.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
+    // An empty body needs no Content-Type.
+    if !read.is_empty() && !media_type.eq_ignore_ascii_case("application/x-www-form-urlencoded") {
         return Err(FormError::WrongContentType);
     }
     Ok(Params::parse(&read))
 }
 
-/// How much of a refused body is still read, so that its sender sees the answer.
+/// Bytes of a refused body that are still read, so that the sender sees the response.
 const DRAIN_BYTES_MAX: usize = 8 * 1024 * 1024;

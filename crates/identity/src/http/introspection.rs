@@ -1,4 +1,4 @@
-//! `/connect/introspect` (RFC 7662): what a client's own token is worth right now.
+//! `/connect/introspect` (RFC 7662): the state of one of the client's own tokens.
 
 use std::sync::Arc;
 
@@ -18,6 +18,16 @@ use crate::claims::AccessTokenClaims;
 use crate::grant::GrantDetails;
 use crate::jwt;
 use crate::oauth_error::OAuthError;
+use crate::openapi::{Authentication, OperationDoc, TOKEN_PARAMETERS, client_responses};
+
+pub(super) const DOC: OperationDoc = OperationDoc {
+    id: "introspect",
+    summary: "Check whether a token is active",
+    description: "Describes the client's own tokens. Every other token is reported as not `active`.",
+    authentication: Authentication::Client,
+    parameters: TOKEN_PARAMETERS,
+    responses: &client_responses("Claims"),
+};
 
 pub(super) async fn post(
     State(identity): State<Arc<Identity>>,
@@ -26,7 +36,9 @@ pub(super) async fn post(
     body: Body,
 ) -> Response {
     match identity.introspect(&headers, body, &browser.audit).await {
-        Ok(told) => response::json(StatusCode::OK, &told.unwrap_or_else(|| json!({"active": false}))),
+        Ok(introspection) => {
+            response::json(StatusCode::OK, &introspection.unwrap_or_else(|| json!({"active": false})))
+        }
         Err(error) => error.response(),
     }
 }
@@ -40,7 +52,7 @@ impl Identity {
     ) -> Result<Option<Value>, EndpointError> {
         let form = form_body::form(headers, body).await?;
         let client = self.authenticate_client(headers, &form, context).await?;
-        let token = form.get("token").ok_or_else(|| OAuthError::invalid_request("token is missing"))?;
+        let token = form.get("token").ok_or_else(|| OAuthError::invalid_request("token is missing."))?;
         match jwt::verify::<AccessTokenClaims>(&self.keys, token) {
             Some(presented) => self.introspect_access_token(&presented, &client).await,
             None => self.introspect_refresh_token(&Secret::new(token), &client).await,
@@ -54,10 +66,10 @@ impl Identity {
     ) -> Result<Option<Value>, EndpointError> {
         let now = self.clock.now();
         let caller = presented.caller(&self.settings, now);
-        // No tolerance here: who asks compares no clocks.
-        let is_theirs = |caller: &Caller| caller.client == client.id && caller.expires_at > now;
-        let Some(caller) = caller.filter(is_theirs) else { return Ok(None) };
-        // Asked of the store itself: this is the answer that others rely on.
+        // No clock tolerance: the answer is about this provider's own clock.
+        let belongs_to_client = |caller: &Caller| caller.client == client.id && caller.expires_at > now;
+        let Some(caller) = caller.filter(belongs_to_client) else { return Ok(None) };
+        // Read from the store, not from the cache: resource servers rely on this answer.
         if !self.store.grant_is_live(&caller.grant).await? {
             return Ok(None);
         }
@@ -82,10 +94,10 @@ impl Identity {
     ) -> Result<Option<Value>, EndpointError> {
         let now = self.clock.now();
         let found = self.store.find_refresh_token(token).await?;
-        let is_good = |found: &store::RefreshToken| {
+        let is_active = |found: &store::RefreshToken| {
             found.grant.client == client.id && !found.is_used && found.expires_at > now
         };
-        let Some(found) = found.filter(is_good) else { return Ok(None) };
+        let Some(found) = found.filter(is_active) else { return Ok(None) };
         if !self.store.grant_is_live(&found.grant.id).await? {
             return Ok(None);
         }

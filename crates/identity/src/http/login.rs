@@ -1,4 +1,4 @@
-//! `/login`: the page, and what comes of a name and a password.
+//! `/login`: the sign-in page and the verification of username and password.
 
 use std::sync::Arc;
 
@@ -36,16 +36,16 @@ pub(super) async fn post(
     identity.render(&browser, Box::pin(identity.sign_in(&browser, &form)).await)
 }
 
-/// Somebody at the sign-in page.
+/// What the sign-in page needs to know about the request.
 struct SignInContext<'a> {
     browser: &'a BrowserContext,
     pending: &'a PendingRequest,
-    /// The application that waits, where there is one.
+    /// The client of the authorization request, if there is one.
     client: Option<Client>,
 }
 
 impl SignInContext<'_> {
-    fn request(&self) -> Option<&AuthorizationRequest> {
+    fn authorization(&self) -> Option<&AuthorizationRequest> {
         match self.pending {
             PendingRequest::Authorization(request) => Some(request),
             PendingRequest::Permissions | PendingRequest::Logout(_) => None,
@@ -53,7 +53,7 @@ impl SignInContext<'_> {
     }
 
     fn lang(&self) -> Lang {
-        self.browser.lang(self.request().and_then(|request| request.ui_locales.as_deref()))
+        self.browser.lang(self.authorization().and_then(|request| request.ui_locales.as_deref()))
     }
 }
 
@@ -71,7 +71,7 @@ impl Identity {
                     let context = self.sign_in_context(browser, &ticket.pending).await?;
                     return Ok(self.sign_in_page(&context, text, None, "", StatusCode::OK));
                 }
-                // A page that was left open, or a link from another browser: begin anew.
+                // The page was open for too long, or the link comes from another browser: start again.
                 Some((_, TicketState::Stale(pending))) => pending,
                 Some((_, TicketState::Unreadable)) => return Err(invalid_ticket()),
             };
@@ -91,7 +91,7 @@ impl Identity {
         Ok(SignInContext { browser, pending, client })
     }
 
-    /// The client of a request that is under way: it may have been disabled, or its address removed.
+    /// The client of a pending request, which may have been disabled or lost its redirect URI meanwhile.
     pub(crate) async fn requesting_client(
         &self,
         request: &AuthorizationRequest,
@@ -103,7 +103,7 @@ impl Identity {
         Ok(client)
     }
 
-    /// The page again, with a ticket that begins now.
+    /// The sign-in page with a new ticket.
     fn fresh_sign_in_page(
         &self,
         context: &SignInContext<'_>,
@@ -126,7 +126,8 @@ impl Identity {
         status: StatusCode,
     ) -> Response {
         let lang = context.lang();
-        let hint = context.request().and_then(|request| request.login_hint.as_deref()).unwrap_or_default();
+        let hint =
+            context.authorization().and_then(|request| request.login_hint.as_deref()).unwrap_or_default();
         let language_switch =
             self.path(&format!("login?{}", query([("ticket", ticket), ("lang", lang.other().tag())])));
         let model = SignInPage {
@@ -139,7 +140,7 @@ impl Identity {
             username: if username.is_empty() { hint } else { username },
             error,
         };
-        let destination = context.request().map(|request| request.target.redirect_uri.as_str());
+        let destination = context.authorization().map(|request| request.target.redirect_uri.as_str());
         response::page(status, pages::sign_in(&model), destination)
     }
 
@@ -151,13 +152,13 @@ impl Identity {
             TicketState::Valid(ticket) => ticket,
             TicketState::Stale(pending) => {
                 let context = self.sign_in_context(browser, &pending).await?;
-                // Signed in meanwhile, in another window: nothing needs to be typed again.
+                // The user has signed in in another window meanwhile: continue without asking again.
                 if let (PendingRequest::Authorization(request), Some(client)) = (&pending, &context.client)
                     && self.active_session(browser).await?.is_some()
                 {
                     return self.advance(browser, request, client, now, None).await;
                 }
-                // The page had set a cookie: where none comes back, the browser keeps none.
+                // The page had set a cookie; without it, the browser does not accept cookies.
                 let error = Some(match &browser.browser_id {
                     Some(_) => SignInError::Expired,
                     None => SignInError::NoCookies,
@@ -167,17 +168,17 @@ impl Identity {
             TicketState::Unreadable => return Err(invalid_ticket()),
         };
         let context = self.sign_in_context(browser, &ticket.pending).await?;
-        let again = |error, status| self.sign_in_page(&context, text, Some(error), username, status);
+        let retry_page = |error, status| self.sign_in_page(&context, text, Some(error), username, status);
         let (account, typed) =
             (sign_in::normalized_username(username), form.get("password").unwrap_or_default());
         if account.is_empty() || typed.is_empty() {
-            return Ok(again(SignInError::Empty, StatusCode::BAD_REQUEST));
+            return Ok(retry_page(SignInError::Empty, StatusCode::BAD_REQUEST));
         }
         if let Err(AddressThrottled { seconds }) = self.login_throttle.admit_address(browser.address, now) {
-            let page = again(SignInError::AddressThrottled { seconds }, StatusCode::TOO_MANY_REQUESTS);
+            let page = retry_page(SignInError::AddressThrottled { seconds }, StatusCode::TOO_MANY_REQUESTS);
             return Ok(response::with_retry_after(page, seconds));
         }
-        // Waits as long as the account's failures say.
+        // The delay grows with the failed sign-ins of the account.
         let delay = self.login_throttle.account_delay(&account, now);
         let is_slow = !delay.is_zero();
         if is_slow {
@@ -185,15 +186,17 @@ impl Identity {
         }
         match self.verify_credentials(browser, &account, typed, context.client.as_ref()).await? {
             PasswordCheck::Accepted(user) => self.start_session(&context, &ticket, &user).await,
-            PasswordCheck::Rejected(_) => Ok(again(SignInError::Wrong { is_slow }, StatusCode::BAD_REQUEST)),
+            PasswordCheck::Rejected(_) => {
+                Ok(retry_page(SignInError::Wrong { is_slow }, StatusCode::BAD_REQUEST))
+            }
             PasswordCheck::Busy => {
-                let page = again(SignInError::Busy { seconds: 5 }, StatusCode::SERVICE_UNAVAILABLE);
+                let page = retry_page(SignInError::Busy { seconds: 5 }, StatusCode::SERVICE_UNAVAILABLE);
                 Ok(response::with_retry_after(page, 5))
             }
         }
     }
 
-    /// Compares once, and writes a failure down.
+    /// Checks the password once and audits a failure.
     async fn verify_credentials(
         &self,
         browser: &BrowserContext,
@@ -201,12 +204,12 @@ impl Identity {
         typed: &str,
         client: Option<&Client>,
     ) -> Result<PasswordCheck, PageError> {
-        let tried = if typed.len() > password::PASSWORD_BYTES_MAX {
+        let check = if typed.len() > password::PASSWORD_BYTES_MAX {
             PasswordCheck::Rejected(None)
         } else {
             sign_in::check_password(&*self.store, &self.password_hasher, account, Secret::new(typed)).await?
         };
-        match &tried {
+        match &check {
             PasswordCheck::Accepted(_) => {
                 self.login_throttle.reset_account(account);
                 self.login_throttle.refund_address(browser.address);
@@ -216,7 +219,7 @@ impl Identity {
                 let now = self.clock.now();
                 let mut entry = AuditEntry::new(AuditKind::SignInFailed, now, &browser.audit);
                 entry.client = client.map(|client| client.id.clone());
-                // A name that nobody has may be a password typed into the wrong field: it is not kept.
+                // An unknown username may be a password typed into the wrong field: do not record it.
                 entry = match user {
                     Some(user) => entry.user(&user.id),
                     None => entry.note("unknown account"),
@@ -224,10 +227,10 @@ impl Identity {
                 self.store.record(&entry).await?;
             }
         }
-        Ok(tried)
+        Ok(check)
     }
 
-    /// A new session under a new id, and on to the next step.
+    /// Starts a session under a new id and takes the next step of the flow.
     async fn start_session(
         &self,
         context: &SignInContext<'_>,
@@ -245,7 +248,7 @@ impl Identity {
         let mut entry = AuditEntry::new(AuditKind::SignedIn, now, &context.browser.audit).user(&user.id);
         entry.client = context.client.as_ref().map(|client| client.id.clone());
         self.store.begin_session(&id, &session, context.browser.session.as_ref(), &entry).await?;
-        // Who knew the browser's mark before the sign-in knows nothing after it.
+        // A new browser id too: one that was planted before the sign-in becomes useless (session fixation).
         let browser_id = Secret::new(self.random.token());
         let browser = context.browser.in_session(&id, &browser_id);
         let next = match (&ticket.pending, &context.client) {
@@ -260,5 +263,5 @@ impl Identity {
 }
 
 pub(crate) fn invalid_ticket() -> PageError {
-    PageError::bad_request(ErrorKind::Expired, "the ticket is missing or cannot be read")
+    PageError::bad_request(ErrorKind::Expired, "The ticket is missing or invalid.")
 }

@@ -1,4 +1,4 @@
-//! Signing out: `/logout` for people, `/connect/endsession` for applications (RP-initiated logout).
+//! Sign-out: `/logout` for users, `/connect/endsession` for clients (OpenID Connect RP-Initiated Logout).
 
 use std::sync::Arc;
 
@@ -18,10 +18,28 @@ use crate::Identity;
 use crate::authorization_request::TargetError;
 use crate::claims::IdTokenHint;
 use crate::flow::ticket::{LogoutRequest, PendingRequest, TicketState};
+use crate::openapi::{Authentication, OperationDoc, ResponseDoc, optional};
 use crate::pages::{self, ErrorKind, ReturnLink, SignOutPage, SignedOutPage};
 use crate::params::{Params, query};
 
 const VALUE_BYTES_MAX: usize = 16 * 1024;
+
+pub(super) const END_SESSION_DOC: OperationDoc = OperationDoc {
+    id: "endSession",
+    summary: "Sign the user out",
+    description: "For browsers. Asks the user for confirmation unless `id_token_hint` belongs to the signed-in user.",
+    authentication: Authentication::None,
+    parameters: &[
+        optional("id_token_hint", "An id_token of the user."),
+        optional("post_logout_redirect_uri", "A URI that is registered for this purpose, compared exactly."),
+        optional("state", "Returned unchanged."),
+    ],
+    responses: &[
+        ResponseDoc::Page("200", "An HTML page for the user."),
+        ResponseDoc::Redirect("A redirect to a page for the user, or to the client."),
+        ResponseDoc::Page("400", "An HTML page that explains why the request was refused."),
+    ],
+};
 
 pub(super) async fn get(
     State(identity): State<Arc<Identity>>,
@@ -57,8 +75,8 @@ pub(super) async fn end_session_post(
 }
 
 impl Identity {
-    /// An application asks. Where it shows an id_token of the user who is signed in, that is enough;
-    /// else the user is asked, so that no page can sign anybody out.
+    /// Logout on request of a client. An id_token of the signed-in user is sufficient; otherwise the user has to
+    /// confirm, so that no other site can sign users out.
     async fn end_session(&self, browser: &BrowserContext, params: &Params) -> Result<Response, PageError> {
         let check = params.check(VALUE_BYTES_MAX);
         check.map_err(|error| PageError::bad_request(ErrorKind::BadRequest, error.description))?;
@@ -67,15 +85,15 @@ impl Identity {
             Some(token) => Some(self.verify_hint(token).ok_or_else(|| {
                 PageError::bad_request(
                     ErrorKind::BadRequest,
-                    "id_token_hint is not an id_token of this provider",
+                    "id_token_hint is not an id_token of this provider.",
                 )
             })?),
         };
         let client = self.logout_client(params, hint.as_ref()).await?;
         let uri = params.get("post_logout_redirect_uri");
         if uri.is_some_and(|uri| !client.as_ref().is_some_and(|client| is_registered(client, uri))) {
-            let detail = "post_logout_redirect_uri is not registered for the application that asks; name the \
-                          application by id_token_hint or client_id";
+            let detail = "post_logout_redirect_uri is not registered for the client. Identify the client by \
+                          id_token_hint or client_id, and use a registered URI.";
             return Err(PageError::bad_request(ErrorKind::RedirectUnregistered, detail));
         }
         let logout = LogoutRequest {
@@ -97,7 +115,7 @@ impl Identity {
         Ok(self.with_browser_cookie(response::redirect(&to), browser_id.as_ref()))
     }
 
-    /// The client that the hint or `client_id` names; both must agree.
+    /// The client that `id_token_hint` or `client_id` names; if both are present they must agree.
     async fn logout_client(
         &self,
         params: &Params,
@@ -108,7 +126,7 @@ impl Identity {
         if let (Some(named), Some(hinted)) = (named, hinted)
             && named != hinted
         {
-            let detail = "client_id is another than the id_token_hint was made for";
+            let detail = "client_id differs from the client that id_token_hint was issued to.";
             return Err(PageError::bad_request(ErrorKind::BadRequest, detail));
         }
         let Some(id) = hinted.or(named) else { return Ok(None) };
@@ -137,11 +155,11 @@ impl Identity {
         let (ticket, browser_id) =
             self.issue_ticket(browser, PendingRequest::Logout(logout), self.clock.now())?;
         let lang = browser.lang(ui_locales.as_deref());
-        let here = |lang: &str| query([("ticket", ticket.as_str()), ("lang", lang)]);
+        let page_query = |lang: &str| query([("ticket", ticket.as_str()), ("lang", lang)]);
         let model = SignOutPage {
             lang,
             assets: &self.assets,
-            language_switch: Some(&self.path(&format!("logout?{}", here(lang.other().tag())))),
+            language_switch: Some(&self.path(&format!("logout?{}", page_query(lang.other().tag())))),
             action: &self.path(&format!("logout?{}", query([("lang", lang.tag())]))),
             ticket: &ticket,
             email: &active.user.email,
@@ -158,7 +176,7 @@ impl Identity {
                 PendingRequest::Logout(logout) => self.sign_out(browser, &logout).await,
                 PendingRequest::Authorization(_) | PendingRequest::Permissions => Err(invalid_ticket()),
             },
-            // Asked again, with a ticket that is good here.
+            // Show the page again with a new ticket.
             TicketState::Stale(PendingRequest::Logout(_)) => self.sign_out_page(browser, Some(text)).await,
             TicketState::Stale(_) | TicketState::Unreadable => Err(invalid_ticket()),
         }
@@ -176,17 +194,17 @@ impl Identity {
             entry.client.clone_from(&logout.client);
             self.store.end_session(id, &entry).await?;
         }
-        let done = self.signed_out(browser, logout).await?;
-        Ok(with_cookie(done, self.cookies.clear(self.cookies.session)))
+        let response = self.signed_out(browser, logout).await?;
+        Ok(with_cookie(response, self.cookies.clear(self.cookies.session)))
     }
 
-    /// Back to the application, or a page that says that it is done.
+    /// A redirect to the client, or a page that confirms the sign-out.
     async fn signed_out(
         &self,
         browser: &BrowserContext,
         logout: &LogoutRequest,
     ) -> Result<Response, PageError> {
-        // Asked again: the ticket may be older than what is registered.
+        // Checked again: the registration may have changed since the ticket was issued.
         let client = self.requesting_client_of(logout).await?;
         if let (Some(uri), Some(client)) = (&logout.uri, &client)
             && is_registered(client, uri)
@@ -209,13 +227,13 @@ impl Identity {
     }
 }
 
-/// Whether a client may be returned to at this address after sign-out.
+/// Whether the client has registered this post-logout redirect URI.
 fn is_registered(client: &Client, uri: &str) -> bool {
     client.post_logout_uris.iter().any(|registered| registered == uri)
 }
 
 fn with_state(uri: &str, state: Option<&str>) -> String {
     let Some(state) = state else { return uri.to_owned() };
-    let joint = if uri.contains('?') { '&' } else { '?' };
-    format!("{uri}{joint}{}", query([("state", state)]))
+    let separator = if uri.contains('?') { '&' } else { '?' };
+    format!("{uri}{separator}{}", query([("state", state)]))
 }

@@ -1,4 +1,4 @@
-//! What can go wrong on a page, and the page that says so.
+//! Errors of the pages, and the error page that explains them to the user.
 
 use axum::http::StatusCode;
 use store::StoreError;
@@ -11,7 +11,7 @@ use crate::authorization_request::TargetError;
 use crate::keys::KeyError;
 use crate::pages::{self, ErrorKind, ErrorPage};
 
-/// A failure that the person in front of the screen is told.
+/// An error that is shown to the user as a page.
 #[derive(Debug)]
 pub(crate) struct PageError {
     status: StatusCode,
@@ -35,9 +35,9 @@ impl PageError {
     }
 
     pub(crate) fn page(&self, identity: &Identity, browser: &BrowserContext) -> Response {
-        // The request's id stands on the page: whoever is told it must find the reason here.
+        // The page shows the request id: support finds the reason in this log line.
         let (status, address) = (self.status.as_u16(), browser.address);
-        tracing::info!(status, kind = ?self.kind, detail = self.detail, %address, "an error page was shown");
+        tracing::info!(status, kind = ?self.kind, detail = self.detail, %address, "error page shown");
         let model = ErrorPage {
             lang: browser.lang(self.ui_locales.as_deref()),
             assets: &identity.assets,
@@ -59,12 +59,12 @@ impl From<StoreError> for PageError {
     fn from(error: StoreError) -> Self {
         match error {
             StoreError::Unavailable(_) | StoreError::Full(_) => {
-                tracing::warn!(%error, "the store does not answer");
-                let busy = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorKind::Busy, "");
-                Self { retry_after_seconds: Some(5), ..busy }
+                tracing::warn!(%error, "store unavailable");
+                let unavailable = Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorKind::Busy, "");
+                Self { retry_after_seconds: Some(5), ..unavailable }
             }
             _ => {
-                tracing::error!(%error, "the store failed");
+                tracing::error!(%error, "store failed");
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, ErrorKind::Internal, "")
             }
         }
@@ -76,7 +76,7 @@ impl From<KeyError> for PageError {
         match fault {
             KeyError::Store(error) => error.into(),
             fault => {
-                tracing::error!(error = %fault, "no token can be signed");
+                tracing::error!(error = %fault, "signing failed");
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, ErrorKind::Internal, "")
             }
         }
@@ -84,24 +84,24 @@ impl From<KeyError> for PageError {
 }
 
 impl From<FormError> for PageError {
-    fn from(not: FormError) -> Self {
-        Self::new(not.status(), ErrorKind::BadRequest, not.description())
+    fn from(error: FormError) -> Self {
+        Self::new(error.status(), ErrorKind::BadRequest, error.description())
     }
 }
 
 impl From<TargetError> for PageError {
-    fn from(why: TargetError) -> Self {
-        match why {
+    fn from(error: TargetError) -> Self {
+        match error {
             TargetError::UnknownClient => Self::bad_request(
                 ErrorKind::UnknownClient,
-                "client_id is missing, unknown, or names an application that is disabled",
+                "client_id is missing or unknown, or the client is disabled.",
             ),
             TargetError::RedirectMissing => {
-                Self::bad_request(ErrorKind::RedirectMissing, "redirect_uri is missing")
+                Self::bad_request(ErrorKind::RedirectMissing, "redirect_uri is missing.")
             }
             TargetError::RedirectUnregistered => Self::bad_request(
                 ErrorKind::RedirectUnregistered,
-                "redirect_uri is not, character by character, one that is registered for this client_id",
+                "redirect_uri does not exactly match one that is registered for this client_id.",
             ),
         }
     }

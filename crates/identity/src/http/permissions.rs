@@ -1,4 +1,4 @@
-//! `/permissions`: which applications have access, and taking it back.
+//! `/permissions`: lists the applications with access in the user's name and withdraws it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -38,9 +38,9 @@ pub(super) async fn post(
     identity.render(&browser, identity.withdraw(&browser, &form).await)
 }
 
-/// All that one application may do for one tenant.
+/// The user's grants for one application and one tenant.
 struct ApplicationGrants {
-    /// The newest grant's id stands for all of them.
+    /// The id of the newest grant, which identifies the group on the page.
     key: GrantId,
     grants: Vec<GrantId>,
     access: store::ApplicationAccess,
@@ -63,13 +63,13 @@ impl Identity {
         let groups = self.application_grants(&user.id).await?;
         let (ticket, browser_id) =
             self.issue_ticket(browser, PendingRequest::Permissions, self.clock.now())?;
-        // A name comes from the store, never from the address; and only where nothing is left to withdraw.
-        let is_gone = |(client, tenant): &(&str, &str)| {
+        // The name comes from the store, not from the URL, and only if no access is left.
+        let is_withdrawn = |(client, tenant): &(&str, &str)| {
             groups.iter().all(|group| {
                 (group.access.client.as_str(), group.access.tenant.as_str()) != (*client, *tenant)
             })
         };
-        let notice = match withdrawn.filter(is_gone) {
+        let notice = match withdrawn.filter(is_withdrawn) {
             Some((client, _)) => self.application_name(client).await?,
             None => None,
         };
@@ -104,11 +104,11 @@ impl Identity {
 
     async fn withdraw(&self, browser: &BrowserContext, form: &Params) -> Result<Response, PageError> {
         let text = form.get("ticket").unwrap_or_default();
-        let is_theirs = matches!(
+        let is_valid = matches!(
             self.tickets.open(text, browser.browser_id.as_ref(), self.clock.now()),
             TicketState::Valid(ticket) if matches!(ticket.pending, PendingRequest::Permissions)
         );
-        let Some(ActiveSession { user, .. }) = self.active_session(browser).await?.filter(|_| is_theirs)
+        let Some(ActiveSession { user, .. }) = self.active_session(browser).await?.filter(|_| is_valid)
         else {
             return Ok(response::redirect(&self.path_in(browser, "permissions")));
         };
@@ -134,7 +134,7 @@ impl Identity {
         Ok(self.store.find_client(&domain::ClientId::new(id)).await?.map(|client| client.name))
     }
 
-    /// The user's live grants, those of one application for one tenant together; last used first.
+    /// The user's live grants, grouped by application and tenant, last used first.
     async fn application_grants(&self, user: &UserId) -> Result<Vec<ApplicationGrants>, PageError> {
         let grants = self.store.live_grants(user, self.clock.now()).await?;
         let mut groups: Vec<ApplicationGrants> = Vec::new();

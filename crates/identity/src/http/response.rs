@@ -1,5 +1,5 @@
-//! How the identity provider answers: pages under a strict policy, redirects, the client's callback,
-//! and JSON that nobody may keep.
+//! Builds responses: pages under a strict Content-Security-Policy, redirects, the authorization response to the
+//! client, and JSON that must not be cached.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use axum::body::Body;
@@ -30,34 +30,34 @@ fn response(status: StatusCode, body: Body) -> Response {
     response
 }
 
-/// A page. Its forms may lead here and, by redirect, to `destination`.
+/// A page. Its forms may be submitted to this host and redirected to `destination`.
 pub(crate) fn page(status: StatusCode, markup: Markup, destination: Option<&str>) -> Response {
     let form_action =
         destination.and_then(origin).map_or("'self'".into(), |origin| format!("'self' {origin}"));
-    policed(status, markup, &format!("style-src 'self'; img-src 'self'; form-action {form_action}"))
+    with_policy(status, markup, &format!("style-src 'self'; img-src 'self'; form-action {form_action}"))
 }
 
-fn policed(status: StatusCode, markup: Markup, policy: &str) -> Response {
+fn with_policy(status: StatusCode, markup: Markup, policy: &str) -> Response {
     let mut response = response(status, Body::from(markup.into_string()));
     let policy = format!("default-src 'none'; {policy}; base-uri 'none'; frame-ancestors 'none'");
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/html; charset=utf-8"));
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
-    // A policy that cannot be written is replaced by the strictest.
+    // A policy that is not a valid header value is replaced by the strictest one.
     let strictest = HeaderValue::from_static("default-src 'none'; base-uri 'none'; frame-ancestors 'none'");
     let policy = HeaderValue::from_str(&policy).unwrap_or(strictest);
     headers.insert(CONTENT_SECURITY_POLICY, policy);
     response
 }
 
-/// Scheme, host and port of an address; none for those that are no web addresses.
+/// Scheme, host and port of a URL; `None` for URIs without an authority.
 fn origin(uri: &str) -> Option<&str> {
     let host_at = uri.find("://")? + 3;
     let path_at = uri.get(host_at..)?.find(['/', '?', '#']).map_or(uri.len(), |at| host_at + at);
     uri.get(..path_at)
 }
 
-/// Sends the browser on, as a GET.
+/// A 302 redirect.
 pub(crate) fn redirect(to: &str) -> Response {
     let mut response = response(StatusCode::FOUND, Body::empty());
     match HeaderValue::from_str(to) {
@@ -74,7 +74,7 @@ pub(crate) fn with_retry_after(mut response: Response, seconds: u64) -> Response
     response
 }
 
-/// JSON that is for its receiver alone.
+/// A JSON response that must not be cached.
 pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Response {
     let Ok(body) = serde_json::to_vec(body) else {
         return response(StatusCode::INTERNAL_SERVER_ERROR, Body::empty());
@@ -85,8 +85,7 @@ pub(crate) fn json(status: StatusCode, body: &impl Serialize) -> Response {
     response
 }
 
-/// Brings parameters to the client's own address. None for the out-of-band address, which has no place
-/// for them.
+/// Sends parameters to the client's redirect URI. `None` for the out-of-band URI, which cannot receive them.
 pub(crate) fn callback(
     target: &ResponseTarget,
     params: &[(&str, &str)],
@@ -99,8 +98,8 @@ pub(crate) fn callback(
     Some(match target.mode {
         ResponseMode::Query => {
             let uri = &target.redirect_uri;
-            let joint = if uri.contains('?') { '&' } else { '?' };
-            redirect(&format!("{uri}{joint}{}", query(params.iter().copied())))
+            let separator = if uri.contains('?') { '&' } else { '?' };
+            redirect(&format!("{uri}{separator}{}", query(params.iter().copied())))
         }
         ResponseMode::FormPost => {
             let model = pages::FormPostPage { lang, assets, action: &target.redirect_uri, fields: params };
@@ -108,7 +107,7 @@ pub(crate) fn callback(
             let action = origin(&target.redirect_uri).unwrap_or("'none'");
             let policy =
                 format!("style-src 'self'; img-src 'self'; script-src 'sha256-{hash}'; form-action {action}");
-            policed(StatusCode::OK, pages::form_post(&model), &policy)
+            with_policy(StatusCode::OK, pages::form_post(&model), &policy)
         }
     })
 }
@@ -118,7 +117,7 @@ mod tests {
     use super::origin;
 
     #[test]
-    fn an_origin_is_scheme_host_and_port() {
+    fn origin_is_scheme_host_and_port() {
         assert_eq!(origin("https://app.example/cb?x=1"), Some("https://app.example"));
         assert_eq!(origin("http://localhost:8765/callback"), Some("http://localhost:8765"));
         assert_eq!(origin("https://app.example"), Some("https://app.example"));

@@ -1,4 +1,4 @@
-//! `/connect/revocation` (RFC 7009): a client gives back a token, and with it the whole grant.
+//! `/connect/revocation` (RFC 7009): a client revokes one of its tokens, and with it the whole grant.
 
 use std::sync::Arc;
 
@@ -16,6 +16,17 @@ use crate::Identity;
 use crate::claims::AccessTokenClaims;
 use crate::jwt;
 use crate::oauth_error::OAuthError;
+use crate::openapi::{Authentication, OperationDoc, TOKEN_PARAMETERS, client_responses};
+
+pub(super) const DOC: OperationDoc = OperationDoc {
+    id: "revoke",
+    summary: "Revoke a token",
+    description: "Revokes the whole grant of the token. A token of another client is not revoked; the response is the \
+                  same.",
+    authentication: Authentication::Client,
+    parameters: TOKEN_PARAMETERS,
+    responses: &client_responses("Claims"),
+};
 
 pub(super) async fn post(
     State(identity): State<Arc<Identity>>,
@@ -30,7 +41,7 @@ pub(super) async fn post(
 }
 
 impl Identity {
-    /// A token that is not known, or another client's, is none of this client's business: nothing happens.
+    /// Does nothing for a token that is unknown or belongs to another client (RFC 7009, 2.2).
     async fn revoke_token(
         &self,
         headers: &HeaderMap,
@@ -39,7 +50,7 @@ impl Identity {
     ) -> Result<(), EndpointError> {
         let form = form_body::form(headers, body).await?;
         let client = self.authenticate_client(headers, &form, context).await?;
-        let token = form.get("token").ok_or_else(|| OAuthError::invalid_request("token is missing"))?;
+        let token = form.get("token").ok_or_else(|| OAuthError::invalid_request("token is missing."))?;
         let grant = if let Some((owner, grant)) = self.grant_of_access_token(token) {
             (owner == client.id.as_str()).then_some(grant)
         } else {
@@ -47,12 +58,12 @@ impl Identity {
             found.filter(|found| found.grant.client == client.id).map(|found| found.grant.id)
         };
         if let Some(grant) = grant {
-            self.revoke(&grant, context, "given back by the application").await?;
+            self.revoke(&grant, context, "revoked by the client").await?;
         }
         Ok(())
     }
 
-    /// The client and the grant of an access token of ours that has not expired.
+    /// The client and the grant of an access token that this provider issued and that has not expired.
     fn grant_of_access_token(&self, token: &str) -> Option<(String, GrantId)> {
         let presented: AccessTokenClaims = jwt::verify(&self.keys, token)?;
         let caller = presented.caller(&self.settings, self.clock.now())?;

@@ -1,4 +1,4 @@
-//! `/tenant`: the page on which the user chooses a tenant and, where the client asks for it, consents.
+//! `/tenant`: the page on which the user chooses a tenant and, if the client requires it, consents.
 
 use std::sync::Arc;
 
@@ -21,11 +21,11 @@ use crate::oauth_error::OAuthError;
 use crate::pages::{self, Search, TenantChoiceError, TenantChoicePage, TenantOption};
 use crate::params::{Params, query};
 
-/// From this many on there is a field to search.
+/// With this many tenants or more the page has a search field.
 const SEARCH_FROM: usize = 9;
-/// No more than this many are shown at a time; the rest is found by searching.
+/// At most this many tenants are shown; the search finds the others.
 const SHOWN_MAX: usize = 200;
-/// This many of those used before are marked.
+/// At most this many recently used tenants are marked.
 const RECENT_MAX: usize = 3;
 const SEARCH_CHARS_MAX: usize = 100;
 
@@ -45,7 +45,7 @@ pub(super) async fn post(
     identity.render(&browser, identity.choose_tenant(&browser, &form).await)
 }
 
-/// Somebody in front of the tenants.
+/// What the tenant page needs to know about the request.
 struct TenantChoiceContext<'a> {
     browser: &'a BrowserContext,
     request: &'a AuthorizationRequest,
@@ -77,7 +77,7 @@ impl Identity {
         self.tenant_page(&context, params.get("q"), None, StatusCode::OK).await
     }
 
-    /// A page that waited too long, or came from another browser: the request is asked anew.
+    /// Starts the flow again: the page was open for too long or belongs to another browser.
     async fn restart(
         &self,
         browser: &BrowserContext,
@@ -95,10 +95,10 @@ impl Identity {
         status: StatusCode,
     ) -> Result<Response, PageError> {
         let memberships = self.store.active_memberships(&context.active.user.id).await?;
-        let words: String = search.unwrap_or_default().chars().take(SEARCH_CHARS_MAX).collect();
-        let (options, found) = options(&memberships, &words, context.request.tenant.as_ref());
+        let search_text: String = search.unwrap_or_default().chars().take(SEARCH_CHARS_MAX).collect();
+        let (options, found) = options(&memberships, &search_text, context.request.tenant.as_ref());
         let lang = context.browser.lang(context.request.ui_locales.as_deref());
-        let here = |page: &str, lang: &str| {
+        let page_url = |page: &str, lang: &str| {
             self.path(&format!("{page}?{}", query([("ticket", context.ticket), ("lang", lang)])))
         };
         let search_action = self.path("tenant");
@@ -106,20 +106,20 @@ impl Identity {
         let model = TenantChoicePage {
             lang,
             assets: &self.assets,
-            language_switch: Some(&here("tenant", lang.other().tag())),
+            language_switch: Some(&page_url("tenant", lang.other().tag())),
             action: &self.path(&format!("tenant?{}", query([("lang", lang.tag())]))),
             ticket: context.ticket,
             application: &context.client.name,
             email: &context.active.user.email,
             search: (memberships.len() >= SEARCH_FROM).then_some(Search {
                 action: &search_action,
-                query: &words,
+                query: &search_text,
                 shown_count: options.len(),
                 total_count: found.max(options.len()),
             }),
             options: &options,
             consent: context.needs_consent.then_some(scopes.as_slice()),
-            other_account: &here("login", lang.tag()),
+            other_account: &page_url("login", lang.tag()),
             error,
         };
         let page = pages::tenant_choice(&model);
@@ -138,7 +138,7 @@ impl Identity {
         let PendingRequest::Authorization(request) = &ticket.pending else { return Err(invalid_ticket()) };
         let client = self.requesting_client(request).await?;
         let started_at = ticket.started_at();
-        let decision = form.single("decision").unwrap_or(Some("doubtful"));
+        let decision = form.single("decision").unwrap_or(Some("repeated"));
         if decision == Some("deny") {
             return self.deny(browser, request, &client).await;
         }
@@ -148,7 +148,7 @@ impl Identity {
             self.next_step(request, &client, active.as_ref(), started_at, chosen_tenant).await
         };
         let mut step = next(chosen_tenant.as_ref()).await?;
-        // Consent is given by this very word and by nothing else.
+        // Only `decision=allow` gives consent.
         if decision != Some("allow")
             && let question @ Step::ChooseTenant { needs_consent: true } = next(None).await?
         {
@@ -182,18 +182,18 @@ impl Identity {
         let mut entry = AuditEntry::new(AuditKind::ConsentDenied, self.clock.now(), &browser.audit);
         entry.user = self.active_session(browser).await?.map(|active| active.user.id);
         self.store.record(&entry.client(&client.id)).await?;
-        let error = OAuthError::new("access_denied", "the user did not allow it");
+        let error = OAuthError::new("access_denied", "The user denied the request.");
         self.error_callback(browser, &request.target, &error, client, request.ui_locales.as_deref())
     }
 }
 
-/// The tenants that match, and how many there are in all.
+/// The tenants that match the search, and the number of all tenants.
 fn options<'a>(
     memberships: &'a [TenantMembership],
-    words: &str,
+    search_text: &str,
     preselected: Option<&TenantId>,
 ) -> (Vec<TenantOption<'a>>, usize) {
-    let words: Vec<String> = words.split_whitespace().map(normalized).collect();
+    let words: Vec<String> = search_text.split_whitespace().map(normalized).collect();
     let matches = |membership: &TenantMembership| {
         let text = normalized(&format!(
             "{} {} {}",
@@ -218,7 +218,7 @@ fn options<'a>(
     (found.iter().take(SHOWN_MAX).map(option).collect(), memberships.len())
 }
 
-/// Lower case and without accents, so that "nunez" finds "Núñez".
+/// Lower case without accents, so that "nunez" finds "Núñez".
 fn normalized(text: &str) -> String {
     let plain = |c: char| match c {
         'á' | 'à' | 'ä' | 'â' => 'a',
@@ -238,7 +238,7 @@ mod tests {
     use super::normalized;
 
     #[test]
-    fn accents_and_case_do_not_matter_to_a_search() {
+    fn search_ignores_accents_and_case() {
         assert_eq!(normalized("Gestoría IBÁÑEZ & Núñez"), "gestoria ibanez & nunez");
     }
 }

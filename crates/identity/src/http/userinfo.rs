@@ -1,4 +1,4 @@
-//! `/connect/userinfo`: who the bearer of an access token stands for.
+//! `/connect/userinfo`: claims about the user of an access token.
 
 use std::sync::Arc;
 
@@ -13,6 +13,7 @@ use super::client_auth::EndpointError;
 use super::form_body;
 use super::response::{self, Response};
 use crate::claims::ProfileClaims;
+use crate::openapi::{Authentication, OperationDoc, ResponseDoc};
 use crate::{Identity, TokenError};
 
 #[derive(Serialize)]
@@ -22,6 +23,20 @@ struct UserInfoResponse<'a> {
     claims: ProfileClaims<'a>,
 }
 
+pub(super) const DOC: OperationDoc = OperationDoc {
+    id: "userinfo",
+    summary: "Read claims about the user",
+    description: "Requires the scope `openid`. POST is supported as well.",
+    authentication: Authentication::AccessToken,
+    parameters: &[],
+    responses: &[
+        ResponseDoc::Json("200", "Claims"),
+        ResponseDoc::Json("401", "OAuthError"),
+        ResponseDoc::Json("403", "OAuthError"),
+        ResponseDoc::Json("503", "OAuthError"),
+    ],
+};
+
 pub(super) async fn get(State(identity): State<Arc<Identity>>, headers: HeaderMap) -> Response {
     match bearer_token(&headers) {
         Some(token) => identity.userinfo(token).await,
@@ -29,13 +44,13 @@ pub(super) async fn get(State(identity): State<Arc<Identity>>, headers: HeaderMa
     }
 }
 
-/// The token in the header or in the body, not in both.
+/// Takes the token from the header or from the body, but not from both.
 pub(super) async fn post(State(identity): State<Arc<Identity>>, headers: HeaderMap, body: Body) -> Response {
     let in_body = match form_body::form(&headers, body).await {
         Ok(form) => form.get("access_token").map(ToOwned::to_owned),
-        // A body that is no form is no place for a token; the header still is.
+        // A body that is not a form carries no token; the header may.
         Err(form_body::FormError::WrongContentType) => None,
-        Err(not) => return EndpointError::from(not).response(),
+        Err(error) => return EndpointError::from(error).response(),
     };
     match (bearer_token(&headers), in_body) {
         (Some(_), Some(_)) => challenge(StatusCode::BAD_REQUEST, "Bearer error=\"invalid_request\""),
@@ -74,7 +89,7 @@ fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// The challenge, and the same in words for who reads the body.
+/// An error response with a `WWW-Authenticate` challenge and a JSON body that explains it.
 fn challenge(status: StatusCode, line: &'static str) -> Response {
     #[derive(Serialize)]
     struct Body<'a> {
@@ -83,10 +98,12 @@ fn challenge(status: StatusCode, line: &'static str) -> Response {
     }
     let error = line.split('"').nth(1).unwrap_or("invalid_token");
     let error_description = match (status, error) {
-        (StatusCode::FORBIDDEN, _) => "the access token lacks the scope openid",
-        (StatusCode::BAD_REQUEST, _) => "the access token came twice: in the body and in Authorization",
-        _ if line == "Bearer" => "send the access token as Authorization: Bearer <token>",
-        _ => "the access token is not good: it has expired, was revoked, or is none of this provider",
+        (StatusCode::FORBIDDEN, _) => "The access token lacks the scope openid.",
+        (StatusCode::BAD_REQUEST, _) => {
+            "The access token is both in the body and in the Authorization header. Send it once."
+        }
+        _ if line == "Bearer" => "The access token is missing. Send it as Authorization: Bearer <token>.",
+        _ => "The access token has expired, was revoked, or was not issued by this provider.",
     };
     let mut response = response::json(status, &Body { error, error_description });
     response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(line));

@@ -1,4 +1,4 @@
-//! The keys of one moment: which one signs, which ones are published, which have had their time. Pure.
+//! The set of signing keys: which key signs, which are published, which have expired. Pure.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,6 +7,7 @@ use domain::Ticks;
 
 use super::key_pair::SigningKeyPair;
 
+/// A key with its schedule.
 #[derive(Clone, Debug)]
 pub(crate) struct KeySetEntry {
     pub(crate) key_pair: Arc<SigningKeyPair>,
@@ -15,15 +16,15 @@ pub(crate) struct KeySetEntry {
     pub(crate) retired_at: Option<Ticks>,
 }
 
-/// What a key is good for at a moment.
+/// What a key is used for at a given time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum KeyState {
-    /// Published, so that everybody knows it when it begins to sign.
+    /// Published, so that clients know it before it signs.
     Next,
     Signing,
-    /// Signs no more; tokens that it signed may still be alive.
+    /// Replaced; tokens that it signed may still be valid.
     Verifying,
-    /// Nothing that it signed counts.
+    /// No token that it signed is valid.
     Past,
 }
 
@@ -38,12 +39,12 @@ impl KeyState {
     }
 }
 
-/// Oldest first.
+/// All keys, oldest first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct KeySet(pub(crate) Vec<KeySetEntry>);
 
 impl KeySet {
-    /// The newest that may sign by now.
+    /// The newest key that may sign.
     fn signing_index(&self, now: Ticks) -> Option<usize> {
         self.0.iter().rposition(|key| key.signs_from <= now && !is_retired(key, now))
     }
@@ -52,7 +53,7 @@ impl KeySet {
         self.signing_index(now).and_then(|index| self.0.get(index)).map(|key| &*key.key_pair)
     }
 
-    /// States of all, in order. `token_ttl_max` is how long after its last use a key's signatures matter.
+    /// The states of all keys, in order. `token_ttl_max` is how long a replaced key still verifies tokens.
     pub(crate) fn states(&self, now: Ticks, token_ttl_max: Duration) -> Vec<KeyState> {
         let signing = self.signing_index(now);
         let state = |(index, key): (usize, &KeySetEntry)| {

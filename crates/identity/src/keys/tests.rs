@@ -1,4 +1,4 @@
-//! Keys over a store in memory and a clock that tests turn.
+//! Signing keys over the in-memory store and a manual clock.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -70,7 +70,7 @@ fn published(keys: &Keys) -> usize {
 }
 
 #[tokio::test]
-async fn the_first_key_is_made_by_itself_signs_at_once_and_is_the_same_for_everybody() {
+async fn first_key_is_created_once_and_signs_at_once() {
     let fixture = Fixture::new();
     let (one, other) = tokio::join!(fixture.keys(), fixture.keys());
     assert_eq!(states(&one), ["signing"]);
@@ -79,7 +79,7 @@ async fn the_first_key_is_made_by_itself_signs_at_once_and_is_the_same_for_every
 }
 
 #[tokio::test]
-async fn the_next_key_is_published_a_day_ahead_and_the_last_kept_until_its_tokens_are_gone() {
+async fn next_key_is_published_before_it_signs_and_old_key_until_its_tokens_expire() {
     let fixture = Fixture::new();
     let keys = fixture.keys().await;
     let first = signs(&keys);
@@ -98,11 +98,11 @@ async fn the_next_key_is_published_a_day_ahead_and_the_last_kept_until_its_token
     assert_eq!((states(&keys), published(&keys)), (vec!["past", "signing"], 1));
     assert!(keys.verification_key(&first).is_none());
     keys.rotate_if_due().await.unwrap();
-    assert_eq!(states(&keys), ["signing"], "its private half is gone too");
+    assert_eq!(states(&keys), ["signing"], "the expired key is deleted");
 }
 
 #[tokio::test]
-async fn a_compromised_key_ends_at_once() {
+async fn rotation_at_once_retires_older_keys() {
     let fixture = Fixture::new();
     let (keys, other) = (fixture.keys().await, fixture.keys().await);
     let first = signs(&keys);
@@ -110,11 +110,11 @@ async fn a_compromised_key_ends_at_once() {
     assert_eq!((signs(&keys), states(&keys)), (next.kid.clone(), vec!["past", "signing"]));
     assert!(keys.verification_key(&first).is_none());
     other.reload().await.unwrap();
-    assert_eq!(signs(&other), next.kid, "another node knows when it looks");
+    assert_eq!(signs(&other), next.kid, "another node sees the new key after a reload");
 }
 
 #[tokio::test]
-async fn keys_follow_each_other_by_schedule_and_once() {
+async fn keys_rotate_on_schedule_exactly_once() {
     let fixture = Fixture::new();
     let (keys, other) = (fixture.keys().await, fixture.keys().await);
     let first = signs(&keys);
@@ -132,16 +132,16 @@ async fn keys_follow_each_other_by_schedule_and_once() {
 }
 
 #[tokio::test]
-async fn time_goes_on_while_the_store_is_away() {
+async fn next_key_signs_on_time_without_a_reload() {
     let fixture = Fixture::new();
     let keys = fixture.keys().await;
     let next = keys.rotate(false).await.unwrap();
     fixture.clock.advance(DAY);
-    assert_eq!(signs(&keys), next.kid, "no need to look at the store again");
+    assert_eq!(signs(&keys), next.kid, "without reading the store again");
 }
 
 #[tokio::test]
-async fn a_key_is_named_by_its_thumbprint_and_opens_again() {
+async fn key_has_a_thumbprint_as_kid_and_can_be_reopened() {
     let (key_pair, private) = SigningKeyPair::generate().unwrap();
     let again = SigningKeyPair::open(&private).unwrap();
     assert_eq!((&key_pair.kid, key_pair.kid.len()), (&again.kid, 43));

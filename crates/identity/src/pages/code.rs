@@ -1,4 +1,4 @@
-//! The code for an application that has no address to be called back at: a person carries it over.
+//! The page that shows an authorization code for out-of-band clients; the user copies it.
 
 use maud::{Markup, html};
 use ui::{DisplayName, Lang, Layout, PageWidth, duration, page};
@@ -31,7 +31,7 @@ pub(crate) fn code_page(model: &CodePage<'_>) -> Markup {
         p.lead { (messages.lead) }
         div.code {
             label for="code" { (messages.label) }
-            // A field, so that the keyboard reaches it and "select all" takes the code alone.
+            // A text area: keyboard users reach it, and "select all" selects the code alone.
             textarea id="code" rows="2" readonly autofocus spellcheck="false" { (model.code) }
         }
         p.small-print { ((messages.valid)(&valid)) }

@@ -1,4 +1,4 @@
-//! What a person sees where nothing can go on: what it means, what to do, and what to tell whoever can help.
+//! The error page: what happened, what to do, and the reference for support.
 
 use maud::{Markup, html};
 use ui::{Lang, Layout, PageWidth, page};
@@ -12,7 +12,7 @@ pub(crate) struct ErrorPage<'a> {
     pub language_switch: Option<&'a str>,
     pub status: u16,
     pub kind: ErrorKind,
-    /// Technical and in English, for whoever builds the application; may be empty.
+    /// Technical detail in English for the client's developers; may be empty.
     pub detail: &'a str,
     pub request_id: &'a str,
 }

@@ -1,13 +1,13 @@
-//! The page that carries an answer back to the application as a form. It sends itself; its button is for
-//! browsers without scripts.
+//! The `form_post` response mode: a form that submits itself to the client. The button is for browsers without
+//! scripts.
 
 use maud::{Markup, PreEscaped, html};
 use ui::{Button, Lang, Layout, PageWidth, button, hidden_field, page, safe_href};
 
 use super::{debug_only, i18n::messages};
 
-/// The one script of all pages. The content policy names its hash, so it must stand in the page as it is here.
-/// By the prototype, because a field may itself be called `submit`.
+/// The only script of all pages. The Content-Security-Policy contains its hash, so the page must contain it
+/// unchanged. It calls `submit` through the prototype, because a field may be named `submit`.
 pub(crate) const FORM_POST_SCRIPT: &str = "HTMLFormElement.prototype.submit.call(document.forms[0])";
 
 #[derive(Clone, Copy)]

@@ -1,5 +1,5 @@
-//! The pages of the identity provider, as pure functions: a model in, markup out. What a page says is in
-//! `i18n`, how it looks is in the room `ui`; the handlers fill the models.
+//! The pages of the identity provider as pure functions from a model to markup. Texts are in `i18n`, components in
+//! the crate `ui`; the HTTP handlers fill the models.
 
 mod code;
 mod error;
@@ -21,7 +21,7 @@ pub(crate) use sign_in::{SignInError, SignInPage, sign_in};
 pub(crate) use sign_out::{ReturnLink, SignOutPage, SignedOutPage, sign_out, signed_out};
 pub(crate) use tenant_choice::{Search, TenantChoiceError, TenantChoicePage, TenantOption, tenant_choice};
 
-/// `Debug` of a model shows the fields that are named here and no others: tickets and codes stay out of logs.
+/// Implements `Debug` for a model with the named fields only, so that tickets and codes are not logged.
 macro_rules! debug_only {
     ($model:ident { $($field:ident),+ }) => {
         impl std::fmt::Debug for $model<'_> {

@@ -1,4 +1,4 @@
-//! Where a person sees which applications have access in their name, and takes it back.
+//! The page on which users see which applications have access in their name, and withdraw it.
 
 use domain::Ticks;
 use maud::{Markup, html};
@@ -20,7 +20,7 @@ pub(crate) struct PermissionsPage<'a> {
     /// May be empty.
     pub given_name: &'a str,
     pub applications: &'a [PermissionEntry<'a>],
-    /// The application that has just lost its access.
+    /// The application whose access has just been withdrawn.
     pub notice: Option<&'a str>,
     pub sign_out: &'a str,
 }
@@ -33,7 +33,7 @@ pub(crate) struct PermissionEntry<'a> {
     pub application: &'a str,
     pub tenant: &'a str,
     pub since: Ticks,
-    /// `Ticks::default()` where it was never used.
+    /// `Ticks::default()` if the access was never used.
     pub last_used: Ticks,
     pub scopes: &'a [&'a str],
 }
@@ -85,7 +85,7 @@ fn entry(model: &PermissionsPage<'_>, access: &PermissionEntry<'_>) -> Markup {
     }
 }
 
-/// Opened first and sent then: one click too many must not stop an application that is at work.
+/// Needs two clicks, so that one accidental click does not stop a running application.
 fn revocation(model: &PermissionsPage<'_>, access: &PermissionEntry<'_>) -> Markup {
     let messages = &messages(model.lang).permissions;
     let name = DisplayName(access.application);

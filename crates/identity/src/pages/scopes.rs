@@ -1,4 +1,4 @@
-//! What a scope means to a person. Scopes that we have no words for are shown by their names.
+//! Explains scopes to users. Scopes without a text are shown by their names.
 
 use maud::{Markup, html};
 use ui::{DisplayName, Icon, Lang};
@@ -7,7 +7,7 @@ use super::i18n::{Message, messages};
 
 const OFFLINE_ACCESS: &str = "offline_access";
 
-/// Each with its sign and one sentence.
+/// Each scope with icon, title and explanation.
 pub(super) fn list(lang: Lang, scopes: &[&str]) -> Markup {
     html! {
         ul.scopes {
@@ -27,7 +27,7 @@ pub(super) fn list(lang: Lang, scopes: &[&str]) -> Markup {
     }
 }
 
-/// Only what they are called, for where there are many.
+/// Each scope with icon and title only.
 pub(super) fn names(lang: Lang, scopes: &[&str]) -> Markup {
     let messages = &messages(lang).scopes;
     html! {

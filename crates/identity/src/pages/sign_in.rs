@@ -1,4 +1,4 @@
-//! Where a person says who they are.
+//! The sign-in page.
 
 use maud::{Markup, html};
 use ui::{
@@ -18,7 +18,7 @@ pub(crate) struct SignInPage<'a> {
     pub language_switch: Option<&'a str>,
     pub action: &'a str,
     pub ticket: &'a str,
-    /// None where a person only wants to see their own permissions.
+    /// `None` if the user signs in to see the permissions page.
     pub application: Option<&'a str>,
     pub username: &'a str,
     pub error: Option<SignInError>,
@@ -26,7 +26,7 @@ pub(crate) struct SignInPage<'a> {
 
 debug_only!(SignInPage { lang, action, application, error });
 
-/// `is_slow`: there were so many failures that answers are held back.
+/// Why the sign-in page is shown again. `is_slow`: responses are delayed after many failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SignInError {
     Wrong { is_slow: bool },
@@ -37,7 +37,7 @@ pub(crate) enum SignInError {
     AddressThrottled { seconds: u64 },
 }
 
-/// The id of the notice, which the fields name as their problem.
+/// The element id of the error notice.
 const ERROR_ID: &str = "error";
 
 pub(crate) fn sign_in(model: &SignInPage<'_>) -> Markup {

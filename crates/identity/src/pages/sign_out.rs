@@ -1,4 +1,4 @@
-//! The way out: asked first, then confirmed.
+//! The sign-out page and its confirmation.
 
 use maud::{Markup, html};
 use ui::{Button, ButtonStyle, DisplayName, Lang, Layout, PageWidth, button, hidden_field, page, safe_href};
@@ -16,7 +16,7 @@ pub(crate) struct SignOutPage<'a> {
     pub action: &'a str,
     pub ticket: &'a str,
     pub email: &'a str,
-    /// The application that asks for it.
+    /// The application that requested the sign-out.
     pub application: Option<&'a str>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct SignedOutPage<'a> {
     pub assets: &'a str,
     pub language_switch: Option<&'a str>,
     pub back: Option<ReturnLink<'a>>,
-    /// Where a person sees which applications have access.
+    /// URL of the permissions page.
     pub permissions: &'a str,
 }
 
@@ -57,10 +57,10 @@ pub(crate) struct ReturnLink<'a> {
 
 pub(crate) fn signed_out(model: &SignedOutPage<'_>) -> Markup {
     let SignedOutPage { lang, assets, language_switch, back, permissions } = *model;
-    let Messages { sign_out: messages, permissions: there, .. } = messages(lang);
+    let Messages { sign_out: messages, permissions: permissions_text, .. } = messages(lang);
     let layout =
         Layout { lang, assets, language_switch, title: messages.done_title, width: PageWidth::Narrow };
-    let link = html! { a href=(safe_href(permissions)) { (there.title) } };
+    let link = html! { a href=(safe_href(permissions)) { (permissions_text.title) } };
     let content = html! {
         h1 { (messages.done_title) }
         p.lead { (messages.done_text) }

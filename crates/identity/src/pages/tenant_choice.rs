@@ -1,5 +1,4 @@
-//! Where a person chooses the tenant that an application will work with and, for applications that must ask,
-//! sees what it asks for.
+//! The page on which users choose the tenant for an application and, if required, consent to its scopes.
 
 use maud::{Markup, html};
 use ui::{
@@ -18,13 +17,13 @@ pub(crate) struct TenantChoicePage<'a> {
     pub ticket: &'a str,
     pub application: &'a str,
     pub email: &'a str,
-    /// For who has more tenants than one looks through.
+    /// Present for users with many tenants.
     pub search: Option<Search<'a>>,
-    /// In the order in which they are shown: the recent ones first.
+    /// In display order: recent ones first.
     pub options: &'a [TenantOption<'a>],
-    /// The scopes that the application asks for, where it must ask.
+    /// The requested scopes, if the application needs consent.
     pub consent: Option<&'a [&'a str]>,
-    /// Where to sign in with another account.
+    /// URL for signing in with another account.
     pub other_account: &'a str,
     pub error: Option<TenantChoiceError>,
 }
@@ -72,10 +71,10 @@ pub(crate) fn tenant_choice(model: &TenantChoicePage<'_>) -> Markup {
             a href=(safe_href(model.other_account)) { (messages.other_account) }
         }
         @if let Some(error) = model.error { (notice_for(lang, error)) }
-        @if let Some(asked) = model.consent {
+        @if let Some(requested) = model.consent {
             section {
                 h2 { (messages.allows) }
-                (scopes::list(lang, asked))
+                (scopes::list(lang, requested))
                 p.small-print { (messages.revocable) }
             }
             h2 { (messages.legend) }
@@ -98,12 +97,12 @@ fn heading(model: &TenantChoicePage<'_>) -> Markup {
     }
 }
 
-/// A form of its own: looking for a tenant is no decision.
+/// A separate form, so that searching does not submit the choice.
 fn search_form(model: &TenantChoicePage<'_>, search: &Search<'_>) -> Markup {
     let messages = &messages(model.lang).choice;
-    // Who has not searched yet must not take a part of the list for all of it.
-    let is_cut = search.query.trim().is_empty() && search.shown_count < search.total_count;
-    let count = if is_cut { messages.count_cut } else { messages.count };
+    // Without a search the page must say that it shows only part of the list.
+    let is_partial = search.query.trim().is_empty() && search.shown_count < search.total_count;
+    let count = if is_partial { messages.count_cut } else { messages.count };
     html! {
         form.search role="search" method="get" action=(safe_href(search.action)) {
             (hidden_field("ticket", model.ticket))
@@ -114,7 +113,7 @@ fn search_form(model: &TenantChoicePage<'_>, search: &Search<'_>) -> Markup {
                 input_type: InputType::Search,
                 value: Some(search.query),
                 autocomplete: Some("off"),
-                // Who must read first, what they allow or what went wrong, is not led past it.
+                // No focus if there is a consent text or an error to read first.
                 is_focused: model.consent.is_none() && model.error.is_none(),
                 ..Field::default()
             }))
@@ -137,7 +136,7 @@ fn choice_form(model: &TenantChoicePage<'_>) -> Markup {
                     div.choices { @for option in model.options { (row(model, option)) } }
                 }
             }
-            (foot(model))
+            (form_actions(model))
         }
     }
 }
@@ -164,18 +163,18 @@ fn nothing_found(model: &TenantChoicePage<'_>) -> Markup {
     }
 }
 
-fn foot(model: &TenantChoicePage<'_>) -> Markup {
+fn form_actions(model: &TenantChoicePage<'_>) -> Markup {
     let messages = &messages(model.lang).choice;
-    let asks = model.consent.is_some();
-    let label = if asks { messages.allow } else { messages.continue_label };
+    let needs_consent = model.consent.is_some();
+    let label = if needs_consent { messages.allow } else { messages.continue_label };
     html! {
-        @if asks || !model.options.is_empty() {
+        @if needs_consent || !model.options.is_empty() {
             div.form-actions {
                 div.buttons {
                     @if !model.options.is_empty() {
                         (button(&Button { label, name_and_value: Some(("decision", "allow")), ..Button::default() }))
                     }
-                    @if asks {
+                    @if needs_consent {
                         (button(&Button {
                             label: messages.deny,
                             style: ButtonStyle::Secondary,

@@ -1,4 +1,4 @@
-//! What holds for every page, in every state, in both languages, whatever others write into it.
+//! Checks of every page in every state and both languages, also with hostile text in every field.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use ui::Lang;
 
 use super::*;
 
-/// A page as a name and its text.
+/// The name of a page and its HTML.
 type Page = (String, String);
 
-/// Every page in every state, with `text` wherever a model holds text.
+/// Every page in every state, with `text` in every text field of the models.
 fn every_page(lang: Lang, text: &str) -> Vec<Page> {
     let mut pages = Vec::new();
     let mut add =
@@ -166,7 +166,7 @@ fn benign_pages() -> impl Iterator<Item = Page> {
     Lang::ALL.into_iter().flat_map(|lang| every_page(lang, "x"))
 }
 
-/// A start tag: its name and its attributes as they stand in the text.
+/// A tag: its name and its attributes, not unescaped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Tag {
     name: String,
@@ -183,7 +183,7 @@ impl Tag {
     }
 }
 
-/// Start and end tags in order, read as a browser does: quotes hide brackets.
+/// The start and end tags in order, parsed as a browser does: brackets inside quotes do not count.
 fn tags(page: &str) -> Vec<Tag> {
     let mut tags = Vec::new();
     let mut rest = page;
@@ -214,14 +214,14 @@ fn tags(page: &str) -> Vec<Tag> {
     tags
 }
 
-/// The page without what others wrote: the names of its tags and attributes.
+/// The names of the tags and attributes, without values and text.
 fn skeleton(page: &str) -> Vec<(String, Vec<String>)> {
     let names = |tag: Tag| (tag.name, tag.attributes.into_iter().map(|(name, _)| name).collect());
     tags(page).into_iter().map(names).collect()
 }
 
 #[test]
-fn hostile_text_changes_nothing_but_the_text() {
+fn hostile_text_does_not_change_the_markup() {
     let long = "\"><script>alert(1)</script>".repeat(400);
     let hostile = [
         "\"><script>alert(1)</script>",
@@ -248,7 +248,7 @@ fn hostile_text_changes_nothing_but_the_text() {
 }
 
 #[test]
-fn no_link_and_no_form_leads_to_a_script() {
+fn links_and_forms_never_target_a_script() {
     for lang in Lang::ALL {
         for text in ["javascript:alert(1)", " \tJAVASCRIPT:alert(1)", "data:text/html,<script>"] {
             for (name, page) in every_page(lang, text) {
@@ -263,7 +263,7 @@ fn no_link_and_no_form_leads_to_a_script() {
 }
 
 #[test]
-fn names_are_cut_and_values_are_not() {
+fn names_are_truncated_and_form_values_are_not() {
     let long = "ñ".repeat(10_000);
     for (name, page) in every_page(Lang::Es, &long) {
         for field in tags(&page).iter().filter(|tag| tag.get("name") == Some("ticket")) {
@@ -275,7 +275,7 @@ fn names_are_cut_and_values_are_not() {
 }
 
 #[test]
-fn every_page_has_one_heading_a_title_a_language_and_one_main_part() {
+fn every_page_has_one_heading_title_language_and_main_element() {
     for (name, page) in benign_pages() {
         let tags = tags(&page);
         let count = |wanted: &str| tags.iter().filter(|tag| tag.name == wanted).count();
@@ -289,7 +289,7 @@ fn every_page_has_one_heading_a_title_a_language_and_one_main_part() {
 }
 
 #[test]
-fn every_field_has_a_label_and_every_reference_an_end() {
+fn every_field_has_a_label_and_every_id_reference_resolves() {
     for (name, page) in benign_pages() {
         let tags = tags(&page);
         let ids: Vec<_> = tags.iter().filter_map(|tag| tag.get("id")).collect();
@@ -316,7 +316,7 @@ fn every_field_has_a_label_and_every_reference_an_end() {
 }
 
 #[test]
-fn pages_hold_nothing_that_the_content_policy_forbids() {
+fn pages_comply_with_the_content_security_policy() {
     for (name, page) in benign_pages() {
         for tag in tags(&page) {
             let is_form_post = name.starts_with("form post");
@@ -331,7 +331,7 @@ fn pages_hold_nothing_that_the_content_policy_forbids() {
 }
 
 #[test]
-fn the_form_post_page_sends_itself_with_the_script_that_the_policy_names() {
+fn form_post_page_contains_the_script_that_the_policy_allows() {
     let model = FormPostPage {
         lang: Lang::Es,
         assets: "/look",
@@ -345,8 +345,8 @@ fn the_form_post_page_sends_itself_with_the_script_that_the_policy_names() {
     assert!(page.contains(r#"method="post" action="https://a.example/cb""#) && page.contains("Continuar"));
 }
 
-/// A page whose tags one looks at.
-fn only(page: Markup, of: &str, name: &str) -> Vec<Tag> {
+/// The tags of a page with this tag name and `name` attribute.
+fn tags_named(page: Markup, of: &str, name: &str) -> Vec<Tag> {
     let is_it = |tag: &Tag| tag.name == of && tag.get("name") == Some(name);
     tags(&page.into_string()).into_iter().filter(is_it).collect()
 }
@@ -363,45 +363,49 @@ const SIGN_IN: SignInPage<'_> = SignInPage {
 };
 
 #[test]
-fn the_first_thing_to_fill_in_has_the_focus() {
-    let focused =
-        |model: &SignInPage<'_>, name| only(sign_in(model), "input", name)[0].get("autofocus").is_some();
+fn first_empty_field_has_the_focus() {
+    let focused = |model: &SignInPage<'_>, name| {
+        tags_named(sign_in(model), "input", name)[0].get("autofocus").is_some()
+    };
     assert!(focused(&SIGN_IN, "username") && !focused(&SIGN_IN, "password"));
     let named = SignInPage { username: "marta@example.es", ..SIGN_IN };
     assert!(!focused(&named, "username") && focused(&named, "password"));
 }
 
 #[test]
-fn a_wrong_sign_in_is_announced_and_says_not_which_half() {
+fn wrong_credentials_are_announced_without_saying_which_one_is_wrong() {
     let model = SignInPage {
         username: "marta@example.es",
         error: Some(SignInError::Wrong { is_slow: false }),
         ..SIGN_IN
     };
     for name in ["username", "password"] {
-        let field = &only(sign_in(&model), "input", name)[0];
+        let field = &tags_named(sign_in(&model), "input", name)[0];
         assert_eq!((field.get("aria-invalid"), field.get("aria-describedby")), (Some("true"), Some("error")));
     }
     let page = sign_in(&model).into_string();
     assert!(page.contains(r#"role="alert" id="error""#) && page.contains("El correo o la contraseña"));
-    assert!(only(sign_in(&model), "input", "password")[0].get("value").is_none(), "never sent back");
+    assert!(
+        tags_named(sign_in(&model), "input", "password")[0].get("value").is_none(),
+        "the password is not echoed"
+    );
     assert!(!page.contains("Tras varios intentos"));
     let slow = SignInPage { error: Some(SignInError::Wrong { is_slow: true }), ..model };
     assert!(sign_in(&slow).into_string().contains("de nuevo. Tras varios intentos fallidos, cada respuesta"));
-    assert_eq!(only(sign_in(&slow), "input", "username")[0].get("aria-invalid"), Some("true"));
+    assert_eq!(tags_named(sign_in(&slow), "input", "username")[0].get("aria-invalid"), Some("true"));
 }
 
 #[test]
-fn a_browser_without_cookies_is_told_so_and_no_field_is_blamed() {
+fn missing_cookies_are_explained_without_marking_a_field() {
     for (lang, text) in [(Lang::Es, "no acepta cookies"), (Lang::En, "does not accept cookies")] {
         let model = SignInPage { lang, error: Some(SignInError::NoCookies), ..SIGN_IN };
         assert!(sign_in(&model).into_string().contains(text));
-        assert_eq!(only(sign_in(&model), "input", "password")[0].get("aria-invalid"), None);
+        assert_eq!(tags_named(sign_in(&model), "input", "password")[0].get("aria-invalid"), None);
     }
 }
 
 #[test]
-fn waiting_is_told_in_units_and_plurals() {
+fn waiting_times_have_units_and_plurals() {
     let notice_for = |lang, error| {
         sign_in(&SignInPage { lang, error: Some(error), ..SIGN_IN }).into_string().replace('\u{a0}', " ")
     };
@@ -429,7 +433,7 @@ fn waiting_is_told_in_units_and_plurals() {
 }
 
 #[test]
-fn who_signs_out_learns_that_applications_keep_their_access() {
+fn signed_out_page_says_that_applications_keep_access() {
     let model = SignedOutPage {
         lang: Lang::Es,
         assets: "/look",
@@ -443,7 +447,7 @@ fn who_signs_out_learns_that_applications_keep_their_access() {
 }
 
 #[test]
-fn every_scope_of_ours_has_words() {
+fn every_supported_scope_has_a_text() {
     let scopes = domain::Scope::ALL.map(domain::Scope::name);
     for lang in Lang::ALL {
         let lists = [scopes::list(lang, &scopes), scopes::names(lang, &scopes)];
@@ -453,7 +457,7 @@ fn every_scope_of_ours_has_words() {
 }
 
 #[test]
-fn consent_adds_words_for_scopes_and_a_way_to_say_no() {
+fn consent_lists_the_scopes_and_offers_to_deny() {
     let options =
         [TenantOption { id: "t1", name: "Soler", short_code: "S", is_recent: false, is_checked: true }];
     let plain = TenantChoicePage {
@@ -471,7 +475,7 @@ fn consent_adds_words_for_scopes_and_a_way_to_say_no() {
         error: None,
     };
     let decisions = |model: &TenantChoicePage<'_>| {
-        let buttons = only(tenant_choice(model), "button", "decision");
+        let buttons = tags_named(tenant_choice(model), "button", "decision");
         buttons.iter().map(|tag| tag.get("value").unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(decisions(&plain), ["allow"]);
@@ -480,8 +484,8 @@ fn consent_adds_words_for_scopes_and_a_way_to_say_no() {
     let page = tenant_choice(&asking).into_string();
     assert!(page.contains("See the accounting") && page.contains("<bdi>new.scope</bdi>"));
     assert!(page.contains("12 of 340"));
-    assert_eq!(only(tenant_choice(&plain), "input", "tenant")[0].get("value"), Some("t1"));
-    assert_eq!(only(tenant_choice(&plain), "input", "ticket").len(), 2, "the search needs it as well");
+    assert_eq!(tags_named(tenant_choice(&plain), "input", "tenant")[0].get("value"), Some("t1"));
+    assert_eq!(tags_named(tenant_choice(&plain), "input", "ticket").len(), 2, "the search form needs it too");
     let count = |lang, shown_count| {
         let search = Some(Search { action: "/choice", query: " ", shown_count, total_count: 300 });
         tenant_choice(&TenantChoicePage { lang, search, ..plain }).into_string()
@@ -491,7 +495,7 @@ fn consent_adds_words_for_scopes_and_a_way_to_say_no() {
 }
 
 #[test]
-fn secrets_do_not_print() {
+fn debug_output_has_no_secrets() {
     let code = CodePage {
         lang: Lang::Es,
         assets: "",

@@ -1,5 +1,5 @@
-//! Slows down who guesses: answers for an account wait longer with every failure, known account or not,
-//! and an address that fails too often is told to come back later. Nobody is ever locked out.
+//! Slows down password guessing. Responses for an account are delayed longer with every failure, whether it exists
+//! or not, and an address with too many failures has to wait. Accounts are never locked.
 
 use std::collections::HashMap;
 use std::hash::Hash;
@@ -10,15 +10,15 @@ use parking_lot::Mutex;
 
 use domain::Ticks;
 
-/// Failures that cost nothing: everybody mistypes.
+/// Failures without a delay, for typing errors.
 const FREE_FAILURES: u32 = 3;
 const FIRST_DELAY: Duration = Duration::from_millis(500);
 const DELAY_MAX: Duration = Duration::from_secs(10);
-/// An account's failures are forgotten after this long without another.
+/// An account's failures are forgotten after this time without another one.
 const MEMORY: Duration = Duration::from_secs(15 * 60);
-/// An address gets one more try back in this time.
+/// An address regains one attempt in this time.
 const REFILL: Duration = Duration::from_secs(5);
-/// How many accounts and how many addresses are remembered.
+/// Bound on the tracked accounts, and on the tracked addresses.
 const ENTRIES_MAX: usize = 100_000;
 
 #[derive(Clone, Copy)]
@@ -27,7 +27,7 @@ struct Failures {
     last: Ticks,
 }
 
-/// The address must wait this long.
+/// The address has too many failures and must wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AddressThrottled {
     pub(crate) seconds: u64,
@@ -44,8 +44,8 @@ impl LoginThrottle {
         Self { accounts: Mutex::default(), addresses: Mutex::default(), address_failures_max }
     }
 
-    /// Takes a try of an account into account and says how long its answer must wait. The try counts as
-    /// failed until it is known to have succeeded, so that many at once do not count as one.
+    /// Counts an attempt for an account and returns the delay of its response. The attempt counts as failed until
+    /// `reset_account`, so that parallel attempts do not count as one.
     pub(crate) fn account_delay(&self, account: &str, now: Ticks) -> Duration {
         let mut accounts = self.accounts.lock();
         evict_old(&mut accounts, |failures| now.since(failures.last) > MEMORY, |failures| failures.last);
@@ -62,8 +62,8 @@ impl LoginThrottle {
         }
     }
 
-    /// Whether a client's failure is still news, or one of a long row that would only fill the audit. No
-    /// account's name begins with a NUL, so nobody can make a row by typing.
+    /// Whether a client's failed authentication is audited: the first ones of a series are, so that a series does not
+    /// fill the audit. The key begins with NUL, which no username contains.
     pub(crate) fn is_worth_auditing(&self, client: &str, now: Ticks) -> bool {
         self.account_delay(&format!("\0client {client}"), now) < DELAY_MAX
     }
@@ -72,8 +72,8 @@ impl LoginThrottle {
         self.accounts.lock().remove(account);
     }
 
-    /// Takes one of an address's tries. It counts as failed until `refund_address` gives it back, so that many at
-    /// once do not count as none.
+    /// Takes one attempt of an address. It counts as failed until `refund_address` returns it, so that parallel
+    /// attempts all count.
     pub(crate) fn admit_address(&self, address: IpAddr, now: Ticks) -> Result<(), AddressThrottled> {
         let mut addresses = self.addresses.lock();
         evict_old(&mut addresses, |failures| drained(*failures, now).count == 0, |failures| failures.last);
@@ -87,7 +87,7 @@ impl LoginThrottle {
         Ok(())
     }
 
-    /// The address did not fail after all.
+    /// Returns an attempt that did not fail.
     pub(crate) fn refund_address(&self, address: IpAddr) {
         if let Some(failures) = self.addresses.lock().get_mut(&network_of(address)) {
             failures.count = failures.count.saturating_sub(1);
@@ -95,38 +95,38 @@ impl LoginThrottle {
     }
 }
 
-/// What is left of an address's failures after the time that has passed. Time that was not enough for one
-/// more goes on counting, so that a steady trickle of tries does not stand in the way of forgetting.
+/// The failures that remain after the elapsed time. Time that is too short for one refill is carried over, so that
+/// steady attempts do not prevent refills.
 fn drained(failures: Failures, now: Ticks) -> Failures {
-    let back = now.since(failures.last).as_secs() / REFILL.as_secs();
-    let back = u32::try_from(back).unwrap_or(u32::MAX);
-    match failures.count.saturating_sub(back) {
+    let refills = now.since(failures.last).as_secs() / REFILL.as_secs();
+    let refills = u32::try_from(refills).unwrap_or(u32::MAX);
+    match failures.count.saturating_sub(refills) {
         0 => Failures { count: 0, last: now },
-        count => Failures { count, last: failures.last + REFILL.saturating_mul(back) },
+        count => Failures { count, last: failures.last + REFILL.saturating_mul(refills) },
     }
 }
 
-/// Whoever has one address of an IPv6 network has all of them.
+/// IPv6 addresses count by their /64 network, because a host can use all of its addresses.
 fn network_of(address: IpAddr) -> IpAddr {
     match address {
         IpAddr::V4(_) => address,
-        IpAddr::V6(six) => match six.to_ipv4_mapped() {
-            Some(four) => IpAddr::V4(four),
-            None => IpAddr::V6((u128::from(six) >> 64 << 64).into()),
+        IpAddr::V6(v6) => match v6.to_ipv4_mapped() {
+            Some(v4) => IpAddr::V4(v4),
+            None => IpAddr::V6((u128::from(v6) >> 64 << 64).into()),
         },
     }
 }
 
-/// Keeps a map below its bound: what is past goes, and where that is not enough, the oldest half.
+/// Keeps a map below its bound: removes expired entries and, if that is not enough, the older half.
 fn evict_old<K: Hash + Eq + Clone, V>(
     map: &mut HashMap<K, V>,
-    is_past: impl Fn(&V) -> bool,
+    is_expired: impl Fn(&V) -> bool,
     age: impl Fn(&V) -> Ticks,
 ) {
     if map.len() < ENTRIES_MAX {
         return;
     }
-    map.retain(|_, value| !is_past(value));
+    map.retain(|_, value| !is_expired(value));
     if map.len() >= ENTRIES_MAX {
         let mut times: Vec<Ticks> = map.values().map(&age).collect();
         times.sort_unstable();

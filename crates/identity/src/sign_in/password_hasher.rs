@@ -1,4 +1,4 @@
-//! argon2id off the async threads, a few at a time; who comes when too many wait is sent away at once.
+//! Verifies passwords with argon2id on blocking threads, a few in parallel, behind a bounded queue.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +11,7 @@ pub(crate) struct PasswordHasher {
     running: Arc<Semaphore>,
     waiting: AtomicUsize,
     waiting_max: usize,
-    /// How many hashes were computed.
+    /// Number of computed hashes.
     pub(crate) computed: Counter,
 }
 
@@ -25,30 +25,35 @@ impl PasswordHasher {
         }
     }
 
-    /// Whether the password belongs to the hash (never, where there is none). None where too many wait.
+    /// Whether the password matches the hash; false without a hash. `None` if the queue is full.
     pub(crate) async fn matches(&self, password: Secret, hash: Option<String>) -> Option<bool> {
-        let _place = QueueSlot::take(self)?;
+        let _slot = QueueSlot::take(self)?;
         let permit = self.running.clone().acquire_owned().await.ok()?;
         self.computed.inc();
         let is_known = hash.is_some();
         let hash = hash.unwrap_or_else(|| password::DUMMY_HASH.to_owned());
-        let comparing = tokio::task::spawn_blocking(move || {
+        let comparison = tokio::task::spawn_blocking(move || {
             let matches = password::matches(&password, &hash);
             drop(permit);
             matches
         });
-        comparing.await.ok().map(|matches| matches && is_known)
+        match comparison.await.map_err(tokio::task::JoinError::try_into_panic) {
+            Ok(matches) => Some(matches && is_known),
+            Err(Ok(panic)) => std::panic::resume_unwind(panic),
+            // The runtime is shutting down.
+            Err(Err(_)) => None,
+        }
     }
 }
 
-/// A place among those who wait or are served.
+/// A slot in the queue, including requests that are being served.
 struct QueueSlot<'a>(&'a AtomicUsize);
 
 impl<'a> QueueSlot<'a> {
     fn take(password_hasher: &'a PasswordHasher) -> Option<Self> {
-        let place = Self(&password_hasher.waiting);
+        let slot = Self(&password_hasher.waiting);
         let before = password_hasher.waiting.fetch_add(1, Ordering::Relaxed);
-        (before < password_hasher.waiting_max).then_some(place)
+        (before < password_hasher.waiting_max).then_some(slot)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Delays and bounds of the sign-in, on a clock that tests turn.
+//! Throttling and bounds of the sign-in, with an explicit clock.
 
 use std::time::Duration;
 
@@ -15,27 +15,27 @@ fn after(seconds: u64) -> Ticks {
 }
 
 #[test]
-fn a_name_is_trimmed_cut_and_read_in_any_case() {
+fn username_is_trimmed_truncated_and_lowercased() {
     assert_eq!(normalized_username("  María@Example.COM \n"), "maría@example.com");
     let long = "ñ".repeat(1000);
-    assert_eq!(trimmed_username(&long).len(), 254, "cut between letters");
+    assert_eq!(trimmed_username(&long).len(), 254, "truncated at a character boundary");
     assert_eq!(normalized_username(""), "");
 }
 
 #[test]
-fn answers_wait_longer_with_every_failure_and_never_for_ever() {
+fn account_delay_grows_with_failures_up_to_a_maximum() {
     let login_throttle = LoginThrottle::new(60);
     let waits: Vec<u64> = (0..10)
         .map(|_| u64::try_from(login_throttle.account_delay("maria", NOW).as_millis()).unwrap())
         .collect();
     assert_eq!(waits, [0, 0, 0, 500, 1000, 2000, 4000, 8000, 10_000, 10_000]);
-    assert_eq!(login_throttle.account_delay("other", NOW), Duration::ZERO, "each account has its own");
+    assert_eq!(login_throttle.account_delay("other", NOW), Duration::ZERO, "accounts are independent");
     login_throttle.reset_account("maria");
     assert_eq!(login_throttle.account_delay("maria", NOW), Duration::ZERO);
 }
 
 #[test]
-fn failures_are_forgotten_after_a_quiet_quarter_of_an_hour() {
+fn account_failures_are_forgotten_after_fifteen_minutes() {
     let login_throttle = LoginThrottle::new(60);
     for _ in 0..6 {
         login_throttle.account_delay("maria", NOW);
@@ -45,7 +45,7 @@ fn failures_are_forgotten_after_a_quiet_quarter_of_an_hour() {
 }
 
 #[test]
-fn an_address_that_fails_too_often_waits_and_gets_its_tries_back() {
+fn throttled_address_regains_attempts_over_time() {
     let login_throttle = LoginThrottle::new(3);
     let address = "203.0.113.9".parse().unwrap();
     for _ in 0..3 {
@@ -60,7 +60,7 @@ fn an_address_that_fails_too_often_waits_and_gets_its_tries_back() {
 }
 
 #[test]
-fn a_try_that_succeeds_costs_an_address_nothing() {
+fn successful_attempt_is_refunded() {
     let login_throttle = LoginThrottle::new(1);
     let address = "203.0.113.9".parse().unwrap();
     for _ in 0..5 {
@@ -73,7 +73,7 @@ fn a_try_that_succeeds_costs_an_address_nothing() {
 }
 
 #[test]
-fn a_busy_office_forgets_its_mistakes_too() {
+fn refills_continue_under_steady_attempts() {
     let login_throttle = LoginThrottle::new(3);
     let address = "203.0.113.9".parse().unwrap();
     for _ in 0..2 {
@@ -84,16 +84,12 @@ fn a_busy_office_forgets_its_mistakes_too() {
         login_throttle.refund_address(address);
     }
     for _ in 0..3 {
-        assert_eq!(
-            login_throttle.admit_address(address, after(60)),
-            Ok(()),
-            "nothing is left of the two mistakes"
-        );
+        assert_eq!(login_throttle.admit_address(address, after(60)), Ok(()), "both failures are forgotten");
     }
 }
 
 #[test]
-fn a_network_of_six_is_one_address() {
+fn ipv6_network_counts_as_one_address() {
     let login_throttle = LoginThrottle::new(1);
     login_throttle.admit_address("2001:db8:1:2::1".parse().unwrap(), NOW).unwrap();
     assert!(login_throttle.admit_address("2001:db8:1:2:ffff::9".parse().unwrap(), NOW).is_err());
@@ -103,14 +99,14 @@ fn a_network_of_six_is_one_address() {
 }
 
 #[test]
-fn a_long_row_of_client_failures_is_no_news() {
+fn long_series_of_client_failures_is_audited_only_at_first() {
     let login_throttle = LoginThrottle::new(60);
-    let noted = (0..100).filter(|_| login_throttle.is_worth_auditing("app", NOW)).count();
-    assert_eq!(noted, 8);
+    let audited = (0..100).filter(|_| login_throttle.is_worth_auditing("app", NOW)).count();
+    assert_eq!(audited, 8);
 }
 
 #[tokio::test]
-async fn who_comes_when_too_many_wait_is_sent_away_at_once() {
+async fn full_hashing_queue_refuses_at_once() {
     let password_hasher = PasswordHasher::new(1, 2);
     let (first, second, third) = tokio::join!(
         password_hasher.matches(Secret::new("one"), None),
@@ -118,6 +114,6 @@ async fn who_comes_when_too_many_wait_is_sent_away_at_once() {
         password_hasher.matches(Secret::new("three"), None),
     );
     assert_eq!((first, second, third), (Some(false), Some(false), None));
-    assert_eq!(password_hasher.computed.get(), 2, "no work was done for the third");
-    assert_eq!(password_hasher.matches(Secret::new("four"), None).await, Some(false), "places come back");
+    assert_eq!(password_hasher.computed.get(), 2, "the refused request computes no hash");
+    assert_eq!(password_hasher.matches(Secret::new("four"), None).await, Some(false), "slots are released");
 }

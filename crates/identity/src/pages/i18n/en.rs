@@ -1,4 +1,4 @@
-//! What the pages say in English.
+//! The texts in English.
 
 use maud::html;
 
@@ -26,11 +26,11 @@ const SIGN_IN: SignInText = SignInText {
     username: "Email address",
     password: "Password",
     submit: "Sign in",
-    forgotten: "Forgotten your password? Ask whoever manages your account.",
+    forgotten: "Forgot your password? Ask your administrator for a new one.",
     assurance: |name| html! { "Your password is checked here: " (name) " will not see it." },
     wrong: Message {
         title: "We could not sign you in",
-        text: "The email address or the password is not right. Check both and try again.",
+        text: "The email address or the password is incorrect. Check both and try again.",
     },
     wrong_and_slow: "After several failed attempts, each answer takes a few seconds longer.",
     empty: Message { title: "Something is missing", text: "Enter your email address and your password." },
@@ -42,7 +42,7 @@ const SIGN_IN: SignInText = SignInText {
         title: "Cookies are needed",
         text: "Your browser does not accept cookies from this page. Allow them and try again.",
     },
-    busy: "We are very busy right now",
+    busy: "The service is very busy right now",
     busy_wait: |span| html! { "Try again in " (span) "." },
     too_many: "Too many attempts from your network",
     too_many_wait: |span| {
@@ -76,7 +76,7 @@ const CHOICE: TenantChoiceText = TenantChoiceText {
     continue_label: "Continue",
     allow: "Allow",
     deny: "Don’t allow",
-    revocable: "You can take this access back at any time.",
+    revocable: "You can withdraw this access at any time.",
     nothing_chosen: Message {
         title: "Choose an organisation",
         text: "Select one from the list to continue.",
@@ -90,8 +90,8 @@ const CHOICE: TenantChoiceText = TenantChoiceText {
 const SCOPES: ScopesText = ScopesText {
     openid: Message { title: "Know who you are", text: "The identifier of your account." },
     offline_access: Message {
-        title: "Keep its access",
-        text: "Also while you are not using the application, until you take it back.",
+        title: "Keep access",
+        text: "Even while you are not using the application, until you withdraw it.",
     },
     offline_access_short: "Keep access when you are away",
     profile: Message {
@@ -101,8 +101,8 @@ const SCOPES: ScopesText = ScopesText {
     email: Message { title: "See your email address", text: "The address that you sign in with." },
     id_info: Message { title: "See your profile", text: "Name and email address." },
     master_data: Message {
-        title: "See data of people and companies",
-        text: "The basics: persons, legal entities and activities.",
+        title: "See data about people and companies",
+        text: "Master data: persons, legal entities and activities.",
     },
     accounting: Message {
         title: "See the accounting",
@@ -112,7 +112,10 @@ const SCOPES: ScopesText = ScopesText {
         title: "See management data", text: "The organisation’s management information."
     },
     payroll: Message { title: "See payroll companies", text: "The companies whose payroll is managed." },
-    webhooks: Message { title: "Be told about changes", text: "Know at once when data changes." },
+    webhooks: Message {
+        title: "Be notified of changes",
+        text: "Receive a notification as soon as data changes.",
+    },
 };
 
 const CODE: CodeText = CodeText {
@@ -133,14 +136,14 @@ const FORM_POST: FormPostText = FormPostText {
 const SIGN_OUT: SignOutText = SignOutText {
     title: "Sign out",
     heading: "Sign out?",
-    requested_by: |name| html! { b { (name) } " has asked for it." },
+    requested_by: |name| html! { b { (name) } " has requested it." },
     signed_in_as: |email| html! { "Signed in as " b { (email) } },
     submit: "Sign out",
     or_stay: "If you would rather stay signed in, just leave this page.",
     done_title: "You are signed out",
     done_text: "You can close this page. On a shared computer, close the browser as well.",
     access_stays: |link| {
-        html! { "Applications that you gave access to keep it; you can take it back in " (link) "." }
+        html! { "Applications that you gave access to keep it; you can withdraw it in " (link) "." }
     },
     back: |name| html! { "Back to " (name) },
 };
@@ -163,7 +166,7 @@ const ERROR: ErrorText = ErrorText {
     },
     bad_request: Message {
         title: "This request is not valid",
-        text: "Something in it is missing or not as it should be. Go back to the application and start again.",
+        text: "Something in it is missing or incorrect. Go back to the application and start again.",
     },
     expired: Message {
         title: "Page not available",
@@ -174,13 +177,10 @@ const ERROR: ErrorText = ErrorText {
         title: "This page does not exist",
         text: "Check the address, or go back to the application that you came from.",
     },
-    busy: Message {
-        title: "We are very busy",
-        text: "The service has a lot to do right now. Wait a few seconds and reload the page.",
-    },
+    busy: Message { title: "The service is very busy", text: "Wait a few seconds and reload the page." },
     broken: Message {
         title: "Something went wrong",
-        text: "The problem is on our side. Try again in a few minutes and, if it goes on, send the reference to \
+        text: "The problem is on our side. Try again in a few minutes and, if it persists, send the reference to \
                support.",
     },
 };
@@ -188,7 +188,7 @@ const ERROR: ErrorText = ErrorText {
 const PERMISSIONS: PermissionsText = PermissionsText {
     title: "Applications with access",
     greeting: |name| html! { "Hello, " (name) },
-    lead: "They have access to data of your organisations in your name. You can take it back at any time.",
+    lead: "They can access data of your organisations in your name. You can withdraw this at any time.",
     none: Message {
         title: "No application has access",
         text: "Once you allow an application to see your data, it appears here.",

@@ -1,4 +1,4 @@
-//! What the pages say in Spanish, as it is spoken in Spain: polite, short, without jargon.
+//! The texts in Spanish, as it is spoken in Spain: polite, short, without jargon.
 
 use maud::html;
 

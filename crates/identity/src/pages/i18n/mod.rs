@@ -1,5 +1,5 @@
-//! What the pages say: one table, filled once for each language, so that a missing sentence does not compile.
-//! Sentences with a name inside are functions, because languages put it in different places.
+//! The texts of the pages: one struct, filled once per language, so that a missing text does not compile. Texts that
+//! contain a name are functions, because languages put it in different places.
 
 mod en;
 mod es;
@@ -14,7 +14,7 @@ pub(super) const fn messages(lang: Lang) -> &'static Messages {
     }
 }
 
-/// Something said in a few words, and what it means.
+/// A title and the explanation below it.
 #[derive(Clone, Copy)]
 pub(in crate::pages) struct Message {
     pub title: &'static str,
@@ -85,7 +85,7 @@ pub(in crate::pages) struct TenantChoiceText {
 pub(in crate::pages) struct ScopesText {
     pub openid: Message,
     pub offline_access: Message,
-    /// Where it stands without its text.
+    /// The title where no explanation follows.
     pub offline_access_short: &'static str,
     pub profile: Message,
     pub email: Message,
