@@ -18,13 +18,13 @@ impl TokenMutator {
     pub(super) fn new(identity: &Identity, now: Ticks) -> Self {
         let Ok((stranger, _)) = SigningKeyPair::generate() else { panic!("no key") };
         let signed = |claims: &Value| jwt::sign(&identity.keys, claims).unwrap_or_default();
-        let good = claims(identity, now, "one");
+        let valid = claims(identity, now, "one");
         let with = |name: &str, value: Value| {
-            let mut claims = good.clone();
+            let mut claims = valid.clone();
             claims[name] = value;
             signed(&claims)
         };
-        let (first, expired) = (signed(&good), now.unix_seconds() - 3600);
+        let (first, expired) = (signed(&valid), now.unix_seconds() - 3600);
         let message = first.rsplit_once('.').map_or("", |(message, _)| message);
         let payload = message.split_once('.').map_or("", |(_, payload)| payload);
         let kid = identity.keys.list().last().map(|key| key.kid.clone()).unwrap_or_default();
@@ -55,7 +55,7 @@ impl TokenMutator {
         Self { tokens }
     }
 
-    pub(super) fn good(&self) -> &[String] {
+    pub(super) fn valid_tokens(&self) -> &[String] {
         &self.tokens[..2]
     }
 

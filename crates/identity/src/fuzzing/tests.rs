@@ -21,11 +21,11 @@ fn seeds_pass() {
 #[test]
 fn every_single_bit_change_is_refused() {
     let Fixture { uncached, cached, mutator } = &*FIXTURE;
-    let good = &mutator.good()[0];
-    assert!(cached.verify_access_token(good).is_some());
-    for at in 0..good.len() {
+    let valid = &mutator.valid_tokens()[0];
+    assert!(cached.verify_access_token(valid).is_some());
+    for at in 0..valid.len() {
         for bit in 0..7 {
-            let mut bytes = good.clone().into_bytes();
+            let mut bytes = valid.clone().into_bytes();
             bytes[at] ^= 1 << bit;
             let token = String::from_utf8(bytes).unwrap();
             assert_eq!(

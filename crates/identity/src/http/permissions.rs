@@ -85,11 +85,11 @@ impl Identity {
             })
             .collect();
         let lang = browser.lang(None);
-        let other = query([("lang", lang.other().tag())]);
+        let other_lang = query([("lang", lang.other().tag())]);
         let model = PermissionsPage {
             lang,
             assets: &self.assets,
-            language_switch: Some(&self.path(&format!("permissions?{other}"))),
+            language_switch: Some(&self.path(&format!("permissions?{other_lang}"))),
             action: &self.path(&format!("permissions?{}", query([("lang", lang.tag())]))),
             ticket: &ticket,
             email: &user.email,

@@ -96,7 +96,7 @@ impl Identity {
     ) -> Result<Response, PageError> {
         let memberships = self.store.active_memberships(&context.active.user.id).await?;
         let search_text: String = search.unwrap_or_default().chars().take(SEARCH_CHARS_MAX).collect();
-        let (options, found) = options(&memberships, &search_text, context.request.tenant.as_ref());
+        let (options, tenant_count) = options(&memberships, &search_text, context.request.tenant.as_ref());
         let lang = context.browser.lang(context.request.ui_locales.as_deref());
         let page_url = |page: &str, lang: &str| {
             self.path(&format!("{page}?{}", query([("ticket", context.ticket), ("lang", lang)])))
@@ -115,7 +115,7 @@ impl Identity {
                 action: &search_action,
                 query: &search_text,
                 shown_count: options.len(),
-                total_count: found.max(options.len()),
+                total_count: tenant_count.max(options.len()),
             }),
             options: &options,
             consent: context.needs_consent.then_some(scopes.as_slice()),

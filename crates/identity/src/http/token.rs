@@ -38,6 +38,8 @@ const CONSUMED_CODE: &str = "The authorization code was used before, in a reques
                              issued for it; start a new authorization request.";
 const UNKNOWN_REFRESH_TOKEN: &str =
     "The refresh token is unknown, has expired, or was revoked. Start a new authorization request.";
+const REUSED_REFRESH_TOKEN: &str = "The refresh token was used before. All tokens of its grant are revoked; \
+                                    start a new authorization request.";
 const INACTIVE_MEMBERSHIP: &str = "The user, the tenant or the membership is no longer active.";
 
 pub(super) const DOC: OperationDoc = OperationDoc {
@@ -254,9 +256,7 @@ impl Identity {
             RefreshOutcome::Fresh { grant, .. } | RefreshOutcome::Retried { grant, .. } => grant,
             RefreshOutcome::Reused { revoked } => {
                 self.grant_status.mark_revoked(&revoked);
-                return Err(invalid_grant(
-                    "The refresh token was used before. All tokens of its grant are revoked; start a new authorization request.",
-                ));
+                return Err(invalid_grant(REUSED_REFRESH_TOKEN));
             }
             RefreshOutcome::Expired | RefreshOutcome::Revoked | RefreshOutcome::Unknown => {
                 return Err(unknown());
