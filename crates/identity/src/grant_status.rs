@@ -36,13 +36,13 @@ impl GrantStatusCache {
     }
 
     pub(crate) async fn is_live(&self, grant: &GrantId) -> Result<bool> {
-        let (now, access) = (self.clock.now(), self.store.invalidation().of_access());
+        let (now, access) = (self.clock.now(), self.store.invalidation().access_version());
         let entries = self.entries.lock().get(grant).copied();
         let is_fresh = |status: &GrantStatus| status.access == access && now.since(status.queried_at) < FRESH;
         if let Some(status) = entries.filter(is_fresh) {
             return Ok(status.is_live);
         }
-        let result = self.store.grant_is_live(grant).await;
+        let result = self.store.is_grant_live(grant).await;
         if let Ok(is_live) = result {
             self.remember(grant, GrantStatus { is_live, queried_at: now, access });
         }
@@ -67,7 +67,7 @@ impl GrantStatusCache {
         let queried_at = self.clock.now().next();
         self.entries.lock().insert(
             grant.clone(),
-            GrantStatus { is_live: false, queried_at, access: self.store.invalidation().of_access() },
+            GrantStatus { is_live: false, queried_at, access: self.store.invalidation().access_version() },
         );
     }
 }

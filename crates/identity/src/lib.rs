@@ -93,7 +93,7 @@ pub enum TokenError {
     /// Forged, expired, revoked, issued by another provider, or not an access token.
     Invalid,
     /// The store could not say whether the grant is live.
-    Store(store::StoreError),
+    Unavailable(store::StoreError),
 }
 
 impl Identity {
@@ -144,7 +144,7 @@ impl Identity {
         match self.grant_status.is_live(&caller.grant).await {
             Ok(true) => Ok(caller),
             Ok(false) => Err(TokenError::Invalid),
-            Err(error) => Err(TokenError::Store(error)),
+            Err(error) => Err(TokenError::Unavailable(error)),
         }
     }
 

@@ -7,7 +7,7 @@ use axum::body::Body;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use domain::{Scope, Secret, TenantId};
-use store::{Client, Code, Pkce, Session, Status, TenantMembership, User};
+use store::{AuthorizationCode, Client, Pkce, Session, Status, TenantMembership, User};
 
 use super::browser::BrowserContext;
 use super::extract::{QUERY_BYTES_MAX, too_long};
@@ -289,7 +289,7 @@ impl Identity {
             details: GrantDetails::new(request.scopes(), session.authenticated_at, &session.methods),
         };
         let expires_at = now + self.settings.code_ttl;
-        let stored = Code {
+        let stored = AuthorizationCode {
             client: client.id.clone(),
             user: membership.user.id.clone(),
             tenant: membership.tenant.id.clone(),

@@ -70,7 +70,7 @@ impl Identity {
         let belongs_to_client = |caller: &Caller| caller.client == client.id && caller.expires_at > now;
         let Some(caller) = caller.filter(belongs_to_client) else { return Ok(None) };
         // Read from the store, not from the cache: resource servers rely on this answer.
-        if !self.store.grant_is_live(&caller.grant).await? {
+        if !self.store.is_grant_live(&caller.grant).await? {
             return Ok(None);
         }
         Ok(Some(json!({
@@ -98,7 +98,7 @@ impl Identity {
             found.grant.client == client.id && !found.is_used && found.expires_at > now
         };
         let Some(found) = found.filter(is_active) else { return Ok(None) };
-        if !self.store.grant_is_live(&found.grant.id).await? {
+        if !self.store.is_grant_live(&found.grant.id).await? {
             return Ok(None);
         }
         let Some(details) = GrantDetails::from_json(&found.grant.details) else { return Ok(None) };

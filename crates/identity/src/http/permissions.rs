@@ -43,7 +43,7 @@ struct ApplicationGrants {
     /// The id of the newest grant, which identifies the group on the page.
     key: GrantId,
     grants: Vec<GrantId>,
-    access: store::ApplicationAccess,
+    access: store::ClientAccess,
     application: String,
     tenant: String,
     since: Ticks,
@@ -120,11 +120,12 @@ impl Identity {
             return Ok(response::redirect(&self.path_in(browser, "permissions")));
         };
         let note = "withdrawn by the user";
-        let revoked = self.store.withdraw(&group.access, self.clock.now(), &browser.audit, note).await?;
+        let revoked =
+            self.store.revoke_client_access(&group.access, self.clock.now(), &browser.audit, note).await?;
         for grant in &revoked {
             self.grant_status.mark_revoked(grant);
         }
-        let store::ApplicationAccess { client, tenant, .. } = &group.access;
+        let store::ClientAccess { client, tenant, .. } = &group.access;
         let mut params = vec![("withdrawn", client.as_str()), ("tenant", tenant.as_str())];
         params.extend(browser.selected_lang().map(|lang| ("lang", lang)));
         Ok(response::redirect(&self.path(&format!("permissions?{}", query(params)))))
@@ -164,7 +165,7 @@ impl ApplicationGrants {
         Self {
             key: grant.id.clone(),
             grants: vec![grant.id.clone()],
-            access: store::ApplicationAccess {
+            access: store::ClientAccess {
                 user: grant.user.clone(),
                 client: grant.client.clone(),
                 tenant: grant.tenant.clone(),

@@ -9,8 +9,8 @@ use domain::secret::base64url;
 use domain::{GrantId, Scope, Scopes, Secret, Ticks};
 use serde::Serialize;
 use store::{
-    AuditContext, Client, Code, CodeExchange, CodeOutcome, Grant, NewGrant, Pkce, RefreshOutcome,
-    RefreshRotation, TenantMembership,
+    AuditContext, AuthorizationCode, Client, CodeExchange, CodeOutcome, Grant, NewGrant, Pkce,
+    RefreshOutcome, RefreshRotation, TenantMembership,
 };
 
 use super::browser::BrowserContext;
@@ -143,18 +143,18 @@ impl Identity {
         let refresh = Secret::new(self.random.token());
         let new_grant = self.grant_factory(client, refresh.clone(), now);
         let checked_proof = proof.clone();
-        let decide = Box::new(move |code: &Code| {
+        let decide = Box::new(move |code: &AuthorizationCode| {
             let binding = CodeBinding::from_json(&code.details)?;
             checked_proof.mismatch(&binding).is_none().then(|| new_grant(code, &binding))
         });
         let (code, grant) = match self.store.take_code(&exchange, decide).await? {
-            CodeOutcome::Fresh { code, grant: Some(grant) } => (code, grant),
+            CodeOutcome::Redeemed { code, grant: Some(grant) } => (code, grant),
             CodeOutcome::Reused { revoked: Some(grant) } => {
                 self.grant_status.mark_revoked(&grant);
                 return Err(invalid_grant(REUSED_CODE));
             }
             CodeOutcome::Reused { revoked: None } => return Err(invalid_grant(CONSUMED_CODE)),
-            CodeOutcome::Fresh { code, grant: None } => {
+            CodeOutcome::Redeemed { code, grant: None } => {
                 let mismatch =
                     CodeBinding::from_json(&code.details).and_then(|binding| proof.mismatch(&binding));
                 return Err(invalid_grant(mismatch.unwrap_or(UNKNOWN_CODE)));
@@ -192,7 +192,7 @@ impl Identity {
         client: &Client,
         refresh: Secret,
         now: Ticks,
-    ) -> impl FnOnce(&Code, &CodeBinding) -> NewGrant + Send + use<> {
+    ) -> impl FnOnce(&AuthorizationCode, &CodeBinding) -> NewGrant + Send + use<> {
         let (id, client) = (GrantId::from(self.random.guid()), client.id.clone());
         let (access_until, refresh_until) =
             (now + self.settings.access_token_ttl, now + self.settings.refresh_token_ttl);
@@ -218,7 +218,7 @@ impl Identity {
     /// The membership of the grant, if it exists and its user and tenant are active.
     async fn active_membership(&self, grant: &Grant) -> store::Result<Option<TenantMembership>> {
         let membership = self.store.find_tenant_membership(&grant.user, &grant.tenant).await?;
-        Ok(membership.filter(TenantMembership::is_open))
+        Ok(membership.filter(TenantMembership::is_active))
     }
 
     async fn refresh(
@@ -253,7 +253,7 @@ impl Identity {
             context: context.clone(),
         };
         let grant = match self.store.rotate_refresh(&rotation).await? {
-            RefreshOutcome::Fresh { grant, .. } | RefreshOutcome::Retried { grant, .. } => grant,
+            RefreshOutcome::Rotated { grant, .. } | RefreshOutcome::Retried { grant, .. } => grant,
             RefreshOutcome::Reused { revoked } => {
                 self.grant_status.mark_revoked(&revoked);
                 return Err(invalid_grant(REUSED_REFRESH_TOKEN));

@@ -67,7 +67,7 @@ impl Identity {
             Err(TokenError::Invalid) => {
                 return challenge(StatusCode::UNAUTHORIZED, "Bearer error=\"invalid_token\"");
             }
-            Err(TokenError::Store(error)) => return EndpointError::from(error).response(),
+            Err(TokenError::Unavailable(error)) => return EndpointError::from(error).response(),
         };
         if !caller.scopes.has(Scope::OpenId) {
             let line = "Bearer error=\"insufficient_scope\", scope=\"openid\"";
