@@ -122,7 +122,7 @@ impl Service {
 
         let (clock, retention) = (base.clock.clone(), (&config).into());
         supervisor.spawn("maintenance", maintenance::run(store.clone(), clock, retention, stopped.clone()));
-        supervisor.spawn("signing-keys", identity.tend(stopped.clone()));
+        supervisor.spawn("signing-keys", identity.run_maintenance(stopped.clone()));
         supervisor.spawn("gateway-usage", gateway.clone().run_maintenance(node, stopped.clone()));
         supervisor.spawn("public-listener", public.serve(public_routes, stopped.clone()));
         supervisor.spawn("operator-listener", operator.serve(operator_routes, stopped));

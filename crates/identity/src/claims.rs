@@ -1,5 +1,4 @@
-//! What tokens say: the claims of access tokens and id_tokens, to the letter of the contract, and how an
-//! access token that comes back is read.
+//! The claims of access tokens and id_tokens, as the contract defines them, and the parsing of presented tokens.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use domain::{Caller, ClientId, GrantId, Guid, Scopes, TenantId, Ticks, UserId};
@@ -8,9 +7,9 @@ use store::{Client, TenantMembership};
 
 use crate::settings::{CLOCK_TOLERANCE, ID_TOKEN_TTL, Settings};
 
-/// What every access token has.
+/// The claims of an access token that is issued.
 #[derive(Debug, Serialize)]
-pub(crate) struct AccessClaims<'a> {
+pub(crate) struct IssuedAccessClaims<'a> {
     #[serde(rename = "$id")]
     id: &'static str,
     iss: &'a str,
@@ -58,29 +57,29 @@ struct PayrollClaims<'a> {
     second_client: &'a str,
 }
 
-/// What a token is made of.
+/// The input for the claims of an access token.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Subject<'a> {
+pub(crate) struct TokenSubject<'a> {
     pub(crate) client: &'a Client,
-    pub(crate) seat: &'a TenantMembership,
+    pub(crate) membership: &'a TenantMembership,
     pub(crate) grant: &'a GrantId,
     pub(crate) scopes: Scopes,
     pub(crate) authenticated_at: Ticks,
-    /// Space-separated.
+    /// Authentication methods, separated by spaces.
     pub(crate) methods: &'a str,
     pub(crate) now: Ticks,
 }
 
-/// The claims of an access token. Its `jti` begins with the grant's id, which is how it dies with the grant.
-pub(crate) fn access<'a>(
-    of: &Subject<'a>,
+/// The claims of an access token. Its `jti` begins with the id of the grant, so that revoking the grant revokes it.
+pub(crate) fn access_claims<'a>(
+    of: &TokenSubject<'a>,
     settings: &'a Settings,
     audience: &'a str,
     unique: &str,
-) -> AccessClaims<'a> {
-    let TenantMembership { user, tenant, membership } = of.seat;
+) -> IssuedAccessClaims<'a> {
+    let TenantMembership { user, tenant, membership } = of.membership;
     let now = of.now.unix_seconds();
-    AccessClaims {
+    IssuedAccessClaims {
         id: "1",
         iss: &settings.issuer,
         aud: audience,
@@ -114,7 +113,7 @@ pub(crate) fn access<'a>(
     }
 }
 
-/// A tenant's GUID. An operator may have given a tenant an id that is none; then one follows from it.
+/// The tenant's id as a GUID. If the operator chose an id that is not a GUID, one is derived from it.
 fn guid_of(tenant: &TenantId) -> Guid {
     Guid::parse(tenant.as_str()).unwrap_or_else(|| {
         let hash = digest(&SHA256, tenant.as_str().as_bytes());
@@ -124,7 +123,7 @@ fn guid_of(tenant: &TenantId) -> Guid {
     })
 }
 
-/// The claims of an id_token, in the callback (without personal data) or from the token endpoint.
+/// The claims of an id_token, for the callback (without personal data) or the token endpoint.
 #[derive(Debug, Serialize)]
 pub(crate) struct IdClaims<'a> {
     iss: &'a str,
@@ -141,7 +140,7 @@ pub(crate) struct IdClaims<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) at_hash: Option<String>,
     #[serde(flatten)]
-    pub(crate) person: Option<PersonClaims<'a>>,
+    pub(crate) profile: Option<ProfileClaims<'a>>,
 }
 
 impl<'a> IdClaims<'a> {
@@ -157,20 +156,20 @@ impl<'a> IdClaims<'a> {
             nonce: None,
             c_hash: None,
             at_hash: None,
-            person: None,
+            profile: None,
         }
     }
 
-    /// When and how the user signed in.
-    pub(crate) fn authenticated(&mut self, at: Ticks, methods: &'a str) {
+    /// Sets when and how the user authenticated.
+    pub(crate) fn set_authentication(&mut self, at: Ticks, methods: &'a str) {
         self.auth_time = at.unix_seconds();
         self.amr = methods.split(' ').collect();
     }
 }
 
-/// What an application may learn of the person, by its scopes.
+/// The user's profile, as far as the scopes allow it.
 #[derive(Debug, Serialize)]
-pub(crate) struct PersonClaims<'a> {
+pub(crate) struct ProfileClaims<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     given_name: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -181,7 +180,7 @@ pub(crate) struct PersonClaims<'a> {
     email: Option<&'a str>,
 }
 
-impl<'a> PersonClaims<'a> {
+impl<'a> ProfileClaims<'a> {
     pub(crate) fn of(user: &'a store::User, scopes: Scopes) -> Self {
         let (name, email) = (scopes.has_name_access(), scopes.has_email_access());
         Self {
@@ -193,9 +192,9 @@ impl<'a> PersonClaims<'a> {
     }
 }
 
-/// What is read of an access token that comes back.
+/// The claims that are read from a presented access token.
 #[derive(Debug, Deserialize)]
-pub(crate) struct Presented {
+pub(crate) struct AccessTokenClaims {
     iss: String,
     aud: String,
     pub(crate) exp: i64,
@@ -209,18 +208,18 @@ pub(crate) struct Presented {
     tenant: String,
 }
 
-impl Presented {
-    /// From when and until when it is good, as far as clocks may differ.
-    pub(crate) fn valid(&self) -> (Ticks, Ticks) {
+impl AccessTokenClaims {
+    /// The validity period, with clock tolerance on both sides.
+    pub(crate) fn validity(&self) -> (Ticks, Ticks) {
         let (from, until) = (Ticks::from_unix_seconds(self.nbf), Ticks::from_unix_seconds(self.exp));
         (from.minus(CLOCK_TOLERANCE), until + CLOCK_TOLERANCE)
     }
 
-    /// Who carries it, where it is an access token of this issuer and its time is now.
+    /// The caller, if this is a valid access token of this issuer at `now`.
     pub(crate) fn caller(&self, settings: &Settings, now: Ticks) -> Option<Caller> {
-        let (from, until) = self.valid();
-        let is_ours = self.iss == settings.issuer && self.aud == settings.audience();
-        if !is_ours || until <= now || from > now {
+        let (from, until) = self.validity();
+        let is_own = self.iss == settings.issuer && self.aud == settings.audience();
+        if !is_own || until <= now || from > now {
             return None;
         }
         Some(Caller {
@@ -234,18 +233,18 @@ impl Presented {
     }
 }
 
-/// What is read of an id_token that comes back as a hint. It may have expired.
+/// The claims that are read from an `id_token_hint`, which may have expired.
 #[derive(Clone, Debug, Deserialize)]
-pub(crate) struct Hint {
+pub(crate) struct IdTokenHint {
     iss: String,
     pub(crate) aud: String,
     pub(crate) sub: String,
-    /// Only access tokens have one; they are no hints.
+    /// Only access tokens have a `jti`; they are not accepted as hints.
     jti: Option<String>,
 }
 
-impl Hint {
-    pub(crate) fn is_ours(&self, settings: &Settings) -> bool {
+impl IdTokenHint {
+    pub(crate) fn is_valid_for(&self, settings: &Settings) -> bool {
         self.iss == settings.issuer && self.jti.is_none()
     }
 }

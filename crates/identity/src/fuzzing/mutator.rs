@@ -1,5 +1,4 @@
-//! Makes tokens as a forger would: from nothing, or from parts of good ones and of those that are good for
-//! something else.
+//! Creates forged tokens: from arbitrary text, or from parts of valid tokens and of tokens for other purposes.
 
 use aws_lc_rs::hmac;
 use base64::Engine as _;
@@ -7,36 +6,37 @@ use base64::engine::general_purpose::{STANDARD, URL_SAFE, URL_SAFE_NO_PAD};
 use domain::Ticks;
 use serde_json::{Value, json};
 
-use crate::keys::Pair;
+use crate::keys::SigningKeyPair;
 use crate::{Identity, jwt};
 
-pub(super) struct Forge {
-    /// The first two are good; parts of all are in reach.
+pub(super) struct TokenMutator {
+    /// The first two are valid.
     tokens: Vec<String>,
 }
 
-impl Forge {
+impl TokenMutator {
     pub(super) fn new(identity: &Identity, now: Ticks) -> Self {
-        let Ok((stranger, _)) = Pair::generate() else { panic!("no key") };
+        let Ok((stranger, _)) = SigningKeyPair::generate() else { panic!("no key") };
         let signed = |claims: &Value| jwt::sign(&identity.keys, claims).unwrap_or_default();
-        let good = claims(identity, now, "one");
+        let valid = claims(identity, now, "one");
         let with = |name: &str, value: Value| {
-            let mut claims = good.clone();
+            let mut claims = valid.clone();
             claims[name] = value;
             signed(&claims)
         };
-        let (first, expired) = (signed(&good), now.unix_seconds() - 3600);
+        let (first, expired) = (signed(&valid), now.unix_seconds() - 3600);
         let message = first.rsplit_once('.').map_or("", |(message, _)| message);
         let payload = message.split_once('.').map_or("", |(_, payload)| payload);
-        let kid = identity.keys.shown().last().map(|key| key.kid.clone()).unwrap_or_default();
+        let kid = identity.keys.list().last().map(|key| key.kid.clone()).unwrap_or_default();
         let by_stranger = |kid: &str| {
             let message = format!("{}.{payload}", header("RS256", kid));
             let signature = stranger.sign(message.as_bytes()).unwrap_or_default();
             format!("{message}.{}", URL_SAFE_NO_PAD.encode(signature))
         };
-        // The public key as if it were a shared secret.
+        // Algorithm confusion: the public key as an HMAC secret.
         let confused = format!("{}.{payload}", header("HS256", &kid));
-        let public = identity.keys.verifier(&kid).map(|pair| pair.public_jwk.clone()).unwrap_or_default();
+        let public =
+            identity.keys.verification_key(&kid).map(|pair| pair.public_jwk.clone()).unwrap_or_default();
         let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, public.as_bytes()), confused.as_bytes());
         let tokens = vec![
             first.clone(),
@@ -55,12 +55,12 @@ impl Forge {
         Self { tokens }
     }
 
-    pub(super) fn good(&self) -> &[String] {
+    pub(super) fn valid_tokens(&self) -> &[String] {
         &self.tokens[..2]
     }
 
-    /// The token that these bytes ask for: after `=` they are it, else they are changes to the first good one.
-    pub(super) fn made(&self, data: &[u8]) -> String {
+    /// The token that these bytes encode: the text after `=`, or else mutations of the first valid token.
+    pub(super) fn mutate(&self, data: &[u8]) -> String {
         if let Some(text) = data.strip_prefix(b"=") {
             return String::from_utf8_lossy(text).into_owned();
         }
@@ -71,7 +71,7 @@ impl Forge {
         String::from_utf8_lossy(&token).into_owned()
     }
 
-    /// What a change is, and three bytes that say where and what.
+    /// Applies one mutation: its kind, and three bytes of parameters.
     fn change(&self, token: &mut Vec<u8>, [what, high, low, value]: [u8; 4]) {
         let at = usize::from(u16::from_be_bytes([high, low])) % token.len().max(1);
         match what {
@@ -93,9 +93,9 @@ impl Forge {
             b'd' if !token.is_empty() => drop(token.remove(at)),
             b't' => token.truncate(at),
             b'a' => token.push(value),
-            // Other ways to write the same bytes.
-            b'e' => with_part(token, usize::from(high), |part| rewritten(&part, value)),
-            b'r' => with_part(token, usize::from(high), |part| loosened(part, value)),
+            // Other encodings of the same bytes.
+            b'e' => with_part(token, usize::from(high), |part| reencoded(&part, value)),
+            b'r' => with_part(token, usize::from(high), |part| with_trailing_bits(part, value)),
             b'w' => with_part(token, usize::from(high), |part| [&part[..], b" \t\r\n"].concat()),
             b'c' => token.make_ascii_uppercase(),
             _ => {}
@@ -126,8 +126,8 @@ fn with_part(token: &mut Vec<u8>, which: usize, change: impl FnOnce(Vec<u8>) -> 
     *token = all.join(&b'.');
 }
 
-/// The same bytes in another alphabet, with padding, or with the header's members in another order.
-fn rewritten(part: &[u8], how: u8) -> Vec<u8> {
+/// The same bytes in another base64 alphabet, with padding, or with added white space.
+fn reencoded(part: &[u8], how: u8) -> Vec<u8> {
     let Ok(bytes) = URL_SAFE_NO_PAD.decode(part) else { return part.to_vec() };
     let text = match how % 4 {
         0 => STANDARD.encode(bytes),
@@ -138,8 +138,8 @@ fn rewritten(part: &[u8], how: u8) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// The last letter holds bits that stand for nothing: these are set.
-fn loosened(mut part: Vec<u8>, bits: u8) -> Vec<u8> {
+/// Sets the unused bits of the last base64 character.
+fn with_trailing_bits(mut part: Vec<u8>, bits: u8) -> Vec<u8> {
     const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     if let Some(last) = part.last_mut()
         && let Some(place) = LETTERS.iter().position(|letter| letter == last)
