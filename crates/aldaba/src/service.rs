@@ -13,6 +13,7 @@ use operator::admin::Admin;
 use operator::{AppState, OperatorToken};
 use store::Store;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
 use web::{
     Listener, ListenerLimits, Metrics, RequestLayer, RequestLayerConfig, ShutdownTrigger, error_response, tls,
 };
@@ -122,12 +123,21 @@ impl Service {
 
         let (clock, retention) = (base.clock.clone(), (&config).into());
         supervisor.spawn("maintenance", maintenance::run(store.clone(), clock, retention, stopped.clone()));
+        supervisor.spawn("store", watch_store(store.clone(), stopped.clone()));
         supervisor.spawn("signing-keys", identity.run_maintenance(stopped.clone()));
         supervisor.spawn("gateway-usage", gateway.clone().run_maintenance(node, stopped.clone()));
         supervisor.spawn("public-listener", public.serve(public_routes, stopped.clone()));
         supervisor.spawn("operator-listener", operator.serve(operator_routes, stopped));
         panic_on_request(&supervisor);
         RunningService { supervisor, shutdown, draining, engine, gateway, node, store }
+    }
+}
+
+/// Ends when a worker of the store ends, or at shutdown: the store itself closes last.
+async fn watch_store(store: Arc<dyn Store>, mut stopped: watch::Receiver<bool>) {
+    tokio::select! {
+        () = store.worker_ended() => {}
+        _ = stopped.wait_for(|stop| *stop) => {}
     }
 }
 
