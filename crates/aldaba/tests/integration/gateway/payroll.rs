@@ -17,7 +17,7 @@ pub(super) fn line(code: u64, name: &str, identifier: &str, last_update: &str) -
     json!({"area": "payroll", "resource": "companies", "action": "upsert", "data": data})
 }
 
-/// A tenant with six_companies companies, not in order of their codes. No test changes them.
+/// A tenant with six companies, not in order of their codes. No test changes them.
 pub(super) fn six_companies() -> &'static ApiFixture<'static> {
     static SIX: OnceLock<ApiFixture<'static>> = OnceLock::new();
     SIX.get_or_init(|| {
