@@ -1,10 +1,10 @@
-//! `aldaba tenant` and `aldaba user`, for people and for programs.
+//! `aldaba tenant` and `aldaba user`, with text output and with `--json`.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Installation, Program, bank, is_guid, ndjson};
 
-/// The rows of a list, each cut at two or more spaces.
+/// The rows of a table, split at two or more spaces.
 fn table(text: &str) -> Vec<Vec<&str>> {
     text.lines()
         .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
@@ -17,7 +17,7 @@ fn standings(installation: &Installation, what: &str) -> Vec<String> {
 }
 
 #[test]
-fn tenants_come_and_are_listed() {
+fn added_tenants_are_listed() {
     let installation = Installation::new();
     let done = installation
         .program(&["tenant", "add", "Asesoría Peñalver", "--id", "uno", "--short-code", "4101"])
@@ -63,15 +63,15 @@ fn tenants_are_disabled_enabled_and_erased() {
         .expect_failure(2, "--confirm must repeat the tenant's id");
     let erased = installation.program(&["tenant", "erase", "uno", "--confirm", "uno", "--json"]).run().json();
     assert_eq!(erased["erased"], "uno");
-    assert!(erased["rows"].as_u64().unwrap() >= 40, "records and log: {erased}");
+    assert!(erased["rows"].as_u64().unwrap() >= 40, "number of records and log entries: {erased}");
     assert_eq!(standings(&installation, "tenant"), ["active"]);
     apply().run().expect_failure(5, "there is no tenant \"uno\"");
     installation.add_tenant("uno");
-    assert_eq!(apply().run().json()["lastSequenceVersion"], "0", "one of the same name starts anew");
+    assert_eq!(apply().run().json()["lastSequenceVersion"], "0", "a tenant with the same id starts empty");
 }
 
 #[test]
-fn what_is_not_there_or_is_there_already_ends_with_5() {
+fn missing_or_duplicate_entries_exit_with_5() {
     let installation = Installation::new();
     installation.add_tenant("uno");
     installation
@@ -100,7 +100,7 @@ fn what_is_not_there_or_is_there_already_ends_with_5() {
 }
 
 #[test]
-fn users_come_with_a_password_from_standard_input() {
+fn user_password_is_read_from_standard_input() {
     let installation = Installation::new();
     installation.add_tenant("uno");
     let add = |email: &str, arguments: &[&str]| {
@@ -119,7 +119,7 @@ fn users_come_with_a_password_from_standard_input() {
         })
     );
     let done = add("helen@example.com", &["--lang", "en"]).input("another long password").run().code(0);
-    assert_eq!(done.stderr, "", "nobody is asked who is not at a terminal");
+    assert_eq!(done.stderr, "", "without a terminal there is no prompt");
     let rows = installation.program(&["user", "list"]).run().code(0).stdout;
     assert_eq!(table(&rows)[0], ["EMAIL", "NAME", "LANG", "STANDING", "TENANTS"]);
     assert_eq!(rows.lines().count(), 3);
@@ -138,7 +138,7 @@ fn users_come_with_a_password_from_standard_input() {
         .run()
         .expect_failure(5, "there is already");
     let listed = installation.program(&["user", "list", "--json"]).run().json();
-    assert_eq!(listed.as_array().unwrap().len(), 2, "who was refused is not there");
+    assert_eq!(listed.as_array().unwrap().len(), 2, "a rejected user is not created");
 }
 
 #[test]
@@ -170,7 +170,7 @@ fn users_join_leave_and_are_disabled() {
 }
 
 #[test]
-fn what_was_done_is_told_in_a_line_or_as_an_object() {
+fn result_is_one_line_of_text_or_a_json_object() {
     let installation = Installation::new();
     installation.add_tenant("uno");
     let email = "maria@example.com";
@@ -206,9 +206,9 @@ fn what_was_done_is_told_in_a_line_or_as_an_object() {
     assert_eq!(password.json(), json!({"email": email, "password": "changed"}));
 }
 
-/// Every command and argument, however deep, has a line of its own.
+/// Every command and argument, at any depth, has a help text.
 #[test]
-fn help_leaves_nothing_without_a_word() {
+fn every_command_and_argument_has_help() {
     let mut waiting: Vec<Vec<String>> = vec![Vec::new()];
     let mut seen = 0;
     while let Some(path) = waiting.pop() {

@@ -1,4 +1,4 @@
-//! `aldaba store backup` and `restore`, from one kind of store into another and back.
+//! `aldaba store backup` and `restore`, between SQLite and PostgreSQL.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn restore(installation: &Installation, file: &Path) -> Program {
     installation.program(&["store", "restore", file.to_str().unwrap()])
 }
 
-/// The head after applying these lines.
+/// The log's head after these lines are applied.
 fn head(installation: &Installation, lines: &str) -> u64 {
     let apply = installation.program(&["changes", "apply", "-", "--tenant", "uno", "--json"]);
     let answer = apply.input(lines).run().json();
@@ -29,7 +29,7 @@ fn head(installation: &Installation, lines: &str) -> u64 {
     answer["lastSequenceVersion"].as_str().unwrap().parse().unwrap()
 }
 
-/// A store with a tenant, a user, an application, a key and records.
+/// A store with a tenant, a user, a client, a subscription and records.
 fn furnished() -> (Installation, u64) {
     let installation = Installation::new();
     installation.add_tenant("uno");
@@ -44,7 +44,7 @@ fn furnished() -> (Installation, u64) {
     (installation, head)
 }
 
-/// Everything that is listed, without what a restore may reorder.
+/// Everything that the list commands print, without members that a restore may reorder.
 fn listed(installation: &Installation) -> Vec<Value> {
     ["tenant", "user", "client", "key"]
         .map(|what| installation.program(&[what, "list", "--json"]).run().json())
@@ -52,7 +52,7 @@ fn listed(installation: &Installation) -> Vec<Value> {
 }
 
 #[test]
-fn from_sqlite_to_postgres_and_back() {
+fn backup_restores_from_sqlite_to_postgres_and_back() {
     let (installation, written) = furnished();
     let folder = tempfile::tempdir().unwrap();
     let (first, second) = (folder.path().join("first.backup"), folder.path().join("second.backup"));
@@ -68,7 +68,7 @@ fn from_sqlite_to_postgres_and_back() {
     assert_eq!(restored["backup"], told["backup"]);
     assert_eq!(listed(&on_postgres), listed(&installation));
     assert_eq!(head(&on_postgres, ""), written + ADVANCE);
-    assert_eq!(head(&on_postgres, &lines()), written + ADVANCE, "every record is there as it was");
+    assert_eq!(head(&on_postgres, &lines()), written + ADVANCE, "all records are restored unchanged");
 
     backup(&on_postgres, &second);
     let back = Installation::new();
@@ -83,13 +83,13 @@ fn from_sqlite_to_postgres_and_back() {
 }
 
 #[test]
-fn a_restore_needs_an_empty_store() {
+fn restore_requires_an_empty_store() {
     let (installation, written) = furnished();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.backup");
     backup(&installation, &file);
     restore(&installation, &file).run().expect_failure(5, "the store is not empty; restore into a new one");
-    assert_eq!(head(&installation, &lines()), written, "nothing happened to it");
+    assert_eq!(head(&installation, &lines()), written, "the target store is unchanged");
     let other = Installation::new();
     other.copy_master_key_from(&installation);
     other.add_tenant("another");
@@ -97,7 +97,7 @@ fn a_restore_needs_an_empty_store() {
 }
 
 #[test]
-fn another_master_key_opens_nothing() {
+fn wrong_master_key_is_refused() {
     let (installation, written) = furnished();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.backup");
@@ -119,7 +119,7 @@ fn another_master_key_opens_nothing() {
 }
 
 #[test]
-fn a_damaged_backup_is_refused_before_anything_is_written() {
+fn damaged_backup_is_refused_before_anything_is_written() {
     let (installation, _) = furnished();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.backup");
@@ -140,7 +140,7 @@ fn a_damaged_backup_is_refused_before_anything_is_written() {
 }
 
 #[test]
-fn a_backup_is_talked_about_on_standard_error() {
+fn backup_reports_on_standard_error() {
     let (installation, _) = furnished();
     let file = installation.path().join("a.backup");
     let done = installation.program(&["store", "backup", file.to_str().unwrap()]).run().code(0);
@@ -161,7 +161,7 @@ fn a_backup_is_talked_about_on_standard_error() {
 }
 
 #[test]
-fn a_store_that_cannot_be_reached_ends_with_4() {
+fn unreachable_store_exits_with_4() {
     let installation = Installation::with_store("postgres://nobody@127.0.0.1:1/nothing");
     installation.program(&["tenant", "list"]).run().expect_failure(4, "the store cannot be reached");
     installation.program(&["check"]).run().expect_failure(4, "the store cannot be reached");

@@ -1,4 +1,4 @@
-//! `init` and `check`, and how the layers of the configuration are told apart.
+//! `aldaba init` and `check`, and the layers of the configuration.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn init(folder: &Path, arguments: &[&str]) -> Program {
 }
 
 #[test]
-fn init_writes_a_configuration_and_secrets_that_nobody_else_reads() {
+fn init_writes_a_configuration_and_secrets_with_mode_0600() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("etc/aldaba");
     let written = init(&place, &["--base-url", "https://api.example.com", "--json"]).run().json();
@@ -32,11 +32,11 @@ fn init_writes_a_configuration_and_secrets_that_nobody_else_reads() {
     assert!(std::fs::read_to_string(place.join("operator.token")).unwrap().trim().len() >= 32);
     let config = std::fs::read_to_string(place.join("aldaba.toml")).unwrap();
     assert!(config.contains("base_url = \"https://api.example.com\""), "{config}");
-    assert!(!config.contains(key.trim()), "secrets stand in files of their own");
+    assert!(!config.contains(key.trim()), "secrets are in separate files");
 }
 
 #[test]
-fn init_talks_on_standard_error_and_writes_other_secrets_each_time() {
+fn init_reports_on_standard_error_and_generates_new_secrets_each_time() {
     let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let keys = folders.each_ref().map(|folder| {
         let done = init(folder.path(), &[]).run().code(0);
@@ -48,7 +48,7 @@ fn init_talks_on_standard_error_and_writes_other_secrets_each_time() {
 }
 
 #[test]
-fn init_overwrites_nothing() {
+fn init_overwrites_no_file() {
     for there in ["aldaba.toml", "master.key", "operator.token"] {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join(there);
@@ -57,7 +57,7 @@ fn init_overwrites_nothing() {
             .run()
             .expect_failure(5, &format!("{} is there already; nothing was written", path.display()));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing beside it");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no other file was written");
     }
     init(Path::new("/"), &["--store", "mysql://x"])
         .run()
@@ -65,7 +65,7 @@ fn init_overwrites_nothing() {
 }
 
 #[test]
-fn check_passes_what_init_wrote() {
+fn check_accepts_what_init_wrote() {
     for base_url in ["http://127.0.0.1:8080", "http://localhost:9", "https://api.example.com"] {
         let folder = tempfile::tempdir().unwrap();
         let store = format!("sqlite:{}", folder.path().join("a.db").display());
@@ -79,7 +79,7 @@ fn check_passes_what_init_wrote() {
         assert_eq!(told["config"]["store"]["master_key"], "***");
         let done = check().run().code(0);
         assert!(done.stdout.starts_with("the configuration is fine\n"), "{done:?}");
-        assert!(!folder.path().join("a.db").exists(), "a check makes nothing");
+        assert!(!folder.path().join("a.db").exists(), "check creates no store");
     }
 }
 
@@ -103,7 +103,7 @@ fn init_refuses_what_check_would_refuse_and_writes_nothing() {
 }
 
 #[test]
-fn an_address_of_this_machine_is_listened_on_itself() {
+fn loopback_base_url_sets_the_listen_address() {
     for (base_url, public, operator) in [
         ("http://127.0.0.1:18280", "127.0.0.1:18280", "127.0.0.1:8081"),
         ("http://localhost:18280/", "127.0.0.1:18280", "127.0.0.1:8081"),
@@ -122,7 +122,7 @@ fn an_address_of_this_machine_is_listened_on_itself() {
 }
 
 #[test]
-fn check_says_what_is_wrong_and_where() {
+fn check_reports_the_file_line_and_key_of_each_error() {
     let installation = Installation::new();
     let config = installation.config().display().to_string();
     let good = std::fs::read_to_string(&config).unwrap();
@@ -172,7 +172,7 @@ fn check_says_what_is_wrong_and_where() {
 }
 
 #[test]
-fn bounds_are_named_when_they_are_crossed() {
+fn out_of_range_values_are_reported_with_their_bounds() {
     let installation = Installation::new();
     for (key, from, to, wrong) in [
         ("identity.code_ttl", "1ms", "1h", ["0s", "61m"]),
@@ -198,7 +198,7 @@ fn bounds_are_named_when_they_are_crossed() {
 }
 
 #[test]
-fn proxies_are_named_one_by_one() {
+fn trusted_proxies_must_not_cover_all_addresses() {
     let installation = Installation::new();
     let check = |value: &str| {
         installation.program(&["check", "--json", "--set", &format!("server.trusted_proxies={value}")]).run()
@@ -215,7 +215,7 @@ fn proxies_are_named_one_by_one() {
 }
 
 #[test]
-fn check_tells_everything_at_once_and_names_each_layer() {
+fn check_reports_all_errors_at_once_with_their_layer() {
     let installation = Installation::new();
     let done = installation
         .program(&["check", "--set", "store.url=mysql://x"])
@@ -241,7 +241,7 @@ fn check_tells_everything_at_once_and_names_each_layer() {
 }
 
 #[test]
-fn what_production_needs_and_is_not_there_is_named() {
+fn missing_required_settings_are_reported() {
     let done = Program::new(&["check"]).run().code(3);
     for told in ["server.base_url: is missing", "operator.token: is missing", "store.master_key: is missing"]
     {
@@ -267,7 +267,7 @@ fn what_production_needs_and_is_not_there_is_named() {
 }
 
 #[test]
-fn the_configuration_beside_is_found() {
+fn configuration_in_the_working_directory_is_found() {
     let installation = Installation::new();
     Program::new(&["tenant", "add", "Uno", "--id", "uno"]).inside(installation.path()).run().code(0);
     let listed = installation.program(&["tenant", "list", "--json"]).run().json();
@@ -275,7 +275,7 @@ fn the_configuration_beside_is_found() {
 }
 
 #[test]
-fn the_store_that_is_there_is_told_by_its_schema() {
+fn check_reports_the_schema_version_of_an_existing_store() {
     let installation = Installation::new();
     let migrated = installation.program(&["store", "migrate", "--json"]).run().json();
     let schema = migrated["schema"].as_i64().unwrap();
@@ -285,7 +285,7 @@ fn the_store_that_is_there_is_told_by_its_schema() {
 }
 
 #[test]
-fn help_lists_the_exit_codes_and_completions_the_commands() {
+fn help_lists_exit_codes_and_completions_list_commands() {
     let help = Program::new(&["--help"]).run().code(0);
     for line in [
         "0  done",
@@ -308,7 +308,7 @@ fn help_lists_the_exit_codes_and_completions_the_commands() {
 }
 
 #[test]
-fn a_reader_who_has_had_enough_is_no_reason_to_panic() {
+fn closed_standard_output_does_not_panic() {
     for command in ["completions bash", "changes generate --companies 30"] {
         let aldaba = env!("CARGO_BIN_EXE_aldaba");
         let script = format!("{{ \"$0\" {command}; echo \"code $?\" >&2; }} | head -n 1");

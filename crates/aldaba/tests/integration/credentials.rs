@@ -1,4 +1,4 @@
-//! `aldaba client` and `aldaba key`: secrets are shown once.
+//! `aldaba client` and `aldaba key`: secrets are printed once and never stored in plain text.
 
 use serde_json::{Value, json};
 
@@ -14,20 +14,20 @@ fn list(installation: &Installation, what: &str) -> Value {
     installation.program(&[what, "list", "--json"]).run().json()
 }
 
-/// Nothing that was shown once is kept where somebody can read it.
+/// No file of the installation contains the secret in plain text.
 #[track_caller]
-fn is_nowhere(installation: &Installation, secret: &str) {
+fn expect_not_stored_in_plain_text(installation: &Installation, secret: &str) {
     for entry in std::fs::read_dir(installation.path()).unwrap() {
         let bytes = std::fs::read(entry.unwrap().path()).unwrap();
         assert!(
             !bytes.windows(secret.len()).any(|window| window == secret.as_bytes()),
-            "a secret lies in plain"
+            "a secret is stored in plain text"
         );
     }
 }
 
 #[test]
-fn a_client_is_registered_and_its_secret_shown_once() {
+fn client_secret_is_printed_once_at_registration() {
     let installation = Installation::new();
     let made = add_client(&installation, &["--json"]).run().json();
     let (id, secret) = (made["client_id"].as_str().unwrap(), made["client_secret"].as_str().unwrap());
@@ -36,8 +36,8 @@ fn a_client_is_registered_and_its_secret_shown_once() {
         "client_id": id, "name": "Panel", "redirect_uris": [CALLBACK], "post_logout_uris": [], "pkce": "if-sent",
         "consent": false, "callback_id_token": true, "standing": "active"
     });
-    assert_eq!(list(&installation, "client"), json!([shown]), "the list has no secrets");
-    is_nowhere(&installation, secret);
+    assert_eq!(list(&installation, "client"), json!([shown]), "the list contains no secrets");
+    expect_not_stored_in_plain_text(&installation, secret);
 
     let all =
         ["--id", "mine", "--post-logout-uri", "https://app.example/", "--pkce", "required", "--consent"];
@@ -59,7 +59,7 @@ fn a_client_is_registered_and_its_secret_shown_once() {
 }
 
 #[test]
-fn a_clients_addresses_secret_and_standing_change() {
+fn client_addresses_secret_and_status_can_be_changed() {
     let installation = Installation::new();
     let made = add_client(&installation, &["--id", "mine", "--json"]).run().json();
     let more = ["client", "redirect", "mine", "http://localhost:5/cb", CALLBACK];
@@ -67,7 +67,7 @@ fn a_clients_addresses_secret_and_standing_change() {
     assert_eq!(
         changed["redirect_uris"],
         json!([CALLBACK, "http://localhost:5/cb"]),
-        "one it has is not taken twice"
+        "an address that is registered already is not added twice"
     );
     let done = installation.program(&more).run().code(0);
     assert_eq!(done.stdout, format!("{CALLBACK}\nhttp://localhost:5/cb\n"));
@@ -78,7 +78,7 @@ fn a_clients_addresses_secret_and_standing_change() {
     assert_ne!(rotated["client_secret"], made["client_secret"]);
     let done = installation.program(&["client", "rotate", "mine"]).run().code(0);
     assert_eq!(done.stderr, "The old secret stays valid for 24h.\n");
-    is_nowhere(&installation, done.stdout.trim());
+    expect_not_stored_in_plain_text(&installation, done.stdout.trim());
     let disabled = installation.program(&["client", "disable", "mine", "--json"]).run().json();
     assert_eq!(disabled, json!({"client_id": "mine", "standing": "disabled"}));
     assert_eq!(list(&installation, "client")[0]["standing"], "disabled");
@@ -87,7 +87,7 @@ fn a_clients_addresses_secret_and_standing_change() {
 }
 
 #[test]
-fn what_a_client_may_not_be_is_told() {
+fn invalid_clients_are_refused() {
     let installation = Installation::new();
     add_client(&installation, &["--id", "mine"]).run().code(0);
     add_client(&installation, &["--id", "mine"]).run().expect_failure(5, "there is already");
@@ -113,7 +113,7 @@ fn what_a_client_may_not_be_is_told() {
 }
 
 #[test]
-fn a_client_is_shown_and_its_addresses_are_taken_back() {
+fn client_addresses_are_shown_and_removed() {
     let installation = Installation::new();
     let after = "https://app.example/bye";
     let all = ["--id", "mine", "--redirect-uri", "https://app.example/two", "--post-logout-uri", after];
@@ -156,13 +156,13 @@ fn is_key(text: &str) -> bool {
 }
 
 #[test]
-fn keys_come_in_pairs_and_are_shown_once() {
+fn subscription_keys_come_in_pairs_and_are_printed_once() {
     let installation = Installation::new();
     let made = installation.program(&["key", "add", "Todo", "--json"]).run().json();
     let keys = [&made["primary_key"], &made["secondary_key"]].map(|key| key.as_str().unwrap());
     assert!(keys.iter().all(|key| is_key(key)) && keys[0] != keys[1], "{made}");
     assert_eq!(made["subscription"]["products"], json!(["accounting", "payroll", "invoicing"]));
-    is_nowhere(&installation, keys[0]);
+    expect_not_stored_in_plain_text(&installation, keys[0]);
     let some = ["key", "add", "Nóminas", "--product", "payroll", "--product", "invoicing"];
     let done = installation.program(&some).run().code(0);
     assert_eq!(done.stdout.lines().count(), 3, "{done:?}");
@@ -188,7 +188,7 @@ fn keys_are_rotated_suspended_and_resumed() {
             .json();
         let key = rotated["key"].as_str().unwrap();
         assert!(is_key(key) && made[format!("{slot}_key")] != key);
-        is_nowhere(&installation, key);
+        expect_not_stored_in_plain_text(&installation, key);
     }
     let done = installation.program(&["key", "rotate", id]).run().code(0);
     assert!(is_key(done.stdout.trim()), "{done:?}");
@@ -207,7 +207,7 @@ fn keys_are_rotated_suspended_and_resumed() {
 }
 
 #[test]
-fn a_subscription_is_shown_given_a_quota_and_cancelled() {
+fn subscription_is_shown_gets_a_quota_and_is_cancelled() {
     let installation = Installation::new();
     let made = installation.program(&["key", "add", "Todo", "--json"]).run().json();
     let id = made["subscription"]["id"].as_str().unwrap();
@@ -239,7 +239,7 @@ fn a_subscription_is_shown_given_a_quota_and_cancelled() {
     }
 
     run(&["cancel", id]).expect_failure(2, "is final: its keys are gone for good");
-    assert_eq!(run(&["show", id, "--json"]).json()["standing"], "active", "nothing was done");
+    assert_eq!(run(&["show", id, "--json"]).json()["standing"], "active", "nothing was changed");
     let done = run(&["cancel", id, "--yes"]).code(0);
     assert_eq!((done.stdout, done.stderr), (String::new(), format!("subscription {id} is cancelled\n")));
     let over = run(&["show", id, "--json"]).json();

@@ -1,10 +1,10 @@
-//! `aldaba dev token`: an access token without a browser, of a running dev and of nothing else.
+//! `aldaba dev token`: gets an access token from a running dev without a browser, and from nothing else.
 
 use serde_json::Value;
 
 use crate::harness::{Dev, HttpRequest, Program, SignInFixture, claims};
 
-/// With none of the variables that dev exports.
+/// Without the variables that dev exports.
 fn token(arguments: &[&str]) -> Program {
     let program = Program::new(&["dev", "token"]).with(arguments);
     ["AUTH", "CLIENT", "SECRET", "TENANT"].iter().fold(program, |program, name| program.variable(name, ""))
@@ -14,7 +14,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap()
 }
 
-/// With what dev's page would export.
+/// With the variables that dev's page exports.
 fn exported(dev: &Dev, arguments: &[&str]) -> Program {
     token(arguments)
         .variable("AUTH", dev.text("auth_url"))
@@ -24,7 +24,7 @@ fn exported(dev: &Dev, arguments: &[&str]) -> Program {
 }
 
 #[test]
-fn it_prints_a_token_that_opens_and_nothing_else() {
+fn token_is_the_only_output_and_is_accepted_by_the_apis() {
     let dev = Dev::start(&[]);
     let done = exported(&dev, &[]).run().code(0);
     assert_eq!(done.stderr, "");
@@ -45,7 +45,7 @@ fn it_prints_a_token_that_opens_and_nothing_else() {
 }
 
 #[test]
-fn who_has_several_tenants_chooses() {
+fn user_with_several_tenants_must_choose_one() {
     let dev = Dev::start(&["--empty"]);
     for at in [0, 1] {
         let tenant = dev.tenants()[at];
@@ -62,7 +62,7 @@ fn who_has_several_tenants_chooses() {
 }
 
 #[test]
-fn a_folder_is_enough_while_dev_runs_on_it() {
+fn data_folder_of_a_running_dev_is_enough() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().to_str().unwrap();
     let dev = Dev::start(&["--empty", "--data", data]);
@@ -73,14 +73,14 @@ fn a_folder_is_enough_while_dev_runs_on_it() {
 }
 
 #[test]
-fn nothing_but_dev_is_signed_in_to() {
+fn only_a_running_dev_is_signed_in_to() {
     token(&[]).run().expect_failure(2, "CLIENT is not set; paste the export lines that aldaba dev printed");
     let elsewhere = |url: &str| token(&["--auth-url", url, "--client", "id", "--secret", "s"]).run();
     elsewhere("https://auth.example.com").expect_failure(5, "is not on this machine");
     elsewhere("not an address").expect_failure(5, "is not on this machine");
     elsewhere("http://127.0.0.1:9").expect_failure(1, "start aldaba dev, and paste the export lines");
 
-    // A service that somebody runs in earnest on this machine, with a client that is registered there.
+    // A production service on this machine, with a client registered there.
     let fixture = SignInFixture::new();
     let of_serve = |client: &str| {
         let asked =

@@ -1,4 +1,4 @@
-//! Looking after webhooks with the client: status, address, secret, end, and refusals with their faults.
+//! Webhook management with the client: status, URL, secret, deletion, and errors.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use crate::harness::{customer, wait_for};
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[test]
-fn a_webhook_is_looked_after_from_its_making_to_its_end() {
+fn webhook_is_managed_from_creation_to_deletion() {
     let fixture = ClientFixture::new();
     let (api, company) = (fixture.api(), fixture.company());
     let (first, second) = (EventRecorder::open(&fixture), EventRecorder::open(&fixture));
@@ -35,7 +35,7 @@ fn a_webhook_is_looked_after_from_its_making_to_its_end() {
     fixture.run(hooks.change_url(id, &second.url("/hooks"))).unwrap();
     fixture.run(hooks.wait_active(id, PATIENCE)).unwrap();
 
-    // While both secrets sign, a receiver that knows only the old one still takes what comes.
+    // During the overlap both secrets sign, so a receiver with the old secret still accepts deliveries.
     let rotated = fixture.run(hooks.rotate_secret(id, &Secret::new("nuevo"), 1)).unwrap();
     assert!(rotated.old_secret_until.is_some());
     fixture.ingest_client().send_lines(&[customer(&company, "1", "Uno")]);
@@ -46,7 +46,7 @@ fn a_webhook_is_looked_after_from_its_making_to_its_end() {
             .into_iter()
             .find(|(event, _)| aldaba_client::receiver::Arrival::from(event).record.company == company)
     };
-    wait_for("the delivery at the new address", of_ours);
+    wait_for("the delivery at the new URL", of_ours);
     assert!(first.recorder.events().iter().all(|(event, _)| event.record_id() != "1" || event.is_test()));
 
     fixture.run(hooks.delete(id)).unwrap();
@@ -57,7 +57,7 @@ fn a_webhook_is_looked_after_from_its_making_to_its_end() {
 }
 
 #[test]
-fn unsubscribing_needs_the_very_same() {
+fn unsubscribe_requires_the_same_subscription() {
     let fixture = ClientFixture::new();
     let (api, open) = (fixture.api(), EventRecorder::open(&fixture));
     let accounts = Resource::accounts();
@@ -72,7 +72,7 @@ fn unsubscribing_needs_the_very_same() {
 }
 
 #[test]
-fn refusals_name_the_field_and_the_code() {
+fn errors_have_field_and_code() {
     let fixture = ClientFixture::new();
     let api = fixture.api();
     let hooks = api.webhooks(Resource::customers());
@@ -84,6 +84,6 @@ fn refusals_name_the_field_and_the_code() {
     for code in ["invalid_member", "invalid_url", "unknown_event_type"] {
         assert!(refused.has_code(code), "{code} is not in {told}");
     }
-    assert!(told.to_string().contains("CustomerCreated"), "it says what was meant: {told}");
+    assert!(told.to_string().contains("CustomerCreated"), "the error says what was meant: {told}");
     assert!(fixture.run(hooks.get(Guid::from_bytes([7; 16]))).unwrap().is_none());
 }

@@ -1,4 +1,4 @@
-//! Reading with the client: lists as streams, the payroll filter, the feed.
+//! Reading with the client: lists as streams, the payroll filter, and the feed.
 
 use aldaba_client::api::{Api, State, filter};
 use aldaba_client::sign_in::StaticToken;
@@ -9,7 +9,7 @@ use super::{ClientFixture, dev, text};
 use crate::harness::{account, change_line, charge, customer, texts};
 
 #[test]
-fn companies_come_as_a_stream_over_several_pages() {
+fn companies_are_streamed_over_several_pages() {
     let fixture = ClientFixture::new();
     let own: Vec<String> = (0..3).map(|_| fixture.company()).collect();
     let api = fixture.api();
@@ -19,7 +19,7 @@ fn companies_come_as_a_stream_over_several_pages() {
     let tenants = dev().ready["tenants"].as_array().unwrap();
     let tenant = tenants.iter().find(|tenant| tenant["id"] == fixture.tenant()).unwrap();
     let told: Vec<&str> = tenant["companies"].as_array().unwrap().iter().map(text).collect();
-    assert_eq!(read[..told.len()], told, "the order is that of their making");
+    assert_eq!(read[..told.len()], told, "in order of creation");
     assert!(own.iter().all(|id| read.iter().filter(|other| *other == id).count() == 1), "{read:?}");
     let one = fixture.run(api.company(&own[1])).unwrap().unwrap();
     assert_eq!(
@@ -30,7 +30,7 @@ fn companies_come_as_a_stream_over_several_pages() {
 }
 
 #[test]
-fn customers_accounts_and_every_other_resource_are_read_in_their_company() {
+fn resources_are_read_in_their_company() {
     let fixture = ClientFixture::new();
     let (api, company) = (fixture.api(), fixture.company());
     let customers = (0..25).map(|number| customer(&company, &format!("c{number}"), "Ávila"));
@@ -62,7 +62,7 @@ fn customers_accounts_and_every_other_resource_are_read_in_their_company() {
 }
 
 #[test]
-fn payroll_is_filtered_and_ordered_by_what_was_built() {
+fn payroll_is_filtered_and_ordered_with_the_builder() {
     let fixture = ClientFixture::new();
     let api = fixture.api();
     let line = |code: i64, name: &str, at: &str| {
@@ -91,7 +91,7 @@ fn payroll_is_filtered_and_ordered_by_what_was_built() {
 }
 
 #[test]
-fn a_snapshot_and_the_feed_have_no_gap_between_them() {
+fn snapshot_and_feed_have_no_gap() {
     let fixture = ClientFixture::new();
     let (api, company) = (fixture.api(), fixture.company());
     fixture.ingest_client().send_lines(&[customer(&company, "1", "Uno"), customer(&company, "2", "Dos")]);
@@ -115,7 +115,7 @@ fn a_snapshot_and_the_feed_have_no_gap_between_them() {
 }
 
 #[test]
-fn refusals_say_what_to_do() {
+fn errors_say_what_to_do() {
     let fixture = ClientFixture::new();
     let api = fixture.api();
     let told = fixture.run(api.customers("nobody's").page(1)).unwrap_err();

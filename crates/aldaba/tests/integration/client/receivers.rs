@@ -1,4 +1,4 @@
-//! The receivers of `docs/receivers`, as they are, against real deliveries and against one that was touched.
+//! The unchanged receivers of `docs/receivers`, with real deliveries, forged ones and duplicates.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,7 @@ use crate::harness::{HttpRequest, RunningProcess, bank, customer, wait_for};
 
 const SECRET: &str = "un secreto ñ";
 
-/// A receiver that runs, and where.
+/// A running example receiver and its port.
 struct ExampleReceiver {
     process: RunningProcess,
     port: u64,
@@ -38,7 +38,7 @@ impl ExampleReceiver {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// What it has made of what came: one line each.
+    /// The events that it printed, one per line.
     fn events(&self) -> Vec<Value> {
         let said = self.process.stdout();
         let whole = &said[..said.rfind('\n').map_or(0, |end| end + 1)];
@@ -46,8 +46,8 @@ impl ExampleReceiver {
     }
 }
 
-/// Both families, a replay, and what must be kept out.
-fn works(program: &str, file: &str) {
+/// Both families, a replay, and refused requests.
+fn check_receiver(program: &str, file: &str) {
     let receiver = ExampleReceiver::start(program, file);
     let fixture = ClientFixture::new();
     let (api, company) = (fixture.api(), fixture.company());
@@ -81,11 +81,11 @@ fn works(program: &str, file: &str) {
         (&json!("Bank"), &json!([{"Name": "name", "Value": "Caja"}]))
     );
 
-    is_strict(&receiver, &fixture, &hooks, id, &company);
+    check_refusals(&receiver, &fixture, &hooks, id, &company);
 }
 
-/// What was touched is refused; what comes twice is taken once.
-fn is_strict(
+/// Modified requests are refused, and a duplicate is handled once.
+fn check_refusals(
     receiver: &ExampleReceiver,
     fixture: &ClientFixture,
     hooks: &aldaba_client::webhooks::Webhooks,
@@ -123,7 +123,7 @@ fn is_strict(
         let health = fixture.run(hooks.history(id).health()).unwrap();
         health.replays.iter().find(|one| one.number == replay.number && one.is_done).cloned()
     });
-    // Its next event shows that it has worked off what came before.
+    // Its next event shows that it has processed everything before.
     fixture.ingest_client().send_lines(&[customer(company, "2", "Dos")]);
     wait_for("the next one", || {
         let events = receiver.events();
@@ -135,11 +135,11 @@ fn is_strict(
 }
 
 #[test]
-fn the_receiver_in_python() {
-    works("python3", "python/receiver.py");
+fn python_receiver_works() {
+    check_receiver("python3", "python/receiver.py");
 }
 
 #[test]
-fn the_receiver_in_node() {
-    works("node", "node/receiver.mjs");
+fn node_receiver_works() {
+    check_receiver("node", "node/receiver.mjs");
 }

@@ -1,4 +1,4 @@
-//! `aldaba listen` as a plain receiver: what it answers, what it says, and how it fails on purpose.
+//! `aldaba listen` as a plain receiver: its responses, its output, and simulated failures.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ fn right() -> String {
     Signer::new(&Secret::new(SECRET), None).contract_signature(BODY.as_bytes())
 }
 
-/// Subscribes the receiver to customers, active.
+/// Subscribes the receiver to customers and waits until the webhook is active.
 fn subscribe(fixture: &ClientFixture, listener: &ListenProcess) -> Guid {
     let hooks = fixture.api().webhooks(Resource::customers());
     let secret = Secret::new(SECRET);
@@ -32,7 +32,7 @@ fn delete(fixture: &ClientFixture, id: Guid) {
 }
 
 #[test]
-fn a_real_delivery_is_verified_and_told() {
+fn delivery_is_verified_and_printed() {
     let (fixture, listener) = (ClientFixture::new(), ListenProcess::start(&["--secret", SECRET]));
     let id = subscribe(&fixture, &listener);
     let hello = listener.wait("acknowledge", |_| true);
@@ -53,7 +53,7 @@ fn a_real_delivery_is_verified_and_told() {
 }
 
 #[test]
-fn what_is_not_signed_right_is_answered_401_and_named() {
+fn wrong_signature_gets_401_and_a_reason() {
     let listener = ListenProcess::start(&["--secret", "otro", "--secret", SECRET]);
     assert_eq!(listener.post(&right(), BODY).status, 200);
     assert_eq!(listener.post(&right(), &BODY.replace('7', "8")).status, 401);
@@ -65,7 +65,7 @@ fn what_is_not_signed_right_is_answered_401_and_named() {
         .collect();
     assert_eq!(reasons, ["wrong_secret", "lower_case_hex"]);
 
-    // The other scheme is enough, too.
+    // A valid signature of the other scheme is enough.
     let now = std::fs::metadata("/proc/self").unwrap().modified().unwrap();
     let now = now.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs().to_string();
     let standard = Signer::new(&Secret::new(SECRET), None).standard_signature("id", &now, BODY.as_bytes());
@@ -83,7 +83,7 @@ fn what_is_not_signed_right_is_answered_401_and_named() {
 }
 
 #[test]
-fn without_a_secret_nothing_is_checked_and_people_are_told_so() {
+fn without_a_secret_signatures_are_not_checked_and_the_output_says_so() {
     let mut process = Program::new(&["listen", "--listen", "127.0.0.1:0"]).start();
     let url = wait_for("it to listen", || {
         assert!(!process.has_exited(), "{}", process.stderr());
@@ -96,12 +96,15 @@ fn without_a_secret_nothing_is_checked_and_people_are_told_so() {
     assert_eq!(HttpRequest::post(&url).body("no".to_owned()).send().status, 400);
     let done = process.stop().code(0);
     assert!(done.stdout.contains("signature not checked") && done.stdout.contains("Bank"), "{done:?}");
-    assert!(!done.stdout.contains('\u{1b}'), "nothing that came commands the terminal: {done:?}");
+    assert!(
+        !done.stdout.contains('\u{1b}'),
+        "control characters of a request do not reach the terminal: {done:?}"
+    );
     assert!(done.stderr.contains("nothing is verified"), "{done:?}");
 }
 
 #[test]
-fn it_fails_on_purpose_and_the_service_tries_again() {
+fn simulated_failures_are_retried() {
     let fixture = ClientFixture::new();
     for how in [&["--status", "500"][..], &["--cookie"], &["--delay", "3s"]] {
         let listener = ListenProcess::start(&[&["--secret", SECRET], how].concat());
@@ -117,7 +120,7 @@ fn it_fails_on_purpose_and_the_service_tries_again() {
 }
 
 #[test]
-fn what_comes_is_handed_on_and_the_answer_brought_back() {
+fn requests_are_forwarded_and_the_response_returned() {
     let target = Receiver::open();
     let to = target.url("/mine?a=b");
     let listener = ListenProcess::start(&["--secret", SECRET, "--forward-to", &to]);
@@ -128,7 +131,7 @@ fn what_comes_is_handed_on_and_the_answer_brought_back() {
     assert_eq!((request.body.as_str(), request.target.as_str()), (BODY, "/mine?a=b"));
     assert_eq!(request.headers["ms-signature"], right());
     assert_eq!(request.headers["host"], target.address.to_string());
-    // What is forged goes no further.
+    // A forged request is not forwarded.
     assert_eq!(listener.post("sha256=00", BODY).status, 401);
     assert_eq!(target.requests().len(), 1);
     listener.stop().code(0);
@@ -141,7 +144,7 @@ fn what_comes_is_handed_on_and_the_answer_brought_back() {
 }
 
 #[test]
-fn a_command_line_that_cannot_be_is_refused() {
+fn invalid_arguments_are_refused() {
     let refused = |arguments: &[&str], code: i32, why: &str| {
         Program::new(&["listen", "--listen", "127.0.0.1:0"]).with(arguments).run().expect_failure(code, why);
     };

@@ -1,4 +1,4 @@
-//! `aldaba trigger` makes events of both families happen, whatever they need first.
+//! `aldaba trigger` causes events of both families, and creates the records that they need.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use super::{command, dev};
 use crate::harness::{Receiver, is_guid, wait_for};
 use crate::integration::client::ClientFixture;
 
-/// Runs it and tells what it made.
+/// Runs the command and returns its result.
 #[track_caller]
 fn triggered(fixture: &ClientFixture, company: &str, event: &str) -> Value {
     command(fixture, company, &["trigger", event, "--json"]).run().json()
 }
 
-/// What the feed has for a record.
+/// The feed's events of a record.
 fn fed(fixture: &ClientFixture, resource: Resource, company: Option<&str>, id: &str) -> Vec<String> {
     let changes = fixture.api().changes(resource, company, 0).stream();
     let all: Vec<_> = fixture.run(changes.try_collect()).unwrap();
@@ -24,7 +24,7 @@ fn fed(fixture: &ClientFixture, resource: Resource, company: Option<&str>, id: &
 }
 
 #[test]
-fn a_change_of_the_accounting_family_arrives() {
+fn accounting_event_is_triggered_and_delivered() {
     let (fixture, receiver) = (ClientFixture::new(), Receiver::open());
     let (company, hooks) = (fixture.company(), fixture.api().webhooks(Resource::customers()));
     let wanted =
@@ -37,13 +37,13 @@ fn a_change_of_the_accounting_family_arrives() {
     assert!(is_guid(&record), "{made}");
     wait_for("the delivery", || receiver.records().contains(&record).then_some(()));
 
-    // What happens to a record needs a record.
+    // An event of an existing record needs a record.
     let made = triggered(&fixture, &company, "Svc.ACC.Customers.CustomerDisabled");
     let names = ["Svc.ACC.Customers.CustomerCreated", "Svc.ACC.Customers.CustomerDisabled"];
     assert_eq!(made["made"], json!(names));
     let new = made["correlationId"].as_str().unwrap();
     assert_eq!(fed(&fixture, Resource::customers(), Some(&company), new), names);
-    // A record that is named is the one.
+    // With --record it uses that record.
     let again =
         command(&fixture, &company, &["trigger", "customers.updated", "--id", &record, "--json"]).run();
     assert_eq!(again.json()["made"], json!(["Svc.ACC.Customers.CustomerUpdated"]));
@@ -53,7 +53,7 @@ fn a_change_of_the_accounting_family_arrives() {
 }
 
 #[test]
-fn a_change_of_invoicing_arrives() {
+fn invoicing_event_is_triggered_and_delivered() {
     let (fixture, receiver) = (ClientFixture::new(), Receiver::open());
     let hooks = fixture.api().invoicing_webhooks();
     let wanted = InvoicingSubscription {
@@ -71,11 +71,11 @@ fn a_change_of_invoicing_arrives() {
 }
 
 #[test]
-fn resources_of_every_kind_of_life_can_be_made_to_tell() {
+fn events_of_every_resource_lifecycle_can_be_triggered() {
     let fixture = ClientFixture::new();
     let made = triggered(&fixture, "", "companies.created");
     let company = made["correlationId"].as_str().unwrap();
-    // One of each kind of life, in a company that says how long its account codes are.
+    // One resource of each lifecycle, in a company that sets the length of its account codes.
     for event in [
         "companies.updated",
         "companies.deleted",
@@ -100,7 +100,7 @@ fn resources_of_every_kind_of_life_can_be_made_to_tell() {
 }
 
 #[test]
-fn what_cannot_be_made_says_why() {
+fn impossible_events_are_explained() {
     let fixture = ClientFixture::new();
     let refused = |event: &str, company: &str| command(&fixture, company, &["trigger", event]).run();
     refused("custmers.created", "c").expect_failure(2, "did you mean \"customers.Created\"");

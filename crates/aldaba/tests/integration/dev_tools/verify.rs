@@ -1,4 +1,4 @@
-//! `aldaba verify` names what went wrong between the service's signature and the receiver's.
+//! `aldaba verify` explains why a signature does not match.
 
 use std::path::PathBuf;
 
@@ -37,7 +37,7 @@ impl VerifyFixture {
         Program::new(&arguments).with(more).run()
     }
 
-    /// The codes of what explains it.
+    /// The codes of the reasons.
     #[track_caller]
     fn reasons(&self, signature: &str, body: &[u8], more: &[&str]) -> Vec<String> {
         let verdict = self.verify(signature, body, more).code(7).only_line();
@@ -56,7 +56,7 @@ fn signer() -> Signer {
 }
 
 #[test]
-fn what_is_right_matches_and_ends_with_0() {
+fn valid_signature_matches_and_exits_with_0() {
     let fixture = VerifyFixture::new();
     let right = signer().contract_signature(BODY.as_bytes());
     let verdict = fixture.verify(&right, BODY.as_bytes(), &[]).json();
@@ -68,7 +68,7 @@ fn what_is_right_matches_and_ends_with_0() {
 }
 
 #[test]
-fn every_way_to_break_the_contracts_signature_is_named() {
+fn every_broken_contract_signature_gets_its_reason() {
     let fixture = VerifyFixture::new();
     let right = signer().contract_signature(BODY.as_bytes());
     let body = BODY.as_bytes();
@@ -100,7 +100,7 @@ fn every_way_to_break_the_contracts_signature_is_named() {
 }
 
 #[test]
-fn standard_webhooks_covers_the_id_and_the_time() {
+fn standard_webhooks_signature_covers_id_and_timestamp() {
     let fixture = VerifyFixture::new();
     let (id, then) = ("0191d2c4", "1700000000");
     let right = signer().standard_signature(id, then, BODY.as_bytes());
@@ -116,7 +116,7 @@ fn standard_webhooks_covers_the_id_and_the_time() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
+fn missing_file_is_reported() {
     let arguments = ["verify", "--secret", "s", "--signature", "x", "--body", "/no/such/file"];
     Program::new(&arguments).run().expect_failure(1, "/no/such/file: No such file");
 }

@@ -1,4 +1,4 @@
-//! The audit: everything that happened to accounts and grants, and nothing that opens a door.
+//! The audit log: it records everything that happens to accounts and grants, and contains no secrets.
 
 use std::collections::BTreeSet;
 
@@ -25,8 +25,8 @@ const KINDS: [&str; 11] = [
 const MISTYPED: &str = "una contraseña mal escrita";
 const IN_THE_WRONG_FIELD: &str = "mi-clave-secreta-de-siempre";
 
-/// A day at an office on which everything happens; returns all that must stay secret.
-fn eventful_day(fixture: &SignInFixture<'_>) -> Vec<String> {
+/// Causes every kind of audit record; returns all values that must not appear in the log.
+fn cause_all_audit_events(fixture: &SignInFixture<'_>) -> Vec<String> {
     let browser = fixture.browser();
     let form = browser.start_authorization(&fixture.authorization_request()).form("post");
     assert_eq!(fixture.try_password(&browser, &form, MISTYPED).status, 400);
@@ -72,17 +72,17 @@ fn raw(server: &ServeProcess, query: &str) -> Value {
     response.json()
 }
 
-/// What a list of records is told apart by.
+/// The ids of a page of records.
 fn ids(page: &Value) -> Vec<String> {
     let records = page["records"].as_array().unwrap();
     records.iter().map(|record| record["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
-fn everything_is_written_down_and_nothing_secret() {
+fn all_events_are_recorded_without_secrets() {
     let server = ServeProcess::start(Installation::new(), &[]);
     let fixture = SignInFixture::on(&server, 1, &["--consent"]);
-    let secrets = eventful_day(&fixture);
+    let secrets = cause_all_audit_events(&fixture);
     let page = raw(&server, "pageSize=1000");
     let records = page["records"].as_array().unwrap();
     let kinds: BTreeSet<&str> = records.iter().map(|record| record["kind"].as_str().unwrap()).collect();
@@ -112,10 +112,10 @@ fn everything_is_written_down_and_nothing_secret() {
     for secret in &secrets {
         assert!(!log.contains(secret.as_str()), "{secret} is in the log");
     }
-    the_command_shows_the_same(&server, &fixture, &page);
+    command_prints_the_same_records(&server, &fixture, &page);
 }
 
-fn the_command_shows_the_same(server: &ServeProcess, fixture: &SignInFixture<'_>, all: &Value) {
+fn command_prints_the_same_records(server: &ServeProcess, fixture: &SignInFixture<'_>, all: &Value) {
     let audit = |flags: &[&str]| server.installation.program(&["audit"]).with(flags).run();
     assert_eq!(&audit(&["--json", "--limit", "1000"]).json(), all);
     let text = audit(&[]).code(0).stdout;
@@ -136,9 +136,9 @@ fn the_command_shows_the_same(server: &ServeProcess, fixture: &SignInFixture<'_>
         let Some(next) = page["next"].as_str() else { break };
         before = Some(next.to_owned());
     }
-    assert_eq!(seen, ids(all), "pages leave nothing out and nothing twice");
+    assert_eq!(seen, ids(all), "pages neither skip nor repeat a record");
     let first = audit(&["--limit", "4"]).code(0);
-    assert!(first.stderr.contains("--before"), "it says how to go on: {first:?}");
+    assert!(first.stderr.contains("--before"), "the output says how to get the next page: {first:?}");
 
     let stranger = new_user(server, &[]);
     for (flags, is_some) in [
@@ -166,7 +166,7 @@ fn the_command_shows_the_same(server: &ServeProcess, fixture: &SignInFixture<'_>
 }
 
 #[test]
-fn the_audit_is_the_operators() {
+fn audit_requires_the_operator_token() {
     let fixture = crate::harness::shared_fixture();
     let url = format!("{}/operator/v1/audit", fixture.server.operator_url);
     assert_eq!(HttpRequest::get(&url).send().status, 401);
@@ -176,7 +176,7 @@ fn the_audit_is_the_operators() {
 }
 
 #[test]
-fn a_wrong_question_is_told_in_plain_words() {
+fn invalid_queries_are_explained() {
     let server = crate::harness::shared_fixture().server;
     let request = |query: &str, status: u16| {
         let url = format!("{}/operator/v1/audit?{query}", server.operator_url);

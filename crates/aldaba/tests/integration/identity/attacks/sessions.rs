@@ -1,4 +1,4 @@
-//! Attacks on sessions and their cookies: fixed beforehand, kept afterwards, tossed in from beside.
+//! Attacks on sessions and cookies: fixation, reuse after the end, and cookie tossing.
 
 use super::fixture;
 use crate::harness::{Browser, HttpRequest, Installation, PASSWORD, SESSION, ServeProcess, SignInFixture};
@@ -11,7 +11,7 @@ fn is_signed_in(browser: &Browser) -> bool {
     page.status == 200
 }
 
-/// Another browser that got hold of this session.
+/// Another browser with a stolen session id.
 fn thief(fixture: &SignInFixture<'_>, session: &str) -> Browser {
     let browser = fixture.browser();
     browser.set_cookie(SESSION, session);
@@ -19,7 +19,7 @@ fn thief(fixture: &SignInFixture<'_>, session: &str) -> Browser {
 }
 
 #[test]
-fn session_fixation_the_id_before_is_not_the_id_after() {
+fn session_fixation_sign_in_changes_the_session_id() {
     let fixture = fixture(1, &[]);
     let browser = thief(&fixture, "chosen-by-the-attacker");
     fixture.authorize(&browser, &fixture.authorization_request());
@@ -32,7 +32,7 @@ fn session_fixation_the_id_before_is_not_the_id_after() {
 }
 
 #[test]
-fn session_fixation_the_attackers_own_session_does_not_become_the_victims() {
+fn session_fixation_with_the_attackers_session_is_ineffective() {
     let (attacker, victim) = (fixture(1, &[]), fixture(1, &[]));
     let planted = attacker.signed_in_browser().cookie(SESSION).unwrap();
     let browser = thief(&victim, &planted);
@@ -40,12 +40,12 @@ fn session_fixation_the_attackers_own_session_does_not_become_the_victims() {
     let page = browser.get("/auth/core/permissions");
     assert!(page.text().contains(&victim.email), "{}", page.text());
     assert_ne!(browser.cookie(SESSION).unwrap(), planted);
-    assert!(!is_signed_in(&thief(&attacker, &planted)), "what the browser had before is over");
+    assert!(!is_signed_in(&thief(&attacker, &planted)), "the browser's previous session has ended");
     victim.server.assert_healthy();
 }
 
 #[test]
-fn an_old_session_is_dead_after_a_new_sign_in_and_after_sign_out() {
+fn old_session_is_refused_after_a_new_sign_in_and_after_sign_out() {
     let fixture = fixture(1, &[]);
     let browser = fixture.signed_in_browser();
     let first = browser.cookie(SESSION).unwrap();
@@ -56,12 +56,12 @@ fn an_old_session_is_dead_after_a_new_sign_in_and_after_sign_out() {
     assert!(is_signed_in(&thief(&fixture, &second)));
     browser.submit(&browser.get("/auth/core/logout").form("post"), &[]);
     assert_eq!(browser.cookie(SESSION), None);
-    assert!(!is_signed_in(&thief(&fixture, &second)), "the server has forgotten it, too");
+    assert!(!is_signed_in(&thief(&fixture, &second)), "the server has deleted the session, too");
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn a_new_password_and_a_disabled_user_end_every_session() {
+fn new_password_and_disabling_end_every_session() {
     let fixture = fixture(1, &[]);
     let browser = fixture.signed_in_browser();
     let password = fixture.server.installation.program(&["user", "password", &fixture.email]);
@@ -77,7 +77,7 @@ fn a_new_password_and_a_disabled_user_end_every_session() {
 }
 
 #[test]
-fn no_two_browsers_get_the_same_cookies_and_none_can_be_read_by_scripts() {
+fn cookies_are_unique_and_http_only() {
     let fixture = fixture(1, &[]);
     let mut seen = Vec::new();
     for _ in 0..3 {
@@ -102,7 +102,7 @@ fn no_two_browsers_get_the_same_cookies_and_none_can_be_read_by_scripts() {
 }
 
 #[test]
-fn a_mark_that_was_planted_before_is_worth_nothing_after_the_sign_in() {
+fn planted_browser_cookie_is_replaced_at_sign_in() {
     let fixture = fixture(2, &[]);
     let attackers = fixture.browser();
     let planted = attackers.follow_redirects(attackers.get(&fixture.authorization_request().path()));
@@ -115,12 +115,12 @@ fn a_mark_that_was_planted_before_is_worth_nothing_after_the_sign_in() {
     let mut fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
     fields.push(("decision", "allow"));
     let page = victims.follow_redirects(victims.post("/auth/core/tenant", &fields));
-    assert!(!page.has_code(), "a ticket for the mark that the attacker knows: {page:?}");
+    assert!(!page.has_code(), "a ticket bound to the cookie that the attacker planted: {page:?}");
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn cookie_tossing_on_https_no_neighbour_can_set_ours() {
+fn cookie_tossing_is_prevented_by_the_host_prefix_on_https() {
     let server = ServeProcess::start(Installation::new(), &["--set", "server.auth_url=https://id.example"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let browser = fixture.browser();
@@ -135,12 +135,12 @@ fn cookie_tossing_on_https_no_neighbour_can_set_ours() {
     fixture.authorize(&browser, &fixture.authorization_request());
     let session = browser.cookie("__Host-aldaba-session").unwrap();
     assert!(is_signed_in(&browser));
-    assert!(!is_signed_in(&thief(&fixture, &session)), "the name that anybody could set is not read");
+    assert!(!is_signed_in(&thief(&fixture, &session)), "the cookie without the prefix is ignored");
     server.assert_healthy();
 }
 
 #[test]
-fn cookie_tossing_of_two_that_differ_neither_is_believed() {
+fn cookie_tossing_of_two_different_values_ignores_both() {
     let (attacker, victim) = (fixture(1, &[]), fixture(1, &[]));
     let [theirs, ours] =
         [&attacker, &victim].map(|fixture| fixture.signed_in_browser().cookie(SESSION).unwrap());
@@ -161,12 +161,12 @@ fn cookie_tossing_of_two_that_differ_neither_is_believed() {
         assert_eq!((response.status, response.header("location")), (302, "/auth/core/login"), "{cookies}");
     }
     let twice = with(&format!("{SESSION}={ours}; {SESSION}={ours}"));
-    assert!(twice.text().contains(&victim.email), "the same one twice is the same one");
+    assert!(twice.text().contains(&victim.email), "the same value twice is accepted");
     victim.server.assert_healthy();
 }
 
 #[test]
-fn oversized_and_odd_cookies_are_nobodys() {
+fn oversized_and_invalid_cookies_are_ignored() {
     let fixture = fixture(1, &[]);
     let session = fixture.signed_in_browser().cookie(SESSION).unwrap();
     let long = format!("{session}{}", "x".repeat(8_000));
@@ -178,7 +178,7 @@ fn oversized_and_odd_cookies_are_nobodys() {
     let browser = fixture.browser();
     browser.set_cookie(MARK, &"m".repeat(8_000));
     let page = fixture.authorize(&browser, &fixture.authorization_request());
-    assert!(page.has_code(), "a mark that cannot be one is replaced: {page:?}");
+    assert!(page.has_code(), "an invalid browser cookie is replaced: {page:?}");
     assert!(browser.cookie(MARK).unwrap().len() <= 128);
     fixture.server.assert_healthy();
 }

@@ -1,10 +1,10 @@
-//! Attacks on the choice of a tenant: others', closed ones, and names that are almost one's own.
+//! Attacks on tenant selection: tenants of others, disabled tenants, and similar names.
 
 use super::fixture;
 use crate::harness::{Tokens, claims, oauth_error};
 
 #[test]
-fn a_tenant_that_is_not_ones_own_cannot_be_chosen() {
+fn tenant_without_a_membership_cannot_be_chosen() {
     let fixture = fixture(3, &[]);
     let foreign = self::fixture(1, &[]).tenants[0].clone();
     let browser = fixture.browser();
@@ -20,7 +20,7 @@ fn a_tenant_that_is_not_ones_own_cannot_be_chosen() {
         let refused = browser.submit(&page.form("post"), &[("tenant", tenant), ("decision", "allow")]);
         refused.assert_error_page();
         assert!(!refused.has_code(), "{tenant:?}: {refused:?}");
-        assert!(!refused.choices("tenant").contains(&foreign), "and it is not shown either");
+        assert!(!refused.choices("tenant").contains(&foreign), "and it is not listed either");
     }
     let doubled = [("ticket", page.value("ticket")), ("tenant", own.into()), ("tenant", foreign.clone())];
     let doubled: Vec<(&str, &str)> = doubled.iter().map(|(name, value)| (*name, value.as_str())).collect();
@@ -32,7 +32,7 @@ fn a_tenant_that_is_not_ones_own_cannot_be_chosen() {
 }
 
 #[test]
-fn an_application_cannot_name_a_tenant_into_being_chosen() {
+fn client_cannot_choose_a_tenant_for_the_user() {
     let fixture = fixture(2, &[]);
     let foreign = self::fixture(1, &[]).tenants[0].clone();
     let browser = fixture.browser();
@@ -40,7 +40,7 @@ fn an_application_cannot_name_a_tenant_into_being_chosen() {
     for tenant in [foreign.as_str(), &fixture.tenants[1]] {
         let request = fixture.authorization_request().with("acr_values", &format!("tenant:{tenant}"));
         let page = browser.follow_redirects(browser.get(&request.path()));
-        assert!(page.has_field("tenant") && !page.has_code(), "the person chooses: {page:?}");
+        assert!(page.has_field("tenant") && !page.has_code(), "the user chooses: {page:?}");
         let silent = browser.get(&request.with("prompt", "none").path());
         assert_eq!(silent.params()["error"], "interaction_required", "{tenant}");
     }
@@ -48,7 +48,7 @@ fn an_application_cannot_name_a_tenant_into_being_chosen() {
 }
 
 #[test]
-fn a_tenant_that_was_closed_on_the_way_is_closed() {
+fn tenant_disabled_during_the_sign_in_is_refused() {
     let fixture = fixture(2, &[]);
     let browser = fixture.browser();
     let code = fixture.code_in_browser(&browser, &fixture.authorization_request());

@@ -1,4 +1,4 @@
-//! Attacks on tickets, the sealed requests that a browser carries from page to page.
+//! Attacks on tickets, the sealed authorization requests that a browser carries from page to page.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -6,7 +6,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use super::fixture;
 use crate::harness::{PASSWORD, SESSION, SignInFixture, encode_form, oauth_error};
 
-/// The same ticket with one bit changed, in every region of it.
+/// The same ticket with one bit changed, once in each region.
 fn tampered(ticket: &str) -> Vec<String> {
     let sealed = URL_SAFE_NO_PAD.decode(ticket).unwrap();
     let last = sealed.len() - 1;
@@ -38,7 +38,7 @@ fn tampered(ticket: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_ticket_that_was_touched_is_none() {
+fn modified_ticket_is_refused() {
     let fixture = fixture(2, &[]);
     let browser = fixture.browser();
     let page = browser.follow_redirects(browser.get(&fixture.authorization_request().path()));
@@ -57,12 +57,12 @@ fn a_ticket_that_was_touched_is_none() {
         assert_eq!(browser.cookie(SESSION), None, "{wrong}");
     }
     let page = browser.submit(&page.form("post"), &[("username", &fixture.email), ("password", PASSWORD)]);
-    assert_eq!(page.status, 302, "untouched it is good");
+    assert_eq!(page.status, 302, "the unchanged ticket is valid");
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn a_ticket_of_another_server_is_none() {
+fn ticket_of_another_server_is_refused() {
     let (here, elsewhere) = (fixture(1, &[]), SignInFixture::new());
     let foreign = elsewhere.browser();
     let ticket =
@@ -76,7 +76,7 @@ fn a_ticket_of_another_server_is_none() {
 }
 
 #[test]
-fn a_ticket_tells_nothing_and_no_two_are_the_same() {
+fn tickets_are_opaque_and_unique() {
     let fixture = fixture(1, &[]);
     let browser = fixture.browser();
     let request = fixture.authorization_request().with("login_hint", "somebody@example.com");
@@ -91,7 +91,7 @@ fn a_ticket_tells_nothing_and_no_two_are_the_same() {
 }
 
 #[test]
-fn what_other_tokens_open_a_ticket_does_not_and_the_other_way_round() {
+fn tickets_and_tokens_are_not_interchangeable() {
     let fixture = fixture(1, &[]);
     let browser = fixture.browser();
     let ticket =
@@ -108,7 +108,7 @@ fn what_other_tokens_open_a_ticket_does_not_and_the_other_way_round() {
 }
 
 #[test]
-fn an_application_that_was_disabled_on_the_way_gets_no_answer() {
+fn client_disabled_during_the_sign_in_gets_no_response() {
     let fixture = fixture(2, &[]);
     let browser = fixture.browser();
     let choice = fixture.tenant_page(&browser, &fixture.authorization_request());
