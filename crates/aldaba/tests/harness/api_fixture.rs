@@ -46,12 +46,12 @@ impl SubscriptionKeys {
         for product in products {
             arguments.extend(["--product", product]);
         }
-        let made = server.installation.program(&arguments).run().json();
+        let created = server.installation.program(&arguments).run().json();
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         Self {
-            id: text(&made["subscription"]["id"]),
-            primary: text(&made["primary_key"]),
-            secondary: text(&made["secondary_key"]),
+            id: text(&created["subscription"]["id"]),
+            primary: text(&created["primary_key"]),
+            secondary: text(&created["secondary_key"]),
         }
     }
 }

@@ -30,7 +30,7 @@ fn head(installation: &Installation, lines: &str) -> u64 {
 }
 
 /// A store with a tenant, a user, a client, a subscription and records.
-fn furnished() -> (Installation, u64) {
+fn populated_store() -> (Installation, u64) {
     let installation = Installation::new();
     installation.add_tenant("uno");
     let user = ["user", "add", "maria@example.com", "--given-name", "María", "--tenant", "uno", "--json"];
@@ -53,19 +53,19 @@ fn listed(installation: &Installation) -> Vec<Value> {
 
 #[test]
 fn backup_restores_from_sqlite_to_postgres_and_back() {
-    let (installation, written) = furnished();
+    let (installation, written) = populated_store();
     let folder = tempfile::tempdir().unwrap();
     let (first, second) = (folder.path().join("first.backup"), folder.path().join("second.backup"));
-    let told = backup(&installation, &first);
-    assert_eq!(told["file"], first.to_str().unwrap());
-    assert!(told["backup"]["rows"].as_u64().unwrap() > written, "{told}");
+    let report = backup(&installation, &first);
+    assert_eq!(report["file"], first.to_str().unwrap());
+    assert!(report["backup"]["rows"].as_u64().unwrap() > written, "{report}");
     assert_eq!(std::fs::metadata(&first).unwrap().permissions().mode() & 0o777, 0o600);
 
     let database = Database::create();
     let on_postgres = Installation::with_store(&database.url());
     on_postgres.copy_master_key_from(&installation);
     let restored = restore(&on_postgres, &first).with(&["--json"]).run().json();
-    assert_eq!(restored["backup"], told["backup"]);
+    assert_eq!(restored["backup"], report["backup"]);
     assert_eq!(listed(&on_postgres), listed(&installation));
     assert_eq!(head(&on_postgres, ""), written + ADVANCE);
     assert_eq!(head(&on_postgres, &lines()), written + ADVANCE, "all records are restored unchanged");
@@ -73,10 +73,10 @@ fn backup_restores_from_sqlite_to_postgres_and_back() {
     backup(&on_postgres, &second);
     let back = Installation::new();
     back.copy_master_key_from(&installation);
-    let done = restore(&back, &second).run().code(0);
+    let finished = restore(&back, &second).run().code(0);
     assert!(
-        done.stdout.ends_with("rows restored; every tenant's numbers go on 1,000,000 further\n"),
-        "{done:?}"
+        finished.stdout.ends_with("rows restored; every tenant's numbers go on 1,000,000 further\n"),
+        "{finished:?}"
     );
     assert_eq!(listed(&back), listed(&installation));
     assert_eq!(head(&back, &lines()), written + 2 * ADVANCE);
@@ -84,7 +84,7 @@ fn backup_restores_from_sqlite_to_postgres_and_back() {
 
 #[test]
 fn restore_requires_an_empty_store() {
-    let (installation, written) = furnished();
+    let (installation, written) = populated_store();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.backup");
     backup(&installation, &file);
@@ -98,13 +98,13 @@ fn restore_requires_an_empty_store() {
 
 #[test]
 fn wrong_master_key_is_refused() {
-    let (installation, written) = furnished();
+    let (installation, written) = populated_store();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.backup");
     backup(&installation, &file);
-    let stranger = Installation::new();
-    restore(&stranger, &file).run().expect_failure(4, "the master key does not open this store");
-    let key = std::fs::read_to_string(stranger.path().join("master.key")).unwrap();
+    let other_installation = Installation::new();
+    restore(&other_installation, &file).run().expect_failure(4, "the master key does not open this store");
+    let key = std::fs::read_to_string(other_installation.path().join("master.key")).unwrap();
     let set = format!("store.master_key={}", key.trim());
     for command in [&["tenant", "list"][..], &["store", "migrate"], &["store", "backup", "/nowhere"]] {
         installation
@@ -120,7 +120,7 @@ fn wrong_master_key_is_refused() {
 
 #[test]
 fn damaged_backup_is_refused_before_anything_is_written() {
-    let (installation, _) = furnished();
+    let (installation, _) = populated_store();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.backup");
     backup(&installation, &file);
@@ -141,11 +141,11 @@ fn damaged_backup_is_refused_before_anything_is_written() {
 
 #[test]
 fn backup_reports_on_standard_error() {
-    let (installation, _) = furnished();
+    let (installation, _) = populated_store();
     let file = installation.path().join("a.backup");
-    let done = installation.program(&["store", "backup", file.to_str().unwrap()]).run().code(0);
-    assert!(done.stdout.ends_with(&format!("rows in {}, verified\n", file.display())), "{done:?}");
-    assert!(done.stderr.contains("the master key is not in it"), "{done:?}");
+    let finished = installation.program(&["store", "backup", file.to_str().unwrap()]).run().code(0);
+    assert!(finished.stdout.ends_with(&format!("rows in {}, verified\n", file.display())), "{finished:?}");
+    assert!(finished.stderr.contains("the master key is not in it"), "{finished:?}");
     assert!(file.exists());
     let beside: Vec<_> =
         std::fs::read_dir(installation.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();

@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use crate::harness::{Installation, Program, ServeProcess, bank, charge, ndjson, shared_server};
 
 fn generated(seed: &str) -> String {
-    let done = Program::new(&["changes", "generate", "--seed", seed, "--companies", "2"]).run().code(0);
-    assert_eq!(done.stderr, "");
-    done.stdout
+    let finished = Program::new(&["changes", "generate", "--seed", seed, "--companies", "2"]).run().code(0);
+    assert_eq!(finished.stderr, "");
+    finished.stdout
 }
 
 fn apply<'a>(installation: &'a Installation, arguments: &'a [&str]) -> impl Fn(&str) -> Program + 'a {
@@ -35,10 +35,10 @@ fn generated_lines_apply_once() {
     let second = run(&lines).with(&["--json"]).run().json();
     assert_eq!(second["accepted"], count);
     assert_eq!(second["lastSequenceVersion"], first["lastSequenceVersion"], "no new events");
-    let done = run(&lines).run().code(0);
+    let finished = run(&lines).run().code(0);
     let head = first["lastSequenceVersion"].as_str().unwrap();
-    assert_eq!(done.stdout, format!("{count} accepted, 0 rejected; lastSequenceVersion {head}\n"));
-    assert_eq!(done.stderr, "", "no progress bar off a terminal");
+    assert_eq!(finished.stdout, format!("{count} accepted, 0 rejected; lastSequenceVersion {head}\n"));
+    assert_eq!(finished.stderr, "", "no progress bar off a terminal");
 }
 
 #[test]
@@ -66,16 +66,16 @@ fn lines_are_read_from_a_file_and_a_key_makes_apply_idempotent() {
 fn rejected_lines_are_reported_and_exit_with_6() {
     let installation = Installation::new();
     installation.add_tenant("uno");
-    let mut nameless = bank("", "b");
-    nameless.as_object_mut().unwrap().remove("correlationId");
-    let body = ndjson(&[bank("1", "a"), charge("nowhere", "x", 1), nameless]);
+    let mut without_id = bank("", "b");
+    without_id.as_object_mut().unwrap().remove("correlationId");
+    let body = ndjson(&[bank("1", "a"), charge("nowhere", "x", 1), without_id]);
     let run = apply(&installation, &["--tenant", "uno"]);
-    let done = run(&body).run().code(6);
-    assert_eq!(done.stdout, "2 accepted, 1 rejected; lastSequenceVersion 2\n");
-    assert_eq!(done.stderr, "line 2: there is no company \"nowhere\"\n");
-    let done = run(&body).with(&["--json"]).run().code(6);
-    let answer = done.only_line();
-    assert_eq!(done.stderr, "");
+    let finished = run(&body).run().code(6);
+    assert_eq!(finished.stdout, "2 accepted, 1 rejected; lastSequenceVersion 2\n");
+    assert_eq!(finished.stderr, "line 2: there is no company \"nowhere\"\n");
+    let finished = run(&body).with(&["--json"]).run().code(6);
+    let answer = finished.only_line();
+    assert_eq!(finished.stderr, "");
     assert_eq!((&answer["accepted"], &answer["rejected"]), (&json!(2), &json!(1)));
     assert_eq!(answer["errors"][0]["code"], "unknown_company");
     assert_eq!(answer["ids"][0]["line"], 3, "the command reports generated ids like the ingest API");
@@ -107,12 +107,12 @@ fn changes_are_applied_through_a_running_service() {
     assert_eq!(ingest.head().to_string(), first["lastSequenceVersion"].as_str().unwrap());
     send("nadie", &token).expect_failure(5, "There is no tenant \"nadie\".");
     send(&ingest.tenant, "wrong").expect_failure(1, "The operator's token is wrong.");
-    let bad = Program::new(&url)
+    let wrong_token = Program::new(&url)
         .with(&["--tenant", &ingest.tenant, "--token", &token])
         .input("nonsense\n")
         .run()
         .code(6);
-    assert_eq!(bad.only_line()["errors"][0]["code"], "invalid_json");
+    assert_eq!(wrong_token.only_line()["errors"][0]["code"], "invalid_json");
 }
 
 #[test]

@@ -39,9 +39,9 @@ fn init_writes_a_configuration_and_secrets_with_mode_0600() {
 fn init_reports_on_standard_error_and_generates_new_secrets_each_time() {
     let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let keys = folders.each_ref().map(|folder| {
-        let done = init(folder.path(), &[]).run().code(0);
-        assert!(done.stdout.contains("aldaba.toml, master.key and operator.token"), "{done:?}");
-        assert!(done.stderr.contains("Keep master.key"), "{done:?}");
+        let finished = init(folder.path(), &[]).run().code(0);
+        assert!(finished.stdout.contains("aldaba.toml, master.key and operator.token"), "{finished:?}");
+        assert!(finished.stderr.contains("Keep master.key"), "{finished:?}");
         std::fs::read_to_string(folder.path().join("master.key")).unwrap()
     });
     assert_ne!(keys[0], keys[1]);
@@ -49,9 +49,9 @@ fn init_reports_on_standard_error_and_generates_new_secrets_each_time() {
 
 #[test]
 fn init_overwrites_no_file() {
-    for there in ["aldaba.toml", "master.key", "operator.token"] {
+    for name in ["aldaba.toml", "master.key", "operator.token"] {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(there);
+        let path = folder.path().join(name);
         std::fs::write(&path, "mine").unwrap();
         init(folder.path(), &[])
             .run()
@@ -72,13 +72,13 @@ fn check_accepts_what_init_wrote() {
         init(folder.path(), &["--base-url", base_url, "--store", &store]).run().code(0);
         let config = folder.path().join("aldaba.toml");
         let check = || Program::new(&["check", "--config", config.to_str().unwrap()]);
-        let told = check().with(&["--json"]).run().json();
-        assert_eq!((&told["ok"], &told["store"]["schema"]), (&json!(true), &json!(null)));
-        assert_eq!(told["config"]["server"]["base_url"], base_url);
-        assert_eq!(told["config"]["operator"]["token"], "***");
-        assert_eq!(told["config"]["store"]["master_key"], "***");
-        let done = check().run().code(0);
-        assert!(done.stdout.starts_with("the configuration is fine\n"), "{done:?}");
+        let report = check().with(&["--json"]).run().json();
+        assert_eq!((&report["ok"], &report["store"]["schema"]), (&json!(true), &json!(null)));
+        assert_eq!(report["config"]["server"]["base_url"], base_url);
+        assert_eq!(report["config"]["operator"]["token"], "***");
+        assert_eq!(report["config"]["store"]["master_key"], "***");
+        let finished = check().run().code(0);
+        assert!(finished.stdout.starts_with("the configuration is fine\n"), "{finished:?}");
         assert!(!folder.path().join("a.db").exists(), "check creates no store");
     }
 }
@@ -86,7 +86,7 @@ fn check_accepts_what_init_wrote() {
 #[test]
 fn init_refuses_what_check_would_refuse_and_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    for (arguments, told) in [
+    for (arguments, message) in [
         (["--base-url", "http://api.example.com"], "--base-url \"http://api.example.com\" must be https"),
         (["--base-url", "http://127.0.0.1.example"], "plain http is for this machine only"),
         (["--base-url", "https://api.example.com/v1"], "must be an address without a path"),
@@ -96,7 +96,7 @@ fn init_refuses_what_check_would_refuse_and_writes_nothing() {
         (["--auth-url", "http://id.example.com"], "--auth-url \"http://id.example.com\" must be https"),
         (["--set", "store.url=sqlite:x.db"], "init takes no --set (store.url=sqlite:x.db)"),
     ] {
-        init(folder.path(), &arguments).run().expect_failure(2, told);
+        init(folder.path(), &arguments).run().expect_failure(2, message);
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     init(Path::new("/proc/foo"), &[]).run().expect_failure(1, "/proc/foo cannot be made: ");
@@ -115,8 +115,8 @@ fn loopback_base_url_sets_the_listen_address() {
         let folder = tempfile::tempdir().unwrap();
         init(folder.path(), &["--base-url", base_url]).run().code(0);
         let config = folder.path().join("aldaba.toml");
-        let told = Program::new(&["check", "--json", "--config", config.to_str().unwrap()]).run().json();
-        let listens = |side: &str| told["config"][side]["listen"].clone();
+        let report = Program::new(&["check", "--json", "--config", config.to_str().unwrap()]).run().json();
+        let listens = |side: &str| report["config"][side]["listen"].clone();
         assert_eq!((listens("server"), listens("operator")), (json!(public), json!(operator)), "{base_url}");
     }
 }
@@ -125,9 +125,9 @@ fn loopback_base_url_sets_the_listen_address() {
 fn check_reports_the_file_line_and_key_of_each_error() {
     let installation = Installation::new();
     let config = installation.config().display().to_string();
-    let good = std::fs::read_to_string(&config).unwrap();
+    let valid = std::fs::read_to_string(&config).unwrap();
     let line_of = |text: &str, part: &str| text.lines().position(|line| line.starts_with(part)).unwrap() + 1;
-    for (from, to, told) in [
+    for (from, to, message) in [
         (
             "drain = \"10s\"",
             "darin = \"10s\"",
@@ -157,18 +157,18 @@ fn check_reports_the_file_line_and_key_of_each_error() {
             "operator.token_file names gone, which cannot be read",
         ),
     ] {
-        let wrong = good.replacen(&format!("\n{from}"), &format!("\n{to}"), 1);
+        let wrong = valid.replacen(&format!("\n{from}"), &format!("\n{to}"), 1);
         std::fs::write(&config, &wrong).unwrap();
-        let place = format!("{config}:{}: {told}", line_of(&wrong, to));
+        let place = format!("{config}:{}: {message}", line_of(&wrong, to));
         for command in ["check", "serve"] {
             installation.program(&[command]).run().expect_failure(3, &place);
         }
     }
-    std::fs::write(&config, good.replace("[server]", "[server")).unwrap();
+    std::fs::write(&config, valid.replace("[server]", "[server")).unwrap();
     installation
         .program(&["check"])
         .run()
-        .expect_failure(3, &format!("{config}:{}: ", line_of(&good, "[server]")));
+        .expect_failure(3, &format!("{config}:{}: ", line_of(&valid, "[server]")));
 }
 
 #[test]
@@ -204,33 +204,33 @@ fn trusted_proxies_must_not_cover_all_addresses() {
         installation.program(&["check", "--json", "--set", &format!("server.trusted_proxies={value}")]).run()
     };
     for all in ["0.0.0.0/0", "::/0"] {
-        let told = format!("has \"{all}\", which would let anybody choose its address");
-        check(&format!("10.0.0.0/8,{all}")).expect_failure(3, &told);
+        let message = format!("has \"{all}\", which would let anybody choose its address");
+        check(&format!("10.0.0.0/8,{all}")).expect_failure(3, &message);
     }
     check("10.0.0.0/8,here")
         .expect_failure(3, "has \"here\", which is neither an address nor an address range");
-    let told = check("10.0.0.7,fd00::7,10.1.0.0/16").json();
+    let report = check("10.0.0.7,fd00::7,10.1.0.0/16").json();
     let expected = json!(["10.0.0.7/32", "fd00::7/128", "10.1.0.0/16"]);
-    assert_eq!(told["config"]["server"]["trusted_proxies"], expected);
+    assert_eq!(report["config"]["server"]["trusted_proxies"], expected);
 }
 
 #[test]
 fn check_reports_all_errors_at_once_with_their_layer() {
     let installation = Installation::new();
-    let done = installation
+    let finished = installation
         .program(&["check", "--set", "store.url=mysql://x"])
         .variable("ALDABA__SERVER__DRAIN", "soon")
         .variable("ALDABA__STORE__CONNECTIONS_MAX", "0")
         .variable("ALDABA__SERVER__CONNECTIONS_MAX", "many")
         .run()
         .code(3);
-    for told in [
+    for message in [
         "ALDABA__SERVER__DRAIN: server.drain must be a duration",
         "ALDABA__STORE__CONNECTIONS_MAX: store.connections_max must be from 1 to 1000",
         "ALDABA__SERVER__CONNECTIONS_MAX: server.connections_max must be a whole number",
         "the command line: store.url must be sqlite:PATH",
     ] {
-        assert!(done.stderr.contains(told), "{told}: {done:?}");
+        assert!(finished.stderr.contains(message), "{message}: {finished:?}");
     }
     installation
         .program(&["check"])
@@ -242,13 +242,14 @@ fn check_reports_all_errors_at_once_with_their_layer() {
 
 #[test]
 fn missing_required_settings_are_reported() {
-    let done = Program::new(&["check"]).run().code(3);
-    for told in ["server.base_url: is missing", "operator.token: is missing", "store.master_key: is missing"]
+    let finished = Program::new(&["check"]).run().code(3);
+    for message in
+        ["server.base_url: is missing", "operator.token: is missing", "store.master_key: is missing"]
     {
-        assert!(done.stderr.contains(told), "{told}: {done:?}");
+        assert!(finished.stderr.contains(message), "{message}: {finished:?}");
     }
     let installation = Installation::new();
-    for (setting, told) in [
+    for (setting, message) in [
         (
             "server.base_url=http://api.example.com",
             "server.base_url: must be https; plain http is for this machine only",
@@ -257,7 +258,7 @@ fn missing_required_settings_are_reported() {
         ("store.master_key=short", "store.master_key: "),
     ] {
         for command in ["check", "serve"] {
-            installation.program(&[command, "--set", setting]).run().expect_failure(3, told);
+            installation.program(&[command, "--set", setting]).run().expect_failure(3, message);
         }
     }
     let missing = installation.path().join("missing.toml").display().to_string();
@@ -301,9 +302,9 @@ fn help_lists_exit_codes_and_completions_list_commands() {
     }
     assert_eq!(script.stderr, "");
     for wrong in [&["nonsense"][..], &[], &["tenant"], &["tenant", "add"], &["dev", "--listen", "x"]] {
-        let done = Program::new(wrong).run().code(2);
-        assert_eq!(done.stdout, "", "{wrong:?}");
-        assert!(done.stderr.contains("Usage:") || done.stderr.contains("error:"), "{done:?}");
+        let finished = Program::new(wrong).run().code(2);
+        assert_eq!(finished.stdout, "", "{wrong:?}");
+        assert!(finished.stderr.contains("Usage:") || finished.stderr.contains("error:"), "{finished:?}");
     }
 }
 
@@ -312,7 +313,7 @@ fn closed_standard_output_does_not_panic() {
     for command in ["completions bash", "changes generate --companies 30"] {
         let aldaba = env!("CARGO_BIN_EXE_aldaba");
         let script = format!("{{ \"$0\" {command}; echo \"code $?\" >&2; }} | head -n 1");
-        let done = std::process::Command::new("sh").args(["-c", &script, aldaba]).output().unwrap();
-        assert_eq!(String::from_utf8_lossy(&done.stderr), "code 0\n", "{command}");
+        let finished = std::process::Command::new("sh").args(["-c", &script, aldaba]).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&finished.stderr), "code 0\n", "{command}");
     }
 }

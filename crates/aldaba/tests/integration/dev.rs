@@ -61,9 +61,9 @@ fn ready_line_has_exactly_the_documented_members() {
         assert_eq!(members(tenant), ["companies", "id", "name"]);
         assert!(is_guid(tenant["id"].as_str().unwrap()));
     }
-    let done = dev.stop();
-    assert_eq!(done.stdout.matches('\n').count(), 1, "exactly one line");
-    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
+    let finished = dev.stop();
+    assert_eq!(finished.stdout.matches('\n').count(), 1, "exactly one line");
+    assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""));
 }
 
 #[test]
@@ -73,8 +73,8 @@ fn ready_line_has_the_users_tenants_and_keys_of_the_walkthrough() {
     let tenants: BTreeSet<&str> = dev.tenants().into_iter().collect();
     let memberships: Vec<Vec<&str>> =
         ready["users"].as_array().unwrap().iter().map(|user| texts(&user["tenants"])).collect();
-    assert!(memberships.iter().any(|theirs| theirs.len() == 1));
-    assert!(memberships.iter().any(|theirs| theirs.len() == 2));
+    assert!(memberships.iter().any(|tenants| tenants.len() == 1));
+    assert!(memberships.iter().any(|tenants| tenants.len() == 2));
     assert!(
         memberships.iter().flatten().all(|tenant| tenants.contains(tenant)),
         "all tenants of the users are listed"
@@ -129,9 +129,9 @@ fn empty_creates_tenants_users_clients_and_keys_but_no_records() {
 
 #[test]
 fn first_redirect_uri_is_registered_for_both_clients() {
-    let given =
+    let arguments =
         ["--redirect-uri", "https://app.example/cb", "--redirect-uri", "http://localhost:9/cb", "--empty"];
-    let dev = Dev::start(&given);
+    let dev = Dev::start(&arguments);
     for client in ["client", "other_client"] {
         assert_eq!(dev.ready[client]["redirect_uri"], "https://app.example/cb");
     }
@@ -158,8 +158,8 @@ fn dev_listens_on_loopback_only() {
 
 #[test]
 fn settings_apply_and_dev_flags_take_precedence() {
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let busy = taken.local_addr().unwrap().to_string();
+    let occupied = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let busy = occupied.local_addr().unwrap().to_string();
     let folder = tempfile::tempdir().unwrap();
     let program = Dev::program(&["--empty", "--data", folder.path().to_str().unwrap()])
         .with(&["--set", "server.base_url=https://api.example.com"])
@@ -174,8 +174,8 @@ fn settings_apply_and_dev_flags_take_precedence() {
 
 #[test]
 fn address_in_use_is_reported() {
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let busy = taken.local_addr().unwrap().to_string();
+    let occupied = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let busy = occupied.local_addr().unwrap().to_string();
     let folder = tempfile::tempdir().unwrap();
     let dev = Program::new(&[
         "dev",
@@ -185,9 +185,9 @@ fn address_in_use_is_reported() {
         "--set",
         &format!("server.listen={busy}"),
     ]);
-    let done = dev.variable("TMPDIR", folder.path().to_str().unwrap()).run();
-    assert!(done.stderr.contains("dev takes three ports in a row"), "{done:?}");
-    done.expect_failure(1, &format!("cannot listen on {busy}: "));
+    let finished = dev.variable("TMPDIR", folder.path().to_str().unwrap()).run();
+    assert!(finished.stderr.contains("dev takes three ports in a row"), "{finished:?}");
+    finished.expect_failure(1, &format!("cannot listen on {busy}: "));
     assert_eq!(dev_folders(folder.path()), [""; 0].map(PathBuf::from));
 }
 
@@ -196,8 +196,8 @@ fn temporary_data_is_deleted_on_stop() {
     let folder = tempfile::tempdir().unwrap();
     let dev = Dev::run(Dev::program(&["--empty"]).variable("TMPDIR", folder.path().to_str().unwrap()));
     assert_eq!(dev_folders(folder.path()).len(), 1);
-    let done = dev.stop();
-    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
+    let finished = dev.stop();
+    assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""));
     assert_eq!(dev_folders(folder.path()), [""; 0].map(PathBuf::from));
 }
 

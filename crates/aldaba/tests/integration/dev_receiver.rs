@@ -84,30 +84,30 @@ fn foreign_signatures_are_not_reported_as_valid() {
     let tenant = fixture.dev.tenants()[0];
     let body =
         format!(r#"{{"Entity":"Bank","EntityId":"7","TenantId":"{tenant}","User":"eva","Changes":[]}}"#);
-    let right = Signer::new(&Secret::new("un secreto"), None).contract_signature(body.as_bytes());
+    let signature = Signer::new(&Secret::new("un secreto"), None).contract_signature(body.as_bytes());
     let post = |signature: &str, body: &str| {
         let request = HttpRequest::post(&fixture.at("hooks")).header("ms-signature", signature);
         let status = request.body(body.to_owned()).send().status;
         (status, fixture.deliveries("").pop().unwrap()["signature"].as_str().unwrap().to_owned())
     };
-    assert_eq!(post(&right, &body), (200, "valid".into()));
+    assert_eq!(post(&signature, &body), (200, "valid".into()));
     assert_eq!(
         post("", &body),
         (200, "missing".into()),
         "an unsigned request is accepted, so that people can try curl"
     );
     for (signature, body) in [
-        (right.as_str(), body.replace("eva", "Eva")),
-        (&right.to_lowercase(), body.clone()),
-        (&right, body.replace(tenant, "another")),
-        (&right, "no JSON".into()),
+        (signature.as_str(), body.replace("eva", "Eva")),
+        (&signature.to_lowercase(), body.clone()),
+        (&signature, body.replace(tenant, "another")),
+        (&signature, "no JSON".into()),
     ] {
         let (status, verdict) = post(signature, &body);
         assert!(status == 401 && verdict.starts_with("wrong: "), "{status} {verdict}");
     }
     // One valid signature does not excuse an invalid one in the same request.
     let both = HttpRequest::post(&fixture.at("hooks"))
-        .header("ms-signature", &right)
+        .header("ms-signature", &signature)
         .header("webhook-signature", "v1,AAAA")
         .header("webhook-id", "1")
         .header("webhook-timestamp", "1");

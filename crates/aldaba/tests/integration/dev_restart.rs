@@ -27,8 +27,8 @@ fn heads(dev: &Dev) -> Vec<u64> {
 }
 
 #[track_caller]
-fn expect_clean_exit(done: &FinishedProcess) {
-    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
+fn expect_clean_exit(finished: &FinishedProcess) {
+    assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""));
 }
 
 /// Starts dev twice on one store, with edits in between.

@@ -26,9 +26,9 @@ fn exported(dev: &Dev, arguments: &[&str]) -> Program {
 #[test]
 fn token_is_the_only_output_and_is_accepted_by_the_apis() {
     let dev = Dev::start(&[]);
-    let done = exported(&dev, &[]).run().code(0);
-    assert_eq!(done.stderr, "");
-    let access = done.stdout.strip_suffix('\n').unwrap();
+    let finished = exported(&dev, &[]).run().code(0);
+    assert_eq!(finished.stderr, "");
+    let access = finished.stdout.strip_suffix('\n').unwrap();
     assert!(!access.contains(char::is_whitespace), "{access}");
     let companies = HttpRequest::get(&format!("{}/accounting/api/companies", dev.text("base_url")))
         .header("authorization", &format!("Bearer {access}"))
@@ -49,11 +49,16 @@ fn user_with_several_tenants_must_choose_one() {
     let dev = Dev::start(&["--empty"]);
     for at in [0, 1] {
         let tenant = dev.tenants()[at];
-        let done = exported(&dev, &["--user", "inaki@example.com", "--tenant", tenant]).run().code(0);
-        assert_eq!(claims(done.stdout.trim_end())["svc.es.clientid"], tenant, "{:?}", claims(&done.stdout));
+        let finished = exported(&dev, &["--user", "inaki@example.com", "--tenant", tenant]).run().code(0);
+        assert_eq!(
+            claims(finished.stdout.trim_end())["svc.es.clientid"],
+            tenant,
+            "{:?}",
+            claims(&finished.stdout)
+        );
     }
-    let stranger = dev.tenants()[2];
-    exported(&dev, &["--user", "inaki@example.com", "--tenant", stranger])
+    let other_tenant = dev.tenants()[2];
+    exported(&dev, &["--user", "inaki@example.com", "--tenant", other_tenant])
         .run()
         .expect_failure(5, "inaki@example.com may not choose the tenant");
     exported(&dev, &["--user", "eva@example.com"])
@@ -83,9 +88,9 @@ fn only_a_running_dev_is_signed_in_to() {
     // A production service on this machine, with a client registered there.
     let fixture = SignInFixture::new();
     let of_serve = |client: &str| {
-        let asked =
+        let arguments =
             ["--auth-url", &fixture.server.public_url, "--client", client, "--secret", &fixture.app.secret];
-        token(&asked).run()
+        token(&arguments).run()
     };
     of_serve(&fixture.app.id).expect_failure(5, "does not sign maria@example.com in with dev's password");
     of_serve("another").expect_failure(5, "does not know this client");

@@ -19,8 +19,8 @@ impl SmallDisk {
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", "size=8m,mode=700", "aldaba-test"]).arg(folder.path());
         let mounted = mount.output().expect("this test mounts a small disk and needs the program `mount`");
-        let said = String::from_utf8_lossy(&mounted.stderr).into_owned();
-        assert!(mounted.status.success(), "this test mounts a small tmpfs and has to run as root: {said}");
+        let stderr = String::from_utf8_lossy(&mounted.stderr).into_owned();
+        assert!(mounted.status.success(), "this test mounts a small tmpfs and has to run as root: {stderr}");
         Self(folder)
     }
 

@@ -27,7 +27,7 @@ fn send_when_free(ingest: &IngestClient, key: &str, body: &Bytes) -> IngestRespo
 
 /// Every line was applied once.
 #[track_caller]
-fn is_in_once(ingest: &IngestClient, answer: &IngestResponse, lines: &[Value]) {
+fn expect_applied_once(ingest: &IngestClient, answer: &IngestResponse, lines: &[Value]) {
     let accepted = lines.len() as u64 - 1;
     assert_eq!((answer.counts(), answer.head()), ((accepted, 1), accepted));
     assert_eq!(answer.rejected_lines(), [(2, "unknown_company")]);
@@ -40,7 +40,7 @@ fn repeated_body_gets_the_same_response_and_is_applied_once() {
     let ingest = shared_server().ingest_for_new_tenant();
     let lines = mixed(5);
     let first = ingest.send_with_idempotency_key("load-1", ndjson(&lines));
-    is_in_once(&ingest, &first, &lines);
+    expect_applied_once(&ingest, &first, &lines);
     ingest.send_lines(&[bank("between", "x")]);
     assert_eq!(
         ingest.send_with_idempotency_key("load-1", ndjson(&lines)),
@@ -80,7 +80,7 @@ fn truncated_body_resumes_where_it_was_interrupted() {
         drop(raw);
     }
     let answer = send_when_free(&ingest, "load", &body);
-    is_in_once(&ingest, &answer, &lines);
+    expect_applied_once(&ingest, &answer, &lines);
     assert_eq!(send_when_free(&ingest, "load", &body), answer, "and it stays the same");
 }
 
@@ -95,7 +95,7 @@ fn interrupted_stream_and_its_retry_are_counted_as_one() {
     wait_for("the first half to be committed", || (ingest.head() == 19).then_some(()));
     drop(raw);
     let answer = send_when_free(&ingest, "load", &body);
-    is_in_once(&ingest, &answer, &lines);
+    expect_applied_once(&ingest, &answer, &lines);
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn concurrent_requests_with_one_key_apply_once() {
         let both = [(); 2].map(|()| scope.spawn(|| send_when_free(&ingest, "k", &body)));
         both.into_iter().map(|one| one.join().unwrap()).collect()
     });
-    is_in_once(&ingest, &answers[0], &lines);
+    expect_applied_once(&ingest, &answers[0], &lines);
     assert_eq!(answers[0], answers[1]);
 }
 

@@ -101,26 +101,30 @@ fn valid_lines_are_stored_next_to_rejected_ones() {
 #[test]
 fn line_without_an_id_is_stored_under_the_generated_id() {
     let ingest = shared_server().ingest_for_new_tenant();
-    let nameless = |name: &str| {
+    let without_id = |name: &str| {
         let mut line = bank("", name);
         line.as_object_mut().unwrap().remove("correlationId");
         line
     };
     let answer =
-        ingest.send_lines(&[nameless("a"), bank("mine", "b"), nameless("c"), json!({}), nameless("d")]);
+        ingest.send_lines(&[without_id("a"), bank("mine", "b"), without_id("c"), json!({}), without_id("d")]);
     assert_eq!((answer.counts(), answer.head()), ((4, 1), 4));
-    let lines: Vec<u64> = answer.ids.iter().map(|made| made.line).collect();
+    let lines: Vec<u64> = answer.ids.iter().map(|generated| generated.line).collect();
     assert_eq!(lines, [1, 3, 5]);
-    assert!(answer.ids.iter().all(|made| is_guid(&made.correlation_id)));
+    assert!(answer.ids.iter().all(|generated| is_guid(&generated.correlation_id)));
     let names = ["a", "c", "d"];
     let known: Vec<_> =
-        answer.ids.iter().zip(names).map(|(made, name)| bank(&made.correlation_id, name)).collect();
+        answer.ids.iter().zip(names).map(|(generated, name)| bank(&generated.correlation_id, name)).collect();
     assert_eq!(
         ingest.send_lines(&known).head(),
         4,
         "the records exist under the generated ids, with this content"
     );
-    assert_eq!(ingest.send_lines(&[nameless("a")]).head(), 5, "a line without an id creates another record");
+    assert_eq!(
+        ingest.send_lines(&[without_id("a")]).head(),
+        5,
+        "a line without an id creates another record"
+    );
 }
 
 #[test]
@@ -129,8 +133,8 @@ fn all_generated_ids_are_returned() {
     let line = r#"{"area":"invoicing","resource":"Contact","action":"upsert","data":{}}"#;
     let answer = ingest.send(format!("{line}\n").repeat(2500));
     assert_eq!((answer.counts(), answer.head()), ((2500, 0), 2500));
-    assert!(answer.ids.iter().map(|made| made.line).eq(1..=2500));
-    let mut ids: Vec<&str> = answer.ids.iter().map(|made| made.correlation_id.as_str()).collect();
+    assert!(answer.ids.iter().map(|generated| generated.line).eq(1..=2500));
+    let mut ids: Vec<&str> = answer.ids.iter().map(|generated| generated.correlation_id.as_str()).collect();
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), 2500);
@@ -192,9 +196,9 @@ fn each_state_change_makes_one_event() {
 #[test]
 fn unusual_values_are_accepted_with_a_warning() {
     let ingest = shared_server().ingest_for_new_tenant();
-    let mut odd = company("c");
-    odd["data"]["vatNumber"] = json!("12345678A");
-    let answer = ingest.send_lines(&[bank("1", "a"), odd]);
+    let mut unusual = company("c");
+    unusual["data"]["vatNumber"] = json!("12345678A");
+    let answer = ingest.send_lines(&[bank("1", "a"), unusual]);
     assert_eq!((answer.counts(), answer.errors.len(), answer.warnings.len()), ((2, 0), 0, 1));
     let warning = &answer.warnings[0];
     assert_eq!(

@@ -39,8 +39,8 @@ fn unknown_paths_and_methods_get_the_error_body_without_a_token() {
     let ingest = shared_server().ingest_client("tenant");
     let (operator, public) = (&shared_server().operator_url, &shared_server().public_url);
     for path in ["", "/", "/nothing", "/operator/v1", "/operator/v1/nothing", "/operator/v2/x"] {
-        let nothing = HttpRequest::get(&format!("{operator}{path}")).send();
-        assert_eq!(nothing.problem(404), "There is nothing at this address.", "{path}");
+        let not_found = HttpRequest::get(&format!("{operator}{path}")).send();
+        assert_eq!(not_found.problem(404), "There is nothing at this address.", "{path}");
     }
     for method in [Method::GET, Method::PUT, Method::DELETE, Method::PATCH] {
         let wrong = HttpRequest::new(method, &ingest.url()).send();
@@ -92,16 +92,16 @@ fn every_response_has_a_request_id() {
         format!("{operator}/nothing"),
         ingest.url(),
     ];
-    let mut seen = Vec::new();
+    let mut ids = Vec::new();
     for url in &urls {
         let response = HttpRequest::get(url).send();
         assert!(is_guid(response.header("x-request-id")), "{url}");
-        seen.push(response.header("x-request-id").to_owned());
+        ids.push(response.header("x-request-id").to_owned());
     }
     assert!(is_guid(ingest.request().send().header("x-request-id")));
-    seen.sort_unstable();
-    seen.dedup();
-    assert_eq!(seen.len(), urls.len(), "every response has its own id");
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), urls.len(), "every response has its own id");
 }
 
 #[test]

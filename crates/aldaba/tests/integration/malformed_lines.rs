@@ -22,11 +22,15 @@ impl LineChecker {
             [self.sent + 1, self.sent + 2].map(|number| ndjson(&[bank(&number.to_string(), "a")]));
         self.sent += 2;
         let body = [before.as_bytes(), bad, b"\n", after.as_bytes()].concat();
-        let shown = String::from_utf8_lossy(&bad[..bad.len().min(80)]).into_owned();
+        let excerpt = String::from_utf8_lossy(&bad[..bad.len().min(80)]).into_owned();
         let answer = self.ingest.send(body);
         let error = answer.only_error();
-        assert_eq!((error.line, error.code.as_str(), error.message.as_str()), (2, code, message), "{shown}");
-        assert_eq!((answer.accepted, answer.head()), (2, self.sent), "{shown}: the valid lines are stored");
+        assert_eq!(
+            (error.line, error.code.as_str(), error.message.as_str()),
+            (2, code, message),
+            "{excerpt}"
+        );
+        assert_eq!((answer.accepted, answer.head()), (2, self.sent), "{excerpt}: the valid lines are stored");
         self.server.assert_healthy();
     }
 }
@@ -155,7 +159,7 @@ fn unterminated_array_is_rejected() {
 #[test]
 fn broken_array_keeps_the_items_before_the_error() {
     let good = |number: u64| bank(&number.to_string(), "a").to_string();
-    for (broken, why) in [
+    for (broken, reason) in [
         ("] x", "there is text after the end of the JSON array"),
         ("][]", "there is text after the end of the JSON array"),
         (",,{}]", "the JSON array is broken before item 3: one comma between two items, none after the last"),
@@ -168,7 +172,7 @@ fn broken_array_keeps_the_items_before_the_error() {
         let message = refused.problem(400);
         assert_eq!(refused.problem_code(), "not_changes");
         let stays = "2 accepted and 0 rejected before stay as they are (lastSequenceVersion 2).";
-        assert_eq!(message, format!("The body cannot be read on: {why}. {stays}"), "{body}");
+        assert_eq!(message, format!("The body cannot be read on: {reason}. {stays}"), "{body}");
         assert_eq!(ingest.head(), 2, "the counted lines are stored");
     }
     shared_server().assert_healthy();

@@ -136,8 +136,8 @@ fn openapi_without_a_configuration_has_no_fixed_server_url() {
 fn openapi_can_be_written_to_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("openapi.json");
-    let done = Program::new(&["openapi", "--output", file.to_str().unwrap()]).run().code(0);
-    assert_eq!(done.stdout, "");
+    let finished = Program::new(&["openapi", "--output", file.to_str().unwrap()]).run().code(0);
+    assert_eq!(finished.stdout, "");
     let printed = Program::new(&["openapi"]).run().stdout;
     assert_eq!(std::fs::read_to_string(&file).unwrap(), printed);
     let nowhere = folder.path().join("no/such/folder.json");

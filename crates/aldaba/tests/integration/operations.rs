@@ -69,9 +69,9 @@ fn metrics_count_and_contain_no_identifiers() {
             (r#"{side="public",method="GET",route="/livez",status="200"}"#, 1.0),
         ]
     );
-    let ours = [ingest.tenant.as_str(), "secret", "http:", &server.installation.token()];
+    let identifiers = [ingest.tenant.as_str(), "secret", "http:", &server.installation.token()];
     for value in label_values(text) {
-        assert!(!ours.iter().any(|word| value.contains(word)), "{value}");
+        assert!(!identifiers.iter().any(|word| value.contains(word)), "{value}");
     }
     HttpRequest::get(&format!("{}/metrics", server.public_url)).send().problem(404);
 }
@@ -92,9 +92,10 @@ fn log_is_json_without_a_terminal() {
     ingest.send_lines(&[bank("1", "a")]);
     ingest.request().header("x-request-id", "the-one").header("authorization", "").send().problem(401);
     let token = server.installation.token();
-    let done = server.process.stop();
-    assert_eq!((done.code, done.stdout.as_str()), (Some(0), ""));
-    let lines: Vec<Value> = done.stderr.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    let finished = server.process.stop();
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), ""));
+    let lines: Vec<Value> =
+        finished.stderr.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
     for line in &lines {
         assert!(
             line["timestamp"].is_string() && line["level"].is_string() && line["message"].is_string(),
@@ -104,7 +105,7 @@ fn log_is_json_without_a_terminal() {
     let answered = |line: &&Value| line["message"] == "answered" && line["requestId"] == "the-one";
     let refused = lines.iter().find(answered).expect("the log line of the request");
     assert_eq!((&refused["status"], &refused["level"]), (&json!(401), &json!("DEBUG")));
-    assert!(!done.stderr.contains(&token), "the log does not contain the token");
+    assert!(!finished.stderr.contains(&token), "the log does not contain the token");
 }
 
 #[test]

@@ -31,9 +31,9 @@ fn running_request_gets_its_response() {
     raw.send_chunk(b"");
     let answer = IngestResponse::from_response(&raw.response().unwrap());
     assert_eq!((answer.counts(), answer.head()), ((2, 0), 2));
-    let done = server.process.wait_for_exit();
-    assert_eq!(done.code, Some(0), "{}", done.stderr);
-    assert!(!done.stderr.contains("cut off"), "{}", done.stderr);
+    let finished = server.process.wait_for_exit();
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    assert!(!finished.stderr.contains("cut off"), "{}", finished.stderr);
 }
 
 #[test]
@@ -43,14 +43,14 @@ fn unfinished_request_is_cut_off_after_the_drain_time() {
     let raw = start_request(&ingest);
     let watch = Stopwatch::start();
     server.process.terminate();
-    let done = server.process.wait_for_exit();
+    let finished = server.process.wait_for_exit();
     let took = watch.elapsed();
-    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
     assert!((300..10_000).contains(&took.as_millis()), "{took:?}");
     assert!(
-        done.stderr.contains("some requests took too long to finish and were cut off"),
+        finished.stderr.contains("some requests took too long to finish and were cut off"),
         "{}",
-        done.stderr
+        finished.stderr
     );
     drop(raw);
 

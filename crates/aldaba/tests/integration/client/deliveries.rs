@@ -46,15 +46,15 @@ fn change_is_delivered_verified_typed_and_once() {
     let delivery = fixture.run(history.delivery(change.outgoing_id)).unwrap().unwrap();
     assert!(delivery.body.unwrap().contains("CustomerCreated"));
     fixture.run(history.replay_one(change.outgoing_id)).unwrap();
-    let came = open.recorder.wait_for(2);
-    assert_eq!((&came[1].0, &came[1].1), (&event, &Outcome::Duplicate));
+    let events = open.recorder.wait_for(2);
+    assert_eq!((&events[1].0, &events[1].1), (&event, &Outcome::Duplicate));
 
     // A test delivery has no record; a later change is delivered.
     fixture.run(history.test()).unwrap();
     wait_for("the test", || open.recorder.events().iter().any(|(event, _)| event.is_test()).then_some(()));
     fixture.ingest_client().send_lines(&[change_line("customers", &company, "uno ñ", "disable")]);
-    let came = open.recorder.wait_for(4);
-    let last = came.iter().rfind(|(event, _)| !event.is_test()).unwrap();
+    let events = open.recorder.wait_for(4);
+    let last = events.iter().rfind(|(event, _)| !event.is_test()).unwrap();
     assert!(matches!(&last.0, Event::Accounting(change) if change.event.kind == Some(EventKind::Disabled)));
     let listed: Vec<_> = wait_for("the history", || {
         let stream = history.deliveries().status(DeliveryStatus::Delivered).stream();
@@ -84,7 +84,8 @@ fn forged_or_modified_requests_get_401_and_are_not_handled() {
     assert_eq!(post(&right.to_lowercase(), body), 401);
     assert_eq!(post("", body), 401);
     assert_eq!(open.recorder.events().len(), 1);
-    let reasons: Vec<Reason> = open.recorder.refused().into_iter().flat_map(|why| why.reasons).collect();
+    let reasons: Vec<Reason> =
+        open.recorder.refused().into_iter().flat_map(|mismatch| mismatch.reasons).collect();
     let missing = Reason::MissingHeader("svc-webhook-signature");
     assert_eq!(reasons, [Reason::WrongSecret, Reason::WrongSecret, Reason::LowerCaseHex, missing]);
 }
@@ -111,19 +112,19 @@ fn invoicing_handshake_echoes_and_deliveries_have_the_changes() {
     let fixture = ClientFixture::new();
     let (api, open) = (fixture.api(), EventRecorder::open(&fixture));
     let hooks = api.invoicing_webhooks();
-    let wanted = InvoicingSubscription {
+    let invoicing = InvoicingSubscription {
         uri: open.url("/api/webhooks/incoming/Invoicing"),
         ..InvoicingSubscription::new("127.0.0.1", "Bank", Action::Created, Secret::new(SECRET))
     };
-    let made = fixture.run(hooks.subscribe(&wanted)).unwrap();
+    let created = fixture.run(hooks.subscribe(&invoicing)).unwrap();
     assert_eq!(
-        fixture.run(hooks.subscribe(&wanted)).unwrap().id,
-        made.id,
+        fixture.run(hooks.subscribe(&invoicing)).unwrap().id,
+        created.id,
         "the same subscription again returns the same webhook"
     );
     let effective = |id: Guid| fixture.run(hooks.get(id)).unwrap().unwrap().status == "Effective";
-    wait_for("the echo", || effective(made.id).then_some(()));
-    let bank_id = format!("banco-{}", made.id);
+    wait_for("the echo", || effective(created.id).then_some(()));
+    let bank_id = format!("banco-{}", created.id);
     fixture.ingest_client().send_lines(&[bank(&bank_id, "Caja Ñ")]);
     let of_bank = |event: &Event| event.record_id() == bank_id;
     let event =
@@ -134,9 +135,9 @@ fn invoicing_handshake_echoes_and_deliveries_have_the_changes() {
         ("Bank", ("name".into(), "Caja Ñ".into()))
     );
     assert!(change.outgoing_id.is_some());
-    assert_eq!(fixture.run(hooks.pause(made.id)).unwrap().status, "Paused");
-    assert_eq!(fixture.run(hooks.resume(made.id)).unwrap().status, "Effective");
-    assert!(fixture.run(hooks.list()).unwrap().iter().any(|one| one.id == made.id));
-    fixture.run(hooks.delete(made.id)).unwrap();
-    assert_eq!(fixture.run(hooks.get(made.id)).unwrap(), None);
+    assert_eq!(fixture.run(hooks.pause(created.id)).unwrap().status, "Paused");
+    assert_eq!(fixture.run(hooks.resume(created.id)).unwrap().status, "Effective");
+    assert!(fixture.run(hooks.list()).unwrap().iter().any(|one| one.id == created.id));
+    fixture.run(hooks.delete(created.id)).unwrap();
+    assert_eq!(fixture.run(hooks.get(created.id)).unwrap(), None);
 }

@@ -35,7 +35,9 @@ impl EventRecorder {
         let (recorder_clone, refused) = (recorder.clone(), recorder.refused.clone());
         let inbox = Arc::new(Inbox::new(MemoryInbox::default()));
         let receiver = ReceiverLayer::new(Secret::new(SECRET))
-            .on_refused(move |why| refused.lock().unwrap_or_else(PoisonError::into_inner).push(why.clone()))
+            .on_refused(move |mismatch| {
+                refused.lock().unwrap_or_else(PoisonError::into_inner).push(mismatch.clone())
+            })
             .handle(move |event: Event| {
                 let (inbox, recorder_clone) = (inbox.clone(), recorder_clone.clone());
                 async move {

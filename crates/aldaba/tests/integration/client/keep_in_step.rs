@@ -90,8 +90,8 @@ impl KeepInStepFixture {
         let query = self.called_back(sent.location());
         let back = app.get(&format!("/callback?{query}"));
         assert_eq!((back.status, back.location()), (303, "/"), "{back:?}");
-        let stranger = Browser::new(&self.app_url()).get(&format!("/callback?{query}"));
-        assert_eq!(stranger.status, 400, "another browser cannot finish the sign-in");
+        let other_browser = Browser::new(&self.app_url()).get(&format!("/callback?{query}"));
+        assert_eq!(other_browser.status, 400, "another browser cannot finish the sign-in");
     }
 
     /// The callback URL that a browser gets from a sign-in that starts at this URL.
@@ -206,9 +206,9 @@ impl Source {
         let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
             wait_for("the copy to equal the source", || {
                 last = fixture.copy("c");
-                let told: BTreeMap<&String, Value> =
+                let actual: BTreeMap<&String, Value> =
                     last.iter().map(|(id, one)| (id, json!([one["tradeName"], one["state"]]))).collect();
-                (told == expected).then_some(())
+                (actual == expected).then_some(())
             });
         }));
         assert!(

@@ -19,10 +19,10 @@ fn webhook_is_managed_from_creation_to_deletion() {
     let (customers, secret) = (Resource::customers(), Secret::new(SECRET));
     let hooks = api.webhooks(customers);
     let names = fixture.run(hooks.events()).unwrap();
-    let wanted = Subscription::to_all(customers, "Panel", &first.url("/hooks"), secret.clone());
-    assert_eq!(wanted.event_types, names);
-    let id = fixture.run(hooks.subscribe(&wanted)).unwrap();
-    assert_eq!(fixture.run(hooks.subscribe(&wanted)).unwrap(), id);
+    let subscription = Subscription::to_all(customers, "Panel", &first.url("/hooks"), secret.clone());
+    assert_eq!(subscription.event_types, names);
+    let id = fixture.run(hooks.subscribe(&subscription)).unwrap();
+    assert_eq!(fixture.run(hooks.subscribe(&subscription)).unwrap(), id);
     fixture.run(hooks.wait_active(id, PATIENCE)).unwrap();
     let record = fixture.run(hooks.get(id)).unwrap().unwrap();
     assert_eq!((record.events.len(), record.tenant_id.as_str()), (4, fixture.tenant()));
@@ -52,8 +52,8 @@ fn webhook_is_managed_from_creation_to_deletion() {
     fixture.run(hooks.delete(id)).unwrap();
     let record = fixture.run(hooks.get(id)).unwrap().unwrap();
     assert!(record.is_deleted && record.deleted_at.is_some() && !record.is_active);
-    let told = fixture.run(hooks.enable(id)).unwrap_err();
-    assert!(told.refused().unwrap().has_code("deleted"), "{told}");
+    let error = fixture.run(hooks.enable(id)).unwrap_err();
+    assert!(error.refused().unwrap().has_code("deleted"), "{error}");
 }
 
 #[test]
@@ -63,11 +63,11 @@ fn unsubscribe_requires_the_same_subscription() {
     let accounts = Resource::accounts();
     let hooks = api.webhooks(accounts);
     let kinds = [EventKind::Created, EventKind::Disabled];
-    let wanted = Subscription::to(accounts, &kinds, "Panel", &open.url("/hooks"), Secret::new(SECRET));
-    let id = fixture.run(hooks.subscribe(&wanted)).unwrap();
-    let other = Subscription { secret: Secret::new("otro"), ..wanted.clone() };
+    let subscription = Subscription::to(accounts, &kinds, "Panel", &open.url("/hooks"), Secret::new(SECRET));
+    let id = fixture.run(hooks.subscribe(&subscription)).unwrap();
+    let other = Subscription { secret: Secret::new("otro"), ..subscription.clone() };
     assert!(fixture.run(hooks.unsubscribe(&other)).unwrap_err().is_not_found());
-    assert_eq!(fixture.run(hooks.unsubscribe(&wanted)).unwrap(), id);
+    assert_eq!(fixture.run(hooks.unsubscribe(&subscription)).unwrap(), id);
     assert!(fixture.run(hooks.list()).unwrap().iter().all(|one| one.id != id));
 }
 
@@ -76,14 +76,14 @@ fn errors_have_field_and_code() {
     let fixture = ClientFixture::new();
     let api = fixture.api();
     let hooks = api.webhooks(Resource::customers());
-    let mut wanted = Subscription::to_all(Resource::customers(), "", "ftp://x", Secret::new(SECRET));
-    wanted.event_types = vec!["Svc.ACC.Customers.CustomerCreatd".into()];
-    let told = fixture.run(hooks.subscribe(&wanted)).unwrap_err();
-    let refused = told.refused().unwrap();
+    let mut subscription = Subscription::to_all(Resource::customers(), "", "ftp://x", Secret::new(SECRET));
+    subscription.event_types = vec!["Svc.ACC.Customers.CustomerCreatd".into()];
+    let error = fixture.run(hooks.subscribe(&subscription)).unwrap_err();
+    let refused = error.refused().unwrap();
     assert_eq!(refused.status, 400);
     for code in ["invalid_member", "invalid_url", "unknown_event_type"] {
-        assert!(refused.has_code(code), "{code} is not in {told}");
+        assert!(refused.has_code(code), "{code} is not in {error}");
     }
-    assert!(told.to_string().contains("CustomerCreated"), "the error says what was meant: {told}");
+    assert!(error.to_string().contains("CustomerCreated"), "the error says what was meant: {error}");
     assert!(fixture.run(hooks.get(Guid::from_bytes([7; 16]))).unwrap().is_none());
 }

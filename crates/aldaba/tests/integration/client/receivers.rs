@@ -28,8 +28,8 @@ impl ExampleReceiver {
         let mut process = RunningProcess::start(command);
         let port = wait_for("the receiver to listen", || {
             assert!(!process.has_exited(), "{program} ended: {}", process.stderr());
-            let said = process.stdout();
-            serde_json::from_str::<Value>(said.lines().next()?).ok()?["listening"].as_u64()
+            let output = process.stdout();
+            serde_json::from_str::<Value>(output.lines().next()?).ok()?["listening"].as_u64()
         });
         Self { process, port }
     }
@@ -40,8 +40,8 @@ impl ExampleReceiver {
 
     /// The events that it printed, one per line.
     fn events(&self) -> Vec<Value> {
-        let said = self.process.stdout();
-        let whole = &said[..said.rfind('\n').map_or(0, |end| end + 1)];
+        let output = self.process.stdout();
+        let whole = &output[..output.rfind('\n').map_or(0, |end| end + 1)];
         whole.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }
@@ -52,9 +52,9 @@ fn check_receiver(program: &str, file: &str) {
     let fixture = ClientFixture::new();
     let (api, company) = (fixture.api(), fixture.company());
     let hooks = api.webhooks(Resource::customers());
-    let wanted =
+    let subscription =
         Subscription::to_all(Resource::customers(), program, &receiver.url("/hooks"), Secret::new(SECRET));
-    let id = fixture.run(hooks.subscribe(&wanted)).unwrap();
+    let id = fixture.run(hooks.subscribe(&subscription)).unwrap();
     fixture.run(hooks.wait_active(id, Duration::from_secs(30))).unwrap();
     let invoicing = InvoicingSubscription {
         uri: receiver.url("/api/webhooks/incoming/Invoicing"),
@@ -73,11 +73,11 @@ fn check_receiver(program: &str, file: &str) {
             |event: &&Value| event["id"] == id && company.is_none_or(|company| event["company"] == company);
         events.iter().find(same).cloned()
     };
-    let told = wait_for("the customer", || find("ñ 1", Some(&company)));
-    assert_eq!(told["event"], "Svc.ACC.Customers.CustomerCreated");
-    let told = wait_for("the bank", || find(&bank_id, None));
+    let event = wait_for("the customer", || find("ñ 1", Some(&company)));
+    assert_eq!(event["event"], "Svc.ACC.Customers.CustomerCreated");
+    let event = wait_for("the bank", || find(&bank_id, None));
     assert_eq!(
-        (&told["entity"], &told["changes"]),
+        (&event["entity"], &event["changes"]),
         (&json!("Bank"), &json!([{"Name": "name", "Value": "Caja"}]))
     );
 
@@ -113,12 +113,12 @@ fn check_refusals(
     assert_eq!((good.status, good.header("set-cookie")), (200, ""));
     assert_eq!(post(&right, body).status, 200);
 
-    let ours = wait_for("the delivery in the history", || {
+    let delivery = wait_for("the delivery in the history", || {
         let all = hooks.history(id).deliveries().stream();
         let all: Vec<_> = fixture.run(aldaba_client::TryStreamExt::try_collect(all)).unwrap();
         all.into_iter().find(|one| one.company.as_deref() == Some(company))
     });
-    let replay = fixture.run(hooks.history(id).replay_one(ours.outgoing_id.unwrap())).unwrap();
+    let replay = fixture.run(hooks.history(id).replay_one(delivery.outgoing_id.unwrap())).unwrap();
     wait_for("the replay", || {
         let health = fixture.run(hooks.history(id).health()).unwrap();
         health.replays.iter().find(|one| one.number == replay.number && one.is_done).cloned()

@@ -48,14 +48,14 @@ fn modified_id_token_is_refused_and_the_code_stays_unused() {
         let payload = URL_SAFE_NO_PAD.encode(payload.replace("\"sub\":\"", "\"sub\":\"x"));
         format!("{}.{payload}.{}", parts[0], parts[2])
     });
-    let told = fixture.run(fixture.sign_in.finish(&pending, &tampered)).unwrap_err();
-    assert!(matches!(told, Error::IdToken(IdTokenFault::Signature)), "{told:?}");
+    let error = fixture.run(fixture.sign_in.finish(&pending, &tampered)).unwrap_err();
+    assert!(matches!(error, Error::IdToken(IdTokenFault::Signature)), "{error:?}");
     let other_code = changed(&address, "code", |code| format!("{code}x"));
-    let told = fixture.run(fixture.sign_in.finish(&pending, &other_code)).unwrap_err();
-    assert!(matches!(told, Error::IdToken(IdTokenFault::CodeHash)), "{told:?}");
+    let error = fixture.run(fixture.sign_in.finish(&pending, &other_code)).unwrap_err();
+    assert!(matches!(error, Error::IdToken(IdTokenFault::CodeHash)), "{error:?}");
     let other_state = changed(&address, "state", |_| "another".to_owned());
-    let told = fixture.run(fixture.sign_in.finish(&pending, &other_state)).unwrap_err();
-    assert!(matches!(told, Error::Callback(CallbackFault::State)), "{told:?}");
+    let error = fixture.run(fixture.sign_in.finish(&pending, &other_state)).unwrap_err();
+    assert!(matches!(error, Error::Callback(CallbackFault::State)), "{error:?}");
     let signed_in = fixture.run(fixture.sign_in.finish(&pending, &address)).unwrap();
     assert!(signed_in.tokens.refresh_token.is_some());
 }
@@ -67,8 +67,8 @@ fn callback_of_another_sign_in_is_refused_by_its_nonce() {
     let (_, others) = fixture.called_back(&Ask::accounting());
     let token = decode_form(others.split_once('?').unwrap().1).remove("id_token").unwrap();
     let mixed = changed(&address, "id_token", |_| token.clone());
-    let told = fixture.run(fixture.sign_in.finish(&pending, &mixed)).unwrap_err();
-    assert!(matches!(told, Error::IdToken(IdTokenFault::Nonce)), "{told:?}");
+    let error = fixture.run(fixture.sign_in.finish(&pending, &mixed)).unwrap_err();
+    assert!(matches!(error, Error::IdToken(IdTokenFault::Nonce)), "{error:?}");
 }
 
 #[test]
@@ -76,8 +76,8 @@ fn used_code_is_refused_with_the_providers_error() {
     let fixture = ClientFixture::new();
     let (pending, address) = fixture.called_back(&Ask::accounting());
     fixture.run(fixture.sign_in.finish(&pending, &address)).unwrap();
-    let told = fixture.run(fixture.sign_in.finish(&pending, &address)).unwrap_err();
-    assert!(matches!(&told, Error::Provider { error, .. } if error == "invalid_grant"), "{told:?}");
+    let error = fixture.run(fixture.sign_in.finish(&pending, &address)).unwrap_err();
+    assert!(matches!(&error, Error::Provider { error, .. } if error == "invalid_grant"), "{error:?}");
 }
 
 #[test]
@@ -86,8 +86,8 @@ fn sign_out_revokes_the_grant() {
     let tokens = fixture.signed_in().tokens;
     let session = Session::in_memory(fixture.sign_in.clone(), tokens.clone());
     fixture.run(session.sign_out()).unwrap();
-    let told = fixture.run(fixture.sign_in.refresh(&tokens)).unwrap_err();
-    assert!(matches!(&told, Error::Provider { error, .. } if error == "invalid_grant"), "{told:?}");
+    let error = fixture.run(fixture.sign_in.refresh(&tokens)).unwrap_err();
+    assert!(matches!(&error, Error::Provider { error, .. } if error == "invalid_grant"), "{error:?}");
     let url = fixture.run(fixture.sign_in.sign_out_url(&tokens, None)).unwrap();
     assert!(url.starts_with(&format!("{}/auth/core/connect/endsession?", dev().text("auth_url"))), "{url}");
 }

@@ -48,9 +48,9 @@ fn fifty_callers_share_one_refresh_and_reuse_requires_a_new_sign_in() {
     // After the successor was used, the old token counts as stolen, and everybody has to sign in again.
     fixture.run(session.renew(current.access_token)).unwrap();
     let stolen = Session::in_memory(fixture.sign_in.clone(), Tokens { expires_at: 0, ..tokens });
-    let told = fixture.run(stolen.access_token()).unwrap_err();
-    assert!(matches!(told, Error::SignInAgain { .. }), "{told:?}");
+    let error = fixture.run(stolen.access_token()).unwrap_err();
+    assert!(matches!(error, Error::SignInAgain { .. }), "{error:?}");
     let renewed = fixture.run(session.access_token()).unwrap();
-    let told = fixture.run(session.renew(renewed)).unwrap_err();
-    assert!(matches!(told, Error::SignInAgain { .. }), "{told:?}");
+    let error = fixture.run(session.renew(renewed)).unwrap_err();
+    assert!(matches!(error, Error::SignInAgain { .. }), "{error:?}");
 }

@@ -38,8 +38,8 @@ impl ListenProcess {
         let mut process = program.start();
         let url = wait_for("it to listen", || {
             assert!(!process.has_exited(), "the process exited: {}", process.stderr());
-            let said = process.stdout();
-            let first: Value = serde_json::from_str(said.split_once('\n')?.0).unwrap();
+            let stdout = process.stdout();
+            let first: Value = serde_json::from_str(stdout.split_once('\n')?.0).unwrap();
             Some(first["url"].as_str().unwrap().to_owned())
         });
         Self { process, url }
@@ -47,8 +47,8 @@ impl ListenProcess {
 
     /// The lines printed so far whose `what` is this word.
     pub(super) fn lines_of_kind(&self, what: &str) -> Vec<Value> {
-        let said = self.process.stdout();
-        let whole = &said[..said.rfind('\n').map_or(0, |end| end + 1)];
+        let stdout = self.process.stdout();
+        let whole = &stdout[..stdout.rfind('\n').map_or(0, |end| end + 1)];
         let lines = whole.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         lines.filter(|line| line["what"] == what).collect()
     }

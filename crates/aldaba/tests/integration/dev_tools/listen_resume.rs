@@ -38,12 +38,12 @@ fn events_between_two_starts_are_reported_once_as_missed() {
     let first = state.start(&fixture, &both);
     assert_eq!(first.lines_of_kind("subscribed").len(), 4, "customers, and three events of a bank");
     fixture.ingest_client().send_lines(&[customer(&company, &id("seen"), "Uno"), bank(&id("banco"), "Caja")]);
-    let told = first.wait_record("event", &id("seen"));
-    assert_eq!((&told["signature"]["valid"], &told["company"]), (&true.into(), &company.as_str().into()));
+    let event = first.wait_record("event", &id("seen"));
+    assert_eq!((&event["signature"]["valid"], &event["company"]), (&true.into(), &company.as_str().into()));
     first.wait_record("event", &id("banco"));
     let hook = first.lines_of_kind("subscribed")[0]["webhookId"].as_str().unwrap().to_owned();
-    let done = first.stop().code(0);
-    assert!(done.stdout.contains("\"unsubscribed\""), "{done:?}");
+    let finished = first.stop().code(0);
+    assert!(finished.stdout.contains("\"unsubscribed\""), "{finished:?}");
     let hook = fixture.run(fixture.api().webhooks(Resource::customers()).get(hook.parse_guid())).unwrap();
     assert!(hook.unwrap().is_deleted);
 
@@ -53,9 +53,9 @@ fn events_between_two_starts_are_reported_once_as_missed() {
     let second = state.start(&fixture, &both);
     let missed = second.lines_of_kind("missed");
     let find = |record: &str| missed.iter().find(|line| line["record"] == record);
-    let told = find(&id("missed")).unwrap();
-    assert_eq!(told["event"], "Svc.ACC.Customers.CustomerCreated");
-    assert_eq!(told["company"], company.as_str());
+    let event = find(&id("missed")).unwrap();
+    assert_eq!(event["event"], "Svc.ACC.Customers.CustomerCreated");
+    assert_eq!(event["company"], company.as_str());
     assert_eq!(find(&id("otro")).unwrap()["event"], "Bank.Created");
     assert!(find(&id("seen")).is_none() && find(&id("banco")).is_none(), "{missed:?}");
     second.stop().code(0);
@@ -77,8 +77,8 @@ fn crash_loses_nothing_and_the_subscription_stays() {
     let seen = first.wait_record("event", &id("seen"));
     let sequence: u64 = seen["sequenceVersion"].as_str().unwrap().parse().unwrap();
     wait_for("the state to be saved", || {
-        let kept: Value = serde_json::from_slice(&std::fs::read(state.file()).unwrap()).unwrap();
-        kept["sequences"].as_array().unwrap().contains(&sequence.into()).then_some(())
+        let saved: Value = serde_json::from_slice(&std::fs::read(state.file()).unwrap()).unwrap();
+        saved["sequences"].as_array().unwrap().contains(&sequence.into()).then_some(())
     });
     let hook = first.lines_of_kind("subscribed")[0]["webhookId"].as_str().unwrap().to_owned();
     first.process.kill();
@@ -113,8 +113,11 @@ fn listen_reconnects_to_a_returning_service_and_exits_with_8_without_one() {
 
     let hook = listener.lines_of_kind("subscribed")[0]["webhookId"].as_str().unwrap().to_owned();
     line.close();
-    let done = listener.process.wait_for_exit().code(8);
-    assert!(done.stderr.contains("the service is lost") && done.stderr.contains("start again"), "{done:?}");
+    let finished = listener.process.wait_for_exit().code(8);
+    assert!(
+        finished.stderr.contains("the service is lost") && finished.stderr.contains("start again"),
+        "{finished:?}"
+    );
     fixture.run(fixture.api().webhooks(Resource::customers()).delete(hook.parse_guid())).unwrap();
 
     // Nothing is lost: the next start reports it.
@@ -135,10 +138,10 @@ fn service_that_does_not_respond_counts_as_lost() {
     let listener = ListenProcess::subscribed(&fixture, &line.url(), &arguments);
     let hook = listener.lines_of_kind("subscribed")[0]["webhookId"].as_str().unwrap().to_owned();
     line.stall();
-    let said = listener.wait("silent", |_| true);
-    assert!(said["reason"].as_str().unwrap().contains("no whole answer within 2 s"), "{said}");
-    let done = listener.process.wait_for_exit().code(8);
-    assert!(done.stderr.contains("the service is lost"), "{done:?}");
+    let silent = listener.wait("silent", |_| true);
+    assert!(silent["reason"].as_str().unwrap().contains("no whole answer within 2 s"), "{silent}");
+    let finished = listener.process.wait_for_exit().code(8);
+    assert!(finished.stderr.contains("the service is lost"), "{finished:?}");
     fixture.run(fixture.api().webhooks(Resource::customers()).delete(hook.parse_guid())).unwrap();
 }
 
@@ -149,8 +152,8 @@ fn refused_token_ends_listen_with_a_message() {
     let arguments = ["--resource", "customers", "--state", file.to_str().unwrap()];
     let program =
         ListenProcess::program(&fixture, dev().text("base_url"), &arguments).variable("ACCESS", "nonsense");
-    let done = program.run().code(8);
-    assert!(done.stderr.contains("access token was refused"), "{done:?}");
+    let finished = program.run().code(8);
+    assert!(finished.stderr.contains("access token was refused"), "{finished:?}");
 }
 
 trait ParseGuid {

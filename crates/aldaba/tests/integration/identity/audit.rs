@@ -125,28 +125,28 @@ fn command_prints_the_same_records(server: &ServeProcess, fixture: &SignInFixtur
     assert_eq!(rows.lines().count(), ids(all).len());
     assert!(rows.contains(&fixture.email) && rows.contains("refresh_reused"), "{rows}");
 
-    let mut seen = Vec::new();
+    let mut collected = Vec::new();
     let mut before: Option<String> = None;
     loop {
         let mut flags = vec!["--json", "--limit", "4"];
         flags.extend(before.iter().flat_map(|mark| ["--before", mark.as_str()]));
         let page = audit(&flags).json();
         assert!(ids(&page).len() <= 4);
-        seen.extend(ids(&page));
+        collected.extend(ids(&page));
         let Some(next) = page["next"].as_str() else { break };
         before = Some(next.to_owned());
     }
-    assert_eq!(seen, ids(all), "pages neither skip nor repeat a record");
+    assert_eq!(collected, ids(all), "pages neither skip nor repeat a record");
     let first = audit(&["--limit", "4"]).code(0);
     assert!(first.stderr.contains("--before"), "the output says how to get the next page: {first:?}");
 
-    let stranger = new_user(server, &[]);
+    let other_user = new_user(server, &[]);
     for (flags, is_some) in [
         (["--kind", "granted"], true),
         (["--user", &fixture.email], true),
         (["--client", &fixture.app.id], true),
         (["--tenant", &fixture.tenants[0]], true),
-        (["--user", &stranger], false),
+        (["--user", &other_user], false),
     ] {
         let found = audit(&[&["--json"], flags.as_slice()].concat()).json();
         assert_eq!(!ids(&found).is_empty(), is_some, "{flags:?}");
@@ -158,8 +158,8 @@ fn command_prints_the_same_records(server: &ServeProcess, fixture: &SignInFixtur
         audit(&["--limit", limit])
             .expect_failure(2, &format!("invalid value '{limit}' for '--limit <LIMIT>'"));
     }
-    for who in ["user", "tenant", "client"] {
-        audit(&[&format!("--{who}"), "nobody"]).expect_failure(5, &format!("there is no {who} \"nobody\""));
+    for kind in ["user", "tenant", "client"] {
+        audit(&[&format!("--{kind}"), "nobody"]).expect_failure(5, &format!("there is no {kind} \"nobody\""));
     }
     let help = audit(&["--help"]).code(0).stdout;
     assert!(KINDS.iter().all(|kind| help.contains(kind)), "{help}");
@@ -187,16 +187,16 @@ fn invalid_queries_are_explained() {
         response.text().to_owned()
     };
     for size in ["0", "1001", "-1", "many", ""] {
-        let told = request(&format!("pageSize={size}"), 400);
-        assert!(told.contains("pageSize must be a whole number from 1 to 1000"), "{told}");
+        let problem = request(&format!("pageSize={size}"), 400);
+        assert!(problem.contains("pageSize must be a whole number from 1 to 1000"), "{problem}");
     }
-    let told = request("pagesize=1", 400);
+    let problem = request("pagesize=1", 400);
     assert!(
-        told.contains(r#"There is no parameter \"pagesize\" here (did you mean \"pageSize\"?)"#),
-        "{told}"
+        problem.contains(r#"There is no parameter \"pagesize\" here (did you mean \"pageSize\"?)"#),
+        "{problem}"
     );
-    let told = request("kind=granted&kind=granted", 400);
-    assert!(told.contains(r#"The parameter \"kind\" came twice"#), "{told}");
+    let problem = request("kind=granted&kind=granted", 400);
+    assert!(problem.contains(r#"The parameter \"kind\" came twice"#), "{problem}");
     assert!(request("kind=nonsense", 400).contains("kind must be one of"));
     assert!(request("tenant=nobody", 404).contains("There is no tenant"));
 }

@@ -7,7 +7,7 @@ use crate::harness::{
 
 /// Expects an error page that redirects nowhere.
 #[track_caller]
-fn is_error_page(page: &Page) {
+fn expect_error_page(page: &Page) {
     assert_eq!((page.status, page.location()), (400, ""), "{page:?}");
     assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
     assert!(
@@ -36,10 +36,10 @@ fn unknown_client_gets_an_error_page() {
     let request = shared_fixture().authorization_request();
     let twice = request.clone().and("client_id", &shared_fixture().app.id);
     for request in [request.clone().without("client_id"), request.clone().with("client_id", ""), twice] {
-        is_error_page(&shared_signed_in_browser().get(&request.path()));
+        expect_error_page(&shared_signed_in_browser().get(&request.path()));
     }
     for id in ["nobody", "ñ", "' OR 1=1 --", &shared_fixture().app.id.to_uppercase()] {
-        is_error_page(&shared_signed_in_browser().get(&request.clone().with("client_id", id).path()));
+        expect_error_page(&shared_signed_in_browser().get(&request.clone().with("client_id", id).path()));
     }
 }
 
@@ -47,7 +47,7 @@ fn unknown_client_gets_an_error_page() {
 fn disabled_client_gets_an_error_page() {
     let fixture = SignInFixture::new();
     fixture.command(&["client", "disable", &fixture.app.id]);
-    is_error_page(&fixture.browser().get(&fixture.authorization_request().path()));
+    expect_error_page(&fixture.browser().get(&fixture.authorization_request().path()));
     fixture.command(&["client", "enable", &fixture.app.id]);
     assert_eq!(fixture.browser().get(&fixture.authorization_request().path()).status, 302);
 }
@@ -58,7 +58,7 @@ fn redirect_uri_must_match_a_registered_one_exactly() {
     let twice = request.clone().and("redirect_uri", CALLBACK);
     for request in [request.clone().without("redirect_uri"), request.clone().with("redirect_uri", ""), twice]
     {
-        is_error_page(&shared_signed_in_browser().get(&request.path()));
+        expect_error_page(&shared_signed_in_browser().get(&request.path()));
     }
     for uri in [
         "http://localhost:8765/callback/",
@@ -77,7 +77,7 @@ fn redirect_uri_must_match_a_registered_one_exactly() {
         "http://oob/",
         "javascript:alert(1)",
     ] {
-        is_error_page(&shared_signed_in_browser().get(&request.clone().with("redirect_uri", uri).path()));
+        expect_error_page(&shared_signed_in_browser().get(&request.clone().with("redirect_uri", uri).path()));
     }
 }
 
@@ -176,7 +176,7 @@ fn authorization_request_can_be_posted_as_a_form() {
     let fields = fixture.authorization_request().with("response_type", "token");
     let page = browser.follow_redirects(browser.post("/auth/core/connect/authorize", &fields.fields()));
     assert_eq!(error_of(&page), "unsupported_response_type");
-    is_error_page(
+    expect_error_page(
         &browser.follow_redirects(browser.post("/auth/core/connect/authorize", &[("client_id", "nobody")])),
     );
 }

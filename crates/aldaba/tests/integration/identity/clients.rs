@@ -107,8 +107,8 @@ fn old_secret_is_valid_during_the_overlap() {
     let fixture = shared_fixture().with_app(register_app(shared_server(), &[]));
     let rotate = |overlap: &str| -> SignInFixture<'_> {
         let arguments = ["client", "rotate", &fixture.app.id, "--overlap", overlap, "--json"];
-        let made = shared_server().installation.program(&arguments).run().json();
-        let secret = made["client_secret"].as_str().unwrap().to_owned();
+        let created = shared_server().installation.program(&arguments).run().json();
+        let secret = created["client_secret"].as_str().unwrap().to_owned();
         fixture.with_app(TestApp { secret, ..fixture.app.clone() })
     };
     let second = rotate("1h");

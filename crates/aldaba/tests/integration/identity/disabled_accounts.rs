@@ -148,9 +148,9 @@ fn disabled_client_is_refused_at_every_step() {
     assert_eq!(oauth_error(&fixture.exchange(&steps.code), 401), "invalid_client");
     assert_eq!(oauth_error(&fixture.refresh(tokens.refresh()), 401), "invalid_client");
     assert_eq!(oauth_error(&fixture.revoke(tokens.refresh()), 401), "invalid_client");
-    let asked =
+    let fields =
         [("client_id", fixture.app.id.as_str()), ("client_secret", &fixture.app.secret), ("token", "x")];
-    assert_eq!(oauth_error(&fixture.post_form("connect/introspect", &asked), 401), "invalid_client");
+    assert_eq!(oauth_error(&fixture.post_form("connect/introspect", &fields), 401), "invalid_client");
     assert_within_seconds(5, "the access token to end", || fixture.userinfo(tokens.access()).status == 401);
     fixture.command(&["client", "enable", &fixture.app.id]);
     assert_eq!(fixture.refresh(tokens.refresh()).status, 200, "the grant is still valid");

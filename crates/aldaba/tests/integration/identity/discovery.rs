@@ -134,12 +134,12 @@ fn cors_allows_any_origin() {
         let response = get(shared_server(), path).header("origin", "https://app.example").send();
         assert_eq!(response.header("access-control-allow-origin"), "*", "{path}");
         let url = format!("{}/auth/core/{path}", shared_server().public_url);
-        let asked = HttpRequest::new(hyper::Method::OPTIONS, &url)
+        let preflight = HttpRequest::new(hyper::Method::OPTIONS, &url)
             .header("origin", "https://app.example")
             .header("access-control-request-method", "GET")
             .send();
-        assert_eq!((asked.status, asked.header("access-control-allow-origin")), (204, "*"), "{path}");
-        assert!(asked.header("access-control-allow-methods").contains("GET"), "{path}");
+        assert_eq!((preflight.status, preflight.header("access-control-allow-origin")), (204, "*"), "{path}");
+        assert!(preflight.header("access-control-allow-methods").contains("GET"), "{path}");
     }
 }
 

@@ -18,8 +18,8 @@ fn listed(server: &ServeProcess) -> Vec<Value> {
 }
 
 fn rotate(server: &ServeProcess, flags: &[&str]) -> String {
-    let made = server.installation.program(&["signing-keys", "rotate", "--json"]).with(flags).run().json();
-    made["kid"].as_str().unwrap().to_owned()
+    let created = server.installation.program(&["signing-keys", "rotate", "--json"]).with(flags).run().json();
+    created["kid"].as_str().unwrap().to_owned()
 }
 
 /// Whole hours between two timestamps of a list.
@@ -130,7 +130,7 @@ fn store_contains_no_secret_in_plain_text() {
     let page = fixture.authorize(&browser, &fixture.authorization_request());
     let code = &page.params()["code"];
     let tokens = Tokens::from_response(&fixture.exchange(code));
-    let waiting = fixture.code_in_browser(&browser, &fixture.authorization_request());
+    let unused_code = fixture.code_in_browser(&browser, &fixture.authorization_request());
     let session = browser.cookie(crate::harness::SESSION).unwrap();
     let mut files = Vec::new();
     for name in ["aldaba.db", "aldaba.db-wal"] {
@@ -139,7 +139,7 @@ fn store_contains_no_secret_in_plain_text() {
     let has = |text: &str| files.windows(text.len()).any(|window| window == text.as_bytes());
     assert!(has(&fixture.app.id) && has(&fixture.email), "the files of the store were read");
     let secrets =
-        [code, &waiting, tokens.refresh(), tokens.access(), &session, &fixture.app.secret, PASSWORD];
+        [code, &unused_code, tokens.refresh(), tokens.access(), &session, &fixture.app.secret, PASSWORD];
     for secret in secrets {
         assert!(!has(secret), "{secret}");
     }

@@ -35,8 +35,8 @@ fn logout_asks_for_confirmation() {
     let session = browser.cookie(SESSION).unwrap();
     let question = browser.get("/auth/core/logout");
     assert!(is_signed_in(&fixture, &browser), "opening the page does not sign out");
-    let done = browser.submit(&question.form("post"), &[]);
-    assert_eq!((done.status, browser.cookie(SESSION)), (200, None), "{done:?}");
+    let finished = browser.submit(&question.form("post"), &[]);
+    assert_eq!((finished.status, browser.cookie(SESSION)), (200, None), "{finished:?}");
     browser.set_cookie(SESSION, &session);
     assert!(!is_signed_in(&fixture, &browser), "the session has ended, also for another browser with its id");
     let records = fixture.audit(&format!("kind=signed_out&user={}", fixture.email));
@@ -68,8 +68,8 @@ fn logout_without_id_token_hint_asks_for_confirmation() {
         [("client_id", fixture.app.id.as_str()), ("post_logout_redirect_uri", AFTER), ("state", "s")];
     let question = expect_confirmation_page(&fixture, &browser, &end_session(&browser, &fields));
     assert!(question.text().contains("Panel de ventas"), "the page names the client");
-    let done = browser.submit(&question.form("post"), &[]);
-    assert_eq!((done.location(), browser.cookie(SESSION)), (&*format!("{AFTER}&state=s"), None));
+    let finished = browser.submit(&question.form("post"), &[]);
+    assert_eq!((finished.location(), browser.cookie(SESSION)), (&*format!("{AFTER}&state=s"), None));
 }
 
 #[test]

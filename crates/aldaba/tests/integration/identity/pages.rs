@@ -12,7 +12,7 @@ fn all(
     fresh: impl Fn() -> Browser,
     request: &AuthorizationRequest,
 ) -> Vec<(&'static str, Page, &'static str)> {
-    let (here, there) = ("", " http://localhost:8765");
+    let (own_origin, client_origin) = ("", " http://localhost:8765");
     let browser = fresh();
     let ingest = browser.start_authorization(request);
     let empty = browser.submit(&ingest.form("post"), &[]);
@@ -30,20 +30,20 @@ fn all(
     let sign_out = browser.get("/auth/core/logout");
     let signed_out = browser.submit(&sign_out.form("post"), &[]);
     vec![
-        ("sign-in", ingest, there),
-        ("sign-in without a name", empty, there),
-        ("tenants", tenants, there),
-        ("tenants, none chosen", nothing, there),
-        ("consent", consent, there),
-        ("tenants, out of band", aside, here),
-        ("code", code, here),
-        ("permissions", permissions, here),
-        ("unknown client", unknown, here),
-        ("unregistered address", unregistered, here),
-        ("not found", missing, here),
-        ("unreadable ticket", garbage, here),
-        ("sign-out", sign_out, here),
-        ("signed out", signed_out, here),
+        ("sign-in", ingest, client_origin),
+        ("sign-in without a name", empty, client_origin),
+        ("tenants", tenants, client_origin),
+        ("tenants, none chosen", nothing, client_origin),
+        ("consent", consent, client_origin),
+        ("tenants, out of band", aside, own_origin),
+        ("code", code, own_origin),
+        ("permissions", permissions, own_origin),
+        ("unknown client", unknown, own_origin),
+        ("unregistered address", unregistered, own_origin),
+        ("not found", missing, own_origin),
+        ("unreadable ticket", garbage, own_origin),
+        ("sign-out", sign_out, own_origin),
+        ("signed out", signed_out, own_origin),
     ]
 }
 
@@ -121,8 +121,8 @@ fn ui_locales_sets_the_language_of_the_logout_pages() {
     let browser = fixture.signed_in_browser();
     let ended = browser.follow_redirects(browser.get("/auth/core/connect/endsession?ui_locales=en"));
     assert_eq!(lang(&ended), "en");
-    let done = browser.submit(&ended.form("post"), &[]);
-    assert_eq!(lang(&done), "en", "also on the page after it");
+    let finished = browser.submit(&ended.form("post"), &[]);
+    assert_eq!(lang(&finished), "en", "also on the page after it");
     let nobody = shared_fixture().browser().get("/auth/core/connect/endsession?ui_locales=en");
     assert_eq!(lang(&nobody), "en", "also without a session");
 }

@@ -56,19 +56,19 @@ fn user_cannot_revoke_another_users_grant() {
     let fixture = SignInFixture::new();
     let tokens = fixture.tokens();
     let owner = fixture.signed_in_browser();
-    let theirs = owner.get(PAGE).form("post");
-    let key = &theirs.fields.iter().find(|(name, _)| name == "access").unwrap().1;
+    let owners_form = owner.get(PAGE).form("post");
+    let key = &owners_form.fields.iter().find(|(name, _)| name == "access").unwrap().1;
     let other = SignInFixture {
         email: new_user(shared_server(), &[&fixture.tenants[0]]),
         ..fixture.with_app(fixture.app.clone())
     };
-    let stranger = other.signed_in_browser();
-    other.exchange(&other.code_in_browser(&stranger, &other.authorization_request()));
-    let own = stranger.get(PAGE).form("post");
-    stranger.follow_redirects(stranger.submit(&own, &[("access", key)]));
-    stranger.follow_redirects(stranger.submit(&theirs, &[]));
+    let other_browser = other.signed_in_browser();
+    other.exchange(&other.code_in_browser(&other_browser, &other.authorization_request()));
+    let own = other_browser.get(PAGE).form("post");
+    other_browser.follow_redirects(other_browser.submit(&own, &[("access", key)]));
+    other_browser.follow_redirects(other_browser.submit(&owners_form, &[]));
     assert_eq!(fixture.userinfo(tokens.access()).status, 200);
-    let without_ticket = owner.follow_redirects(owner.submit(&theirs, &[("ticket", "")]));
+    let without_ticket = owner.follow_redirects(owner.submit(&owners_form, &[("ticket", "")]));
     assert_eq!((without_ticket.status, fixture.userinfo(tokens.access()).status), (200, 200));
     assert_eq!(members(&tokens.0).len(), 5);
 }

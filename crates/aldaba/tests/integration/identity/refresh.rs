@@ -138,8 +138,8 @@ fn invalid_refresh_token_is_refused() {
 
 /// When a refresh token expires according to introspection: seconds since the grant, and as a timestamp.
 fn expiry_of(fixture: &SignInFixture<'_>, token: &str) -> (i64, i64) {
-    let told = fixture.introspect(token);
-    let [exp, iat] = ["exp", "iat"].map(|member| told[member].as_i64().unwrap());
+    let introspection = fixture.introspect(token);
+    let [exp, iat] = ["exp", "iat"].map(|member| introspection[member].as_i64().unwrap());
     (exp - iat, exp)
 }
 

@@ -73,8 +73,8 @@ fn client_cannot_revoke_tokens_of_another_client() {
     assert_eq!(fixture.userinfo(tokens.access()).status, 200);
     assert_eq!(fixture.refresh(tokens.refresh()).status, 200);
     assert_eq!(oauth_error(&fixture.revoke(""), 400), "invalid_request");
-    let stranger = fixture.post_form("connect/revocation", &[("token", tokens.access())]);
-    assert_eq!(oauth_error(&stranger, 401), "invalid_client");
+    let unauthenticated = fixture.post_form("connect/revocation", &[("token", tokens.access())]);
+    assert_eq!(oauth_error(&unauthenticated, 401), "invalid_client");
 }
 
 #[test]
@@ -83,28 +83,32 @@ fn revocation_reaches_another_node_within_five_seconds() {
     let [first, second] = [(); 2].map(|()| Installation::with_store(&database.url()));
     second.copy_master_key_from(&first);
     let [first, second] = [first, second].map(|installation| ServeProcess::start(installation, &[]));
-    let here = SignInFixture::on(&first, 1, &[]);
-    let there = SignInFixture {
+    let first_node = SignInFixture::on(&first, 1, &[]);
+    let second_node = SignInFixture {
         server: &second,
-        tenants: here.tenants.clone(),
-        email: here.email.clone(),
-        app: here.app.clone(),
+        tenants: first_node.tenants.clone(),
+        email: first_node.email.clone(),
+        app: first_node.app.clone(),
     };
-    let tokens = Tokens::from_response(&there.exchange(&here.code(&here.authorization_request())));
-    assert_eq!(there.userinfo(tokens.access()).status, 200, "both nodes accept the token");
-    assert_eq!(here.userinfo(tokens.access()).status, 200);
-    assert_eq!(here.revoke(tokens.access()).status, 200);
-    assert_eq!(here.userinfo(tokens.access()).status, 401, "immediately on the node that revoked it");
-    assert_within_seconds(5, "the other node to refuse", || there.userinfo(tokens.access()).status == 401);
-    expect_tokens_refused(&there, &tokens);
-
-    let tokens = Tokens::from_response(&there.exchange(&here.code(&here.authorization_request())));
-    assert_eq!(there.userinfo(tokens.access()).status, 200);
-    here.command(&["user", "disable", &here.email]);
-    assert_within_seconds(5, "the other node to refuse the user", || {
-        there.userinfo(tokens.access()).status == 401
+    let tokens =
+        Tokens::from_response(&second_node.exchange(&first_node.code(&first_node.authorization_request())));
+    assert_eq!(second_node.userinfo(tokens.access()).status, 200, "both nodes accept the token");
+    assert_eq!(first_node.userinfo(tokens.access()).status, 200);
+    assert_eq!(first_node.revoke(tokens.access()).status, 200);
+    assert_eq!(first_node.userinfo(tokens.access()).status, 401, "immediately on the node that revoked it");
+    assert_within_seconds(5, "the other node to refuse", || {
+        second_node.userinfo(tokens.access()).status == 401
     });
-    assert_eq!(oauth_error(&there.refresh(tokens.refresh()), 400), "invalid_grant");
+    expect_tokens_refused(&second_node, &tokens);
+
+    let tokens =
+        Tokens::from_response(&second_node.exchange(&first_node.code(&first_node.authorization_request())));
+    assert_eq!(second_node.userinfo(tokens.access()).status, 200);
+    first_node.command(&["user", "disable", &first_node.email]);
+    assert_within_seconds(5, "the other node to refuse the user", || {
+        second_node.userinfo(tokens.access()).status == 401
+    });
+    assert_eq!(oauth_error(&second_node.refresh(tokens.refresh()), 400), "invalid_grant");
 }
 
 #[test]

@@ -75,13 +75,13 @@ fn client_can_preselect_a_tenant() {
     let browser = fixture.signed_in_browser();
     let named =
         |value: &str| browser.start_authorization(&fixture.authorization_request().with("acr_values", value));
-    let wanted = &fixture.tenants[1];
-    assert_eq!(checked(&named(&format!("tenant:{wanted}"))), [wanted.as_str()]);
-    assert_eq!(checked(&named(&format!("urn:mace:silver tenant:{wanted}"))), [wanted.as_str()]);
-    for nothing in ["tenant:nobody's", "tenant:", "urn:mace:silver", wanted] {
+    let preselected = &fixture.tenants[1];
+    assert_eq!(checked(&named(&format!("tenant:{preselected}"))), [preselected.as_str()]);
+    assert_eq!(checked(&named(&format!("urn:mace:silver tenant:{preselected}"))), [preselected.as_str()]);
+    for nothing in ["tenant:nobody's", "tenant:", "urn:mace:silver", preselected] {
         assert_eq!(checked(&named(nothing)), Vec::<String>::new(), "{nothing}");
     }
-    let page = named(&format!("tenant:{wanted}"));
+    let page = named(&format!("tenant:{preselected}"));
     let page = browser.submit(&page.form("post"), &[("tenant", &fixture.tenants[2])]);
     assert_eq!(tenant_of(&fixture, &page), fixture.tenants[2], "the user decides");
 }
@@ -170,8 +170,8 @@ fn search_finds_one_of_three_hundred_tenants() {
     let fixture = SignInFixture { email, ..fixture };
     let browser = fixture.browser();
     let page = fixture.tenant_page(&browser, &fixture.authorization_request());
-    let shown = page.choices("tenant").len();
-    assert!((50..=300).contains(&shown), "{shown}");
+    let shown_count = page.choices("tenant").len();
+    assert!((50..=300).contains(&shown_count), "{shown_count}");
     assert!(page.text().contains("300"), "the page says how many tenants there are");
     assert!(page.body.len() < 512 * 1024, "{}", page.body.len());
     let found = search(&browser, &page, "asesoria 299");
@@ -185,14 +185,18 @@ fn tenant_of_another_user_cannot_be_chosen() {
     let fixture = SignInFixture::with_tenants(2);
     let browser = fixture.browser();
     let page = fixture.tenant_page(&browser, &fixture.authorization_request());
-    for (filled, why) in [
+    for (filled, reason) in [
         (vec![("tenant", shared_fixture().tenants[0].as_str())], "somebody else's"),
         (vec![("tenant", "nobody's")], "nobody's"),
         (vec![], "nothing"),
         (vec![("tenant", "")], "empty"),
     ] {
         let answer = browser.submit(&page.form("post"), &filled);
-        assert_eq!((answer.status, answer.location(), answer.has_field("tenant")), (400, "", true), "{why}");
+        assert_eq!(
+            (answer.status, answer.location(), answer.has_field("tenant")),
+            (400, "", true),
+            "{reason}"
+        );
     }
     let chosen = [("tenant", fixture.tenants[0].as_str())];
     assert_eq!(tenant_of(&fixture, &browser.submit(&page.form("post"), &chosen)), fixture.tenants[0]);

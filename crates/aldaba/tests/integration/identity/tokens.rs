@@ -215,10 +215,10 @@ fn scopes_can_be_separated_by_spaces_plus_signs_and_their_escapes() {
 
 #[test]
 fn scope_is_returned_only_if_it_differs_from_the_request() {
-    let told = |scope: &str| tokens_for(scope).0.get("scope").cloned();
-    assert_eq!(told("openid SVC.ES.Webhooks"), None);
-    assert_eq!(told("SVC.ES.Webhooks openid"), None, "the order does not matter");
-    assert_eq!(told("openid SVC.ES.Webhooks address"), Some("openid SVC.ES.Webhooks".into()));
+    let returned_scope = |scope: &str| tokens_for(scope).0.get("scope").cloned();
+    assert_eq!(returned_scope("openid SVC.ES.Webhooks"), None);
+    assert_eq!(returned_scope("SVC.ES.Webhooks openid"), None, "the order does not matter");
+    assert_eq!(returned_scope("openid SVC.ES.Webhooks address"), Some("openid SVC.ES.Webhooks".into()));
 }
 
 #[test]

@@ -58,8 +58,8 @@ fn access_token_is_accepted_in_the_header_and_in_a_form() {
 fn invalid_access_token_is_refused() {
     let fixture = shared_fixture();
     let tokens = tokens_for("openid offline_access");
-    let nothing = get(shared_server(), "connect/userinfo").send();
-    assert_eq!((nothing.status, nothing.header("www-authenticate")), (401, "Bearer"));
+    let unauthenticated = get(shared_server(), "connect/userinfo").send();
+    assert_eq!((unauthenticated.status, unauthenticated.header("www-authenticate")), (401, "Bearer"));
     let in_query = get(shared_server(), &format!("connect/userinfo?access_token={}", tokens.access())).send();
     assert_eq!(in_query.status, 401, "a token in the query is refused");
     let (head, signature) = tokens.access().rsplit_once('.').unwrap();
@@ -126,6 +126,6 @@ fn introspection_reports_everything_else_as_inactive() {
         &[("token", tokens.access())],
     );
     assert_eq!((&response.json()["active"], response.header("cache-control")), (&true.into(), "no-store"));
-    let nothing = fixture.post_form_with_basic("connect/introspect", &fixture.app.basic(), &[]);
-    assert_eq!(oauth_error(&nothing, 400), "invalid_request");
+    let unauthenticated = fixture.post_form_with_basic("connect/introspect", &fixture.app.basic(), &[]);
+    assert_eq!(oauth_error(&unauthenticated, 400), "invalid_request");
 }

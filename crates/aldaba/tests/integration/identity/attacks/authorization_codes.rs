@@ -1,6 +1,6 @@
 //! Attacks on authorization codes: mix-up, injection, PKCE downgrade, replay, races, and other redirect URIs.
 
-use super::fixture;
+use super::attack_fixture;
 use crate::harness::{
     AuthorizationRequest, CALLBACK, ISSUER, SignInFixture, TestApp, Tokens, claims, half_hash, oauth_error,
     register_app, run_concurrently, sha256,
@@ -20,7 +20,7 @@ fn with_code_challenge(request: AuthorizationRequest) -> AuthorizationRequest {
 
 #[test]
 fn mix_up_every_response_has_the_issuer() {
-    let fixture = fixture(1, &["--consent"]);
+    let fixture = attack_fixture(1, &["--consent"]);
     let browser = fixture.browser();
     let refused = [
         fixture.authorization_request().with("response_type", "code id_token"),
@@ -42,8 +42,8 @@ fn mix_up_every_response_has_the_issuer() {
         (denied.params()["error"].as_str(), denied.params()["iss"].as_str()),
         ("access_denied", ISSUER)
     );
-    let given = fixture.authorize(&browser, &fixture.authorization_request());
-    assert_eq!(given.params()["iss"], ISSUER);
+    let granted = fixture.authorize(&browser, &fixture.authorization_request());
+    assert_eq!(granted.params()["iss"], ISSUER);
     let posted =
         fixture.authorize(&browser, &fixture.authorization_request().with("response_mode", "form_post"));
     assert_eq!(posted.value("iss"), ISSUER);
@@ -52,7 +52,7 @@ fn mix_up_every_response_has_the_issuer() {
 
 #[test]
 fn mix_up_code_of_one_client_is_refused_for_another() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let other = fixture.with_app(another_app(&fixture));
     let code = fixture.code(&fixture.authorization_request());
     assert_eq!(oauth_error(&other.exchange(&code), 400), "invalid_grant");
@@ -65,7 +65,7 @@ fn mix_up_code_of_one_client_is_refused_for_another() {
 
 #[test]
 fn reuse_of_a_code_by_another_client_revokes_nothing() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let other = fixture.with_app(another_app(&fixture));
     let code = fixture.code(&fixture.authorization_request());
     let tokens = Tokens::from_response(&fixture.exchange(&code));
@@ -76,7 +76,7 @@ fn reuse_of_a_code_by_another_client_revokes_nothing() {
 
 #[test]
 fn code_injection_is_detected_by_nonce_and_c_hash_and_stopped_by_pkce() {
-    let (victim, attacker) = (fixture(1, &[]), fixture(1, &[]));
+    let (victim, attacker) = (attack_fixture(1, &[]), attack_fixture(1, &[]));
     let attacker = SignInFixture { app: victim.app.clone(), ..attacker };
     let expected = victim.authorize(
         &victim.browser(),
@@ -109,7 +109,7 @@ fn code_injection_is_detected_by_nonce_and_c_hash_and_stopped_by_pkce() {
 
 #[test]
 fn pkce_downgrade_by_removing_the_challenge_is_refused() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let browser = fixture.signed_in_browser();
     let stripped = fixture.code_in_browser(&browser, &fixture.authorization_request());
     let verifier = ("code_verifier", VERIFIER);
@@ -130,7 +130,7 @@ fn pkce_downgrade_by_removing_the_challenge_is_refused() {
 
 #[test]
 fn pkce_downgrade_to_another_method_is_refused() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let browser = fixture.signed_in_browser();
     let challenge = sha256(VERIFIER);
     let with = |method| {
@@ -159,7 +159,7 @@ fn pkce_downgrade_to_another_method_is_refused() {
 
 #[test]
 fn pkce_downgrade_of_a_client_that_requires_pkce_is_refused() {
-    let fixture = fixture(1, &["--pkce", "required"]);
+    let fixture = attack_fixture(1, &["--pkce", "required"]);
     let browser = fixture.browser();
     for request in
         [fixture.authorization_request(), fixture.authorization_request().with("code_challenge", "")]
@@ -176,7 +176,7 @@ fn pkce_downgrade_of_a_client_that_requires_pkce_is_refused() {
 
 #[test]
 fn replayed_code_revokes_all_its_tokens() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let code = fixture.code(&fixture.authorization_request());
     let first = Tokens::from_response(&fixture.exchange(&code));
     let second = Tokens::from_response(&fixture.refresh(first.refresh()));
@@ -191,7 +191,7 @@ fn replayed_code_revokes_all_its_tokens() {
 
 #[test]
 fn race_of_a_hundred_exchanges_leaves_no_valid_tokens() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let code = fixture.code(&fixture.authorization_request());
     let responses = run_concurrently(100, |_| fixture.exchange(&code));
     let (won, lost): (Vec<_>, Vec<_>) = responses.iter().partition(|response| response.status == 200);
@@ -207,7 +207,7 @@ fn race_of_a_hundred_exchanges_leaves_no_valid_tokens() {
 
 #[test]
 fn code_is_bound_to_its_redirect_uri() {
-    let fixture = fixture(1, &["--redirect-uri", OTHER_CALLBACK]);
+    let fixture = attack_fixture(1, &["--redirect-uri", OTHER_CALLBACK]);
     let browser = fixture.signed_in_browser();
     let variants = [
         OTHER_CALLBACK,
@@ -234,7 +234,7 @@ fn code_is_bound_to_its_redirect_uri() {
 
 #[test]
 fn invalid_codes_are_refused() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let tokens = fixture.tokens();
     let code = fixture.code(&fixture.authorization_request());
     let longer = format!("{code}A");

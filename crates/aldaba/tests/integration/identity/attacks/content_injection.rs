@@ -1,6 +1,6 @@
 //! Injection through values that a response repeats: false hosts, line breaks and markup.
 
-use super::fixture;
+use super::attack_fixture;
 use crate::harness::{
     AuthorizationRequest, CALLBACK, HttpRequest, ISSUER, Page, SignInFixture, claims, encode_form,
     get_from_host,
@@ -74,10 +74,10 @@ fn injection_requests(fixture: &SignInFixture<'_>) -> Vec<(String, Authorization
 
 #[test]
 fn host_injection_does_not_change_responses() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let path = "/auth/core/.well-known/openid-configuration";
-    let told = HttpRequest::get(&format!("{}{path}", fixture.server.public_url)).send();
-    assert_eq!(told.json()["issuer"], ISSUER);
+    let document = HttpRequest::get(&format!("{}{path}", fixture.server.public_url)).send();
+    assert_eq!(document.json()["issuer"], ISSUER);
     let request = fixture.authorization_request().path();
     let forwarded = [
         "",
@@ -90,7 +90,7 @@ fn host_injection_does_not_change_responses() {
     for headers in forwarded {
         for host in ["evil.example", "127.0.0.1:8080@evil.example", "localhost"] {
             let same = get_from_host(fixture.server, host, path, headers);
-            assert_eq!(same.text(), told.text(), "{host} {headers}");
+            assert_eq!(same.text(), document.text(), "{host} {headers}");
             let redirected = get_from_host(fixture.server, host, &request, headers);
             assert!(redirected.header("location").starts_with("/auth/core/login?ticket="), "{redirected:?}");
             let page = get_from_host(fixture.server, host, redirected.header("location"), headers);
@@ -108,13 +108,13 @@ fn host_injection_does_not_change_responses() {
 
 #[test]
 fn host_injection_does_not_change_the_issuer() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let browser = fixture.browser();
     for header in ["x-forwarded-host", "x-forwarded-server", "x-host"] {
         let fooled = fixture.browser().with_header(header, "evil.example");
-        let given = fixture.authorize(&fooled, &fixture.authorization_request());
-        assert_eq!(given.params()["iss"], ISSUER);
-        assert_eq!(claims(&given.params()["id_token"])["iss"], ISSUER);
+        let granted = fixture.authorize(&fooled, &fixture.authorization_request());
+        assert_eq!(granted.params()["iss"], ISSUER);
+        assert_eq!(claims(&granted.params()["id_token"])["iss"], ISSUER);
     }
     let refused = browser.get(&fixture.authorization_request().with("prompt", "none").path());
     assert_eq!(refused.params()["iss"], ISSUER);
@@ -123,7 +123,7 @@ fn host_injection_does_not_change_the_issuer() {
 
 #[test]
 fn line_breaks_and_markup_in_authorization_requests_are_escaped() {
-    let fixture = fixture(2, &[]);
+    let fixture = attack_fixture(2, &[]);
     let signed_in_browser = fixture.browser();
     fixture.tenant_page(&signed_in_browser, &fixture.authorization_request());
     for (what, request) in injection_requests(&fixture) {
@@ -145,7 +145,7 @@ fn line_breaks_and_markup_in_authorization_requests_are_escaped() {
 
 #[test]
 fn line_breaks_and_markup_in_forms_are_escaped() {
-    let fixture = fixture(2, &[]);
+    let fixture = attack_fixture(2, &[]);
     let browser = fixture.browser();
     let form = browser.follow_redirects(browser.get(&fixture.authorization_request().path())).form("post");
     let wrong = browser.submit(&form, &[("username", INJECTIONS), ("password", "wrong")]);
@@ -184,7 +184,7 @@ fn line_breaks_and_markup_in_forms_are_escaped() {
 
 #[test]
 fn line_breaks_and_markup_in_urls_and_headers_are_escaped() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     for path in
         ["%0d%0aset-cookie:%20evil=1", "<script>alert(1)</script>", "%3Cscript%3Ealert(1)%3C/script%3E"]
     {
@@ -211,7 +211,7 @@ fn line_breaks_and_markup_in_urls_and_headers_are_escaped() {
 
 #[test]
 fn token_endpoint_errors_repeat_no_markup() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     for name in ["grant_type", "code", "redirect_uri", "scope", "client_id", "client_secret", INJECTIONS] {
         let response = fixture.post_form("connect/token", &[(name, INJECTIONS), (name, "twice")]);
         assert_eq!(response.header("content-type"), "application/json");
@@ -226,7 +226,7 @@ fn token_endpoint_errors_repeat_no_markup() {
 
 #[test]
 fn form_post_injection_is_escaped() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let browser = fixture.browser();
     let breakout = "\"><input name=\"code\" value=\"evil\"></form><form action=\"https://evil.example\">";
     for state in [breakout, INJECTIONS, "</script><script>alert(1)</script>", "&quot;&#34;&amp;", "'\"`"] {

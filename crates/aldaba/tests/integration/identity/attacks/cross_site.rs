@@ -1,6 +1,6 @@
 //! Cross-site request forgery: a request from another site must not sign in, sign out, choose, consent or revoke.
 
-use super::fixture;
+use super::attack_fixture;
 use crate::harness::{Browser, PASSWORD, SESSION, SignInFixture, Tokens, encode_form};
 
 const TENANT: &str = "/auth/core/tenant";
@@ -28,7 +28,7 @@ fn is_signed_in(browser: &Browser) -> bool {
 
 #[test]
 fn login_csrf_with_a_ticket_of_another_browser_is_refused() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let attackers = sign_in_ticket(&fixture, &fixture.browser());
     let victims = fixture.browser();
     sign_in_ticket(&fixture, &victims);
@@ -41,15 +41,15 @@ fn login_csrf_with_a_ticket_of_another_browser_is_refused() {
         }
         assert!(!is_signed_in(browser));
     }
-    let untold = [("username", fixture.email.as_str()), ("password", PASSWORD)];
-    victims.post("/auth/core/login", &untold).assert_error_page();
+    let fields = [("username", fixture.email.as_str()), ("password", PASSWORD)];
+    victims.post("/auth/core/login", &fields).assert_error_page();
     assert!(!is_signed_in(&victims));
     fixture.server.assert_healthy();
 }
 
 #[test]
 fn login_csrf_without_a_cookie_is_refused() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let attackers = fixture.browser();
     let ticket = sign_in_ticket(&fixture, &attackers);
     let fields = [("ticket", ticket.as_str()), ("username", &fixture.email), ("password", PASSWORD)];
@@ -63,7 +63,7 @@ fn login_csrf_without_a_cookie_is_refused() {
 
 #[test]
 fn tenant_choice_csrf_is_refused() {
-    let (victim, attacker) = (fixture(2, &[]), fixture(2, &[]));
+    let (victim, attacker) = (attack_fixture(2, &[]), attack_fixture(2, &[]));
     let attacker = SignInFixture { app: victim.app.clone(), ..attacker };
     let (browser, attackers) = (victim.browser(), attacker.browser());
     victim.tenant_page(&browser, &victim.authorization_request());
@@ -86,14 +86,14 @@ fn tenant_choice_csrf_is_refused() {
 
 #[test]
 fn consent_csrf_is_refused() {
-    let victim = fixture(1, &["--consent"]);
-    let attacker = SignInFixture { app: victim.app.clone(), ..fixture(1, &[]) };
+    let victim = attack_fixture(1, &["--consent"]);
+    let attacker = SignInFixture { app: victim.app.clone(), ..attack_fixture(1, &[]) };
     let (browser, attackers) = (victim.browser(), attacker.browser());
-    let asked = victim.submit_credentials(
+    let asked_page = victim.submit_credentials(
         &browser,
         &browser.follow_redirects(browser.get(&victim.authorization_request().path())),
     );
-    assert!(asked.has_field("tenant"), "{asked:?}");
+    assert!(asked_page.has_field("tenant"), "{asked_page:?}");
     let foreign = attacker.submit_credentials(
         &attackers,
         &attackers.follow_redirects(attackers.get(&attacker.authorization_request().path())),
@@ -109,19 +109,19 @@ fn consent_csrf_is_refused() {
     let silent = browser.get(&victim.authorization_request().with("prompt", "none").path());
     assert_eq!(silent.params()["error"], "consent_required", "no consent was given");
     let chosen = [("tenant", victim.tenants[0].as_str()), ("decision", "allow")];
-    assert!(browser.submit(&asked.form("post"), &chosen).has_code(), "the user's own click counts");
+    assert!(browser.submit(&asked_page.form("post"), &chosen).has_code(), "the user's own click counts");
     victim.server.assert_healthy();
 }
 
 #[test]
 fn ambiguous_consent_decision_is_not_consent() {
-    let fixture = fixture(1, &["--consent"]);
+    let fixture = attack_fixture(1, &["--consent"]);
     let browser = fixture.browser();
-    let asked = fixture.submit_credentials(
+    let asked_page = fixture.submit_credentials(
         &browser,
         &browser.follow_redirects(browser.get(&fixture.authorization_request().path())),
     );
-    let (ticket, tenant) = (asked.value("ticket"), fixture.tenants[0].as_str());
+    let (ticket, tenant) = (asked_page.value("ticket"), fixture.tenants[0].as_str());
     let doubled =
         [("ticket", ticket.as_str()), ("tenant", tenant), ("decision", "deny"), ("decision", "allow")];
     assert!(!browser.post(TENANT, &doubled).has_code(), "both allowed and denied");
@@ -135,8 +135,8 @@ fn ambiguous_consent_decision_is_not_consent() {
 
 #[test]
 fn revocation_csrf_is_refused() {
-    let (victim, attacker) = (fixture(1, &[]), fixture(1, &[]));
-    let (tokens, theirs) = (victim.tokens(), attacker.tokens());
+    let (victim, attacker) = (attack_fixture(1, &[]), attack_fixture(1, &[]));
+    let (tokens, attackers_tokens) = (victim.tokens(), attacker.tokens());
     let (browser, attackers) = (victim.signed_in_browser(), attacker.signed_in_browser());
     let [key, their_key] = [&browser, &attackers].map(|browser| browser.get(PERMISSIONS).value("access"));
     let foreign = permissions_ticket(&attackers);
@@ -152,15 +152,15 @@ fn revocation_csrf_is_refused() {
     attackers.post(PERMISSIONS, &[("ticket", &foreign), ("access", &key)]);
     victim.post_form("permissions", &[("ticket", &permissions_ticket(&browser)), ("access", &key)]);
     assert_eq!(victim.userinfo(tokens.access()).status, 200);
-    assert_eq!(attacker.userinfo(theirs.access()).status, 200);
+    assert_eq!(attacker.userinfo(attackers_tokens.access()).status, 200);
     attackers.post(PERMISSIONS, &[("ticket", &foreign), ("access", &their_key)]);
-    assert_eq!(attacker.userinfo(theirs.access()).status, 401, "a user can revoke an own grant");
+    assert_eq!(attacker.userinfo(attackers_tokens.access()).status, 401, "a user can revoke an own grant");
     victim.server.assert_healthy();
 }
 
 #[test]
 fn client_cannot_evade_revocation_by_refreshing() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let browser = fixture.signed_in_browser();
     let [older, newer] = [(); 2].map(|()| {
         Tokens::from_response(
@@ -179,20 +179,23 @@ fn client_cannot_evade_revocation_by_refreshing() {
 
 #[test]
 fn unused_code_is_refused_after_revocation() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let browser = fixture.signed_in_browser();
     fixture.exchange(&fixture.code_in_browser(&browser, &fixture.authorization_request()));
-    let kept = fixture.code_in_browser(&browser, &fixture.authorization_request());
+    let unused_code = fixture.code_in_browser(&browser, &fixture.authorization_request());
     let page = browser.get(PERMISSIONS);
     browser.submit(&page.form("post"), &[]);
-    let late = fixture.exchange(&kept);
-    assert_eq!(late.status, 400, "the code was issued before the user revoked all access: {late:?}");
+    let late_response = fixture.exchange(&unused_code);
+    assert_eq!(
+        late_response.status, 400,
+        "the code was issued before the user revoked all access: {late_response:?}"
+    );
     fixture.server.assert_healthy();
 }
 
 #[test]
 fn logout_csrf_asks_for_confirmation() {
-    let (victim, attacker) = (fixture(1, &[]), fixture(1, &[]));
+    let (victim, attacker) = (attack_fixture(1, &[]), attack_fixture(1, &[]));
     let (browser, attackers) = (victim.signed_in_browser(), attacker.signed_in_browser());
     let their_id = attacker.tokens().id().to_owned();
     let foreign = sign_out_ticket(&attackers);
@@ -206,9 +209,9 @@ fn logout_csrf_asks_for_confirmation() {
     let hint = [("id_token_hint", their_id.as_str())];
     let named = [("client_id", victim.app.id.as_str())];
     for fields in [&[][..], &hint[..], &named[..]] {
-        let asked = browser
+        let asked_page = browser
             .follow_redirects(browser.get(&format!("/auth/core/connect/endsession?{}", encode_form(fields))));
-        assert!(asked.has_field("ticket"), "the user is asked: {asked:?}");
+        assert!(asked_page.has_field("ticket"), "the user is asked: {asked_page:?}");
         browser.follow_redirects(browser.post("/auth/core/connect/endsession", fields));
         assert!(is_signed_in(&browser), "{fields:?}");
     }
@@ -222,7 +225,7 @@ fn logout_csrf_asks_for_confirmation() {
 
 #[test]
 fn cross_site_form_is_refused() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let ticket = sign_in_ticket(&fixture, &fixture.browser());
     let tokens = fixture.tokens();
     for path in ["login", "logout", "tenant", "permissions"] {

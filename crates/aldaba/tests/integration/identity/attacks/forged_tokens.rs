@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 
-use super::fixture;
+use super::attack_fixture;
 use crate::harness::{
     HttpRequest, JwkSet, SignInFixture, Tokens, attack_server, decode_jwt, encode_form, oauth_error,
     register_app,
@@ -85,7 +85,7 @@ fn public_key_forms(key: &Value) -> Vec<Vec<u8>> {
 
 #[test]
 fn alg_none_is_refused() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let real = fixture.tokens();
     let (header, _) = decode_jwt(real.access());
     for alg in ["none", "None", "NONE", "nOnE", ""] {
@@ -102,7 +102,7 @@ fn alg_none_is_refused() {
 
 #[test]
 fn public_key_is_not_accepted_as_an_hmac_secret() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let real = fixture.tokens();
     let key = JwkSet::fetch(fixture.server).0[0].clone();
     let forged = message(&json!({"alg": "HS256", "typ": "JWT", "kid": key["kid"]}), real.access());
@@ -138,10 +138,10 @@ impl ForeignKey {
 
 #[test]
 fn foreign_key_is_refused_whatever_the_header_says() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let real = fixture.tokens();
-    let (theirs, _) = decode_jwt(real.access());
-    let (foreign, kid) = (ForeignKey::new(), &theirs["kid"]);
+    let (real_header, _) = decode_jwt(real.access());
+    let (foreign, kid) = (ForeignKey::new(), &real_header["kid"]);
     let jwk = foreign.jwk();
     let spki = foreign.0.public_key().as_der().map(|der| STANDARD.encode(der.as_ref())).unwrap();
     let trap = format!("{}/auth/core/.well-known/jwks", attack_server().public_url);
@@ -169,13 +169,14 @@ fn foreign_key_is_refused_whatever_the_header_says() {
 
 #[test]
 fn kid_is_not_used_as_a_path_or_query() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let real = fixture.tokens();
     let empty_secret = hmac::Key::new(hmac::HMAC_SHA256, b"");
     let (header, _) = decode_jwt(real.access());
-    let ours = header["kid"].as_str().unwrap();
+    let real_kid = header["kid"].as_str().unwrap();
     let long = "k".repeat(10_000);
-    let nearly = [ours.to_lowercase(), format!("{ours} "), format!("{ours}\0"), format!("./{ours}")];
+    let nearly =
+        [real_kid.to_lowercase(), format!("{real_kid} "), format!("{real_kid}\0"), format!("./{real_kid}")];
     for kid in [
         "../../../../../../dev/null",
         "/dev/null",
@@ -206,7 +207,7 @@ fn kid_is_not_used_as_a_path_or_query() {
 
 #[test]
 fn signature_covers_every_byte() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let real = fixture.tokens();
     let parts: Vec<&str> = real.access().split('.').collect();
     let (header, mut claims) = decode_jwt(real.access());
@@ -242,7 +243,7 @@ fn signature_covers_every_byte() {
 
 #[test]
 fn token_types_are_not_interchangeable() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let browser = fixture.browser();
     let callback = fixture.authorize(&browser, &fixture.authorization_request()).params();
     let tokens = Tokens::from_response(&fixture.exchange(&callback["code"]));
@@ -267,18 +268,18 @@ fn token_types_are_not_interchangeable() {
 
 #[test]
 fn tokens_of_another_server_are_refused() {
-    let (here, elsewhere) = (fixture(1, &[]), SignInFixture::new());
-    let foreign = elsewhere.tokens();
+    let (attacked, other_server) = (attack_fixture(1, &[]), SignInFixture::new());
+    let foreign = other_server.tokens();
     for token in [foreign.access(), foreign.id()] {
-        expect_refused(&here, token, "another server's");
+        expect_refused(&attacked, token, "another server's");
     }
-    assert_eq!(oauth_error(&here.refresh(foreign.refresh()), 400), "invalid_grant");
-    here.server.assert_healthy();
+    assert_eq!(oauth_error(&attacked.refresh(foreign.refresh()), 400), "invalid_grant");
+    attacked.server.assert_healthy();
 }
 
 #[test]
 fn access_token_is_accepted_only_in_the_header_or_body() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let tokens = fixture.tokens();
     let query = encode_form(&[("access_token", tokens.access())]);
     let url = format!("{}/auth/core/connect/userinfo?{query}", fixture.server.public_url);

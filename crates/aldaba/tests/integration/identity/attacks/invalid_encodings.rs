@@ -49,7 +49,7 @@ fn check_pages(fixture: &SignInFixture<'_>) {
         let form =
             browser.follow_redirects(browser.get(&fixture.authorization_request().path())).form("post");
         let ticket = encode_form(&[("ticket", &form.fields[0].1)]);
-        let ours = encode_form(&[("username", &fixture.email), ("password", PASSWORD)]);
+        let credentials = encode_form(&[("username", &fixture.email), ("password", PASSWORD)]);
         for body in [
             format!("{ticket}&username={invalid}&password=x"),
             format!(
@@ -57,8 +57,8 @@ fn check_pages(fixture: &SignInFixture<'_>) {
                 fixture.email,
                 encode_form(&[("", PASSWORD)]).trim_start_matches('=')
             ),
-            format!("ticket={invalid}&{ours}"),
-            format!("{ticket}{invalid}&{ours}"),
+            format!("ticket={invalid}&{credentials}"),
+            format!("{ticket}{invalid}&{credentials}"),
         ] {
             let request = HttpRequest::post(&format!("{}{}", fixture.server.public_url, form.action));
             let page = browser

@@ -4,7 +4,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use hyper::Method;
 
-use super::{credentials, fixture};
+use super::{attack_fixture, credentials};
 use crate::harness::{
     CALLBACK, HttpRequest, HttpResponse, SignInFixture, Tokens, encode_form, oauth_error, register_app,
 };
@@ -19,7 +19,7 @@ fn exchange<'a>(fixture: &'a SignInFixture<'_>, code: &'a str) -> Vec<(&'a str, 
 
 #[test]
 fn repeated_authorization_parameters_are_refused() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let browser = fixture.signed_in_browser();
     let full =
         fixture.authorization_request().with("prompt", "none").with("login_hint", "a").with("max_age", "600");
@@ -42,7 +42,7 @@ fn repeated_authorization_parameters_are_refused() {
 
 #[test]
 fn repeated_parameters_are_refused_at_the_client_endpoints() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let code = fixture.code(&fixture.authorization_request());
     let mut all = exchange(&fixture, &code);
     all.extend([("scope", "openid"), ("code_verifier", "x"), ("junk", "x")]);
@@ -81,7 +81,7 @@ fn at(fixture: &SignInFixture<'_>, method: Method, path: &str) -> HttpResponse {
 
 #[test]
 fn other_methods_are_refused() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let code = fixture.code(&fixture.authorization_request());
     let query = encode_form(&exchange(&fixture, &code));
     for path in ["connect/token", "connect/introspect", "connect/revocation"] {
@@ -113,7 +113,7 @@ fn other_methods_are_refused() {
 
 #[test]
 fn other_content_types_are_refused() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let code = fixture.code(&fixture.authorization_request());
     let form = encode_form(&exchange(&fixture, &code));
     let json = serde_json::json!({
@@ -155,7 +155,7 @@ fn other_content_types_are_refused() {
 
 #[test]
 fn client_secret_in_the_query_is_ignored() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let code = fixture.code(&fixture.authorization_request());
     let [id, secret] = credentials(&fixture.app);
     let rest = [("grant_type", "authorization_code"), ("code", code.as_str()), ("redirect_uri", CALLBACK)];
@@ -179,7 +179,7 @@ fn client_secret_in_the_query_is_ignored() {
 
 #[test]
 fn malformed_basic_credentials_are_refused() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let tokens = fixture.tokens();
     let (id, secret) = (fixture.app.id.as_str(), fixture.app.secret.as_str());
     let token = [("token", tokens.access())];
@@ -233,7 +233,7 @@ fn malformed_basic_credentials_are_refused() {
 
 #[test]
 fn two_client_authentication_methods_are_refused() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let tokens = fixture.tokens();
     let basic = fixture.app.basic();
     let [id, secret] = credentials(&fixture.app);
@@ -256,7 +256,7 @@ fn two_client_authentication_methods_are_refused() {
 
 #[test]
 fn unknown_client_and_wrong_secret_get_the_same_response() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let disabled = fixture.with_app(register_app(fixture.server, &[]));
     fixture.command(&["client", "disable", &disabled.app.id]);
     let with = |id: &str, secret: &str| {

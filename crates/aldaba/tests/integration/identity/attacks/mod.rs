@@ -17,7 +17,7 @@ mod tickets;
 use crate::harness::{SignInFixture, TestApp, attack_server};
 
 /// A fixture on the attacked server with this many tenants and a client with these flags.
-fn fixture(tenant_selection: usize, client: &[&str]) -> SignInFixture<'static> {
+fn attack_fixture(tenant_selection: usize, client: &[&str]) -> SignInFixture<'static> {
     SignInFixture::on(attack_server(), tenant_selection, client)
 }
 

@@ -23,7 +23,7 @@ fn guess((browser, form): &(Browser, Form), name: &str, password: &str) -> Page 
 }
 
 /// The parts of a response that an attacker can compare: without the typed name and the request id.
-fn seen(page: &Page, name: &str) -> (u16, Vec<String>, String) {
+fn visible_parts(page: &Page, name: &str) -> (u16, Vec<String>, String) {
     let ignored = ["x-request-id", "date", "content-length"];
     let headers = page.headers.iter().filter(|(header, _)| !ignored.contains(&header.as_str()));
     let headers = headers.map(|(header, value)| format!("{header}: {}", value.to_str().unwrap())).collect();
@@ -36,14 +36,14 @@ fn user_enumeration_known_and_unknown_users_get_the_same_response_and_work() {
     let fixture = SignInFixture::on(&server, 1, &[]);
     let disabled = new_user(&server, &[&fixture.tenants[0]]);
     fixture.command(&["user", "disable", &disabled]);
-    let homeless = new_user(&server, &[]);
+    let without_tenants = new_user(&server, &[]);
     let page = open_sign_in_form(&fixture);
     let tries = [
         (fixture.email.as_str(), "wrong"),
         ("nobody@example.com", "wrong"),
         (disabled.as_str(), "wrong"),
         (disabled.as_str(), PASSWORD),
-        (homeless.as_str(), "wrong"),
+        (without_tenants.as_str(), "wrong"),
         ("' OR '1'='1", "wrong"),
         ("not an address", "wrong"),
     ];
@@ -55,7 +55,7 @@ fn user_enumeration_known_and_unknown_users_get_the_same_response_and_work() {
         assert_eq!(answer.status, 400, "{name}");
         assert!(answer.headers.get("set-cookie").is_none(), "{name}");
         let escaped = name.replace('\'', "&#39;");
-        answers.push(seen(&answer, if answer.text().contains(name) { name } else { &escaped }));
+        answers.push(visible_parts(&answer, if answer.text().contains(name) { name } else { &escaped }));
     }
     for (answer, (name, _)) in answers.iter().zip(tries) {
         assert_eq!(answer, &answers[0], "{name}");
@@ -131,10 +131,10 @@ fn concurrent_guesses_do_not_exceed_the_limit_of_an_address() {
         browser.set_cookie("aldaba-browser", &mark);
         guess(&(browser, form.clone()), &format!("user{number}"), "wrong").status
     });
-    let tried = statuses.iter().filter(|status| **status == 400).count() as u64;
+    let checked = statuses.iter().filter(|status| **status == 400).count() as u64;
     assert!(
-        tried <= 3 + restored_attempts(&watch),
-        "{tried} guesses were checked; the limit is 3: {statuses:?}"
+        checked <= 3 + restored_attempts(&watch),
+        "{checked} guesses were checked; the limit is 3: {statuses:?}"
     );
     assert!(statuses.iter().all(|status| [400, 429, 503].contains(status)), "{statuses:?}");
     server.assert_healthy();

@@ -1,13 +1,13 @@
 //! Attacks on refresh tokens: reuse, use by another client, races, and wider scopes or other tenants.
 
-use super::fixture;
+use super::attack_fixture;
 use crate::harness::{
     SignInFixture, Tokens, assert_within_seconds, claims, oauth_error, register_app, run_concurrently,
 };
 
 #[test]
 fn reused_refresh_token_revokes_its_family() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let first = fixture.tokens();
     let second = Tokens::from_response(&fixture.refresh(first.refresh()));
     let third = Tokens::from_response(&fixture.refresh(second.refresh()));
@@ -23,7 +23,7 @@ fn reused_refresh_token_revokes_its_family() {
 
 #[test]
 fn use_by_the_owner_after_the_thief_revokes_the_family() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let stolen = fixture.tokens();
     let thief = Tokens::from_response(&fixture.refresh(stolen.refresh()));
     let thief = Tokens::from_response(&fixture.refresh(thief.refresh()));
@@ -35,7 +35,7 @@ fn use_by_the_owner_after_the_thief_revokes_the_family() {
 
 #[test]
 fn revocation_of_one_family_leaves_others_valid() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let (one, other) = (fixture.tokens(), fixture.tokens());
     let next = Tokens::from_response(&fixture.refresh(one.refresh()));
     Tokens::from_response(&fixture.refresh(next.refresh()));
@@ -47,7 +47,7 @@ fn revocation_of_one_family_leaves_others_valid() {
 
 #[test]
 fn refresh_token_is_bound_to_its_client() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let other = fixture.with_app(register_app(fixture.server, &[]));
     let tokens = fixture.tokens();
     assert_eq!(oauth_error(&other.refresh(tokens.refresh()), 400), "invalid_grant");
@@ -65,7 +65,7 @@ fn refresh_token_is_bound_to_its_client() {
 
 #[test]
 fn race_of_a_hundred_refreshes_has_one_successor() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let tokens = fixture.tokens();
     let responses = run_concurrently(100, |_| fixture.refresh(tokens.refresh()));
     let mut successors: Vec<String> =
@@ -81,7 +81,7 @@ fn race_of_a_hundred_refreshes_has_one_successor() {
 
 #[test]
 fn scopes_cannot_be_widened() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let tokens = fixture
         .tokens_for(&fixture.authorization_request().with("scope", "openid offline_access SVC.ES.Webhooks"));
     let with_scope = |token: &str, scope: &str| {
@@ -108,7 +108,7 @@ fn scopes_cannot_be_widened() {
 
 #[test]
 fn tenant_cannot_be_changed() {
-    let fixture = fixture(2, &[]);
+    let fixture = attack_fixture(2, &[]);
     let [here, there] = [&fixture.tenants[0], &fixture.tenants[1]].map(String::as_str);
     let tokens = fixture.tokens();
     assert_eq!(claims(tokens.access())["svc.es.clientid"], here);
@@ -133,7 +133,7 @@ fn removed_membership_ends_the_refreshes() {
         |fixture| vec!["client".into(), "disable".into(), fixture.app.id.clone()],
     ];
     for kind in kinds {
-        let fixture = fixture(1, &[]);
+        let fixture = attack_fixture(1, &[]);
         let tokens = fixture.tokens();
         let code = fixture.code(&fixture.authorization_request());
         let arguments = kind(&fixture);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use hyper::Method;
 use web::Stopwatch;
 
-use super::{credentials, fixture};
+use super::{attack_fixture, credentials};
 use crate::harness::{
     CALLBACK, HttpRequest, Installation, ServeProcess, SignInFixture, get, oauth_error, password_hash_count,
     send_raw_bytes, wait_for,
@@ -99,7 +99,7 @@ fn slowest_other_endpoint(server: &ServeProcess) -> Duration {
 
 #[test]
 fn bodies_of_a_mebibyte_are_refused() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let code = fixture.code(&fixture.authorization_request());
     let huge = "x".repeat(MEBIBYTE);
     let fields =
@@ -125,7 +125,7 @@ fn bodies_of_a_mebibyte_are_refused() {
 
 #[test]
 fn long_parameter_values_are_refused() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let long = "x".repeat(17 * 1024);
     for name in ["code", "redirect_uri", "code_verifier", "refresh_token", "scope", "junk"] {
         let response = fixture.token_request(&[("grant_type", "authorization_code"), (name, &long)]);
@@ -147,7 +147,7 @@ fn long_parameter_values_are_refused() {
 
 #[test]
 fn very_long_query_is_refused() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let path = fixture.authorization_request().path();
     let browser = fixture.browser();
     for bytes in [25 * 1024, 40 * 1024] {
@@ -169,7 +169,7 @@ fn very_long_query_is_refused() {
 
 #[test]
 fn ten_thousand_parameters_are_refused() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let code = fixture.code(&fixture.authorization_request());
     let names: Vec<String> = (0..10_000).map(|number| format!("p{number}")).collect();
     let mut fields: Vec<(&str, &str)> = credentials(&fixture.app).to_vec();
@@ -191,7 +191,7 @@ fn ten_thousand_parameters_are_refused() {
 
 #[test]
 fn excessive_headers_are_refused() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let long = "x".repeat(MEBIBYTE);
     let many = (0..2_000).fold(String::new(), |all, number| format!("{all}x-{number}: y\r\n"));
     let path = "/auth/core/connect/userinfo";

@@ -3,7 +3,7 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use super::fixture;
+use super::attack_fixture;
 use crate::harness::{PASSWORD, SESSION, SignInFixture, encode_form, oauth_error};
 
 /// The same ticket with one bit changed, once in each region.
@@ -39,7 +39,7 @@ fn tampered(ticket: &str) -> Vec<String> {
 
 #[test]
 fn modified_ticket_is_refused() {
-    let fixture = fixture(2, &[]);
+    let fixture = attack_fixture(2, &[]);
     let browser = fixture.browser();
     let page = browser.follow_redirects(browser.get(&fixture.authorization_request().path()));
     let ticket = page.value("ticket");
@@ -63,21 +63,21 @@ fn modified_ticket_is_refused() {
 
 #[test]
 fn ticket_of_another_server_is_refused() {
-    let (here, elsewhere) = (fixture(1, &[]), SignInFixture::new());
-    let foreign = elsewhere.browser();
+    let (attacked, other_server) = (attack_fixture(1, &[]), SignInFixture::new());
+    let foreign = other_server.browser();
     let ticket =
-        foreign.follow_redirects(foreign.get(&elsewhere.authorization_request().path())).value("ticket");
-    let browser = here.browser();
+        foreign.follow_redirects(foreign.get(&other_server.authorization_request().path())).value("ticket");
+    let browser = attacked.browser();
     browser.set_cookie("aldaba-browser", &foreign.cookie("aldaba-browser").unwrap());
-    let fields = [("ticket", ticket.as_str()), ("username", &here.email), ("password", PASSWORD)];
+    let fields = [("ticket", ticket.as_str()), ("username", &attacked.email), ("password", PASSWORD)];
     browser.post("/auth/core/login", &fields).assert_error_page();
     assert_eq!(browser.cookie(SESSION), None);
-    here.server.assert_healthy();
+    attacked.server.assert_healthy();
 }
 
 #[test]
 fn tickets_are_opaque_and_unique() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let browser = fixture.browser();
     let request = fixture.authorization_request().with("login_hint", "somebody@example.com");
     let [one, other] =
@@ -92,7 +92,7 @@ fn tickets_are_opaque_and_unique() {
 
 #[test]
 fn tickets_and_tokens_are_not_interchangeable() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let browser = fixture.browser();
     let ticket =
         browser.follow_redirects(browser.get(&fixture.authorization_request().path())).value("ticket");
@@ -109,7 +109,7 @@ fn tickets_and_tokens_are_not_interchangeable() {
 
 #[test]
 fn client_disabled_during_the_sign_in_gets_no_response() {
-    let fixture = fixture(2, &[]);
+    let fixture = attack_fixture(2, &[]);
     let browser = fixture.browser();
     let choice = fixture.tenant_page(&browser, &fixture.authorization_request());
     let entering = fixture.browser();
