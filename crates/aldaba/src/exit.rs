@@ -95,7 +95,7 @@ impl From<AdminError> for Failure {
     fn from(error: AdminError) -> Self {
         match error {
             AdminError::Invalid(why) => Self::Usage(why),
-            AdminError::Missing(_) | AdminError::Cancelled(_) | AdminError::Refused { .. } => {
+            AdminError::NotFound(_) | AdminError::Cancelled(_) | AdminError::Conflict { .. } => {
                 Self::Refused(error.to_string())
             }
             AdminError::Store(error) => error.into(),

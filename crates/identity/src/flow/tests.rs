@@ -30,6 +30,7 @@ fn client(consent: Consent) -> Client {
         callback_id_token: true,
         status: Status::Active,
         created_at: NOW,
+        revision: store::FIRST_REVISION,
     }
 }
 
@@ -60,6 +61,7 @@ fn membership(tenant: &str) -> TenantMembership {
             password_hash: String::new(),
             status: Status::Active,
             created_at: NOW,
+            revision: store::FIRST_REVISION,
         },
         tenant: Tenant {
             id: TenantId::new(tenant),
@@ -67,6 +69,7 @@ fn membership(tenant: &str) -> TenantMembership {
             short_code: "1".into(),
             status: Status::Active,
             created_at: NOW,
+            revision: store::FIRST_REVISION,
         },
         membership: Membership {
             id: MembershipId::new(format!("m-{tenant}")),
