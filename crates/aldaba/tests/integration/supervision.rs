@@ -5,13 +5,17 @@ use testkit::{Request, TestServer};
 use crate::harness::Installation;
 
 /// Every background task of a service on SQLite.
-const TASKS: [&str; 6] = [
+const TASKS: [&str; 10] = [
+    "commit-listener",
     "delivery-engine",
     "gateway-usage",
     "maintenance",
     "operator-listener",
     "public-listener",
+    "shard-leases",
     "signing-keys",
+    "store",
+    "webhook-poll",
 ];
 
 #[test]
@@ -40,6 +44,15 @@ fn a_panic_of_any_task_makes_the_service_not_ready_and_names_the_task() {
         }
         assert_eq!(server.stop(), Some(failure), "{task}");
     }
+}
+
+#[test]
+fn the_end_of_the_stores_writer_is_a_failure() {
+    let server = TestServer::start();
+    server.block_on(server.store().close());
+    let failure = server.block_on(server.supervisor().failed());
+    assert_eq!(failure.to_string(), "the background task `store` ended unexpectedly");
+    assert_eq!(server.stop(), Some(failure));
 }
 
 #[test]

@@ -32,7 +32,7 @@ fn a_client_made_over_http_signs_users_in() {
     assert_eq!(
         made["client"],
         json!({"id": "over-http", "name": "Panel", "redirectUris": [CALLBACK], "postLogoutUris": [], "pkce": "if-sent",
-            "consent": false, "callbackIdToken": true, "standing": "active", "createdAt": created})
+            "consent": false, "callbackIdToken": true, "standing": "active", "createdAt": created, "revision": 1})
     );
     let fixture = fixture_for(app);
     assert_eq!(fixture.userinfo(fixture.tokens().access()).status, 200);
@@ -67,7 +67,7 @@ fn a_secret_is_replaced_and_the_old_one_stays_for_the_overlap() {
     assert!(knows(&third));
     for wrong in ["", "1", "1w", "-1h", "1000d", "24 h"] {
         let refused = api.post("/clients/with-new-secrets/secret", &json!({"overlap": wrong}));
-        assert!(refused.problem(400).contains("is no duration as in 24h"), "{refused:?}");
+        assert!(refused.problem(400).contains("is not a duration as in 24h"), "{refused:?}");
         assert_eq!(refused.problem_field(), "overlap");
     }
     api.post("/clients/nobody/secret", &json!({})).problem(404);
@@ -128,7 +128,7 @@ fn a_wrong_client_is_told_with_its_field() {
         (
             "postLogoutUris[0]",
             json!({"name": "P", "redirectUris": [CALLBACK], "postLogoutUris": ["urn:ietf:wg:oauth:2.0:oob"]}),
-            "leads nowhere",
+            "shows the code out of band",
         ),
         (
             "pkce",

@@ -34,7 +34,8 @@ fn keys_made_over_http_open_their_products() {
     let id = one["id"].as_str().unwrap();
     assert!(is_guid(id));
     assert_eq!(response.header("location"), format!("/operator/v1/subscriptions/{id}"));
-    let known = ["cancelledAt", "createdAt", "dailyQuota", "id", "keys", "name", "products", "standing"];
+    let known =
+        ["cancelledAt", "createdAt", "dailyQuota", "id", "keys", "name", "products", "revision", "standing"];
     assert_eq!(members(one), known);
     assert_eq!([&one["name"], &one["standing"]], ["Panel", "active"]);
     assert_eq!([&one["dailyQuota"], &one["cancelledAt"]], [&Value::Null, &Value::Null]);

@@ -17,7 +17,7 @@ fn a_tenant_is_made_shown_and_takes_changes() {
     let created = made["createdAt"].as_str().unwrap();
     assert_eq!(
         made,
-        json!({"id": "over-http", "name": "Asesoría Peñalver", "shortCode": "4101", "standing": "active", "createdAt": created})
+        json!({"id": "over-http", "name": "Asesoría Peñalver", "shortCode": "4101", "standing": "active", "createdAt": created, "revision": 1})
     );
     for path in ["/tenants/over-http", "/tenants/over-http/"] {
         assert_eq!(api.get(path).json(), made, "{path}");
@@ -122,10 +122,10 @@ fn a_tenant_is_erased_only_when_it_is_confirmed() {
     let ingest = server.ingest_client("to-be-erased");
     assert_eq!(ingest.send_lines(&[bank("1", "a"), bank("2", "b")]).counts(), (2, 0));
     let missing = api.delete("/tenants/to-be-erased");
-    assert_eq!(missing.problem(400), "To erase this tenant for good, ask with ?confirm=to-be-erased.");
+    assert_eq!(missing.problem(400), "To erase this tenant for good, send ?confirm=to-be-erased.");
     assert_eq!(missing.problem_field(), "confirm");
     let wrong = api.delete("/tenants/to-be-erased?confirm=another");
-    assert_eq!(wrong.problem(409), "To erase this tenant for good, ask with ?confirm=to-be-erased.");
+    assert_eq!(wrong.problem(409), "To erase this tenant for good, send ?confirm=to-be-erased.");
     assert_eq!(wrong.problem_code(), "not_confirmed");
     assert_eq!(ingest.head(), 2, "it is still there");
     let gone = api.delete("/tenants/to-be-erased?confirm=to-be-erased");

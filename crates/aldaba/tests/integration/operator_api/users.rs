@@ -31,7 +31,7 @@ fn a_user_made_over_http_signs_in() {
     let id = made["id"].as_str().unwrap();
     assert!(is_guid(id));
     assert_eq!((response.status, response.header("location")), (201, &*format!("/operator/v1/users/{id}")));
-    assert_eq!(members(&made), ["createdAt", "email", "givenName", "id", "lang", "standing"]);
+    assert_eq!(members(&made), ["createdAt", "email", "givenName", "id", "lang", "revision", "standing"]);
     let told = ["email", "givenName", "lang", "standing"].map(|member| made[member].as_str().unwrap());
     assert_eq!(told, ["http.lucia@example.com", "Lucía", "en", "active"]);
     for name in [id, "http.lucia@example.com", "HTTP.lucia@example.com", "http.lucia%40example.com"] {
