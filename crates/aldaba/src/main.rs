@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     match run(cli, output) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            if !failure.is_told() {
+            if !failure.is_already_printed() {
                 output::say(&format!("aldaba: {}", failure.message()));
             }
             ExitCode::from(failure.code())

@@ -68,7 +68,7 @@ pub(crate) fn unfit(config: &Config) -> Vec<ConfigFault> {
     {
         if url.is_empty() {
             wrong(key, "is missing: the address under which clients reach the service");
-        } else if let Some(why) = address::unsafe_outside(url) {
+        } else if let Some(why) = address::production_error(url) {
             wrong(key, why);
         }
     }

@@ -91,7 +91,7 @@ impl Service {
         let public = identity::router(self.identity.clone())
             .merge(gateway::router(gateway.clone()))
             .merge(documents::router(Document::public(&self.config)))
-            .merge(documents::notifications())
+            .merge(documents::asyncapi_router())
             .merge(health::probes(health.clone()));
         let operators = operator::router(desk)
             .merge(documents::router(Document::operator()))
@@ -139,7 +139,7 @@ async fn bind(
     tls: Option<tls::Tls>,
     bounds: Bounds,
 ) -> Result<Listener, Failure> {
-    Listener::bind(address, tls, bounds).await.map_err(|error| Failure::Busy {
+    Listener::bind(address, tls, bounds).await.map_err(|error| Failure::AddressInUse {
         why: format!("cannot listen on {address}: {error}"),
         remedy: format!("choose another address with {key}"),
     })

@@ -1,4 +1,4 @@
-//! `aldaba check`: says what is wrong with a configuration before anybody depends on it.
+//! `aldaba check`: validates the configuration and shows the state of the store.
 
 use serde_json::json;
 
@@ -15,12 +15,12 @@ pub(crate) async fn run(sources: &Sources, output: Output) -> Outcome {
     }
     let schema = wiring::schema_of(&config.store.url).await?;
     let store = match schema {
-        None => "new, will be made at the first start".to_owned(),
-        Some(number) => format!("schema {number}"),
+        None => "does not exist yet; the first start creates it".to_owned(),
+        Some(number) => format!("schema version {number}"),
     };
     output.result(&json!({"ok": true, "store": {"schema": schema}, "config": &config}), || {
         format!(
-            "the configuration is fine\npublic    {}\noperator  {}\nstore     {store}",
+            "the configuration is valid\npublic    {}\noperator  {}\nstore     {store}",
             config.server.listen, config.operator.listen
         )
     });

@@ -36,7 +36,7 @@ async fn list(admin: &Admin, wanted: DeliveryList, output: Output) -> Outcome {
         status: if wanted.failed { Some(DeliveryStatus::Failed) } else { named },
         since: wanted.since.map(|since| match since {
             Since::Ago(span) => admin.clock.now().minus(span),
-            Since::Then(moment) => moment,
+            Since::At(moment) => moment,
         }),
         before: wanted.before,
         rows_max: Some(wanted.limit.into()),

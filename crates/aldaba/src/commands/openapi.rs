@@ -1,4 +1,4 @@
-//! `aldaba openapi` and `aldaba asyncapi`: print the documents, for who generates clients and receivers from them.
+//! `aldaba openapi` and `aldaba asyncapi`: print the API documents, for client generators.
 
 use std::path::Path;
 
@@ -11,15 +11,15 @@ use crate::output::print_line;
 pub(crate) fn run(args: &OpenApi, sources: &Sources) -> Outcome {
     let config = config::load(sources).map_err(Failure::Config)?;
     let document = if args.operator { operator::openapi() } else { documents::public(&config) };
-    told(args.output.as_deref(), &documents::text(&document))
+    print_or_write(args.output.as_deref(), &documents::text(&document))
 }
 
-/// The AsyncAPI document, which no configuration changes.
+/// Prints the AsyncAPI document, which does not depend on the configuration.
 pub(crate) fn notifications(args: &AsyncApi) -> Outcome {
-    told(args.output.as_deref(), &documents::asyncapi())
+    print_or_write(args.output.as_deref(), &documents::asyncapi())
 }
 
-fn told(output: Option<&Path>, text: &str) -> Outcome {
+fn print_or_write(output: Option<&Path>, text: &str) -> Outcome {
     match output {
         None => print_line(text),
         Some(file) => write(file, text)?,

@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 /// What is wrong with the form of an address, if anything.
-pub(crate) fn misshapen(url: &str) -> Option<&'static str> {
+pub(crate) fn format_error(url: &str) -> Option<&'static str> {
     let is_fine = parts(url).is_some_and(|(_, host, port)| {
         let fine = |c: char| c.is_ascii_alphanumeric() || "-._[]:".contains(c);
         !host.is_empty()
@@ -14,13 +14,13 @@ pub(crate) fn misshapen(url: &str) -> Option<&'static str> {
 }
 
 /// What keeps a well-formed address out of production, if anything.
-pub(crate) fn unsafe_outside(url: &str) -> Option<&'static str> {
+pub(crate) fn production_error(url: &str) -> Option<&'static str> {
     let is_safe = url.starts_with("https://") || this_machine(url).is_some();
     (!is_safe).then_some("must be https; plain http is for this machine only")
 }
 
 /// Where to listen so that a plain address of this machine is right; nothing where it names no port.
-pub(crate) fn listener_of(url: &str) -> Option<SocketAddr> {
+pub(crate) fn loopback_listener(url: &str) -> Option<SocketAddr> {
     let (host, (_, _, port)) = (this_machine(url)?, parts(url)?);
     Some(SocketAddr::new(host, port?.parse().ok()?))
 }

@@ -43,8 +43,8 @@ pub(super) fn gather(sources: &Sources) -> Result<(Settings, Faults), Faults> {
     if let Some((path, text)) = read_file(sources).map_err(|fault| vec![fault])? {
         let folder = Path::new(&path).parent().map(Path::to_path_buf).unwrap_or_default();
         for (key, setting) in read_toml(&text, &path)? {
-            let setting = Setting { value: anchored(&key, setting.value, &folder), ..setting };
-            lay(&mut settings, &key, setting, &folder, &mut faults);
+            let setting = Setting { value: resolve_paths(&key, setting.value, &folder), ..setting };
+            apply(&mut settings, &key, setting, &folder, &mut faults);
         }
     }
     let here = Path::new("");
@@ -54,11 +54,11 @@ pub(super) fn gather(sources: &Sources) -> Result<(Settings, Faults), Faults> {
         };
         let key = path.to_lowercase().replacen("__", ".", 1);
         let setting = Setting { value: Value::Text(text.clone()), origin: name.clone() };
-        lay(&mut settings, &key, setting, here, &mut faults);
+        apply(&mut settings, &key, setting, here, &mut faults);
     }
     for (key, text) in &sources.flags {
         let setting = Setting { value: Value::Text(text.clone()), origin: "the command line".into() };
-        lay(&mut settings, key, setting, here, &mut faults);
+        apply(&mut settings, key, setting, here, &mut faults);
     }
     Ok((settings, faults))
 }
@@ -77,7 +77,7 @@ fn read_file(sources: &Sources) -> Result<Option<(String, String)>, ConfigFault>
 }
 
 /// Paths that a file names count from the file's own folder, wherever the program was started.
-fn anchored(key: &str, value: Value, folder: &Path) -> Value {
+fn resolve_paths(key: &str, value: Value, folder: &Path) -> Value {
     let anchor = |path: &str| folder.join(path).display().to_string();
     match value {
         Value::Text(path) if PATHS.contains(&key) && !path.is_empty() => Value::Text(anchor(&path)),
@@ -90,10 +90,10 @@ fn anchored(key: &str, value: Value, folder: &Path) -> Value {
 }
 
 /// Puts one value on top of those below it.
-fn lay(settings: &mut Settings, key: &str, setting: Setting, folder: &Path, faults: &mut Faults) {
+fn apply(settings: &mut Settings, key: &str, setting: Setting, folder: &Path, faults: &mut Faults) {
     let fault = |message: String| ConfigFault { origin: setting.origin.clone(), message };
     if let Some(known) = settings.get(key) {
-        match converted(&setting.value, &known.value) {
+        match convert(&setting.value, &known.value) {
             Some(value) => {
                 settings.insert(key.to_owned(), Setting { value, origin: setting.origin });
             }
@@ -125,7 +125,7 @@ fn read_secret(path: &Path) -> Result<String, String> {
 }
 
 /// The value in the kind of the default; texts come from the environment and the command line.
-fn converted(value: &Value, like: &Value) -> Option<Value> {
+fn convert(value: &Value, like: &Value) -> Option<Value> {
     match (value, like) {
         (Value::Text(_), Value::Text(_))
         | (Value::Integer(_), Value::Integer(_))
@@ -168,7 +168,7 @@ fn read_toml(text: &str, name: &str) -> Result<Vec<(String, Setting)>, Faults> {
         for (key, value) in keys {
             let at = key.span().start;
             let path = format!("{}.{}", section.get_ref(), key.get_ref());
-            let Some(value) = plain(value.get_ref()) else {
+            let Some(value) = simple_value(value.get_ref()) else {
                 return Err(one(
                     at,
                     format!("{path} must be a text, a whole number, true or false, or a list of texts"),
@@ -180,7 +180,7 @@ fn read_toml(text: &str, name: &str) -> Result<Vec<(String, Setting)>, Faults> {
     Ok(found)
 }
 
-fn plain(value: &DeValue<'_>) -> Option<Value> {
+fn simple_value(value: &DeValue<'_>) -> Option<Value> {
     match value {
         DeValue::String(text) => Some(Value::Text(text.to_string())),
         DeValue::Integer(number) => {

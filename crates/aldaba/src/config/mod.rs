@@ -4,7 +4,7 @@
 pub(crate) mod address;
 mod duration;
 mod layers;
-mod reading;
+mod reader;
 mod typed;
 
 use std::path::PathBuf;

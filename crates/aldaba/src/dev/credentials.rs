@@ -11,7 +11,7 @@ use crate::exit::Failure;
 use crate::wiring::SystemRandom;
 
 /// Where both applications are sent back to, whatever else they may be sent to.
-pub(super) const CALLBACK: &str = "http://localhost:8765/callback";
+pub(super) const CALLBACK_URI: &str = "http://localhost:8765/callback";
 /// Marks a store as development's before anything is in it.
 const UNFINISHED: &str = "unfinished";
 /// Both applications' names.
@@ -67,7 +67,7 @@ impl Credentials {
 }
 
 /// The store's credentials: those that are there, or new ones in a new store.
-pub(super) async fn ensure(admin: &Admin, args: &Dev) -> Result<Credentials, Failure> {
+pub(super) async fn load_or_create(admin: &Admin, args: &Dev) -> Result<Credentials, Failure> {
     let mut credentials = match admin.store.dev_credentials().await? {
         Some(json) if json == UNFINISHED => {
             return Err(Failure::Refused(
@@ -89,7 +89,7 @@ pub(super) async fn ensure(admin: &Admin, args: &Dev) -> Result<Credentials, Fai
     };
     for client in [&mut credentials.client, &mut credentials.other_client] {
         admin.add_redirect_uris(&client.client_id, &args.redirect_uris).await?;
-        args.redirect_uris.first().map_or(CALLBACK, String::as_str).clone_into(&mut client.redirect_uri);
+        args.redirect_uris.first().map_or(CALLBACK_URI, String::as_str).clone_into(&mut client.redirect_uri);
     }
     credentials.keep(&*admin.store).await?;
     Ok(credentials)
@@ -145,7 +145,7 @@ async fn client(admin: &Admin, name: &str) -> Result<Client, Failure> {
     let new = NewClient {
         id: None,
         name: name.to_owned(),
-        redirect_uris: vec![CALLBACK.to_owned()],
+        redirect_uris: vec![CALLBACK_URI.to_owned()],
         post_logout_uris: Vec::new(),
         pkce: Pkce::IfSent,
         consent: Consent::None,
@@ -155,7 +155,7 @@ async fn client(admin: &Admin, name: &str) -> Result<Client, Failure> {
     Ok(Client {
         client_id: client.id.to_string(),
         client_secret: secret.reveal().to_owned(),
-        redirect_uri: CALLBACK.to_owned(),
+        redirect_uri: CALLBACK_URI.to_owned(),
     })
 }
 

@@ -1,12 +1,12 @@
 //! `aldaba dev`: everything on this machine, with tenants, users, applications, keys and sample records.
 //! Started again on the same data, it is the same again.
 
-mod browser;
 mod credentials;
-mod page;
-mod paint;
-mod ready;
+mod headless_browser;
+mod ready_line;
 mod receiver;
+mod start_page;
+mod terminal_style;
 mod token;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -34,7 +34,7 @@ const SAMPLE_COMPANIES: u32 = 3;
 const SAMPLE_CUSTOMERS: u32 = 40;
 
 /// For people, who want to see retries: the first within a second, and as many pauses as by default.
-const WATCHED_SCHEDULE: &str = "1s,2s,5s,10s,30s,1m,5m";
+const INTERACTIVE_SCHEDULE: &str = "1s,2s,5s,10s,30s,1m,5m";
 
 pub(crate) async fn run(args: &Dev, sources: Sources, output: Output) -> Outcome {
     match &args.command {
@@ -56,18 +56,18 @@ async fn start(args: &Dev, sources: Sources, output: Output) -> Outcome {
     let opened =
         wiring::open(&config.store.url, config.store.connections_max, wiring::ports(&master)?).await?;
     let store = opened.store.clone();
-    let credentials = credentials::ensure(&admin(store.clone()), args).await?;
+    let credentials = credentials::load_or_create(&admin(store.clone()), args).await?;
     let credentials = load_sample(store.clone(), credentials, args.empty).await?;
-    let receiver = receiver::start(beside(config.server.listen, 2), store.clone(), output).await;
+    let receiver = receiver::start(with_port_offset(config.server.listen, 2), store.clone(), output).await;
     let receiver = receiver.map_err(ports_taken)?;
     let token = Secret::new(credentials.operator_token.clone());
     let service = Service::bind(config, opened, &token).await.map_err(ports_taken)?;
-    let ready = ready::Ready::new(&service, &credentials, &*store, receiver).await?;
-    ready.leave_in(&folder.path)?;
+    let ready = ready_line::ReadyLine::new(&service, &credentials, &*store, receiver).await?;
+    ready.write_to(&folder.path)?;
     ready.print(output);
     let served = service.run(ending).await;
     // Nothing runs here any more.
-    let _ = std::fs::remove_file(folder.path.join(token::RUNNING));
+    let _ = std::fs::remove_file(folder.path.join(token::READY_FILE));
     drop(folder);
     served
 }
@@ -76,7 +76,7 @@ fn ports_taken(failure: Failure) -> Failure {
     let remedy = "dev takes three ports in a row (8080, 8081 and 8082 unless told otherwise): move them all \
                   with --listen, as in --listen 127.0.0.1:18080";
     match failure {
-        Failure::Busy { why, .. } => Failure::Busy { why, remedy: remedy.into() },
+        Failure::AddressInUse { why, .. } => Failure::AddressInUse { why, remedy: remedy.into() },
         other => other,
     }
 }
@@ -123,14 +123,14 @@ fn configure(args: &Dev, mut sources: Sources, folder: &Folder, output: Output) 
     let own = [
         ("server.listen", listen.to_string(), args.listen.is_some()),
         ("store.url", store, store_given),
-        ("operator.listen", beside(listen, 1).to_string(), false),
+        ("operator.listen", with_port_offset(listen, 1).to_string(), false),
         ("gateway.rate_per_minute", "0".to_owned(), false),
         ("delivery.host_check", "off".to_owned(), false),
         ("egress.loopback", "true".to_owned(), false),
         ("logging.level", "warn".to_owned(), false),
         ("server.drain", "2s".to_owned(), false),
     ];
-    let schedule = ("delivery.schedule", WATCHED_SCHEDULE.to_owned(), false);
+    let schedule = ("delivery.schedule", INTERACTIVE_SCHEDULE.to_owned(), false);
     let is_set = |key: &str| {
         let variable = format!("ALDABA__{}", key.replacen('.', "__", 1).to_uppercase());
         sources.flags.iter().any(|(name, _)| name == key)
@@ -153,7 +153,7 @@ fn configure(args: &Dev, mut sources: Sources, folder: &Folder, output: Output) 
 }
 
 /// The address some ports further; any port stays any port.
-fn beside(address: SocketAddr, further: u16) -> SocketAddr {
+fn with_port_offset(address: SocketAddr, further: u16) -> SocketAddr {
     let port = if address.port() == 0 { 0 } else { address.port().saturating_add(further) };
     SocketAddr::new(address.ip(), port)
 }

@@ -7,19 +7,19 @@ use axum::http::{StatusCode, Uri};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::browser::{Browser, Person};
-use super::credentials::{CALLBACK, Client, PASSWORD, USERS, User};
-use super::ready::authorize_path;
+use super::credentials::{CALLBACK_URI, Client, PASSWORD, USERS, User};
+use super::headless_browser::{HeadlessBrowser, SignInUser};
+use super::ready_line::authorize_path;
 use crate::cli::Token;
 use crate::exit::{Failure, Outcome};
 use crate::output::Output;
 
 /// Under this name, in the folder of `--data`, a dev that runs leaves what it printed as JSON.
-pub(super) const RUNNING: &str = "dev.json";
+pub(super) const READY_FILE: &str = "dev.json";
 
 /// As much of what dev printed as a sign-in needs.
 #[derive(Debug, Deserialize)]
-struct Printed {
+struct DevAccess {
     auth_url: String,
     client: Client,
     users: Vec<User>,
@@ -33,9 +33,9 @@ pub(crate) async fn run(args: &Token, output: Output) -> Outcome {
     let origin = printed.auth_url.trim_end_matches('/');
     on_this_machine(origin)?;
     let person = person(args, &printed)?;
-    let mut browser = Browser::new(origin)?;
+    let mut browser = HeadlessBrowser::new(origin)?;
     let Client { client_id, client_secret, .. } = &printed.client;
-    let code = browser.sign_in(&authorize_path(client_id), CALLBACK, &person).await?;
+    let code = browser.sign_in(&authorize_path(client_id), CALLBACK_URI, &person).await?;
     if args.code {
         output.result(&serde_json::json!({ "code": code }), || code.clone());
         return Ok(());
@@ -43,7 +43,7 @@ pub(crate) async fn run(args: &Token, output: Output) -> Outcome {
     let fields = [
         ("grant_type", "authorization_code"),
         ("code", code.as_str()),
-        ("redirect_uri", CALLBACK),
+        ("redirect_uri", CALLBACK_URI),
         ("client_id", client_id.as_str()),
         ("client_secret", client_secret.as_str()),
     ];
@@ -63,8 +63,8 @@ pub(crate) async fn run(args: &Token, output: Output) -> Outcome {
 }
 
 /// What a dev on this folder has left there.
-fn of_folder(folder: &Path) -> Result<Printed, Failure> {
-    let file = folder.join(RUNNING);
+fn of_folder(folder: &Path) -> Result<DevAccess, Failure> {
+    let file = folder.join(READY_FILE);
     let text = std::fs::read_to_string(&file).map_err(|error| {
         let remedy = "no aldaba dev runs on this folder; start one with aldaba dev --data";
         Failure::Refused(format!("{}: {error}; {remedy} {}", file.display(), folder.display()))
@@ -74,7 +74,7 @@ fn of_folder(folder: &Path) -> Result<Printed, Failure> {
 }
 
 /// What was exported from dev's page; its users and their password are the same everywhere.
-fn of_environment(args: &Token) -> Result<Printed, Failure> {
+fn of_environment(args: &Token) -> Result<DevAccess, Failure> {
     let given = |value: &Option<String>, name: &str| {
         value.clone().filter(|value| !value.is_empty()).ok_or_else(|| {
             let remedy = "paste the export lines that aldaba dev printed, or name its folder with --data DIR";
@@ -84,14 +84,14 @@ fn of_environment(args: &Token) -> Result<Printed, Failure> {
     let client = Client {
         client_id: given(&args.client, "CLIENT")?,
         client_secret: given(&args.secret, "SECRET")?,
-        redirect_uri: CALLBACK.to_owned(),
+        redirect_uri: CALLBACK_URI.to_owned(),
     };
     let users = USERS.iter().map(|(email, ..)| User {
         email: (*email).to_owned(),
         password: PASSWORD.to_owned(),
         tenants: Vec::new(),
     });
-    Ok(Printed { auth_url: given(&args.auth_url, "AUTH")?, client, users: users.collect() })
+    Ok(DevAccess { auth_url: given(&args.auth_url, "AUTH")?, client, users: users.collect() })
 }
 
 /// Development's credentials are sent nowhere else.
@@ -106,7 +106,7 @@ fn on_this_machine(origin: &str) -> Outcome {
     Err(Failure::Refused(format!("{origin:?} {why}")))
 }
 
-fn person<'a>(args: &'a Token, printed: &'a Printed) -> Result<Person<'a>, Failure> {
+fn person<'a>(args: &'a Token, printed: &'a DevAccess) -> Result<SignInUser<'a>, Failure> {
     let wanted = args.user.as_deref();
     let found = printed.users.iter().find(|user| wanted.is_none_or(|wanted| user.email == wanted));
     let Some(user) = found else {
@@ -115,5 +115,5 @@ fn person<'a>(args: &'a Token, printed: &'a Printed) -> Result<Person<'a>, Failu
         return Err(Failure::Refused(format!("dev has no user {wanted:?}; it has {}", known.join(", "))));
     };
     let tenant = args.tenant.as_deref().filter(|tenant| !tenant.is_empty());
-    Ok(Person { email: &user.email, password: &user.password, tenant })
+    Ok(SignInUser { email: &user.email, password: &user.password, tenant })
 }

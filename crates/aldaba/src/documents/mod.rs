@@ -1,14 +1,14 @@
 //! The OpenAPI documents: put together from what the rooms tell of themselves, printed by `aldaba openapi`,
 //! served beside the APIs, and browsable; and the AsyncAPI document of the notifications.
 
-mod kept;
-mod page;
-mod served;
+mod routes;
+mod static_response;
+mod swagger_page;
 
 use utoipa::openapi::OpenApi;
 
 use crate::config::Config;
-pub(crate) use served::{notifications, router};
+pub(crate) use routes::{asyncapi_router, router};
 
 /// Writes a document; called once, when somebody first asks for it.
 type Write = Box<dyn FnOnce() -> String + Send>;

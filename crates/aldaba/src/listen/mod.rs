@@ -1,10 +1,10 @@
 //! `aldaba listen`: a receiver for one's own desk. Alone it answers, verifies and prints; with resources it subscribes
 //! itself and tells at its next start, from the pull feed, what it missed.
 
-mod desk;
-mod following;
-mod memory;
 mod printer;
+mod receiver;
+mod state_file;
+mod subscriber;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,28 +21,32 @@ use crate::exit::{Failure, Outcome};
 use crate::output::Output;
 use crate::service::Ending;
 use crate::wiring::SystemRandom;
-use desk::{Desk, Manner};
-use following::Following;
-use memory::Memory;
 use printer::Printer;
+use receiver::{Receiver, ResponseSettings};
+use state_file::ListenState;
+use subscriber::Subscriber;
 
-const FAREWELL_MAX: Duration = Duration::from_secs(5);
+const UNSUBSCRIBE_MAX: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(args: &Listen, output: Output) -> Outcome {
     let mut ending = Ending::listen()?;
-    let busy = |error: std::io::Error| Failure::Busy {
+    let busy = |error: std::io::Error| Failure::AddressInUse {
         why: format!("cannot listen on {}: {error}", args.address),
         remedy: "choose another address with --listen".into(),
     };
     let listener = TcpListener::bind(args.address).await.map_err(busy)?;
-    let here = format!("http://{}", listener.local_addr()?);
+    let listen_url = format!("http://{}", listener.local_addr()?);
     let printer = Printer::new(output);
     let secrets = secrets(args);
-    let memory = if args.resources.is_empty() { Memory::none() } else { Memory::open(&args.state)? };
-    let memory = Arc::new(memory);
-    let desk = Desk::new(printer, verifier(&secrets), manner(args)?, memory.clone());
-    tokio::spawn(axum::serve(listener, desk.router()).into_future());
-    printer.talk("listening", json!({"url": here}), &format!("listening on {here} (Ctrl-C ends it)"));
+    let state = if args.resources.is_empty() { ListenState::none() } else { ListenState::open(&args.state)? };
+    let state = Arc::new(state);
+    let receiver = Receiver::new(printer, verifier(&secrets), response_settings(args)?, state.clone());
+    tokio::spawn(axum::serve(listener, receiver.router()).into_future());
+    printer.print_status(
+        "listening",
+        json!({"url": listen_url}),
+        &format!("listening on {listen_url} (Ctrl-C ends it)"),
+    );
     let Some(secret) = secrets.first().filter(|_| !args.resources.is_empty()) else {
         if secrets.is_empty() {
             output.say("without --secret nothing is verified");
@@ -50,18 +54,18 @@ pub(crate) async fn run(args: &Listen, output: Output) -> Outcome {
         ending.told().await;
         return Ok(());
     };
-    let reached_at = args.public_url.clone().unwrap_or(here);
-    let mut following = Following::new(args, secret, &reached_at, printer, memory)?;
+    let receiver_url = args.public_url.clone().unwrap_or(listen_url);
+    let mut subscriber = Subscriber::new(args, secret, &receiver_url, printer, state)?;
     let done = tokio::select! {
         () = ending.told() => Ok(()),
-        lost = following.run() => lost,
+        lost = subscriber.run() => lost,
     };
     if args.stay {
         return done;
     }
     // Where something went wrong before, this is worth a try and no more.
-    let ended = tokio::time::timeout(FAREWELL_MAX, following.unsubscribe()).await;
-    let late = || Failure::Lost("the service does not answer, so the webhooks stay subscribed".into());
+    let ended = tokio::time::timeout(UNSUBSCRIBE_MAX, subscriber.unsubscribe()).await;
+    let late = || Failure::ServiceLost("the service does not answer, so the webhooks stay subscribed".into());
     done.and_then(|()| ended.map_err(|_| late())?.map_err(Failure::from))
 }
 
@@ -81,7 +85,7 @@ fn verifier(secrets: &[Secret]) -> Option<Verifier> {
     Some(others.iter().cloned().fold(Verifier::new(first.clone()), Verifier::or))
 }
 
-fn manner(args: &Listen) -> Result<Manner, Failure> {
+fn response_settings(args: &Listen) -> Result<ResponseSettings, Failure> {
     let forward = match &args.forward_to {
         None => None,
         Some(url) => {
@@ -95,5 +99,10 @@ fn manner(args: &Listen) -> Result<Manner, Failure> {
             Some((uri, transport))
         }
     };
-    Ok(Manner { forward, status: args.status.unwrap_or(200), delay: args.delay, cookie: args.cookie })
+    Ok(ResponseSettings {
+        forward,
+        status: args.status.unwrap_or(200),
+        delay: args.delay,
+        cookie: args.cookie,
+    })
 }

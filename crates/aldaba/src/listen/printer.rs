@@ -10,48 +10,53 @@ use crate::wiring::SystemClock;
 
 /// How good the news is.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Tone {
-    Good,
-    Odd,
-    Bad,
+pub(super) enum Severity {
+    Success,
+    Warning,
+    Error,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Printer {
     json: bool,
-    colour: bool,
+    color: bool,
 }
 
 impl Printer {
     pub(super) fn new(output: Output) -> Self {
-        let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        Self { json: output.json, colour }
+        let color = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        Self { json: output.json, color }
     }
 
     /// Data: something came.
-    pub(super) fn tell(self, what: &str, tone: Tone, data: Value, text: &str) {
+    pub(super) fn print_event(self, what: &str, severity: Severity, data: Value, text: &str) {
         let now = SystemClock.now();
         if self.json {
             return print_line(&line(what, now, data));
         }
-        print_line(&format!("{}  {}  {}", clock(now), self.painted(what, tone), harmless(text)));
+        print_line(&format!(
+            "{}  {}  {}",
+            clock(now),
+            self.colored(what, severity),
+            without_control_chars(text)
+        ));
     }
 
     /// Talk: how this program itself does.
-    pub(super) fn talk(self, what: &str, data: Value, text: &str) {
+    pub(super) fn print_status(self, what: &str, data: Value, text: &str) {
         if self.json {
             return print_line(&line(what, SystemClock.now(), data));
         }
-        say(&harmless(text));
+        say(&without_control_chars(text));
     }
 
-    fn painted(self, what: &str, tone: Tone) -> String {
-        let code = match tone {
-            Tone::Good => 32,
-            Tone::Odd => 33,
-            Tone::Bad => 31,
+    fn colored(self, what: &str, severity: Severity) -> String {
+        let code = match severity {
+            Severity::Success => 32,
+            Severity::Warning => 33,
+            Severity::Error => 31,
         };
-        if self.colour { format!("\x1b[{code}m{what:<11}\x1b[0m") } else { format!("{what:<11}") }
+        if self.color { format!("\x1b[{code}m{what:<11}\x1b[0m") } else { format!("{what:<11}") }
     }
 }
 
@@ -69,7 +74,7 @@ fn clock(now: Ticks) -> String {
 }
 
 /// Nothing that a stranger sends may command the terminal.
-fn harmless(text: &str) -> String {
+fn without_control_chars(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
@@ -79,7 +84,7 @@ mod tests {
 
     #[test]
     fn nothing_that_came_commands_the_terminal() {
-        assert_eq!(harmless("a\x1b[31mb\u{9b}c"), "a\u{fffd}[31mb\u{fffd}c");
+        assert_eq!(without_control_chars("a\x1b[31mb\u{9b}c"), "a\u{fffd}[31mb\u{fffd}c");
     }
 
     #[test]

@@ -12,34 +12,36 @@ use axum::routing::get;
 use serde_json::json;
 
 use super::Document;
-use super::kept::{FRESH, Kept, NOT_AT_ALL};
-use super::page::{self, FILES};
+use super::static_response::{NO_STORE, REVALIDATE, StaticResponse};
+use super::swagger_page::{self, FILES};
 
 const JSON: &str = "application/json";
 
 /// Made when somebody first asks for it: a start waits for none of it.
-type Lazily = LazyLock<Kept, Box<dyn FnOnce() -> Kept + Send>>;
+type LazyResponse = LazyLock<StaticResponse, Box<dyn FnOnce() -> StaticResponse + Send>>;
 
 /// What a listener shows of a document.
-struct Shown {
-    page: Lazily,
-    settings: Kept,
+struct PageState {
+    page: LazyResponse,
+    settings: StaticResponse,
 }
 
 pub(crate) fn router(document: Document) -> Router {
     let Document { title, text, address, page } = document;
     // One day the settings may be another for each who is signed in.
     let settings = json!({"document": address, "authorize": {}}).to_string();
-    let shown = Shown {
+    let shown = PageState {
         page: LazyLock::new(Box::new(move || {
-            Kept::new("text/html; charset=utf-8", FRESH, page::html(title, address))
+            StaticResponse::new("text/html; charset=utf-8", REVALIDATE, swagger_page::html(title, address))
         })),
-        settings: Kept::new(JSON, NOT_AT_ALL, settings),
+        settings: StaticResponse::new(JSON, NO_STORE, settings),
     };
     let mut router = Router::new();
     if let Some(text) = text {
-        let text: Arc<Lazily> = Arc::new(LazyLock::new(Box::new(move || Kept::new(JSON, FRESH, text()))));
-        router = router.route(address, get(async move |asked: HeaderMap| text.answer(&asked)));
+        let text: Arc<LazyResponse> =
+            Arc::new(LazyLock::new(Box::new(move || StaticResponse::new(JSON, REVALIDATE, text()))));
+        router =
+            router.route(address, get(async move |request_headers: HeaderMap| text.answer(&request_headers)));
     }
     router
         .route(page.trim_end_matches('/'), get(async move || Redirect::permanent(page)))
@@ -50,28 +52,29 @@ pub(crate) fn router(document: Document) -> Router {
 }
 
 /// The AsyncAPI document, for who writes receivers.
-pub(crate) fn notifications() -> Router {
-    let text: Arc<Lazily> =
-        Arc::new(LazyLock::new(Box::new(|| Kept::new(JSON, FRESH, super::asyncapi() + "\n"))));
-    Router::new().route("/asyncapi.json", get(async move |asked: HeaderMap| text.answer(&asked)))
+pub(crate) fn asyncapi_router() -> Router {
+    let text: Arc<LazyResponse> =
+        Arc::new(LazyLock::new(Box::new(|| StaticResponse::new(JSON, REVALIDATE, super::asyncapi() + "\n"))));
+    Router::new()
+        .route("/asyncapi.json", get(async move |request_headers: HeaderMap| text.answer(&request_headers)))
 }
 
-async fn page_of(State(shown): State<Arc<Shown>>, asked: HeaderMap) -> Response<Body> {
-    let mut answer = shown.page.answer(&asked);
+async fn page_of(State(shown): State<Arc<PageState>>, request_headers: HeaderMap) -> Response<Body> {
+    let mut answer = shown.page.answer(&request_headers);
     let headers = answer.headers_mut();
-    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(page::POLICY));
+    headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(swagger_page::POLICY));
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     answer
 }
 
-async fn settings_of(State(shown): State<Arc<Shown>>, asked: HeaderMap) -> Response<Body> {
-    shown.settings.answer(&asked)
+async fn settings_of(State(shown): State<Arc<PageState>>, request_headers: HeaderMap) -> Response<Body> {
+    shown.settings.answer(&request_headers)
 }
 
-async fn file(Path(name): Path<String>, asked: HeaderMap) -> Response<Body> {
+async fn file(Path(name): Path<String>, request_headers: HeaderMap) -> Response<Body> {
     match FILES.find(&name) {
-        Some(file) => file.kept.answer(&asked),
+        Some(file) => file.static_response.answer(&request_headers),
         None => web::problem::not_found().await.into_response(),
     }
 }

@@ -14,47 +14,47 @@ use axum::http::request::Parts;
 use axum::http::{Method, Response, StatusCode, Uri};
 use serde_json::{Value, json};
 
-use super::memory::Memory;
-use super::printer::{Printer, Tone};
-use crate::commands::verify::shown;
+use super::printer::{Printer, Severity};
+use super::state_file::ListenState;
+use crate::commands::verify::reason_json;
 use crate::output::say;
 
 /// Past this, attempts are counted anew.
-const COUNTED_MAX: usize = 10_000;
+const COUNTED_IDS_MAX: usize = 10_000;
 
 /// How events are answered.
-pub(super) struct Manner {
+pub(super) struct ResponseSettings {
     pub(super) forward: Option<(Uri, HttpTransport)>,
     pub(super) status: u16,
     pub(super) delay: Option<Duration>,
     pub(super) cookie: bool,
 }
 
-pub(super) struct Desk {
+pub(super) struct Receiver {
     printer: Printer,
     verifier: Option<Verifier>,
-    manner: Manner,
-    memory: Arc<Memory>,
+    response_settings: ResponseSettings,
+    state: Arc<ListenState>,
     attempts: Mutex<HashMap<Guid, u32>>,
 }
 
-type Answer = Response<Bytes>;
+type BytesResponse = Response<Bytes>;
 
-impl Desk {
+impl Receiver {
     pub(super) fn new(
         printer: Printer,
         verifier: Option<Verifier>,
-        manner: Manner,
-        memory: Arc<Memory>,
+        response_settings: ResponseSettings,
+        state: Arc<ListenState>,
     ) -> Arc<Self> {
-        Arc::new(Self { printer, verifier, manner, memory, attempts: Mutex::default() })
+        Arc::new(Self { printer, verifier, response_settings, state, attempts: Mutex::default() })
     }
 
     pub(super) fn router(self: Arc<Self>) -> Router {
         Router::new().fallback(receive).with_state(self)
     }
 
-    async fn take(&self, request: Request) -> Answer {
+    async fn take(&self, request: Request) -> BytesResponse {
         let (parts, body) = request.into_parts();
         match parts.method {
             Method::GET => return self.echo(parts.uri.query().unwrap_or_default()),
@@ -73,9 +73,10 @@ impl Desk {
         match Notification::read(&parts.headers, &body) {
             Ok(Notification::Event(event)) => self.event(parts, body, &event, signature).await,
             Ok(Notification::Acknowledge { webhook_id }) => {
-                let data = json!({"webhookId": webhook_id, "signature": checked(signature), "answered": 200});
-                let text = format!("200  webhook {webhook_id}  {}", said(signature));
-                self.printer.tell("acknowledge", Tone::Good, data, &text);
+                let data =
+                    json!({"webhookId": webhook_id, "signature": signature_json(signature), "answered": 200});
+                let text = format!("200  webhook {webhook_id}  {}", signature_text(signature));
+                self.printer.print_event("acknowledge", Severity::Success, data, &text);
                 plain(StatusCode::OK, "")
             }
             Ok(_) => plain(StatusCode::OK, ""),
@@ -87,22 +88,22 @@ impl Desk {
     }
 
     /// Invoicing's handshake. Nothing but a GUID is echoed.
-    fn echo(&self, query: &str) -> Answer {
+    fn echo(&self, query: &str) -> BytesResponse {
         let asked = query.split('&').find_map(|pair| pair.strip_prefix("echo=")).and_then(Guid::parse);
         let Some(guid) = asked else {
             return plain(StatusCode::BAD_REQUEST, "A GET is answered only with the query echo=<GUID>.");
         };
-        self.printer.tell(
+        self.printer.print_event(
             "echo",
-            Tone::Good,
+            Severity::Success,
             json!({"echo": guid, "answered": 200}),
             &format!("200  {guid}"),
         );
         plain(StatusCode::OK, &guid.to_string())
     }
 
-    fn mismatch(&self, mismatch: &Mismatch, body: &[u8]) -> Answer {
-        let reasons: Vec<Value> = mismatch.reasons.iter().map(shown).collect();
+    fn mismatch(&self, mismatch: &Mismatch, body: &[u8]) -> BytesResponse {
+        let reasons: Vec<Value> = mismatch.reasons.iter().map(reason_json).collect();
         let data = json!({
             "signature": {"valid": false, "header": mismatch.scheme.header(), "reasons": reasons},
             "body": String::from_utf8_lossy(body),
@@ -110,20 +111,26 @@ impl Desk {
         self.refuse("refused", StatusCode::UNAUTHORIZED, data, &mismatch.to_string())
     }
 
-    fn refuse(&self, what: &str, status: StatusCode, mut data: Value, why: &str) -> Answer {
+    fn refuse(&self, what: &str, status: StatusCode, mut data: Value, why: &str) -> BytesResponse {
         data["answered"] = json!(status.as_u16());
-        self.printer.tell(what, Tone::Bad, data, &format!("{}  {why}", status.as_u16()));
+        self.printer.print_event(what, Severity::Error, data, &format!("{}  {why}", status.as_u16()));
         plain(status, "It was refused.")
     }
 
-    async fn event(&self, parts: Parts, body: Bytes, event: &Event, signature: Option<Scheme>) -> Answer {
+    async fn event(
+        &self,
+        parts: Parts,
+        body: Bytes,
+        event: &Event,
+        signature: Option<Scheme>,
+    ) -> BytesResponse {
         let attempt = self.attempt(event);
         let text = String::from_utf8_lossy(&body).into_owned();
         let (answer, trouble) = self.answer(parts, body).await;
         let status = answer.status().as_u16();
-        let mut data = described(event);
+        let mut data = event_json(event);
         data["attempt"] = json!(attempt);
-        data["signature"] = checked(signature);
+        data["signature"] = signature_json(signature);
         data["answered"] = json!(status);
         data["body"] = json!(text);
         if let Some(trouble) = &trouble {
@@ -131,11 +138,15 @@ impl Desk {
         }
         let again = if attempt > 1 { format!("  attempt {attempt}") } else { String::new() };
         let trouble = trouble.map(|trouble| format!("  {trouble}")).unwrap_or_default();
-        let tone = if answer.status().is_success() && !self.manner.cookie { Tone::Good } else { Tone::Odd };
-        let line = format!("{status}  {}{again}  {}{trouble}", sentence(&data), said(signature));
-        self.printer.tell("event", tone, data, &line);
+        let severity = if answer.status().is_success() && !self.response_settings.cookie {
+            Severity::Success
+        } else {
+            Severity::Warning
+        };
+        let line = format!("{status}  {}{again}  {}{trouble}", event_text(&data), signature_text(signature));
+        self.printer.print_event("event", severity, data, &line);
         if attempt == 1
-            && let Err(failure) = self.memory.saw(event)
+            && let Err(failure) = self.state.record_event(event)
         {
             say(&format!("aldaba: it cannot be remembered: {}", failure.message()));
         }
@@ -146,7 +157,7 @@ impl Desk {
     fn attempt(&self, event: &Event) -> u32 {
         let Some(id) = event.outgoing_id() else { return 1 };
         let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
-        if attempts.len() > COUNTED_MAX {
+        if attempts.len() > COUNTED_IDS_MAX {
             attempts.clear();
         }
         let count = attempts.entry(id).or_default();
@@ -154,15 +165,18 @@ impl Desk {
         *count
     }
 
-    async fn answer(&self, parts: Parts, body: Bytes) -> (Answer, Option<String>) {
-        if let Some(delay) = self.manner.delay {
+    async fn answer(&self, parts: Parts, body: Bytes) -> (BytesResponse, Option<String>) {
+        if let Some(delay) = self.response_settings.delay {
             tokio::time::sleep(delay).await;
         }
-        let (mut answer, trouble) = match &self.manner.forward {
-            Some((to, transport)) => forwarded(to, transport, parts, body).await,
-            None => (plain(StatusCode::from_u16(self.manner.status).unwrap_or(StatusCode::OK), ""), None),
+        let (mut answer, trouble) = match &self.response_settings.forward {
+            Some((to, transport)) => forward_request(to, transport, parts, body).await,
+            None => (
+                plain(StatusCode::from_u16(self.response_settings.status).unwrap_or(StatusCode::OK), ""),
+                None,
+            ),
         };
-        if self.manner.cookie {
+        if self.response_settings.cookie {
             answer.headers_mut().append(SET_COOKIE, HeaderValue::from_static("aldaba=listen"));
         }
         (answer, trouble)
@@ -170,18 +184,18 @@ impl Desk {
 }
 
 /// On its own, so that it is told to its end although the service hangs up.
-async fn receive(State(desk): State<Arc<Desk>>, request: Request) -> Response<Body> {
-    let taken = tokio::spawn(async move { desk.take(request).await }).await;
+async fn receive(State(receiver): State<Arc<Receiver>>, request: Request) -> Response<Body> {
+    let taken = tokio::spawn(async move { receiver.take(request).await }).await;
     taken.unwrap_or_else(|_| plain(StatusCode::INTERNAL_SERVER_ERROR, "")).map(Body::from)
 }
 
 /// What the target answers, or 502 and why.
-async fn forwarded(
+async fn forward_request(
     to: &Uri,
     transport: &HttpTransport,
     parts: Parts,
     body: Bytes,
-) -> (Answer, Option<String>) {
+) -> (BytesResponse, Option<String>) {
     let mut request = axum::http::Request::new(body);
     *request.method_mut() = parts.method;
     *request.uri_mut() = to.clone();
@@ -208,7 +222,7 @@ async fn forwarded(
 }
 
 /// The members that an event has in common with what the feed tells.
-fn described(event: &Event) -> Value {
+fn event_json(event: &Event) -> Value {
     match event {
         Event::Accounting(change) => json!({
             "event": change.event.semantic_name, "company": change.company, "record": change.correlation_id,
@@ -224,7 +238,7 @@ fn described(event: &Event) -> Value {
 }
 
 /// The same for people.
-pub(super) fn sentence(data: &Value) -> String {
+pub(super) fn event_text(data: &Value) -> String {
     let text = |name: &str| data[name].as_str().filter(|text| !text.is_empty());
     let mut words = text("event").unwrap_or_default().to_owned();
     for (before, name) in [("record ", "record"), ("company ", "company"), ("#", "sequenceVersion")] {
@@ -237,15 +251,15 @@ pub(super) fn sentence(data: &Value) -> String {
     words
 }
 
-fn checked(signature: Option<Scheme>) -> Value {
+fn signature_json(signature: Option<Scheme>) -> Value {
     signature.map_or(Value::Null, |scheme| json!({"valid": true, "header": scheme.header()}))
 }
 
-fn said(signature: Option<Scheme>) -> &'static str {
+fn signature_text(signature: Option<Scheme>) -> &'static str {
     if signature.is_some() { "signature valid" } else { "signature not checked" }
 }
 
-fn plain(status: StatusCode, text: &str) -> Answer {
+fn plain(status: StatusCode, text: &str) -> BytesResponse {
     let mut answer = Response::new(Bytes::copy_from_slice(text.as_bytes()));
     *answer.status_mut() = status;
     answer

@@ -4,44 +4,44 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use super::credentials::{APPLICATIONS, Client, User};
-use super::paint::Paint;
-use super::ready::{Ready, authorize_path};
+use super::ready_line::{ReadyLine, authorize_path};
+use super::terminal_style::TerminalStyle;
 
 /// What to try, in this order, after the export lines: a comment begins a step. README walks through the same lines,
 /// and a story runs them.
-const WALK: &str = include_str!("walk.sh");
+const WALK_THROUGH: &str = include_str!("walk.sh");
 
-pub(super) fn text(ready: &Ready, paint: Paint) -> String {
-    let mut text = format!("{}\n", paint.good("Aldaba is ready."));
-    places(&mut text, ready, paint);
-    people(&mut text, ready, paint);
+pub(super) fn text(ready: &ReadyLine, style: TerminalStyle) -> String {
+    let mut text = format!("{}\n", style.good("Aldaba is ready."));
+    places(&mut text, ready, style);
+    people(&mut text, ready, style);
     let link = format!("{}{}", ready.auth_url, authorize_path(&ready.client.client_id));
-    title(&mut text, paint, "sign a user in: open this in a browser");
-    let _ = writeln!(text, "  {}", paint.copy(&link));
-    title(&mut text, paint, "paste this into another shell");
+    title(&mut text, style, "sign a user in: open this in a browser");
+    let _ = writeln!(text, "  {}", style.copy(&link));
+    title(&mut text, style, "paste this into another shell");
     for line in exports(ready) {
-        let _ = writeln!(text, "  {}", paint.copy(&line));
+        let _ = writeln!(text, "  {}", style.copy(&line));
     }
-    title(&mut text, paint, "then try, in this order");
+    title(&mut text, style, "then try, in this order");
     let mut number = 0;
-    for line in WALK.lines() {
+    for line in WALK_THROUGH.lines() {
         if let Some(what) = line.strip_prefix("# ") {
             number += 1;
-            let _ = writeln!(text, "  {number:>2}  {}", paint.dim(what));
+            let _ = writeln!(text, "  {number:>2}  {}", style.dim(what));
         } else {
-            let _ = writeln!(text, "      {}", paint.copy(line));
+            let _ = writeln!(text, "      {}", style.copy(line));
         }
     }
     text.push_str("\nDeliveries to the receiver are shown here. Ctrl-C ends it.");
     text
 }
 
-fn title(text: &mut String, paint: Paint, words: &str) {
-    let _ = writeln!(text, "\n{}", paint.bold(words));
+fn title(text: &mut String, style: TerminalStyle, words: &str) {
+    let _ = writeln!(text, "\n{}", style.bold(words));
 }
 
-fn places(text: &mut String, ready: &Ready, paint: Paint) {
-    title(text, paint, "places and keys");
+fn places(text: &mut String, ready: &ReadyLine, style: TerminalStyle) {
+    title(text, style, "places and keys");
     for (name, value) in [
         ("APIs", ready.base_url.as_str()),
         ("their document", &format!("{}/docs/", ready.base_url)),
@@ -52,35 +52,35 @@ fn places(text: &mut String, ready: &Ready, paint: Paint) {
         ("subscription key", &ready.subscription.primary_key),
         ("redirect address", &ready.client.redirect_uri),
     ] {
-        let _ = writeln!(text, "  {}{value}", paint.dim(&format!("{name:<18}")));
+        let _ = writeln!(text, "  {}{value}", style.dim(&format!("{name:<18}")));
     }
 }
 
-fn people(text: &mut String, ready: &Ready, paint: Paint) {
-    title(text, paint, "applications");
+fn people(text: &mut String, ready: &ReadyLine, style: TerminalStyle) {
+    title(text, style, "applications");
     for (name, client) in APPLICATIONS.iter().zip([&ready.client, &ready.other_client]) {
         let Client { client_id, client_secret, .. } = client;
         let _ = writeln!(text, "  {name:<18}client id {client_id}  secret {client_secret}");
     }
-    title(text, paint, "users");
+    title(text, style, "users");
     for user in &ready.users {
         let User { email, password, .. } = user;
         let _ = writeln!(text, "  {email:<18} password {password}  {}", tenants_of(ready, user).join(", "));
     }
-    title(text, paint, "tenants");
+    title(text, style, "tenants");
     for tenant in &ready.tenants {
         let _ = writeln!(text, "  {}  {}, {} companies", tenant.id, tenant.name, tenant.companies.len());
     }
 }
 
 /// The names of a user's tenants.
-fn tenants_of<'a>(ready: &'a Ready, user: &User) -> Vec<&'a str> {
+fn tenants_of<'a>(ready: &'a ReadyLine, user: &User) -> Vec<&'a str> {
     let theirs = ready.tenants.iter().filter(|tenant| user.tenants.contains(&tenant.id));
     theirs.map(|tenant| tenant.name.as_str()).collect()
 }
 
 /// The variables that the commands below and the README's use, for a shell.
-fn exports(ready: &Ready) -> Vec<String> {
+fn exports(ready: &ReadyLine) -> Vec<String> {
     let tenant = ready.tenants.first();
     let company = tenant.and_then(|tenant| tenant.companies.first()).map_or("", |id| &**id);
     let variables = [

@@ -15,7 +15,7 @@ use crate::wiring::SystemClock;
 const WEBHOOKS_MAX: usize = 1000;
 
 #[derive(Debug)]
-pub(super) enum Signature {
+pub(super) enum SignatureCheck {
     /// With the headers that were checked.
     Valid(Vec<&'static str>),
     Missing,
@@ -23,25 +23,27 @@ pub(super) enum Signature {
     Wrong(String),
 }
 
-pub(super) async fn check(store: &dyn Store, headers: &HeaderMap, body: &[u8]) -> Signature {
+pub(super) async fn check_signature(store: &dyn Store, headers: &HeaderMap, body: &[u8]) -> SignatureCheck {
     let contract = [ACCOUNTING_HEADER, INVOICING_HEADER].into_iter().find(|name| headers.contains_key(*name));
     let standard = headers.contains_key(STANDARD_SIGNATURE).then_some(STANDARD_SIGNATURE);
     let checked: Vec<&'static str> = contract.into_iter().chain(standard).collect();
     if checked.is_empty() {
-        return Signature::Missing;
+        return SignatureCheck::Missing;
     }
     let secrets = match secrets(store, body).await {
         Ok(secrets) => secrets,
-        Err(error) => return Signature::Wrong(format!("the store cannot be asked for the secret: {error}")),
+        Err(error) => {
+            return SignatureCheck::Wrong(format!("the store cannot be asked for the secret: {error}"));
+        }
     };
     let mut secrets = secrets.into_iter();
     let Some(first) = secrets.next() else {
-        return Signature::Wrong("this store has no such webhook".into());
+        return SignatureCheck::Wrong("this store has no such webhook".into());
     };
     let verifier = secrets.fold(Verifier::new(first), Verifier::or);
     match each_is_right(&verifier, headers, body, &checked) {
-        Ok(()) => Signature::Valid(checked),
-        Err(mismatch) => Signature::Wrong(mismatch.to_string()),
+        Ok(()) => SignatureCheck::Valid(checked),
+        Err(mismatch) => SignatureCheck::Wrong(mismatch.to_string()),
     }
 }
 

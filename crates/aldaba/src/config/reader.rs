@@ -8,12 +8,12 @@ use ipnet::IpNet;
 use super::layers::{Settings, Value};
 use super::{ConfigFault, DURATION, address, parse_duration};
 
-pub(super) struct Reading<'a> {
+pub(super) struct SettingsReader<'a> {
     settings: &'a Settings,
     pub(super) faults: Vec<ConfigFault>,
 }
 
-impl<'a> Reading<'a> {
+impl<'a> SettingsReader<'a> {
     pub(super) fn of(settings: &'a Settings) -> Self {
         Self { settings, faults: Vec::new() }
     }
@@ -55,7 +55,7 @@ impl<'a> Reading<'a> {
     }
 
     /// A duration that is right if `fits`; otherwise it `must` be something else.
-    fn fitting(&mut self, key: &str, fits: impl Fn(Duration) -> bool, must: &str) -> Duration {
+    fn checked_duration(&mut self, key: &str, fits: impl Fn(Duration) -> bool, must: &str) -> Duration {
         let text = self.text(key);
         match parse_duration(&text) {
             Some(span) if fits(span) => return span,
@@ -66,18 +66,18 @@ impl<'a> Reading<'a> {
     }
 
     pub(super) fn duration(&mut self, key: &str) -> Duration {
-        self.fitting(key, |span| !span.is_zero(), "a duration above zero")
+        self.checked_duration(key, |span| !span.is_zero(), "a duration above zero")
     }
 
     /// A duration between two bounds.
     pub(super) fn span(&mut self, key: &str, from: &str, to: &str) -> Duration {
-        self.fitting(key, |span| is_within(span, from, to), &format!("from {from} to {to}"))
+        self.checked_duration(key, |span| is_within(span, from, to), &format!("from {from} to {to}"))
     }
 
     /// A duration between two bounds, or zero for never.
     pub(super) fn span_or_never(&mut self, key: &str, from: &str, to: &str) -> Duration {
         let must = format!("from {from} to {to}, or 0s for never");
-        self.fitting(key, |span| span.is_zero() || is_within(span, from, to), &must)
+        self.checked_duration(key, |span| span.is_zero() || is_within(span, from, to), &must)
     }
 
     pub(super) fn durations(&mut self, key: &str) -> Vec<Duration> {
@@ -143,7 +143,7 @@ impl<'a> Reading<'a> {
         let Some(text) = self.optional(key) else {
             return String::new();
         };
-        if let Some(why) = address::misshapen(&text) {
+        if let Some(why) = address::format_error(&text) {
             self.wrong(key, why);
         }
         text.trim_end_matches('/').to_owned()

@@ -4,9 +4,9 @@ use std::io::IsTerminal as _;
 
 /// Whether to colour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Paint(bool);
+pub(super) struct TerminalStyle(bool);
 
-impl Paint {
+impl TerminalStyle {
     pub(super) fn for_stdout() -> Self {
         Self(std::io::stdout().is_terminal() && is_wanted())
     }

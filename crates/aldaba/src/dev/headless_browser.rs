@@ -13,21 +13,21 @@ const PAGES_MAX: usize = 12;
 
 /// Who signs in, and what they choose.
 #[derive(Debug)]
-pub(super) struct Person<'a> {
+pub(super) struct SignInUser<'a> {
     pub(super) email: &'a str,
     pub(super) password: &'a str,
     /// Where there is a choice; else the first that is offered.
     pub(super) tenant: Option<&'a str>,
 }
 
-pub(super) struct Browser<'a> {
+pub(super) struct HeadlessBrowser<'a> {
     transport: HttpTransport,
     /// Without a slash at its end.
     origin: &'a str,
     cookies: BTreeMap<String, String>,
 }
 
-impl<'a> Browser<'a> {
+impl<'a> HeadlessBrowser<'a> {
     pub(super) fn new(origin: &'a str) -> Result<Self, Failure> {
         let transport = HttpTransport::new().map_err(|error| Failure::Failed(error.to_string()))?;
         Ok(Self { transport, origin, cookies: BTreeMap::new() })
@@ -38,7 +38,7 @@ impl<'a> Browser<'a> {
         &mut self,
         authorize: &str,
         callback: &str,
-        person: &Person<'_>,
+        person: &SignInUser<'_>,
     ) -> Result<String, Failure> {
         let mut page = self.get(authorize).await?;
         let (mut has_entered, mut has_chosen) = (false, false);
@@ -64,7 +64,7 @@ impl<'a> Browser<'a> {
                 None => break,
             };
         }
-        Err(stuck(person, self.origin, page.status(), has_entered, has_chosen))
+        Err(sign_in_failure(person, self.origin, page.status(), has_entered, has_chosen))
     }
 
     /// Posts a form, not as a browser but as an application.
@@ -143,8 +143,8 @@ fn code(callback: &str) -> Result<String, Failure> {
     })
 }
 
-fn stuck(
-    person: &Person<'_>,
+fn sign_in_failure(
+    person: &SignInUser<'_>,
     origin: &str,
     status: StatusCode,
     has_entered: bool,

@@ -9,8 +9,8 @@ use domain::signature::STANDARD_ID;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::check::Signature;
-use crate::dev::paint::Paint;
+use super::signature_check::SignatureCheck;
+use crate::dev::terminal_style::TerminalStyle;
 
 /// How many are remembered.
 const KEPT_MAX: usize = 100;
@@ -19,28 +19,28 @@ const EVENT_WIDTH: usize = 22;
 
 /// What became of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum RequestKind {
     /// An Acknowledge or an echo that was accepted.
     Handshake,
-    SuccessfulDelivery,
+    Delivered,
     /// Either of them, answered with an error.
     Failed,
 }
 
-impl Kind {
-    pub(super) const ALL: [Self; 3] = [Self::Handshake, Self::SuccessfulDelivery, Self::Failed];
+impl RequestKind {
+    pub(super) const ALL: [Self; 3] = [Self::Handshake, Self::Delivered, Self::Failed];
 
     pub(super) fn counted_as(self) -> &'static str {
         match self {
             Self::Handshake => "handshakes",
-            Self::SuccessfulDelivery => "delivered",
+            Self::Delivered => "delivered",
             Self::Failed => "failed",
         }
     }
 }
 
 #[derive(Debug)]
-pub(super) struct Arrival {
+pub(super) struct ReceivedRequest {
     at: Ticks,
     path: String,
     /// `Acknowledge`, `echo`, or the event's name.
@@ -51,13 +51,13 @@ pub(super) struct Arrival {
     id: Option<String>,
     /// How often this id has come, with this one.
     time: usize,
-    signature: Signature,
+    signature: SignatureCheck,
     is_handshake: bool,
     status: StatusCode,
     body: Value,
 }
 
-impl Arrival {
+impl ReceivedRequest {
     pub(super) fn of_echo(at: Ticks, path: &str, status: StatusCode) -> Self {
         Self {
             at,
@@ -66,7 +66,7 @@ impl Arrival {
             record: None,
             id: None,
             time: 1,
-            signature: Signature::Missing,
+            signature: SignatureCheck::Missing,
             is_handshake: true,
             status,
             body: Value::Null,
@@ -89,48 +89,48 @@ impl Arrival {
         }
     }
 
-    pub(super) fn answered(self, signature: Signature, status: StatusCode) -> Self {
+    pub(super) fn answered(self, signature: SignatureCheck, status: StatusCode) -> Self {
         Self { signature, status, ..self }
     }
 
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> RequestKind {
         match self.is_handshake {
-            _ if !self.status.is_success() => Kind::Failed,
-            true => Kind::Handshake,
-            false => Kind::SuccessfulDelivery,
+            _ if !self.status.is_success() => RequestKind::Failed,
+            true => RequestKind::Handshake,
+            false => RequestKind::Delivered,
         }
     }
 
     /// The line that people see.
-    pub(super) fn line(&self, paint: Paint) -> String {
+    pub(super) fn line(&self, style: TerminalStyle) -> String {
         let moment = self.at.iso_millis();
         let clock = moment.split('T').nth(1).unwrap_or(&moment).trim_end_matches('Z').to_owned();
         let signature = match &self.signature {
-            Signature::Valid(headers) => {
-                format!("{} ({})", paint.good("signature valid"), headers.join(", "))
+            SignatureCheck::Valid(headers) => {
+                format!("{} ({})", style.good("signature valid"), headers.join(", "))
             }
-            Signature::Missing => "not signed".to_owned(),
-            Signature::Wrong(why) => format!("{}: {why}", paint.bad("signature wrong")),
+            SignatureCheck::Missing => "not signed".to_owned(),
+            SignatureCheck::Wrong(why) => format!("{}: {why}", style.bad("signature wrong")),
         };
         let answered = format!("answered {}", self.status.as_u16());
-        let answered = if self.status.is_success() { answered } else { paint.bad(&answered) };
+        let answered = if self.status.is_success() { answered } else { style.bad(&answered) };
         let again = if self.time > 1 { format!(", time {}", self.time) } else { String::new() };
         let record = self.record.as_deref().map(|record| format!("{record}  ")).unwrap_or_default();
         let event = format!("{:<EVENT_WIDTH$}", self.event);
         format!(
             "{}  receiver  {}  {record}{signature}  {answered}{again}",
-            paint.dim(&clock),
-            paint.bold(&event)
+            style.dim(&clock),
+            style.bold(&event)
         )
     }
 
-    fn told(&self) -> Told<'_> {
+    fn told(&self) -> RequestJson<'_> {
         let (signature, verified) = match &self.signature {
-            Signature::Valid(headers) => ("valid".to_owned(), &headers[..]),
-            Signature::Missing => ("missing".to_owned(), &[][..]),
-            Signature::Wrong(why) => (format!("wrong: {why}"), &[][..]),
+            SignatureCheck::Valid(headers) => ("valid".to_owned(), &headers[..]),
+            SignatureCheck::Missing => ("missing".to_owned(), &[][..]),
+            SignatureCheck::Wrong(why) => (format!("wrong: {why}"), &[][..]),
         };
-        Told {
+        RequestJson {
             at: self.at.iso(),
             event: &self.event,
             record: self.record.as_deref(),
@@ -147,7 +147,7 @@ impl Arrival {
 
 /// What programs are told.
 #[derive(Serialize)]
-struct Told<'a> {
+struct RequestJson<'a> {
     at: String,
     event: &'a str,
     record: Option<&'a str>,
@@ -170,30 +170,34 @@ fn named(event: &Event) -> String {
 
 /// What came, the last of it in full.
 #[derive(Debug, Default)]
-pub(super) struct Arrivals {
-    kept: VecDeque<Arrival>,
-    counts: [usize; Kind::ALL.len()],
+pub(super) struct RequestHistory {
+    kept: VecDeque<ReceivedRequest>,
+    counts: [usize; RequestKind::ALL.len()],
 }
 
-impl Arrivals {
-    pub(super) fn add(&mut self, arrival: Arrival) -> &Arrival {
-        let seen = self.kept.iter().filter(|kept| kept.id.is_some() && kept.id == arrival.id).count();
-        self.counts[arrival.kind() as usize] += 1;
+impl RequestHistory {
+    pub(super) fn add(&mut self, received_request: ReceivedRequest) -> &ReceivedRequest {
+        let seen =
+            self.kept.iter().filter(|kept| kept.id.is_some() && kept.id == received_request.id).count();
+        self.counts[received_request.kind() as usize] += 1;
         if self.kept.len() == KEPT_MAX {
             self.kept.pop_front();
         }
-        self.kept.push_back(Arrival { time: seen + 1, ..arrival });
+        self.kept.push_back(ReceivedRequest { time: seen + 1, ..received_request });
         &self.kept[self.kept.len() - 1]
     }
 
-    pub(super) fn count(&self, kind: Kind) -> usize {
+    pub(super) fn count(&self, kind: RequestKind) -> usize {
         self.counts[kind as usize]
     }
 
     /// An array, one a line.
     pub(super) fn json(&self) -> String {
-        let lines: Vec<String> =
-            self.kept.iter().filter_map(|arrival| serde_json::to_string(&arrival.told()).ok()).collect();
+        let lines: Vec<String> = self
+            .kept
+            .iter()
+            .filter_map(|received_request| serde_json::to_string(&received_request.told()).ok())
+            .collect();
         format!("[{}]\n", lines.join(",\n "))
     }
 }

@@ -16,15 +16,15 @@ const SEEN_MAX: usize = 10_000;
 
 /// Whose log, and what of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(super) struct Scene {
+pub(super) struct LogScope {
     pub(super) service: String,
     pub(super) tenant: String,
     pub(super) resources: Vec<String>,
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(super) struct Kept {
-    scene: Scene,
+pub(super) struct SavedState {
+    scope: LogScope,
     /// Everything up to here was seen.
     position: u64,
     /// What was delivered after it.
@@ -33,7 +33,7 @@ pub(super) struct Kept {
     records: HashMap<String, u32>,
 }
 
-impl Kept {
+impl SavedState {
     fn size(&self) -> usize {
         self.sequences.len() + self.records.len()
     }
@@ -59,17 +59,17 @@ fn record(event: &str, id: &str) -> String {
 }
 
 #[derive(Debug)]
-pub(super) struct Memory {
+pub(super) struct ListenState {
     file: Option<PathBuf>,
     /// What an earlier start left, until this one has begun.
-    before: Mutex<Option<Kept>>,
-    kept: Mutex<Kept>,
+    before: Mutex<Option<SavedState>>,
+    saved: Mutex<SavedState>,
 }
 
-impl Memory {
+impl ListenState {
     /// One that forgets.
     pub(super) fn none() -> Self {
-        Self { file: None, before: Mutex::default(), kept: Mutex::default() }
+        Self { file: None, before: Mutex::default(), saved: Mutex::default() }
     }
 
     pub(super) fn open(file: &Path) -> Result<Self, Failure> {
@@ -81,63 +81,63 @@ impl Memory {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => return Err(Failure::Failed(format!("{}: {error}", file.display()))),
         };
-        Ok(Self { file: Some(file.to_owned()), before: Mutex::new(before), kept: Mutex::default() })
+        Ok(Self { file: Some(file.to_owned()), before: Mutex::new(before), saved: Mutex::default() })
     }
 
     /// Begins, and says whether this goes on from an earlier start: only where the scene is the one remembered.
     /// What came since this program started stays seen.
-    pub(super) fn begin(&self, scene: Scene, head: u64) -> Result<bool, Failure> {
+    pub(super) fn begin(&self, scope: LogScope, head: u64) -> Result<bool, Failure> {
         let before = self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let before = before.filter(|before| before.scene == scene && before.position <= head);
+        let before = before.filter(|before| before.scope == scope && before.position <= head);
         let goes_on = before.is_some();
-        self.change(|kept| {
-            let Kept { position, sequences, records, .. } =
-                before.unwrap_or_else(|| Kept { position: head, ..Kept::default() });
-            (kept.scene, kept.position) = (scene, position);
-            kept.sequences.extend(sequences);
+        self.change(|saved| {
+            let SavedState { position, sequences, records, .. } =
+                before.unwrap_or_else(|| SavedState { position: head, ..SavedState::default() });
+            (saved.scope, saved.position) = (scope, position);
+            saved.sequences.extend(sequences);
             for (record, count) in records {
-                *kept.records.entry(record).or_default() += count;
+                *saved.records.entry(record).or_default() += count;
             }
         })?;
         Ok(goes_on)
     }
 
     /// An event was told.
-    pub(super) fn saw(&self, event: &Event) -> Result<(), Failure> {
+    pub(super) fn record_event(&self, event: &Event) -> Result<(), Failure> {
         if self.file.is_none() || event.is_test() {
             return Ok(());
         }
-        self.change(|kept| {
+        self.change(|saved| {
             match event {
-                Event::Accounting(change) => drop(kept.sequences.insert(change.sequence_version)),
+                Event::Accounting(change) => drop(saved.sequences.insert(change.sequence_version)),
                 Event::Invoicing(change) => {
-                    *kept.records.entry(record(&change.entity, &change.entity_id)).or_default() += 1;
+                    *saved.records.entry(record(&change.entity, &change.entity_id)).or_default() += 1;
                 }
             }
-            while kept.sequences.len() > SEEN_MAX {
-                kept.sequences.pop_first();
+            while saved.sequences.len() > SEEN_MAX {
+                saved.sequences.pop_first();
             }
-            if kept.records.len() > SEEN_MAX {
-                kept.records.clear();
+            if saved.records.len() > SEEN_MAX {
+                saved.records.clear();
             }
         })
     }
 
-    pub(super) fn is_long(&self) -> bool {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).size() > SEEN_MAX / 20
+    pub(super) fn is_large(&self) -> bool {
+        self.saved.lock().unwrap_or_else(PoisonError::into_inner).size() > SEEN_MAX / 20
     }
 
     pub(super) fn position(&self) -> u64 {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner).position
+        self.saved.lock().unwrap_or_else(PoisonError::into_inner).position
     }
 
     /// Passes over what was delivered, and hands out the rest, which counts as seen from here on.
     pub(super) fn missed<T>(&self, changes: Vec<(T, FeedChange)>) -> Result<Vec<(T, FeedChange)>, Failure> {
         let mut missed = Vec::new();
-        self.change(|kept| {
+        self.change(|saved| {
             for (place, change) in changes {
-                kept.position = kept.position.max(change.sequence_version);
-                if !kept.has(&change) {
+                saved.position = saved.position.max(change.sequence_version);
+                if !saved.has(&change) {
                     missed.push((place, change));
                 }
             }
@@ -146,27 +146,27 @@ impl Memory {
     }
 
     /// Moves on over what was delivered, up to the first that was not.
-    pub(super) fn shorten(&self, changes: &[FeedChange]) -> Result<(), Failure> {
-        self.change(|kept| {
+    pub(super) fn advance(&self, changes: &[FeedChange]) -> Result<(), Failure> {
+        self.change(|saved| {
             for change in changes {
-                if !kept.has(change) {
+                if !saved.has(change) {
                     return;
                 }
-                kept.position = change.sequence_version;
+                saved.position = change.sequence_version;
             }
         })
     }
 
     /// Changes what is kept, on disk, too: a file beside it takes its place, so that it is always whole.
-    fn change(&self, change: impl FnOnce(&mut Kept)) -> Result<(), Failure> {
-        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        change(&mut kept);
+    fn change(&self, change: impl FnOnce(&mut SavedState)) -> Result<(), Failure> {
+        let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut saved);
         let Some(file) = &self.file else { return Ok(()) };
         if self.before.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
             return Ok(());
         }
         let cannot = |error: std::io::Error| Failure::Failed(format!("{}: {error}", file.display()));
-        let text = serde_json::to_vec(&*kept).map_err(|error| cannot(error.into()))?;
+        let text = serde_json::to_vec(&*saved).map_err(|error| cannot(error.into()))?;
         let new = file.with_extension("new");
         std::fs::write(&new, text).and_then(|()| std::fs::rename(&new, file)).map_err(cannot)
     }
@@ -178,8 +178,8 @@ mod tests {
 
     use super::*;
 
-    fn scene(tenant: &str) -> Scene {
-        Scene { tenant: tenant.into(), ..Scene::default() }
+    fn scope(tenant: &str) -> LogScope {
+        LogScope { tenant: tenant.into(), ..LogScope::default() }
     }
 
     fn change(sequence: u64, event: &str) -> FeedChange {
@@ -194,31 +194,31 @@ mod tests {
     fn only_its_own_log_is_gone_on_with() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("state.json");
-        assert!(!Memory::open(&file).unwrap().begin(scene("a"), 7).unwrap());
-        let again = Memory::open(&file).unwrap();
-        assert!(again.begin(scene("a"), 9).unwrap());
+        assert!(!ListenState::open(&file).unwrap().begin(scope("a"), 7).unwrap());
+        let again = ListenState::open(&file).unwrap();
+        assert!(again.begin(scope("a"), 9).unwrap());
         assert_eq!(again.position(), 7);
-        assert!(!Memory::open(&file).unwrap().begin(scene("b"), 9).unwrap(), "another tenant's");
-        assert!(!Memory::open(&file).unwrap().begin(scene("b"), 3).unwrap(), "a log that is shorter");
+        assert!(!ListenState::open(&file).unwrap().begin(scope("b"), 9).unwrap(), "another tenant's");
+        assert!(!ListenState::open(&file).unwrap().begin(scope("b"), 3).unwrap(), "a log that is shorter");
         std::fs::write(&file, "[]").unwrap();
-        assert!(Memory::open(&file).unwrap_err().message().contains("--state"));
+        assert!(ListenState::open(&file).unwrap_err().message().contains("--state"));
     }
 
     #[test]
     fn what_was_delivered_is_not_missed_and_each_delivery_counts_once() {
-        let memory = Memory::none();
-        memory.begin(scene("a"), 1).unwrap();
-        memory
-            .change(|kept| {
-                kept.sequences.insert(3);
-                kept.records.insert("Bank/1".into(), 1);
+        let state = ListenState::none();
+        state.begin(scope("a"), 1).unwrap();
+        state
+            .change(|saved| {
+                saved.sequences.insert(3);
+                saved.records.insert("Bank/1".into(), 1);
             })
             .unwrap();
-        memory.shorten(&[change(3, "Svc.ACC.Customers.CustomerCreated"), change(4, "Due.Created")]).unwrap();
-        assert_eq!(memory.position(), 3, "up to the first that was not delivered");
+        state.advance(&[change(3, "Svc.ACC.Customers.CustomerCreated"), change(4, "Due.Created")]).unwrap();
+        assert_eq!(state.position(), 3, "up to the first that was not delivered");
         let fed = [change(4, "Due.Created"), change(5, "Bank.Created"), change(6, "Bank.Updated")];
-        let missed = memory.missed(fed.into_iter().map(|one| ((), one)).collect()).unwrap();
+        let missed = state.missed(fed.into_iter().map(|one| ((), one)).collect()).unwrap();
         let missed: Vec<u64> = missed.iter().map(|((), one)| one.sequence_version).collect();
-        assert_eq!((missed, memory.position()), (vec![4, 6], 6));
+        assert_eq!((missed, state.position()), (vec![4, 6], 6));
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, LazyLock};
 use bytes::Bytes;
 use look::asset;
 
-use super::kept::{FOR_EVER, Kept};
+use super::static_response::{IMMUTABLE, StaticResponse};
 
 const TEMPLATE: &str = include_str!("page.html");
 const START: &str = include_str!("start.js");
@@ -17,7 +17,7 @@ pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-sr
 
 pub(super) struct File {
     pub(super) name: String,
-    pub(super) kept: Kept,
+    pub(super) static_response: StaticResponse,
 }
 
 /// What the page is made from.
@@ -50,8 +50,8 @@ impl Files {
 
 impl File {
     fn new(stem: &str, extension: &str, content_type: &'static str, body: Bytes) -> Self {
-        let kept = Kept::new(content_type, FOR_EVER, body);
-        Self { name: format!("{stem}.{}.{extension}", kept.mark), kept }
+        let static_response = StaticResponse::new(content_type, IMMUTABLE, body);
+        Self { name: format!("{stem}.{}.{extension}", static_response.hash), static_response }
     }
 }
 
@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn swagger_ui_is_in_the_program() {
         for file in [&FILES.styles, &FILES.bundle, &FILES.start, &FILES.icon] {
-            assert!(file.kept.plain.len() > 100, "{}", file.name);
+            assert!(file.static_response.plain.len() > 100, "{}", file.name);
             assert_eq!(FILES.find(&file.name).map(|found| &found.name), Some(&file.name));
         }
         assert!(FILES.find("swagger-ui.js").is_none());
