@@ -1,4 +1,4 @@
-//! Serves a document and the page over it; both are open to everybody, and neither holds a secret.
+//! Serves the API documents and their Swagger UI pages. They are public and contain no secrets.
 
 use std::sync::{Arc, LazyLock};
 
@@ -17,22 +17,22 @@ use super::swagger_page::{self, FILES};
 
 const JSON: &str = "application/json";
 
-/// Made when somebody first asks for it: a start waits for none of it.
+/// Built on the first request, so that the start does not wait for it.
 type LazyResponse = LazyLock<StaticResponse, Box<dyn FnOnce() -> StaticResponse + Send>>;
 
-/// What a listener shows of a document.
+/// The page of one document and its settings.
 struct PageState {
     page: LazyResponse,
     settings: StaticResponse,
 }
 
 pub(crate) fn router(document: Document) -> Router {
-    let Document { title, text, address, page } = document;
-    // One day the settings may be another for each who is signed in.
-    let settings = json!({"document": address, "authorize": {}}).to_string();
-    let shown = PageState {
+    let Document { title, text, path, page } = document;
+    // A separate resource, so that it can depend on the signed-in user later.
+    let settings = json!({"document": path, "authorize": {}}).to_string();
+    let state = PageState {
         page: LazyLock::new(Box::new(move || {
-            StaticResponse::new("text/html; charset=utf-8", REVALIDATE, swagger_page::html(title, address))
+            StaticResponse::new("text/html; charset=utf-8", REVALIDATE, swagger_page::html(title, path))
         })),
         settings: StaticResponse::new(JSON, NO_STORE, settings),
     };
@@ -40,41 +40,39 @@ pub(crate) fn router(document: Document) -> Router {
     if let Some(text) = text {
         let text: Arc<LazyResponse> =
             Arc::new(LazyLock::new(Box::new(move || StaticResponse::new(JSON, REVALIDATE, text()))));
-        router =
-            router.route(address, get(async move |request_headers: HeaderMap| text.answer(&request_headers)));
+        router = router.route(path, get(async move |headers: HeaderMap| text.respond(&headers)));
     }
     router
         .route(page.trim_end_matches('/'), get(async move || Redirect::permanent(page)))
-        .route(page, get(page_of))
-        .route(&format!("{page}settings.json"), get(settings_of))
+        .route(page, get(swagger_ui))
+        .route(&format!("{page}settings.json"), get(settings_json))
         .route(&format!("{page}{{file}}"), get(file))
-        .with_state(Arc::new(shown))
+        .with_state(Arc::new(state))
 }
 
-/// The AsyncAPI document, for who writes receivers.
+/// Serves the AsyncAPI document.
 pub(crate) fn asyncapi_router() -> Router {
     let text: Arc<LazyResponse> =
         Arc::new(LazyLock::new(Box::new(|| StaticResponse::new(JSON, REVALIDATE, super::asyncapi() + "\n"))));
-    Router::new()
-        .route("/asyncapi.json", get(async move |request_headers: HeaderMap| text.answer(&request_headers)))
+    Router::new().route("/asyncapi.json", get(async move |headers: HeaderMap| text.respond(&headers)))
 }
 
-async fn page_of(State(shown): State<Arc<PageState>>, request_headers: HeaderMap) -> Response<Body> {
-    let mut answer = shown.page.answer(&request_headers);
-    let headers = answer.headers_mut();
+async fn swagger_ui(State(state): State<Arc<PageState>>, headers: HeaderMap) -> Response<Body> {
+    let mut response = state.page.respond(&headers);
+    let headers = response.headers_mut();
     headers.insert(CONTENT_SECURITY_POLICY, HeaderValue::from_static(swagger_page::POLICY));
     headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     headers.insert(REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    answer
+    response
 }
 
-async fn settings_of(State(shown): State<Arc<PageState>>, request_headers: HeaderMap) -> Response<Body> {
-    shown.settings.answer(&request_headers)
+async fn settings_json(State(state): State<Arc<PageState>>, headers: HeaderMap) -> Response<Body> {
+    state.settings.respond(&headers)
 }
 
-async fn file(Path(name): Path<String>, request_headers: HeaderMap) -> Response<Body> {
+async fn file(Path(name): Path<String>, headers: HeaderMap) -> Response<Body> {
     match FILES.find(&name) {
-        Some(file) => file.static_response.answer(&request_headers),
+        Some(file) => file.response.respond(&headers),
         None => web::problem::not_found().await.into_response(),
     }
 }

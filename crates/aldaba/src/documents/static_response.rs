@@ -1,4 +1,4 @@
-//! An answer that is made once: its bytes, packed as well, under a validator.
+//! A response that never changes: its body, plain and gzipped, with an ETag.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -9,19 +9,18 @@ use bytes::Bytes;
 use web::encoding::{self, Encoding};
 use web::is_known;
 
-/// Asked about before it is used.
+/// Clients revalidate before every use.
 pub(super) const REVALIDATE: &str = "no-cache";
 pub(super) const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 pub(super) const NO_STORE: &str = "no-store";
 
 pub(super) struct StaticResponse {
     content_type: &'static str,
-    /// How long a reader may keep it.
     cache_control: &'static str,
-    /// Tells contents apart; guards nothing.
+    /// Distinguishes contents; not cryptographic.
     pub(super) hash: String,
     pub(super) plain: Bytes,
-    /// None where packing gains nothing.
+    /// None if compression does not make it smaller.
     gzip: Option<Bytes>,
 }
 
@@ -38,26 +37,26 @@ impl StaticResponse {
         Self { content_type, cache_control, hash: format!("{:016x}", hasher.finish()), plain, gzip }
     }
 
-    /// The bytes as the reader takes them, or 304 where it has them.
-    pub(super) fn answer(&self, request_headers: &HeaderMap) -> Response<Body> {
+    /// The body in an accepted encoding, or 304 if the client's copy is current.
+    pub(super) fn respond(&self, request_headers: &HeaderMap) -> Response<Body> {
         let etag = HeaderValue::from_str(&format!("W/\"{}\"", self.hash)).ok();
-        let is_same = etag.as_ref().is_some_and(|etag| is_known(request_headers, etag));
+        let is_current = etag.as_ref().is_some_and(|etag| is_known(request_headers, etag));
         let gzip =
             self.gzip.as_ref().filter(|_| encoding::asked(request_headers, &[Encoding::Gzip]).is_some());
-        let body = if is_same { Body::empty() } else { Body::from(gzip.unwrap_or(&self.plain).clone()) };
-        let mut answer = Response::new(body);
-        if is_same {
-            *answer.status_mut() = StatusCode::NOT_MODIFIED;
+        let body = if is_current { Body::empty() } else { Body::from(gzip.unwrap_or(&self.plain).clone()) };
+        let mut response = Response::new(body);
+        if is_current {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
         }
-        let headers = answer.headers_mut();
+        let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(self.content_type));
         headers.insert(CACHE_CONTROL, HeaderValue::from_static(self.cache_control));
         headers.insert(VARY, HeaderValue::from_static("accept-encoding"));
-        if gzip.is_some() && !is_same {
+        if gzip.is_some() && !is_current {
             headers.insert(CONTENT_ENCODING, HeaderValue::from_static(Encoding::Gzip.name()));
         }
         headers.extend(etag.map(|etag| (ETAG, etag)));
-        answer
+        response
     }
 }
 
@@ -66,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_short_is_not_packed() {
+    fn short_body_is_not_compressed() {
         assert!(StaticResponse::new("text/plain", REVALIDATE, "a").gzip.is_none());
         assert!(StaticResponse::new("text/plain", REVALIDATE, "a".repeat(1000)).gzip.is_some());
     }

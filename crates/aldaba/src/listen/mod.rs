@@ -1,5 +1,5 @@
-//! `aldaba listen`: a receiver for one's own desk. Alone it answers, verifies and prints; with resources it subscribes
-//! itself and tells at its next start, from the pull feed, what it missed.
+//! `aldaba listen`: a local webhook receiver that responds, verifies signatures and prints events. With --resource it
+//! subscribes itself, and at its next start it prints the missed events from the pull feed.
 
 mod printer;
 mod receiver;
@@ -30,26 +30,27 @@ const UNSUBSCRIBE_MAX: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(args: &Listen, output: Output) -> Outcome {
     let mut ending = Ending::listen()?;
-    let busy = |error: std::io::Error| Failure::AddressInUse {
+    let in_use = |error: std::io::Error| Failure::AddressInUse {
         why: format!("cannot listen on {}: {error}", args.address),
         remedy: "choose another address with --listen".into(),
     };
-    let listener = TcpListener::bind(args.address).await.map_err(busy)?;
+    let listener = TcpListener::bind(args.address).await.map_err(in_use)?;
     let listen_url = format!("http://{}", listener.local_addr()?);
     let printer = Printer::new(output);
     let secrets = secrets(args);
-    let state = if args.resources.is_empty() { ListenState::none() } else { ListenState::open(&args.state)? };
+    let state =
+        if args.resources.is_empty() { ListenState::in_memory() } else { ListenState::open(&args.state)? };
     let state = Arc::new(state);
     let receiver = Receiver::new(printer, verifier(&secrets), response_settings(args)?, state.clone());
     tokio::spawn(axum::serve(listener, receiver.router()).into_future());
     printer.print_status(
         "listening",
         json!({"url": listen_url}),
-        &format!("listening on {listen_url} (Ctrl-C ends it)"),
+        &format!("listening on {listen_url} (stop with Ctrl-C)"),
     );
     let Some(secret) = secrets.first().filter(|_| !args.resources.is_empty()) else {
         if secrets.is_empty() {
-            output.say("without --secret nothing is verified");
+            output.say("signatures are not verified: no --secret");
         }
         ending.told().await;
         return Ok(());
@@ -58,18 +59,18 @@ pub(crate) async fn run(args: &Listen, output: Output) -> Outcome {
     let mut subscriber = Subscriber::new(args, secret, &receiver_url, printer, state)?;
     let done = tokio::select! {
         () = ending.told() => Ok(()),
-        lost = subscriber.run() => lost,
+        result = subscriber.run() => result,
     };
     if args.stay {
         return done;
     }
-    // Where something went wrong before, this is worth a try and no more.
-    let ended = tokio::time::timeout(UNSUBSCRIBE_MAX, subscriber.unsubscribe()).await;
-    let late = || Failure::ServiceLost("the service does not answer, so the webhooks stay subscribed".into());
-    done.and_then(|()| ended.map_err(|_| late())?.map_err(Failure::from))
+    // If `done` is already an error, a failure to unsubscribe is not reported.
+    let unsubscribed = tokio::time::timeout(UNSUBSCRIBE_MAX, subscriber.unsubscribe()).await;
+    let late = || Failure::ServiceLost("the service does not respond; the webhooks remain subscribed".into());
+    done.and_then(|()| unsubscribed.map_err(|_| late())?.map_err(Failure::from))
 }
 
-/// Those given; who subscribes and gives none gets one that nobody else knows.
+/// The given secrets, or a random one if the receiver subscribes itself and none is given.
 fn secrets(args: &Listen) -> Vec<Secret> {
     let given: Vec<Secret> = args.secrets.iter().map(|secret| Secret::new(secret.as_str())).collect();
     if !given.is_empty() || args.resources.is_empty() {
@@ -92,7 +93,7 @@ fn response_settings(args: &Listen) -> Result<ResponseSettings, Failure> {
             let uri: axum::http::Uri =
                 url.parse().map_err(|error| Failure::Usage(format!("--forward-to {url}: {error}")))?;
             if !matches!(uri.scheme_str(), Some("http" | "https")) {
-                let why = "it takes a whole address, as in http://127.0.0.1:3000/hooks";
+                let why = "must be an absolute URL such as http://127.0.0.1:3000/hooks";
                 return Err(Failure::Usage(format!("--forward-to {url}: {why}")));
             }
             let transport = HttpTransport::new().map_err(|error| Failure::Failed(error.to_string()))?;

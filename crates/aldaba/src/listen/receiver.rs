@@ -1,4 +1,4 @@
-//! The receiver itself: answers handshakes, verifies, tells, and answers events as it was told to.
+//! The HTTP receiver: responds to handshakes, verifies signatures, prints events and responds as configured.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,10 +19,10 @@ use super::state_file::ListenState;
 use crate::commands::verify::reason_json;
 use crate::output::say;
 
-/// Past this, attempts are counted anew.
+/// Above this number of ids, the attempt counters are reset.
 const COUNTED_IDS_MAX: usize = 10_000;
 
-/// How events are answered.
+/// The response to events.
 pub(super) struct ResponseSettings {
     pub(super) forward: Option<(Uri, HttpTransport)>,
     pub(super) status: u16,
@@ -54,15 +54,15 @@ impl Receiver {
         Router::new().fallback(receive).with_state(self)
     }
 
-    async fn take(&self, request: Request) -> BytesResponse {
+    async fn handle(&self, request: Request) -> BytesResponse {
         let (parts, body) = request.into_parts();
         match parts.method {
             Method::GET => return self.echo(parts.uri.query().unwrap_or_default()),
             Method::POST => {}
-            _ => return plain(StatusCode::METHOD_NOT_ALLOWED, "Deliveries are posted here."),
+            _ => return plain(StatusCode::METHOD_NOT_ALLOWED, "Only POST and GET are allowed here."),
         }
         let Ok(body) = axum::body::to_bytes(body, BODY_BYTES_MAX).await else {
-            let why = format!("a body that was cut off, or has more than {BODY_BYTES_MAX} bytes");
+            let why = format!("the body is incomplete or larger than {BODY_BYTES_MAX} bytes");
             return self.refuse("unreadable", StatusCode::PAYLOAD_TOO_LARGE, json!({"reason": why}), &why);
         };
         let signature = match self.verifier.as_ref().map(|verifier| verifier.verify(&parts.headers, &body)) {
@@ -80,18 +80,18 @@ impl Receiver {
                 plain(StatusCode::OK, "")
             }
             Ok(_) => plain(StatusCode::OK, ""),
-            Err(misread) => {
-                let data = json!({"reason": misread.to_string(), "body": String::from_utf8_lossy(&body)});
-                self.refuse("unreadable", StatusCode::BAD_REQUEST, data, &misread.to_string())
+            Err(error) => {
+                let data = json!({"reason": error.to_string(), "body": String::from_utf8_lossy(&body)});
+                self.refuse("unreadable", StatusCode::BAD_REQUEST, data, &error.to_string())
             }
         }
     }
 
-    /// Invoicing's handshake. Nothing but a GUID is echoed.
+    /// Invoicing's handshake. Echoes only a GUID.
     fn echo(&self, query: &str) -> BytesResponse {
-        let asked = query.split('&').find_map(|pair| pair.strip_prefix("echo=")).and_then(Guid::parse);
-        let Some(guid) = asked else {
-            return plain(StatusCode::BAD_REQUEST, "A GET is answered only with the query echo=<GUID>.");
+        let guid = query.split('&').find_map(|pair| pair.strip_prefix("echo=")).and_then(Guid::parse);
+        let Some(guid) = guid else {
+            return plain(StatusCode::BAD_REQUEST, "GET requires the query echo=<GUID>.");
         };
         self.printer.print_event(
             "echo",
@@ -114,7 +114,7 @@ impl Receiver {
     fn refuse(&self, what: &str, status: StatusCode, mut data: Value, why: &str) -> BytesResponse {
         data["answered"] = json!(status.as_u16());
         self.printer.print_event(what, Severity::Error, data, &format!("{}  {why}", status.as_u16()));
-        plain(status, "It was refused.")
+        plain(status, "The delivery was refused.")
     }
 
     async fn event(
@@ -126,8 +126,8 @@ impl Receiver {
     ) -> BytesResponse {
         let attempt = self.attempt(event);
         let text = String::from_utf8_lossy(&body).into_owned();
-        let (answer, trouble) = self.answer(parts, body).await;
-        let status = answer.status().as_u16();
+        let (response, trouble) = self.respond(parts, body).await;
+        let status = response.status().as_u16();
         let mut data = event_json(event);
         data["attempt"] = json!(attempt);
         data["signature"] = signature_json(signature);
@@ -138,7 +138,7 @@ impl Receiver {
         }
         let again = if attempt > 1 { format!("  attempt {attempt}") } else { String::new() };
         let trouble = trouble.map(|trouble| format!("  {trouble}")).unwrap_or_default();
-        let severity = if answer.status().is_success() && !self.response_settings.cookie {
+        let severity = if response.status().is_success() && !self.response_settings.cookie {
             Severity::Success
         } else {
             Severity::Warning
@@ -148,12 +148,12 @@ impl Receiver {
         if attempt == 1
             && let Err(failure) = self.state.record_event(event)
         {
-            say(&format!("aldaba: it cannot be remembered: {}", failure.message()));
+            say(&format!("aldaba: cannot write the state file: {}", failure.message()));
         }
-        answer
+        response
     }
 
-    /// How often this event has come so far.
+    /// How many times this event was received, including this time.
     fn attempt(&self, event: &Event) -> u32 {
         let Some(id) = event.outgoing_id() else { return 1 };
         let mut attempts = self.attempts.lock().unwrap_or_else(PoisonError::into_inner);
@@ -165,11 +165,11 @@ impl Receiver {
         *count
     }
 
-    async fn answer(&self, parts: Parts, body: Bytes) -> (BytesResponse, Option<String>) {
+    async fn respond(&self, parts: Parts, body: Bytes) -> (BytesResponse, Option<String>) {
         if let Some(delay) = self.response_settings.delay {
             tokio::time::sleep(delay).await;
         }
-        let (mut answer, trouble) = match &self.response_settings.forward {
+        let (mut response, trouble) = match &self.response_settings.forward {
             Some((to, transport)) => forward_request(to, transport, parts, body).await,
             None => (
                 plain(StatusCode::from_u16(self.response_settings.status).unwrap_or(StatusCode::OK), ""),
@@ -177,19 +177,19 @@ impl Receiver {
             ),
         };
         if self.response_settings.cookie {
-            answer.headers_mut().append(SET_COOKIE, HeaderValue::from_static("aldaba=listen"));
+            response.headers_mut().append(SET_COOKIE, HeaderValue::from_static("aldaba=listen"));
         }
-        (answer, trouble)
+        (response, trouble)
     }
 }
 
-/// On its own, so that it is told to its end although the service hangs up.
+/// Runs in its own task, so that the event is printed even if the service closes the connection.
 async fn receive(State(receiver): State<Arc<Receiver>>, request: Request) -> Response<Body> {
-    let taken = tokio::spawn(async move { receiver.take(request).await }).await;
-    taken.unwrap_or_else(|_| plain(StatusCode::INTERNAL_SERVER_ERROR, "")).map(Body::from)
+    let response = tokio::spawn(async move { receiver.handle(request).await }).await;
+    response.unwrap_or_else(|_| plain(StatusCode::INTERNAL_SERVER_ERROR, "")).map(Body::from)
 }
 
-/// What the target answers, or 502 and why.
+/// Forwards the request and returns the response, or 502 with the reason.
 async fn forward_request(
     to: &Uri,
     transport: &HttpTransport,
@@ -200,28 +200,30 @@ async fn forward_request(
     *request.method_mut() = parts.method;
     *request.uri_mut() = to.clone();
     *request.headers_mut() = parts.headers;
-    for of_the_hop in [HOST, CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING] {
-        request.headers_mut().remove(of_the_hop);
+    for header in [HOST, CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING] {
+        request.headers_mut().remove(header);
     }
     match transport.send(request).await {
-        Ok(mut answer) => {
-            for of_the_hop in [CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING] {
-                answer.headers_mut().remove(of_the_hop);
+        Ok(mut response) => {
+            for header in [CONNECTION, CONTENT_LENGTH, TRANSFER_ENCODING] {
+                response.headers_mut().remove(header);
             }
-            (answer, None)
+            (response, None)
         }
         Err(fault) => {
             let why = match fault {
                 TransportFault::Unreachable(why) => why,
-                TransportFault::TimedOut(after) => format!("no answer within {} s", after.as_secs()),
-                TransportFault::TooLarge { bytes_max } => format!("an answer of more than {bytes_max} bytes"),
+                TransportFault::TimedOut(after) => format!("no response within {} s", after.as_secs()),
+                TransportFault::TooLarge { bytes_max } => {
+                    format!("a response of more than {bytes_max} bytes")
+                }
             };
             (plain(StatusCode::BAD_GATEWAY, ""), Some(format!("{to}: {why}")))
         }
     }
 }
 
-/// The members that an event has in common with what the feed tells.
+/// The event as JSON, with the member names of missed events of the feed.
 fn event_json(event: &Event) -> Value {
     match event {
         Event::Accounting(change) => json!({
@@ -237,18 +239,18 @@ fn event_json(event: &Event) -> Value {
     }
 }
 
-/// The same for people.
+/// The event as text.
 pub(super) fn event_text(data: &Value) -> String {
     let text = |name: &str| data[name].as_str().filter(|text| !text.is_empty());
-    let mut words = text("event").unwrap_or_default().to_owned();
-    for (before, name) in [("record ", "record"), ("company ", "company"), ("#", "sequenceVersion")] {
+    let mut line = text("event").unwrap_or_default().to_owned();
+    for (prefix, name) in [("record ", "record"), ("company ", "company"), ("#", "sequenceVersion")] {
         if let Some(value) = text(name) {
-            words.push_str("  ");
-            words.push_str(before);
-            words.push_str(value);
+            line.push_str("  ");
+            line.push_str(prefix);
+            line.push_str(value);
         }
     }
-    words
+    line
 }
 
 fn signature_json(signature: Option<Scheme>) -> Value {
@@ -260,7 +262,7 @@ fn signature_text(signature: Option<Scheme>) -> &'static str {
 }
 
 fn plain(status: StatusCode, text: &str) -> BytesResponse {
-    let mut answer = Response::new(Bytes::copy_from_slice(text.as_bytes()));
-    *answer.status_mut() = status;
-    answer
+    let mut response = Response::new(Bytes::copy_from_slice(text.as_bytes()));
+    *response.status_mut() = status;
+    response
 }

@@ -1,5 +1,5 @@
-//! What was seen, kept in a file: a position of the log, and what was told of the events after it. So a later start
-//! finds in the pull feed what was not.
+//! The state file of `listen`: a position in the log and the events received after it, so that the next start can find
+//! the missed events in the pull feed.
 
 use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::exit::Failure;
 
-/// Past this the oldest are forgotten, and would be told again.
-const SEEN_MAX: usize = 10_000;
+/// The number of events to remember. Older ones are dropped and would be printed again as missed.
+const EVENTS_MAX: usize = 10_000;
 
-/// Whose log, and what of it.
+/// The log that a position belongs to, and the subscribed resources.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct LogScope {
     pub(super) service: String,
@@ -24,12 +24,14 @@ pub(super) struct LogScope {
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct SavedState {
+    /// The file's member keeps its first name.
+    #[serde(rename = "scene")]
     scope: LogScope,
-    /// Everything up to here was seen.
+    /// All events up to this position were received.
     position: u64,
-    /// What was delivered after it.
+    /// The events received after it.
     sequences: BTreeSet<u64>,
-    /// Invoicing's deliveries carry no number: how many came of each record.
+    /// Invoicing deliveries have no sequence number: the number received for each record.
     records: HashMap<String, u32>,
 }
 
@@ -38,12 +40,12 @@ impl SavedState {
         self.sequences.len() + self.records.len()
     }
 
-    /// Whether a change of the feed was delivered. Each delivery counts for one.
-    fn has(&mut self, change: &FeedChange) -> bool {
+    /// Whether a change of the feed was received. Each delivery matches one change and is then removed.
+    fn take_received(&mut self, change: &FeedChange) -> bool {
         if self.sequences.remove(&change.sequence_version) {
             return true;
         }
-        match self.records.get_mut(&record(&change.event, &change.correlation_id)) {
+        match self.records.get_mut(&record_key(&change.event, &change.correlation_id)) {
             Some(count) if *count > 0 => {
                 *count -= 1;
                 true
@@ -53,56 +55,56 @@ impl SavedState {
     }
 }
 
-/// `SaleInvoice.Created` and an id, as one.
-fn record(event: &str, id: &str) -> String {
+/// `SaleInvoice.Created` and an id as `SaleInvoice/id`.
+fn record_key(event: &str, id: &str) -> String {
     format!("{}/{id}", event.split('.').next().unwrap_or_default())
 }
 
 #[derive(Debug)]
 pub(super) struct ListenState {
     file: Option<PathBuf>,
-    /// What an earlier start left, until this one has begun.
-    before: Mutex<Option<SavedState>>,
-    saved: Mutex<SavedState>,
+    /// The state of the previous start, until `begin` takes it.
+    previous: Mutex<Option<SavedState>>,
+    current: Mutex<SavedState>,
 }
 
 impl ListenState {
-    /// One that forgets.
-    pub(super) fn none() -> Self {
-        Self { file: None, before: Mutex::default(), saved: Mutex::default() }
+    /// State without a file.
+    pub(super) fn in_memory() -> Self {
+        Self { file: None, previous: Mutex::default(), current: Mutex::default() }
     }
 
     pub(super) fn open(file: &Path) -> Result<Self, Failure> {
-        let before = match std::fs::read(file) {
+        let previous = match std::fs::read(file) {
             Ok(bytes) => serde_json::from_slice(&bytes).map(Some).map_err(|error| {
-                let why = format!("{}: it is no file of listen's ({error})", file.display());
-                Failure::Failed(format!("{why}; name another with --state, or delete it"))
+                let why = format!("{} is not a state file of `aldaba listen` ({error})", file.display());
+                Failure::Failed(format!("{why}; choose another file with --state, or delete it"))
             })?,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => None,
             Err(error) => return Err(Failure::Failed(format!("{}: {error}", file.display()))),
         };
-        Ok(Self { file: Some(file.to_owned()), before: Mutex::new(before), saved: Mutex::default() })
+        Ok(Self { file: Some(file.to_owned()), previous: Mutex::new(previous), current: Mutex::default() })
     }
 
-    /// Begins, and says whether this goes on from an earlier start: only where the scene is the one remembered.
-    /// What came since this program started stays seen.
+    /// Continues from the previous start if it had the same scope, otherwise from `head`, and returns whether it
+    /// continued. Events received since this program started are kept.
     pub(super) fn begin(&self, scope: LogScope, head: u64) -> Result<bool, Failure> {
-        let before = self.before.lock().unwrap_or_else(PoisonError::into_inner).take();
-        let before = before.filter(|before| before.scope == scope && before.position <= head);
-        let goes_on = before.is_some();
+        let previous = self.previous.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let previous = previous.filter(|previous| previous.scope == scope && previous.position <= head);
+        let continues = previous.is_some();
         self.change(|saved| {
             let SavedState { position, sequences, records, .. } =
-                before.unwrap_or_else(|| SavedState { position: head, ..SavedState::default() });
+                previous.unwrap_or_else(|| SavedState { position: head, ..SavedState::default() });
             (saved.scope, saved.position) = (scope, position);
             saved.sequences.extend(sequences);
             for (record, count) in records {
                 *saved.records.entry(record).or_default() += count;
             }
         })?;
-        Ok(goes_on)
+        Ok(continues)
     }
 
-    /// An event was told.
+    /// Records that an event was received.
     pub(super) fn record_event(&self, event: &Event) -> Result<(), Failure> {
         if self.file.is_none() || event.is_test() {
             return Ok(());
@@ -111,45 +113,45 @@ impl ListenState {
             match event {
                 Event::Accounting(change) => drop(saved.sequences.insert(change.sequence_version)),
                 Event::Invoicing(change) => {
-                    *saved.records.entry(record(&change.entity, &change.entity_id)).or_default() += 1;
+                    *saved.records.entry(record_key(&change.entity, &change.entity_id)).or_default() += 1;
                 }
             }
-            while saved.sequences.len() > SEEN_MAX {
+            while saved.sequences.len() > EVENTS_MAX {
                 saved.sequences.pop_first();
             }
-            if saved.records.len() > SEEN_MAX {
+            if saved.records.len() > EVENTS_MAX {
                 saved.records.clear();
             }
         })
     }
 
     pub(super) fn is_large(&self) -> bool {
-        self.saved.lock().unwrap_or_else(PoisonError::into_inner).size() > SEEN_MAX / 20
+        self.current.lock().unwrap_or_else(PoisonError::into_inner).size() > EVENTS_MAX / 20
     }
 
     pub(super) fn position(&self) -> u64 {
-        self.saved.lock().unwrap_or_else(PoisonError::into_inner).position
+        self.current.lock().unwrap_or_else(PoisonError::into_inner).position
     }
 
-    /// Passes over what was delivered, and hands out the rest, which counts as seen from here on.
+    /// The changes that were not received. They count as received from now on.
     pub(super) fn missed<T>(&self, changes: Vec<(T, FeedChange)>) -> Result<Vec<(T, FeedChange)>, Failure> {
         let mut missed = Vec::new();
         self.change(|saved| {
-            for (place, change) in changes {
+            for (company, change) in changes {
                 saved.position = saved.position.max(change.sequence_version);
-                if !saved.has(&change) {
-                    missed.push((place, change));
+                if !saved.take_received(&change) {
+                    missed.push((company, change));
                 }
             }
         })?;
         Ok(missed)
     }
 
-    /// Moves on over what was delivered, up to the first that was not.
+    /// Moves the position to the last change before the first that was not received.
     pub(super) fn advance(&self, changes: &[FeedChange]) -> Result<(), Failure> {
         self.change(|saved| {
             for change in changes {
-                if !saved.has(change) {
+                if !saved.take_received(change) {
                     return;
                 }
                 saved.position = change.sequence_version;
@@ -157,12 +159,12 @@ impl ListenState {
         })
     }
 
-    /// Changes what is kept, on disk, too: a file beside it takes its place, so that it is always whole.
+    /// Changes the state and writes the file. A rename replaces the file, so that it is never incomplete.
     fn change(&self, change: impl FnOnce(&mut SavedState)) -> Result<(), Failure> {
-        let mut saved = self.saved.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut saved = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         change(&mut saved);
         let Some(file) = &self.file else { return Ok(()) };
-        if self.before.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+        if self.previous.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
             return Ok(());
         }
         let cannot = |error: std::io::Error| Failure::Failed(format!("{}: {error}", file.display()));
@@ -191,22 +193,22 @@ mod tests {
     }
 
     #[test]
-    fn only_its_own_log_is_gone_on_with() {
+    fn state_continues_only_in_the_same_log() {
         let folder = tempfile::tempdir().unwrap();
         let file = folder.path().join("state.json");
         assert!(!ListenState::open(&file).unwrap().begin(scope("a"), 7).unwrap());
         let again = ListenState::open(&file).unwrap();
         assert!(again.begin(scope("a"), 9).unwrap());
         assert_eq!(again.position(), 7);
-        assert!(!ListenState::open(&file).unwrap().begin(scope("b"), 9).unwrap(), "another tenant's");
-        assert!(!ListenState::open(&file).unwrap().begin(scope("b"), 3).unwrap(), "a log that is shorter");
+        assert!(!ListenState::open(&file).unwrap().begin(scope("b"), 9).unwrap(), "another tenant");
+        assert!(!ListenState::open(&file).unwrap().begin(scope("b"), 3).unwrap(), "a shorter log");
         std::fs::write(&file, "[]").unwrap();
         assert!(ListenState::open(&file).unwrap_err().message().contains("--state"));
     }
 
     #[test]
-    fn what_was_delivered_is_not_missed_and_each_delivery_counts_once() {
-        let state = ListenState::none();
+    fn received_event_is_not_missed_and_matches_one_change() {
+        let state = ListenState::in_memory();
         state.begin(scope("a"), 1).unwrap();
         state
             .change(|saved| {
@@ -215,10 +217,10 @@ mod tests {
             })
             .unwrap();
         state.advance(&[change(3, "Svc.ACC.Customers.CustomerCreated"), change(4, "Due.Created")]).unwrap();
-        assert_eq!(state.position(), 3, "up to the first that was not delivered");
-        let fed = [change(4, "Due.Created"), change(5, "Bank.Created"), change(6, "Bank.Updated")];
-        let missed = state.missed(fed.into_iter().map(|one| ((), one)).collect()).unwrap();
-        let missed: Vec<u64> = missed.iter().map(|((), one)| one.sequence_version).collect();
+        assert_eq!(state.position(), 3, "the first change that was not received stops it");
+        let feed = [change(4, "Due.Created"), change(5, "Bank.Created"), change(6, "Bank.Updated")];
+        let missed = state.missed(feed.into_iter().map(|change| ((), change)).collect()).unwrap();
+        let missed: Vec<u64> = missed.iter().map(|((), change)| change.sequence_version).collect();
         assert_eq!((missed, state.position()), (vec![4, 6], 6));
     }
 }

@@ -1,4 +1,4 @@
-//! A subscribed receiver: makes its webhooks, tells what was missed, and sees that the service is still there.
+//! Subscribes the receiver's webhooks, prints missed events, and checks that the service still responds.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,10 +21,10 @@ use crate::output::say;
 
 const APPLICATION: &str = "aldaba listen";
 const HEARTBEAT: Duration = Duration::from_secs(1);
-/// A service that takes a call and says nothing is as silent as one that is not there.
-const ANSWER_MAX: Duration = Duration::from_secs(5);
+/// A request without a response within this time counts as a failed heartbeat.
+const RESPONSE_MAX: Duration = Duration::from_secs(5);
 const HANDSHAKE_MAX: Duration = Duration::from_secs(30);
-const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 pub(super) struct Subscriber {
     api: Api,
@@ -64,7 +64,7 @@ impl Subscriber {
         let given = |value: &Option<String>| value.clone().unwrap_or_default();
         let service = given(&args.url);
         let token = StaticToken(Secret::new(given(&args.access)));
-        // Patience is ours: what fails is tried again at the next beat.
+        // No retries in the client: the next heartbeat tries again.
         let patience = Patience { attempts_max: 1, ..Patience::default() };
         let api = Api::builder(&service, Secret::new(given(&args.key)), token).patience(patience).build()?;
         Ok(Self {
@@ -80,16 +80,16 @@ impl Subscriber {
         })
     }
 
-    /// Ends only when the service is lost for good.
+    /// Returns only with an error: the service stopped responding, or refuses the receiver.
     pub(super) async fn run(&mut self) -> Outcome {
-        // Before the handshake: what happens under way is found by the feed, the next time.
+        // Read before the handshake, so that the next start finds the changes made in between.
         let head = self.head().await?;
         self.subscribe().await?;
         let scope = self.scope().await?;
         if self.state.begin(scope, head)? {
             self.print_missed().await?;
         }
-        self.printer.print_status("ready", json!({}), "ready: what happens now is told here");
+        self.printer.print_status("ready", json!({}), "ready: new events are printed here");
         self.watch().await
     }
 
@@ -101,13 +101,15 @@ impl Subscriber {
                 Ok(()) => silent = None,
                 Err(error) if error.is_temporary() => {
                     let since = silent.get_or_insert_with(|| {
-                        let text = format!("the service does not answer; trying for {:?}", self.patience);
+                        let text = format!("the service does not respond; retrying for {:?}", self.patience);
                         self.printer.print_status("silent", json!({"reason": error.to_string()}), &text);
                         Stopwatch::start()
                     });
                     if since.elapsed() >= self.patience {
-                        let next = "start again later: what is missed until then will be told";
-                        return Err(Failure::ServiceLost(format!("the service is lost: {error}; {next}")));
+                        let next = "start again later to get the missed events";
+                        return Err(Failure::ServiceLost(format!(
+                            "the service stopped responding: {error}; {next}"
+                        )));
                     }
                 }
                 Err(error) => return Err(error.into()),
@@ -115,20 +117,20 @@ impl Subscriber {
         }
     }
 
-    /// Sees that the service is there and the webhooks with it, and keeps the memory short.
+    /// Checks that the service responds, subscribes again after an outage, and compacts the state file.
     async fn heartbeat(&mut self, was_silent: bool) -> Result<(), Error> {
-        let after = ANSWER_MAX.min(self.patience);
-        let late = || Error::TimedOut { call: "a look at the service".into(), after };
+        let after = RESPONSE_MAX.min(self.patience);
+        let late = || Error::TimedOut { call: "heartbeat".into(), after };
         tokio::time::timeout(after, self.head()).await.unwrap_or_else(|_| Err(late()))?;
         if was_silent {
             self.subscribe().await?;
-            self.printer.print_status("back", json!({}), "the service is back");
+            self.printer.print_status("back", json!({}), "the service responds again");
         }
         if self.state.is_large() {
             let changes = self.changes(self.state.position()).await?;
             let changes: Vec<FeedChange> = changes.into_iter().map(|(_, change)| change).collect();
             if let Err(failure) = self.state.advance(&changes) {
-                say(&format!("aldaba: it cannot be remembered: {}", failure.message()));
+                say(&format!("aldaba: cannot write the state file: {}", failure.message()));
             }
         }
         Ok(())
@@ -142,7 +144,7 @@ impl Subscriber {
         self.resources.iter().copied().filter(|resource| !resource.is_family())
     }
 
-    /// Where the tenant's log stands.
+    /// The head of the tenant's log.
     async fn head(&self) -> Result<u64, Error> {
         if self.family().next().is_some() {
             let page = self.api.companies().page_size(1).page(1).await?;
@@ -164,10 +166,10 @@ impl Subscriber {
     async fn subscribe(&mut self) -> Result<(), Error> {
         for resource in self.family().collect::<Vec<_>>() {
             let url = format!("{}/{}", self.receiver_url, resource.as_str());
-            let wanted = Subscription::to_all(resource, APPLICATION, &url, self.secret.clone());
+            let subscription = Subscription::to_all(resource, APPLICATION, &url, self.secret.clone());
             let webhooks = self.api.webhooks(resource);
-            let id = webhooks.subscribe(&wanted).await?;
-            if self.is_new(SubscribedWebhook::Family(resource, id), &url) {
+            let id = webhooks.subscribe(&subscription).await?;
+            if self.register(SubscribedWebhook::Family(resource, id), &url) {
                 webhooks.wait_active(id, HANDSHAKE_MAX).await?;
             }
         }
@@ -176,10 +178,10 @@ impl Subscriber {
                 let Some(action) = action(kind) else { continue };
                 let uri = format!("{}/api/webhooks/incoming/Invoicing", self.receiver_url);
                 let new = InvoicingSubscription::new("", resource.as_str(), action, self.secret.clone());
-                let wanted =
+                let subscription =
                     InvoicingSubscription { uri: uri.clone(), application_name: APPLICATION.into(), ..new };
-                let id = self.api.invoicing_webhooks().subscribe(&wanted).await?.id;
-                if self.is_new(SubscribedWebhook::Invoicing(resource, id), &uri) {
+                let id = self.api.invoicing_webhooks().subscribe(&subscription).await?.id;
+                if self.register(SubscribedWebhook::Invoicing(resource, id), &uri) {
                     self.wait_effective(id).await?;
                 }
             }
@@ -187,8 +189,8 @@ impl Subscriber {
         Ok(())
     }
 
-    /// Whether this is the first time that it is seen; then it is told.
-    fn is_new(&mut self, webhook: SubscribedWebhook, url: &str) -> bool {
+    /// Registers and prints a webhook; false if it is already registered.
+    fn register(&mut self, webhook: SubscribedWebhook, url: &str) -> bool {
         if self.subscribed.contains(&webhook) {
             return false;
         }
@@ -201,7 +203,7 @@ impl Subscriber {
     }
 
     async fn wait_effective(&self, id: Guid) -> Result<(), Error> {
-        let looking = async {
+        let poll = async {
             while self
                 .api
                 .invoicing_webhooks()
@@ -209,12 +211,12 @@ impl Subscriber {
                 .await?
                 .is_some_and(|webhook| webhook.status != "Effective")
             {
-                tokio::time::sleep(BETWEEN_LOOKS).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
             Ok(())
         };
         let late = Error::TimedOut { call: format!("the echo of webhook {id}"), after: HANDSHAKE_MAX };
-        tokio::time::timeout(HANDSHAKE_MAX, looking).await.unwrap_or(Err(late))
+        tokio::time::timeout(HANDSHAKE_MAX, poll).await.unwrap_or(Err(late))
     }
 
     pub(super) async fn unsubscribe(&mut self) -> Result<(), Error> {
@@ -230,7 +232,7 @@ impl Subscriber {
         Ok(())
     }
 
-    /// A position means something only in the log that it was read from.
+    /// The log that the saved position belongs to.
     async fn scope(&self) -> Result<LogScope, Error> {
         let mut tenant = String::new();
         for webhook in &self.subscribed {
@@ -239,7 +241,8 @@ impl Subscriber {
                 tenant = webhook.map(|webhook| webhook.tenant_id).unwrap_or_default();
             }
         }
-        let mut resources: Vec<String> = self.resources.iter().map(|one| one.as_str().to_owned()).collect();
+        let mut resources: Vec<String> =
+            self.resources.iter().map(|resource| resource.as_str().to_owned()).collect();
         resources.sort();
         Ok(LogScope { service: self.service.clone(), tenant, resources })
     }
@@ -257,7 +260,7 @@ impl Subscriber {
         Ok(())
     }
 
-    /// Everything after a position, in order, with the company that it belongs to.
+    /// All changes after a position by sequence number, each with its company.
     async fn changes(&self, after: u64) -> Result<Vec<(Option<String>, FeedChange)>, Error> {
         let mut all = Vec::new();
         let mut companies: Option<Vec<String>> = None;
@@ -273,25 +276,25 @@ impl Subscriber {
             for company in companies.iter().flatten() {
                 match self.feed(Some(resource), Some(company), after).await {
                     Ok(changes) => all.extend(changes),
-                    // It was deleted under way, and its records with it.
+                    // The company was deleted in the meantime, with its records.
                     Err(error) if error.is_not_found() => {}
                     Err(error) => return Err(error),
                 }
             }
         }
-        let words: Vec<&str> = self.entities().map(Resource::as_str).collect();
-        if !words.is_empty() {
+        let names: Vec<&str> = self.entities().map(Resource::as_str).collect();
+        if !names.is_empty() {
             let changes = self.feed(None, None, after).await?;
-            let is_wanted = |change: &FeedChange| {
-                change.event.split('.').next().is_some_and(|entity| words.contains(&entity))
+            let is_subscribed = |change: &FeedChange| {
+                change.event.split('.').next().is_some_and(|entity| names.contains(&entity))
             };
-            all.extend(changes.into_iter().filter(|(_, change)| is_wanted(change)));
+            all.extend(changes.into_iter().filter(|(_, change)| is_subscribed(change)));
         }
         all.sort_by_key(|(_, change)| change.sequence_version);
         Ok(all)
     }
 
-    /// One feed to its end; invoicing's where no resource is named.
+    /// Reads a feed to its end: the resource's feed, or invoicing's without a resource.
     async fn feed(
         &self,
         resource: Option<Resource>,
@@ -305,7 +308,7 @@ impl Subscriber {
         let read: Result<Vec<_>, Error> = feed(after).stream().try_collect().await;
         let changes = match read {
             Err(Error::BelowFloor { floor }) => {
-                let text = format!("what happened up to {floor} is no longer kept, and cannot be told");
+                let text = format!("events up to {floor} are older than the retention and cannot be shown");
                 self.printer.print_status("gap", json!({"upto": floor.to_string()}), &text);
                 feed(floor).stream().try_collect().await?
             }
