@@ -1,4 +1,4 @@
-//! The configuration as the program uses it: every value parsed and checked, secrets unprintable.
+//! The typed configuration: every value is parsed and validated, and secrets cannot be printed.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -102,7 +102,7 @@ pub(crate) struct Delivery {
     pub(crate) in_flight_per_webhook: usize,
     pub(crate) in_flight: usize,
     pub(crate) webhooks_max: usize,
-    #[serde(serialize_with = "word")]
+    #[serde(serialize_with = "host_check_name")]
     pub(crate) host_check: HostCheck,
 }
 
@@ -154,7 +154,7 @@ impl StoreUrl {
 }
 
 impl Serialize for StoreUrl {
-    /// Without the password that a PostgreSQL url may hold.
+    /// Without the user and password of a PostgreSQL URL.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Sqlite(path) => serializer.serialize_str(&format!("sqlite:{}", path.display())),
@@ -175,7 +175,7 @@ fn all_seconds<S: Serializer>(spans: &[Duration], serializer: S) -> Result<S::Ok
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference to the field")]
-fn word<S: Serializer>(check: &HostCheck, serializer: S) -> Result<S::Ok, S::Error> {
+fn host_check_name<S: Serializer>(check: &HostCheck, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(check.as_str())
 }
 
@@ -184,9 +184,9 @@ fn hidden<S: Serializer>(secret: &Option<Secret>, serializer: S) -> Result<S::Ok
     serializer.serialize_str(if secret.is_some() { "***" } else { "" })
 }
 
-/// The configuration, and everything that is wrong with it.
+/// The configuration and all errors in it.
 pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
-    let mut reader = SettingsReader::of(settings);
+    let mut reader = SettingsReader::new(settings);
     let config = Config {
         server: server(&mut reader),
         operator: OperatorSide {
@@ -267,11 +267,11 @@ fn server(reader: &mut SettingsReader<'_>) -> Server {
         (Some(certificates), Some(key)) => Some(Tls { certificates: certificates.into(), key: key.into() }),
         (None, None) => None,
         (None, Some(_)) => {
-            reader.wrong("server.tls_certificates", "is missing beside server.tls_key");
+            reader.add_fault("server.tls_certificates", "is missing: server.tls_key needs it");
             None
         }
         (Some(_), None) => {
-            reader.wrong("server.tls_key", "is missing beside server.tls_certificates");
+            reader.add_fault("server.tls_key", "is missing: server.tls_certificates needs it");
             None
         }
     };

@@ -1,5 +1,5 @@
-//! The local receiver: answers handshakes and deliveries, so that webhooks have somewhere to go at once; checks their
-//! signatures and tells of each; and can be broken and mended, so that retries can be watched.
+//! The local webhook receiver: responds to handshakes and deliveries, verifies signatures and prints each request.
+//! `PUT /mood` makes it fail, to watch retries.
 
 mod received_request;
 mod signature_check;
@@ -27,10 +27,10 @@ use crate::wiring::SystemClock;
 use received_request::{ReceivedRequest, RequestHistory, RequestKind};
 use signature_check::SignatureCheck;
 
-/// How long who asks for deliveries that are still to come is kept waiting.
+/// The longest time that `/deliveries` waits for more requests.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// How deliveries are answered.
+/// The response to deliveries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum ResponseMode {
     #[default]
@@ -39,15 +39,15 @@ enum ResponseMode {
 }
 
 impl ResponseMode {
-    fn tell(self) -> &'static str {
+    fn description(self) -> &'static str {
         match self {
-            Self::Ok => "ok: deliveries are answered 200\n",
-            Self::Fail => "fail: deliveries are answered 500\n",
+            Self::Ok => "ok: the receiver responds with 200\n",
+            Self::Fail => "fail: the receiver responds with 500\n",
         }
     }
 }
 
-/// What the receiver knows; who waits is told when it changes.
+/// The receiver's state; `/deliveries` waits for changes of it.
 #[derive(Debug, Default)]
 struct ReceiverState {
     mode: ResponseMode,
@@ -61,7 +61,7 @@ struct Receiver {
     state: watch::Sender<ReceiverState>,
 }
 
-/// Starts the receiver and returns its address; it ends with the program.
+/// Starts the receiver, which runs until the program exits, and returns its address.
 pub(super) async fn start(
     address: SocketAddr,
     store: Arc<dyn Store>,
@@ -78,30 +78,30 @@ pub(super) async fn start(
     let router = Router::new()
         .route("/mood", get(mode).put(set_mode))
         .route("/deliveries", get(deliveries))
-        .fallback(any(answer))
+        .fallback(any(receive))
         .with_state(Arc::new(receiver));
     tokio::spawn(async move { axum::serve(listener, router).await });
     Ok(bound)
 }
 
 async fn mode(State(receiver): State<Arc<Receiver>>) -> &'static str {
-    receiver.state.borrow().mode.tell()
+    receiver.state.borrow().mode.description()
 }
 
-async fn set_mode(State(receiver): State<Arc<Receiver>>, word: String) -> Response {
-    let mode = match word.trim() {
+async fn set_mode(State(receiver): State<Arc<Receiver>>, body: String) -> Response {
+    let mode = match body.trim() {
         "ok" => ResponseMode::Ok,
         "fail" => ResponseMode::Fail,
         _ => {
-            let why = "the receiver's mood is ok or fail, as in: curl -X PUT $RECEIVER/mood -d fail\n";
+            let why = "the mood must be ok or fail, for example: curl -X PUT $RECEIVER/mood -d fail\n";
             return (StatusCode::BAD_REQUEST, why).into_response();
         }
     };
     receiver.state.send_modify(|state| state.mode = mode);
-    mode.tell().into_response()
+    mode.description().into_response()
 }
 
-/// The last deliveries, oldest first, one a line; with `handshakes`, `delivered` or `failed`, as soon as there were that
+/// The last requests, oldest first, one per line. With `handshakes`, `delivered` or `failed`, waits until there are that
 /// many.
 async fn deliveries(
     State(receiver): State<Arc<Receiver>>,
@@ -109,24 +109,24 @@ async fn deliveries(
 ) -> Response {
     let mut wanted = Vec::new();
     for (name, text) in &query {
-        let kind = RequestKind::ALL.into_iter().find(|kind| kind.counted_as() == name);
+        let kind = RequestKind::ALL.into_iter().find(|kind| kind.query_name() == name);
         let (Some(kind), Ok(count)) = (kind, text.parse::<usize>()) else {
-            let why = "wait for handshakes=N, delivered=N or failed=N, as in /deliveries?delivered=1\n";
+            let why = "the query must be handshakes=N, delivered=N or failed=N, for example /deliveries?delivered=1\n";
             return (StatusCode::BAD_REQUEST, why).into_response();
         };
         wanted.push((kind, count));
     }
-    let mut watching = receiver.state.subscribe();
+    let mut changes = receiver.state.subscribe();
     let has_all =
         |state: &ReceiverState| wanted.iter().all(|(kind, count)| state.history.count(*kind) >= *count);
-    // Who waited in vain sees what is there.
-    let _ = tokio::time::timeout(WAIT_MAX, watching.wait_for(has_all)).await;
+    // After a timeout the response is the current state.
+    let _ = tokio::time::timeout(WAIT_MAX, changes.wait_for(has_all)).await;
     let text = receiver.state.borrow().history.json();
     ([(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
-/// An echo is given back; whatever is posted is a delivery.
-async fn answer(
+/// Responds to an echo handshake (GET) or a delivery (POST).
+async fn receive(
     State(receiver): State<Arc<Receiver>>,
     method: Method,
     uri: Uri,
@@ -134,36 +134,35 @@ async fn answer(
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let is_broken = receiver.state.borrow().mode == ResponseMode::Fail;
+    let is_failing = receiver.state.borrow().mode == ResponseMode::Fail;
     let echo = query.get("echo").filter(|_| method == Method::GET);
     if echo.is_none() && method != Method::POST {
         return StatusCode::OK.into_response();
     }
     let signature = match echo {
-        // The echo's GET is not signed.
+        // The GET of the echo handshake has no signature.
         Some(_) => SignatureCheck::Missing,
         None => signature_check::check_signature(&*receiver.store, &headers, &body).await,
     };
     let status = match &signature {
-        _ if is_broken => StatusCode::INTERNAL_SERVER_ERROR,
+        _ if is_failing => StatusCode::INTERNAL_SERVER_ERROR,
         SignatureCheck::Wrong(_) => StatusCode::UNAUTHORIZED,
         SignatureCheck::Valid(_) | SignatureCheck::Missing => StatusCode::OK,
     };
-    let received_request = match echo {
-        Some(_) => ReceivedRequest::of_echo(SystemClock.now(), uri.path(), status),
-        None => {
-            ReceivedRequest::of(SystemClock.now(), uri.path(), &headers, &body).answered(signature, status)
-        }
+    let request = match echo {
+        Some(_) => ReceivedRequest::echo(SystemClock.now(), uri.path(), status),
+        None => ReceivedRequest::delivery(SystemClock.now(), uri.path(), &headers, &body)
+            .with_response(signature, status),
     };
-    receiver.note(received_request);
+    receiver.record(request);
     let text = echo.filter(|_| status == StatusCode::OK).cloned().unwrap_or_default();
     (status, text).into_response()
 }
 
 impl Receiver {
-    fn note(&self, received_request: ReceivedRequest) {
+    fn record(&self, request: ReceivedRequest) {
         let mut line = String::new();
-        self.state.send_modify(|state| line = state.history.add(received_request).line(self.style));
+        self.state.send_modify(|state| line = state.history.add(request).line(self.style));
         self.output.say(&line);
     }
 }

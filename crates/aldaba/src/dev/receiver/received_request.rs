@@ -1,4 +1,4 @@
-//! What came to the receiver, and what is told of it: a line for people, an object for programs.
+//! A request that the receiver got, as a line for people and as JSON, and the history of requests.
 
 use std::collections::VecDeque;
 
@@ -12,25 +12,25 @@ use serde_json::Value;
 use super::signature_check::SignatureCheck;
 use crate::dev::terminal_style::TerminalStyle;
 
-/// How many are remembered.
-const KEPT_MAX: usize = 100;
-/// The columns of a line.
+/// The number of requests in the history.
+const REQUESTS_MAX: usize = 100;
+/// The width of the event's column.
 const EVENT_WIDTH: usize = 22;
 
-/// What became of it.
+/// The request's kind and result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RequestKind {
-    /// An Acknowledge or an echo that was accepted.
+    /// An accepted Acknowledge or echo.
     Handshake,
     Delivered,
-    /// Either of them, answered with an error.
+    /// A handshake or delivery with an error response.
     Failed,
 }
 
 impl RequestKind {
     pub(super) const ALL: [Self; 3] = [Self::Handshake, Self::Delivered, Self::Failed];
 
-    pub(super) fn counted_as(self) -> &'static str {
+    pub(super) fn query_name(self) -> &'static str {
         match self {
             Self::Handshake => "handshakes",
             Self::Delivered => "delivered",
@@ -49,8 +49,8 @@ pub(super) struct ReceivedRequest {
     record: Option<String>,
     /// The same on every attempt.
     id: Option<String>,
-    /// How often this id has come, with this one.
-    time: usize,
+    /// How many requests with this id were received, including this one.
+    count: usize,
     signature: SignatureCheck,
     is_handshake: bool,
     status: StatusCode,
@@ -58,14 +58,14 @@ pub(super) struct ReceivedRequest {
 }
 
 impl ReceivedRequest {
-    pub(super) fn of_echo(at: Ticks, path: &str, status: StatusCode) -> Self {
+    pub(super) fn echo(at: Ticks, path: &str, status: StatusCode) -> Self {
         Self {
             at,
             path: path.to_owned(),
             event: "echo".into(),
             record: None,
             id: None,
-            time: 1,
+            count: 1,
             signature: SignatureCheck::Missing,
             is_handshake: true,
             status,
@@ -73,10 +73,10 @@ impl ReceivedRequest {
         }
     }
 
-    pub(super) fn of(at: Ticks, path: &str, headers: &HeaderMap, body: &[u8]) -> Self {
+    pub(super) fn delivery(at: Ticks, path: &str, headers: &HeaderMap, body: &[u8]) -> Self {
         let (event, record, is_handshake) = match Notification::read(headers, body) {
             Ok(Notification::Acknowledge { .. }) => ("Acknowledge".to_owned(), None, true),
-            Ok(Notification::Event(event)) => (named(&event), Some(event.record_id().to_owned()), false),
+            Ok(Notification::Event(event)) => (event_name(&event), Some(event.record_id().to_owned()), false),
             _ => ("no notification".to_owned(), None, false),
         };
         Self {
@@ -85,11 +85,11 @@ impl ReceivedRequest {
             id: headers.get(STANDARD_ID).and_then(|id| id.to_str().ok()).map(str::to_owned),
             is_handshake,
             body: serde_json::from_slice(body).unwrap_or_default(),
-            ..Self::of_echo(at, path, StatusCode::OK)
+            ..Self::echo(at, path, StatusCode::OK)
         }
     }
 
-    pub(super) fn answered(self, signature: SignatureCheck, status: StatusCode) -> Self {
+    pub(super) fn with_response(self, signature: SignatureCheck, status: StatusCode) -> Self {
         Self { signature, status, ..self }
     }
 
@@ -101,30 +101,30 @@ impl ReceivedRequest {
         }
     }
 
-    /// The line that people see.
+    /// The request as text.
     pub(super) fn line(&self, style: TerminalStyle) -> String {
-        let moment = self.at.iso_millis();
-        let clock = moment.split('T').nth(1).unwrap_or(&moment).trim_end_matches('Z').to_owned();
+        let iso = self.at.iso_millis();
+        let clock = iso.split('T').nth(1).unwrap_or(&iso).trim_end_matches('Z').to_owned();
         let signature = match &self.signature {
             SignatureCheck::Valid(headers) => {
-                format!("{} ({})", style.good("signature valid"), headers.join(", "))
+                format!("{} ({})", style.success("signature valid"), headers.join(", "))
             }
             SignatureCheck::Missing => "not signed".to_owned(),
-            SignatureCheck::Wrong(why) => format!("{}: {why}", style.bad("signature wrong")),
+            SignatureCheck::Wrong(why) => format!("{}: {why}", style.error("signature wrong")),
         };
-        let answered = format!("answered {}", self.status.as_u16());
-        let answered = if self.status.is_success() { answered } else { style.bad(&answered) };
-        let again = if self.time > 1 { format!(", time {}", self.time) } else { String::new() };
+        let response = format!("answered {}", self.status.as_u16());
+        let response = if self.status.is_success() { response } else { style.error(&response) };
+        let again = if self.count > 1 { format!(", time {}", self.count) } else { String::new() };
         let record = self.record.as_deref().map(|record| format!("{record}  ")).unwrap_or_default();
         let event = format!("{:<EVENT_WIDTH$}", self.event);
         format!(
-            "{}  receiver  {}  {record}{signature}  {answered}{again}",
+            "{}  receiver  {}  {record}{signature}  {response}{again}",
             style.dim(&clock),
             style.bold(&event)
         )
     }
 
-    fn told(&self) -> RequestJson<'_> {
+    fn to_json(&self) -> RequestJson<'_> {
         let (signature, verified) = match &self.signature {
             SignatureCheck::Valid(headers) => ("valid".to_owned(), &headers[..]),
             SignatureCheck::Missing => ("missing".to_owned(), &[][..]),
@@ -137,7 +137,7 @@ impl ReceivedRequest {
             signature,
             verified,
             status: self.status.as_u16(),
-            time: self.time,
+            time: self.count,
             id: self.id.as_deref(),
             path: &self.path,
             body: &self.body,
@@ -145,7 +145,7 @@ impl ReceivedRequest {
     }
 }
 
-/// What programs are told.
+/// The request as JSON.
 #[derive(Serialize)]
 struct RequestJson<'a> {
     at: String,
@@ -160,43 +160,43 @@ struct RequestJson<'a> {
     body: &'a Value,
 }
 
-/// The last part of a semantic name; the entity of invoicing, whose notifications do not tell what befell it.
-fn named(event: &Event) -> String {
+/// The last part of a semantic name, or the entity of an invoicing notification, which has no event name.
+fn event_name(event: &Event) -> String {
     match event {
         Event::Accounting(change) => change.event.event_type(),
         Event::Invoicing(change) => change.entity.clone(),
     }
 }
 
-/// What came, the last of it in full.
+/// The last requests, and the number of all requests by kind.
 #[derive(Debug, Default)]
 pub(super) struct RequestHistory {
-    kept: VecDeque<ReceivedRequest>,
+    requests: VecDeque<ReceivedRequest>,
     counts: [usize; RequestKind::ALL.len()],
 }
 
 impl RequestHistory {
-    pub(super) fn add(&mut self, received_request: ReceivedRequest) -> &ReceivedRequest {
+    pub(super) fn add(&mut self, request: ReceivedRequest) -> &ReceivedRequest {
         let seen =
-            self.kept.iter().filter(|kept| kept.id.is_some() && kept.id == received_request.id).count();
-        self.counts[received_request.kind() as usize] += 1;
-        if self.kept.len() == KEPT_MAX {
-            self.kept.pop_front();
+            self.requests.iter().filter(|earlier| earlier.id.is_some() && earlier.id == request.id).count();
+        self.counts[request.kind() as usize] += 1;
+        if self.requests.len() == REQUESTS_MAX {
+            self.requests.pop_front();
         }
-        self.kept.push_back(ReceivedRequest { time: seen + 1, ..received_request });
-        &self.kept[self.kept.len() - 1]
+        self.requests.push_back(ReceivedRequest { count: seen + 1, ..request });
+        &self.requests[self.requests.len() - 1]
     }
 
     pub(super) fn count(&self, kind: RequestKind) -> usize {
         self.counts[kind as usize]
     }
 
-    /// An array, one a line.
+    /// A JSON array with one request per line.
     pub(super) fn json(&self) -> String {
         let lines: Vec<String> = self
-            .kept
+            .requests
             .iter()
-            .filter_map(|received_request| serde_json::to_string(&received_request.told()).ok())
+            .filter_map(|request| serde_json::to_string(&request.to_json()).ok())
             .collect();
         format!("[{}]\n", lines.join(",\n "))
     }
