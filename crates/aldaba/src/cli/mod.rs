@@ -15,8 +15,11 @@ pub(crate) use webhook_args::{Deliveries, DeliveryList, Replay, Since, WebhookLi
 
 use crate::exit::CODES;
 
+/// The package version and the git commit; `build.rs` sets it.
+const VERSION: &str = env!("ALDABA_VERSION");
+
 #[derive(Debug, Parser)]
-#[command(name = "aldaba", version, about, after_help = CODES, propagate_version = true)]
+#[command(name = "aldaba", version = VERSION, about, after_help = CODES, propagate_version = true)]
 /// Sign-in, APIs and webhooks over accounting, payroll and invoicing data.
 pub(crate) struct Cli {
     /// The configuration file [default: aldaba.toml, if it exists]

@@ -224,7 +224,7 @@ impl Subscriber {
             match webhook {
                 SubscribedWebhook::Family(resource, id) => self.api.webhooks(resource).delete(id).await?,
                 SubscribedWebhook::Invoicing(_, id) => {
-                    self.api.invoicing_webhooks().delete(id).await.map(drop)?
+                    self.api.invoicing_webhooks().delete(id).await?;
                 }
             }
         }

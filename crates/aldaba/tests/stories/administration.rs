@@ -39,7 +39,7 @@ fn tenants_come_and_are_listed() {
     assert_eq!(listed[1], made);
     let done = site.program(&["tenant", "list"]).run().code(0);
     let rows = table(&done.stdout);
-    assert_eq!(rows[0], ["ID", "NAME", "CODE", "STANDING", "CREATED"]);
+    assert_eq!(rows[0], ["ID", "NAME", "CODE", "STATUS", "CREATED"]);
     assert_eq!(rows[1], ["uno", "Asesoría Peñalver", "4101", "active", created.as_str().unwrap()]);
     assert_eq!((rows.len(), done.stderr.as_str()), (3, ""));
 }
@@ -59,7 +59,7 @@ fn tenants_are_disabled_enabled_and_erased() {
     assert_eq!(apply().input(ndjson(&records)).run().json()["accepted"], 20);
     site.program(&["tenant", "erase", "uno", "--confirm", "dos"])
         .run()
-        .refused(2, "--confirm must repeat the tenant's id");
+        .refused(2, "--confirm must be the tenant's id");
     let erased = site.program(&["tenant", "erase", "uno", "--confirm", "uno", "--json"]).run().json();
     assert_eq!(erased["erased"], "uno");
     assert!(erased["rows"].as_u64().unwrap() >= 40, "records and log: {erased}");
@@ -111,9 +111,9 @@ fn users_come_with_a_password_from_standard_input() {
     let done = add("helen@example.com", &["--lang", "en"]).input("another long password").run().code(0);
     assert_eq!(done.stderr, "", "nobody is asked who is not at a terminal");
     let rows = site.program(&["user", "list"]).run().code(0).stdout;
-    assert_eq!(table(&rows)[0], ["EMAIL", "NAME", "LANG", "STANDING", "TENANTS"]);
+    assert_eq!(table(&rows)[0], ["EMAIL", "NAME", "LANG", "STATUS", "TENANTS"]);
     assert_eq!(rows.lines().count(), 3);
-    add("x@example.com", &[]).run().refused(2, "give the password as one line on standard input");
+    add("x@example.com", &[]).run().refused(2, "write it as one line to standard input");
     add("x@example.com", &["--json"]).input("a\n").run().refused(2, "aldaba: ");
     add("nonsense", &["--json"])
         .input("correct horse battery\n")

@@ -118,7 +118,7 @@ fn a_service_that_is_not_there_is_told() {
         Program::new(&["changes", "apply", "-", "--tenant", "t", "--token", "x", "--url", url]).run()
     };
     send(&url).refused(1, &url);
-    send("https://api.example.com").refused(2, "--url takes an http:// address");
+    send("https://api.example.com").refused(2, "--url must be an http:// URL");
     Program::new(&["changes", "apply", "-", "--tenant", "t", "--url", &url]).run().code(2);
 }
 

@@ -41,7 +41,7 @@ fn init_talks_on_standard_error_and_writes_other_secrets_each_time() {
     let keys = folders.each_ref().map(|folder| {
         let done = init(folder.path(), &[]).run().code(0);
         assert!(done.stdout.contains("aldaba.toml, master.key and operator.token"), "{done:?}");
-        assert!(done.stderr.contains("Keep master.key"), "{done:?}");
+        assert!(done.stderr.contains("Keep a copy of master.key"), "{done:?}");
         std::fs::read_to_string(folder.path().join("master.key")).unwrap()
     });
     assert_ne!(keys[0], keys[1]);
@@ -55,13 +55,13 @@ fn init_overwrites_nothing() {
         std::fs::write(&path, "mine").unwrap();
         init(folder.path(), &[])
             .run()
-            .refused(5, &format!("{} is there already; nothing was written", path.display()));
+            .refused(5, &format!("{} already exists; nothing was written", path.display()));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing beside it");
     }
     init(Path::new("/"), &["--store", "mysql://x"])
         .run()
-        .refused(2, "--store takes sqlite:PATH or postgres://");
+        .refused(2, "--store must be sqlite:PATH or postgres://");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn check_passes_what_init_wrote() {
         assert_eq!(told["config"]["operator"]["token"], "***");
         assert_eq!(told["config"]["store"]["master_key"], "***");
         let done = check().run().code(0);
-        assert!(done.stdout.starts_with("the configuration is fine\n"), "{done:?}");
+        assert!(done.stdout.starts_with("the configuration is valid\n"), "{done:?}");
         assert!(!folder.path().join("a.db").exists(), "a check makes nothing");
     }
 }
@@ -87,14 +87,20 @@ fn check_passes_what_init_wrote() {
 fn init_refuses_what_check_would_refuse_and_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     for (arguments, told) in [
-        (["--base-url", "http://api.example.com"], "--base-url \"http://api.example.com\" must be https"),
-        (["--base-url", "http://127.0.0.1.example"], "plain http is for this machine only"),
-        (["--base-url", "https://api.example.com/v1"], "must be an address without a path"),
-        (["--base-url", "https://api.example.com:x"], "must be an address without a path"),
-        (["--base-url", "api.example.com"], "must be an address without a path"),
-        (["--base-url", ""], "--base-url \"\" must be an address"),
-        (["--auth-url", "http://id.example.com"], "--auth-url \"http://id.example.com\" must be https"),
-        (["--set", "store.url=sqlite:x.db"], "init takes no --set (store.url=sqlite:x.db)"),
+        (
+            ["--base-url", "http://api.example.com"],
+            "--base-url \"http://api.example.com\" must start with https://",
+        ),
+        (["--base-url", "http://127.0.0.1.example"], "http:// is allowed for loopback addresses only"),
+        (["--base-url", "https://api.example.com/v1"], "must be a URL without a path"),
+        (["--base-url", "https://api.example.com:x"], "must be a URL without a path"),
+        (["--base-url", "api.example.com"], "must be a URL without a path"),
+        (["--base-url", ""], "--base-url \"\" must be a URL"),
+        (
+            ["--auth-url", "http://id.example.com"],
+            "--auth-url \"http://id.example.com\" must start with https://",
+        ),
+        (["--set", "store.url=sqlite:x.db"], "init does not accept --set (store.url=sqlite:x.db)"),
     ] {
         init(folder.path(), &arguments).run().refused(2, told);
     }
@@ -131,12 +137,12 @@ fn check_says_what_is_wrong_and_where() {
         (
             "drain = \"10s\"",
             "darin = \"10s\"",
-            "there is no key \"server.darin\" (did you mean \"server.drain\"?)",
+            "unknown key \"server.darin\" (did you mean \"server.drain\"?)",
         ),
         (
             "drain = \"10s\"",
             "drain = \"soon\"",
-            "server.drain must be a duration above zero: one number and one unit, as in 90m",
+            "server.drain must be a duration above zero: a whole number and a unit (ms, s, m, h or d), such as 90m",
         ),
         ("drain = \"10s\"", "drain = 10", "server.drain must be a duration in quotes, as in \"5m\""),
         (
@@ -186,7 +192,7 @@ fn bounds_are_named_when_they_are_crossed() {
             check(value).refused(3, &format!("{key} must be from {from} to {to}"));
         }
         for value in ["1h30m", "99999999999999999999d", "5"] {
-            check(value).refused(3, "one number and one unit, as in 90m");
+            check(value).refused(3, "a whole number and a unit (ms, s, m, h or d), such as 90m");
         }
         check(from).code(0);
         check(to).code(0);
@@ -231,7 +237,7 @@ fn check_tells_everything_at_once_and_names_each_layer() {
     site.program(&["check"])
         .variable("ALDABA__STORE__ULR", "x")
         .run()
-        .refused(3, "ALDABA__STORE__ULR: there is no key \"store.ulr\" (did you mean \"store.url\"?)");
+        .refused(3, "ALDABA__STORE__ULR: unknown key \"store.ulr\" (did you mean \"store.url\"?)");
     site.program(&["check", "--set", "nonsense"]).run().refused(2, "--set takes KEY=VALUE");
 }
 
@@ -244,10 +250,7 @@ fn what_production_needs_and_is_not_there_is_named() {
     }
     let site = Site::new();
     for (setting, told) in [
-        (
-            "server.base_url=http://api.example.com",
-            "server.base_url: must be https; plain http is for this machine only",
-        ),
+        ("server.base_url=http://api.example.com", "server.base_url: must start with https://"),
         ("operator.token=short", "operator.token: is too short: 32 characters at least"),
         ("store.master_key=short", "store.master_key: "),
     ] {
@@ -256,7 +259,9 @@ fn what_production_needs_and_is_not_there_is_named() {
         }
     }
     let missing = site.path().join("missing.toml").display().to_string();
-    Program::new(&["check", "--config", &missing]).run().refused(3, &format!("{missing}: cannot be read"));
+    Program::new(&["check", "--config", &missing])
+        .run()
+        .refused(3, &format!("{missing}: cannot read the file"));
 }
 
 #[test]
@@ -274,18 +279,15 @@ fn the_store_that_is_there_is_told_by_its_schema() {
     let schema = migrated["schema"].as_i64().unwrap();
     assert_eq!(site.program(&["check", "--json"]).run().json()["store"]["schema"], schema);
     let again = site.program(&["store", "migrate"]).run().code(0);
-    assert_eq!(again.stdout, format!("the store's schema is up to date ({schema})\n"));
+    assert_eq!(again.stdout, format!("the store has the newest schema (version {schema})\n"));
 }
 
 #[test]
 fn help_lists_the_exit_codes_and_completions_the_commands() {
     let help = Program::new(&["--help"]).run().code(0);
-    for line in [
-        "0  done",
-        "2  the command line is wrong",
-        "3  the configuration is wrong",
-        "6  done, but some changes",
-    ] {
+    for line in
+        ["0  success", "2  invalid command line", "3  invalid configuration", "6  applied, but some changes"]
+    {
         assert!(help.stdout.contains(line), "{line}: {}", help.stdout);
     }
     let script = Program::new(&["completions", "bash"]).run().code(0);

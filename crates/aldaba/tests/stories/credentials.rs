@@ -101,7 +101,7 @@ fn what_a_client_may_not_be_is_told() {
     site.program(&["client", "rotate", "nobody"]).run().refused(5, "there is no client \"nobody\"");
     site.program(&["client", "rotate", "mine", "--overlap", "soon"])
         .run()
-        .refused(2, "--overlap takes a duration");
+        .refused(2, "--overlap must be a duration");
     site.program(&["client", "add", "Panel"]).run().code(2);
     assert_eq!(list(&site, "client").as_array().unwrap().len(), 1);
 }
@@ -118,7 +118,7 @@ fn a_client_is_shown_and_its_addresses_are_taken_back() {
     assert_eq!(
         show(&[]).code(0).stdout,
         format!(
-            "client_id          mine\nname               Panel\nstanding           active\n\
+            "client_id          mine\nname               Panel\nstatus             active\n\
              redirect_uris      {CALLBACK} https://app.example/two\npkce               if-sent\n\
              consent            false\ncallback_id_token  true\npost_logout_uris   {after}\n"
         )

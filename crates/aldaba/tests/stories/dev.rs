@@ -146,11 +146,11 @@ fn a_redirect_uri_that_breaks_the_rules_ends_the_program() {
 
 #[test]
 fn dev_listens_on_this_machine_only() {
-    Program::new(&["dev", "--listen", "0.0.0.0:0"]).run().refused(2, "listens on this machine only");
+    Program::new(&["dev", "--listen", "0.0.0.0:0"]).run().refused(2, "must listen on a loopback address");
     Dev::program(&["--set", "operator.listen=0.0.0.0:0"])
         .run()
-        .refused(2, "dev listens on this machine only");
-    Dev::program(&["--store", "mysql://x"]).run().refused(2, "--store takes sqlite:PATH or postgres://");
+        .refused(2, "dev must listen on a loopback address");
+    Dev::program(&["--store", "mysql://x"]).run().refused(2, "--store must be sqlite:PATH or postgres://");
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn an_address_that_is_taken_is_told() {
         &format!("server.listen={busy}"),
     ]);
     let done = dev.variable("TMPDIR", folder.path().to_str().unwrap()).run();
-    assert!(done.stderr.contains("dev takes three ports in a row"), "{done:?}");
+    assert!(done.stderr.contains("dev uses three consecutive ports"), "{done:?}");
     done.refused(1, &format!("cannot listen on {busy}: "));
     assert_eq!(dev_folders(folder.path()), [""; 0].map(PathBuf::from));
 }
@@ -211,7 +211,7 @@ fn its_temporary_data_goes_when_it_is_stopped_while_it_starts() {
 #[test]
 fn people_get_a_page_instead_of_a_line() {
     let running = Program::new(&["dev", "--empty", "--listen", "127.0.0.1:0"]).start();
-    let page = until("the page", || Some(running.stdout()).filter(|said| said.contains("Ctrl-C ends it.")));
+    let page = until("the page", || Some(running.stdout()).filter(|said| said.contains("Stop with Ctrl-C.")));
     for part in [
         "Aldaba is ready.",
         "operator token",

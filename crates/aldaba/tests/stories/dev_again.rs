@@ -109,5 +109,5 @@ fn dev_refuses_a_store_that_is_not_its_own() {
     Program::new(&add).run().code(0);
     Dev::program(&["--data", folder.path().to_str().unwrap()])
         .run()
-        .refused(5, "this is not a development store");
+        .refused(5, "this store was not created by `aldaba dev`");
 }

@@ -57,7 +57,7 @@ fn invoicing_is_verified_too_and_a_broken_receiver_is_tried_again() {
     let stage = Stage::new();
     stage.subscribe();
     assert_eq!(stage.deliveries("?handshakes=1")[0]["event"], "echo");
-    assert_eq!(stage.mood("fail").text(), "fail: deliveries are answered 500\n");
+    assert_eq!(stage.mood("fail").text(), "fail: the receiver responds with 500\n");
     assert_eq!(stage.dev.door(0).send_lines(&[bank("caja", "Caja")]).counts(), (1, 0));
     let failed = stage.deliveries("?failed=2").pop().unwrap();
     assert_eq!(
@@ -65,7 +65,7 @@ fn invoicing_is_verified_too_and_a_broken_receiver_is_tried_again() {
         (&json!("Bank"), &json!("caja"), &json!(500))
     );
     assert_eq!(failed["verified"], json!(["ms-signature", "webhook-signature"]), "{failed}");
-    assert_eq!(Call::get(&stage.at("mood")).send().text(), "fail: deliveries are answered 500\n");
+    assert_eq!(Call::get(&stage.at("mood")).send().text(), "fail: the receiver responds with 500\n");
     assert_eq!(stage.mood("ok").status, 200);
     let taken = stage.deliveries("?delivered=1").pop().unwrap();
     assert_eq!(

@@ -58,7 +58,7 @@ fn who_has_several_tenants_chooses() {
         .refused(5, "inaki@example.com may not choose the tenant");
     exported(&dev, &["--user", "eva@example.com"])
         .run()
-        .refused(5, "it has maria@example.com, inaki@example.com");
+        .refused(5, "the users of dev are maria@example.com, inaki@example.com");
 }
 
 #[test]
@@ -69,16 +69,16 @@ fn a_folder_is_enough_while_dev_runs_on_it() {
     let whole = token(&["--data", data, "--json"]).run().json();
     assert_eq!(claims(text(&whole["access_token"]))["svc.es.clientid"], dev.tenants()[0]);
     assert_eq!(dev.stop().code, Some(0));
-    token(&["--data", data]).run().refused(5, "no aldaba dev runs on this folder");
+    token(&["--data", data]).run().refused(5, "no dev server runs on this folder");
 }
 
 #[test]
 fn nothing_but_dev_is_signed_in_to() {
-    token(&[]).run().refused(2, "CLIENT is not set; paste the export lines that aldaba dev printed");
+    token(&[]).run().refused(2, "CLIENT is not set; paste the export lines that `aldaba dev` printed");
     let elsewhere = |url: &str| token(&["--auth-url", url, "--client", "id", "--secret", "s"]).run();
-    elsewhere("https://auth.example.com").refused(5, "is not on this machine");
-    elsewhere("not an address").refused(5, "is not on this machine");
-    elsewhere("http://127.0.0.1:9").refused(1, "start aldaba dev, and paste the export lines");
+    elsewhere("https://auth.example.com").refused(5, "is not a loopback address");
+    elsewhere("not an address").refused(5, "is not a loopback address");
+    elsewhere("http://127.0.0.1:9").refused(1, "start `aldaba dev` and paste the export lines");
 
     // A service that somebody runs in earnest on this machine, with a client that is registered there.
     let office = Office::new();
@@ -87,8 +87,8 @@ fn nothing_but_dev_is_signed_in_to() {
             ["--auth-url", &office.serve.public_url, "--client", client, "--secret", &office.app.secret];
         token(&asked).run()
     };
-    of_serve(&office.app.id).refused(5, "does not sign maria@example.com in with dev's password");
-    of_serve("another").refused(5, "does not know this client");
+    of_serve(&office.app.id).refused(5, "refused the sign-in of maria@example.com");
+    of_serve("another").refused(5, "refused the authorization request of this client");
     let site = office.serve.site.path().to_str().unwrap();
-    token(&["--data", site]).run().refused(5, "no aldaba dev runs on this folder");
+    token(&["--data", site]).run().refused(5, "no dev server runs on this folder");
 }

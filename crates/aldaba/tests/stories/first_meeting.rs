@@ -31,7 +31,7 @@ fn fenced(text: &str) -> Vec<String> {
 /// dev as people start it, and the page that it prints.
 fn dev() -> (Running, String) {
     let running = Program::new(&["dev", "--listen", "127.0.0.1:0"]).start();
-    let page = until("the page", || Some(running.stdout()).filter(|said| said.contains("Ctrl-C ends it.")));
+    let page = until("the page", || Some(running.stdout()).filter(|said| said.contains("Stop with Ctrl-C.")));
     (running, page)
 }
 

@@ -119,7 +119,7 @@ fn a_backup_takes_no_other_files_place_unasked() {
     std::fs::write(&file, "mine").unwrap();
     let backup =
         |flags: &[&str]| site.program(&["store", "backup", file.to_str().unwrap()]).with(flags).run();
-    backup(&[]).refused(5, &format!("{} is there already", file.display()));
+    backup(&[]).refused(5, &format!("{} already exists", file.display()));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
     backup(&["--force", "--json"]).json();
     assert_ne!(std::fs::read_to_string(&file).unwrap(), "mine");

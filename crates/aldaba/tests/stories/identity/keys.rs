@@ -80,7 +80,7 @@ fn the_next_key_is_published_a_day_ahead_and_does_not_sign() {
     let table = serve.site.program(&["signing-keys", "list"]).run().code(0).stdout;
     assert!(table.starts_with("KID") && table.contains(&next), "{table}");
     let again = serve.site.program(&["signing-keys", "rotate"]).run().code(0);
-    assert!(again.stderr.starts_with("A next key is already waiting since "), "{again:?}");
+    assert!(again.stderr.starts_with("A next key already exists since "), "{again:?}");
     let newest = again.stdout.trim().to_owned();
     let site = serve.stop();
     let serve = Serve::start(site, &[]);

@@ -95,7 +95,7 @@ fn without_a_secret_nothing_is_checked_and_people_are_told_so() {
     let done = running.stop().code(0);
     assert!(done.stdout.contains("signature not checked") && done.stdout.contains("Bank"), "{done:?}");
     assert!(!done.stdout.contains('\u{1b}'), "nothing that came commands the terminal: {done:?}");
-    assert!(done.stderr.contains("nothing is verified"), "{done:?}");
+    assert!(done.stderr.contains("signatures are not verified"), "{done:?}");
 }
 
 #[test]
@@ -144,10 +144,10 @@ fn a_command_line_that_cannot_be_is_refused() {
         Program::new(&["listen", "--listen", "127.0.0.1:0"]).with(arguments).run().refused(code, why);
     };
     refused(&["--forward-to", "localhost"], 2, "--forward-to localhost");
-    refused(&["--resource", "custmers"], 2, "it must be one of");
+    refused(&["--resource", "custmers"], 2, "must be one of");
     refused(&["--resource", "customers"], 2, "--url");
     refused(&["--status", "99"], 2, "99");
-    refused(&["--delay", "soon"], 2, "it takes a duration");
+    refused(&["--delay", "soon"], 2, "must be a duration");
     let taken = Receiver::open().address.to_string();
     Program::new(&["listen", "--listen", &taken]).run().refused(1, "choose another address with --listen");
 }

@@ -112,7 +112,10 @@ fn a_service_that_comes_back_is_followed_on_and_one_that_is_gone_for_good_ends_i
     let hook = listening.told("subscribed")[0]["webhookId"].as_str().unwrap().to_owned();
     line.cut();
     let done = listening.running.ended().code(8);
-    assert!(done.stderr.contains("the service is lost") && done.stderr.contains("start again"), "{done:?}");
+    assert!(
+        done.stderr.contains("the service stopped responding") && done.stderr.contains("start again"),
+        "{done:?}"
+    );
     stage.run(stage.api().webhooks(Resource::customers()).delete(hook.parse_guid())).unwrap();
 
     // Nothing is missed: the next start has it.
@@ -136,7 +139,7 @@ fn a_service_that_takes_calls_and_says_nothing_is_silent_too() {
     let said = listening.wait("silent", |_| true);
     assert!(said["reason"].as_str().unwrap().contains("no whole answer within 2 s"), "{said}");
     let done = listening.running.ended().code(8);
-    assert!(done.stderr.contains("the service is lost"), "{done:?}");
+    assert!(done.stderr.contains("the service stopped responding"), "{done:?}");
     stage.run(stage.api().webhooks(Resource::customers()).delete(hook.parse_guid())).unwrap();
 }
 
