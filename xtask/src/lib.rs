@@ -10,6 +10,7 @@ pub mod prove;
 pub mod scratch;
 mod server;
 pub mod steps;
+mod supply_chain;
 pub mod test;
 pub mod tidy;
 pub mod usage;

@@ -13,6 +13,7 @@ cargo xtask <command>
   tidy               the rules of the house that no compiler keeps: direction of dependencies, sizes, words.
   prove crash        `kill -9` of the program under load, 20 rounds on each store: nothing that was accepted is lost.
                      The tests do 3.
+  prove supply-chain licences, bans and sources of all dependencies (deny.toml); writes an SBOM to target/.
   bench NAME [--store sqlite|postgres] [--seconds N] [--only PART] [--json]
                      measure the release program; without --store, on both stores.
 

@@ -5,6 +5,7 @@ use operator::admin::AdminError;
 use store::{ArchiveError, StoreError};
 
 use crate::config::ConfigFault;
+use crate::supervisor::TaskFailure;
 
 /// The exit codes, for `--help`.
 pub(crate) const CODES: &str = "Exit codes:
@@ -16,7 +17,8 @@ pub(crate) const CODES: &str = "Exit codes:
   5  refused: not found, already exists, or not possible in the current state
   6  applied, but some changes were rejected (changes apply)
   7  the signature does not match (verify)
-  8  the service stopped responding or now refuses the receiver (listen)";
+  8  the service stopped responding or now refuses the receiver (listen)
+  9  a background task failed (serve, dev); the log names it";
 
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -36,6 +38,8 @@ pub(crate) enum Failure {
     Mismatch,
     /// The service stopped responding, or refuses what it accepted before.
     ServiceLost(String),
+    /// A background task of the service panicked or ended.
+    TaskFailed(TaskFailure),
 }
 
 pub(crate) type Outcome = Result<(), Failure>;
@@ -51,6 +55,7 @@ impl Failure {
             Self::SomeRejected => 6,
             Self::Mismatch => 7,
             Self::ServiceLost(_) => 8,
+            Self::TaskFailed(_) => 9,
         }
     }
 
@@ -68,6 +73,7 @@ impl Failure {
                 format!("the configuration is invalid\n  {}", lines.join("\n  "))
             }
             Self::Store(error) => error.to_string(),
+            Self::TaskFailed(failure) => failure.to_string(),
             Self::SomeRejected => "some changes were rejected".into(),
             Self::Mismatch => "the signature does not match".into(),
         }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use axum::http::{HeaderMap, HeaderName};
 use serde::Deserialize;
-use web::Refusal;
+use web::ErrorResponse;
 
 use crate::refusal::bad;
 
@@ -30,7 +30,7 @@ struct Written<'a> {
 }
 
 impl Context {
-    pub(crate) fn of(headers: &HeaderMap) -> Result<Self, Refusal> {
+    pub(crate) fn of(headers: &HeaderMap) -> Result<Self, ErrorResponse> {
         let mut values = headers.get_all(&CONTEXT_HEADER).iter();
         let Some(value) = values.next() else { return Ok(Self::Absent) };
         if values.next().is_some() {
@@ -48,7 +48,7 @@ impl Context {
     }
 
     /// The company that a company-scoped call names.
-    pub(crate) fn company(self) -> Result<Box<str>, Refusal> {
+    pub(crate) fn company(self) -> Result<Box<str>, ErrorResponse> {
         match self {
             Self::Company(id) => Ok(id),
             Self::Absent | Self::None => {
@@ -60,7 +60,7 @@ impl Context {
     }
 }
 
-fn company(text: &str) -> Result<Context, Refusal> {
+fn company(text: &str) -> Result<Context, ErrorResponse> {
     let written: Written<'_> = serde_json::from_str(text).map_err(|_| malformed())?;
     if written.client_id.is_empty() {
         return Err(malformed());
@@ -68,7 +68,7 @@ fn company(text: &str) -> Result<Context, Refusal> {
     Ok(Context::Company(written.client_id.into()))
 }
 
-fn malformed() -> Refusal {
+fn malformed() -> ErrorResponse {
     bad(CONTEXT, "The header context must be {\"clientId\":\"<company's correlationId>\"}, or none.")
 }
 

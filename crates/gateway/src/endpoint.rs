@@ -14,7 +14,8 @@ pub(crate) enum Endpoint {
 
 impl Endpoint {
     pub(crate) fn all() -> impl Iterator<Item = Self> {
-        let family = Resource::family().flat_map(|one| [Self::List(one), Self::One(one), Self::Feed(one)]);
+        let family =
+            Resource::accounting_family().flat_map(|one| [Self::List(one), Self::One(one), Self::Feed(one)]);
         family.chain([Self::PayrollCompanies, Self::InvoicingFeed])
     }
 

@@ -2,7 +2,7 @@
 //! the same entries.
 
 use axum::http::{HeaderMap, HeaderValue, Uri};
-use web::Refusal;
+use web::ErrorResponse;
 
 use crate::context::{CONTEXT, Context};
 use crate::paging::{PAGE_NUMBER_MAX, PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX, Paging};
@@ -39,7 +39,7 @@ pub fn context(data: &[u8]) {
     }
 }
 
-fn read<const N: usize>(values: [HeaderValue; N]) -> Result<Context, Refusal> {
+fn read<const N: usize>(values: [HeaderValue; N]) -> Result<Context, ErrorResponse> {
     let mut headers = HeaderMap::new();
     for value in values {
         headers.append(CONTEXT, value);
@@ -48,7 +48,7 @@ fn read<const N: usize>(values: [HeaderValue; N]) -> Result<Context, Refusal> {
 }
 
 /// A 400 that names one of these.
-fn names(refusal: &Refusal, fields: &[&str]) {
+fn names(refusal: &ErrorResponse, fields: &[&str]) {
     let problem = &refusal.problem;
     let named = problem.errors.first().and_then(|fault| fault.field.as_deref()).unwrap_or_default();
     assert!(

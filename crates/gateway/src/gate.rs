@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, HeaderName, Response};
 use axum::response::IntoResponse as _;
 use domain::subscription::{Product, Products};
 use domain::{Area, Caller, Scope, Ticks};
-use web::Refusal;
+use web::ErrorResponse;
 
 use crate::asked::Asked;
 use crate::endpoint::Endpoint;
@@ -91,7 +91,12 @@ impl Gateway {
         admitted.leave(place, response, now)
     }
 
-    pub(crate) async fn admit(&self, need: Need, request: &Parts, now: Ticks) -> Result<Admitted, Refusal> {
+    pub(crate) async fn admit(
+        &self,
+        need: Need,
+        request: &Parts,
+        now: Ticks,
+    ) -> Result<Admitted, ErrorResponse> {
         let key = key(request)?.ok_or_else(refusal::missing_key)?;
         let found = self.keys.find(&key, now).await.map_err(|error| refusal::store(&error))?;
         let opens = |products: Products| products.contains(need.product);
@@ -117,13 +122,13 @@ impl Gateway {
         Ok(Admitted { caller, pass, rate })
     }
 
-    async fn take_quota(&self, pass: &Pass, now: Ticks) -> Result<(), Refusal> {
+    async fn take_quota(&self, pass: &Pass, now: Ticks) -> Result<(), ErrorResponse> {
         let Some(calls_max) = pass.subscription.daily_quota.or(self.settings.quota_per_day) else {
             return Ok(());
         };
         let mut quota = pass.meter.take_quota(calls_max, now);
         if quota == Quota::Unknown {
-            let told = self.store.calls_on(&pass.subscription.id, now.day()).await;
+            let told = self.store.calls_on_day(&pass.subscription.id, now.day()).await;
             pass.meter.learn_quota(told.map_err(|error| refusal::store(&error))?, now);
             quota = pass.meter.take_quota(calls_max, now);
         }
@@ -132,7 +137,7 @@ impl Gateway {
 }
 
 /// The subscription key: the header's, or the query's where there is no such header.
-fn key(request: &Parts) -> Result<Option<Cow<'_, str>>, Refusal> {
+fn key(request: &Parts) -> Result<Option<Cow<'_, str>>, ErrorResponse> {
     let given = match request.headers.get(&KEY_HEADER) {
         // Bytes that are no text were sent all the same; as text they are nobody's key.
         Some(value) => Some(text(value.as_bytes())),

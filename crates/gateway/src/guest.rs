@@ -12,13 +12,13 @@ use axum::http::{Method, Response};
 use axum::response::IntoResponse as _;
 use axum::routing::{MethodFilter, MethodRouter, on};
 use domain::{Area, Caller, Scope, Ticks};
-use web::problem::not_found;
+use web::error_response::not_found;
 
 use crate::Gateway;
 use crate::gate::Need;
 
 /// How much of a refused body is still read, so that its sender sees the answer.
-const LINGER_BYTES_MAX: usize = 16 * 1024 * 1024;
+const DRAIN_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 pub type Answering = Pin<Box<dyn Future<Output = Response<Body>> + Send>>;
 
@@ -81,7 +81,7 @@ impl Gateway {
         let admitted = match self.admit(need, &parts, now).await {
             Ok(admitted) => admitted,
             Err(refusal) => {
-                web::linger(body, LINGER_BYTES_MAX);
+                web::drain_in_background(body, DRAIN_BYTES_MAX);
                 return refusal.into_response();
             }
         };
@@ -90,7 +90,7 @@ impl Gateway {
             Err(_) => not_found().await.into_response(),
             Ok(names) => {
                 let names = names.iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
-                let known = parts.extensions.get::<web::Visit>();
+                let known = parts.extensions.get::<web::RequestContext>();
                 let address = known.map_or(IpAddr::from([0, 0, 0, 0]), |visit| visit.address.0);
                 let request_id = known.map(|visit| visit.id.as_str().to_owned()).unwrap_or_default();
                 let caller = admitted.caller.clone();

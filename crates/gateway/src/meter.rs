@@ -162,7 +162,7 @@ mod tests {
         assert_eq!(meter.take_quota(3, NOW), Quota::Within);
         assert_eq!(meter.take_quota(3, NOW), Quota::UsedUp);
         assert_eq!(meter.take_quota(4, NOW), Quota::Within, "the operator gave more");
-        let tomorrow = Ticks::of_day(NOW.day() + 1);
+        let tomorrow = Ticks::from_day(NOW.day() + 1);
         assert_eq!(meter.take_quota(3, tomorrow), Quota::Unknown);
     }
 

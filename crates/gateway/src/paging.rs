@@ -2,7 +2,7 @@
 
 use axum::http::header::{HeaderName, HeaderValue, LINK};
 use bytes::Bytes;
-use web::Refusal;
+use web::ErrorResponse;
 
 use crate::query::Query;
 
@@ -24,7 +24,7 @@ pub(crate) struct Paging {
 }
 
 impl Paging {
-    pub(crate) fn of(query: &Query<'_>) -> Result<Self, Refusal> {
+    pub(crate) fn of(query: &Query<'_>) -> Result<Self, ErrorResponse> {
         Ok(Self {
             number: query.number("pageNumber", 1, PAGE_NUMBER_MAX)?.unwrap_or(1),
             size: query.number("pageSize", 1, PAGE_SIZE_MAX)?.unwrap_or(PAGE_SIZE_DEFAULT),

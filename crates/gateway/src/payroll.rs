@@ -1,9 +1,9 @@
 //! Payroll companies: pages with a filter and an order.
 
 use domain::Resource;
-use domain::filter::{Filter, Misread, OrderBy};
+use domain::filter::{Filter, FilterError, OrderBy};
 use store::{Page, PageQuery, PayrollQuery};
-use web::Refusal;
+use web::ErrorResponse;
 
 use crate::asked::Asked;
 use crate::paging::Paging;
@@ -20,10 +20,10 @@ impl Gateway {
         }
         let query = Query::of(&asked.uri);
         let paging = Paging::of(&query)?;
-        let misread =
-            |name: &'static str| move |misread: Misread| refusal::bad(name, format!("{name}, {misread}."));
-        let filter = query.one("filter")?.map(Filter::parse).transpose().map_err(misread("filter"))?;
-        let order = query.one("OrderBy")?.map(OrderBy::parse).transpose().map_err(misread("OrderBy"))?;
+        let error =
+            |name: &'static str| move |error: FilterError| refusal::bad(name, format!("{name}, {error}."));
+        let filter = query.one("filter")?.map(Filter::parse).transpose().map_err(error("filter"))?;
+        let order = query.one("OrderBy")?.map(OrderBy::parse).transpose().map_err(error("OrderBy"))?;
         let ready = match self.confirmed(&slot, resource, None, asked).await? {
             Some(ready) => ready,
             None => self.page(asked, &query, paging, self.payroll_page(asked, paging, filter, order).await?),
@@ -37,7 +37,7 @@ impl Gateway {
         paging: Paging,
         filter: Option<Filter>,
         order: Option<OrderBy>,
-    ) -> Result<Page, Refusal> {
+    ) -> Result<Page, ErrorResponse> {
         let tenant = asked.caller.tenant.clone();
         let (offset, rows_max) = (paging.offset(), paging.rows_max());
         let page = if filter.is_none() && order.is_none() {

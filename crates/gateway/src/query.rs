@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use axum::http::Uri;
-use web::Refusal;
+use web::ErrorResponse;
 
 use crate::refusal::bad;
 
@@ -17,7 +17,7 @@ impl<'a> Query<'a> {
     }
 
     /// The value of a parameter, whatever the case of its name.
-    pub(crate) fn one(&self, name: &'static str) -> Result<Option<&str>, Refusal> {
+    pub(crate) fn one(&self, name: &'static str) -> Result<Option<&str>, ErrorResponse> {
         let mut values = self.0.iter().filter(|(given, _)| given.eq_ignore_ascii_case(name));
         let first = values.next();
         if values.next().is_some() {
@@ -27,7 +27,12 @@ impl<'a> Query<'a> {
     }
 
     /// A whole number between two bounds.
-    pub(crate) fn number(&self, name: &'static str, from: u64, to: u64) -> Result<Option<u64>, Refusal> {
+    pub(crate) fn number(
+        &self,
+        name: &'static str,
+        from: u64,
+        to: u64,
+    ) -> Result<Option<u64>, ErrorResponse> {
         let Some(text) = self.one(name)? else { return Ok(None) };
         let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let number = text.parse().ok().filter(|number| is_plain && (from..=to).contains(number));

@@ -9,7 +9,7 @@ use domain::Resource;
 use domain::catalogue::Owner;
 use percent_encoding::percent_decode_str;
 use store::{Page, PageQuery};
-use web::Refusal;
+use web::ErrorResponse;
 
 use crate::asked::Asked;
 use crate::context::Context;
@@ -19,7 +19,7 @@ use crate::query::Query;
 use crate::ready::Ready;
 use crate::{Gateway, refusal};
 
-pub(crate) type Answer = Result<Response<Body>, Refusal>;
+pub(crate) type Answer = Result<Response<Body>, ErrorResponse>;
 
 impl Gateway {
     pub(crate) async fn list(&self, resource: Resource, asked: &Asked) -> Answer {
@@ -51,7 +51,7 @@ impl Gateway {
 
     /// What is kept for a call. How far the tenant's records have moved is looked up before anything is read.
     pub(crate) fn slot(&self, asked: &Asked) -> Slot {
-        self.kept.slot(asked, self.store.invalidation().of_records(&asked.caller.tenant))
+        self.kept.slot(asked, self.store.invalidation().records_version(&asked.caller.tenant))
     }
 
     /// A kept list whose collection has not moved, told from where the log stands now.
@@ -61,7 +61,7 @@ impl Gateway {
         resource: Resource,
         company: Option<&str>,
         asked: &Asked,
-    ) -> Result<Option<Arc<Ready>>, Refusal> {
+    ) -> Result<Option<Arc<Ready>>, ErrorResponse> {
         let Some(ready) = slot.unconfirmed() else { return Ok(None) };
         let mark = self.store.collection_version(&asked.caller.tenant, company, resource).await;
         let mark = mark.map_err(|error| refusal::store(&error))?.ok_or_else(refusal::no_company)?;
@@ -76,7 +76,7 @@ impl Gateway {
     pub(crate) fn page(&self, asked: &Asked, query: &Query<'_>, paging: Paging, page: Page) -> Arc<Ready> {
         let address = [&self.settings.base_url, asked.uri.path()];
         let headers = paging.headers(page.total, address, query);
-        let (Paging { number, size }, body) = (paging, page.bodies.into_array().into());
+        let (Paging { number, size }, body) = (paging, page.bodies.into_json_array().into());
         let ready = Ready::new(asked, page.version, &[number, size], body);
         Arc::new(ready.with(headers).at(page.head))
     }
@@ -107,7 +107,7 @@ impl Gateway {
     }
 
     /// A context that is not needed must still name a company that is there.
-    async fn check_context(&self, asked: &Asked, context: &Context) -> Result<(), Refusal> {
+    async fn check_context(&self, asked: &Asked, context: &Context) -> Result<(), ErrorResponse> {
         match context {
             Context::Company(id) => self.check_company(asked, id).await,
             Context::Absent | Context::None => Ok(()),
@@ -115,7 +115,7 @@ impl Gateway {
     }
 
     /// The same answer for a company that nobody has and for one that another tenant has.
-    pub(crate) async fn check_company(&self, asked: &Asked, id: &str) -> Result<(), Refusal> {
+    pub(crate) async fn check_company(&self, asked: &Asked, id: &str) -> Result<(), ErrorResponse> {
         let found = self.store.find_record(&asked.caller.tenant, None, Resource::companies(), id).await;
         match found.map_err(|error| refusal::store(&error))? {
             Some(_) => Ok(()),
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn an_id_is_the_last_segment() {
-        let accounts = Resource::family().find(|one| one.as_str() == "accounts").unwrap();
+        let accounts = Resource::accounting_family().find(|one| one.as_str() == "accounts").unwrap();
         let read = |rest: &str| id_of(accounts, &format!("/accounting/api/accounts{rest}"));
         assert_eq!(read("/abc").as_deref(), Some("abc"));
         assert_eq!(read("/abc/").as_deref(), Some("abc"));

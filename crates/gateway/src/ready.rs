@@ -11,7 +11,7 @@ use axum::http::header::{
 use axum::http::{Response, StatusCode};
 use bytes::Bytes;
 use web::encoding::{self, Encoding};
-use web::is_known;
+use web::if_none_match_matches;
 
 use crate::asked::Asked;
 use crate::context::CONTEXT_HEADER;
@@ -93,7 +93,7 @@ impl Ready {
     /// The answer for the last time, if nobody has kept it: then nothing is copied.
     pub(crate) async fn give(self: Arc<Self>, asked: &Asked) -> Response<Body> {
         match Arc::try_unwrap(self) {
-            Ok(own) if !is_known(&asked.headers, &own.etag) && own.encoding(asked).is_none() => {
+            Ok(own) if !if_none_match_matches(&asked.headers, &own.etag) && own.encoding(asked).is_none() => {
                 let Self { etag, head, headers, body, .. } = own;
                 response(Body::from(body), etag, head, headers)
             }
@@ -104,11 +104,11 @@ impl Ready {
 
     fn encoding(&self, asked: &Asked) -> Option<Encoding> {
         let is_long = self.body.len() >= ENCODED_FROM_BYTES;
-        is_long.then(|| encoding::asked(&asked.headers, &Encoding::ALL)).flatten()
+        is_long.then(|| encoding::negotiate(&asked.headers, &Encoding::ALL)).flatten()
     }
 
     pub(crate) async fn answer(self: &Arc<Self>, asked: &Asked) -> Response<Body> {
-        if is_known(&asked.headers, &self.etag) {
+        if if_none_match_matches(&asked.headers, &self.etag) {
             let mut same = self.response(Body::empty());
             *same.status_mut() = StatusCode::NOT_MODIFIED;
             return same;

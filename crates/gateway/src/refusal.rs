@@ -3,9 +3,9 @@
 use axum::http::StatusCode;
 use axum::http::header::{HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
 use domain::problem::Problem;
-use domain::{Fault, Scope, Ticks};
+use domain::{FieldError, Scope, Ticks};
 use store::StoreError;
-use web::Refusal;
+use web::ErrorResponse;
 
 use crate::limit::Rate;
 
@@ -15,30 +15,30 @@ const RATE_LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 const RATE_REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
 const RATE_RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 
-pub(crate) fn missing_key() -> Refusal {
-    Refusal::new(StatusCode::UNAUTHORIZED, MISSING_KEY)
+pub(crate) fn missing_key() -> ErrorResponse {
+    ErrorResponse::new(StatusCode::UNAUTHORIZED, MISSING_KEY)
 }
 
-pub(crate) fn invalid_key() -> Refusal {
-    Refusal::new(StatusCode::UNAUTHORIZED, INVALID_KEY)
+pub(crate) fn invalid_key() -> ErrorResponse {
+    ErrorResponse::new(StatusCode::UNAUTHORIZED, INVALID_KEY)
 }
 
-pub(crate) fn missing_token() -> Refusal {
+pub(crate) fn missing_token() -> ErrorResponse {
     let message = "Access denied due to missing access token. Send it as Authorization: Bearer <token>.";
-    Refusal::new(StatusCode::UNAUTHORIZED, message)
+    ErrorResponse::new(StatusCode::UNAUTHORIZED, message)
         .header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"))
 }
 
-pub(crate) fn invalid_token() -> Refusal {
+pub(crate) fn invalid_token() -> ErrorResponse {
     let message = "Access denied due to invalid access token. It may have expired or have been revoked.";
-    Refusal::new(StatusCode::UNAUTHORIZED, message)
+    ErrorResponse::new(StatusCode::UNAUTHORIZED, message)
         .header(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer error=\"invalid_token\""))
 }
 
-pub(crate) fn insufficient_scope(scope: Scope) -> Refusal {
+pub(crate) fn insufficient_scope(scope: Scope) -> ErrorResponse {
     let name = scope.name();
     let line = format!("Bearer error=\"insufficient_scope\", scope=\"{name}\"");
-    let refusal = Refusal::new(
+    let refusal = ErrorResponse::new(
         StatusCode::FORBIDDEN,
         format!("insufficient_scope: the access token lacks the scope {name}."),
     );
@@ -48,28 +48,28 @@ pub(crate) fn insufficient_scope(scope: Scope) -> Refusal {
     }
 }
 
-pub(crate) fn rate_exceeded(rate: Rate, seconds: u64) -> Refusal {
+pub(crate) fn rate_exceeded(rate: Rate, seconds: u64) -> ErrorResponse {
     let message = format!("Rate limit is exceeded. Try again in {seconds} seconds.");
-    let refusal =
-        Refusal::new(StatusCode::TOO_MANY_REQUESTS, message).header(RETRY_AFTER, HeaderValue::from(seconds));
+    let refusal = ErrorResponse::new(StatusCode::TOO_MANY_REQUESTS, message)
+        .header(RETRY_AFTER, HeaderValue::from(seconds));
     with_rate(refusal, rate)
 }
 
 /// What is refused behind the limit tells how much of it is left.
-pub(crate) fn with_rate(refusal: Refusal, rate: Rate) -> Refusal {
+pub(crate) fn with_rate(refusal: ErrorResponse, rate: Rate) -> ErrorResponse {
     let headers = rate_headers(rate).into_iter();
     headers.fold(refusal, |refusal, (name, value)| refusal.header(name, value))
 }
 
 /// The day's calls are used up; at midnight (UTC) there are new ones.
-pub(crate) fn quota_used_up(now: Ticks) -> Refusal {
-    let seconds = Ticks::of_day(now.day() + 1).since(now).as_secs() + 1;
+pub(crate) fn quota_used_up(now: Ticks) -> ErrorResponse {
+    let seconds = Ticks::from_day(now.day() + 1).since(now).as_secs() + 1;
     let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
     let message = format!(
         "Out of call volume quota. Quota will be replenished in {hours:02}:{minutes:02}:{:02}.",
         seconds % 60
     );
-    Refusal::new(StatusCode::FORBIDDEN, message).header(RETRY_AFTER, HeaderValue::from(seconds))
+    ErrorResponse::new(StatusCode::FORBIDDEN, message).header(RETRY_AFTER, HeaderValue::from(seconds))
 }
 
 /// How much of the limit is left.
@@ -88,35 +88,35 @@ pub(crate) fn number(number: impl Into<u64>) -> HeaderValue {
 }
 
 /// A parameter or a header that cannot be taken.
-pub(crate) fn bad(field: &'static str, message: impl Into<String>) -> Refusal {
+pub(crate) fn bad(field: &'static str, message: impl Into<String>) -> ErrorResponse {
     let message = message.into();
-    let fault = Fault::new("invalid_parameter", message.clone()).at(field);
+    let fault = FieldError::new("invalid_parameter", message.clone()).at(field);
     Problem::new(400, message).with(fault).into()
 }
 
-pub(crate) fn no_company() -> Refusal {
-    Refusal::new(StatusCode::NOT_FOUND, "There is no such company.")
+pub(crate) fn no_company() -> ErrorResponse {
+    ErrorResponse::new(StatusCode::NOT_FOUND, "There is no such company.")
 }
 
-pub(crate) fn no_record() -> Refusal {
-    Refusal::new(StatusCode::NOT_FOUND, "There is no such record.")
+pub(crate) fn no_record() -> ErrorResponse {
+    ErrorResponse::new(StatusCode::NOT_FOUND, "There is no such record.")
 }
 
 /// The feed begins above what was asked for.
-pub(crate) fn below_floor(floor: u64) -> Refusal {
+pub(crate) fn below_floor(floor: u64) -> ErrorResponse {
     let message = format!(
         "The changes after this number are no longer kept; the feed begins after {floor}. Read the list, then \
          follow the feed from its X-Sequence-Version."
     );
-    let fault = Fault::new("below_floor", message.clone()).at("after");
+    let fault = FieldError::new("below_floor", message.clone()).at("after");
     Problem::new(410, message).with(fault).into()
 }
 
-pub(crate) fn store(error: &StoreError) -> Refusal {
+pub(crate) fn store(error: &StoreError) -> ErrorResponse {
     match error {
         StoreError::Unavailable(_) | StoreError::Full(_) => {
             tracing::warn!(%error, "the store does not answer");
-            Refusal::new(
+            ErrorResponse::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "The service cannot read now. Try again in 5 seconds.",
             )
@@ -126,7 +126,7 @@ pub(crate) fn store(error: &StoreError) -> Refusal {
         StoreError::UnknownTenant(_) => no_company(),
         other => {
             tracing::error!(error = %other, "the store failed");
-            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side.")
+            ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side.")
         }
     }
 }

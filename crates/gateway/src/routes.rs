@@ -8,7 +8,7 @@ use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::Response;
 use axum::routing::{MethodRouter, get};
-use web::Refusal;
+use web::ErrorResponse;
 
 use crate::Gateway;
 use crate::asked::Asked;
@@ -55,7 +55,11 @@ fn methods(endpoint: Endpoint, place: usize) -> Methods {
 }
 
 impl Gateway {
-    pub(crate) async fn answer(&self, endpoint: Endpoint, asked: &Asked) -> Result<Response<Body>, Refusal> {
+    pub(crate) async fn answer(
+        &self,
+        endpoint: Endpoint,
+        asked: &Asked,
+    ) -> Result<Response<Body>, ErrorResponse> {
         match endpoint {
             Endpoint::List(resource) => self.list(resource, asked).await,
             Endpoint::One(resource) => self.one(resource, asked).await,

@@ -23,8 +23,8 @@ use crate::config::{self, Config, Sources, StoreUrl};
 use crate::exit::{Failure, Outcome};
 use crate::logging;
 use crate::output::Output;
-use crate::service::{Ending, Service};
-use crate::wiring::{self, SystemClock, SystemRandom};
+use crate::service::{Service, ShutdownSignals};
+use crate::wiring::{self, BasePorts, SystemClock, SystemRandom};
 use credentials::Credentials;
 
 /// Not a secret: a development store contains plain credentials anyway, and `serve` refuses it.
@@ -48,24 +48,28 @@ async fn start(args: &Dev, sources: Sources, output: Output) -> Outcome {
         redirect_uri::check(uri).map_err(|why| Failure::Usage(format!("--redirect-uri {uri} {why}")))?;
     }
     // Installed first, so that a signal during the start still deletes the folder and closes the store.
-    let ending = Ending::listen()?;
+    let signals = ShutdownSignals::install()?;
     let folder = Folder::choose(args)?;
     let config = configure(args, sources, &folder, output)?;
     logging::start(&config);
     let master = MasterKey::from_bytes(DEV_MASTER_KEY);
-    let opened =
-        wiring::open(&config.store.url, config.store.connections_max, wiring::ports(&master)?).await?;
+    let opened = wiring::open(
+        &config.store.url,
+        config.store.connections_max,
+        wiring::ports(&BasePorts::system(), &master)?,
+    )
+    .await?;
     let store = opened.store.clone();
     let credentials = credentials::load_or_create(&admin(store.clone()), args).await?;
     let credentials = load_sample(store.clone(), credentials, args.empty).await?;
     let receiver = receiver::start(with_port_offset(config.server.listen, 2), store.clone(), output).await;
     let receiver = receiver.map_err(ports_taken)?;
     let token = Secret::new(credentials.operator_token.clone());
-    let service = Service::bind(config, opened, &token).await.map_err(ports_taken)?;
+    let service = Service::bind(config, BasePorts::system(), opened, &token).await.map_err(ports_taken)?;
     let ready = ready_line::ReadyLine::new(&service, &credentials, &*store, receiver).await?;
     ready.write_to(&folder.path)?;
     ready.print(output);
-    let served = service.run(ending).await;
+    let served = service.start().run(signals).await;
     // Tells `dev token --data` that no server runs on this folder.
     let _ = std::fs::remove_file(folder.path.join(token::READY_FILE));
     drop(folder);

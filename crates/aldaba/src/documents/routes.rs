@@ -73,6 +73,6 @@ async fn settings_json(State(state): State<Arc<PageState>>, headers: HeaderMap) 
 async fn file(Path(name): Path<String>, headers: HeaderMap) -> Response<Body> {
     match FILES.find(&name) {
         Some(file) => file.response.respond(&headers),
-        None => web::problem::not_found().await.into_response(),
+        None => web::error_response::not_found().await.into_response(),
     }
 }

@@ -7,7 +7,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, He
 use axum::http::{Response, StatusCode};
 use bytes::Bytes;
 use web::encoding::{self, Encoding};
-use web::is_known;
+use web::if_none_match_matches;
 
 /// Clients revalidate before every use.
 pub(super) const REVALIDATE: &str = "no-cache";
@@ -40,9 +40,9 @@ impl StaticResponse {
     /// The body in an accepted encoding, or 304 if the client's copy is current.
     pub(super) fn respond(&self, request_headers: &HeaderMap) -> Response<Body> {
         let etag = HeaderValue::from_str(&format!("W/\"{}\"", self.hash)).ok();
-        let is_current = etag.as_ref().is_some_and(|etag| is_known(request_headers, etag));
+        let is_current = etag.as_ref().is_some_and(|etag| if_none_match_matches(request_headers, etag));
         let gzip =
-            self.gzip.as_ref().filter(|_| encoding::asked(request_headers, &[Encoding::Gzip]).is_some());
+            self.gzip.as_ref().filter(|_| encoding::negotiate(request_headers, &[Encoding::Gzip]).is_some());
         let body = if is_current { Body::empty() } else { Body::from(gzip.unwrap_or(&self.plain).clone()) };
         let mut response = Response::new(body);
         if is_current {

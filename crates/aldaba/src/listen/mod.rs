@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 use crate::cli::Listen;
 use crate::exit::{Failure, Outcome};
 use crate::output::Output;
-use crate::service::Ending;
+use crate::service::ShutdownSignals;
 use crate::wiring::SystemRandom;
 use printer::Printer;
 use receiver::{Receiver, ResponseSettings};
@@ -29,7 +29,7 @@ use subscriber::Subscriber;
 const UNSUBSCRIBE_MAX: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(args: &Listen, output: Output) -> Outcome {
-    let mut ending = Ending::listen()?;
+    let mut signals = ShutdownSignals::install()?;
     let in_use = |error: std::io::Error| Failure::AddressInUse {
         why: format!("cannot listen on {}: {error}", args.address),
         remedy: "choose another address with --listen".into(),
@@ -52,13 +52,13 @@ pub(crate) async fn run(args: &Listen, output: Output) -> Outcome {
         if secrets.is_empty() {
             output.say("signatures are not verified: no --secret");
         }
-        ending.told().await;
+        signals.received().await;
         return Ok(());
     };
     let receiver_url = args.public_url.clone().unwrap_or(listen_url);
     let mut subscriber = Subscriber::new(args, secret, &receiver_url, printer, state)?;
     let done = tokio::select! {
-        () = ending.told() => Ok(()),
+        () = signals.received() => Ok(()),
         result = subscriber.run() => result,
     };
     if args.stay {

@@ -137,11 +137,11 @@ impl Subscriber {
     }
 
     fn family(&self) -> impl Iterator<Item = Resource> {
-        self.resources.iter().copied().filter(|resource| resource.is_family())
+        self.resources.iter().copied().filter(|resource| resource.is_accounting_family())
     }
 
     fn entities(&self) -> impl Iterator<Item = Resource> {
-        self.resources.iter().copied().filter(|resource| !resource.is_family())
+        self.resources.iter().copied().filter(|resource| !resource.is_accounting_family())
     }
 
     /// The head of the tenant's log.

@@ -1,4 +1,4 @@
-//! Gives the gateway what it stands on. Whether a token is good, the identity provider tells it.
+//! Builds the gateway. The identity provider verifies its tokens.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use gateway::{Gateway, Guest, Ports, Settings, TokenRefusal, Tokens};
 use identity::Identity;
 use store::Store;
 
-use super::SystemClock;
+use super::BasePorts;
 use crate::config::Config;
 
 struct FromIdentity(Arc<Identity>);
@@ -23,14 +23,15 @@ impl Tokens for FromIdentity {
     }
 }
 
-/// `guests`: what other rooms answer behind the gate.
+/// `guests`: routes of other crates that the gate guards.
 pub(crate) fn gateway(
     config: &Config,
+    base: &BasePorts,
     store: Arc<dyn Store>,
     identity: Arc<Identity>,
     guests: Vec<Guest>,
 ) -> Gateway {
-    let ports = Ports { store, clock: Arc::new(SystemClock), tokens: Arc::new(FromIdentity(identity)) };
+    let ports = Ports { store, clock: base.clock.clone(), tokens: Arc::new(FromIdentity(identity)) };
     let (rate, quota) = (config.gateway.rate_per_minute, config.gateway.quota_per_day);
     let settings = Settings {
         base_url: config.server.base_url.clone(),

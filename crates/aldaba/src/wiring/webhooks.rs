@@ -1,4 +1,4 @@
-//! Gives the management of webhooks what it stands on, and brings its routes behind the gate.
+//! Builds the management of webhooks and puts its routes behind the gate.
 
 use std::sync::Arc;
 
@@ -9,12 +9,13 @@ use domain::Scope;
 use gateway::{Answering, Guest, Visit};
 use store::Store;
 
-use super::SystemRandom;
+use super::BasePorts;
 use crate::config::Config;
 
-/// The management's routes, for the gate to guard. `nudge`: who hears of every change before it is answered.
+/// The management's routes. `nudge` learns of every change before the response is sent.
 pub(crate) fn guests(
     config: &Config,
+    base: &BasePorts,
     store: Arc<dyn Store>,
     egress: Egress,
     nudge: Arc<dyn Nudge>,
@@ -26,7 +27,7 @@ pub(crate) fn guests(
         is_local: config.egress.loopback,
         window: config.delivery.window,
     };
-    let ports = Ports { store, random: Arc::new(SystemRandom), egress, nudge };
+    let ports = Ports { store, random: base.random.clone(), egress, nudge };
     let management = Arc::new(Management::new(ports, settings));
     Route::all().map(|route| guest(&management, route)).collect()
 }

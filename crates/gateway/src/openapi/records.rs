@@ -33,7 +33,7 @@ pub(super) fn name(resource: Resource) -> &'static str {
 
 pub(super) fn schemas(components: ComponentsBuilder) -> ComponentsBuilder {
     let with = |object: ObjectBuilder, resource| object.examples([examples::record(resource)]);
-    let of_kind = |wanted: &str| Resource::family().find(|resource| name(*resource) == wanted);
+    let of_kind = |wanted: &str| Resource::accounting_family().find(|resource| name(*resource) == wanted);
     let mut components = components
         .schema("Company", with(company(), Resource::companies()))
         .schema("Customer", with(customer(), Resource::customers()))

@@ -9,10 +9,10 @@ use axum::http::header::{
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse as _;
 use bytes::Bytes;
-use domain::{Fault, Guid, WebhookId};
+use domain::{FieldError, Guid, WebhookId};
 use serde::Serialize;
 use web::encoding::{self, Encoding};
-use web::{Refusal, is_known};
+use web::{ErrorResponse, if_none_match_matches};
 
 use super::call::Asked;
 
@@ -37,7 +37,7 @@ const NOT_KEPT: &str = "no-store";
 struct OperationResult<'a> {
     response_state: u8,
     webhook_id: Guid,
-    errors: &'a [Fault],
+    errors: &'a [FieldError],
     #[serde(flatten)]
     problem: Option<ProblemPart<'a>>,
 }
@@ -82,7 +82,7 @@ fn told(status: StatusCode, value: &impl Serialize, cache: &'static str) -> Resp
         }
         Err(error) => {
             tracing::error!(%error, "an answer cannot be written");
-            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side.")
+            ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side.")
                 .into_response()
         }
     }
@@ -106,7 +106,7 @@ pub(super) fn with_header(
 }
 
 /// A refused operation: its result, which is an error body, too. What is nobody's fault who called is the plain one.
-pub(super) fn failed(refusal: Refusal, asked: &Asked) -> Response<Body> {
+pub(super) fn failed(refusal: ErrorResponse, asked: &Asked) -> Response<Body> {
     let problem = &refusal.problem;
     if !matches!(problem.status, 400 | 404 | 409 | 413) {
         return refusal.into_response();
@@ -133,7 +133,7 @@ pub(super) fn failed(refusal: Refusal, asked: &Asked) -> Response<Body> {
 pub(super) async fn finished(mut response: Response<Body>, asked: &Asked) -> Response<Body> {
     let Some(Told { body, cache }) = response.extensions_mut().remove::<Told>() else { return response };
     let etag = asked.is_read.then(|| validator(&body));
-    let is_same = etag.as_ref().is_some_and(|etag| is_known(&asked.headers, etag));
+    let is_same = etag.as_ref().is_some_and(|etag| if_none_match_matches(&asked.headers, etag));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static(if asked.is_read { cache } else { NOT_KEPT }));
@@ -143,8 +143,11 @@ pub(super) async fn finished(mut response: Response<Body>, asked: &Asked) -> Res
         *response.status_mut() = StatusCode::NOT_MODIFIED;
         return response;
     }
-    let encoding =
-        if body.len() < ENCODED_FROM_BYTES { None } else { encoding::asked(&asked.headers, &Encoding::ALL) };
+    let encoding = if body.len() < ENCODED_FROM_BYTES {
+        None
+    } else {
+        encoding::negotiate(&asked.headers, &Encoding::ALL)
+    };
     let Some(encoding) = encoding else { return response.map(|_| Body::from(body)) };
     response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(encoding.name()));
     let plain = body.clone();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, Uri};
 use domain::{Caller, Guid, Ticks, WebhookId};
 use store::{AuditContext, WebhookOwner};
-use web::Refusal;
+use web::ErrorResponse;
 
 use super::refusal::{bad, no_delivery, no_webhook};
 
@@ -39,12 +39,12 @@ impl Call {
     }
 
     /// The webhook that the address names. What is no GUID is nobody's.
-    pub(super) fn webhook(&self) -> Result<WebhookId, Refusal> {
+    pub(super) fn webhook(&self) -> Result<WebhookId, ErrorResponse> {
         let text = self.name("webhookId").or_else(|| self.name("id"));
         text.and_then(Guid::parse).ok_or_else(no_webhook)
     }
 
-    pub(super) fn outgoing(&self) -> Result<Guid, Refusal> {
+    pub(super) fn outgoing(&self) -> Result<Guid, ErrorResponse> {
         self.name("outgoingId").and_then(Guid::parse).ok_or_else(no_delivery)
     }
 
@@ -61,7 +61,7 @@ impl Call {
     }
 
     /// Webhooks belong to no company: the header says `none`, or is not there.
-    pub(super) fn check_context(&self) -> Result<(), Refusal> {
+    pub(super) fn check_context(&self) -> Result<(), ErrorResponse> {
         let is_none = |value: &[u8]| {
             let value = value.trim_ascii();
             value.is_empty() || value.eq_ignore_ascii_case(b"none")
@@ -76,7 +76,7 @@ impl Call {
     }
 
     /// The value of a parameter of the query, whatever the case of its name.
-    pub(super) fn query(&self, name: &'static str) -> Result<Option<String>, Refusal> {
+    pub(super) fn query(&self, name: &'static str) -> Result<Option<String>, ErrorResponse> {
         let pairs = form_urlencoded::parse(self.uri.query().unwrap_or_default().as_bytes());
         let mut values = pairs.filter(|(given, _)| given.eq_ignore_ascii_case(name));
         let first = values.next().map(|(_, value)| value.into_owned());
@@ -87,7 +87,7 @@ impl Call {
     }
 
     /// A moment in the query.
-    pub(super) fn query_time(&self, name: &'static str) -> Result<Option<Ticks>, Refusal> {
+    pub(super) fn query_time(&self, name: &'static str) -> Result<Option<Ticks>, ErrorResponse> {
         let Some(text) = self.query(name)? else { return Ok(None) };
         let at = Ticks::parse_iso(&text);
         at.map(Some).ok_or_else(|| bad(name, format!("{name} must be a time as in 2026-11-15T08:30:00Z.")))

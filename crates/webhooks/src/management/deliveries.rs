@@ -5,8 +5,8 @@ use std::collections::HashSet;
 
 use axum::http::header::{HeaderValue, LINK};
 use domain::Ticks;
-use store::{AttemptRecord, Delivery, DeliveryQuery, LoadedWebhook};
-use web::Refusal;
+use store::{AttemptRecord, DeliveryHistory, DeliveryQuery, LoadedWebhook};
+use web::ErrorResponse;
 
 use super::call::Call;
 use super::delivery::{Item, Status, Teller, newest_mark};
@@ -47,7 +47,7 @@ impl Management {
         Ok(answer::with_header(answer::json(&page.items), LINK, link))
     }
 
-    async fn page(&self, hook: &LoadedWebhook, wanted: &Wanted) -> Result<Page, Refusal> {
+    async fn page(&self, hook: &LoadedWebhook, wanted: &Wanted) -> Result<Page, ErrorResponse> {
         let lanes = self.ports.store.lanes(hook.webhook.id, LANES_MAX).await;
         let lanes = lanes.map_err(|error| refusal::store(&error))?;
         let teller = Teller::new(hook, &lanes);
@@ -82,8 +82,12 @@ impl Management {
         Ok(page)
     }
 
-    async fn history_of(&self, hook: &LoadedWebhook, sequence: u64) -> Result<Delivery, Refusal> {
-        let found = self.ports.store.delivery(hook.webhook.id, sequence).await;
+    async fn history_of(
+        &self,
+        hook: &LoadedWebhook,
+        sequence: u64,
+    ) -> Result<DeliveryHistory, ErrorResponse> {
+        let found = self.ports.store.delivery_history(hook.webhook.id, sequence).await;
         found.map_err(|error| refusal::store(&error))
     }
 
@@ -93,7 +97,7 @@ impl Management {
         hook: &LoadedWebhook,
         wanted: &Wanted,
         before: Option<Mark>,
-    ) -> Result<Vec<Mark>, Refusal> {
+    ) -> Result<Vec<Mark>, ErrorResponse> {
         let query = DeliveryQuery {
             webhook: hook.webhook.id,
             before,
@@ -103,9 +107,10 @@ impl Management {
         };
         let history = &self.ports.store;
         let tried = history.attempts(&query).await.map_err(|error| refusal::store(&error))?;
-        let delivered = history.delivered(&query).await.map_err(|error| refusal::store(&error))?;
+        let delivered =
+            history.successful_deliveries(&query).await.map_err(|error| refusal::store(&error))?;
         let delivered = delivered.iter().map(|one| (one.at, one.sequence));
-        let mut marks: Vec<Mark> = tried.iter().map(AttemptRecord::mark).chain(delivered).collect();
+        let mut marks: Vec<Mark> = tried.iter().map(AttemptRecord::cursor).chain(delivered).collect();
         marks.sort_unstable_by(|a, b| b.cmp(a));
         marks.truncate(ROWS_MAX);
         Ok(marks)
@@ -128,7 +133,7 @@ impl Management {
 }
 
 impl Wanted {
-    fn of(call: &Call) -> Result<Self, Refusal> {
+    fn of(call: &Call) -> Result<Self, ErrorResponse> {
         let size = match call.query("pageSize")? {
             None => PAGE_SIZE_DEFAULT,
             Some(text) => {

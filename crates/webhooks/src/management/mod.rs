@@ -26,7 +26,7 @@ use axum::http::Method;
 use axum::response::{IntoResponse as _, Response};
 use domain::Random;
 use store::Store;
-use web::Refusal;
+use web::ErrorResponse;
 
 pub use call::Call;
 pub use openapi::{asyncapi, openapi};
@@ -75,7 +75,7 @@ pub struct Management {
     settings: Settings,
 }
 
-type Answer = Result<Response, Refusal>;
+type Answer = Result<Response, ErrorResponse>;
 
 impl Management {
     pub fn new(ports: Ports, settings: Settings) -> Self {

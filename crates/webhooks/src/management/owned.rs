@@ -2,8 +2,8 @@
 
 use domain::Resource;
 use domain::webhook::Family;
-use store::{LoadedWebhook, Webhook, WebhookChange, WebhookChanged};
-use web::Refusal;
+use store::{LoadedWebhook, Webhook, WebhookChange, WebhookChangeOutcome};
+use web::ErrorResponse;
 
 use super::call::Call;
 use super::{Management, Side, refusal};
@@ -20,7 +20,7 @@ impl Side {
 impl Management {
     /// The caller's webhook that the address names. A deleted one of the accounting family can still be read, one of
     /// invoicing is gone.
-    pub(super) async fn owned(&self, side: Side, call: &Call) -> Result<Webhook, Refusal> {
+    pub(super) async fn owned(&self, side: Side, call: &Call) -> Result<Webhook, ErrorResponse> {
         let id = call.webhook()?;
         let found = self.ports.store.find_webhook(id).await.map_err(|error| refusal::store(&error))?;
         let owner = call.owner();
@@ -33,7 +33,7 @@ impl Management {
     }
 
     /// The same with what its deliveries are known by; one that is over has none.
-    pub(super) async fn owned_hook(&self, side: Side, call: &Call) -> Result<LoadedWebhook, Refusal> {
+    pub(super) async fn owned_hook(&self, side: Side, call: &Call) -> Result<LoadedWebhook, ErrorResponse> {
         let webhook = self.owned(side, call).await?;
         let hook = self.ports.store.load_webhook(webhook.id).await.map_err(|error| refusal::store(&error))?;
         hook.ok_or_else(refusal::no_webhook)
@@ -46,7 +46,7 @@ impl Management {
         side: Side,
         call: &Call,
         change: WebhookChange,
-    ) -> Result<Webhook, Refusal> {
+    ) -> Result<Webhook, ErrorResponse> {
         let webhook = self.owned(side, call).await?;
         self.change_found(call, &webhook, change).await
     }
@@ -56,16 +56,16 @@ impl Management {
         call: &Call,
         webhook: &Webhook,
         change: WebhookChange,
-    ) -> Result<Webhook, Refusal> {
+    ) -> Result<Webhook, ErrorResponse> {
         let changed = self.ports.store.change_webhook(webhook.id, Some(&call.owner()), change).await;
         match changed.map_err(|error| refusal::store(&error))? {
-            WebhookChanged::Done(webhook) => {
+            WebhookChangeOutcome::Changed(webhook) => {
                 self.ports.nudge.touched(webhook.id).await;
                 Ok(webhook)
             }
-            WebhookChanged::Over(webhook) => Err(refusal::over(&webhook)),
-            WebhookChanged::Alike => Err(refusal::alike()),
-            WebhookChanged::Unknown => Err(refusal::no_webhook()),
+            WebhookChangeOutcome::Ended(webhook) => Err(refusal::over(&webhook)),
+            WebhookChangeOutcome::Duplicate => Err(refusal::alike()),
+            WebhookChangeOutcome::Unknown => Err(refusal::no_webhook()),
         }
     }
 }

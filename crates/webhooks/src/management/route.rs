@@ -71,7 +71,7 @@ pub struct Route {
 
 impl Route {
     pub fn all() -> impl Iterator<Item = Self> {
-        let family = Resource::family().flat_map(|resource| {
+        let family = Resource::accounting_family().flat_map(|resource| {
             OF_A_RESOURCE.into_iter().map(move |operation| Self { side: Side::Of(resource), operation })
         });
         let invoicing = OF_INVOICING.into_iter().map(|operation| Self { side: Side::Invoicing, operation });

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use domain::envelope::Addressee;
+use domain::envelope::EnvelopeContext;
 use domain::event::semantic_name;
-use domain::outgoing::IdKey;
+use domain::outgoing_id::IdKey;
 use domain::webhook::WebhookFlags;
 use domain::{Guid, Ticks};
 use serde::Serialize;
-use store::{AttemptPurpose, AttemptRecord, AttemptTiming, Delivery, Lane, LogEvent, Webhook};
+use store::{AttemptPurpose, AttemptRecord, AttemptTiming, DeliveryHistory, Lane, LogEvent, Webhook};
 use utoipa::ToSchema;
 
 use crate::admin::{Admin, AdminError, Result};
@@ -139,14 +139,14 @@ pub struct Milliseconds {
 }
 
 impl From<AttemptTiming> for Milliseconds {
-    fn from(spent: AttemptTiming) -> Self {
+    fn from(timing: AttemptTiming) -> Self {
         let whole = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
         Self {
-            resolve: whole(spent.resolve),
-            connect: whole(spent.connect),
-            tls: whole(spent.tls),
-            wait: whole(spent.wait),
-            total: whole(spent.total),
+            resolve: whole(timing.resolve),
+            connect: whole(timing.connect),
+            tls: whole(timing.tls),
+            wait: whole(timing.wait),
+            total: whole(timing.total),
         }
     }
 }
@@ -166,7 +166,7 @@ impl From<AttemptRecord> for AttemptShown {
             succeeded: attempt.succeeded,
             reason: attempt.reason,
             excerpt: attempt.excerpt,
-            milliseconds: attempt.spent.into(),
+            milliseconds: attempt.timing.into(),
         }
     }
 }
@@ -179,7 +179,7 @@ pub(super) struct Teller {
 }
 
 impl Teller {
-    pub(super) fn tell(&self, delivery: Delivery, event: Option<&LogEvent>) -> DeliveryShown {
+    pub(super) fn tell(&self, delivery: DeliveryHistory, event: Option<&LogEvent>) -> DeliveryShown {
         let sequence = delivery.sequence;
         let replayed = delivery.attempts.iter().find(|one| one.succeeded).map(|one| one.at);
         let delivered_at = delivery.delivered.map(|one| one.at).or(replayed);
@@ -196,7 +196,7 @@ impl Teller {
         };
         let entry = event.map(|event| &event.entry);
         DeliveryShown {
-            outgoing_id: entry.map(|entry| self.ids.of_event(sequence, entry.conversation).to_string()),
+            outgoing_id: entry.map(|entry| self.ids.event_id(sequence, entry.conversation).to_string()),
             sequence_version: sequence.to_string(),
             event: entry.map(|entry| semantic_name(entry.resource, entry.kind)),
             correlation_id: entry.map(|entry| entry.correlation_id.to_string()),
@@ -218,20 +218,20 @@ impl Teller {
     }
 
     fn body(&self, event: &LogEvent) -> String {
-        let addressee = Addressee {
+        let envelope_context = EnvelopeContext {
             webhook: self.webhook.id,
             tenant: self.webhook.owner.tenant.clone(),
             user: self.webhook.user.clone(),
             resource: self.webhook.resource,
         };
-        let outgoing = self.ids.of_event(event.entry.sequence, event.entry.conversation);
-        addressee.notification(outgoing, &event.entry)
+        let outgoing = self.ids.event_id(event.entry.sequence, event.entry.conversation);
+        envelope_context.notification(outgoing, &event.entry)
     }
 }
 
 /// How an event stands that was not delivered: `is_held` where it is in a lane or behind the cursor.
 fn undelivered(flags: WebhookFlags, is_held: bool, has_failed: bool) -> DeliveryStatus {
-    let will_be_sent = flags.enabled && !flags.is_over() && is_held;
+    let will_be_sent = flags.enabled && !flags.is_final() && is_held;
     match (will_be_sent && !(flags.disabled && has_failed), has_failed) {
         (true, _) => DeliveryStatus::Waiting,
         (false, true) => DeliveryStatus::Failed,
@@ -244,7 +244,7 @@ impl Admin {
     pub async fn delivery(&self, id: &str, name: &str) -> Result<DeliveryShown> {
         let teller = self.teller(self.kept_webhook(id).await?).await?;
         let (sequence, event) = self.named_event(&teller.webhook, name).await?;
-        let history = self.store.delivery(teller.webhook.id, sequence).await?;
+        let history = self.store.delivery_history(teller.webhook.id, sequence).await?;
         if event.is_none() && history.delivered.is_none() && history.attempts.is_empty() {
             return Err(missing(&teller.webhook, name));
         }
@@ -254,23 +254,23 @@ impl Admin {
 
     pub(super) async fn teller(&self, webhook: Webhook) -> Result<Teller> {
         let lanes = self.store.lanes(webhook.id, LANES_MAX).await?;
-        let ids = IdKey::new(&self.store.outgoing_key(webhook.id));
+        let ids = IdKey::new(&self.store.outgoing_id_key(webhook.id));
         Ok(Teller { webhook, lanes, ids })
     }
 
     /// The event that a name stands for, where it was ever meant for this webhook; with what the log still has of it.
     pub(super) async fn named_event(&self, webhook: &Webhook, name: &str) -> Result<(u64, Option<LogEvent>)> {
-        let ids = IdKey::new(&self.store.outgoing_key(webhook.id));
+        let ids = IdKey::new(&self.store.outgoing_id_key(webhook.id));
         let outgoing = Guid::parse(name);
         let sequence = match outgoing {
-            Some(id) => ids.sequence_of(id),
+            Some(id) => ids.sequence_from_id(id),
             None => name.parse().ok(),
         };
-        let is_entitled = |sequence: &u64| webhook.began.is_some_and(|began| *sequence > began);
+        let is_entitled = |sequence: &u64| webhook.initial_cursor.is_some_and(|began| *sequence > began);
         let sequence = sequence.filter(is_entitled).ok_or_else(|| missing(webhook, name))?;
         let event = self.event(webhook, sequence).await?;
         if let (Some(id), Some(event)) = (outgoing, &event)
-            && ids.of_event(sequence, event.entry.conversation) != id
+            && ids.event_id(sequence, event.entry.conversation) != id
         {
             return Err(missing(webhook, name));
         }
@@ -297,11 +297,11 @@ mod tests {
 
     #[test]
     fn what_was_not_delivered_waits_has_failed_or_is_unknown() {
-        let active = WebhookFlags { enabled: true, contracted: true, ..WebhookFlags::default() };
+        let active = WebhookFlags { enabled: true, handshake_accepted: true, ..WebhookFlags::default() };
         for (flags, is_held, has_failed, status) in [
             (active, true, true, DeliveryStatus::Waiting),
             (active, true, false, DeliveryStatus::Waiting),
-            (WebhookFlags { contracted: false, ..active }, true, true, DeliveryStatus::Waiting),
+            (WebhookFlags { handshake_accepted: false, ..active }, true, true, DeliveryStatus::Waiting),
             (active, false, true, DeliveryStatus::Failed),
             (active, false, false, DeliveryStatus::Unknown),
             (WebhookFlags { disabled: true, ..active }, true, true, DeliveryStatus::Failed),

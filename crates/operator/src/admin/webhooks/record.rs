@@ -55,7 +55,7 @@ impl WebhookStatus {
         Self::ALL.into_iter().find(|status| status.as_str() == word)
     }
 
-    pub(super) fn is_over(self) -> bool {
+    pub(super) fn is_final(self) -> bool {
         matches!(self, Self::Unsubscribed | Self::Deleted)
     }
 
@@ -69,7 +69,7 @@ impl WebhookStatus {
             WebhookFlags { disabled: true, .. } => Self::DisabledByService,
             WebhookFlags { enabled: false, .. } => Self::Disabled,
             _ if is_suspended => Self::Suspended,
-            WebhookFlags { contracted: false, .. } => Self::AwaitingContract,
+            WebhookFlags { handshake_accepted: false, .. } => Self::AwaitingContract,
             _ => Self::Active,
         }
     }
@@ -78,7 +78,7 @@ impl WebhookStatus {
     fn explained(self, webhook: &Webhook) -> String {
         match self {
             Self::Active => "Events are delivered.".into(),
-            Self::AwaitingContract if webhook.began.is_none() => {
+            Self::AwaitingContract if webhook.initial_cursor.is_none() => {
                 "The receiver has not accepted the handshake yet; events count from its acceptance on.".into()
             }
             Self::AwaitingContract => {
@@ -92,7 +92,7 @@ impl WebhookStatus {
                 "Disabled by its owner or by the operator; once enabled, it goes on with the next event.".into()
             }
             Self::DisabledByService => {
-                let why = webhook.disabled.as_ref().map_or("", |disabled| &disabled.why);
+                let why = webhook.disabled.as_ref().map_or("", |disabled| &disabled.reason);
                 format!(
                     "The service gave up: {why}. See that the receiver answers, then enable it: it goes on with the \
                      first event that was not delivered."
@@ -211,7 +211,7 @@ impl WebhookShown {
             url: kept.url,
             created_at: kept.created_at.iso(),
             disabled_at: kept.disabled.as_ref().map(|disabled| disabled.at.iso()),
-            disabled_why: kept.disabled.map(|disabled| disabled.why),
+            disabled_why: kept.disabled.map(|disabled| disabled.reason),
             doubt: Some(kept.host_mismatch).filter(|host_mismatch| !host_mismatch.is_empty()),
             unsubscribed_at: kept.unsubscribed_at.map(Ticks::iso),
             deleted_at: kept.deleted_at.map(Ticks::iso),
@@ -222,7 +222,7 @@ impl WebhookShown {
 
 /// The resources that webhooks can be about; their words are unique among them.
 pub fn subscribable() -> impl Iterator<Item = Resource> {
-    Resource::family().chain(Resource::invoicing())
+    Resource::accounting_family().chain(Resource::invoicing())
 }
 
 /// Their words.

@@ -11,7 +11,7 @@ const DEADLINE: &str = "Answer any 2xx within five seconds, without cookies and 
 
 /// The document; the same bytes every time.
 pub fn asyncapi() -> Value {
-    let all: Vec<Resource> = Resource::family().chain(Resource::invoicing()).collect();
+    let all: Vec<Resource> = Resource::accounting_family().chain(Resource::invoicing()).collect();
     let of_all = |of: fn(Resource) -> (String, Value)| all.iter().map(|one| of(*one)).collect::<Map<_, _>>();
     json!({
         "asyncapi": "3.1.0",
@@ -47,10 +47,10 @@ fn name(resource: Resource) -> String {
 
 /// Every message of a resource, by the name that it has in the document.
 fn named(resource: Resource) -> Vec<(String, Option<EventKind>)> {
-    let prefix = if resource.is_family() { "" } else { "Invoicing." };
+    let prefix = if resource.is_accounting_family() { "" } else { "Invoicing." };
     let event = |kind| (format!("{prefix}{}", semantic_name(resource, kind)), Some(kind));
     let mut all: Vec<_> = resource.event_kinds().into_iter().map(event).collect();
-    if resource.is_family() {
+    if resource.is_accounting_family() {
         all.push((format!("{}.Acknowledge", name(resource)), None));
     }
     all
@@ -64,13 +64,13 @@ fn channel(resource: Resource) -> (String, Value) {
             (name, json!({ "$ref": place }))
         })
         .collect();
-    let title = if resource.is_family() { resource.plural() } else { resource.as_str() };
+    let title = if resource.is_accounting_family() { resource.plural() } else { resource.as_str() };
     let about = "The receiver's own address, as it was subscribed.";
     (name(resource), json!({"address": null, "title": title, "description": about, "messages": messages}))
 }
 
 fn operation(resource: Resource) -> (String, Value) {
-    let about = if resource.is_family() {
+    let about = if resource.is_accounting_family() {
         format!(
             "{DEADLINE} Answer an Acknowledge with exactly 200, and 401 where the signature does not hold."
         )
@@ -93,8 +93,11 @@ fn messages(all: &[Resource]) -> Map<String, Value> {
     let of = |resource: &Resource| {
         let resource = *resource;
         named(resource).into_iter().map(move |(name, kind)| {
-            let message =
-                if resource.is_family() { accounting(resource, kind) } else { invoicing(resource, kind) };
+            let message = if resource.is_accounting_family() {
+                accounting(resource, kind)
+            } else {
+                invoicing(resource, kind)
+            };
             (name, message)
         })
     };
@@ -173,7 +176,7 @@ mod tests {
     #[test]
     fn every_notification_of_the_catalogue_is_in_it() {
         let document = asyncapi();
-        for resource in Resource::family().chain(Resource::invoicing()) {
+        for resource in Resource::accounting_family().chain(Resource::invoicing()) {
             let channel = &document["channels"][name(resource)];
             assert_eq!(channel["messages"].as_object().map(Map::len), Some(named(resource).len()));
             for (name, _) in named(resource) {
