@@ -42,7 +42,7 @@ pub(crate) enum Failure {
     TaskFailed(TaskFailure),
 }
 
-pub(crate) type Outcome = Result<(), Failure>;
+pub(crate) type CommandResult = Result<(), Failure>;
 
 impl Failure {
     pub(crate) fn code(&self) -> u8 {

@@ -30,13 +30,13 @@ impl Output {
         if self.json {
             return print_line(&to_json(data));
         }
-        say(text);
+        print_message(text);
     }
 
     /// Prints a message, unless the output is JSON.
-    pub(crate) fn say(self, text: &str) {
+    pub(crate) fn print_message(self, text: &str) {
         if !self.json {
-            say(text);
+            print_message(text);
         }
     }
 }
@@ -72,7 +72,7 @@ pub(crate) fn print_line(line: &str) {
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-pub(crate) fn say(text: &str) {
+pub(crate) fn print_message(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 

@@ -4,14 +4,14 @@ use store::MasterKey;
 
 use crate::cli::Serve;
 use crate::config::{self, Config, ConfigFault, Sources, address};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::logging;
 use crate::service::{Service, ShutdownSignals};
-use crate::wiring::{self, BasePorts, Opened};
+use crate::wiring::{self, BasePorts, OpenStore};
 
 const TOKEN_CHARS_MIN: usize = 32;
 
-pub(crate) async fn run(args: &Serve, mut sources: Sources) -> Outcome {
+pub(crate) async fn run(args: &Serve, mut sources: Sources) -> CommandResult {
     let mut flag = |key: &str, value: Option<String>| {
         sources.flags.extend(value.map(|value| (key.to_owned(), value)));
     };
@@ -44,7 +44,7 @@ pub(crate) async fn run(args: &Serve, mut sources: Sources) -> Outcome {
 }
 
 /// Opens the configured store with the configured master key.
-pub(crate) async fn open(config: &Config) -> Result<Opened, Failure> {
+pub(crate) async fn open(config: &Config) -> Result<OpenStore, Failure> {
     let wrong = |message: &str| {
         Failure::Config(vec![ConfigFault { origin: "store.master_key".into(), message: message.to_owned() }])
     };

@@ -24,7 +24,7 @@ use crate::exit::Failure;
 use crate::health::{self, Gauges, Health};
 use crate::maintenance;
 use crate::supervisor::{Supervisor, TaskFailure};
-use crate::wiring::{self, BasePorts, Opened};
+use crate::wiring::{self, BasePorts, OpenStore};
 
 /// How long background tasks have to end once the listeners have drained.
 const JOIN_TIME_MAX: Duration = Duration::from_secs(30);
@@ -46,7 +46,7 @@ impl Service {
     pub(crate) async fn bind(
         mut config: Config,
         base: BasePorts,
-        opened: Opened,
+        opened: OpenStore,
         token: &Secret,
     ) -> Result<Self, Failure> {
         let tls = match &config.server.tls {

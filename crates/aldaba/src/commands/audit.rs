@@ -5,12 +5,12 @@ use operator::audit::{AuditAsk, page};
 use super::open_store;
 use crate::cli::Audit;
 use crate::config::Sources;
-use crate::exit::Outcome;
+use crate::exit::CommandResult;
 use crate::output::Output;
 
 const TITLES: [&str; 8] = ["AT", "KIND", "USER", "CLIENT", "TENANT", "ADDRESS", "REQUEST", "NOTE"];
 
-pub(crate) async fn run(args: Audit, sources: &Sources, output: Output) -> Outcome {
+pub(crate) async fn run(args: Audit, sources: &Sources, output: Output) -> CommandResult {
     let (_, opened) = open_store(sources).await?;
     let Audit { kind, user, tenant, client, before, limit } = args;
     let ask = AuditAsk { kind, user, tenant, client, before, rows_max: Some(limit.into()) };
@@ -32,7 +32,7 @@ pub(crate) async fn run(args: Audit, sources: &Sources, output: Output) -> Outco
             ]
         });
         if let Some(next) = &found.next {
-            output.say(&format!("More entries: --before {next}"));
+            output.print_message(&format!("More entries: --before {next}"));
         }
     }
     opened.store.close().await;

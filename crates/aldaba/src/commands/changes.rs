@@ -16,13 +16,13 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 use super::{ingest_client, open_store};
 use crate::cli::Changes;
 use crate::config::Sources;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::{Output, on_terminal};
 use crate::wiring::SystemRandom;
 
 const CHUNK_BYTES: usize = 64 * 1024;
 
-pub(crate) async fn run(command: Changes, sources: &Sources, output: Output) -> Outcome {
+pub(crate) async fn run(command: Changes, sources: &Sources, output: Output) -> CommandResult {
     let Changes::Apply { file, tenant, url, token, idempotency_key } = command else {
         return Ok(());
     };
@@ -51,7 +51,7 @@ fn failure(error: DoorError) -> Failure {
     match error {
         DoorError::Store(error, _) => {
             if accepted > 0 {
-                crate::output::say(&format!("{accepted} changes were already applied and remain"));
+                crate::output::print_message(&format!("{accepted} changes were already applied and remain"));
             }
             error.into()
         }
@@ -60,12 +60,12 @@ fn failure(error: DoorError) -> Failure {
     }
 }
 
-fn report(answer: &Value, output: Output) -> Outcome {
+fn report(answer: &Value, output: Output) -> CommandResult {
     let number = |name: &str| answer[name].as_u64().unwrap_or(0);
     let (accepted, rejected) = (number("accepted"), number("rejected"));
     for error in answer["errors"].as_array().into_iter().flatten().take(20) {
         let (line, message) = (&error["line"], error["message"].as_str().unwrap_or_default());
-        output.say(&format!("line {line}: {message}"));
+        output.print_message(&format!("line {line}: {message}"));
     }
     output.result(answer, || {
         let last = answer["lastSequenceVersion"].as_str().unwrap_or_default();
@@ -113,7 +113,7 @@ fn progress_bar(size: Option<u64>, output: Output) -> ProgressBar {
     bar
 }
 
-pub(crate) fn generate(seed: u64, companies: u32, customers: u32) -> Outcome {
+pub(crate) fn generate(seed: u64, companies: u32, customers: u32) -> CommandResult {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     for line in sample::changes(sample::Plan { seed, companies, customers_per_company: customers }) {
         if let Err(error) = writeln!(out, "{line}") {

@@ -3,11 +3,11 @@
 use serde_json::json;
 
 use crate::config::{self, Sources};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::Output;
 use crate::{serve, wiring};
 
-pub(crate) async fn run(sources: &Sources, output: Output) -> Outcome {
+pub(crate) async fn run(sources: &Sources, output: Output) -> CommandResult {
     let config = config::load(sources).map_err(Failure::Config)?;
     let faults = serve::unfit(&config);
     if !faults.is_empty() {

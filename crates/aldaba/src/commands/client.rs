@@ -8,7 +8,7 @@ use store::{Client as StoredClient, Consent, Pkce, Status};
 use super::{overlap, status_name};
 use crate::cli::{Client, PkceMode};
 use crate::config::Sources;
-use crate::exit::Outcome;
+use crate::exit::CommandResult;
 use crate::output::Output;
 
 #[derive(Serialize)]
@@ -83,7 +83,7 @@ fn consent_of(is_required: bool) -> Consent {
     if is_required { Consent::Required } else { Consent::None }
 }
 
-pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> Outcome {
+pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> CommandResult {
     let admin = super::admin(sources).await?;
     match command {
         Client::Add { name, id, redirect_uris, post_logout_uris, pkce, consent, no_callback_id_token } => {
@@ -93,7 +93,7 @@ pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> O
                 NewClient { id, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token };
             let (client, secret) = admin.add_client(new).await?;
             let client = view(client, Some(secret.reveal().to_owned()));
-            output.say("The secret is shown only now. Store it safely.");
+            output.print_message("The secret is shown only now. Store it safely.");
             output.result(&client, || {
                 format!("client_id      {}\nclient_secret  {}", client.client_id, secret.reveal())
             });
@@ -126,7 +126,7 @@ pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> O
         }
         Client::Rotate { id, overlap: text } => {
             let secret = admin.rotate_client_secret(&id, overlap(&text)?).await?.secret;
-            output.say(&format!("The old secret remains valid for {text}."));
+            output.print_message(&format!("The old secret remains valid for {text}."));
             let data = json!({"client_id": id, "client_secret": secret.reveal()});
             output.result(&data, || secret.reveal().to_owned());
         }
@@ -135,7 +135,7 @@ pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> O
     Ok(())
 }
 
-async fn list(admin: &Admin, output: Output) -> Outcome {
+async fn list(admin: &Admin, output: Output) -> CommandResult {
     let all: Vec<ClientView> =
         admin.store.clients().await?.into_iter().map(|client| view(client, None)).collect();
     output.list(&all, &["CLIENT_ID", "NAME", "STATUS", "REDIRECT_URIS"], |client| {
@@ -149,7 +149,7 @@ async fn list(admin: &Admin, output: Output) -> Outcome {
     Ok(())
 }
 
-async fn set_status(admin: &Admin, id: &str, status: Status, output: Output) -> Outcome {
+async fn set_status(admin: &Admin, id: &str, status: Status, output: Output) -> CommandResult {
     admin.set_client_status(id, status).await?;
     let status = status.as_str();
     output.done(&json!({"client_id": id, "standing": status}), &format!("client {id} is {status}"));

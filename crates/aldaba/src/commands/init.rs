@@ -10,7 +10,7 @@ use store::MasterKey;
 
 use crate::cli::Init;
 use crate::config::{DEFAULT, StoreUrl, address};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::Output;
 use crate::wiring::SystemRandom;
 
@@ -19,7 +19,7 @@ const READABLE: u32 = 0o644;
 /// The default port of the operator listener.
 const OPERATOR_PORT: u16 = 8081;
 
-pub(crate) fn run(args: &Init, set: &[String], output: Output) -> Outcome {
+pub(crate) fn run(args: &Init, set: &[String], output: Output) -> CommandResult {
     check(args, set)?;
     std::fs::create_dir_all(&args.folder).map_err(|error| {
         Failure::Failed(format!("cannot create the folder {}: {error}", args.folder.display()))
@@ -43,7 +43,7 @@ pub(crate) fn run(args: &Init, set: &[String], output: Output) -> Outcome {
             .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))?;
     }
     let config = args.folder.join("aldaba.toml");
-    output.say(
+    output.print_message(
         "Keep a copy of master.key: the store cannot be opened without it, and backups do not contain it.",
     );
     let data = serde_json::json!({"config": config, "files": files.map(|(name, _, _)| name)});
@@ -57,7 +57,7 @@ pub(crate) fn run(args: &Init, set: &[String], output: Output) -> Outcome {
 }
 
 /// Refuses values that `check` and `serve` would refuse.
-fn check(args: &Init, set: &[String]) -> Outcome {
+fn check(args: &Init, set: &[String]) -> CommandResult {
     if let Some(pair) = set.first() {
         return Err(Failure::Usage(format!(
             "init does not accept --set ({pair}); use --base-url, --auth-url or --store, or edit aldaba.toml afterwards"

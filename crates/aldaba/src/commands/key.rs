@@ -10,7 +10,7 @@ use store::{KeyInfo, KeySlot, Status, Subscription};
 use super::overlap;
 use crate::cli::{Key, KeySlotArg};
 use crate::config::Sources;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::{Output, table};
 
 #[derive(Serialize)]
@@ -97,7 +97,7 @@ fn or_dash(text: Option<&String>) -> String {
     text.cloned().unwrap_or_else(|| "-".into())
 }
 
-pub(crate) async fn run(command: Key, sources: &Sources, output: Output) -> Outcome {
+pub(crate) async fn run(command: Key, sources: &Sources, output: Output) -> CommandResult {
     if let Key::Cancel { id, yes: false } = &command {
         let why = "cancelling deletes its keys and cannot be undone; add --yes to confirm";
         return Err(Failure::Usage(format!("subscription {id}: {why}")));
@@ -137,7 +137,7 @@ pub(crate) async fn run(command: Key, sources: &Sources, output: Output) -> Outc
                 KeySlotArg::Secondary => KeySlot::Secondary,
             };
             let key = admin.rotate_key(&id, slot, overlap(&text)?).await?.secret;
-            output.say(&format!("The old key remains valid for {text}."));
+            output.print_message(&format!("The old key remains valid for {text}."));
             output.result(&json!({"key": key.reveal()}), || key.reveal().to_owned());
         }
     }
@@ -145,7 +145,7 @@ pub(crate) async fn run(command: Key, sources: &Sources, output: Output) -> Outc
     Ok(())
 }
 
-async fn add(admin: &Admin, name: String, products: &[String], output: Output) -> Outcome {
+async fn add(admin: &Admin, name: String, products: &[String], output: Output) -> CommandResult {
     let products: Products = if products.is_empty() {
         Products::all()
     } else {
@@ -153,7 +153,7 @@ async fn add(admin: &Admin, name: String, products: &[String], output: Output) -
     };
     let (subscription, keys) =
         admin.add_subscription(NewSubscription { name, products, daily_quota: None }).await?;
-    output.say("The keys are shown only now. Store them safely.");
+    output.print_message("The keys are shown only now. Store them safely.");
     let (primary, secondary) = (keys.primary.reveal(), keys.secondary.reveal());
     let data = json!({
         "subscription": SubscriptionView::from(subscription.clone()), "primary_key": primary, "secondary_key": secondary
@@ -164,7 +164,7 @@ async fn add(admin: &Admin, name: String, products: &[String], output: Output) -
     Ok(())
 }
 
-async fn list(admin: &Admin, output: Output) -> Outcome {
+async fn list(admin: &Admin, output: Output) -> CommandResult {
     let all: Vec<SubscriptionView> =
         admin.store.subscriptions().await?.into_iter().map(SubscriptionView::from).collect();
     output.list(&all, &["SUBSCRIPTION", "NAME", "PRODUCTS", "STATUS"], |subscription| {
@@ -178,7 +178,7 @@ async fn list(admin: &Admin, output: Output) -> Outcome {
     Ok(())
 }
 
-async fn set_status(admin: &Admin, id: &str, status: Status, output: Output) -> Outcome {
+async fn set_status(admin: &Admin, id: &str, status: Status, output: Output) -> CommandResult {
     admin.set_subscription_status(id, status).await?;
     let status = status_name(status);
     output.done(&json!({"id": id, "standing": status}), &format!("subscription {id} is {status}"));

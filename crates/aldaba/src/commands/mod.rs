@@ -30,10 +30,10 @@ use crate::config::{self, Config, DURATION, Sources, parse_duration};
 use crate::exit::Failure;
 use crate::output::print_line;
 use crate::serve;
-use crate::wiring::{Opened, SystemClock, SystemRandom};
+use crate::wiring::{OpenStore, SystemClock, SystemRandom};
 
 /// Loads the configuration and opens its store.
-pub(crate) async fn open_store(sources: &Sources) -> Result<(Config, Opened), Failure> {
+pub(crate) async fn open_store(sources: &Sources) -> Result<(Config, OpenStore), Failure> {
     let config = config::load(sources).map_err(Failure::Config)?;
     let opened = serve::open(&config).await?;
     Ok((config, opened))
@@ -41,7 +41,7 @@ pub(crate) async fn open_store(sources: &Sources) -> Result<(Config, Opened), Fa
 
 /// Opens the configured store for administration.
 pub(crate) async fn admin(sources: &Sources) -> Result<Admin, Failure> {
-    let (_, Opened { store, .. }) = open_store(sources).await?;
+    let (_, OpenStore { store, .. }) = open_store(sources).await?;
     Ok(Admin { store, clock: Arc::new(SystemClock), random: Arc::new(SystemRandom) })
 }
 

@@ -6,7 +6,7 @@ use serde::Serialize;
 use super::open_store;
 use crate::cli::SigningKeys;
 use crate::config::Sources;
-use crate::exit::Outcome;
+use crate::exit::CommandResult;
 use crate::output::Output;
 use crate::wiring;
 
@@ -31,7 +31,7 @@ impl From<ShownKey> for SigningKeyView {
     }
 }
 
-pub(crate) async fn run(command: SigningKeys, sources: &Sources, output: Output) -> Outcome {
+pub(crate) async fn run(command: SigningKeys, sources: &Sources, output: Output) -> CommandResult {
     let (config, opened) = open_store(sources).await?;
     let keys = wiring::signing_keys(&config, &opened).await?;
     match command {
@@ -46,13 +46,13 @@ pub(crate) async fn run(command: SigningKeys, sources: &Sources, output: Output)
         SigningKeys::Rotate { now } => {
             let next = keys.shown().into_iter().rfind(|key| key.state == KeyState::Next);
             if let Some(next) = next.filter(|_| !now) {
-                output.say(&format!(
+                output.print_message(&format!(
                     "A next key already exists since {}. This command adds another one.",
                     next.created_at.iso()
                 ));
             }
             let key: SigningKeyView = keys.rotate(now).await?.into();
-            output.say(if now {
+            output.print_message(if now {
                 "The new key signs from now on. Within 5 seconds, all tokens signed by older keys are refused."
             } else {
                 "The new key is published within 5 seconds and signs in 24 hours. Existing tokens remain valid."

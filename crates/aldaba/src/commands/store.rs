@@ -12,11 +12,11 @@ use serde_json::json;
 use super::open_store;
 use crate::cli::StoreCommand;
 use crate::config::Sources;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::Output;
 use crate::wiring::SystemClock;
 
-pub(crate) async fn run(command: StoreCommand, sources: &Sources, output: Output) -> Outcome {
+pub(crate) async fn run(command: StoreCommand, sources: &Sources, output: Output) -> CommandResult {
     match command {
         StoreCommand::Migrate => migrate(sources, output).await,
         StoreCommand::Backup { file, force } => backup(&file, force, sources, output).await,
@@ -24,7 +24,7 @@ pub(crate) async fn run(command: StoreCommand, sources: &Sources, output: Output
     }
 }
 
-async fn migrate(sources: &Sources, output: Output) -> Outcome {
+async fn migrate(sources: &Sources, output: Output) -> CommandResult {
     let (_, opened) = open_store(sources).await?;
     let schema = opened.archive.schema();
     output
@@ -34,7 +34,7 @@ async fn migrate(sources: &Sources, output: Output) -> Outcome {
 }
 
 /// Writes to a temporary name and renames the file, so that an incomplete backup never has the final name.
-async fn backup(file: &Path, force: bool, sources: &Sources, output: Output) -> Outcome {
+async fn backup(file: &Path, force: bool, sources: &Sources, output: Output) -> CommandResult {
     if !force && file.exists() {
         let why = "already exists; choose another name, or add --force to replace it";
         return Err(Failure::Refused(format!("{} {why}", file.display())));
@@ -59,7 +59,7 @@ async fn backup(file: &Path, force: bool, sources: &Sources, output: Output) -> 
         ));
     }
     std::fs::rename(&partial, file).map_err(cannot)?;
-    output.say("The backup contains hashes and encrypted secrets. It does not contain the master key, which a restore needs.");
+    output.print_message("The backup contains hashes and encrypted secrets. It does not contain the master key, which a restore needs.");
     output.result(&json!({"file": file, "backup": written}), || {
         format!("wrote and verified {} rows in {}", written.rows, file.display())
     });
@@ -67,7 +67,7 @@ async fn backup(file: &Path, force: bool, sources: &Sources, output: Output) -> 
     Ok(())
 }
 
-async fn restore(file: &Path, sources: &Sources, output: Output) -> Outcome {
+async fn restore(file: &Path, sources: &Sources, output: Output) -> CommandResult {
     let cannot = |error: std::io::Error| Failure::Failed(format!("{}: {error}", file.display()));
     let verified = archive::verify(BufReader::new(File::open(file).map_err(cannot)?))?;
     let (_, opened) = open_store(sources).await?;

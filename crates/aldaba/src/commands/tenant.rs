@@ -9,7 +9,7 @@ use store::{Status, Tenant as StoredTenant};
 use super::status_name;
 use crate::cli::Tenant;
 use crate::config::Sources;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::Output;
 
 #[derive(Serialize)]
@@ -33,7 +33,7 @@ impl From<StoredTenant> for TenantView {
     }
 }
 
-pub(crate) async fn run(command: Tenant, sources: &Sources, output: Output) -> Outcome {
+pub(crate) async fn run(command: Tenant, sources: &Sources, output: Output) -> CommandResult {
     if let Tenant::Erase { id, confirm } = &command
         && id != confirm
     {
@@ -70,7 +70,7 @@ pub(crate) async fn run(command: Tenant, sources: &Sources, output: Output) -> O
     Ok(())
 }
 
-async fn set_status(admin: &Admin, id: &str, status: Status, output: Output) -> Outcome {
+async fn set_status(admin: &Admin, id: &str, status: Status, output: Output) -> CommandResult {
     admin.set_tenant_status(&TenantId::new(id), status).await?;
     let status = status.as_str();
     output.done(&json!({"id": id, "standing": status}), &format!("tenant {id} is {status}"));

@@ -8,13 +8,13 @@ use serde_json::{Value, json};
 
 use super::ingest_client;
 use crate::cli::Trigger;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::{Output, fields};
 use crate::wiring::SystemRandom;
 
 const ACCOUNT_DIGITS_DEFAULT: usize = 9;
 
-pub(crate) async fn run(args: &Trigger, output: Output) -> Outcome {
+pub(crate) async fn run(args: &Trigger, output: Output) -> CommandResult {
     let (resource, kind) = find(&args.event)?;
     let request = TriggerRequest::new(args, resource, kind)?;
     let mut lines = request.lines(ACCOUNT_DIGITS_DEFAULT);

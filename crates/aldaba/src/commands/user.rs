@@ -11,7 +11,7 @@ use store::{Status, User as StoredUser};
 use super::status_name;
 use crate::cli::User;
 use crate::config::Sources;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::Output;
 
 #[derive(Serialize)]
@@ -51,7 +51,7 @@ fn read_password() -> Result<Secret, Failure> {
     Ok(Secret::new(password))
 }
 
-pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> Outcome {
+pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> CommandResult {
     let admin = super::admin(sources).await?;
     match command {
         User::Add { email, given_name, lang, tenants } => {
@@ -104,7 +104,7 @@ pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> Out
     Ok(())
 }
 
-async fn set_status(admin: &Admin, email: &str, status: Status, output: Output) -> Outcome {
+async fn set_status(admin: &Admin, email: &str, status: Status, output: Output) -> CommandResult {
     admin.set_user_status(email, status).await?;
     let status = status.as_str();
     output.done(&json!({"email": email, "standing": status}), &format!("user {email} is {status}"));

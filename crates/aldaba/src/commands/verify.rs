@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cli::Verify;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::Output;
 use crate::wiring::SystemClock;
 
@@ -21,7 +21,7 @@ struct VerificationResult {
     reasons: Vec<Value>,
 }
 
-pub(crate) fn run(args: &Verify, output: Output) -> Outcome {
+pub(crate) fn run(args: &Verify, output: Output) -> CommandResult {
     let body = read(&args.body)?;
     let claim = claim(args, &body)?;
     let now = SystemClock.now().unix_seconds();

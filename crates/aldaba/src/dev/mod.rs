@@ -20,7 +20,7 @@ use operator::door::{Delivery, Door};
 
 use crate::cli::{Dev, DevCommand};
 use crate::config::{self, Config, Sources, StoreUrl};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::logging;
 use crate::output::Output;
 use crate::service::{Service, ShutdownSignals};
@@ -36,14 +36,14 @@ const SAMPLE_CUSTOMERS: u32 = 40;
 /// A faster retry schedule for interactive use, with as many steps as the default.
 const INTERACTIVE_SCHEDULE: &str = "1s,2s,5s,10s,30s,1m,5m";
 
-pub(crate) async fn run(args: &Dev, sources: Sources, output: Output) -> Outcome {
+pub(crate) async fn run(args: &Dev, sources: Sources, output: Output) -> CommandResult {
     match &args.command {
         Some(DevCommand::Token(wanted)) => token::run(wanted, output).await,
         None => start(args, sources, output).await,
     }
 }
 
-async fn start(args: &Dev, sources: Sources, output: Output) -> Outcome {
+async fn start(args: &Dev, sources: Sources, output: Output) -> CommandResult {
     for uri in &args.redirect_uris {
         redirect_uri::check(uri).map_err(|why| Failure::Usage(format!("--redirect-uri {uri} {why}")))?;
     }

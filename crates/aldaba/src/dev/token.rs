@@ -11,7 +11,7 @@ use super::credentials::{CALLBACK_URI, Client, PASSWORD, USERS, User};
 use super::headless_browser::{HeadlessBrowser, SignInUser};
 use super::ready_line::authorize_path;
 use crate::cli::Token;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::Output;
 
 /// The file in the `--data` folder with the ready line of the running server.
@@ -25,7 +25,7 @@ struct DevAccess {
     users: Vec<User>,
 }
 
-pub(crate) async fn run(args: &Token, output: Output) -> Outcome {
+pub(crate) async fn run(args: &Token, output: Output) -> CommandResult {
     let access = match &args.data {
         Some(folder) => from_folder(folder)?,
         None => from_environment(args)?,
@@ -96,7 +96,7 @@ fn from_environment(args: &Token) -> Result<DevAccess, Failure> {
 }
 
 /// Development credentials are sent only to this machine.
-fn require_loopback(origin: &str) -> Outcome {
+fn require_loopback(origin: &str) -> CommandResult {
     let address: Option<Uri> = origin.parse().ok();
     let host = address.as_ref().and_then(Uri::host).unwrap_or_default().trim_matches(['[', ']']);
     let is_loopback = host == "localhost" || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback());

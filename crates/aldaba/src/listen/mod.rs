@@ -17,7 +17,7 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::cli::Listen;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::Output;
 use crate::service::ShutdownSignals;
 use crate::wiring::SystemRandom;
@@ -28,7 +28,7 @@ use subscriber::Subscriber;
 
 const UNSUBSCRIBE_MAX: Duration = Duration::from_secs(5);
 
-pub(crate) async fn run(args: &Listen, output: Output) -> Outcome {
+pub(crate) async fn run(args: &Listen, output: Output) -> CommandResult {
     let mut signals = ShutdownSignals::install()?;
     let in_use = |error: std::io::Error| Failure::AddressInUse {
         why: format!("cannot listen on {}: {error}", args.address),
@@ -50,7 +50,7 @@ pub(crate) async fn run(args: &Listen, output: Output) -> Outcome {
     );
     let Some(secret) = secrets.first().filter(|_| !args.resources.is_empty()) else {
         if secrets.is_empty() {
-            output.say("signatures are not verified: no --secret");
+            output.print_message("signatures are not verified: no --secret");
         }
         signals.received().await;
         return Ok(());

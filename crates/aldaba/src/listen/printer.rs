@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use domain::{Clock as _, Ticks};
 use serde_json::{Value, json};
 
-use crate::output::{Output, print_line, say};
+use crate::output::{Output, print_line, print_message};
 use crate::wiring::SystemClock;
 
 /// The color of a line.
@@ -47,7 +47,7 @@ impl Printer {
         if self.json {
             return print_line(&line(what, SystemClock.now(), data));
         }
-        say(&without_control_chars(text));
+        print_message(&without_control_chars(text));
     }
 
     fn colored(self, what: &str, severity: Severity) -> String {

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use super::printer::{Printer, Severity};
 use super::state_file::ListenState;
 use crate::commands::verify::reason_json;
-use crate::output::say;
+use crate::output::print_message;
 
 /// Above this number of ids, the attempt counters are reset.
 const COUNTED_IDS_MAX: usize = 10_000;
@@ -148,7 +148,7 @@ impl Receiver {
         if attempt == 1
             && let Err(failure) = self.state.record_event(event)
         {
-            say(&format!("aldaba: cannot write the state file: {}", failure.message()));
+            print_message(&format!("aldaba: cannot write the state file: {}", failure.message()));
         }
         response
     }

@@ -16,8 +16,8 @@ use super::printer::{Printer, Severity};
 use super::receiver::event_text;
 use super::state_file::{ListenState, LogScope};
 use crate::cli::Listen;
-use crate::exit::{Failure, Outcome};
-use crate::output::say;
+use crate::exit::{CommandResult, Failure};
+use crate::output::print_message;
 
 const APPLICATION: &str = "aldaba listen";
 const HEARTBEAT: Duration = Duration::from_secs(1);
@@ -81,7 +81,7 @@ impl Subscriber {
     }
 
     /// Returns only with an error: the service stopped responding, or refuses the receiver.
-    pub(super) async fn run(&mut self) -> Outcome {
+    pub(super) async fn run(&mut self) -> CommandResult {
         // Read before the handshake, so that the next start finds the changes made in between.
         let head = self.head().await?;
         self.subscribe().await?;
@@ -93,7 +93,7 @@ impl Subscriber {
         self.watch().await
     }
 
-    async fn watch(&mut self) -> Outcome {
+    async fn watch(&mut self) -> CommandResult {
         let mut silent: Option<Stopwatch> = None;
         loop {
             tokio::time::sleep(HEARTBEAT).await;
@@ -130,7 +130,7 @@ impl Subscriber {
             let changes = self.changes(self.state.position()).await?;
             let changes: Vec<FeedChange> = changes.into_iter().map(|(_, change)| change).collect();
             if let Err(failure) = self.state.advance(&changes) {
-                say(&format!("aldaba: cannot write the state file: {}", failure.message()));
+                print_message(&format!("aldaba: cannot write the state file: {}", failure.message()));
             }
         }
         Ok(())
@@ -247,7 +247,7 @@ impl Subscriber {
         Ok(LogScope { service: self.service.clone(), tenant, resources })
     }
 
-    async fn print_missed(&self) -> Outcome {
+    async fn print_missed(&self) -> CommandResult {
         let changes = self.changes(self.state.position()).await?;
         for (company, change) in self.state.missed(changes)? {
             let data = json!({

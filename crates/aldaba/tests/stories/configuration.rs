@@ -238,7 +238,7 @@ fn check_tells_everything_at_once_and_names_each_layer() {
         .variable("ALDABA__STORE__ULR", "x")
         .run()
         .refused(3, "ALDABA__STORE__ULR: unknown key \"store.ulr\" (did you mean \"store.url\"?)");
-    site.program(&["check", "--set", "nonsense"]).run().refused(2, "--set takes KEY=VALUE");
+    site.program(&["check", "--set", "nonsense"]).run().refused(2, "--set must be KEY=VALUE");
 }
 
 #[test]
