@@ -18,7 +18,7 @@ pub(crate) struct Listen {
     #[arg(long = "listen", value_name = "ADDR", default_value = "127.0.0.1:8083")]
     pub(crate) address: SocketAddr,
     /// The secret of the subscription (repeatable) [default: no verification; with --resource, a random secret]
-    #[arg(long = "secret", env = "WEBHOOK_SECRET", hide_env_values = true)]
+    #[arg(long = "secret", value_name = "SECRET", env = "WEBHOOK_SECRET", hide_env_values = true)]
     pub(crate) secrets: Vec<String>,
     /// Forward every event to this URL and return its response
     #[arg(long, value_name = "URL", conflicts_with = "status")]

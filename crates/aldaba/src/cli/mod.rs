@@ -45,7 +45,7 @@ pub(crate) enum Command {
     Init(Init),
     /// Check the configuration and report every error with its location
     Check,
-    /// Manage tenants: the groups of companies that users can give access to
+    /// Manage tenants: each owns a set of companies and their records
     #[command(subcommand)]
     Tenant(Tenant),
     /// Manage users

@@ -54,7 +54,7 @@ pub(crate) fn completions(shell: clap_complete::Shell) {
 
 fn overlap(text: &str) -> Result<Duration, Failure> {
     parse_duration(text).ok_or_else(|| {
-        Failure::Usage(format!("--overlap must be a duration: {DURATION}, or 0s for none; got {text:?}"))
+        Failure::Usage(format!("--overlap must be a duration: {DURATION}, or 0s; got {text:?}"))
     })
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// The format of a duration, for messages.
-pub(crate) const DURATION: &str = "a whole number and a unit (ms, s, m, h or d), such as 90m";
+pub(crate) const DURATION: &str = "a whole number followed by ms, s, m, h or d, such as 90m";
 
 pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
     let text = text.trim();

@@ -142,7 +142,7 @@ fn check_says_what_is_wrong_and_where() {
         (
             "drain = \"10s\"",
             "drain = \"soon\"",
-            "server.drain must be a duration above zero: a whole number and a unit (ms, s, m, h or d), such as 90m",
+            "server.drain must be a duration above zero: a whole number followed by ms, s, m, h or d, such as 90m",
         ),
         ("drain = \"10s\"", "drain = 10", "server.drain must be a duration in quotes, as in \"5m\""),
         (
@@ -192,7 +192,7 @@ fn bounds_are_named_when_they_are_crossed() {
             check(value).refused(3, &format!("{key} must be from {from} to {to}"));
         }
         for value in ["1h30m", "99999999999999999999d", "5"] {
-            check(value).refused(3, "a whole number and a unit (ms, s, m, h or d), such as 90m");
+            check(value).refused(3, "a whole number followed by ms, s, m, h or d, such as 90m");
         }
         check(from).code(0);
         check(to).code(0);
