@@ -9,22 +9,24 @@ const CRASH_ROUNDS: u32 = 20;
 const CRASH: [&str; 7] = ["test", "--package", "aldaba", "--locked", "--test", "main", "webhooks::crash::"];
 const ROUNDS: &str = "ALDABA_CRASH_ROUNDS";
 
-pub fn command(words: &[&str]) -> Result<(), Failure> {
-    match words {
+pub fn command(arguments: &[&str]) -> Result<(), Failure> {
+    match arguments {
         ["crash"] => crash(),
         ["supply-chain"] => supply_chain::check(),
-        _ => Err(Failure::usage(format!("`prove` takes crash or supply-chain, not `{}`", words.join(" ")))),
+        _ => {
+            Err(Failure::usage(format!("`prove` takes crash or supply-chain, not `{}`", arguments.join(" "))))
+        }
     }
 }
 
 /// `kill -9` under load: nothing that was accepted is lost, and everything is delivered, on both stores.
 fn crash() -> Result<(), Failure> {
     let steps = Steps::start();
-    let server = steps.step("PostgreSQL", Server::ready)?;
+    let server = steps.step("PostgreSQL", Server::prepare)?;
     steps.step(&format!("crash, {CRASH_ROUNDS} rounds on each store"), || {
         let mut cargo = workspace::cargo(&CRASH);
         cargo.env(ROUNDS, CRASH_ROUNDS.to_string());
-        workspace::run("cargo test", server.tell(&mut cargo))
+        workspace::run("cargo test", server.set_environment(&mut cargo))
     })?;
     server.stop()?;
     steps.finish();

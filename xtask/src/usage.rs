@@ -80,8 +80,8 @@ mod tests {
 
     #[test]
     fn help_is_no_failure() {
-        for words in [&[][..], &["--help"], &["help"], &["test", "--help"]] {
-            assert_eq!(dispatch(words), Ok(()));
+        for arguments in [&[][..], &["--help"], &["help"], &["test", "--help"]] {
+            assert_eq!(dispatch(arguments), Ok(()));
         }
     }
 
@@ -94,9 +94,10 @@ mod tests {
 
     #[test]
     fn an_option_that_a_command_does_not_have_exits_with_2() {
-        for words in [&["test", "--quick"][..], &["tidy", "now"], &["clients", "now"], &["prove"], &["bench"]]
+        for arguments in
+            [&["test", "--quick"][..], &["tidy", "now"], &["clients", "now"], &["prove"], &["bench"]]
         {
-            assert_eq!(dispatch(words).unwrap_err().code, 2, "{words:?}");
+            assert_eq!(dispatch(arguments).unwrap_err().code, 2, "{arguments:?}");
         }
     }
 }

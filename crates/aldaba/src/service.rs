@@ -100,8 +100,9 @@ impl Service {
         };
         let admin = Admin { store: store.clone(), clock: base.clock.clone(), random: base.random.clone() };
         let operator_api = Operator::new(admin, token, &metrics);
-        let guests = wiring::guests(&config, &base, store.clone(), egress, Arc::new(engine));
-        let gateway = Arc::new(wiring::gateway(&config, &base, store.clone(), identity.clone(), guests));
+        let gated_routes = wiring::gated_routes(&config, &base, store.clone(), egress, Arc::new(engine));
+        let gateway =
+            Arc::new(wiring::gateway(&config, &base, store.clone(), identity.clone(), gated_routes));
         let public_routes = identity::router(identity.clone())
             .merge(gateway::router(gateway.clone()))
             .merge(documents::router(Document::public(&config)))
@@ -125,7 +126,7 @@ impl Service {
         });
         supervisor.spawn("maintenance", maintenance::run(store.clone(), clock, retention, stopped.clone()));
         supervisor.spawn("signing-keys", identity.tend(stopped.clone()));
-        supervisor.spawn("gateway-usage", gateway.clone().tend(node, stopped.clone()));
+        supervisor.spawn("gateway-usage", gateway.clone().run_maintenance(node, stopped.clone()));
         supervisor.spawn("public-listener", public.serve(public_routes, stopped.clone()));
         supervisor.spawn("operator-listener", operator.serve(operator_routes, stopped));
         panic_on_request(&supervisor);

@@ -16,4 +16,4 @@ pub(crate) use gateway::gateway;
 pub(crate) use identity::{identity, signing_keys};
 pub(crate) use open::{OpenStore, open, ports, schema_of};
 pub(crate) use random::SystemRandom;
-pub(crate) use webhooks::guests;
+pub(crate) use webhooks::gated_routes;

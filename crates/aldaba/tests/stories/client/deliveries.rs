@@ -57,7 +57,7 @@ fn a_change_arrives_verified_typed_and_once() {
     let last = came.iter().rfind(|(event, _)| !event.is_test()).unwrap();
     assert!(matches!(&last.0, Event::Accounting(change) if change.event.kind == Some(EventKind::Disabled)));
     let listed: Vec<_> = until("the history", || {
-        let stream = history.deliveries().status(DeliveryStatus::SuccessfulDelivery).stream();
+        let stream = history.deliveries().status(DeliveryStatus::Delivered).stream();
         Some(stage.run(stream.try_collect::<Vec<_>>()).unwrap()).filter(|all| all.len() >= 2)
     });
     assert!(listed.iter().any(|one| one.outgoing_id == Some(change.outgoing_id)), "{listed:?}");

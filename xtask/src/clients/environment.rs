@@ -9,11 +9,11 @@ use std::{
 use serde_json::{Value, json};
 
 use super::{
-    Places, about,
+    Directories, about,
+    installation::{Installation, aldaba},
     process::Process,
-    site::{Site, aldaba},
 };
-use crate::{machine::free_port, scratch::Scratch};
+use crate::{machine::free_port, temp_dir::TempDir};
 
 /// How long a server may take to be ready.
 const READY: Duration = Duration::from_secs(60);
@@ -28,45 +28,45 @@ const MANY_TENANTS: usize = 12;
 const BROWSERS: usize = 2;
 
 #[derive(Debug)]
-pub(super) struct World {
+pub(super) struct Environment {
     dev: Process,
     /// None where the clients need only the development mode.
     serve: Option<Process>,
     file: PathBuf,
-    _folder: Scratch,
+    _folder: TempDir,
 }
 
-impl World {
+impl Environment {
     /// `aldaba dev` as an integrator starts it, and `aldaba serve` with applications of every kind.
-    pub(super) fn start(program: &Path, places: &Places) -> Result<Self, String> {
-        let folder = Scratch::new("clients").map_err(|error| format!("no temporary folder: {error}"))?;
+    pub(super) fn start(program: &Path, directories: &Directories) -> Result<Self, String> {
+        let folder = TempDir::new("clients").map_err(|error| format!("no temporary folder: {error}"))?;
         let port = free_port()?;
         let callback = format!("http://localhost:{port}/callback");
         let (dev, ready) = dev(program, &callback)?;
         let store = format!("sqlite:{}", folder.path().join("aldaba.db").display());
-        let site = Site::init(program, folder.path().join("site"), &store)?;
-        let filled = fill(&site, port)?;
-        let (serve, url) = serve(&site)?;
-        let world = json!({
+        let installation = Installation::init(program, folder.path().join("site"), &store)?;
+        let filled = fill(&installation, port)?;
+        let (serve, url) = serve(&installation)?;
+        let environment = json!({
             "dev": ready,
             "site": {"auth_url": url, "users": filled.users, "tenants": filled.tenants, "clients": filled.clients},
             "callback": callback,
             "callback_port": port,
-            "screenshots": places.screenshots,
+            "screenshots": directories.screenshots,
         });
         let file = folder.path().join("world.json");
-        fs::write(&file, world.to_string()).map_err(about(&file))?;
+        fs::write(&file, environment.to_string()).map_err(about(&file))?;
         Ok(Self { dev, serve: Some(serve), file, _folder: folder })
     }
 
     /// `aldaba dev` alone.
     pub(super) fn start_dev(program: &Path) -> Result<Self, String> {
-        let folder = Scratch::new("clients").map_err(|error| format!("no temporary folder: {error}"))?;
+        let folder = TempDir::new("clients").map_err(|error| format!("no temporary folder: {error}"))?;
         let callback = format!("http://localhost:{}/callback", free_port()?);
         let (dev, ready) = dev(program, &callback)?;
         let file = folder.path().join("world.json");
-        let world = json!({"dev": ready, "callback": callback});
-        fs::write(&file, world.to_string()).map_err(about(&file))?;
+        let environment = json!({"dev": ready, "callback": callback});
+        fs::write(&file, environment.to_string()).map_err(about(&file))?;
         Ok(Self { dev, serve: None, file, _folder: folder })
     }
 
@@ -91,14 +91,14 @@ fn dev(program: &Path, callback: &str) -> Result<(Process, Value), String> {
     Ok((process, ready))
 }
 
-fn serve(site: &Site<'_>) -> Result<(Process, String), String> {
+fn serve(installation: &Installation<'_>) -> Result<(Process, String), String> {
     let mut reason = String::new();
     for _ in 0..PORTS_TRIED_MAX {
         let port = free_port()?;
-        let mut process = site.serve(port)?;
+        let mut process = installation.serve(port)?;
         match process.line(READY, |line| line.contains(r#""message":"serving""#).then_some(())) {
             Ok(()) => return Ok((process, format!("http://127.0.0.1:{port}"))),
-            Err(told) => reason = told,
+            Err(messages) => reason = messages,
         }
     }
     Err(reason)
@@ -111,33 +111,33 @@ struct Filled {
     clients: Value,
 }
 
-fn fill(site: &Site<'_>, callback_port: u16) -> Result<Filled, String> {
+fn fill(installation: &Installation<'_>, callback_port: u16) -> Result<Filled, String> {
     let mut tenants = vec![
-        site.add_tenant("t-1", "Asesoría Peñalver", "4101")?,
-        site.add_tenant("t-2", "Gestoría Ibáñez & Núñez", "4102")?,
+        installation.add_tenant("t-1", "Asesoría Peñalver", "4101")?,
+        installation.add_tenant("t-2", "Gestoría Ibáñez & Núñez", "4102")?,
     ];
     for number in 3..=MANY_TENANTS {
         let name = format!("Comunidad de Bienes {number}");
-        tenants.push(site.add_tenant(&format!("t-{number}"), &name, &format!("41{number:02}"))?);
+        tenants.push(installation.add_tenant(&format!("t-{number}"), &name, &format!("41{number:02}"))?);
     }
     let ids: Vec<String> = (1..=MANY_TENANTS).map(|number| format!("t-{number}")).collect();
     let ids: Vec<&str> = ids.iter().map(String::as_str).collect();
     let mut browsers = Vec::new();
     for number in 0..BROWSERS {
         browsers.push(json!({
-            "two": site.add_user(&format!("inaki{number}@example.com"), "Iñaki", &ids[..2])?,
-            "many": site.add_user(&format!("lucia{number}@example.com"), "Lucía", &ids)?,
+            "two": installation.add_user(&format!("inaki{number}@example.com"), "Iñaki", &ids[..2])?,
+            "many": installation.add_user(&format!("lucia{number}@example.com"), "Lucía", &ids)?,
         }));
     }
     let users = json!({
-        "one": site.add_user("maria@example.com", "María", &ids[..1])?,
-        "two": site.add_user("inaki@example.com", "Iñaki", &ids[..2])?,
+        "one": installation.add_user("maria@example.com", "María", &ids[..1])?,
+        "two": installation.add_user("inaki@example.com", "Iñaki", &ids[..2])?,
         "browsers": browsers,
     });
     let callback = format!("http://localhost:{callback_port}/callback");
     let after = format!("http://localhost:{callback_port}/signed-out");
     let usual = ["--redirect-uri", &callback, "--post-logout-uri", &after];
-    let with = |name: &str, flags: &[&str]| site.add_client(name, &[&usual[..], flags].concat());
+    let with = |name: &str, flags: &[&str]| installation.add_client(name, &[&usual[..], flags].concat());
     let clients = json!({
         "usual": with("Panel de ventas", &["--redirect-uri", "urn:ietf:wg:oauth:2.0:oob"])?,
         "strict": with("Cuadro de mando", &["--no-callback-id-token", "--pkce", "required"])?,

@@ -1,5 +1,5 @@
-//! The rate limit: a bucket of tokens for each subscription, filled evenly. Where several nodes serve, each enforces
-//! its share. Decides purely; the time is given.
+//! The rate limit: a token bucket per subscription. With several nodes, each enforces its share of the limit. A pure
+//! decision: the caller passes the time.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -8,29 +8,29 @@ use domain::Ticks;
 const TICKS_PER_MINUTE: i64 = 60 * 10_000_000;
 const TICKS_PER_SECOND: i64 = 10_000_000;
 
-pub(crate) struct Limiter {
+pub(crate) struct RateLimiter {
     rate_per_minute: Option<u32>,
     nodes: AtomicU32,
 }
 
-/// When the bucket will be full again: one moment says it all.
+/// A token bucket, stored as the time at which it will be full again.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Bucket {
+pub(crate) struct TokenBucket {
     full_at: Ticks,
 }
 
-/// How a request stands to the limit, over all nodes as far as this one can tell.
+/// The state of the limit after a request, over all nodes as far as this one knows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Rate {
+pub(crate) struct RateStatus {
     pub(crate) limit: u32,
     pub(crate) remaining: u32,
     /// Until the bucket is full again.
     pub(crate) reset_seconds: u64,
-    /// Where the request is over the limit: when to come again.
+    /// Set if the request exceeds the limit.
     pub(crate) retry_after_seconds: Option<u64>,
 }
 
-impl Limiter {
+impl RateLimiter {
     pub(crate) fn new(rate_per_minute: Option<u32>) -> Self {
         Self { rate_per_minute, nodes: AtomicU32::new(1) }
     }
@@ -39,13 +39,13 @@ impl Limiter {
         self.rate_per_minute.is_some()
     }
 
-    /// How many nodes share the limit.
+    /// Sets the number of nodes that share the limit.
     pub(crate) fn share_among(&self, nodes: u32) {
         self.nodes.store(nodes.max(1), Ordering::Relaxed);
     }
 
-    /// Takes one request out of a bucket. None where there is no limit.
-    pub(crate) fn take(&self, bucket: &mut Bucket, now: Ticks) -> Option<Rate> {
+    /// Takes one token. `None` if there is no limit.
+    pub(crate) fn take(&self, bucket: &mut TokenBucket, now: Ticks) -> Option<RateStatus> {
         let limit = self.rate_per_minute?.max(1);
         let nodes = self.nodes.load(Ordering::Relaxed);
         let share = limit.div_ceil(nodes);
@@ -58,7 +58,7 @@ impl Limiter {
         }
         let owed = if over <= 0 { debt_after } else { debt };
         let used = u32::try_from((owed + step - 1) / step).unwrap_or(u32::MAX);
-        Some(Rate {
+        Some(RateStatus {
             limit,
             remaining: share.saturating_sub(used).saturating_mul(nodes).min(limit),
             reset_seconds: seconds_up(owed),
@@ -80,8 +80,8 @@ mod tests {
     const NOW: Ticks = Ticks(639_000_000_000_000_000);
 
     #[test]
-    fn a_minutes_worth_may_come_at_once_and_then_one_by_one() {
-        let (limiter, mut bucket) = (Limiter::new(Some(60)), Bucket::default());
+    fn full_bucket_allows_a_burst_and_then_refills_evenly() {
+        let (limiter, mut bucket) = (RateLimiter::new(Some(60)), TokenBucket::default());
         for left in (0..60).rev() {
             let rate = limiter.take(&mut bucket, NOW).unwrap();
             assert_eq!((rate.remaining, rate.retry_after_seconds), (left, None));
@@ -95,8 +95,8 @@ mod tests {
     }
 
     #[test]
-    fn refusals_cost_nothing() {
-        let (limiter, mut bucket) = (Limiter::new(Some(1)), Bucket::default());
+    fn refused_requests_take_no_token() {
+        let (limiter, mut bucket) = (RateLimiter::new(Some(1)), TokenBucket::default());
         assert_eq!(limiter.take(&mut bucket, NOW).unwrap().retry_after_seconds, None);
         for _ in 0..100 {
             assert_eq!(limiter.take(&mut bucket, NOW).unwrap().retry_after_seconds, Some(60));
@@ -106,24 +106,24 @@ mod tests {
     }
 
     #[test]
-    fn each_of_several_nodes_enforces_its_share() {
-        let (limiter, mut bucket) = (Limiter::new(Some(300)), Bucket::default());
+    fn each_node_enforces_its_share() {
+        let (limiter, mut bucket) = (RateLimiter::new(Some(300)), TokenBucket::default());
         limiter.share_among(3);
         for _ in 0..100 {
             assert_eq!(limiter.take(&mut bucket, NOW).unwrap().retry_after_seconds, None);
         }
         let over = limiter.take(&mut bucket, NOW).unwrap();
-        assert_eq!((over.limit, over.remaining), (300, 0), "who calls is told the whole");
+        assert_eq!((over.limit, over.remaining), (300, 0), "the headers show the limit of all nodes");
         assert!(over.retry_after_seconds.is_some());
         limiter.share_among(0);
-        assert_eq!(limiter.take(&mut Bucket::default(), NOW).unwrap().remaining, 299);
+        assert_eq!(limiter.take(&mut TokenBucket::default(), NOW).unwrap().remaining, 299);
         limiter.share_among(1000);
-        let mut bucket = Bucket::default();
-        assert_eq!(limiter.take(&mut bucket, NOW).unwrap().retry_after_seconds, None, "one at least");
+        let mut bucket = TokenBucket::default();
+        assert_eq!(limiter.take(&mut bucket, NOW).unwrap().retry_after_seconds, None, "at least one token");
     }
 
     #[test]
-    fn without_a_limit_nothing_is_counted() {
-        assert_eq!(Limiter::new(None).take(&mut Bucket::default(), NOW), None);
+    fn without_a_limit_there_is_no_status() {
+        assert_eq!(RateLimiter::new(None).take(&mut TokenBucket::default(), NOW), None);
     }
 }

@@ -11,11 +11,11 @@ use std::{
 
 /// A temporary folder that is removed when this value goes.
 #[derive(Debug)]
-pub struct Scratch {
+pub struct TempDir {
     path: PathBuf,
 }
 
-impl Scratch {
+impl TempDir {
     /// Makes a folder that did not exist before, inside `parent`.
     pub fn inside(parent: &Path, label: &str) -> Result<Self, Error> {
         static NEXT: AtomicU32 = AtomicU32::new(0);
@@ -41,7 +41,7 @@ impl Scratch {
     }
 }
 
-impl Drop for Scratch {
+impl Drop for TempDir {
     fn drop(&mut self) {
         // It may be gone already, and nobody is left who could act on another answer.
         let _ = fs::remove_dir_all(&self.path);
@@ -54,7 +54,7 @@ mod tests {
 
     #[test]
     fn folders_are_fresh_and_go_with_their_owner() {
-        let (one, other) = (Scratch::new("scratch").unwrap(), Scratch::new("scratch").unwrap());
+        let (one, other) = (TempDir::new("scratch").unwrap(), TempDir::new("scratch").unwrap());
         assert_ne!(one.path(), other.path());
         fs::write(one.path().join("file"), "text").unwrap();
         let path = one.path().to_path_buf();

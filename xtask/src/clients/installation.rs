@@ -13,17 +13,17 @@ use super::process::Process;
 pub(super) const PASSWORD: &str = "una contraseña larga";
 
 #[derive(Debug)]
-pub(super) struct Site<'a> {
+pub(super) struct Installation<'a> {
     program: &'a Path,
     folder: PathBuf,
 }
 
-impl<'a> Site<'a> {
+impl<'a> Installation<'a> {
     pub(super) fn init(program: &'a Path, folder: PathBuf, store: &str) -> Result<Self, String> {
-        let site = Self { program, folder };
+        let installation = Self { program, folder };
         let base_url = ["--base-url", "http://127.0.0.1:8080", "--store", store];
-        finish(aldaba(program).arg("init").arg(&site.folder).args(base_url), "")?;
-        Ok(site)
+        finish(aldaba(program).arg("init").arg(&installation.folder).args(base_url), "")?;
+        Ok(installation)
     }
 
     /// The program with this site's configuration.

@@ -11,12 +11,12 @@ const NEVER_OURS: [&str; 3] = [".git", ".aldaba", "target"];
 
 /// A text file; its path counts from the root, with `/` between folders.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct SourceFile {
     pub(super) path: String,
     pub(super) text: String,
 }
 
-impl Source {
+impl SourceFile {
     pub(super) fn is_rust(&self) -> bool {
         self.extension() == Some("rs")
     }
@@ -33,11 +33,11 @@ impl Source {
 }
 
 #[derive(Debug)]
-pub(super) struct House {
-    files: Vec<Source>,
+pub(super) struct SourceTree {
+    files: Vec<SourceFile>,
 }
 
-impl House {
+impl SourceTree {
     pub(super) fn read(root: &Path) -> Result<Self, String> {
         let mut paths = match tracked(root) {
             Some(paths) => paths,
@@ -52,7 +52,7 @@ impl House {
                 return None;
             }
             let text = String::from_utf8(fs::read(place).ok()?).ok().filter(|text| !text.contains('\0'))?;
-            Some(Source { path, text })
+            Some(SourceFile { path, text })
         });
         Ok(Self { files: files.collect() })
     }
@@ -61,21 +61,21 @@ impl House {
     #[cfg(test)]
     pub(super) fn of(files: &[(&str, &str)]) -> Self {
         let source =
-            |(path, text): &(&str, &str)| Source { path: (*path).to_owned(), text: (*text).to_owned() };
+            |(path, text): &(&str, &str)| SourceFile { path: (*path).to_owned(), text: (*text).to_owned() };
         Self { files: files.iter().map(source).collect() }
     }
 
-    pub(super) fn files(&self) -> impl Iterator<Item = &Source> {
+    pub(super) fn files(&self) -> impl Iterator<Item = &SourceFile> {
         self.files.iter()
     }
 
-    pub(super) fn file(&self, path: &str) -> Option<&Source> {
+    pub(super) fn file(&self, path: &str) -> Option<&SourceFile> {
         self.files.iter().find(|file| file.path == path)
     }
 
     /// The names of the folders `crates/x` that hold a crate.
     pub(super) fn crates(&self) -> Vec<&str> {
-        self.files.iter().filter_map(Source::crate_name).collect()
+        self.files.iter().filter_map(SourceFile::crate_name).collect()
     }
 }
 
@@ -108,20 +108,20 @@ fn walked(root: &Path) -> io::Result<Vec<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scratch::Scratch;
+    use crate::temp_dir::TempDir;
 
-    fn tree(files: &[(&str, &[u8])]) -> Scratch {
-        let tree = Scratch::new("tidy").unwrap();
+    fn make_tree(files: &[(&str, &[u8])]) -> TempDir {
+        let make_tree = TempDir::new("tidy").unwrap();
         for (path, bytes) in files {
-            let place = tree.path().join(path);
+            let place = make_tree.path().join(path);
             fs::create_dir_all(place.parent().unwrap()).unwrap();
             fs::write(place, bytes).unwrap();
         }
-        tree
+        make_tree
     }
 
     fn paths(root: &Path) -> Vec<String> {
-        House::read(root).unwrap().files.into_iter().map(|file| file.path).collect()
+        SourceTree::read(root).unwrap().files.into_iter().map(|file| file.path).collect()
     }
 
     fn git(root: &Path, arguments: &[&str]) {
@@ -130,38 +130,38 @@ mod tests {
 
     #[test]
     fn without_git_the_tree_is_walked() {
-        let tree = tree(&[
+        let make_tree = make_tree(&[
             ("crates/domain/Cargo.toml", b""),
             ("crates/domain/src/lib.rs", b"//! Words.\n"),
             ("picture.png", b"\x89PNG\0\xff"),
             ("target/debug/out.rs", b""),
         ]);
-        assert_eq!(paths(tree.path()), ["crates/domain/Cargo.toml", "crates/domain/src/lib.rs"]);
+        assert_eq!(paths(make_tree.path()), ["crates/domain/Cargo.toml", "crates/domain/src/lib.rs"]);
     }
 
     #[test]
     fn with_git_what_is_ignored_or_deleted_does_not_count() {
-        let tree = tree(&[
+        let make_tree = make_tree(&[
             (".gitignore", b"/out\n"),
             ("new.rs", b""),
             ("old.rs", b""),
             ("gone.rs", b""),
             ("out/x.rs", b""),
         ]);
-        git(tree.path(), &["init", "-q"]);
-        git(tree.path(), &["add", "old.rs", "gone.rs"]);
-        fs::remove_file(tree.path().join("gone.rs")).unwrap();
-        assert_eq!(paths(tree.path()), [".gitignore", "new.rs", "old.rs"]);
+        git(make_tree.path(), &["init", "-q"]);
+        git(make_tree.path(), &["add", "old.rs", "gone.rs"]);
+        fs::remove_file(make_tree.path().join("gone.rs")).unwrap();
+        assert_eq!(paths(make_tree.path()), [".gitignore", "new.rs", "old.rs"]);
     }
 
     #[test]
     fn crates_are_the_folders_with_a_manifest() {
-        let house = House::of(&[
+        let source_tree = SourceTree::of(&[
             ("crates/domain/Cargo.toml", ""),
             ("crates/store/src/lib.rs", ""),
             ("crates/web/fuzz/Cargo.toml", ""),
             ("xtask/Cargo.toml", ""),
         ]);
-        assert_eq!(house.crates(), ["domain"]);
+        assert_eq!(source_tree.crates(), ["domain"]);
     }
 }

@@ -13,12 +13,12 @@ use super::account::Account;
 const SCRIPT: &str = r#"read _; "$1" stop -s -m immediate -D "$2/data"; code=$?; rm -rf "$2"; exit $code"#;
 
 #[derive(Debug)]
-pub(super) struct Keeper {
+pub(super) struct Watchdog {
     /// None once it was released.
     process: Option<Child>,
 }
 
-impl Keeper {
+impl Watchdog {
     pub(super) fn watch(account: &Account, pg_ctl: &Path, folder: &Path) -> Result<Self, String> {
         let mut command = Command::new("sh");
         command.args(["-c", SCRIPT, "keeper"]).arg(pg_ctl).arg(folder).current_dir("/");
@@ -44,7 +44,7 @@ impl Keeper {
     }
 }
 
-impl Drop for Keeper {
+impl Drop for Watchdog {
     fn drop(&mut self) {
         // Who wants to know calls `release`.
         let _ = self.release();

@@ -1,4 +1,4 @@
-//! What the gate and the reads refuse, each in one place, in the one error body.
+//! The error responses of the gate and of the reads.
 
 use axum::http::StatusCode;
 use axum::http::header::{HeaderName, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -7,7 +7,7 @@ use domain::{FieldError, Scope, Ticks};
 use store::StoreError;
 use web::ErrorResponse;
 
-use crate::limit::Rate;
+use crate::rate_limit::RateStatus;
 
 const MISSING_KEY: &str = "Access denied due to missing subscription key. Make sure to include subscription key when making requests to an API.";
 const INVALID_KEY: &str = "Access denied due to invalid subscription key. Make sure to provide a valid key for an active subscription.";
@@ -38,30 +38,30 @@ pub(crate) fn invalid_token() -> ErrorResponse {
 pub(crate) fn insufficient_scope(scope: Scope) -> ErrorResponse {
     let name = scope.name();
     let line = format!("Bearer error=\"insufficient_scope\", scope=\"{name}\"");
-    let refusal = ErrorResponse::new(
+    let error = ErrorResponse::new(
         StatusCode::FORBIDDEN,
         format!("insufficient_scope: the access token lacks the scope {name}."),
     );
     match HeaderValue::from_str(&line) {
-        Ok(line) => refusal.header(WWW_AUTHENTICATE, line),
-        Err(_) => refusal,
+        Ok(line) => error.header(WWW_AUTHENTICATE, line),
+        Err(_) => error,
     }
 }
 
-pub(crate) fn rate_exceeded(rate: Rate, seconds: u64) -> ErrorResponse {
+pub(crate) fn rate_exceeded(rate: RateStatus, seconds: u64) -> ErrorResponse {
     let message = format!("Rate limit is exceeded. Try again in {seconds} seconds.");
-    let refusal = ErrorResponse::new(StatusCode::TOO_MANY_REQUESTS, message)
+    let error = ErrorResponse::new(StatusCode::TOO_MANY_REQUESTS, message)
         .header(RETRY_AFTER, HeaderValue::from(seconds));
-    with_rate(refusal, rate)
+    with_rate(error, rate)
 }
 
-/// What is refused behind the limit tells how much of it is left.
-pub(crate) fn with_rate(refusal: ErrorResponse, rate: Rate) -> ErrorResponse {
+/// Errors after the rate limit's check carry its headers too.
+pub(crate) fn with_rate(error: ErrorResponse, rate: RateStatus) -> ErrorResponse {
     let headers = rate_headers(rate).into_iter();
-    headers.fold(refusal, |refusal, (name, value)| refusal.header(name, value))
+    headers.fold(error, |error, (name, value)| error.header(name, value))
 }
 
-/// The day's calls are used up; at midnight (UTC) there are new ones.
+/// The daily quota is used up; it is replenished at midnight UTC.
 pub(crate) fn quota_used_up(now: Ticks) -> ErrorResponse {
     let seconds = Ticks::from_day(now.day() + 1).since(now).as_secs() + 1;
     let (hours, minutes) = (seconds / 3600, seconds / 60 % 60);
@@ -72,8 +72,8 @@ pub(crate) fn quota_used_up(now: Ticks) -> ErrorResponse {
     ErrorResponse::new(StatusCode::FORBIDDEN, message).header(RETRY_AFTER, HeaderValue::from(seconds))
 }
 
-/// How much of the limit is left.
-pub(crate) fn rate_headers(rate: Rate) -> [(HeaderName, HeaderValue); 3] {
+/// The `RateLimit-*` headers.
+pub(crate) fn rate_headers(rate: RateStatus) -> [(HeaderName, HeaderValue); 3] {
     [
         (RATE_LIMIT, number(rate.limit)),
         (RATE_REMAINING, number(rate.remaining)),
@@ -81,14 +81,14 @@ pub(crate) fn rate_headers(rate: Rate) -> [(HeaderName, HeaderValue); 3] {
     ]
 }
 
-/// A number in one piece of memory; `HeaderValue::from` takes two, for it has room for the longest.
+/// A number with one allocation; `HeaderValue::from` needs two, because it reserves space for the longest number.
 pub(crate) fn number(number: impl Into<u64>) -> HeaderValue {
     let number = number.into();
     HeaderValue::from_str(itoa::Buffer::new().format(number)).unwrap_or_else(|_| HeaderValue::from(number))
 }
 
-/// A parameter or a header that cannot be taken.
-pub(crate) fn bad(field: &'static str, message: impl Into<String>) -> ErrorResponse {
+/// A parameter or header with an invalid value.
+pub(crate) fn invalid_parameter(field: &'static str, message: impl Into<String>) -> ErrorResponse {
     let message = message.into();
     let fault = FieldError::new("invalid_parameter", message.clone()).at(field);
     Problem::new(400, message).with(fault).into()
@@ -102,7 +102,7 @@ pub(crate) fn no_record() -> ErrorResponse {
     ErrorResponse::new(StatusCode::NOT_FOUND, "There is no such record.")
 }
 
-/// The feed begins above what was asked for.
+/// The feed's parameter `after` lies below the log's floor.
 pub(crate) fn below_floor(floor: u64) -> ErrorResponse {
     let message = format!(
         "The changes after this number are no longer kept; the feed begins after {floor}. Read the list, then \
@@ -115,14 +115,14 @@ pub(crate) fn below_floor(floor: u64) -> ErrorResponse {
 pub(crate) fn store(error: &StoreError) -> ErrorResponse {
     match error {
         StoreError::Unavailable(_) | StoreError::Full(_) => {
-            tracing::warn!(%error, "the store does not answer");
+            tracing::warn!(%error, "the store is unavailable");
             ErrorResponse::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "The service cannot read now. Try again in 5 seconds.",
             )
             .header(RETRY_AFTER, HeaderValue::from_static("5"))
         }
-        // Erased in this very moment; its tokens are refused from the next on.
+        // The tenant was deleted after its token was verified.
         StoreError::UnknownTenant(_) => no_company(),
         other => {
             tracing::error!(error = %other, "the store failed");
@@ -136,9 +136,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_asks_below_the_floor_is_told_where_the_feed_begins() {
-        let refused = below_floor(1192).problem;
-        assert_eq!((refused.status, refused.errors.len()), (410, 1));
-        assert!(refused.message.contains("after 1192"), "{}", refused.message);
+    fn error_below_the_floor_names_the_floor() {
+        let problem = below_floor(1192).problem;
+        assert_eq!((problem.status, problem.errors.len()), (410, 1));
+        assert!(problem.message.contains("after 1192"), "{}", problem.message);
     }
 }

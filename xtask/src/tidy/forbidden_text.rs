@@ -1,12 +1,12 @@
 //! What no text file may hold: unfinished work, white space that nobody sees, paths of one machine.
 
 use super::{
-    Fault,
-    house::{House, Source},
+    Violation,
+    source_tree::{SourceFile, SourceTree},
 };
 
 /// Words of unfinished work, and what to do instead.
-const WORDS: [(&str, &str); 5] = [
+const UNFINISHED: [(&str, &str); 5] = [
     ("todo!(", "write it now, or leave it out"),
     ("unimplemented!(", "write it now, or leave it out"),
     ("FIXME", "fix it now, or say what holds and why"),
@@ -21,32 +21,34 @@ const MACHINE_PATHS_IN: [&str; 4] = ["rs", "md", "toml", "sh"];
 /// This room has to name what it looks for.
 const HERE: &str = "xtask/src/tidy/";
 
-pub(super) fn faults(house: &House) -> Vec<Fault> {
-    house.files().flat_map(of_file).collect()
+pub(super) fn violations(source_tree: &SourceTree) -> Vec<Violation> {
+    source_tree.files().flat_map(of_file).collect()
 }
 
-fn of_file(file: &Source) -> Vec<Fault> {
+fn of_file(file: &SourceFile) -> Vec<Violation> {
     let named = !file.path.starts_with(HERE);
     let paths = named && file.extension().is_some_and(|extension| MACHINE_PATHS_IN.contains(&extension));
-    let mut faults = Vec::new();
+    let mut violations = Vec::new();
     for (index, line) in file.text.split('\n').enumerate() {
-        let mut fault = |what: String| faults.push(Fault::new(&file.path, index + 1, what));
+        let mut violation = |what: String| violations.push(Violation::new(&file.path, index + 1, what));
         if line.ends_with(char::is_whitespace) {
-            fault("ends in white space: take it away".to_owned());
+            violation("ends in white space: take it away".to_owned());
         }
-        for (word, remedy) in WORDS.iter().filter(|(word, _)| named && line.contains(word)) {
-            fault(format!("has `{word}`: {remedy}"));
+        for (word, remedy) in UNFINISHED.iter().filter(|(word, _)| named && line.contains(word)) {
+            violation(format!("has `{word}`: {remedy}"));
         }
         for path in MACHINE_PATHS.iter().filter(|path| paths && has_path(line, path)) {
-            fault(format!("has a path of one machine, `{path}…`: make it relative, or take it from outside"));
+            violation(format!(
+                "has a path of one machine, `{path}…`: make it relative, or take it from outside"
+            ));
         }
     }
-    faults.extend(ending(file));
-    faults
+    violations.extend(ending(file));
+    violations
 }
 
 /// A text ends with one newline; an empty one needs none.
-fn ending(file: &Source) -> Option<Fault> {
+fn ending(file: &SourceFile) -> Option<Violation> {
     let what = if file.text.is_empty() {
         return None;
     } else if !file.text.ends_with('\n') {
@@ -56,7 +58,7 @@ fn ending(file: &Source) -> Option<Fault> {
     } else {
         return None;
     };
-    Some(Fault::new(&file.path, file.text.lines().count(), what))
+    Some(Violation::new(&file.path, file.text.lines().count(), what))
 }
 
 /// Whether an absolute path begins so somewhere in the line; a longer path or a url may have such a part.
@@ -69,33 +71,33 @@ fn has_path(line: &str, path: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn told(path: &str, text: &str) -> Vec<String> {
-        faults(&House::of(&[(path, text)])).iter().map(Fault::to_string).collect()
+    fn messages(path: &str, text: &str) -> Vec<String> {
+        violations(&SourceTree::of(&[(path, text)])).iter().map(Violation::to_string).collect()
     }
 
     #[test]
     fn unfinished_work_is_told_with_its_line() {
-        for (word, _) in WORDS {
-            let told = told("notes.md", &format!("First.\n    {word}\n"));
-            assert!(matches!(&told[..], [one] if one.starts_with("notes.md:2: has `")), "{told:?}");
+        for (word, _) in UNFINISHED {
+            let messages = messages("notes.md", &format!("First.\n    {word}\n"));
+            assert!(matches!(&messages[..], [one] if one.starts_with("notes.md:2: has `")), "{messages:?}");
         }
-        assert!(told("xtask/src/tidy/words.rs", "FIXME /root/\n").is_empty(), "this room may name them");
-        assert!(told("a.rs", "todo(); // a todo list, dbg\n").is_empty());
+        assert!(messages("xtask/src/tidy/words.rs", "FIXME /root/\n").is_empty(), "this room may name them");
+        assert!(messages("a.rs", "todo(); // a todo list, dbg\n").is_empty());
     }
 
     #[test]
     fn white_space_at_the_end_is_told() {
-        assert_eq!(told("a.sql", "select 1; \n"), ["a.sql:1: ends in white space: take it away"]);
-        assert_eq!(told("a.sql", "select 1;\r\n").len(), 1);
-        assert_eq!(told("a.sql", "select\n\t\n1;\n"), ["a.sql:2: ends in white space: take it away"]);
+        assert_eq!(messages("a.sql", "select 1; \n"), ["a.sql:1: ends in white space: take it away"]);
+        assert_eq!(messages("a.sql", "select 1;\r\n").len(), 1);
+        assert_eq!(messages("a.sql", "select\n\t\n1;\n"), ["a.sql:2: ends in white space: take it away"]);
     }
 
     #[test]
     fn a_file_ends_with_one_newline() {
-        assert!(told("a.md", "").is_empty());
-        assert!(told("a.md", "text\n").is_empty());
-        assert_eq!(told("a.md", "one\ntwo"), ["a.md:2: does not end with a newline: add one"]);
-        assert_eq!(told("a.md", "text\n\n"), ["a.md:2: ends with an empty line: leave one newline"]);
+        assert!(messages("a.md", "").is_empty());
+        assert!(messages("a.md", "text\n").is_empty());
+        assert_eq!(messages("a.md", "one\ntwo"), ["a.md:2: does not end with a newline: add one"]);
+        assert_eq!(messages("a.md", "text\n\n"), ["a.md:2: ends with an empty line: leave one newline"]);
     }
 
     #[test]
@@ -103,13 +105,13 @@ mod tests {
         for wrong in
             ["\"/root/x\"", "cd /work/main", "sqlite:/home/me/a.db", "/home/", "`/work/x`", "(/root/)"]
         {
-            assert_eq!(told("a.md", &format!("{wrong}\n")).len(), 1, "{wrong}");
-            assert!(told("a.txt", &format!("{wrong}\n")).is_empty(), "{wrong}");
+            assert_eq!(messages("a.md", &format!("{wrong}\n")).len(), 1, "{wrong}");
+            assert!(messages("a.txt", &format!("{wrong}\n")).is_empty(), "{wrong}");
         }
         for right in
             ["https://a.example/home/x", "{base}/work/x", "./work/x", "$HOME/work/x", "/var/home/", "/homes/"]
         {
-            assert!(told("a.md", &format!("{right}\n")).is_empty(), "{right}");
+            assert!(messages("a.md", &format!("{right}\n")).is_empty(), "{right}");
         }
     }
 }

@@ -1,6 +1,6 @@
 //! A scanner that finds functions and their ends by counting braces, which is enough once only code is left.
 
-use super::code::{code_only, is_word, word_at};
+use super::rust_lexer::{code_only, is_word, word_at};
 
 /// A function with a body: from the line of its `fn` to the line of its closing brace.
 #[derive(Debug, PartialEq, Eq)]
@@ -12,24 +12,24 @@ pub(super) struct Function {
 
 /// Every function of a source file, nested ones too.
 pub(super) fn functions(source: &str) -> Vec<Function> {
-    let code = code_only(source);
+    let rust_lexer = code_only(source);
     let mut found = Vec::new();
     let (mut at, mut line) = (0, 1);
-    while at < code.len() {
-        if !is_word(code[at]) {
-            line += usize::from(code[at] == '\n');
+    while at < rust_lexer.len() {
+        if !is_word(rust_lexer[at]) {
+            line += usize::from(rust_lexer[at] == '\n');
             at += 1;
             continue;
         }
-        let word = word_at(&code, at);
+        let word = word_at(&rust_lexer, at);
         at += word.len();
         if word != ['f', 'n'] {
             continue;
         }
-        let start = skip_space(&code, at);
-        let name = word_at(&code, start);
-        if let (false, Some(end)) = (name.is_empty(), body_end(&code, start + name.len())) {
-            let lines = 1 + code[at..end].iter().filter(|c| **c == '\n').count();
+        let start = skip_space(&rust_lexer, at);
+        let name = word_at(&rust_lexer, start);
+        if let (false, Some(end)) = (name.is_empty(), body_end(&rust_lexer, start + name.len())) {
+            let lines = 1 + rust_lexer[at..end].iter().filter(|c| **c == '\n').count();
             found.push(Function { name: name.iter().collect(), line, lines });
         }
     }
@@ -37,11 +37,11 @@ pub(super) fn functions(source: &str) -> Vec<Function> {
 }
 
 /// The place after the closing brace of the body that follows a function's name; None if it has no body.
-fn body_end(code: &[char], mut at: usize) -> Option<usize> {
+fn body_end(rust_lexer: &[char], mut at: usize) -> Option<usize> {
     let mut inside = 0_usize;
     let mut before = ' ';
     loop {
-        let here = *code.get(at)?;
+        let here = *rust_lexer.get(at)?;
         match here {
             '(' | '[' => inside += 1,
             // The end of a macro's argument: what looked like a function was none.
@@ -49,11 +49,11 @@ fn body_end(code: &[char], mut at: usize) -> Option<usize> {
             ';' if inside == 0 => return None,
             // `Array<{ N }>` in the signature.
             '{' if inside > 0 || before == '<' => {
-                at = braces_end(code, at)?;
+                at = braces_end(rust_lexer, at)?;
                 before = '}';
                 continue;
             }
-            '{' => return braces_end(code, at),
+            '{' => return braces_end(rust_lexer, at),
             _ => {}
         }
         if !here.is_whitespace() {
@@ -64,9 +64,9 @@ fn body_end(code: &[char], mut at: usize) -> Option<usize> {
 }
 
 /// The place after the brace that closes the one at `open`.
-fn braces_end(code: &[char], open: usize) -> Option<usize> {
+fn braces_end(rust_lexer: &[char], open: usize) -> Option<usize> {
     let mut depth = 0_usize;
-    for (offset, here) in code[open..].iter().enumerate() {
+    for (offset, here) in rust_lexer[open..].iter().enumerate() {
         match here {
             '{' => depth += 1,
             '}' => depth -= 1,
@@ -79,8 +79,8 @@ fn braces_end(code: &[char], open: usize) -> Option<usize> {
     None
 }
 
-fn skip_space(code: &[char], at: usize) -> usize {
-    at + code[at..].iter().take_while(|c| c.is_whitespace()).count()
+fn skip_space(rust_lexer: &[char], at: usize) -> usize {
+    at + rust_lexer[at..].iter().take_while(|c| c.is_whitespace()).count()
 }
 
 #[cfg(test)]
