@@ -105,7 +105,7 @@ fn init_refuses_what_check_would_refuse_and_writes_nothing() {
         init(folder.path(), &arguments).run().refused(2, told);
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-    init(Path::new("/proc/foo"), &[]).run().refused(1, "/proc/foo cannot be made: ");
+    init(Path::new("/proc/foo"), &[]).run().refused(1, "cannot create the folder /proc/foo: ");
 }
 
 #[test]
@@ -142,26 +142,26 @@ fn check_says_what_is_wrong_and_where() {
         (
             "drain = \"10s\"",
             "drain = \"soon\"",
-            "server.drain must be a duration above zero: a whole number followed by ms, s, m, h or d, such as 90m",
+            "server.drain must be a duration greater than zero (a whole number followed by ms, s, m, h or d, such as 90m)",
         ),
-        ("drain = \"10s\"", "drain = 10", "server.drain must be a duration in quotes, as in \"5m\""),
+        ("drain = \"10s\"", "drain = 10", "server.drain must be a duration in quotes, for example \"5m\""),
         (
             "rate_per_minute = 300",
             "rate_per_minute = -3",
             "gateway.rate_per_minute must be from 0 to 10000000",
         ),
-        ("listen = \"127.0.0.1:8080\"", "listen = \"here\"", "server.listen must be an address and a port"),
+        (
+            "listen = \"127.0.0.1:8080\"",
+            "listen = \"here\"",
+            "server.listen must be an IP address and a port",
+        ),
         (
             "allow = []",
             "allow = [\"10.0.0.0\", \"10.0.0.0/33\"]",
-            "egress.allow has \"10.0.0.0/33\", which is neither an address nor an address range as in 10.0.0.0/8",
+            "egress.allow contains \"10.0.0.0/33\", which is neither an IP address nor an address range such as 10.0.0.0/8",
         ),
         ("format = \"auto\"", "format = \"xml\"", "logging.format must be auto, text or json"),
-        (
-            "token_file = \"operator.token\"",
-            "token_file = \"gone\"",
-            "operator.token_file names gone, which cannot be read",
-        ),
+        ("token_file = \"operator.token\"", "token_file = \"gone\"", "operator.token_file: cannot read "),
     ] {
         let wrong = good.replacen(&format!("\n{from}"), &format!("\n{to}"), 1);
         std::fs::write(&config, &wrong).unwrap();
@@ -207,10 +207,11 @@ fn proxies_are_named_one_by_one() {
         site.program(&["check", "--json", "--set", &format!("server.trusted_proxies={value}")]).run()
     };
     for all in ["0.0.0.0/0", "::/0"] {
-        let told = format!("has \"{all}\", which would let anybody choose its address");
+        let told = format!("contains \"{all}\", which lets every client forge its address");
         check(&format!("10.0.0.0/8,{all}")).refused(3, &told);
     }
-    check("10.0.0.0/8,here").refused(3, "has \"here\", which is neither an address nor an address range");
+    check("10.0.0.0/8,here")
+        .refused(3, "contains \"here\", which is neither an IP address nor an address range");
     let told = check("10.0.0.7,fd00::7,10.1.0.0/16").json();
     let expected = json!(["10.0.0.7/32", "fd00::7/128", "10.1.0.0/16"]);
     assert_eq!(told["config"]["server"]["trusted_proxies"], expected);

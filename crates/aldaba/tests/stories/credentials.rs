@@ -43,7 +43,7 @@ fn a_client_is_registered_and_its_secret_shown_once() {
         ["--id", "mine", "--post-logout-uri", "https://app.example/", "--pkce", "required", "--consent"];
     let done = add_client(&site, &all).with(&["--no-callback-id-token"]).run().code(0);
     assert!(done.stdout.starts_with("client_id      mine\nclient_secret  "), "{done:?}");
-    assert_eq!(done.stderr, "The secret is shown once; keep it safe.\n");
+    assert_eq!(done.stderr, "The secret is shown only now. Store it safely.\n");
     let mine = list(&site, "client")
         .as_array()
         .unwrap()
@@ -76,7 +76,7 @@ fn a_clients_addresses_secret_and_standing_change() {
     assert_eq!(rotated["client_id"], "mine");
     assert_ne!(rotated["client_secret"], made["client_secret"]);
     let done = site.program(&["client", "rotate", "mine"]).run().code(0);
-    assert_eq!(done.stderr, "The old secret stays valid for 24h.\n");
+    assert_eq!(done.stderr, "The old secret remains valid for 24h.\n");
     is_nowhere(&site, done.stdout.trim());
     let disabled = site.program(&["client", "disable", "mine", "--json"]).run().json();
     assert_eq!(disabled, json!({"client_id": "mine", "standing": "disabled"}));
@@ -153,7 +153,7 @@ fn keys_come_in_pairs_and_are_shown_once() {
     let some = ["key", "add", "Nóminas", "--product", "payroll", "--product", "invoicing"];
     let done = site.program(&some).run().code(0);
     assert_eq!(done.stdout.lines().count(), 3, "{done:?}");
-    assert_eq!(done.stderr, "The keys are shown once; keep them safe.\n");
+    assert_eq!(done.stderr, "The keys are shown only now. Store them safely.\n");
     let listed = list(&site, "key");
     let products: Vec<&Value> = listed.as_array().unwrap().iter().map(|one| &one["products"]).collect();
     assert!(products.contains(&&json!(["payroll", "invoicing"])), "{listed}");
@@ -177,7 +177,7 @@ fn keys_are_rotated_suspended_and_resumed() {
     }
     let done = site.program(&["key", "rotate", id]).run().code(0);
     assert!(is_key(done.stdout.trim()), "{done:?}");
-    assert_eq!(done.stderr, "The old key stays valid for 24h.\n");
+    assert_eq!(done.stderr, "The old key remains valid for 24h.\n");
     let suspended = site.program(&["key", "suspend", id, "--json"]).run().json();
     assert_eq!(suspended, json!({"id": id, "standing": "suspended"}));
     assert_eq!(list(&site, "key")[0]["standing"], "suspended");
@@ -209,17 +209,17 @@ fn a_subscription_is_shown_given_a_quota_and_cancelled() {
     let line = |text: &str, name: &str| {
         text.lines().find_map(|line| Some(line.strip_prefix(name)?.trim().to_owned())).unwrap()
     };
-    assert_eq!(["daily_quota", "standing"].map(|name| line(&text, name)), ["500", "active"]);
+    assert_eq!(["daily_quota", "status"].map(|name| line(&text, name)), ["500", "active"]);
     assert_eq!(line(&text, "KEY").split_whitespace().collect::<Vec<_>>(), ["VALID_UNTIL", "LAST_USED"]);
     assert_eq!(
         run(&["quota", id, "none"]).code(0).stderr,
-        format!("subscription {id} has the configuration's quota\n")
+        format!("subscription {id} has the configured quota\n")
     );
     for wrong in ["0", "many", "1.5", "1000000000001"] {
-        run(&["quota", id, wrong]).refused(2, "a quota is a whole number from 1 to 1000000000000, or none");
+        run(&["quota", id, wrong]).refused(2, "must be a whole number from 1 to 1000000000000, or none");
     }
 
-    run(&["cancel", id]).refused(2, "is final: its keys are gone for good");
+    run(&["cancel", id]).refused(2, "cancelling deletes its keys and cannot be undone");
     assert_eq!(run(&["show", id, "--json"]).json()["standing"], "active", "nothing was done");
     let done = run(&["cancel", id, "--yes"]).code(0);
     assert_eq!((done.stdout, done.stderr), (String::new(), format!("subscription {id} is cancelled\n")));

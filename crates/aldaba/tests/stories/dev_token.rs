@@ -55,7 +55,7 @@ fn who_has_several_tenants_chooses() {
     let stranger = dev.tenants()[2];
     exported(&dev, &["--user", "inaki@example.com", "--tenant", stranger])
         .run()
-        .refused(5, "inaki@example.com may not choose the tenant");
+        .refused(5, "inaki@example.com is not a member of the tenant");
     exported(&dev, &["--user", "eva@example.com"])
         .run()
         .refused(5, "the users of dev are maria@example.com, inaki@example.com");

@@ -179,7 +179,7 @@ fn what_integrators_are_told_to_run_works() {
 #[test]
 fn what_dev_prints_to_be_copied_is_what_the_readme_walks_through() {
     let (running, page) = dev();
-    let (_, steps) = page.split_once("then try, in this order\n").unwrap();
+    let (_, steps) = page.split_once("then try these commands in order\n").unwrap();
     let copied: Vec<&str> = steps.lines().filter_map(|line| line.strip_prefix("      ")).collect();
     let readme = blocks().concat();
     assert_eq!(copied, readme.lines().collect::<Vec<_>>());

@@ -103,7 +103,7 @@ fn what_cannot_be_made_says_why() {
     let stage = Stage::new();
     let refused = |event: &str, company: &str| command(&stage, company, &["trigger", event]).run();
     refused("custmers.created", "c").refused(2, "did you mean \"customers.Created\"");
-    refused("customers.deleted", "c").refused(2, "customers has customers.Created");
+    refused("customers.deleted", "c").refused(2, "the events of customers are customers.Created");
     refused("customers.created", "").refused(2, "--company");
     refused("customers.created", "nobody's").refused(5, "nobody's");
     let gone = command(&stage, "c", &["trigger", "Bank.Created", "--url", "http://127.0.0.1:1"]).run();
