@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 use store::{KeyInfo, KeySlot, Status, Subscription};
 
-use super::overlap;
+use super::{all_pages, overlap};
 use crate::cli::{Key, KeySlotArg};
 use crate::config::Sources;
 use crate::exit::{CommandResult, Failure};
@@ -165,8 +165,8 @@ async fn add(admin: &Admin, name: String, products: &[String], output: Output) -
 }
 
 async fn list(admin: &Admin, output: Output) -> CommandResult {
-    let all: Vec<SubscriptionView> =
-        admin.store.subscriptions().await?.into_iter().map(SubscriptionView::from).collect();
+    let subscriptions = all_pages(async |query| admin.store.list_subscriptions(&query).await).await?;
+    let all: Vec<SubscriptionView> = subscriptions.into_iter().map(SubscriptionView::from).collect();
     output.list(&all, &["SUBSCRIPTION", "NAME", "PRODUCTS", "STATUS"], |subscription| {
         vec![
             subscription.id.clone(),

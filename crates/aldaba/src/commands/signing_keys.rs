@@ -1,6 +1,6 @@
 //! `aldaba signing-keys`: lists and rotates the keys that sign tokens.
 
-use identity::{KeyState, ShownKey};
+use identity::{KeyState, SigningKeyInfo};
 use serde::Serialize;
 
 use super::open_store;
@@ -19,8 +19,8 @@ struct SigningKeyView {
     retired_at: Option<String>,
 }
 
-impl From<ShownKey> for SigningKeyView {
-    fn from(key: ShownKey) -> Self {
+impl From<SigningKeyInfo> for SigningKeyView {
+    fn from(key: SigningKeyInfo) -> Self {
         Self {
             kid: key.kid,
             state: if key.retired_at.is_some() { "ended" } else { key.state.as_str() },
@@ -36,7 +36,7 @@ pub(crate) async fn run(command: SigningKeys, sources: &Sources, output: Output)
     let keys = wiring::signing_keys(&config, &opened).await?;
     match command {
         SigningKeys::List => {
-            let all: Vec<SigningKeyView> = keys.shown().into_iter().map(SigningKeyView::from).collect();
+            let all: Vec<SigningKeyView> = keys.list().into_iter().map(SigningKeyView::from).collect();
             output.list(&all, &["KID", "STATE", "SIGNS FROM", "CREATED", "ENDED"], |key| {
                 let ended = key.retired_at.clone().unwrap_or_else(|| "-".into());
                 let SigningKeyView { kid, state, signs_from, created_at, .. } = key;
@@ -44,7 +44,7 @@ pub(crate) async fn run(command: SigningKeys, sources: &Sources, output: Output)
             });
         }
         SigningKeys::Rotate { now } => {
-            let next = keys.shown().into_iter().rfind(|key| key.state == KeyState::Next);
+            let next = keys.list().into_iter().rfind(|key| key.state == KeyState::Next);
             if let Some(next) = next.filter(|_| !now) {
                 output.print_message(&format!(
                     "A next key already exists since {}. This command adds another one.",

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::json;
 use store::{Status, Tenant as StoredTenant};
 
-use super::status_name;
+use super::{all_pages, status_name};
 use crate::cli::Tenant;
 use crate::config::Sources;
 use crate::exit::{CommandResult, Failure};
@@ -47,8 +47,8 @@ pub(crate) async fn run(command: Tenant, sources: &Sources, output: Output) -> C
             output.result(&tenant, || tenant.id.clone());
         }
         Tenant::List => {
-            let all: Vec<TenantView> =
-                admin.store.tenants().await?.into_iter().map(TenantView::from).collect();
+            let tenants = all_pages(async |query| admin.store.list_tenants(&query).await).await?;
+            let all: Vec<TenantView> = tenants.into_iter().map(TenantView::from).collect();
             output.list(&all, &["ID", "NAME", "CODE", "STATUS", "CREATED"], |tenant| {
                 vec![
                     tenant.id.clone(),

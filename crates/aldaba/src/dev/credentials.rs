@@ -4,7 +4,7 @@ use domain::subscription::{Product, Products};
 use domain::{Random as _, Secret, TenantId};
 use operator::admin::{Admin, NewClient, NewSubscription, NewUser};
 use serde::{Deserialize, Serialize};
-use store::{Consent, Pkce, Store};
+use store::{Consent, ListQuery, Pkce, Store};
 
 use crate::cli::Dev;
 use crate::exit::Failure;
@@ -77,7 +77,7 @@ pub(super) async fn load_or_create(admin: &Admin, args: &Dev) -> Result<Credenti
         Some(json) => serde_json::from_str(&json).map_err(|error| {
             Failure::Failed(format!("cannot read the credentials of the development store: {error}"))
         })?,
-        None if !admin.store.tenants().await?.is_empty() => {
+        None if !admin.store.list_tenants(&ListQuery { after: None, rows_max: 1 }).await?.rows.is_empty() => {
             return Err(Failure::Refused(
                 "this store was not created by `aldaba dev`; choose another --data folder or --store".into(),
             ));

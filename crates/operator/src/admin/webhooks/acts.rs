@@ -34,13 +34,13 @@ impl Admin {
             WebhookChangeOutcome::Ended(webhook) => {
                 let word = if webhook.deleted_at.is_some() { "deleted" } else { "unsubscribed" };
                 let why = format!("webhook {id} is {word}, which is final; its owner can subscribe again");
-                Err(AdminError::Refused { code: "over", why })
+                Err(AdminError::Conflict { code: "over", why })
             }
             WebhookChangeOutcome::Duplicate => {
                 let why = format!("another webhook of the same owner is like {id}; use that one");
-                Err(AdminError::Refused { code: "alike", why })
+                Err(AdminError::Conflict { code: "alike", why })
             }
-            WebhookChangeOutcome::Unknown => Err(AdminError::Missing(format!("webhook \"{id}\""))),
+            WebhookChangeOutcome::Unknown => Err(AdminError::NotFound(format!("webhook \"{id}\""))),
         }
     }
 }

@@ -288,7 +288,7 @@ impl Admin {
 }
 
 fn missing(webhook: &Webhook, name: &str) -> AdminError {
-    AdminError::Missing(format!("delivery \"{name}\" of webhook {}", webhook.id))
+    AdminError::NotFound(format!("delivery \"{name}\" of webhook {}", webhook.id))
 }
 
 #[cfg(test)]

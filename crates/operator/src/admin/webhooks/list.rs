@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::{FamilyWord, WebhookShown, WebhookStatus};
 use crate::admin::{Admin, AdminError, Result};
-use crate::audit::{ROWS_DEFAULT, ROWS_MAX};
+use crate::page_size::{ROWS_DEFAULT, ROWS_MAX};
 
 /// The store knows no status: where one is asked for, it is looked for in this many rows at a time, so many times;
 /// past that the page ends early.
@@ -106,7 +106,7 @@ impl Admin {
         if let Some(id) = &query.tenant
             && self.store.find_tenant(id).await?.is_none()
         {
-            return Err(AdminError::Missing(format!("tenant \"{id}\"")));
+            return Err(AdminError::NotFound(format!("tenant \"{id}\"")));
         }
         if let Some(id) = &query.client {
             self.client(id.as_str()).await?;

@@ -40,7 +40,7 @@ impl Admin {
             Some(guid) => self.store.find_webhook(guid).await?,
             None => None,
         };
-        found.ok_or_else(|| AdminError::Missing(format!("webhook \"{id}\"")))
+        found.ok_or_else(|| AdminError::NotFound(format!("webhook \"{id}\"")))
     }
 
     async fn shown_webhook(&self, webhook: Webhook) -> Result<WebhookShown> {

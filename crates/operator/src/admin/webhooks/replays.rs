@@ -91,7 +91,7 @@ impl Admin {
         let webhook = self.ready(id).await?;
         let (sequence, event) = self.named_event(&webhook, delivery).await?;
         if event.is_none() {
-            return Err(AdminError::Missing(format!("event \"{delivery}\" in the log any more")));
+            return Err(AdminError::NotFound(format!("event \"{delivery}\" in the log any more")));
         }
         self.ask(&webhook, ReplayKind::Events, (sequence.saturating_sub(1), sequence), context).await
     }
@@ -112,12 +112,12 @@ impl Admin {
         let webhook = self.ready(id).await?;
         let Some((after, upto)) = self.store.sequence_range(webhook.id, from, to).await? else {
             let what = format!("event of webhook {id} that is still kept between from and to");
-            return Err(AdminError::Missing(what));
+            return Err(AdminError::NotFound(what));
         };
         let began = webhook.initial_cursor.unwrap_or(u64::MAX);
         if upto <= began {
             let why = format!("all events between from and to are older than the contract of webhook {id}");
-            return Err(AdminError::Refused { code: "not_entitled", why });
+            return Err(AdminError::Conflict { code: "not_entitled", why });
         }
         self.ask(&webhook, ReplayKind::Events, (after.max(began), upto), context).await
     }
@@ -136,12 +136,12 @@ impl Admin {
         if status != WebhookStatus::Active {
             let word = status.as_str();
             let why = format!("webhook {id} is {word}, and only to an active one something can be sent");
-            return Err(AdminError::Refused { code: "inactive", why });
+            return Err(AdminError::Conflict { code: "inactive", why });
         }
         let open = self.store.load_webhook(webhook.id).await?.map_or(0, |hook| hook.replays.len());
         if open >= OPEN_MAX {
             let why = format!("{open} replays of webhook {id} are under way; wait until one is done");
-            return Err(AdminError::Refused { code: "too_many_replays", why });
+            return Err(AdminError::Conflict { code: "too_many_replays", why });
         }
         Ok(webhook)
     }
@@ -163,7 +163,7 @@ impl Admin {
             }
         };
         let asked = self.store.request_replay_audited(webhook.id, kind, (after, upto), Some(entry)).await?;
-        let replay = asked.ok_or_else(|| AdminError::Missing(format!("webhook \"{}\"", webhook.id)))?;
+        let replay = asked.ok_or_else(|| AdminError::NotFound(format!("webhook \"{}\"", webhook.id)))?;
         Ok(ReplayShown::of(webhook, &replay))
     }
 }

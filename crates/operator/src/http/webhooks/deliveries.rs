@@ -10,10 +10,10 @@ use utoipa_axum::routes;
 
 use super::params::DeliveryParams;
 use crate::admin::{DeliveryPage, DeliveryShown, ReplayPage, ReplayShown};
-use crate::http::document::{BadBody, BadQuery, Missing, NotNow};
-use crate::http::input::{Asked, Body, By, Named};
-use crate::http::words::Moment;
-use crate::http::{Answered, Desk, Routes};
+use crate::http::document::{BadBody, BadQuery, NotFound, NotNow};
+use crate::http::input::{JsonBody, PathParams, QueryParams, RequestOrigin};
+use crate::http::schema_types::Timestamp;
+use crate::http::{HandlerResult, Routes, SharedState};
 
 /// A span of time.
 #[derive(Deserialize, ToSchema)]
@@ -22,10 +22,10 @@ use crate::http::{Answered, Desk, Routes};
 struct SpanAsk {
     // Events from then on. Said here: a description beside an inlined schema makes the document contradict itself.
     #[schema(inline)]
-    from: Moment,
+    from: Timestamp,
     /// Up to then; up to now where it is not given.
     #[schema(inline)]
-    to: Option<Moment>,
+    to: Option<Timestamp>,
 }
 
 pub(super) fn routes() -> Routes {
@@ -42,10 +42,14 @@ pub(super) fn routes() -> Routes {
     operation_id = "listDeliveries",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id"), DeliveryParams),
-    responses((status = 200, description = "A page of deliveries", body = DeliveryPage), BadQuery, Missing)
+    responses((status = 200, description = "A page of deliveries", body = DeliveryPage), BadQuery, NotFound)
 )]
-async fn list(State(desk): Desk, Named(id): Named<String>, Asked(asked): Asked<DeliveryParams>) -> Answered {
-    Ok(Json(desk.admin.deliveries(&id, &asked.into()).await?).into_response())
+async fn list(
+    State(state): SharedState,
+    PathParams(id): PathParams<String>,
+    QueryParams(asked): QueryParams<DeliveryParams>,
+) -> HandlerResult {
+    Ok(Json(state.admin.deliveries(&id, &asked.into()).await?).into_response())
 }
 
 /// Show a delivery
@@ -60,10 +64,13 @@ async fn list(State(desk): Desk, Named(id): Named<String>, Asked(asked): Asked<D
         ("webhook" = String, Path, description = "The webhook's id"),
         ("delivery" = String, Path, description = "Its OutgoingId, or the event's number in the log")
     ),
-    responses((status = 200, description = "The delivery", body = DeliveryShown), Missing)
+    responses((status = 200, description = "The delivery", body = DeliveryShown), NotFound)
 )]
-async fn show(State(desk): Desk, Named((id, delivery)): Named<(String, String)>) -> Answered {
-    Ok(Json(desk.admin.delivery(&id, &delivery).await?).into_response())
+async fn show(
+    State(state): SharedState,
+    PathParams((id, delivery)): PathParams<(String, String)>,
+) -> HandlerResult {
+    Ok(Json(state.admin.delivery(&id, &delivery).await?).into_response())
 }
 
 /// Send an event again
@@ -78,14 +85,14 @@ async fn show(State(desk): Desk, Named((id, delivery)): Named<(String, String)>)
         ("webhook" = String, Path, description = "The webhook's id"),
         ("delivery" = String, Path, description = "Its OutgoingId, or the event's number in the log")
     ),
-    responses((status = 202, description = "It is on its way", body = ReplayShown), Missing, NotNow)
+    responses((status = 202, description = "It is on its way", body = ReplayShown), NotFound, NotNow)
 )]
 async fn replay_one(
-    State(desk): Desk,
-    Named((id, delivery)): Named<(String, String)>,
-    By(context): By,
-) -> Answered {
-    let asked = desk.admin.replay_delivery(&id, &delivery, &context).await?;
+    State(state): SharedState,
+    PathParams((id, delivery)): PathParams<(String, String)>,
+    RequestOrigin(context): RequestOrigin,
+) -> HandlerResult {
+    let asked = state.admin.replay_delivery(&id, &delivery, &context).await?;
     Ok((StatusCode::ACCEPTED, Json(asked)).into_response())
 }
 
@@ -100,15 +107,15 @@ async fn replay_one(
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id")),
     request_body(content = SpanAsk, example = json!({"from": "2026-01-01T00:00:00Z"})),
-    responses((status = 202, description = "They are on their way", body = ReplayShown), BadBody, Missing, NotNow)
+    responses((status = 202, description = "They are on their way", body = ReplayShown), BadBody, NotFound, NotNow)
 )]
 async fn replay(
-    State(desk): Desk,
-    Named(id): Named<String>,
-    By(context): By,
-    Body(span): Body<SpanAsk>,
-) -> Answered {
-    let asked = desk.admin.replay_span(&id, span.from.0, span.to.map(|to| to.0), &context).await?;
+    State(state): SharedState,
+    PathParams(id): PathParams<String>,
+    RequestOrigin(context): RequestOrigin,
+    JsonBody(span): JsonBody<SpanAsk>,
+) -> HandlerResult {
+    let asked = state.admin.replay_span(&id, span.from.0, span.to.map(|to| to.0), &context).await?;
     Ok((StatusCode::ACCEPTED, Json(asked)).into_response())
 }
 
@@ -121,8 +128,8 @@ async fn replay(
     operation_id = "listReplays",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id")),
-    responses((status = 200, description = "The replays", body = ReplayPage), Missing)
+    responses((status = 200, description = "The replays", body = ReplayPage), NotFound)
 )]
-async fn replays(State(desk): Desk, Named(id): Named<String>) -> Answered {
-    Ok(Json(desk.admin.replays(&id).await?).into_response())
+async fn replays(State(state): SharedState, PathParams(id): PathParams<String>) -> HandlerResult {
+    Ok(Json(state.admin.replays(&id).await?).into_response())
 }

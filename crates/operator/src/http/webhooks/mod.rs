@@ -9,9 +9,9 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 use utoipa_axum::routes;
 
-use super::document::{BadQuery, Final, Missing, NotNow};
-use super::input::{Asked, By, Named};
-use super::{Answered, Desk, Routes};
+use super::document::{BadQuery, NotFound, NotNow, WebhookOver};
+use super::input::{PathParams, QueryParams, RequestOrigin};
+use super::{HandlerResult, Routes, SharedState};
 use crate::admin::{ReplayShown, WebhookPage, WebhookShown};
 use params::WebhookParams;
 
@@ -30,10 +30,10 @@ pub(super) fn routes() -> Routes {
     operation_id = "listWebhooks",
     tag = "Webhooks",
     params(WebhookParams),
-    responses((status = 200, description = "A page of webhooks", body = WebhookPage), BadQuery, Missing)
+    responses((status = 200, description = "A page of webhooks", body = WebhookPage), BadQuery, NotFound)
 )]
-async fn list(State(desk): Desk, Asked(asked): Asked<WebhookParams>) -> Answered {
-    Ok(Json(desk.admin.webhooks(&asked.into()).await?).into_response())
+async fn list(State(state): SharedState, QueryParams(asked): QueryParams<WebhookParams>) -> HandlerResult {
+    Ok(Json(state.admin.webhooks(&asked.into()).await?).into_response())
 }
 
 /// Show a webhook
@@ -45,10 +45,10 @@ async fn list(State(desk): Desk, Asked(asked): Asked<WebhookParams>) -> Answered
     operation_id = "getWebhook",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id")),
-    responses((status = 200, description = "The webhook, with its health", body = WebhookShown), Missing)
+    responses((status = 200, description = "The webhook, with its health", body = WebhookShown), NotFound)
 )]
-async fn show(State(desk): Desk, Named(id): Named<String>) -> Answered {
-    Ok(Json(desk.admin.webhook(&id).await?).into_response())
+async fn show(State(state): SharedState, PathParams(id): PathParams<String>) -> HandlerResult {
+    Ok(Json(state.admin.webhook(&id).await?).into_response())
 }
 
 /// Enable a webhook
@@ -61,10 +61,14 @@ async fn show(State(desk): Desk, Named(id): Named<String>) -> Answered {
     operation_id = "enableWebhook",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id")),
-    responses((status = 200, description = "The webhook as it is now", body = WebhookShown), Missing, Final)
+    responses((status = 200, description = "The webhook as it is now", body = WebhookShown), NotFound, WebhookOver)
 )]
-async fn enable(State(desk): Desk, Named(id): Named<String>, By(context): By) -> Answered {
-    Ok(Json(desk.admin.enable_webhook(&id, &context).await?).into_response())
+async fn enable(
+    State(state): SharedState,
+    PathParams(id): PathParams<String>,
+    RequestOrigin(context): RequestOrigin,
+) -> HandlerResult {
+    Ok(Json(state.admin.enable_webhook(&id, &context).await?).into_response())
 }
 
 /// Disable a webhook
@@ -77,10 +81,14 @@ async fn enable(State(desk): Desk, Named(id): Named<String>, By(context): By) ->
     operation_id = "disableWebhook",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id")),
-    responses((status = 200, description = "The webhook as it is now", body = WebhookShown), Missing, Final)
+    responses((status = 200, description = "The webhook as it is now", body = WebhookShown), NotFound, WebhookOver)
 )]
-async fn disable(State(desk): Desk, Named(id): Named<String>, By(context): By) -> Answered {
-    Ok(Json(desk.admin.disable_webhook(&id, &context).await?).into_response())
+async fn disable(
+    State(state): SharedState,
+    PathParams(id): PathParams<String>,
+    RequestOrigin(context): RequestOrigin,
+) -> HandlerResult {
+    Ok(Json(state.admin.disable_webhook(&id, &context).await?).into_response())
 }
 
 /// Delete a webhook
@@ -92,10 +100,14 @@ async fn disable(State(desk): Desk, Named(id): Named<String>, By(context): By) -
     operation_id = "deleteWebhook",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id")),
-    responses((status = 200, description = "The webhook as it was last", body = WebhookShown), Missing, Final)
+    responses((status = 200, description = "The webhook as it was last", body = WebhookShown), NotFound, WebhookOver)
 )]
-async fn delete(State(desk): Desk, Named(id): Named<String>, By(context): By) -> Answered {
-    Ok(Json(desk.admin.delete_webhook(&id, &context).await?).into_response())
+async fn delete(
+    State(state): SharedState,
+    PathParams(id): PathParams<String>,
+    RequestOrigin(context): RequestOrigin,
+) -> HandlerResult {
+    Ok(Json(state.admin.delete_webhook(&id, &context).await?).into_response())
 }
 
 /// Send a test event
@@ -107,9 +119,13 @@ async fn delete(State(desk): Desk, Named(id): Named<String>, By(context): By) ->
     operation_id = "testWebhook",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id")),
-    responses((status = 202, description = "It is on its way", body = ReplayShown), Missing, NotNow)
+    responses((status = 202, description = "It is on its way", body = ReplayShown), NotFound, NotNow)
 )]
-async fn test(State(desk): Desk, Named(id): Named<String>, By(context): By) -> Answered {
-    let asked = desk.admin.test_webhook(&id, &context).await?;
+async fn test(
+    State(state): SharedState,
+    PathParams(id): PathParams<String>,
+    RequestOrigin(context): RequestOrigin,
+) -> HandlerResult {
+    let asked = state.admin.test_webhook(&id, &context).await?;
     Ok((StatusCode::ACCEPTED, Json(asked)).into_response())
 }

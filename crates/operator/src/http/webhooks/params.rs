@@ -12,9 +12,8 @@ use crate::admin::{
     DELIVERIES_MAX, DeliveryAsk, DeliveryMark, DeliveryStatus, FamilyWord, WebhookAsk, WebhookMark,
     WebhookStatus, resources, subscribable,
 };
-use crate::http::audit::WhoseName;
 use crate::http::paging::PageSize;
-use crate::http::words::Moment;
+use crate::http::schema_types::{NameFilter, Timestamp};
 
 /// The query of the list of webhooks.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -23,10 +22,10 @@ use crate::http::words::Moment;
 pub(super) struct WebhookParams {
     /// Only this tenant's.
     #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
-    tenant: Option<WhoseName>,
+    tenant: Option<NameFilter>,
     /// Only this client's.
     #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
-    client: Option<WhoseName>,
+    client: Option<NameFilter>,
     /// Only of this family.
     #[param(value_type = FamilyWord, inline, required = false)]
     family: Option<Word<FamilyWord>>,
@@ -71,8 +70,8 @@ pub(super) struct DeliveryParams {
     #[param(schema_with = listed, required = false)]
     status: Option<Word<DeliveryStatus>>,
     /// Only what happened from then on.
-    #[param(schema_with = Moment::schema, required = false)]
-    since: Option<Moment>,
+    #[param(schema_with = Timestamp::schema, required = false)]
+    since: Option<Timestamp>,
     /// How many a page has at the most.
     #[param(value_type = u16, required = false, minimum = 1, maximum = 100, default = 25)]
     page_size: Option<FewRows>,
@@ -103,7 +102,7 @@ fn listed() -> RefOr<Schema> {
 /// Something that is named by one of a few words.
 trait Worded: Sized {
     fn read(word: &str) -> Option<Self>;
-    fn words() -> Vec<&'static str>;
+    fn schema_types() -> Vec<&'static str>;
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -115,7 +114,7 @@ impl<T: Worded> TryFrom<String> for Word<T> {
 
     fn try_from(word: String) -> Result<Self, String> {
         let read = T::read(&word).map(Self);
-        read.ok_or_else(|| format!("it must be one of {}; not {word:?}", T::words().join(", ")))
+        read.ok_or_else(|| format!("it must be one of {}; not {word:?}", T::schema_types().join(", ")))
     }
 }
 
@@ -124,7 +123,7 @@ impl Worded for FamilyWord {
         Self::parse(word)
     }
 
-    fn words() -> Vec<&'static str> {
+    fn schema_types() -> Vec<&'static str> {
         [Self::Accounting, Self::Invoicing].map(Self::as_str).to_vec()
     }
 }
@@ -134,7 +133,7 @@ impl Worded for WebhookStatus {
         Self::parse(word)
     }
 
-    fn words() -> Vec<&'static str> {
+    fn schema_types() -> Vec<&'static str> {
         Self::ALL.map(Self::as_str).to_vec()
     }
 }
@@ -144,7 +143,7 @@ impl Worded for DeliveryStatus {
         Self::parse(word)
     }
 
-    fn words() -> Vec<&'static str> {
+    fn schema_types() -> Vec<&'static str> {
         Self::LISTED.map(Self::as_str).to_vec()
     }
 }
@@ -154,7 +153,7 @@ impl Worded for Resource {
         subscribable().find(|resource| resource.as_str() == word)
     }
 
-    fn words() -> Vec<&'static str> {
+    fn schema_types() -> Vec<&'static str> {
         subscribable().map(Self::as_str).collect()
     }
 }

@@ -79,6 +79,7 @@ impl Stage {
             short_code: TENANT.into(),
             status: Status::Active,
             created_at: START,
+            revision: store::FIRST_REVISION,
         };
         self.admin.store.add_tenant(&tenant).await.unwrap();
     }
@@ -95,6 +96,7 @@ impl Stage {
             callback_id_token: true,
             status: Status::Active,
             created_at: START,
+            revision: store::FIRST_REVISION,
         };
         self.admin.store.add_client(&client, &Secret::new(id)).await.unwrap();
     }
