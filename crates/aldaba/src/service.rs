@@ -26,7 +26,7 @@ use crate::exit::Failure;
 use crate::health::{self, Gauges, Health};
 use crate::maintenance;
 use crate::supervisor::{Supervisor, TaskFailure};
-use crate::wiring::{self, BasePorts, Opened};
+use crate::wiring::{self, BasePorts, OpenStore};
 
 /// How long background tasks have to end once the listeners have drained.
 const JOIN_TIME_MAX: Duration = Duration::from_secs(30);
@@ -48,7 +48,7 @@ impl Service {
     pub(crate) async fn bind(
         mut config: Config,
         base: BasePorts,
-        opened: Opened,
+        opened: OpenStore,
         token: &Secret,
     ) -> Result<Self, Failure> {
         let tls = match &config.server.tls {
@@ -109,7 +109,7 @@ impl Service {
         let public_routes = identity::router(identity.clone())
             .merge(gateway::router(gateway.clone()))
             .merge(documents::router(Document::public(&config)))
-            .merge(documents::notifications())
+            .merge(documents::asyncapi_router())
             .merge(health::public_probes(health.clone()));
         let operator_routes = operator::router(operator_api)
             .merge(documents::router(Document::operator()))
@@ -211,7 +211,7 @@ async fn bind(
     tls: Option<tls::Tls>,
     limits: ListenerLimits,
 ) -> Result<Listener, Failure> {
-    Listener::bind(address, tls, limits).await.map_err(|error| Failure::Busy {
+    Listener::bind(address, tls, limits).await.map_err(|error| Failure::AddressInUse {
         why: format!("cannot listen on {address}: {error}"),
         remedy: format!("choose another address with {key}"),
     })

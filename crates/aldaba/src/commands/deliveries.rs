@@ -6,12 +6,12 @@ use store::AuditContext;
 use super::attempts::attempt_rows;
 use crate::cli::{Deliveries, DeliveryList, Replay, Since};
 use crate::config::Sources;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::{Output, fields, table};
 
 const TITLES: [&str; 6] = ["SEQUENCE", "OUTGOING_ID", "EVENT", "RECORD", "STATUS", "LAST"];
 
-pub(crate) async fn run(command: Deliveries, sources: &Sources, output: Output) -> Outcome {
+pub(crate) async fn run(command: Deliveries, sources: &Sources, output: Output) -> CommandResult {
     let admin = super::admin(sources).await?;
     match command {
         Deliveries::List(wanted) => list(&admin, wanted, output).await?,
@@ -30,13 +30,13 @@ pub(crate) async fn run(command: Deliveries, sources: &Sources, output: Output) 
     Ok(())
 }
 
-async fn list(admin: &Admin, wanted: DeliveryList, output: Output) -> Outcome {
+async fn list(admin: &Admin, wanted: DeliveryList, output: Output) -> CommandResult {
     let named = wanted.status.as_deref().and_then(DeliveryStatus::parse);
     let ask = DeliveryAsk {
         status: if wanted.failed { Some(DeliveryStatus::Failed) } else { named },
         since: wanted.since.map(|since| match since {
             Since::Ago(span) => admin.clock.now().minus(span),
-            Since::Then(moment) => moment,
+            Since::At(moment) => moment,
         }),
         before: wanted.before,
         rows_max: Some(wanted.limit.into()),
@@ -57,7 +57,7 @@ async fn list(admin: &Admin, wanted: DeliveryList, output: Output) -> Outcome {
         ]
     });
     if let Some(next) = &page.next {
-        output.say(&format!("There is more: --before {next}"));
+        output.print_message(&format!("There is more: --before {next}"));
     }
     Ok(())
 }

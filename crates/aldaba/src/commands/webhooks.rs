@@ -6,12 +6,12 @@ use store::AuditContext;
 use super::attempts::attempt_rows;
 use crate::cli::{WebhookList, Webhooks};
 use crate::config::Sources;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::{Output, fields, table};
 
 const TITLES: [&str; 6] = ["WEBHOOK", "TENANT", "CLIENT", "RESOURCE", "STATUS", "URL"];
 
-pub(crate) async fn run(command: Webhooks, sources: &Sources, output: Output) -> Outcome {
+pub(crate) async fn run(command: Webhooks, sources: &Sources, output: Output) -> CommandResult {
     if let Webhooks::Delete { id, yes: false } = &command {
         let why = "its owner would have to subscribe again; give --yes if you mean it";
         return Err(Failure::Usage(format!("deleting {id} is final: {why}")));
@@ -37,7 +37,7 @@ pub(crate) async fn run(command: Webhooks, sources: &Sources, output: Output) ->
     Ok(())
 }
 
-async fn list(admin: &Admin, wanted: WebhookList, output: Output) -> Outcome {
+async fn list(admin: &Admin, wanted: WebhookList, output: Output) -> CommandResult {
     let ask = WebhookAsk {
         tenant: wanted.tenant,
         client: wanted.client,
@@ -63,7 +63,7 @@ async fn list(admin: &Admin, wanted: WebhookList, output: Output) -> Outcome {
         ]
     });
     if let Some(next) = &page.next {
-        output.say(&format!("There is more: --after {next}"));
+        output.print_message(&format!("There is more: --after {next}"));
     }
     Ok(())
 }

@@ -14,6 +14,6 @@ pub(crate) use clock::SystemClock;
 pub(crate) use delivery::{egress, engine};
 pub(crate) use gateway::gateway;
 pub(crate) use identity::{identity, signing_keys};
-pub(crate) use open::{Opened, open, ports, schema_of};
+pub(crate) use open::{OpenStore, open, ports, schema_of};
 pub(crate) use random::SystemRandom;
 pub(crate) use webhooks::gated_routes;

@@ -1,4 +1,4 @@
-//! A browser without a screen: goes through the pages of a sign-in as a person would, up to the code.
+//! A minimal browser that submits the forms of a sign-in up to the authorization code.
 
 use std::collections::BTreeMap;
 
@@ -8,66 +8,66 @@ use bytes::Bytes;
 
 use crate::exit::Failure;
 
-/// More pages than any sign-in has.
+/// The most pages of one sign-in.
 const PAGES_MAX: usize = 12;
 
-/// Who signs in, and what they choose.
+/// The user who signs in, and the tenant to choose.
 #[derive(Debug)]
-pub(super) struct Person<'a> {
+pub(super) struct SignInUser<'a> {
     pub(super) email: &'a str,
     pub(super) password: &'a str,
-    /// Where there is a choice; else the first that is offered.
+    /// Used if the user has several tenants; none chooses the first.
     pub(super) tenant: Option<&'a str>,
 }
 
-pub(super) struct Browser<'a> {
+pub(super) struct HeadlessBrowser<'a> {
     transport: HttpTransport,
-    /// Without a slash at its end.
+    /// Without a trailing slash.
     origin: &'a str,
     cookies: BTreeMap<String, String>,
 }
 
-impl<'a> Browser<'a> {
+impl<'a> HeadlessBrowser<'a> {
     pub(super) fn new(origin: &'a str) -> Result<Self, Failure> {
         let transport = HttpTransport::new().map_err(|error| Failure::Failed(error.to_string()))?;
         Ok(Self { transport, origin, cookies: BTreeMap::new() })
     }
 
-    /// From the authorization request to the code that the application would be sent at `callback`.
+    /// Follows the pages from the authorization request to the redirect to `callback`, and returns its code.
     pub(super) async fn sign_in(
         &mut self,
         authorize: &str,
         callback: &str,
-        person: &Person<'_>,
+        user: &SignInUser<'_>,
     ) -> Result<String, Failure> {
         let mut page = self.get(authorize).await?;
-        let (mut has_entered, mut has_chosen) = (false, false);
+        let (mut password_sent, mut tenant_sent) = (false, false);
         for _ in 0..PAGES_MAX {
-            let location = page.headers().get(header::LOCATION).and_then(|place| place.to_str().ok());
+            let location = page.headers().get(header::LOCATION).and_then(|value| value.to_str().ok());
             let text = String::from_utf8_lossy(page.body()).into_owned();
             let has_field = |name: &str| text.contains(&format!("name=\"{name}\""));
             page = match location {
-                Some(place) if place.starts_with(callback) => return code(place),
-                Some(place) => self.get(place).await?,
+                Some(url) if url.starts_with(callback) => return code(url),
+                Some(path) => self.get(path).await?,
                 None if page.status() != StatusCode::OK => break,
-                None if has_field("password") && !has_entered => {
-                    has_entered = true;
-                    let fields = [("username", person.email), ("password", person.password)];
+                None if has_field("password") && !password_sent => {
+                    password_sent = true;
+                    let fields = [("username", user.email), ("password", user.password)];
                     self.submit(&text, &fields).await?
                 }
-                None if has_field("tenant") && !has_chosen => {
-                    has_chosen = true;
+                None if has_field("tenant") && !tenant_sent => {
+                    tenant_sent = true;
                     let first = first_choice(&text);
-                    let tenant = person.tenant.or(first.as_deref()).unwrap_or_default();
+                    let tenant = user.tenant.or(first.as_deref()).unwrap_or_default();
                     self.submit(&text, &[("tenant", tenant), ("decision", "allow")]).await?
                 }
                 None => break,
             };
         }
-        Err(stuck(person, self.origin, page.status(), has_entered, has_chosen))
+        Err(sign_in_failure(user, self.origin, page.status(), password_sent, tenant_sent))
     }
 
-    /// Posts a form, not as a browser but as an application.
+    /// Posts a form without storing the cookies of the response.
     pub(super) async fn post(&self, path: &str, fields: &[(&str, &str)]) -> Result<Response<Bytes>, Failure> {
         let body = form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish();
         let request = Request::post(format!("{}{path}", self.origin))
@@ -86,18 +86,18 @@ impl<'a> Browser<'a> {
             .collect();
         let hidden = hidden.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let fields: Vec<(&str, &str)> = hidden.chain(filled.iter().copied()).collect();
-        let answer = self.post(&action, &fields).await?;
-        self.take_cookies(&answer);
-        Ok(answer)
+        let response = self.post(&action, &fields).await?;
+        self.store_cookies(&response);
+        Ok(response)
     }
 
-    /// A path on this host; nothing leads elsewhere but the callback, to which nobody goes.
+    /// Requests a path of the identity provider. Every redirect except the callback is a path.
     async fn get(&mut self, path: &str) -> Result<Response<Bytes>, Failure> {
         let request =
             Request::get(format!("{}{path}", self.origin)).header(header::COOKIE, self.cookie_line());
-        let answer = self.send(request.body(Bytes::new())).await?;
-        self.take_cookies(&answer);
-        Ok(answer)
+        let response = self.send(request.body(Bytes::new())).await?;
+        self.store_cookies(&response);
+        Ok(response)
     }
 
     async fn send(
@@ -108,11 +108,13 @@ impl<'a> Browser<'a> {
         self.transport.send(request).await.map_err(|fault| {
             let why = match fault {
                 TransportFault::Unreachable(why) => why,
-                TransportFault::TimedOut(after) => format!("no answer within {} s", after.as_secs()),
-                TransportFault::TooLarge { bytes_max } => format!("an answer of over {bytes_max} bytes"),
+                TransportFault::TimedOut(after) => format!("no response within {} s", after.as_secs()),
+                TransportFault::TooLarge { bytes_max } => {
+                    format!("a response of more than {bytes_max} bytes")
+                }
             };
-            let remedy = "start aldaba dev, and paste the export lines that it prints";
-            Failure::Failed(format!("{} cannot be reached ({why}); {remedy}", self.origin))
+            let remedy = "start `aldaba dev` and paste the export lines that it prints";
+            Failure::Failed(format!("cannot reach {} ({why}); {remedy}", self.origin))
         })
     }
 
@@ -122,8 +124,8 @@ impl<'a> Browser<'a> {
         cookies.join("; ")
     }
 
-    fn take_cookies(&mut self, answer: &Response<Bytes>) {
-        for line in answer.headers().get_all(header::SET_COOKIE) {
+    fn store_cookies(&mut self, response: &Response<Bytes>) {
+        for line in response.headers().get_all(header::SET_COOKIE) {
             let pair = line.to_str().ok().and_then(|line| line.split(';').next()?.split_once('='));
             if let Some((name, value)) = pair {
                 self.cookies.insert(name.to_owned(), value.to_owned());
@@ -132,34 +134,37 @@ impl<'a> Browser<'a> {
     }
 }
 
-/// What the callback was told.
+/// The code in the callback's query.
 fn code(callback: &str) -> Result<String, Failure> {
     let query = callback.split_once('?').map_or("", |(_, query)| query);
-    let told: BTreeMap<_, _> = form_urlencoded::parse(query.as_bytes()).collect();
-    told.get("code").map(ToString::to_string).ok_or_else(|| {
-        let why = told.get("error_description").or_else(|| told.get("error"));
-        let why = why.map_or("it was told nothing", |why| &**why);
-        Failure::Refused(format!("the application got no code: {why}"))
+    let parameters: BTreeMap<_, _> = form_urlencoded::parse(query.as_bytes()).collect();
+    parameters.get("code").map(ToString::to_string).ok_or_else(|| {
+        let why = parameters.get("error_description").or_else(|| parameters.get("error"));
+        let why = why.map_or("the callback has no code and no error", |why| &**why);
+        Failure::Refused(format!("the client got no code: {why}"))
     })
 }
 
-fn stuck(
-    person: &Person<'_>,
+fn sign_in_failure(
+    user: &SignInUser<'_>,
     origin: &str,
     status: StatusCode,
-    has_entered: bool,
-    has_chosen: bool,
+    password_sent: bool,
+    tenant_sent: bool,
 ) -> Failure {
-    let remedy = "dev token signs in only where aldaba dev runs, with what it printed";
-    let what = if has_chosen {
-        let tenant = person.tenant.unwrap_or_default();
-        format!("{} may not choose the tenant {tenant:?}; name another with --tenant", person.email)
-    } else if has_entered {
-        format!("{origin} does not sign {} in with dev's password ({status}); {remedy}", person.email)
+    let remedy = "use the variables that the running `aldaba dev` printed";
+    let message = if tenant_sent {
+        let tenant = user.tenant.unwrap_or_default();
+        format!("{} is not a member of the tenant {tenant:?}; choose another with --tenant", user.email)
+    } else if password_sent {
+        format!(
+            "{origin} refused the sign-in of {} with the password of dev ({status}); {remedy}",
+            user.email
+        )
     } else {
-        format!("{origin} does not know this client ({status}); {remedy}")
+        format!("{origin} refused the authorization request of this client ({status}); {remedy}")
     };
-    Failure::Refused(what)
+    Failure::Refused(message)
 }
 
 fn tag_of(element: &str) -> &str {

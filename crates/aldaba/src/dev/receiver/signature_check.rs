@@ -1,5 +1,5 @@
-//! Whether a delivery is signed by this store: with the secret of the webhook that it says it is of, by the contract's
-//! scheme and by that of Standard Webhooks.
+//! Verifies the signatures of a delivery (the contract's scheme and Standard Webhooks) with the secrets of the webhook
+//! in the store.
 
 use ::store::{Store, Webhook, WebhookQuery};
 use aldaba_client::receiver::{Mismatch, Verifier};
@@ -11,58 +11,60 @@ use serde_json::Value;
 
 use crate::wiring::SystemClock;
 
-/// More webhooks of one tenant than anybody makes by hand.
+/// The most webhooks of a tenant to try; more than a developer creates by hand.
 const WEBHOOKS_MAX: usize = 1000;
 
 #[derive(Debug)]
-pub(super) enum Signature {
-    /// With the headers that were checked.
+pub(super) enum SignatureCheck {
+    /// All signatures match, in these headers.
     Valid(Vec<&'static str>),
     Missing,
-    /// And why.
+    /// The reason of the mismatch.
     Wrong(String),
 }
 
-pub(super) async fn check(store: &dyn Store, headers: &HeaderMap, body: &[u8]) -> Signature {
+pub(super) async fn check_signature(store: &dyn Store, headers: &HeaderMap, body: &[u8]) -> SignatureCheck {
     let contract = [ACCOUNTING_HEADER, INVOICING_HEADER].into_iter().find(|name| headers.contains_key(*name));
     let standard = headers.contains_key(STANDARD_SIGNATURE).then_some(STANDARD_SIGNATURE);
     let checked: Vec<&'static str> = contract.into_iter().chain(standard).collect();
     if checked.is_empty() {
-        return Signature::Missing;
+        return SignatureCheck::Missing;
     }
     let secrets = match secrets(store, body).await {
         Ok(secrets) => secrets,
-        Err(error) => return Signature::Wrong(format!("the store cannot be asked for the secret: {error}")),
+        Err(error) => {
+            return SignatureCheck::Wrong(format!("cannot read the secret from the store: {error}"));
+        }
     };
     let mut secrets = secrets.into_iter();
     let Some(first) = secrets.next() else {
-        return Signature::Wrong("this store has no such webhook".into());
+        return SignatureCheck::Wrong("the store has no such webhook".into());
     };
     let verifier = secrets.fold(Verifier::new(first), Verifier::or);
-    match each_is_right(&verifier, headers, body, &checked) {
-        Ok(()) => Signature::Valid(checked),
-        Err(mismatch) => Signature::Wrong(mismatch.to_string()),
+    match verify_each(&verifier, headers, body, &checked) {
+        Ok(()) => SignatureCheck::Valid(checked),
+        Err(mismatch) => SignatureCheck::Wrong(mismatch.to_string()),
     }
 }
 
-/// A right signature excuses no wrong one beside it.
-fn each_is_right(
+/// Verifies each header alone, because the verifier accepts a delivery if one of its signatures matches.
+fn verify_each(
     verifier: &Verifier,
     headers: &HeaderMap,
     body: &[u8],
     checked: &[&str],
 ) -> Result<(), Mismatch> {
     for name in checked {
-        let mut alone = headers.clone();
+        let mut single = headers.clone();
         for other in checked.iter().filter(|other| *other != name) {
-            alone.remove(*other);
+            single.remove(*other);
         }
-        verifier.verify(&alone, body)?;
+        verifier.verify(&single, body)?;
     }
     Ok(())
 }
 
-/// The secrets that a body may be signed with. The accounting family's names its webhook, invoicing's only the tenant.
+/// The secrets that may have signed a body. An accounting body names its webhook, an invoicing body only the tenant.
 async fn secrets(store: &dyn Store, body: &[u8]) -> ::store::Result<Vec<Secret>> {
     let body: Value = serde_json::from_slice(body).unwrap_or_default();
     let webhooks = if let Some(id) = body["WebhookId"].as_str().and_then(Guid::parse) {

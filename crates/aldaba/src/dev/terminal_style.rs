@@ -1,18 +1,18 @@
-//! Colour for a terminal, and nothing for anything else.
+//! Colors and emphasis on a terminal; plain text elsewhere.
 
 use std::io::IsTerminal as _;
 
-/// Whether to colour.
+/// True to use escape sequences.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Paint(bool);
+pub(super) struct TerminalStyle(bool);
 
-impl Paint {
+impl TerminalStyle {
     pub(super) fn for_stdout() -> Self {
-        Self(std::io::stdout().is_terminal() && is_wanted())
+        Self(std::io::stdout().is_terminal() && is_allowed())
     }
 
     pub(super) fn for_stderr() -> Self {
-        Self(std::io::stderr().is_terminal() && is_wanted())
+        Self(std::io::stderr().is_terminal() && is_allowed())
     }
 
     pub(super) fn bold(self, text: &str) -> String {
@@ -23,16 +23,16 @@ impl Paint {
         self.with("2", text)
     }
 
-    pub(super) fn good(self, text: &str) -> String {
+    pub(super) fn success(self, text: &str) -> String {
         self.with("32", text)
     }
 
-    pub(super) fn bad(self, text: &str) -> String {
+    pub(super) fn error(self, text: &str) -> String {
         self.with("31", text)
     }
 
-    /// What is to be copied.
-    pub(super) fn copy(self, text: &str) -> String {
+    /// A line to copy into a shell or browser.
+    pub(super) fn copyable(self, text: &str) -> String {
         self.with("36", text)
     }
 
@@ -41,8 +41,8 @@ impl Paint {
     }
 }
 
-/// `NO_COLOR` and a dumb terminal say that it is not.
-fn is_wanted() -> bool {
+/// `NO_COLOR` and a dumb terminal disable styles.
+fn is_allowed() -> bool {
     let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
     !is_set("NO_COLOR") && std::env::var_os("TERM").is_none_or(|terminal| terminal != "dumb")
 }

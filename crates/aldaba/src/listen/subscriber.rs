@@ -1,4 +1,4 @@
-//! A subscribed receiver: makes its webhooks, tells what was missed, and sees that the service is still there.
+//! Subscribes the receiver's webhooks, prints missed events, and checks that the service still responds.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -12,34 +12,34 @@ use domain::event::EventKind;
 use serde_json::json;
 use web::Stopwatch;
 
-use super::desk::sentence;
-use super::memory::{Memory, Scene};
-use super::printer::{Printer, Tone};
+use super::printer::{Printer, Severity};
+use super::receiver::event_text;
+use super::state_file::{ListenState, LogScope};
 use crate::cli::Listen;
-use crate::exit::{Failure, Outcome};
-use crate::output::say;
+use crate::exit::{CommandResult, Failure};
+use crate::output::print_message;
 
 const APPLICATION: &str = "aldaba listen";
-const BEAT: Duration = Duration::from_secs(1);
-/// A service that takes a call and says nothing is as silent as one that is not there.
-const ANSWER_MAX: Duration = Duration::from_secs(5);
+const HEARTBEAT: Duration = Duration::from_secs(1);
+/// A request without a response within this time counts as a failed heartbeat.
+const RESPONSE_MAX: Duration = Duration::from_secs(5);
 const HANDSHAKE_MAX: Duration = Duration::from_secs(30);
-const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-pub(super) struct Following {
+pub(super) struct Subscriber {
     api: Api,
     service: String,
     resources: Vec<Resource>,
     secret: Secret,
-    reached_at: String,
+    receiver_url: String,
     patience: Duration,
     printer: Printer,
-    memory: Arc<Memory>,
-    hooks: Vec<Hook>,
+    state: Arc<ListenState>,
+    subscribed: Vec<SubscribedWebhook>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Hook {
+enum SubscribedWebhook {
     Family(Resource, Guid),
     Invoicing(Resource, Guid),
 }
@@ -48,23 +48,23 @@ impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
             Error::Unusable { .. } => Self::Usage(error.to_string()),
-            other => Self::Lost(other.to_string()),
+            other => Self::ServiceLost(other.to_string()),
         }
     }
 }
 
-impl Following {
+impl Subscriber {
     pub(super) fn new(
         args: &Listen,
         secret: &Secret,
-        reached_at: &str,
+        receiver_url: &str,
         printer: Printer,
-        memory: Arc<Memory>,
+        state: Arc<ListenState>,
     ) -> Result<Self, Failure> {
         let given = |value: &Option<String>| value.clone().unwrap_or_default();
         let service = given(&args.url);
         let token = StaticToken(Secret::new(given(&args.access)));
-        // Patience is ours: what fails is tried again at the next beat.
+        // No retries in the client: the next heartbeat tries again.
         let patience = Patience { attempts_max: 1, ..Patience::default() };
         let api = Api::builder(&service, Secret::new(given(&args.key)), token).patience(patience).build()?;
         Ok(Self {
@@ -72,42 +72,44 @@ impl Following {
             service,
             resources: args.resources.clone(),
             secret: secret.clone(),
-            reached_at: reached_at.trim_end_matches('/').to_owned(),
+            receiver_url: receiver_url.trim_end_matches('/').to_owned(),
             patience: args.patience,
             printer,
-            memory,
-            hooks: Vec::new(),
+            state,
+            subscribed: Vec::new(),
         })
     }
 
-    /// Ends only when the service is lost for good.
-    pub(super) async fn run(&mut self) -> Outcome {
-        // Before the handshake: what happens under way is found by the feed, the next time.
+    /// Returns only with an error: the service stopped responding, or refuses the receiver.
+    pub(super) async fn run(&mut self) -> CommandResult {
+        // Read before the handshake, so that the next start finds the changes made in between.
         let head = self.head().await?;
         self.subscribe().await?;
-        let scene = self.scene().await?;
-        if self.memory.begin(scene, head)? {
-            self.tell_missed().await?;
+        let scope = self.scope().await?;
+        if self.state.begin(scope, head)? {
+            self.print_missed().await?;
         }
-        self.printer.talk("ready", json!({}), "ready: what happens now is told here");
+        self.printer.print_status("ready", json!({}), "ready: new events are printed here");
         self.watch().await
     }
 
-    async fn watch(&mut self) -> Outcome {
+    async fn watch(&mut self) -> CommandResult {
         let mut silent: Option<Stopwatch> = None;
         loop {
-            tokio::time::sleep(BEAT).await;
-            match self.beat(silent.is_some()).await {
+            tokio::time::sleep(HEARTBEAT).await;
+            match self.heartbeat(silent.is_some()).await {
                 Ok(()) => silent = None,
                 Err(error) if error.is_temporary() => {
                     let since = silent.get_or_insert_with(|| {
-                        let text = format!("the service does not answer; trying for {:?}", self.patience);
-                        self.printer.talk("silent", json!({"reason": error.to_string()}), &text);
+                        let text = format!("the service does not respond; retrying for {:?}", self.patience);
+                        self.printer.print_status("silent", json!({"reason": error.to_string()}), &text);
                         Stopwatch::start()
                     });
                     if since.elapsed() >= self.patience {
-                        let next = "start again later: what is missed until then will be told";
-                        return Err(Failure::Lost(format!("the service is lost: {error}; {next}")));
+                        let next = "start again later to get the missed events";
+                        return Err(Failure::ServiceLost(format!(
+                            "the service stopped responding: {error}; {next}"
+                        )));
                     }
                 }
                 Err(error) => return Err(error.into()),
@@ -115,20 +117,20 @@ impl Following {
         }
     }
 
-    /// Sees that the service is there and the webhooks with it, and keeps the memory short.
-    async fn beat(&mut self, was_silent: bool) -> Result<(), Error> {
-        let after = ANSWER_MAX.min(self.patience);
-        let late = || Error::TimedOut { call: "a look at the service".into(), after };
+    /// Checks that the service responds, subscribes again after an outage, and compacts the state file.
+    async fn heartbeat(&mut self, was_silent: bool) -> Result<(), Error> {
+        let after = RESPONSE_MAX.min(self.patience);
+        let late = || Error::TimedOut { call: "heartbeat".into(), after };
         tokio::time::timeout(after, self.head()).await.unwrap_or_else(|_| Err(late()))?;
         if was_silent {
             self.subscribe().await?;
-            self.printer.talk("back", json!({}), "the service is back");
+            self.printer.print_status("back", json!({}), "the service responds again");
         }
-        if self.memory.is_long() {
-            let changes = self.changes(self.memory.position()).await?;
+        if self.state.is_large() {
+            let changes = self.changes(self.state.position()).await?;
             let changes: Vec<FeedChange> = changes.into_iter().map(|(_, change)| change).collect();
-            if let Err(failure) = self.memory.shorten(&changes) {
-                say(&format!("aldaba: it cannot be remembered: {}", failure.message()));
+            if let Err(failure) = self.state.advance(&changes) {
+                print_message(&format!("aldaba: cannot write the state file: {}", failure.message()));
             }
         }
         Ok(())
@@ -142,13 +144,13 @@ impl Following {
         self.resources.iter().copied().filter(|resource| !resource.is_accounting_family())
     }
 
-    /// Where the tenant's log stands.
+    /// The head of the tenant's log.
     async fn head(&self) -> Result<u64, Error> {
         if self.family().next().is_some() {
             let page = self.api.companies().page_size(1).page(1).await?;
             return Ok(page.position.unwrap_or(0));
         }
-        let mut feed = self.api.invoicing_changes(self.memory.position()).page_size(1000);
+        let mut feed = self.api.invoicing_changes(self.state.position()).page_size(1000);
         loop {
             match feed.next_page().await {
                 Ok(page) if page.is_empty() => return Ok(feed.position()),
@@ -163,23 +165,23 @@ impl Following {
 
     async fn subscribe(&mut self) -> Result<(), Error> {
         for resource in self.family().collect::<Vec<_>>() {
-            let url = format!("{}/{}", self.reached_at, resource.as_str());
-            let wanted = Subscription::to_all(resource, APPLICATION, &url, self.secret.clone());
+            let url = format!("{}/{}", self.receiver_url, resource.as_str());
+            let subscription = Subscription::to_all(resource, APPLICATION, &url, self.secret.clone());
             let webhooks = self.api.webhooks(resource);
-            let id = webhooks.subscribe(&wanted).await?;
-            if self.is_new(Hook::Family(resource, id), &url) {
+            let id = webhooks.subscribe(&subscription).await?;
+            if self.register(SubscribedWebhook::Family(resource, id), &url) {
                 webhooks.wait_active(id, HANDSHAKE_MAX).await?;
             }
         }
         for resource in self.entities().collect::<Vec<_>>() {
             for kind in resource.event_kinds() {
                 let Some(action) = action(kind) else { continue };
-                let uri = format!("{}/api/webhooks/incoming/Invoicing", self.reached_at);
+                let uri = format!("{}/api/webhooks/incoming/Invoicing", self.receiver_url);
                 let new = InvoicingSubscription::new("", resource.as_str(), action, self.secret.clone());
-                let wanted =
+                let subscription =
                     InvoicingSubscription { uri: uri.clone(), application_name: APPLICATION.into(), ..new };
-                let id = self.api.invoicing_webhooks().subscribe(&wanted).await?.id;
-                if self.is_new(Hook::Invoicing(resource, id), &uri) {
+                let id = self.api.invoicing_webhooks().subscribe(&subscription).await?.id;
+                if self.register(SubscribedWebhook::Invoicing(resource, id), &uri) {
                     self.wait_effective(id).await?;
                 }
             }
@@ -187,70 +189,78 @@ impl Following {
         Ok(())
     }
 
-    /// Whether this is the first time that it is seen; then it is told.
-    fn is_new(&mut self, hook: Hook, url: &str) -> bool {
-        if self.hooks.contains(&hook) {
+    /// Registers and prints a webhook; false if it is already registered.
+    fn register(&mut self, webhook: SubscribedWebhook, url: &str) -> bool {
+        if self.subscribed.contains(&webhook) {
             return false;
         }
-        self.hooks.push(hook);
-        let (Hook::Family(resource, id) | Hook::Invoicing(resource, id)) = hook;
+        self.subscribed.push(webhook);
+        let (SubscribedWebhook::Family(resource, id) | SubscribedWebhook::Invoicing(resource, id)) = webhook;
         let text = format!("subscribed to {}: webhook {id} to {url}", resource.as_str());
         let data = json!({"resource": resource.as_str(), "webhookId": id, "url": url});
-        self.printer.talk("subscribed", data, &text);
+        self.printer.print_status("subscribed", data, &text);
         true
     }
 
     async fn wait_effective(&self, id: Guid) -> Result<(), Error> {
-        let looking = async {
-            while self.api.invoicing_webhooks().get(id).await?.is_some_and(|hook| hook.status != "Effective")
+        let poll = async {
+            while self
+                .api
+                .invoicing_webhooks()
+                .get(id)
+                .await?
+                .is_some_and(|webhook| webhook.status != "Effective")
             {
-                tokio::time::sleep(BETWEEN_LOOKS).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
             Ok(())
         };
         let late = Error::TimedOut { call: format!("the echo of webhook {id}"), after: HANDSHAKE_MAX };
-        tokio::time::timeout(HANDSHAKE_MAX, looking).await.unwrap_or(Err(late))
+        tokio::time::timeout(HANDSHAKE_MAX, poll).await.unwrap_or(Err(late))
     }
 
     pub(super) async fn unsubscribe(&mut self) -> Result<(), Error> {
-        for hook in std::mem::take(&mut self.hooks) {
-            match hook {
-                Hook::Family(resource, id) => self.api.webhooks(resource).delete(id).await?,
-                Hook::Invoicing(_, id) => self.api.invoicing_webhooks().delete(id).await.map(drop)?,
+        for webhook in std::mem::take(&mut self.subscribed) {
+            match webhook {
+                SubscribedWebhook::Family(resource, id) => self.api.webhooks(resource).delete(id).await?,
+                SubscribedWebhook::Invoicing(_, id) => {
+                    self.api.invoicing_webhooks().delete(id).await?;
+                }
             }
         }
-        self.printer.talk("unsubscribed", json!({}), "unsubscribed");
+        self.printer.print_status("unsubscribed", json!({}), "unsubscribed");
         Ok(())
     }
 
-    /// A position means something only in the log that it was read from.
-    async fn scene(&self) -> Result<Scene, Error> {
+    /// The log that the saved position belongs to.
+    async fn scope(&self) -> Result<LogScope, Error> {
         let mut tenant = String::new();
-        for hook in &self.hooks {
-            if let Hook::Family(resource, id) = *hook {
+        for webhook in &self.subscribed {
+            if let SubscribedWebhook::Family(resource, id) = *webhook {
                 let webhook = self.api.webhooks(resource).get(id).await?;
                 tenant = webhook.map(|webhook| webhook.tenant_id).unwrap_or_default();
             }
         }
-        let mut resources: Vec<String> = self.resources.iter().map(|one| one.as_str().to_owned()).collect();
+        let mut resources: Vec<String> =
+            self.resources.iter().map(|resource| resource.as_str().to_owned()).collect();
         resources.sort();
-        Ok(Scene { service: self.service.clone(), tenant, resources })
+        Ok(LogScope { service: self.service.clone(), tenant, resources })
     }
 
-    async fn tell_missed(&self) -> Outcome {
-        let changes = self.changes(self.memory.position()).await?;
-        for (company, change) in self.memory.missed(changes)? {
+    async fn print_missed(&self) -> CommandResult {
+        let changes = self.changes(self.state.position()).await?;
+        for (company, change) in self.state.missed(changes)? {
             let data = json!({
                 "event": change.event, "company": company, "record": change.correlation_id,
                 "sequenceVersion": change.sequence_version.to_string(), "user": change.user,
             });
-            let line = sentence(&data);
-            self.printer.tell("missed", Tone::Odd, data, &line);
+            let line = event_text(&data);
+            self.printer.print_event("missed", Severity::Warning, data, &line);
         }
         Ok(())
     }
 
-    /// Everything after a position, in order, with the company that it belongs to.
+    /// All changes after a position by sequence number, each with its company.
     async fn changes(&self, after: u64) -> Result<Vec<(Option<String>, FeedChange)>, Error> {
         let mut all = Vec::new();
         let mut companies: Option<Vec<String>> = None;
@@ -266,25 +276,25 @@ impl Following {
             for company in companies.iter().flatten() {
                 match self.feed(Some(resource), Some(company), after).await {
                     Ok(changes) => all.extend(changes),
-                    // It was deleted under way, and its records with it.
+                    // The company was deleted in the meantime, with its records.
                     Err(error) if error.is_not_found() => {}
                     Err(error) => return Err(error),
                 }
             }
         }
-        let words: Vec<&str> = self.entities().map(Resource::as_str).collect();
-        if !words.is_empty() {
+        let names: Vec<&str> = self.entities().map(Resource::as_str).collect();
+        if !names.is_empty() {
             let changes = self.feed(None, None, after).await?;
-            let is_wanted = |change: &FeedChange| {
-                change.event.split('.').next().is_some_and(|entity| words.contains(&entity))
+            let is_subscribed = |change: &FeedChange| {
+                change.event.split('.').next().is_some_and(|entity| names.contains(&entity))
             };
-            all.extend(changes.into_iter().filter(|(_, change)| is_wanted(change)));
+            all.extend(changes.into_iter().filter(|(_, change)| is_subscribed(change)));
         }
         all.sort_by_key(|(_, change)| change.sequence_version);
         Ok(all)
     }
 
-    /// One feed to its end; invoicing's where no resource is named.
+    /// Reads a feed to its end: the resource's feed, or invoicing's without a resource.
     async fn feed(
         &self,
         resource: Option<Resource>,
@@ -298,8 +308,8 @@ impl Following {
         let read: Result<Vec<_>, Error> = feed(after).stream().try_collect().await;
         let changes = match read {
             Err(Error::BelowFloor { floor }) => {
-                let text = format!("what happened up to {floor} is no longer kept, and cannot be told");
-                self.printer.talk("gap", json!({"upto": floor.to_string()}), &text);
+                let text = format!("events up to {floor} are older than the retention and cannot be shown");
+                self.printer.print_status("gap", json!({"upto": floor.to_string()}), &text);
                 feed(floor).stream().try_collect().await?
             }
             read => read?,

@@ -1,4 +1,4 @@
-//! What `dev` prints once it serves: one line of JSON for programs, or a page for people.
+//! The output of `dev` when it is ready: one line of JSON for programs, or a page for people.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -7,18 +7,18 @@ use domain::{Scope, TenantId};
 use serde::Serialize;
 use store::Store;
 
-use super::credentials::{CALLBACK, Client, Credentials, Keys, User};
-use super::page;
-use super::paint::Paint;
-use super::token::RUNNING;
+use super::credentials::{CALLBACK_URI, Client, Credentials, Keys, User};
+use super::start_page;
+use super::terminal_style::TerminalStyle;
+use super::token::READY_FILE;
 use crate::exit::Failure;
 use crate::output::Output;
 use crate::service::Service;
 
-const COMPANIES_SHOWN_MAX: usize = 1000;
+const COMPANIES_MAX: usize = 1000;
 
 #[derive(Debug, Serialize)]
-pub(super) struct Ready {
+pub(super) struct ReadyLine {
     pub(super) base_url: String,
     pub(super) auth_url: String,
     pub(super) operator_url: String,
@@ -40,7 +40,7 @@ pub(super) struct Tenant {
     pub(super) companies: Vec<Box<str>>,
 }
 
-impl Ready {
+impl ReadyLine {
     pub(super) async fn new(
         service: &Service,
         credentials: &Credentials,
@@ -51,7 +51,7 @@ impl Ready {
         for id in &credentials.tenants {
             let id = TenantId::new(id.clone());
             if let Some(tenant) = store.find_tenant(&id).await? {
-                let companies = store.company_ids(&id, COMPANIES_SHOWN_MAX).await?;
+                let companies = store.company_ids(&id, COMPANIES_MAX).await?;
                 tenants.push(Tenant { id: id.to_string(), name: tenant.name, companies });
             }
         }
@@ -74,27 +74,27 @@ impl Ready {
     }
 
     pub(super) fn print(&self, output: Output) {
-        output.result(self, || page::text(self, Paint::for_stdout()));
+        output.result(self, || start_page::text(self, TerminalStyle::for_stdout()));
     }
 
-    /// Leaves in a folder what was printed, for `dev token --data`; its owner alone can read it.
-    pub(super) fn leave_in(&self, folder: &Path) -> Result<(), Failure> {
-        let path = folder.join(RUNNING);
-        let told = |error: std::io::Error| Failure::Failed(format!("{}: {error}", path.display()));
-        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(told)?;
-        serde_json::to_writer(&mut file, self).map_err(|error| told(error.into()))?;
-        file.persist(&path).map_err(|error| told(error.error))?;
+    /// Writes the line to a file in the folder, for `dev token --data`. Only the owner can read it.
+    pub(super) fn write_to(&self, folder: &Path) -> Result<(), Failure> {
+        let path = folder.join(READY_FILE);
+        let failure = |error: std::io::Error| Failure::Failed(format!("{}: {error}", path.display()));
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failure)?;
+        serde_json::to_writer(&mut file, self).map_err(|error| failure(error.into()))?;
+        file.persist(&path).map_err(|error| failure(error.error))?;
         Ok(())
     }
 }
 
-/// The path at which the first application asks for a user, with everything that the walk-through needs.
+/// The path of an authorization request for all scopes, for the walk-through.
 pub(super) fn authorize_path(client_id: &str) -> String {
     let scope: Vec<&str> = Scope::ALL.into_iter().map(Scope::name).collect();
     let query = form_urlencoded::Serializer::new(String::new())
         .append_pair("client_id", client_id)
         .append_pair("response_type", "code")
-        .append_pair("redirect_uri", CALLBACK)
+        .append_pair("redirect_uri", CALLBACK_URI)
         .append_pair("scope", &scope.join(" "))
         .append_pair("state", "1")
         .append_pair("nonce", "2")

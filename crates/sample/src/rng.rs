@@ -1,8 +1,8 @@
-//! Chance that can be repeated (splitmix64): all of the sample follows from the seed, nothing is remembered.
+//! A repeatable random number generator (splitmix64). Every record of the sample follows from the seed.
 
-/// One of 2^64 keys for what stands under `key` at `place`.
-pub(crate) fn mix(key: u64, place: u64) -> u64 {
-    scramble(key ^ scramble(place.wrapping_add(0x9e37_79b9_7f4a_7c15)))
+/// Derives the key of item `number` below `key`.
+pub(crate) fn mix(key: u64, number: u64) -> u64 {
+    scramble(key ^ scramble(number.wrapping_add(0x9e37_79b9_7f4a_7c15)))
 }
 
 fn scramble(mut bits: u64) -> u64 {
@@ -11,30 +11,30 @@ fn scramble(mut bits: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
-/// `index` sent to a place of its own in `0..modulus`, far from its neighbours'. The stride must share no
-/// factor with the modulus.
+/// Maps `index` to a unique number in `0..modulus`, far from those of its neighbours. The stride and the modulus
+/// must have no common factor.
 pub(crate) fn spread(index: u32, offset: u64, stride: u64, modulus: u32) -> u32 {
     let modulus = u64::from(modulus);
-    let place = (u64::from(index) * stride + offset % modulus) % modulus;
-    u32::try_from(place).unwrap_or_default()
+    let spread = (u64::from(index) * stride + offset % modulus) % modulus;
+    u32::try_from(spread).unwrap_or_default()
 }
 
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Dice(u64);
+pub(crate) struct Rng(u64);
 
-impl Dice {
+impl Rng {
     pub(crate) fn new(key: u64) -> Self {
         Self(key)
     }
 
-    pub(crate) fn roll(&mut self) -> u64 {
+    pub(crate) fn next_u64(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         scramble(self.0)
     }
 
-    /// A number in `0..end`; 0 where the range is empty.
+    /// A number in `0..end`, or 0 if the range is empty.
     pub(crate) fn below(&mut self, end: u32) -> u32 {
-        let scaled = ((self.roll() >> 32) * u64::from(end)) >> 32;
+        let scaled = ((self.next_u64() >> 32) * u64::from(end)) >> 32;
         u32::try_from(scaled).unwrap_or_default()
     }
 
@@ -43,11 +43,12 @@ impl Dice {
         low + self.below(high - low + 1)
     }
 
+    /// True with a probability of 1 in `chances`.
     pub(crate) fn one_in(&mut self, chances: u32) -> bool {
         self.below(chances) == 0
     }
 
-    /// One of the table's rows. Tables are never empty: they are this module's constants.
+    /// A random row of the table, which must not be empty (all tables are constants of this crate).
     pub(crate) fn pick<'table, Row>(&mut self, table: &'table [Row]) -> &'table Row {
         let rows = u32::try_from(table.len()).unwrap_or(u32::MAX);
         &table[self.below(rows) as usize]

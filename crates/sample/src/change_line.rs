@@ -1,9 +1,9 @@
-//! One change line, written member by member straight into its text.
+//! Writes one change line (JSON) member by member into a string, without an intermediate value.
 
 use std::fmt::{Display, Write};
 
-use crate::chance::mix;
 use crate::resource::Resource;
+use crate::rng::mix;
 
 const USERS: [&str; 12] = [
     "maria", "inaki", "begona", "jordi", "carmen", "xoan", "lucia", "antonio", "nuria", "andres", "pilar",
@@ -11,55 +11,55 @@ const USERS: [&str; 12] = [
 ];
 
 const HEX: [u8; 16] = *b"0123456789abcdef";
-/// Where each byte stands in a GUID's text.
-const GUID_PLACES: [usize; 16] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
+/// The offset of each byte in the text of a GUID.
+const ID_BYTE_OFFSETS: [usize; 16] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 
-/// An identifier that follows from its place in the sample (RFC 9562, version 8).
+/// A record's GUID (RFC 9562, version 8), derived from the record's position in the sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Guid(u128);
+pub(crate) struct RecordId(u128);
 
-impl Guid {
-    /// For record `place` of a resource, of the company or tenant that `key` stands for.
-    pub(crate) fn of(key: u64, resource: Resource, place: u64) -> Self {
+impl RecordId {
+    /// The id of record `number` of a resource. `key` identifies the company or tenant that owns it.
+    pub(crate) fn derive(key: u64, resource: Resource, number: u64) -> Self {
         let kind = mix(key, resource as u64);
-        let bits = u128::from(mix(kind, place)) << 64 | u128::from(mix(!kind, place));
+        let bits = u128::from(mix(kind, number)) << 64 | u128::from(mix(!kind, number));
         Self(bits & !(0xf << 76) & !(0x3 << 62) | 0x8 << 76 | 0x2 << 62)
     }
 
     fn write(self, out: &mut String) {
         let mut text = [b'-'; 36];
-        for (byte, place) in self.0.to_be_bytes().into_iter().zip(GUID_PLACES) {
-            text[place] = HEX[usize::from(byte >> 4)];
-            text[place + 1] = HEX[usize::from(byte & 0xf)];
+        for (byte, offset) in self.0.to_be_bytes().into_iter().zip(ID_BYTE_OFFSETS) {
+            text[offset] = HEX[usize::from(byte >> 4)];
+            text[offset + 1] = HEX[usize::from(byte & 0xf)];
         }
         out.push_str(std::str::from_utf8(&text).unwrap_or_default());
     }
 }
 
-/// The number with zeros in front up to `width`. Not through the formatter: half of a journal is digits.
+/// Appends the number, with leading zeros up to `width`. Faster than `write!`: half of a journal is digits.
 pub(crate) fn push_digits(out: &mut String, number: u64, width: usize) {
     let mut text = [b'0'; 20];
-    let mut place = text.len();
+    let mut first = text.len();
     let mut rest = number;
     while rest > 0 {
-        place -= 1;
-        text[place] = HEX[usize::try_from(rest % 10).unwrap_or_default()];
+        first -= 1;
+        text[first] = HEX[usize::try_from(rest % 10).unwrap_or_default()];
         rest /= 10;
     }
-    let start = place.min(text.len().saturating_sub(width));
+    let start = first.min(text.len().saturating_sub(width));
     out.push_str(std::str::from_utf8(&text[start..]).unwrap_or_default());
 }
 
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct ChangeLine {
     json: String,
     resource: Resource,
-    id: Guid,
+    id: RecordId,
 }
 
-impl Line {
-    pub(crate) fn new(resource: Resource, company: Option<Guid>, id: Guid) -> Self {
-        let (area, name) = resource.door();
+impl ChangeLine {
+    pub(crate) fn new(resource: Resource, company: Option<RecordId>, id: RecordId) -> Self {
+        let (area, name) = resource.wire_names();
         let mut json = String::with_capacity(1_024);
         json.push('{');
         let mut line = Self { json, resource, id }.text("area", area).text("resource", name);
@@ -67,7 +67,7 @@ impl Line {
             line = line.id("company", company);
         }
         let mut line = line.text("action", "upsert");
-        // Payroll companies are known by their companyCode; the door refuses another id beside it.
+        // The ingest API identifies a payroll company by its companyCode and refuses a correlationId.
         if resource != Resource::PayrollCompanies {
             line = line.id("correlationId", id);
         }
@@ -88,14 +88,14 @@ impl Line {
         self
     }
 
-    /// A text that is written as it is shown: dates and composed numbers, nothing that needs escaping.
-    pub(crate) fn shown(mut self, name: &str, value: impl Display) -> Self {
+    /// A text written by its `Display`, unescaped: for dates and composed numbers.
+    pub(crate) fn display(mut self, name: &str, value: impl Display) -> Self {
         self.name(name);
         self.push(format_args!("\"{value}\""));
         self
     }
 
-    pub(crate) fn id(mut self, name: &str, id: Guid) -> Self {
+    pub(crate) fn id(mut self, name: &str, id: RecordId) -> Self {
         self.name(name);
         self.json.push('"');
         id.write(&mut self.json);
@@ -109,7 +109,7 @@ impl Line {
         self
     }
 
-    /// Money: given in cents, written in euros.
+    /// An amount of money: takes cents, writes euros.
     pub(crate) fn euros(mut self, name: &str, cents: u64) -> Self {
         self.name(name);
         push_digits(&mut self.json, cents / 100, 1);
@@ -124,7 +124,7 @@ impl Line {
         self
     }
 
-    /// A list of objects; `each` writes the members of one.
+    /// An array of objects; `each` writes the members of one object.
     pub(crate) fn list<T>(
         mut self,
         name: &str,
@@ -143,7 +143,7 @@ impl Line {
         self
     }
 
-    pub(crate) fn done(mut self) -> String {
+    pub(crate) fn finish(mut self) -> String {
         self.json.push('}');
         let (interface, action) = self.resource.source();
         let users = USERS.len() as u128;
@@ -167,9 +167,9 @@ impl Line {
         }
     }
 
-    fn push(&mut self, shown: std::fmt::Arguments<'_>) {
+    fn push(&mut self, text: std::fmt::Arguments<'_>) {
         // Writing to a String cannot fail.
-        let _ = self.json.write_fmt(shown);
+        let _ = self.json.write_fmt(text);
     }
 
     fn escape(&mut self, value: &str) {

@@ -1,4 +1,4 @@
-//! The command line of the operator's desk: tenants, users, applications, keys, the audit.
+//! Arguments of the administration commands: tenant, user, client, key, signing-keys, audit.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand, ValueEnum};
@@ -7,34 +7,34 @@ use store::AuditKind;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Tenant {
-    /// Adds a tenant
+    /// Add a tenant and print its id
     Add {
         /// The name that users see
         name: String,
-        /// Its id, for good [default: a new GUID]
+        /// The tenant's id, which cannot be changed later [default: a new GUID]
         #[arg(long)]
         id: Option<String>,
-        /// The short code that stands in tokens (svc.es.idcda)
+        /// The short code in tokens (claim svc.es.idcda)
         #[arg(long)]
         short_code: Option<String>,
     },
-    /// Lists all tenants
+    /// List all tenants
     List,
-    /// Nobody signs in to it any more, and no token for it counts
+    /// Disable a tenant: users cannot choose it, and its tokens are refused
     Disable {
         /// The tenant's id
         id: String,
     },
-    /// Undoes disable: users sign in again, and tokens that have not ended count again
+    /// Enable a disabled tenant: its tokens that have not expired work again
     Enable {
         /// The tenant's id
         id: String,
     },
-    /// Erases a tenant with all its records, for good
+    /// Erase a tenant and all its data permanently
     Erase {
         /// The tenant's id
         id: String,
-        /// The tenant's id again, to be sure
+        /// The tenant's id again, as confirmation
         #[arg(long, value_name = "ID")]
         confirm: String,
     },
@@ -42,45 +42,45 @@ pub(crate) enum Tenant {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum User {
-    /// Adds a user; the password is read from standard input (one line)
+    /// Add a user and print its id; the password is one line of standard input
     Add {
-        /// The e-mail address that the user signs in with
+        /// The e-mail address, used to sign in
         email: String,
-        /// The name that pages and applications show
+        /// The user's name, shown by pages and applications
         #[arg(long, value_name = "NAME")]
         given_name: String,
-        /// The language of the user's pages
+        /// The language of the pages for this user
         #[arg(long, default_value = "es", value_parser = ["es", "en"])]
         lang: String,
-        /// A tenant that the user belongs to (repeatable)
+        /// The id of a tenant that the user is a member of (repeatable)
         #[arg(long = "tenant", value_name = "ID")]
         tenants: Vec<String>,
     },
-    /// Lists all users
+    /// List all users
     List,
-    /// Signs in no more, and no token of theirs counts
+    /// Disable a user: sign-in and all tokens of the user are refused
     Disable {
         /// The user's e-mail address
         email: String,
     },
-    /// Undoes disable: signs in again, and tokens that have not ended count again
+    /// Enable a disabled user: tokens that have not expired work again
     Enable {
         /// The user's e-mail address
         email: String,
     },
-    /// Sets a new password, read from standard input (one line)
+    /// Set a new password, read from one line of standard input
     Password {
         /// The user's e-mail address
         email: String,
     },
-    /// Adds the user to a tenant
+    /// Add the user to a tenant
     Join {
         /// The user's e-mail address
         email: String,
         /// The tenant's id
         tenant: String,
     },
-    /// Takes the user out of a tenant
+    /// Remove the user from a tenant
     Leave {
         /// The user's e-mail address
         email: String,
@@ -91,80 +91,80 @@ pub(crate) enum User {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Client {
-    /// Registers an application and prints its secret, once
+    /// Register a client and print its secret, which cannot be shown again
     Add {
         /// The name that users see
         name: String,
-        /// Its client id, for good [default: a new GUID]
+        /// The client id, which cannot be changed later [default: a new GUID]
         #[arg(long)]
         id: Option<String>,
-        /// An address it may be sent back to (repeatable)
+        /// A redirect URI (repeatable)
         #[arg(long = "redirect-uri", value_name = "URI", required = true)]
         redirect_uris: Vec<String>,
-        /// An address it may be sent to after sign-out (repeatable)
+        /// A post-logout redirect URI (repeatable)
         #[arg(long = "post-logout-uri", value_name = "URI")]
         post_logout_uris: Vec<String>,
-        /// What is done about PKCE
+        /// How to treat PKCE
         #[arg(long, value_enum, default_value_t = PkceMode::IfSent)]
         pkce: PkceMode,
-        /// Asks the user before the application gets access
+        /// Ask users for consent before the client gets access
         #[arg(long)]
         consent: bool,
-        /// Leaves the id_token out of the callback, for strict code-flow libraries
+        /// Omit the id_token from the callback, for strict code-flow libraries
         #[arg(long)]
         no_callback_id_token: bool,
     },
-    /// Lists all applications
+    /// List all clients
     List,
-    /// Shows all settings of an application
+    /// Show all settings of a client
     Show {
         /// The client id
         id: String,
     },
-    /// Nobody signs in through it any more, and no token of it counts
+    /// Disable a client: sign-in through it and its tokens are refused
     Disable {
         /// The client id
         id: String,
     },
-    /// Undoes disable: it signs users in again, and tokens that have not ended count again
+    /// Enable a disabled client: its tokens that have not expired work again
     Enable {
         /// The client id
         id: String,
     },
-    /// Adds addresses that it may be sent back to
+    /// Add redirect URIs
     Redirect {
         /// The client id
         id: String,
-        /// The addresses
+        /// The URIs to add
         #[arg(required = true, value_name = "URI")]
         uris: Vec<String>,
     },
-    /// Takes back addresses that it might be sent back to; one must stay
+    /// Remove redirect URIs; at least one must remain
     Unredirect {
         /// The client id
         id: String,
-        /// The addresses, as `client show` writes them
+        /// The URIs to remove, exactly as `client show` prints them
         #[arg(required = true, value_name = "URI")]
         uris: Vec<String>,
     },
-    /// Changes how it signs users in; what is not named stays as it is
+    /// Change the settings of a client; settings that are not given stay unchanged
     Set {
         /// The client id
         id: String,
-        /// What is done about PKCE
+        /// How to treat PKCE
         #[arg(long, value_enum)]
         pkce: Option<PkceMode>,
-        /// Whether users are asked before it gets access
+        /// Whether users are asked for consent
         #[arg(long, value_name = "true|false")]
         consent: Option<bool>,
         /// Whether the callback carries an id_token
         #[arg(long, value_name = "true|false")]
         callback_id_token: Option<bool>,
-        /// An address it may be sent to after sign-out (repeatable; replaces all; '' for none)
+        /// A post-logout redirect URI (repeatable; replaces all of them; '' removes all)
         #[arg(long = "post-logout-uri", value_name = "URI")]
         post_logout_uris: Vec<String>,
     },
-    /// Makes a new secret and prints it, once
+    /// Create a new secret and print it; it cannot be shown again
     Rotate {
         /// The client id
         id: String,
@@ -176,108 +176,108 @@ pub(crate) enum Client {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum PkceMode {
-    /// Who sends no challenge is refused
+    /// Refuse authorization requests without a code challenge
     Required,
-    /// Checked where a challenge was sent
+    /// Verify PKCE if the authorization request has a code challenge
     IfSent,
-    /// Never checked
+    /// Never verify PKCE
     Ignore,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Key {
-    /// Makes a subscription and prints its two keys, once
+    /// Add a subscription and print its two keys, which cannot be shown again
     Add {
-        /// A name to know it by
+        /// A name for the subscription
         name: String,
-        /// What the keys open (repeatable) [default: all]
+        /// A product that the keys give access to (repeatable) [default: all]
         #[arg(long = "product", value_name = "PRODUCT", value_parser = ["accounting", "payroll", "invoicing"])]
         products: Vec<String>,
     },
-    /// Lists all subscriptions
+    /// List all subscriptions
     List,
-    /// Shows a subscription, with its quota and what is known of its keys
+    /// Show a subscription with its quota and the validity and last use of its keys
     Show {
         /// The subscription's id
         id: String,
     },
-    /// Its keys open nothing until it is resumed
+    /// Suspend a subscription: its keys are refused until it is resumed
     Suspend {
         /// The subscription's id
         id: String,
     },
-    /// Undoes suspend: its keys open again
+    /// Resume a suspended subscription: its keys are accepted again
     Resume {
         /// The subscription's id
         id: String,
     },
-    /// Ends it for good: its keys are gone, and nothing brings them back
+    /// Cancel a subscription permanently and delete its keys
     Cancel {
         /// The subscription's id
         id: String,
-        /// To be sure
+        /// Confirm the cancellation
         #[arg(long)]
         yes: bool,
     },
-    /// Says how many calls it may make a day
+    /// Set the number of calls per day
     Quota {
         /// The subscription's id
         id: String,
-        /// The number of calls, or none: as many as gateway.quota_per_day says
+        /// The number of calls, or none to use gateway.quota_per_day
         #[arg(value_name = "N|none", value_parser = quota)]
-        calls: Quota,
+        calls: QuotaArg,
     },
-    /// Shows how often it called, by day and route
+    /// Show the number of calls by day and route
     Usage {
         /// The subscription's id
         id: String,
-        /// The first day, as in 2026-11-01 (UTC) [default: 30 days up to the last]
+        /// The first day (UTC), for example 2026-11-01 [default: 30 days up to the last day]
         #[arg(long, value_name = "DAY", value_parser = read_day)]
         from: Option<i64>,
-        /// The last day, less than 400 days later [default: today]
+        /// The last day (UTC), less than 400 days after the first [default: today]
         #[arg(long, value_name = "DAY", value_parser = read_day)]
         to: Option<i64>,
     },
-    /// Makes a new key and prints it, once
+    /// Create a new key and print it; it cannot be shown again
     Rotate {
         /// The subscription's id
         id: String,
-        /// Which of its two keys
-        #[arg(long, value_enum, default_value_t = Slot::Primary)]
-        slot: Slot,
+        /// Which of the two keys to replace
+        #[arg(long, value_enum, default_value_t = KeySlotArg::Primary)]
+        slot: KeySlotArg,
         /// How long the old key stays valid
         #[arg(long, value_name = "DURATION", default_value = "24h")]
         overlap: String,
     },
 }
 
-/// A quota of one's own, or the configuration's.
+/// The subscription's own quota, or none to use the configured one.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Quota(pub(crate) Option<u64>);
+pub(crate) struct QuotaArg(pub(crate) Option<u64>);
 
-fn quota(text: &str) -> Result<Quota, String> {
+fn quota(text: &str) -> Result<QuotaArg, String> {
     if text == "none" {
-        return Ok(Quota(None));
+        return Ok(QuotaArg(None));
     }
     let calls = text.parse().ok().filter(|calls| (1..=DAILY_QUOTA_MAX).contains(calls));
     let calls =
-        calls.ok_or_else(|| format!("a quota is a whole number from 1 to {DAILY_QUOTA_MAX}, or none"))?;
-    Ok(Quota(Some(calls)))
+        calls.ok_or_else(|| format!("must be a whole number from 1 to {DAILY_QUOTA_MAX}, or none"))?;
+    Ok(QuotaArg(Some(calls)))
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Slot {
+pub(crate) enum KeySlotArg {
     Primary,
     Secondary,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SigningKeys {
-    /// Lists the keys and what each is good for
+    /// List the keys with their states
     List,
-    /// Makes the next key: published now, signing 24 hours later
+    /// Create the next key: it is published now and signs after 24 hours
     Rotate {
-        /// For a compromise: signs at once; older keys end, and with them every token they signed
+        /// Sign with it at once and revoke older keys with all tokens they signed (after a compromise)
         #[arg(long)]
         now: bool,
     },
@@ -285,22 +285,22 @@ pub(crate) enum SigningKeys {
 
 #[derive(Debug, Args)]
 pub(crate) struct Audit {
-    /// Only this kind
+    /// Only entries of this kind
     #[arg(long, value_parser = PossibleValuesParser::new(AuditKind::ALL.map(AuditKind::as_str)))]
     pub(crate) kind: Option<String>,
-    /// Only this user: e-mail address or id
+    /// Only entries of this user (e-mail address or id)
     #[arg(long)]
     pub(crate) user: Option<String>,
-    /// Only this tenant
+    /// Only entries of this tenant
     #[arg(long, value_name = "ID")]
     pub(crate) tenant: Option<String>,
-    /// Only this application
+    /// Only entries of this client
     #[arg(long, value_name = "ID")]
     pub(crate) client: Option<String>,
-    /// Only what is older: the `next` of an earlier page
-    #[arg(long, value_name = "MARK")]
+    /// Only older entries: the `next` cursor of the previous page
+    #[arg(long, value_name = "CURSOR")]
     pub(crate) before: Option<String>,
-    /// How many records, 1000 at most
+    /// The number of entries, at most 1000
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) limit: u16,
 }

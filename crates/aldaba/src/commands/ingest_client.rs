@@ -1,4 +1,4 @@
-//! Sends changes to a running service's operator side.
+//! Sends changes to the ingest API of a running service.
 
 use bytes::Bytes;
 use futures_util::{Stream, StreamExt as _};
@@ -12,8 +12,8 @@ use tokio::net::TcpStream;
 
 use crate::exit::Failure;
 
-/// Streams a body through the changes door and returns its answer. Plain http: the operator's side
-/// listens on loopback, or inside a network that its operator trusts.
+/// Streams the changes to the service and returns its response. Only plain http: the operator API listens on loopback
+/// or in a trusted network.
 pub(crate) async fn send(
     url: &str,
     token: &str,
@@ -26,7 +26,7 @@ pub(crate) async fn send(
     let authority = match (base.scheme_str(), base.authority()) {
         (Some("http"), Some(authority)) => authority.clone(),
         _ => {
-            return Err(Failure::Usage(format!("--url takes an http:// address, not {url:?}")));
+            return Err(Failure::Usage(format!("--url must be an http:// URL, not {url:?}")));
         }
     };
     let address = format!("{}:{}", authority.host(), authority.port_u16().unwrap_or(80));
@@ -41,7 +41,7 @@ pub(crate) async fn send(
     if let Some(key) = idempotency_key {
         request = request.header("idempotency-key", key);
     }
-    let frames = Box::pin(body.map(|piece| piece.map(Frame::data)));
+    let frames = Box::pin(body.map(|chunk| chunk.map(Frame::data)));
     let request = request.body(StreamBody::new(frames)).map_err(|error| failed(&error))?;
     let response = sender.send_request(request).await.map_err(|error| failed(&error))?;
     let status = response.status();
@@ -58,5 +58,5 @@ pub(crate) async fn send(
 }
 
 fn message(answer: &Value, status: StatusCode) -> String {
-    answer["message"].as_str().map_or_else(|| format!("the service answered {status}"), str::to_owned)
+    answer["message"].as_str().map_or_else(|| format!("the service responded with {status}"), str::to_owned)
 }

@@ -1,4 +1,4 @@
-//! Lines of business that sell goods, bought (account 700) or of their own making (701).
+//! Sectors that sell goods: traded (account 700) or produced (701).
 
 use crate::sectors::{Sector, item};
 

@@ -1,8 +1,8 @@
-//! Lines of business that sell services, booked under account 705.
+//! Sectors that sell services (account 705).
 
 use crate::sectors::{Sector, item};
 
-/// Self-employed professionals, whose invoices bear a withholding.
+/// Self-employed professionals, whose customers withhold income tax.
 pub(crate) static PROFESSIONAL: Sector = Sector {
     nouns: &["Bufete", "Despacho", "Estudio"],
     iae: "731",

@@ -1,4 +1,4 @@
-//! That bills add up, journals balance, and what is settled is what was invoiced.
+//! Amounts add up, journals balance, and settlements equal their invoices.
 
 use std::collections::HashMap;
 
@@ -13,8 +13,8 @@ fn cents(value: &Value, member: &str) -> i64 {
 }
 
 #[test]
-fn bills_add_up() {
-    let mut withheld = 0;
+fn amounts_add_up() {
+    let mut with_withholding = 0;
     for line in samples().filter(|line| line["data"].get("taxableBase").is_some()) {
         let data = &line["data"];
         let sum = |list: &str, member: &str| -> i64 {
@@ -33,15 +33,15 @@ fn bills_add_up() {
         assert_eq!(base, sum("lines", "amount"), "{line}");
         assert_eq!(base, sum("vat", "base"), "{line}");
         assert_eq!(cents(data, "vatAmount"), sum("vat", "amount"), "{line}");
-        let held = cents(data, "withholdingAmount");
-        withheld += u32::from(held > 0);
-        assert_eq!(cents(data, "total"), base + cents(data, "vatAmount") - held, "{line}");
+        let withheld = cents(data, "withholdingAmount");
+        with_withholding += u32::from(withheld > 0);
+        assert_eq!(cents(data, "total"), base + cents(data, "vatAmount") - withheld, "{line}");
     }
-    assert!(withheld > 0, "no professional's fees in the sample");
+    assert!(with_withholding > 0, "no professional's fees in the sample");
 }
 
 #[test]
-fn journals_balance_in_the_order_of_their_days() {
+fn journals_balance_and_are_numbered_by_date() {
     let mut last: HashMap<String, (u64, String)> = HashMap::new();
     let mut accounts: HashMap<(String, String), String> = HashMap::new();
     for line in samples() {
@@ -72,7 +72,7 @@ fn journals_balance_in_the_order_of_their_days() {
 }
 
 #[test]
-fn a_charge_is_what_was_invoiced() {
+fn charges_and_payments_equal_their_invoices() {
     let lines = read(PLAN);
     for (settlements, invoices, member) in [
         ("charges", "issuedInvoices", "issuedInvoiceCorrelationId"),

@@ -1,4 +1,4 @@
-//! The command line of webhooks and their deliveries.
+//! Arguments of the commands `webhooks` and `deliveries`.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
@@ -9,32 +9,35 @@ use crate::config::{DURATION, parse_duration};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Webhooks {
-    /// Lists webhooks, oldest first
+    /// List webhooks, oldest first
     List(WebhookList),
-    /// Shows a webhook, how it stands and how it does
+    /// Show a webhook with its status and health
     Show {
         /// The webhook's id
         id: String,
     },
-    /// Enables it again: from the first event not delivered where the service had given up, else from the next
+    /// Enable a webhook
+    ///
+    /// If the service disabled it after failed deliveries, delivery resumes with the first undelivered event; otherwise
+    /// it starts with the next event.
     Enable {
         /// The webhook's id
         id: String,
     },
-    /// Sends nothing to it any more, and drops what waits
+    /// Disable a webhook and drop its pending events
     Disable {
         /// The webhook's id
         id: String,
     },
-    /// Deletes it for good; its owner can subscribe again
+    /// Delete a webhook permanently; its owner can subscribe again
     Delete {
         /// The webhook's id
         id: String,
-        /// To be sure
+        /// Confirm the deletion
         #[arg(long)]
         yes: bool,
     },
-    /// Has the running service send one made-up event
+    /// Make the running service send one test event
     Test {
         /// The webhook's id
         id: String,
@@ -43,42 +46,42 @@ pub(crate) enum Webhooks {
 
 #[derive(Debug, Args)]
 pub(crate) struct WebhookList {
-    /// Only this tenant's
+    /// Only webhooks of this tenant
     #[arg(long, value_name = "ID")]
     pub(crate) tenant: Option<String>,
-    /// Only this application's
+    /// Only webhooks of this client
     #[arg(long, value_name = "ID")]
     pub(crate) client: Option<String>,
-    /// Only of this family
+    /// Only webhooks of this family
     #[arg(long, value_parser = ["accounting", "invoicing"])]
     pub(crate) family: Option<String>,
-    /// Only of this resource, as in customers or SaleInvoice
+    /// Only webhooks of this resource, for example customers or SaleInvoice
     #[arg(long, value_parser = resource)]
     pub(crate) resource: Option<Resource>,
-    /// Only those that stand so [default: all but the unsubscribed and deleted]
+    /// Only webhooks with this status [default: all except unsubscribed and deleted]
     #[arg(long, value_parser = PossibleValuesParser::new(WebhookStatus::ALL.map(WebhookStatus::as_str)))]
     pub(crate) status: Option<String>,
-    /// Only what follows: the `next` of an earlier page
-    #[arg(long, value_name = "MARK")]
+    /// Only the following webhooks: the `next` cursor of the previous page
+    #[arg(long, value_name = "CURSOR")]
     pub(crate) after: Option<WebhookMark>,
-    /// How many, 1000 at most
+    /// The number of webhooks, at most 1000
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) limit: u16,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Deliveries {
-    /// Lists what was sent to a webhook, newest first
+    /// List the deliveries of a webhook, newest first
     List(DeliveryList),
-    /// Shows a delivery with its attempts and its body
+    /// Show a delivery with its attempts and its body
     Show {
         /// The webhook's id
         webhook: String,
-        /// The delivery's OutgoingId, or the event's number in the log
+        /// The delivery's OutgoingId, or the event's sequence number
         #[arg(value_name = "OUTGOING_ID")]
         delivery: String,
     },
-    /// Has the running service send an event again, or those of a span of time
+    /// Make the running service send an event, or all events of a period, again
     Replay(Replay),
 }
 
@@ -86,19 +89,19 @@ pub(crate) enum Deliveries {
 pub(crate) struct DeliveryList {
     /// The webhook's id
     pub(crate) webhook: String,
-    /// Only those that failed and are not tried any more
+    /// Only deliveries that failed permanently
     #[arg(long, conflicts_with = "status")]
     pub(crate) failed: bool,
-    /// Only those that stand so
+    /// Only deliveries with this status
     #[arg(long, value_parser = PossibleValuesParser::new(DeliveryStatus::LISTED.map(DeliveryStatus::as_str)))]
     pub(crate) status: Option<String>,
-    /// Only what happened since: a span as in 1h, or a time as in 2026-11-15T08:30:00Z
-    #[arg(long, value_name = "SPAN|TIME", value_parser = since)]
+    /// Only deliveries since then: a duration (1h) or a time (2026-11-15T08:30:00Z)
+    #[arg(long, value_name = "DURATION|TIME", value_parser = since)]
     pub(crate) since: Option<Since>,
-    /// Only what is older: the `next` of an earlier page
-    #[arg(long, value_name = "MARK")]
+    /// Only older deliveries: the `next` cursor of the previous page
+    #[arg(long, value_name = "CURSOR")]
     pub(crate) before: Option<DeliveryMark>,
-    /// How many, 100 at most
+    /// The number of deliveries, at most 100
     #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u16).range(1..=100))]
     pub(crate) limit: u16,
 }
@@ -107,40 +110,40 @@ pub(crate) struct DeliveryList {
 pub(crate) struct Replay {
     /// The webhook's id
     pub(crate) webhook: String,
-    /// The delivery's OutgoingId, or the event's number in the log
+    /// The delivery's OutgoingId, or the event's sequence number
     #[arg(value_name = "OUTGOING_ID", conflicts_with_all = ["from", "to"])]
     pub(crate) delivery: Option<String>,
-    /// Instead of one: all events from then on
+    /// Replay all events from this time on instead of one delivery
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) from: Option<Ticks>,
-    /// Up to then [default: now]
+    /// The end of the period [default: now]
     #[arg(long, value_name = "TIME", value_parser = time, requires = "from")]
     pub(crate) to: Option<Ticks>,
 }
 
-/// Since when.
+/// The start of a period: a duration before now, or a time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Since {
     Ago(std::time::Duration),
-    Then(Ticks),
+    At(Ticks),
 }
 
 fn since(text: &str) -> Result<Since, String> {
     let ago = parse_duration(text).map(Since::Ago);
-    let since = ago.or_else(|| Ticks::parse_iso(text).map(Since::Then));
-    since.ok_or_else(|| {
-        format!("it takes a duration as in 1h ({DURATION}) or a time as in 2026-11-15T08:30:00Z")
-    })
+    let since = ago.or_else(|| Ticks::parse_iso(text).map(Since::At));
+    since.ok_or_else(|| format!("must be a duration ({DURATION}) or a time such as 2026-11-15T08:30:00Z"))
 }
 
 fn time(text: &str) -> Result<Ticks, String> {
-    Ticks::parse_iso(text).ok_or_else(|| "it takes a time as in 2026-11-15T08:30:00Z, or a day (UTC)".into())
+    Ticks::parse_iso(text).ok_or_else(|| {
+        "must be a time such as 2026-11-15T08:30:00Z, or a day (UTC) such as 2026-11-15".into()
+    })
 }
 
-pub(super) fn resource(word: &str) -> Result<Resource, String> {
-    let found = subscribable().find(|resource| resource.as_str() == word);
+pub(super) fn resource(name: &str) -> Result<Resource, String> {
+    let found = subscribable().find(|resource| resource.as_str() == name);
     found.ok_or_else(|| {
-        let words: Vec<&str> = subscribable().map(Resource::as_str).collect();
-        format!("it must be one of {}", words.join(", "))
+        let names: Vec<&str> = subscribable().map(Resource::as_str).collect();
+        format!("must be one of {}", names.join(", "))
     })
 }

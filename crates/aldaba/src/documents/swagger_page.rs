@@ -1,26 +1,26 @@
-//! The page over a document: Swagger UI from the program itself, under a policy that lets nothing else in.
-//! The names of its files change with their contents, so a browser may keep them for ever.
+//! The Swagger UI page of a document, with files embedded in the program and a strict content security policy.
+//! File names contain a hash of the contents, so browsers may cache them forever.
 
 use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use ui::asset;
 
-use super::kept::{FOR_EVER, Kept};
+use super::static_response::{IMMUTABLE, StaticResponse};
 
 const TEMPLATE: &str = include_str!("page.html");
 const START: &str = include_str!("start.js");
 
-/// Scripts and styles from here alone; Swagger's own signs are `data:` images in its styles.
+/// Allows scripts and styles of this origin only; Swagger UI's icons are `data:` images in its styles.
 pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 pub(super) struct File {
     pub(super) name: String,
-    pub(super) kept: Kept,
+    pub(super) response: StaticResponse,
 }
 
-/// What the page is made from.
+/// The files of the page.
 pub(super) struct Files {
     styles: File,
     bundle: File,
@@ -50,19 +50,19 @@ impl Files {
 
 impl File {
     fn new(stem: &str, extension: &str, content_type: &'static str, body: Bytes) -> Self {
-        let kept = Kept::new(content_type, FOR_EVER, body);
-        Self { name: format!("{stem}.{}.{extension}", kept.mark), kept }
+        let response = StaticResponse::new(content_type, IMMUTABLE, body);
+        Self { name: format!("{stem}.{}.{extension}", response.hash), response }
     }
 }
 
-/// A file of Swagger UI, which the program holds.
+/// A file of Swagger UI, embedded in the program.
 fn swagger(name: &str) -> Bytes {
-    let nothing = Arc::new(utoipa_swagger_ui::Config::default());
-    let found = utoipa_swagger_ui::serve(name, nothing).ok().flatten();
+    let config = Arc::new(utoipa_swagger_ui::Config::default());
+    let found = utoipa_swagger_ui::serve(name, config).ok().flatten();
     found.map(|file| Bytes::from(file.bytes.into_owned())).unwrap_or_default()
 }
 
-/// The page itself.
+/// The HTML of the page.
 pub(super) fn html(title: &str, address: &str) -> String {
     let files = &*FILES;
     let parts = [
@@ -73,7 +73,7 @@ pub(super) fn html(title: &str, address: &str) -> String {
         ("{bundle}", &files.bundle.name),
         ("{start}", &files.start.name),
     ];
-    parts.into_iter().fold(TEMPLATE.to_owned(), |page, (place, value)| page.replace(place, value))
+    parts.into_iter().fold(TEMPLATE.to_owned(), |page, (placeholder, value)| page.replace(placeholder, value))
 }
 
 #[cfg(test)]
@@ -81,16 +81,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn swagger_ui_is_in_the_program() {
+    fn swagger_ui_is_embedded() {
         for file in [&FILES.styles, &FILES.bundle, &FILES.start, &FILES.icon] {
-            assert!(file.kept.plain.len() > 100, "{}", file.name);
+            assert!(file.response.plain.len() > 100, "{}", file.name);
             assert_eq!(FILES.find(&file.name).map(|found| &found.name), Some(&file.name));
         }
         assert!(FILES.find("swagger-ui.js").is_none());
     }
 
     #[test]
-    fn the_page_has_no_script_of_its_own() {
+    fn page_has_no_inline_script() {
         let page = html("Aldaba", "/openapi.json");
         assert!(!page.contains('{') && !page.contains("onload"), "{page}");
         assert_eq!(page.matches("<script").count(), page.matches("<script src=").count());

@@ -1,4 +1,4 @@
-//! Reads values one by one and remembers everything that is wrong.
+//! Reads typed values from the settings and collects all errors.
 
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
@@ -8,17 +8,17 @@ use ipnet::IpNet;
 use super::layers::{Settings, Value};
 use super::{ConfigFault, DURATION, address, parse_duration};
 
-pub(super) struct Reading<'a> {
+pub(super) struct SettingsReader<'a> {
     settings: &'a Settings,
     pub(super) faults: Vec<ConfigFault>,
 }
 
-impl<'a> Reading<'a> {
-    pub(super) fn of(settings: &'a Settings) -> Self {
+impl<'a> SettingsReader<'a> {
+    pub(super) fn new(settings: &'a Settings) -> Self {
         Self { settings, faults: Vec::new() }
     }
 
-    pub(super) fn wrong(&mut self, key: &str, message: &str) {
+    pub(super) fn add_fault(&mut self, key: &str, message: &str) {
         let origin =
             self.settings.get(key).map_or("the defaults", |setting| setting.origin.as_str()).to_owned();
         self.faults.push(ConfigFault { origin, message: format!("{key} {message}") });
@@ -31,7 +31,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// A text that means nothing when it is empty.
+    /// A text, or none if it is empty.
     pub(super) fn optional(&self, key: &str) -> Option<String> {
         Some(self.text(key)).filter(|text| !text.is_empty())
     }
@@ -44,40 +44,45 @@ impl<'a> Reading<'a> {
         must: &str,
     ) -> T {
         parse(&self.text(key)).unwrap_or_else(|| {
-            self.wrong(key, must);
+            self.add_fault(key, must);
             fallback
         })
     }
 
     pub(super) fn address(&mut self, key: &str) -> SocketAddr {
         let any = SocketAddr::from(([127, 0, 0, 1], 0));
-        self.parsed(key, any, |text| text.parse().ok(), "must be an address and a port, as in 127.0.0.1:8080")
+        self.parsed(
+            key,
+            any,
+            |text| text.parse().ok(),
+            "must be an IP address and a port, for example 127.0.0.1:8080",
+        )
     }
 
-    /// A duration that is right if `fits`; otherwise it `must` be something else.
-    fn fitting(&mut self, key: &str, fits: impl Fn(Duration) -> bool, must: &str) -> Duration {
+    /// A duration that satisfies `is_valid`; `must` describes the valid values.
+    fn checked_duration(&mut self, key: &str, is_valid: impl Fn(Duration) -> bool, must: &str) -> Duration {
         let text = self.text(key);
         match parse_duration(&text) {
-            Some(span) if fits(span) => return span,
-            Some(_) => self.wrong(key, &format!("must be {must}, not {text}")),
-            None => self.wrong(key, &format!("must be {must}: {DURATION}, not {text:?}")),
+            Some(duration) if is_valid(duration) => return duration,
+            Some(_) => self.add_fault(key, &format!("must be {must}, not {text}")),
+            None => self.add_fault(key, &format!("must be {must} ({DURATION}), not {text:?}")),
         }
         Duration::ZERO
     }
 
     pub(super) fn duration(&mut self, key: &str) -> Duration {
-        self.fitting(key, |span| !span.is_zero(), "a duration above zero")
+        self.checked_duration(key, |span| !span.is_zero(), "a duration greater than zero")
     }
 
-    /// A duration between two bounds.
+    /// A duration from `from` to `to`.
     pub(super) fn span(&mut self, key: &str, from: &str, to: &str) -> Duration {
-        self.fitting(key, |span| is_within(span, from, to), &format!("from {from} to {to}"))
+        self.checked_duration(key, |span| is_within(span, from, to), &format!("from {from} to {to}"))
     }
 
-    /// A duration between two bounds, or zero for never.
+    /// A duration from `from` to `to`, or zero for never.
     pub(super) fn span_or_never(&mut self, key: &str, from: &str, to: &str) -> Duration {
         let must = format!("from {from} to {to}, or 0s for never");
-        self.fitting(key, |span| span.is_zero() || is_within(span, from, to), &must)
+        self.checked_duration(key, |span| span.is_zero() || is_within(span, from, to), &must)
     }
 
     pub(super) fn durations(&mut self, key: &str) -> Vec<Duration> {
@@ -85,7 +90,7 @@ impl<'a> Reading<'a> {
         match spans {
             Some(spans) if !spans.is_empty() => spans,
             _ => {
-                self.wrong(key, "must be a list of durations, as in 5s, 30s, 2m");
+                self.add_fault(key, "must be a list of durations, for example [\"5s\", \"30s\", \"2m\"] (in the environment: 5s,30s,2m)");
                 Vec::new()
             }
         }
@@ -104,7 +109,7 @@ impl<'a> Reading<'a> {
             _ => 0,
         };
         if !(from..=to).contains(&number) {
-            self.wrong(key, &format!("must be from {from} to {to}"));
+            self.add_fault(key, &format!("must be from {from} to {to}"));
         }
         T::try_from(number).unwrap_or_default()
     }
@@ -113,38 +118,38 @@ impl<'a> Reading<'a> {
         matches!(self.settings.get(key).map(|setting| &setting.value), Some(Value::Flag(true)))
     }
 
-    /// Address ranges; an address alone is a range of one.
+    /// Address ranges. A single address is a range of one.
     pub(super) fn networks(&mut self, key: &str) -> Vec<IpNet> {
         let mut networks = Vec::new();
         for text in self.list(key) {
-            let one = || text.parse::<IpAddr>().map(IpNet::from);
-            if let Ok(network) = text.parse::<IpNet>().or_else(|_| one()) {
+            let single = || text.parse::<IpAddr>().map(IpNet::from);
+            if let Ok(network) = text.parse::<IpNet>().or_else(|_| single()) {
                 networks.push(network);
             } else {
-                let why = "which is neither an address nor an address range as in 10.0.0.0/8";
-                self.wrong(key, &format!("has {text:?}, {why}"));
+                let why = "is neither an IP address nor an address range such as 10.0.0.0/8";
+                self.add_fault(key, &format!("contains {text:?}, which {why}"));
             }
         }
         networks
     }
 
-    /// Address ranges whose word is taken for who is calling.
+    /// Address ranges of proxies whose X-Forwarded-For is trusted.
     pub(super) fn proxies(&mut self, key: &str) -> Vec<IpNet> {
         let networks = self.networks(key);
         for all in networks.iter().filter(|network| network.prefix_len() == 0) {
-            let why = "which would let anybody choose its address; name the proxies alone";
-            self.wrong(key, &format!("has \"{all}\", {why}"));
+            let why = "lets every client forge its address; list only your proxies";
+            self.add_fault(key, &format!("contains \"{all}\", which {why}"));
         }
         networks
     }
 
-    /// An address without a slash at its end, so that paths can be put behind it.
+    /// A URL without a trailing slash, so that paths can be appended.
     pub(super) fn url(&mut self, key: &str) -> String {
         let Some(text) = self.optional(key) else {
             return String::new();
         };
-        if let Some(why) = address::misshapen(&text) {
-            self.wrong(key, why);
+        if let Some(why) = address::format_error(&text) {
+            self.add_fault(key, why);
         }
         text.trim_end_matches('/').to_owned()
     }

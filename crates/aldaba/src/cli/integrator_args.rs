@@ -1,4 +1,5 @@
-//! The command line of the integrator's kit. What `dev` prints as `export` lines is taken where a flag is not given.
+//! Arguments of the commands for integrators: listen, trigger, verify. The variables of the `export` lines that
+//! `dev` prints are the defaults of their flags.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -7,100 +8,100 @@ use std::time::Duration;
 use clap::Args;
 use domain::Resource;
 
-use super::hooks::resource;
+use super::webhook_args::resource;
 use crate::config::{DURATION, parse_duration};
 
-/// A receiver; with --resource it subscribes itself, and tells at its next start what it missed.
+/// With --resource, the receiver subscribes itself, and at its next start prints the events that it missed.
 #[derive(Debug, Args)]
 pub(crate) struct Listen {
-    /// Where to listen; port 0 takes any
+    /// The address to listen on; port 0 picks a free port
     #[arg(long = "listen", value_name = "ADDR", default_value = "127.0.0.1:8083")]
     pub(crate) address: SocketAddr,
-    /// The secret given at subscription (repeatable) [default: nothing is verified; with --resource a new one]
-    #[arg(long = "secret", env = "WEBHOOK_SECRET", hide_env_values = true)]
+    /// The secret of the subscription (repeatable) [default: no verification; with --resource, a random secret]
+    #[arg(long = "secret", value_name = "SECRET", env = "WEBHOOK_SECRET", hide_env_values = true)]
     pub(crate) secrets: Vec<String>,
-    /// Hands what comes on to this address, and answers what it answers
+    /// Forward every event to this URL and return its response
     #[arg(long, value_name = "URL", conflicts_with = "status")]
     pub(crate) forward_to: Option<String>,
-    /// Answers events with this status
+    /// Respond to events with this status
     #[arg(long, value_name = "CODE", value_parser = clap::value_parser!(u16).range(200..=599))]
     pub(crate) status: Option<u16>,
-    /// Waits for so long before it answers an event
+    /// Wait this long before responding to an event
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) delay: Option<Duration>,
-    /// Answers events with a cookie, which the service takes for a failure
+    /// Set a cookie in the response, which the service treats as a failure
     #[arg(long)]
     pub(crate) cookie: bool,
-    /// Subscribes to this resource, as in customers or SaleInvoice (repeatable)
+    /// Subscribe to this resource, for example customers or SaleInvoice (repeatable)
     #[arg(long = "resource", value_name = "RESOURCE", value_parser = resource, requires_all = ["url", "key", "access"])]
     pub(crate) resources: Vec<Resource>,
-    /// The service's address, to subscribe at
+    /// The base URL of the service to subscribe to
     #[arg(long, value_name = "URL", env = "BASE")]
     pub(crate) url: Option<String>,
-    /// A key of the subscription
+    /// The subscription key
     #[arg(long, env = "KEY", hide_env_values = true)]
     pub(crate) key: Option<String>,
     /// An access token
     #[arg(long, value_name = "TOKEN", env = "ACCESS", hide_env_values = true)]
     pub(crate) access: Option<String>,
-    /// The address under which the service reaches this receiver [default: where it listens]
+    /// The URL at which the service reaches this receiver [default: the listen address]
     #[arg(long, value_name = "URL")]
     pub(crate) public_url: Option<String>,
-    /// Remembers in this file what was seen, for the next start
+    /// The file that records which events were received, for the next start
     #[arg(long, value_name = "FILE", default_value = ".aldaba-listen.json")]
     pub(crate) state: PathBuf,
-    /// Stays subscribed at the end
+    /// Stay subscribed at exit
     #[arg(long, requires = "secrets")]
     pub(crate) stay: bool,
-    /// How long the service may be silent before this ends
+    /// Exit when the service has not responded for this long
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
     pub(crate) patience: Duration,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Trigger {
-    /// What is to happen, as in customers.created, SaleInvoice.Created or Svc.ACC.Customers.CustomerUpdated
+    /// The event, for example customers.created, SaleInvoice.Created or Svc.ACC.Customers.CustomerUpdated
     #[arg(value_name = "RESOURCE.EVENT")]
     pub(crate) event: String,
-    /// The operator's address of the running service
+    /// The URL of the operator API of the running service
     #[arg(long, value_name = "URL", env = "OPERATOR")]
     pub(crate) url: String,
-    /// The operator's token
+    /// The operator token
     #[arg(long, env = "TOKEN", hide_env_values = true)]
     pub(crate) token: String,
-    /// The tenant in which it happens
+    /// The id of the tenant
     #[arg(long, value_name = "ID", env = "TENANT")]
     pub(crate) tenant: String,
-    /// The company that the record belongs to, for the accounting family
+    /// The id of the company that owns the record (accounting family)
     #[arg(long, value_name = "ID", env = "COMPANY")]
     pub(crate) company: Option<String>,
-    /// It happens to this record, whose data is replaced [default: a new one, made first]
+    /// The id of an existing record, whose data is replaced [default: create a new record first]
     #[arg(long, value_name = "ID")]
     pub(crate) id: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Verify {
-    /// The secret that was given at subscription
+    /// The secret of the subscription
     #[arg(long, env = "WEBHOOK_SECRET", hide_env_values = true)]
     pub(crate) secret: String,
-    /// The header's value: svc-webhook-signature, ms-signature, or webhook-signature of Standard Webhooks
+    /// The value of the header svc-webhook-signature, ms-signature or webhook-signature (Standard Webhooks)
     #[arg(long)]
     pub(crate) signature: String,
-    /// The body's bytes as they came; - reads standard input
+    /// A file with the exact bytes of the body; - reads standard input
     #[arg(long, value_name = "FILE")]
     pub(crate) body: PathBuf,
-    /// The header webhook-id, for webhook-signature
+    /// The value of the header webhook-id, for webhook-signature
     #[arg(long, requires = "timestamp")]
     pub(crate) id: Option<String>,
-    /// The header webhook-timestamp, for webhook-signature
+    /// The value of the header webhook-timestamp, for webhook-signature
     #[arg(long, value_name = "SECONDS", requires = "id", allow_hyphen_values = true)]
     pub(crate) timestamp: Option<String>,
-    /// How far webhook-timestamp may lie from now
+    /// The largest accepted difference between webhook-timestamp and now
     #[arg(long, value_name = "DURATION", default_value = "5m", value_parser = duration)]
     pub(crate) tolerance: Duration,
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
-    parse_duration(text).ok_or_else(|| format!("it takes a duration: {DURATION}"))
+    parse_duration(text).ok_or_else(|| format!("must be a duration: {DURATION}"))
 }
