@@ -1,14 +1,16 @@
 //! What was tried and how it went, in memory.
 
+use std::collections::{BTreeSet, HashSet};
+
 use async_trait::async_trait;
-use domain::{Ticks, WebhookId};
+use domain::{Resource, TenantId, Ticks, WebhookId};
 
 use super::webhooks::StoredWebhook;
 use super::{MemoryStore, State};
 use crate::webhooks::{BEHIND_MAX, P95_OF_MAX, id_key, percentile_95};
 use crate::{
-    AttemptPurpose, AttemptRecord, AuditEntry, Delivery, DeliveryQuery, History, Lane, Replay, ReplayKind,
-    Result, SuccessfulDelivery, WebhookStats,
+    AttemptPurpose, AttemptRecord, AuditEntry, Delivery, DeliveryQuery, History, Lane, LogEvent, Replay,
+    ReplayKind, Result, SuccessfulDelivery, WebhookStats,
 };
 
 impl State {
@@ -72,17 +74,33 @@ impl History for MemoryStore {
         Ok(all.filter(|one| query.takes(one.at, one.sequence)).take(query.rows_max).copied().collect())
     }
 
-    async fn delivery(&self, webhook: WebhookId, sequence: u64) -> Result<Delivery> {
+    async fn find_deliveries(&self, webhook: WebhookId, sequences: &[u64]) -> Result<Vec<Delivery>> {
         let state = self.state();
-        let Some(kept) = state.webhooks.all.get(&webhook) else {
-            return Ok(Delivery { sequence, delivered: None, attempts: Vec::new() });
-        };
-        let of_it = |one: &&AttemptRecord| one.purpose.is_of(sequence);
-        Ok(Delivery {
-            sequence,
-            delivered: kept.delivered.values().rev().find(|one| one.sequence == sequence).copied(),
-            attempts: kept.attempts.iter().filter(of_it).cloned().collect(),
-        })
+        let stored = state.webhooks.all.get(&webhook);
+        let wanted: HashSet<u64> = sequences.iter().copied().collect();
+        let successes = stored.into_iter().flat_map(|stored| stored.delivered.values());
+        let attempts = stored.into_iter().flat_map(|stored| &stored.attempts);
+        let is_wanted =
+            |attempt: &&AttemptRecord| attempt.purpose.event().is_some_and(|event| wanted.contains(&event));
+        Ok(Delivery::group(
+            sequences,
+            successes.filter(|success| wanted.contains(&success.sequence)).copied(),
+            attempts.filter(is_wanted).cloned(),
+        ))
+    }
+
+    async fn find_events(
+        &self,
+        tenant: &TenantId,
+        resource: Resource,
+        sequences: &[u64],
+    ) -> Result<Vec<LogEvent>> {
+        let state = self.state();
+        let Some(tenant_no) = state.tenant_no(tenant) else { return Ok(Vec::new()) };
+        let wanted: BTreeSet<u64> = sequences.iter().copied().collect();
+        let rows = wanted.iter().filter_map(|sequence| state.log.get(&(tenant_no, *sequence)));
+        let events = rows.filter(|row| row.entry.resource == resource);
+        Ok(events.map(|row| LogEvent { entry: row.entry.clone(), record_key: row.record_key }).collect())
     }
 
     async fn lanes(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Lane>> {

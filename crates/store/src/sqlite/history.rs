@@ -1,28 +1,29 @@
 //! What was tried and how it went, in SQLite.
 
 use async_trait::async_trait;
-use domain::{Ticks, WebhookId};
+use domain::{Resource, TenantId, Ticks, WebhookId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::audit::add_record;
 use super::hook_rows::{LANE, REPLAY, WEBHOOK, lane, replay, sealed};
+use super::lookups::{find_deliveries, find_events};
+use super::rows::tenant_no;
 use super::webhooks::next_move;
 use super::{SqliteStore, fault};
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{
-    BEHIND_MAX, EVENT, P95_OF_MAX, PACK_NUMBERS_MAX, PACK_SPAN, Sealed, id_key, last_of, newest, of_nanos,
-    percentile_95, unpack,
+    BEHIND_MAX, EVENT, P95_OF_MAX, PACK_SPAN, Sealed, id_key, newest, of_nanos, percentile_95, unpack,
 };
 use crate::{
-    AttemptPurpose, AttemptRecord, AttemptTiming, AuditEntry, Delivery, DeliveryQuery, History, Lane, Replay,
-    ReplayKind, Result, SuccessfulDelivery, WebhookStats,
+    AttemptPurpose, AttemptRecord, AttemptTiming, AuditEntry, Delivery, DeliveryQuery, History, Lane,
+    LogEvent, Replay, ReplayKind, Result, SuccessfulDelivery, WebhookStats,
 };
 
-const ATTEMPT: &str =
+pub(super) const ATTEMPT: &str =
     "a.at, a.sequence, a.occasion, a.number, a.handshake, a.status, a.succeeded, a.reason, a.excerpt,
      a.resolve_ns, a.connect_ns, a.tls_ns, a.wait_ns, a.total_ns";
 
-fn attempt(row: &Row<'_>) -> rusqlite::Result<AttemptRecord> {
+pub(super) fn attempt(row: &Row<'_>) -> rusqlite::Result<AttemptRecord> {
     let span = |column| row.get(column).map(of_nanos);
     Ok(AttemptRecord {
         at: Ticks(row.get(0)?),
@@ -250,33 +251,22 @@ impl History for SqliteStore {
         })
     }
 
-    async fn delivery(&self, webhook: WebhookId, sequence: u64) -> Result<Delivery> {
-        self.snapshot(|reader| {
-            let Some(one) = known(reader, webhook)? else {
-                return Ok(Delivery { sequence, delivered: None, attempts: Vec::new() });
-            };
-            let (event, far) = (signed(sequence), signed(sequence.saturating_add(PACK_NUMBERS_MAX)));
-            let packs: Vec<Vec<u8>> = reader
-                .prepare_cached(
-                    "SELECT packed FROM delivered INDEXED BY delivered_by_sequence WHERE tenant_no = ?1
-                     AND webhook = ?2 AND last_sequence BETWEEN ?3 AND ?4 AND first_sequence <= ?3",
-                )
-                .and_then(|mut all| {
-                    let args = params![one.tenant_no, webhook.as_bytes(), event, far];
-                    all.query_map(args, |row| row.get(0))?.collect()
-                })
-                .map_err(fault)?;
-            let attempts = reader
-                .prepare_cached(&format!(
-                    "SELECT {ATTEMPT} FROM attempts a INDEXED BY attempts_by_sequence
-                     WHERE a.tenant_no = ?1 AND a.webhook = ?2 AND a.sequence = ?3
-                     AND a.occasion IN (0, 2) ORDER BY a.at, a.occasion, a.number"
-                ))
-                .and_then(|mut all| {
-                    all.query_map(params![one.tenant_no, webhook.as_bytes(), event], attempt)?.collect()
-                })
-                .map_err(fault)?;
-            Ok(Delivery { sequence, delivered: last_of(&packs, sequence)?, attempts })
+    async fn find_deliveries(&self, webhook: WebhookId, sequences: &[u64]) -> Result<Vec<Delivery>> {
+        self.snapshot(|reader| match known(reader, webhook)? {
+            None => Ok(Delivery::group(sequences, [], [])),
+            Some(one) => find_deliveries(reader, (one.tenant_no, webhook), sequences),
+        })
+    }
+
+    async fn find_events(
+        &self,
+        tenant: &TenantId,
+        resource: Resource,
+        sequences: &[u64],
+    ) -> Result<Vec<LogEvent>> {
+        self.snapshot(|reader| match tenant_no(reader, tenant)? {
+            None => Ok(Vec::new()),
+            Some(tenant_no) => find_events(reader, tenant_no, resource, sequences),
         })
     }
 

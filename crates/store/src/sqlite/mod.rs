@@ -14,6 +14,7 @@ mod history;
 mod hook_rows;
 mod keys;
 mod load;
+mod lookups;
 mod maintenance;
 mod migrate;
 mod moments;

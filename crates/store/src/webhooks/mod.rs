@@ -27,7 +27,7 @@ pub use history::{
 };
 pub(crate) use history::{BEHIND_MAX, P95_OF_MAX, percentile_95};
 pub(crate) use leases::{Lease, held_by, share_out};
-pub(crate) use pack::{PACK_NUMBERS_MAX, PACK_SPAN, Pack, last_of, newest, pack, unpack};
+pub(crate) use pack::{PACK_NUMBERS_MAX, PACK_SPAN, Pack, newest, pack, runs, successes_of, unpack};
 pub(crate) use sealed::{Sealed, Secrets, family_codes};
 pub(crate) use settle::{Ledger, Position, Whose, anew, settle};
 
