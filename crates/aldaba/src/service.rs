@@ -84,8 +84,11 @@ impl Service {
             deliveries: engine.counts().clone(),
         };
         let admin = Admin { store: self.store.clone(), clock: clock.clone(), random: random.clone() };
-        let desk = Operator::new(admin, self.token, &self.measures);
-        let guests = wiring::guests(&self.config, self.store.clone(), self.egress, Arc::new(engine));
+        let engine = Arc::new(engine);
+        let history = wiring::history(self.store.clone(), engine.clone(), self.config.delivery.window);
+        let webhook_admin = wiring::webhook_admin(self.store.clone(), history.clone());
+        let desk = Operator::new(admin, webhook_admin, self.token, &self.measures);
+        let guests = wiring::guests(&self.config, self.store.clone(), self.egress, engine, history);
         let (store, identity) = (self.store.clone(), self.identity.clone());
         let gateway = Arc::new(wiring::gateway(&self.config, store, identity, guests));
         let public = identity::router(self.identity.clone())

@@ -6,6 +6,7 @@ pub mod audit;
 mod checks;
 pub mod door;
 mod http;
+pub mod ports;
 mod token;
 
 pub use http::{Operator, openapi, router};

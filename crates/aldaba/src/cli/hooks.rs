@@ -2,8 +2,9 @@
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
-use domain::{Resource, Ticks};
-use operator::admin::{DeliveryMark, DeliveryStatus, WebhookMark, WebhookStatus, subscribable};
+use domain::delivery::{DeliveryCursor, DeliveryStatus};
+use domain::{Resource, Ticks, WebhookStatus};
+use operator::admin::{WebhookCursor, subscribable_resources};
 
 use crate::config::{DURATION, parse_duration};
 
@@ -60,7 +61,7 @@ pub(crate) struct WebhookList {
     pub(crate) status: Option<String>,
     /// Only what follows: the `next` of an earlier page
     #[arg(long, value_name = "MARK")]
-    pub(crate) after: Option<WebhookMark>,
+    pub(crate) after: Option<WebhookCursor>,
     /// How many, 1000 at most
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) limit: u16,
@@ -97,7 +98,7 @@ pub(crate) struct DeliveryList {
     pub(crate) since: Option<Since>,
     /// Only what is older: the `next` of an earlier page
     #[arg(long, value_name = "MARK")]
-    pub(crate) before: Option<DeliveryMark>,
+    pub(crate) before: Option<DeliveryCursor>,
     /// How many, 100 at most
     #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u16).range(1..=100))]
     pub(crate) limit: u16,
@@ -113,7 +114,7 @@ pub(crate) struct Replay {
     /// Instead of one: all events from then on
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) from: Option<Ticks>,
-    /// Up to then [default: now]
+    /// Up to then [default: the end of the log]
     #[arg(long, value_name = "TIME", value_parser = time, requires = "from")]
     pub(crate) to: Option<Ticks>,
 }
@@ -138,9 +139,9 @@ fn time(text: &str) -> Result<Ticks, String> {
 }
 
 pub(super) fn resource(word: &str) -> Result<Resource, String> {
-    let found = subscribable().find(|resource| resource.as_str() == word);
+    let found = subscribable_resources().find(|resource| resource.as_str() == word);
     found.ok_or_else(|| {
-        let words: Vec<&str> = subscribable().map(Resource::as_str).collect();
+        let words: Vec<&str> = subscribable_resources().map(Resource::as_str).collect();
         format!("it must be one of {}", words.join(", "))
     })
 }

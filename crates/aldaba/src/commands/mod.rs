@@ -23,14 +23,14 @@ use std::time::Duration;
 
 use ::store::Status;
 use clap::CommandFactory as _;
-use operator::admin::Admin;
+use operator::admin::{Admin, WebhookAdmin};
 
 use crate::cli::Cli;
 use crate::config::{self, Config, DURATION, Sources, parse_duration};
 use crate::exit::Failure;
 use crate::output::print_line;
 use crate::serve;
-use crate::wiring::{Opened, SystemClock, SystemRandom};
+use crate::wiring::{self, NoEngine, Opened, SystemClock, SystemRandom};
 
 /// Loads the configuration and opens its store.
 pub(crate) async fn opened(sources: &Sources) -> Result<(Config, Opened), Failure> {
@@ -43,6 +43,13 @@ pub(crate) async fn opened(sources: &Sources) -> Result<(Config, Opened), Failur
 pub(crate) async fn admin(sources: &Sources) -> Result<Admin, Failure> {
     let (_, Opened { store, .. }) = opened(sources).await?;
     Ok(Admin { store, clock: Arc::new(SystemClock), random: Arc::new(SystemRandom) })
+}
+
+/// The administration of webhooks, over the store alone.
+pub(crate) async fn webhook_admin(sources: &Sources) -> Result<WebhookAdmin, Failure> {
+    let (config, Opened { store, .. }) = opened(sources).await?;
+    let history = wiring::history(store.clone(), Arc::new(NoEngine), config.delivery.window);
+    Ok(wiring::webhook_admin(store, history))
 }
 
 pub(crate) fn completions(shell: clap_complete::Shell) {

@@ -1,4 +1,4 @@
-//! Gives the delivery engine what it stands on: the store, the clock, and the one way out to receivers.
+//! Wires the delivery engine: the store, the clock, and the HTTP client for receivers.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use super::{SystemClock, SystemRandom};
 use crate::config::Config;
 use crate::exit::Failure;
 
-/// The way out to receivers, as the configuration allows it.
+/// The HTTP client for receivers, with the configured address policy.
 pub(crate) fn egress(config: &Config) -> Result<Egress, Failure> {
     let authorities = match &config.egress.ca_file {
         Some(path) => std::fs::read(path)
@@ -31,7 +31,7 @@ pub(crate) fn egress(config: &Config) -> Result<Egress, Failure> {
     Egress::new(settings).map_err(|why| Failure::Failed(format!("egress.ca_file: {why}")))
 }
 
-/// Starts delivering; ends in order once `stopped` says so.
+/// Starts the engine; it shuts down in order once `stopped` is true.
 pub(crate) fn engine(
     config: &Config,
     store: Arc<dyn Store>,

@@ -4,6 +4,7 @@
 mod clock;
 mod delivery;
 mod gateway;
+mod history;
 mod identity;
 mod open;
 mod random;
@@ -12,6 +13,7 @@ mod webhooks;
 pub(crate) use clock::SystemClock;
 pub(crate) use delivery::{egress, engine};
 pub(crate) use gateway::gateway;
+pub(crate) use history::{NoEngine, history, webhook_admin};
 pub(crate) use identity::{identity, signing_keys};
 pub(crate) use open::{Opened, open, ports, schema_of};
 pub(crate) use random::SystemRandom;

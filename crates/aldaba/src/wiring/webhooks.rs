@@ -1,9 +1,10 @@
-//! Gives the management of webhooks what it stands on, and brings its routes behind the gate.
+//! Wires the webhook management API and puts its routes behind the gate.
 
 use std::sync::Arc;
 
 use ::webhooks::Nudge;
 use ::webhooks::egress::Egress;
+use ::webhooks::history::History;
 use ::webhooks::management::{Call, Management, Ports, Route, Settings};
 use domain::Scope;
 use gateway::{Answering, Guest, Visit};
@@ -12,21 +13,21 @@ use store::Store;
 use super::SystemRandom;
 use crate::config::Config;
 
-/// The management's routes, for the gate to guard. `nudge`: who hears of every change before it is answered.
+/// The routes of the webhook management API, behind the gate. `nudge` is told of every change before it is answered.
 pub(crate) fn guests(
     config: &Config,
     store: Arc<dyn Store>,
     egress: Egress,
     nudge: Arc<dyn Nudge>,
+    history: History,
 ) -> Vec<Guest> {
     let settings = Settings {
         base_url: config.server.base_url.clone(),
         webhooks_max: config.delivery.webhooks_max,
         host_check: config.delivery.host_check,
         is_local: config.egress.loopback,
-        window: config.delivery.window,
     };
-    let ports = Ports { store, random: Arc::new(SystemRandom), egress, nudge };
+    let ports = Ports { store, random: Arc::new(SystemRandom), egress, nudge, history };
     let management = Arc::new(Management::new(ports, settings));
     Route::all().map(|route| guest(&management, route)).collect()
 }

@@ -19,10 +19,10 @@ pub use stats::Stats;
 pub use subscriptions::{DAILY_QUOTA_MAX, Keys, NewSubscription};
 pub use usage::{DayUsage, RouteUsage, Usage, read_day};
 pub use webhooks::{
-    AttemptShown, DeliveryAsk, DeliveryMark, DeliveryPage, DeliveryShown, DeliveryStatus, FamilyWord, Health,
-    ReplayPage, ReplayShown, WebhookAsk, WebhookMark, WebhookPage, WebhookShown, WebhookStatus, subscribable,
+    AttemptJson, DeliveryJson, DeliveryPageJson, HealthJson, ReplayJson, ReplayPageJson, WebhookAdmin,
+    WebhookCursor, WebhookFamily, WebhookJson, WebhookListQuery, WebhookPageJson, subscribable_resources,
 };
-pub(crate) use webhooks::{DELIVERIES_MAX, resources};
+pub(crate) use webhooks::{WebhookStatusSchema, names_schema, resource_schema};
 
 /// Why something could not be administered.
 #[derive(Debug, thiserror::Error)]

@@ -32,7 +32,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use web::{Measures, Refusal, linger};
 
 use crate::OperatorToken;
-use crate::admin::Admin;
+use crate::admin::{Admin, WebhookAdmin};
 use crate::door::Door;
 
 pub(crate) use audit::kinds as audit_kinds;
@@ -48,6 +48,7 @@ type Routes = Vec<UtoipaMethodRouter<Arc<Operator>>>;
 /// What the operator's side stands on.
 pub struct Operator {
     admin: Admin,
+    webhooks: WebhookAdmin,
     door: Door,
     token: OperatorToken,
     accepted: Counter,
@@ -61,14 +62,14 @@ impl std::fmt::Debug for Operator {
 }
 
 impl Operator {
-    pub fn new(admin: Admin, token: OperatorToken, measures: &Measures) -> Self {
+    pub fn new(admin: Admin, webhooks: WebhookAdmin, token: OperatorToken, measures: &Measures) -> Self {
         let (accepted, rejected) = (Counter::default(), Counter::default());
         measures.with_registry(|registry| {
             registry.register("changes_accepted", "Changes accepted and committed", accepted.clone());
             registry.register("changes_rejected", "Changes refused", rejected.clone());
         });
         let door = Door::new(admin.store.clone(), admin.random.clone());
-        Self { admin, door, token, accepted, rejected }
+        Self { admin, webhooks, door, token, accepted, rejected }
     }
 
     /// Counts what a request brings in; what an earlier one under its key had brought in was counted then.

@@ -263,7 +263,7 @@ impl History for PostgresStore {
         let attempts = self
             .rows(
                 &format!(
-                    "SELECT {ATTEMPT} FROM unnest($2::bigint[]) AS s (sequence) CROSS JOIN LATERAL (
+                    "SELECT {ATTEMPT} FROM (SELECT DISTINCT unnest($2::bigint[]) AS sequence) s CROSS JOIN LATERAL (
                          SELECT * FROM attempts WHERE tenant_no = {TENANT_OF} AND webhook = $1
                              AND sequence = s.sequence AND occasion IN (0, 2)
                          ORDER BY tenant_no, webhook, sequence, at) a

@@ -5,21 +5,18 @@ mod accounting;
 mod answer;
 mod body;
 mod call;
-mod deliveries;
-mod delivery;
-mod health;
+mod history;
+mod history_json;
 mod invoicing;
 mod openapi;
 mod owned;
 mod receiver;
 mod record;
 mod refusal;
-mod replay;
 mod route;
 mod secret;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::Method;
@@ -35,6 +32,7 @@ pub use route::{Operation, Route, Side};
 
 use crate::Nudge;
 use crate::egress::Egress;
+use crate::history::History;
 
 /// As many webhooks as anybody can be allowed to have.
 pub const WEBHOOKS_MAX: usize = 200_000;
@@ -47,6 +45,7 @@ pub struct Ports {
     /// Which looks at a receiver's address before it is taken.
     pub egress: Egress,
     pub nudge: Arc<dyn Nudge>,
+    pub history: History,
 }
 
 impl std::fmt::Debug for Ports {
@@ -64,8 +63,6 @@ pub struct Settings {
     pub host_check: HostCheck,
     /// Whether receivers may live on this very machine, over plain http and on any port.
     pub is_local: bool,
-    /// How long after its first failure a delivery is tried before the webhook is disabled.
-    pub window: Duration,
 }
 
 /// The management of both families.

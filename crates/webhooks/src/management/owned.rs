@@ -2,7 +2,7 @@
 
 use domain::Resource;
 use domain::webhook::Family;
-use store::{LoadedWebhook, Webhook, WebhookChange, WebhookChanged};
+use store::{Webhook, WebhookChange, WebhookChanged};
 use web::Refusal;
 
 use super::call::Call;
@@ -32,11 +32,10 @@ impl Management {
         found.filter(is_there).ok_or_else(refusal::no_webhook)
     }
 
-    /// The same with what its deliveries are known by; one that is over has none.
-    pub(super) async fn owned_hook(&self, side: Side, call: &Call) -> Result<LoadedWebhook, Refusal> {
+    /// The same, where it is neither unsubscribed nor deleted.
+    pub(super) async fn live(&self, side: Side, call: &Call) -> Result<Webhook, Refusal> {
         let webhook = self.owned(side, call).await?;
-        let hook = self.ports.store.load_webhook(webhook.id).await.map_err(|error| refusal::store(&error))?;
-        hook.ok_or_else(refusal::no_webhook)
+        if webhook.flags().is_over() { Err(refusal::no_webhook()) } else { Ok(webhook) }
     }
 
     /// Changes a webhook of the caller's. When this returns, nothing starts for it any more that does not know of the

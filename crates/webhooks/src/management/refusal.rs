@@ -7,6 +7,8 @@ use domain::problem::Problem;
 use store::{StoreError, Webhook};
 use web::Refusal;
 
+use crate::history::HistoryError;
+
 pub(super) fn coded(status: u16, code: &'static str, field: Option<&'static str>, message: &str) -> Refusal {
     let fault = Fault::new(code, message);
     let fault = if let Some(field) = field { fault.at(field) } else { fault };
@@ -50,9 +52,28 @@ pub(super) fn too_many(webhooks_max: usize) -> Refusal {
     coded(409, "too_many_webhooks", None, &message)
 }
 
-pub(super) fn inactive() -> Refusal {
-    let message = "The webhook is not active, so nothing is sent to it; see its health for the reason.";
-    coded(409, "inactive", Some("webhookId"), message)
+/// Why the history could not be read, or a replay not be started.
+pub(super) fn history(error: HistoryError) -> Refusal {
+    let refused = |status, code, field| coded(status, code, field, &sentence(&error));
+    match &error {
+        HistoryError::NoWebhook => no_webhook(),
+        HistoryError::NoDelivery => no_delivery(),
+        HistoryError::EventPruned => refused(404, "not_found", Some("outgoingId")),
+        HistoryError::SpanReversed => refused(400, "invalid_member", Some("from")),
+        HistoryError::NothingToReplay => refused(404, "nothing_to_replay", Some("from")),
+        HistoryError::NotEntitled => refused(409, "not_entitled", Some("to")),
+        HistoryError::Inactive(_) => refused(409, "inactive", Some("webhookId")),
+        HistoryError::TooManyReplays(_) => refused(409, "too_many_replays", None),
+        HistoryError::Store(error) => store(error),
+    }
+}
+
+/// The error as a sentence, with a capital and a full stop.
+fn sentence(error: &HistoryError) -> String {
+    let text = error.to_string();
+    let mut rest = text.chars();
+    let first = rest.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", rest.as_str())
 }
 
 pub(super) fn store(error: &StoreError) -> Refusal {

@@ -18,10 +18,11 @@ use utoipa::openapi::{
 
 pub use asyncapi::asyncapi;
 
-use super::delivery::{Item, Milliseconds, Status, Tried};
-use super::health::{Handshake, Health, LostTold};
+use super::history_json::{
+    AttemptJson, AttemptTimesJson, DeliveryJson, DeliveryStatusSchema, HandshakeJson, HealthJson,
+    LostEventsJson, ReplayJson,
+};
 use super::record::{AccountingRecord, EventDescriptor, InvoicingRecord};
-use super::replay::ReplayTold;
 use super::secret::Rotated;
 use super::{Route, Side};
 
@@ -56,14 +57,14 @@ fn schemas(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<AccountingRecord<'_>>()
         .schema_from::<EventDescriptor>()
         .schema_from::<InvoicingRecord<'_>>()
-        .schema_from::<Item>()
-        .schema_from::<Status>()
-        .schema_from::<Tried>()
-        .schema_from::<Milliseconds>()
-        .schema_from::<Health>()
-        .schema_from::<Handshake>()
-        .schema_from::<LostTold>()
-        .schema_from::<ReplayTold>()
+        .schema_from::<DeliveryJson>()
+        .schema_from::<DeliveryStatusSchema>()
+        .schema_from::<AttemptJson>()
+        .schema_from::<AttemptTimesJson>()
+        .schema_from::<HealthJson>()
+        .schema_from::<HandshakeJson>()
+        .schema_from::<LostEventsJson>()
+        .schema_from::<ReplayJson>()
         .schema_from::<Rotated>()
         .schema_from::<words::WebhookSubscription>()
         .schema_from::<words::WebhookStatus>()

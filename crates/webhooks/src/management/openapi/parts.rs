@@ -1,5 +1,6 @@
 //! Answers and parameters that stand in many places.
 
+use domain::delivery::{DELIVERIES_PER_PAGE_DEFAULT, DELIVERIES_PER_PAGE_MAX, DeliveryStatus};
 use serde_json::Value;
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -8,7 +9,6 @@ use utoipa::openapi::schema::{KnownFormat, SchemaFormat, Type};
 use utoipa::openapi::{ComponentsBuilder, ContentBuilder, ObjectBuilder, Ref, RefOr, Required, Schema};
 
 use super::examples;
-use crate::management::deliveries::{PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX};
 
 pub(super) const JSON: &str = "application/json";
 
@@ -142,10 +142,11 @@ pub(super) fn of_deliveries() -> [Parameter; 4] {
     let size = ObjectBuilder::new()
         .schema_type(Type::Integer)
         .minimum(Some(1))
-        .maximum(isize::try_from(PAGE_SIZE_MAX).ok())
-        .default(Some(PAGE_SIZE_DEFAULT.into()))
-        .examples([PAGE_SIZE_DEFAULT]);
-    let status = text().enum_values(Some(["delivered", "waiting", "failed"])).examples(["failed"]);
+        .maximum(isize::try_from(DELIVERIES_PER_PAGE_MAX).ok())
+        .default(Some(DELIVERIES_PER_PAGE_DEFAULT.into()))
+        .examples([DELIVERIES_PER_PAGE_DEFAULT]);
+    let status =
+        text().enum_values(Some(DeliveryStatus::LISTED.map(DeliveryStatus::as_str))).examples(["failed"]);
     let before = text().pattern(Some("^[0-9]{1,18}-[0-9]{1,18}$")).examples(["639000000000000000-1192"]);
     [
         query("before", "Where the page before ended, as its `next` link tells.", before),
