@@ -5,7 +5,7 @@ use std::sync::Arc;
 use ::webhooks::Nudge;
 use ::webhooks::egress::Egress;
 use ::webhooks::history::History;
-use ::webhooks::management::{Call, Management, Ports, Route, Settings};
+use ::webhooks::management::{ManagementRequest, Management, Ports, Route, Settings};
 use domain::Scope;
 use gateway::{Answering, Guest, Visit};
 use store::Store;
@@ -37,8 +37,8 @@ fn guest(management: &Arc<Management>, route: Route) -> Guest {
     let answer = move |visit: Visit| -> Answering {
         let management = management.clone();
         let Visit { caller, names, parts, body, now, address, request_id } = visit;
-        let call = Call { caller, names, uri: parts.uri, headers: parts.headers, now, address, request_id };
-        Box::pin(async move { management.answer(route, call, body).await })
+        let call = ManagementRequest { caller, names, uri: parts.uri, headers: parts.headers, now, address, request_id };
+        Box::pin(async move { management.respond(route, call, body).await })
     };
     Guest {
         area: route.area(),

@@ -10,65 +10,89 @@ use domain::delivery::{
 use store::Webhook;
 use web::Refusal;
 
-use super::body::Members;
-use super::call::Call;
+use super::body::JsonBody;
+use super::errors::invalid_parameter;
 use super::history_json::{DeliveryJson, HealthJson, ReplayJson};
-use super::refusal::bad;
-use super::{Answer, Management, Side, answer, refusal};
+use super::request::ManagementRequest;
+use super::{HandlerResult, Management, RouteGroup, errors, response};
 use crate::history::Requester;
 
 impl Management {
-    pub(super) async fn deliveries(&self, side: Side, call: &Call) -> Answer {
-        let query = parse_page_query(call)?;
-        let webhook = self.live(side, call).await?;
-        let page = self.ports.history.deliveries(&webhook, &query).await.map_err(refusal::history)?;
-        let link = page.next.and_then(|next| self.next_link(call, &query, next));
+    pub(super) async fn deliveries(&self, group: RouteGroup, request: &ManagementRequest) -> HandlerResult {
+        let query = parse_page_query(request)?;
+        let webhook = self.find_live(group, request).await?;
+        let page = self.ports.history.deliveries(&webhook, &query).await.map_err(errors::history_error)?;
+        let link = page.next.and_then(|next| self.next_link(request, &query, next));
         let deliveries: Vec<DeliveryJson> = page.deliveries.into_iter().map(DeliveryJson::from).collect();
-        Ok(answer::with_header(answer::json(&deliveries), LINK, link))
+        Ok(response::with_header(response::json(&deliveries), LINK, link))
     }
 
-    pub(super) async fn delivery(&self, side: Side, call: &Call) -> Answer {
-        let webhook = self.live(side, call).await?;
-        let name = DeliveryName::Outgoing(call.outgoing()?);
-        let delivery = self.ports.history.delivery(&webhook, name).await.map_err(refusal::history)?;
-        Ok(answer::json(&DeliveryJson::from(delivery)))
+    pub(super) async fn delivery(&self, group: RouteGroup, request: &ManagementRequest) -> HandlerResult {
+        let webhook = self.find_live(group, request).await?;
+        let name = DeliveryName::Outgoing(request.outgoing()?);
+        let delivery = self.ports.history.delivery(&webhook, name).await.map_err(errors::history_error)?;
+        Ok(response::json(&DeliveryJson::from(delivery)))
     }
 
-    pub(super) async fn health(&self, side: Side, call: &Call) -> Answer {
-        let since = call.query_time("since")?;
-        let webhook = self.owned(side, call).await?;
-        let health = self.ports.history.health(&webhook, since).await.map_err(refusal::history)?;
-        Ok(answer::json(&HealthJson::new(webhook.id, webhook.flags().is_active(), health)))
+    pub(super) async fn health(&self, group: RouteGroup, request: &ManagementRequest) -> HandlerResult {
+        let since = request.query_time("since")?;
+        let webhook = self.find_owned(group, request).await?;
+        let health = self.ports.history.health(&webhook, since).await.map_err(errors::history_error)?;
+        Ok(response::json(&HealthJson::new(webhook.id, webhook.flags().is_active(), health)))
     }
 
-    pub(super) async fn replay_one(&self, side: Side, call: &Call) -> Answer {
-        let webhook = self.live(side, call).await?;
-        let name = DeliveryName::Outgoing(call.outgoing()?);
-        self.request_replay(call, &webhook, ReplayRequest::Delivery(name)).await
+    pub(super) async fn replay_delivery(
+        &self,
+        group: RouteGroup,
+        request: &ManagementRequest,
+    ) -> HandlerResult {
+        let webhook = self.find_live(group, request).await?;
+        let name = DeliveryName::Outgoing(request.outgoing()?);
+        self.request_replay(request, &webhook, ReplayRequest::Delivery(name)).await
     }
 
-    pub(super) async fn replay(&self, side: Side, call: &Call, body: Body) -> Answer {
-        let mut members = Members::read(body).await?;
+    pub(super) async fn replay(
+        &self,
+        group: RouteGroup,
+        request: &ManagementRequest,
+        body: Body,
+    ) -> HandlerResult {
+        let mut members = JsonBody::read(body).await?;
         let from = members.time("from");
         let to = members.time_or_none("to");
         let from = members.finish(from)?;
-        let webhook = self.live(side, call).await?;
-        self.request_replay(call, &webhook, ReplayRequest::Span { from, to }).await
+        let webhook = self.find_live(group, request).await?;
+        self.request_replay(request, &webhook, ReplayRequest::Span { from, to }).await
     }
 
-    pub(super) async fn test(&self, side: Side, call: &Call) -> Answer {
-        let webhook = self.live(side, call).await?;
-        self.request_replay(call, &webhook, ReplayRequest::TestEvent).await
+    pub(super) async fn send_test_event(
+        &self,
+        group: RouteGroup,
+        request: &ManagementRequest,
+    ) -> HandlerResult {
+        let webhook = self.find_live(group, request).await?;
+        self.request_replay(request, &webhook, ReplayRequest::TestEvent).await
     }
 
-    async fn request_replay(&self, call: &Call, webhook: &Webhook, request: ReplayRequest) -> Answer {
-        let requester = Requester::Owner(&call.caller.user);
-        let requested = self.ports.history.request_replay(webhook, request, requester, &call.context()).await;
-        let replay = requested.map_err(refusal::history)?;
-        Ok(answer::accepted(&ReplayJson::from(&replay)))
+    async fn request_replay(
+        &self,
+        request: &ManagementRequest,
+        webhook: &Webhook,
+        replay: ReplayRequest,
+    ) -> HandlerResult {
+        let requester = Requester::Owner(&request.caller.user);
+        let requested =
+            self.ports.history.request_replay(webhook, replay, requester, &request.context()).await;
+        let replay = requested.map_err(errors::history_error)?;
+        Ok(response::accepted_json(&ReplayJson::from(&replay)))
     }
 
-    fn next_link(&self, call: &Call, query: &DeliveryPageQuery, next: DeliveryCursor) -> Option<HeaderValue> {
+    fn next_link(
+        &self,
+        request: &ManagementRequest,
+        query: &DeliveryPageQuery,
+        next: DeliveryCursor,
+    ) -> Option<HeaderValue> {
         let mut pairs = form_urlencoded::Serializer::new(String::new());
         pairs.append_pair("before", &next.to_string());
         pairs.append_pair("pageSize", &query.page_size.to_string());
@@ -78,36 +102,42 @@ impl Management {
         if let Some(since) = query.since {
             pairs.append_pair("since", &since.iso());
         }
-        let (base, path) = (&self.settings.base_url, call.uri.path());
+        let (base, path) = (&self.settings.base_url, request.uri.path());
         HeaderValue::try_from(format!("<{base}{path}?{}>; rel=\"next\"", pairs.finish())).ok()
     }
 }
 
-fn parse_page_query(call: &Call) -> Result<DeliveryPageQuery, Refusal> {
-    let page_size = match call.query("pageSize")? {
+fn parse_page_query(request: &ManagementRequest) -> Result<DeliveryPageQuery, Refusal> {
+    let page_size = match request.query("pageSize")? {
         None => DELIVERIES_PER_PAGE_DEFAULT,
         Some(text) => {
             let size = text.parse().ok().filter(|size| (1..=DELIVERIES_PER_PAGE_MAX).contains(size));
             size.ok_or_else(|| {
                 let message = format!("pageSize must be a whole number from 1 to {DELIVERIES_PER_PAGE_MAX}.");
-                bad("pageSize", message)
+                invalid_parameter("pageSize", message)
             })?
         }
     };
-    let before = match call.query("before")? {
+    let before = match request.query("before")? {
         None => None,
         Some(text) => Some(parse_cursor(&text).ok_or_else(|| {
-            bad("before", "before must come from a next link; leave it out for the newest deliveries.")
+            invalid_parameter(
+                "before",
+                "before must come from a next link; leave it out for the newest deliveries.",
+            )
         })?),
     };
-    let status = match call.query("status")? {
-        None => None,
-        Some(text) => {
-            let status = DeliveryStatus::parse(&text.to_ascii_lowercase());
-            Some(status.ok_or_else(|| bad("status", "status must be delivered, waiting or failed."))?)
-        }
-    };
-    Ok(DeliveryPageQuery { status, since: call.query_time("since")?, before, page_size })
+    let status =
+        match request.query("status")? {
+            None => None,
+            Some(text) => {
+                let status = DeliveryStatus::parse(&text.to_ascii_lowercase());
+                Some(status.ok_or_else(|| {
+                    invalid_parameter("status", "status must be delivered, waiting or failed.")
+                })?)
+            }
+        };
+    Ok(DeliveryPageQuery { status, since: request.query_time("since")?, before, page_size })
 }
 
 /// Leading zeros are accepted here: the parameter's documented pattern allows them.

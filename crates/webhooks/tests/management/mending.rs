@@ -17,7 +17,7 @@ async fn a_delivery_can_be_asked_for_again() {
     stage.deliver(&id, sequence).await;
     let listed = stage.charges(Operation::Deliveries).of(&id).send().await;
     let outgoing = listed.body[0]["outgoingId"].as_str().unwrap();
-    let asked = stage.charges(Operation::ReplayOne).of(&id).outgoing(outgoing).send().await;
+    let asked = stage.charges(Operation::ReplayDelivery).of(&id).outgoing(outgoing).send().await;
     assert_eq!(asked.status, 202);
     assert_eq!(
         asked.body,
@@ -77,7 +77,7 @@ async fn nothing_is_sent_to_a_webhook_that_is_not_active() {
     let listed = stage.charges(Operation::Deliveries).of(&id).send().await;
     let outgoing = listed.body[0]["outgoingId"].as_str().unwrap();
     stage.charges(Operation::Status).of(&id).body(&json!({"enable": false})).send().await.done(7);
-    stage.charges(Operation::ReplayOne).of(&id).outgoing(outgoing).send().await.problem(409, "inactive");
+    stage.charges(Operation::ReplayDelivery).of(&id).outgoing(outgoing).send().await.problem(409, "inactive");
     let span = json!({"from": "2020-01-01"});
     stage.charges(Operation::Replay).of(&id).body(&span).send().await.problem(409, "inactive");
     stage.charges(Operation::Test).of(&id).send().await.problem(409, "inactive");

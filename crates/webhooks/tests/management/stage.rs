@@ -26,7 +26,9 @@ use store::{
 };
 use webhooks::Nudge;
 use webhooks::egress::{Egress, EgressSettings, Resolve};
-use webhooks::management::{Call, HostCheck, Management, Operation, Ports, Route, Settings, Side};
+use webhooks::management::{
+    HostCheck, Management, ManagementRequest, Operation, Ports, Route, RouteGroup, Settings,
+};
 
 pub(super) const START: Ticks = Ticks(638_000_000_000_000_000);
 pub(super) const NOBODY: &str = "00000000-0000-0000-0000-000000000000";
@@ -195,7 +197,7 @@ impl Asking<'_> {
             scopes: Scopes::default(),
             expires_at: Ticks(i64::MAX),
         };
-        let call = Call {
+        let call = ManagementRequest {
             caller: Arc::new(caller),
             names: self.names,
             uri: format!("{}{}", self.route.path().replace(['{', '}'], ""), self.query).parse().unwrap(),
@@ -306,8 +308,8 @@ impl Stage {
         self.clock.now()
     }
 
-    fn ask(&self, side: Side, operation: Operation) -> Asking<'_> {
-        let route = Route { side, operation };
+    fn ask(&self, group: RouteGroup, operation: Operation) -> Asking<'_> {
+        let route = Route { group, operation };
         assert!(Route::all().any(|one| one == route), "{route:?}");
         let (names, headers) = (Vec::new(), HeaderMap::new());
         let (query, body, address) = (String::new(), Vec::new(), HOME.into());
@@ -325,7 +327,7 @@ impl Stage {
     }
 
     pub(super) fn family(&self, resource: Resource, operation: Operation) -> Asking<'_> {
-        self.ask(Side::Of(resource), operation)
+        self.ask(RouteGroup::Resource(resource), operation)
     }
 
     pub(super) fn customers(&self, operation: Operation) -> Asking<'_> {
@@ -337,7 +339,7 @@ impl Stage {
     }
 
     pub(super) fn invoicing(&self, operation: Operation) -> Asking<'_> {
-        self.ask(Side::Invoicing, operation)
+        self.ask(RouteGroup::Invoicing, operation)
     }
 
     /// A webhook for customers.
