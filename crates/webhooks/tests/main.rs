@@ -1,11 +1,9 @@
-//! The stories of the webhooks room: the way out against real sockets, the engine under a fake clock with everything
-//! around it scripted, and the management over a store in memory.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a story that cannot go on stops where it stands"
-)]
+//! Integration tests of webhooks: egress against real sockets, the engine in a simulation with a fake clock, the management
+//! API and the history over a memory store.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on stops")]
 
 mod egress;
+mod fixture;
+mod history;
 mod management;
 mod simulation;

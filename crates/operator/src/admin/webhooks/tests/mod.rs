@@ -3,8 +3,6 @@
 mod fixture;
 mod history;
 
-use std::time::Duration;
-
 use domain::{Resource, TenantId, WebhookStatus};
 use store::Status;
 
