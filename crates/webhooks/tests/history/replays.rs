@@ -57,7 +57,7 @@ async fn span_without_an_end_reaches_the_end_of_the_log() {
     let all = replay_span(&fixture, &id, START, None).await.unwrap();
     assert_eq!(all.upto, last);
     let until_now = replay_span(&fixture, &id, START, Some(fixture.now())).await;
-    assert!(until_now.is_ok_and(|replay| replay.upto < last) || last == 0, "versions run ahead of the clock");
+    assert!(!matches!(until_now, Ok(replay) if replay.upto == last), "versions run ahead of the clock");
     let future = fixture.now() + Duration::from_secs(3600);
     let nothing = replay_span(&fixture, &id, future, None).await;
     assert!(matches!(nothing, Err(HistoryError::NothingToReplay)), "{nothing:?}");
