@@ -150,7 +150,7 @@ pub(crate) fn handler(body: Option<&str>, database: Option<&str>) -> Fallible<()
 const FIXED_BYTES: usize = 1800;
 
 async fn parse(body: Bytes) -> String {
-    match Change::read(&body, || domain::Guid::from_bytes([0; 16])) {
+    match Change::parse(&body, || domain::Guid::from_bytes([0; 16])) {
         Ok(read) => format!(r#"{{"accepted":1,"id":"{}"}}"#, read.change.correlation_id),
         Err(fault) => fault.message,
     }

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use domain::egress::Policy;
-use domain::envelope::Addressee;
+use domain::egress::EgressPolicy;
+use domain::envelope::EnvelopeContext;
 use domain::event::EventKind;
-use domain::log::LogEntry;
-use domain::outgoing::IdKey;
-use domain::receiver::ReceiverUrl;
+use domain::log_entry::LogEntry;
+use domain::outgoing_id::IdKey;
+use domain::receiver_url::ReceiverUrl;
 use domain::signature::{ACCOUNTING_HEADER, STANDARD_ID, STANDARD_SIGNATURE, STANDARD_TIMESTAMP, Signer};
 use domain::{Guid, Resource, Secret, TenantId, Ticks, UserId};
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
@@ -33,17 +33,20 @@ pub(crate) fn send(urls: &str, in_flight: usize, milliseconds: u64) -> Fallible<
 }
 
 async fn rate(urls: Vec<Arc<ReceiverUrl>>, in_flight: usize, span: Duration) -> Fallible<f64> {
-    let policy = Policy { loopback: true, ..Policy::default() };
+    let policy = EgressPolicy { loopback: true, ..EgressPolicy::default() };
     let egress = Egress::new(EgressSettings { policy, ..EgressSettings::default() })?;
     let (next, taken) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicU64::new(0)));
-    let addressee = Addressee {
+    let envelope_context = EnvelopeContext {
         webhook: Guid::from_bytes([1; 16]),
         tenant: TenantId::new(Guid::from_bytes([2; 16]).to_string()),
         user: UserId::new(Guid::from_bytes([3; 16]).to_string()),
         resource: Resource::customers(),
     };
-    let writer =
-        Arc::new((addressee, IdKey::new(&[4; 32]), Signer::new(&Secret::new("a secret of the bench"), None)));
+    let writer = Arc::new((
+        envelope_context,
+        IdKey::new(&[4; 32]),
+        Signer::new(&Secret::new("a secret of the bench"), None),
+    ));
     let urls = Arc::new(urls);
     let from = Instant::now();
     let tasks: Vec<_> = (0..in_flight)
@@ -67,10 +70,10 @@ async fn rate(urls: Vec<Arc<ReceiverUrl>>, in_flight: usize, span: Duration) -> 
     Ok(taken.load(Ordering::Relaxed) as f64 / from.elapsed().as_secs_f64())
 }
 
-fn call(writer: &(Addressee, IdKey, Signer), url: Arc<ReceiverUrl>, number: u64) -> Call {
-    let (addressee, ids, signer) = writer;
+fn call(writer: &(EnvelopeContext, IdKey, Signer), url: Arc<ReceiverUrl>, number: u64) -> Call {
+    let (envelope_context, ids, signer) = writer;
     let conversation = Guid::from_bytes((u128::from(number) << 64 | 7).to_be_bytes());
-    let id = ids.of_event(number, conversation);
+    let id = ids.event_id(number, conversation);
     let entry = LogEntry {
         sequence: number,
         resource: Resource::customers(),
@@ -86,13 +89,13 @@ fn call(writer: &(Addressee, IdKey, Signer), url: Arc<ReceiverUrl>, number: u64)
         changes: None,
         envelope: 1,
     };
-    let body = addressee.notification(id, &entry);
+    let body = envelope_context.notification(id, &entry);
     let (id, timestamp) = (id.to_string(), AT.unix_seconds().to_string());
     let mut headers = HeaderMap::with_capacity(12);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json; charset=utf-8"));
     for (name, value) in [
-        (ACCOUNTING_HEADER, signer.contract(body.as_bytes())),
-        (STANDARD_SIGNATURE, signer.standard(&id, &timestamp, body.as_bytes())),
+        (ACCOUNTING_HEADER, signer.contract_signature(body.as_bytes())),
+        (STANDARD_SIGNATURE, signer.standard_signature(&id, &timestamp, body.as_bytes())),
         (STANDARD_ID, id),
         (STANDARD_TIMESTAMP, timestamp),
     ] {

@@ -30,11 +30,11 @@ pub fn run(what: &str, command: &mut Command) -> Result<(), Failure> {
     if status.success() { Ok(()) } else { Err(Failure::child(what, status)) }
 }
 
-/// Builds a program as it is released and returns where it lies. Cargo talks on standard error only, so
-/// that a bench's standard output stays data.
-pub fn release_program(name: &str) -> Result<PathBuf, Failure> {
-    run("cargo build --release", &mut cargo(&["build", "--release", "--locked", "-p", name]))?;
-    let program = target().join("release").join(format!("{name}{}", env::consts::EXE_SUFFIX));
+/// Builds a program with the profile of packages and returns its path. Cargo writes to standard error only, so that
+/// standard output holds nothing but the benchmark's data.
+pub fn dist_program(name: &str) -> Result<PathBuf, Failure> {
+    run("cargo build --profile dist", &mut cargo(&["build", "--profile", "dist", "--locked", "-p", name]))?;
+    let program = target().join("dist").join(format!("{name}{}", env::consts::EXE_SUFFIX));
     if program.is_file() {
         Ok(program)
     } else {

@@ -5,6 +5,7 @@ use operator::admin::AdminError;
 use store::{ArchiveError, StoreError};
 
 use crate::config::ConfigFault;
+use crate::supervisor::TaskFailure;
 
 /// The codes, as `--help` and the documentation list them.
 pub(crate) const CODES: &str = "Exit codes:
@@ -16,7 +17,8 @@ pub(crate) const CODES: &str = "Exit codes:
   5  no such thing, there already is one, it is over for good, or it cannot be done as things stand
   6  done, but some changes were rejected
   7  the signature does not match (verify)
-  8  the service is lost for good: it does not answer any more, or refuses what it took before (listen)";
+  8  the service is lost for good: it does not answer any more, or refuses what it took before (listen)
+  9  a background task failed (serve, dev); the log names it";
 
 #[derive(Debug)]
 pub(crate) enum Failure {
@@ -36,6 +38,8 @@ pub(crate) enum Failure {
     Mismatch,
     /// The service is gone, or refuses what it took before.
     Lost(String),
+    /// A background task of the service panicked or ended.
+    TaskFailed(TaskFailure),
 }
 
 pub(crate) type Outcome = Result<(), Failure>;
@@ -51,6 +55,7 @@ impl Failure {
             Self::SomeRejected => 6,
             Self::Mismatch => 7,
             Self::Lost(_) => 8,
+            Self::TaskFailed(_) => 9,
         }
     }
 
@@ -68,6 +73,7 @@ impl Failure {
                 format!("the configuration is wrong\n  {}", lines.join("\n  "))
             }
             Self::Store(error) => error.to_string(),
+            Self::TaskFailed(failure) => failure.to_string(),
             Self::SomeRejected => "some changes were rejected".into(),
             Self::Mismatch => "the signature does not match".into(),
         }

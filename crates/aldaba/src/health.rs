@@ -1,4 +1,5 @@
-//! Whether the program lives, and whether it can serve: `/livez`, `/readyz`, `/metrics`.
+//! Probes and metrics: `/livez`, `/readyz`, `/metrics`. The public `/readyz` says only whether the service is ready; the
+//! operator's says why not.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,21 +16,24 @@ use prometheus_client::metrics::gauge::Gauge;
 use prometheus_client::registry::Unit;
 use serde_json::json;
 use store::Store;
-use web::Measures;
+use web::Metrics;
 use webhooks::engine::Counts;
 
-const STORE_PATIENCE: Duration = Duration::from_secs(2);
+use crate::supervisor::{Supervisor, TaskFailure};
+
+const STORE_TIMEOUT: Duration = Duration::from_secs(2);
 
 #[derive(Clone)]
 pub(crate) struct Health {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) draining: Arc<AtomicBool>,
-    pub(crate) measures: Measures,
+    pub(crate) supervisor: Supervisor,
+    pub(crate) metrics: Metrics,
     pub(crate) gauges: Gauges,
     pub(crate) deliveries: Counts,
 }
 
-/// What is read off the program when somebody asks for the measures.
+/// Figures that are read when the metrics are requested.
 #[derive(Clone, Default)]
 pub(crate) struct Gauges {
     commits: Counter,
@@ -43,9 +47,9 @@ pub(crate) struct Gauges {
 }
 
 impl Gauges {
-    pub(crate) fn register(measures: &Measures) -> Self {
+    pub(crate) fn register(metrics: &Metrics) -> Self {
         let gauges = Self::default();
-        measures.with_registry(|registry| {
+        metrics.with_registry(|registry| {
             registry.register(
                 "change_commits",
                 "Commits of changes; one may hold many requests",
@@ -89,37 +93,76 @@ impl Gauges {
     }
 }
 
-/// The probes; every listener has them.
-pub(crate) fn probes(health: Health) -> Router {
+/// The public listener's probes.
+pub(crate) fn public_probes(health: Health) -> Router {
+    Router::new().route("/livez", get(live)).route("/readyz", get(public_readiness)).with_state(health)
+}
+
+/// The operator's probes, with details, and the metrics.
+pub(crate) fn operator_probes(health: Health) -> Router {
     Router::new()
-        .route("/livez", get(async || Json(json!({"status": "alive"}))))
-        .route("/readyz", get(ready))
+        .route("/livez", get(live))
+        .route("/readyz", get(operator_readiness))
+        .route("/metrics", get(export_metrics))
         .with_state(health)
 }
 
-/// The measures; only the operator's listener has them.
-pub(crate) fn metrics(health: Health) -> Router {
-    Router::new().route("/metrics", get(measures)).with_state(health)
+async fn live() -> Json<serde_json::Value> {
+    Json(json!({"status": "alive"}))
 }
 
-async fn ready(State(health): State<Health>) -> Response {
-    let draining = health.draining.load(Ordering::Relaxed);
-    let asked = tokio::time::timeout(STORE_PATIENCE, health.store.health()).await;
-    let (store, schema) = match asked {
-        Ok(Ok(store)) => ("ok".to_owned(), Some(store.schema)),
-        Ok(Err(error)) => (error.to_string(), None),
-        Err(_) => (format!("no answer within {} s", STORE_PATIENCE.as_secs()), None),
-    };
-    let ready = schema.is_some() && !draining;
-    let status = if ready { StatusCode::OK } else { StatusCode::SERVICE_UNAVAILABLE };
-    let word = if ready { "ready" } else { "not ready" };
-    // The store is opened only once its schema is up to date, so its number is the proof.
-    (status, Json(json!({"status": word, "store": store, "schema": schema, "draining": draining})))
-        .into_response()
+/// Whether the service can serve, and the facts that decide it.
+struct Readiness {
+    /// `ok`, or what is wrong with the store.
+    store: String,
+    /// A store opens only with an up-to-date schema, so the number proves that it answers.
+    schema: Option<i64>,
+    draining: bool,
+    failure: Option<TaskFailure>,
 }
 
-async fn measures(State(health): State<Health>) -> Response {
+impl Readiness {
+    async fn check(health: &Health) -> Self {
+        let (store, schema) = match tokio::time::timeout(STORE_TIMEOUT, health.store.health()).await {
+            Ok(Ok(store)) => ("ok".to_owned(), Some(store.schema)),
+            Ok(Err(error)) => (error.to_string(), None),
+            Err(_) => (format!("no answer within {} s", STORE_TIMEOUT.as_secs()), None),
+        };
+        let draining = health.draining.load(Ordering::Relaxed);
+        Self { store, schema, draining, failure: health.supervisor.failure() }
+    }
+
+    fn is_ready(&self) -> bool {
+        self.schema.is_some() && !self.draining && self.failure.is_none()
+    }
+
+    fn status(&self) -> (StatusCode, &'static str) {
+        if self.is_ready() {
+            (StatusCode::OK, "ready")
+        } else {
+            (StatusCode::SERVICE_UNAVAILABLE, "not ready")
+        }
+    }
+}
+
+async fn public_readiness(State(health): State<Health>) -> Response {
+    let (code, status) = Readiness::check(&health).await.status();
+    (code, Json(json!({"status": status}))).into_response()
+}
+
+async fn operator_readiness(State(health): State<Health>) -> Response {
+    let readiness = Readiness::check(&health).await;
+    let (code, status) = readiness.status();
+    let Readiness { store, schema, draining, failure } = readiness;
+    let mut body = json!({"status": status, "store": store, "schema": schema, "draining": draining});
+    if let Some(failure) = failure {
+        body["failure"] = failure.to_string().into();
+    }
+    (code, Json(body)).into_response()
+}
+
+async fn export_metrics(State(health): State<Health>) -> Response {
     const OPEN_METRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
     health.gauges.read(&*health.store, &health.deliveries).await;
-    ([(CONTENT_TYPE, OPEN_METRICS)], health.measures.text()).into_response()
+    ([(CONTENT_TYPE, OPEN_METRICS)], health.metrics.text()).into_response()
 }

@@ -1,4 +1,4 @@
-//! `aldaba serve`: the service, from a configuration that must be fit for production.
+//! `aldaba serve`: runs the service from a configuration that is complete and safe for production.
 
 use store::MasterKey;
 
@@ -6,8 +6,8 @@ use crate::cli::Serve;
 use crate::config::{self, Config, ConfigFault, Sources, address};
 use crate::exit::{Failure, Outcome};
 use crate::logging;
-use crate::service::{Ending, Service};
-use crate::wiring::{self, Opened};
+use crate::service::{Service, ShutdownSignals};
+use crate::wiring::{self, BasePorts, Opened};
 
 const TOKEN_CHARS_MIN: usize = 32;
 
@@ -33,14 +33,14 @@ pub(crate) async fn run(args: &Serve, mut sources: Sources) -> Outcome {
             "this store was made by `aldaba dev` and holds plain credentials; serve another one".into(),
         ));
     }
-    let ending = Ending::listen()?;
-    let service = Service::bind(config, opened, &token).await?;
+    let signals = ShutdownSignals::install()?;
+    let service = Service::bind(config, BasePorts::system(), opened, &token).await?;
     tracing::info!(
         public = %service.public_address()?,
         operator = %service.operator_address()?,
         "serving"
     );
-    service.run(ending).await
+    service.start().run(signals).await
 }
 
 /// Opens the configured store with the configured master key.
@@ -53,11 +53,11 @@ pub(crate) async fn open(config: &Config) -> Result<Opened, Failure> {
             "is missing; `aldaba init` makes one, then give it as store.master_key or store.master_key_file",
         )
     })?;
-    let ports = wiring::ports(&MasterKey::parse(master.reveal()).map_err(wrong)?)?;
+    let ports = wiring::ports(&BasePorts::system(), &MasterKey::parse(master.reveal()).map_err(wrong)?)?;
     Ok(wiring::open(&config.store.url, config.store.connections_max, ports).await?)
 }
 
-/// What production needs and is not there.
+/// What is missing or unsafe for production.
 pub(crate) fn unfit(config: &Config) -> Vec<ConfigFault> {
     let mut faults = Vec::new();
     let mut wrong = |origin: &str, message: &str| {

@@ -1,58 +1,72 @@
-//! The running service: both listeners over one store, until it is told to stop, and then in order.
+//! The service: binds both listeners over one store, runs its tasks under the supervisor, and stops in order.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use axum::Router;
-use domain::{Clock, Random, Secret};
+use domain::{Guid, Secret};
+use gateway::Gateway;
 use identity::Identity;
 use operator::admin::Admin;
 use operator::{Operator, OperatorToken};
 use store::Store;
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use web::{Bounds, Listener, Measures, Outermost, OutermostLayer, Stopper, problem, tls};
+use web::{
+    Listener, ListenerLimits, Metrics, RequestLayer, RequestLayerConfig, ShutdownTrigger, error_response, tls,
+};
 use webhooks::egress::Egress;
 
 use crate::config::Config;
 use crate::documents::{self, Document};
 use crate::exit::Failure;
 use crate::health::{self, Gauges, Health};
-use crate::housekeeping;
-use crate::wiring::{self, Opened, SystemClock, SystemRandom};
+use crate::maintenance;
+use crate::supervisor::{Supervisor, TaskFailure};
+use crate::wiring::{self, BasePorts, Opened};
 
-/// Everything that is needed to serve; listeners are bound, nothing is served yet.
+/// How long background tasks have to end once the listeners have drained.
+const JOIN_TIME_MAX: Duration = Duration::from_secs(30);
+
+/// Everything that is needed to serve. The listeners are bound; nothing is served yet.
 pub(crate) struct Service {
+    base: BasePorts,
     public: Listener,
     operator: Listener,
     store: Arc<dyn Store>,
     identity: Arc<Identity>,
     egress: Egress,
     config: Config,
-    measures: Measures,
+    metrics: Metrics,
     token: OperatorToken,
 }
 
 impl Service {
-    pub(crate) async fn bind(mut config: Config, opened: Opened, token: &Secret) -> Result<Self, Failure> {
+    pub(crate) async fn bind(
+        mut config: Config,
+        base: BasePorts,
+        opened: Opened,
+        token: &Secret,
+    ) -> Result<Self, Failure> {
         let tls = match &config.server.tls {
             Some(pem) => Some(tls::from_pem_files(&pem.certificates, &pem.key).map_err(Failure::Failed)?),
             None => None,
         };
-        let bounds = Bounds {
+        let limits = ListenerLimits {
             connections_max: config.server.connections_max,
             drain_timeout: config.server.drain,
-            ..Bounds::default()
+            ..ListenerLimits::default()
         };
-        let public = bind("server.listen", config.server.listen, tls, bounds).await?;
-        let operator = bind("operator.listen", config.operator.listen, None, bounds).await?;
+        let public = bind("server.listen", config.server.listen, tls, limits).await?;
+        let operator = bind("operator.listen", config.operator.listen, None, limits).await?;
         fill_urls(&mut config, public.address()?);
-        let measures = Measures::new();
+        let metrics = Metrics::new();
         let store = opened.store.clone();
-        let identity = Arc::new(wiring::identity(&config, opened, &measures).await?);
+        let identity = Arc::new(wiring::identity(&config, &base, opened, &metrics).await?);
         let egress = wiring::egress(&config)?;
         let token = OperatorToken::new(token);
-        Ok(Self { public, operator, store, identity, egress, config, measures, token })
+        Ok(Self { base, public, operator, store, identity, egress, config, metrics, token })
     }
 
     pub(crate) fn config(&self) -> &Config {
@@ -67,62 +81,108 @@ impl Service {
         Ok(self.operator.address()?)
     }
 
-    /// Serves until the program is told to stop; returns once all is in order.
-    pub(crate) async fn run(self, mut ending: Ending) -> Result<(), Failure> {
-        let (stopper, stopped) = Stopper::new();
+    /// Starts the background tasks and both listeners.
+    pub(crate) fn start(self) -> RunningService {
+        let (shutdown, stopped) = ShutdownTrigger::new();
+        let supervisor = Supervisor::new(stopped.clone());
         let draining = Arc::new(AtomicBool::new(false));
-        let random: Arc<dyn Random> = Arc::new(SystemRandom);
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock);
-        let node = random.guid();
+        let Self { base, public, operator, store, identity, egress, config, metrics, token } = self;
+        let node = base.random.guid();
         let (engine, delivering) =
-            wiring::engine(&self.config, self.store.clone(), self.egress.clone(), node, stopped.clone());
+            wiring::engine(&config, &base, store.clone(), egress.clone(), node, stopped.clone());
         let health = Health {
-            store: self.store.clone(),
+            store: store.clone(),
             draining: draining.clone(),
-            measures: self.measures.clone(),
-            gauges: Gauges::register(&self.measures),
+            supervisor: supervisor.clone(),
+            metrics: metrics.clone(),
+            gauges: Gauges::register(&metrics),
             deliveries: engine.counts().clone(),
         };
-        let admin = Admin { store: self.store.clone(), clock: clock.clone(), random: random.clone() };
+        let admin = Admin { store: store.clone(), clock: base.clock.clone(), random: base.random.clone() };
         let engine = Arc::new(engine);
-        let history = wiring::history(self.store.clone(), engine.clone(), self.config.delivery.window);
-        let webhook_admin = wiring::webhook_admin(self.store.clone(), history.clone());
-        let desk = Operator::new(admin, webhook_admin, self.token, &self.measures);
-        let guests = wiring::guests(&self.config, self.store.clone(), self.egress, engine, history);
-        let (store, identity) = (self.store.clone(), self.identity.clone());
-        let gateway = Arc::new(wiring::gateway(&self.config, store, identity, guests));
-        let public = identity::router(self.identity.clone())
+        let history = wiring::history(&base, store.clone(), engine.clone(), config.delivery.window);
+        let webhook_admin = wiring::webhook_admin(&base, store.clone(), history.clone());
+        let operator_api = Operator::new(admin, webhook_admin, token, &metrics);
+        let gated_routes = wiring::gated_routes(&config, &base, store.clone(), egress, engine, history);
+        let gateway =
+            Arc::new(wiring::gateway(&config, &base, store.clone(), identity.clone(), gated_routes));
+        let public_routes = identity::router(identity.clone())
             .merge(gateway::router(gateway.clone()))
-            .merge(documents::router(Document::public(&self.config)))
+            .merge(documents::router(Document::public(&config)))
             .merge(documents::notifications())
-            .merge(health::probes(health.clone()));
-        let operators = operator::router(desk)
+            .merge(health::public_probes(health.clone()));
+        let operator_routes = operator::router(operator_api)
             .merge(documents::router(Document::operator()))
-            .merge(health::probes(health.clone()))
-            .merge(health::metrics(health));
-        let side = |side| Outermost::new(side, &*random, &self.measures);
-        let server = &self.config.server;
+            .merge(health::operator_probes(health));
+        let side = |side| RequestLayerConfig::new(side, &*base.random, &metrics);
+        let server = &config.server;
         let is_https = [&server.base_url, &server.auth_url].iter().any(|url| url.starts_with("https://"));
         let outside = side("public").behind(server.trusted_proxies.clone()).over_https(is_https);
-        let (public, operators) = (finished(public, outside), finished(operators, side("operator")));
-        let housekeeping = tokio::spawn(housekeeping::run(
-            self.store.clone(),
-            clock,
-            (&self.config).into(),
-            stopped.clone(),
-        ));
-        let keys = tokio::spawn(self.identity.tend(stopped.clone()));
-        let tending = tokio::spawn(gateway.clone().tend(node, stopped.clone()));
-        let public = tokio::spawn(self.public.serve(public, stopped.clone()));
-        let operators = tokio::spawn(self.operator.serve(operators, stopped));
-        ending.told().await;
-        tracing::info!("stopping: no new requests, those under way finish");
-        draining.store(true, Ordering::Relaxed);
-        stopper.stop();
-        let _ = tokio::join!(public, operators, housekeeping, keys, tending, delivering);
-        gateway.close(node).await;
+        let public_routes = with_common_layers(public_routes, outside);
+        let operator_routes = with_common_layers(operator_routes, side("operator"));
+
+        let (clock, retention) = (base.clock.clone(), (&config).into());
+        supervisor.spawn("delivery-engine", async move {
+            if let Err(error) = delivering.await {
+                std::panic::resume_unwind(error.into_panic());
+            }
+        });
+        supervisor.spawn("maintenance", maintenance::run(store.clone(), clock, retention, stopped.clone()));
+        supervisor.spawn("signing-keys", identity.tend(stopped.clone()));
+        supervisor.spawn("gateway-usage", gateway.clone().run_maintenance(node, stopped.clone()));
+        supervisor.spawn("public-listener", public.serve(public_routes, stopped.clone()));
+        supervisor.spawn("operator-listener", operator.serve(operator_routes, stopped));
+        panic_on_request(&supervisor);
+        RunningService { supervisor, shutdown, draining, gateway, node, store }
+    }
+}
+
+/// Debug builds let a test of the spawned program name a task that panics at once.
+fn panic_on_request(supervisor: &Supervisor) {
+    if cfg!(debug_assertions)
+        && let Ok(task) = std::env::var("ALDABA_TEST_PANIC_TASK")
+    {
+        supervisor.panic_task(&task);
+    }
+}
+
+/// The service at work.
+pub(crate) struct RunningService {
+    supervisor: Supervisor,
+    shutdown: ShutdownTrigger,
+    draining: Arc<AtomicBool>,
+    gateway: Arc<Gateway>,
+    node: Guid,
+    store: Arc<dyn Store>,
+}
+
+impl RunningService {
+    pub(crate) fn supervisor(&self) -> &Supervisor {
+        &self.supervisor
+    }
+
+    /// Serves until a signal or the failure of a background task, then stops in order.
+    pub(crate) async fn run(self, mut signals: ShutdownSignals) -> Result<(), Failure> {
+        let failure = tokio::select! {
+            () = signals.received() => None,
+            failure = self.supervisor.failed() => Some(failure),
+        };
+        match failure {
+            None => tracing::info!("shutting down: no new requests; requests in progress finish"),
+            Some(_) => tracing::error!("shutting down because a background task failed"),
+        }
+        self.stop().await.map_or(Ok(()), |failure| Err(Failure::TaskFailed(failure)))
+    }
+
+    /// Stops in order: finishes requests, releases the webhooks' shards, writes what is in memory. Returns the task
+    /// failure, where there was one.
+    pub(crate) async fn stop(self) -> Option<TaskFailure> {
+        self.draining.store(true, Ordering::Relaxed);
+        self.shutdown.trigger();
+        self.supervisor.join(JOIN_TIME_MAX).await;
+        self.gateway.close(self.node).await;
         self.store.close().await;
-        Ok(())
+        self.supervisor.failure()
     }
 }
 
@@ -140,34 +200,34 @@ async fn bind(
     key: &str,
     address: SocketAddr,
     tls: Option<tls::Tls>,
-    bounds: Bounds,
+    limits: ListenerLimits,
 ) -> Result<Listener, Failure> {
-    Listener::bind(address, tls, bounds).await.map_err(|error| Failure::Busy {
+    Listener::bind(address, tls, limits).await.map_err(|error| Failure::Busy {
         why: format!("cannot listen on {address}: {error}"),
         remedy: format!("choose another address with {key}"),
     })
 }
 
 /// A router with the answers that every listener has in common.
-fn finished(router: Router, with: Outermost) -> Router {
+fn with_common_layers(router: Router, with: RequestLayerConfig) -> Router {
     router
-        .fallback(problem::not_found)
-        .method_not_allowed_fallback(problem::method_not_allowed)
-        .layer(OutermostLayer::new(with))
+        .fallback(error_response::not_found)
+        .method_not_allowed_fallback(error_response::method_not_allowed)
+        .layer(RequestLayer::new(with))
 }
 
-/// Being told to stop. From the moment this is made, a signal waits here instead of ending the program.
-pub(crate) struct Ending {
+/// SIGTERM and SIGINT. From the moment this is made, a signal waits here instead of ending the program.
+pub(crate) struct ShutdownSignals {
     terminate: Signal,
     interrupt: Signal,
 }
 
-impl Ending {
-    pub(crate) fn listen() -> Result<Self, Failure> {
+impl ShutdownSignals {
+    pub(crate) fn install() -> Result<Self, Failure> {
         Ok(Self { terminate: signal(SignalKind::terminate())?, interrupt: signal(SignalKind::interrupt())? })
     }
 
-    pub(crate) async fn told(&mut self) {
+    pub(crate) async fn received(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}
             _ = self.interrupt.recv() => {}

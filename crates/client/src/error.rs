@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::Fault;
+use domain::FieldError;
 
 use crate::sign_in::{CallbackFault, IdTokenFault};
 
@@ -80,7 +80,7 @@ pub struct Refused {
     /// To name when asking the service's operator.
     pub request_id: String,
     /// Each fault with a code that does not change, and the field that it is about.
-    pub errors: Vec<Fault>,
+    pub errors: Vec<FieldError>,
     pub retry_after: Option<Duration>,
 }
 

@@ -139,7 +139,7 @@ mod wire;
 
 pub use async_trait::async_trait;
 pub use domain::event::EventKind;
-pub use domain::{Area, Clock, Fault, Guid, Random, Resource, Secret, Ticks};
+pub use domain::{Area, Clock, FieldError, Guid, Random, Resource, Secret, Ticks};
 pub use ports::SystemClock;
 #[cfg(feature = "api")]
 pub use {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use domain::{Fault, Random};
+use domain::{FieldError, Random};
 use http::header::{HeaderMap, RETRY_AFTER};
 use http::{Request, Response};
 use serde::Deserialize;
@@ -146,7 +146,7 @@ pub(crate) fn read<T: DeserializeOwned>(call: &str, answer: &Response<Bytes>) ->
 struct Problem {
     message: String,
     request_id: String,
-    errors: Vec<Fault>,
+    errors: Vec<FieldError>,
 }
 
 /// What an answer that is no 2xx says.

@@ -57,7 +57,7 @@ impl Area {
 
 /// How the life of a record may end, and whether it has a `state`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ending {
+pub enum Lifecycle {
     /// Never deleted, only disabled: accounts, customers, suppliers.
     Disabled,
     /// Deleted; has no state.
@@ -86,22 +86,22 @@ struct Entry {
     plural: &'static str,
     singular: &'static str,
     owner: Owner,
-    ending: Ending,
+    lifecycle: Lifecycle,
 }
 
-const fn of(
+const fn company_owned(
     code: i16,
     area: Area,
     path: &'static str,
     word: &'static str,
     plural: &'static str,
     singular: &'static str,
-    ending: Ending,
+    lifecycle: Lifecycle,
 ) -> Entry {
-    Entry { code, area, path, word, plural, singular, owner: Owner::Company, ending }
+    Entry { code, area, path, word, plural, singular, owner: Owner::Company, lifecycle }
 }
 
-const fn entity(code: i16, name: &'static str, ending: Ending) -> Entry {
+const fn entity(code: i16, name: &'static str, lifecycle: Lifecycle) -> Entry {
     Entry {
         code,
         area: Area::Invoicing,
@@ -110,57 +110,57 @@ const fn entity(code: i16, name: &'static str, ending: Ending) -> Entry {
         plural: name,
         singular: name,
         owner: Owner::Tenant,
-        ending,
+        lifecycle,
     }
 }
 
 #[rustfmt::skip]
-static FAMILY: [Entry; 19] = [
-    of(1, Area::Accounting, "accounts", "accounts", "Accounts", "Account", Ending::Disabled),
-    of(2, Area::Accounting, "charges", "charges", "Charges", "Charge", Ending::Deleted),
-    of(3, Area::Accounting, "payments", "payments", "Payments", "Payment", Ending::Deleted),
-    of(4, Area::Accounting, "customers", "customers", "Customers", "Customer", Ending::Disabled),
-    of(5, Area::Accounting, "suppliers", "suppliers", "Suppliers", "Supplier", Ending::Disabled),
-    of(6, Area::Accounting, "inputInvoices", "inputInvoices", "InputInvoices", "InputInvoice", Ending::Deleted),
-    of(7, Area::Accounting, "issuedInvoices", "issuedInvoices", "IssuedInvoices", "IssuedInvoice", Ending::Deleted),
-    of(8, Area::Accounting, "journals", "journals", "Journals", "Journal", Ending::Deleted),
-    Entry { owner: Owner::Tenant, ..of(9, Area::Accounting, "companies", "companies", "Companies", "Company", Ending::DisabledOrDeleted) },
-    of(10, Area::Accounting, "accountingYears", "accountingYears", "AccountingYears", "AccountingYear", Ending::Deleted),
-    of(11, Area::Core, "persons", "persons", "Persons", "Person", Ending::Deleted),
-    of(12, Area::Core, "corporateLegalEntities", "corporateLegalEntities", "CorporateLegalEntities", "CorporateLegalEntity", Ending::Deleted),
-    of(13, Area::Core, "individualLegalEntities", "individualLegalEntities", "IndividualLegalEntities", "IndividualLegalEntity", Ending::Deleted),
-    of(14, Area::Core, "activities", "activities", "Activities", "Activity", Ending::Deleted),
-    of(15, Area::Core, "activities/estimations", "estimations", "Estimations", "Estimation", Ending::Deleted),
-    of(16, Area::Core, "legalEntityLicences", "legalEntityLicences", "LegalEntityLicences", "LegalEntityLicence", Ending::Deleted),
-    of(17, Area::Core, "activities/prorates", "prorates", "Prorates", "Prorate", Ending::Deleted),
-    of(18, Area::Core, "incomeAllocationLegalEntities", "incomeAllocationLegalEntities", "IncomeAllocationLegalEntities", "IncomeAllocationLegalEntity", Ending::Deleted),
-    of(19, Area::Import, "integrationFiles", "integrationFiles", "IntegrationFiles", "IntegrationFile", Ending::Deleted),
+static ACCOUNTING_FAMILY: [Entry; 19] = [
+    company_owned(1, Area::Accounting, "accounts", "accounts", "Accounts", "Account", Lifecycle::Disabled),
+    company_owned(2, Area::Accounting, "charges", "charges", "Charges", "Charge", Lifecycle::Deleted),
+    company_owned(3, Area::Accounting, "payments", "payments", "Payments", "Payment", Lifecycle::Deleted),
+    company_owned(4, Area::Accounting, "customers", "customers", "Customers", "Customer", Lifecycle::Disabled),
+    company_owned(5, Area::Accounting, "suppliers", "suppliers", "Suppliers", "Supplier", Lifecycle::Disabled),
+    company_owned(6, Area::Accounting, "inputInvoices", "inputInvoices", "InputInvoices", "InputInvoice", Lifecycle::Deleted),
+    company_owned(7, Area::Accounting, "issuedInvoices", "issuedInvoices", "IssuedInvoices", "IssuedInvoice", Lifecycle::Deleted),
+    company_owned(8, Area::Accounting, "journals", "journals", "Journals", "Journal", Lifecycle::Deleted),
+    Entry { owner: Owner::Tenant, ..company_owned(9, Area::Accounting, "companies", "companies", "Companies", "Company", Lifecycle::DisabledOrDeleted) },
+    company_owned(10, Area::Accounting, "accountingYears", "accountingYears", "AccountingYears", "AccountingYear", Lifecycle::Deleted),
+    company_owned(11, Area::Core, "persons", "persons", "Persons", "Person", Lifecycle::Deleted),
+    company_owned(12, Area::Core, "corporateLegalEntities", "corporateLegalEntities", "CorporateLegalEntities", "CorporateLegalEntity", Lifecycle::Deleted),
+    company_owned(13, Area::Core, "individualLegalEntities", "individualLegalEntities", "IndividualLegalEntities", "IndividualLegalEntity", Lifecycle::Deleted),
+    company_owned(14, Area::Core, "activities", "activities", "Activities", "Activity", Lifecycle::Deleted),
+    company_owned(15, Area::Core, "activities/estimations", "estimations", "Estimations", "Estimation", Lifecycle::Deleted),
+    company_owned(16, Area::Core, "legalEntityLicences", "legalEntityLicences", "LegalEntityLicences", "LegalEntityLicence", Lifecycle::Deleted),
+    company_owned(17, Area::Core, "activities/prorates", "prorates", "Prorates", "Prorate", Lifecycle::Deleted),
+    company_owned(18, Area::Core, "incomeAllocationLegalEntities", "incomeAllocationLegalEntities", "IncomeAllocationLegalEntities", "IncomeAllocationLegalEntity", Lifecycle::Deleted),
+    company_owned(19, Area::Import, "integrationFiles", "integrationFiles", "IntegrationFiles", "IntegrationFile", Lifecycle::Deleted),
 ];
 
 static PAYROLL: [Entry; 1] = [Entry {
     owner: Owner::Tenant,
-    ..of(40, Area::Payroll, "companies", "companies", "Companies", "Company", Ending::Deleted)
+    ..company_owned(40, Area::Payroll, "companies", "companies", "Companies", "Company", Lifecycle::Deleted)
 }];
 
 static INVOICING: [Entry; 18] = [
-    entity(101, "Customer", Ending::Deleted),
-    entity(102, "Product", Ending::Deleted),
-    entity(103, "Supplier", Ending::Deleted),
-    entity(104, "Representative", Ending::Deleted),
-    entity(105, "Contact", Ending::Deleted),
-    entity(106, "Due", Ending::Deleted),
-    entity(107, "SaleInvoice", Ending::Deleted),
-    entity(108, "PurchaseInvoice", Ending::Deleted),
-    entity(109, "SaleOffer", Ending::Deleted),
-    entity(110, "SaleOrder", Ending::Deleted),
-    entity(111, "PurchaseOrder", Ending::Deleted),
-    entity(112, "SaleDeliveryNote", Ending::Deleted),
-    entity(113, "PurchaseDeliveryNote", Ending::Deleted),
-    entity(114, "Bank", Ending::Deleted),
-    entity(115, "IncomeType", Ending::Deleted),
-    entity(116, "ExpenseType", Ending::Deleted),
-    entity(117, "CompanyData", Ending::Never),
-    entity(118, "CompanySettings", Ending::Never),
+    entity(101, "Customer", Lifecycle::Deleted),
+    entity(102, "Product", Lifecycle::Deleted),
+    entity(103, "Supplier", Lifecycle::Deleted),
+    entity(104, "Representative", Lifecycle::Deleted),
+    entity(105, "Contact", Lifecycle::Deleted),
+    entity(106, "Due", Lifecycle::Deleted),
+    entity(107, "SaleInvoice", Lifecycle::Deleted),
+    entity(108, "PurchaseInvoice", Lifecycle::Deleted),
+    entity(109, "SaleOffer", Lifecycle::Deleted),
+    entity(110, "SaleOrder", Lifecycle::Deleted),
+    entity(111, "PurchaseOrder", Lifecycle::Deleted),
+    entity(112, "SaleDeliveryNote", Lifecycle::Deleted),
+    entity(113, "PurchaseDeliveryNote", Lifecycle::Deleted),
+    entity(114, "Bank", Lifecycle::Deleted),
+    entity(115, "IncomeType", Lifecycle::Deleted),
+    entity(116, "ExpenseType", Lifecycle::Deleted),
+    entity(117, "CompanyData", Lifecycle::Never),
+    entity(118, "CompanySettings", Lifecycle::Never),
 ];
 
 /// One line of the catalogue.
@@ -169,8 +169,8 @@ pub struct Resource(&'static Entry);
 
 impl Resource {
     /// The 19 resources of the accounting family, in the contract's order.
-    pub fn family() -> impl ExactSizeIterator<Item = Self> {
-        FAMILY.iter().map(Self)
+    pub fn accounting_family() -> impl ExactSizeIterator<Item = Self> {
+        ACCOUNTING_FAMILY.iter().map(Self)
     }
 
     /// The 18 entities of invoicing, in the contract's order.
@@ -180,7 +180,7 @@ impl Resource {
 
     /// Everything that is kept: the family, payroll's companies, invoicing's entities.
     pub fn all() -> impl Iterator<Item = Self> {
-        Self::family().chain(PAYROLL.iter().map(Self)).chain(Self::invoicing())
+        Self::accounting_family().chain(PAYROLL.iter().map(Self)).chain(Self::invoicing())
     }
 
     pub fn find(area: Area, word: &str) -> Option<Self> {
@@ -192,15 +192,15 @@ impl Resource {
     }
 
     pub fn companies() -> Self {
-        Self(&FAMILY[8])
+        Self(&ACCOUNTING_FAMILY[8])
     }
 
     pub fn accounts() -> Self {
-        Self(&FAMILY[0])
+        Self(&ACCOUNTING_FAMILY[0])
     }
 
     pub fn customers() -> Self {
-        Self(&FAMILY[3])
+        Self(&ACCOUNTING_FAMILY[3])
     }
 
     pub fn payroll_companies() -> Self {
@@ -236,36 +236,36 @@ impl Resource {
         format!("{}/{}", self.area().prefix(), self.0.path)
     }
 
-    pub fn is_family(self) -> bool {
+    pub fn is_accounting_family(self) -> bool {
         self.area().domain().is_some()
     }
 
     pub fn has_state(self) -> bool {
-        matches!(self.0.ending, Ending::Disabled | Ending::DisabledOrDeleted)
+        matches!(self.0.lifecycle, Lifecycle::Disabled | Lifecycle::DisabledOrDeleted)
     }
 
     pub fn can_be_deleted(self) -> bool {
-        matches!(self.0.ending, Ending::Deleted | Ending::DisabledOrDeleted)
+        matches!(self.0.lifecycle, Lifecycle::Deleted | Lifecycle::DisabledOrDeleted)
     }
 
     /// The event of a record that is seen for the first time.
     pub fn first_event(self) -> EventKind {
-        if self.0.ending == Ending::Never { EventKind::Updated } else { EventKind::Created }
+        if self.0.lifecycle == Lifecycle::Never { EventKind::Updated } else { EventKind::Created }
     }
 
     /// The event of a record that is disabled; companies have none of their own.
     pub fn disabled_event(self) -> EventKind {
-        if self.0.ending == Ending::Disabled { EventKind::Disabled } else { EventKind::Updated }
+        if self.0.lifecycle == Lifecycle::Disabled { EventKind::Disabled } else { EventKind::Updated }
     }
 
     /// The kinds of event that can be subscribed to.
     pub fn event_kinds(self) -> Vec<EventKind> {
-        let mut kinds = match self.0.ending {
-            Ending::Disabled => vec![EventKind::Created, EventKind::Updated, EventKind::Disabled],
-            Ending::Deleted | Ending::DisabledOrDeleted => {
+        let mut kinds = match self.0.lifecycle {
+            Lifecycle::Disabled => vec![EventKind::Created, EventKind::Updated, EventKind::Disabled],
+            Lifecycle::Deleted | Lifecycle::DisabledOrDeleted => {
                 vec![EventKind::Created, EventKind::Updated, EventKind::Deleted]
             }
-            Ending::Never => vec![EventKind::Updated],
+            Lifecycle::Never => vec![EventKind::Updated],
         };
         match self.area() {
             Area::Payroll => kinds.clear(),
@@ -315,7 +315,7 @@ mod tests {
 
     #[test]
     fn words_are_the_last_segment_of_the_path() {
-        for resource in Resource::family() {
+        for resource in Resource::accounting_family() {
             assert_eq!(resource.path().rsplit('/').next(), Some(resource.as_str()));
             assert_eq!(resource.plural().to_lowercase(), resource.as_str().to_lowercase());
         }
@@ -331,7 +331,7 @@ mod tests {
     #[test]
     fn only_accounts_customers_and_suppliers_are_never_deleted() {
         let lasting: Vec<_> =
-            Resource::family().filter(|r| !r.can_be_deleted()).map(Resource::as_str).collect();
+            Resource::accounting_family().filter(|r| !r.can_be_deleted()).map(Resource::as_str).collect();
         assert_eq!(lasting, ["accounts", "customers", "suppliers"]);
         let stateful: Vec<_> = Resource::all().filter(|r| r.has_state()).map(Resource::as_str).collect();
         assert_eq!(stateful, ["accounts", "customers", "suppliers", "companies"]);
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn only_companies_belong_to_the_tenant_in_the_family() {
-        let tenants: Vec<_> = Resource::family().filter(|r| r.owner() == Owner::Tenant).collect();
+        let tenants: Vec<_> = Resource::accounting_family().filter(|r| r.owner() == Owner::Tenant).collect();
         assert_eq!(tenants, [Resource::companies()]);
     }
 

@@ -1,10 +1,10 @@
 //! One change as it comes through the changes door: read from a line, checked, ready for the store.
 
 use crate::catalogue::{Area, Owner, Resource};
-use crate::fault::Fault;
+use crate::field_error::FieldError;
 use crate::ids::{CorrelationId, Guid};
 use crate::json::Object;
-use crate::record::{self, Facts, PayrollCompany, Upsert, Warnings};
+use crate::record::{self, PayrollCompany, TypedFields, Upsert, Warnings};
 use crate::suggest::did_you_mean;
 
 /// How long a text beside the data (user, source…) may be.
@@ -48,16 +48,17 @@ pub struct Change {
 
 /// A line that was read: the change, whether its id was made here, and what looked odd about it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Read {
+pub struct ParsedChange {
     pub change: Change,
-    pub id_was_made: bool,
+    pub id_was_generated: bool,
     pub warnings: Warnings,
 }
 
 impl Change {
-    /// Reads one line. `made_id` is the correlation id to use where the line has none.
-    pub fn read(line: &[u8], made_id: impl FnOnce() -> Guid) -> Result<Read, Fault> {
-        let object = Object::parse(line).map_err(|fault| Fault::new("invalid_json", fault.to_string()))?;
+    /// Reads one line. `generate_id` is the correlation id to use where the line has none.
+    pub fn parse(line: &[u8], generate_id: impl FnOnce() -> Guid) -> Result<ParsedChange, FieldError> {
+        let object =
+            Object::parse(line).map_err(|fault| FieldError::new("invalid_json", fault.to_string()))?;
         let line = Line(&object);
         line.refuse_unknown_members()?;
         let resource = line.resource()?;
@@ -71,21 +72,21 @@ impl Change {
         } else {
             given_id
         };
-        let id_was_made = given_id.is_none();
-        if id_was_made && !matches!(action, Action::Upsert(_) | Action::Fail) {
-            return Err(Fault::new("missing_member", "correlationId is missing: say which record")
+        let id_was_generated = given_id.is_none();
+        if id_was_generated && !matches!(action, Action::Upsert(_) | Action::Fail) {
+            return Err(FieldError::new("missing_member", "correlationId is missing: say which record")
                 .at("correlationId"));
         }
         let change = Self {
             resource,
             company,
-            correlation_id: given_id.unwrap_or_else(|| CorrelationId::from(made_id())),
+            correlation_id: given_id.unwrap_or_else(|| CorrelationId::from(generate_id())),
             action,
             user: line.label("user")?,
             source_interface: line.label("sourceInterface")?,
             source_action: line.label("sourceAction")?,
         };
-        Ok(Read { change, id_was_made, warnings })
+        Ok(ParsedChange { change, id_was_generated, warnings })
     }
 }
 
@@ -94,109 +95,115 @@ fn payroll_key(
     action: &Action,
     data: Option<&Object>,
     given: Option<CorrelationId>,
-) -> Result<CorrelationId, Fault> {
+) -> Result<CorrelationId, FieldError> {
     let code = match action {
-        Action::Upsert(Upsert { facts: Facts::Payroll(company), .. }) => Some(company.code),
+        Action::Upsert(Upsert { typed_fields: TypedFields::Payroll(company), .. }) => Some(company.code),
         _ => data.and_then(|data| data.get("companyCode")).and_then(|code| code.parse().ok()),
     };
     match (code.map(PayrollCompany::key), given) {
-        (Some(key), Some(given)) if key != given.as_str() => Err(Fault::new(
+        (Some(key), Some(given)) if key != given.as_str() => Err(FieldError::new(
             "invalid_member",
             format!("correlationId is \"{given}\" but data.companyCode is {key}; leave correlationId out"),
         )
         .at("correlationId")),
         (Some(key), _) => Ok(CorrelationId::new(key)),
         (None, Some(given)) => Ok(given),
-        (None, None) => Err(Fault::new("missing_member", "data.companyCode is missing: say which company")
-            .at("data.companyCode")),
+        (None, None) => {
+            Err(FieldError::new("missing_member", "data.companyCode is missing: say which company")
+                .at("data.companyCode"))
+        }
     }
 }
 
 struct Line<'a>(&'a Object);
 
 impl Line<'_> {
-    fn refuse_unknown_members(&self) -> Result<(), Fault> {
+    fn refuse_unknown_members(&self) -> Result<(), FieldError> {
         for (name, _) in self.0.members() {
             if !MEMBERS.contains(&name) {
                 let message = format!("unknown member \"{name}\"{}", did_you_mean(name, MEMBERS));
-                return Err(Fault::new("unknown_member", message).at(name.to_owned()));
+                return Err(FieldError::new("unknown_member", message).at(name.to_owned()));
             }
         }
         Ok(())
     }
 
-    fn text(&self, name: &'static str) -> Result<Option<String>, Fault> {
+    fn text(&self, name: &'static str) -> Result<Option<String>, FieldError> {
         match self.0.get(name) {
             None | Some("null") => Ok(None),
             Some(value) => serde_json::from_str(value)
                 .map(Some)
-                .map_err(|_| Fault::new("invalid_member", format!("{name} must be a text")).at(name)),
+                .map_err(|_| FieldError::new("invalid_member", format!("{name} must be a text")).at(name)),
         }
     }
 
-    fn required(&self, name: &'static str) -> Result<String, Fault> {
-        self.text(name)?.ok_or_else(|| Fault::new("missing_member", format!("{name} is missing")).at(name))
+    fn required(&self, name: &'static str) -> Result<String, FieldError> {
+        self.text(name)?
+            .ok_or_else(|| FieldError::new("missing_member", format!("{name} is missing")).at(name))
     }
 
-    fn resource(&self) -> Result<Resource, Fault> {
+    fn resource(&self) -> Result<Resource, FieldError> {
         let area_word = self.required("area")?;
         let Some(area) = Area::parse(&area_word) else {
             let known = Area::ALL.map(Area::as_str);
             let hint = did_you_mean(&area_word, known);
             let message = format!("unknown area \"{area_word}\"{hint}; areas are {}", known.join(", "));
-            return Err(Fault::new("unknown_area", message).at("area"));
+            return Err(FieldError::new("unknown_area", message).at("area"));
         };
         let word = self.required("resource")?;
         Resource::find(area, &word).ok_or_else(|| {
             let known = Resource::all().filter(|resource| resource.area() == area).map(Resource::as_str);
             let hint = did_you_mean(&word, known);
-            Fault::new("unknown_resource", format!("unknown resource \"{word}\" in area {area_word}{hint}"))
-                .at("resource")
+            FieldError::new(
+                "unknown_resource",
+                format!("unknown resource \"{word}\" in area {area_word}{hint}"),
+            )
+            .at("resource")
         })
     }
 
-    fn company(&self, resource: Resource) -> Result<Option<CorrelationId>, Fault> {
+    fn company(&self, resource: Resource) -> Result<Option<CorrelationId>, FieldError> {
         let given = self.text("company")?;
         match (resource.owner(), given) {
             (Owner::Company, None) => {
                 let message = format!("company is missing: {} belong to a company", resource.as_str());
-                Err(Fault::new("missing_member", message).at("company"))
+                Err(FieldError::new("missing_member", message).at("company"))
             }
             (Owner::Company, Some(company)) => CorrelationId::parse(&company)
                 .map(Some)
-                .map_err(|why| Fault::new("invalid_member", format!("company {why}")).at("company")),
+                .map_err(|why| FieldError::new("invalid_member", format!("company {why}")).at("company")),
             (Owner::Tenant, None) => Ok(None),
             (Owner::Tenant, Some(_)) => {
                 let message = format!("company must be left out: {} belong to the tenant", resource.as_str());
-                Err(Fault::new("unexpected_member", message).at("company"))
+                Err(FieldError::new("unexpected_member", message).at("company"))
             }
         }
     }
 
-    fn correlation_id(&self) -> Result<Option<CorrelationId>, Fault> {
+    fn correlation_id(&self) -> Result<Option<CorrelationId>, FieldError> {
         let Some(text) = self.text("correlationId")? else {
             return Ok(None);
         };
-        CorrelationId::parse(&text)
-            .map(Some)
-            .map_err(|why| Fault::new("invalid_member", format!("correlationId {why}")).at("correlationId"))
+        CorrelationId::parse(&text).map(Some).map_err(|why| {
+            FieldError::new("invalid_member", format!("correlationId {why}")).at("correlationId")
+        })
     }
 
-    fn data(&self) -> Result<Option<Object>, Fault> {
+    fn data(&self) -> Result<Option<Object>, FieldError> {
         match self.0.get("data") {
             None | Some("null") => Ok(None),
             Some(value) if value.starts_with('{') => Object::parse(value.as_bytes())
                 .map(Some)
-                .map_err(|fault| Fault::new("invalid_json", fault.to_string()).at("data")),
-            Some(_) => Err(Fault::new("invalid_member", "data must be an object").at("data")),
+                .map_err(|fault| FieldError::new("invalid_json", fault.to_string()).at("data")),
+            Some(_) => Err(FieldError::new("invalid_member", "data must be an object").at("data")),
         }
     }
 
-    fn label(&self, name: &'static str) -> Result<Box<str>, Fault> {
+    fn label(&self, name: &'static str) -> Result<Box<str>, FieldError> {
         let text = self.text(name)?.unwrap_or_default();
         if text.len() > LABEL_CHARS_MAX && text.chars().count() > LABEL_CHARS_MAX {
             let message = format!("{name} must have {LABEL_CHARS_MAX} characters at most");
-            return Err(Fault::new("invalid_member", message).at(name));
+            return Err(FieldError::new("invalid_member", message).at(name));
         }
         Ok(text.into())
     }
@@ -207,12 +214,12 @@ impl Line<'_> {
         data: Option<&Object>,
         id: Option<&CorrelationId>,
         warnings: &mut Warnings,
-    ) -> Result<Action, Fault> {
+    ) -> Result<Action, FieldError> {
         let word = self.required("action")?;
         let action = match word.as_str() {
             "upsert" => {
                 let data = data.ok_or_else(|| {
-                    Fault::new("missing_member", "data is missing: an upsert carries the whole record")
+                    FieldError::new("missing_member", "data is missing: an upsert carries the whole record")
                         .at("data")
                 })?;
                 return record::check(resource, data, id, warnings).map(Action::Upsert);
@@ -224,25 +231,25 @@ impl Line<'_> {
             _ => {
                 let hint = did_you_mean(&word, ACTIONS);
                 let message = format!("unknown action \"{word}\"{hint}; actions are {}", ACTIONS.join(", "));
-                return Err(Fault::new("unknown_action", message).at("action"));
+                return Err(FieldError::new("unknown_action", message).at("action"));
             }
         };
         refuse_impossible(resource, &action, &word)?;
         let data_is_idle = matches!(action, Action::Fail) || resource.area() == Area::Payroll;
         if !data_is_idle && data.is_some_and(|data| !data.is_empty()) {
             let message = format!("data goes with upsert only; {word} would drop it");
-            return Err(Fault::new("unexpected_member", message).at("data"));
+            return Err(FieldError::new("unexpected_member", message).at("data"));
         }
         Ok(action)
     }
 }
 
-fn refuse_impossible(resource: Resource, action: &Action, word: &str) -> Result<(), Fault> {
+fn refuse_impossible(resource: Resource, action: &Action, word: &str) -> Result<(), FieldError> {
     let possible = match action {
         Action::Upsert(_) => true,
         Action::Disable | Action::Enable => resource.has_state(),
         Action::Delete => resource.can_be_deleted(),
-        Action::Fail => resource.is_family(),
+        Action::Fail => resource.is_accounting_family(),
     };
     if possible {
         return Ok(());
@@ -256,7 +263,7 @@ fn refuse_impossible(resource: Resource, action: &Action, word: &str) -> Result<
         Action::Fail => format!("{name} have no ErrorOccurred event"),
         _ => format!("{name} have no state, so {word} does nothing for them"),
     };
-    Err(Fault::new("action_not_allowed", why).at("action"))
+    Err(FieldError::new("action_not_allowed", why).at("action"))
 }
 
 #[cfg(test)]

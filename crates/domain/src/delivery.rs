@@ -226,7 +226,7 @@ pub struct WebhookHealth {
 pub struct HandshakeView {
     /// Counts up with each new address.
     pub number: u32,
-    pub asked_at: Ticks,
+    pub requested_at: Ticks,
     pub is_accepted: bool,
     pub failed_attempts: u32,
 }
@@ -236,7 +236,7 @@ pub struct HandshakeView {
 pub struct LostEvents {
     pub at: Ticks,
     pub after: u64,
-    pub upto: u64,
+    pub through: u64,
 }
 
 /// What is sent once more, outside the order of the deliveries.
@@ -260,11 +260,11 @@ pub struct ReplayView {
     pub number: i64,
     /// One generated event, instead of events of the log.
     pub is_test: bool,
-    pub asked_at: Ticks,
+    pub requested_at: Ticks,
     /// Events after this number,
     pub after: u64,
     /// up to and including this one.
-    pub upto: u64,
+    pub through: u64,
     pub delivered: u64,
     pub failed: u64,
     pub is_done: bool,

@@ -6,15 +6,15 @@ use ipnet::IpNet;
 
 /// What the operator allows beyond public addresses.
 #[derive(Clone, Debug, Default)]
-pub struct Policy {
+pub struct EgressPolicy {
     pub allow: Vec<IpNet>,
     /// This machine itself; for development.
     pub loopback: bool,
 }
 
-impl Policy {
+impl EgressPolicy {
     /// Why an address must not be dialled; nothing where it may be.
-    pub fn refuses(&self, address: IpAddr) -> Option<&'static str> {
+    pub fn refusal_reason(&self, address: IpAddr) -> Option<&'static str> {
         let embedded = match address {
             IpAddr::V4(_) => None,
             IpAddr::V6(address) => embedded_v4(address),
@@ -23,9 +23,9 @@ impl Policy {
             return None;
         }
         match (address, embedded) {
-            (IpAddr::V4(address), _) => self.refuses_v4(address),
-            (IpAddr::V6(_), Some(inside)) => Some(self.refuses_v4(inside).unwrap_or("IPv4 in IPv6")),
-            (IpAddr::V6(address), None) => self.refuses_v6(address),
+            (IpAddr::V4(address), _) => self.refusal_reason_v4(address),
+            (IpAddr::V6(_), Some(inside)) => Some(self.refusal_reason_v4(inside).unwrap_or("IPv4 in IPv6")),
+            (IpAddr::V6(address), None) => self.refusal_reason_v6(address),
         }
     }
 
@@ -33,7 +33,7 @@ impl Policy {
         self.allow.iter().any(|range| range.contains(&address))
     }
 
-    fn refuses_v4(&self, address: Ipv4Addr) -> Option<&'static str> {
+    fn refusal_reason_v4(&self, address: Ipv4Addr) -> Option<&'static str> {
         if self.loopback && address.is_loopback() {
             return None;
         }
@@ -42,7 +42,7 @@ impl Policy {
         REFUSED_V4.iter().find(is_in).map(|(_, _, why)| *why)
     }
 
-    fn refuses_v6(&self, address: Ipv6Addr) -> Option<&'static str> {
+    fn refusal_reason_v6(&self, address: Ipv6Addr) -> Option<&'static str> {
         if self.loopback && address.is_loopback() {
             return None;
         }

@@ -7,17 +7,17 @@ use crate::catalogue::Resource;
 use crate::event::{APP_NAME, event_type, semantic_name};
 use crate::ids::{Guid, TenantId, UserId};
 use crate::json::write_string;
-use crate::log::LogEntry;
+use crate::log_entry::LogEntry;
 use crate::time::Ticks;
 use crate::webhook::{Family, WebhookId};
 
 /// The only form of the envelope so far; rows of the log say theirs.
-pub const ENVELOPE: i16 = 1;
+pub const ENVELOPE_VERSION: i16 = 1;
 const ACKNOWLEDGE: &str = "Acknowledge";
 
 /// What of a webhook goes into its bodies.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Addressee {
+pub struct EnvelopeContext {
     pub webhook: WebhookId,
     pub tenant: TenantId,
     /// Who subscribed.
@@ -25,7 +25,7 @@ pub struct Addressee {
     pub resource: Resource,
 }
 
-impl Addressee {
+impl EnvelopeContext {
     /// The notification of a change.
     pub fn notification(&self, outgoing: Guid, entry: &LogEntry) -> String {
         match Family::of(entry.resource) {
@@ -38,15 +38,15 @@ impl Addressee {
     pub fn acknowledge(&self, outgoing: Guid, conversation: Guid, at: Ticks) -> String {
         let domain = self.resource.area().domain().unwrap_or_default();
         let name = format!("{APP_NAME}.{domain}.{}.{ACKNOWLEDGE}", self.resource.plural());
-        let mut body = self.opened(outgoing, conversation);
+        let mut body = self.begin_body(outgoing, conversation);
         body.push('}');
         self.event(&mut body, ACKNOWLEDGE, &name);
-        self.close(&mut body, at, "{\"Arguments\":\"Acknowledge\"}");
+        self.finish_body(&mut body, at, "{\"Arguments\":\"Acknowledge\"}");
         body
     }
 
     fn accounting(&self, outgoing: Guid, entry: &LogEntry) -> String {
-        let mut body = self.opened(outgoing, entry.conversation);
+        let mut body = self.begin_body(outgoing, entry.conversation);
         member(&mut body, "", "PartitionClientId", &entry.company);
         member(&mut body, ",", "UserName", &entry.user);
         body.push('}');
@@ -55,18 +55,18 @@ impl Addressee {
         let mut data = String::with_capacity(320);
         data.push('{');
         member(&mut data, "", "CorrelationId", &entry.correlation_id);
-        member(&mut data, ",", "Version", &entry.version.slashed());
+        member(&mut data, ",", "Version", &entry.version.us_date_time());
         let _ = write!(data, ",\"SequenceVersion\":\"{}\"", entry.sequence);
         member(&mut data, ",", "SvcSourceInterface", &entry.source_interface);
         let _ = write!(data, ",\"SvcProcessId\":\"{}\"", entry.process);
         member(&mut data, ",", "SvcSourceAction", &entry.source_action);
         data.push('}');
-        self.close(&mut body, entry.version, &data);
+        self.finish_body(&mut body, entry.version, &data);
         body
     }
 
     /// Up to and with the brace that opens `ExtraPartitionInformation`.
-    fn opened(&self, outgoing: Guid, conversation: Guid) -> String {
+    fn begin_body(&self, outgoing: Guid, conversation: Guid) -> String {
         let mut body = String::with_capacity(1024);
         let _ = write!(
             body,
@@ -88,7 +88,7 @@ impl Addressee {
         body.push('}');
     }
 
-    fn close(&self, body: &mut String, at: Ticks, data: &str) {
+    fn finish_body(&self, body: &mut String, at: Ticks, data: &str) {
         let _ = write!(body, ",\"Timestamp\":{}", at.0);
         member(body, ",", "JsonData", data);
         member(body, ",", "UserIdentifier", self.user.as_str());
@@ -129,9 +129,9 @@ mod tests {
         Guid::random_from([byte; 16])
     }
 
-    fn addressee(resource: Resource) -> Addressee {
+    fn envelope_context(resource: Resource) -> EnvelopeContext {
         let (tenant, user) = (TenantId::new("tenant \"7\""), UserId::new("u-1"));
-        Addressee { webhook: guid(1), tenant, user, resource }
+        EnvelopeContext { webhook: guid(1), tenant, user, resource }
     }
 
     fn entry(resource: Resource, kind: EventKind) -> LogEntry {
@@ -148,14 +148,14 @@ mod tests {
             source_interface: "ERP".into(),
             source_action: "Alta\n".into(),
             changes: None,
-            envelope: ENVELOPE,
+            envelope: ENVELOPE_VERSION,
         }
     }
 
     #[test]
     fn a_change_of_the_accounting_family_to_the_letter() {
         let customers = Resource::customers();
-        let body = addressee(customers).notification(guid(2), &entry(customers, EventKind::Disabled));
+        let body = envelope_context(customers).notification(guid(2), &entry(customers, EventKind::Disabled));
         let whole: Value = serde_json::from_str(&body).unwrap();
         let data: Value = serde_json::from_str(whole["JsonData"].as_str().unwrap()).unwrap();
         assert_eq!(
@@ -185,7 +185,7 @@ mod tests {
     fn an_acknowledge_to_the_letter() {
         let files = Resource::find(Area::Import, "integrationFiles").unwrap();
         let at = Ticks(638_000_000_000_000_000);
-        let body = addressee(files).acknowledge(guid(2), guid(3), at);
+        let body = envelope_context(files).acknowledge(guid(2), guid(3), at);
         let whole: Value = serde_json::from_str(&body).unwrap();
         assert_eq!(
             whole,
@@ -210,7 +210,7 @@ mod tests {
             changes: Some(r#"[{"Name":"price","Value":"1.50"}]"#.into()),
             ..entry(product, EventKind::Updated)
         };
-        let body = |entry: &LogEntry| addressee(product).notification(guid(2), entry);
+        let body = |entry: &LogEntry| envelope_context(product).notification(guid(2), entry);
         let whole: Value = serde_json::from_str(&body(&changed)).unwrap();
         assert_eq!(
             whole,

@@ -14,7 +14,7 @@ use std::fmt;
 use crate::time::Ticks;
 
 pub use order::{Direction, OrderBy};
-pub use print::Listed;
+pub use print::OrderByList;
 
 /// What a filter and an order speak of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -27,7 +27,7 @@ pub enum Field {
 
 /// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FieldType {
     Number,
     Text,
     Time,
@@ -46,15 +46,15 @@ impl Field {
         }
     }
 
-    pub fn kind(self) -> Kind {
+    pub fn field_type(self) -> FieldType {
         match self {
-            Self::CompanyCode => Kind::Number,
-            Self::CompanyName | Self::IdentifierNumber => Kind::Text,
-            Self::LastUpdate => Kind::Time,
+            Self::CompanyCode => FieldType::Number,
+            Self::CompanyName | Self::IdentifierNumber => FieldType::Text,
+            Self::LastUpdate => FieldType::Time,
         }
     }
 
-    fn by_name(name: &str) -> Option<Self> {
+    fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|field| field.name() == name)
     }
 }
@@ -108,13 +108,13 @@ impl Comparison {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Likeness {
+pub enum StringFunction {
     Contains,
     StartsWith,
     EndsWith,
 }
 
-impl Likeness {
+impl StringFunction {
     const ALL: [Self; 3] = [Self::Contains, Self::StartsWith, Self::EndsWith];
 
     fn as_str(self) -> &'static str {
@@ -135,7 +135,7 @@ impl Likeness {
 pub enum Filter {
     Compare(Field, Comparison, Value),
     /// Only of fields that hold text; by letters as they are.
-    Like(Field, Likeness, String),
+    Function(Field, StringFunction, String),
     And(Box<Self>, Box<Self>),
     Or(Box<Self>, Box<Self>),
     Not(Box<Self>),
@@ -143,7 +143,7 @@ pub enum Filter {
 
 /// A payroll company, as far as conditions and orders look at it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Subject<'a> {
+pub struct CompanyFields<'a> {
     pub code: i64,
     pub name: &'a str,
     pub identifier: &'a str,
@@ -152,12 +152,12 @@ pub struct Subject<'a> {
 
 /// What is wrong with a filter or an order, and in which column, counted in characters from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misread {
+pub struct FilterError {
     pub column: usize,
     pub message: String,
 }
 
-impl fmt::Display for Misread {
+impl fmt::Display for FilterError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "column {}: {}", self.column, self.message)
     }
@@ -165,20 +165,20 @@ impl fmt::Display for Misread {
 
 impl Filter {
     /// Reads a filter.
-    pub fn parse(text: &str) -> Result<Self, Misread> {
+    pub fn parse(text: &str) -> Result<Self, FilterError> {
         parse::filter(text)
     }
 
     /// What it means.
-    pub fn matches(&self, one: &Subject<'_>) -> bool {
+    pub fn matches(&self, one: &CompanyFields<'_>) -> bool {
         match self {
             Self::Compare(field, comparison, value) => comparison.holds(order_of(*field, one, value)),
-            Self::Like(field, likeness, text) => {
+            Self::Function(field, function, text) => {
                 let whole = text_of(*field, one);
-                match likeness {
-                    Likeness::Contains => whole.contains(text.as_str()),
-                    Likeness::StartsWith => whole.starts_with(text.as_str()),
-                    Likeness::EndsWith => whole.ends_with(text.as_str()),
+                match function {
+                    StringFunction::Contains => whole.contains(text.as_str()),
+                    StringFunction::StartsWith => whole.starts_with(text.as_str()),
+                    StringFunction::EndsWith => whole.ends_with(text.as_str()),
                 }
             }
             Self::And(left, right) => left.matches(one) && right.matches(one),
@@ -188,7 +188,7 @@ impl Filter {
     }
 }
 
-fn text_of<'a>(field: Field, one: &Subject<'a>) -> &'a str {
+fn text_of<'a>(field: Field, one: &CompanyFields<'a>) -> &'a str {
     match field {
         Field::CompanyName => one.name,
         Field::IdentifierNumber => one.identifier,
@@ -197,7 +197,7 @@ fn text_of<'a>(field: Field, one: &Subject<'a>) -> &'a str {
 }
 
 /// How a company's field stands to a value. Text compares by its bytes, as it does in both stores.
-fn order_of(field: Field, one: &Subject<'_>, value: &Value) -> Ordering {
+fn order_of(field: Field, one: &CompanyFields<'_>, value: &Value) -> Ordering {
     match value {
         Value::Number(number) => one.code.cmp(number),
         Value::Text(text) => text_of(field, one).cmp(text),

@@ -3,7 +3,7 @@
 
 use std::cmp::Ordering;
 
-use crate::filter::{Comparison, Field, Filter, Likeness, Misread, OrderBy, Subject, Value};
+use crate::filter::{CompanyFields, Comparison, Field, Filter, FilterError, OrderBy, StringFunction, Value};
 use crate::time::Ticks;
 
 /// As the reader has them.
@@ -16,17 +16,17 @@ pub fn filter(data: &[u8]) {
     let text = String::from_utf8_lossy(data.strip_suffix(b"\n").unwrap_or(data));
     match Filter::parse(&text) {
         Ok(filter) => is_sound(&filter),
-        Err(misread) => lies_within(&misread, &text),
+        Err(error) => lies_within(&error, &text),
     }
     match OrderBy::parse(&text) {
         Ok(order) => is_total(&order),
-        Err(misread) => lies_within(&misread, &text),
+        Err(error) => lies_within(&error, &text),
     }
 }
 
-fn lies_within(misread: &Misread, text: &str) {
-    assert!((1..=text.chars().count() + 1).contains(&misread.column), "{misread} of {text:?}");
-    assert!(!misread.message.is_empty());
+fn lies_within(error: &FilterError, text: &str) {
+    assert!((1..=text.chars().count() + 1).contains(&error.column), "{error} of {text:?}");
+    assert!(!error.message.is_empty());
 }
 
 fn is_sound(filter: &Filter) {
@@ -47,7 +47,7 @@ fn is_sound(filter: &Filter) {
 fn gather(filter: &Filter, into: &mut Vec<Value>) {
     match filter {
         Filter::Compare(_, _, value) => into.push(value.clone()),
-        Filter::Like(_, _, text) => into.push(Value::Text(text.clone())),
+        Filter::Function(_, _, text) => into.push(Value::Text(text.clone())),
         Filter::And(left, right) | Filter::Or(left, right) => {
             gather(left, into);
             gather(right, into);
@@ -57,7 +57,7 @@ fn gather(filter: &Filter, into: &mut Vec<Value>) {
 }
 
 /// Companies that lie on, just below and just above what a filter speaks of.
-fn subjects(values: &[Value]) -> Vec<Subject<'_>> {
+fn subjects(values: &[Value]) -> Vec<CompanyFields<'_>> {
     let (mut codes, mut times, mut texts) = (vec![0], vec![Ticks(0)], vec!["", "Bar"]);
     for value in values {
         match value {
@@ -73,7 +73,7 @@ fn subjects(values: &[Value]) -> Vec<Subject<'_>> {
         }
     }
     let most = codes.len().max(times.len()).max(texts.len()) * 2;
-    let one = |index: usize| Subject {
+    let one = |index: usize| CompanyFields {
         code: codes[index % codes.len()],
         name: texts[index % texts.len()],
         identifier: texts[(index / 2 + 1) % texts.len()],
@@ -83,14 +83,14 @@ fn subjects(values: &[Value]) -> Vec<Subject<'_>> {
 }
 
 /// The same meaning by another way: `not` is carried down to the conditions, where it turns each into its opposite.
-fn meant(filter: &Filter, one: &Subject<'_>, wanted: bool) -> bool {
+fn meant(filter: &Filter, one: &CompanyFields<'_>, wanted: bool) -> bool {
     match filter {
         Filter::Not(inner) => meant(inner, one, !wanted),
         Filter::And(left, right) if wanted => meant(left, one, true) & meant(right, one, true),
         Filter::Or(left, right) if wanted => meant(left, one, true) | meant(right, one, true),
         Filter::And(left, right) => meant(left, one, false) | meant(right, one, false),
         Filter::Or(left, right) => meant(left, one, false) & meant(right, one, false),
-        Filter::Like(field, likeness, text) => is_like(text_of(*field, one), *likeness, text) == wanted,
+        Filter::Function(field, function, text) => is_like(text_of(*field, one), *function, text) == wanted,
         Filter::Compare(field, comparison, value) => {
             use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
             let order = match value {
@@ -110,7 +110,7 @@ fn meant(filter: &Filter, one: &Subject<'_>, wanted: bool) -> bool {
     }
 }
 
-fn text_of<'a>(field: Field, one: &Subject<'a>) -> &'a str {
+fn text_of<'a>(field: Field, one: &CompanyFields<'a>) -> &'a str {
     match field {
         Field::CompanyName => one.name,
         Field::IdentifierNumber => one.identifier,
@@ -118,13 +118,13 @@ fn text_of<'a>(field: Field, one: &Subject<'a>) -> &'a str {
     }
 }
 
-fn is_like(whole: &str, likeness: Likeness, part: &str) -> bool {
+fn is_like(whole: &str, function: StringFunction, part: &str) -> bool {
     let (whole, part) = (whole.as_bytes(), part.as_bytes());
     let mut places = (0..=whole.len()).filter(|&at| whole[at..].starts_with(part));
-    match likeness {
-        Likeness::Contains => places.next().is_some(),
-        Likeness::StartsWith => places.next() == Some(0),
-        Likeness::EndsWith => places.any(|at| at + part.len() == whole.len()),
+    match function {
+        StringFunction::Contains => places.next().is_some(),
+        StringFunction::StartsWith => places.next() == Some(0),
+        StringFunction::EndsWith => places.any(|at| at + part.len() == whole.len()),
     }
 }
 
@@ -136,8 +136,8 @@ fn is_total(order: &OrderBy) {
     let count = |field: &Field| fields.iter().filter(|(known, _)| known == field).count();
     assert!(Field::ALL.iter().all(|field| count(field) <= 1) && count(&Field::CompanyCode) == 1, "{printed}");
     let texts = ["", "A", "a", "ñ"];
-    let all: Vec<Subject<'_>> = (0_u8..16)
-        .map(|n| Subject {
+    let all: Vec<CompanyFields<'_>> = (0_u8..16)
+        .map(|n| CompanyFields {
             code: i64::from(n / 2),
             name: texts[usize::from(n % 4)],
             identifier: texts[usize::from(n / 4)],

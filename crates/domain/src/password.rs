@@ -12,7 +12,7 @@ pub const PASSWORD_CHARS_MIN: usize = 8;
 
 /// What an unknown user's password is compared with: at the cost of every other hash, but made of random
 /// bytes, so that no password is known for it.
-pub const NOBODY: &str = "$argon2id$v=19$m=19456,t=2,p=1$tZ2v6hH9mJxqQ0d3B1uK8w$\
+pub const DUMMY_HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$tZ2v6hH9mJxqQ0d3B1uK8w$\
                           H2c0b5mZ4k8s1Xq7vT9yWg3nJ6rLdPaEoUiFhSxKzQc";
 
 /// A hash in PHC form; the error says what is wrong with the password.
@@ -41,9 +41,9 @@ pub fn matches(password: &Secret, hash: &str) -> bool {
 mod tests {
     use super::*;
 
-    struct Same;
+    struct FixedRandom;
 
-    impl Random for Same {
+    impl Random for FixedRandom {
         fn fill(&self, bytes: &mut [u8]) {
             bytes.fill(7);
         }
@@ -51,28 +51,28 @@ mod tests {
 
     #[test]
     fn a_password_matches_its_own_hash_only() {
-        let kept = hash(&Secret::new("contraseña larga"), &Same).unwrap();
-        assert!(kept.starts_with("$argon2id$v=19$"), "{kept}");
-        assert!(matches(&Secret::new("contraseña larga"), &kept));
-        assert!(!matches(&Secret::new("contraseña corta"), &kept));
+        let hashed = hash(&Secret::new("contraseña larga"), &FixedRandom).unwrap();
+        assert!(hashed.starts_with("$argon2id$v=19$"), "{hashed}");
+        assert!(matches(&Secret::new("contraseña larga"), &hashed));
+        assert!(!matches(&Secret::new("contraseña corta"), &hashed));
         assert!(!matches(&Secret::new("contraseña larga"), "not a hash"));
     }
 
     #[test]
     fn nobodys_hash_costs_what_every_hash_costs() {
-        let nobody = argon2::password_hash::phc::PasswordHash::new(NOBODY).unwrap();
-        let kept = hash(&Secret::new("contraseña larga"), &Same).unwrap();
-        let kept = argon2::password_hash::phc::PasswordHash::new(&kept).unwrap();
-        assert_eq!((nobody.algorithm, nobody.version), (kept.algorithm, kept.version));
-        assert_eq!(nobody.params.to_string(), kept.params.to_string());
-        assert_eq!(nobody.salt.unwrap().len(), kept.salt.unwrap().len());
-        assert_eq!(nobody.hash.unwrap().len(), kept.hash.unwrap().len());
+        let nobody = argon2::password_hash::phc::PasswordHash::new(DUMMY_HASH).unwrap();
+        let hashed = hash(&Secret::new("contraseña larga"), &FixedRandom).unwrap();
+        let hashed = argon2::password_hash::phc::PasswordHash::new(&hashed).unwrap();
+        assert_eq!((nobody.algorithm, nobody.version), (hashed.algorithm, hashed.version));
+        assert_eq!(nobody.params.to_string(), hashed.params.to_string());
+        assert_eq!(nobody.salt.unwrap().len(), hashed.salt.unwrap().len());
+        assert_eq!(nobody.hash.unwrap().len(), hashed.hash.unwrap().len());
     }
 
     #[test]
     fn too_short_and_too_long_are_refused_before_any_work() {
-        assert!(hash(&Secret::new("1234567"), &Same).is_err());
-        assert!(hash(&Secret::new("x".repeat(1025)), &Same).is_err());
+        assert!(hash(&Secret::new("1234567"), &FixedRandom).is_err());
+        assert!(hash(&Secret::new("x".repeat(1025)), &FixedRandom).is_err());
         assert!(!matches(&Secret::new("x".repeat(1 << 20)), "$argon2id$"));
     }
 }

@@ -27,7 +27,7 @@ pub trait Random: Send + Sync + 'static {
         if bytes[0] >> 2 == HYPHEN {
             bytes[0] ^= 0x80;
         }
-        crate::secret::url_safe(&bytes)
+        crate::secret::base64url(&bytes)
     }
 }
 
@@ -38,9 +38,9 @@ const HYPHEN: u8 = 62;
 mod tests {
     use super::*;
 
-    struct Always(u8);
+    struct FixedRandom(u8);
 
-    impl Random for Always {
+    impl Random for FixedRandom {
         fn fill(&self, bytes: &mut [u8]) {
             bytes.fill(self.0);
         }
@@ -49,7 +49,7 @@ mod tests {
     #[test]
     fn no_token_begins_like_a_flag() {
         for byte in 0..=255 {
-            let token = Always(byte).token();
+            let token = FixedRandom(byte).token();
             assert_eq!(token.len(), 43);
             assert!(!token.starts_with('-'), "{token}");
         }

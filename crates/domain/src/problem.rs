@@ -2,14 +2,14 @@
 
 use serde::Serialize;
 
-use crate::fault::Fault;
+use crate::field_error::FieldError;
 
 /// What went wrong with a request, before it is given its request id and written out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     pub status: u16,
     pub message: String,
-    pub errors: Vec<Fault>,
+    pub errors: Vec<FieldError>,
 }
 
 /// The body as it goes over the wire.
@@ -19,8 +19,8 @@ pub struct ProblemBody<'a> {
     pub status_code: u16,
     pub message: &'a str,
     pub request_id: &'a str,
-    #[serde(skip_serializing_if = "<[Fault]>::is_empty")]
-    pub errors: &'a [Fault],
+    #[serde(skip_serializing_if = "<[FieldError]>::is_empty")]
+    pub errors: &'a [FieldError],
 }
 
 impl Problem {
@@ -28,7 +28,7 @@ impl Problem {
         Self { status, message: message.into(), errors: Vec::new() }
     }
 
-    pub fn with(mut self, fault: Fault) -> Self {
+    pub fn with(mut self, fault: FieldError) -> Self {
         self.errors.push(fault);
         self
     }

@@ -5,7 +5,7 @@ mod fields;
 mod typed;
 
 use crate::catalogue::{Area, Resource};
-use crate::fault::Fault;
+use crate::field_error::FieldError;
 use crate::ids::CorrelationId;
 use crate::json::{self, Object};
 use crate::time::Ticks;
@@ -44,18 +44,18 @@ impl State {
 pub struct Upsert {
     /// The members as compact JSON without the braces; may be empty.
     pub members: String,
-    pub facts: Facts,
+    pub typed_fields: TypedFields,
 }
 
 /// What the store must know of a record beyond its body.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Facts {
+pub enum TypedFields {
     None,
     Company {
         account_length: u32,
     },
     /// A record with an account code, whose length its company dictates.
-    Coded {
+    AccountCode {
         field: &'static str,
         digits: u32,
     },
@@ -63,7 +63,7 @@ pub enum Facts {
 }
 
 /// What was accepted although it looks wrong.
-pub type Warnings = Vec<Fault>;
+pub type Warnings = Vec<FieldError>;
 
 /// Checks `data` for a resource. `outer` is the correlation id that stands beside it, if one does.
 pub fn check(
@@ -71,7 +71,7 @@ pub fn check(
     data: &Object,
     outer: Option<&CorrelationId>,
     warnings: &mut Warnings,
-) -> Result<Upsert, Fault> {
+) -> Result<Upsert, FieldError> {
     if resource.area() == Area::Payroll {
         return typed::payroll_company(data, warnings);
     }
@@ -80,7 +80,7 @@ pub fn check(
         (Area::Accounting, "companies") => typed::company(data, warnings),
         (Area::Accounting, "customers") => typed::customer(data, warnings),
         (Area::Accounting, "accounts") => typed::account(data),
-        _ => Ok(Upsert { members: opaque_members(data), facts: Facts::None }),
+        _ => Ok(Upsert { members: opaque_members(data), typed_fields: TypedFields::None }),
     }
 }
 
@@ -89,7 +89,7 @@ fn refuse_owned_members(
     resource: Resource,
     data: &Object,
     outer: Option<&CorrelationId>,
-) -> Result<(), Fault> {
+) -> Result<(), FieldError> {
     for (name, value) in data.members() {
         let owned = match name {
             "version" | "sequenceVersion" => true,
@@ -97,7 +97,7 @@ fn refuse_owned_members(
             "correlationId" => {
                 let inner: Option<String> = serde_json::from_str(value).unwrap_or_default();
                 if inner.is_none() || inner.as_deref() != outer.map(CorrelationId::as_str) {
-                    return Err(Fault::new(
+                    return Err(FieldError::new(
                         "correlation_id_in_data",
                         "data.correlationId differs from the change's correlationId; give it beside data, not inside",
                     )
@@ -110,7 +110,7 @@ fn refuse_owned_members(
         if owned {
             let hint =
                 if name == "state" { "; use the actions disable and enable" } else { "; leave it out" };
-            return Err(Fault::new(
+            return Err(FieldError::new(
                 "owned_member",
                 format!("data must not carry \"{name}\": Aldaba sets it{hint}"),
             )
@@ -155,8 +155,8 @@ pub struct RecordTail<'a> {
 impl RecordTail<'_> {
     /// The body that a reader gets.
     pub fn body(&self, upsert: &Upsert) -> String {
-        match &upsert.facts {
-            Facts::Payroll(company) => company.body(self.version),
+        match &upsert.typed_fields {
+            TypedFields::Payroll(company) => company.body(self.version),
             _ => self.body_of(&upsert.members),
         }
     }

@@ -28,7 +28,7 @@ pub struct RetryState {
 /// What follows from a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryDecision {
-    Again(RetryState),
+    Retry(RetryState),
     /// The attempt at the end of the window has failed too.
     GiveUp,
 }
@@ -54,7 +54,7 @@ impl Schedule {
         let asked = retry_after.unwrap_or_default().min(RETRY_AFTER_MAX);
         let at = now + self.pause(attempts, chance).max(asked);
         let next_at = if now < end { at.min(end) } else { at };
-        RetryDecision::Again(RetryState { attempts, first_failed_at, next_at })
+        RetryDecision::Retry(RetryState { attempts, first_failed_at, next_at })
     }
 
     fn pause(&self, attempts: u32, chance: u64) -> Duration {
@@ -91,7 +91,7 @@ mod tests {
         loop {
             match schedule().after_failure(retry, now, None, chance) {
                 RetryDecision::GiveUp => return at,
-                RetryDecision::Again(next) => {
+                RetryDecision::Retry(next) => {
                     assert_eq!(next.first_failed_at, START);
                     now = next.next_at;
                     retry = Some(next);
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn chance_moves_a_pause_by_a_tenth_at_most() {
         for chance in [0, 1, 77, u64::MAX, 999_999_999] {
-            let RetryDecision::Again(next) = schedule().after_failure(None, START, None, chance) else {
+            let RetryDecision::Retry(next) = schedule().after_failure(None, START, None, chance) else {
                 panic!()
             };
             let pause = next.next_at.since(START);
@@ -132,7 +132,7 @@ mod tests {
     fn a_receiver_may_ask_for_more_time_up_to_an_hour() {
         let wait = |asked: u64| {
             let asked = Some(Duration::from_secs(asked));
-            let RetryDecision::Again(next) = schedule().after_failure(None, START, asked, 0) else {
+            let RetryDecision::Retry(next) = schedule().after_failure(None, START, asked, 0) else {
                 panic!()
             };
             next.next_at.since(START).as_secs()
@@ -147,7 +147,7 @@ mod tests {
         let mut now = START;
         for attempt in 1..=7 {
             match schedule().after_failure(retry, now, None, 0) {
-                RetryDecision::Again(next) => {
+                RetryDecision::Retry(next) => {
                     assert!(attempt < 7);
                     assert_eq!(next.attempts, attempt);
                     retry = Some(next);
@@ -162,7 +162,7 @@ mod tests {
     fn a_clock_that_went_back_restarts_no_window_in_the_future() {
         let before = RetryState { attempts: 3, first_failed_at: START, next_at: START };
         let now = START.minus(Duration::from_secs(3600));
-        let RetryDecision::Again(next) = schedule().after_failure(Some(before), now, None, 0) else {
+        let RetryDecision::Retry(next) = schedule().after_failure(Some(before), now, None, 0) else {
             panic!()
         };
         assert_eq!(next.first_failed_at, now);

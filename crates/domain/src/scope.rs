@@ -48,7 +48,7 @@ impl Scope {
         }
     }
 
-    pub fn by_name(name: &str) -> Option<Self> {
+    pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|scope| scope.name() == name)
     }
 
@@ -63,7 +63,7 @@ pub struct Scopes(u16);
 
 /// What a list of scopes from outside says.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Asked {
+pub struct RequestedScopes {
     pub scopes: Scopes,
     /// Whether the list also has names that nobody knows here.
     pub has_unknown: bool,
@@ -71,13 +71,13 @@ pub struct Asked {
 
 impl Scopes {
     /// Reads a list that is separated by spaces or by plus signs.
-    pub fn ask(list: &str) -> Asked {
+    pub fn parse(list: &str) -> RequestedScopes {
         let names = list.split([' ', '+']).filter(|name| !name.is_empty());
-        names.fold(Asked { scopes: Self::default(), has_unknown: false }, |asked, name| match Scope::by_name(
-            name,
-        ) {
-            Some(scope) => Asked { scopes: asked.scopes.with(scope), ..asked },
-            None => Asked { has_unknown: true, ..asked },
+        names.fold(RequestedScopes { scopes: Self::default(), has_unknown: false }, |asked, name| {
+            match Scope::from_name(name) {
+                Some(scope) => RequestedScopes { scopes: asked.scopes.with(scope), ..asked },
+                None => RequestedScopes { has_unknown: true, ..asked },
+            }
         })
     }
 
@@ -117,12 +117,12 @@ impl Scopes {
     }
 
     /// Whether the application may learn the user's name.
-    pub fn tells_name(self) -> bool {
+    pub fn has_name_access(self) -> bool {
         self.has(Scope::Profile) || self.has(Scope::IdInfo)
     }
 
     /// Whether the application may learn the user's address.
-    pub fn tells_email(self) -> bool {
+    pub fn has_email_access(self) -> bool {
         self.has(Scope::Email) || self.has(Scope::IdInfo)
     }
 }
@@ -152,27 +152,34 @@ mod tests {
             "openid+SVC.ES.NEWPOL.ACC.API",
             " openid ++ openid SVC.ES.NEWPOL.ACC.API",
         ] {
-            assert_eq!(Scopes::ask(list), Asked { scopes: expected, has_unknown: false }, "{list}");
+            assert_eq!(
+                Scopes::parse(list),
+                RequestedScopes { scopes: expected, has_unknown: false },
+                "{list}"
+            );
         }
     }
 
     #[test]
     fn names_are_case_sensitive_and_unknown_ones_are_told() {
-        let asked = Scopes::ask("OpenID email");
-        assert_eq!(asked, Asked { scopes: Scopes::default().with(Scope::Email), has_unknown: true });
+        let asked = Scopes::parse("OpenID email");
+        assert_eq!(
+            asked,
+            RequestedScopes { scopes: Scopes::default().with(Scope::Email), has_unknown: true }
+        );
     }
 
     #[test]
     fn every_name_leads_back_to_its_scope() {
         for scope in Scope::ALL {
-            assert_eq!(Scope::by_name(scope.name()), Some(scope));
+            assert_eq!(Scope::from_name(scope.name()), Some(scope));
         }
     }
 
     #[test]
     fn claims_follow_from_scopes() {
-        assert!(Scopes::ask("SVC.ES.NEWPOL.MNG.API").scopes.is_accounting());
-        assert!(!Scopes::ask("SVC.ES.Webhooks openid").scopes.is_accounting());
-        assert!(Scopes::ask("SVC.ES.EquipoContex").scopes.is_payroll());
+        assert!(Scopes::parse("SVC.ES.NEWPOL.MNG.API").scopes.is_accounting());
+        assert!(!Scopes::parse("SVC.ES.Webhooks openid").scopes.is_accounting());
+        assert!(Scopes::parse("SVC.ES.EquipoContex").scopes.is_payroll());
     }
 }

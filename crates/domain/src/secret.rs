@@ -34,7 +34,7 @@ pub fn hex(bytes: &[u8]) -> String {
 }
 
 /// Base64 with the URL's alphabet and without padding.
-pub fn url_safe(bytes: &[u8]) -> String {
+pub fn base64url(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
     for group in bytes.chunks(3) {
@@ -61,10 +61,10 @@ mod tests {
 
     #[test]
     fn url_safe_is_unpadded_base64url() {
-        assert_eq!(url_safe(b""), "");
-        assert_eq!(url_safe(&[0xfb]), "-w");
-        assert_eq!(url_safe(&[0xfb, 0xff]), "-_8");
-        assert_eq!(url_safe(b"foobar"), "Zm9vYmFy");
-        assert_eq!(url_safe(&[7; 32]).len(), 43);
+        assert_eq!(base64url(b""), "");
+        assert_eq!(base64url(&[0xfb]), "-w");
+        assert_eq!(base64url(&[0xfb, 0xff]), "-_8");
+        assert_eq!(base64url(b"foobar"), "Zm9vYmFy");
+        assert_eq!(base64url(&[7; 32]).len(), 43);
     }
 }

@@ -21,9 +21,9 @@ const STANDARD_PREFIX: &str = "whsec_";
 /// Signs with a webhook's secrets; the keys are prepared once.
 #[derive(Clone)]
 pub struct Signer {
-    contract: Hmac<Sha256>,
+    contract_key: Hmac<Sha256>,
     /// The current secret's, then the old one's while both count.
-    standard: Vec<Hmac<Sha256>>,
+    standard_keys: Vec<Hmac<Sha256>>,
 }
 
 impl std::fmt::Debug for Signer {
@@ -35,17 +35,17 @@ impl std::fmt::Debug for Signer {
 impl Signer {
     /// `old`: a secret that was replaced and still counts.
     pub fn new(secret: &Secret, old: Option<&Secret>) -> Self {
-        let standard =
+        let standard_keys =
             std::iter::once(secret).chain(old).map(|secret| keyed(&standard_key(secret))).collect();
-        Self { contract: keyed(secret.reveal().as_bytes()), standard }
+        Self { contract_key: keyed(secret.reveal().as_bytes()), standard_keys }
     }
 
     /// `sha256=` and the upper-case hexadecimal HMAC-SHA256 of the body.
-    pub fn contract(&self, body: &[u8]) -> String {
+    pub fn contract_signature(&self, body: &[u8]) -> String {
         const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
         let mut text = String::with_capacity(7 + 64);
         text.push_str("sha256=");
-        for byte in mac(&self.contract, &[body]) {
+        for byte in mac(&self.contract_key, &[body]) {
             text.push(char::from(DIGITS[usize::from(byte >> 4)]));
             text.push(char::from(DIGITS[usize::from(byte & 0xf)]));
         }
@@ -53,9 +53,9 @@ impl Signer {
     }
 
     /// `v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`, for each secret that counts.
-    pub fn standard(&self, id: &str, timestamp: &str, body: &[u8]) -> String {
-        let mut text = String::with_capacity(48 * self.standard.len());
-        for key in &self.standard {
+    pub fn standard_signature(&self, id: &str, timestamp: &str, body: &[u8]) -> String {
+        let mut text = String::with_capacity(48 * self.standard_keys.len());
+        for key in &self.standard_keys {
             if !text.is_empty() {
                 text.push(' ');
             }
@@ -98,7 +98,7 @@ mod tests {
     fn the_contracts_signature_is_upper_case_hexadecimal() {
         // RFC 4231, test case 2.
         assert_eq!(
-            signer("Jefe").contract(b"what do ya want for nothing?"),
+            signer("Jefe").contract_signature(b"what do ya want for nothing?"),
             "sha256=5BDCC146BF60754E6A042426089575C75A003F089D2739839DEC58B964EC3843"
         );
     }
@@ -108,7 +108,7 @@ mod tests {
         let signer = signer("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
         let body = br#"{"test": 2432232314}"#;
         assert_eq!(
-            signer.standard("msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", body),
+            signer.standard_signature("msg_p5jXN8AQM9LWM0D4loKWxJek", "1614265330", body),
             "v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE="
         );
     }
@@ -116,16 +116,19 @@ mod tests {
     #[test]
     fn a_secret_that_is_no_base64_counts_as_its_own_bytes() {
         let odd = signer("whsec_%%%");
-        let same = Signer { standard: vec![keyed(b"whsec_%%%")], ..odd.clone() };
-        assert_eq!(odd.standard("i", "1", b"x"), same.standard("i", "1", b"x"));
+        let same = Signer { standard_keys: vec![keyed(b"whsec_%%%")], ..odd.clone() };
+        assert_eq!(odd.standard_signature("i", "1", b"x"), same.standard_signature("i", "1", b"x"));
     }
 
     #[test]
     fn both_secrets_sign_while_both_count() {
         let (new, old) = (Secret::new("new"), Secret::new("old"));
-        let both = Signer::new(&new, Some(&old)).standard("i", "1", b"x");
-        let one = |secret| Signer::new(secret, None).standard("i", "1", b"x");
+        let both = Signer::new(&new, Some(&old)).standard_signature("i", "1", b"x");
+        let one = |secret| Signer::new(secret, None).standard_signature("i", "1", b"x");
         assert_eq!(both, format!("{} {}", one(&new), one(&old)));
-        assert_eq!(Signer::new(&new, Some(&old)).contract(b"x"), Signer::new(&new, None).contract(b"x"));
+        assert_eq!(
+            Signer::new(&new, Some(&old)).contract_signature(b"x"),
+            Signer::new(&new, None).contract_signature(b"x")
+        );
     }
 }

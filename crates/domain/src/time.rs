@@ -52,7 +52,7 @@ impl Ticks {
     }
 
     /// The first moment of a day.
-    pub fn of_day(day: i64) -> Self {
+    pub fn from_day(day: i64) -> Self {
         Self(day.saturating_mul(TICKS_PER_DAY))
     }
 
@@ -81,7 +81,7 @@ impl Ticks {
     }
 
     /// `11/15/2026 08:30:00`, the form of `Version` inside a notification.
-    pub fn slashed(self) -> String {
+    pub fn us_date_time(self) -> String {
         let at = self.datetime();
         format!(
             "{:02}/{:02}/{:04} {:02}:{:02}:{:02}",
@@ -95,7 +95,7 @@ impl Ticks {
     }
 
     /// The shortest text that `parse_iso` reads as this moment: `2026-11-15`, or with a time where it has one.
-    pub(crate) fn shortest(self) -> String {
+    pub(crate) fn shortest_iso(self) -> String {
         let nanos = (i128::from(self.0) - i128::from(UNIX_EPOCH_TICKS)) * 100;
         let text = Timestamp::from_nanosecond(nanos).unwrap_or_default().to_string();
         text.strip_suffix("T00:00:00Z").map(str::to_owned).unwrap_or(text)
@@ -165,7 +165,7 @@ mod tests {
     #[test]
     fn days_begin_at_midnight() {
         let noon = at("2026-11-15T12:00:00Z");
-        assert_eq!(Ticks::of_day(noon.day()), at("2026-11-15"));
+        assert_eq!(Ticks::from_day(noon.day()), at("2026-11-15"));
         assert_eq!(at("2026-11-14T23:59:59.9999999Z").day() + 1, noon.day());
         assert_eq!(noon.date(), "2026-11-15");
     }
@@ -182,7 +182,7 @@ mod tests {
         let moment = at("2026-11-15T08:30:05.1234567Z");
         assert_eq!(moment.iso(), "2026-11-15T08:30:05.1234567Z");
         assert_eq!(moment.iso_millis(), "2026-11-15T08:30:05.123Z");
-        assert_eq!(moment.slashed(), "11/15/2026 08:30:05");
+        assert_eq!(moment.us_date_time(), "11/15/2026 08:30:05");
         assert_eq!(moment.to_millisecond().iso(), "2026-11-15T08:30:05.1230000Z");
     }
 

@@ -52,7 +52,7 @@ pub enum Family {
 
 impl Family {
     pub fn of(resource: Resource) -> Self {
-        if resource.is_family() { Self::Accounting } else { Self::Invoicing }
+        if resource.is_accounting_family() { Self::Accounting } else { Self::Invoicing }
     }
 }
 
@@ -63,7 +63,7 @@ pub struct WebhookFlags {
     /// Its owner wants it: not disabled, not paused.
     pub enabled: bool,
     /// The receiver has accepted the current handshake.
-    pub contracted: bool,
+    pub handshake_accepted: bool,
     /// The service gave up after the window.
     pub disabled: bool,
     pub unsubscribed: bool,
@@ -72,17 +72,20 @@ pub struct WebhookFlags {
 
 impl WebhookFlags {
     pub fn is_active(self) -> bool {
-        self.enabled && self.contracted && !self.disabled && !self.is_over()
+        self.enabled && self.handshake_accepted && !self.disabled && !self.is_final()
     }
 
     /// Unsubscribed and deleted are final.
-    pub fn is_over(self) -> bool {
+    pub fn is_final(self) -> bool {
         self.unsubscribed || self.deleted
     }
 
     /// Whether the receiver has to be asked. An invoicing subscription that is paused goes on with its handshake.
-    pub fn awaits_contract(self, family: Family) -> bool {
-        !self.contracted && !self.disabled && !self.is_over() && (self.enabled || family == Family::Invoicing)
+    pub fn needs_handshake(self, family: Family) -> bool {
+        !self.handshake_accepted
+            && !self.disabled
+            && !self.is_final()
+            && (self.enabled || family == Family::Invoicing)
     }
 
     /// The word of an invoicing subscription's status.
@@ -90,7 +93,7 @@ impl WebhookFlags {
         match self {
             Self { disabled: true, .. } => "Disabled",
             Self { enabled: false, .. } => "Paused",
-            Self { contracted: false, .. } => "Pending",
+            Self { handshake_accepted: false, .. } => "Pending",
             _ => "Effective",
         }
     }
@@ -111,11 +114,11 @@ mod tests {
 
     #[test]
     fn a_webhook_is_active_only_where_every_fact_agrees() {
-        let active = WebhookFlags { enabled: true, contracted: true, ..WebhookFlags::default() };
+        let active = WebhookFlags { enabled: true, handshake_accepted: true, ..WebhookFlags::default() };
         assert!(active.is_active());
         for flags in [
             WebhookFlags { enabled: false, ..active },
-            WebhookFlags { contracted: false, ..active },
+            WebhookFlags { handshake_accepted: false, ..active },
             WebhookFlags { disabled: true, ..active },
             WebhookFlags { unsubscribed: true, ..active },
             WebhookFlags { deleted: true, ..active },
@@ -127,12 +130,12 @@ mod tests {
     #[test]
     fn the_handshake_goes_on_while_an_invoicing_subscription_is_paused() {
         let paused = WebhookFlags::default();
-        assert!(paused.awaits_contract(Family::Invoicing));
-        assert!(!paused.awaits_contract(Family::Accounting));
+        assert!(paused.needs_handshake(Family::Invoicing));
+        assert!(!paused.needs_handshake(Family::Accounting));
         assert_eq!(paused.status(), "Paused");
         let pending = WebhookFlags { enabled: true, ..paused };
-        assert!(pending.awaits_contract(Family::Accounting));
+        assert!(pending.needs_handshake(Family::Accounting));
         assert_eq!(pending.status(), "Pending");
-        assert!(!WebhookFlags { disabled: true, ..pending }.awaits_contract(Family::Invoicing));
+        assert!(!WebhookFlags { disabled: true, ..pending }.needs_handshake(Family::Invoicing));
     }
 }

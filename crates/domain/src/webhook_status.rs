@@ -39,7 +39,7 @@ impl WebhookStatus {
             WebhookFlags { disabled: true, .. } => Self::DisabledByService,
             WebhookFlags { enabled: false, .. } => Self::Disabled,
             _ if is_suspended => Self::Suspended,
-            WebhookFlags { contracted: false, .. } => Self::AwaitingContract,
+            WebhookFlags { handshake_accepted: false, .. } => Self::AwaitingContract,
             _ => Self::Active,
         }
     }
@@ -107,11 +107,11 @@ mod tests {
 
     #[test]
     fn final_states_come_before_disabled_and_disabled_before_suspended() {
-        let active = WebhookFlags { enabled: true, contracted: true, ..WebhookFlags::default() };
+        let active = WebhookFlags { enabled: true, handshake_accepted: true, ..WebhookFlags::default() };
         for (flags, alone, suspended) in [
             (active, WebhookStatus::Active, WebhookStatus::Suspended),
             (
-                WebhookFlags { contracted: false, ..active },
+                WebhookFlags { handshake_accepted: false, ..active },
                 WebhookStatus::AwaitingContract,
                 WebhookStatus::Suspended,
             ),

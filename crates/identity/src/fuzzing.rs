@@ -11,7 +11,7 @@ use std::time::Duration;
 use domain::{Clock, Random, Ticks};
 use store::memory::MemoryStore;
 use store::{MasterKey, Vault};
-use web::Measures;
+use web::Metrics;
 
 use crate::{Identity, Ports, Settings};
 use forge::Forge;
@@ -54,7 +54,7 @@ impl Stage {
             let ports = store::Ports { clock: clock.clone(), random: clock.clone(), vault: vault.clone() };
             let Ok(store) = MemoryStore::new(ports) else { panic!("no store") };
             let ports = Ports { store: Arc::new(store), clock: clock.clone(), random: clock, vault };
-            let measures = Measures::new();
+            let measures = Metrics::new();
             let open = || Identity::open(ports.clone(), settings(), &measures);
             // Both over the same keys: the second finds those of the first.
             match (open().await, open().await) {

@@ -38,7 +38,7 @@ impl Details {
     }
 
     pub(crate) fn scopes(&self) -> Scopes {
-        Scopes::ask(&self.scope).scopes
+        Scopes::parse(&self.scope).scopes
     }
 
     pub(crate) fn authenticated_at(&self) -> Ticks {

@@ -26,7 +26,7 @@ use std::time::Duration;
 use domain::{Caller, Clock, GrantId, Random};
 use store::{AuditContext, Store, Vault};
 use tokio::sync::watch;
-use web::Measures;
+use web::Metrics;
 
 use cookies::CookieNames;
 use discovery::Discovery;
@@ -96,7 +96,7 @@ pub enum TokenRefusal {
 
 impl Identity {
     /// Opens the keys and gets ready to serve.
-    pub async fn open(ports: Ports, settings: Settings, measures: &Measures) -> Result<Self, KeyFault> {
+    pub async fn open(ports: Ports, settings: Settings, measures: &Metrics) -> Result<Self, KeyFault> {
         let Ports { store, clock, random, vault } = ports;
         let keys = Keys::open(store.clone(), clock.clone(), settings.key_policy()).await?;
         let hashing = Hashing::new(settings.hashing_parallel, settings.hashing_queue_max);

@@ -1,6 +1,6 @@
 //! An authorization request, read once: first whom to answer (client and address), then what is asked.
 
-use domain::scope::Asked;
+use domain::scope::RequestedScopes;
 use domain::{ClientId, Scope, Scopes, TenantId};
 use serde::{Deserialize, Serialize};
 use store::{Client, Pkce};
@@ -46,7 +46,7 @@ pub(crate) struct Authorization {
 
 impl Authorization {
     pub(crate) fn scopes(&self) -> Scopes {
-        Scopes::ask(&self.scope).scopes
+        Scopes::parse(&self.scope).scopes
     }
 }
 
@@ -109,7 +109,7 @@ pub(crate) fn authorization(
             return Err(OAuthError::new("unsupported_response_type", "response_type must be code"));
         }
     }
-    let Asked { scopes, has_unknown } = scopes(params)?;
+    let RequestedScopes { scopes, has_unknown } = scopes(params)?;
     Ok(Authorization {
         scope: scopes.to_string(),
         has_unknown_scope: has_unknown,
@@ -141,9 +141,9 @@ fn check_unsupported(params: &Params) -> Result<(), OAuthError> {
     Ok(())
 }
 
-fn scopes(params: &Params) -> Result<Asked, OAuthError> {
+fn scopes(params: &Params) -> Result<RequestedScopes, OAuthError> {
     let invalid = |description: &str| OAuthError::new("invalid_scope", description);
-    let asked = Scopes::ask(params.get("scope").ok_or_else(|| invalid("scope is missing"))?);
+    let asked = Scopes::parse(params.get("scope").ok_or_else(|| invalid("scope is missing"))?);
     if asked.scopes.is_empty() {
         return Err(invalid(
             "none of the scopes asked for is known; scopes_supported in the discovery document lists them",

@@ -183,7 +183,7 @@ pub(crate) struct PersonClaims<'a> {
 
 impl<'a> PersonClaims<'a> {
     pub(crate) fn of(user: &'a store::User, scopes: Scopes) -> Self {
-        let (name, email) = (scopes.tells_name(), scopes.tells_email());
+        let (name, email) = (scopes.has_name_access(), scopes.has_email_access());
         Self {
             given_name: name.then_some(user.given_name.as_str()),
             name: name.then_some(user.given_name.as_str()),
@@ -228,7 +228,7 @@ impl Presented {
             tenant: TenantId::new(self.tenant.as_str()),
             client: ClientId::new(self.client_id.as_str()),
             grant: GrantId::new(self.jti.split_once('.')?.0),
-            scopes: Scopes::ask(&self.scope.join(" ")).scopes,
+            scopes: Scopes::parse(&self.scope.join(" ")).scopes,
             expires_at: Ticks::from_unix_seconds(self.exp),
         })
     }

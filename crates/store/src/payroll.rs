@@ -1,7 +1,7 @@
 //! What SQLite and PostgreSQL share of a payroll query: columns, values to bind, how conditions are joined,
 //! and whether an order keeps to the index by which the filter finds its rows.
 
-use domain::filter::{Comparison, Direction, Field, Filter, Likeness, OrderBy, Value};
+use domain::filter::{Comparison, Direction, Field, Filter, OrderBy, StringFunction, Value};
 
 /// A value that a statement binds. No text of a caller's stands in SQL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -13,7 +13,7 @@ pub(crate) enum Bound<'a> {
 /// How one condition is written in a dialect.
 pub(crate) trait Dialect {
     fn compare<'a>(to: &mut Clause<'a>, field: Field, comparison: Comparison, value: Bound<'a>);
-    fn like<'a>(to: &mut Clause<'a>, field: Field, likeness: Likeness, text: &'a str);
+    fn like<'a>(to: &mut Clause<'a>, field: Field, function: StringFunction, text: &'a str);
 }
 
 /// A filter as SQL (always true where there is none), and what it binds.
@@ -55,7 +55,7 @@ impl<'a> Clause<'a> {
                 };
                 D::compare(self, *field, *comparison, value);
             }
-            Filter::Like(field, likeness, text) => D::like(self, *field, *likeness, text),
+            Filter::Function(field, function, text) => D::like(self, *field, *function, text),
             Filter::And(left, right) => {
                 self.side::<D>(left, matches!(**left, Filter::Or(..)));
                 self.put(" AND ");
@@ -135,6 +135,6 @@ fn goes_by(filter: &Filter, field: Field) -> bool {
     match filter {
         Filter::Compare(of, comparison, _) => *of == field && *comparison != Comparison::NotEqual,
         Filter::And(left, right) => goes_by(left, field) || goes_by(right, field),
-        Filter::Like(..) | Filter::Or(..) | Filter::Not(_) => false,
+        Filter::Function(..) | Filter::Or(..) | Filter::Not(_) => false,
     }
 }

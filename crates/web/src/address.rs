@@ -1,5 +1,5 @@
-//! Where a request really comes from: the peer, or, where the peer is a proxy that the operator trusts,
-//! the address that the proxy vouches for.
+//! The client's address: the peer's, or, behind proxies that the operator trusts, the one in their
+//! `X-Forwarded-For`.
 
 use std::net::{IpAddr, Ipv4Addr};
 
@@ -8,11 +8,11 @@ use ipnet::IpNet;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// The address of who calls, for limits and for the audit.
+/// The client's address, for rate limits and for the audit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClientAddress(pub IpAddr);
 
-/// Walks from the nearest hop outwards and stops at the first address that nobody trusted vouches for.
+/// Walks `X-Forwarded-For` from the nearest hop outwards and stops at the first address that is not a trusted proxy.
 pub fn client_address(peer: Option<IpAddr>, headers: &HeaderMap, trusted: &[IpNet]) -> ClientAddress {
     let is_trusted = |address: IpAddr| trusted.iter().any(|range| range.contains(&address));
     let mut address = peer.unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED)).to_canonical();
@@ -25,14 +25,14 @@ pub fn client_address(peer: Option<IpAddr>, headers: &HeaderMap, trusted: &[IpNe
         if !is_trusted(address) {
             break;
         }
-        let Some(next) = address_of(hop.trim()) else { break };
+        let Some(next) = parse_hop(hop.trim()) else { break };
         address = next.to_canonical();
     }
     ClientAddress(address)
 }
 
-/// Some proxies write the port too.
-fn address_of(hop: &str) -> Option<IpAddr> {
+/// An address with or without a port; some proxies write the port too.
+fn parse_hop(hop: &str) -> Option<IpAddr> {
     let plain = hop.parse::<IpAddr>().ok();
     let bracketed = || hop.strip_prefix('[')?.strip_suffix(']')?.parse().ok();
     plain.or_else(|| Some(hop.parse::<std::net::SocketAddr>().ok()?.ip())).or_else(bracketed)
@@ -42,7 +42,7 @@ fn address_of(hop: &str) -> Option<IpAddr> {
 mod tests {
     use super::*;
 
-    fn seen(peer: &str, forwarded: &[&str], trusted: &[&str]) -> String {
+    fn resolve(peer: &str, forwarded: &[&str], trusted: &[&str]) -> String {
         let mut headers = HeaderMap::new();
         for line in forwarded {
             headers.append(FORWARDED_FOR, line.parse().unwrap());
@@ -52,22 +52,22 @@ mod tests {
     }
 
     #[test]
-    fn a_stranger_vouches_for_nobody() {
-        assert_eq!(seen("203.0.113.9", &["10.0.0.1"], &["10.0.0.0/8"]), "203.0.113.9");
-        assert_eq!(seen("203.0.113.9", &["10.0.0.1"], &[]), "203.0.113.9");
+    fn untrusted_peer_cannot_forward() {
+        assert_eq!(resolve("203.0.113.9", &["10.0.0.1"], &["10.0.0.0/8"]), "203.0.113.9");
+        assert_eq!(resolve("203.0.113.9", &["10.0.0.1"], &[]), "203.0.113.9");
     }
 
     #[test]
-    fn a_trusted_proxy_does_and_what_it_was_told_does_not_count() {
+    fn trusted_proxy_forwards_and_hops_beyond_it_are_ignored() {
         let forged = ["1.2.3.4, 198.51.100.7", "10.0.0.2"];
-        assert_eq!(seen("10.0.0.1", &forged, &["10.0.0.0/8"]), "198.51.100.7");
-        assert_eq!(seen("10.0.0.1", &["rubbish"], &["10.0.0.0/8"]), "10.0.0.1");
+        assert_eq!(resolve("10.0.0.1", &forged, &["10.0.0.0/8"]), "198.51.100.7");
+        assert_eq!(resolve("10.0.0.1", &["rubbish"], &["10.0.0.0/8"]), "10.0.0.1");
         for hop in ["198.51.100.7:1234", "198.51.100.7"] {
-            assert_eq!(seen("10.0.0.1", &[hop], &["10.0.0.0/8"]), "198.51.100.7");
+            assert_eq!(resolve("10.0.0.1", &[hop], &["10.0.0.0/8"]), "198.51.100.7");
         }
         for hop in ["[2001:db8::7]:1234", "[2001:db8::7]", "2001:db8::7"] {
-            assert_eq!(seen("10.0.0.1", &[hop], &["10.0.0.0/8"]), "2001:db8::7");
+            assert_eq!(resolve("10.0.0.1", &[hop], &["10.0.0.0/8"]), "2001:db8::7");
         }
-        assert_eq!(seen("::ffff:10.0.0.1", &["198.51.100.7"], &["10.0.0.0/8"]), "198.51.100.7");
+        assert_eq!(resolve("::ffff:10.0.0.1", &["198.51.100.7"], &["10.0.0.0/8"]), "198.51.100.7");
     }
 }

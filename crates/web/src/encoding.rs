@@ -1,4 +1,4 @@
-//! How an answer may be encoded: what a reader asks for, and the encoding itself.
+//! Content encodings: negotiation by `Accept-Encoding`, and compression with gzip or brotli.
 
 use std::io::Write as _;
 
@@ -9,7 +9,7 @@ use bytes::Bytes;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-/// A middle way between time and size; answers that are asked for again are encoded once.
+/// A compromise between time and size. Cached responses are encoded only once.
 const BROTLI_QUALITY: i32 = 4;
 const BROTLI_WINDOW_BITS: i32 = 20;
 
@@ -52,36 +52,36 @@ impl Encoding {
     }
 }
 
-/// The encoding that a reader likes best of those that are offered; none where it likes the plain body better.
-pub fn asked(headers: &HeaderMap, offered: &[Encoding]) -> Option<Encoding> {
+/// The offered encoding that the client prefers; `None` if it prefers the body as it is.
+pub fn negotiate(headers: &HeaderMap, offered: &[Encoding]) -> Option<Encoding> {
     let mut gzip = None;
     let mut brotli = None;
-    let mut plain = None;
-    let mut rest = None;
+    let mut identity = None;
+    let mut wildcard = None;
     for line in headers.get_all(ACCEPT_ENCODING) {
-        for one in line.to_str().ok()?.split(',') {
-            let (name, weight) = weighed(one)?;
+        for item in line.to_str().ok()?.split(',') {
+            let (name, weight) = parse_weight(item)?;
             match name.to_ascii_lowercase().as_str() {
                 "gzip" | "x-gzip" => gzip = Some(weight),
                 "br" => brotli = Some(weight),
-                "identity" => plain = Some(weight),
-                "*" => rest = Some(weight),
+                "identity" => identity = Some(weight),
+                "*" => wildcard = Some(weight),
                 _ => {}
             }
         }
     }
     let weight = |encoding: Encoding| match encoding {
-        Encoding::Gzip => gzip.or(rest).unwrap_or(0),
-        Encoding::Brotli => brotli.or(rest).unwrap_or(0),
+        Encoding::Gzip => gzip.or(wildcard).unwrap_or(0),
+        Encoding::Brotli => brotli.or(wildcard).unwrap_or(0),
     };
-    // Of two that are liked alike, the one that is offered last.
+    // Of two with the same weight, `max_by_key` takes the one offered last.
     let best = offered.iter().copied().max_by_key(|encoding| weight(*encoding))?;
-    (weight(best) > 0 && weight(best) >= plain.unwrap_or(0)).then_some(best)
+    (weight(best) > 0 && weight(best) >= identity.unwrap_or(0)).then_some(best)
 }
 
-/// A name and its weight in thousandths; one where none is given.
-fn weighed(one: &str) -> Option<(&str, u16)> {
-    let (name, parameters) = one.split_once(';').unwrap_or((one, ""));
+/// A coding's name and its weight in thousandths (1000 if it has none).
+fn parse_weight(item: &str) -> Option<(&str, u16)> {
+    let (name, parameters) = item.split_once(';').unwrap_or((item, ""));
     let parameter = parameters.trim();
     let Some(text) = parameter.strip_prefix("q=").or_else(|| parameter.strip_prefix("Q=")) else {
         return Some((name.trim(), 1000));
@@ -101,13 +101,13 @@ mod tests {
     fn chosen(line: &str) -> Option<Encoding> {
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT_ENCODING, line.parse().unwrap());
-        asked(&headers, &Encoding::ALL)
+        negotiate(&headers, &Encoding::ALL)
     }
 
     #[test]
-    fn the_reader_chooses() {
+    fn client_prefers_by_weight() {
         use Encoding::{Brotli, Gzip};
-        for (line, wanted) in [
+        for (line, expected) in [
             ("gzip", Some(Gzip)),
             ("GZIP", Some(Gzip)),
             ("br", Some(Brotli)),
@@ -122,16 +122,16 @@ mod tests {
             ("deflate", None),
             ("zstd, gzip;q=rubbish", None),
         ] {
-            assert_eq!(chosen(line), wanted, "{line}");
+            assert_eq!(chosen(line), expected, "{line}");
         }
-        assert_eq!(asked(&HeaderMap::new(), &Encoding::ALL), None);
+        assert_eq!(negotiate(&HeaderMap::new(), &Encoding::ALL), None);
         let mut headers = HeaderMap::new();
         headers.insert(ACCEPT_ENCODING, "gzip, br".parse().unwrap());
-        assert_eq!(asked(&headers, &[Gzip]), Some(Gzip), "what is offered");
+        assert_eq!(negotiate(&headers, &[Gzip]), Some(Gzip), "brotli is not offered");
     }
 
     #[test]
-    fn what_is_encoded_can_be_read() {
+    fn encoded_body_decodes_to_the_original() {
         let text = "[{\"tradeName\":\"Ferretería Íñiguez\"}]".repeat(200);
         let mut plain = String::new();
         flate2::read::GzDecoder::new(&*Encoding::Gzip.encode(text.as_bytes()))

@@ -1,20 +1,22 @@
-//! What every room that speaks HTTP shares: the error body, request ids, measures, and the listener with
-//! its TLS, bounds and orderly end.
+//! The HTTP parts that every HTTP crate shares: the error body, request ids, metrics, conditional requests,
+//! content encodings, and the listener with its TLS, limits and graceful shutdown.
 
 pub mod address;
+mod conditional;
+mod drain;
 pub mod encoding;
-mod linger;
+pub mod error_response;
 pub mod listener;
-pub mod measure;
-pub mod problem;
+pub mod metrics;
 mod request_id;
+mod request_layer;
 pub mod tls;
-mod unchanged;
 
 pub use address::ClientAddress;
-pub use linger::linger;
-pub use listener::{Bounds, Listener, Stopper};
-pub use measure::{Measures, Stopwatch};
-pub use problem::Refusal;
-pub use request_id::{Outermost, OutermostLayer, RequestId, Visit};
-pub use unchanged::is_known;
+pub use conditional::if_none_match_matches;
+pub use drain::drain_in_background;
+pub use error_response::ErrorResponse;
+pub use listener::{Listener, ListenerLimits, ShutdownTrigger};
+pub use metrics::{Metrics, Stopwatch};
+pub use request_id::RequestId;
+pub use request_layer::{RequestContext, RequestLayer, RequestLayerConfig};

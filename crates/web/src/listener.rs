@@ -1,5 +1,5 @@
-//! The listener: takes connections within bounds, with or without TLS, and ends in order: no new requests,
-//! those under way finish, and what takes too long is cut off.
+//! The listener: accepts connections within limits, with or without TLS. At shutdown it accepts no new requests, lets
+//! those in flight finish, and closes the connections of those that exceed the drain timeout.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -19,20 +19,20 @@ use tokio::sync::{Semaphore, watch};
 use tokio_rustls::TlsAcceptor;
 use tower::Service as _;
 
-const BACKLOG_PAUSE: Duration = Duration::from_millis(50);
+const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(50);
 
-/// What one listener takes at the most.
+/// The limits of one listener.
 #[derive(Clone, Copy, Debug)]
-pub struct Bounds {
+pub struct ListenerLimits {
     pub connections_max: usize,
     pub header_timeout: Duration,
     pub header_bytes_max: usize,
     pub handshake_timeout: Duration,
-    /// How long requests under way have to finish once the end has been called.
+    /// How long requests in flight have to finish once the shutdown has begun.
     pub drain_timeout: Duration,
 }
 
-impl Default for Bounds {
+impl Default for ListenerLimits {
     fn default() -> Self {
         Self {
             connections_max: 10_000,
@@ -44,17 +44,17 @@ impl Default for Bounds {
     }
 }
 
-/// Calls the end for all listeners that hold its other half.
+/// Starts the shutdown of every task that holds the receiver.
 #[derive(Clone, Debug)]
-pub struct Stopper(watch::Sender<bool>);
+pub struct ShutdownTrigger(watch::Sender<bool>);
 
-impl Stopper {
+impl ShutdownTrigger {
     pub fn new() -> (Self, watch::Receiver<bool>) {
         let (sender, receiver) = watch::channel(false);
         (Self(sender), receiver)
     }
 
-    pub fn stop(&self) {
+    pub fn trigger(&self) {
         let _ = self.0.send(true);
     }
 }
@@ -63,53 +63,54 @@ impl Stopper {
 pub struct Listener {
     tcp: TcpListener,
     tls: Option<Arc<ServerConfig>>,
-    bounds: Bounds,
+    limits: ListenerLimits,
 }
 
 impl Listener {
     pub async fn bind(
         address: SocketAddr,
         tls: Option<Arc<ServerConfig>>,
-        bounds: Bounds,
+        limits: ListenerLimits,
     ) -> std::io::Result<Self> {
-        Ok(Self { tcp: TcpListener::bind(address).await?, tls, bounds })
+        Ok(Self { tcp: TcpListener::bind(address).await?, tls, limits })
     }
 
     pub fn address(&self) -> std::io::Result<SocketAddr> {
         self.tcp.local_addr()
     }
 
-    /// Serves until the end is called, then drains.
-    pub async fn serve(self, router: Router, mut stopped: watch::Receiver<bool>) {
-        let connections = Arc::new(Semaphore::new(self.bounds.connections_max));
+    /// Serves until the shutdown begins, then drains.
+    pub async fn serve(self, router: Router, mut shutdown: watch::Receiver<bool>) {
+        let connections = Arc::new(Semaphore::new(self.limits.connections_max));
         let graceful = GracefulShutdown::new();
-        let server = Server { tls: self.tls.map(TlsAcceptor::from), bounds: self.bounds };
+        let server = Server { tls: self.tls.map(TlsAcceptor::from), limits: self.limits };
         loop {
-            let place = tokio::select! {
-                place = connections.clone().acquire_owned() => place,
-                _ = stopped.wait_for(|stop| *stop) => break,
+            let permit = tokio::select! {
+                permit = connections.clone().acquire_owned() => permit,
+                _ = shutdown.wait_for(|begun| *begun) => break,
             };
             let accepted = tokio::select! {
                 accepted = self.tcp.accept() => accepted,
-                _ = stopped.wait_for(|stop| *stop) => break,
+                _ = shutdown.wait_for(|begun| *begun) => break,
             };
             let (stream, peer) = match accepted {
                 Ok(accepted) => accepted,
                 Err(error) => {
-                    // Out of file handles, most likely: let some connections end first.
+                    // Most likely the process is out of file handles: wait until some connections have closed.
                     tracing::warn!(%error, "a connection could not be accepted");
-                    let _ = tokio::time::timeout(BACKLOG_PAUSE, stopped.wait_for(|stop| *stop)).await;
+                    let begun = shutdown.wait_for(|begun| *begun);
+                    let _ = tokio::time::timeout(ACCEPT_RETRY_DELAY, begun).await;
                     continue;
                 }
             };
             let (server, router, watcher) = (server.clone(), router.clone(), graceful.watcher());
             tokio::spawn(async move {
                 server.connection(stream, peer, router, watcher).await;
-                drop(place);
+                drop(permit);
             });
         }
         drop(self.tcp);
-        if tokio::time::timeout(self.bounds.drain_timeout, graceful.shutdown()).await.is_err() {
+        if tokio::time::timeout(self.limits.drain_timeout, graceful.shutdown()).await.is_err() {
             tracing::warn!("some requests took too long to finish and were cut off");
         }
     }
@@ -118,7 +119,7 @@ impl Listener {
 #[derive(Clone)]
 struct Server {
     tls: Option<TlsAcceptor>,
-    bounds: Bounds,
+    limits: ListenerLimits,
 }
 
 impl Server {
@@ -133,7 +134,7 @@ impl Server {
         match &self.tls {
             None => self.http(stream, peer, router, watcher).await,
             Some(tls) => {
-                match tokio::time::timeout(self.bounds.handshake_timeout, tls.accept(stream)).await {
+                match tokio::time::timeout(self.limits.handshake_timeout, tls.accept(stream)).await {
                     Ok(Ok(stream)) => self.http(stream, peer, router, watcher).await,
                     Ok(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
                     Err(_) => tracing::debug!("a TLS handshake took too long"),
@@ -152,20 +153,20 @@ impl Server {
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let service = service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(Peer(peer));
-            // A router is always ready.
+            request.extensions_mut().insert(PeerAddress(peer));
+            // An axum router is always ready, so `poll_ready` is not needed.
             router.clone().call(request)
         });
         let mut builder = Builder::new(TokioExecutor::new());
         builder
             .http1()
             .timer(TokioTimer::new())
-            .header_read_timeout(self.bounds.header_timeout)
-            .max_buf_size(self.bounds.header_bytes_max.max(8192));
+            .header_read_timeout(self.limits.header_timeout)
+            .max_buf_size(self.limits.header_bytes_max.max(8192));
         builder
             .http2()
             .timer(TokioTimer::new())
-            .max_header_list_size(u32::try_from(self.bounds.header_bytes_max).unwrap_or(u32::MAX));
+            .max_header_list_size(u32::try_from(self.limits.header_bytes_max).unwrap_or(u32::MAX));
         let connection = builder.serve_connection(TokioIo::new(stream), service);
         if let Err(error) = watcher.watch(connection.into_owned()).await {
             tracing::debug!(%error, "a connection ended early");
@@ -173,6 +174,6 @@ impl Server {
     }
 }
 
-/// Who is at the other end of the connection.
+/// The address of the connection's other end; an extension of every request.
 #[derive(Clone, Copy, Debug)]
-pub struct Peer(pub SocketAddr);
+pub struct PeerAddress(pub SocketAddr);

@@ -1,4 +1,4 @@
-//! TLS 1.2 and 1.3 from PEM files.
+//! TLS configuration (1.2 and 1.3) from PEM files.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// What a listener needs to speak TLS.
+/// The TLS configuration of a listener.
 pub type Tls = Arc<ServerConfig>;
 
 /// Reads a certificate chain and its key; the error names the file and what is wrong with it.

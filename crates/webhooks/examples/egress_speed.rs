@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use domain::Ticks;
-use domain::egress::Policy;
-use domain::receiver::ReceiverUrl;
+use domain::egress::EgressPolicy;
+use domain::receiver_url::ReceiverUrl;
 use http::header::{CONTENT_TYPE, HOST, HeaderName, HeaderValue, USER_AGENT};
 use http::{HeaderMap, Method, Request, Response};
 use http_body_util::{BodyExt, Full};
@@ -28,7 +28,7 @@ async fn main() {
     let seconds = std::env::args().nth(1).and_then(|text| text.parse().ok()).unwrap_or(5);
     let sink = sink().await;
     let settings = EgressSettings {
-        policy: Policy { loopback: true, allow: Vec::new() },
+        policy: EgressPolicy { loopback: true, allow: Vec::new() },
         idle_per_host_max: 64,
         ..EgressSettings::default()
     };

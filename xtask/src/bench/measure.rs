@@ -5,11 +5,11 @@ use std::process::{Command, Stdio};
 
 use super::{Options, Report, Store};
 use crate::postgres::{Cluster, Settings};
-use crate::workspace::release_program;
+use crate::workspace::dist_program;
 
 pub(super) fn run(name: &str, options: &Options) -> Result<Report, String> {
-    let program = release_program("aldaba").map_err(|failure| failure.message)?;
-    let bench = release_program("aldaba-bench").map_err(|failure| failure.message)?;
+    let program = dist_program("aldaba").map_err(|failure| failure.message)?;
+    let bench = dist_program("aldaba-bench").map_err(|failure| failure.message)?;
     let cluster = match options.store {
         Store::Sqlite => None,
         Store::Postgres => Some(Cluster::start(Settings { durable: true })?),

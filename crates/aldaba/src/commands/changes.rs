@@ -18,7 +18,6 @@ use crate::cli::Changes;
 use crate::config::Sources;
 use crate::exit::{Failure, Outcome};
 use crate::output::{Output, on_terminal};
-use crate::sample::{self, Plan};
 use crate::wiring::SystemRandom;
 
 const PIECE_BYTES: usize = 64 * 1024;
@@ -116,7 +115,7 @@ fn bar(size: Option<u64>, output: Output) -> ProgressBar {
 
 pub(crate) fn generate(seed: u64, companies: u32, customers: u32) -> Outcome {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
-    for line in sample::changes(Plan { seed, companies, customers_per_company: customers }) {
+    for line in sample::changes(sample::Plan { seed, companies, customers_per_company: customers }) {
         if let Err(error) = writeln!(out, "{line}") {
             // Whoever read this has had enough.
             return if error.kind() == std::io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error.into()) };

@@ -30,7 +30,7 @@ use crate::config::{self, Config, DURATION, Sources, parse_duration};
 use crate::exit::Failure;
 use crate::output::print_line;
 use crate::serve;
-use crate::wiring::{self, NoEngine, Opened, SystemClock, SystemRandom};
+use crate::wiring::{self, BasePorts, NoEngine, Opened, SystemClock, SystemRandom};
 
 /// Loads the configuration and opens its store.
 pub(crate) async fn opened(sources: &Sources) -> Result<(Config, Opened), Failure> {
@@ -48,8 +48,9 @@ pub(crate) async fn admin(sources: &Sources) -> Result<Admin, Failure> {
 /// The administration of webhooks, over the store alone.
 pub(crate) async fn webhook_admin(sources: &Sources) -> Result<WebhookAdmin, Failure> {
     let (config, Opened { store, .. }) = opened(sources).await?;
-    let history = wiring::history(store.clone(), Arc::new(NoEngine), config.delivery.window);
-    Ok(wiring::webhook_admin(store, history))
+    let base = BasePorts::system();
+    let history = wiring::history(&base, store.clone(), Arc::new(NoEngine), config.delivery.window);
+    Ok(wiring::webhook_admin(&base, store, history))
 }
 
 pub(crate) fn completions(shell: clap_complete::Shell) {

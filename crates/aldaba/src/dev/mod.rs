@@ -23,9 +23,9 @@ use crate::config::{self, Config, Sources, StoreUrl};
 use crate::exit::{Failure, Outcome};
 use crate::logging;
 use crate::output::Output;
-use crate::sample::{self, Plan};
-use crate::service::{Ending, Service};
-use crate::wiring::{self, SystemClock, SystemRandom};
+
+use crate::service::{Service, ShutdownSignals};
+use crate::wiring::{self, BasePorts, SystemClock, SystemRandom};
 use credentials::Credentials;
 
 /// No secret: a development store holds its credentials in plain anyway, and is refused by `serve`.
@@ -49,24 +49,28 @@ async fn start(args: &Dev, sources: Sources, output: Output) -> Outcome {
         redirect_uri::check(uri).map_err(|why| Failure::Usage(format!("--redirect-uri {uri} {why}")))?;
     }
     // A start that is stopped half-way still finishes: the folder goes, the store is whole.
-    let ending = Ending::listen()?;
+    let signals = ShutdownSignals::install()?;
     let folder = Folder::choose(args)?;
     let config = configure(args, sources, &folder, output)?;
     logging::start(&config);
     let master = MasterKey::from_bytes(DEV_MASTER_KEY);
-    let opened =
-        wiring::open(&config.store.url, config.store.connections_max, wiring::ports(&master)?).await?;
+    let opened = wiring::open(
+        &config.store.url,
+        config.store.connections_max,
+        wiring::ports(&BasePorts::system(), &master)?,
+    )
+    .await?;
     let store = opened.store.clone();
     let credentials = credentials::ensure(&admin(store.clone()), args).await?;
     let credentials = load_sample(store.clone(), credentials, args.empty).await?;
     let receiver = receiver::start(beside(config.server.listen, 2), store.clone(), output).await;
     let receiver = receiver.map_err(ports_taken)?;
     let token = Secret::new(credentials.operator_token.clone());
-    let service = Service::bind(config, opened, &token).await.map_err(ports_taken)?;
+    let service = Service::bind(config, BasePorts::system(), opened, &token).await.map_err(ports_taken)?;
     let ready = ready::Ready::new(&service, &credentials, &*store, receiver).await?;
     ready.leave_in(&folder.path)?;
     ready.print(output);
-    let served = service.run(ending).await;
+    let served = service.start().run(signals).await;
     // Nothing runs here any more.
     let _ = std::fs::remove_file(folder.path.join(token::RUNNING));
     drop(folder);
@@ -171,7 +175,8 @@ async fn load_sample(
     if !empty {
         let door = Door::new(store.clone(), Arc::new(SystemRandom));
         for (seed, tenant) in (1_u64..).zip(&credentials.tenants) {
-            let plan = Plan { seed, companies: SAMPLE_COMPANIES, customers_per_company: SAMPLE_CUSTOMERS };
+            let plan =
+                sample::Plan { seed, companies: SAMPLE_COMPANIES, customers_per_company: SAMPLE_CUSTOMERS };
             let lines =
                 sample::changes(plan).map(|line| Ok::<_, std::convert::Infallible>((line + "\n").into()));
             let key = Some("sample data".to_owned());

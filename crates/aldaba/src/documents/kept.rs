@@ -7,7 +7,7 @@ use axum::http::header::{CACHE_CONTROL, CONTENT_ENCODING, CONTENT_TYPE, ETAG, He
 use axum::http::{Response, StatusCode};
 use bytes::Bytes;
 use web::encoding::{self, Encoding};
-use web::is_known;
+use web::if_none_match_matches;
 
 /// Asked about before it is used.
 pub(super) const FRESH: &str = "no-cache";
@@ -37,8 +37,8 @@ impl Kept {
     /// The bytes as the reader takes them, or 304 where it has them.
     pub(super) fn answer(&self, asked: &HeaderMap) -> Response<Body> {
         let etag = HeaderValue::from_str(&format!("W/\"{}\"", self.mark)).ok();
-        let is_same = etag.as_ref().is_some_and(|etag| is_known(asked, etag));
-        let packed = self.packed.as_ref().filter(|_| encoding::asked(asked, &[Encoding::Gzip]).is_some());
+        let is_same = etag.as_ref().is_some_and(|etag| if_none_match_matches(asked, etag));
+        let packed = self.packed.as_ref().filter(|_| encoding::negotiate(asked, &[Encoding::Gzip]).is_some());
         let body = if is_same { Body::empty() } else { Body::from(packed.unwrap_or(&self.plain).clone()) };
         let mut answer = Response::new(body);
         if is_same {

@@ -72,6 +72,6 @@ async fn settings_of(State(shown): State<Arc<Shown>>, asked: HeaderMap) -> Respo
 async fn file(Path(name): Path<String>, asked: HeaderMap) -> Response<Body> {
     match FILES.find(&name) {
         Some(file) => file.kept.answer(&asked),
-        None => web::problem::not_found().await.into_response(),
+        None => web::error_response::not_found().await.into_response(),
     }
 }

@@ -135,11 +135,11 @@ impl Following {
     }
 
     fn family(&self) -> impl Iterator<Item = Resource> {
-        self.resources.iter().copied().filter(|resource| resource.is_family())
+        self.resources.iter().copied().filter(|resource| resource.is_accounting_family())
     }
 
     fn entities(&self) -> impl Iterator<Item = Resource> {
-        self.resources.iter().copied().filter(|resource| !resource.is_family())
+        self.resources.iter().copied().filter(|resource| !resource.is_accounting_family())
     }
 
     /// Where the tenant's log stands.

@@ -19,7 +19,7 @@ use tokio::net::TcpListener;
 use crate::cli::Listen;
 use crate::exit::{Failure, Outcome};
 use crate::output::Output;
-use crate::service::Ending;
+use crate::service::ShutdownSignals;
 use crate::wiring::SystemRandom;
 use desk::{Desk, Manner};
 use following::Following;
@@ -29,7 +29,7 @@ use printer::Printer;
 const FAREWELL_MAX: Duration = Duration::from_secs(5);
 
 pub(crate) async fn run(args: &Listen, output: Output) -> Outcome {
-    let mut ending = Ending::listen()?;
+    let mut signals = ShutdownSignals::install()?;
     let busy = |error: std::io::Error| Failure::Busy {
         why: format!("cannot listen on {}: {error}", args.address),
         remedy: "choose another address with --listen".into(),
@@ -47,13 +47,13 @@ pub(crate) async fn run(args: &Listen, output: Output) -> Outcome {
         if secrets.is_empty() {
             output.say("without --secret nothing is verified");
         }
-        ending.told().await;
+        signals.received().await;
         return Ok(());
     };
     let reached_at = args.public_url.clone().unwrap_or(here);
     let mut following = Following::new(args, secret, &reached_at, printer, memory)?;
     let done = tokio::select! {
-        () = ending.told() => Ok(()),
+        () = signals.received() => Ok(()),
         lost = following.run() => lost,
     };
     if args.stay {

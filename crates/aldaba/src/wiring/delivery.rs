@@ -1,9 +1,9 @@
-//! Wires the delivery engine: the store, the clock, and the HTTP client for receivers.
+//! Builds the delivery engine and the egress, the only client that dials receivers.
 
 use std::sync::Arc;
 
 use domain::Guid;
-use domain::egress::Policy;
+use domain::egress::EgressPolicy;
 use domain::retry::Schedule;
 use store::Store;
 use tokio::sync::watch;
@@ -11,11 +11,11 @@ use tokio::task::JoinHandle;
 use webhooks::egress::{Egress, EgressSettings};
 use webhooks::engine::{Carrier, Engine, Ports, Settings};
 
-use super::{SystemClock, SystemRandom};
+use super::BasePorts;
 use crate::config::Config;
 use crate::exit::Failure;
 
-/// The HTTP client for receivers, with the configured address policy.
+/// The egress, with the configured policy.
 pub(crate) fn egress(config: &Config) -> Result<Egress, Failure> {
     let authorities = match &config.egress.ca_file {
         Some(path) => std::fs::read(path)
@@ -23,7 +23,7 @@ pub(crate) fn egress(config: &Config) -> Result<Egress, Failure> {
         None => Vec::new(),
     };
     let settings = EgressSettings {
-        policy: Policy { allow: config.egress.allow.clone(), loopback: config.egress.loopback },
+        policy: EgressPolicy { allow: config.egress.allow.clone(), loopback: config.egress.loopback },
         authorities,
         sockets_max: config.egress.sockets_max,
         ..EgressSettings::default()
@@ -31,9 +31,10 @@ pub(crate) fn egress(config: &Config) -> Result<Egress, Failure> {
     Egress::new(settings).map_err(|why| Failure::Failed(format!("egress.ca_file: {why}")))
 }
 
-/// Starts the engine; it shuts down in order once `stopped` is true.
+/// Starts the engine. It stops in order once `stopped` turns true.
 pub(crate) fn engine(
     config: &Config,
+    base: &BasePorts,
     store: Arc<dyn Store>,
     egress: Egress,
     node: Guid,
@@ -47,6 +48,6 @@ pub(crate) fn engine(
         ..Settings::new(schedule, delivery.timeout)
     };
     let transport = Arc::new(Carrier { egress, timeout: delivery.timeout });
-    let ports = Ports { store, clock: Arc::new(SystemClock), random: Arc::new(SystemRandom), transport };
+    let ports = Ports { store, clock: base.clock.clone(), random: base.random.clone(), transport };
     Engine::start(ports, settings, node, stopped)
 }

@@ -14,16 +14,21 @@ use operator::admin::WebhookAdmin;
 use operator::ports::{HistoryResult, WebhookHistory};
 use store::{AuditContext, Store};
 
-use super::SystemClock;
+use super::BasePorts;
 
 /// `nudge`: the delivery engine, or nobody where it runs in another process.
-pub(crate) fn history(store: Arc<dyn Store>, nudge: Arc<dyn Nudge>, retry_window: Duration) -> History {
-    History::new(HistoryPorts { store, clock: Arc::new(SystemClock), nudge }, retry_window)
+pub(crate) fn history(
+    base: &BasePorts,
+    store: Arc<dyn Store>,
+    nudge: Arc<dyn Nudge>,
+    retry_window: Duration,
+) -> History {
+    History::new(HistoryPorts { store, clock: base.clock.clone(), nudge }, retry_window)
 }
 
 /// The operator's administration of webhooks.
-pub(crate) fn webhook_admin(store: Arc<dyn Store>, history: History) -> WebhookAdmin {
-    WebhookAdmin { store, clock: Arc::new(SystemClock), history: Arc::new(OperatorHistory(history)) }
+pub(crate) fn webhook_admin(base: &BasePorts, store: Arc<dyn Store>, history: History) -> WebhookAdmin {
+    WebhookAdmin { store, clock: base.clock.clone(), history: Arc::new(OperatorHistory(history)) }
 }
 
 /// For programs that only write to the store: the running service learns of a change from the store.

@@ -1,12 +1,12 @@
-//! Gives the identity provider what it stands on.
+//! Builds the identity provider.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use identity::{Identity, Keys, Ports, Settings};
-use web::Measures;
+use web::Metrics;
 
-use super::{Opened, SystemClock, SystemRandom};
+use super::{BasePorts, Opened, SystemClock};
 use crate::config::Config;
 use crate::exit::Failure;
 
@@ -15,19 +15,20 @@ const KEY_LEAD: Duration = Duration::from_secs(24 * 60 * 60);
 
 pub(crate) async fn identity(
     config: &Config,
+    base: &BasePorts,
     opened: Opened,
-    measures: &Measures,
+    metrics: &Metrics,
 ) -> Result<Identity, Failure> {
     let ports = Ports {
         store: opened.store,
-        clock: Arc::new(SystemClock),
-        random: Arc::new(SystemRandom),
+        clock: base.clock.clone(),
+        random: base.random.clone(),
         vault: opened.vault,
     };
-    Ok(Identity::open(ports, settings(config), measures).await?)
+    Ok(Identity::open(ports, settings(config), metrics).await?)
 }
 
-/// The signing keys alone, for the commands that look after them.
+/// The signing keys alone, for the commands that manage them.
 pub(crate) async fn signing_keys(config: &Config, opened: &Opened) -> Result<Keys, Failure> {
     let policy = settings(config).key_policy();
     Ok(Keys::open(opened.store.clone(), Arc::new(SystemClock), policy).await?)

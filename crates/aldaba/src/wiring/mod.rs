@@ -1,6 +1,6 @@
-//! Hands out what the rooms get from outside: the real clock, real chance, and the store that the
-//! configuration names.
+//! Connects the crates: gives each its ports (clock, randomness, store, network) and its settings.
 
+mod base;
 mod clock;
 mod delivery;
 mod gateway;
@@ -10,6 +10,7 @@ mod open;
 mod random;
 mod webhooks;
 
+pub use base::BasePorts;
 pub(crate) use clock::SystemClock;
 pub(crate) use delivery::{egress, engine};
 pub(crate) use gateway::gateway;
@@ -17,4 +18,4 @@ pub(crate) use history::{NoEngine, history, webhook_admin};
 pub(crate) use identity::{identity, signing_keys};
 pub(crate) use open::{Opened, open, ports, schema_of};
 pub(crate) use random::SystemRandom;
-pub(crate) use webhooks::guests;
+pub(crate) use webhooks::gated_routes;

@@ -1,4 +1,4 @@
-//! Opens the store that the configuration names.
+//! Opens the configured store.
 
 use std::sync::Arc;
 
@@ -6,10 +6,10 @@ use store::postgres::PostgresStore;
 use store::sqlite::SqliteStore;
 use store::{Archive, MasterKey, Ports, Result, Store, Vault};
 
-use super::{SystemClock, SystemRandom};
+use super::BasePorts;
 use crate::config::StoreUrl;
 
-/// An open store, as everyone uses it and as a backup sees it.
+/// An open store behind its two ports: for the service and for backups.
 #[derive(Clone)]
 pub(crate) struct Opened {
     pub(crate) store: Arc<dyn Store>,
@@ -17,9 +17,9 @@ pub(crate) struct Opened {
     pub(crate) vault: Arc<Vault>,
 }
 
-pub(crate) fn ports(master: &MasterKey) -> Result<Ports> {
+pub(crate) fn ports(base: &BasePorts, master: &MasterKey) -> Result<Ports> {
     let vault = Arc::new(Vault::new(master)?);
-    Ok(Ports { clock: Arc::new(SystemClock), random: Arc::new(SystemRandom), vault })
+    Ok(Ports { clock: base.clock.clone(), random: base.random.clone(), vault })
 }
 
 pub(crate) async fn open(url: &StoreUrl, connections_max: usize, ports: Ports) -> Result<Opened> {
@@ -36,7 +36,7 @@ pub(crate) async fn open(url: &StoreUrl, connections_max: usize, ports: Ports) -
     }
 }
 
-/// The schema that is there now; none where nothing is.
+/// The schema version of the store; `None` where there is no store yet.
 pub(crate) async fn schema_of(url: &StoreUrl) -> Result<Option<i64>> {
     match url {
         StoreUrl::Sqlite(path) => SqliteStore::schema_of(path),

@@ -84,7 +84,7 @@ fn what_this_store_has_not_signed_is_not_called_valid() {
     let tenant = stage.dev.tenants()[0];
     let body =
         format!(r#"{{"Entity":"Bank","EntityId":"7","TenantId":"{tenant}","User":"eva","Changes":[]}}"#);
-    let right = Signer::new(&Secret::new("un secreto"), None).contract(body.as_bytes());
+    let right = Signer::new(&Secret::new("un secreto"), None).contract_signature(body.as_bytes());
     let post = |signature: &str, body: &str| {
         let call = Call::post(&stage.at("hooks")).header("ms-signature", signature);
         let status = call.body(body.to_owned()).send().status;

@@ -82,7 +82,7 @@ fn nothing_is_lost_and_reads_go_on() {
     for side in [&serve.public_url, &serve.operator_url] {
         assert_eq!(Call::get(&format!("{side}/livez")).send().status, 200);
         let ready = Call::get(&format!("{side}/readyz")).send();
-        assert_eq!((ready.status, &ready.json()["store"]), (200, &"ok".into()), "reads go on");
+        assert_eq!((ready.status, &ready.json()["status"]), (200, &"ready".into()), "reads go on");
     }
     assert_eq!(
         door.send_under("before", before.clone()),

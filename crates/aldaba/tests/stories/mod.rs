@@ -29,5 +29,6 @@ mod operations;
 mod operator_api;
 mod sample;
 mod shutdown;
+mod supervision;
 mod tls;
 mod webhooks;

@@ -19,7 +19,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use domain::Ticks;
-use domain::filter::{Comparison, Direction, Field, Filter as Condition, Likeness, Listed, Value};
+use domain::filter::{Comparison, Direction, Field, Filter as Condition, OrderByList, StringFunction, Value};
 
 use crate::Error;
 
@@ -75,7 +75,7 @@ impl OrderBy {
 
 impl fmt::Display for OrderBy {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        Listed(&self.0).fmt(f)
+        OrderByList(&self.0).fmt(f)
     }
 }
 
@@ -173,15 +173,15 @@ impl TextField {
     }
 
     pub fn contains(self, text: impl Into<String>) -> Filter {
-        Filter(Condition::Like(self.0, Likeness::Contains, text.into()))
+        Filter(Condition::Function(self.0, StringFunction::Contains, text.into()))
     }
 
     pub fn starts_with(self, text: impl Into<String>) -> Filter {
-        Filter(Condition::Like(self.0, Likeness::StartsWith, text.into()))
+        Filter(Condition::Function(self.0, StringFunction::StartsWith, text.into()))
     }
 
     pub fn ends_with(self, text: impl Into<String>) -> Filter {
-        Filter(Condition::Like(self.0, Likeness::EndsWith, text.into()))
+        Filter(Condition::Function(self.0, StringFunction::EndsWith, text.into()))
     }
 
     pub fn ascending(self) -> OrderBy {

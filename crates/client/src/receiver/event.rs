@@ -81,7 +81,7 @@ pub struct EventName {
 impl EventName {
     /// Reads a semantic name of the accounting family.
     pub fn of(name: &str) -> Self {
-        let resource = Resource::family().find(|resource| {
+        let resource = Resource::accounting_family().find(|resource| {
             let start =
                 format!("{APP_NAME}.{}.{}.", resource.area().domain().unwrap_or_default(), resource.plural());
             name.starts_with(&start)

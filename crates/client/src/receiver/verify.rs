@@ -111,13 +111,13 @@ impl Verifier {
         let Some(signature) = claim.signature else { return false };
         let signer = Signer::new(secret, None);
         if claim.scheme != Scheme::Standard {
-            return is_same(signer.contract(claim.body).as_bytes(), signature.as_bytes());
+            return is_same(signer.contract_signature(claim.body).as_bytes(), signature.as_bytes());
         }
         let (Some(id), Some(timestamp)) = (claim.id, claim.timestamp) else { return false };
         let is_in_time = timestamp
             .parse::<i64>()
             .is_ok_and(|signed_at| now.abs_diff(signed_at) <= self.tolerance.as_secs());
-        let expected = signer.standard(id, timestamp, claim.body);
+        let expected = signer.standard_signature(id, timestamp, claim.body);
         is_in_time && signature.split(' ').any(|one| is_same(expected.as_bytes(), one.as_bytes()))
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use aws_lc_rs::digest::{SHA256, digest};
 use domain::Scope;
-use domain::secret::url_safe;
+use domain::secret::base64url;
 use serde::{Deserialize, Serialize};
 
 /// What to ask the user for.
@@ -127,5 +127,5 @@ impl fmt::Debug for Pending {
 
 /// PKCE's S256.
 pub(super) fn challenge(verifier: &str) -> String {
-    url_safe(digest(&SHA256, verifier.as_bytes()).as_ref())
+    base64url(digest(&SHA256, verifier.as_bytes()).as_ref())
 }

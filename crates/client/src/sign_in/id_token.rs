@@ -5,7 +5,7 @@ use aws_lc_rs::digest::{SHA256, digest};
 use aws_lc_rs::signature::{RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use domain::secret::url_safe;
+use domain::secret::base64url;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -191,5 +191,5 @@ fn is_for(claims: &Map<String, Value>, client_id: &str) -> bool {
 
 /// The left half of a SHA-256, in base64url.
 fn half_hash(text: &str) -> String {
-    url_safe(&digest(&SHA256, text.as_bytes()).as_ref()[..16])
+    base64url(&digest(&SHA256, text.as_bytes()).as_ref()[..16])
 }

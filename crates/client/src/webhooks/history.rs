@@ -20,7 +20,7 @@ use crate::wire::read;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeliveryStatus {
-    SuccessfulDelivery,
+    Delivered,
     /// It will be tried again.
     Waiting,
     Failed,
@@ -29,7 +29,7 @@ pub enum DeliveryStatus {
 impl DeliveryStatus {
     fn as_str(self) -> &'static str {
         match self {
-            Self::SuccessfulDelivery => "delivered",
+            Self::Delivered => "delivered",
             Self::Waiting => "waiting",
             Self::Failed => "failed",
         }

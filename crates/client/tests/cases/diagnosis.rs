@@ -4,9 +4,9 @@ use aldaba_client::receiver::{Claim, Mismatch, Reason, Scheme, TOLERANCE, diagno
 use aldaba_client::{Guid, Resource, Secret, Ticks};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use domain::envelope::{Addressee, ENVELOPE};
+use domain::envelope::{ENVELOPE_VERSION, EnvelopeContext};
 use domain::event::EventKind;
-use domain::log::LogEntry;
+use domain::log_entry::LogEntry;
 use domain::signature::Signer;
 use domain::{TenantId, UserId};
 use serde_json::Value;
@@ -16,8 +16,8 @@ const AT: i64 = 1_700_000_000;
 /// A notification as the service writes it, with letters that encodings differ in.
 fn body(resource: Resource) -> String {
     let guid = |byte: u8| Guid::random_from([byte; 16]);
-    let addressee =
-        Addressee { webhook: guid(1), tenant: TenantId::new("t"), user: UserId::new("u"), resource };
+    let envelope_context =
+        EnvelopeContext { webhook: guid(1), tenant: TenantId::new("t"), user: UserId::new("u"), resource };
     let entry = LogEntry {
         sequence: 42,
         resource,
@@ -31,9 +31,9 @@ fn body(resource: Resource) -> String {
         source_interface: "ERP".into(),
         source_action: "Alta".into(),
         changes: Some(r#"[{"Name":"ciudad","Value":"Ávila"}]"#.into()),
-        envelope: ENVELOPE,
+        envelope: ENVELOPE_VERSION,
     };
-    addressee.notification(guid(2), &entry)
+    envelope_context.notification(guid(2), &entry)
 }
 
 fn secret() -> Secret {
@@ -46,7 +46,7 @@ fn reasons(told: Result<(), Mismatch>) -> Vec<Reason> {
 
 /// What is said of a body that came differently from how it was signed.
 fn of_body(sent: &str, came: &[u8]) -> Vec<Reason> {
-    let signature = Signer::new(&secret(), None).contract(sent.as_bytes());
+    let signature = Signer::new(&secret(), None).contract_signature(sent.as_bytes());
     reasons(diagnose(&Claim::accounting(&signature, came), &secret(), AT, TOLERANCE))
 }
 
@@ -74,7 +74,7 @@ fn what_is_right_has_no_reason() {
 #[test]
 fn how_the_signature_is_written() {
     let body = body(Resource::customers());
-    let right = Signer::new(&secret(), None).contract(body.as_bytes());
+    let right = Signer::new(&secret(), None).contract_signature(body.as_bytes());
     let lower = format!("sha256={}", hex(&right).to_lowercase());
     assert_eq!(of_signature(&lower, &body), [Reason::LowerCaseHex]);
     assert_eq!(of_signature(hex(&right), &body), [Reason::MissingPrefix]);
@@ -141,7 +141,7 @@ fn a_body_that_went_through_another_encoding() {
 #[test]
 fn what_is_wrong_with_the_secret() {
     let body = body(Resource::customers());
-    let signature = Signer::new(&secret(), None).contract(body.as_bytes());
+    let signature = Signer::new(&secret(), None).contract_signature(body.as_bytes());
     let with = |secret: &str| {
         let claim = Claim::accounting(&signature, body.as_bytes());
         reasons(diagnose(&claim, &Secret::new(secret), AT, TOLERANCE))
@@ -164,7 +164,7 @@ fn a_body_that_was_changed_looks_like_another_secret() {
 #[test]
 fn several_reasons_at_once_are_all_named() {
     let body = body(Resource::customers());
-    let signature = Signer::new(&secret(), None).contract(body.as_bytes()).to_lowercase();
+    let signature = Signer::new(&secret(), None).contract_signature(body.as_bytes()).to_lowercase();
     let came = format!("{body}\n");
     let claim = Claim::accounting(&signature, came.as_bytes());
     let told = diagnose(&claim, &Secret::new("s3cret "), AT, TOLERANCE).unwrap_err();
@@ -179,7 +179,7 @@ fn several_reasons_at_once_are_all_named() {
 fn standard_webhooks_has_reasons_of_its_own() {
     let body = body(Resource::customers());
     let at = AT.to_string();
-    let signature = Signer::new(&secret(), None).standard("i", &at, body.as_bytes());
+    let signature = Signer::new(&secret(), None).standard_signature("i", &at, body.as_bytes());
     let claim = Claim::standard("i", &at, &signature, body.as_bytes());
     let told = |claim: &Claim<'_>, now| reasons(diagnose(claim, &secret(), now, TOLERANCE));
     assert_eq!(told(&claim, AT), []);
@@ -191,6 +191,6 @@ fn standard_webhooks_has_reasons_of_its_own() {
     assert_eq!(told(&Claim { signature: Some(&hex), ..claim }, AT), [Reason::HexInsteadOfBase64]);
     let both = format!("v1,AAAA {signature}");
     assert_eq!(told(&Claim { signature: Some(&both), ..claim }, AT), []);
-    let odd = Signer::new(&secret(), None).standard("i", "soon", body.as_bytes());
+    let odd = Signer::new(&secret(), None).standard_signature("i", "soon", body.as_bytes());
     assert_eq!(told(&Claim::standard("i", "soon", &odd, body.as_bytes()), AT), [Reason::NoTimestamp]);
 }

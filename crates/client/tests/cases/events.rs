@@ -2,9 +2,9 @@
 
 use aldaba_client::receiver::{Event, EventName, Misread, Notification};
 use aldaba_client::{Guid, Resource, Ticks};
-use domain::envelope::{Addressee, ENVELOPE};
+use domain::envelope::{ENVELOPE_VERSION, EnvelopeContext};
 use domain::event::{EventKind, semantic_name};
-use domain::log::LogEntry;
+use domain::log_entry::LogEntry;
 use domain::{TenantId, UserId};
 use http::HeaderMap;
 
@@ -12,8 +12,8 @@ fn guid(byte: u8) -> Guid {
     Guid::random_from([byte; 16])
 }
 
-fn addressee(resource: Resource) -> Addressee {
-    Addressee { webhook: guid(1), tenant: TenantId::new("t 1"), user: UserId::new("u"), resource }
+fn envelope_context(resource: Resource) -> EnvelopeContext {
+    EnvelopeContext { webhook: guid(1), tenant: TenantId::new("t 1"), user: UserId::new("u"), resource }
 }
 
 fn entry(resource: Resource, kind: EventKind) -> LogEntry {
@@ -30,15 +30,15 @@ fn entry(resource: Resource, kind: EventKind) -> LogEntry {
         source_interface: "ERP".into(),
         source_action: "Alta".into(),
         changes: Some(r#"[{"Name":"a","Value":"1"}]"#.into()),
-        envelope: ENVELOPE,
+        envelope: ENVELOPE_VERSION,
     }
 }
 
 #[test]
 fn every_change_of_the_family_is_read_to_the_letter() {
-    for resource in Resource::family() {
+    for resource in Resource::accounting_family() {
         for kind in resource.event_kinds() {
-            let body = addressee(resource).notification(guid(2), &entry(resource, kind));
+            let body = envelope_context(resource).notification(guid(2), &entry(resource, kind));
             let read = Notification::read(&HeaderMap::new(), body.as_bytes()).unwrap();
             let Notification::Event(event) = read else { panic!("{read:?}") };
             assert_eq!(
@@ -57,8 +57,8 @@ fn every_change_of_the_family_is_read_to_the_letter() {
 
 #[test]
 fn acknowledge_is_none_of_the_changes() {
-    for resource in Resource::family() {
-        let body = addressee(resource).acknowledge(guid(2), guid(3), Ticks(1));
+    for resource in Resource::accounting_family() {
+        let body = envelope_context(resource).acknowledge(guid(2), guid(3), Ticks(1));
         let read = Notification::read(&HeaderMap::new(), body.as_bytes()).unwrap();
         assert_eq!(read, Notification::Acknowledge { webhook_id: guid(1) });
     }
@@ -67,7 +67,7 @@ fn acknowledge_is_none_of_the_changes() {
 #[test]
 fn invoicing_has_its_id_in_the_header() {
     let resource = Resource::invoicing().next().unwrap();
-    let body = addressee(resource).notification(guid(2), &entry(resource, EventKind::Created));
+    let body = envelope_context(resource).notification(guid(2), &entry(resource, EventKind::Created));
     let mut headers = HeaderMap::new();
     headers.insert("webhook-id", guid(2).to_string().parse().unwrap());
     for (headers, id) in [(headers, Some(guid(2))), (HeaderMap::new(), None)] {
@@ -94,7 +94,7 @@ fn what_is_no_notification_is_told() {
         let told = Notification::read(&HeaderMap::new(), body.as_bytes());
         assert!(matches!(told, Err(Misread(_))), "{body}: {told:?}");
     }
-    let broken = addressee(Resource::customers())
+    let broken = envelope_context(Resource::customers())
         .notification(guid(2), &entry(Resource::customers(), EventKind::Created))
         .replace("SequenceVersion", "Sequence");
     assert!(Notification::read(&HeaderMap::new(), broken.as_bytes()).is_err());

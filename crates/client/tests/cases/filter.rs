@@ -2,7 +2,7 @@
 
 use aldaba_client::api::filter::{self, Filter, OrderBy};
 use aldaba_client::{Error, Ticks};
-use domain::filter::{Filter as Condition, OrderBy as Order, Subject};
+use domain::filter::{CompanyFields, Filter as Condition, OrderBy as Order};
 use proptest::prelude::*;
 
 fn leaves() -> impl Strategy<Value = Filter> {
@@ -73,7 +73,7 @@ proptest! {
         let filter = filter::name().is(name.clone());
         let read = Condition::parse(&filter.to_string()).unwrap();
         let subject = |name| {
-            Subject { code: 1, name, identifier: "", last_update: Ticks(0) }
+            CompanyFields { code: 1, name, identifier: "", last_update: Ticks(0) }
         };
         prop_assert!(read.matches(&subject(&name)));
         let other = format!("{name}x");

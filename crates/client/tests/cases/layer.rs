@@ -9,7 +9,7 @@ use axum::Extension;
 use axum::body::Body;
 use axum::routing::post;
 use bytes::Bytes;
-use domain::envelope::Addressee;
+use domain::envelope::EnvelopeContext;
 use domain::signature::Signer;
 use domain::{TenantId, UserId};
 use http::{Method, Request, Response, StatusCode};
@@ -23,7 +23,7 @@ fn secret() -> Secret {
 }
 
 fn signed(body: &str) -> Request<Body> {
-    let signature = Signer::new(&secret(), None).contract(body.as_bytes());
+    let signature = Signer::new(&secret(), None).contract_signature(body.as_bytes());
     Request::post("/hooks").header("ms-signature", signature).body(Body::from(body.to_owned())).unwrap()
 }
 
@@ -91,8 +91,8 @@ async fn acknowledge_is_answered_here_but_only_a_signed_one() {
     let desk = Desk::default();
     let guid = Guid::random_from([1; 16]);
     let (tenant, user) = (TenantId::new("t"), UserId::new("u"));
-    let addressee = Addressee { webhook: guid, tenant, user, resource: Resource::customers() };
-    let body = addressee.acknowledge(guid, guid, Ticks(1));
+    let envelope_context = EnvelopeContext { webhook: guid, tenant, user, resource: Resource::customers() };
+    let body = envelope_context.acknowledge(guid, guid, Ticks(1));
     assert_eq!(desk.send(layer(), signed(&body)).await.0, StatusCode::OK);
     let unsigned = Request::post("/hooks").body(Body::from(body)).unwrap();
     assert_eq!(desk.send(layer(), unsigned).await.0, StatusCode::UNAUTHORIZED);

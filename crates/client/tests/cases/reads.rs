@@ -92,7 +92,7 @@ async fn every_call_carries_key_token_and_context() {
 
 #[tokio::test]
 async fn all_nineteen_resources_have_their_path_and_only_companies_no_context() {
-    for resource in Resource::family() {
+    for resource in Resource::accounting_family() {
         let net = Net::new(|_| {
             good(&json!({
                 "correlationId": "x", "version": "v", "sequenceVersion": "9", "amount": 1.50, "nested": {"a": [1]},

@@ -26,7 +26,7 @@ fn signer() -> &'static Signer {
 
 fn half_hash(text: &str) -> String {
     let digest = aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, text.as_bytes());
-    domain::secret::url_safe(&digest.as_ref()[..16])
+    domain::secret::base64url(&digest.as_ref()[..16])
 }
 
 fn claims(pending: &Pending, more: &Value) -> Value {
@@ -116,7 +116,7 @@ async fn the_address_has_everything_and_nothing_twice() {
     let kept = serde_json::to_value(&started.pending).unwrap();
     let digest =
         aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, kept["verifier"].as_str().unwrap().as_bytes());
-    assert_eq!(told["code_challenge"], domain::secret::url_safe(digest.as_ref()));
+    assert_eq!(told["code_challenge"], domain::secret::base64url(digest.as_ref()));
     assert_eq!(told["nonce"], kept["nonce"].as_str().unwrap());
     let other = plain().start(&Ask::payroll());
     assert_ne!(other.pending.state(), started.pending.state());

@@ -15,12 +15,12 @@ fn headers(pairs: &[(&'static str, String)]) -> HeaderMap {
 
 fn standard(secret: &Secret, body: &[u8]) -> HeaderMap {
     let at = SIGNED_AT.to_string();
-    let signature = Signer::new(secret, None).standard("id-1", &at, body);
+    let signature = Signer::new(secret, None).standard_signature("id-1", &at, body);
     headers(&[("webhook-id", "id-1".into()), ("webhook-timestamp", at), ("webhook-signature", signature)])
 }
 
 fn contract(name: &'static str, secret: &Secret, body: &[u8]) -> HeaderMap {
-    headers(&[(name, Signer::new(secret, None).contract(body))])
+    headers(&[(name, Signer::new(secret, None).contract_signature(body))])
 }
 
 #[test]
@@ -87,10 +87,10 @@ fn while_a_secret_is_replaced_either_side_may_know_only_one() {
     let signer = Signer::new(&new, Some(&old));
     let at = SIGNED_AT.to_string();
     let headers = headers(&[
-        ("svc-webhook-signature", signer.contract(BODY)),
+        ("svc-webhook-signature", signer.contract_signature(BODY)),
         ("webhook-id", "i".into()),
         ("webhook-timestamp", at.clone()),
-        ("webhook-signature", signer.standard("i", &at, BODY)),
+        ("webhook-signature", signer.standard_signature("i", &at, BODY)),
     ]);
     for (secret, scheme) in [(&old, Scheme::Standard), (&new, Scheme::Accounting)] {
         let verifier = Verifier::new(secret.clone());

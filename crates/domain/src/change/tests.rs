@@ -4,8 +4,8 @@ use serde_json::json;
 
 use super::*;
 
-fn read(line: &serde_json::Value) -> Result<Read, Fault> {
-    Change::read(line.to_string().as_bytes(), || Guid::derived_from([7; 16]))
+fn read(line: &serde_json::Value) -> Result<ParsedChange, FieldError> {
+    Change::parse(line.to_string().as_bytes(), || Guid::derived_from([7; 16]))
 }
 
 fn refused(line: &serde_json::Value) -> (String, String) {
@@ -33,7 +33,7 @@ fn a_whole_line_is_read() {
     assert_eq!(read.change.company, Some(CorrelationId::new("c1")));
     assert_eq!(&*read.change.user, "maria");
     assert_eq!(&*read.change.source_action, "");
-    assert!(!read.id_was_made);
+    assert!(!read.id_was_generated);
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn an_id_is_made_where_none_is_given_but_only_for_something_new() {
     let mut line = with(customer("upsert"), "data", json!({"tradeName": "x", "accountCode": "4"}));
     line.as_object_mut().unwrap().remove("correlationId");
     let made = read(&line).unwrap();
-    assert!(made.id_was_made);
+    assert!(made.id_was_generated);
     assert_eq!(made.change.correlation_id.as_str(), "07070707-0707-8707-8707-070707070707");
     line["action"] = json!("disable");
     line.as_object_mut().unwrap().remove("data");
@@ -69,8 +69,11 @@ fn every_fault_names_its_field() {
     ] {
         assert_eq!(refused(&line), (code.into(), field.into()), "{line}");
     }
-    assert_eq!(Change::read(b"{", || unreachable!()).unwrap_err().code, "invalid_json");
-    assert_eq!(Change::read(b"{\"area\":1,\"area\":2}", || unreachable!()).unwrap_err().code, "invalid_json");
+    assert_eq!(Change::parse(b"{", || unreachable!()).unwrap_err().code, "invalid_json");
+    assert_eq!(
+        Change::parse(b"{\"area\":1,\"area\":2}", || unreachable!()).unwrap_err().code,
+        "invalid_json"
+    );
 }
 
 #[test]
@@ -85,7 +88,7 @@ fn what_can_happen_follows_the_catalogue() {
             }
             let allowed = match action {
                 "delete" => resource.can_be_deleted(),
-                "fail" => resource.is_family(),
+                "fail" => resource.is_accounting_family(),
                 _ => resource.has_state(),
             };
             assert_eq!(read(&line).is_ok(), allowed, "{resource:?} {action}");
@@ -99,7 +102,7 @@ fn payroll_companies_are_known_by_their_code() {
     let line = json!({"area": "payroll", "resource": "companies", "action": "upsert", "data": data});
     let first = read(&line).unwrap();
     assert_eq!(first.change.correlation_id.as_str(), "12");
-    assert!(!first.id_was_made);
+    assert!(!first.id_was_generated);
     assert_eq!(refused(&with(line.clone(), "correlationId", json!("13"))).1, "correlationId");
     let gone =
         json!({"area": "payroll", "resource": "companies", "action": "delete", "data": {"companyCode": 12}});

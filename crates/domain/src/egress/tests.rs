@@ -1,15 +1,15 @@
 //! Both edges of every range, and what an operator's allowance opens.
 
-use super::Policy;
+use super::EgressPolicy;
 
-fn why(policy: &Policy, address: &str) -> Option<&'static str> {
-    policy.refuses(address.parse().unwrap())
+fn why(policy: &EgressPolicy, address: &str) -> Option<&'static str> {
+    policy.refusal_reason(address.parse().unwrap())
 }
 
 /// First and last address of each range, with the neighbours that are public.
 #[test]
 fn the_edges_of_ipv4() {
-    let strict = Policy::default();
+    let strict = EgressPolicy::default();
     for (first, last, reason) in [
         ("0.0.0.0", "0.255.255.255", "unspecified"),
         ("10.0.0.0", "10.255.255.255", "private network"),
@@ -72,7 +72,7 @@ fn the_edges_of_ipv4() {
 
 #[test]
 fn the_edges_of_ipv6() {
-    let strict = Policy::default();
+    let strict = EgressPolicy::default();
     for (first, last, reason) in [
         ("::", "::", "unspecified"),
         ("::1", "::1", "loopback"),
@@ -118,7 +118,7 @@ fn the_edges_of_ipv6() {
 
 #[test]
 fn ipv4_inside_ipv6_is_judged_and_refused() {
-    let strict = Policy::default();
+    let strict = EgressPolicy::default();
     for (address, reason) in [
         ("::ffff:127.0.0.1", "loopback"),
         ("::ffff:169.254.169.254", "cloud metadata"),
@@ -134,7 +134,7 @@ fn ipv4_inside_ipv6_is_judged_and_refused() {
 
 #[test]
 fn loopback_opens_this_machine_and_nothing_else() {
-    let local = Policy { loopback: true, ..Policy::default() };
+    let local = EgressPolicy { loopback: true, ..EgressPolicy::default() };
     for fine in ["127.0.0.1", "127.255.255.255", "::1"] {
         assert_eq!(why(&local, fine), None, "{fine}");
     }
@@ -146,7 +146,7 @@ fn loopback_opens_this_machine_and_nothing_else() {
 #[test]
 fn an_operator_opens_ranges() {
     let allow = ["10.1.0.0/16", "fd12::/16", "169.254.7.7/32"].map(|range| range.parse().unwrap()).to_vec();
-    let open = Policy { allow, loopback: false };
+    let open = EgressPolicy { allow, loopback: false };
     for fine in ["10.1.0.0", "10.1.255.255", "::ffff:10.1.2.3", "fd12::1", "169.254.7.7"] {
         assert_eq!(why(&open, fine), None, "{fine}");
     }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use super::parse::Reader;
 use super::scan::Token;
-use super::{Field, Misread, Subject};
+use super::{CompanyFields, Field, FilterError};
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
@@ -17,7 +17,7 @@ pub enum Direction {
 pub struct OrderBy(Vec<(Field, Direction)>);
 
 impl OrderBy {
-    pub fn parse(text: &str) -> Result<Self, Misread> {
+    pub fn parse(text: &str) -> Result<Self, FilterError> {
         let mut reader = Reader::new(text)?;
         let mut fields: Vec<(Field, Direction)> = Vec::new();
         loop {
@@ -47,7 +47,7 @@ impl OrderBy {
     }
 
     /// What it means.
-    pub fn compare(&self, one: &Subject<'_>, other: &Subject<'_>) -> Ordering {
+    pub fn compare(&self, one: &CompanyFields<'_>, other: &CompanyFields<'_>) -> Ordering {
         let by = |(field, direction): &(Field, Direction)| {
             let order = match field {
                 Field::CompanyCode => one.code.cmp(&other.code),

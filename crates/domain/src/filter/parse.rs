@@ -1,7 +1,7 @@
 //! The grammar, by recursive descent: `or` of `and` of `not` of conditions and parentheses.
 
-use super::scan::{Placed, Token, scan};
-use super::{Comparison, Field, Filter, Kind, Likeness, Misread, Value};
+use super::scan::{PositionedToken, Token, scan};
+use super::{Comparison, Field, FieldType, Filter, FilterError, StringFunction, Value};
 use crate::suggest::did_you_mean;
 use crate::time::Ticks;
 
@@ -9,7 +9,7 @@ const CHARS_MAX: usize = 4000;
 const DEPTH_MAX: usize = 32;
 const CONDITIONS_MAX: usize = 100;
 
-pub(super) fn filter(text: &str) -> Result<Filter, Misread> {
+pub(super) fn filter(text: &str) -> Result<Filter, FilterError> {
     let mut reader = Reader::new(text)?;
     let filter = reader.any_of(0)?;
     reader.end("there is more than one expression; join them with and / or")?;
@@ -18,32 +18,32 @@ pub(super) fn filter(text: &str) -> Result<Filter, Misread> {
 
 /// Reads tokens one after the other.
 pub(super) struct Reader {
-    tokens: Vec<Placed>,
+    tokens: Vec<PositionedToken>,
     at: usize,
     end: usize,
     conditions: usize,
 }
 
 impl Reader {
-    pub(super) fn new(text: &str) -> Result<Self, Misread> {
+    pub(super) fn new(text: &str) -> Result<Self, FilterError> {
         if text.chars().nth(CHARS_MAX).is_some() {
             let message = format!("there are more than {CHARS_MAX} characters");
-            return Err(Misread { column: CHARS_MAX + 1, message });
+            return Err(FilterError { column: CHARS_MAX + 1, message });
         }
         let (tokens, end) = scan(text)?;
         Ok(Self { tokens, at: 0, end, conditions: 0 })
     }
 
     fn peek(&self) -> Option<&Token> {
-        self.tokens.get(self.at).map(|placed| &placed.token)
+        self.tokens.get(self.at).map(|positioned| &positioned.token)
     }
 
     fn column(&self) -> usize {
-        self.tokens.get(self.at).map_or(self.end, |placed| placed.column)
+        self.tokens.get(self.at).map_or(self.end, |positioned| positioned.column)
     }
 
-    fn wrong<T>(&self, message: impl Into<String>) -> Result<T, Misread> {
-        Err(Misread { column: self.column(), message: message.into() })
+    fn wrong<T>(&self, message: impl Into<String>) -> Result<T, FilterError> {
+        Err(FilterError { column: self.column(), message: message.into() })
     }
 
     pub(super) fn takes(&mut self, token: &Token) -> bool {
@@ -58,18 +58,18 @@ impl Reader {
         is_next
     }
 
-    fn expect(&mut self, token: &Token, what: &str) -> Result<(), Misread> {
+    fn expect(&mut self, token: &Token, what: &str) -> Result<(), FilterError> {
         if self.takes(token) { Ok(()) } else { self.wrong(format!("{what} is missing here")) }
     }
 
-    pub(super) fn end(&self, message: &str) -> Result<(), Misread> {
+    pub(super) fn end(&self, message: &str) -> Result<(), FilterError> {
         match self.peek() {
             None => Ok(()),
             Some(_) => self.wrong(message),
         }
     }
 
-    fn any_of(&mut self, depth: usize) -> Result<Filter, Misread> {
+    fn any_of(&mut self, depth: usize) -> Result<Filter, FilterError> {
         let mut left = self.all_of(depth)?;
         while self.takes_word("or") {
             left = Filter::Or(Box::new(left), Box::new(self.all_of(depth)?));
@@ -77,7 +77,7 @@ impl Reader {
         Ok(left)
     }
 
-    fn all_of(&mut self, depth: usize) -> Result<Filter, Misread> {
+    fn all_of(&mut self, depth: usize) -> Result<Filter, FilterError> {
         let mut left = self.one(depth)?;
         while self.takes_word("and") {
             left = Filter::And(Box::new(left), Box::new(self.one(depth)?));
@@ -85,7 +85,7 @@ impl Reader {
         Ok(left)
     }
 
-    fn one(&mut self, depth: usize) -> Result<Filter, Misread> {
+    fn one(&mut self, depth: usize) -> Result<Filter, FilterError> {
         if depth > DEPTH_MAX {
             return self.wrong(format!("there are more than {DEPTH_MAX} levels"));
         }
@@ -104,12 +104,12 @@ impl Reader {
         self.condition()
     }
 
-    fn condition(&mut self) -> Result<Filter, Misread> {
+    fn condition(&mut self) -> Result<Filter, FilterError> {
         if let Some(Token::Word(word)) = self.peek()
-            && let Some(likeness) = Likeness::from_name(word)
+            && let Some(function) = StringFunction::from_name(word)
         {
             self.at += 1;
-            return self.likeness(likeness);
+            return self.function(function);
         }
         let field = self.field()?;
         let comparison = match self.peek() {
@@ -124,23 +124,23 @@ impl Reader {
     }
 
     /// `(field, 'text')`
-    fn likeness(&mut self, likeness: Likeness) -> Result<Filter, Misread> {
+    fn function(&mut self, function: StringFunction) -> Result<Filter, FilterError> {
         self.expect(&Token::Open, "an opening parenthesis")?;
         let column = self.column();
         let field = self.field()?;
-        if field.kind() != Kind::Text {
+        if field.field_type() != FieldType::Text {
             let message = format!("{} is no text; only companyName and identifierNumber are", field.name());
-            return Err(Misread { column, message });
+            return Err(FilterError { column, message });
         }
         self.expect(&Token::Comma, "a comma")?;
         let Value::Text(text) = self.value(field)? else { return self.wrong("a text is missing here") };
         self.expect(&Token::Close, "a closing parenthesis")?;
-        Ok(Filter::Like(field, likeness, text))
+        Ok(Filter::Function(field, function, text))
     }
 
-    pub(super) fn field(&mut self) -> Result<Field, Misread> {
+    pub(super) fn field(&mut self) -> Result<Field, FilterError> {
         let Some(Token::Word(word)) = self.peek() else { return self.wrong("a field is missing here") };
-        let Some(field) = Field::by_name(word) else {
+        let Some(field) = Field::from_name(word) else {
             let hint = did_you_mean(word, Field::ALL.iter().map(|field| field.name()));
             return self.wrong(format!("there is no field \"{word}\"{hint}"));
         };
@@ -148,21 +148,21 @@ impl Reader {
         Ok(field)
     }
 
-    fn value(&mut self, field: Field) -> Result<Value, Misread> {
-        let read = match (field.kind(), self.peek()) {
+    fn value(&mut self, field: Field) -> Result<Value, FilterError> {
+        let read = match (field.field_type(), self.peek()) {
             (_, None) => return self.wrong("a value is missing here"),
-            (Kind::Number, Some(Token::Word(word))) => word.parse().ok().map(Value::Number),
-            (Kind::Text, Some(Token::Quoted(text))) => Some(Value::Text(text.clone())),
-            (Kind::Time, Some(Token::Word(text) | Token::Quoted(text))) => {
+            (FieldType::Number, Some(Token::Word(word))) => word.parse().ok().map(Value::Number),
+            (FieldType::Text, Some(Token::Quoted(text))) => Some(Value::Text(text.clone())),
+            (FieldType::Time, Some(Token::Word(text) | Token::Quoted(text))) => {
                 Ticks::parse_iso(text).map(Value::Time)
             }
             _ => None,
         };
         let Some(value) = read else {
-            let must = match field.kind() {
-                Kind::Number => "a whole number",
-                Kind::Text => "a text in single quotes",
-                Kind::Time => "a date as in 2026-11-15 or 2026-11-15T08:30:00Z",
+            let must = match field.field_type() {
+                FieldType::Number => "a whole number",
+                FieldType::Text => "a text in single quotes",
+                FieldType::Time => "a date as in 2026-11-15 or 2026-11-15T08:30:00Z",
             };
             return self.wrong(format!("{} is compared with {must}", field.name()));
         };

@@ -10,18 +10,23 @@ impl Display for Filter {
             Self::Compare(field, comparison, value) => {
                 write!(f, "{} {} {value}", field.name(), comparison.as_str())
             }
-            Self::Like(field, likeness, text) => {
-                write!(f, "{}({},{})", likeness.as_str(), field.name(), Quoted(text))
+            Self::Function(field, function, text) => {
+                write!(f, "{}({},{})", function.as_str(), field.name(), Quoted(text))
             }
             // What stands on the left is read first, so it needs none for its own kind.
             Self::And(left, right) => {
                 let is_and = matches!(**right, Self::And(..));
-                write!(f, "{} and {}", Inside(left, left.is_or()), Inside(right, is_and || right.is_or()))
+                write!(
+                    f,
+                    "{} and {}",
+                    Parenthesized(left, left.is_or()),
+                    Parenthesized(right, is_and || right.is_or())
+                )
             }
-            Self::Or(left, right) => write!(f, "{left} or {}", Inside(right, right.is_or())),
+            Self::Or(left, right) => write!(f, "{left} or {}", Parenthesized(right, right.is_or())),
             Self::Not(inner) => {
                 let is_and = matches!(**inner, Self::And(..));
-                write!(f, "not {}", Inside(inner, is_and || inner.is_or()))
+                write!(f, "not {}", Parenthesized(inner, is_and || inner.is_or()))
             }
         }
     }
@@ -34,9 +39,9 @@ impl Filter {
 }
 
 /// A part, in parentheses or not.
-struct Inside<'a>(&'a Filter, bool);
+struct Parenthesized<'a>(&'a Filter, bool);
 
-impl Display for Inside<'_> {
+impl Display for Parenthesized<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         if self.1 { write!(f, "({})", self.0) } else { self.0.fmt(f) }
     }
@@ -47,7 +52,7 @@ impl Display for Value {
         match self {
             Self::Number(number) => number.fmt(f),
             Self::Text(text) => Quoted(text).fmt(f),
-            Self::Time(time) => f.write_str(&time.shortest()),
+            Self::Time(time) => f.write_str(&time.shortest_iso()),
         }
     }
 }
@@ -62,15 +67,15 @@ impl Display for Quoted<'_> {
 
 /// Fields, each up or down, as a query lists them.
 #[derive(Clone, Copy, Debug)]
-pub struct Listed<'a>(pub &'a [(Field, Direction)]);
+pub struct OrderByList<'a>(pub &'a [(Field, Direction)]);
 
 impl Display for OrderBy {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
-        Listed(self.fields()).fmt(f)
+        OrderByList(self.fields()).fmt(f)
     }
 }
 
-impl Display for Listed<'_> {
+impl Display for OrderByList<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         for (index, (field, direction)) in self.0.iter().enumerate() {
             let comma = if index > 0 { "," } else { "" };

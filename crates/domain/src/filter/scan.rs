@@ -1,6 +1,6 @@
 //! Cuts the text of a filter into words, literals and signs, each with its column.
 
-use super::Misread;
+use super::FilterError;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
@@ -14,19 +14,19 @@ pub(super) enum Token {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Placed {
+pub(super) struct PositionedToken {
     pub(super) token: Token,
     pub(super) column: usize,
 }
 
 /// All tokens, and the column behind the last.
-pub(super) fn scan(text: &str) -> Result<(Vec<Placed>, usize), Misread> {
+pub(super) fn scan(text: &str) -> Result<(Vec<PositionedToken>, usize), FilterError> {
     let chars: Vec<char> = text.chars().collect();
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(&c) = chars.get(at) {
         let column = at + 1;
-        let mut put = |token| tokens.push(Placed { token, column });
+        let mut put = |token| tokens.push(PositionedToken { token, column });
         match c {
             c if c.is_whitespace() => at += 1,
             '(' => {
@@ -51,7 +51,7 @@ pub(super) fn scan(text: &str) -> Result<(Vec<Placed>, usize), Misread> {
                 put(Token::Word(chars[at..behind].iter().collect()));
                 at = behind;
             }
-            odd => return Err(Misread { column, message: format!("{odd:?} does not belong here") }),
+            odd => return Err(FilterError { column, message: format!("{odd:?} does not belong here") }),
         }
     }
     Ok((tokens, chars.len() + 1))
@@ -62,7 +62,7 @@ fn is_word(c: char) -> bool {
 }
 
 /// A text from its opening quote on; two quotes inside stand for one.
-fn quoted(chars: &[char], from: usize) -> Result<(String, usize), Misread> {
+fn quoted(chars: &[char], from: usize) -> Result<(String, usize), FilterError> {
     let mut text = String::new();
     let mut at = from + 1;
     loop {
@@ -78,7 +78,7 @@ fn quoted(chars: &[char], from: usize) -> Result<(String, usize), Misread> {
             }
             (None, _) => {
                 let message = "this quote is not closed".into();
-                return Err(Misread { column: from + 1, message });
+                return Err(FilterError { column: from + 1, message });
             }
         }
     }

@@ -6,8 +6,8 @@ use super::*;
 
 const AT: &str = "2026-11-15T08:30:00Z";
 
-fn subject() -> Subject<'static> {
-    Subject {
+fn subject() -> CompanyFields<'static> {
+    CompanyFields {
         code: 42,
         name: "Panadería O'Higgins",
         identifier: "B12345674",
@@ -122,9 +122,9 @@ fn orders_are_lists_with_directions_and_end_with_the_code() {
 #[test]
 fn ties_are_broken_by_code() {
     let order = OrderBy::parse("companyName desc").unwrap();
-    let (one, other) = (subject(), Subject { code: 43, ..subject() });
+    let (one, other) = (subject(), CompanyFields { code: 43, ..subject() });
     assert!(order.compare(&one, &other).is_lt());
-    let earlier = Subject { name: "A", ..subject() };
+    let earlier = CompanyFields { name: "A", ..subject() };
     assert!(order.compare(&one, &earlier).is_lt());
 }
 

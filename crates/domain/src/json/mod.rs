@@ -14,7 +14,7 @@ pub const DEPTH_MAX: usize = 64;
 /// Why a text is not acceptable JSON; `column` counts bytes from 1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason} at column {column}")]
-pub struct JsonFault {
+pub struct JsonError {
     pub reason: String,
     pub column: usize,
 }
@@ -38,8 +38,8 @@ struct Member {
 
 impl Object {
     /// Reads a text that must be one JSON object and nothing else.
-    pub fn parse(bytes: &[u8]) -> Result<Self, JsonFault> {
-        let text = std::str::from_utf8(bytes).map_err(|error| JsonFault {
+    pub fn parse(bytes: &[u8]) -> Result<Self, JsonError> {
+        let text = std::str::from_utf8(bytes).map_err(|error| JsonError {
             reason: "the text is not UTF-8".into(),
             column: error.valid_up_to() + 1,
         })?;

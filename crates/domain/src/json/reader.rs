@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::{DEPTH_MAX, JsonFault, Member, write_string};
+use super::{DEPTH_MAX, JsonError, Member, write_string};
 
 /// From this many members on, a set finds the duplicates instead of a walk.
 const FEW_MEMBERS: usize = 12;
@@ -22,7 +22,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Reads one object and nothing else.
-    pub(super) fn whole_object(mut self) -> Result<(String, Vec<Member>), JsonFault> {
+    pub(super) fn whole_object(mut self) -> Result<(String, Vec<Member>), JsonError> {
         self.space();
         if self.peek() != Some(b'{') {
             return Err(self.fault("expected a JSON object"));
@@ -36,8 +36,8 @@ impl<'a> Reader<'a> {
         Ok((self.out, members))
     }
 
-    fn fault(&self, reason: impl Into<String>) -> JsonFault {
-        JsonFault { reason: reason.into(), column: self.at + 1 }
+    fn fault(&self, reason: impl Into<String>) -> JsonError {
+        JsonError { reason: reason.into(), column: self.at + 1 }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -50,7 +50,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn expect(&mut self, byte: u8, what: &str) -> Result<(), JsonFault> {
+    fn expect(&mut self, byte: u8, what: &str) -> Result<(), JsonError> {
         self.space();
         match self.peek() {
             Some(found) if found == byte => {
@@ -62,7 +62,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn value(&mut self, depth: usize) -> Result<(), JsonFault> {
+    fn value(&mut self, depth: usize) -> Result<(), JsonError> {
         self.space();
         match self.peek() {
             Some(b'{') => self.object(depth + 1, None),
@@ -92,14 +92,14 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn deep_enough(&self, depth: usize) -> Result<(), JsonFault> {
+    fn deep_enough(&self, depth: usize) -> Result<(), JsonError> {
         if depth > DEPTH_MAX {
             return Err(self.fault(format!("nested deeper than {DEPTH_MAX} levels")));
         }
         Ok(())
     }
 
-    fn object(&mut self, depth: usize, mut members: Option<&mut Vec<Member>>) -> Result<(), JsonFault> {
+    fn object(&mut self, depth: usize, mut members: Option<&mut Vec<Member>>) -> Result<(), JsonError> {
         self.deep_enough(depth)?;
         self.at += 1;
         self.out.push('{');
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A member's name: where it stands in the output, and what it says if that is something else.
-    fn name(&mut self, names: &mut Names) -> Result<(Range<usize>, Option<Box<str>>), JsonFault> {
+    fn name(&mut self, names: &mut Names) -> Result<(Range<usize>, Option<Box<str>>), JsonError> {
         self.space();
         let name_at = self.at;
         if self.peek() != Some(b'"') {
@@ -151,7 +151,7 @@ impl<'a> Reader<'a> {
         Ok((range, unescaped))
     }
 
-    fn array(&mut self, depth: usize) -> Result<(), JsonFault> {
+    fn array(&mut self, depth: usize) -> Result<(), JsonError> {
         self.deep_enough(depth)?;
         self.at += 1;
         self.out.push('[');
@@ -173,7 +173,7 @@ impl<'a> Reader<'a> {
     }
 
     /// After a member or an item: true for a comma, false for the closing byte.
-    fn more(&mut self, closing: u8, what: &str) -> Result<bool, JsonFault> {
+    fn more(&mut self, closing: u8, what: &str) -> Result<bool, JsonError> {
         self.space();
         if self.peek() == Some(b',') {
             self.at += 1;
@@ -182,7 +182,7 @@ impl<'a> Reader<'a> {
         self.expect(closing, what).map(|()| false)
     }
 
-    fn word(&mut self, word: &str) -> Result<(), JsonFault> {
+    fn word(&mut self, word: &str) -> Result<(), JsonError> {
         if !self.input[self.at..].starts_with(word.as_bytes()) {
             return Err(self.fault("expected a JSON value"));
         }
@@ -191,7 +191,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn digits(&mut self) -> Result<(), JsonFault> {
+    fn digits(&mut self) -> Result<(), JsonError> {
         let from = self.at;
         while matches!(self.peek(), Some(b'0'..=b'9')) {
             self.at += 1;
@@ -199,7 +199,7 @@ impl<'a> Reader<'a> {
         if self.at == from { Err(self.fault("expected a digit")) } else { Ok(()) }
     }
 
-    fn number(&mut self) -> Result<(), JsonFault> {
+    fn number(&mut self) -> Result<(), JsonError> {
         let from = self.at;
         if self.peek() == Some(b'-') {
             self.at += 1;
@@ -228,7 +228,7 @@ impl<'a> Reader<'a> {
     }
 
     /// A string; borrowed where it has no escapes.
-    fn string(&mut self) -> Result<Cow<'a, str>, JsonFault> {
+    fn string(&mut self) -> Result<Cow<'a, str>, JsonError> {
         let opened_at = self.at;
         self.at += 1;
         let mut text = String::new();
@@ -260,7 +260,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn escape(&mut self) -> Result<char, JsonFault> {
+    fn escape(&mut self) -> Result<char, JsonError> {
         self.at += 1;
         let letter = self.peek();
         self.at += 1;
@@ -279,7 +279,7 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn unicode(&mut self) -> Result<char, JsonFault> {
+    fn unicode(&mut self) -> Result<char, JsonError> {
         let first = self.hex4()?;
         let code = match first {
             0xd800..=0xdbff if self.input[self.at..].starts_with(b"\\u") => {
@@ -299,7 +299,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn hex4(&mut self) -> Result<u32, JsonFault> {
+    fn hex4(&mut self) -> Result<u32, JsonError> {
         let digits =
             self.input.get(self.at..self.at + 4).filter(|four| four.iter().all(u8::is_ascii_hexdigit));
         let Some(digits) = digits.and_then(|four| std::str::from_utf8(four).ok()) else {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::fault::Fault;
+use crate::field_error::FieldError;
 use crate::json::Object;
 use crate::suggest::did_you_mean;
 
@@ -15,7 +15,7 @@ pub(super) struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     /// Refuses members that the record does not have: a slip of the pen must not be lost in silence.
-    pub(super) fn of(data: &'a Object, known: &'static [&'static str]) -> Result<Self, Fault> {
+    pub(super) fn of(data: &'a Object, known: &'static [&'static str]) -> Result<Self, FieldError> {
         for (name, _) in data.members() {
             if name != "correlationId" && !known.contains(&name) {
                 let mut message = format!("data has an unknown member \"{name}\"");
@@ -25,21 +25,21 @@ impl<'a> Fields<'a> {
                     did_you_mean(name, known.iter().copied()),
                     known.join(", ")
                 );
-                return Err(Fault::new("unknown_member", message).at(format!("data.{name}")));
+                return Err(FieldError::new("unknown_member", message).at(format!("data.{name}")));
             }
         }
         Ok(Self { data, known })
     }
 
-    pub(super) fn text(&self, name: &'static str) -> Result<String, Fault> {
+    pub(super) fn text(&self, name: &'static str) -> Result<String, FieldError> {
         self.optional_text(name)?.ok_or_else(|| missing(name))
     }
 
-    pub(super) fn text_or_empty(&self, name: &'static str) -> Result<String, Fault> {
+    pub(super) fn text_or_empty(&self, name: &'static str) -> Result<String, FieldError> {
         Ok(self.optional_text(name)?.unwrap_or_default())
     }
 
-    pub(super) fn optional_text(&self, name: &'static str) -> Result<Option<String>, Fault> {
+    pub(super) fn optional_text(&self, name: &'static str) -> Result<Option<String>, FieldError> {
         debug_assert!(self.known.contains(&name));
         let Some(value) = self.data.get(name) else {
             return Ok(None);
@@ -51,7 +51,7 @@ impl<'a> Fields<'a> {
         Ok(Some(text))
     }
 
-    pub(super) fn integer(&self, name: &'static str, from: i64, to: i64) -> Result<i64, Fault> {
+    pub(super) fn integer(&self, name: &'static str, from: i64, to: i64) -> Result<i64, FieldError> {
         debug_assert!(self.known.contains(&name));
         let value = self.data.get(name).ok_or_else(|| missing(name))?;
         let number: i64 = value.parse().map_err(|_| wrong(name, "must be an integer"))?;
@@ -62,11 +62,11 @@ impl<'a> Fields<'a> {
     }
 }
 
-fn missing(name: &'static str) -> Fault {
-    Fault::new("missing_member", format!("data.{name} is missing; an upsert carries the whole record"))
+fn missing(name: &'static str) -> FieldError {
+    FieldError::new("missing_member", format!("data.{name} is missing; an upsert carries the whole record"))
         .at(format!("data.{name}"))
 }
 
-pub(super) fn wrong(name: &'static str, why: &str) -> Fault {
-    Fault::new("invalid_member", format!("data.{name} {why}")).at(format!("data.{name}"))
+pub(super) fn wrong(name: &'static str, why: &str) -> FieldError {
+    FieldError::new("invalid_member", format!("data.{name} {why}")).at(format!("data.{name}"))
 }

@@ -6,7 +6,7 @@ fn object(text: &str) -> Object {
     Object::parse(text.as_bytes()).unwrap()
 }
 
-fn checked(resource: Resource, data: &str) -> Result<Upsert, Fault> {
+fn checked(resource: Resource, data: &str) -> Result<Upsert, FieldError> {
     check(resource, &object(data), None, &mut Vec::new())
 }
 
@@ -24,7 +24,7 @@ const COMPANY: &str =
 #[test]
 fn a_company_has_the_contracts_fields() {
     let upsert = checked(Resource::companies(), COMPANY).unwrap();
-    assert_eq!(upsert.facts, Facts::Company { account_length: 9 });
+    assert_eq!(upsert.typed_fields, TypedFields::Company { account_length: 9 });
     assert_eq!(format!("{{{}}}", upsert.members), COMPANY);
 }
 
@@ -55,7 +55,7 @@ fn a_wrong_control_letter_is_a_warning() {
 fn a_customers_vat_name_and_number_go_together() {
     let customers = Resource::customers();
     let bare = checked(customers, r#"{"tradeName":"Ñandú","accountCode":"430000001"}"#).unwrap();
-    assert_eq!(bare.facts, Facts::Coded { field: "accountCode", digits: 9 });
+    assert_eq!(bare.typed_fields, TypedFields::AccountCode { field: "accountCode", digits: 9 });
     assert!(bare.members.contains(r#""vatNumber":"","vatName":"""#));
     assert_eq!(
         field_of(customers, r#"{"tradeName":"x","accountCode":"430","vatName":"X"}"#),
@@ -107,14 +107,16 @@ fn bodies_come_apart_as_they_were_put_together() {
 fn payroll_companies_keep_the_writers_time_or_take_the_commits() {
     let payroll = Resource::payroll_companies();
     let data = r#"{"companyCode":7,"companyName":"Gómez","identifierNumber":"B12345674"}"#;
-    let Facts::Payroll(company) = checked(payroll, data).unwrap().facts else { panic!("payroll facts") };
+    let TypedFields::Payroll(company) = checked(payroll, data).unwrap().typed_fields else {
+        panic!("payroll facts")
+    };
     let committed = Ticks::parse_iso("2026-11-15T10:00:00.1239999Z").unwrap();
     let body = company.body(committed);
     assert!(body.ends_with(r#""lastUpdate":"2026-11-15T10:00:00.123Z"}"#), "{body}");
     let stored = PayrollCompany::from_body(&body).unwrap();
-    assert!(company.says_the_same_as(&stored));
+    assert!(company.is_unchanged_from(&stored));
     let later = PayrollCompany { last_update: Ticks::parse_iso("2027-01-01"), ..company };
-    assert!(!later.says_the_same_as(&stored));
+    assert!(!later.is_unchanged_from(&stored));
     assert_eq!(field_of(payroll, &data.replace('}', r#","lastUpdate":"yesterday"}"#)), "data.lastUpdate");
 }
 

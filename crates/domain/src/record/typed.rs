@@ -3,8 +3,8 @@
 use serde::Deserialize;
 
 use super::fields::{Fields, wrong};
-use super::{Facts, Upsert, Warnings, push_member};
-use crate::fault::Fault;
+use super::{TypedFields, Upsert, Warnings, push_member};
+use crate::field_error::FieldError;
 use crate::json::{Object, write_string};
 use crate::tax_id::{self, Check};
 use crate::time::Ticks;
@@ -14,7 +14,7 @@ const ACCOUNT_LENGTH_MAX: i64 = 20;
 /// The largest integer that every JSON reader keeps exact.
 const EXACT_INTEGER_MAX: i64 = 9_007_199_254_740_991;
 
-pub(super) fn company(data: &Object, warnings: &mut Warnings) -> Result<Upsert, Fault> {
+pub(super) fn company(data: &Object, warnings: &mut Warnings) -> Result<Upsert, FieldError> {
     let fields = Fields::of(data, &["vatName", "vatNumber", "chartOfAccountId", "accountLength"])?;
     let vat_number = tax_id(fields.text("vatNumber")?, "vatNumber", warnings)?;
     let account_length = fields.integer("accountLength", 1, ACCOUNT_LENGTH_MAX)?;
@@ -24,10 +24,10 @@ pub(super) fn company(data: &Object, warnings: &mut Warnings) -> Result<Upsert, 
     members.number("chartOfAccountId", fields.integer("chartOfAccountId", 0, EXACT_INTEGER_MAX)?);
     members.number("accountLength", account_length);
     let account_length = u32::try_from(account_length).unwrap_or(0);
-    Ok(Upsert { members: members.0, facts: Facts::Company { account_length } })
+    Ok(Upsert { members: members.0, typed_fields: TypedFields::Company { account_length } })
 }
 
-pub(super) fn customer(data: &Object, warnings: &mut Warnings) -> Result<Upsert, Fault> {
+pub(super) fn customer(data: &Object, warnings: &mut Warnings) -> Result<Upsert, FieldError> {
     let fields = Fields::of(
         data,
         &[
@@ -55,20 +55,20 @@ pub(super) fn customer(data: &Object, warnings: &mut Warnings) -> Result<Upsert,
     members.text("accountCode", &code);
     members.text("vatNumberCorrelationId", &fields.text_or_empty("vatNumberCorrelationId")?);
     members.text("accountCodeCorrelationId", &fields.text_or_empty("accountCodeCorrelationId")?);
-    Ok(Upsert { members: members.0, facts: Facts::Coded { field: "accountCode", digits } })
+    Ok(Upsert { members: members.0, typed_fields: TypedFields::AccountCode { field: "accountCode", digits } })
 }
 
-pub(super) fn account(data: &Object) -> Result<Upsert, Fault> {
+pub(super) fn account(data: &Object) -> Result<Upsert, FieldError> {
     let fields = Fields::of(data, &["code", "description"])?;
     let code = fields.text("code")?;
     let digits = code_digits(&code, "code")?;
     let mut members = Members::default();
     members.text("code", &code);
     members.text("description", &fields.text("description")?);
-    Ok(Upsert { members: members.0, facts: Facts::Coded { field: "code", digits } })
+    Ok(Upsert { members: members.0, typed_fields: TypedFields::AccountCode { field: "code", digits } })
 }
 
-pub(super) fn payroll_company(data: &Object, warnings: &mut Warnings) -> Result<Upsert, Fault> {
+pub(super) fn payroll_company(data: &Object, warnings: &mut Warnings) -> Result<Upsert, FieldError> {
     let fields = Fields::of(data, &["companyCode", "companyName", "identifierNumber", "lastUpdate"])?;
     let last_update = match fields.optional_text("lastUpdate")? {
         None => None,
@@ -86,7 +86,7 @@ pub(super) fn payroll_company(data: &Object, warnings: &mut Warnings) -> Result<
         identifier: tax_id(fields.text("identifierNumber")?, "identifierNumber", warnings)?,
         last_update,
     };
-    Ok(Upsert { members: String::new(), facts: Facts::Payroll(company) })
+    Ok(Upsert { members: String::new(), typed_fields: TypedFields::Payroll(company) })
 }
 
 /// A payroll company; `last_update` is the writer's, where one was given.
@@ -138,7 +138,7 @@ impl PayrollCompany {
     }
 
     /// Whether an upsert of `self` over `stored` would change nothing.
-    pub fn says_the_same_as(&self, stored: &Self) -> bool {
+    pub fn is_unchanged_from(&self, stored: &Self) -> bool {
         self.code == stored.code
             && self.name == stored.name
             && self.identifier == stored.identifier
@@ -146,7 +146,7 @@ impl PayrollCompany {
     }
 }
 
-fn tax_id(text: String, field: &'static str, warnings: &mut Warnings) -> Result<String, Fault> {
+fn tax_id(text: String, field: &'static str, warnings: &mut Warnings) -> Result<String, FieldError> {
     let well_formed = text.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
     if text.len() > TAX_ID_CHARS_MAX || !well_formed {
         return Err(wrong(
@@ -156,7 +156,7 @@ fn tax_id(text: String, field: &'static str, warnings: &mut Warnings) -> Result<
     }
     if tax_id::check(&text) == Check::WrongControl {
         warnings.push(
-            Fault::new(
+            FieldError::new(
                 "wrong_control",
                 format!("data.{field} {text} has a wrong control character; accepted"),
             )
@@ -166,7 +166,7 @@ fn tax_id(text: String, field: &'static str, warnings: &mut Warnings) -> Result<
     Ok(text)
 }
 
-fn code_digits(code: &str, field: &'static str) -> Result<u32, Fault> {
+fn code_digits(code: &str, field: &'static str) -> Result<u32, FieldError> {
     if code.is_empty() || !code.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(wrong(field, "must be made of digits"));
     }

@@ -88,7 +88,7 @@ fn grant(tenant: &str, scope: &str) -> Grant {
         client: ClientId::new("app"),
         user: UserId::new("maria"),
         tenant: TenantId::new(tenant),
-        details: Details::new(Scopes::ask(scope).scopes, NOW, "password").write(),
+        details: Details::new(Scopes::parse(scope).scopes, NOW, "password").write(),
         created_at: NOW,
         last_used_at: NOW,
         expires_at: NOW,

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use domain::secret::url_safe;
+use domain::secret::base64url;
 use domain::{ClientId, Random, Secret, Ticks};
 use serde::{Deserialize, Serialize};
 use store::{StoreError, Vault};
@@ -75,7 +75,7 @@ impl Tickets {
         let ticket = Ticket { errand, browser: self.mark(browser), started_at: started_at.0 };
         let plain =
             serde_json::to_string(&ticket).map_err(|error| StoreError::Internal(error.to_string()))?;
-        let text = url_safe(&self.vault.seal(&*self.random, PURPOSE, &plain)?);
+        let text = base64url(&self.vault.seal(&*self.random, PURPOSE, &plain)?);
         Ok((text.len() <= BYTES_MAX).then_some(text))
     }
 
@@ -100,6 +100,6 @@ impl Tickets {
 
     /// What stands for a browser's cookie inside a ticket.
     fn mark(&self, browser: &Secret) -> String {
-        url_safe(&self.vault.fingerprint(BROWSER, browser))
+        base64url(&self.vault.fingerprint(BROWSER, browser))
     }
 }

@@ -45,7 +45,7 @@ pub(crate) async fn form(headers: &HeaderMap, mut body: Body) -> Result<Params, 
     let read = match Limited::new(&mut body, FORM_BYTES_MAX).collect().await {
         Ok(read) => read.to_bytes(),
         Err(error) if error.is::<LengthLimitError>() => {
-            web::linger(body, LINGER_BYTES_MAX);
+            web::drain_in_background(body, DRAIN_BYTES_MAX);
             return Err(NotAForm::TooLong);
         }
         Err(_) => return Err(NotAForm::CutOff),
@@ -58,4 +58,4 @@ pub(crate) async fn form(headers: &HeaderMap, mut body: Body) -> Result<Params, 
 }
 
 /// How much of a refused body is still read, so that its sender sees the answer.
-const LINGER_BYTES_MAX: usize = 8 * 1024 * 1024;
+const DRAIN_BYTES_MAX: usize = 8 * 1024 * 1024;

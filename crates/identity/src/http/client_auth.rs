@@ -182,6 +182,6 @@ fn form_decoded(text: &str) -> String {
 pub(super) fn proves(verifier: &str, challenge: &str) -> bool {
     let fits = (43..=128).contains(&verifier.len())
         && verifier.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
-    let hash = domain::secret::url_safe(digest(&SHA256, verifier.as_bytes()).as_ref());
+    let hash = domain::secret::base64url(digest(&SHA256, verifier.as_bytes()).as_ref());
     fits && aws_lc_rs::constant_time::verify_slices_are_equal(hash.as_bytes(), challenge.as_bytes()).is_ok()
 }

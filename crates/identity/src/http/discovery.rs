@@ -12,7 +12,7 @@ use axum::http::header::{
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse as _;
 use bytes::Bytes;
-use web::is_known;
+use web::if_none_match_matches;
 
 use super::answer::Answer;
 use crate::Identity;
@@ -37,7 +37,7 @@ pub(super) async fn options() -> Answer {
 }
 
 fn cached(asked: &HeaderMap, body: &Bytes, etag: &HeaderValue) -> Answer {
-    let is_same = is_known(asked, etag);
+    let is_same = if_none_match_matches(asked, etag);
     let mut answer = Response::new(if is_same { Body::empty() } else { Body::from(body.clone()) });
     if is_same {
         *answer.status_mut() = StatusCode::NOT_MODIFIED;
@@ -52,9 +52,9 @@ fn cached(asked: &HeaderMap, body: &Bytes, etag: &HeaderValue) -> Answer {
 
 /// Styles and icon. Their names change with their contents, so they may be kept for ever.
 pub(super) async fn asset(Path(name): Path<String>) -> Answer {
-    let found = look::asset::find(&name);
+    let found = ui::asset::find(&name);
     let Some(asset) = found else {
-        return web::problem::not_found().await.into_response();
+        return web::error_response::not_found().await.into_response();
     };
     let mut answer = Response::new(Body::from(asset.body));
     let headers = answer.headers_mut();

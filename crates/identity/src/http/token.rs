@@ -5,12 +5,12 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use domain::secret::url_safe;
+use domain::secret::base64url;
 use domain::{GrantId, Scope, Scopes, Secret, Ticks};
 use serde::Serialize;
 use store::{
-    AuditContext, Client, Code, CodeExchange, CodeOutcome, Grant, NewGrant, Pkce, RefreshOutcome,
-    RefreshRotation, TenantMembership,
+    AuditContext, AuthorizationCode, Client, CodeExchange, CodeOutcome, Grant, NewGrant, Pkce,
+    RefreshOutcome, RefreshRotation, TenantMembership,
 };
 
 use super::answer::{self, Answer};
@@ -109,12 +109,12 @@ impl Identity {
         let refresh = Secret::new(self.random.token());
         let made = self.grant_maker(client, refresh.clone(), now);
         let judged = proof.clone();
-        let judge = Box::new(move |code: &Code| {
+        let judge = Box::new(move |code: &AuthorizationCode| {
             let binding = Binding::read(&code.details)?;
             judged.fault(&binding).is_none().then(|| made(code, &binding))
         });
         let (code, grant) = match self.store.take_code(&taking, judge).await? {
-            CodeOutcome::Fresh { code, grant: Some(grant) } => (code, grant),
+            CodeOutcome::Redeemed { code, grant: Some(grant) } => (code, grant),
             CodeOutcome::Reused { revoked } => {
                 if let Some(grant) = &revoked {
                     self.liveness.revoked(grant);
@@ -123,7 +123,7 @@ impl Identity {
                     "the code was used before (a refused try uses it up too); what it gave is revoked",
                 ));
             }
-            CodeOutcome::Fresh { code, grant: None } => {
+            CodeOutcome::Redeemed { code, grant: None } => {
                 let fault = Binding::read(&code.details).and_then(|binding| proof.fault(&binding));
                 return Err(invalid_grant(fault.unwrap_or("the code is not known")));
             }
@@ -155,7 +155,7 @@ impl Identity {
         client: &Client,
         refresh: Secret,
         now: Ticks,
-    ) -> impl FnOnce(&Code, &Binding) -> NewGrant + Send + use<> {
+    ) -> impl FnOnce(&AuthorizationCode, &Binding) -> NewGrant + Send + use<> {
         let (id, client) = (GrantId::from(self.random.guid()), client.id.clone());
         let (access_until, refresh_until) =
             (now + self.settings.access_token_ttl, now + self.settings.refresh_token_ttl);
@@ -181,7 +181,7 @@ impl Identity {
     /// The grant's seat, where its user and its tenant are there, active, and belong together.
     async fn open_seat(&self, grant: &Grant) -> store::Result<Option<TenantMembership>> {
         let seat = self.store.find_tenant_membership(&grant.user, &grant.tenant).await?;
-        Ok(seat.filter(TenantMembership::is_open))
+        Ok(seat.filter(TenantMembership::is_active))
     }
 
     async fn refresh(
@@ -201,7 +201,7 @@ impl Identity {
             return Err(invalid_grant("the user or the tenant may not sign in any more"));
         };
         let now = self.clock.now();
-        let successor = Secret::new(url_safe(&self.vault.fingerprint(SUCCESSOR, &presented)));
+        let successor = Secret::new(base64url(&self.vault.fingerprint(SUCCESSOR, &presented)));
         let rotation = RefreshRotation {
             presented,
             client: client.id.clone(),
@@ -216,7 +216,7 @@ impl Identity {
             context: context.clone(),
         };
         let grant = match self.store.rotate_refresh(&rotation).await? {
-            RefreshOutcome::Fresh { grant, .. } | RefreshOutcome::Retried { grant, .. } => grant,
+            RefreshOutcome::Rotated { grant, .. } | RefreshOutcome::Retried { grant, .. } => grant,
             RefreshOutcome::Reused { revoked } => {
                 self.liveness.revoked(&revoked);
                 return Err(invalid_grant(
@@ -254,7 +254,7 @@ impl Identity {
         };
         let mut unique = [0; 12];
         self.random.fill(&mut unique);
-        let claims = tokens::access(&subject, &self.settings, &self.audience, &url_safe(&unique));
+        let claims = tokens::access(&subject, &self.settings, &self.audience, &base64url(&unique));
         let access_token = jwt::sign(&self.keys, &claims)?;
         let mut id_token = None;
         if scopes.has(Scope::OpenId) {
@@ -321,7 +321,7 @@ fn invalid_grant(description: &str) -> Refused {
 /// The scopes of this refresh: those of the grant, or fewer.
 fn narrowed(asked: Option<&str>, granted: Scopes) -> Result<Scopes, OAuthError> {
     let Some(list) = asked else { return Ok(granted) };
-    let asked = Scopes::ask(list);
+    let asked = Scopes::parse(list);
     if asked.has_unknown || asked.scopes.is_empty() || !granted.has_all(asked.scopes) {
         return Err(OAuthError::new("invalid_scope", "scope asks for more than was granted"));
     }

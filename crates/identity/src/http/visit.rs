@@ -8,8 +8,8 @@ use axum::extract::FromRequestParts;
 use axum::http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderMap};
 use axum::http::request::Parts;
 use domain::Secret;
-use look::Lang;
 use store::AuditContext;
+use ui::Lang;
 
 use crate::Identity;
 use crate::params::Params;
@@ -35,7 +35,7 @@ impl FromRequestParts<Arc<Identity>> for Visit {
 
     async fn from_request_parts(parts: &mut Parts, identity: &Arc<Identity>) -> Result<Self, Infallible> {
         let names = identity.cookies;
-        let visit = parts.extensions.get::<web::Visit>();
+        let visit = parts.extensions.get::<web::RequestContext>();
         let address = visit.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |visit| visit.address.0);
         let request_id = visit.map(|visit| visit.id.as_str().to_owned());
         let params = Params::parse(parts.uri.query().unwrap_or_default().as_bytes());

@@ -11,7 +11,7 @@ use aws_lc_rs::signature::{
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use domain::Secret;
-use domain::secret::url_safe;
+use domain::secret::base64url;
 
 use super::KeyFault;
 
@@ -47,10 +47,10 @@ impl Pair {
         let public = pair.public_key();
         let modulus = public.modulus().big_endian_without_leading_zero();
         let exponent = public.exponent().big_endian_without_leading_zero();
-        let (n, e) = (url_safe(modulus), url_safe(exponent));
+        let (n, e) = (base64url(modulus), base64url(exponent));
         // The members that RFC 7638 names, in its order.
         let thumbprint = digest(&SHA256, format!(r#"{{"e":"{e}","kty":"RSA","n":"{n}"}}"#).as_bytes());
-        let kid = url_safe(thumbprint.as_ref());
+        let kid = base64url(thumbprint.as_ref());
         let public_jwk =
             format!(r#"{{"kty":"RSA","use":"sig","alg":"RS256","kid":"{kid}","n":"{n}","e":"{e}"}}"#);
         let public = PublicKeyComponents { n: modulus, e: exponent }

@@ -31,7 +31,7 @@ impl Hashing {
         let permit = self.running.clone().acquire_owned().await.ok()?;
         self.computed.inc();
         let is_known = hash.is_some();
-        let hash = hash.unwrap_or_else(|| password::NOBODY.to_owned());
+        let hash = hash.unwrap_or_else(|| password::DUMMY_HASH.to_owned());
         let comparing = tokio::task::spawn_blocking(move || {
             let matches = password::matches(&password, &hash);
             drop(permit);

@@ -63,7 +63,7 @@ impl Admin {
         let to_day = to_day.unwrap_or_else(|| self.now().day());
         let from_day = from_day.unwrap_or_else(|| (to_day - DAYS_DEFAULT + 1).max(0));
         check_span(from_day, to_day)?;
-        let calls = self.store.calls(&id, from_day, to_day).await?;
+        let calls = self.store.call_counts(&id, from_day, to_day).await?;
         Ok(told(&id, (from_day, to_day), calls))
     }
 }
@@ -71,7 +71,7 @@ impl Admin {
 /// The day that a text names, counted from the first of year 1.
 pub fn read_day(text: &str) -> std::result::Result<i64, String> {
     let day = Ticks::parse_iso(text).map(Ticks::day);
-    let is_so_written = |day: &i64| *day >= 0 && Ticks::of_day(*day).date() == text;
+    let is_so_written = |day: &i64| *day >= 0 && Ticks::from_day(*day).date() == text;
     day.filter(is_so_written).ok_or_else(|| format!("{text:?} is no day as in 2026-11-15"))
 }
 
@@ -87,7 +87,7 @@ fn check_span(from_day: i64, to_day: i64) -> Result<()> {
 
 /// Groups what the store has, which comes latest day first.
 fn told(id: &SubscriptionId, (from_day, to_day): (i64, i64), all: Vec<CallCount>) -> Usage {
-    let date = |day| Ticks::of_day(day).date();
+    let date = |day| Ticks::from_day(day).date();
     let mut days: Vec<DayUsage> = Vec::new();
     for CallCount { day, route, calls, failed, .. } in all {
         let day = date(day);
@@ -117,7 +117,7 @@ mod tests {
     #[test]
     fn a_day_is_written_in_one_way() {
         let day = read_day("2026-11-15").unwrap();
-        assert_eq!(Ticks::of_day(day).date(), "2026-11-15");
+        assert_eq!(Ticks::from_day(day).date(), "2026-11-15");
         for wrong in
             ["", "2026-11-15T00:00:00Z", "20261115", "2026-02-30", "2026-1-5", "15/11/2026", "0000-12-31"]
         {

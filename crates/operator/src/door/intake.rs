@@ -3,8 +3,8 @@
 
 use aws_lc_rs::digest;
 use domain::change::Change;
-use domain::{Fault, ProcessId};
-use store::{BatchCounts, Checkpoint, Line, Progress};
+use domain::{FieldError, ProcessId};
+use store::{BatchCounts, ChangeLine, IngestCheckpoint, IngestProgress};
 
 use super::DoorError;
 use super::made_ids::{MadeIds, made_id};
@@ -45,10 +45,10 @@ impl BodyFault {
 /// What goes to the store together.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
-    pub(super) lines: Vec<Line>,
-    pub(super) refused: Vec<(u64, Fault)>,
-    pub(super) warnings: Vec<(u64, Fault)>,
-    pub(super) checkpoint: Option<Checkpoint>,
+    pub(super) lines: Vec<ChangeLine>,
+    pub(super) refused: Vec<(u64, FieldError)>,
+    pub(super) warnings: Vec<(u64, FieldError)>,
+    pub(super) checkpoint: Option<IngestCheckpoint>,
 }
 
 pub(super) struct Intake {
@@ -61,7 +61,7 @@ struct Reader {
     process: ProcessId,
     key: Option<String>,
     /// What was brought in before; its hash is checked when its last line has been seen.
-    before: Option<Progress>,
+    before: Option<IngestProgress>,
     resumed_after: u64,
     /// Rolls over all lines; only a key needs it.
     hash: Option<digest::Context>,
@@ -78,7 +78,7 @@ impl Intake {
     pub(super) fn new(
         process: ProcessId,
         key: Option<String>,
-        before: Option<Progress>,
+        before: Option<IngestProgress>,
         is_json: bool,
     ) -> Self {
         let resumed_after = before.as_ref().map_or(0, |before| before.line);
@@ -99,7 +99,7 @@ impl Intake {
     }
 
     pub(super) fn start_tally(&self) -> BatchCounts {
-        self.reader.before.as_ref().map(|before| before.tally.clone()).unwrap_or_default()
+        self.reader.before.as_ref().map(|before| before.counts.clone()).unwrap_or_default()
     }
 
     pub(super) fn was_resumed(&self) -> bool {
@@ -138,7 +138,7 @@ impl Intake {
         let mut chunk = std::mem::take(&mut reader.chunk);
         chunk.checkpoint = reader.key.clone().map(|key| {
             let hash = reader.hash_so_far();
-            Checkpoint { key, from_line: reader.handed_over, to_line: reader.seen, hash }
+            IngestCheckpoint { key, from_line: reader.handed_over, to_line: reader.seen, hash }
         });
         reader.handed_over = reader.seen;
         chunk
@@ -150,9 +150,9 @@ impl Intake {
 }
 
 /// A fault repeats what its line said; a thousand long lines must not make an answer of their length.
-fn clipped(fault: Fault) -> Fault {
+fn clipped(fault: FieldError) -> FieldError {
     let clip = |text: &str| text.chars().take(FAULT_CHARS_MAX).collect::<String>();
-    Fault { message: clip(&fault.message), field: fault.field.map(|field| clip(&field).into()), ..fault }
+    FieldError { message: clip(&fault.message), field: fault.field.map(|field| clip(&field).into()), ..fault }
 }
 
 impl Reader {
@@ -174,22 +174,24 @@ impl Reader {
         self.seen = number;
         let passed_over = number <= self.resumed_after;
         let read = match item {
-            Item::Text(..) => Change::read(text, || made_id(self.process, number)),
-            Item::TooLong(_) => Err(Fault::new(
+            Item::Text(..) => Change::parse(text, || made_id(self.process, number)),
+            Item::TooLong(_) => Err(FieldError::new(
                 "line_too_long",
                 format!("a change may have {ITEM_BYTES_MAX} bytes at most; this one was passed over"),
             )),
-            Item::Unfinished(_) => Err(Fault::new("unfinished", "the body ends before the JSON array does")),
+            Item::Unfinished(_) => {
+                Err(FieldError::new("unfinished", "the body ends before the JSON array does"))
+            }
         };
         match read {
             Ok(read) => {
-                if read.id_was_made {
+                if read.id_was_generated {
                     self.made_ids.insert(number);
                 }
                 if !passed_over {
                     self.bytes += text.len();
                     self.chunk.warnings.extend(read.warnings.into_iter().map(|fault| (number, fault)));
-                    self.chunk.lines.push(Line { number, change: read.change });
+                    self.chunk.lines.push(ChangeLine { number, change: read.change });
                 }
             }
             Err(fault) if !passed_over => self.chunk.refused.push((number, clipped(fault))),

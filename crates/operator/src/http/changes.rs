@@ -7,7 +7,7 @@ use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, StatusCode};
 use axum::response::{IntoResponse, Response};
 use domain::problem::Problem;
-use domain::{Fault, TenantId};
+use domain::{FieldError, TenantId};
 use http_body_util::BodyDataStream;
 use serde::Serialize;
 use serde_json::Value;
@@ -15,7 +15,7 @@ use utoipa::openapi::schema::{AnyOfBuilder, Array, ObjectBuilder, SchemaType, Ty
 use utoipa::openapi::{Ref, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 use utoipa_axum::routes;
-use web::{Refusal, linger};
+use web::{ErrorResponse, drain_in_background};
 
 use super::document::{BadChanges, Missing};
 use super::refusal::{coded, store_refusal};
@@ -25,7 +25,7 @@ use crate::door::{Delivery, DoorError};
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const KEY_BYTES_MAX: usize = 255;
 /// How much of a refused body is still read, so that its sender sees the answer.
-const LINGER_BYTES_MAX: usize = 256 * 1024 * 1024;
+const DRAIN_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// One change of one record.
 #[derive(Serialize, ToSchema)]
@@ -177,11 +177,11 @@ async fn changes(
     tenant: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
     mut body: Body,
-) -> Result<Response, Refusal> {
+) -> Result<Response, ErrorResponse> {
     // Boxed, so that the layers above pass on a pointer and not the door's whole state.
     let taken = Box::pin(take(&operator, tenant, &headers, &mut body)).await;
     if taken.is_err() {
-        linger(body, LINGER_BYTES_MAX);
+        drain_in_background(body, DRAIN_BYTES_MAX);
     }
     taken
 }
@@ -191,8 +191,8 @@ async fn take(
     tenant: Result<Path<String>, PathRejection>,
     headers: &HeaderMap,
     body: &mut Body,
-) -> Result<Response, Refusal> {
-    let Path(tenant) = tenant.map_err(|wrong| Refusal::new(wrong.status(), wrong.body_text()))?;
+) -> Result<Response, ErrorResponse> {
+    let Path(tenant) = tenant.map_err(|wrong| ErrorResponse::new(wrong.status(), wrong.body_text()))?;
     let is_json = check_type(headers)?;
     let idempotency_key = idempotency_key(headers)?;
     let delivery = Delivery { tenant: TenantId::new(tenant), idempotency_key, is_json };
@@ -201,14 +201,14 @@ async fn take(
 }
 
 /// Bodies are JSON lines or a JSON array, as they are. Returns whether this one is said to be JSON.
-fn check_type(headers: &HeaderMap) -> Result<bool, Refusal> {
+fn check_type(headers: &HeaderMap) -> Result<bool, ErrorResponse> {
     const TYPES: [&str; 5] =
         ["application/x-ndjson", "application/ndjson", "application/jsonl", "application/json", "text/plain"];
     if let Some(encoding) = headers.get(CONTENT_ENCODING)
         && encoding != "identity"
     {
         let message = "Send the body without Content-Encoding.";
-        return Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
+        return Err(ErrorResponse::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message));
     }
     let Some(given) = headers.get(CONTENT_TYPE) else {
         return Ok(false);
@@ -219,10 +219,10 @@ fn check_type(headers: &HeaderMap) -> Result<bool, Refusal> {
     }
     let message =
         format!("Content-Type is {essence:?}; send application/x-ndjson, or application/json for an array.");
-    Err(Refusal::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message))
+    Err(ErrorResponse::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, message))
 }
 
-fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
+fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ErrorResponse> {
     let Some(value) = headers.get(IDEMPOTENCY_KEY) else {
         return Ok(None);
     };
@@ -230,14 +230,14 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Refusal> {
     let is_printable = key.bytes().all(|byte| (b' '..=b'~').contains(&byte));
     if key.is_empty() || key.len() > KEY_BYTES_MAX || !is_printable {
         let message = format!("Idempotency-Key must be 1 to {KEY_BYTES_MAX} printable ASCII characters.");
-        let fault = Fault::new("invalid_header", message.clone()).at("Idempotency-Key");
+        let fault = FieldError::new("invalid_header", message.clone()).at("Idempotency-Key");
         return Err(Problem::new(400, message).with(fault).into());
     }
     Ok(Some(key.to_owned()))
 }
 
 /// How the door's errors look from outside; each says what stays.
-fn door_refusal(error: &DoorError) -> Refusal {
+fn door_refusal(error: &DoorError) -> ErrorResponse {
     let tally = error.tally();
     let stays = format!(
         "{} accepted and {} rejected before stay as they are (lastSequenceVersion {}).",

@@ -14,14 +14,14 @@ use domain::suggest::did_you_mean;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::DeserializeOwned;
 use store::AuditContext;
-use web::{Refusal, linger};
+use web::{ErrorResponse, drain_in_background};
 
 use super::refusal::{at_field, coded, sentence};
 
 pub(super) const BODY_BYTES_MAX: usize = 64 * 1024;
 const BODY_PATIENCE: Duration = Duration::from_secs(30);
 /// How much of a refused body is still read, so that its sender sees the answer.
-const LINGER_BYTES_MAX: usize = 16 * 1024 * 1024;
+const DRAIN_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// A JSON object.
 pub(super) struct Body<T>(pub(super) T);
@@ -39,18 +39,18 @@ pub(super) struct Named<T>(pub(super) T);
 pub(super) struct By(pub(super) AuditContext);
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
-    type Rejection = Refusal;
+    type Rejection = ErrorResponse;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, Refusal> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, ErrorResponse> {
         let bytes = read(request).await?;
         parse(&bytes).map(Self)
     }
 }
 
 impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for BodyOrNone<T> {
-    type Rejection = Refusal;
+    type Rejection = ErrorResponse;
 
-    async fn from_request(request: Request, _: &S) -> Result<Self, Refusal> {
+    async fn from_request(request: Request, _: &S) -> Result<Self, ErrorResponse> {
         let bytes = read(request).await?;
         if matches!(bytes.trim_ascii(), b"" | b"null") {
             return Ok(Self(T::default()));
@@ -60,9 +60,9 @@ impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for BodyOrNon
 }
 
 impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
-    type Rejection = Refusal;
+    type Rejection = ErrorResponse;
 
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ErrorResponse> {
         let pairs = form_urlencoded::parse(parts.uri.query().unwrap_or_default().as_bytes());
         let reader = serde_urlencoded::Deserializer::new(pairs);
         serde_path_to_error::deserialize(reader).map(Self).map_err(|error| {
@@ -73,9 +73,9 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
 }
 
 impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T> {
-    type Rejection = Refusal;
+    type Rejection = ErrorResponse;
 
-    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Refusal> {
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ErrorResponse> {
         // Not every store takes a NUL, and nothing has one in its name.
         if parts.uri.path().contains("%00") {
             return Err(coded(404, "not_found", "There is nothing of such a name.".into()));
@@ -90,7 +90,7 @@ impl<S: Send + Sync> FromRequestParts<S> for By {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let visit = parts.extensions.get::<web::Visit>();
+        let visit = parts.extensions.get::<web::RequestContext>();
         let context = visit.map(|visit| AuditContext {
             address: visit.address.0.to_string(),
             request_id: visit.id.as_str().to_owned(),
@@ -99,17 +99,17 @@ impl<S: Send + Sync> FromRequestParts<S> for By {
     }
 }
 
-async fn read(request: Request) -> Result<Bytes, Refusal> {
+async fn read(request: Request) -> Result<Bytes, ErrorResponse> {
     let (parts, mut body) = request.into_parts();
     if let Err(refusal) = check_type(&parts.headers, &body) {
-        linger(body, LINGER_BYTES_MAX);
+        drain_in_background(body, DRAIN_BYTES_MAX);
         return Err(refusal);
     }
     let reading = Limited::new(&mut body, BODY_BYTES_MAX).collect();
     match tokio::time::timeout(BODY_PATIENCE, reading).await {
         Ok(Ok(read)) => Ok(read.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
-            linger(body, LINGER_BYTES_MAX);
+            drain_in_background(body, DRAIN_BYTES_MAX);
             let message = format!("The body may have {} KiB at most.", BODY_BYTES_MAX / 1024);
             Err(coded(413, "body_too_large", message))
         }
@@ -118,7 +118,7 @@ async fn read(request: Request) -> Result<Bytes, Refusal> {
     }
 }
 
-fn check_type(headers: &HeaderMap, body: &Incoming) -> Result<(), Refusal> {
+fn check_type(headers: &HeaderMap, body: &Incoming) -> Result<(), ErrorResponse> {
     let wrong = |message: String| Err(coded(415, "unsupported_media_type", message));
     if headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
         return wrong("Send the body without Content-Encoding.".into());
@@ -136,7 +136,7 @@ fn check_type(headers: &HeaderMap, body: &Incoming) -> Result<(), Refusal> {
     wrong(format!("Content-Type is {essence:?}; send application/json."))
 }
 
-fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
+fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ErrorResponse> {
     // Lists would be read as objects without names.
     if bytes.trim_ascii_start().first() != Some(&b'{') {
         return Err(coded(400, "invalid_json", "The body must be one JSON object.".into()));
@@ -187,7 +187,7 @@ const PARAMETER: Kind = Kind {
 };
 
 /// Turns what serde says of one place into a refusal that names it.
-fn explain(kind: &Kind, path: &str, text: &str) -> Refusal {
+fn explain(kind: &Kind, path: &str, text: &str) -> ErrorResponse {
     let mut words = text.split('`').skip(1).step_by(2);
     let (named, word) = (words.next().unwrap_or_default(), kind.word);
     if text.starts_with("unknown field") {

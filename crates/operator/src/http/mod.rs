@@ -29,7 +29,7 @@ use prometheus_client::metrics::counter::Counter;
 use serde::Serialize;
 use store::BatchCounts;
 use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
-use web::{Measures, Refusal, linger};
+use web::{ErrorResponse, Metrics, drain_in_background};
 
 use crate::OperatorToken;
 use crate::admin::{Admin, WebhookAdmin};
@@ -39,10 +39,10 @@ pub(crate) use audit::kinds as audit_kinds;
 pub use document::openapi;
 
 /// How much of a stranger's body is still read, so that its sender sees the answer.
-const LINGER_STRANGER_BYTES_MAX: usize = 64 * 1024 * 1024;
+const UNAUTHENTICATED_DRAIN_BYTES_MAX: usize = 64 * 1024 * 1024;
 
 type Desk = State<Arc<Operator>>;
-type Answered = Result<Response, Refusal>;
+type Answered = Result<Response, ErrorResponse>;
 type Routes = Vec<UtoipaMethodRouter<Arc<Operator>>>;
 
 /// What the operator's side stands on.
@@ -62,7 +62,7 @@ impl std::fmt::Debug for Operator {
 }
 
 impl Operator {
-    pub fn new(admin: Admin, webhooks: WebhookAdmin, token: OperatorToken, measures: &Measures) -> Self {
+    pub fn new(admin: Admin, webhooks: WebhookAdmin, token: OperatorToken, measures: &Metrics) -> Self {
         let (accepted, rejected) = (Counter::default(), Counter::default());
         measures.with_registry(|registry| {
             registry.register("changes_accepted", "Changes accepted and committed", accepted.clone());
@@ -130,8 +130,8 @@ async fn gate(State(operator): Desk, request: Request, next: Next) -> Response {
     } else {
         ("Bearer", "The operator's token is missing; send it as Authorization: Bearer <token>.")
     };
-    linger(request.into_body(), LINGER_STRANGER_BYTES_MAX);
-    Refusal::new(StatusCode::UNAUTHORIZED, message)
+    drain_in_background(request.into_body(), UNAUTHENTICATED_DRAIN_BYTES_MAX);
+    ErrorResponse::new(StatusCode::UNAUTHORIZED, message)
         .header(WWW_AUTHENTICATE, HeaderValue::from_static(challenge))
         .into_response()
 }

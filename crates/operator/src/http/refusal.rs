@@ -2,25 +2,25 @@
 
 use axum::http::StatusCode;
 use axum::http::header::{HeaderValue, RETRY_AFTER};
-use domain::Fault;
+use domain::FieldError;
 use domain::problem::Problem;
 use store::StoreError;
-use web::Refusal;
+use web::ErrorResponse;
 
 use crate::admin::AdminError;
 
 const RETRY_AFTER_SECONDS: &str = "5";
 
-pub(super) fn coded(status: u16, code: &'static str, message: String) -> Refusal {
-    Problem::new(status, message.clone()).with(Fault::new(code, message)).into()
+pub(super) fn coded(status: u16, code: &'static str, message: String) -> ErrorResponse {
+    Problem::new(status, message.clone()).with(FieldError::new(code, message)).into()
 }
 
 /// A refusal that names the field.
-pub(super) fn at_field(status: u16, code: &'static str, field: &str, message: String) -> Refusal {
-    Problem::new(status, message.clone()).with(Fault::new(code, message).at(field.to_owned())).into()
+pub(super) fn at_field(status: u16, code: &'static str, field: &str, message: String) -> ErrorResponse {
+    Problem::new(status, message.clone()).with(FieldError::new(code, message).at(field.to_owned())).into()
 }
 
-impl From<AdminError> for Refusal {
+impl From<AdminError> for ErrorResponse {
     fn from(error: AdminError) -> Self {
         match error {
             AdminError::Invalid(why) => coded(400, "invalid_value", sentence(&why)),
@@ -33,7 +33,7 @@ impl From<AdminError> for Refusal {
 }
 
 /// How the store's errors look from outside.
-pub(super) fn store_refusal(error: &StoreError) -> Refusal {
+pub(super) fn store_refusal(error: &StoreError) -> ErrorResponse {
     let later = |code, message: String| {
         coded(503, code, message).header(RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_SECONDS))
     };
@@ -56,7 +56,7 @@ pub(super) fn store_refusal(error: &StoreError) -> Refusal {
         }
         other => {
             tracing::error!(error = %other, "the store failed");
-            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side.")
+            ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side.")
         }
     }
 }

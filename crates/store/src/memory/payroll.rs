@@ -1,7 +1,7 @@
 //! Payroll companies that match a filter, in memory: each is asked, and those that match are sorted.
 
 use domain::Resource;
-use domain::filter::Subject;
+use domain::filter::CompanyFields;
 use domain::record::PayrollCompany;
 
 use super::{State, place_no};
@@ -28,8 +28,8 @@ pub(super) fn page(state: &State, query: &PayrollQuery) -> Result<Page> {
     Ok(Page { bodies, total: found.len() as u64, version, head })
 }
 
-fn subject(company: &PayrollCompany) -> Subject<'_> {
-    Subject {
+fn subject(company: &PayrollCompany) -> CompanyFields<'_> {
+    CompanyFields {
         code: company.code,
         name: &company.name,
         identifier: &company.identifier,

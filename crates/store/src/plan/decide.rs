@@ -3,18 +3,16 @@
 use std::collections::HashMap;
 
 use domain::change::{Action, Change};
+use domain::envelope::ENVELOPE_VERSION;
 use domain::event::EventKind;
-use domain::record::{Facts, PayrollCompany, RecordTail, State, Upsert, same_members};
-use domain::{Area, Fault, Guid, ProcessId, Random, Resource, Ticks, invoicing};
+use domain::record::{PayrollCompany, RecordTail, State, TypedFields, Upsert, same_members};
+use domain::{Area, FieldError, Guid, ProcessId, Random, Resource, Ticks, invoicing_changes};
 
 use super::finish::finish;
 use super::ground::{Ground, Live};
 use super::{Key, LogRow, Place, Plan, Stored, TENANT, record_key, signed};
 use crate::records::block_of;
-use crate::{BatchCounts, ChangeBatch, Checkpoint, LogEntry, Progress, Result, StoreError};
-
-/// The form of the notification's envelope that new rows get.
-const ENVELOPE: i16 = 1;
+use crate::{BatchCounts, ChangeBatch, IngestCheckpoint, IngestProgress, LogEntry, Result, StoreError};
 
 /// What to write for the batches, and what to tell each of them. A batch whose idempotency key is in
 /// use by another request takes no part.
@@ -26,8 +24,8 @@ pub(crate) fn decide(
 ) -> (Plan, Vec<Result<BatchCounts>>) {
     let head_before = ground.head;
     let mut planner = Planner { ground, now, random, plan: Plan::default(), gaps: HashMap::new() };
-    let tallies = batches.into_iter().map(|batch| planner.batch(batch)).collect();
-    (finish(planner.plan, planner.ground, planner.gaps, head_before), tallies)
+    let counts_by_batch = batches.into_iter().map(|batch| planner.batch(batch)).collect();
+    (finish(planner.plan, planner.ground, planner.gaps, head_before), counts_by_batch)
 }
 
 struct Planner<'a> {
@@ -80,28 +78,28 @@ impl Planner<'_> {
                 return Err(StoreError::KeyInUse(mark.key.clone()));
             }
         }
-        let mut tally = batch.tally;
+        let mut counts = batch.counts;
         for line in &batch.lines {
             match self.change(&line.change, batch.process) {
-                Ok(()) => tally.accepted += 1,
-                Err(fault) => tally.reject(line.number, fault),
+                Ok(()) => counts.accepted += 1,
+                Err(fault) => counts.reject(line.number, fault),
             }
         }
-        tally.last_sequence = self.ground.head;
-        if let Some(Checkpoint { key, to_line, hash, .. }) = batch.checkpoint {
-            let progress = Progress { line: to_line, hash, process: batch.process, tally: tally.clone() };
+        counts.last_sequence = self.ground.head;
+        if let Some(IngestCheckpoint { key, to_line, hash, .. }) = batch.checkpoint {
+            let progress =
+                IngestProgress { line: to_line, hash, process: batch.process, counts: counts.clone() };
             self.ground.progress.insert(key.clone(), progress.clone());
             self.plan.progress.push((key, progress));
         }
-        Ok(tally)
+        Ok(counts)
     }
 
-    fn change(&mut self, change: &Change, process: ProcessId) -> Result<(), Fault> {
+    fn change(&mut self, change: &Change, process: ProcessId) -> Result<(), FieldError> {
         let Some(place) = self.ground.place(change) else {
             let company = change.company.as_ref().map_or("", |company| company.as_str());
-            return Err(
-                Fault::new("unknown_company", format!("there is no company \"{company}\"")).at("company")
-            );
+            return Err(FieldError::new("unknown_company", format!("there is no company \"{company}\""))
+                .at("company"));
         };
         let step = Step { change, process, place };
         let key = Key { place, id: change.correlation_id.as_str().into() };
@@ -125,7 +123,7 @@ impl Planner<'_> {
                     change.correlation_id,
                     change.resource.as_str()
                 );
-                Err(Fault::new("unknown_record", message).at("correlationId"))
+                Err(FieldError::new("unknown_record", message).at("correlationId"))
             }
             (Action::Disable, true) => {
                 self.set_state(&step, &key, State::Disabled, change.resource.disabled_event());
@@ -143,13 +141,13 @@ impl Planner<'_> {
     }
 
     /// An account code is as long as its company says.
-    fn check_code(&mut self, step: &Step<'_>, upsert: &Upsert) -> Result<(), Fault> {
-        let Facts::Coded { field, digits } = upsert.facts else {
+    fn check_code(&mut self, step: &Step<'_>, upsert: &Upsert) -> Result<(), FieldError> {
+        let TypedFields::AccountCode { field, digits } = upsert.typed_fields else {
             return Ok(());
         };
         let company = step.change.company.as_ref().map_or("", |company| company.as_str());
         match self.ground.account_length(step.place.company_no, company) {
-            Some(length) if length != digits => Err(Fault::new(
+            Some(length) if length != digits => Err(FieldError::new(
                 "invalid_member",
                 format!("data.{field} has {digits} digits, but the company's accountLength is {length}"),
             )
@@ -182,9 +180,9 @@ impl Planner<'_> {
         };
         let resource = step.place.resource;
         let before = tail(resource, &key.id, &live.stored).members_of(&live.stored.body);
-        let unchanged = match &upsert.facts {
-            Facts::Payroll(company) => PayrollCompany::from_body(&live.stored.body)
-                .is_some_and(|stored| company.says_the_same_as(&stored)),
+        let unchanged = match &upsert.typed_fields {
+            TypedFields::Payroll(company) => PayrollCompany::from_body(&live.stored.body)
+                .is_some_and(|stored| company.is_unchanged_from(&stored)),
             _ => same_members(before, &upsert.members),
         };
         if unchanged {
@@ -269,7 +267,7 @@ impl Planner<'_> {
             source_interface: change.source_interface.clone(),
             source_action: change.source_action.clone(),
             changes,
-            envelope: ENVELOPE,
+            envelope: ENVELOPE_VERSION,
         };
         self.plan.log.push(LogRow { entry, company_no, record_key: record_key(company, id) });
         Given { sequence, version }
@@ -302,12 +300,12 @@ fn tail<'a>(resource: Resource, correlation_id: &'a str, stored: &Stored) -> Rec
 
 /// What an invoicing notification will tell of the change.
 fn told(resource: Resource, before: &str, after: &str) -> Option<Box<str>> {
-    (resource.area() == Area::Invoicing).then(|| invoicing::changes(before, after).into())
+    (resource.area() == Area::Invoicing).then(|| invoicing_changes::render(before, after).into())
 }
 
 fn payroll(upsert: &Upsert) -> Option<PayrollCompany> {
-    match &upsert.facts {
-        Facts::Payroll(company) => Some(company.clone()),
+    match &upsert.typed_fields {
+        TypedFields::Payroll(company) => Some(company.clone()),
         _ => None,
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use deadpool_postgres::Transaction;
 use domain::Resource;
-use domain::filter::{Comparison, Field, Filter, Likeness, OrderBy};
+use domain::filter::{Comparison, Field, Filter, OrderBy, StringFunction};
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
@@ -12,7 +12,7 @@ use super::fault;
 use super::rows::{code, limit};
 use crate::payroll::{Bound, Clause, Dialect, column, columns, is_walk, sign};
 use crate::plan::{Collection, TENANT, signed, unsigned};
-use crate::{Bodies, PayrollQuery, Result};
+use crate::{PayrollQuery, RecordBodies, Result};
 
 /// Parameters that every statement has before the filter's: tenant, resource, limit, offset.
 const OWN: usize = 4;
@@ -32,15 +32,15 @@ impl Dialect for Postgres {
         let _ = write!(to.sql, "{} {} ${at}", column(field), sign(comparison));
     }
 
-    fn like<'a>(to: &mut Clause<'a>, field: Field, likeness: Likeness, text: &'a str) {
+    fn like<'a>(to: &mut Clause<'a>, field: Field, function: StringFunction, text: &'a str) {
         if text.contains('\0') {
             return to.put("FALSE");
         }
         let (column, at) = (column(field), to.bind(Bound::Text(text)));
-        let _ = match likeness {
-            Likeness::Contains => write!(to.sql, "strpos({column}, ${at}) > 0"),
-            Likeness::StartsWith => write!(to.sql, "starts_with({column}, ${at})"),
-            Likeness::EndsWith => write!(to.sql, "right({column}, char_length(${at})) = ${at}"),
+        let _ = match function {
+            StringFunction::Contains => write!(to.sql, "strpos({column}, ${at}) > 0"),
+            StringFunction::StartsWith => write!(to.sql, "starts_with({column}, ${at})"),
+            StringFunction::EndsWith => write!(to.sql, "right({column}, char_length(${at})) = ${at}"),
         };
     }
 }
@@ -67,7 +67,7 @@ pub(super) async fn page(
     tenant_no: i64,
     all: Collection,
     query: &PayrollQuery,
-) -> Result<(u64, Bodies)> {
+) -> Result<(u64, RecordBodies)> {
     let clause = Clause::of::<Postgres>(query.filter.as_ref(), OWN);
     let mut values = vec![
         Bound::Number(tenant_no),

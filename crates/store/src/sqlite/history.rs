@@ -15,7 +15,7 @@ use crate::webhooks::{
     BEHIND_MAX, EVENT, P95_OF_MAX, PACK_SPAN, Sealed, id_key, newest, of_nanos, percentile_95, unpack,
 };
 use crate::{
-    AttemptPurpose, AttemptRecord, AttemptTiming, AuditEntry, Delivery, DeliveryQuery, History, Lane,
+    AttemptPurpose, AttemptRecord, AttemptTiming, AuditEntry, DeliveryHistory, DeliveryQuery, History, Lane,
     LogEvent, Replay, ReplayKind, Result, SuccessfulDelivery, WebhookStats,
 };
 
@@ -33,7 +33,7 @@ pub(super) fn attempt(row: &Row<'_>) -> rusqlite::Result<AttemptRecord> {
         succeeded: row.get(6)?,
         reason: row.get(7)?,
         excerpt: row.get(8)?,
-        spent: AttemptTiming {
+        timing: AttemptTiming {
             resolve: span(9)?,
             connect: span(10)?,
             tls: span(11)?,
@@ -162,7 +162,7 @@ fn webhook_stats(reader: &Connection, one: &Sealed, since: Ticks) -> Result<Webh
     Ok(WebhookStats {
         delivered: count_delivered(reader, (tenant_no, webhook), since)?,
         failed,
-        p95_ms: percentile_95(recent.iter().map(|one| one.took_ms).collect()),
+        p95_ms: percentile_95(recent.iter().map(|one| one.duration_ms).collect()),
         last_delivered_at: last.map(Ticks),
         lanes: unsigned(lanes),
         failing_since: failing.map(Ticks).into_iter().chain(retry.map(|one| one.first_failed_at)).min(),
@@ -197,10 +197,10 @@ fn last_before(reader: &Connection, tenant_no: i64, moment: Ticks) -> Result<i64
 
 fn span(reader: &Connection, one: &Sealed, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
     let after = last_before(reader, one.tenant_no, from)?;
-    let upto = last_before(reader, one.tenant_no, to.next())?;
+    let through = last_before(reader, one.tenant_no, to.next())?;
     let mut span: Option<(i64, i64)> = None;
     for kind in one.webhook.kinds.iter() {
-        let place = [one.tenant_no, one.webhook.resource.code().into(), kind.code().into(), after, upto];
+        let place = [one.tenant_no, one.webhook.resource.code().into(), kind.code().into(), after, through];
         let found: (Option<i64>, Option<i64>) = reader
             .prepare_cached(
                 "SELECT (SELECT min(sequence) FROM log INDEXED BY log_by_kind WHERE tenant_no = ?1 AND resource = ?2
@@ -219,7 +219,7 @@ fn span(reader: &Connection, one: &Sealed, from: Ticks, to: Ticks) -> Result<Opt
 
 #[async_trait]
 impl History for SqliteStore {
-    fn outgoing_key(&self, webhook: WebhookId) -> [u8; 32] {
+    fn outgoing_id_key(&self, webhook: WebhookId) -> [u8; 32] {
         id_key(&self.ports().vault, webhook)
     }
 
@@ -241,7 +241,7 @@ impl History for SqliteStore {
         })
     }
 
-    async fn delivered(&self, query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>> {
+    async fn successful_deliveries(&self, query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>> {
         if query.only_failed {
             return Ok(Vec::new());
         }
@@ -251,9 +251,9 @@ impl History for SqliteStore {
         })
     }
 
-    async fn find_deliveries(&self, webhook: WebhookId, sequences: &[u64]) -> Result<Vec<Delivery>> {
+    async fn find_deliveries(&self, webhook: WebhookId, sequences: &[u64]) -> Result<Vec<DeliveryHistory>> {
         self.snapshot(|reader| match known(reader, webhook)? {
-            None => Ok(Delivery::group(sequences, [], [])),
+            None => Ok(DeliveryHistory::group(sequences, [], [])),
             Some(one) => find_deliveries(reader, (one.tenant_no, webhook), sequences),
         })
     }
@@ -296,13 +296,13 @@ impl History for SqliteStore {
         &self,
         webhook: WebhookId,
         kind: ReplayKind,
-        (after, upto): (u64, u64),
+        (after, through): (u64, u64),
         entry: Option<AuditEntry>,
     ) -> Result<Option<Replay>> {
         let (now, random) = (self.ports().clock.now(), self.ports().random.clone());
         let asked = self
             .write(move |writer| {
-                let known = known(writer, webhook)?.filter(|one| !one.webhook.flags().is_over());
+                let known = known(writer, webhook)?.filter(|one| !one.webhook.flags().is_final());
                 let Some(one) = known else { return Ok(None) };
                 let moved = next_move(writer)?;
                 let number = writer
@@ -315,7 +315,7 @@ impl History for SqliteStore {
                         next.query_row(args, |row| row.get(0))
                     })
                     .map_err(fault)?;
-                let asked = Replay::asked(number, kind, now, after, upto);
+                let asked = Replay::asked(number, kind, now, after, through);
                 insert_replay(writer, one.tenant_no, webhook, &asked)?;
                 if let Some(entry) = entry {
                     add_record(writer, &*random, entry)?;
@@ -340,7 +340,7 @@ impl History for SqliteStore {
         })
     }
 
-    async fn span(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
+    async fn sequence_range(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
         self.snapshot(|reader| match known(reader, webhook)? {
             None => Ok(None),
             Some(one) => span(reader, &one, from, to),
@@ -361,9 +361,9 @@ fn insert_replay(writer: &Connection, tenant_no: i64, webhook: WebhookId, one: &
                 webhook.as_bytes(),
                 one.number,
                 one.kind.code(),
-                one.asked_at.0,
+                one.requested_at.0,
                 signed(one.after),
-                signed(one.upto),
+                signed(one.through),
                 signed(one.position),
                 signed(one.delivered),
                 signed(one.failed),

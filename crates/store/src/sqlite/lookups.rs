@@ -10,13 +10,13 @@ use super::fault;
 use super::history::{ATTEMPT, attempt};
 use crate::plan::signed;
 use crate::webhooks::{PACK_NUMBERS_MAX, runs, successes_of};
-use crate::{AttemptRecord, Delivery, LogEvent, Result};
+use crate::{AttemptRecord, DeliveryHistory, LogEvent, Result};
 
 pub(super) fn find_deliveries(
     reader: &Connection,
     (tenant_no, webhook): (i64, WebhookId),
     sequences: &[u64],
-) -> Result<Vec<Delivery>> {
+) -> Result<Vec<DeliveryHistory>> {
     let ranges: Vec<_> =
         runs(sequences).into_iter().map(|(first, last)| (signed(first), signed(last))).collect();
     let packs: Vec<Vec<u8>> = reader
@@ -43,7 +43,7 @@ pub(super) fn find_deliveries(
             all.query_map(args, attempt)?.collect()
         })
         .map_err(fault)?;
-    Ok(Delivery::group(sequences, successes_of(&packs, sequences)?, attempts))
+    Ok(DeliveryHistory::group(sequences, successes_of(&packs, sequences)?, attempts))
 }
 
 pub(super) fn find_events(

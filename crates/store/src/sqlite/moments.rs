@@ -154,7 +154,7 @@ pub(super) fn part(filter: &Filter, moments: &[(i64, i64)]) -> Option<Range<usiz
 #[cfg(test)]
 mod tests {
     use domain::Ticks;
-    use domain::filter::Subject;
+    use domain::filter::CompanyFields;
     use proptest::prelude::*;
 
     use super::*;
@@ -174,7 +174,7 @@ mod tests {
         fn a_part_is_what_matches(mut moments in prop::collection::vec((0..10_i64, 0..99_i64), 0..40), filter in span()) {
             moments.sort_unstable();
             let fits = |at: i64| {
-                filter.matches(&Subject { code: 0, name: "", identifier: "", last_update: Ticks(at) })
+                filter.matches(&CompanyFields { code: 0, name: "", identifier: "", last_update: Ticks(at) })
             };
             let expected: Vec<_> = moments.iter().copied().filter(|(at, _)| fits(*at)).collect();
             prop_assert_eq!(&moments[part(&filter, &moments).unwrap()], &expected[..]);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use domain::filter::{Comparison, Field, Likeness};
+use domain::filter::{Comparison, Field, StringFunction};
 use rusqlite::types::{ToSql, ToSqlOutput};
 use rusqlite::{Connection, Statement, params_from_iter};
 
@@ -11,7 +11,7 @@ use super::places::PlaceNo;
 use super::reader::Whole;
 use crate::payroll::{Bound, Clause, Dialect, column, columns, is_walk, sign};
 use crate::plan::{signed, unsigned};
-use crate::{Bodies, PayrollQuery};
+use crate::{PayrollQuery, RecordBodies};
 
 /// Statements that bind more values than this are not kept: few come twice.
 const BOUND_KEPT_MAX: usize = 6;
@@ -27,7 +27,7 @@ impl Dialect for Sqlite {
         let _ = write!(to.sql, "{} {} ?{at}", column(field), sign(comparison));
     }
 
-    fn like<'a>(to: &mut Clause<'a>, field: Field, likeness: Likeness, text: &'a str) {
+    fn like<'a>(to: &mut Clause<'a>, field: Field, function: StringFunction, text: &'a str) {
         // Every text has the empty one in it, but a `substr` from -0 on is the whole.
         if text.is_empty() {
             return to.put("TRUE");
@@ -35,10 +35,10 @@ impl Dialect for Sqlite {
         let (column, at) = (column(field), to.bind(Bound::Text(text)));
         // `substr` and `length` both count characters. `length` ends at a NUL; no text that is kept has one,
         // so none is equal to a text that does.
-        let _ = match likeness {
-            Likeness::Contains => write!(to.sql, "instr({column}, ?{at}) > 0"),
-            Likeness::StartsWith => write!(to.sql, "substr({column}, 1, length(?{at})) = ?{at}"),
-            Likeness::EndsWith => write!(to.sql, "substr({column}, -length(?{at})) = ?{at}"),
+        let _ = match function {
+            StringFunction::Contains => write!(to.sql, "instr({column}, ?{at}) > 0"),
+            StringFunction::StartsWith => write!(to.sql, "substr({column}, 1, length(?{at})) = ?{at}"),
+            StringFunction::EndsWith => write!(to.sql, "substr({column}, -length(?{at})) = ?{at}"),
         };
     }
 }
@@ -58,8 +58,8 @@ pub(super) fn page(
     of: &Whole,
     query: &PayrollQuery,
     known: &KnownMoments,
-) -> rusqlite::Result<(u64, Bodies)> {
-    let Some(place) = of.place else { return Ok((0, Bodies::default())) };
+) -> rusqlite::Result<(u64, RecordBodies)> {
+    let Some(place) = of.place else { return Ok((0, RecordBodies::default())) };
     if let (Some(filter), None) = (&query.filter, &query.order)
         && let Some(moments) = known.find(of)
         && let Some(part) = moments::part(filter, &moments).filter(|part| part.len() <= PART_MAX)
@@ -85,7 +85,7 @@ pub(super) fn page(
         of.all.live
     };
     if query.offset >= total {
-        return Ok((total, Bodies::default()));
+        return Ok((total, RecordBodies::default()));
     }
     // A sign before a column keeps its index from being walked for the order's sake.
     let sign = if is_walk(query.filter.as_ref(), query.order.as_ref()) { "" } else { "+" };
@@ -103,7 +103,7 @@ fn first_come(
     place: PlaceNo,
     mut ordinals: Vec<i64>,
     query: &PayrollQuery,
-) -> rusqlite::Result<(u64, Bodies)> {
+) -> rusqlite::Result<(u64, RecordBodies)> {
     let from = usize::try_from(query.offset).unwrap_or(usize::MAX).min(ordinals.len());
     let to = from.saturating_add(query.rows_max).min(ordinals.len());
     if to < ordinals.len() {
@@ -123,9 +123,9 @@ fn numbers(reader: &Connection, sql: &str, values: &[Bound<'_>]) -> rusqlite::Re
     }
 }
 
-fn bodies(reader: &Connection, place: PlaceNo, ordinals: &[i64]) -> rusqlite::Result<Bodies> {
+fn bodies(reader: &Connection, place: PlaceNo, ordinals: &[i64]) -> rusqlite::Result<RecordBodies> {
     let mut find = reader.prepare_cached("SELECT body FROM records WHERE row = ?1")?;
-    let mut bodies = Bodies::with_room_for(ordinals.len());
+    let mut bodies = RecordBodies::with_room_for(ordinals.len());
     for ordinal in ordinals {
         find.raw_bind_parameter(1, place.row(unsigned(*ordinal)))?;
         let mut rows = find.raw_query();

@@ -3,7 +3,7 @@
 use domain::Ticks;
 use domain::webhook::WebhookFlags;
 
-use super::{Handshake, NewWebhook, OldSecret, Webhook, WebhookChange};
+use super::{Handshake, NewWebhook, PreviousSecret, Webhook, WebhookChange};
 use crate::audit::cleaned;
 
 /// What else has to be written with the webhook's row.
@@ -31,7 +31,7 @@ pub(crate) fn made(new: NewWebhook, now: Ticks) -> Webhook {
         description: cleaned(new.description),
         url: cleaned(new.url),
         secret: new.secret,
-        old_secret: None,
+        previous_secret: None,
         host_mismatch: cleaned(new.host_mismatch),
         created_at: now,
         enabled: new.enabled,
@@ -41,8 +41,8 @@ pub(crate) fn made(new: NewWebhook, now: Ticks) -> Webhook {
         deleted_at: None,
         revision: 1,
         cursor: None,
-        began: None,
-        lost: None,
+        initial_cursor: None,
+        event_gap: None,
     }
 }
 
@@ -55,16 +55,17 @@ pub(crate) fn change(
 ) -> Option<Effects> {
     let flags = webhook.flags();
     let ends = *change == WebhookChange::Delete && !flags.deleted;
-    if flags.is_over() && !ends {
+    if flags.is_final() && !ends {
         return None;
     }
     let effects = match change {
         WebhookChange::Enable => enable(webhook, flags, now, head),
         WebhookChange::Disable => disable(webhook),
-        WebhookChange::MoveTo(url) => move_to(webhook, url, now),
-        WebhookChange::Rotate { secret, old_until } => {
+        WebhookChange::ChangeUrl(url) => move_to(webhook, url, now),
+        WebhookChange::RotateSecret { secret, previous_valid_until } => {
             let old = std::mem::replace(&mut webhook.secret, secret.clone());
-            webhook.old_secret = (*old_until > now).then_some(OldSecret { secret: old, until: *old_until });
+            webhook.previous_secret = (*previous_valid_until > now)
+                .then_some(PreviousSecret { secret: old, until: *previous_valid_until });
             Effects::default()
         }
         WebhookChange::Unsubscribe => {
@@ -93,7 +94,7 @@ fn enable(webhook: &mut Webhook, flags: WebhookFlags, now: Ticks, head: u64) -> 
     }
     webhook.enabled = true;
     webhook.disabled = None;
-    if !flags.contracted {
+    if !flags.handshake_accepted {
         webhook.handshake = next_handshake(webhook.handshake, now);
     }
     // What the service gave up is tried again from the first event that was not delivered.

@@ -70,7 +70,7 @@ pub(crate) async fn a_payroll_company_is_deleted_by_its_code(stage: Stage) {
     let desk = stage.desk().await;
     desk.accept([payroll(1, "Norte", None), payroll(2, "Sur", None)]).await;
     let line = r#"{"area":"payroll","resource":"companies","action":"delete","data":{"companyCode":1}}"#;
-    let by_code = Change::read(line.as_bytes(), || unreachable!()).unwrap().change;
+    let by_code = Change::parse(line.as_bytes(), || unreachable!()).unwrap().change;
     desk.accept([by_code]).await;
     assert!(!desk.has(&payroll(1, "", None)).await);
     assert_eq!(desk.page(&payroll(1, "", None), 0, 10).await.total, 1);

@@ -3,7 +3,7 @@
 
 use domain::Ticks;
 use domain::change::Change;
-use domain::filter::{Comparison, Field, Filter, Likeness, OrderBy, Subject, Value};
+use domain::filter::{CompanyFields, Comparison, Field, Filter, OrderBy, StringFunction, Value};
 use domain::record::PayrollCompany;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -47,7 +47,8 @@ fn condition() -> impl Strategy<Value = Filter> {
     let of_text = || select(vec![Field::CompanyName, Field::CompanyName, Field::IdentifierNumber]);
     let written = || text(&["\0", "A1", "B", "12"]);
     let number = prop_oneof![8 => -2..47_i64, 1 => any::<i64>()];
-    let likeness = select(vec![Likeness::Contains, Likeness::StartsWith, Likeness::EndsWith]);
+    let function =
+        select(vec![StringFunction::Contains, StringFunction::StartsWith, StringFunction::EndsWith]);
     prop_oneof![
         (comparison(), number).prop_map(|(sign, number)| Filter::Compare(
             Field::CompanyCode,
@@ -64,8 +65,8 @@ fn condition() -> impl Strategy<Value = Filter> {
             sign,
             Value::Text(text)
         )),
-        (of_text(), likeness, written())
-            .prop_map(|(field, likeness, text)| Filter::Like(field, likeness, text)),
+        (of_text(), function, written())
+            .prop_map(|(field, function, text)| Filter::Function(field, function, text)),
     ]
 }
 
@@ -121,8 +122,8 @@ impl Set {
     }
 }
 
-fn subject(company: &PayrollCompany) -> Subject<'_> {
-    Subject {
+fn subject(company: &PayrollCompany) -> CompanyFields<'_> {
+    CompanyFields {
         code: company.code,
         name: &company.name,
         identifier: &company.identifier,

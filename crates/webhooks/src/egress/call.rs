@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use domain::Ticks;
-use domain::receiver::ReceiverUrl;
+use domain::receiver_url::ReceiverUrl;
 use http::{HeaderMap, Method};
 use tokio::time::Instant;
 

@@ -4,8 +4,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::egress::Policy;
-use domain::receiver::{Host, ReceiverUrl};
+use domain::egress::EgressPolicy;
+use domain::receiver_url::{Host, ReceiverUrl};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use rustls::pki_types::ServerName;
@@ -27,7 +27,7 @@ const SILENCE_MAX: Duration = Duration::from_secs(1);
 const BUFFER_BYTES_MAX: usize = 64 * 1024;
 
 pub(super) struct Dialler {
-    pub(super) policy: Policy,
+    pub(super) policy: EgressPolicy,
     pub(super) resolver: Arc<dyn Resolve>,
     pub(super) tls: TlsConnector,
 }
@@ -50,8 +50,9 @@ impl Dialler {
     /// All addresses of a host, if every one of them may be dialled: one bad one among good ones is an attack.
     pub(super) async fn judged(&self, host: &Host) -> Result<Vec<IpAddr>, Failure> {
         let addresses = self.addresses(host).await?;
-        let bad =
-            addresses.iter().find_map(|address| self.policy.refuses(*address).map(|why| (*address, why)));
+        let bad = addresses
+            .iter()
+            .find_map(|address| self.policy.refusal_reason(*address).map(|why| (*address, why)));
         match bad {
             Some((address, why)) => Err(Failure::Refused { address, why }),
             None => Ok(addresses),

@@ -13,8 +13,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::egress::Policy;
-use domain::receiver::{Host, ReceiverUrl};
+use domain::egress::EgressPolicy;
+use domain::receiver_url::{Host, ReceiverUrl};
 use http::header::{HOST, HeaderValue, USER_AGENT};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, Uri};
@@ -37,7 +37,7 @@ const LOOK_UP_MAX: Duration = Duration::from_secs(5);
 /// What the egress is made from.
 #[derive(Clone, Debug)]
 pub struct EgressSettings {
-    pub policy: Policy,
+    pub policy: EgressPolicy,
     /// Certificate authorities beside the platform's: PEM, or one certificate in DER; empty for none.
     pub authorities: Vec<u8>,
     /// All sockets together, whoever they lead to.
@@ -54,7 +54,7 @@ pub struct EgressSettings {
 impl Default for EgressSettings {
     fn default() -> Self {
         Self {
-            policy: Policy::default(),
+            policy: EgressPolicy::default(),
             authorities: Vec::new(),
             sockets_max: 4096,
             // One application may have hundreds of webhooks at one host.

@@ -58,7 +58,7 @@ impl State {
 
     /// When something is due that is not now.
     pub(super) fn next_due(&self, now: Ticks) -> Option<Ticks> {
-        let shakes = self.awaits_contract() && !self.handshake.is_under_way && !self.handshake.is_accepted;
+        let shakes = self.needs_handshake() && !self.handshake.is_under_way && !self.handshake.is_accepted;
         let handshake = shakes.then(|| self.handshake.retry.map_or(now, |retry| retry.next_at));
         let lane = self.lanes.next_due().filter(|_| self.is_active());
         // What is due now waits for a slot, and is woken by the attempt that frees it.
@@ -129,7 +129,7 @@ impl Core {
         let now = self.now.wall;
         let slots_max = self.settings.in_flight_per_webhook_max;
         let Some(state) = self.hooks.get_mut(&webhook) else { return false };
-        if state.awaits_contract() {
+        if state.needs_handshake() {
             return self.start_handshake(webhook);
         }
         if !state.is_active() {
@@ -227,8 +227,8 @@ impl Core {
         let before = lane.map(|lane| lane.retry).filter(|retry| retry.attempts > 0);
         self.counts.count(judged.succeeded);
         if judged.succeeded {
-            let (status, took_ms) = (judged.status.unwrap_or(200), millis(spent));
-            state.pending().delivered.push(SuccessfulDelivery { sequence, at: now, status, took_ms });
+            let (status, duration_ms) = (judged.status.unwrap_or(200), millis(spent));
+            state.pending().delivered.push(SuccessfulDelivery { sequence, at: now, status, duration_ms });
         } else {
             let number = before.map_or(0, |retry| retry.attempts) + 1;
             state.pending().attempts.push(attempt(
@@ -264,7 +264,7 @@ impl Core {
                     );
                     state.give_up(event, lane.is_none(), before, now, why);
                 }
-                RetryDecision::Again(retry) => state.fail(event, lane.is_none(), retry),
+                RetryDecision::Retry(retry) => state.fail(event, lane.is_none(), retry),
             }
             state.is_open |= state.failures_in_a_row >= FAILURES_MAX || state.lanes.len() >= LANES_MAX;
             state.warn(before, now, self.settings.schedule.window, &judged.reason);
@@ -364,9 +364,9 @@ impl State {
     /// What the log no longer has cannot be told any more.
     fn lose(&mut self, floor: u64, now: Ticks) {
         let after = self.read_to;
-        self.pending().lost = Some(EventGap { at: now, after, upto: floor });
+        self.pending().lost = Some(EventGap { at: now, after, through: floor });
         self.tell(
-            AuditKind::WebhookLost,
+            AuditKind::WebhookEventsLost,
             now,
             &format!("events after {after} up to {floor} are no longer kept"),
         );
@@ -397,7 +397,7 @@ pub(super) fn attempt(
         succeeded: judged.succeeded,
         reason: judged.reason.clone(),
         excerpt: judged.excerpt.clone(),
-        spent,
+        timing: spent,
     }
 }
 

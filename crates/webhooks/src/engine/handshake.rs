@@ -31,7 +31,7 @@ impl Core {
         if state.handshake.number != number || !state.handshake.is_under_way {
             return;
         }
-        let awaits = state.awaits_contract();
+        let awaits = state.needs_handshake();
         if let Some(head) = head.filter(|_| awaits && may_start) {
             state.handshake.head = head;
             return self.knock_handshake(webhook, number);
@@ -74,7 +74,7 @@ impl Core {
         }
         let before = before.filter(|retry| retry.attempts > 0);
         match self.settings.schedule.after_failure(before, now, judged.retry_after, self.chance.next()) {
-            RetryDecision::Again(retry) => {
+            RetryDecision::Retry(retry) => {
                 state.handshake.retry = Some(retry);
                 state.pending().handshake = Some(HandshakeStep::Failed { number, retry });
                 state.warn(before, now, self.settings.schedule.window, &judged.reason);

@@ -116,7 +116,7 @@ impl State {
             failures_in_a_row: 0,
             is_open: false,
             is_warned: false,
-            replaying: Replaying::new(hook.replays, webhook.began.unwrap_or(u64::MAX)),
+            replaying: Replaying::new(hook.replays, webhook.initial_cursor.unwrap_or(u64::MAX)),
             has_moved: false,
             pending: None,
             is_ready: false,
@@ -137,14 +137,14 @@ impl State {
         if shaking.number != self.handshake.number {
             self.handshake = shaking;
             self.pending().handshake = None;
-        } else if before.contracted {
-            self.flags.contracted = true;
-        } else if let Some(cursor) = webhook.cursor.filter(|_| self.flags.contracted) {
-            self.flags.contracted = false;
+        } else if before.handshake_accepted {
+            self.flags.handshake_accepted = true;
+        } else if let Some(cursor) = webhook.cursor.filter(|_| self.flags.handshake_accepted) {
+            self.flags.handshake_accepted = false;
             self.contract(cursor);
         }
         self.target = Arc::new(Target::new(&webhook, hook.id_key));
-        self.replaying.learn(hook.replays, webhook.began.unwrap_or(u64::MAX));
+        self.replaying.learn(hook.replays, webhook.initial_cursor.unwrap_or(u64::MAX));
         self.is_frozen = false;
     }
 
@@ -158,8 +158,8 @@ impl State {
 
     /// The receiver's acceptance is written down: events go from here on, or from where they had come.
     pub(crate) fn contract(&mut self, head: u64) {
-        if !self.flags.contracted {
-            self.flags.contracted = true;
+        if !self.flags.handshake_accepted {
+            self.flags.handshake_accepted = true;
             if !self.has_cursor {
                 self.has_cursor = true;
                 self.read_to = head;
@@ -181,8 +181,8 @@ impl State {
         self.flags.is_active() && !self.is_suspended && !self.is_frozen
     }
 
-    pub(crate) fn awaits_contract(&self) -> bool {
-        self.flags.awaits_contract(self.family()) && !self.is_suspended && !self.is_frozen
+    pub(crate) fn needs_handshake(&self) -> bool {
+        self.flags.needs_handshake(self.family()) && !self.is_suspended && !self.is_frozen
     }
 
     /// Everything up to here is delivered, parked, or none of its business.

@@ -3,16 +3,16 @@
 
 use std::sync::Arc;
 
-use domain::envelope::Addressee;
+use domain::envelope::EnvelopeContext;
 use domain::event::EventKind;
-use domain::log::LogEntry;
-use domain::outgoing::IdKey;
-use domain::receiver::ReceiverUrl;
+use domain::log_entry::LogEntry;
+use domain::outgoing_id::IdKey;
+use domain::receiver_url::ReceiverUrl;
 use domain::signature::Signer;
 use domain::webhook::Family;
 use domain::{Guid, Secret, Ticks, WebhookId};
 use parking_lot::Mutex;
-use store::{LogEvent, OldSecret, Webhook};
+use store::{LogEvent, PreviousSecret, Webhook};
 
 use super::judge::Wanted;
 
@@ -20,9 +20,9 @@ use super::judge::Wanted;
 #[derive(Debug)]
 pub struct Target {
     pub url: String,
-    addressee: Addressee,
+    envelope_context: EnvelopeContext,
     secret: Secret,
-    old_secret: Option<OldSecret>,
+    previous_secret: Option<PreviousSecret>,
     id_key: [u8; 32],
     /// Made when it is needed, and let go when the webhook rests, as most do most of the time.
     prepared: Mutex<Option<Arc<Prepared>>>,
@@ -76,25 +76,25 @@ impl Target {
     pub(crate) fn new(webhook: &Webhook, id_key: [u8; 32]) -> Self {
         Self {
             url: webhook.url.clone(),
-            addressee: Addressee {
+            envelope_context: EnvelopeContext {
                 webhook: webhook.id,
                 tenant: webhook.owner.tenant.clone(),
                 user: webhook.user.clone(),
                 resource: webhook.resource,
             },
             secret: webhook.secret.clone(),
-            old_secret: webhook.old_secret.clone(),
+            previous_secret: webhook.previous_secret.clone(),
             id_key,
             prepared: Mutex::default(),
         }
     }
 
     pub fn webhook(&self) -> WebhookId {
-        self.addressee.webhook
+        self.envelope_context.webhook
     }
 
     pub fn family(&self) -> Family {
-        Family::of(self.addressee.resource)
+        Family::of(self.envelope_context.resource)
     }
 
     fn prepared(&self) -> Arc<Prepared> {
@@ -107,7 +107,7 @@ impl Target {
             receiver: ReceiverUrl::parse(&self.url, true).map(Arc::new),
             ids: IdKey::new(&self.id_key),
             current: Signer::new(&self.secret, None),
-            with_old: self.old_secret.as_ref().map(|old| Signer::new(&self.secret, Some(&old.secret))),
+            with_old: self.previous_secret.as_ref().map(|old| Signer::new(&self.secret, Some(&old.secret))),
         }
     }
 
@@ -122,14 +122,14 @@ impl Target {
 
     /// Both secrets sign until the old one's time is over.
     fn signer<'a>(&self, prepared: &'a Prepared, now: Ticks) -> &'a Signer {
-        let old_counts = self.old_secret.as_ref().is_some_and(|old| now < old.until);
+        let old_counts = self.previous_secret.as_ref().is_some_and(|old| now < old.until);
         prepared.with_old.as_ref().filter(|_| old_counts).unwrap_or(&prepared.current)
     }
 
     fn made_up(&self, number: i64, at: Ticks) -> LogEntry {
-        let resource = self.addressee.resource;
+        let resource = self.envelope_context.resource;
         let kind = resource.event_kinds().first().copied().unwrap_or(EventKind::Updated);
-        let id = self.prepared().ids.of_handshake(u32::try_from(number).unwrap_or(u32::MAX), at);
+        let id = self.prepared().ids.handshake_id(u32::try_from(number).unwrap_or(u32::MAX), at);
         LogEntry {
             sequence: 0,
             resource,
@@ -143,7 +143,7 @@ impl Target {
             source_interface: "Aldaba".into(),
             source_action: "Test".into(),
             changes: None,
-            envelope: domain::envelope::ENVELOPE,
+            envelope: domain::envelope::ENVELOPE_VERSION,
         }
     }
 }
@@ -156,22 +156,22 @@ impl Knock {
         let ids = &prepared.ids;
         let (id, body, echo) = match &self.job {
             Job::LogEvent(event) => {
-                let id = ids.of_event(event.entry.sequence, event.entry.conversation);
-                (id, target.addressee.notification(id, &event.entry), None)
+                let id = ids.event_id(event.entry.sequence, event.entry.conversation);
+                (id, target.envelope_context.notification(id, &event.entry), None)
             }
             Job::Handshake { number, at } => {
-                let id = ids.of_handshake(*number, *at);
+                let id = ids.handshake_id(*number, *at);
                 match target.family() {
                     Family::Invoicing => (id, String::new(), Some(format!("echo={id}"))),
                     Family::Accounting => {
-                        let conversation = ids.conversation_of_handshake(*number, *at);
-                        (id, target.addressee.acknowledge(id, conversation, *at), None)
+                        let conversation = ids.handshake_conversation_id(*number, *at);
+                        (id, target.envelope_context.acknowledge(id, conversation, *at), None)
                     }
                 }
             }
             Job::Test { number, at } => {
                 let entry = target.made_up(*number, *at);
-                (entry.conversation, target.addressee.notification(entry.conversation, &entry), None)
+                (entry.conversation, target.envelope_context.notification(entry.conversation, &entry), None)
             }
         };
         let header = match target.family() {
@@ -182,8 +182,8 @@ impl Knock {
         let (id, timestamp) = (id.to_string(), now.unix_seconds().to_string());
         Letter {
             echo,
-            signature: (header, signer.contract(body.as_bytes())),
-            standard_signature: signer.standard(&id, &timestamp, body.as_bytes()),
+            signature: (header, signer.contract_signature(body.as_bytes())),
+            standard_signature: signer.standard_signature(&id, &timestamp, body.as_bytes()),
             id,
             timestamp,
             body,
@@ -211,7 +211,7 @@ impl Knock {
         match (&self.job, self.target.family()) {
             (Job::Handshake { .. }, Family::Accounting) => Wanted::Acknowledge,
             (Job::Handshake { number, at }, Family::Invoicing) => {
-                Wanted::Echo(self.target.prepared().ids.of_handshake(*number, *at).to_string())
+                Wanted::Echo(self.target.prepared().ids.handshake_id(*number, *at).to_string())
             }
             _ => Wanted::Delivery,
         }

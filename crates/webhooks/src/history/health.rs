@@ -44,11 +44,15 @@ impl History {
             lanes: stats.lanes,
             handshake: HandshakeView {
                 number: webhook.handshake.number,
-                asked_at: webhook.handshake.at,
+                requested_at: webhook.handshake.at,
                 is_accepted: webhook.handshake.accepted,
                 failed_attempts: webhook.handshake.retry.map_or(0, |retry| retry.attempts),
             },
-            lost: webhook.lost.map(|lost| LostEvents { at: lost.at, after: lost.after, upto: lost.upto }),
+            lost: webhook.event_gap.map(|gap| LostEvents {
+                at: gap.at,
+                after: gap.after,
+                through: gap.through,
+            }),
             host_mismatch: Some(webhook.host_mismatch.clone()).filter(|mismatch| !mismatch.is_empty()),
             warnings: warnings(webhook, status, &stats, self.retry_window),
             recent_attempts: attempts.into_iter().map(attempt_view).collect(),
@@ -73,10 +77,10 @@ fn warnings(
         warnings.push(format!(
             "Disabled by the service at {}: {}. Enable it to go on from the first undelivered event.",
             disabled.at.iso(),
-            disabled.why
+            disabled.reason
         ));
     } else if status == WebhookStatus::Suspended {
-        warnings.push(status.explanation(webhook.began.is_some(), ""));
+        warnings.push(status.explanation(webhook.initial_cursor.is_some(), ""));
     } else if let Some(since) = stats.failing_since {
         warnings.push(format!(
             "Deliveries have failed since {}; if this goes on, the webhook will be disabled at about {}.",
@@ -84,12 +88,12 @@ fn warnings(
             (since + retry_window).iso()
         ));
     }
-    if !flags.contracted && !flags.disabled {
+    if !flags.handshake_accepted && !flags.disabled {
         warnings.push(
             "The receiver has not accepted the handshake yet; nothing is delivered before it does.".into(),
         );
     }
-    if webhook.lost.is_some() {
+    if webhook.event_gap.is_some() {
         warnings
             .push("Some events will never be delivered: they were older than the log's retention.".into());
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::delivery::{DeliveryName, DeliveryPage, DeliveryPageQuery, DeliveryView};
-use domain::outgoing::IdKey;
+use domain::outgoing_id::IdKey;
 use domain::{Clock, WebhookId, WebhookStatus};
 use store::{LogEvent, Store, StoreError, Webhook};
 
@@ -68,7 +68,7 @@ impl History {
     /// One delivery with its attempts and the body of its notification.
     pub async fn delivery(&self, webhook: &Webhook, name: DeliveryName) -> Result<DeliveryView> {
         let (sequence, event) = self.find_event(webhook, name).await?;
-        let delivery = self.ports.store.delivery(webhook.id, sequence).await?;
+        let delivery = self.ports.store.delivery_history(webhook.id, sequence).await?;
         if event.is_none() && delivery.delivered.is_none() && delivery.attempts.is_empty() {
             return Err(HistoryError::NoDelivery);
         }
@@ -88,25 +88,26 @@ impl History {
             webhook,
             status: self.status(webhook).await?,
             lanes: store.lanes(webhook.id, LANES_MAX).await?,
-            ids: IdKey::new(&store.outgoing_key(webhook.id)),
+            ids: IdKey::new(&store.outgoing_id_key(webhook.id)),
         })
     }
 
     /// The sequence that a name stands for, and its event where the log still has it. Only events after the webhook's
     /// first contract were ever meant for it.
     async fn find_event(&self, webhook: &Webhook, name: DeliveryName) -> Result<(u64, Option<LogEvent>)> {
-        let ids = IdKey::new(&self.ports.store.outgoing_key(webhook.id));
+        let ids = IdKey::new(&self.ports.store.outgoing_id_key(webhook.id));
         let sequence = match name {
-            DeliveryName::Outgoing(id) => ids.sequence_of(id),
+            DeliveryName::Outgoing(id) => ids.sequence_from_id(id),
             DeliveryName::Sequence(sequence) => Some(sequence),
         };
-        let is_entitled = |sequence: &u64| webhook.began.is_some_and(|began| *sequence > began);
+        let is_entitled =
+            |sequence: &u64| webhook.initial_cursor.is_some_and(|initial_cursor| *sequence > initial_cursor);
         let sequence = sequence.filter(is_entitled).ok_or(HistoryError::NoDelivery)?;
         let found =
             self.ports.store.find_events(&webhook.owner.tenant, webhook.resource, &[sequence]).await?;
         let event = found.into_iter().find(|event| webhook.kinds.contains(event.entry.kind));
         if let (DeliveryName::Outgoing(id), Some(event)) = (name, &event)
-            && ids.of_event(sequence, event.entry.conversation) != id
+            && ids.event_id(sequence, event.entry.conversation) != id
         {
             return Err(HistoryError::NoDelivery);
         }

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use domain::delivery::{
     DELIVERIES_PER_PAGE_MAX, DeliveryCursor, DeliveryPage, DeliveryPageQuery, DeliveryStatus, DeliveryView,
 };
-use store::{AttemptRecord, Delivery, DeliveryQuery, History, LogEvent};
+use store::{AttemptRecord, DeliveryHistory, DeliveryQuery, History, LogEvent};
 
 use super::Result;
 use super::view::DeliveryViews;
@@ -66,10 +66,10 @@ async fn read_positions<S: History + ?Sized>(
         rows_max,
     };
     let attempts = store.attempts(&rows).await?;
-    let successes = store.delivered(&rows).await?;
+    let successes = store.successful_deliveries(&rows).await?;
     let mut positions: Vec<DeliveryCursor> = attempts
         .iter()
-        .map(AttemptRecord::mark)
+        .map(AttemptRecord::cursor)
         .chain(successes.iter().map(|success| (success.at, success.sequence)))
         .map(|(at, sequence)| DeliveryCursor { at, sequence })
         .collect();
@@ -102,7 +102,7 @@ async fn read_views<S: History + ?Sized>(
         .collect();
     let listed =
         first.into_iter().zip(deliveries).filter(|(position, delivery)| newest(delivery) == Some(**position));
-    let view = |(position, delivery): (&DeliveryCursor, Delivery)| {
+    let view = |(position, delivery): (&DeliveryCursor, DeliveryHistory)| {
         let event = events.get(&position.sequence);
         (*position, views.view(delivery, event))
     };
@@ -110,8 +110,8 @@ async fn read_views<S: History + ?Sized>(
 }
 
 /// The newest attempt or success, by which lists are ordered.
-fn newest(delivery: &Delivery) -> Option<DeliveryCursor> {
-    let attempts = delivery.attempts.iter().map(AttemptRecord::mark);
+fn newest(delivery: &DeliveryHistory) -> Option<DeliveryCursor> {
+    let attempts = delivery.attempts.iter().map(AttemptRecord::cursor);
     let all = attempts.chain(delivery.delivered.map(|success| (success.at, success.sequence)));
     all.max().map(|(at, sequence)| DeliveryCursor { at, sequence })
 }

@@ -74,19 +74,19 @@ impl History {
     async fn find_span(&self, webhook: &Webhook, from: Ticks, to: Option<Ticks>) -> Result<(u64, u64)> {
         // The end of the log is not the time now: a batch of changes has versions a little ahead of the clock.
         let to = to.unwrap_or(Ticks(i64::MAX));
-        let span = self.ports.store.span(webhook.id, from, to).await?;
-        let (after, upto) = span.ok_or(HistoryError::NothingToReplay)?;
-        let began = webhook.began.unwrap_or(u64::MAX);
-        if upto <= began {
+        let span = self.ports.store.sequence_range(webhook.id, from, to).await?;
+        let (after, through) = span.ok_or(HistoryError::NothingToReplay)?;
+        let initial_cursor = webhook.initial_cursor.unwrap_or(u64::MAX);
+        if through <= initial_cursor {
             return Err(HistoryError::NotEntitled);
         }
-        Ok((after.max(began), upto))
+        Ok((after.max(initial_cursor), through))
     }
 
     fn audit_entry(
         &self,
         webhook: &Webhook,
-        (kind, (after, upto)): (ReplayKind, (u64, u64)),
+        (kind, (after, through)): (ReplayKind, (u64, u64)),
         requester: Requester<'_>,
         context: &AuditContext,
     ) -> AuditEntry {
@@ -94,7 +94,7 @@ impl History {
             ReplayKind::Test => (AuditKind::WebhookChanged, "test event requested".to_owned()),
             ReplayKind::Events => {
                 let first = after.saturating_add(1);
-                (AuditKind::WebhookReplayed, format!("replay of events {first} to {upto} requested"))
+                (AuditKind::WebhookReplayed, format!("replay of events {first} to {through} requested"))
             }
         };
         let entry = AuditEntry::new(kind, self.ports.clock.now(), context)

@@ -18,7 +18,7 @@ pub(super) struct DeliveryFacts {
 pub(super) fn delivery_status(flags: WebhookFlags, facts: DeliveryFacts) -> DeliveryStatus {
     let DeliveryFacts { is_delivered, is_pending, has_failed } = facts;
     let has_given_up = flags.disabled && has_failed;
-    let will_be_sent = is_pending && flags.enabled && !flags.is_over() && !has_given_up;
+    let will_be_sent = is_pending && flags.enabled && !flags.is_final() && !has_given_up;
     match (is_delivered, will_be_sent, has_failed) {
         (true, _, _) => DeliveryStatus::Delivered,
         (false, true, _) => DeliveryStatus::Waiting,
@@ -33,7 +33,7 @@ mod tests {
 
     const ACTIVE: WebhookFlags = WebhookFlags {
         enabled: true,
-        contracted: true,
+        handshake_accepted: true,
         disabled: false,
         unsubscribed: false,
         deleted: false,
@@ -44,7 +44,7 @@ mod tests {
         for (flags, is_pending, has_failed, status) in [
             (ACTIVE, true, true, DeliveryStatus::Waiting),
             (ACTIVE, true, false, DeliveryStatus::Waiting),
-            (WebhookFlags { contracted: false, ..ACTIVE }, true, true, DeliveryStatus::Waiting),
+            (WebhookFlags { handshake_accepted: false, ..ACTIVE }, true, true, DeliveryStatus::Waiting),
             (ACTIVE, false, true, DeliveryStatus::Failed),
             (ACTIVE, false, false, DeliveryStatus::Unknown),
             (WebhookFlags { disabled: true, ..ACTIVE }, true, true, DeliveryStatus::Failed),

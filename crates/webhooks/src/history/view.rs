@@ -6,11 +6,12 @@ use domain::WebhookStatus;
 use domain::delivery::{
     AttemptMilliseconds, AttemptOccasion, AttemptView, DeliveryStatus, DeliveryView, ReplayView,
 };
-use domain::envelope::Addressee;
+use domain::envelope::EnvelopeContext;
 use domain::event::semantic_name;
-use domain::outgoing::IdKey;
+use domain::outgoing_id::IdKey;
 use store::{
-    AttemptPurpose, AttemptRecord, AttemptTiming, Delivery, Lane, LogEvent, Replay, ReplayKind, Webhook,
+    AttemptPurpose, AttemptRecord, AttemptTiming, DeliveryHistory, Lane, LogEvent, Replay, ReplayKind,
+    Webhook,
 };
 
 use super::status::{DeliveryFacts, delivery_status};
@@ -25,7 +26,7 @@ pub(super) struct DeliveryViews<'a> {
 
 impl DeliveryViews<'_> {
     /// Without the body.
-    pub(super) fn view(&self, delivery: Delivery, event: Option<&LogEvent>) -> DeliveryView {
+    pub(super) fn view(&self, delivery: DeliveryHistory, event: Option<&LogEvent>) -> DeliveryView {
         let sequence = delivery.sequence;
         let replayed = delivery.attempts.iter().find(|attempt| attempt.succeeded).map(|attempt| attempt.at);
         let delivered_at = delivery.delivered.map(|success| success.at).or(replayed);
@@ -42,7 +43,7 @@ impl DeliveryViews<'_> {
         let next = lane.filter(|lane| is_scheduled && lane.sequence == sequence);
         let entry = event.map(|event| &event.entry);
         DeliveryView {
-            outgoing_id: entry.map(|entry| self.ids.of_event(sequence, entry.conversation)),
+            outgoing_id: entry.map(|entry| self.ids.event_id(sequence, entry.conversation)),
             sequence,
             event: entry.map(|entry| semantic_name(entry.resource, entry.kind)),
             correlation_id: entry.map(|entry| entry.correlation_id.clone()),
@@ -65,14 +66,14 @@ impl DeliveryViews<'_> {
 
     /// The body of the notification, the same bytes as on every attempt.
     pub(super) fn body(&self, event: &LogEvent) -> String {
-        let addressee = Addressee {
+        let envelope_context = EnvelopeContext {
             webhook: self.webhook.id,
             tenant: self.webhook.owner.tenant.clone(),
             user: self.webhook.user.clone(),
             resource: self.webhook.resource,
         };
-        let outgoing = self.ids.of_event(event.entry.sequence, event.entry.conversation);
-        addressee.notification(outgoing, &event.entry)
+        let outgoing = self.ids.event_id(event.entry.sequence, event.entry.conversation);
+        envelope_context.notification(outgoing, &event.entry)
     }
 }
 
@@ -90,7 +91,7 @@ pub(super) fn attempt_view(attempt: AttemptRecord) -> AttemptView {
         succeeded: attempt.succeeded,
         reason: attempt.reason,
         excerpt: attempt.excerpt,
-        milliseconds: milliseconds(attempt.spent),
+        milliseconds: milliseconds(attempt.timing),
     }
 }
 
@@ -110,9 +111,9 @@ pub(super) fn replay_view(webhook: &Webhook, replay: &Replay) -> ReplayView {
         webhook: webhook.id,
         number: replay.number,
         is_test: replay.kind == ReplayKind::Test,
-        asked_at: replay.asked_at,
+        requested_at: replay.requested_at,
         after: replay.after,
-        upto: replay.upto,
+        through: replay.through,
         delivered: replay.delivered,
         failed: replay.failed,
         is_done: replay.is_done,

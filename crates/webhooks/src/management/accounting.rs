@@ -6,7 +6,7 @@ use domain::event::{parse_semantic_name, semantic_name};
 use domain::suggest::did_you_mean;
 use domain::webhook::EventKinds;
 use domain::{Guid, Resource, Secret};
-use store::{NewWebhook, Subscribed, WebhookChange};
+use store::{NewWebhook, SubscribeOutcome, WebhookChange};
 
 use super::body::JsonBody;
 use super::request::ManagementRequest;
@@ -36,11 +36,11 @@ impl Management {
         self.check_receiver(&url, "url").await?;
         let subscribed = self.ports.store.subscribe(new, self.settings.webhooks_max).await;
         match subscribed.map_err(|error| errors::store_error(&error))? {
-            Subscribed::New(webhook) | Subscribed::Again(webhook) => {
+            SubscribeOutcome::Created(webhook) | SubscribeOutcome::Existing(webhook) => {
                 self.ports.nudge.touched(webhook.id).await;
                 Ok(response::operation_result(OperationState::Subscribed, webhook.id))
             }
-            Subscribed::TooMany => Err(errors::too_many_webhooks(self.settings.webhooks_max)),
+            SubscribeOutcome::LimitReached => Err(errors::too_many_webhooks(self.settings.webhooks_max)),
         }
     }
 
@@ -52,7 +52,7 @@ impl Management {
     ) -> HandlerResult {
         let members = JsonBody::read(body).await?;
         let (body, _) = self.parse_subscription(resource, request, members)?;
-        let found = self.ports.store.find_webhook_like(&body).await;
+        let found = self.ports.store.find_identical_webhook(&body).await;
         let webhook =
             found.map_err(|error| errors::store_error(&error))?.ok_or_else(errors::subscription_not_found)?;
         let webhook = self.change_webhook(request, &webhook, WebhookChange::Unsubscribe).await?;
@@ -85,11 +85,11 @@ impl Management {
         let url = self.parse_url(&mut members, "url");
         let url = members.finish(url)?;
         let webhook = self.find_owned(group, request).await?;
-        if webhook.flags().is_over() {
+        if webhook.flags().is_final() {
             return Err(errors::webhook_ended(&webhook));
         }
         self.check_receiver(&url, "url").await?;
-        let change = WebhookChange::MoveTo(url.as_str().to_owned());
+        let change = WebhookChange::ChangeUrl(url.as_str().to_owned());
         let webhook = self.change_webhook(request, &webhook, change).await?;
         Ok(response::operation_result(OperationState::Changed, webhook.id))
     }
@@ -105,7 +105,7 @@ impl Management {
         resource: Resource,
         request: &ManagementRequest,
         mut members: JsonBody,
-    ) -> Result<(NewWebhook, domain::receiver::ReceiverUrl), web::Refusal> {
+    ) -> Result<(NewWebhook, domain::receiver_url::ReceiverUrl), web::ErrorResponse> {
         let name = members.text("thirdPartyApplicationName", NAME_CHARS_MAX);
         let url = self.parse_url(&mut members, "url");
         let secret = members.secret();

@@ -8,34 +8,34 @@ use std::time::Duration;
 use axum::body::Body;
 use domain::problem::Problem;
 use domain::suggest::nearest;
-use domain::{Fault, Ticks};
+use domain::{FieldError, Ticks};
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
-use web::{Refusal, linger};
+use web::{ErrorResponse, drain_in_background};
 
 use super::errors::error_with_code;
 
 pub(super) const BODY_BYTES_MAX: usize = 64 * 1024;
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// How much of a refused body is still read, so that the client sees the response.
-const LINGER_BYTES_MAX: usize = 16 * 1024 * 1024;
+const DRAIN_BYTES_MAX: usize = 16 * 1024 * 1024;
 const SECRET_BYTES_MAX: usize = 256;
 
 /// The members of a JSON object that are not read yet, and the faults found so far.
 #[derive(Debug)]
 pub(super) struct JsonBody {
     members: Vec<(String, Value)>,
-    faults: Vec<Fault>,
+    faults: Vec<FieldError>,
 }
 
 impl JsonBody {
-    pub(super) async fn read(mut body: Body) -> Result<Self, Refusal> {
+    pub(super) async fn read(mut body: Body) -> Result<Self, ErrorResponse> {
         let reading = Limited::new(&mut body, BODY_BYTES_MAX).collect();
         match tokio::time::timeout(BODY_TIMEOUT, reading).await {
             Ok(Ok(read)) => Self::parse(&read.to_bytes()),
             Ok(Err(error)) if error.is::<LengthLimitError>() => {
-                linger(body, LINGER_BYTES_MAX);
+                drain_in_background(body, DRAIN_BYTES_MAX);
                 let message = format!("The body may have {} KiB at most.", BODY_BYTES_MAX / 1024);
                 Err(error_with_code(413, "body_too_large", None, &message))
             }
@@ -51,7 +51,7 @@ impl JsonBody {
         }
     }
 
-    pub(super) fn parse(bytes: &[u8]) -> Result<Self, Refusal> {
+    pub(super) fn parse(bytes: &[u8]) -> Result<Self, ErrorResponse> {
         // Some clients write a byte order mark.
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if bytes.trim_ascii_start().first() != Some(&b'{') {
@@ -65,7 +65,7 @@ impl JsonBody {
         let twice = body.members.iter().find(|(name, _)| !names.insert(name)).map(|(name, _)| name.clone());
         if let Some(name) = twice {
             let message = format!("{name} was sent twice; send it once.");
-            body.faults.push(Fault::new("duplicate_member", message).at(name));
+            body.faults.push(FieldError::new("duplicate_member", message).at(name));
         }
         // Null means the same as an absent member.
         body.members.retain(|(_, value)| !value.is_null());
@@ -84,7 +84,7 @@ impl JsonBody {
     }
 
     pub(super) fn add_fault(&mut self, name: &'static str, code: &'static str, message: impl Into<String>) {
-        self.faults.push(Fault::new(code, message).at(name));
+        self.faults.push(FieldError::new(code, message).at(name));
     }
 
     /// A fault of a member whose value is not valid.
@@ -201,7 +201,7 @@ impl JsonBody {
     }
 
     /// The parsed value, or all faults.
-    pub(super) fn finish<T>(self, read: Option<T>) -> Result<T, Refusal> {
+    pub(super) fn finish<T>(self, read: Option<T>) -> Result<T, ErrorResponse> {
         if let (Some(read), true) = (read, self.faults.is_empty()) {
             return Ok(read);
         }

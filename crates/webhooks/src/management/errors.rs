@@ -2,10 +2,10 @@
 
 use axum::http::StatusCode;
 use axum::http::header::{HeaderValue, RETRY_AFTER};
-use domain::Fault;
+use domain::FieldError;
 use domain::problem::Problem;
 use store::{StoreError, Webhook};
-use web::Refusal;
+use web::ErrorResponse;
 
 use crate::history::HistoryError;
 
@@ -14,23 +14,23 @@ pub(super) fn error_with_code(
     code: &'static str,
     field: Option<&'static str>,
     message: &str,
-) -> Refusal {
-    let fault = Fault::new(code, message);
+) -> ErrorResponse {
+    let fault = FieldError::new(code, message);
     let fault = if let Some(field) = field { fault.at(field) } else { fault };
     Problem::new(status, message).with(fault).into()
 }
 
 /// A query parameter or header that is not valid.
-pub(super) fn invalid_parameter(field: &'static str, message: impl Into<String>) -> Refusal {
+pub(super) fn invalid_parameter(field: &'static str, message: impl Into<String>) -> ErrorResponse {
     error_with_code(400, "invalid_parameter", Some(field), &message.into())
 }
 
 /// The webhook does not exist, or belongs to another owner: the response is the same.
-pub(super) fn webhook_not_found() -> Refusal {
+pub(super) fn webhook_not_found() -> ErrorResponse {
     error_with_code(404, "not_found", Some("webhookId"), "There is no such webhook.")
 }
 
-pub(super) fn subscription_not_found() -> Refusal {
+pub(super) fn subscription_not_found() -> ErrorResponse {
     error_with_code(
         404,
         "not_found",
@@ -39,12 +39,12 @@ pub(super) fn subscription_not_found() -> Refusal {
     )
 }
 
-pub(super) fn delivery_not_found() -> Refusal {
+pub(super) fn delivery_not_found() -> ErrorResponse {
     error_with_code(404, "not_found", Some("outgoingId"), "There is no such delivery.")
 }
 
 /// Deleted and unsubscribed are final.
-pub(super) fn webhook_ended(webhook: &Webhook) -> Refusal {
+pub(super) fn webhook_ended(webhook: &Webhook) -> ErrorResponse {
     if webhook.deleted_at.is_some() {
         return error_with_code(
             409,
@@ -57,19 +57,19 @@ pub(super) fn webhook_ended(webhook: &Webhook) -> Refusal {
     error_with_code(409, "unsubscribed", Some("webhookId"), message)
 }
 
-pub(super) fn duplicate_webhook() -> Refusal {
+pub(super) fn duplicate_webhook() -> ErrorResponse {
     let message = "Another webhook of yours would then be identical; change or delete that one.";
     error_with_code(409, "exists", None, message)
 }
 
-pub(super) fn too_many_webhooks(webhooks_max: usize) -> Refusal {
+pub(super) fn too_many_webhooks(webhooks_max: usize) -> ErrorResponse {
     let message =
         format!("There are already {webhooks_max} webhooks, the maximum; delete one that is not needed.");
     error_with_code(409, "too_many_webhooks", None, &message)
 }
 
 /// Why the history could not be read, or a replay not be started.
-pub(super) fn history_error(error: HistoryError) -> Refusal {
+pub(super) fn history_error(error: HistoryError) -> ErrorResponse {
     let refused = |status, code, field| error_with_code(status, code, field, &sentence(&error));
     match &error {
         HistoryError::NoWebhook => webhook_not_found(),
@@ -92,19 +92,19 @@ fn sentence(error: &HistoryError) -> String {
     format!("{first}{}.", rest.as_str())
 }
 
-pub(super) fn store_error(error: &StoreError) -> Refusal {
+pub(super) fn store_error(error: &StoreError) -> ErrorResponse {
     match error {
         StoreError::Unavailable(_) | StoreError::Full(_) => {
             tracing::warn!(%error, "the store is unavailable");
             let message = "The service cannot do this now. Try again in 5 seconds.";
-            Refusal::new(StatusCode::SERVICE_UNAVAILABLE, message)
+            ErrorResponse::new(StatusCode::SERVICE_UNAVAILABLE, message)
                 .header(RETRY_AFTER, HeaderValue::from_static("5"))
         }
         // The tenant was erased while the request ran.
         StoreError::UnknownTenant(_) => webhook_not_found(),
         other => {
             tracing::error!(error = %other, "the store failed");
-            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side.")
+            ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side.")
         }
     }
 }

@@ -8,7 +8,7 @@ use domain::delivery::{
     DeliveryStatus, ReplayRequest,
 };
 use store::Webhook;
-use web::Refusal;
+use web::ErrorResponse;
 
 use super::body::JsonBody;
 use super::errors::invalid_parameter;
@@ -107,7 +107,7 @@ impl Management {
     }
 }
 
-fn parse_page_query(request: &ManagementRequest) -> Result<DeliveryPageQuery, Refusal> {
+fn parse_page_query(request: &ManagementRequest) -> Result<DeliveryPageQuery, ErrorResponse> {
     let page_size = match request.query("pageSize")? {
         None => DELIVERIES_PER_PAGE_DEFAULT,
         Some(text) => {

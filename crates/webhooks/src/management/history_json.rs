@@ -136,8 +136,8 @@ pub(super) struct AttemptTimesJson {
 }
 
 impl From<AttemptMilliseconds> for AttemptTimesJson {
-    fn from(spent: AttemptMilliseconds) -> Self {
-        let AttemptMilliseconds { resolve, connect, tls, wait, total } = spent;
+    fn from(timing: AttemptMilliseconds) -> Self {
+        let AttemptMilliseconds { resolve, connect, tls, wait, total } = timing;
         Self { resolve, connect, tls, wait, total }
     }
 }
@@ -220,7 +220,7 @@ impl From<HandshakeView> for HandshakeJson {
     fn from(view: HandshakeView) -> Self {
         Self {
             number: view.number,
-            asked_at: view.asked_at.iso(),
+            asked_at: view.requested_at.iso(),
             is_accepted: view.is_accepted,
             failed_attempts: view.failed_attempts,
         }
@@ -239,7 +239,7 @@ pub(super) struct LostEventsJson {
 
 impl From<LostEvents> for LostEventsJson {
     fn from(lost: LostEvents) -> Self {
-        Self { at: lost.at.iso(), after: lost.after.to_string(), upto: lost.upto.to_string() }
+        Self { at: lost.at.iso(), after: lost.after.to_string(), upto: lost.through.to_string() }
     }
 }
 
@@ -271,9 +271,9 @@ impl From<&ReplayView> for ReplayJson {
             webhook_id: view.webhook,
             number: view.number,
             kind: view.kind(),
-            asked_at: view.asked_at.iso(),
+            asked_at: view.requested_at.iso(),
             after: view.after.to_string(),
-            upto: view.upto.to_string(),
+            upto: view.through.to_string(),
             delivered: view.delivered,
             failed: view.failed,
             is_done: view.is_done,

@@ -2,12 +2,12 @@
 
 use axum::body::Body;
 use domain::event::EventKind;
-use domain::receiver::ReceiverUrl;
+use domain::receiver_url::ReceiverUrl;
 use domain::suggest::did_you_mean;
 use domain::webhook::EventKinds;
 use domain::{Area, Resource, Secret};
-use store::{AuditEntry, AuditKind, NewWebhook, Subscribed, Webhook, WebhookChange};
-use web::Refusal;
+use store::{AuditEntry, AuditKind, NewWebhook, SubscribeOutcome, Webhook, WebhookChange};
+use web::ErrorResponse;
 
 use super::accounting::NAME_CHARS_MAX;
 use super::body::JsonBody;
@@ -30,12 +30,12 @@ impl Management {
         Ok(response::json(&record(&webhook)))
     }
 
-    async fn create(&self, request: &ManagementRequest, new: NewWebhook) -> Result<Webhook, Refusal> {
+    async fn create(&self, request: &ManagementRequest, new: NewWebhook) -> Result<Webhook, ErrorResponse> {
         let webhooks = &self.ports.store;
         if !new.enabled {
             // Subscribing again would enable the webhook; a request for a paused one must not.
             let found =
-                webhooks.find_webhook_like(&new).await.map_err(|error| errors::store_error(&error))?;
+                webhooks.find_identical_webhook(&new).await.map_err(|error| errors::store_error(&error))?;
             if let Some(webhook) = found {
                 return self.change_webhook(request, &webhook, WebhookChange::Disable).await;
             }
@@ -43,8 +43,8 @@ impl Management {
         let entry = host_mismatch_entry(request, &new);
         let subscribed = webhooks.subscribe_audited(new, self.settings.webhooks_max, entry).await;
         match subscribed.map_err(|error| errors::store_error(&error))? {
-            Subscribed::New(webhook) | Subscribed::Again(webhook) => Ok(webhook),
-            Subscribed::TooMany => Err(errors::too_many_webhooks(self.settings.webhooks_max)),
+            SubscribeOutcome::Created(webhook) | SubscribeOutcome::Existing(webhook) => Ok(webhook),
+            SubscribeOutcome::LimitReached => Err(errors::too_many_webhooks(self.settings.webhooks_max)),
         }
     }
 
@@ -66,7 +66,7 @@ impl Management {
         &self,
         request: &ManagementRequest,
         mut members: JsonBody,
-    ) -> Result<(NewWebhook, ReceiverUrl), Refusal> {
+    ) -> Result<(NewWebhook, ReceiverUrl), ErrorResponse> {
         let uri = self.parse_url(&mut members, "uri");
         if uri.as_ref().is_some_and(|uri| !uri.is_invoicing()) {
             let message = "uri must be https://<host>/api/webhooks/incoming/Invoicing, without a query.";
@@ -112,7 +112,7 @@ fn parse_entity(members: &mut JsonBody) -> Option<Resource> {
 /// The audit entry about a receiver whose host may not be the subscriber's.
 fn host_mismatch_entry(request: &ManagementRequest, new: &NewWebhook) -> Option<AuditEntry> {
     (!new.host_mismatch.is_empty()).then(|| {
-        AuditEntry::new(AuditKind::WebhookDoubted, request.now, &request.context())
+        AuditEntry::new(AuditKind::WebhookHostMismatch, request.now, &request.context())
             .user(&new.user)
             .tenant(&new.owner.tenant)
             .client(&new.owner.client)

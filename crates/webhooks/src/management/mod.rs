@@ -23,7 +23,7 @@ use axum::http::Method;
 use axum::response::{IntoResponse as _, Response};
 use domain::Random;
 use store::Store;
-use web::Refusal;
+use web::ErrorResponse;
 
 pub use openapi::{asyncapi, openapi};
 pub use receiver::HostCheck;
@@ -72,7 +72,7 @@ pub struct Management {
     settings: Settings,
 }
 
-type HandlerResult = Result<Response, Refusal>;
+type HandlerResult = Result<Response, ErrorResponse>;
 
 impl Management {
     pub fn new(ports: Ports, settings: Settings) -> Self {

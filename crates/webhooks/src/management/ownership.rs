@@ -2,8 +2,8 @@
 
 use domain::Resource;
 use domain::webhook::Family;
-use store::{Webhook, WebhookChange, WebhookChanged};
-use web::Refusal;
+use store::{Webhook, WebhookChange, WebhookChangeOutcome};
+use web::ErrorResponse;
 
 use super::request::ManagementRequest;
 use super::{Management, RouteGroup, errors};
@@ -24,7 +24,7 @@ impl Management {
         &self,
         group: RouteGroup,
         request: &ManagementRequest,
-    ) -> Result<Webhook, Refusal> {
+    ) -> Result<Webhook, ErrorResponse> {
         let id = request.webhook()?;
         let found = self.ports.store.find_webhook(id).await.map_err(|error| errors::store_error(&error))?;
         let owner = request.owner();
@@ -41,9 +41,9 @@ impl Management {
         &self,
         group: RouteGroup,
         request: &ManagementRequest,
-    ) -> Result<Webhook, Refusal> {
+    ) -> Result<Webhook, ErrorResponse> {
         let webhook = self.find_owned(group, request).await?;
-        if webhook.flags().is_over() { Err(errors::webhook_not_found()) } else { Ok(webhook) }
+        if webhook.flags().is_final() { Err(errors::webhook_not_found()) } else { Ok(webhook) }
     }
 
     /// Changes a webhook of the caller's. Once this returns, the engine starts nothing that does not know of the change.
@@ -52,7 +52,7 @@ impl Management {
         group: RouteGroup,
         request: &ManagementRequest,
         change: WebhookChange,
-    ) -> Result<Webhook, Refusal> {
+    ) -> Result<Webhook, ErrorResponse> {
         let webhook = self.find_owned(group, request).await?;
         self.change_webhook(request, &webhook, change).await
     }
@@ -62,16 +62,16 @@ impl Management {
         request: &ManagementRequest,
         webhook: &Webhook,
         change: WebhookChange,
-    ) -> Result<Webhook, Refusal> {
+    ) -> Result<Webhook, ErrorResponse> {
         let changed = self.ports.store.change_webhook(webhook.id, Some(&request.owner()), change).await;
         match changed.map_err(|error| errors::store_error(&error))? {
-            WebhookChanged::Done(webhook) => {
+            WebhookChangeOutcome::Changed(webhook) => {
                 self.ports.nudge.touched(webhook.id).await;
                 Ok(webhook)
             }
-            WebhookChanged::Over(webhook) => Err(errors::webhook_ended(&webhook)),
-            WebhookChanged::Alike => Err(errors::duplicate_webhook()),
-            WebhookChanged::Unknown => Err(errors::webhook_not_found()),
+            WebhookChangeOutcome::Ended(webhook) => Err(errors::webhook_ended(&webhook)),
+            WebhookChangeOutcome::Duplicate => Err(errors::duplicate_webhook()),
+            WebhookChangeOutcome::Unknown => Err(errors::webhook_not_found()),
         }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::net::IpAddr;
 
-use domain::receiver::ReceiverUrl;
-use web::Refusal;
+use domain::receiver_url::ReceiverUrl;
+use web::ErrorResponse;
 
 use super::Management;
 use super::body::JsonBody;
@@ -51,7 +51,11 @@ impl Management {
     }
 
     /// Refuses a URL whose host resolves to a forbidden address or does not resolve.
-    pub(super) async fn check_receiver(&self, url: &ReceiverUrl, name: &'static str) -> Result<(), Refusal> {
+    pub(super) async fn check_receiver(
+        &self,
+        url: &ReceiverUrl,
+        name: &'static str,
+    ) -> Result<(), ErrorResponse> {
         let Err(failure) = self.ports.egress.check(url).await else { return Ok(()) };
         let (code, message) = match &failure {
             Failure::Refused { .. } => ("refused_address", format!("{name} is not accepted: {failure}.")),
@@ -74,7 +78,7 @@ impl Management {
         url: &ReceiverUrl,
         caller: IpAddr,
         name: &'static str,
-    ) -> Result<String, Refusal> {
+    ) -> Result<String, ErrorResponse> {
         if self.settings.host_check == HostCheck::Off {
             return Ok(String::new());
         }

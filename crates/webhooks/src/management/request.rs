@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, Uri};
 use domain::{Caller, Guid, Ticks, WebhookId};
 use store::{AuditContext, WebhookOwner};
-use web::Refusal;
+use web::ErrorResponse;
 
 use super::errors::{delivery_not_found, invalid_parameter, webhook_not_found};
 
@@ -16,7 +16,7 @@ const CONTEXT: &str = "context";
 pub struct ManagementRequest {
     pub caller: Arc<Caller>,
     /// The path parameters, decoded.
-    pub names: Vec<(String, String)>,
+    pub path_params: Vec<(String, String)>,
     pub uri: Uri,
     pub headers: HeaderMap,
     pub now: Ticks,
@@ -39,17 +39,17 @@ impl ManagementRequest {
     }
 
     /// The webhook that the path names; anything but a GUID names none.
-    pub(super) fn webhook(&self) -> Result<WebhookId, Refusal> {
-        let text = self.name("webhookId").or_else(|| self.name("id"));
+    pub(super) fn webhook(&self) -> Result<WebhookId, ErrorResponse> {
+        let text = self.path_param("webhookId").or_else(|| self.path_param("id"));
         text.and_then(Guid::parse).ok_or_else(webhook_not_found)
     }
 
-    pub(super) fn outgoing(&self) -> Result<Guid, Refusal> {
-        self.name("outgoingId").and_then(Guid::parse).ok_or_else(delivery_not_found)
+    pub(super) fn outgoing(&self) -> Result<Guid, ErrorResponse> {
+        self.path_param("outgoingId").and_then(Guid::parse).ok_or_else(delivery_not_found)
     }
 
-    fn name(&self, name: &str) -> Option<&str> {
-        self.names.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
+    fn path_param(&self, name: &str) -> Option<&str> {
+        self.path_params.iter().find(|(param, _)| param == name).map(|(_, value)| value.as_str())
     }
 
     pub(super) fn owner(&self) -> WebhookOwner {
@@ -61,7 +61,7 @@ impl ManagementRequest {
     }
 
     /// Webhooks belong to no company: the header `context` must be `none` or absent.
-    pub(super) fn check_context(&self) -> Result<(), Refusal> {
+    pub(super) fn check_context(&self) -> Result<(), ErrorResponse> {
         let is_none = |value: &[u8]| {
             let value = value.trim_ascii();
             value.is_empty() || value.eq_ignore_ascii_case(b"none")
@@ -76,7 +76,7 @@ impl ManagementRequest {
     }
 
     /// A query parameter; its name is compared without case.
-    pub(super) fn query(&self, name: &'static str) -> Result<Option<String>, Refusal> {
+    pub(super) fn query(&self, name: &'static str) -> Result<Option<String>, ErrorResponse> {
         let pairs = form_urlencoded::parse(self.uri.query().unwrap_or_default().as_bytes());
         let mut values = pairs.filter(|(given, _)| given.eq_ignore_ascii_case(name));
         let first = values.next().map(|(_, value)| value.into_owned());
@@ -87,7 +87,7 @@ impl ManagementRequest {
     }
 
     /// A time in the query.
-    pub(super) fn query_time(&self, name: &'static str) -> Result<Option<Ticks>, Refusal> {
+    pub(super) fn query_time(&self, name: &'static str) -> Result<Option<Ticks>, ErrorResponse> {
         let Some(text) = self.query(name)? else { return Ok(None) };
         let at = Ticks::parse_iso(&text);
         at.map(Some).ok_or_else(|| {

@@ -9,10 +9,10 @@ use axum::http::header::{
 use axum::http::{Response, StatusCode};
 use axum::response::IntoResponse as _;
 use bytes::Bytes;
-use domain::{Fault, Guid, WebhookId};
+use domain::{FieldError, Guid, WebhookId};
 use serde::Serialize;
 use web::encoding::{self, Encoding};
-use web::{Refusal, is_known};
+use web::{ErrorResponse, if_none_match_matches};
 
 use super::request::ResponseContext;
 
@@ -38,7 +38,7 @@ const NO_STORE: &str = "no-store";
 struct OperationResult<'a> {
     response_state: u8,
     webhook_id: Guid,
-    errors: &'a [Fault],
+    errors: &'a [FieldError],
     #[serde(flatten)]
     problem: Option<ProblemPart<'a>>,
 }
@@ -83,7 +83,7 @@ fn json_response(status: StatusCode, value: &impl Serialize, cache: &'static str
         }
         Err(error) => {
             tracing::error!(%error, "a response cannot be serialized");
-            Refusal::new(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side.")
+            ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side.")
                 .into_response()
         }
     }
@@ -108,7 +108,7 @@ pub(super) fn with_header(
 
 /// A failed operation: an operation result that is an error body too. Errors that are not the caller's get the plain
 /// error body.
-pub(super) fn operation_error(error: Refusal, context: &ResponseContext) -> Response<Body> {
+pub(super) fn operation_error(error: ErrorResponse, context: &ResponseContext) -> Response<Body> {
     let problem = &error.problem;
     if !matches!(problem.status, 400 | 404 | 409 | 413) {
         return error.into_response();
@@ -137,7 +137,7 @@ pub(super) async fn encode(mut response: Response<Body>, context: &ResponseConte
         return response;
     };
     let etag = context.is_read.then(|| etag_of(&body));
-    let is_same = etag.as_ref().is_some_and(|etag| is_known(&context.headers, etag));
+    let is_same = etag.as_ref().is_some_and(|etag| if_none_match_matches(&context.headers, etag));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static(if context.is_read { cache } else { NO_STORE }));
@@ -150,7 +150,7 @@ pub(super) async fn encode(mut response: Response<Body>, context: &ResponseConte
     let encoding = if body.len() < ENCODED_FROM_BYTES {
         None
     } else {
-        encoding::asked(&context.headers, &Encoding::ALL)
+        encoding::negotiate(&context.headers, &Encoding::ALL)
     };
     let Some(encoding) = encoding else { return response.map(|_| Body::from(body)) };
     response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(encoding.name()));

@@ -71,7 +71,7 @@ pub struct Route {
 
 impl Route {
     pub fn all() -> impl Iterator<Item = Self> {
-        let family = Resource::family().flat_map(|resource| {
+        let family = Resource::accounting_family().flat_map(|resource| {
             RESOURCE_OPERATIONS
                 .into_iter()
                 .map(move |operation| Self { group: RouteGroup::Resource(resource), operation })

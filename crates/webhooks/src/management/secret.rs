@@ -38,9 +38,10 @@ impl Management {
         let secret = members.secret();
         let hours = members.number_or_none("overlapHours", 0, HOURS_MAX).unwrap_or(HOURS_DEFAULT);
         let secret = Secret::new(members.finish(secret)?);
-        let old_until = request.now + Duration::from_secs(u64::from(hours) * 3600);
-        let webhook = self.change(group, request, WebhookChange::Rotate { secret, old_until }).await?;
-        let old_secret_until = webhook.old_secret.as_ref().map(|old| old.until.iso());
+        let previous_valid_until = request.now + Duration::from_secs(u64::from(hours) * 3600);
+        let webhook =
+            self.change(group, request, WebhookChange::RotateSecret { secret, previous_valid_until }).await?;
+        let old_secret_until = webhook.previous_secret.as_ref().map(|old| old.until.iso());
         Ok(response::json(&RotatedSecretJson { webhook_id: webhook.id, old_secret_until }))
     }
 }

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use domain::egress::Policy;
-use domain::receiver::Host;
+use domain::egress::EgressPolicy;
+use domain::receiver_url::Host;
 use tokio::net::{TcpSocket, TcpStream};
 use webhooks::egress::{Call, Egress, EgressSettings, Failure, Phase};
 
@@ -80,7 +80,7 @@ async fn the_address_that_is_dialled_is_the_one_that_was_judged() {
 #[tokio::test]
 async fn an_operator_may_allow_a_range() {
     let server = Server::answering(OK).await;
-    let policy = Policy { allow: vec!["127.0.0.0/30".parse().unwrap()], loopback: false };
+    let policy = EgressPolicy { allow: vec!["127.0.0.0/30".parse().unwrap()], loopback: false };
     let settings = EgressSettings { policy, ..EgressSettings::default() };
     let egress = Egress::with_resolver(settings, Arc::new(Script::default())).unwrap();
     answered(&egress, call(&server.url("/"))).await;

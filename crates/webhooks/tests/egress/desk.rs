@@ -8,8 +8,8 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use domain::Ticks;
-use domain::egress::Policy;
-use domain::receiver::ReceiverUrl;
+use domain::egress::EgressPolicy;
+use domain::receiver_url::ReceiverUrl;
 use http::{HeaderMap, Method};
 use parking_lot::Mutex;
 use webhooks::egress::{Answer, Call, Egress, EgressSettings, Failure, Resolve, Sent};
@@ -41,7 +41,7 @@ impl Resolve for Script {
 }
 
 pub(crate) fn local() -> EgressSettings {
-    EgressSettings { policy: Policy { loopback: true, allow: Vec::new() }, ..EgressSettings::default() }
+    EgressSettings { policy: EgressPolicy { loopback: true, allow: Vec::new() }, ..EgressSettings::default() }
 }
 
 pub(crate) fn egress() -> Egress {

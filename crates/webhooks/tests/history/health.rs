@@ -52,16 +52,16 @@ async fn suspended_webhook_has_a_warning_and_no_next_attempt() {
 async fn lost_events_and_disabling_by_the_service_are_warnings() {
     let fixture = Fixture::new().with_tenants().await;
     let id = fixture.active_webhook().await;
-    let lost = EventGap { at: fixture.now(), after: 1, upto: 2 };
+    let lost = EventGap { at: fixture.now(), after: 1, through: 2 };
     fixture
         .write_checkpoint(&id, |checkpoint| {
-            checkpoint.lost = Some(lost);
+            checkpoint.event_gap = Some(lost);
             checkpoint.disabled = Some("no delivery succeeded for 24 h".into());
         })
         .await;
     let webhook = fixture.stored_webhook(&id).await;
     let health = fixture.history.health(&webhook, None).await.unwrap();
-    assert_eq!(health.lost.map(|lost| (lost.after, lost.upto)), Some((1, 2)));
+    assert_eq!(health.lost.map(|lost| (lost.after, lost.through)), Some((1, 2)));
     assert_eq!(health.warnings.len(), 2);
     assert!(health.warnings[0].contains("no delivery succeeded for 24 h"), "{:?}", health.warnings);
     assert!(health.warnings[1].contains("never be delivered"), "{:?}", health.warnings);

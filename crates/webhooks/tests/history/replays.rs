@@ -36,9 +36,9 @@ async fn only_events_after_the_first_contract_are_replayed() {
     fixture.advance(10);
     let (first, last) = (fixture.charge("r1", 1).await, fixture.charge("r2", 1).await);
     let one = request(&fixture, &id, delivery(first)).await.unwrap();
-    assert_eq!((one.number, one.after, one.upto), (1, first - 1, first));
+    assert_eq!((one.number, one.after, one.through), (1, first - 1, first));
     let all = replay_span(&fixture, &id, START, None).await.unwrap();
-    assert_eq!((all.after, all.upto), (before, last));
+    assert_eq!((all.after, all.through), (before, last));
     let older = request(&fixture, &id, delivery(before)).await;
     assert!(matches!(older, Err(HistoryError::NoDelivery)), "{older:?}");
     let older = replay_span(&fixture, &id, START, Some(early)).await;
@@ -55,9 +55,9 @@ async fn span_without_an_end_reaches_the_end_of_the_log() {
         last = fixture.charge(&format!("r{number}"), number).await;
     }
     let all = replay_span(&fixture, &id, START, None).await.unwrap();
-    assert_eq!(all.upto, last);
+    assert_eq!(all.through, last);
     let until_now = replay_span(&fixture, &id, START, Some(fixture.now())).await;
-    assert!(!matches!(until_now, Ok(replay) if replay.upto == last), "versions run ahead of the clock");
+    assert!(!matches!(until_now, Ok(replay) if replay.through == last), "versions run ahead of the clock");
     let future = fixture.now() + Duration::from_secs(3600);
     let nothing = replay_span(&fixture, &id, future, None).await;
     assert!(matches!(nothing, Err(HistoryError::NothingToReplay)), "{nothing:?}");

@@ -10,7 +10,7 @@ use crate::fixture::{CUSTOMERS, Fixture, ZERO_ID, subscription_body, subscriptio
 #[tokio::test]
 async fn every_resource_lists_its_events_and_accepts_a_subscription() {
     let fixture = Fixture::with(|settings| settings.webhooks_max = 100).with_tenants().await;
-    for resource in Resource::family() {
+    for resource in Resource::accounting_family() {
         let events =
             fixture.resource_request(resource, Operation::Events).header("context", "none").send().await;
         let names: Value =

@@ -134,7 +134,7 @@ async fn host_that_is_not_the_callers_is_ignored_marked_or_refused() {
         body["entity"] = "Bank".into();
         let reply = fixture.invoicing(Operation::Subscribe).from_address(elsewhere).body(&body).send().await;
         let query =
-            AuditQuery { kind: Some(AuditKind::WebhookDoubted), rows_max: 9, ..AuditQuery::default() };
+            AuditQuery { kind: Some(AuditKind::WebhookHostMismatch), rows_max: 9, ..AuditQuery::default() };
         let audit = fixture.store.audit(&query).await.unwrap();
         match check {
             HostCheck::Off => {

@@ -43,7 +43,7 @@ async fn span_of_time_can_be_replayed() {
     fixture.charge("r0", 1).await;
     fixture.advance(60);
     let id = fixture.active_webhook().await;
-    let began = fixture.stored_webhook(&id).await.began.unwrap();
+    let initial_cursor = fixture.stored_webhook(&id).await.initial_cursor.unwrap();
     let from = fixture.now();
     let first = fixture.charge("r1", 1).await;
     let last = fixture.charge("r2", 1).await;
@@ -53,7 +53,11 @@ async fn span_of_time_can_be_replayed() {
     assert_eq!((whole.status, &whole.body["upto"]), (202, &json!(last.to_string())), "{whole:?}");
     assert_eq!(whole.body["after"], (first - 1).to_string());
     let all = ask(json!({"from": early.iso()})).await;
-    assert_eq!((all.status, &all.body["after"]), (202, &json!(began.to_string())), "what it was entitled to");
+    assert_eq!(
+        (all.status, &all.body["after"]),
+        (202, &json!(initial_cursor.to_string())),
+        "what it was entitled to"
+    );
     let before = early + Duration::from_secs(1);
     ask(json!({"from": early.iso(), "to": before.iso()})).await.assert_error(409, "not_entitled");
     ask(json!({"from": fixture.now().iso()})).await.assert_error(404, "nothing_to_replay");
@@ -128,8 +132,8 @@ async fn health_shows_rates_failures_and_lost_events() {
     let failing = fixture.charge("r9", 1).await;
     fixture.record_failure(&id, failing, 1).await;
     fixture.charge("r9", 2).await;
-    let lost = EventGap { at: fixture.now(), after: 1, upto: 2 };
-    fixture.write_checkpoint(&id, |checkpoint| checkpoint.lost = Some(lost)).await;
+    let lost = EventGap { at: fixture.now(), after: 1, through: 2 };
+    fixture.write_checkpoint(&id, |checkpoint| checkpoint.event_gap = Some(lost)).await;
     let reply = fixture.charges(Operation::Health).webhook(&id).send().await.body;
     assert_eq!(
         (&reply["delivered"], &reply["failedAttempts"], &reply["successRate"]),
@@ -182,7 +186,7 @@ async fn rotated_secret_overlaps_with_the_old_one() {
     assert_eq!(reply.body, json!({"webhookId": id, "oldSecretUntil": until.iso()}));
     let kept = fixture.stored_webhook(&id).await;
     assert_eq!(
-        (kept.secret, kept.old_secret.unwrap().secret),
+        (kept.secret, kept.previous_secret.unwrap().secret),
         (Secret::new("second"), Secret::new("s3cret"))
     );
     let at_once = rotate(json!({"secret": "third", "overlapHours": 0})).await;

@@ -92,7 +92,7 @@ impl Oracle {
         }
         let flags = webhook.flags();
         if knock.handshake().is_some() {
-            assert!(flags.awaits_contract(webhook.family()), "a handshake of {webhook:?}");
+            assert!(flags.needs_handshake(webhook.family()), "a handshake of {webhook:?}");
             assert_eq!(knock.handshake(), Some(webhook.handshake.number), "an old handshake");
         } else {
             assert!(flags.is_active(), "an attempt for an inactive webhook: {webhook:?}");
@@ -117,7 +117,7 @@ impl Oracle {
         let webhook = now(store.find_webhook(id)).unwrap().unwrap();
         let event = self.event(&webhook, sequence);
         assert!(webhook.kinds.contains(event.entry.kind), "a kind that nobody subscribed to");
-        assert!(sequence > webhook.began.unwrap_or(u64::MAX), "an event from before the handshake");
+        assert!(sequence > webhook.initial_cursor.unwrap_or(u64::MAX), "an event from before the handshake");
     }
 
     fn event(&self, webhook: &Webhook, sequence: u64) -> &LogEvent {
@@ -150,7 +150,7 @@ impl Oracle {
     fn wanted<'a>(&'a self, store: &MemoryStore, webhook: &'a Webhook) -> impl Iterator<Item = &'a LogEvent> {
         let floor = now(store.log_bounds(&webhook.owner.tenant)).unwrap().floor;
         let excused = self.excused_upto.get(&webhook.id).copied().unwrap_or(0);
-        let after = webhook.began.unwrap_or(u64::MAX).max(excused).max(floor);
+        let after = webhook.initial_cursor.unwrap_or(u64::MAX).max(excused).max(floor);
         let delivered = self.delivered.get(&webhook.id);
         let own = self.events.get(&(webhook.owner.tenant.clone(), webhook.resource.code()));
         own.into_iter().flatten().filter(move |event| {
@@ -162,7 +162,7 @@ impl Oracle {
 
     /// Whatever is not delivered yet still waits: behind the cursor, or in its record's lane.
     pub(crate) fn nothing_is_forgotten(&self, store: &MemoryStore, webhook: &Webhook) {
-        if webhook.flags().is_over() || !webhook.enabled {
+        if webhook.flags().is_final() || !webhook.enabled {
             return;
         }
         let lanes = now(store.lanes(webhook.id, usize::MAX)).unwrap();
@@ -184,14 +184,14 @@ impl Oracle {
         attempts_min: u32,
     ) {
         for (point, verdict) in points.iter().zip(verdicts) {
-            if point.disabled.is_none() || *verdict != CheckpointResult::Taken {
+            if point.disabled.is_none() || *verdict != CheckpointResult::Written {
                 continue;
             }
             self.disabled += 1;
             let is_shaking = point.attempts.iter().any(|attempt| {
                 matches!(attempt.purpose, AttemptPurpose::Handshake { .. }) && attempt.number >= attempts_min
             });
-            let is_over = point.parked.iter().any(|lane| {
+            let is_final = point.parked.iter().any(|lane| {
                 let purpose = AttemptPurpose::Event { sequence: lane.sequence };
                 let first: Ticks = lane.retry.first_failed_at;
                 let last = point
@@ -202,13 +202,13 @@ impl Oracle {
                     .max();
                 lane.retry.attempts >= attempts_min && last.is_some_and(|last| last.since(first) >= window)
             });
-            assert!(is_shaking || is_over, "disabled before its time: {point:?}");
+            assert!(is_shaking || is_final, "disabled before its time: {point:?}");
         }
     }
 
     /// Everything is well again and time has passed: all that was wanted was taken.
     pub(crate) fn all_is_delivered(&self, store: &MemoryStore, webhook: &Webhook) {
-        if webhook.flags().is_over() || !webhook.enabled {
+        if webhook.flags().is_final() || !webhook.enabled {
             return;
         }
         assert!(webhook.flags().is_active(), "still not active: {webhook:?}");

@@ -11,7 +11,7 @@ use domain::{ClientId, Guid, Resource, Secret, TenantId, Ticks, UserId};
 use parking_lot::Mutex;
 use store::memory::{Contents, MemoryStore};
 use store::{
-    Applications as _, BatchCounts, ChangeBatch, ChangeLog as _, Client, Consent, Directory as _, Line,
+    BatchCounts, ChangeBatch, ChangeLine, ChangeLog as _, Client, Clients as _, Consent, Directory as _,
     MasterKey, NewWebhook, Pkce, Ports, Status, Tenant, Vault, WebhookOwner,
 };
 
@@ -82,12 +82,12 @@ impl Stage {
     }
 
     pub(crate) fn apply(&self, tenant: &str, line: &str) -> BatchCounts {
-        let change = Change::read(line.as_bytes(), || unreachable!()).unwrap().change;
+        let change = Change::parse(line.as_bytes(), || unreachable!()).unwrap().change;
         let batch = ChangeBatch {
             tenant: TenantId::new(tenant),
             process: Guid::from_bytes([1; 16]),
-            lines: vec![Line { number: 1, change }],
-            tally: BatchCounts::default(),
+            lines: vec![ChangeLine { number: 1, change }],
+            counts: BatchCounts::default(),
             checkpoint: None,
         };
         now(self.store.apply_changes(batch)).unwrap()
@@ -100,7 +100,7 @@ impl Stage {
         let (record, value) = (chance.below(RECORDS), chance.number());
         let action = match chance.below(10) {
             0 => r#""action":"delete""#.to_owned(),
-            1 if resource.is_family() => r#""action":"fail""#.to_owned(),
+            1 if resource.is_accounting_family() => r#""action":"fail""#.to_owned(),
             _ => format!(r#""action":"upsert","data":{{"value":{value}}}"#),
         };
         self.change_of(tenant, resource, record, &action);
@@ -108,7 +108,11 @@ impl Stage {
     }
 
     pub(crate) fn change_of(&self, tenant: &str, resource: Resource, record: u64, action: &str) {
-        let company = if resource.is_family() { format!(r#""company":"{COMPANY}","#) } else { String::new() };
+        let company = if resource.is_accounting_family() {
+            format!(r#""company":"{COMPANY}","#)
+        } else {
+            String::new()
+        };
         let (area, word) = (resource.area().as_str(), resource.as_str());
         self.apply(
             tenant,
@@ -155,7 +159,7 @@ pub(crate) fn some_webhook(chance: &mut Chance, url: String) -> NewWebhook {
     let resource = *chance.pick(&resources());
     let all = resource.event_kinds();
     let mut kinds: EventKinds = all.iter().copied().filter(|_| chance.percent(70)).collect();
-    if kinds.is_empty() || !resource.is_family() {
+    if kinds.is_empty() || !resource.is_accounting_family() {
         kinds = [all[0]].into_iter().collect();
     }
     let mut id = [0; 16];
@@ -175,6 +179,6 @@ pub(crate) fn some_webhook(chance: &mut Chance, url: String) -> NewWebhook {
         url,
         secret: Secret::new("secret"),
         host_mismatch: String::new(),
-        enabled: resource.is_family() || chance.percent(80),
+        enabled: resource.is_accounting_family() || chance.percent(80),
     }
 }

@@ -93,7 +93,7 @@ fn is_strict(
     company: &str,
 ) {
     let body = r#"{"Entity":"Bank","EntityId":"touched","TenantId":"t","User":"eva","Changes":[]}"#;
-    let right = Signer::new(&Secret::new(SECRET), None).contract(body.as_bytes());
+    let right = Signer::new(&Secret::new(SECRET), None).contract_signature(body.as_bytes());
     let post = |signature: &str, body: &str| {
         let call = Call::post(&receiver.url("/hooks")).header("ms-signature", signature);
         call.header("webhook-id", "x").body(body.to_owned()).send()

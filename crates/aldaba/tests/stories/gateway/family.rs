@@ -47,13 +47,13 @@ const PREFIXES: [&str; 19] = [
 fn every_prefix_lists_and_shows_its_records() {
     let api = Api::new();
     api.door.send_lines(&[company("c")]);
-    let lines: Vec<Value> = Resource::family()
+    let lines: Vec<Value> = Resource::accounting_family()
         .enumerate()
         .flat_map(|(number, resource)| ["x", "y"].map(|id| record(resource, "c", &format!("{id}{number}"))))
         .collect();
     let answer = api.door.send_lines(&lines);
     assert_eq!(answer.counts(), (38, 0), "{answer:?}");
-    for (number, (resource, path)) in Resource::family().zip(PREFIXES).enumerate() {
+    for (number, (resource, path)) in Resource::accounting_family().zip(PREFIXES).enumerate() {
         assert_eq!(resource.path(), path);
         let (x, y) = (format!("x{number}"), format!("y{number}"));
         let is_companies = resource.owner() == Owner::Tenant;
@@ -97,7 +97,7 @@ fn ids_of_any_text_are_found_under_every_prefix() {
         "Changes",
         "...",
     ];
-    for resource in Resource::family() {
+    for resource in Resource::accounting_family() {
         let owner = format!("odd-{}", resource.as_str());
         let prefix = if resource.as_str() == "companies" { "co " } else { "" };
         let ids = odd.map(|id| format!("{prefix}{id}"));

@@ -17,7 +17,7 @@ fn payroll(code: u64, name: &str) -> Value {
 fn fill(api: &Api<'_>, mark: &str) {
     let mut lines = vec![company("shared"), company(mark), payroll(1, mark), bank("b", mark)];
     lines[0]["data"]["vatName"] = json!(mark);
-    for resource in Resource::family().filter(|one| one.owner() == Owner::Company) {
+    for resource in Resource::accounting_family().filter(|one| one.owner() == Owner::Company) {
         let data = match resource.as_str() {
             "customers" => json!({"tradeName": mark, "accountCode": "430000001"}),
             "accounts" => json!({"code": "430000001", "description": mark}),
@@ -43,7 +43,7 @@ fn nobody_sees_anothers_records() {
         let sees = |text: &str, path: &str| {
             assert!(text.contains(mine) && !text.contains(theirs), "{path}: {text}");
         };
-        for resource in Resource::family().filter(|one| one.owner() == Owner::Company) {
+        for resource in Resource::accounting_family().filter(|one| one.owner() == Owner::Company) {
             let path = resource.path();
             sees(api.read_in("shared", &path).text(), &path);
             sees(api.read_in("shared", &format!("{path}/x")).text(), &path);

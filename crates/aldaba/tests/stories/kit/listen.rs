@@ -14,7 +14,7 @@ const SECRET: &str = "un secreto ñ";
 const BODY: &str = r#"{"Entity":"Bank","EntityId":"7","TenantId":"t","User":"eva","Changes":[]}"#;
 
 fn right() -> String {
-    Signer::new(&Secret::new(SECRET), None).contract(BODY.as_bytes())
+    Signer::new(&Secret::new(SECRET), None).contract_signature(BODY.as_bytes())
 }
 
 /// Subscribes the receiver to customers, active.
@@ -68,7 +68,7 @@ fn what_is_not_signed_right_is_answered_401_and_named() {
     // The other scheme is enough, too.
     let now = std::fs::metadata("/proc/self").unwrap().modified().unwrap();
     let now = now.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs().to_string();
-    let standard = Signer::new(&Secret::new(SECRET), None).standard("id", &now, BODY.as_bytes());
+    let standard = Signer::new(&Secret::new(SECRET), None).standard_signature("id", &now, BODY.as_bytes());
     let call = Call::post(&listening.url).header("webhook-id", "id").header("webhook-timestamp", &now);
     assert_eq!(call.header("webhook-signature", &standard).body(BODY.to_owned()).send().status, 200);
     assert_eq!(listening.told("event").last().unwrap()["signature"]["header"], "webhook-signature");

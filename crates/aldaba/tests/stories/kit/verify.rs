@@ -58,7 +58,7 @@ fn signer() -> Signer {
 #[test]
 fn what_is_right_matches_and_ends_with_0() {
     let desk = Desk::new();
-    let right = signer().contract(BODY.as_bytes());
+    let right = signer().contract_signature(BODY.as_bytes());
     let verdict = desk.verify(&right, BODY.as_bytes(), &[]).json();
     assert_eq!((&verdict["matches"], &verdict["scheme"]), (&true.into(), &"contract".into()));
 
@@ -70,13 +70,13 @@ fn what_is_right_matches_and_ends_with_0() {
 #[test]
 fn every_way_to_break_the_contracts_signature_is_named() {
     let desk = Desk::new();
-    let right = signer().contract(BODY.as_bytes());
+    let right = signer().contract_signature(BODY.as_bytes());
     let body = BODY.as_bytes();
     let digits = right.strip_prefix("sha256=").unwrap();
     let bytes: Vec<u8> =
         (0..32).map(|at| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap()).collect();
     let base64 = format!("sha256={}", STANDARD.encode(bytes));
-    let other = Signer::new(&Secret::new("otro"), None).contract(body);
+    let other = Signer::new(&Secret::new("otro"), None).contract_signature(body);
     let written_again = serde_json::to_string_pretty(&serde_json::from_str::<Value>(BODY).unwrap()).unwrap();
     for (signature, body, reason) in [
         (format!("sha256={}", digits.to_lowercase()), body.to_vec(), "lower_case_hex"),
@@ -103,7 +103,7 @@ fn every_way_to_break_the_contracts_signature_is_named() {
 fn standard_webhooks_covers_the_id_and_the_time() {
     let desk = Desk::new();
     let (id, then) = ("0191d2c4", "1700000000");
-    let right = signer().standard(id, then, BODY.as_bytes());
+    let right = signer().standard_signature(id, then, BODY.as_bytes());
     let headers = ["--id", id, "--timestamp", then];
     assert_eq!(desk.reasons(&right, BODY.as_bytes(), &headers), ["stale_timestamp"]);
     let verdict = desk.verify(&right, BODY.as_bytes(), &[&headers[..], &["--tolerance", "99999d"]].concat());

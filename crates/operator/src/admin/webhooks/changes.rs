@@ -1,6 +1,6 @@
 //! Enabling, disabling and deleting webhooks. Every change leaves an audit entry.
 
-use store::{AuditContext, AuditEntry, AuditKind, WebhookChange, WebhookChanged};
+use store::{AuditContext, AuditEntry, AuditKind, WebhookChange, WebhookChangeOutcome};
 
 use super::{WebhookAdmin, WebhookJson, missing_webhook};
 use crate::admin::{AdminError, Result};
@@ -34,17 +34,17 @@ impl WebhookAdmin {
             .client(&webhook.owner.client)
             .note(format!("webhook {}: {change_name} by the operator", webhook.id));
         match self.store.change_webhook_audited(webhook.id, None, change, Some(entry)).await? {
-            WebhookChanged::Done(webhook) => self.json(webhook).await,
-            WebhookChanged::Over(webhook) => {
+            WebhookChangeOutcome::Changed(webhook) => self.json(webhook).await,
+            WebhookChangeOutcome::Ended(webhook) => {
                 let state = if webhook.deleted_at.is_some() { "deleted" } else { "unsubscribed" };
                 let why = format!("webhook {id} is {state}, which is final; its owner can subscribe again");
                 Err(AdminError::Refused { code: "over", why })
             }
-            WebhookChanged::Alike => {
+            WebhookChangeOutcome::Duplicate => {
                 let why = format!("webhook {id} would then equal another one of its owner; use that one");
                 Err(AdminError::Refused { code: "alike", why })
             }
-            WebhookChanged::Unknown => Err(missing_webhook(id)),
+            WebhookChangeOutcome::Unknown => Err(missing_webhook(id)),
         }
     }
 }

@@ -170,8 +170,8 @@ pub struct AttemptTimesJson {
 }
 
 impl From<AttemptMilliseconds> for AttemptTimesJson {
-    fn from(spent: AttemptMilliseconds) -> Self {
-        let AttemptMilliseconds { resolve, connect, tls, wait, total } = spent;
+    fn from(timing: AttemptMilliseconds) -> Self {
+        let AttemptMilliseconds { resolve, connect, tls, wait, total } = timing;
         Self { resolve, connect, tls, wait, total }
     }
 }
@@ -255,7 +255,7 @@ impl From<HandshakeView> for HandshakeJson {
     fn from(view: HandshakeView) -> Self {
         Self {
             number: view.number,
-            asked_at: view.asked_at.iso(),
+            asked_at: view.requested_at.iso(),
             is_accepted: view.is_accepted,
             failed_attempts: view.failed_attempts,
         }
@@ -276,7 +276,7 @@ pub struct LostEventsJson {
 
 impl From<LostEvents> for LostEventsJson {
     fn from(lost: LostEvents) -> Self {
-        Self { at: lost.at.iso(), after: lost.after.to_string(), upto: lost.upto.to_string() }
+        Self { at: lost.at.iso(), after: lost.after.to_string(), upto: lost.through.to_string() }
     }
 }
 
@@ -322,9 +322,9 @@ impl From<&ReplayView> for ReplayJson {
             webhook: view.webhook.to_string(),
             number: view.number,
             kind: if view.is_test { ReplayKindJson::Test } else { ReplayKindJson::Events },
-            asked_at: view.asked_at.iso(),
+            asked_at: view.requested_at.iso(),
             after: view.after.to_string(),
-            upto: view.upto.to_string(),
+            upto: view.through.to_string(),
             delivered: view.delivered,
             failed: view.failed,
             is_done: view.is_done,

@@ -74,7 +74,7 @@ impl WebhookAdmin {
             client: list.client.as_deref().map(ClientId::new),
             resource: list.resource,
             family: list.family.map(Family::from),
-            with_past: list.status.is_some_and(WebhookStatus::is_final),
+            include_ended: list.status.is_some_and(WebhookStatus::is_final),
             after: list.after.map(|cursor| (cursor.0, cursor.1)),
             rows_max: if list.status.is_some() { READ_ROWS } else { size + 1 },
         };

@@ -122,10 +122,10 @@ pub struct WebhookJson {
 impl WebhookJson {
     pub(super) fn new(webhook: Webhook, disabled_owners: &DisabledOwners) -> Self {
         let status = webhook_status(&webhook, disabled_owners);
-        let disabled_reason = webhook.disabled.as_ref().map_or("", |disabled| &disabled.why);
+        let disabled_reason = webhook.disabled.as_ref().map_or("", |disabled| &disabled.reason);
         let resource = webhook.resource;
         Self {
-            explanation: status.explanation(webhook.began.is_some(), disabled_reason),
+            explanation: status.explanation(webhook.initial_cursor.is_some(), disabled_reason),
             status,
             id: webhook.id.to_string(),
             family: webhook.family().into(),
@@ -139,7 +139,7 @@ impl WebhookJson {
             url: webhook.url,
             created_at: webhook.created_at.iso(),
             disabled_at: webhook.disabled.as_ref().map(|disabled| disabled.at.iso()),
-            disabled_why: webhook.disabled.map(|disabled| disabled.why),
+            disabled_why: webhook.disabled.map(|disabled| disabled.reason),
             doubt: Some(webhook.host_mismatch).filter(|mismatch| !mismatch.is_empty()),
             unsubscribed_at: webhook.unsubscribed_at.map(Ticks::iso),
             deleted_at: webhook.deleted_at.map(Ticks::iso),
@@ -154,7 +154,7 @@ pub(crate) fn webhook_status(webhook: &Webhook, disabled_owners: &DisabledOwners
 
 /// The resources that a webhook can be about; their names are unique among them.
 pub fn subscribable_resources() -> impl Iterator<Item = Resource> {
-    Resource::family().chain(Resource::invoicing())
+    Resource::accounting_family().chain(Resource::invoicing())
 }
 
 /// Their names, for the document.

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use domain::event::EventKind;
-use domain::outgoing::IdKey;
+use domain::outgoing_id::IdKey;
 use domain::{ClientId, Guid, Resource, Secret, TenantId, Ticks, UserId, WebhookId, WebhookStatus};
 use store::{
     AttemptPurpose, AttemptRecord, AttemptTiming, AuditEntry, Handshake, Lane, LogEntry, Replay, ReplayKind,
@@ -29,7 +29,7 @@ impl CountingHistory {
 
     fn success(sequence: u64) -> SuccessfulDelivery {
         let at = START + Duration::from_secs(sequence + u64::from(has_failed(sequence)));
-        SuccessfulDelivery { sequence, at, status: 204, took_ms: 5 }
+        SuccessfulDelivery { sequence, at, status: 204, duration_ms: 5 }
     }
 
     fn failure(sequence: u64) -> Option<AttemptRecord> {
@@ -41,7 +41,7 @@ impl CountingHistory {
             succeeded: false,
             reason: "the answer was 500; a 2xx is wanted".into(),
             excerpt: String::new(),
-            spent: AttemptTiming::default(),
+            timing: AttemptTiming::default(),
         })
     }
 }
@@ -75,17 +75,17 @@ fn event(sequence: u64) -> LogEvent {
 
 #[async_trait]
 impl History for CountingHistory {
-    fn outgoing_key(&self, _: WebhookId) -> [u8; 32] {
+    fn outgoing_id_key(&self, _: WebhookId) -> [u8; 32] {
         [7; 32]
     }
 
     async fn attempts(&self, query: &DeliveryQuery) -> store::Result<Vec<AttemptRecord>> {
         self.count();
         let all = (1..=EVENTS).rev().filter_map(Self::failure);
-        Ok(all.filter(|one| is_within(query, one.mark())).take(query.rows_max).collect())
+        Ok(all.filter(|one| is_within(query, one.cursor())).take(query.rows_max).collect())
     }
 
-    async fn delivered(&self, query: &DeliveryQuery) -> store::Result<Vec<SuccessfulDelivery>> {
+    async fn successful_deliveries(&self, query: &DeliveryQuery) -> store::Result<Vec<SuccessfulDelivery>> {
         self.count();
         let mut all: Vec<_> = (1..=EVENTS).map(Self::success).collect();
         all.sort_by_key(|one| std::cmp::Reverse((one.at, one.sequence)));
@@ -94,9 +94,9 @@ impl History for CountingHistory {
         Ok(all)
     }
 
-    async fn find_deliveries(&self, _: WebhookId, sequences: &[u64]) -> store::Result<Vec<Delivery>> {
+    async fn find_deliveries(&self, _: WebhookId, sequences: &[u64]) -> store::Result<Vec<DeliveryHistory>> {
         self.count();
-        let find = |sequence: &u64| Delivery {
+        let find = |sequence: &u64| DeliveryHistory {
             sequence: *sequence,
             delivered: Some(Self::success(*sequence)),
             attempts: Self::failure(*sequence).into_iter().collect(),
@@ -140,7 +140,7 @@ impl History for CountingHistory {
         Ok(Vec::new())
     }
 
-    async fn span(&self, _: WebhookId, _: Ticks, _: Ticks) -> store::Result<Option<(u64, u64)>> {
+    async fn sequence_range(&self, _: WebhookId, _: Ticks, _: Ticks) -> store::Result<Option<(u64, u64)>> {
         self.count();
         Ok(None)
     }
@@ -157,7 +157,7 @@ fn webhook() -> Webhook {
         description: String::new(),
         url: "https://receiver.example/hook".into(),
         secret: Secret::new("s"),
-        old_secret: None,
+        previous_secret: None,
         host_mismatch: String::new(),
         created_at: START,
         enabled: true,
@@ -167,8 +167,8 @@ fn webhook() -> Webhook {
         deleted_at: None,
         revision: 0,
         cursor: Some(EVENTS),
-        began: Some(0),
-        lost: None,
+        initial_cursor: Some(0),
+        event_gap: None,
     }
 }
 

@@ -11,7 +11,7 @@ const DEADLINE: &str = "Answer any 2xx within five seconds, without cookies and 
 
 /// The document; it serializes to the same bytes every time.
 pub fn asyncapi() -> Value {
-    let all: Vec<Resource> = Resource::family().chain(Resource::invoicing()).collect();
+    let all: Vec<Resource> = Resource::accounting_family().chain(Resource::invoicing()).collect();
     let of_all = |of: fn(Resource) -> (String, Value)| all.iter().map(|one| of(*one)).collect::<Map<_, _>>();
     json!({
         "asyncapi": "3.1.0",
@@ -47,10 +47,10 @@ fn name(resource: Resource) -> String {
 
 /// Every message of a resource, with its name in the document.
 fn messages_of(resource: Resource) -> Vec<(String, Option<EventKind>)> {
-    let prefix = if resource.is_family() { "" } else { "Invoicing." };
+    let prefix = if resource.is_accounting_family() { "" } else { "Invoicing." };
     let event = |kind| (format!("{prefix}{}", semantic_name(resource, kind)), Some(kind));
     let mut all: Vec<_> = resource.event_kinds().into_iter().map(event).collect();
-    if resource.is_family() {
+    if resource.is_accounting_family() {
         all.push((format!("{}.Acknowledge", name(resource)), None));
     }
     all
@@ -64,7 +64,7 @@ fn channel(resource: Resource) -> (String, Value) {
             (name, json!({ "$ref": place }))
         })
         .collect();
-    let title = if resource.is_family() { resource.plural() } else { resource.as_str() };
+    let title = if resource.is_accounting_family() { resource.plural() } else { resource.as_str() };
     let description = "The receiver's url, as subscribed.";
     (
         name(resource),
@@ -73,7 +73,7 @@ fn channel(resource: Resource) -> (String, Value) {
 }
 
 fn operation(resource: Resource) -> (String, Value) {
-    let description = if resource.is_family() {
+    let description = if resource.is_accounting_family() {
         format!(
             "{DEADLINE} Answer an Acknowledge with exactly 200, and 401 where the signature does not match."
         )
@@ -96,8 +96,11 @@ fn messages(all: &[Resource]) -> Map<String, Value> {
     let of = |resource: &Resource| {
         let resource = *resource;
         messages_of(resource).into_iter().map(move |(name, kind)| {
-            let message =
-                if resource.is_family() { accounting(resource, kind) } else { invoicing(resource, kind) };
+            let message = if resource.is_accounting_family() {
+                accounting(resource, kind)
+            } else {
+                invoicing(resource, kind)
+            };
             (name, message)
         })
     };
@@ -176,7 +179,7 @@ mod tests {
     #[test]
     fn document_has_every_notification_of_the_catalogue() {
         let document = asyncapi();
-        for resource in Resource::family().chain(Resource::invoicing()) {
+        for resource in Resource::accounting_family().chain(Resource::invoicing()) {
             let channel = &document["channels"][name(resource)];
             assert_eq!(channel["messages"].as_object().map(Map::len), Some(messages_of(resource).len()));
             for (name, _) in messages_of(resource) {

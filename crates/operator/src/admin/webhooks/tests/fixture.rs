@@ -11,8 +11,8 @@ use domain::{Area, ClientId, Clock, Guid, Random, Resource, Secret, TenantId, Ti
 use store::memory::MemoryStore;
 use store::{
     AttemptPurpose, AttemptRecord, AttemptTiming, AuditContext, AuditQuery, BatchCounts, ChangeBatch,
-    CheckpointResult, Client, Consent, HandshakeStep, Lane, Line, MasterKey, NewWebhook, Pkce, Status,
-    Subscribed, SuccessfulDelivery, Tenant, Vault, Webhook, WebhookCheckpoint, WebhookOwner,
+    ChangeLine, CheckpointResult, Client, Consent, HandshakeStep, Lane, MasterKey, NewWebhook, Pkce, Status,
+    SubscribeOutcome, SuccessfulDelivery, Tenant, Vault, Webhook, WebhookCheckpoint, WebhookOwner,
 };
 
 use super::FakeHistory;
@@ -106,17 +106,17 @@ impl Fixture {
 
     /// Applies a change; returns its sequence.
     pub(super) async fn apply(&self, line: &str) -> u64 {
-        let change = Change::read(line.as_bytes(), || Guid::from_bytes([9; 16])).unwrap().change;
+        let change = Change::parse(line.as_bytes(), || Guid::from_bytes([9; 16])).unwrap().change;
         let batch = ChangeBatch {
             tenant: TenantId::new(TENANT),
             process: Guid::from_bytes([1; 16]),
-            lines: vec![Line { number: 1, change }],
-            tally: BatchCounts::default(),
+            lines: vec![ChangeLine { number: 1, change }],
+            counts: BatchCounts::default(),
             checkpoint: None,
         };
-        let tally = self.admin.store.apply_changes(batch).await.unwrap();
-        assert_eq!(tally.rejected, 0, "{tally:?}");
-        tally.last_sequence
+        let counts = self.admin.store.apply_changes(batch).await.unwrap();
+        assert_eq!(counts.rejected, 0, "{counts:?}");
+        counts.last_sequence
     }
 
     /// Writes a charge; returns the sequence of the change.
@@ -153,7 +153,7 @@ impl Fixture {
             enabled: true,
         };
         let made = self.admin.store.subscribe(new, 1000).await.unwrap();
-        assert!(matches!(made, Subscribed::New(_)));
+        assert!(matches!(made, SubscribeOutcome::Created(_)));
         id.to_string()
     }
 
@@ -177,7 +177,7 @@ impl Fixture {
         let fence = leases.iter().find(|lease| lease.shard == shard).unwrap().fence;
         let mut checkpoint = WebhookCheckpoint::new(stored.id, fence, stored.revision);
         write(&mut checkpoint);
-        assert_eq!(store.checkpoint(vec![checkpoint]).await.unwrap(), [CheckpointResult::Taken]);
+        assert_eq!(store.checkpoint(vec![checkpoint]).await.unwrap(), [CheckpointResult::Written]);
     }
 
     /// The receiver accepts the handshake.
@@ -194,7 +194,7 @@ impl Fixture {
         let at = self.now();
         self.checkpoint(webhook, |checkpoint| {
             checkpoint.cursor = Some(sequence);
-            checkpoint.delivered = vec![SuccessfulDelivery { sequence, at, status: 204, took_ms: 40 }];
+            checkpoint.delivered = vec![SuccessfulDelivery { sequence, at, status: 204, duration_ms: 40 }];
         })
         .await;
     }
@@ -244,6 +244,6 @@ pub(super) fn attempt(purpose: AttemptPurpose, number: u32, at: Ticks) -> Attemp
         succeeded: false,
         reason: "the answer was 500; a 2xx is wanted".into(),
         excerpt: "Oops".into(),
-        spent: AttemptTiming { total: Duration::from_millis(10), ..AttemptTiming::default() },
+        timing: AttemptTiming { total: Duration::from_millis(10), ..AttemptTiming::default() },
     }
 }

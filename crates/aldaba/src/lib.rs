@@ -1,0 +1,111 @@
+//! The program as a library: command line, configuration, wiring, and the service that `main` and in-process tests run.
+
+mod cli;
+mod commands;
+mod config;
+mod dev;
+mod documents;
+pub mod embedded;
+mod exit;
+mod health;
+mod listen;
+mod logging;
+mod maintenance;
+mod output;
+mod serve;
+mod service;
+mod supervisor;
+mod wiring;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use cli::{Cli, Command};
+use config::Sources;
+use exit::{Failure, Outcome};
+use output::Output;
+
+pub use supervisor::{FailureCause, Supervisor, TaskFailure};
+pub use wiring::BasePorts;
+
+/// Runs the program: parses the command line, runs the command, and returns its exit code.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let output = Output { json: cli.json };
+    match run(cli, output) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            if !failure.is_told() {
+                output::say(&format!("aldaba: {}", failure.message()));
+            }
+            ExitCode::from(failure.code())
+        }
+    }
+}
+
+fn run(cli: Cli, output: Output) -> Outcome {
+    let sources = sources(&cli)?;
+    match cli.command {
+        Command::Completions { shell } => {
+            commands::completions(shell);
+            Ok(())
+        }
+        Command::OpenApi(openapi) => commands::openapi::run(&openapi, &sources),
+        Command::AsyncApi(asyncapi) => commands::openapi::notifications(&asyncapi),
+        Command::Verify(verify) => commands::verify::run(&verify, output),
+        Command::Init(init) => commands::init::run(&init, &cli.set, output),
+        Command::Changes(cli::Changes::Generate { seed, companies, customers }) => {
+            commands::changes::generate(seed, companies, customers)
+        }
+        command => {
+            let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+            let done = runtime.block_on(dispatch(command, sources, output));
+            runtime.shutdown_timeout(std::time::Duration::from_secs(1));
+            done
+        }
+    }
+}
+
+async fn dispatch(command: Command, sources: Sources, output: Output) -> Outcome {
+    match command {
+        Command::Dev(dev) => dev::run(&dev, sources, output).await,
+        Command::Serve(serve) => serve::run(&serve, sources).await,
+        Command::Check => commands::check::run(&sources, output).await,
+        Command::Tenant(tenant) => commands::tenant::run(tenant, &sources, output).await,
+        Command::User(user) => commands::user::run(user, &sources, output).await,
+        Command::Client(client) => commands::client::run(client, &sources, output).await,
+        Command::Key(key) => commands::key::run(key, &sources, output).await,
+        Command::Webhooks(webhooks) => commands::webhooks::run(webhooks, &sources, output).await,
+        Command::Deliveries(some) => commands::deliveries::run(some, &sources, output).await,
+        Command::SigningKeys(keys) => commands::signing_keys::run(keys, &sources, output).await,
+        Command::Audit(audit) => commands::audit::run(audit, &sources, output).await,
+        Command::Changes(changes) => commands::changes::run(changes, &sources, output).await,
+        Command::Listen(args) => listen::run(&args, output).await,
+        Command::Trigger(trigger) => commands::trigger::run(&trigger, output).await,
+        Command::Store(store) => commands::store::run(store, &sources, output).await,
+        Command::Init(_)
+        | Command::OpenApi(_)
+        | Command::AsyncApi(_)
+        | Command::Completions { .. }
+        | Command::Verify(_) => Ok(()),
+    }
+}
+
+fn sources(cli: &Cli) -> Result<Sources, Failure> {
+    let mut flags = Vec::new();
+    for pair in &cli.set {
+        let (key, value) = pair
+            .split_once('=')
+            .ok_or_else(|| Failure::Usage(format!("--set takes KEY=VALUE, not {pair:?}")))?;
+        flags.push((key.to_owned(), value.to_owned()));
+    }
+    Ok(Sources { file: cli.config.clone(), environment: environment(), flags })
+}
+
+/// The environment variables that are valid Unicode.
+fn environment() -> Vec<(String, String)> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
+}

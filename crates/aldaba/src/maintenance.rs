@@ -1,0 +1,88 @@
+//! Deletes expired rows, old log rows and the rows of erased tenants, in small transactions. Operators need no cron job.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::{Clock, Ticks};
+use store::{Result, RetentionCutoffs, Store};
+use tokio::sync::watch;
+
+use crate::config::Config;
+
+/// Rows deleted in one transaction: few enough that no request waits long for it.
+const BATCH_ROWS: usize = 1000;
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RetentionPeriods {
+    pub(crate) log: Duration,
+    pub(crate) idempotency_keys: Duration,
+    pub(crate) audit: Duration,
+    pub(crate) calls: Duration,
+    pub(crate) deliveries: Duration,
+    /// The interval between two rounds.
+    pub(crate) every: Duration,
+}
+
+impl From<&Config> for RetentionPeriods {
+    fn from(config: &Config) -> Self {
+        let retention = &config.retention;
+        Self {
+            log: retention.log,
+            idempotency_keys: retention.idempotency_keys,
+            audit: retention.audit,
+            calls: retention.calls,
+            deliveries: retention.deliveries,
+            every: retention.every,
+        }
+    }
+}
+
+/// Runs a round at every interval until shutdown.
+pub(crate) async fn run(
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    periods: RetentionPeriods,
+    mut stopped: watch::Receiver<bool>,
+) {
+    while tokio::time::timeout(periods.every, stopped.wait_for(|stop| *stop)).await.is_err() {
+        match round(&*store, clock.now(), periods).await {
+            Ok(0) => {}
+            Ok(rows) => tracing::info!(rows, "deleted expired rows"),
+            Err(error) => tracing::warn!(%error, "maintenance failed; it runs again at the next interval"),
+        }
+    }
+}
+
+/// Deletes everything that has expired by `now`. Returns the number of rows.
+pub(crate) async fn round(store: &dyn Store, now: Ticks, periods: RetentionPeriods) -> Result<usize> {
+    let mut rows = 0;
+    loop {
+        let cutoffs = RetentionCutoffs {
+            now,
+            processes: now.minus(periods.idempotency_keys),
+            audit: now.minus(periods.audit),
+            calls: now.minus(periods.calls),
+            deliveries: now.minus(periods.deliveries),
+        };
+        let deleted = store.expire(cutoffs, BATCH_ROWS).await?.total();
+        rows += deleted;
+        if deleted == 0 {
+            break;
+        }
+    }
+    for tenant in store.tenants().await? {
+        loop {
+            let deleted = store.prune_log(&tenant.id, now.minus(periods.log), BATCH_ROWS).await?;
+            rows += deleted;
+            if deleted < BATCH_ROWS {
+                break;
+            }
+        }
+    }
+    loop {
+        match store.purge(BATCH_ROWS).await? {
+            0 => return Ok(rows),
+            deleted => rows += deleted,
+        }
+    }
+}

@@ -1,0 +1,25 @@
+//! Why one thing that came from outside was refused: a stable code, a sentence for people, the field.
+
+use std::borrow::Cow;
+
+use serde::{Deserialize, Serialize};
+
+/// One refusal. `code` is for programs and never changes; `message` says what to do.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldError {
+    pub code: Cow<'static, str>,
+    pub message: String,
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub field: Option<Cow<'static, str>>,
+}
+
+impl FieldError {
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code: Cow::Borrowed(code), message: message.into(), field: None }
+    }
+
+    pub fn at(mut self, field: impl Into<Cow<'static, str>>) -> Self {
+        self.field = Some(field.into());
+        self
+    }
+}

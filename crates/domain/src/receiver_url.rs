@@ -1,0 +1,227 @@
+//! The address of a receiver: which ones may be given, and the parts of one that was taken.
+
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
+const CHARS_MAX: usize = 2048;
+const NAME_CHARS_MAX: usize = 253;
+const LABEL_CHARS_MAX: usize = 63;
+/// Where an invoicing receiver listens, on whatever host.
+const INVOICING_PATH: &str = "/api/webhooks/incoming/Invoicing";
+
+/// Where a receiver listens, read once; nothing inside looks at the text again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReceiverUrl {
+    text: Box<str>,
+    host: Host,
+    port: u16,
+    is_tls: bool,
+    origin: Box<str>,
+    authority: Box<str>,
+    path_and_query: Box<str>,
+}
+
+/// A host, by name (in lower case, without a last dot) or by address.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Host {
+    Name(Box<str>),
+    Address(IpAddr),
+}
+
+impl Host {
+    /// This very machine, and by its spelling alone.
+    pub fn is_loopback(&self) -> bool {
+        match self {
+            Self::Name(name) => &**name == "localhost" || name.ends_with(".localhost"),
+            Self::Address(address) => address.is_loopback(),
+        }
+    }
+}
+
+impl std::fmt::Display for Host {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Name(name) => f.write_str(name),
+            Self::Address(IpAddr::V4(address)) => address.fmt(f),
+            Self::Address(IpAddr::V6(address)) => write!(f, "[{address}]"),
+        }
+    }
+}
+
+impl ReceiverUrl {
+    /// Reads an address; the error says what is wrong and what to do. With `allow_loopback`, plain http and any port are
+    /// fine on loopback.
+    pub fn parse(text: &str, allow_loopback: bool) -> Result<Self, String> {
+        check_characters(text)?;
+        let (scheme, rest) = text.split_once("://").ok_or("must begin with https://")?;
+        let is_tls = match scheme {
+            _ if scheme.eq_ignore_ascii_case("https") => true,
+            _ if scheme.eq_ignore_ascii_case("http") => false,
+            _ => return Err(format!("must begin with https://, not {scheme}://")),
+        };
+        let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
+        if authority.contains('@') {
+            return Err(
+                "must not contain a user name or password; who delivers is proved by the signature".into()
+            );
+        }
+        let (host, port) = split_port(authority);
+        let host = read_host(host)?;
+        let default_port = if is_tls { 443 } else { 80 };
+        let port = port.map_or(Ok(default_port), read_port)?;
+        let on_this_machine = allow_loopback && host.is_loopback();
+        if !is_tls && !on_this_machine {
+            return Err(if allow_loopback {
+                "must use https; plain http is for loopback alone, as in http://localhost:9000/".into()
+            } else {
+                "must use https, as in https://receiver.example/".into()
+            });
+        }
+        if port != 443 && !on_this_machine {
+            return Err(format!("must use port 443, not {port}: leave the port out"));
+        }
+        let authority = if port == default_port { host.to_string() } else { format!("{host}:{port}") };
+        let path_and_query = if path.starts_with('/') { path.into() } else { format!("/{path}") };
+        Ok(Self {
+            text: text.into(),
+            origin: format!("{}://{host}:{port}", if is_tls { "https" } else { "http" }).into(),
+            authority: authority.into(),
+            path_and_query: path_and_query.into(),
+            host,
+            port,
+            is_tls,
+        })
+    }
+
+    /// As it was given.
+    pub fn as_str(&self) -> &str {
+        &self.text
+    }
+
+    pub fn is_tls(&self) -> bool {
+        self.is_tls
+    }
+
+    pub fn host(&self) -> &Host {
+        &self.host
+    }
+
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Scheme, host and port, always all three: what may share a connection.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// What the Host header says: the port only where it is not the scheme's own.
+    pub fn authority(&self) -> &str {
+        &self.authority
+    }
+
+    /// What the request line says; begins with a slash.
+    pub fn path_and_query(&self) -> &str {
+        &self.path_and_query
+    }
+
+    /// Whether this is the one path that invoicing delivers to, without a query.
+    pub fn is_invoicing(&self) -> bool {
+        &*self.path_and_query == INVOICING_PATH
+    }
+}
+
+impl std::fmt::Display for ReceiverUrl {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+fn check_characters(text: &str) -> Result<(), String> {
+    if text.len() > CHARS_MAX {
+        return Err(format!("must have {CHARS_MAX} characters at most"));
+    }
+    if let Some(odd) = text.chars().find(|c| !c.is_ascii()) {
+        return Err(format!(
+            "must not contain {odd:?}: write the host in punycode (xn--…) and percent-encode the rest"
+        ));
+    }
+    if text.contains('#') {
+        return Err("must not have a fragment: leave out the # and what follows".into());
+    }
+    let is_odd = |c: &char| !c.is_ascii_graphic() || "\\\"<>^`{|}".contains(*c);
+    match text.chars().find(is_odd) {
+        Some(odd) => Err(format!("must not contain {odd:?}: percent-encode it")),
+        None => Ok(()),
+    }
+}
+
+/// The colons of an IPv6 address stand in brackets; the one of a port stands after them.
+fn split_port(authority: &str) -> (&str, Option<&str>) {
+    match authority.rsplit_once(':') {
+        Some((host, port)) if !port.contains(']') => (host, Some(port)),
+        _ => (authority, None),
+    }
+}
+
+fn read_port(text: &str) -> Result<u16, String> {
+    let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    let port = text.parse().ok().filter(|port| is_number && *port > 0);
+    port.ok_or_else(|| "has a port that is not a number from 1 to 65535".into())
+}
+
+fn read_host(text: &str) -> Result<Host, String> {
+    if let Some(inside) = text.strip_prefix('[') {
+        let address = inside.strip_suffix(']').and_then(|address| address.parse::<Ipv6Addr>().ok());
+        return match address {
+            Some(address) => Ok(Host::Address(address.into())),
+            None => Err("has a host in brackets that is no IPv6 address".into()),
+        };
+    }
+    let name = text.strip_suffix('.').unwrap_or(text);
+    if name.is_empty() {
+        return Err("must name a host, as in https://receiver.example/".into());
+    }
+    if name.len() > NAME_CHARS_MAX {
+        return Err(format!("has a host of more than {NAME_CHARS_MAX} characters"));
+    }
+    if is_numeric(name.rsplit('.').next().unwrap_or_default()) {
+        return match name.parse::<Ipv4Addr>() {
+            Ok(address) => Ok(Host::Address(address.into())),
+            Err(_) => Err(format!(
+                "has the host {text}, which is neither a name nor an address: write four numbers, as in 192.0.2.1"
+            )),
+        };
+    }
+    match name.split('.').find_map(label_error) {
+        Some(fault) => Err(fault),
+        None => Ok(Host::Name(name.to_ascii_lowercase().into())),
+    }
+}
+
+/// Old software reads `127.1`, `2130706433` and `0x7f.1` as addresses; no public name ends in a number.
+fn is_numeric(label: &str) -> bool {
+    let hexadecimal = label.strip_prefix("0x").or_else(|| label.strip_prefix("0X"));
+    hexadecimal.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
+        || (!label.is_empty() && label.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+fn label_error(label: &str) -> Option<String> {
+    if let Some(odd) = label.chars().find(|c| !c.is_ascii_alphanumeric() && *c != '-') {
+        return Some(format!(
+            "has a host with {odd:?} in it: only letters, digits, hyphens and dots may stand there"
+        ));
+    }
+    if label.is_empty() {
+        return Some("has a host with an empty part between its dots".into());
+    }
+    if label.len() > LABEL_CHARS_MAX {
+        return Some(format!(
+            "has a host with a part of more than {LABEL_CHARS_MAX} characters between its dots"
+        ));
+    }
+    (label.starts_with('-') || label.ends_with('-'))
+        .then(|| format!("has a host whose part {label} begins or ends with a hyphen"))
+}
+
+#[cfg(test)]
+mod tests;

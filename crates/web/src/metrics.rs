@@ -1,0 +1,155 @@
+//! Prometheus metrics: requests and their durations, per listener and route. Labels never carry a key, a tenant or an
+//! address.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use axum::http::{Method, StatusCode};
+use parking_lot::RwLock;
+use prometheus_client::encoding::{EncodeLabelSet, text};
+use prometheus_client::metrics::counter::Counter;
+use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::histogram::Histogram;
+use prometheus_client::registry::{Registry, Unit};
+use std::sync::Mutex;
+
+/// Measures how long something takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Stopwatch(Instant);
+
+impl Stopwatch {
+    #[allow(clippy::disallowed_methods, reason = "durations are measured here and nowhere else")]
+    pub fn start() -> Self {
+        Self(Instant::now())
+    }
+
+    pub fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct RequestLabels {
+    side: &'static str,
+    method: &'static str,
+    route: String,
+    status: u16,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+struct DurationLabels {
+    side: &'static str,
+    route: String,
+}
+
+/// The metrics of one process; cheap to clone.
+#[derive(Clone)]
+pub struct Metrics {
+    registry: Arc<Mutex<Registry>>,
+    requests: Family<RequestLabels, Counter>,
+    durations: Family<DurationLabels, Histogram>,
+}
+
+impl std::fmt::Debug for Metrics {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Metrics")
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Metrics {
+    pub fn new() -> Self {
+        let mut registry = Registry::with_prefix("aldaba");
+        let requests = Family::<RequestLabels, Counter>::default();
+        let durations =
+            Family::<DurationLabels, Histogram>::new_with_constructor(|| Histogram::new(DURATION_SECONDS));
+        registry.register("http_requests", "Requests answered", requests.clone());
+        registry.register_with_unit(
+            "http_request_duration",
+            "Time to answer",
+            Unit::Seconds,
+            durations.clone(),
+        );
+        Self { registry: Arc::new(Mutex::new(registry)), requests, durations }
+    }
+
+    /// Registers more metrics.
+    pub fn with_registry(&self, add: impl FnOnce(&mut Registry)) {
+        add(&mut self.registry.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
+    }
+
+    /// The metrics of one listener.
+    pub(crate) fn for_listener(&self, listener: &'static str) -> ListenerMetrics {
+        ListenerMetrics { listener, metrics: self.clone(), routes: RwLock::default() }
+    }
+
+    /// All metrics in the OpenMetrics text format.
+    pub fn text(&self) -> String {
+        let registry = self.registry.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut text = String::new();
+        let _ = text::encode(&mut text, &registry);
+        text
+    }
+}
+
+/// The metrics of one listener. Looks each route's series up once and keeps them.
+pub(crate) struct ListenerMetrics {
+    listener: &'static str,
+    metrics: Metrics,
+    routes: RwLock<HashMap<Box<str>, Arc<RouteMetrics>>>,
+}
+
+struct RouteMetrics {
+    duration: Histogram,
+    /// By method and status.
+    counters: RwLock<Vec<(&'static str, u16, Counter)>>,
+}
+
+impl ListenerMetrics {
+    /// Counts one response and its duration.
+    pub(crate) fn record(&self, method: &Method, route: &str, status: StatusCode, elapsed: Duration) {
+        let existing = self.routes.read().get(route).cloned();
+        let metrics = existing.unwrap_or_else(|| self.add_route(route));
+        metrics.duration.observe(elapsed.as_secs_f64());
+        let (method, status) = (method_label(method), status.as_u16());
+        let is_same = |entry: &&(&'static str, u16, Counter)| (entry.0, entry.1) == (method, status);
+        if let Some((_, _, counter)) = metrics.counters.read().iter().find(is_same) {
+            counter.inc();
+            return;
+        }
+        let labels = RequestLabels { side: self.listener, method, route: route.to_owned(), status };
+        let counter = self.metrics.requests.get_or_create(&labels).clone();
+        counter.inc();
+        metrics.counters.write().push((method, status, counter));
+    }
+
+    fn add_route(&self, route: &str) -> Arc<RouteMetrics> {
+        let labels = DurationLabels { side: self.listener, route: route.to_owned() };
+        let duration = self.metrics.durations.get_or_create(&labels).clone();
+        let added = Arc::new(RouteMetrics { duration, counters: RwLock::default() });
+        self.routes.write().entry(route.into()).or_insert(added).clone()
+    }
+}
+
+const DURATION_SECONDS: [f64; 12] =
+    [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0];
+
+/// Unknown methods share one label value, so that a client cannot create new series.
+fn method_label(method: &Method) -> &'static str {
+    match method.as_str() {
+        "GET" => "GET",
+        "HEAD" => "HEAD",
+        "POST" => "POST",
+        "PUT" => "PUT",
+        "DELETE" => "DELETE",
+        "OPTIONS" => "OPTIONS",
+        "PATCH" => "PATCH",
+        _ => "other",
+    }
+}

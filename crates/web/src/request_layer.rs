@@ -1,0 +1,155 @@
+//! The outermost layer of a listener. It gives every request an id and a client address, and finishes every
+//! response: the error body, the request id, security headers, metrics and the access log.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use axum::extract::{MatchedPath, Request};
+use axum::http::Method;
+use axum::http::header::{HeaderValue, STRICT_TRANSPORT_SECURITY, X_CONTENT_TYPE_OPTIONS};
+use axum::response::Response;
+use domain::Random;
+use ipnet::IpNet;
+use tower::{Layer, Service};
+
+use crate::address::{ClientAddress, client_address};
+use crate::conditional::remove_length_of_not_modified;
+use crate::error_response::write_body;
+use crate::listener::PeerAddress;
+use crate::metrics::{ListenerMetrics, Metrics, Stopwatch};
+use crate::request_id::{CURRENT, RequestId, RequestIds, X_REQUEST_ID};
+
+/// The request's id and origin; an extension of every request.
+#[derive(Clone, Debug)]
+pub struct RequestContext {
+    pub id: RequestId,
+    pub address: ClientAddress,
+}
+
+/// The settings and counters of one listener's [`RequestLayer`].
+pub struct RequestLayerConfig {
+    ids: RequestIds,
+    metrics: ListenerMetrics,
+    trusted_proxies: Vec<IpNet>,
+    is_https: bool,
+}
+
+impl RequestLayerConfig {
+    /// `listener` is the value of the metrics' label `side`.
+    pub fn new(listener: &'static str, random: &dyn Random, metrics: &Metrics) -> Self {
+        let (ids, metrics) = (RequestIds::new(random), metrics.for_listener(listener));
+        Self { ids, metrics, trusted_proxies: Vec::new(), is_https: false }
+    }
+
+    /// Proxies whose `X-Forwarded-For` is trusted.
+    pub fn behind(mut self, trusted_proxies: Vec<IpNet>) -> Self {
+        self.trusted_proxies = trusted_proxies;
+        self
+    }
+
+    /// Whether clients use https; responses then carry `Strict-Transport-Security`.
+    pub fn over_https(mut self, is_https: bool) -> Self {
+        self.is_https = is_https;
+        self
+    }
+
+    fn finish(
+        &self,
+        response: Response,
+        id: RequestId,
+        method: &Method,
+        route: &str,
+        watch: Stopwatch,
+    ) -> Response {
+        let mut response = write_body(response, id.as_str());
+        remove_length_of_not_modified(&mut response);
+        let (status, elapsed) = (response.status(), watch.elapsed());
+        self.metrics.record(method, route, status, elapsed);
+        log_response(&id, method, route, status.as_u16(), elapsed);
+        let headers = response.headers_mut();
+        if let Ok(id) = HeaderValue::from_str(id.as_str()) {
+            headers.insert(X_REQUEST_ID, id);
+        }
+        headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        if self.is_https {
+            let year = HeaderValue::from_static("max-age=31536000; includeSubDomains");
+            headers.insert(STRICT_TRANSPORT_SECURITY, year);
+        }
+        response
+    }
+}
+
+impl std::fmt::Debug for RequestLayerConfig {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("RequestLayerConfig")
+    }
+}
+
+/// The outermost layer of a listener.
+#[derive(Clone, Debug)]
+pub struct RequestLayer(Arc<RequestLayerConfig>);
+
+impl RequestLayer {
+    pub fn new(config: RequestLayerConfig) -> Self {
+        Self(Arc::new(config))
+    }
+}
+
+impl<S> Layer<S> for RequestLayer {
+    type Service = RequestService<S>;
+
+    fn layer(&self, inner: S) -> RequestService<S> {
+        RequestService { inner, config: self.0.clone() }
+    }
+}
+
+/// One route inside the layer.
+#[derive(Clone, Debug)]
+pub struct RequestService<S> {
+    inner: S,
+    config: Arc<RequestLayerConfig>,
+}
+
+impl<S> Service<Request> for RequestService<S>
+where
+    S: Service<Request, Response = Response, Error = Infallible>,
+    S::Future: Send + 'static,
+{
+    type Response = Response;
+    type Error = Infallible;
+    type Future = Pin<Box<dyn Future<Output = Result<Response, Infallible>> + Send>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, mut request: Request) -> Self::Future {
+        let config = self.config.clone();
+        let id = RequestId::from_client(&request).unwrap_or_else(|| config.ids.next());
+        let peer = request.extensions_mut().remove::<PeerAddress>().map(|peer| peer.0.ip());
+        let address = client_address(peer, request.headers(), &config.trusted_proxies);
+        request.extensions_mut().insert(RequestContext { id, address });
+        let route = request.extensions().get::<MatchedPath>().cloned();
+        let method = request.method().clone();
+        let watch = Stopwatch::start();
+        let handling = CURRENT.scope(id, self.inner.call(request));
+        Box::pin(async move {
+            let Ok(response) = handling.await;
+            let route = route.as_ref().map_or("none", MatchedPath::as_str);
+            Ok(config.finish(response, id, &method, route, watch))
+        })
+    }
+}
+
+/// Logs every response at level debug, and server errors at level warn.
+fn log_response(id: &RequestId, method: &Method, route: &str, status: u16, elapsed: Duration) {
+    let milliseconds = u64::try_from(elapsed.as_millis()).unwrap_or(u64::MAX);
+    if status >= 500 {
+        CURRENT.sync_scope(*id, || tracing::warn!(%method, route, status, milliseconds, "answered"));
+    } else if tracing::enabled!(tracing::Level::DEBUG) {
+        CURRENT.sync_scope(*id, || tracing::debug!(%method, route, status, milliseconds, "answered"));
+    }
+}
