@@ -1,6 +1,6 @@
 //! How the program ends: documented codes, and one line that says why.
 
-use identity::KeyFault;
+use identity::KeyError;
 use operator::admin::AdminError;
 use store::{ArchiveError, StoreError};
 
@@ -95,7 +95,7 @@ impl From<AdminError> for Failure {
     fn from(error: AdminError) -> Self {
         match error {
             AdminError::Invalid(why) => Self::Usage(why),
-            AdminError::Missing(_) | AdminError::Cancelled(_) | AdminError::Refused { .. } => {
+            AdminError::NotFound(_) | AdminError::Cancelled(_) | AdminError::Conflict { .. } => {
                 Self::Refused(error.to_string())
             }
             AdminError::Store(error) => error.into(),
@@ -113,10 +113,10 @@ impl From<ArchiveError> for Failure {
     }
 }
 
-impl From<KeyFault> for Failure {
-    fn from(fault: KeyFault) -> Self {
+impl From<KeyError> for Failure {
+    fn from(fault: KeyError) -> Self {
         match fault {
-            KeyFault::Store(error) => error.into(),
+            KeyError::Store(error) => error.into(),
             other => Self::Failed(other.to_string()),
         }
     }

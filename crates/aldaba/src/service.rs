@@ -10,13 +10,14 @@ use domain::{Guid, Secret};
 use gateway::Gateway;
 use identity::Identity;
 use operator::admin::Admin;
-use operator::{Operator, OperatorToken};
+use operator::{AppState, OperatorToken};
 use store::Store;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use web::{
     Listener, ListenerLimits, Metrics, RequestLayer, RequestLayerConfig, ShutdownTrigger, error_response, tls,
 };
 use webhooks::egress::Egress;
+use webhooks::engine::Engine;
 
 use crate::config::Config;
 use crate::documents::{self, Document};
@@ -88,8 +89,8 @@ impl Service {
         let draining = Arc::new(AtomicBool::new(false));
         let Self { base, public, operator, store, identity, egress, config, metrics, token } = self;
         let node = base.random.guid();
-        let (engine, delivering) =
-            wiring::engine(&config, &base, store.clone(), egress.clone(), node, stopped.clone());
+        let engine =
+            wiring::engine(&config, &base, store.clone(), egress.clone(), node, &supervisor, stopped.clone());
         let health = Health {
             store: store.clone(),
             draining: draining.clone(),
@@ -99,11 +100,11 @@ impl Service {
             deliveries: engine.counts().clone(),
         };
         let admin = Admin { store: store.clone(), clock: base.clock.clone(), random: base.random.clone() };
-        let engine = Arc::new(engine);
-        let history = wiring::history(&base, store.clone(), engine.clone(), config.delivery.window);
+        let notifier = Arc::new(engine.clone());
+        let history = wiring::history(&base, store.clone(), notifier.clone(), config.delivery.window);
         let webhook_admin = wiring::webhook_admin(&base, store.clone(), history.clone());
-        let operator_api = Operator::new(admin, webhook_admin, token, &metrics);
-        let gated_routes = wiring::gated_routes(&config, &base, store.clone(), egress, engine, history);
+        let operator_api = AppState::new(admin, webhook_admin, token, &metrics);
+        let gated_routes = wiring::gated_routes(&config, &base, store.clone(), egress, notifier, history);
         let gateway =
             Arc::new(wiring::gateway(&config, &base, store.clone(), identity.clone(), gated_routes));
         let public_routes = identity::router(identity.clone())
@@ -122,18 +123,13 @@ impl Service {
         let operator_routes = with_common_layers(operator_routes, side("operator"));
 
         let (clock, retention) = (base.clock.clone(), (&config).into());
-        supervisor.spawn("delivery-engine", async move {
-            if let Err(error) = delivering.await {
-                std::panic::resume_unwind(error.into_panic());
-            }
-        });
         supervisor.spawn("maintenance", maintenance::run(store.clone(), clock, retention, stopped.clone()));
-        supervisor.spawn("signing-keys", identity.tend(stopped.clone()));
+        supervisor.spawn("signing-keys", identity.run_maintenance(stopped.clone()));
         supervisor.spawn("gateway-usage", gateway.clone().run_maintenance(node, stopped.clone()));
         supervisor.spawn("public-listener", public.serve(public_routes, stopped.clone()));
         supervisor.spawn("operator-listener", operator.serve(operator_routes, stopped));
         panic_on_request(&supervisor);
-        RunningService { supervisor, shutdown, draining, gateway, node, store }
+        RunningService { supervisor, shutdown, draining, engine, gateway, node, store }
     }
 }
 
@@ -151,6 +147,7 @@ pub(crate) struct RunningService {
     supervisor: Supervisor,
     shutdown: ShutdownTrigger,
     draining: Arc<AtomicBool>,
+    engine: Engine,
     gateway: Arc<Gateway>,
     node: Guid,
     store: Arc<dyn Store>,
@@ -180,6 +177,10 @@ impl RunningService {
         self.draining.store(true, Ordering::Relaxed);
         self.shutdown.trigger();
         self.supervisor.join(JOIN_TIME_MAX).await;
+        if self.supervisor.failure().is_some() {
+            // The engine may have failed before it could do this itself.
+            self.engine.release_shards().await;
+        }
         self.gateway.close(self.node).await;
         self.store.close().await;
         self.supervisor.failure()

@@ -1,8 +1,9 @@
-//! Integration tests of webhooks: egress against real sockets, the engine in a simulation with a fake clock, the management
-//! API and the history over a memory store.
+//! Tests of the webhooks crate: the egress against real sockets, the engine in a deterministic simulation and with its real
+//! tasks, the management API and the history over the memory store.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on stops")]
 
 mod egress;
+mod engine;
 mod fixture;
 mod history;
 mod management;

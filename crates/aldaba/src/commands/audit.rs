@@ -1,6 +1,6 @@
 //! `aldaba audit`.
 
-use operator::audit::{AuditAsk, page};
+use operator::audit::{AuditRequest, page};
 
 use super::opened;
 use crate::cli::Audit;
@@ -13,7 +13,7 @@ const TITLES: [&str; 8] = ["AT", "KIND", "USER", "CLIENT", "TENANT", "ADDRESS", 
 pub(crate) async fn run(args: Audit, sources: &Sources, output: Output) -> Outcome {
     let (_, opened) = opened(sources).await?;
     let Audit { kind, user, tenant, client, before, limit } = args;
-    let ask = AuditAsk { kind, user, tenant, client, before, rows_max: Some(limit.into()) };
+    let ask = AuditRequest { kind, user, tenant, client, before, rows_max: Some(limit.into()) };
     let found = page(&*opened.store, &ask).await?;
     if output.json {
         output.result(&found, String::new);

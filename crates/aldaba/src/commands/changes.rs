@@ -8,7 +8,7 @@ use bytes::Bytes;
 use domain::TenantId;
 use futures_util::Stream;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use operator::door::{Delivery, Door, DoorError};
+use operator::ingest::{Ingest, IngestError, IngestRequest};
 use serde_json::Value;
 use store::BatchCounts;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
@@ -34,11 +34,11 @@ pub(crate) async fn run(command: Changes, sources: &Sources, output: Output) -> 
         remote::send(&url, &token, &tenant, idempotency_key.as_deref(), body).await?
     } else {
         let (_, opened) = opened(sources).await?;
-        let door = Door::new(opened.store.clone(), Arc::new(SystemRandom));
-        let delivery = Delivery { tenant: TenantId::new(tenant), idempotency_key, is_json: false };
+        let ingest = Ingest::new(opened.store.clone(), Arc::new(SystemRandom));
+        let request = IngestRequest { tenant: TenantId::new(tenant), idempotency_key, is_json: false };
         let said = bar.clone();
         let progress = move |tally: &BatchCounts| said.set_message(counts(tally.accepted, tally.rejected));
-        let taken = door.take(&delivery, Box::pin(body), progress).await.map_err(failure)?;
+        let taken = ingest.run(&request, Box::pin(body), progress).await.map_err(failure)?;
         opened.store.close().await;
         serde_json::from_str(&taken.json()).map_err(|error| Failure::Failed(error.to_string()))?
     };
@@ -46,16 +46,16 @@ pub(crate) async fn run(command: Changes, sources: &Sources, output: Output) -> 
     report(&answer, output)
 }
 
-fn failure(error: DoorError) -> Failure {
-    let accepted = error.tally().accepted;
+fn failure(error: IngestError) -> Failure {
+    let accepted = error.counts().accepted;
     match error {
-        DoorError::Store(error, _) => {
+        IngestError::Store(error, _) => {
             if accepted > 0 {
                 crate::output::say(&format!("{accepted} changes were accepted before and stay"));
             }
             error.into()
         }
-        DoorError::OtherBody(_) => Failure::Refused(error.to_string()),
+        IngestError::OtherBody(_) => Failure::Refused(error.to_string()),
         other => Failure::Failed(format!("{other}; {accepted} changes were accepted before and stay")),
     }
 }

@@ -1,11 +1,11 @@
 //! `aldaba client`.
 
-use operator::admin::{Admin, ClientChange, NewClient};
+use operator::admin::{Admin, NewClient};
 use serde::Serialize;
 use serde_json::json;
-use store::{Client as Kept, Consent, Pkce, Status};
+use store::{Client as Kept, ClientUpdate, Consent, Pkce, Status};
 
-use super::{overlap, status_name};
+use super::{all_pages, overlap, status_name};
 use crate::cli::{Client, PkceMode};
 use crate::config::Sources;
 use crate::exit::Outcome;
@@ -114,14 +114,14 @@ pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> O
             output.result(&client, || client.redirect_uris.join("\n"));
         }
         Client::Set { id, pkce, consent, callback_id_token, post_logout_uris } => {
-            let change = ClientChange {
+            let update = ClientUpdate {
                 pkce: pkce.map(pkce_of),
                 consent: consent.map(consent_of),
                 callback_id_token,
                 post_logout_uris: replacing(post_logout_uris),
-                ..ClientChange::default()
+                ..ClientUpdate::default()
             };
-            let client = shown(admin.set_client(&id, change).await?, None);
+            let client = shown(admin.update_client(&id, update, None).await?, None);
             output.result(&client, || client.settings());
         }
         Client::Rotate { id, overlap: text } => {
@@ -136,8 +136,8 @@ pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> O
 }
 
 async fn list(admin: &Admin, output: Output) -> Outcome {
-    let all: Vec<Shown> =
-        admin.store.clients().await?.into_iter().map(|client| shown(client, None)).collect();
+    let clients = all_pages(async |query| admin.store.list_clients(&query).await).await?;
+    let all: Vec<Shown> = clients.into_iter().map(|client| shown(client, None)).collect();
     output.list(&all, &["CLIENT_ID", "NAME", "STANDING", "REDIRECT_URIS"], |one| {
         vec![one.client_id.clone(), one.name.clone(), one.standing.clone(), one.redirect_uris.join(" ")]
     });

@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::json;
 use store::{KeyInfo, KeySlot, Status, Subscription};
 
-use super::overlap;
+use super::{all_pages, overlap};
 use crate::cli::{Key, Slot};
 use crate::config::Sources;
 use crate::exit::{Failure, Outcome};
@@ -161,7 +161,8 @@ async fn add(admin: &Admin, name: String, products: &[String], output: Output) -
 }
 
 async fn list(admin: &Admin, output: Output) -> Outcome {
-    let all: Vec<Shown> = admin.store.subscriptions().await?.into_iter().map(Shown::from).collect();
+    let subscriptions = all_pages(async |query| admin.store.list_subscriptions(&query).await).await?;
+    let all: Vec<Shown> = subscriptions.into_iter().map(Shown::from).collect();
     output.list(&all, &["SUBSCRIPTION", "NAME", "PRODUCTS", "STANDING"], |one| {
         vec![one.id.clone(), one.name.clone(), one.products.join(" "), one.standing.to_owned()]
     });

@@ -21,7 +21,7 @@ pub(crate) mod webhooks;
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::store::Status;
+use ::store::{ListPage, ListQuery, Status};
 use clap::CommandFactory as _;
 use operator::admin::{Admin, WebhookAdmin};
 
@@ -64,6 +64,21 @@ fn overlap(text: &str) -> Result<Duration, Failure> {
     parse_duration(text).ok_or_else(|| {
         Failure::Usage(format!("--overlap takes a duration as in 24h or 0s: {DURATION}, not {text:?}"))
     })
+}
+
+/// Reads every page of a list.
+async fn all_pages<T>(
+    read: impl AsyncFn(ListQuery) -> ::store::Result<ListPage<T>>,
+) -> Result<Vec<T>, Failure> {
+    let (mut query, mut all) = (ListQuery::default(), Vec::new());
+    loop {
+        let page = read(query).await?;
+        all.extend(page.rows);
+        if page.next.is_none() {
+            return Ok(all);
+        }
+        query = ListQuery { after: page.next, ..ListQuery::default() };
+    }
 }
 
 fn status_name(standing: Status) -> String {

@@ -6,7 +6,7 @@ use serde::Serialize;
 use serde_json::json;
 use store::{Status, Tenant as Kept};
 
-use super::status_name;
+use super::{all_pages, status_name};
 use crate::cli::Tenant;
 use crate::config::Sources;
 use crate::exit::{Failure, Outcome};
@@ -46,7 +46,8 @@ pub(crate) async fn run(command: Tenant, sources: &Sources, output: Output) -> O
             output.result(&tenant, || tenant.id.clone());
         }
         Tenant::List => {
-            let all: Vec<Shown> = admin.store.tenants().await?.into_iter().map(Shown::from).collect();
+            let tenants = all_pages(async |query| admin.store.list_tenants(&query).await).await?;
+            let all: Vec<Shown> = tenants.into_iter().map(Shown::from).collect();
             output.list(&all, &["ID", "NAME", "CODE", "STANDING", "CREATED"], |one| {
                 vec![
                     one.id.clone(),

@@ -8,7 +8,7 @@ use serde::Serialize;
 use serde_json::json;
 use store::{Status, User as Kept};
 
-use super::status_name;
+use super::{all_pages, status_name};
 use crate::cli::User;
 use crate::config::Sources;
 use crate::exit::{Failure, Outcome};
@@ -63,8 +63,9 @@ pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> Out
         }
         User::List => {
             let mut all = Vec::new();
-            for user in admin.store.users().await? {
-                let memberships = admin.store.memberships(&user.id).await?;
+            for user in all_pages(async |query| admin.store.list_users(&query).await).await? {
+                let memberships =
+                    all_pages(async |query| admin.store.list_memberships(&user.id, &query).await).await?;
                 all.push(shown(user, memberships.iter().map(|one| one.tenant.to_string()).collect()));
             }
             output.list(&all, &["EMAIL", "NAME", "LANG", "STANDING", "TENANTS"], |one| {

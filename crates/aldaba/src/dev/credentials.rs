@@ -4,7 +4,7 @@ use domain::subscription::{Product, Products};
 use domain::{Random as _, Secret, TenantId};
 use operator::admin::{Admin, NewClient, NewSubscription, NewUser};
 use serde::{Deserialize, Serialize};
-use store::{Consent, Pkce, Store};
+use store::{Consent, ListQuery, Pkce, Store};
 
 use crate::cli::Dev;
 use crate::exit::Failure;
@@ -77,7 +77,7 @@ pub(super) async fn ensure(admin: &Admin, args: &Dev) -> Result<Credentials, Fai
         Some(json) => serde_json::from_str(&json).map_err(|error| {
             Failure::Failed(format!("the development store's credentials cannot be read: {error}"))
         })?,
-        None if !admin.store.tenants().await?.is_empty() => {
+        None if !admin.store.list_tenants(&ListQuery { after: None, rows_max: 1 }).await?.rows.is_empty() => {
             return Err(Failure::Refused(
                 "this is not a development store; dev makes its own, in another place".into(),
             ));

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use ::store::{MasterKey, Store};
 use domain::{Secret, TenantId, redirect_uri};
 use operator::admin::Admin;
-use operator::door::{Delivery, Door};
+use operator::ingest::{Ingest, IngestRequest};
 
 use crate::cli::{Dev, DevCommand};
 use crate::config::{self, Config, Sources, StoreUrl};
@@ -173,18 +173,18 @@ async fn load_sample(
         return Ok(credentials);
     }
     if !empty {
-        let door = Door::new(store.clone(), Arc::new(SystemRandom));
+        let ingest = Ingest::new(store.clone(), Arc::new(SystemRandom));
         for (seed, tenant) in (1_u64..).zip(&credentials.tenants) {
             let plan =
                 sample::Plan { seed, companies: SAMPLE_COMPANIES, customers_per_company: SAMPLE_CUSTOMERS };
             let lines =
                 sample::changes(plan).map(|line| Ok::<_, std::convert::Infallible>((line + "\n").into()));
             let key = Some("sample data".to_owned());
-            let delivery =
-                Delivery { tenant: TenantId::new(tenant.clone()), idempotency_key: key, is_json: false };
-            let taken = Box::pin(door.take(&delivery, futures_util::stream::iter(lines), |_| {})).await;
+            let request =
+                IngestRequest { tenant: TenantId::new(tenant.clone()), idempotency_key: key, is_json: false };
+            let taken = Box::pin(ingest.run(&request, futures_util::stream::iter(lines), |_| {})).await;
             let answer = taken.map_err(|error| Failure::Failed(error.to_string()))?;
-            if let Some(error) = answer.tally.errors.first() {
+            if let Some(error) = answer.counts.errors.first() {
                 return Err(Failure::Failed(format!("sample line {}: {}", error.line, error.fault.message)));
             }
         }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use ::webhooks::Nudge;
+use ::webhooks::EngineNotifier;
 use ::webhooks::history::{History, HistoryPorts, Requester};
 use async_trait::async_trait;
 use domain::WebhookId;
@@ -16,14 +16,14 @@ use store::{AuditContext, Store};
 
 use super::BasePorts;
 
-/// `nudge`: the delivery engine, or nobody where it runs in another process.
+/// `notifier`: the delivery engine, or nobody where it runs in another process.
 pub(crate) fn history(
     base: &BasePorts,
     store: Arc<dyn Store>,
-    nudge: Arc<dyn Nudge>,
+    notifier: Arc<dyn EngineNotifier>,
     retry_window: Duration,
 ) -> History {
-    History::new(HistoryPorts { store, clock: base.clock.clone(), nudge }, retry_window)
+    History::new(HistoryPorts { store, clock: base.clock.clone(), notifier }, retry_window)
 }
 
 /// The operator's administration of webhooks.
@@ -36,8 +36,8 @@ pub(crate) fn webhook_admin(base: &BasePorts, store: Arc<dyn Store>, history: Hi
 pub(crate) struct NoEngine;
 
 #[async_trait]
-impl Nudge for NoEngine {
-    async fn touched(&self, _: WebhookId) {}
+impl EngineNotifier for NoEngine {
+    async fn webhook_changed(&self, _: WebhookId) {}
 }
 
 /// The history without an owner check.

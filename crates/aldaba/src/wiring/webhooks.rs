@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::webhooks::Nudge;
+use ::webhooks::EngineNotifier;
 use ::webhooks::egress::Egress;
 use ::webhooks::history::History;
 use ::webhooks::management::{Management, ManagementRequest, Ports, Route, Settings};
@@ -13,13 +13,13 @@ use store::Store;
 use super::BasePorts;
 use crate::config::Config;
 
-/// The routes of the webhook management API, behind the gate. `nudge` learns of every change before the response is sent.
+/// The routes of the webhook management API, behind the gate. `notifier` learns of every change before the response is sent.
 pub(crate) fn gated_routes(
     config: &Config,
     base: &BasePorts,
     store: Arc<dyn Store>,
     egress: Egress,
-    nudge: Arc<dyn Nudge>,
+    notifier: Arc<dyn EngineNotifier>,
     history: History,
 ) -> Vec<GatedRoute> {
     let settings = Settings {
@@ -28,7 +28,7 @@ pub(crate) fn gated_routes(
         host_check: config.delivery.host_check,
         is_local: config.egress.loopback,
     };
-    let ports = Ports { store, random: base.random.clone(), egress, nudge, history };
+    let ports = Ports { store, random: base.random.clone(), egress, notifier, history };
     let management = Arc::new(Management::new(ports, settings));
     Route::all().map(|route| gated_route(&management, route)).collect()
 }

@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::changes::ENTRY;
 use super::deliveries::event;
-use super::fault;
 use super::history::{ATTEMPT, attempt};
+use super::store_error;
 use crate::plan::signed;
 use crate::webhooks::{PACK_NUMBERS_MAX, runs, successes_of};
 use crate::{AttemptRecord, DeliveryHistory, LogEvent, Result};
@@ -31,7 +31,7 @@ pub(super) fn find_deliveries(
                 params![tenant_no, webhook.as_bytes(), json!(ranges).to_string(), signed(PACK_NUMBERS_MAX)];
             all.query_map(args, |row| row.get(0))?.collect()
         })
-        .map_err(fault)?;
+        .map_err(store_error)?;
     let attempts: Vec<AttemptRecord> = reader
         .prepare_cached(&format!(
             "SELECT {ATTEMPT} FROM attempts a INDEXED BY attempts_by_sequence
@@ -42,7 +42,7 @@ pub(super) fn find_deliveries(
             let args = params![tenant_no, webhook.as_bytes(), array(sequences)];
             all.query_map(args, attempt)?.collect()
         })
-        .map_err(fault)?;
+        .map_err(store_error)?;
     Ok(DeliveryHistory::group(sequences, successes_of(&packs, sequences)?, attempts))
 }
 
@@ -61,7 +61,7 @@ pub(super) fn find_events(
         .and_then(|mut all| {
             all.query_map(params![tenant_no, array(sequences), resource.code()], event)?.collect()
         })
-        .map_err(fault)
+        .map_err(store_error)
 }
 
 fn array(sequences: &[u64]) -> String {

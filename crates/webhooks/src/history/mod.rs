@@ -18,7 +18,7 @@ use store::{LogEvent, Store, StoreError, Webhook};
 pub use replay::Requester;
 use view::DeliveryViews;
 
-use crate::Nudge;
+use crate::EngineNotifier;
 
 pub type HistoryError = domain::delivery::HistoryError<StoreError>;
 type Result<T> = std::result::Result<T, HistoryError>;
@@ -32,7 +32,7 @@ pub struct HistoryPorts {
     pub store: Arc<dyn Store>,
     pub clock: Arc<dyn Clock>,
     /// Told of every replay before it is answered.
-    pub nudge: Arc<dyn Nudge>,
+    pub notifier: Arc<dyn EngineNotifier>,
 }
 
 impl std::fmt::Debug for HistoryPorts {

@@ -55,7 +55,7 @@ impl History {
         let entry = self.audit_entry(webhook, (kind, span), requester, context);
         let replay = self.ports.store.request_replay_audited(webhook.id, kind, span, Some(entry)).await?;
         let replay = replay.ok_or(HistoryError::NoWebhook)?;
-        self.ports.nudge.touched(webhook.id).await;
+        self.ports.notifier.webhook_changed(webhook.id).await;
         Ok(replay_view(webhook, &replay))
     }
 

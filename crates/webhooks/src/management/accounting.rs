@@ -37,7 +37,7 @@ impl Management {
         let subscribed = self.ports.store.subscribe(new, self.settings.webhooks_max).await;
         match subscribed.map_err(|error| errors::store_error(&error))? {
             SubscribeOutcome::Created(webhook) | SubscribeOutcome::Existing(webhook) => {
-                self.ports.nudge.touched(webhook.id).await;
+                self.ports.notifier.webhook_changed(webhook.id).await;
                 Ok(response::operation_result(OperationState::Subscribed, webhook.id))
             }
             SubscribeOutcome::LimitReached => Err(errors::too_many_webhooks(self.settings.webhooks_max)),

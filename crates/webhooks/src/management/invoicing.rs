@@ -26,7 +26,7 @@ impl Management {
         self.check_receiver(&uri, "uri").await?;
         new.host_mismatch = self.host_mismatch(&uri, request.address, "uri").await?;
         let webhook = self.create(request, new).await?;
-        self.ports.nudge.touched(webhook.id).await;
+        self.ports.notifier.webhook_changed(webhook.id).await;
         Ok(response::json(&record(&webhook)))
     }
 

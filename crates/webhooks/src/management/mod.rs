@@ -30,7 +30,7 @@ pub use receiver::HostCheck;
 pub use request::ManagementRequest;
 pub use route::{Operation, Route, RouteGroup};
 
-use crate::Nudge;
+use crate::EngineNotifier;
 use crate::egress::Egress;
 use crate::history::History;
 
@@ -44,7 +44,7 @@ pub struct Ports {
     pub random: Arc<dyn Random>,
     /// Checks a receiver's address at subscription.
     pub egress: Egress,
-    pub nudge: Arc<dyn Nudge>,
+    pub notifier: Arc<dyn EngineNotifier>,
     pub history: History,
 }
 

@@ -66,7 +66,7 @@ impl Management {
         let changed = self.ports.store.change_webhook(webhook.id, Some(&request.owner()), change).await;
         match changed.map_err(|error| errors::store_error(&error))? {
             WebhookChangeOutcome::Changed(webhook) => {
-                self.ports.nudge.touched(webhook.id).await;
+                self.ports.notifier.webhook_changed(webhook.id).await;
                 Ok(webhook)
             }
             WebhookChangeOutcome::Ended(webhook) => Err(errors::webhook_ended(&webhook)),

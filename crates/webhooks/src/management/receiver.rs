@@ -8,7 +8,7 @@ use web::ErrorResponse;
 use super::Management;
 use super::body::JsonBody;
 use super::errors::error_with_code;
-use crate::egress::Failure;
+use crate::egress::EgressError;
 
 /// What to do with a host that does not resolve to the subscriber's address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,9 +58,11 @@ impl Management {
     ) -> Result<(), ErrorResponse> {
         let Err(failure) = self.ports.egress.check(url).await else { return Ok(()) };
         let (code, message) = match &failure {
-            Failure::Refused { .. } => ("refused_address", format!("{name} is not accepted: {failure}.")),
-            Failure::Unresolved { .. } => ("unresolved_host", format!("{name} is not accepted: {failure}.")),
-            Failure::TimedOut(_) => (
+            EgressError::Refused { .. } => ("refused_address", format!("{name} is not accepted: {failure}.")),
+            EgressError::Unresolved { .. } => {
+                ("unresolved_host", format!("{name} is not accepted: {failure}."))
+            }
+            EgressError::TimedOut(_) => (
                 "unresolved_host",
                 format!("{name} cannot be resolved now: its name servers do not answer. Try again."),
             ),

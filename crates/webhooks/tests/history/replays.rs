@@ -101,12 +101,12 @@ async fn replays_are_refused_unless_the_webhook_is_active() {
 async fn ten_replays_may_be_open_and_each_wakes_the_engine() {
     let fixture = Fixture::new().with_tenants().await;
     let id = fixture.active_webhook().await;
-    let nudges = fixture.nudges.0.lock().len();
+    let notified = fixture.notified.0.lock().len();
     for number in 1..=10 {
         let replay = request(&fixture, &id, ReplayRequest::TestEvent).await.unwrap();
         assert_eq!((replay.number, replay.is_test), (number, true));
     }
-    assert_eq!(fixture.nudges.0.lock().len(), nudges + 10);
+    assert_eq!(fixture.notified.0.lock().len(), notified + 10);
     let refused = request(&fixture, &id, ReplayRequest::TestEvent).await;
     assert!(matches!(refused, Err(HistoryError::TooManyReplays(10))), "{refused:?}");
     let step = ReplayStep { number: 1, position: 0, delivered: 1, failed: 0, is_done: true };

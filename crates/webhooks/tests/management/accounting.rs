@@ -95,8 +95,8 @@ async fn webhook_is_disabled_enabled_moved_and_deleted() {
     assert_eq!((&record["isActive"], &record["isDeleted"]), (&json!(false), &json!(true)));
     assert_eq!(record["deletedAt"], fixture.now().iso());
     assert_eq!(fixture.customers(Operation::List).send().await.body, json!([]), "read by its id alone");
-    let nudges = fixture.nudges.0.lock().clone();
-    assert_eq!(nudges.len(), 5, "subscribe, disable, enable, change, delete: {nudges:?}");
+    let notified = fixture.notified.0.lock().clone();
+    assert_eq!(notified.len(), 5, "subscribe, disable, enable, change, delete: {notified:?}");
 }
 
 #[tokio::test]
@@ -231,7 +231,7 @@ async fn webhook_is_visible_only_to_its_owner_and_through_its_own_routes() {
         Some("webhookId"),
     );
     fixture.invoicing(Operation::Record).webhook(&id).send().await.assert_error(404, "not_found");
-    assert_eq!(fixture.nudges.0.lock().len(), 1, "nothing was touched but by its owner");
+    assert_eq!(fixture.notified.0.lock().len(), 1, "nothing was touched but by its owner");
 }
 
 #[tokio::test]

@@ -66,7 +66,7 @@ async fn record_has_its_status_and_no_secret() {
     }
     pause(true).await.assert_error(404, "not_found");
     assert_eq!(fixture.invoicing(Operation::List).send().await.body, json!([]));
-    let touched = fixture.nudges.0.lock().len();
+    let touched = fixture.notified.0.lock().len();
     assert_eq!(touched, 5, "subscribe, pause, resume, resume, delete");
 }
 

@@ -111,7 +111,7 @@ async fn test_events_are_limited_to_ten_open_replays() {
         assert_eq!(reply.body["number"], number);
     }
     fixture.charges(Operation::Test).webhook(&id).send().await.assert_error(409, "too_many_replays");
-    assert_eq!(fixture.nudges.0.lock().len(), 11, "subscribe, and each that was taken");
+    assert_eq!(fixture.notified.0.lock().len(), 11, "subscribe, and each that was taken");
 }
 
 #[tokio::test]

@@ -38,11 +38,11 @@ impl WebhookAdmin {
             WebhookChangeOutcome::Ended(webhook) => {
                 let state = if webhook.deleted_at.is_some() { "deleted" } else { "unsubscribed" };
                 let why = format!("webhook {id} is {state}, which is final; its owner can subscribe again");
-                Err(AdminError::Refused { code: "over", why })
+                Err(AdminError::Conflict { code: "over", why })
             }
             WebhookChangeOutcome::Duplicate => {
                 let why = format!("webhook {id} would then equal another one of its owner; use that one");
-                Err(AdminError::Refused { code: "alike", why })
+                Err(AdminError::Conflict { code: "alike", why })
             }
             WebhookChangeOutcome::Unknown => Err(missing_webhook(id)),
         }

@@ -81,28 +81,28 @@ fn delivery_name(id: &str, name: &str) -> Result<DeliveryName> {
 }
 
 fn missing_delivery(id: &str, name: &str) -> AdminError {
-    AdminError::Missing(format!("delivery \"{name}\" of webhook {id}"))
+    AdminError::NotFound(format!("delivery \"{name}\" of webhook {id}"))
 }
 
 fn delivery_error(error: HistoryError<StoreError>, id: &str, name: &str) -> AdminError {
     match error {
         HistoryError::NoDelivery => missing_delivery(id, name),
-        HistoryError::EventPruned => AdminError::Missing(format!("event \"{name}\" in the log any more")),
+        HistoryError::EventPruned => AdminError::NotFound(format!("event \"{name}\" in the log any more")),
         other => admin_error(other, id),
     }
 }
 
 pub(super) fn admin_error(error: HistoryError<StoreError>, id: &str) -> AdminError {
-    let refused = |code, why| AdminError::Refused { code, why };
+    let refused = |code, why| AdminError::Conflict { code, why };
     match error {
         HistoryError::NoWebhook => missing_webhook(id),
         HistoryError::NoDelivery | HistoryError::EventPruned => {
-            AdminError::Missing(format!("such delivery of webhook {id}"))
+            AdminError::NotFound(format!("such delivery of webhook {id}"))
         }
         HistoryError::SpanReversed => AdminError::Invalid(error.to_string()),
-        HistoryError::NothingToReplay => {
-            AdminError::Missing(format!("event of webhook {id} between from and to that is still in the log"))
-        }
+        HistoryError::NothingToReplay => AdminError::NotFound(format!(
+            "event of webhook {id} between from and to that is still in the log"
+        )),
         HistoryError::NotEntitled => refused(
             "not_entitled",
             format!("all events between from and to are older than the contract of webhook {id}"),

@@ -8,7 +8,7 @@ use utoipa::ToSchema;
 
 use super::{WebhookAdmin, WebhookFamily, WebhookJson};
 use crate::admin::{AdminError, Result};
-use crate::audit::{ROWS_DEFAULT, ROWS_MAX};
+use crate::page_size::{ROWS_DEFAULT, ROWS_MAX};
 
 /// The store cannot filter by status: a page that does reads this many rows at a time, this many times; past that it ends
 /// early.
@@ -109,12 +109,12 @@ impl WebhookAdmin {
         if let Some(id) = &query.tenant
             && self.store.find_tenant(id).await?.is_none()
         {
-            return Err(AdminError::Missing(format!("tenant \"{id}\"")));
+            return Err(AdminError::NotFound(format!("tenant \"{id}\"")));
         }
         if let Some(id) = &query.client
             && self.store.find_client(id).await?.is_none()
         {
-            return Err(AdminError::Missing(format!("client \"{id}\"")));
+            return Err(AdminError::NotFound(format!("client \"{id}\"")));
         }
         Ok(())
     }

@@ -60,5 +60,5 @@ impl WebhookAdmin {
 }
 
 fn missing_webhook(id: &str) -> AdminError {
-    AdminError::Missing(format!("webhook \"{id}\""))
+    AdminError::NotFound(format!("webhook \"{id}\""))
 }

@@ -10,10 +10,10 @@ use utoipa_axum::routes;
 
 use super::params::DeliveryParams;
 use crate::admin::{DeliveryJson, DeliveryPageJson, ReplayJson, ReplayPageJson};
-use crate::http::document::{BadBody, BadQuery, Missing, NotNow};
-use crate::http::input::{Asked, Body, By, Named};
-use crate::http::words::Moment;
-use crate::http::{Answered, Desk, Routes};
+use crate::http::document::{BadBody, BadQuery, NotFound, NotNow};
+use crate::http::input::{JsonBody, PathParams, QueryParams, RequestOrigin};
+use crate::http::schema_types::Timestamp;
+use crate::http::{HandlerResult, Routes, SharedState};
 
 /// A span of time.
 #[derive(Deserialize, ToSchema)]
@@ -22,10 +22,10 @@ struct ReplaySpan {
     // Events from this time on. No doc comment: a description beside an inlined schema makes the document contradict
     // itself.
     #[schema(inline)]
-    from: Moment,
+    from: Timestamp,
     /// Up to this time; without it, up to the end of the log.
     #[schema(inline)]
-    to: Option<Moment>,
+    to: Option<Timestamp>,
 }
 
 pub(super) fn routes() -> Routes {
@@ -42,10 +42,14 @@ pub(super) fn routes() -> Routes {
     operation_id = "listDeliveries",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id"), DeliveryParams),
-    responses((status = 200, description = "A page of deliveries", body = DeliveryPageJson), BadQuery, Missing)
+    responses((status = 200, description = "A page of deliveries", body = DeliveryPageJson), BadQuery, NotFound)
 )]
-async fn list(State(desk): Desk, Named(id): Named<String>, Asked(params): Asked<DeliveryParams>) -> Answered {
-    Ok(Json(desk.webhooks.deliveries(&id, &params.into()).await?).into_response())
+async fn list(
+    State(state): SharedState,
+    PathParams(id): PathParams<String>,
+    QueryParams(params): QueryParams<DeliveryParams>,
+) -> HandlerResult {
+    Ok(Json(state.webhooks.deliveries(&id, &params.into()).await?).into_response())
 }
 
 /// Show a delivery
@@ -60,10 +64,13 @@ async fn list(State(desk): Desk, Named(id): Named<String>, Asked(params): Asked<
         ("webhook" = String, Path, description = "The webhook's id"),
         ("delivery" = String, Path, description = "Its OutgoingId, or the event's number in the log")
     ),
-    responses((status = 200, description = "The delivery", body = DeliveryJson), Missing)
+    responses((status = 200, description = "The delivery", body = DeliveryJson), NotFound)
 )]
-async fn show(State(desk): Desk, Named((id, delivery)): Named<(String, String)>) -> Answered {
-    Ok(Json(desk.webhooks.delivery(&id, &delivery).await?).into_response())
+async fn show(
+    State(state): SharedState,
+    PathParams((id, delivery)): PathParams<(String, String)>,
+) -> HandlerResult {
+    Ok(Json(state.webhooks.delivery(&id, &delivery).await?).into_response())
 }
 
 /// Send an event again
@@ -79,14 +86,14 @@ async fn show(State(desk): Desk, Named((id, delivery)): Named<(String, String)>)
         ("webhook" = String, Path, description = "The webhook's id"),
         ("delivery" = String, Path, description = "Its OutgoingId, or the event's number in the log")
     ),
-    responses((status = 202, description = "The event will be sent", body = ReplayJson), Missing, NotNow)
+    responses((status = 202, description = "The event will be sent", body = ReplayJson), NotFound, NotNow)
 )]
 async fn replay_delivery(
-    State(desk): Desk,
-    Named((id, delivery)): Named<(String, String)>,
-    By(context): By,
-) -> Answered {
-    let replay = desk.webhooks.replay_delivery(&id, &delivery, &context).await?;
+    State(state): SharedState,
+    PathParams((id, delivery)): PathParams<(String, String)>,
+    RequestOrigin(context): RequestOrigin,
+) -> HandlerResult {
+    let replay = state.webhooks.replay_delivery(&id, &delivery, &context).await?;
     Ok((StatusCode::ACCEPTED, Json(replay)).into_response())
 }
 
@@ -101,15 +108,15 @@ async fn replay_delivery(
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id")),
     request_body(content = ReplaySpan, example = json!({"from": "2026-01-01T00:00:00Z"})),
-    responses((status = 202, description = "The events will be sent", body = ReplayJson), BadBody, Missing, NotNow)
+    responses((status = 202, description = "The events will be sent", body = ReplayJson), BadBody, NotFound, NotNow)
 )]
 async fn replay(
-    State(desk): Desk,
-    Named(id): Named<String>,
-    By(context): By,
-    Body(span): Body<ReplaySpan>,
-) -> Answered {
-    let replay = desk.webhooks.replay_span(&id, span.from.0, span.to.map(|to| to.0), &context).await?;
+    State(state): SharedState,
+    PathParams(id): PathParams<String>,
+    RequestOrigin(context): RequestOrigin,
+    JsonBody(span): JsonBody<ReplaySpan>,
+) -> HandlerResult {
+    let replay = state.webhooks.replay_span(&id, span.from.0, span.to.map(|to| to.0), &context).await?;
     Ok((StatusCode::ACCEPTED, Json(replay)).into_response())
 }
 
@@ -122,8 +129,8 @@ async fn replay(
     operation_id = "listReplays",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id")),
-    responses((status = 200, description = "The replays", body = ReplayPageJson), Missing)
+    responses((status = 200, description = "The replays", body = ReplayPageJson), NotFound)
 )]
-async fn replays(State(desk): Desk, Named(id): Named<String>) -> Answered {
-    Ok(Json(desk.webhooks.replays(&id).await?).into_response())
+async fn replays(State(state): SharedState, PathParams(id): PathParams<String>) -> HandlerResult {
+    Ok(Json(state.webhooks.replays(&id).await?).into_response())
 }

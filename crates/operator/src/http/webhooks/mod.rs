@@ -9,9 +9,9 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 use utoipa_axum::routes;
 
-use super::document::{BadQuery, Final, Missing, NotNow};
-use super::input::{Asked, By, Named};
-use super::{Answered, Desk, Routes};
+use super::document::{BadQuery, NotFound, NotNow, WebhookOver};
+use super::input::{PathParams, QueryParams, RequestOrigin};
+use super::{HandlerResult, Routes, SharedState};
 use crate::admin::{ReplayJson, WebhookJson, WebhookPageJson};
 use params::WebhookParams;
 
@@ -30,10 +30,10 @@ pub(super) fn routes() -> Routes {
     operation_id = "listWebhooks",
     tag = "Webhooks",
     params(WebhookParams),
-    responses((status = 200, description = "A page of webhooks", body = WebhookPageJson), BadQuery, Missing)
+    responses((status = 200, description = "A page of webhooks", body = WebhookPageJson), BadQuery, NotFound)
 )]
-async fn list(State(desk): Desk, Asked(params): Asked<WebhookParams>) -> Answered {
-    Ok(Json(desk.webhooks.list(&params.into()).await?).into_response())
+async fn list(State(state): SharedState, QueryParams(params): QueryParams<WebhookParams>) -> HandlerResult {
+    Ok(Json(state.webhooks.list(&params.into()).await?).into_response())
 }
 
 /// Show a webhook
@@ -45,10 +45,10 @@ async fn list(State(desk): Desk, Asked(params): Asked<WebhookParams>) -> Answere
     operation_id = "getWebhook",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id")),
-    responses((status = 200, description = "The webhook, with its health", body = WebhookJson), Missing)
+    responses((status = 200, description = "The webhook, with its health", body = WebhookJson), NotFound)
 )]
-async fn show(State(desk): Desk, Named(id): Named<String>) -> Answered {
-    Ok(Json(desk.webhooks.show(&id).await?).into_response())
+async fn show(State(state): SharedState, PathParams(id): PathParams<String>) -> HandlerResult {
+    Ok(Json(state.webhooks.show(&id).await?).into_response())
 }
 
 /// Enable a webhook
@@ -61,10 +61,14 @@ async fn show(State(desk): Desk, Named(id): Named<String>) -> Answered {
     operation_id = "enableWebhook",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id")),
-    responses((status = 200, description = "The webhook as it is now", body = WebhookJson), Missing, Final)
+    responses((status = 200, description = "The webhook as it is now", body = WebhookJson), NotFound, WebhookOver)
 )]
-async fn enable(State(desk): Desk, Named(id): Named<String>, By(context): By) -> Answered {
-    Ok(Json(desk.webhooks.enable(&id, &context).await?).into_response())
+async fn enable(
+    State(state): SharedState,
+    PathParams(id): PathParams<String>,
+    RequestOrigin(context): RequestOrigin,
+) -> HandlerResult {
+    Ok(Json(state.webhooks.enable(&id, &context).await?).into_response())
 }
 
 /// Disable a webhook
@@ -77,10 +81,14 @@ async fn enable(State(desk): Desk, Named(id): Named<String>, By(context): By) ->
     operation_id = "disableWebhook",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id")),
-    responses((status = 200, description = "The webhook as it is now", body = WebhookJson), Missing, Final)
+    responses((status = 200, description = "The webhook as it is now", body = WebhookJson), NotFound, WebhookOver)
 )]
-async fn disable(State(desk): Desk, Named(id): Named<String>, By(context): By) -> Answered {
-    Ok(Json(desk.webhooks.disable(&id, &context).await?).into_response())
+async fn disable(
+    State(state): SharedState,
+    PathParams(id): PathParams<String>,
+    RequestOrigin(context): RequestOrigin,
+) -> HandlerResult {
+    Ok(Json(state.webhooks.disable(&id, &context).await?).into_response())
 }
 
 /// Delete a webhook
@@ -93,10 +101,14 @@ async fn disable(State(desk): Desk, Named(id): Named<String>, By(context): By) -
     operation_id = "deleteWebhook",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id")),
-    responses((status = 200, description = "The deleted webhook", body = WebhookJson), Missing, Final)
+    responses((status = 200, description = "The deleted webhook", body = WebhookJson), NotFound, WebhookOver)
 )]
-async fn delete(State(desk): Desk, Named(id): Named<String>, By(context): By) -> Answered {
-    Ok(Json(desk.webhooks.delete(&id, &context).await?).into_response())
+async fn delete(
+    State(state): SharedState,
+    PathParams(id): PathParams<String>,
+    RequestOrigin(context): RequestOrigin,
+) -> HandlerResult {
+    Ok(Json(state.webhooks.delete(&id, &context).await?).into_response())
 }
 
 /// Send a test event
@@ -108,9 +120,13 @@ async fn delete(State(desk): Desk, Named(id): Named<String>, By(context): By) ->
     operation_id = "testWebhook",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id")),
-    responses((status = 202, description = "The event will be sent", body = ReplayJson), Missing, NotNow)
+    responses((status = 202, description = "The event will be sent", body = ReplayJson), NotFound, NotNow)
 )]
-async fn test(State(desk): Desk, Named(id): Named<String>, By(context): By) -> Answered {
-    let replay = desk.webhooks.send_test_event(&id, &context).await?;
+async fn test(
+    State(state): SharedState,
+    PathParams(id): PathParams<String>,
+    RequestOrigin(context): RequestOrigin,
+) -> HandlerResult {
+    let replay = state.webhooks.send_test_event(&id, &context).await?;
     Ok((StatusCode::ACCEPTED, Json(replay)).into_response())
 }

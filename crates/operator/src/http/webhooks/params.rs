@@ -14,9 +14,8 @@ use crate::admin::{
     WebhookCursor, WebhookFamily, WebhookListQuery, WebhookStatusSchema, names_schema, resource_schema,
     subscribable_resources,
 };
-use crate::http::audit::WhoseName;
 use crate::http::paging::PageSize;
-use crate::http::words::Moment;
+use crate::http::schema_types::{NameFilter, Timestamp};
 
 /// The query of the list of webhooks.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -25,10 +24,10 @@ use crate::http::words::Moment;
 pub(super) struct WebhookParams {
     /// Only this tenant's.
     #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
-    tenant: Option<WhoseName>,
+    tenant: Option<NameFilter>,
     /// Only this client's.
     #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
-    client: Option<WhoseName>,
+    client: Option<NameFilter>,
     /// Only of this family.
     #[param(value_type = WebhookFamily, inline, required = false)]
     family: Option<EnumParam<WebhookFamily>>,
@@ -73,8 +72,8 @@ pub(super) struct DeliveryParams {
     #[param(schema_with = listed_statuses, required = false)]
     status: Option<EnumParam<DeliveryStatus>>,
     /// Only deliveries with an attempt or a success at or after this time.
-    #[param(schema_with = Moment::schema, required = false)]
-    since: Option<Moment>,
+    #[param(schema_with = Timestamp::schema, required = false)]
+    since: Option<Timestamp>,
     /// How many items a page has at most.
     #[param(value_type = u16, required = false, minimum = 1, maximum = 100, default = 25)]
     page_size: Option<DeliveryPageSize>,

@@ -84,6 +84,7 @@ impl Fixture {
             short_code: TENANT.into(),
             status: Status::Active,
             created_at: START,
+            revision: store::FIRST_REVISION,
         };
         self.admin.store.add_tenant(&tenant).await.unwrap();
     }
@@ -100,6 +101,7 @@ impl Fixture {
             callback_id_token: true,
             status: Status::Active,
             created_at: START,
+            revision: store::FIRST_REVISION,
         };
         self.admin.store.add_client(&client, &Secret::new(id)).await.unwrap();
     }

@@ -14,7 +14,7 @@ use history::FakeHistory;
 #[track_caller]
 fn refused<T: std::fmt::Debug>(result: Result<T, AdminError>, expected: &str) -> String {
     match result {
-        Err(AdminError::Refused { code, why }) if code == expected => why,
+        Err(AdminError::Conflict { code, why }) if code == expected => why,
         other => panic!("expected the error {expected}, not {other:?}"),
     }
 }
@@ -22,7 +22,7 @@ fn refused<T: std::fmt::Debug>(result: Result<T, AdminError>, expected: &str) ->
 #[track_caller]
 fn missing<T: std::fmt::Debug>(result: Result<T, AdminError>) {
     match result {
-        Err(AdminError::Missing(_)) => {}
+        Err(AdminError::NotFound(_)) => {}
         other => panic!("expected that nothing is found, not {other:?}"),
     }
 }
