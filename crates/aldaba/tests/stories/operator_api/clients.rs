@@ -87,6 +87,7 @@ fn a_client_is_changed_in_part() {
         "postLogoutUris": ["https://app.example/bye"], "pkce": "required", "consent": true, "callbackIdToken": false});
     let mut wanted = before.clone();
     wanted.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+    wanted["revision"] = json!(2);
     let changed = api.patch("/clients/to-be-changed", &change);
     assert_eq!((changed.status, changed.json()), (200, wanted.clone()));
     assert_eq!(api.get("/clients/to-be-changed/").json(), wanted);
