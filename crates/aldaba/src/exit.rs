@@ -1,6 +1,6 @@
 //! How the program ends: documented codes, and one line that says why.
 
-use identity::KeyFault;
+use identity::KeyError;
 use operator::admin::AdminError;
 use store::{ArchiveError, StoreError};
 
@@ -113,10 +113,10 @@ impl From<ArchiveError> for Failure {
     }
 }
 
-impl From<KeyFault> for Failure {
-    fn from(fault: KeyFault) -> Self {
+impl From<KeyError> for Failure {
+    fn from(fault: KeyError) -> Self {
         match fault {
-            KeyFault::Store(error) => error.into(),
+            KeyError::Store(error) => error.into(),
             other => Self::Failed(other.to_string()),
         }
     }

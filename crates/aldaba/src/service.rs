@@ -13,10 +13,12 @@ use operator::admin::Admin;
 use operator::{AppState, OperatorToken};
 use store::Store;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
 use web::{
     Listener, ListenerLimits, Metrics, RequestLayer, RequestLayerConfig, ShutdownTrigger, error_response, tls,
 };
 use webhooks::egress::Egress;
+use webhooks::engine::Engine;
 
 use crate::config::Config;
 use crate::documents::{self, Document};
@@ -88,8 +90,8 @@ impl Service {
         let draining = Arc::new(AtomicBool::new(false));
         let Self { base, public, operator, store, identity, egress, config, metrics, token } = self;
         let node = base.random.guid();
-        let (engine, delivering) =
-            wiring::engine(&config, &base, store.clone(), egress.clone(), node, stopped.clone());
+        let engine =
+            wiring::engine(&config, &base, store.clone(), egress.clone(), node, &supervisor, stopped.clone());
         let health = Health {
             store: store.clone(),
             draining: draining.clone(),
@@ -100,7 +102,8 @@ impl Service {
         };
         let admin = Admin { store: store.clone(), clock: base.clock.clone(), random: base.random.clone() };
         let operator_api = AppState::new(admin, token, &metrics);
-        let gated_routes = wiring::gated_routes(&config, &base, store.clone(), egress, Arc::new(engine));
+        let notifier = Arc::new(engine.clone());
+        let gated_routes = wiring::gated_routes(&config, &base, store.clone(), egress, notifier);
         let gateway =
             Arc::new(wiring::gateway(&config, &base, store.clone(), identity.clone(), gated_routes));
         let public_routes = identity::router(identity.clone())
@@ -119,18 +122,22 @@ impl Service {
         let operator_routes = with_common_layers(operator_routes, side("operator"));
 
         let (clock, retention) = (base.clock.clone(), (&config).into());
-        supervisor.spawn("delivery-engine", async move {
-            if let Err(error) = delivering.await {
-                std::panic::resume_unwind(error.into_panic());
-            }
-        });
         supervisor.spawn("maintenance", maintenance::run(store.clone(), clock, retention, stopped.clone()));
-        supervisor.spawn("signing-keys", identity.tend(stopped.clone()));
+        supervisor.spawn("store", watch_store(store.clone(), stopped.clone()));
+        supervisor.spawn("signing-keys", identity.run_maintenance(stopped.clone()));
         supervisor.spawn("gateway-usage", gateway.clone().run_maintenance(node, stopped.clone()));
         supervisor.spawn("public-listener", public.serve(public_routes, stopped.clone()));
         supervisor.spawn("operator-listener", operator.serve(operator_routes, stopped));
         panic_on_request(&supervisor);
-        RunningService { supervisor, shutdown, draining, gateway, node, store }
+        RunningService { supervisor, shutdown, draining, engine, gateway, node, store }
+    }
+}
+
+/// Ends when a worker of the store ends, or at shutdown: the store itself closes last.
+async fn watch_store(store: Arc<dyn Store>, mut stopped: watch::Receiver<bool>) {
+    tokio::select! {
+        () = store.worker_ended() => {}
+        _ = stopped.wait_for(|stop| *stop) => {}
     }
 }
 
@@ -148,6 +155,7 @@ pub(crate) struct RunningService {
     supervisor: Supervisor,
     shutdown: ShutdownTrigger,
     draining: Arc<AtomicBool>,
+    engine: Engine,
     gateway: Arc<Gateway>,
     node: Guid,
     store: Arc<dyn Store>,
@@ -177,6 +185,10 @@ impl RunningService {
         self.draining.store(true, Ordering::Relaxed);
         self.shutdown.trigger();
         self.supervisor.join(JOIN_TIME_MAX).await;
+        if self.supervisor.failure().is_some() {
+            // The engine may have failed before it could do this itself.
+            self.engine.release_shards().await;
+        }
         self.gateway.close(self.node).await;
         self.store.close().await;
         self.supervisor.failure()

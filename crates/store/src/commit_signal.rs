@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_resource_has_a_bit_of_its_own() {
+    fn every_resource_has_its_own_bit() {
         let mut all = ResourceSet::default();
         for resource in Resource::all() {
             assert!(!all.contains(resource), "{resource:?}");

@@ -25,6 +25,7 @@ pub mod sqlite;
 mod subscriptions;
 mod vault;
 mod webhooks;
+mod worker_end;
 mod write_queue;
 
 use std::sync::Arc;

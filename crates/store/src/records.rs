@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bodies_are_joined_to_an_array_and_told_apart() {
+    fn bodies_form_a_json_array_and_can_be_iterated() {
         for bodies in [&[][..], &["{}"], &["{\"a\":\"ñ\"}", "{}", "{\"b\":[1,2]}"]] {
             let joined: RecordBodies = bodies.iter().collect();
             assert_eq!((joined.len(), joined.is_empty()), (bodies.len(), bodies.is_empty()));

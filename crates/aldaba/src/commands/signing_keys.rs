@@ -1,6 +1,6 @@
 //! `aldaba signing-keys`.
 
-use identity::{KeyState, ShownKey};
+use identity::{KeyState, SigningKeyInfo};
 use serde::Serialize;
 
 use super::opened;
@@ -19,8 +19,8 @@ struct Shown {
     retired_at: Option<String>,
 }
 
-impl From<ShownKey> for Shown {
-    fn from(key: ShownKey) -> Self {
+impl From<SigningKeyInfo> for Shown {
+    fn from(key: SigningKeyInfo) -> Self {
         Self {
             kid: key.kid,
             state: if key.retired_at.is_some() { "ended" } else { key.state.as_str() },
@@ -36,7 +36,7 @@ pub(crate) async fn run(command: SigningKeys, sources: &Sources, output: Output)
     let keys = wiring::signing_keys(&config, &opened).await?;
     match command {
         SigningKeys::List => {
-            let all: Vec<Shown> = keys.shown().into_iter().map(Shown::from).collect();
+            let all: Vec<Shown> = keys.list().into_iter().map(Shown::from).collect();
             output.list(&all, &["KID", "STATE", "SIGNS FROM", "CREATED", "ENDED"], |one| {
                 let ended = one.retired_at.clone().unwrap_or_else(|| "-".into());
                 let Shown { kid, state, signs_from, created_at, .. } = one;
@@ -44,7 +44,7 @@ pub(crate) async fn run(command: SigningKeys, sources: &Sources, output: Output)
             });
         }
         SigningKeys::Rotate { now } => {
-            let waiting = keys.shown().into_iter().rfind(|key| key.state == KeyState::Next);
+            let waiting = keys.list().into_iter().rfind(|key| key.state == KeyState::Next);
             if let Some(next) = waiting.filter(|_| !now) {
                 output.say(&format!(
                     "A next key is already waiting since {}; this makes another one.",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use ::webhooks::Nudge;
+use ::webhooks::EngineNotifier;
 use ::webhooks::egress::Egress;
 use ::webhooks::management::{Call, Management, Ports, Route, Settings};
 use domain::Scope;
@@ -18,7 +18,7 @@ pub(crate) fn gated_routes(
     base: &BasePorts,
     store: Arc<dyn Store>,
     egress: Egress,
-    nudge: Arc<dyn Nudge>,
+    nudge: Arc<dyn EngineNotifier>,
 ) -> Vec<GatedRoute> {
     let settings = Settings {
         base_url: config.server.base_url.clone(),

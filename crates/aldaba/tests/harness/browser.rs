@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-use super::{Call, Reply};
+use super::{HttpRequest, HttpResponse};
 
 /// Goes about on one host. Each new one has never been there.
 pub(crate) struct Browser {
@@ -16,14 +16,14 @@ pub(crate) struct Browser {
 /// What a browser was answered.
 #[derive(Debug)]
 pub(crate) struct Page {
-    reply: Reply,
+    response: HttpResponse,
 }
 
 impl Deref for Page {
-    type Target = Reply;
+    type Target = HttpResponse;
 
-    fn deref(&self) -> &Reply {
-        &self.reply
+    fn deref(&self) -> &HttpResponse {
+        &self.response
     }
 }
 
@@ -56,13 +56,14 @@ impl Browser {
 
     #[track_caller]
     pub(crate) fn get(&self, path: &str) -> Page {
-        self.send(Call::get(&self.url(path)))
+        self.send(HttpRequest::get(&self.url(path)))
     }
 
     #[track_caller]
     pub(crate) fn post(&self, path: &str, fields: &[(&str, &str)]) -> Page {
-        let call = Call::post(&self.url(path)).header("content-type", "application/x-www-form-urlencoded");
-        self.send(call.body(encoded(fields)))
+        let request =
+            HttpRequest::post(&self.url(path)).header("content-type", "application/x-www-form-urlencoded");
+        self.send(request.body(encode_form(fields)))
     }
 
     /// Sends a form, some fields of it filled in or changed.
@@ -77,13 +78,13 @@ impl Browser {
         fields.extend_from_slice(filled);
         match form.method.as_str() {
             "post" => self.post(&form.action, &fields),
-            _ => self.get(&format!("{}?{}", form.action, encoded(&fields))),
+            _ => self.get(&format!("{}?{}", form.action, encode_form(&fields))),
         }
     }
 
     /// Goes where a redirect leads, as long as it stays on this host.
     #[track_caller]
-    pub(crate) fn settle(&self, mut page: Page) -> Page {
+    pub(crate) fn follow_redirects(&self, mut page: Page) -> Page {
         for _ in 0..10 {
             if !page.location().starts_with('/') {
                 return page;
@@ -94,15 +95,15 @@ impl Browser {
     }
 
     #[track_caller]
-    pub(crate) fn send(&self, mut call: Call) -> Page {
+    pub(crate) fn send(&self, mut request: HttpRequest) -> Page {
         let cookies: Vec<String> =
             self.cookies.borrow().iter().map(|(name, value)| format!("{name}={value}")).collect();
-        call = call.header("cookie", &cookies.join("; "));
+        request = request.header("cookie", &cookies.join("; "));
         for (name, value) in &self.headers {
-            call = call.header(name, value);
+            request = request.header(name, value);
         }
-        let reply = call.send();
-        for line in reply.headers.get_all("set-cookie") {
+        let response = request.send();
+        for line in response.headers.get_all("set-cookie") {
             let line = line.to_str().unwrap();
             let (name, value) = line.split(';').next().unwrap().split_once('=').unwrap();
             if line.contains("Max-Age=0") {
@@ -111,7 +112,7 @@ impl Browser {
                 self.set_cookie(name, value);
             }
         }
-        Page { reply }
+        Page { response }
     }
 
     fn url(&self, path: &str) -> String {
@@ -128,7 +129,7 @@ impl Page {
     #[track_caller]
     pub(crate) fn params(&self) -> BTreeMap<String, String> {
         let (_, query) = self.location().split_once('?').unwrap_or_else(|| panic!("no query: {self:?}"));
-        decoded(query)
+        decode_form(query)
     }
 
     /// The page's form of this method, with its hidden fields and what is filled in already.
@@ -181,10 +182,10 @@ impl Page {
 fn attribute(tag: &str, name: &str) -> Option<String> {
     let from = tag.find(&format!(" {name}=\""))? + name.len() + 3;
     let value = tag[from..].split('"').next()?;
-    Some(unescaped(value))
+    Some(unescape_html(value))
 }
 
-fn unescaped(text: &str) -> String {
+fn unescape_html(text: &str) -> String {
     text.replace("&lt;", "<")
         .replace("&gt;", ">")
         .replace("&quot;", "\"")
@@ -192,10 +193,10 @@ fn unescaped(text: &str) -> String {
         .replace("&amp;", "&")
 }
 
-pub(crate) fn encoded(fields: &[(&str, &str)]) -> String {
+pub(crate) fn encode_form(fields: &[(&str, &str)]) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish()
 }
 
-pub(crate) fn decoded(query: &str) -> BTreeMap<String, String> {
+pub(crate) fn decode_form(query: &str) -> BTreeMap<String, String> {
     form_urlencoded::parse(query.as_bytes()).map(|(name, value)| (name.into(), value.into())).collect()
 }

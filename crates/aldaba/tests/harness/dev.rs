@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::{Done, Door, Program, Running, until};
+use super::{FinishedProcess, IngestClient, Program, RunningProcess, wait_for};
 
 pub(crate) struct Dev {
-    pub(crate) running: Running,
+    pub(crate) process: RunningProcess,
     pub(crate) ready: Value,
 }
 
@@ -19,12 +19,12 @@ impl Dev {
     }
 
     pub(crate) fn run(program: Program) -> Self {
-        let mut running = program.start();
-        let line = until("the ready line", || {
-            assert!(!running.has_ended(), "it ended: {}", running.stderr());
-            running.stdout().strip_suffix('\n').map(str::to_owned)
+        let mut process = program.start();
+        let line = wait_for("the ready line", || {
+            assert!(!process.has_exited(), "it ended: {}", process.stderr());
+            process.stdout().strip_suffix('\n').map(str::to_owned)
         });
-        Self { running, ready: serde_json::from_str(&line).unwrap() }
+        Self { process, ready: serde_json::from_str(&line).unwrap() }
     }
 
     pub(crate) fn text(&self, member: &str) -> &str {
@@ -37,12 +37,12 @@ impl Dev {
         tenants.iter().map(|tenant| tenant["id"].as_str().unwrap()).collect()
     }
 
-    pub(crate) fn door(&self, tenant: usize) -> Door {
-        Door::new(self.text("operator_url"), self.text("operator_token"), self.tenants()[tenant])
+    pub(crate) fn ingest_client(&self, tenant: usize) -> IngestClient {
+        IngestClient::new(self.text("operator_url"), self.text("operator_token"), self.tenants()[tenant])
     }
 
     #[track_caller]
-    pub(crate) fn stop(self) -> Done {
-        self.running.stop()
+    pub(crate) fn stop(self) -> FinishedProcess {
+        self.process.stop()
     }
 }

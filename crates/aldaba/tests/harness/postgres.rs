@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tokio_postgres::NoTls;
 
 const SERVER: &str = "ALDABA_TEST_POSTGRES";
-static MADE: AtomicU32 = AtomicU32::new(0);
+static CREATED_COUNT: AtomicU32 = AtomicU32::new(0);
 
 /// A new, empty database; gone when this is dropped.
 pub(crate) struct Database {
@@ -17,7 +17,11 @@ impl Database {
     pub(crate) fn create() -> Self {
         let server = std::env::var(SERVER).unwrap_or_default();
         assert!(!server.is_empty(), "run `cargo xtask test`, or set {SERVER}");
-        let name = format!("aldaba_program_{}_{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let name = format!(
+            "aldaba_program_{}_{}",
+            std::process::id(),
+            CREATED_COUNT.fetch_add(1, Ordering::Relaxed)
+        );
         execute(&server, &format!("CREATE DATABASE {name}"));
         Self { server, name }
     }

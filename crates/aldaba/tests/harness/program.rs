@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::Running;
+use super::RunningProcess;
 
 /// The program with some arguments; it sees none of our own settings, and no `aldaba.toml` unless it is told of one.
 pub(crate) struct Program {
@@ -19,7 +19,7 @@ pub(crate) struct Program {
 
 /// How a program ended and what it said.
 #[derive(Debug)]
-pub(crate) struct Done {
+pub(crate) struct FinishedProcess {
     /// None where a signal ended it.
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
@@ -57,14 +57,14 @@ impl Program {
         self
     }
 
-    pub(crate) fn start(self) -> Running {
-        Running::start(self.command())
+    pub(crate) fn start(self) -> RunningProcess {
+        RunningProcess::start(self.command())
     }
 
     /// Runs it to its end.
     #[track_caller]
-    pub(crate) fn run(self) -> Done {
-        self.start().ended()
+    pub(crate) fn run(self) -> FinishedProcess {
+        self.start().wait_for_exit()
     }
 
     fn command(self) -> Command {
@@ -85,7 +85,7 @@ fn file_of(bytes: &[u8]) -> File {
     file
 }
 
-impl Done {
+impl FinishedProcess {
     #[track_caller]
     pub(crate) fn code(self, expected: i32) -> Self {
         assert_eq!(self.code, Some(expected), "{self:?}");
@@ -109,7 +109,7 @@ impl Done {
 
     /// It ended with this code and said why, on standard error alone.
     #[track_caller]
-    pub(crate) fn refused(self, code: i32, why: &str) {
+    pub(crate) fn expect_failure(self, code: i32, why: &str) {
         assert!(self.stderr.contains(why), "{why:?} is not in {self:?}");
         assert_eq!(self.stdout, "", "{self:?}");
         self.code(code);

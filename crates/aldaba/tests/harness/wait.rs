@@ -5,16 +5,16 @@ use std::time::Duration;
 use web::Stopwatch;
 
 /// Nothing that is waited for here takes this long, even in a debug build on a busy machine.
-pub(crate) const BOUND: Duration = Duration::from_secs(30);
+pub(crate) const WAIT_MAX: Duration = Duration::from_secs(30);
 const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
 
 /// Looks again and again until there is something to see.
 #[track_caller]
-pub(crate) fn until<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
-    within(BOUND, look).unwrap_or_else(|| panic!("{what}: not within {} s", BOUND.as_secs()))
+pub(crate) fn wait_for<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
+    poll_within(WAIT_MAX, look).unwrap_or_else(|| panic!("{what}: not within {} s", WAIT_MAX.as_secs()))
 }
 
-pub(crate) fn within<T>(bound: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+pub(crate) fn poll_within<T>(bound: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let watch = Stopwatch::start();
     loop {
         if let Some(seen) = look() {

@@ -41,7 +41,7 @@ impl WebhookTable {
     }
 
     fn write(&mut self, writes: CheckpointWrites, now: domain::Ticks) {
-        for WebhookKey { webhook, .. } in writes.reset {
+        for WebhookKey { webhook, .. } in writes.lane_resets {
             if let Some(stored) = self.all.get_mut(&webhook) {
                 stored.reset_lanes(now);
             }

@@ -70,9 +70,10 @@ impl PostgresStore {
         let transaction = client.transaction().await.map_err(store_error)?;
         let delivery_states = delivery_states(&transaction, &checkpoints).await?;
         let mut writes = decide_checkpoints(checkpoints, delivery_states, now);
-        if !writes.reset.is_empty() {
-            let reset: Vec<_> = writes.reset.iter().map(|one| (one.tenant_no, one.webhook)).collect();
-            reset_lanes(&transaction, &reset, now).await?;
+        if !writes.lane_resets.is_empty() {
+            let lane_resets: Vec<_> =
+                writes.lane_resets.iter().map(|one| (one.tenant_no, one.webhook)).collect();
+            reset_lanes(&transaction, &lane_resets, now).await?;
         }
         let packs: Vec<(WebhookKey, Pack)> = std::mem::take(&mut writes.delivered)
             .into_iter()

@@ -54,7 +54,7 @@ pub(super) fn write(
     let now = ports.clock.now();
     let delivery_states = delivery_states(writer, &checkpoints).map_err(store_error)?;
     let mut writes = decide_checkpoints(checkpoints, delivery_states, now);
-    for key in &writes.reset {
+    for key in &writes.lane_resets {
         reset_lanes(writer, key.tenant_no, key.webhook, now)?;
     }
     write_webhooks(writer, &writes).map_err(store_error)?;

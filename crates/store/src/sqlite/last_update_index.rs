@@ -177,7 +177,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_part_is_what_matches(mut entries in prop::collection::vec((0..10_i64, 0..99_i64), 0..40), filter in span()) {
+        fn matching_range_equals_filtered_entries(mut entries in prop::collection::vec((0..10_i64, 0..99_i64), 0..40), filter in span()) {
             entries.sort_unstable();
             let fits = |at: i64| {
                 filter.matches(&CompanyFields { code: 0, name: "", identifier: "", last_update: Ticks(at) })

@@ -30,7 +30,7 @@ pub(super) struct ReaderPool {
 
 #[derive(Default)]
 struct Idle {
-    reader_pool: Vec<Reader>,
+    readers: Vec<Reader>,
     /// No connection is kept any more.
     is_closed: bool,
 }
@@ -46,7 +46,7 @@ impl ReaderPool {
     }
 
     pub(super) fn take(&self) -> Result<Reader> {
-        let reader = self.idle.lock().reader_pool.pop();
+        let reader = self.idle.lock().readers.pop();
         reader.map_or_else(|| self.connect(), Ok)
     }
 
@@ -71,12 +71,12 @@ impl ReaderPool {
         if generation % 2 == 1 || reader.generation() != Some(generation) {
             reader.end_snapshot();
         }
-        let is_full = idle.is_closed || idle.reader_pool.len() >= IDLE_MAX;
+        let is_full = idle.is_closed || idle.readers.len() >= IDLE_MAX;
         if is_full || (reader.generation().is_none() && !reader.is_autocommit()) {
             return false;
         }
         let has_snapshot = reader.generation().is_some();
-        idle.reader_pool.push(reader);
+        idle.readers.push(reader);
         has_snapshot
             && !self.has_open_snapshot.load(Ordering::Relaxed)
             && !self.has_open_snapshot.swap(true, Ordering::AcqRel)
@@ -108,11 +108,11 @@ impl ReaderPool {
     pub(super) fn close(&self) {
         let mut idle = self.idle.lock();
         idle.is_closed = true;
-        idle.reader_pool.clear();
+        idle.readers.clear();
     }
 
     fn end_snapshots(&self) {
-        for reader in &self.idle.lock().reader_pool {
+        for reader in &self.idle.lock().readers {
             reader.end_snapshot();
         }
     }

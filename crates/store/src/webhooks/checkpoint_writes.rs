@@ -55,7 +55,7 @@ pub(crate) struct CheckpointWrites {
     pub(crate) results: Vec<CheckpointResult>,
     /// Webhooks whose row changes.
     pub(crate) changed: BTreeMap<WebhookKey, DeliveryState>,
-    pub(crate) reset: BTreeSet<WebhookKey>,
+    pub(crate) lane_resets: BTreeSet<WebhookKey>,
     /// None deletes the lane.
     pub(crate) lanes: BTreeMap<(WebhookKey, i64), Option<Lane>>,
     pub(crate) replays: BTreeMap<(WebhookKey, i64), ReplayStep>,
@@ -132,7 +132,7 @@ impl CheckpointWrites {
     }
 
     fn reset_lanes_of(&mut self, key: WebhookKey, now: Ticks) {
-        self.reset.insert(key);
+        self.lane_resets.insert(key);
         for ((_, _), lane) in self.lanes.range_mut((key, i64::MIN)..=(key, i64::MAX)) {
             if let Some(lane) = lane {
                 lane.retry = reset_retry(now);

@@ -32,7 +32,7 @@ impl Management {
         let made = self.ports.store.subscribe(new, self.settings.webhooks_max).await;
         match made.map_err(|error| refusal::store(&error))? {
             SubscribeOutcome::Created(webhook) | SubscribeOutcome::Existing(webhook) => {
-                self.ports.nudge.touched(webhook.id).await;
+                self.ports.nudge.webhook_changed(webhook.id).await;
                 Ok(answer::done(Done::Subscribed, webhook.id))
             }
             SubscribeOutcome::LimitReached => Err(refusal::too_many(self.settings.webhooks_max)),

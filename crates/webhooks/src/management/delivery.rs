@@ -20,6 +20,7 @@ use super::{Answer, Management, Side, answer, refusal};
 #[serde(rename_all = "lowercase")]
 #[schema(as = WebhookDeliveryStatus)]
 pub(super) enum Status {
+    #[serde(rename = "delivered")]
     SuccessfulDelivery,
     Waiting,
     Failed,

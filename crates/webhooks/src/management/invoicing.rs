@@ -26,7 +26,7 @@ impl Management {
         self.check_receiver(&uri, "uri").await?;
         new.host_mismatch = self.host_mismatch(&uri, call.address, "uri").await?;
         let webhook = self.make(call, new).await?;
-        self.ports.nudge.touched(webhook.id).await;
+        self.ports.nudge.webhook_changed(webhook.id).await;
         Ok(answer::json(&record(&webhook)))
     }
 

@@ -33,7 +33,7 @@ pub use openapi::{asyncapi, openapi};
 pub use receiver::HostCheck;
 pub use route::{Operation, Route, Side};
 
-use crate::Nudge;
+use crate::EngineNotifier;
 use crate::egress::Egress;
 
 /// As many webhooks as anybody can be allowed to have.
@@ -46,7 +46,7 @@ pub struct Ports {
     pub random: Arc<dyn Random>,
     /// Which looks at a receiver's address before it is taken.
     pub egress: Egress,
-    pub nudge: Arc<dyn Nudge>,
+    pub nudge: Arc<dyn EngineNotifier>,
 }
 
 impl std::fmt::Debug for Ports {

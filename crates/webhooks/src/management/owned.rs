@@ -60,7 +60,7 @@ impl Management {
         let changed = self.ports.store.change_webhook(webhook.id, Some(&call.owner()), change).await;
         match changed.map_err(|error| refusal::store(&error))? {
             WebhookChangeOutcome::Changed(webhook) => {
-                self.ports.nudge.touched(webhook.id).await;
+                self.ports.nudge.webhook_changed(webhook.id).await;
                 Ok(webhook)
             }
             WebhookChangeOutcome::Ended(webhook) => Err(refusal::over(&webhook)),

@@ -8,7 +8,7 @@ use web::ErrorResponse;
 use super::Management;
 use super::body::Members;
 use super::refusal::coded;
-use crate::egress::Failure;
+use crate::egress::EgressError;
 
 /// What is made of a host that is not where its subscriber calls from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -58,9 +58,11 @@ impl Management {
     ) -> Result<(), ErrorResponse> {
         let Err(failure) = self.ports.egress.check(url).await else { return Ok(()) };
         let (code, message) = match &failure {
-            Failure::Refused { .. } => ("refused_address", format!("{name} cannot be taken: {failure}.")),
-            Failure::Unresolved { .. } => ("unresolved_host", format!("{name} cannot be taken: {failure}.")),
-            Failure::TimedOut(_) => (
+            EgressError::Refused { .. } => ("refused_address", format!("{name} cannot be taken: {failure}.")),
+            EgressError::Unresolved { .. } => {
+                ("unresolved_host", format!("{name} cannot be taken: {failure}."))
+            }
+            EgressError::TimedOut(_) => (
                 "unresolved_host",
                 format!("{name} cannot be looked up now: the servers of its name do not answer. Try again."),
             ),

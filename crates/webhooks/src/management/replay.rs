@@ -124,7 +124,7 @@ impl Management {
         });
         let asked = self.ports.store.request_replay_audited(webhook.id, kind, (after, upto), entry).await;
         let replay = asked.map_err(|error| refusal::store(&error))?.ok_or_else(no_webhook)?;
-        self.ports.nudge.touched(webhook.id).await;
+        self.ports.nudge.webhook_changed(webhook.id).await;
         Ok(answer::accepted(&ReplayTold::of(webhook.id, &replay)))
     }
 }

@@ -24,8 +24,8 @@ use store::{
     Deliveries as _, Directory as _, HandshakeStep, Lane, MasterKey, Status, SuccessfulDelivery, Tenant,
     Vault, Webhook, WebhookCheckpoint, Webhooks as _,
 };
-use webhooks::Nudge;
-use webhooks::egress::{Egress, EgressSettings, Resolve};
+use webhooks::EngineNotifier;
+use webhooks::egress::{Egress, EgressSettings, Resolver};
 use webhooks::management::{Call, HostCheck, Management, Operation, Ports, Route, Settings, Side};
 
 pub(super) const START: Ticks = Ticks(638_000_000_000_000_000);
@@ -56,7 +56,7 @@ impl Random for Counting {
 struct Names;
 
 #[async_trait]
-impl Resolve for Names {
+impl Resolver for Names {
     async fn resolve(&self, name: &str) -> Result<Vec<IpAddr>, String> {
         match name {
             "receiver.example" => Ok(vec![IpAddr::from(HOME)]),
@@ -73,8 +73,8 @@ impl Resolve for Names {
 pub(super) struct Heard(pub(super) Mutex<Vec<WebhookId>>);
 
 #[async_trait]
-impl Nudge for Heard {
-    async fn touched(&self, webhook: WebhookId) {
+impl EngineNotifier for Heard {
+    async fn webhook_changed(&self, webhook: WebhookId) {
         self.0.lock().push(webhook);
     }
 }
