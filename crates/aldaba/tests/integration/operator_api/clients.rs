@@ -92,6 +92,7 @@ fn a_patch_changes_only_the_sent_members() {
         "postLogoutUris": ["https://app.example/bye"], "pkce": "required", "consent": true, "callbackIdToken": false});
     let mut expected = before.clone();
     expected.as_object_mut().unwrap().extend(change.as_object().unwrap().clone());
+    expected["revision"] = json!(2);
     let changed = api.patch("/clients/to-be-changed", &change);
     assert_eq!((changed.status, changed.json()), (200, expected.clone()));
     assert_eq!(api.get("/clients/to-be-changed/").json(), expected);
