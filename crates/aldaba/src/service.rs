@@ -101,9 +101,11 @@ impl Service {
             deliveries: engine.counts().clone(),
         };
         let admin = Admin { store: store.clone(), clock: base.clock.clone(), random: base.random.clone() };
-        let operator_api = AppState::new(admin, token, &metrics);
         let notifier = Arc::new(engine.clone());
-        let gated_routes = wiring::gated_routes(&config, &base, store.clone(), egress, notifier);
+        let history = wiring::history(&base, store.clone(), notifier.clone(), config.delivery.window);
+        let webhook_admin = wiring::webhook_admin(&base, store.clone(), history.clone());
+        let operator_api = AppState::new(admin, webhook_admin, token, &metrics);
+        let gated_routes = wiring::gated_routes(&config, &base, store.clone(), egress, notifier, history);
         let gateway =
             Arc::new(wiring::gateway(&config, &base, store.clone(), identity.clone(), gated_routes));
         let public_routes = identity::router(identity.clone())

@@ -2,8 +2,9 @@
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, Subcommand};
-use domain::{Resource, Ticks};
-use operator::admin::{DeliveryMark, DeliveryStatus, WebhookMark, WebhookStatus, subscribable};
+use domain::delivery::{DeliveryCursor, DeliveryStatus};
+use domain::{Resource, Ticks, WebhookStatus};
+use operator::admin::{WebhookCursor, subscribable_resources};
 
 use crate::config::{DURATION, parse_duration};
 
@@ -63,7 +64,7 @@ pub(crate) struct WebhookList {
     pub(crate) status: Option<String>,
     /// Only the following webhooks: the `next` cursor of the previous page
     #[arg(long, value_name = "CURSOR")]
-    pub(crate) after: Option<WebhookMark>,
+    pub(crate) after: Option<WebhookCursor>,
     /// The number of webhooks, at most 1000
     #[arg(long, default_value_t = 100, value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub(crate) limit: u16,
@@ -100,7 +101,7 @@ pub(crate) struct DeliveryList {
     pub(crate) since: Option<Since>,
     /// Only older deliveries: the `next` cursor of the previous page
     #[arg(long, value_name = "CURSOR")]
-    pub(crate) before: Option<DeliveryMark>,
+    pub(crate) before: Option<DeliveryCursor>,
     /// The number of deliveries, at most 100
     #[arg(long, default_value_t = 25, value_parser = clap::value_parser!(u16).range(1..=100))]
     pub(crate) limit: u16,
@@ -116,7 +117,7 @@ pub(crate) struct Replay {
     /// Replay all events from this time on instead of one delivery
     #[arg(long, value_name = "TIME", value_parser = time)]
     pub(crate) from: Option<Ticks>,
-    /// The end of the period [default: now]
+    /// The end of the period [default: the end of the log]
     #[arg(long, value_name = "TIME", value_parser = time, requires = "from")]
     pub(crate) to: Option<Ticks>,
 }
@@ -141,9 +142,9 @@ fn time(text: &str) -> Result<Ticks, String> {
 }
 
 pub(super) fn resource(name: &str) -> Result<Resource, String> {
-    let found = subscribable().find(|resource| resource.as_str() == name);
+    let found = subscribable_resources().find(|resource| resource.as_str() == name);
     found.ok_or_else(|| {
-        let names: Vec<&str> = subscribable().map(Resource::as_str).collect();
+        let names: Vec<&str> = subscribable_resources().map(Resource::as_str).collect();
         format!("must be one of {}", names.join(", "))
     })
 }

@@ -23,14 +23,14 @@ use std::time::Duration;
 
 use ::store::{ListPage, ListQuery, Status};
 use clap::CommandFactory as _;
-use operator::admin::Admin;
+use operator::admin::{Admin, WebhookAdmin};
 
 use crate::cli::Cli;
 use crate::config::{self, Config, DURATION, Sources, parse_duration};
 use crate::exit::Failure;
 use crate::output::print_line;
 use crate::serve;
-use crate::wiring::{OpenStore, SystemClock, SystemRandom};
+use crate::wiring::{self, BasePorts, NoEngine, OpenStore, SystemClock, SystemRandom};
 
 /// Loads the configuration and opens its store.
 pub(crate) async fn open_store(sources: &Sources) -> Result<(Config, OpenStore), Failure> {
@@ -43,6 +43,14 @@ pub(crate) async fn open_store(sources: &Sources) -> Result<(Config, OpenStore),
 pub(crate) async fn admin(sources: &Sources) -> Result<Admin, Failure> {
     let (_, OpenStore { store, .. }) = open_store(sources).await?;
     Ok(Admin { store, clock: Arc::new(SystemClock), random: Arc::new(SystemRandom) })
+}
+
+/// The administration of webhooks, over the store alone.
+pub(crate) async fn webhook_admin(sources: &Sources) -> Result<WebhookAdmin, Failure> {
+    let (config, OpenStore { store, .. }) = open_store(sources).await?;
+    let base = BasePorts::system();
+    let history = wiring::history(&base, store.clone(), Arc::new(NoEngine), config.delivery.window);
+    Ok(wiring::webhook_admin(&base, store, history))
 }
 
 pub(crate) fn completions(shell: clap_complete::Shell) {

@@ -1,5 +1,5 @@
-//! The APIs behind the gate, as an application calls them: with a subscription key, a token, and for what
-//! it is to read the door of its tenant.
+//! An application that calls the gateway's APIs with a subscription key and an access token, plus an ingest
+//! client for the tenant whose data it reads.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -12,25 +12,25 @@ use super::{
     HttpRequest, HttpResponse, IngestClient, Installation, SESSION, ServeProcess, SignInFixture, Tokens,
 };
 
-/// Every scope that an area asks for.
+/// All scopes that the gateway's areas require.
 pub(crate) const ALL_SCOPES: &str =
     "openid offline_access SVC.ES.NEWPOL.ACC.API SVC.ES.NEWPOL.COR.API SVC.ES.EquipoContex SVC.ES.Webhooks";
-/// Where links lead; no server listens there.
+/// The configured base URL, which `Link` headers start with. No server listens there.
 pub(crate) const BASE_URL: &str = "http://127.0.0.1:8080";
 
-/// A server for all who read, without a limit.
+/// A server without a rate limit, shared by the tests that read.
 pub(crate) fn unlimited_server() -> &'static ServeProcess {
     static SERVER: OnceLock<ServeProcess> = OnceLock::new();
     SERVER.get_or_init(|| ServeProcess::start_shared(Installation::new(), &["gateway.rate_per_minute=0"]))
 }
 
-/// A tenant for all who need no more than a company of their own in it.
+/// A tenant shared by the tests that need only a company of their own.
 pub(crate) fn shared_api() -> &'static ApiFixture<'static> {
     static SHARED: OnceLock<ApiFixture<'static>> = OnceLock::new();
     SHARED.get_or_init(ApiFixture::new)
 }
 
-/// The pair of keys of a subscription.
+/// The primary and secondary key of a subscription.
 #[derive(Clone, Debug)]
 pub(crate) struct SubscriptionKeys {
     pub(crate) id: String,
@@ -39,24 +39,24 @@ pub(crate) struct SubscriptionKeys {
 }
 
 impl SubscriptionKeys {
-    /// A new subscription, for these products or, where none is named, for all.
+    /// Creates a subscription for these products, or for all products if the list is empty.
     #[track_caller]
     pub(crate) fn new(server: &ServeProcess, products: &[&str]) -> Self {
         let mut arguments = vec!["key", "add", "Panel de ventas", "--json"];
         for product in products {
             arguments.extend(["--product", product]);
         }
-        let made = server.installation.program(&arguments).run().json();
+        let created = server.installation.program(&arguments).run().json();
         let text = |value: &Value| value.as_str().unwrap().to_owned();
         Self {
-            id: text(&made["subscription"]["id"]),
-            primary: text(&made["primary_key"]),
-            secondary: text(&made["secondary_key"]),
+            id: text(&created["subscription"]["id"]),
+            primary: text(&created["primary_key"]),
+            secondary: text(&created["secondary_key"]),
         }
     }
 }
 
-/// What lets an application in: at any node, and after a restart.
+/// A subscription key and an access token. They stay valid on any node and after a restart.
 #[derive(Clone, Debug)]
 pub(crate) struct ApiCredentials {
     pub(crate) key: String,
@@ -64,7 +64,7 @@ pub(crate) struct ApiCredentials {
 }
 
 impl ApiCredentials {
-    /// A call without a context.
+    /// A request without a `context` header.
     pub(crate) fn get(&self, server: &ServeProcess, path: &str) -> HttpRequest {
         self.request(server, Method::GET, path)
     }
@@ -80,13 +80,13 @@ impl ApiCredentials {
         self.get(server, path).send().status
     }
 
-    /// The same application with another key.
+    /// The same access token with another subscription key.
     pub(crate) fn with_key(&self, key: &str) -> Self {
         Self { key: key.to_owned(), token: self.token.clone() }
     }
 }
 
-/// An application that is let in, and the door of the tenant that it reads.
+/// An application with valid credentials, and an ingest client for its tenant.
 pub(crate) struct ApiFixture<'a> {
     pub(crate) sign_in: SignInFixture<'a>,
     pub(crate) ingest: IngestClient,
@@ -96,7 +96,7 @@ pub(crate) struct ApiFixture<'a> {
 }
 
 impl ApiFixture<'static> {
-    /// With a tenant of its own, at the desk.
+    /// With its own tenant, on the server without a rate limit.
     #[track_caller]
     pub(crate) fn new() -> Self {
         static KEY: OnceLock<SubscriptionKeys> = OnceLock::new();
@@ -115,7 +115,7 @@ impl<'a> ApiFixture<'a> {
         api
     }
 
-    /// Tokens for these scopes; the user has been signed in since the first.
+    /// Gets tokens for these scopes with the session of the first sign-in.
     #[track_caller]
     pub(crate) fn tokens(&self, scope: &str) -> Tokens {
         let browser = self.sign_in.browser();
@@ -132,7 +132,7 @@ impl<'a> ApiFixture<'a> {
         format!("{}{path}", self.sign_in.server.public_url)
     }
 
-    /// A call with everything in order but a context.
+    /// A valid request without a `context` header.
     pub(crate) fn request(&self, method: Method, path: &str) -> HttpRequest {
         HttpRequest::new(method, &self.url(path))
             .header("ocp-apim-subscription-key", &self.key)
@@ -143,23 +143,23 @@ impl<'a> ApiFixture<'a> {
         self.request(Method::GET, path)
     }
 
-    /// A call in the context of a company.
+    /// A request with the `context` header of a company.
     pub(crate) fn get_for_company(&self, company: &str, path: &str) -> HttpRequest {
         self.get(path).header("context", &context(company))
     }
 
-    /// What a good call is answered.
+    /// Sends a GET and expects 200.
     #[track_caller]
     pub(crate) fn read(&self, path: &str) -> HttpResponse {
-        good(self.get(path).send())
+        expect_ok(self.get(path).send())
     }
 
     #[track_caller]
     pub(crate) fn read_for_company(&self, company: &str, path: &str) -> HttpResponse {
-        good(self.get_for_company(company, path).send())
+        expect_ok(self.get_for_company(company, path).send())
     }
 
-    /// Everything from a page on, as its `next` links lead: at most so many pages.
+    /// Reads a list by following its `next` links, and panics after `pages_max` pages.
     #[track_caller]
     pub(crate) fn read_all_pages(&self, company: &str, path: &str, pages_max: usize) -> Vec<Value> {
         let (mut all, mut path) = (Vec::new(), path.to_owned());
@@ -178,12 +178,12 @@ impl<'a> ApiFixture<'a> {
 }
 
 #[track_caller]
-fn good(response: HttpResponse) -> HttpResponse {
+fn expect_ok(response: HttpResponse) -> HttpResponse {
     assert_eq!(response.status, 200, "{response:?}");
     response
 }
 
-/// The header's text for a company; letters that no header takes are escaped.
+/// The `context` header for a company. Characters that a header cannot carry are escaped.
 pub(crate) fn context(company: &str) -> String {
     let plain = json!({ "clientId": company }).to_string();
     let mut text = String::new();
@@ -196,18 +196,18 @@ pub(crate) fn context(company: &str) -> String {
     text
 }
 
-/// A text as one segment of a path.
+/// Encodes a text as one path segment.
 pub(crate) fn segment(text: &str) -> String {
     form_urlencoded::byte_serialize(text.as_bytes()).collect::<String>().replace('+', "%20")
 }
 
-/// The records of a list.
+/// The records of a list response.
 #[track_caller]
 pub(crate) fn items(response: &HttpResponse) -> Vec<Value> {
     response.json().as_array().unwrap_or_else(|| panic!("no list: {response:?}")).clone()
 }
 
-/// One member of every record of a list.
+/// One member of every record of a list response.
 #[track_caller]
 pub(crate) fn column(response: &HttpResponse, member: &str) -> Vec<String> {
     texts(&items(response), member)
@@ -222,7 +222,7 @@ pub(crate) fn texts(records: &[Value], member: &str) -> Vec<String> {
     records.iter().map(text).collect()
 }
 
-/// The links of an answer by their relation, each as a path below the base address.
+/// The links of a response by relation, each as a path below the base URL.
 #[track_caller]
 pub(crate) fn links(response: &HttpResponse) -> BTreeMap<String, String> {
     let lines = response.header("link");
@@ -235,7 +235,7 @@ pub(crate) fn links(response: &HttpResponse) -> BTreeMap<String, String> {
     lines.split(", ").filter(|link| !link.is_empty()).map(one).collect()
 }
 
-/// A change of a record that is there.
+/// A change line that disables, enables or deletes an existing record.
 pub(crate) fn change_line(resource: &str, company: &str, id: &str, action: &str) -> Value {
     let mut line = json!({"area": "accounting", "resource": resource, "action": action, "correlationId": id});
     if resource != "companies" {

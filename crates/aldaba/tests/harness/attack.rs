@@ -1,4 +1,4 @@
-//! A server to be attacked, and the means: many at once, headers by hand, a look at the work it does.
+//! The server that the attack tests share, and their tools: concurrent calls, raw bytes, a count of password hashes.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -7,7 +7,7 @@ use std::thread;
 
 use super::{HttpRequest, HttpResponse, Installation, Page, RawConnection, ServeProcess, WAIT_MAX};
 
-/// A server for all attacks that need none of their own. It lets an address fail as often as it likes.
+/// A server shared by the attack tests. It allows an address any number of failed sign-ins.
 pub(crate) fn attack_server() -> &'static ServeProcess {
     static TARGET: OnceLock<ServeProcess> = OnceLock::new();
     TARGET.get_or_init(|| {
@@ -15,7 +15,7 @@ pub(crate) fn attack_server() -> &'static ServeProcess {
     })
 }
 
-/// Does the same so many times at the same moment, each in a thread of its own.
+/// Runs the action `count` times at the same moment, each in its own thread.
 pub(crate) fn run_concurrently<T: Send>(count: usize, action: impl Fn(usize) -> T + Sync) -> Vec<T> {
     let start = Barrier::new(count);
     thread::scope(|scope| {
@@ -27,29 +27,31 @@ pub(crate) fn run_concurrently<T: Send>(count: usize, action: impl Fn(usize) -> 
             })
         };
         let threads: Vec<_> = (0..count).map(run).collect();
-        threads.into_iter().map(|one| one.join().unwrap()).collect()
+        threads.into_iter().map(|thread| thread.join().unwrap()).collect()
     })
 }
 
-/// How many passwords a server has hashed so far.
+/// The number of passwords that a server has hashed so far.
 #[track_caller]
 pub(crate) fn password_hash_count(server: &ServeProcess) -> u64 {
     let metrics = HttpRequest::get(&format!("{}/metrics", server.operator_url)).send();
     let mut lines = metrics.text().lines();
     let line = lines.find_map(|line| line.strip_prefix("aldaba_password_hashes_total "));
-    line.unwrap_or_else(|| panic!("no hashes are counted: {}", metrics.text())).parse().unwrap()
+    line.unwrap_or_else(|| panic!("no metric aldaba_password_hashes_total: {}", metrics.text()))
+        .parse()
+        .unwrap()
 }
 
-/// A GET that claims to have come to another host.
+/// A GET with another `Host` header.
 #[track_caller]
 pub(crate) fn get_from_host(server: &ServeProcess, host: &str, path: &str, headers: &str) -> HttpResponse {
-    // The host that is added stands in a header that nobody reads.
+    // `RawConnection` appends the real host; it ends up in a header that the server does not read.
     let head = format!("GET {path} HTTP/1.1\r\nhost: {host}\r\n{headers}x-real-host: ");
     RawConnection::open(&server.public_url, &head).response().unwrap()
 }
 
-/// Sends these very bytes; the status of the answer, where one comes. A server need not read to the end what
-/// it refuses, so the sending may be cut off.
+/// Sends these bytes and returns the status of the response, if one comes. The server may close the connection
+/// before it has read all of them, so a failed write is ignored.
 pub(crate) fn send_raw_bytes(server: &ServeProcess, bytes: &[u8]) -> Option<u16> {
     let mut stream = TcpStream::connect(server.public_url.trim_start_matches("http://")).unwrap();
     stream.set_read_timeout(Some(WAIT_MAX)).unwrap();
@@ -61,14 +63,14 @@ pub(crate) fn send_raw_bytes(server: &ServeProcess, bytes: &[u8]) -> Option<u16>
 }
 
 impl Page {
-    /// It is a page of ours that leads nowhere.
+    /// Expects an error page that redirects nowhere.
     #[track_caller]
     pub(crate) fn assert_error_page(&self) {
         assert_eq!((self.status, self.location()), (400, ""), "{self:?}");
         self.assert_security_headers();
     }
 
-    /// Nothing foreign can run in it, frame it, or be kept of it.
+    /// Expects the headers that forbid foreign scripts, framing and caching.
     #[track_caller]
     pub(crate) fn assert_security_headers(&self) {
         assert_eq!(self.header("content-type"), "text/html; charset=utf-8", "{self:?}");
@@ -83,12 +85,12 @@ impl Page {
         assert_eq!(self.header("cache-control"), "no-store");
     }
 
-    /// Whether a code came of it.
+    /// Whether the page carries an authorization code.
     pub(crate) fn has_code(&self) -> bool {
         self.location().contains("code=") || self.text().contains("name=\"code\"")
     }
 
-    /// The value of a field that is filled in already.
+    /// The value of a form field.
     #[track_caller]
     pub(crate) fn value(&self, name: &str) -> String {
         let fields = self.forms().into_iter().flat_map(|form| form.fields);

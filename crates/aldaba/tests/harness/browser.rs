@@ -1,4 +1,4 @@
-//! A browser without a screen: keeps cookies, reads forms, and goes where it is told, one step at a time.
+//! A headless browser: it stores cookies, parses forms and follows redirects when a test says so.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -6,14 +6,14 @@ use std::ops::Deref;
 
 use super::{HttpRequest, HttpResponse};
 
-/// Goes about on one host. Each new one has never been there.
+/// Talks to one host. A new browser has no cookies.
 pub(crate) struct Browser {
     origin: String,
     cookies: RefCell<BTreeMap<String, String>>,
     headers: Vec<(&'static str, String)>,
 }
 
-/// What a browser was answered.
+/// A response to the browser.
 #[derive(Debug)]
 pub(crate) struct Page {
     response: HttpResponse,
@@ -27,7 +27,7 @@ impl Deref for Page {
     }
 }
 
-/// A form of a page, to be filled in.
+/// A form of a page.
 #[derive(Clone, Debug)]
 pub(crate) struct Form {
     pub(crate) action: String,
@@ -40,7 +40,7 @@ impl Browser {
         Self { origin: origin.to_owned(), cookies: RefCell::default(), headers: Vec::new() }
     }
 
-    /// Sends a header with everything from now on.
+    /// Sends this header with every request from now on.
     pub(crate) fn with_header(mut self, name: &'static str, value: &str) -> Self {
         self.headers.push((name, value.to_owned()));
         self
@@ -66,7 +66,7 @@ impl Browser {
         self.send(request.body(encode_form(fields)))
     }
 
-    /// Sends a form, some fields of it filled in or changed.
+    /// Submits a form with some fields added or replaced.
     #[track_caller]
     pub(crate) fn submit(&self, form: &Form, filled: &[(&str, &str)]) -> Page {
         let mut fields: Vec<(&str, &str)> = form
@@ -82,7 +82,7 @@ impl Browser {
         }
     }
 
-    /// Goes where a redirect leads, as long as it stays on this host.
+    /// Follows redirects as long as they stay on this host.
     #[track_caller]
     pub(crate) fn follow_redirects(&self, mut page: Page) -> Page {
         for _ in 0..10 {
@@ -91,7 +91,7 @@ impl Browser {
             }
             page = self.get(page.location());
         }
-        panic!("it is sent around in circles: {page:?}");
+        panic!("redirect loop: {page:?}");
     }
 
     #[track_caller]
@@ -125,14 +125,14 @@ impl Page {
         self.header("location")
     }
 
-    /// The parameters that the answer takes along to another host.
+    /// The query parameters of a redirect.
     #[track_caller]
     pub(crate) fn params(&self) -> BTreeMap<String, String> {
         let (_, query) = self.location().split_once('?').unwrap_or_else(|| panic!("no query: {self:?}"));
         decode_form(query)
     }
 
-    /// The page's form of this method, with its hidden fields and what is filled in already.
+    /// The page's form with this method, including its hidden and prefilled fields.
     #[track_caller]
     pub(crate) fn form(&self, method: &str) -> Form {
         self.forms()
@@ -165,7 +165,7 @@ impl Page {
             .collect()
     }
 
-    /// The values that a field with choices offers.
+    /// The values that a radio or checkbox field offers.
     pub(crate) fn choices(&self, name: &str) -> Vec<String> {
         let inputs = self.text().split("<input").skip(1).map(|input| input.split('>').next().unwrap());
         inputs

@@ -1,8 +1,8 @@
-//! Lines for the changes door.
+//! Change lines for the ingest API.
 
 use serde_json::{Value, json};
 
-/// One change a line.
+/// One change per line.
 pub(crate) fn ndjson(lines: &[Value]) -> String {
     lines.iter().flat_map(|line| [line.to_string(), "\n".to_owned()]).collect()
 }
@@ -29,7 +29,7 @@ pub(crate) fn account(company: &str, id: &str) -> Value {
     })
 }
 
-/// A record of a company without a form of its own.
+/// A record of a company whose resource has no fixed schema.
 pub(crate) fn charge(company: &str, id: &str, amount: u64) -> Value {
     json!({
         "area": "accounting", "resource": "charges", "company": company, "action": "upsert",
@@ -37,7 +37,7 @@ pub(crate) fn charge(company: &str, id: &str, amount: u64) -> Value {
     })
 }
 
-/// A record of the tenant's own; needs no company.
+/// A record that belongs to the tenant and needs no company.
 pub(crate) fn bank(id: &str, name: &str) -> Value {
     json!({
         "area": "invoicing", "resource": "Bank", "action": "upsert", "correlationId": id, "data": {"name": name}

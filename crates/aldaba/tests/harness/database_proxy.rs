@@ -1,11 +1,11 @@
-//! A wire to a database server that can be cut and mended, as when the server goes away and comes back.
+//! A TCP proxy to a database server that can drop and refuse connections, to simulate an outage.
 
 use std::io::copy;
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// Both ends of what runs over the wire; none while it is cut.
+/// Both streams of every proxied connection; `None` while the proxy refuses connections.
 type Connections = Arc<Mutex<Option<Vec<TcpStream>>>>;
 
 pub(crate) struct DatabaseProxy {
@@ -14,7 +14,7 @@ pub(crate) struct DatabaseProxy {
 }
 
 impl DatabaseProxy {
-    /// To the server that a url names.
+    /// Forwards to the server of this URL.
     pub(crate) fn to(url: &str) -> Self {
         let after_scheme = url.find("://").unwrap() + 3;
         let host_ends = after_scheme + url[after_scheme..].find('/').unwrap();
@@ -25,7 +25,7 @@ impl DatabaseProxy {
         let address = listener.local_addr().unwrap();
         let connections: Connections = Arc::new(Mutex::new(Some(Vec::new())));
         let proxied = connections.clone();
-        // Goes with the test's process.
+        // The thread ends with the test process.
         thread::spawn(move || listener.incoming().for_each(|near| join(near.unwrap(), &server, &proxied)));
         Self { url: format!("{}{address}{}", &url[..host_begins], &url[host_ends..]), connections }
     }
@@ -34,7 +34,7 @@ impl DatabaseProxy {
         &self.url
     }
 
-    /// Breaks what runs over it, and what tries to.
+    /// Drops all connections and refuses new ones.
     pub(crate) fn disconnect(&self) {
         for end in self.connections.lock().unwrap().take().into_iter().flatten() {
             let _ = end.shutdown(Shutdown::Both);

@@ -1,4 +1,4 @@
-//! `aldaba dev --json`, with its ready line.
+//! A running `aldaba dev --json` and its ready line.
 
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ impl Dev {
     pub(crate) fn run(program: Program) -> Self {
         let mut process = program.start();
         let line = wait_for("the ready line", || {
-            assert!(!process.has_exited(), "it ended: {}", process.stderr());
+            assert!(!process.has_exited(), "the process exited: {}", process.stderr());
             process.stdout().strip_suffix('\n').map(str::to_owned)
         });
         Self { process, ready: serde_json::from_str(&line).unwrap() }
@@ -31,7 +31,7 @@ impl Dev {
         self.ready[member].as_str().unwrap()
     }
 
-    /// The ids of its tenants.
+    /// The ids of the sample tenants.
     pub(crate) fn tenants(&self) -> Vec<&str> {
         let tenants = self.ready["tenants"].as_array().unwrap();
         tenants.iter().map(|tenant| tenant["id"].as_str().unwrap()).collect()

@@ -1,4 +1,4 @@
-//! A small HTTP client: one request, one connection, the whole answer.
+//! A small HTTP client: one connection per request, the response read to its end.
 
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
@@ -11,7 +11,7 @@ use tokio::net::TcpStream;
 
 use super::WAIT_MAX;
 
-/// A request that is being put together.
+/// A request builder.
 pub(crate) struct HttpRequest {
     method: Method,
     url: Uri,
@@ -39,7 +39,7 @@ impl HttpRequest {
         Self::new(Method::POST, url)
     }
 
-    /// Sets a header, or takes it away where the value is empty.
+    /// Sets a header, or removes it if the value is empty.
     pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
         let name = HeaderName::from_static(name);
         if value.is_empty() {
@@ -50,7 +50,7 @@ impl HttpRequest {
         self
     }
 
-    /// Sends a header once more than it is there.
+    /// Adds a header without replacing one of the same name.
     pub(crate) fn and_header(mut self, name: &'static str, value: &str) -> Self {
         self.headers.append(HeaderName::from_static(name), HeaderValue::from_str(value).unwrap());
         self
@@ -61,7 +61,7 @@ impl HttpRequest {
         self
     }
 
-    /// Speaks HTTP/2 from the first byte on.
+    /// Uses HTTP/2 with prior knowledge.
     pub(crate) fn http2(mut self) -> Self {
         self.http2 = true;
         self
@@ -75,7 +75,7 @@ impl HttpRequest {
         match answered {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => panic!("{url}: {error}"),
-            Err(late) => panic!("{url}: no answer within {} s: {late}", WAIT_MAX.as_secs()),
+            Err(late) => panic!("{url}: no response within {} s: {late}", WAIT_MAX.as_secs()),
         }
     }
 
@@ -102,7 +102,7 @@ impl HttpRequest {
     }
 }
 
-/// An answer, whole.
+/// A complete response.
 #[derive(Debug)]
 pub(crate) struct HttpResponse {
     pub(crate) status: u16,
@@ -125,7 +125,7 @@ impl HttpResponse {
         serde_json::from_slice(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// The error body that every API has; returns its message.
+    /// Checks the error body that all APIs share and returns its message.
     #[track_caller]
     pub(crate) fn problem(&self, status: u16) -> String {
         assert_eq!(self.status, status, "{self:?}");
@@ -141,7 +141,7 @@ impl HttpResponse {
         message.to_owned()
     }
 
-    /// The code of the first of the problem's errors.
+    /// The code of the first entry in `errors`.
     #[track_caller]
     pub(crate) fn problem_code(&self) -> String {
         self.json()["errors"][0]["code"].as_str().unwrap().to_owned()

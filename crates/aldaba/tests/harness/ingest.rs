@@ -1,4 +1,4 @@
-//! The changes door of one tenant, as a writer sees it.
+//! A client of the ingest API for one tenant.
 
 use bytes::Bytes;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ pub(crate) struct IngestClient {
     pub(crate) tenant: String,
 }
 
-/// The door's answer; a member that the design does not name fails the test.
+/// The response of the ingest API. An undocumented member fails the test.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct IngestResponse {
@@ -51,7 +51,7 @@ impl IngestResponse {
         serde_json::from_value(response.json()).unwrap_or_else(|error| panic!("{error}: {response:?}"))
     }
 
-    /// The log's head.
+    /// The head of the tenant's log.
     pub(crate) fn head(&self) -> u64 {
         self.last_sequence_version.parse().unwrap()
     }
@@ -60,12 +60,12 @@ impl IngestResponse {
         (self.accepted, self.rejected)
     }
 
-    /// The lines that were refused, each with its code.
+    /// The rejected lines, each with its error code.
     pub(crate) fn rejected_lines(&self) -> Vec<(u64, &str)> {
         self.errors.iter().map(|error| (error.line, error.code.as_str())).collect()
     }
 
-    /// The one error of an answer that has one.
+    /// The error of a response that has exactly one.
     #[track_caller]
     pub(crate) fn only_error(&self) -> &LineError {
         assert_eq!((self.rejected, self.errors.len()), (1, 1), "{self:?}");
@@ -82,7 +82,7 @@ impl IngestClient {
         format!("{}/operator/v1/tenants/{}/changes", self.operator_url, self.tenant)
     }
 
-    /// A request with everything in order but a body.
+    /// A valid request without a body.
     pub(crate) fn request(&self) -> HttpRequest {
         let bearer = format!("Bearer {}", self.token);
         HttpRequest::post(&self.url())
@@ -105,13 +105,13 @@ impl IngestClient {
         IngestResponse::from_response(&self.request().header("idempotency-key", key).body(body).send())
     }
 
-    /// The log's head, as an empty body tells it.
+    /// The head of the tenant's log, read with an empty body.
     #[track_caller]
     pub(crate) fn head(&self) -> u64 {
         self.send("").head()
     }
 
-    /// A request by hand, whose head ends with these lines.
+    /// A raw request whose head ends with these header lines.
     pub(crate) fn raw(&self, headers: &str) -> RawConnection {
         let path = format!("/operator/v1/tenants/{}/changes", self.tenant);
         let token = &self.token;

@@ -1,4 +1,4 @@
-//! A place where `aldaba init` has been: a configuration, secrets and a store.
+//! A folder set up by `aldaba init`: configuration, secrets and store.
 
 use std::path::{Path, PathBuf};
 
@@ -11,14 +11,14 @@ pub(crate) struct Installation {
 }
 
 impl Installation {
-    /// A configuration with an embedded store beside it.
+    /// With an SQLite store in the same folder.
     pub(crate) fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
         let url = format!("sqlite:{}", folder.path().join("aldaba.db").display());
         Self::init(folder, &url)
     }
 
-    /// A configuration whose store lies elsewhere.
+    /// With the store at this URL.
     pub(crate) fn with_store(store: &str) -> Self {
         Self::init(tempfile::tempdir().unwrap(), store)
     }
@@ -52,7 +52,7 @@ impl Installation {
         self.program(&["tenant", "add", "Asesoría", "--id", id]).run().code(0);
     }
 
-    /// Gives this site another's master key, as who restores a backup does.
+    /// Copies the master key of another installation, as an operator does before restoring its backup.
     pub(crate) fn copy_master_key_from(&self, other: &Self) {
         std::fs::copy(other.path().join("master.key"), self.path().join("master.key")).unwrap();
     }

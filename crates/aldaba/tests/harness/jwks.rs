@@ -1,4 +1,4 @@
-//! The keys that a server publishes, and what they make of a token, worked out here without its help.
+//! The JSON Web Key Set that a server publishes. Signatures are verified here, without the server's code.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use aws_lc_rs::signature::{RSA_PKCS1_2048_8192_SHA256, RsaPublicKeyComponents};
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{HttpRequest, ServeProcess, decode_jwt};
 
-/// Published keys, as they were read.
+/// The published keys.
 #[derive(Clone, Debug)]
 pub(crate) struct JwkSet(pub(crate) Vec<Value>);
 
@@ -24,7 +24,7 @@ impl JwkSet {
         self.0.iter().map(|key| key["kid"].as_str().unwrap()).collect()
     }
 
-    /// The claims of a token that one of these keys signed.
+    /// Verifies a token's signature and returns its claims.
     #[track_caller]
     pub(crate) fn verify(&self, token: &str) -> Value {
         let (header, claims) = decode_jwt(token);
@@ -37,7 +37,7 @@ impl JwkSet {
         let public = RsaPublicKeyComponents { n, e };
         let is_right =
             public.verify(&RSA_PKCS1_2048_8192_SHA256, message.as_bytes(), &bytes(signature)).is_ok();
-        assert!(is_right, "the signature is not that of {}", header["kid"]);
+        assert!(is_right, "the signature was not made with key {}", header["kid"]);
         claims
     }
 }
@@ -46,12 +46,12 @@ fn bytes(text: &str) -> Vec<u8> {
     URL_SAFE_NO_PAD.decode(text).unwrap()
 }
 
-/// SHA-256, in base64url.
+/// SHA-256, base64url-encoded.
 pub(crate) fn sha256(text: &str) -> String {
     URL_SAFE_NO_PAD.encode(digest(&SHA256, text.as_bytes()))
 }
 
-/// The left half of a SHA-256: what `c_hash` and `at_hash` are.
+/// The left half of a SHA-256 hash, as `c_hash` and `at_hash` use it.
 pub(crate) fn half_hash(text: &str) -> String {
     URL_SAFE_NO_PAD.encode(&digest(&SHA256, text.as_bytes()).as_ref()[..16])
 }

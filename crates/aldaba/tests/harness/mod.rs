@@ -1,4 +1,4 @@
-//! What sets the stage: programs that run and end, places to run them on, a client, and lines to send.
+//! Shared test tools: processes, installations, HTTP clients, fixtures, and change lines.
 
 mod api_fixture;
 mod attack;
@@ -52,7 +52,7 @@ pub(crate) use sign_in_actions::{
 };
 pub(crate) use wait::{WAIT_MAX, poll_within, wait_for};
 
-/// Whether a text looks like a GUID.
+/// Whether a text has the form of a GUID.
 pub(crate) fn is_guid(text: &str) -> bool {
     let parts: Vec<usize> = text.split('-').map(str::len).collect();
     let hexadecimal = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit());

@@ -1,4 +1,4 @@
-//! The operator's API, as who administers over HTTP calls it.
+//! A client of the operator API.
 
 use hyper::Method;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use super::{HttpRequest, HttpResponse, ServeProcess, wait_for};
 pub(crate) struct OperatorApi<'a>(pub(crate) &'a ServeProcess);
 
 impl OperatorApi<'_> {
-    /// A call with the token, to a path below `/operator/v1`.
+    /// A request with the operator's token, to a path below `/operator/v1`.
     pub(crate) fn request(&self, method: Method, path: &str) -> HttpRequest {
         let token = format!("Bearer {}", self.0.installation.token());
         HttpRequest::new(method, &format!("{}/operator/v1{path}", self.0.operator_url))
@@ -45,7 +45,7 @@ impl OperatorApi<'_> {
         self.request(method, path).header("content-type", "application/json").body(body.to_string()).send()
     }
 
-    /// What a good POST made.
+    /// Posts a body, expects 201 and returns the created object.
     #[track_caller]
     pub(crate) fn create(&self, path: &str, body: &Value) -> Value {
         let response = self.post(path, body);
@@ -53,7 +53,7 @@ impl OperatorApi<'_> {
         response.json()
     }
 
-    /// What a subscription has called so far, as far as it was told.
+    /// The usage of a subscription that has been flushed so far.
     #[track_caller]
     pub(crate) fn usage(&self, subscription: &str) -> Value {
         let response = self.get(&format!("/subscriptions/{subscription}/usage"));
@@ -61,10 +61,10 @@ impl OperatorApi<'_> {
         response.json()
     }
 
-    /// The same, once so many calls were told.
+    /// Waits until the usage counts this many calls.
     #[track_caller]
     pub(crate) fn wait_for_usage(&self, subscription: &str, calls: u64) -> Value {
-        wait_for("the calls to be told", || {
+        wait_for("the usage to be flushed", || {
             let usage = self.usage(subscription);
             assert!(usage["calls"].as_u64().unwrap() <= calls, "{usage}");
             (usage["calls"] == calls).then_some(usage)
@@ -78,7 +78,7 @@ impl OperatorApi<'_> {
         assert_eq!((response.status, &response.json()["dailyQuota"]), (200, quota), "{response:?}");
     }
 
-    /// Everything of a list, in pages of this size; the list is the member of this name.
+    /// Reads a whole list in pages of this size; `list` is the member that holds the items.
     #[track_caller]
     pub(crate) fn read_all_pages(&self, path: &str, list: &str, page_size: usize) -> Vec<Value> {
         let (mut all, mut after) = (Vec::new(), String::new());
@@ -86,9 +86,9 @@ impl OperatorApi<'_> {
             let response = self.get(&format!("{path}?pageSize={page_size}{after}"));
             assert_eq!(response.status, 200, "{response:?}");
             let page = response.json();
-            let some = page[list].as_array().unwrap();
-            assert!(some.len() <= page_size, "{page}");
-            all.extend(some.iter().cloned());
+            let page_items = page[list].as_array().unwrap();
+            assert!(page_items.len() <= page_size, "{page}");
+            all.extend(page_items.iter().cloned());
             let Some(next) = page["next"].as_str() else { return all };
             after = format!("&after={next}");
         }
@@ -96,7 +96,7 @@ impl OperatorApi<'_> {
 }
 
 impl HttpResponse {
-    /// The field that the first of the problem's errors names.
+    /// The field of the first entry in `errors`.
     #[track_caller]
     pub(crate) fn problem_field(&self) -> String {
         self.json()["errors"][0]["field"].as_str().unwrap_or_else(|| panic!("{self:?}")).to_owned()

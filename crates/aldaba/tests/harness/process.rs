@@ -1,4 +1,4 @@
-//! A running process: what it says goes into files, and it ends with its owner, even when that one is killed.
+//! A running process. Its output goes to files, and it ends together with the test process, even if that is killed.
 
 use std::fs::{File, read, read_to_string};
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use super::FinishedProcess;
 use super::wait::{WAIT_MAX, poll_within};
 
-/// How long an ending may take before it is forced.
+/// How long a process may take to stop before it is killed.
 const STOP_TIMEOUT: Duration = Duration::from_secs(20);
 
 pub(crate) struct RunningProcess {
@@ -36,12 +36,12 @@ impl RunningProcess {
         self.output("err")
     }
 
-    /// What it has said so far, which may end in the middle of a letter.
+    /// The output so far. It may end in the middle of a character.
     fn output(&self, name: &str) -> String {
         String::from_utf8_lossy(&read(self.output.path().join(name)).unwrap()).into_owned()
     }
 
-    /// The number of a line of `/proc/PID/status`, in KiB.
+    /// A value from `/proc/PID/status`, in KiB.
     pub(crate) fn memory_kib(&self, line: &str) -> u64 {
         let status = read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
         let value = status.lines().find_map(|text| text.strip_prefix(line)?.strip_prefix(':'));
@@ -59,13 +59,13 @@ impl RunningProcess {
         assert!(Command::new("kill").args(["-INT", &pid]).status().unwrap().success());
     }
 
-    /// Ends it at once, as a crash would.
+    /// Kills it with SIGKILL, as a crash would.
     pub(crate) fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Stops it where it stands, as a machine that hangs: it goes on when what is returned is dropped.
+    /// Suspends it with SIGSTOP until the returned value is dropped.
     pub(crate) fn freeze(&self) -> FrozenProcess {
         FrozenProcess::freeze(self.child.id())
     }
@@ -74,16 +74,16 @@ impl RunningProcess {
         self.child.id()
     }
 
-    /// Waits until it has ended by itself.
+    /// Waits until it exits by itself.
     #[track_caller]
     pub(crate) fn wait_for_exit(mut self) -> FinishedProcess {
         let Some(status) = self.status_within(WAIT_MAX * 2) else {
-            panic!("it does not end: {}", self.stderr());
+            panic!("the process does not exit: {}", self.stderr());
         };
         FinishedProcess { code: status.code(), stdout: self.stdout(), stderr: self.stderr() }
     }
 
-    /// Ends it in order.
+    /// Stops it with SIGTERM and waits until it exits.
     #[track_caller]
     pub(crate) fn stop(mut self) -> FinishedProcess {
         self.terminate();
@@ -98,7 +98,8 @@ impl RunningProcess {
         poll_within(bound, || self.child.try_wait().unwrap())
     }
 
-    /// What is kept here goes when the process has ended, although nobody drops this.
+    /// Has the guard delete the output and these folders once the process has exited. For values in a `static`,
+    /// which Rust never drops.
     pub(crate) fn clean_up_after_exit(&mut self, folders: &[PathBuf]) {
         let mut all = vec![self.output.path().to_owned()];
         all.extend_from_slice(folders);
@@ -118,18 +119,19 @@ impl Drop for RunningProcess {
     }
 }
 
-/// A process that stands still.
+/// A process suspended with SIGSTOP.
 pub(crate) struct FrozenProcess(u32);
 
 impl FrozenProcess {
-    /// Returns when no thread of it runs any more.
+    /// Returns when all threads of the process have stopped.
     pub(crate) fn freeze(pid: u32) -> Self {
         let frozen = Self(pid);
         frozen.signal("STOP");
         let threads = || std::fs::read_dir(format!("/proc/{pid}/task")).unwrap().flatten();
-        let stands = |stat: String| stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('T'));
-        let all_stand = || threads().all(|one| read_to_string(one.path().join("stat")).is_ok_and(stands));
-        poll_within(WAIT_MAX, || all_stand().then_some(())).expect("it stands still");
+        let is_stopped = |stat: String| stat.rsplit(") ").next().is_some_and(|rest| rest.starts_with('T'));
+        let all_stopped =
+            || threads().all(|thread| read_to_string(thread.path().join("stat")).is_ok_and(is_stopped));
+        poll_within(WAIT_MAX, || all_stopped().then_some(())).expect("all threads stopped");
         frozen
     }
 
@@ -146,7 +148,8 @@ impl Drop for FrozenProcess {
     }
 }
 
-/// A shell that holds the other end of a pipe of ours: when we let go of it, or are gone, it sends SIGTERM.
+/// A shell that waits on a pipe from the test process. When the pipe closes, also because the test process died,
+/// it sends SIGTERM to the guarded process.
 struct TerminationGuard(Child);
 
 impl TerminationGuard {
@@ -172,7 +175,7 @@ impl TerminationGuard {
 }
 
 impl Drop for TerminationGuard {
-    /// A guard that was not called on does nothing more: its process may be long gone, and its number another's.
+    /// Kills the shell without a signal to the guarded process: its pid may belong to another process by now.
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();

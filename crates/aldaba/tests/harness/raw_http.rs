@@ -1,4 +1,4 @@
-//! HTTP by hand, over a plain socket: for bodies that are slow, endless or broken.
+//! HTTP over a plain socket, for slow, endless or malformed bodies.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Shutdown, TcpStream};
@@ -11,7 +11,7 @@ use super::{HttpResponse, WAIT_MAX};
 pub(crate) struct RawConnection(TcpStream);
 
 impl RawConnection {
-    /// Connects to the address of a url and writes the head of a request.
+    /// Connects to the host of a URL and writes the head of a request.
     pub(crate) fn open(url: &str, head: &str) -> Self {
         let host = url.trim_start_matches("http://").split('/').next().unwrap();
         let stream = TcpStream::connect(host).unwrap();
@@ -30,7 +30,7 @@ impl RawConnection {
         self.0.write_all(bytes)
     }
 
-    /// One piece of a chunked body; an empty one ends it.
+    /// Sends one chunk of a chunked body. An empty chunk ends the body.
     pub(crate) fn send_chunk(&mut self, bytes: &[u8]) {
         let mut piece = format!("{:x}\r\n", bytes.len()).into_bytes();
         piece.extend_from_slice(bytes);
@@ -38,12 +38,12 @@ impl RawConnection {
         self.send(&piece);
     }
 
-    /// Sends no more, but still listens.
+    /// Closes the sending side only.
     pub(crate) fn half_close(&mut self) {
         self.0.shutdown(Shutdown::Write).unwrap();
     }
 
-    /// The answer, where one comes before the connection ends.
+    /// The response, if one arrives before the connection ends.
     pub(crate) fn response(mut self) -> Option<HttpResponse> {
         let mut bytes = Vec::new();
         let mut piece = [0; 16 * 1024];
@@ -59,7 +59,7 @@ impl RawConnection {
     }
 }
 
-/// An answer whose end is there already: by its length, or by its last chunk.
+/// Parses a response that is complete, by its length or by its last chunk.
 fn parse(bytes: &[u8]) -> Option<HttpResponse> {
     let head_ends = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
     let head = std::str::from_utf8(&bytes[..head_ends]).unwrap();

@@ -1,4 +1,4 @@
-//! A receiver of webhooks: notes every letter that comes, and answers as the story wants.
+//! A webhook receiver that records every request and responds as the test says.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Read, Write};
@@ -17,7 +17,7 @@ pub(crate) struct ReceivedRequest {
     pub(crate) target: String,
     pub(crate) headers: HashMap<String, String>,
     pub(crate) body: String,
-    /// Which of the receiver's connections it came over, from 1.
+    /// Which of the receiver's connections carried it, counted from 1.
     pub(crate) connection: usize,
 }
 
@@ -31,7 +31,7 @@ impl ReceivedRequest {
         self.body.contains("\"EventType\":\"Acknowledge\"")
     }
 
-    /// `CorrelationId` of a change of the accounting family, or `EntityId` of invoicing's.
+    /// The `CorrelationId` of an accounting event, or the `EntityId` of an invoicing event.
     pub(crate) fn record(&self) -> Option<String> {
         let whole = serde_json::from_str::<Value>(&self.body).ok()?;
         if let Some(id) = whole["EntityId"].as_str() {
@@ -41,7 +41,7 @@ impl ReceivedRequest {
         data["CorrelationId"].as_str().map(ToOwned::to_owned)
     }
 
-    /// `SequenceVersion` of a change of the accounting family.
+    /// The `SequenceVersion` of an accounting event.
     pub(crate) fn sequence(&self) -> Option<u64> {
         let whole = serde_json::from_str::<Value>(&self.body).ok()?;
         let data: Value = serde_json::from_str(whole["JsonData"].as_str()?).ok()?;
@@ -49,15 +49,15 @@ impl ReceivedRequest {
     }
 }
 
-/// What is answered to a letter: status and more lines of the head; None: never anything.
+/// Decides the response to a request: status and extra header lines, or `None` for no response at all.
 pub(crate) type Responder = Box<dyn Fn(&ReceivedRequest) -> Option<(u16, &'static str)> + Send>;
 
 struct Inner {
     requests: Mutex<Vec<ReceivedRequest>>,
     responder: Mutex<Responder>,
-    /// What is said instead of the echo.
+    /// A response body that replaces the echo.
     body: Mutex<Option<&'static str>>,
-    /// Those that were opened, each with a handle to close it while it is open.
+    /// All connections so far, each with a handle to close it while it is open.
     connections: Mutex<Vec<Option<TcpStream>>>,
     tls: Mutex<Option<Arc<ServerConfig>>>,
 }
@@ -69,12 +69,12 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// One that takes everything.
+    /// A receiver that responds 200 to everything.
     pub(crate) fn open() -> Self {
         Self::on(TcpListener::bind("127.0.0.1:0").unwrap(), None)
     }
 
-    /// The same behind TLS.
+    /// The same over TLS.
     pub(crate) fn with_tls(listener: TcpListener, tls: Arc<ServerConfig>) -> Self {
         Self::on(listener, Some(tls))
     }
@@ -90,11 +90,11 @@ impl Receiver {
             tls: Mutex::new(tls),
         };
         let receiver = Self { address, inner: Arc::new(inner) };
-        let own = receiver.clone();
+        let this = receiver.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let own = own.clone();
-                std::thread::spawn(move || own.handle_connection(stream));
+                let this = this.clone();
+                std::thread::spawn(move || this.handle_connection(stream));
             }
         });
         receiver
@@ -105,12 +105,12 @@ impl Receiver {
         format!("{scheme}://{}{path}", self.address)
     }
 
-    /// Connections that were opened to it, also those over which nothing came.
+    /// The number of connections so far, including those without a request.
     pub(crate) fn connections(&self) -> usize {
         lock(&self.inner.connections).len()
     }
 
-    /// Shows another certificate from now on, to those too who had a connection.
+    /// Changes the certificate and closes all connections.
     pub(crate) fn set_certificate(&self, tls: Arc<ServerConfig>) {
         *lock(&self.inner.tls) = Some(tls);
         for connection in lock(&self.inner.connections).iter().flatten() {
@@ -125,7 +125,7 @@ impl Receiver {
         *lock(&self.inner.responder) = Box::new(responder);
     }
 
-    /// The body of every answer, or the echo again.
+    /// Sets the body of every response; `None` restores the echo.
     pub(crate) fn set_body(&self, body: Option<&'static str>) {
         *lock(&self.inner.body) = body;
     }
@@ -134,7 +134,7 @@ impl Receiver {
         lock(&self.inner.requests).clone()
     }
 
-    /// Changes that came, handshakes aside.
+    /// The received requests without handshakes.
     pub(crate) fn changes(&self) -> Vec<ReceivedRequest> {
         self.requests().into_iter().filter(|request| request.record().is_some()).collect()
     }
@@ -143,10 +143,10 @@ impl Receiver {
         self.changes().iter().filter_map(ReceivedRequest::record).collect()
     }
 
-    /// Waits until so many changes came.
+    /// Waits until this many changes have been received.
     #[track_caller]
     pub(crate) fn wait_for(&self, count: usize) -> Vec<ReceivedRequest> {
-        wait_for("changes to arrive", || Some(self.changes()).filter(|came| came.len() >= count))
+        wait_for("changes to arrive", || Some(self.changes()).filter(|received| received.len() >= count))
     }
 
     fn handle_connection(&self, stream: TcpStream) {

@@ -1,4 +1,4 @@
-//! `aldaba server` on a site, and the one that all tests share which need none of their own.
+//! A running `aldaba serve`, and the server that tests share.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,21 +15,21 @@ pub(crate) struct ServeProcess {
     tenant_count: AtomicU32,
 }
 
-/// A server for everyone; each test takes a tenant of its own there.
+/// A server that tests share; each test creates its own tenant on it.
 pub(crate) fn shared_server() -> &'static ServeProcess {
     static SHARED: OnceLock<ServeProcess> = OnceLock::new();
     SHARED.get_or_init(|| ServeProcess::start_shared(Installation::new(), &[]))
 }
 
 impl ServeProcess {
-    /// Starts on free ports and waits until it says where.
+    /// Starts on free ports and waits for the log line with its addresses.
     pub(crate) fn start(installation: Installation, arguments: &[&str]) -> Self {
         let any = "127.0.0.1:0";
         let program =
             installation.program(&["serve", "--listen", any, "--operator-listen", any]).with(arguments);
         let mut process = program.start();
-        let line = wait_for("the server's first line", || {
-            assert!(!process.has_exited(), "it ended: {}", process.stderr());
+        let line = wait_for("the log line `serving`", || {
+            assert!(!process.has_exited(), "the process exited: {}", process.stderr());
             find_log_line(&process, "serving")
         });
         let url = |member: &str| format!("http://{}", line[member].as_str().unwrap());
@@ -37,20 +37,20 @@ impl ServeProcess {
         Self { process, installation, public_url, operator_url, tenant_count: AtomicU32::new(0) }
     }
 
-    /// With settings on the command line, each `key=value`.
+    /// With settings on the command line, each as `key=value`.
     pub(crate) fn with_settings(installation: Installation, settings: &[&str]) -> Self {
-        let arguments: Vec<&str> = settings.iter().flat_map(|&one| ["--set", one]).collect();
+        let arguments: Vec<&str> = settings.iter().flat_map(|&setting| ["--set", setting]).collect();
         Self::start(installation, &arguments)
     }
 
-    /// The same for more than one test: it ends with the last of them, and its folder with it.
+    /// For a server in a `static`: its folder is deleted when the test process ends.
     pub(crate) fn start_shared(installation: Installation, settings: &[&str]) -> Self {
         let mut server = Self::with_settings(installation, settings);
         server.process.clean_up_after_exit(&[server.installation.path().to_owned()]);
         server
     }
 
-    /// The door of a tenant that nobody else uses, made beside the running server.
+    /// Creates a tenant next to the running server and returns an ingest client for it.
     pub(crate) fn ingest_for_new_tenant(&self) -> IngestClient {
         let id = format!("tenant-{}", self.tenant_count.fetch_add(1, Ordering::Relaxed) + 1);
         self.installation.add_tenant(&id);
@@ -61,13 +61,13 @@ impl ServeProcess {
         IngestClient::new(&self.operator_url, &self.installation.token(), tenant)
     }
 
-    /// A number among its measures.
+    /// The value of a metric.
     #[track_caller]
     pub(crate) fn metric(&self, name: &str) -> u64 {
         metric(&self.operator_url, name)
     }
 
-    /// It answers, and nothing in it has panicked.
+    /// Expects that the server responds and that nothing has panicked.
     #[track_caller]
     pub(crate) fn assert_healthy(&self) {
         let alive = super::HttpRequest::get(&format!("{}/livez", self.operator_url)).send();
@@ -76,16 +76,16 @@ impl ServeProcess {
         assert!(!stderr.contains("panicked"), "{stderr}");
     }
 
-    /// Ends it in order and gives back its site.
+    /// Stops it, expects exit code 0 and returns its installation.
     #[track_caller]
     pub(crate) fn stop(self) -> Installation {
-        let done = self.process.stop();
-        assert_eq!((done.code, done.stdout.as_str()), (Some(0), ""), "{}", done.stderr);
+        let finished = self.process.stop();
+        assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), ""), "{}", finished.stderr);
         self.installation
     }
 }
 
-/// A number among the measures of whoever listens there.
+/// The value of a metric, read from this operator address.
 #[track_caller]
 pub(crate) fn metric(operator_url: &str, name: &str) -> u64 {
     let metrics = super::HttpRequest::get(&format!("{operator_url}/metrics")).send();
@@ -93,7 +93,7 @@ pub(crate) fn metric(operator_url: &str, name: &str) -> u64 {
     line.unwrap_or_else(|| panic!("no {name}: {}", metrics.text())).parse().unwrap()
 }
 
-/// A line of the log with this message, once it is there.
+/// The first log line with this message.
 fn find_log_line(process: &RunningProcess, message: &str) -> Option<Value> {
     let log = process.stderr();
     let mut lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());

@@ -1,5 +1,5 @@
-//! People and applications on a running server: an office with its tenants, a user who signs in, and an
-//! application that sends the user there.
+//! A user, tenants and an OAuth client on a running server, and the code flow from the authorization request to
+//! the tokens.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -13,20 +13,20 @@ use super::{Browser, HttpRequest, HttpResponse, Page, ServeProcess, shared_serve
 
 pub(crate) const CALLBACK: &str = "http://localhost:8765/callback";
 pub(crate) const PASSWORD: &str = "una contraseña larga";
-/// The issuer of every site, whatever port it listens on.
+/// The issuer of every installation, whatever port it listens on.
 pub(crate) const ISSUER: &str = "http://127.0.0.1:8080/auth/core";
 pub(crate) const SCOPE: &str = "openid offline_access SVC.ES.NEWPOL.ACC.API SVC.ES.Webhooks";
 
 static CREATED_COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// An application as its developers know it.
+/// The credentials of a registered client.
 #[derive(Clone, Debug)]
 pub(crate) struct TestApp {
     pub(crate) id: String,
     pub(crate) secret: String,
 }
 
-/// An office on a server; nobody else has its tenants, its user or its application.
+/// Tenants, a user and a client on a server. Only the test that created them uses them.
 pub(crate) struct SignInFixture<'a> {
     pub(crate) server: &'a ServeProcess,
     pub(crate) tenants: Vec<String>,
@@ -35,7 +35,7 @@ pub(crate) struct SignInFixture<'a> {
 }
 
 impl SignInFixture<'static> {
-    /// With one tenant, on the server that all share.
+    /// With one tenant, on the shared server.
     pub(crate) fn new() -> Self {
         Self::with_tenants(1)
     }
@@ -44,7 +44,7 @@ impl SignInFixture<'static> {
         Self::on(shared_server(), count, &[])
     }
 
-    /// Whose application was registered with these flags.
+    /// With a client that was registered with these flags.
     pub(crate) fn with_client(arguments: &[&str]) -> Self {
         Self::on(shared_server(), 1, arguments)
     }
@@ -61,7 +61,7 @@ impl<'a> SignInFixture<'a> {
         Browser::new(&self.server.public_url)
     }
 
-    /// An authorization request with everything in order.
+    /// A valid authorization request.
     pub(crate) fn authorization_request(&self) -> AuthorizationRequest {
         let pairs = [
             ("client_id", self.app.id.as_str()),
@@ -74,15 +74,14 @@ impl<'a> SignInFixture<'a> {
         AuthorizationRequest(pairs.map(|(name, value)| (name.to_owned(), value.to_owned())).to_vec())
     }
 
-    /// Types name and password into a sign-in page and goes on to the next page that is none of ours, or
-    /// asks something.
+    /// Submits e-mail address and password on the sign-in page and follows the redirects.
     #[track_caller]
     pub(crate) fn submit_credentials(&self, browser: &Browser, page: &Page) -> Page {
         let fields = [("username", self.email.as_str()), ("password", PASSWORD)];
         browser.follow_redirects(browser.submit(&page.form("post"), &fields))
     }
 
-    /// From the request to the callback: signs in where that is asked, takes the first tenant.
+    /// Goes from the authorization request to the callback. Signs in if asked, and chooses the first tenant.
     #[track_caller]
     pub(crate) fn authorize(&self, browser: &Browser, request: &AuthorizationRequest) -> Page {
         self.authorize_for_tenant(browser, request, &self.tenants[0])
@@ -107,14 +106,14 @@ impl<'a> SignInFixture<'a> {
         page
     }
 
-    /// A code, got by a new browser.
+    /// An authorization code, with a new browser.
     #[track_caller]
     pub(crate) fn code(&self, request: &AuthorizationRequest) -> String {
         let page = self.authorize(&self.browser(), request);
         page.params().remove("code").unwrap_or_else(|| panic!("no code: {page:?}"))
     }
 
-    /// Calls the token endpoint as this application does: its secret in the body.
+    /// Calls the token endpoint with the client's secret in the body.
     #[track_caller]
     pub(crate) fn token_request(&self, fields: &[(&str, &str)]) -> HttpResponse {
         let mut all = vec![("client_id", self.app.id.as_str()), ("client_secret", self.app.secret.as_str())];
@@ -122,7 +121,7 @@ impl<'a> SignInFixture<'a> {
         self.post_form("connect/token", &all)
     }
 
-    /// Posts a form to one of the identity provider's addresses, from no browser.
+    /// Posts a form to an endpoint of the identity provider, without a browser.
     #[track_caller]
     pub(crate) fn post_form(&self, path: &str, fields: &[(&str, &str)]) -> HttpResponse {
         self.request(path)
@@ -131,7 +130,7 @@ impl<'a> SignInFixture<'a> {
             .send()
     }
 
-    /// A POST to one of the identity provider's addresses.
+    /// A POST to an endpoint of the identity provider.
     pub(crate) fn request(&self, path: &str) -> HttpRequest {
         HttpRequest::post(&format!("{}/auth/core/{path}", self.server.public_url))
     }
@@ -150,7 +149,7 @@ impl<'a> SignInFixture<'a> {
         self.token_request(&[("grant_type", "refresh_token"), ("refresh_token", token)])
     }
 
-    /// Tokens, from the beginning.
+    /// Runs the whole code flow and returns the tokens.
     #[track_caller]
     pub(crate) fn tokens(&self) -> Tokens {
         self.tokens_for(&self.authorization_request())
@@ -168,7 +167,7 @@ impl<'a> SignInFixture<'a> {
             .send()
     }
 
-    /// What introspection says of a token of this application.
+    /// The introspection response for a token of this client.
     #[track_caller]
     pub(crate) fn introspect(&self, token: &str) -> Value {
         let mut fields =
@@ -177,13 +176,13 @@ impl<'a> SignInFixture<'a> {
         self.post_form("connect/introspect", &fields).json()
     }
 
-    /// Runs a command of the operator's beside the server.
+    /// Runs an operator's command next to the server and expects success.
     #[track_caller]
     pub(crate) fn command(&self, arguments: &[&str]) {
         self.server.installation.program(arguments).run().code(0);
     }
 
-    /// The audit's records of this office's application and user, newest first.
+    /// The audit records that match the query, newest first.
     #[track_caller]
     pub(crate) fn audit(&self, query: &str) -> Vec<Value> {
         let response = HttpRequest::get(&format!("{}/operator/v1/audit?{query}", self.server.operator_url))
@@ -194,7 +193,7 @@ impl<'a> SignInFixture<'a> {
     }
 }
 
-/// A user of these tenants, with the password that all have; returns the e-mail address.
+/// Creates a user of these tenants with [`PASSWORD`] and returns the e-mail address.
 #[track_caller]
 pub(crate) fn new_user(server: &ServeProcess, tenants: &[&str]) -> String {
     let email = format!("user-{}@example.com", CREATED_COUNT.fetch_add(1, Ordering::Relaxed));
@@ -206,7 +205,7 @@ pub(crate) fn new_user(server: &ServeProcess, tenants: &[&str]) -> String {
     email
 }
 
-/// An application that may be sent back to the usual address, and to those that the flags add.
+/// Registers a client with [`CALLBACK`] and these flags.
 #[track_caller]
 pub(crate) fn register_app(server: &ServeProcess, arguments: &[&str]) -> TestApp {
     let add = ["client", "add", "Panel de ventas", "--redirect-uri", CALLBACK, "--json"];
@@ -216,18 +215,18 @@ pub(crate) fn register_app(server: &ServeProcess, arguments: &[&str]) -> TestApp
 }
 
 impl TestApp {
-    /// Its credentials, as Basic sends them.
+    /// The value of the `Authorization` header for HTTP Basic.
     pub(crate) fn basic(&self) -> String {
         format!("Basic {}", STANDARD.encode(format!("{}:{}", self.id, self.secret)))
     }
 }
 
-/// An authorization request that is being put together.
+/// The parameters of an authorization request.
 #[derive(Clone, Debug)]
 pub(crate) struct AuthorizationRequest(pub(crate) Vec<(String, String)>);
 
 impl AuthorizationRequest {
-    /// Sets a parameter.
+    /// Sets a parameter, replacing one of the same name.
     pub(crate) fn with(mut self, name: &str, value: &str) -> Self {
         self.0.retain(|(known, _)| known != name);
         self.0.push((name.to_owned(), value.to_owned()));
@@ -239,7 +238,7 @@ impl AuthorizationRequest {
         self
     }
 
-    /// Adds a parameter, even if there is one of that name.
+    /// Adds a parameter without replacing one of the same name.
     pub(crate) fn and(mut self, name: &str, value: &str) -> Self {
         self.0.push((name.to_owned(), value.to_owned()));
         self
@@ -254,7 +253,7 @@ impl AuthorizationRequest {
     }
 }
 
-/// What the token endpoint gave.
+/// The body of a token response.
 #[derive(Clone, Debug)]
 pub(crate) struct Tokens(pub(crate) Value);
 
@@ -286,7 +285,7 @@ impl Tokens {
     }
 }
 
-/// The header and the claims of a token, unchecked.
+/// The header and the claims of a JWT, without verification.
 #[track_caller]
 pub(crate) fn decode_jwt(token: &str) -> (Value, Value) {
     let parts: Vec<Value> = token
@@ -297,13 +296,13 @@ pub(crate) fn decode_jwt(token: &str) -> (Value, Value) {
     (parts[0].clone(), parts[1].clone())
 }
 
-/// The claims of a token.
+/// The claims of a JWT, without verification.
 #[track_caller]
 pub(crate) fn claims(token: &str) -> Value {
     decode_jwt(token).1
 }
 
-/// The error of an OAuth answer, with the status that it should have.
+/// The error code of an OAuth error response with this status.
 #[track_caller]
 pub(crate) fn oauth_error(response: &HttpResponse, status: u16) -> String {
     assert_eq!(response.status, status, "{response:?}");

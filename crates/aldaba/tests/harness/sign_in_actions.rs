@@ -1,5 +1,4 @@
-//! What people and applications do at an office beside the straight way, and the lobby: an office for all
-//! who change nothing.
+//! Less common steps of a sign-in, and the fixture that tests share if they change nothing in it.
 
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -14,13 +13,13 @@ use super::{
 
 pub(crate) const SESSION: &str = "aldaba-session";
 
-/// An office whose user, application and tenant nobody changes.
+/// A fixture whose user, client and tenant no test changes.
 pub(crate) fn shared_fixture() -> &'static SignInFixture<'static> {
     static LOBBY: OnceLock<SignInFixture<'static>> = OnceLock::new();
     LOBBY.get_or_init(SignInFixture::new)
 }
 
-/// A browser in which the lobby's user is signed in.
+/// A browser in which the shared fixture's user is signed in.
 #[track_caller]
 pub(crate) fn shared_signed_in_browser() -> Browser {
     static SESSION_ID: OnceLock<String> = OnceLock::new();
@@ -30,18 +29,18 @@ pub(crate) fn shared_signed_in_browser() -> Browser {
     browser
 }
 
-/// Lets so much time pass, for rules that are about time alone.
+/// Waits for a duration, for rules about time alone.
 pub(crate) fn wait_for_duration(span: Duration) {
     let watch = Stopwatch::start();
     wait_for("time to pass", || (watch.elapsed() > span).then_some(()));
 }
 
-/// Looks again until it is so, and then it must not have taken longer than a bound.
+/// Waits for the condition, and fails if that took longer than this many seconds.
 #[track_caller]
-pub(crate) fn assert_within_seconds(seconds: u64, what: &str, mut is_so: impl FnMut() -> bool) {
+pub(crate) fn assert_within_seconds(seconds: u64, what: &str, mut condition: impl FnMut() -> bool) {
     let watch = Stopwatch::start();
-    let spent = wait_for(what, || is_so().then(|| watch.elapsed()));
-    assert!(spent < Duration::from_secs(seconds), "{what}: only after {spent:?}");
+    let elapsed = wait_for(what, || condition().then(|| watch.elapsed()));
+    assert!(elapsed < Duration::from_secs(seconds), "{what}: took {elapsed:?}");
 }
 
 impl SignInFixture<'_> {
@@ -54,14 +53,14 @@ impl SignInFixture<'_> {
         browser
     }
 
-    /// Tokens for a request of somebody who is signed in already.
+    /// An authorization code, in a browser that may be signed in already.
     #[track_caller]
     pub(crate) fn code_in_browser(&self, browser: &Browser, request: &AuthorizationRequest) -> String {
         let page = self.authorize(browser, request);
         page.params().remove("code").unwrap_or_else(|| panic!("no code: {page:?}"))
     }
 
-    /// The page with the tenants, for a user who has several.
+    /// The page on which a user with several tenants chooses one.
     #[track_caller]
     pub(crate) fn tenant_page(&self, browser: &Browser, request: &AuthorizationRequest) -> Page {
         let page = self.submit_credentials(browser, &browser.start_authorization(request));
@@ -69,13 +68,13 @@ impl SignInFixture<'_> {
         page
     }
 
-    /// Types this password into the sign-in page.
+    /// Submits this password on the sign-in page.
     #[track_caller]
     pub(crate) fn try_password(&self, browser: &Browser, form: &Form, password: &str) -> Page {
         browser.submit(form, &[("username", &self.email), ("password", password)])
     }
 
-    /// Posts a form as an application that shows its credentials as Basic.
+    /// Posts a form with HTTP Basic authentication.
     #[track_caller]
     pub(crate) fn post_form_with_basic(
         &self,
@@ -90,7 +89,7 @@ impl SignInFixture<'_> {
             .send()
     }
 
-    /// Exchanges a code with some fields more, or others than usual.
+    /// Exchanges a code with extra or replaced fields. An empty value removes a field.
     #[track_caller]
     pub(crate) fn exchange_with(&self, code: &str, fields: &[(&str, &str)]) -> HttpResponse {
         let mut all = vec![("grant_type", "authorization_code"), ("code", code)];
@@ -101,7 +100,7 @@ impl SignInFixture<'_> {
         self.token_request(&all)
     }
 
-    /// Another application of the same developers.
+    /// The same fixture with another client.
     #[track_caller]
     pub(crate) fn with_app(&self, app: TestApp) -> SignInFixture<'_> {
         SignInFixture { server: self.server, tenants: self.tenants.clone(), email: self.email.clone(), app }
@@ -113,29 +112,29 @@ impl SignInFixture<'_> {
         self.post_form("connect/revocation", &[credentials[0], credentials[1], ("token", token)])
     }
 
-    /// What an operator's list says of one thing.
+    /// Finds one entry of `aldaba KIND list` by a member's value.
     #[track_caller]
-    pub(crate) fn find_listed(&self, what: &str, member: &str, value: &str) -> Value {
-        let all = self.server.installation.program(&[what, "list", "--json"]).run().json();
+    pub(crate) fn find_listed(&self, kind: &str, member: &str, value: &str) -> Value {
+        let all = self.server.installation.program(&[kind, "list", "--json"]).run().json();
         let all = all.as_array().unwrap();
-        all.iter().find(|one| one[member] == value).unwrap_or_else(|| panic!("no {value}")).clone()
+        all.iter().find(|entry| entry[member] == value).unwrap_or_else(|| panic!("no {value}")).clone()
     }
 }
 
 impl Browser {
-    /// Goes where a request leads: to the sign-in page, or wherever it ends.
+    /// Opens the authorization request and follows redirects, to the sign-in page or further.
     #[track_caller]
     pub(crate) fn start_authorization(&self, request: &AuthorizationRequest) -> Page {
         self.follow_redirects(self.get(&request.path()))
     }
 }
 
-/// A GET to one of the identity provider's addresses.
+/// A GET to an endpoint of the identity provider.
 pub(crate) fn get(server: &ServeProcess, path: &str) -> HttpRequest {
     HttpRequest::get(&format!("{}/auth/core/{path}", server.public_url))
 }
 
-/// The names of an object's members, sorted.
+/// The member names of an object, sorted.
 pub(crate) fn members(object: &Value) -> Vec<&str> {
     let mut names: Vec<&str> = object.as_object().unwrap().keys().map(String::as_str).collect();
     names.sort_unstable();

@@ -1,47 +1,47 @@
-//! `aldaba tenant` and `aldaba user`, for people and for programs.
+//! `aldaba tenant` and `aldaba user`, with text output and with `--json`.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Installation, Program, bank, is_guid, ndjson};
 
-/// The rows of a list, each cut at two or more spaces.
+/// The rows of a table, split at two or more spaces.
 fn table(text: &str) -> Vec<Vec<&str>> {
     text.lines()
         .map(|line| line.split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect())
         .collect()
 }
 
-fn standings(installation: &Installation, what: &str) -> Vec<String> {
+fn statuses(installation: &Installation, what: &str) -> Vec<String> {
     let listed = installation.program(&[what, "list", "--json"]).run().json();
     listed.as_array().unwrap().iter().map(|one| one["standing"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
-fn tenants_come_and_are_listed() {
+fn added_tenants_are_listed() {
     let installation = Installation::new();
-    let done = installation
+    let finished = installation
         .program(&["tenant", "add", "Asesoría Peñalver", "--id", "uno", "--short-code", "4101"])
         .run()
         .code(0);
-    assert_eq!((done.stdout.as_str(), done.stderr.as_str()), ("uno\n", ""));
-    let made = installation.program(&["--json", "tenant", "add", "Bodegas Güell"]).run().json();
-    let id = made["id"].as_str().unwrap();
+    assert_eq!((finished.stdout.as_str(), finished.stderr.as_str()), ("uno\n", ""));
+    let created = installation.program(&["--json", "tenant", "add", "Bodegas Güell"]).run().json();
+    let id = created["id"].as_str().unwrap();
     assert!(is_guid(id));
-    assert_eq!(made["short_code"], id.split('-').next().unwrap());
+    assert_eq!(created["short_code"], id.split('-').next().unwrap());
     let listed = installation.program(&["tenant", "list", "--json"]).run().json();
-    let created = &listed[0]["created_at"];
+    let created_at = &listed[0]["created_at"];
     assert_eq!(
         listed[0],
         json!({
-            "id": "uno", "name": "Asesoría Peñalver", "short_code": "4101", "standing": "active", "created_at": created
+            "id": "uno", "name": "Asesoría Peñalver", "short_code": "4101", "standing": "active", "created_at": created_at
         })
     );
-    assert_eq!(listed[1], made);
-    let done = installation.program(&["tenant", "list"]).run().code(0);
-    let rows = table(&done.stdout);
+    assert_eq!(listed[1], created);
+    let finished = installation.program(&["tenant", "list"]).run().code(0);
+    let rows = table(&finished.stdout);
     assert_eq!(rows[0], ["ID", "NAME", "CODE", "STATUS", "CREATED"]);
-    assert_eq!(rows[1], ["uno", "Asesoría Peñalver", "4101", "active", created.as_str().unwrap()]);
-    assert_eq!((rows.len(), done.stderr.as_str()), (3, ""));
+    assert_eq!(rows[1], ["uno", "Asesoría Peñalver", "4101", "active", created_at.as_str().unwrap()]);
+    assert_eq!((rows.len(), finished.stderr.as_str()), (3, ""));
 }
 
 #[test]
@@ -50,9 +50,9 @@ fn tenants_are_disabled_enabled_and_erased() {
     installation.add_tenant("uno");
     installation.add_tenant("dos");
     installation.program(&["tenant", "disable", "uno"]).run().code(0);
-    assert_eq!(standings(&installation, "tenant"), ["disabled", "active"]);
+    assert_eq!(statuses(&installation, "tenant"), ["disabled", "active"]);
     installation.program(&["tenant", "enable", "uno"]).run().code(0);
-    assert_eq!(standings(&installation, "tenant"), ["active", "active"]);
+    assert_eq!(statuses(&installation, "tenant"), ["active", "active"]);
 
     let apply = || installation.program(&["changes", "apply", "-", "--json", "--tenant", "uno"]);
     let records: Vec<Value> = (0..20).map(|number| bank(&number.to_string(), "a")).collect();
@@ -63,15 +63,15 @@ fn tenants_are_disabled_enabled_and_erased() {
         .expect_failure(2, "--confirm must be the tenant's id");
     let erased = installation.program(&["tenant", "erase", "uno", "--confirm", "uno", "--json"]).run().json();
     assert_eq!(erased["erased"], "uno");
-    assert!(erased["rows"].as_u64().unwrap() >= 40, "records and log: {erased}");
-    assert_eq!(standings(&installation, "tenant"), ["active"]);
+    assert!(erased["rows"].as_u64().unwrap() >= 40, "number of records and log entries: {erased}");
+    assert_eq!(statuses(&installation, "tenant"), ["active"]);
     apply().run().expect_failure(5, "there is no tenant \"uno\"");
     installation.add_tenant("uno");
-    assert_eq!(apply().run().json()["lastSequenceVersion"], "0", "one of the same name starts anew");
+    assert_eq!(apply().run().json()["lastSequenceVersion"], "0", "a tenant with the same id starts empty");
 }
 
 #[test]
-fn what_is_not_there_or_is_there_already_ends_with_5() {
+fn missing_or_duplicate_entries_exit_with_5() {
     let installation = Installation::new();
     installation.add_tenant("uno");
     installation
@@ -100,26 +100,26 @@ fn what_is_not_there_or_is_there_already_ends_with_5() {
 }
 
 #[test]
-fn users_come_with_a_password_from_standard_input() {
+fn user_password_is_read_from_standard_input() {
     let installation = Installation::new();
     installation.add_tenant("uno");
     let add = |email: &str, arguments: &[&str]| {
         installation.program(&["user", "add", email, "--given-name", "María"]).with(arguments)
     };
-    let made = add("Maria@Example.com", &["--tenant", "uno", "--json"])
+    let created = add("Maria@Example.com", &["--tenant", "uno", "--json"])
         .input("correct horse battery\n")
         .run()
         .json();
-    assert!(is_guid(made["id"].as_str().unwrap()));
+    assert!(is_guid(created["id"].as_str().unwrap()));
     assert_eq!(
-        made,
+        created,
         json!({
-            "id": made["id"], "email": "maria@example.com", "given_name": "María", "lang": "es",
+            "id": created["id"], "email": "maria@example.com", "given_name": "María", "lang": "es",
             "standing": "active", "tenants": ["uno"]
         })
     );
-    let done = add("helen@example.com", &["--lang", "en"]).input("another long password").run().code(0);
-    assert_eq!(done.stderr, "", "nobody is asked who is not at a terminal");
+    let finished = add("helen@example.com", &["--lang", "en"]).input("another long password").run().code(0);
+    assert_eq!(finished.stderr, "", "without a terminal there is no prompt");
     let rows = installation.program(&["user", "list"]).run().code(0).stdout;
     assert_eq!(table(&rows)[0], ["EMAIL", "NAME", "LANG", "STATUS", "TENANTS"]);
     assert_eq!(rows.lines().count(), 3);
@@ -138,7 +138,7 @@ fn users_come_with_a_password_from_standard_input() {
         .run()
         .expect_failure(5, "there is already");
     let listed = installation.program(&["user", "list", "--json"]).run().json();
-    assert_eq!(listed.as_array().unwrap().len(), 2, "who was refused is not there");
+    assert_eq!(listed.as_array().unwrap().len(), 2, "a rejected user is not created");
 }
 
 #[test]
@@ -158,9 +158,9 @@ fn users_join_leave_and_are_disabled() {
     assert_eq!(tenants(), json!(["dos"]));
     installation.program(&["user", "leave", email, "uno"]).run().expect_failure(5, "there is no membership");
     installation.program(&["user", "disable", email]).run().code(0);
-    assert_eq!(standings(&installation, "user"), ["disabled"]);
+    assert_eq!(statuses(&installation, "user"), ["disabled"]);
     installation.program(&["user", "enable", email]).run().code(0);
-    assert_eq!(standings(&installation, "user"), ["active"]);
+    assert_eq!(statuses(&installation, "user"), ["active"]);
     installation.program(&["user", "password", email, "--json"]).input("a new long password\n").run().code(0);
     installation
         .program(&["user", "password", "nadie@example.com", "--json"])
@@ -170,7 +170,7 @@ fn users_join_leave_and_are_disabled() {
 }
 
 #[test]
-fn what_was_done_is_told_in_a_line_or_as_an_object() {
+fn result_is_one_line_of_text_or_a_json_object() {
     let installation = Installation::new();
     installation.add_tenant("uno");
     let email = "maria@example.com";
@@ -194,8 +194,8 @@ fn what_was_done_is_told_in_a_line_or_as_an_object() {
             json!({"email": email, "standing": "active"}),
         ),
     ] {
-        let done = installation.program(command).run().code(0);
-        assert_eq!((done.stdout.as_str(), done.stderr.as_str()), ("", line));
+        let finished = installation.program(command).run().code(0);
+        assert_eq!((finished.stdout.as_str(), finished.stderr.as_str()), ("", line));
         assert_eq!(installation.program(command).with(&["--json"]).run().json(), object);
     }
     let member = |action: &str| installation.program(&["user", action, email, "uno", "--json"]).run().json();
@@ -206,12 +206,12 @@ fn what_was_done_is_told_in_a_line_or_as_an_object() {
     assert_eq!(password.json(), json!({"email": email, "password": "changed"}));
 }
 
-/// Every command and argument, however deep, has a line of its own.
+/// Every command and argument, at any depth, has a help text.
 #[test]
-fn help_leaves_nothing_without_a_word() {
-    let mut waiting: Vec<Vec<String>> = vec![Vec::new()];
-    let mut seen = 0;
-    while let Some(path) = waiting.pop() {
+fn every_command_and_argument_has_help() {
+    let mut pending: Vec<Vec<String>> = vec![Vec::new()];
+    let mut line_count = 0;
+    while let Some(path) = pending.pop() {
         let words: Vec<&str> = path.iter().map(String::as_str).collect();
         let text = Program::new(&words).with(&["-h"]).run().code(0).stdout;
         for section in ["Commands:", "Arguments:", "Options:"] {
@@ -222,16 +222,16 @@ fn help_leaves_nothing_without_a_word() {
                 if !is_entry {
                     continue;
                 }
-                seen += 1;
-                let (name, said) = line.trim().split_once("  ").unwrap_or((line.trim(), ""));
+                line_count += 1;
+                let (name, help_text) = line.trim().split_once("  ").unwrap_or((line.trim(), ""));
                 let below = lines.get(at + 1).is_some_and(|next| next.starts_with("          "));
                 let says = |text: &str| !text.is_empty() && !text.starts_with('[');
-                assert!(below || says(said.trim()), "{path:?}: {line}");
+                assert!(below || says(help_text.trim()), "{path:?}: {line}");
                 if section == "Commands:" && name != "help" {
-                    waiting.push([path.clone(), vec![name.to_owned()]].concat());
+                    pending.push([path.clone(), vec![name.to_owned()]].concat());
                 }
             }
         }
     }
-    assert!(seen > 200, "{seen}");
+    assert!(line_count > 200, "{line_count}");
 }

@@ -1,4 +1,4 @@
-//! `aldaba store backup` and `restore`, from one kind of store into another and back.
+//! `aldaba store backup` and `restore`, between SQLite and PostgreSQL.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -21,7 +21,7 @@ fn restore(installation: &Installation, file: &Path) -> Program {
     installation.program(&["store", "restore", file.to_str().unwrap()])
 }
 
-/// The head after applying these lines.
+/// The log's head after these lines are applied.
 fn head(installation: &Installation, lines: &str) -> u64 {
     let apply = installation.program(&["changes", "apply", "-", "--tenant", "uno", "--json"]);
     let answer = apply.input(lines).run().json();
@@ -29,8 +29,8 @@ fn head(installation: &Installation, lines: &str) -> u64 {
     answer["lastSequenceVersion"].as_str().unwrap().parse().unwrap()
 }
 
-/// A store with a tenant, a user, an application, a key and records.
-fn furnished() -> (Installation, u64) {
+/// A store with a tenant, a user, a client, a subscription and records.
+fn populated_store() -> (Installation, u64) {
     let installation = Installation::new();
     installation.add_tenant("uno");
     let user = ["user", "add", "maria@example.com", "--given-name", "María", "--tenant", "uno", "--json"];
@@ -44,7 +44,7 @@ fn furnished() -> (Installation, u64) {
     (installation, head)
 }
 
-/// Everything that is listed, without what a restore may reorder.
+/// Everything that the list commands print, without members that a restore may reorder.
 fn listed(installation: &Installation) -> Vec<Value> {
     ["tenant", "user", "client", "key"]
         .map(|what| installation.program(&[what, "list", "--json"]).run().json())
@@ -52,44 +52,44 @@ fn listed(installation: &Installation) -> Vec<Value> {
 }
 
 #[test]
-fn from_sqlite_to_postgres_and_back() {
-    let (installation, written) = furnished();
+fn backup_restores_from_sqlite_to_postgres_and_back() {
+    let (installation, written) = populated_store();
     let folder = tempfile::tempdir().unwrap();
     let (first, second) = (folder.path().join("first.backup"), folder.path().join("second.backup"));
-    let told = backup(&installation, &first);
-    assert_eq!(told["file"], first.to_str().unwrap());
-    assert!(told["backup"]["rows"].as_u64().unwrap() > written, "{told}");
+    let report = backup(&installation, &first);
+    assert_eq!(report["file"], first.to_str().unwrap());
+    assert!(report["backup"]["rows"].as_u64().unwrap() > written, "{report}");
     assert_eq!(std::fs::metadata(&first).unwrap().permissions().mode() & 0o777, 0o600);
 
     let database = Database::create();
     let on_postgres = Installation::with_store(&database.url());
     on_postgres.copy_master_key_from(&installation);
     let restored = restore(&on_postgres, &first).with(&["--json"]).run().json();
-    assert_eq!(restored["backup"], told["backup"]);
+    assert_eq!(restored["backup"], report["backup"]);
     assert_eq!(listed(&on_postgres), listed(&installation));
     assert_eq!(head(&on_postgres, ""), written + ADVANCE);
-    assert_eq!(head(&on_postgres, &lines()), written + ADVANCE, "every record is there as it was");
+    assert_eq!(head(&on_postgres, &lines()), written + ADVANCE, "all records are restored unchanged");
 
     backup(&on_postgres, &second);
     let back = Installation::new();
     back.copy_master_key_from(&installation);
-    let done = restore(&back, &second).run().code(0);
+    let finished = restore(&back, &second).run().code(0);
     assert!(
-        done.stdout.ends_with("rows restored; every tenant's numbers go on 1,000,000 further\n"),
-        "{done:?}"
+        finished.stdout.ends_with("rows restored; every tenant's numbers go on 1,000,000 further\n"),
+        "{finished:?}"
     );
     assert_eq!(listed(&back), listed(&installation));
     assert_eq!(head(&back, &lines()), written + 2 * ADVANCE);
 }
 
 #[test]
-fn a_restore_needs_an_empty_store() {
-    let (installation, written) = furnished();
+fn restore_requires_an_empty_store() {
+    let (installation, written) = populated_store();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.backup");
     backup(&installation, &file);
     restore(&installation, &file).run().expect_failure(5, "the store is not empty; restore into a new one");
-    assert_eq!(head(&installation, &lines()), written, "nothing happened to it");
+    assert_eq!(head(&installation, &lines()), written, "the target store is unchanged");
     let other = Installation::new();
     other.copy_master_key_from(&installation);
     other.add_tenant("another");
@@ -97,14 +97,14 @@ fn a_restore_needs_an_empty_store() {
 }
 
 #[test]
-fn another_master_key_opens_nothing() {
-    let (installation, written) = furnished();
+fn wrong_master_key_is_refused() {
+    let (installation, written) = populated_store();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.backup");
     backup(&installation, &file);
-    let stranger = Installation::new();
-    restore(&stranger, &file).run().expect_failure(4, "the master key does not open this store");
-    let key = std::fs::read_to_string(stranger.path().join("master.key")).unwrap();
+    let other_installation = Installation::new();
+    restore(&other_installation, &file).run().expect_failure(4, "the master key does not open this store");
+    let key = std::fs::read_to_string(other_installation.path().join("master.key")).unwrap();
     let set = format!("store.master_key={}", key.trim());
     for command in [&["tenant", "list"][..], &["store", "migrate"], &["store", "backup", "/nowhere"]] {
         installation
@@ -119,8 +119,8 @@ fn another_master_key_opens_nothing() {
 }
 
 #[test]
-fn a_damaged_backup_is_refused_before_anything_is_written() {
-    let (installation, _) = furnished();
+fn damaged_backup_is_refused_before_anything_is_written() {
+    let (installation, _) = populated_store();
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("a.backup");
     backup(&installation, &file);
@@ -140,12 +140,12 @@ fn a_damaged_backup_is_refused_before_anything_is_written() {
 }
 
 #[test]
-fn a_backup_is_talked_about_on_standard_error() {
-    let (installation, _) = furnished();
+fn backup_reports_on_standard_error() {
+    let (installation, _) = populated_store();
     let file = installation.path().join("a.backup");
-    let done = installation.program(&["store", "backup", file.to_str().unwrap()]).run().code(0);
-    assert!(done.stdout.ends_with(&format!("rows in {}\n", file.display())), "{done:?}");
-    assert!(done.stderr.contains("does not contain the master key"), "{done:?}");
+    let finished = installation.program(&["store", "backup", file.to_str().unwrap()]).run().code(0);
+    assert!(finished.stdout.ends_with(&format!("rows in {}\n", file.display())), "{finished:?}");
+    assert!(finished.stderr.contains("does not contain the master key"), "{finished:?}");
     assert!(file.exists());
     let beside: Vec<_> =
         std::fs::read_dir(installation.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -161,7 +161,7 @@ fn a_backup_is_talked_about_on_standard_error() {
 }
 
 #[test]
-fn a_store_that_cannot_be_reached_ends_with_4() {
+fn unreachable_store_exits_with_4() {
     let installation = Installation::with_store("postgres://nobody@127.0.0.1:1/nothing");
     installation.program(&["tenant", "list"]).run().expect_failure(4, "the store cannot be reached");
     installation.program(&["check"]).run().expect_failure(4, "the store cannot be reached");

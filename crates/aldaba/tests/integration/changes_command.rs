@@ -1,13 +1,13 @@
-//! `aldaba changes`: sample lines come out, lines go in, into a store or through a running service.
+//! `aldaba changes`: generates sample lines, and applies lines to a store or through a running service.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Installation, Program, ServeProcess, bank, charge, ndjson, shared_server};
 
 fn generated(seed: &str) -> String {
-    let done = Program::new(&["changes", "generate", "--seed", seed, "--companies", "2"]).run().code(0);
-    assert_eq!(done.stderr, "");
-    done.stdout
+    let finished = Program::new(&["changes", "generate", "--seed", seed, "--companies", "2"]).run().code(0);
+    assert_eq!(finished.stderr, "");
+    finished.stdout
 }
 
 fn apply<'a>(installation: &'a Installation, arguments: &'a [&str]) -> impl Fn(&str) -> Program + 'a {
@@ -15,7 +15,7 @@ fn apply<'a>(installation: &'a Installation, arguments: &'a [&str]) -> impl Fn(&
 }
 
 #[test]
-fn the_same_seed_makes_the_same_lines() {
+fn same_seed_generates_same_lines() {
     let (first, again, other) = (generated("7"), generated("7"), generated("8"));
     assert_eq!(first, again);
     assert_ne!(first, other);
@@ -24,7 +24,7 @@ fn the_same_seed_makes_the_same_lines() {
 }
 
 #[test]
-fn what_generate_makes_apply_takes_and_the_second_time_nothing_happens() {
+fn generated_lines_apply_once() {
     let installation = Installation::new();
     installation.add_tenant("uno");
     let lines = generated("7");
@@ -35,14 +35,14 @@ fn what_generate_makes_apply_takes_and_the_second_time_nothing_happens() {
     let second = run(&lines).with(&["--json"]).run().json();
     assert_eq!(second["accepted"], count);
     assert_eq!(second["lastSequenceVersion"], first["lastSequenceVersion"], "no new events");
-    let done = run(&lines).run().code(0);
+    let finished = run(&lines).run().code(0);
     let head = first["lastSequenceVersion"].as_str().unwrap();
-    assert_eq!(done.stdout, format!("{count} accepted, 0 rejected; lastSequenceVersion {head}\n"));
-    assert_eq!(done.stderr, "", "no progress bar off a terminal");
+    assert_eq!(finished.stdout, format!("{count} accepted, 0 rejected; lastSequenceVersion {head}\n"));
+    assert_eq!(finished.stderr, "", "no progress bar off a terminal");
 }
 
 #[test]
-fn a_file_does_as_well_as_standard_input_and_a_key_makes_it_repeatable() {
+fn lines_are_read_from_a_file_and_a_key_makes_apply_idempotent() {
     let installation = Installation::new();
     installation.add_tenant("uno");
     let file = installation.path().join("changes.ndjson");
@@ -50,7 +50,7 @@ fn a_file_does_as_well_as_standard_input_and_a_key_makes_it_repeatable() {
     let path = file.to_str().unwrap();
     let load = ["changes", "apply", path, "--tenant", "uno", "--idempotency-key", "load", "--json"];
     let first = installation.program(&load).run().json();
-    assert_eq!(installation.program(&load).run().json(), first, "processId and all");
+    assert_eq!(installation.program(&load).run().json(), first, "the same response, including processId");
     std::fs::write(&file, ndjson(&[bank("1", "other")])).unwrap();
     installation
         .program(&load)
@@ -63,22 +63,22 @@ fn a_file_does_as_well_as_standard_input_and_a_key_makes_it_repeatable() {
 }
 
 #[test]
-fn rejected_lines_end_with_6_and_are_told() {
+fn rejected_lines_are_reported_and_exit_with_6() {
     let installation = Installation::new();
     installation.add_tenant("uno");
-    let mut nameless = bank("", "b");
-    nameless.as_object_mut().unwrap().remove("correlationId");
-    let body = ndjson(&[bank("1", "a"), charge("nowhere", "x", 1), nameless]);
+    let mut without_id = bank("", "b");
+    without_id.as_object_mut().unwrap().remove("correlationId");
+    let body = ndjson(&[bank("1", "a"), charge("nowhere", "x", 1), without_id]);
     let run = apply(&installation, &["--tenant", "uno"]);
-    let done = run(&body).run().code(6);
-    assert_eq!(done.stdout, "2 accepted, 1 rejected; lastSequenceVersion 2\n");
-    assert_eq!(done.stderr, "line 2: there is no company \"nowhere\"\n");
-    let done = run(&body).with(&["--json"]).run().code(6);
-    let answer = done.only_line();
-    assert_eq!(done.stderr, "");
+    let finished = run(&body).run().code(6);
+    assert_eq!(finished.stdout, "2 accepted, 1 rejected; lastSequenceVersion 2\n");
+    assert_eq!(finished.stderr, "line 2: there is no company \"nowhere\"\n");
+    let finished = run(&body).with(&["--json"]).run().code(6);
+    let answer = finished.only_line();
+    assert_eq!(finished.stderr, "");
     assert_eq!((&answer["accepted"], &answer["rejected"]), (&json!(2), &json!(1)));
     assert_eq!(answer["errors"][0]["code"], "unknown_company");
-    assert_eq!(answer["ids"][0]["line"], 3, "the command line tells made ids as the door does");
+    assert_eq!(answer["ids"][0]["line"], 3, "the command reports generated ids like the ingest API");
     run(&body).with(&["--tenant", "nadie"]).run().code(2);
     apply(&installation, &["--tenant", "nadie"])(&body)
         .run()
@@ -86,7 +86,7 @@ fn rejected_lines_end_with_6_and_are_told() {
 }
 
 #[test]
-fn a_running_service_takes_them_too() {
+fn changes_are_applied_through_a_running_service() {
     let server = shared_server();
     let ingest = server.ingest_for_new_tenant();
     let token = server.installation.token();
@@ -107,16 +107,16 @@ fn a_running_service_takes_them_too() {
     assert_eq!(ingest.head().to_string(), first["lastSequenceVersion"].as_str().unwrap());
     send("nadie", &token).expect_failure(5, "There is no tenant \"nadie\".");
     send(&ingest.tenant, "wrong").expect_failure(1, "The operator's token is wrong.");
-    let bad = Program::new(&url)
+    let wrong_token = Program::new(&url)
         .with(&["--tenant", &ingest.tenant, "--token", &token])
         .input("nonsense\n")
         .run()
         .code(6);
-    assert_eq!(bad.only_line()["errors"][0]["code"], "invalid_json");
+    assert_eq!(wrong_token.only_line()["errors"][0]["code"], "invalid_json");
 }
 
 #[test]
-fn a_service_that_is_not_there_is_told() {
+fn unreachable_service_is_reported() {
     let server = ServeProcess::start(Installation::new(), &[]);
     let url = server.operator_url.clone();
     server.stop();
@@ -129,7 +129,7 @@ fn a_service_that_is_not_there_is_told() {
 }
 
 #[test]
-fn a_refusal_comes_through_although_the_body_is_still_being_sent() {
+fn refusal_is_reported_while_the_body_is_still_being_sent() {
     let server = shared_server();
     let ingest = server.ingest_for_new_tenant();
     let long = vec![b' '; 20 * 1024 * 1024];

@@ -1,4 +1,4 @@
-//! `init` and `check`, and how the layers of the configuration are told apart.
+//! `aldaba init` and `check`, and the layers of the configuration.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -16,7 +16,7 @@ fn init(folder: &Path, arguments: &[&str]) -> Program {
 }
 
 #[test]
-fn init_writes_a_configuration_and_secrets_that_nobody_else_reads() {
+fn init_writes_a_configuration_and_secrets_with_mode_0600() {
     let folder = tempfile::tempdir().unwrap();
     let place = folder.path().join("etc/aldaba");
     let written = init(&place, &["--base-url", "https://api.example.com", "--json"]).run().json();
@@ -32,32 +32,32 @@ fn init_writes_a_configuration_and_secrets_that_nobody_else_reads() {
     assert!(std::fs::read_to_string(place.join("operator.token")).unwrap().trim().len() >= 32);
     let config = std::fs::read_to_string(place.join("aldaba.toml")).unwrap();
     assert!(config.contains("base_url = \"https://api.example.com\""), "{config}");
-    assert!(!config.contains(key.trim()), "secrets stand in files of their own");
+    assert!(!config.contains(key.trim()), "secrets are in separate files");
 }
 
 #[test]
-fn init_talks_on_standard_error_and_writes_other_secrets_each_time() {
+fn init_reports_on_standard_error_and_generates_new_secrets_each_time() {
     let folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
     let keys = folders.each_ref().map(|folder| {
-        let done = init(folder.path(), &[]).run().code(0);
-        assert!(done.stdout.contains("aldaba.toml, master.key and operator.token"), "{done:?}");
-        assert!(done.stderr.contains("Keep a copy of master.key"), "{done:?}");
+        let finished = init(folder.path(), &[]).run().code(0);
+        assert!(finished.stdout.contains("aldaba.toml, master.key and operator.token"), "{finished:?}");
+        assert!(finished.stderr.contains("Keep a copy of master.key"), "{finished:?}");
         std::fs::read_to_string(folder.path().join("master.key")).unwrap()
     });
     assert_ne!(keys[0], keys[1]);
 }
 
 #[test]
-fn init_overwrites_nothing() {
-    for there in ["aldaba.toml", "master.key", "operator.token"] {
+fn init_overwrites_no_file() {
+    for name in ["aldaba.toml", "master.key", "operator.token"] {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join(there);
+        let path = folder.path().join(name);
         std::fs::write(&path, "mine").unwrap();
         init(folder.path(), &[])
             .run()
             .expect_failure(5, &format!("{} already exists; nothing was written", path.display()));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
-        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "nothing beside it");
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no other file was written");
     }
     init(Path::new("/"), &["--store", "mysql://x"])
         .run()
@@ -65,28 +65,28 @@ fn init_overwrites_nothing() {
 }
 
 #[test]
-fn check_passes_what_init_wrote() {
+fn check_accepts_what_init_wrote() {
     for base_url in ["http://127.0.0.1:8080", "http://localhost:9", "https://api.example.com"] {
         let folder = tempfile::tempdir().unwrap();
         let store = format!("sqlite:{}", folder.path().join("a.db").display());
         init(folder.path(), &["--base-url", base_url, "--store", &store]).run().code(0);
         let config = folder.path().join("aldaba.toml");
         let check = || Program::new(&["check", "--config", config.to_str().unwrap()]);
-        let told = check().with(&["--json"]).run().json();
-        assert_eq!((&told["ok"], &told["store"]["schema"]), (&json!(true), &json!(null)));
-        assert_eq!(told["config"]["server"]["base_url"], base_url);
-        assert_eq!(told["config"]["operator"]["token"], "***");
-        assert_eq!(told["config"]["store"]["master_key"], "***");
-        let done = check().run().code(0);
-        assert!(done.stdout.starts_with("the configuration is valid\n"), "{done:?}");
-        assert!(!folder.path().join("a.db").exists(), "a check makes nothing");
+        let report = check().with(&["--json"]).run().json();
+        assert_eq!((&report["ok"], &report["store"]["schema"]), (&json!(true), &json!(null)));
+        assert_eq!(report["config"]["server"]["base_url"], base_url);
+        assert_eq!(report["config"]["operator"]["token"], "***");
+        assert_eq!(report["config"]["store"]["master_key"], "***");
+        let finished = check().run().code(0);
+        assert!(finished.stdout.starts_with("the configuration is valid\n"), "{finished:?}");
+        assert!(!folder.path().join("a.db").exists(), "check creates no store");
     }
 }
 
 #[test]
 fn init_refuses_what_check_would_refuse_and_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    for (arguments, told) in [
+    for (arguments, message) in [
         (
             ["--base-url", "http://api.example.com"],
             "--base-url \"http://api.example.com\" must start with https://",
@@ -102,14 +102,14 @@ fn init_refuses_what_check_would_refuse_and_writes_nothing() {
         ),
         (["--set", "store.url=sqlite:x.db"], "init does not accept --set (store.url=sqlite:x.db)"),
     ] {
-        init(folder.path(), &arguments).run().expect_failure(2, told);
+        init(folder.path(), &arguments).run().expect_failure(2, message);
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     init(Path::new("/proc/foo"), &[]).run().expect_failure(1, "cannot create the folder /proc/foo: ");
 }
 
 #[test]
-fn an_address_of_this_machine_is_listened_on_itself() {
+fn loopback_base_url_sets_the_listen_address() {
     for (base_url, public, operator) in [
         ("http://127.0.0.1:18280", "127.0.0.1:18280", "127.0.0.1:8081"),
         ("http://localhost:18280/", "127.0.0.1:18280", "127.0.0.1:8081"),
@@ -121,19 +121,19 @@ fn an_address_of_this_machine_is_listened_on_itself() {
         let folder = tempfile::tempdir().unwrap();
         init(folder.path(), &["--base-url", base_url]).run().code(0);
         let config = folder.path().join("aldaba.toml");
-        let told = Program::new(&["check", "--json", "--config", config.to_str().unwrap()]).run().json();
-        let listens = |side: &str| told["config"][side]["listen"].clone();
+        let report = Program::new(&["check", "--json", "--config", config.to_str().unwrap()]).run().json();
+        let listens = |side: &str| report["config"][side]["listen"].clone();
         assert_eq!((listens("server"), listens("operator")), (json!(public), json!(operator)), "{base_url}");
     }
 }
 
 #[test]
-fn check_says_what_is_wrong_and_where() {
+fn check_reports_the_file_line_and_key_of_each_error() {
     let installation = Installation::new();
     let config = installation.config().display().to_string();
-    let good = std::fs::read_to_string(&config).unwrap();
+    let valid = std::fs::read_to_string(&config).unwrap();
     let line_of = |text: &str, part: &str| text.lines().position(|line| line.starts_with(part)).unwrap() + 1;
-    for (from, to, told) in [
+    for (from, to, message) in [
         (
             "drain = \"10s\"",
             "darin = \"10s\"",
@@ -163,22 +163,22 @@ fn check_says_what_is_wrong_and_where() {
         ("format = \"auto\"", "format = \"xml\"", "logging.format must be auto, text or json"),
         ("token_file = \"operator.token\"", "token_file = \"gone\"", "operator.token_file: cannot read "),
     ] {
-        let wrong = good.replacen(&format!("\n{from}"), &format!("\n{to}"), 1);
+        let wrong = valid.replacen(&format!("\n{from}"), &format!("\n{to}"), 1);
         std::fs::write(&config, &wrong).unwrap();
-        let place = format!("{config}:{}: {told}", line_of(&wrong, to));
+        let place = format!("{config}:{}: {message}", line_of(&wrong, to));
         for command in ["check", "serve"] {
             installation.program(&[command]).run().expect_failure(3, &place);
         }
     }
-    std::fs::write(&config, good.replace("[server]", "[server")).unwrap();
+    std::fs::write(&config, valid.replace("[server]", "[server")).unwrap();
     installation
         .program(&["check"])
         .run()
-        .expect_failure(3, &format!("{config}:{}: ", line_of(&good, "[server]")));
+        .expect_failure(3, &format!("{config}:{}: ", line_of(&valid, "[server]")));
 }
 
 #[test]
-fn bounds_are_named_when_they_are_crossed() {
+fn out_of_range_values_are_reported_with_their_bounds() {
     let installation = Installation::new();
     for (key, from, to, wrong) in [
         ("identity.code_ttl", "1ms", "1h", ["0s", "61m"]),
@@ -204,39 +204,39 @@ fn bounds_are_named_when_they_are_crossed() {
 }
 
 #[test]
-fn proxies_are_named_one_by_one() {
+fn trusted_proxies_must_not_cover_all_addresses() {
     let installation = Installation::new();
     let check = |value: &str| {
         installation.program(&["check", "--json", "--set", &format!("server.trusted_proxies={value}")]).run()
     };
     for all in ["0.0.0.0/0", "::/0"] {
-        let told = format!("contains \"{all}\", which lets every client forge its address");
-        check(&format!("10.0.0.0/8,{all}")).expect_failure(3, &told);
+        let message = format!("contains \"{all}\", which lets every client forge its address");
+        check(&format!("10.0.0.0/8,{all}")).expect_failure(3, &message);
     }
     check("10.0.0.0/8,here")
         .expect_failure(3, "contains \"here\", which is neither an IP address nor an address range");
-    let told = check("10.0.0.7,fd00::7,10.1.0.0/16").json();
+    let report = check("10.0.0.7,fd00::7,10.1.0.0/16").json();
     let expected = json!(["10.0.0.7/32", "fd00::7/128", "10.1.0.0/16"]);
-    assert_eq!(told["config"]["server"]["trusted_proxies"], expected);
+    assert_eq!(report["config"]["server"]["trusted_proxies"], expected);
 }
 
 #[test]
-fn check_tells_everything_at_once_and_names_each_layer() {
+fn check_reports_all_errors_at_once_with_their_layer() {
     let installation = Installation::new();
-    let done = installation
+    let finished = installation
         .program(&["check", "--set", "store.url=mysql://x"])
         .variable("ALDABA__SERVER__DRAIN", "soon")
         .variable("ALDABA__STORE__CONNECTIONS_MAX", "0")
         .variable("ALDABA__SERVER__CONNECTIONS_MAX", "many")
         .run()
         .code(3);
-    for told in [
+    for message in [
         "ALDABA__SERVER__DRAIN: server.drain must be a duration",
         "ALDABA__STORE__CONNECTIONS_MAX: store.connections_max must be from 1 to 1000",
         "ALDABA__SERVER__CONNECTIONS_MAX: server.connections_max must be a whole number",
         "the command line: store.url must be sqlite:PATH",
     ] {
-        assert!(done.stderr.contains(told), "{told}: {done:?}");
+        assert!(finished.stderr.contains(message), "{message}: {finished:?}");
     }
     installation
         .program(&["check"])
@@ -247,20 +247,21 @@ fn check_tells_everything_at_once_and_names_each_layer() {
 }
 
 #[test]
-fn what_production_needs_and_is_not_there_is_named() {
-    let done = Program::new(&["check"]).run().code(3);
-    for told in ["server.base_url: is missing", "operator.token: is missing", "store.master_key: is missing"]
+fn missing_required_settings_are_reported() {
+    let finished = Program::new(&["check"]).run().code(3);
+    for message in
+        ["server.base_url: is missing", "operator.token: is missing", "store.master_key: is missing"]
     {
-        assert!(done.stderr.contains(told), "{told}: {done:?}");
+        assert!(finished.stderr.contains(message), "{message}: {finished:?}");
     }
     let installation = Installation::new();
-    for (setting, told) in [
+    for (setting, message) in [
         ("server.base_url=http://api.example.com", "server.base_url: must start with https://"),
         ("operator.token=short", "operator.token: is too short: 32 characters at least"),
         ("store.master_key=short", "store.master_key: "),
     ] {
         for command in ["check", "serve"] {
-            installation.program(&[command, "--set", setting]).run().expect_failure(3, told);
+            installation.program(&[command, "--set", setting]).run().expect_failure(3, message);
         }
     }
     let missing = installation.path().join("missing.toml").display().to_string();
@@ -270,7 +271,7 @@ fn what_production_needs_and_is_not_there_is_named() {
 }
 
 #[test]
-fn the_configuration_beside_is_found() {
+fn configuration_in_the_working_directory_is_found() {
     let installation = Installation::new();
     Program::new(&["tenant", "add", "Uno", "--id", "uno"]).inside(installation.path()).run().code(0);
     let listed = installation.program(&["tenant", "list", "--json"]).run().json();
@@ -278,7 +279,7 @@ fn the_configuration_beside_is_found() {
 }
 
 #[test]
-fn the_store_that_is_there_is_told_by_its_schema() {
+fn check_reports_the_schema_version_of_an_existing_store() {
     let installation = Installation::new();
     let migrated = installation.program(&["store", "migrate", "--json"]).run().json();
     let schema = migrated["schema"].as_i64().unwrap();
@@ -288,7 +289,7 @@ fn the_store_that_is_there_is_told_by_its_schema() {
 }
 
 #[test]
-fn help_lists_the_exit_codes_and_completions_the_commands() {
+fn help_lists_exit_codes_and_completions_list_commands() {
     let help = Program::new(&["--help"]).run().code(0);
     for line in
         ["0  success", "2  invalid command line", "3  invalid configuration", "6  applied, but some changes"]
@@ -301,18 +302,18 @@ fn help_lists_the_exit_codes_and_completions_the_commands() {
     }
     assert_eq!(script.stderr, "");
     for wrong in [&["nonsense"][..], &[], &["tenant"], &["tenant", "add"], &["dev", "--listen", "x"]] {
-        let done = Program::new(wrong).run().code(2);
-        assert_eq!(done.stdout, "", "{wrong:?}");
-        assert!(done.stderr.contains("Usage:") || done.stderr.contains("error:"), "{done:?}");
+        let finished = Program::new(wrong).run().code(2);
+        assert_eq!(finished.stdout, "", "{wrong:?}");
+        assert!(finished.stderr.contains("Usage:") || finished.stderr.contains("error:"), "{finished:?}");
     }
 }
 
 #[test]
-fn a_reader_who_has_had_enough_is_no_reason_to_panic() {
+fn closed_standard_output_does_not_panic() {
     for command in ["completions bash", "changes generate --companies 30"] {
         let aldaba = env!("CARGO_BIN_EXE_aldaba");
         let script = format!("{{ \"$0\" {command}; echo \"code $?\" >&2; }} | head -n 1");
-        let done = std::process::Command::new("sh").args(["-c", &script, aldaba]).output().unwrap();
-        assert_eq!(String::from_utf8_lossy(&done.stderr), "code 0\n", "{command}");
+        let finished = std::process::Command::new("sh").args(["-c", &script, aldaba]).output().unwrap();
+        assert_eq!(String::from_utf8_lossy(&finished.stderr), "code 0\n", "{command}");
     }
 }

@@ -1,11 +1,11 @@
-//! A program that is killed: what it acknowledged is there, and a load under a key goes on where it broke.
+//! `kill -9`: acknowledged changes survive, and a body with an idempotency key resumes where it was interrupted.
 
 use serde_json::Value;
 
 use crate::harness::{Installation, ServeProcess, bank, ndjson, wait_for};
 
 #[test]
-fn what_was_acknowledged_outlives_a_kill() {
+fn acknowledged_changes_survive_a_kill() {
     let mut server = ServeProcess::start(Installation::new(), &[]);
     let ingest = server.ingest_for_new_tenant();
     for number in 1..=20 {
@@ -18,14 +18,14 @@ fn what_was_acknowledged_outlives_a_kill() {
 }
 
 #[test]
-fn a_load_that_a_kill_broke_goes_on_under_its_key() {
+fn interrupted_body_resumes_under_its_idempotency_key() {
     let mut server = ServeProcess::start(Installation::new(), &[]);
     let ingest = server.ingest_for_new_tenant();
     let lines: Vec<Value> = (0..5000).map(|number| bank(&number.to_string(), "a")).collect();
     let body = ndjson(&lines);
     let mut raw = ingest.raw("idempotency-key: load\r\ntransfer-encoding: chunked\r\n");
     raw.send_chunk(&body.as_bytes()[..body.len() / 2]);
-    wait_for("some of it to be committed", || (ingest.head() > 0).then_some(()));
+    wait_for("part of the body to be committed", || (ingest.head() > 0).then_some(()));
     server.process.kill();
     drop(raw);
     let server = ServeProcess::start(server.installation, &[]);
@@ -33,5 +33,5 @@ fn a_load_that_a_kill_broke_goes_on_under_its_key() {
     let before = ingest.head();
     assert!(before > 0 && before < 5000);
     let answer = ingest.send_with_idempotency_key("load", body);
-    assert_eq!((answer.counts(), answer.head()), ((5000, 0), 5000), "all of it, each line once");
+    assert_eq!((answer.counts(), answer.head()), ((5000, 0), 5000), "every line is applied exactly once");
 }

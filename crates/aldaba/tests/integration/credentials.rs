@@ -1,4 +1,4 @@
-//! `aldaba client` and `aldaba key`: secrets are shown once.
+//! `aldaba client` and `aldaba key`: secrets are printed once and never stored in plain text.
 
 use serde_json::{Value, json};
 
@@ -14,71 +14,71 @@ fn list(installation: &Installation, what: &str) -> Value {
     installation.program(&[what, "list", "--json"]).run().json()
 }
 
-/// Nothing that was shown once is kept where somebody can read it.
+/// No file of the installation contains the secret in plain text.
 #[track_caller]
-fn is_nowhere(installation: &Installation, secret: &str) {
+fn expect_not_stored_in_plain_text(installation: &Installation, secret: &str) {
     for entry in std::fs::read_dir(installation.path()).unwrap() {
         let bytes = std::fs::read(entry.unwrap().path()).unwrap();
         assert!(
             !bytes.windows(secret.len()).any(|window| window == secret.as_bytes()),
-            "a secret lies in plain"
+            "a secret is stored in plain text"
         );
     }
 }
 
 #[test]
-fn a_client_is_registered_and_its_secret_shown_once() {
+fn client_secret_is_printed_once_at_registration() {
     let installation = Installation::new();
-    let made = add_client(&installation, &["--json"]).run().json();
-    let (id, secret) = (made["client_id"].as_str().unwrap(), made["client_secret"].as_str().unwrap());
+    let created = add_client(&installation, &["--json"]).run().json();
+    let (id, secret) = (created["client_id"].as_str().unwrap(), created["client_secret"].as_str().unwrap());
     assert!(is_guid(id) && secret.len() >= 40);
-    let shown = json!({
+    let entry = json!({
         "client_id": id, "name": "Panel", "redirect_uris": [CALLBACK], "post_logout_uris": [], "pkce": "if-sent",
         "consent": false, "callback_id_token": true, "standing": "active"
     });
-    assert_eq!(list(&installation, "client"), json!([shown]), "the list has no secrets");
-    is_nowhere(&installation, secret);
+    assert_eq!(list(&installation, "client"), json!([entry]), "the list contains no secrets");
+    expect_not_stored_in_plain_text(&installation, secret);
 
     let all =
         ["--id", "mine", "--post-logout-uri", "https://app.example/", "--pkce", "required", "--consent"];
-    let done = add_client(&installation, &all).with(&["--no-callback-id-token"]).run().code(0);
-    assert!(done.stdout.starts_with("client_id      mine\nclient_secret  "), "{done:?}");
-    assert_eq!(done.stderr, "The secret is shown only now. Store it safely.\n");
-    let mine = list(&installation, "client")
+    let finished = add_client(&installation, &all).with(&["--no-callback-id-token"]).run().code(0);
+    assert!(finished.stdout.starts_with("client_id      mine\nclient_secret  "), "{finished:?}");
+    assert_eq!(finished.stderr, "The secret is shown only now. Store it safely.\n");
+    let client = list(&installation, "client")
         .as_array()
         .unwrap()
         .iter()
         .find(|one| one["client_id"] == "mine")
         .cloned()
         .unwrap();
-    assert_eq!((&mine["pkce"], &mine["consent"]), (&json!("required"), &json!(true)));
+    assert_eq!((&client["pkce"], &client["consent"]), (&json!("required"), &json!(true)));
     assert_eq!(
-        (&mine["callback_id_token"], &mine["post_logout_uris"]),
+        (&client["callback_id_token"], &client["post_logout_uris"]),
         (&json!(false), &json!(["https://app.example/"]))
     );
 }
 
 #[test]
-fn a_clients_addresses_secret_and_standing_change() {
+fn client_addresses_secret_and_status_can_be_changed() {
     let installation = Installation::new();
-    let made = add_client(&installation, &["--id", "mine", "--json"]).run().json();
+    let created = add_client(&installation, &["--id", "mine", "--json"]).run().json();
     let more = ["client", "redirect", "mine", "http://localhost:5/cb", CALLBACK];
     let changed = installation.program(&more).with(&["--json"]).run().json();
     assert_eq!(
         changed["redirect_uris"],
         json!([CALLBACK, "http://localhost:5/cb"]),
-        "one it has is not taken twice"
+        "an address that is registered already is not added twice"
     );
-    let done = installation.program(&more).run().code(0);
-    assert_eq!(done.stdout, format!("{CALLBACK}\nhttp://localhost:5/cb\n"));
+    let finished = installation.program(&more).run().code(0);
+    assert_eq!(finished.stdout, format!("{CALLBACK}\nhttp://localhost:5/cb\n"));
 
     let rotated =
         installation.program(&["client", "rotate", "mine", "--overlap", "5m", "--json"]).run().json();
     assert_eq!(rotated["client_id"], "mine");
-    assert_ne!(rotated["client_secret"], made["client_secret"]);
-    let done = installation.program(&["client", "rotate", "mine"]).run().code(0);
-    assert_eq!(done.stderr, "The old secret remains valid for 24h.\n");
-    is_nowhere(&installation, done.stdout.trim());
+    assert_ne!(rotated["client_secret"], created["client_secret"]);
+    let finished = installation.program(&["client", "rotate", "mine"]).run().code(0);
+    assert_eq!(finished.stderr, "The old secret remains valid for 24h.\n");
+    expect_not_stored_in_plain_text(&installation, finished.stdout.trim());
     let disabled = installation.program(&["client", "disable", "mine", "--json"]).run().json();
     assert_eq!(disabled, json!({"client_id": "mine", "standing": "disabled"}));
     assert_eq!(list(&installation, "client")[0]["standing"], "disabled");
@@ -87,7 +87,7 @@ fn a_clients_addresses_secret_and_standing_change() {
 }
 
 #[test]
-fn what_a_client_may_not_be_is_told() {
+fn invalid_clients_are_refused() {
     let installation = Installation::new();
     add_client(&installation, &["--id", "mine"]).run().code(0);
     add_client(&installation, &["--id", "mine"]).run().expect_failure(5, "there is already");
@@ -113,14 +113,14 @@ fn what_a_client_may_not_be_is_told() {
 }
 
 #[test]
-fn a_client_is_shown_and_its_addresses_are_taken_back() {
+fn client_addresses_are_shown_and_removed() {
     let installation = Installation::new();
     let after = "https://app.example/bye";
     let all = ["--id", "mine", "--redirect-uri", "https://app.example/two", "--post-logout-uri", after];
     add_client(&installation, &all).run().code(0);
     let show = |flags: &[&str]| installation.program(&["client", "show", "mine"]).with(flags).run();
-    let shown = show(&["--json"]).json();
-    assert_eq!(json!([shown]), list(&installation, "client"));
+    let entry = show(&["--json"]).json();
+    assert_eq!(json!([entry]), list(&installation, "client"));
     assert_eq!(
         show(&[]).code(0).stdout,
         format!(
@@ -156,17 +156,17 @@ fn is_key(text: &str) -> bool {
 }
 
 #[test]
-fn keys_come_in_pairs_and_are_shown_once() {
+fn subscription_keys_come_in_pairs_and_are_printed_once() {
     let installation = Installation::new();
-    let made = installation.program(&["key", "add", "Todo", "--json"]).run().json();
-    let keys = [&made["primary_key"], &made["secondary_key"]].map(|key| key.as_str().unwrap());
-    assert!(keys.iter().all(|key| is_key(key)) && keys[0] != keys[1], "{made}");
-    assert_eq!(made["subscription"]["products"], json!(["accounting", "payroll", "invoicing"]));
-    is_nowhere(&installation, keys[0]);
+    let created = installation.program(&["key", "add", "Todo", "--json"]).run().json();
+    let keys = [&created["primary_key"], &created["secondary_key"]].map(|key| key.as_str().unwrap());
+    assert!(keys.iter().all(|key| is_key(key)) && keys[0] != keys[1], "{created}");
+    assert_eq!(created["subscription"]["products"], json!(["accounting", "payroll", "invoicing"]));
+    expect_not_stored_in_plain_text(&installation, keys[0]);
     let some = ["key", "add", "Nóminas", "--product", "payroll", "--product", "invoicing"];
-    let done = installation.program(&some).run().code(0);
-    assert_eq!(done.stdout.lines().count(), 3, "{done:?}");
-    assert_eq!(done.stderr, "The keys are shown only now. Store them safely.\n");
+    let finished = installation.program(&some).run().code(0);
+    assert_eq!(finished.stdout.lines().count(), 3, "{finished:?}");
+    assert_eq!(finished.stderr, "The keys are shown only now. Store them safely.\n");
     let listed = list(&installation, "key");
     let products: Vec<&Value> = listed.as_array().unwrap().iter().map(|one| &one["products"]).collect();
     assert!(products.contains(&&json!(["payroll", "invoicing"])), "{listed}");
@@ -179,20 +179,20 @@ fn keys_come_in_pairs_and_are_shown_once() {
 #[test]
 fn keys_are_rotated_suspended_and_resumed() {
     let installation = Installation::new();
-    let made = installation.program(&["key", "add", "Todo", "--json"]).run().json();
-    let id = made["subscription"]["id"].as_str().unwrap();
+    let created = installation.program(&["key", "add", "Todo", "--json"]).run().json();
+    let id = created["subscription"]["id"].as_str().unwrap();
     for slot in ["primary", "secondary"] {
         let rotated = installation
             .program(&["key", "rotate", id, "--slot", slot, "--overlap", "0s", "--json"])
             .run()
             .json();
         let key = rotated["key"].as_str().unwrap();
-        assert!(is_key(key) && made[format!("{slot}_key")] != key);
-        is_nowhere(&installation, key);
+        assert!(is_key(key) && created[format!("{slot}_key")] != key);
+        expect_not_stored_in_plain_text(&installation, key);
     }
-    let done = installation.program(&["key", "rotate", id]).run().code(0);
-    assert!(is_key(done.stdout.trim()), "{done:?}");
-    assert_eq!(done.stderr, "The old key remains valid for 24h.\n");
+    let finished = installation.program(&["key", "rotate", id]).run().code(0);
+    assert!(is_key(finished.stdout.trim()), "{finished:?}");
+    assert_eq!(finished.stderr, "The old key remains valid for 24h.\n");
     let suspended = installation.program(&["key", "suspend", id, "--json"]).run().json();
     assert_eq!(suspended, json!({"id": id, "standing": "suspended"}));
     assert_eq!(list(&installation, "key")[0]["standing"], "suspended");
@@ -207,20 +207,20 @@ fn keys_are_rotated_suspended_and_resumed() {
 }
 
 #[test]
-fn a_subscription_is_shown_given_a_quota_and_cancelled() {
+fn subscription_is_shown_gets_a_quota_and_is_cancelled() {
     let installation = Installation::new();
-    let made = installation.program(&["key", "add", "Todo", "--json"]).run().json();
-    let id = made["subscription"]["id"].as_str().unwrap();
+    let created = installation.program(&["key", "add", "Todo", "--json"]).run().json();
+    let id = created["subscription"]["id"].as_str().unwrap();
     let run = |arguments: &[&str]| installation.program(&["key"]).with(arguments).run();
     let quota = run(&["quota", id, "500", "--json"]).json();
     assert_eq!(quota, json!({"id": id, "daily_quota": 500}));
     run(&["rotate", id, "--overlap", "1h"]).code(0);
-    let shown = run(&["show", id, "--json"]).json();
+    let entry = run(&["show", id, "--json"]).json();
     let key = |slot| json!({"slot": slot, "valid_until": null, "last_used_at": null});
-    assert_eq!([&shown["keys"][0], &shown["keys"][2]], [&key("primary"), &key("secondary")]);
-    assert!(shown["keys"][1]["slot"] == "primary" && shown["keys"][1]["valid_until"].is_string(), "{shown}");
+    assert_eq!([&entry["keys"][0], &entry["keys"][2]], [&key("primary"), &key("secondary")]);
+    assert!(entry["keys"][1]["slot"] == "primary" && entry["keys"][1]["valid_until"].is_string(), "{entry}");
     assert_eq!(
-        (&shown["daily_quota"], &shown["standing"], &shown["cancelled_at"]),
+        (&entry["daily_quota"], &entry["standing"], &entry["cancelled_at"]),
         (&json!(500), &json!("active"), &Value::Null)
     );
     let text = run(&["show", id]).code(0).stdout;
@@ -239,9 +239,12 @@ fn a_subscription_is_shown_given_a_quota_and_cancelled() {
     }
 
     run(&["cancel", id]).expect_failure(2, "cancelling deletes its keys and cannot be undone");
-    assert_eq!(run(&["show", id, "--json"]).json()["standing"], "active", "nothing was done");
-    let done = run(&["cancel", id, "--yes"]).code(0);
-    assert_eq!((done.stdout, done.stderr), (String::new(), format!("subscription {id} is cancelled\n")));
+    assert_eq!(run(&["show", id, "--json"]).json()["standing"], "active", "nothing was changed");
+    let finished = run(&["cancel", id, "--yes"]).code(0);
+    assert_eq!(
+        (finished.stdout, finished.stderr),
+        (String::new(), format!("subscription {id} is cancelled\n"))
+    );
     let over = run(&["show", id, "--json"]).json();
     assert!(over["cancelled_at"].is_string(), "{over}");
     assert_eq!((&over["standing"], &over["keys"]), (&json!("cancelled"), &json!([])));

@@ -1,4 +1,4 @@
-//! `aldaba dev`: the ready line, its flags, and its end.
+//! `aldaba dev`: the ready line, flags and shutdown.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -20,14 +20,14 @@ fn texts(values: &Value) -> Vec<&str> {
     values.as_array().unwrap().iter().map(|value| value.as_str().unwrap()).collect()
 }
 
-/// The temporary folders of dev below this one.
+/// The temporary folders that dev created below this folder.
 fn dev_folders(below: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(below).unwrap().map(|entry| entry.unwrap().path());
     entries.filter(|path| path.file_name().unwrap().to_str().unwrap().starts_with("aldaba-dev-")).collect()
 }
 
 #[test]
-fn the_ready_line_has_exactly_the_members_that_the_design_shows() {
+fn ready_line_has_exactly_the_documented_members() {
     let dev = Dev::start(&[]);
     let ready = &dev.ready;
     assert_eq!(
@@ -61,23 +61,23 @@ fn the_ready_line_has_exactly_the_members_that_the_design_shows() {
         assert_eq!(members(tenant), ["companies", "id", "name"]);
         assert!(is_guid(tenant["id"].as_str().unwrap()));
     }
-    let done = dev.stop();
-    assert_eq!(done.stdout.matches('\n').count(), 1, "one line, and nothing after it");
-    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
+    let finished = dev.stop();
+    assert_eq!(finished.stdout.matches('\n').count(), 1, "exactly one line");
+    assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""));
 }
 
 #[test]
-fn people_tenants_and_keys_are_what_the_first_five_minutes_need() {
+fn ready_line_has_the_users_tenants_and_keys_of_the_walkthrough() {
     let dev = Dev::start(&[]);
     let ready = &dev.ready;
     let tenants: BTreeSet<&str> = dev.tenants().into_iter().collect();
     let memberships: Vec<Vec<&str>> =
         ready["users"].as_array().unwrap().iter().map(|user| texts(&user["tenants"])).collect();
-    assert!(memberships.iter().any(|theirs| theirs.len() == 1));
-    assert!(memberships.iter().any(|theirs| theirs.len() == 2));
+    assert!(memberships.iter().any(|tenants| tenants.len() == 1));
+    assert!(memberships.iter().any(|tenants| tenants.len() == 2));
     assert!(
         memberships.iter().flatten().all(|tenant| tenants.contains(tenant)),
-        "no stranger among the tenants"
+        "all tenants of the users are listed"
     );
     for tenant in ready["tenants"].as_array().unwrap() {
         let companies = texts(&tenant["companies"]);
@@ -100,7 +100,7 @@ fn people_tenants_and_keys_are_what_the_first_five_minutes_need() {
 }
 
 #[test]
-fn everything_that_the_line_names_answers() {
+fn every_url_in_the_ready_line_responds() {
     let dev = Dev::start(&["--empty"]);
     for side in ["base_url", "auth_url", "operator_url"] {
         assert!(dev.text(side).starts_with("http://127.0.0.1:"), "{}", dev.text(side));
@@ -116,29 +116,29 @@ fn everything_that_the_line_names_answers() {
 }
 
 #[test]
-fn empty_has_tenants_users_clients_and_keys_but_no_records() {
+fn empty_creates_tenants_users_clients_and_keys_but_no_records() {
     let dev = Dev::start(&["--empty"]);
     assert_eq!(dev.tenants().len(), 3);
     for (tenant, at) in dev.ready["tenants"].as_array().unwrap().iter().zip(0..) {
         assert_eq!(texts(&tenant["companies"]), [""; 0]);
-        assert_eq!(dev.ingest_client(at).head(), 0, "nothing was ever written");
+        assert_eq!(dev.ingest_client(at).head(), 0, "the log is empty");
     }
     assert!(!dev.ready["users"].as_array().unwrap().is_empty());
     assert_ne!(dev.ready["client"], dev.ready["other_client"]);
 }
 
 #[test]
-fn the_first_redirect_uri_given_is_both_clients() {
-    let given =
+fn first_redirect_uri_is_registered_for_both_clients() {
+    let arguments =
         ["--redirect-uri", "https://app.example/cb", "--redirect-uri", "http://localhost:9/cb", "--empty"];
-    let dev = Dev::start(&given);
+    let dev = Dev::start(&arguments);
     for client in ["client", "other_client"] {
         assert_eq!(dev.ready[client]["redirect_uri"], "https://app.example/cb");
     }
 }
 
 #[test]
-fn a_redirect_uri_that_breaks_the_rules_ends_the_program() {
+fn invalid_redirect_uri_is_refused() {
     let wrong = "http://127.0.0.1:1/cb";
     Dev::program(&["--redirect-uri", wrong])
         .run()
@@ -146,7 +146,7 @@ fn a_redirect_uri_that_breaks_the_rules_ends_the_program() {
 }
 
 #[test]
-fn dev_listens_on_this_machine_only() {
+fn dev_listens_on_loopback_only() {
     Program::new(&["dev", "--listen", "0.0.0.0:0"])
         .run()
         .expect_failure(2, "must listen on a loopback address");
@@ -159,9 +159,9 @@ fn dev_listens_on_this_machine_only() {
 }
 
 #[test]
-fn configuration_keys_work_and_its_own_flags_win() {
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let busy = taken.local_addr().unwrap().to_string();
+fn settings_apply_and_dev_flags_take_precedence() {
+    let occupied = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let busy = occupied.local_addr().unwrap().to_string();
     let folder = tempfile::tempdir().unwrap();
     let program = Dev::program(&["--empty", "--data", folder.path().to_str().unwrap()])
         .with(&["--set", "server.base_url=https://api.example.com"])
@@ -175,9 +175,9 @@ fn configuration_keys_work_and_its_own_flags_win() {
 }
 
 #[test]
-fn an_address_that_is_taken_is_told() {
-    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let busy = taken.local_addr().unwrap().to_string();
+fn address_in_use_is_reported() {
+    let occupied = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let busy = occupied.local_addr().unwrap().to_string();
     let folder = tempfile::tempdir().unwrap();
     let dev = Program::new(&[
         "dev",
@@ -187,24 +187,24 @@ fn an_address_that_is_taken_is_told() {
         "--set",
         &format!("server.listen={busy}"),
     ]);
-    let done = dev.variable("TMPDIR", folder.path().to_str().unwrap()).run();
-    assert!(done.stderr.contains("dev uses three consecutive ports"), "{done:?}");
-    done.expect_failure(1, &format!("cannot listen on {busy}: "));
+    let finished = dev.variable("TMPDIR", folder.path().to_str().unwrap()).run();
+    assert!(finished.stderr.contains("dev uses three consecutive ports"), "{finished:?}");
+    finished.expect_failure(1, &format!("cannot listen on {busy}: "));
     assert_eq!(dev_folders(folder.path()), [""; 0].map(PathBuf::from));
 }
 
 #[test]
-fn its_temporary_data_goes_when_it_is_told_to_stop() {
+fn temporary_data_is_deleted_on_stop() {
     let folder = tempfile::tempdir().unwrap();
     let dev = Dev::run(Dev::program(&["--empty"]).variable("TMPDIR", folder.path().to_str().unwrap()));
     assert_eq!(dev_folders(folder.path()).len(), 1);
-    let done = dev.stop();
-    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
+    let finished = dev.stop();
+    assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""));
     assert_eq!(dev_folders(folder.path()), [""; 0].map(PathBuf::from));
 }
 
 #[test]
-fn its_temporary_data_goes_when_it_is_stopped_while_it_starts() {
+fn temporary_data_is_deleted_when_stopped_during_start() {
     let folder = tempfile::tempdir().unwrap();
     let mut starting = Dev::program(&[]).variable("TMPDIR", folder.path().to_str().unwrap()).start();
     wait_for("the temporary folder", || (!dev_folders(folder.path()).is_empty()).then_some(()));
@@ -214,7 +214,7 @@ fn its_temporary_data_goes_when_it_is_stopped_while_it_starts() {
 }
 
 #[test]
-fn people_get_a_page_instead_of_a_line() {
+fn without_json_dev_prints_a_page_for_people() {
     let process = Program::new(&["dev", "--empty", "--listen", "127.0.0.1:0"]).start();
     let page =
         wait_for("the page", || Some(process.stdout()).filter(|said| said.contains("Stop with Ctrl-C.")));
@@ -243,7 +243,7 @@ fn people_get_a_page_instead_of_a_line() {
     let signing_in = HttpRequest::get(link).send();
     assert!(
         signing_in.status == 302 && signing_in.header("location").contains("/login"),
-        "it leads to the sign-in page: {signing_in:?}"
+        "the link opens the sign-in page: {signing_in:?}"
     );
     assert_eq!(process.stop().code, Some(0));
 }

@@ -1,4 +1,4 @@
-//! The receiver that dev brings along: it tells what came and whether it was signed, and can be broken and mended.
+//! dev's built-in webhook receiver: it lists deliveries with their signature check, and can be told to fail.
 
 use domain::Secret;
 use domain::signature::Signer;
@@ -53,7 +53,7 @@ impl DevReceiverFixture {
 }
 
 #[test]
-fn invoicing_is_verified_too_and_a_broken_receiver_is_tried_again() {
+fn invoicing_deliveries_are_verified_and_retried_after_failures() {
     let fixture = DevReceiverFixture::new();
     fixture.subscribe();
     assert_eq!(fixture.deliveries("?handshakes=1")[0]["event"], "echo");
@@ -67,43 +67,47 @@ fn invoicing_is_verified_too_and_a_broken_receiver_is_tried_again() {
     assert_eq!(failed["verified"], json!(["ms-signature", "webhook-signature"]), "{failed}");
     assert_eq!(HttpRequest::get(&fixture.at("mood")).send().text(), "fail: the receiver responds with 500\n");
     assert_eq!(fixture.set_mode("ok").status, 200);
-    let taken = fixture.deliveries("?delivered=1").pop().unwrap();
+    let delivered = fixture.deliveries("?delivered=1").pop().unwrap();
     assert_eq!(
-        (&taken["id"], &taken["status"], &taken["signature"]),
+        (&delivered["id"], &delivered["status"], &delivered["signature"]),
         (&failed["id"], &json!(200), &json!("valid"))
     );
-    assert!(taken["time"].as_u64().unwrap() >= 3, "{taken}");
-    assert_eq!(fixture.dev.stop().stderr, "", "a program that started it is told nothing beside its line");
+    assert!(delivered["time"].as_u64().unwrap() >= 3, "{delivered}");
+    assert_eq!(fixture.dev.stop().stderr, "", "with --json dev writes nothing to standard error");
 }
 
 #[test]
-fn what_this_store_has_not_signed_is_not_called_valid() {
+fn foreign_signatures_are_not_reported_as_valid() {
     let fixture = DevReceiverFixture::new();
     fixture.subscribe();
     fixture.deliveries("?handshakes=1");
     let tenant = fixture.dev.tenants()[0];
     let body =
         format!(r#"{{"Entity":"Bank","EntityId":"7","TenantId":"{tenant}","User":"eva","Changes":[]}}"#);
-    let right = Signer::new(&Secret::new("un secreto"), None).contract_signature(body.as_bytes());
+    let signature = Signer::new(&Secret::new("un secreto"), None).contract_signature(body.as_bytes());
     let post = |signature: &str, body: &str| {
         let request = HttpRequest::post(&fixture.at("hooks")).header("ms-signature", signature);
         let status = request.body(body.to_owned()).send().status;
         (status, fixture.deliveries("").pop().unwrap()["signature"].as_str().unwrap().to_owned())
     };
-    assert_eq!(post(&right, &body), (200, "valid".into()));
-    assert_eq!(post("", &body), (200, "missing".into()), "curl may knock");
+    assert_eq!(post(&signature, &body), (200, "valid".into()));
+    assert_eq!(
+        post("", &body),
+        (200, "missing".into()),
+        "an unsigned request is accepted, so that people can try curl"
+    );
     for (signature, body) in [
-        (right.as_str(), body.replace("eva", "Eva")),
-        (&right.to_lowercase(), body.clone()),
-        (&right, body.replace(tenant, "another")),
-        (&right, "no JSON".into()),
+        (signature.as_str(), body.replace("eva", "Eva")),
+        (&signature.to_lowercase(), body.clone()),
+        (&signature, body.replace(tenant, "another")),
+        (&signature, "no JSON".into()),
     ] {
         let (status, verdict) = post(signature, &body);
         assert!(status == 401 && verdict.starts_with("wrong: "), "{status} {verdict}");
     }
-    // A right signature does not excuse a wrong one beside it.
+    // One valid signature does not excuse an invalid one in the same request.
     let both = HttpRequest::post(&fixture.at("hooks"))
-        .header("ms-signature", &right)
+        .header("ms-signature", &signature)
         .header("webhook-signature", "v1,AAAA")
         .header("webhook-id", "1")
         .header("webhook-timestamp", "1");
@@ -111,11 +115,11 @@ fn what_this_store_has_not_signed_is_not_called_valid() {
 }
 
 #[test]
-fn what_it_does_not_understand_it_explains() {
+fn invalid_requests_get_an_explanation() {
     let fixture = DevReceiverFixture::new();
-    let why = fixture.set_mode("angry");
-    assert_eq!((why.status, why.text().contains("ok or fail")), (400, true));
-    let why = HttpRequest::get(&fixture.at("deliveries?delivered=many")).send();
-    assert_eq!((why.status, why.text().contains("delivered=N")), (400, true));
+    let refused = fixture.set_mode("angry");
+    assert_eq!((refused.status, refused.text().contains("ok or fail")), (400, true));
+    let refused = HttpRequest::get(&fixture.at("deliveries?delivered=many")).send();
+    assert_eq!((refused.status, refused.text().contains("delivered=N")), (400, true));
     assert_eq!(fixture.deliveries(""), [0; 0].map(Value::from));
 }

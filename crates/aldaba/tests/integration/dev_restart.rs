@@ -1,11 +1,10 @@
-//! `aldaba dev` started again on the same place is the same again; and neither `dev` nor `server` takes the other's
-//! store.
+//! Restarting `aldaba dev` on the same store changes nothing; `dev` and `serve` refuse each other's stores.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Database, Dev, FinishedProcess, Installation, Program, bank, company};
 
-/// Development's own master key is no secret: it stands in the program's source.
+/// The master key of `aldaba dev` is public: it is a constant in the program's source.
 const DEV_MASTER_KEY: &[u8; 32] = b"aldaba dev: not for production!!";
 
 fn dev_master_key() -> String {
@@ -14,7 +13,7 @@ fn dev_master_key() -> String {
     format!("store.master_key={digits}")
 }
 
-/// The line without the addresses, whose ports are chosen anew.
+/// The ready line without addresses, whose ports change at every start.
 fn without_addresses(ready: &Value) -> Value {
     let mut ready = ready.clone();
     for address in ["base_url", "auth_url", "operator_url", "console_url", "receiver_url"] {
@@ -28,53 +27,53 @@ fn heads(dev: &Dev) -> Vec<u64> {
 }
 
 #[track_caller]
-fn ended_well(done: &FinishedProcess) {
-    assert_eq!((done.code, done.stderr.as_str()), (Some(0), ""));
+fn expect_clean_exit(finished: &FinishedProcess) {
+    assert_eq!((finished.code, finished.stderr.as_str()), (Some(0), ""));
 }
 
-/// Starts twice on one place, with edits in between.
-fn is_the_same_again(place: &[&str]) {
-    let first = Dev::start(place);
-    assert!(heads(&first).iter().all(|&head| head > 100), "the sample is in");
+/// Starts dev twice on one store, with edits in between.
+fn restart_keeps_everything(store_arguments: &[&str]) {
+    let first = Dev::start(store_arguments);
+    assert!(heads(&first).iter().all(|&head| head > 100), "the sample data is loaded");
     let edits = [bank("till", "Caja Rural"), company("another-company")];
     assert_eq!(first.ingest_client(0).send_lines(&edits).counts(), (2, 0));
     let (line, written) = (without_addresses(&first.ready), heads(&first));
-    ended_well(&first.stop());
+    expect_clean_exit(&first.stop());
 
-    let second = Dev::start(place);
+    let second = Dev::start(store_arguments);
     assert_eq!(heads(&second), written, "nothing is lost, and the sample is not loaded twice");
     let again = second.ingest_client(0).send_lines(&edits);
-    assert_eq!((again.counts(), again.head()), ((2, 0), written[0]), "the edits are there as they were");
+    assert_eq!((again.counts(), again.head()), ((2, 0), written[0]), "the edits are unchanged");
     let mut expected = line;
     let companies = expected["tenants"][0]["companies"].as_array_mut().unwrap();
     companies.push(json!("another-company"));
     assert_eq!(without_addresses(&second.ready), expected);
-    ended_well(&second.stop());
+    expect_clean_exit(&second.stop());
 }
 
 #[test]
-fn the_same_again_in_a_folder() {
+fn restart_keeps_everything_in_a_folder() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("not/there/yet");
-    is_the_same_again(&["--data", data.to_str().unwrap()]);
+    restart_keeps_everything(&["--data", data.to_str().unwrap()]);
 }
 
 #[test]
-fn the_same_again_in_postgres() {
+fn restart_keeps_everything_in_postgres() {
     let database = Database::create();
-    is_the_same_again(&["--store", &database.url()]);
+    restart_keeps_everything(&["--store", &database.url()]);
 }
 
 #[test]
-fn empty_stays_empty_and_a_redirect_uri_is_for_one_start() {
+fn empty_store_stays_empty_and_redirect_uri_lasts_one_start() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().to_str().unwrap();
     let first = Dev::start(&["--data", data, "--empty", "--redirect-uri", "https://app.example/cb"]);
     assert_eq!(first.ready["client"]["redirect_uri"], "https://app.example/cb");
     let line = without_addresses(&first.ready);
-    ended_well(&first.stop());
+    expect_clean_exit(&first.stop());
     let second = Dev::start(&["--data", data]);
-    assert_eq!(heads(&second), [0, 0, 0], "who wanted no records gets none later");
+    assert_eq!(heads(&second), [0, 0, 0], "a store created with --empty stays empty");
     let mut expected = line;
     for client in ["client", "other_client"] {
         expected[client]["redirect_uri"] = json!("http://localhost:8765/callback");
@@ -85,7 +84,7 @@ fn empty_stays_empty_and_a_redirect_uri_is_for_one_start() {
 #[test]
 fn serve_refuses_a_development_store() {
     let folder = tempfile::tempdir().unwrap();
-    ended_well(&Dev::start(&["--empty", "--data", folder.path().to_str().unwrap()]).stop());
+    expect_clean_exit(&Dev::start(&["--empty", "--data", folder.path().to_str().unwrap()]).stop());
     let store = format!("sqlite:{}", folder.path().join("aldaba.db").display());
     let installation = Installation::new();
     let server = |arguments: &[&str]| {
@@ -97,7 +96,7 @@ fn serve_refuses_a_development_store() {
 }
 
 #[test]
-fn dev_refuses_a_store_that_is_not_its_own() {
+fn dev_refuses_a_production_store() {
     let installation = Installation::new();
     installation.add_tenant("of-production");
     let store = format!("sqlite:{}", installation.path().join("aldaba.db").display());

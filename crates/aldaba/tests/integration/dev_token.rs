@@ -1,10 +1,10 @@
-//! `aldaba dev token`: an access token without a browser, of a running dev and of nothing else.
+//! `aldaba dev token`: gets an access token from a running dev without a browser, and from nothing else.
 
 use serde_json::Value;
 
 use crate::harness::{Dev, HttpRequest, Program, SignInFixture, claims};
 
-/// With none of the variables that dev exports.
+/// Without the variables that dev exports.
 fn token(arguments: &[&str]) -> Program {
     let program = Program::new(&["dev", "token"]).with(arguments);
     ["AUTH", "CLIENT", "SECRET", "TENANT"].iter().fold(program, |program, name| program.variable(name, ""))
@@ -14,7 +14,7 @@ fn text(value: &Value) -> &str {
     value.as_str().unwrap()
 }
 
-/// With what dev's page would export.
+/// With the variables that dev's page exports.
 fn exported(dev: &Dev, arguments: &[&str]) -> Program {
     token(arguments)
         .variable("AUTH", dev.text("auth_url"))
@@ -24,11 +24,11 @@ fn exported(dev: &Dev, arguments: &[&str]) -> Program {
 }
 
 #[test]
-fn it_prints_a_token_that_opens_and_nothing_else() {
+fn token_is_the_only_output_and_is_accepted_by_the_apis() {
     let dev = Dev::start(&[]);
-    let done = exported(&dev, &[]).run().code(0);
-    assert_eq!(done.stderr, "");
-    let access = done.stdout.strip_suffix('\n').unwrap();
+    let finished = exported(&dev, &[]).run().code(0);
+    assert_eq!(finished.stderr, "");
+    let access = finished.stdout.strip_suffix('\n').unwrap();
     assert!(!access.contains(char::is_whitespace), "{access}");
     let companies = HttpRequest::get(&format!("{}/accounting/api/companies", dev.text("base_url")))
         .header("authorization", &format!("Bearer {access}"))
@@ -45,15 +45,20 @@ fn it_prints_a_token_that_opens_and_nothing_else() {
 }
 
 #[test]
-fn who_has_several_tenants_chooses() {
+fn user_with_several_tenants_must_choose_one() {
     let dev = Dev::start(&["--empty"]);
     for at in [0, 1] {
         let tenant = dev.tenants()[at];
-        let done = exported(&dev, &["--user", "inaki@example.com", "--tenant", tenant]).run().code(0);
-        assert_eq!(claims(done.stdout.trim_end())["svc.es.clientid"], tenant, "{:?}", claims(&done.stdout));
+        let finished = exported(&dev, &["--user", "inaki@example.com", "--tenant", tenant]).run().code(0);
+        assert_eq!(
+            claims(finished.stdout.trim_end())["svc.es.clientid"],
+            tenant,
+            "{:?}",
+            claims(&finished.stdout)
+        );
     }
-    let stranger = dev.tenants()[2];
-    exported(&dev, &["--user", "inaki@example.com", "--tenant", stranger])
+    let other_tenant = dev.tenants()[2];
+    exported(&dev, &["--user", "inaki@example.com", "--tenant", other_tenant])
         .run()
         .expect_failure(5, "inaki@example.com is not a member of the tenant");
     exported(&dev, &["--user", "eva@example.com"])
@@ -62,7 +67,7 @@ fn who_has_several_tenants_chooses() {
 }
 
 #[test]
-fn a_folder_is_enough_while_dev_runs_on_it() {
+fn data_folder_of_a_running_dev_is_enough() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().to_str().unwrap();
     let dev = Dev::start(&["--empty", "--data", data]);
@@ -73,19 +78,19 @@ fn a_folder_is_enough_while_dev_runs_on_it() {
 }
 
 #[test]
-fn nothing_but_dev_is_signed_in_to() {
+fn only_a_running_dev_is_signed_in_to() {
     token(&[]).run().expect_failure(2, "CLIENT is not set; paste the export lines that `aldaba dev` printed");
     let elsewhere = |url: &str| token(&["--auth-url", url, "--client", "id", "--secret", "s"]).run();
     elsewhere("https://auth.example.com").expect_failure(5, "is not a loopback address");
     elsewhere("not an address").expect_failure(5, "is not a loopback address");
     elsewhere("http://127.0.0.1:9").expect_failure(1, "start `aldaba dev` and paste the export lines");
 
-    // A service that somebody runs in earnest on this machine, with a client that is registered there.
+    // A production service on this machine, with a client registered there.
     let fixture = SignInFixture::new();
     let of_serve = |client: &str| {
-        let asked =
+        let arguments =
             ["--auth-url", &fixture.server.public_url, "--client", client, "--secret", &fixture.app.secret];
-        token(&asked).run()
+        token(&arguments).run()
     };
     of_serve(&fixture.app.id).expect_failure(5, "refused the sign-in of maria@example.com");
     of_serve("another").expect_failure(5, "refused the authorization request of this client");

@@ -1,4 +1,4 @@
-//! A disk that fills up: writes are refused with a reason, reads go on, and once there is room all is well again.
+//! A full disk: writes are refused with a reason, reads continue, and writes work again once there is space.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use crate::harness::{
     HttpRequest, HttpResponse, IngestClient, Installation, ServeProcess, bank, ndjson, wait_for,
 };
 
-/// A small disk of our own; gone when this is dropped.
+/// A small tmpfs, unmounted when this is dropped.
 struct SmallDisk(TempDir);
 
 impl SmallDisk {
@@ -19,8 +19,8 @@ impl SmallDisk {
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", "size=8m,mode=700", "aldaba-test"]).arg(folder.path());
         let mounted = mount.output().expect("this test mounts a small disk and needs the program `mount`");
-        let said = String::from_utf8_lossy(&mounted.stderr).into_owned();
-        assert!(mounted.status.success(), "this test mounts a small tmpfs and has to run as root: {said}");
+        let stderr = String::from_utf8_lossy(&mounted.stderr).into_owned();
+        assert!(mounted.status.success(), "this test mounts a small tmpfs and has to run as root: {stderr}");
         Self(folder)
     }
 
@@ -28,7 +28,7 @@ impl SmallDisk {
         self.0.path()
     }
 
-    /// Writes a file until nothing more goes in; removing it makes room again.
+    /// Writes a file until the disk is full. Deleting the file frees the space.
     fn fill(&self) -> PathBuf {
         let path = self.path().join("ballast");
         let mut file = std::fs::File::create(&path).unwrap();
@@ -43,12 +43,12 @@ impl Drop for SmallDisk {
     }
 }
 
-/// A line of some kilobytes, so that a full disk is soon noticed.
+/// A line of some kilobytes, so that the disk fills up quickly.
 fn large(id: usize) -> String {
     ndjson(&[bank(&format!("large-{id}"), &"x".repeat(4000))])
 }
 
-/// Sends until the disk's last reserves are used up; returns what was acknowledged, and the refusal.
+/// Sends lines until one is refused; returns the acknowledged ids and the refusal.
 fn send_until_refused(ingest: &IngestClient) -> (Vec<String>, HttpResponse) {
     let mut acknowledged = Vec::new();
     let refusal = wait_for("the disk to be full", || {
@@ -64,7 +64,7 @@ fn send_until_refused(ingest: &IngestClient) -> (Vec<String>, HttpResponse) {
 }
 
 #[test]
-fn nothing_is_lost_and_reads_go_on() {
+fn full_disk_loses_nothing_and_reads_continue() {
     let disk = SmallDisk::mount();
     let store = format!("sqlite:{}", disk.path().join("aldaba.db").display());
     let server = ServeProcess::start(Installation::with_store(&store), &[]);
@@ -84,25 +84,29 @@ fn nothing_is_lost_and_reads_go_on() {
     for side in [&server.public_url, &server.operator_url] {
         assert_eq!(HttpRequest::get(&format!("{side}/livez")).send().status, 200);
         let ready = HttpRequest::get(&format!("{side}/readyz")).send();
-        assert_eq!((ready.status, &ready.json()["status"]), (200, &"ready".into()), "reads go on");
+        assert_eq!((ready.status, &ready.json()["status"]), (200, &"ready".into()), "reads continue");
     }
     assert_eq!(
         ingest.send_with_idempotency_key("before", before.clone()),
         first,
-        "what is in is found, and answered as it was"
+        "a repeated line is found unchanged"
     );
     let listed = server.installation.program(&["tenant", "list", "--json"]).run().json();
     assert_eq!(listed[0]["id"], ingest.tenant.as_str());
     assert_eq!(
         ingest.request().body(large(9999)).send().problem_code(),
         "store_full",
-        "and still nothing can be written"
+        "writes are still refused"
     );
 
     std::fs::remove_file(ballast).unwrap();
     let head = 2 + acknowledged.len() as u64;
-    assert_eq!(ingest.send(before + &acknowledged.concat()).head(), head, "everything acknowledged is there");
-    assert_eq!(ingest.send(large(9999)).head(), head + 1, "nothing refused is, and writing works again");
+    assert_eq!(
+        ingest.send(before + &acknowledged.concat()).head(),
+        head,
+        "everything acknowledged is stored"
+    );
+    assert_eq!(ingest.send(large(9999)).head(), head + 1, "nothing refused is stored, and writes work again");
     server.assert_healthy();
 
     let server = ServeProcess::start(server.stop(), &[]);
@@ -111,7 +115,7 @@ fn nothing_is_lost_and_reads_go_on() {
 }
 
 #[test]
-fn a_long_body_is_told_how_much_of_it_stays() {
+fn refusal_of_a_long_body_says_how_much_was_committed() {
     let disk = SmallDisk::mount();
     let store = format!("sqlite:{}", disk.path().join("aldaba.db").display());
     let server = ServeProcess::start(Installation::with_store(&store), &[]);

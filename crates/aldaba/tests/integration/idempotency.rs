@@ -1,11 +1,11 @@
-//! Idempotency-Key: whatever happens on the way, all of a body is in exactly once, and it is answered as one.
+//! `Idempotency-Key`: a body is applied exactly once and gets one response, whatever interrupts it.
 
 use bytes::Bytes;
 use serde_json::{Value, json};
 
 use crate::harness::{IngestClient, IngestResponse, bank, charge, ndjson, shared_server, wait_for};
 
-/// A body with a line that is refused and one without an id among many that are fine.
+/// A body of valid lines with one rejected line and one line without an id.
 fn mixed(count: usize) -> Vec<Value> {
     let mut lines: Vec<Value> = (0..count).map(|number| bank(&format!("b{number}"), "a")).collect();
     lines[1] = charge("nowhere", "x", 1);
@@ -13,7 +13,7 @@ fn mixed(count: usize) -> Vec<Value> {
     lines
 }
 
-/// Sends until no other request under the key is under way: one whose connection broke may still be written down.
+/// Retries until no other request with the key is running: the server may still be writing an interrupted one.
 fn send_when_free(ingest: &IngestClient, key: &str, body: &Bytes) -> IngestResponse {
     wait_for("the key to be free", || {
         let response = ingest.request().header("idempotency-key", key).body(body.clone()).send();
@@ -25,9 +25,9 @@ fn send_when_free(ingest: &IngestClient, key: &str, body: &Bytes) -> IngestRespo
     })
 }
 
-/// Every line without its id is one event, and the upserts of all of them were applied once.
+/// Every line was applied once.
 #[track_caller]
-fn is_in_once(ingest: &IngestClient, answer: &IngestResponse, lines: &[Value]) {
+fn expect_applied_once(ingest: &IngestClient, answer: &IngestResponse, lines: &[Value]) {
     let accepted = lines.len() as u64 - 1;
     assert_eq!((answer.counts(), answer.head()), ((accepted, 1), accepted));
     assert_eq!(answer.rejected_lines(), [(2, "unknown_company")]);
@@ -36,23 +36,23 @@ fn is_in_once(ingest: &IngestClient, answer: &IngestResponse, lines: &[Value]) {
 }
 
 #[test]
-fn the_same_body_again_is_answered_the_same_and_applied_once() {
+fn repeated_body_gets_the_same_response_and_is_applied_once() {
     let ingest = shared_server().ingest_for_new_tenant();
     let lines = mixed(5);
     let first = ingest.send_with_idempotency_key("load-1", ndjson(&lines));
-    is_in_once(&ingest, &first, &lines);
+    expect_applied_once(&ingest, &first, &lines);
     ingest.send_lines(&[bank("between", "x")]);
     assert_eq!(
         ingest.send_with_idempotency_key("load-1", ndjson(&lines)),
         first,
-        "even the head as it was then"
+        "including the head at that time"
     );
-    assert_eq!(ingest.head(), 5, "nothing but the change in between");
+    assert_eq!(ingest.head(), 5, "only the change in between was added");
     assert_ne!(ingest.send_with_idempotency_key("load-2", ndjson(&lines)).process_id, first.process_id);
 }
 
 #[test]
-fn a_body_that_changes_something_back_is_not_applied_again() {
+fn late_retry_does_not_revert_a_newer_change() {
     let ingest = shared_server().ingest_for_new_tenant();
     let old = ndjson(&[bank("b", "old")]);
     assert_eq!(ingest.send_with_idempotency_key("k", old.clone()).head(), 1);
@@ -61,12 +61,12 @@ fn a_body_that_changes_something_back_is_not_applied_again() {
     assert_eq!(
         ingest.send_lines(&[bank("b", "new")]).head(),
         2,
-        "the late retry did not bring the old name back"
+        "the late retry does not restore the old name"
     );
 }
 
 #[test]
-fn a_body_that_was_cut_off_is_taken_up_where_it_broke() {
+fn truncated_body_resumes_where_it_was_interrupted() {
     let ingest = shared_server().ingest_for_new_tenant();
     let lines = mixed(2500);
     let body = Bytes::from(ndjson(&lines));
@@ -80,12 +80,12 @@ fn a_body_that_was_cut_off_is_taken_up_where_it_broke() {
         drop(raw);
     }
     let answer = send_when_free(&ingest, "load", &body);
-    is_in_once(&ingest, &answer, &lines);
-    assert_eq!(send_when_free(&ingest, "load", &body), answer, "and it stays so");
+    expect_applied_once(&ingest, &answer, &lines);
+    assert_eq!(send_when_free(&ingest, "load", &body), answer, "and it stays the same");
 }
 
 #[test]
-fn a_stream_that_breaks_after_some_of_it_was_committed_is_counted_as_one() {
+fn interrupted_stream_and_its_retry_are_counted_as_one() {
     let ingest = shared_server().ingest_for_new_tenant();
     let lines = mixed(40);
     let body = Bytes::from(ndjson(&lines));
@@ -95,11 +95,11 @@ fn a_stream_that_breaks_after_some_of_it_was_committed_is_counted_as_one() {
     wait_for("the first half to be committed", || (ingest.head() == 19).then_some(()));
     drop(raw);
     let answer = send_when_free(&ingest, "load", &body);
-    is_in_once(&ingest, &answer, &lines);
+    expect_applied_once(&ingest, &answer, &lines);
 }
 
 #[test]
-fn another_body_under_the_same_key_is_refused() {
+fn different_body_with_the_same_key_is_refused() {
     let ingest = shared_server().ingest_for_new_tenant();
     ingest.send_with_idempotency_key("k", ndjson(&[bank("1", "a"), bank("2", "a")]));
     let others = [
@@ -117,11 +117,11 @@ fn another_body_under_the_same_key_is_refused() {
         );
         assert_eq!(refused.problem_code(), "idempotency_key_reused");
     }
-    assert_eq!(ingest.head(), 2, "nothing of the others came in");
+    assert_eq!(ingest.head(), 2, "nothing of the other bodies was applied");
 }
 
 #[test]
-fn two_at_once_under_one_key_bring_it_in_once() {
+fn concurrent_requests_with_one_key_apply_once() {
     let ingest = shared_server().ingest_for_new_tenant();
     let lines = mixed(3000);
     let body = Bytes::from(ndjson(&lines));
@@ -129,12 +129,12 @@ fn two_at_once_under_one_key_bring_it_in_once() {
         let both = [(); 2].map(|()| scope.spawn(|| send_when_free(&ingest, "k", &body)));
         both.into_iter().map(|one| one.join().unwrap()).collect()
     });
-    is_in_once(&ingest, &answers[0], &lines);
+    expect_applied_once(&ingest, &answers[0], &lines);
     assert_eq!(answers[0], answers[1]);
 }
 
 #[test]
-fn a_key_belongs_to_its_tenant() {
+fn keys_are_scoped_to_a_tenant() {
     let (one, other) = (shared_server().ingest_for_new_tenant(), shared_server().ingest_for_new_tenant());
     let first = one.send_with_idempotency_key("k", ndjson(&[bank("1", "a")]));
     let second = other.send_with_idempotency_key("k", ndjson(&[bank("9", "z"), bank("8", "z")]));
@@ -143,7 +143,7 @@ fn a_key_belongs_to_its_tenant() {
 }
 
 #[test]
-fn a_key_has_1_to_255_characters() {
+fn key_must_have_1_to_255_characters() {
     let ingest = shared_server().ingest_for_new_tenant();
     let body = ndjson(&[bank("1", "a")]);
     assert_eq!(ingest.send_with_idempotency_key(&"k".repeat(255), body.clone()).accepted, 1);

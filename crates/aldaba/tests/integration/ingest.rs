@@ -1,4 +1,4 @@
-//! The changes door: what goes in, what is answered, and what an answer means.
+//! The ingest API: accepted lines, events, generated ids, warnings and the response.
 
 use serde_json::json;
 
@@ -7,7 +7,7 @@ use crate::harness::{
 };
 
 #[test]
-fn lines_are_accepted_numbered_and_answered() {
+fn accepted_lines_get_sequence_numbers() {
     let ingest = shared_server().ingest_for_new_tenant();
     let answer = ingest.send_lines(&[
         company("c"),
@@ -25,7 +25,7 @@ fn lines_are_accepted_numbered_and_answered() {
 }
 
 #[test]
-fn an_array_does_the_same_as_lines() {
+fn json_array_is_accepted_like_lines() {
     let ingest = shared_server().ingest_for_new_tenant();
     let lines = [company("c"), charge("c", "1", 10), charge("nowhere", "2", 10), charge("c", "3", 10)];
     let array = serde_json::to_string_pretty(&lines).unwrap();
@@ -33,14 +33,14 @@ fn an_array_does_the_same_as_lines() {
         ingest.request().header("content-type", "application/json; charset=utf-8").body(array).send();
     let answer = IngestResponse::from_response(&response);
     assert_eq!((answer.counts(), answer.head()), ((3, 1), 3));
-    assert_eq!(answer.rejected_lines(), [(3, "unknown_company")], "items count from 1");
+    assert_eq!(answer.rejected_lines(), [(3, "unknown_company")], "items are counted from 1");
     let again = ingest.send_lines(&lines);
-    assert_eq!((again.counts(), again.head()), ((3, 1), 3), "the same records, so nothing happened");
+    assert_eq!((again.counts(), again.head()), ((3, 1), 3), "the same records, so there are no new events");
     assert_eq!(ingest.request().body("[]").send().json()["accepted"], 0);
 }
 
 #[test]
-fn what_is_said_to_be_json_begins_an_array_or_an_object() {
+fn json_body_must_start_with_an_array_or_object() {
     let ingest = shared_server().ingest_for_new_tenant();
     let as_type =
         |body: &str, media: &str| ingest.request().header("content-type", media).body(body.to_owned()).send();
@@ -54,7 +54,7 @@ fn what_is_said_to_be_json_begins_an_array_or_an_object() {
         assert_eq!(
             IngestResponse::from_response(&as_type(body, "application/x-ndjson")).counts(),
             (0, 1),
-            "a line like any other"
+            "text that is not JSON is a rejected line"
         );
     }
     let lines = ndjson(&[bank("1", "a"), bank("2", "b")]);
@@ -65,7 +65,7 @@ fn what_is_said_to_be_json_begins_an_array_or_an_object() {
 }
 
 #[test]
-fn an_empty_body_tells_the_head() {
+fn empty_body_returns_the_head() {
     let ingest = shared_server().ingest_for_new_tenant();
     assert_eq!(ingest.head(), 0);
     ingest.send_lines(&[bank("1", "a"), bank("2", "b")]);
@@ -77,7 +77,7 @@ fn an_empty_body_tells_the_head() {
 }
 
 #[test]
-fn good_lines_are_kept_beside_bad_ones() {
+fn valid_lines_are_stored_next_to_rejected_ones() {
     let ingest = shared_server().ingest_for_new_tenant();
     let body = format!(
         "{}\nnot json\n\n{}\n{}\n   \n{}\n",
@@ -89,51 +89,59 @@ fn good_lines_are_kept_beside_bad_ones() {
     let answer = ingest.send(body);
     assert_eq!((answer.counts(), answer.head()), ((2, 3), 2));
     let refused = [(2, "invalid_json"), (4, "unknown_record"), (7, "unknown_company")];
-    assert_eq!(answer.rejected_lines(), refused, "blank lines count");
+    assert_eq!(answer.rejected_lines(), refused, "blank lines are counted");
     assert_eq!(answer.errors[0].message, "expected a JSON object at column 1");
     assert_eq!(answer.errors[1].message, "there is no record \"nobody\" of Bank");
     assert_eq!(answer.errors[2].message, "there is no company \"nowhere\"");
     let fields: Vec<&str> = answer.errors.iter().map(|error| error.field.as_str()).collect();
     assert_eq!(fields, ["", "correlationId", "company"]);
-    assert_eq!(ingest.send_lines(&[bank("1", "a"), bank("2", "b")]).head(), 2, "both are in");
+    assert_eq!(ingest.send_lines(&[bank("1", "a"), bank("2", "b")]).head(), 2, "both valid lines are stored");
 }
 
 #[test]
-fn a_line_without_an_id_gets_one_and_it_is_the_one_that_is_stored() {
+fn line_without_an_id_is_stored_under_the_generated_id() {
     let ingest = shared_server().ingest_for_new_tenant();
-    let nameless = |name: &str| {
+    let without_id = |name: &str| {
         let mut line = bank("", name);
         line.as_object_mut().unwrap().remove("correlationId");
         line
     };
     let answer =
-        ingest.send_lines(&[nameless("a"), bank("mine", "b"), nameless("c"), json!({}), nameless("d")]);
+        ingest.send_lines(&[without_id("a"), bank("mine", "b"), without_id("c"), json!({}), without_id("d")]);
     assert_eq!((answer.counts(), answer.head()), ((4, 1), 4));
-    let lines: Vec<u64> = answer.ids.iter().map(|made| made.line).collect();
+    let lines: Vec<u64> = answer.ids.iter().map(|generated| generated.line).collect();
     assert_eq!(lines, [1, 3, 5]);
-    assert!(answer.ids.iter().all(|made| is_guid(&made.correlation_id)));
+    assert!(answer.ids.iter().all(|generated| is_guid(&generated.correlation_id)));
     let names = ["a", "c", "d"];
     let known: Vec<_> =
-        answer.ids.iter().zip(names).map(|(made, name)| bank(&made.correlation_id, name)).collect();
-    assert_eq!(ingest.send_lines(&known).head(), 4, "under these ids they are there, with this content");
-    assert_eq!(ingest.send_lines(&[nameless("a")]).head(), 5, "without an id it is another record");
+        answer.ids.iter().zip(names).map(|(generated, name)| bank(&generated.correlation_id, name)).collect();
+    assert_eq!(
+        ingest.send_lines(&known).head(),
+        4,
+        "the records exist under the generated ids, with this content"
+    );
+    assert_eq!(
+        ingest.send_lines(&[without_id("a")]).head(),
+        5,
+        "a line without an id creates another record"
+    );
 }
 
 #[test]
-fn many_lines_without_an_id_are_all_listed() {
+fn all_generated_ids_are_returned() {
     let ingest = shared_server().ingest_for_new_tenant();
     let line = r#"{"area":"invoicing","resource":"Contact","action":"upsert","data":{}}"#;
     let answer = ingest.send(format!("{line}\n").repeat(2500));
     assert_eq!((answer.counts(), answer.head()), ((2500, 0), 2500));
-    assert!(answer.ids.iter().map(|made| made.line).eq(1..=2500));
-    let mut ids: Vec<&str> = answer.ids.iter().map(|made| made.correlation_id.as_str()).collect();
+    assert!(answer.ids.iter().map(|generated| generated.line).eq(1..=2500));
+    let mut ids: Vec<&str> = answer.ids.iter().map(|generated| generated.correlation_id.as_str()).collect();
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), 2500);
 }
 
 #[test]
-fn an_upsert_that_changes_nothing_makes_no_event() {
+fn unchanged_upsert_makes_no_event() {
     let ingest = shared_server().ingest_for_new_tenant();
     let record =
         r#"{"area":"accounting","resource":"companies","action":"upsert","correlationId":"c","data":"#;
@@ -141,7 +149,7 @@ fn an_upsert_that_changes_nothing_makes_no_event() {
     assert_eq!(ingest.send(format!("{record}{data}")).head(), 1);
     let reordered = r#"{"accountLength" : 9, "chartOfAccountId":1,"vatNumber":"","vatName":"\u00d1"}}"#;
     let same = ingest.send(format!("{record}{reordered}"));
-    assert_eq!((same.counts(), same.head()), ((1, 0), 1), "accepted, and nothing happened");
+    assert_eq!((same.counts(), same.head()), ((1, 0), 1), "accepted without an event");
     let payroll = |name: &str| {
         json!({
             "area": "payroll", "resource": "companies", "action": "upsert",
@@ -153,7 +161,7 @@ fn an_upsert_that_changes_nothing_makes_no_event() {
 }
 
 #[test]
-fn states_and_endings_each_make_one_event() {
+fn each_state_change_makes_one_event() {
     let ingest = shared_server().ingest_for_new_tenant();
     let change_line = |resource: &str, id: &str, action: &str| {
         let mut line =
@@ -180,17 +188,17 @@ fn states_and_endings_each_make_one_event() {
         answer.head()
     })
     .collect();
-    assert_eq!(heads, [4, 4, 5, 6, 7, 8, 9], "who is disabled already is not disabled again");
+    assert_eq!(heads, [4, 4, 5, 6, 7, 8, 9], "disabling a disabled record makes no event");
     let after = ingest.send_lines(&[charge("c", "y", 1)]);
-    assert_eq!(after.only_error().code, "unknown_company", "a deleted company is gone");
+    assert_eq!(after.only_error().code, "unknown_company", "a deleted company no longer exists");
 }
 
 #[test]
-fn what_looks_odd_is_accepted_with_a_warning() {
+fn unusual_values_are_accepted_with_a_warning() {
     let ingest = shared_server().ingest_for_new_tenant();
-    let mut odd = company("c");
-    odd["data"]["vatNumber"] = json!("12345678A");
-    let answer = ingest.send_lines(&[bank("1", "a"), odd]);
+    let mut unusual = company("c");
+    unusual["data"]["vatNumber"] = json!("12345678A");
+    let answer = ingest.send_lines(&[bank("1", "a"), unusual]);
     assert_eq!((answer.counts(), answer.errors.len(), answer.warnings.len()), ((2, 0), 0, 1));
     let warning = &answer.warnings[0];
     assert_eq!(
@@ -200,7 +208,7 @@ fn what_looks_odd_is_accepted_with_a_warning() {
 }
 
 #[test]
-fn errors_are_listed_up_to_a_thousand_and_counted_beyond() {
+fn at_most_1000_errors_are_listed_and_all_are_counted() {
     let ingest = shared_server().ingest_for_new_tenant();
     let body = format!("{}{}", "nothing\n".repeat(2345), ndjson(&[bank("1", "a")]));
     let answer = ingest.send(body);
@@ -209,7 +217,7 @@ fn errors_are_listed_up_to_a_thousand_and_counted_beyond() {
 }
 
 #[test]
-fn a_long_body_goes_in_chunk_by_chunk() {
+fn long_chunked_body_is_accepted() {
     let ingest = shared_server().ingest_for_new_tenant();
     let lines: Vec<_> = (0..3500).map(|number| bank(&format!("b{number}"), "a")).collect();
     let answer = ingest.send_lines(&lines);
@@ -218,7 +226,7 @@ fn a_long_body_goes_in_chunk_by_chunk() {
 }
 
 #[test]
-fn http_2_does_as_well() {
+fn http_2_is_accepted() {
     let ingest = shared_server().ingest_for_new_tenant();
     let lines: Vec<_> = (0..2500).map(|number| bank(&format!("b{number}"), &"x".repeat(200))).collect();
     let answer = IngestResponse::from_response(&ingest.request().body(ndjson(&lines)).http2().send());

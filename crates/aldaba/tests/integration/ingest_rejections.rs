@@ -1,10 +1,10 @@
-//! Lines that the door refuses: each is told with its number, a code, a sentence and the field.
+//! Lines that the ingest API rejects, each with its number, a code, a message and the field.
 
 use serde_json::{Value, json};
 
 use crate::harness::{account, bank, company, customer, shared_server};
 
-/// A line with one member changed, or taken away where the value is null.
+/// A line with one member changed, or removed if the value is null.
 fn with(mut line: Value, member: &str, value: Value) -> Value {
     let members = line.as_object_mut().unwrap();
     if value.is_null() {
@@ -15,8 +15,8 @@ fn with(mut line: Value, member: &str, value: Value) -> Value {
     line
 }
 
-/// Each line is refused with this code, field and message.
-fn are_refused(before: &[Value], cases: &[(Value, &str, &str, &str)]) {
+/// Expects each line to be rejected with this code, field and message.
+fn expect_rejected(before: &[Value], cases: &[(Value, &str, &str, &str)]) {
     let ingest = shared_server().ingest_for_new_tenant();
     assert_eq!(ingest.send_lines(before).rejected, 0);
     let head = ingest.head();
@@ -30,13 +30,13 @@ fn are_refused(before: &[Value], cases: &[(Value, &str, &str, &str)]) {
         );
         assert_eq!(error.message, *message, "{line}");
     }
-    assert_eq!(ingest.head(), head, "nothing of it was written");
+    assert_eq!(ingest.head(), head, "no line was written");
 }
 
 #[test]
-fn unknown_words_come_with_the_likely_one() {
+fn unknown_names_come_with_a_suggestion() {
     let line = || customer("c", "u", "Bar");
-    are_refused(
+    expect_rejected(
         &[company("c")],
         &[
             (
@@ -86,7 +86,7 @@ fn accounts_customers_and_suppliers_are_never_deleted() {
     let before = [company("c"), customer("c", "u", "Bar"), account("c", "a")];
     let never = |resource: &str| format!("{resource} are never deleted, only disabled: use disable");
     let messages = ["customers", "accounts", "suppliers"].map(never);
-    are_refused(
+    expect_rejected(
         &before,
         &[
             (delete("customers", "u"), "action_not_allowed", "action", &messages[0]),
@@ -103,9 +103,9 @@ fn accounts_customers_and_suppliers_are_never_deleted() {
 }
 
 #[test]
-fn wrong_types_and_missing_members_are_named() {
+fn wrong_types_and_missing_members_are_reported() {
     let line = || customer("c", "u", "Bar");
-    are_refused(
+    expect_rejected(
         &[company("c")],
         &[
             (with(line(), "area", json!(7)), "invalid_member", "area", "area must be a text"),
@@ -157,7 +157,7 @@ fn wrong_types_and_missing_members_are_named() {
 }
 
 #[test]
-fn a_long_line_does_not_make_a_long_error() {
+fn error_for_a_long_line_is_short() {
     let ingest = shared_server().ingest_for_new_tenant();
     let long = "x".repeat(500_000);
     let answer = ingest.send_lines(&[json!({(long.clone()): 1}), with(bank("b", "a"), "area", json!(long))]);

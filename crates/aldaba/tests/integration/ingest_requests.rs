@@ -1,11 +1,11 @@
-//! Around the door: tokens, addresses, methods, types, request ids, and the error body of all of them.
+//! Request checks of the ingest API: token, path, method, content type, request id, and the common error body.
 
 use hyper::Method;
 
 use crate::harness::{HttpRequest, bank, is_guid, ndjson, shared_server};
 
 #[test]
-fn without_the_token_nobody_comes_in() {
+fn request_without_the_operator_token_is_refused() {
     let ingest = shared_server().ingest_for_new_tenant();
     let body = ndjson(&[bank("1", "a")]);
     let missing = ingest.request().header("authorization", "").body(body.clone()).send();
@@ -20,13 +20,13 @@ fn without_the_token_nobody_comes_in() {
         assert_eq!(refused.problem(401), "The operator's token is wrong.", "{wrong}");
         assert_eq!(refused.header("www-authenticate"), "Bearer error=\"invalid_token\"", "{wrong}");
     }
-    assert_eq!(ingest.head(), 0, "nothing came in");
+    assert_eq!(ingest.head(), 0, "nothing was written");
     let any_case = ingest.request().header("authorization", &format!("bearer {token}")).body(body).send();
     assert_eq!(any_case.status, 200);
 }
 
 #[test]
-fn an_unknown_tenant_is_told() {
+fn unknown_tenant_is_refused() {
     let unknown = shared_server().ingest_client("nobody").request().body(ndjson(&[bank("1", "a")])).send();
     assert_eq!(unknown.problem(404), "There is no tenant \"nobody\".");
     assert_eq!(unknown.problem_code(), "unknown_tenant");
@@ -35,12 +35,12 @@ fn an_unknown_tenant_is_told() {
 }
 
 #[test]
-fn unknown_addresses_and_methods_have_the_error_body_before_the_gate() {
+fn unknown_paths_and_methods_get_the_error_body_without_a_token() {
     let ingest = shared_server().ingest_client("tenant");
     let (operator, public) = (&shared_server().operator_url, &shared_server().public_url);
     for path in ["", "/", "/nothing", "/operator/v1", "/operator/v1/nothing", "/operator/v2/x"] {
-        let nothing = HttpRequest::get(&format!("{operator}{path}")).send();
-        assert_eq!(nothing.problem(404), "There is nothing at this address.", "{path}");
+        let not_found = HttpRequest::get(&format!("{operator}{path}")).send();
+        assert_eq!(not_found.problem(404), "There is nothing at this address.", "{path}");
     }
     for method in [Method::GET, Method::PUT, Method::DELETE, Method::PATCH] {
         let wrong = HttpRequest::new(method, &ingest.url()).send();
@@ -52,7 +52,7 @@ fn unknown_addresses_and_methods_have_the_error_body_before_the_gate() {
 }
 
 #[test]
-fn other_types_and_encodings_are_refused() {
+fn other_content_types_and_encodings_are_refused() {
     let ingest = shared_server().ingest_for_new_tenant();
     let body = ndjson(&[bank("1", "a")]);
     for wrong in
@@ -70,7 +70,7 @@ fn other_types_and_encodings_are_refused() {
         let refused = ingest.request().header("content-encoding", encoding).body(body.clone()).send();
         assert_eq!(refused.problem(415), "Send the body without Content-Encoding.");
     }
-    assert_eq!(ingest.head(), 0, "nothing came in");
+    assert_eq!(ingest.head(), 0, "nothing was written");
     for right in
         ["application/x-ndjson", "Application/JSON; charset=utf-8", "application/jsonl", "text/plain", ""]
     {
@@ -83,7 +83,7 @@ fn other_types_and_encodings_are_refused() {
 }
 
 #[test]
-fn every_answer_carries_a_request_id() {
+fn every_response_has_a_request_id() {
     let ingest = shared_server().ingest_for_new_tenant();
     let operator = &shared_server().operator_url;
     let urls = [
@@ -92,30 +92,33 @@ fn every_answer_carries_a_request_id() {
         format!("{operator}/nothing"),
         ingest.url(),
     ];
-    let mut seen = Vec::new();
+    let mut ids = Vec::new();
     for url in &urls {
         let response = HttpRequest::get(url).send();
         assert!(is_guid(response.header("x-request-id")), "{url}");
-        seen.push(response.header("x-request-id").to_owned());
+        ids.push(response.header("x-request-id").to_owned());
     }
     assert!(is_guid(ingest.request().send().header("x-request-id")));
-    seen.sort_unstable();
-    seen.dedup();
-    assert_eq!(seen.len(), urls.len(), "each has its own");
+    ids.sort_unstable();
+    ids.dedup();
+    assert_eq!(ids.len(), urls.len(), "every response has its own id");
 }
 
 #[test]
-fn a_well_formed_request_id_is_kept_and_an_odd_one_replaced() {
+fn valid_request_id_is_returned_and_invalid_one_is_replaced() {
     let ingest = shared_server().ingest_for_new_tenant();
     let long = "x".repeat(64);
-    for kept in ["abc-123_x.y", "7", &long] {
-        assert_eq!(ingest.request().header("x-request-id", kept).send().header("x-request-id"), kept);
-        let problem = HttpRequest::get(&ingest.url()).header("x-request-id", kept).send();
+    for valid in ["abc-123_x.y", "7", &long] {
+        assert_eq!(ingest.request().header("x-request-id", valid).send().header("x-request-id"), valid);
+        let problem = HttpRequest::get(&ingest.url()).header("x-request-id", valid).send();
         problem.problem(405);
-        assert_eq!(problem.header("x-request-id"), kept);
+        assert_eq!(problem.header("x-request-id"), valid);
     }
     let too_long = "x".repeat(65);
-    for odd in ["a b", "a\"b", "<script>", "a/b", &too_long] {
-        assert!(is_guid(ingest.request().header("x-request-id", odd).send().header("x-request-id")), "{odd}");
+    for invalid in ["a b", "a\"b", "<script>", "a/b", &too_long] {
+        assert!(
+            is_guid(ingest.request().header("x-request-id", invalid).send().header("x-request-id")),
+            "{invalid}"
+        );
     }
 }

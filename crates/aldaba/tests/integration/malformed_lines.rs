@@ -1,11 +1,10 @@
-//! Bodies that are no changes: a clear error, the lines around them go on, and the program does not mind.
+//! Malformed lines get a precise error; the lines around them are applied and the server stays healthy.
 
 use crate::harness::{IngestClient, ServeProcess, bank, ndjson, shared_server};
 
 const MIB: usize = 1024 * 1024;
 
-/// Sends a bad line between two good ones and returns what is said about it. Each gets new good ones, so that the
-/// log tells that both came in.
+/// Sends a malformed line between two new valid ones, so that the log's head shows that both were applied.
 struct LineChecker {
     server: &'static ServeProcess,
     ingest: IngestClient,
@@ -23,16 +22,20 @@ impl LineChecker {
             [self.sent + 1, self.sent + 2].map(|number| ndjson(&[bank(&number.to_string(), "a")]));
         self.sent += 2;
         let body = [before.as_bytes(), bad, b"\n", after.as_bytes()].concat();
-        let shown = String::from_utf8_lossy(&bad[..bad.len().min(80)]).into_owned();
+        let excerpt = String::from_utf8_lossy(&bad[..bad.len().min(80)]).into_owned();
         let answer = self.ingest.send(body);
         let error = answer.only_error();
-        assert_eq!((error.line, error.code.as_str(), error.message.as_str()), (2, code, message), "{shown}");
-        assert_eq!((answer.accepted, answer.head()), (2, self.sent), "{shown}: the good lines are in");
+        assert_eq!(
+            (error.line, error.code.as_str(), error.message.as_str()),
+            (2, code, message),
+            "{excerpt}"
+        );
+        assert_eq!((answer.accepted, answer.head()), (2, self.sent), "{excerpt}: the valid lines are stored");
         self.server.assert_healthy();
     }
 }
 
-/// A bank whose name is given as it is, quotes and all.
+/// A bank whose name is inserted as raw JSON.
 fn bank_named(json: &[u8]) -> Vec<u8> {
     let head =
         br#"{"area":"invoicing","resource":"Bank","action":"upsert","correlationId":"bad","data":{"name":"#;
@@ -40,7 +43,7 @@ fn bank_named(json: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_not_json() {
+fn invalid_json_is_rejected() {
     let mut lines = LineChecker::new();
     for (bad, message) in [
         ("nothing", "expected a JSON object at column 1"),
@@ -61,7 +64,7 @@ fn what_is_not_json() {
 }
 
 #[test]
-fn nul_bytes_raw_and_escaped() {
+fn nul_bytes_are_rejected_raw_and_escaped() {
     let mut lines = LineChecker::new();
     lines.expect_rejected(b"\0", "invalid_json", "expected a JSON object at column 1");
     lines.expect_rejected(&bank_named(b"\"a\0b\""), "invalid_json", "a NUL byte at column 96");
@@ -70,7 +73,7 @@ fn nul_bytes_raw_and_escaped() {
 }
 
 #[test]
-fn text_that_is_not_utf_8() {
+fn invalid_utf_8_is_rejected() {
     let mut lines = LineChecker::new();
     for bad in [&b"\"\xff\""[..], b"\"\xc3(\"", b"\"\xed\xa0\x80\"", b"\"\xf8\x88\x80\x80\x80\""] {
         lines.expect_rejected(&bank_named(bad), "invalid_json", "the text is not UTF-8 at column 95");
@@ -79,7 +82,7 @@ fn text_that_is_not_utf_8() {
 }
 
 #[test]
-fn ten_thousand_levels_of_nesting() {
+fn deep_nesting_is_rejected() {
     let mut lines = LineChecker::new();
     let too_deep = "nested deeper than 64 levels at column 156";
     let (arrays, objects) =
@@ -95,7 +98,7 @@ fn ten_thousand_levels_of_nesting() {
 }
 
 #[test]
-fn duplicate_members() {
+fn duplicate_members_are_rejected() {
     let mut lines = LineChecker::new();
     lines.expect_rejected(
         &bank_named(br#""a","name":"b""#),
@@ -115,7 +118,7 @@ fn duplicate_members() {
 }
 
 #[test]
-fn a_line_over_one_mebibyte() {
+fn line_over_one_mebibyte_is_rejected() {
     let mut lines = LineChecker::new();
     let message = "a change may have 1048576 bytes at most; this one was passed over";
     let long = bank_named(format!("\"{}\"", "x".repeat(MIB)).as_bytes());
@@ -125,11 +128,11 @@ fn a_line_over_one_mebibyte() {
     let fits = bank_named(format!("\"{}\"", "x".repeat(MIB - frame)).as_bytes());
     assert_eq!(fits.len(), MIB);
     let answer = lines.ingest.send([&fits[..], b"\n"].concat());
-    assert_eq!(answer.counts(), (1, 0), "one that just fits is taken");
+    assert_eq!(answer.counts(), (1, 0), "a line of exactly the maximum length is accepted");
 }
 
 #[test]
-fn ten_megabytes_without_a_newline() {
+fn ten_megabytes_without_a_newline_are_rejected() {
     let ingest = shared_server().ingest_for_new_tenant();
     ingest.send_lines(&[bank("1", "a")]);
     let answer = ingest.send(vec![b'{'; 10_000_000]);
@@ -139,7 +142,7 @@ fn ten_megabytes_without_a_newline() {
 }
 
 #[test]
-fn an_array_without_its_end() {
+fn unterminated_array_is_rejected() {
     for (at, body) in ["[", "[{},", "[{", "[{\"a\":\"]", "[\"x"].into_iter().enumerate() {
         let ingest = shared_server().ingest_for_new_tenant();
         let good = bank("1", "a").to_string();
@@ -154,9 +157,9 @@ fn an_array_without_its_end() {
 }
 
 #[test]
-fn an_array_that_cannot_be_read_on_keeps_what_came_before() {
+fn broken_array_keeps_the_items_before_the_error() {
     let good = |number: u64| bank(&number.to_string(), "a").to_string();
-    for (broken, why) in [
+    for (broken, reason) in [
         ("] x", "there is text after the end of the JSON array"),
         ("][]", "there is text after the end of the JSON array"),
         (",,{}]", "the JSON array is broken before item 3: one comma between two items, none after the last"),
@@ -169,14 +172,14 @@ fn an_array_that_cannot_be_read_on_keeps_what_came_before() {
         let message = refused.problem(400);
         assert_eq!(refused.problem_code(), "not_changes");
         let stays = "2 accepted and 0 rejected before stay as they are (lastSequenceVersion 2).";
-        assert_eq!(message, format!("The body cannot be read on: {why}. {stays}"), "{body}");
-        assert_eq!(ingest.head(), 2, "what was counted is there");
+        assert_eq!(message, format!("The body cannot be read on: {reason}. {stays}"), "{body}");
+        assert_eq!(ingest.head(), 2, "the counted lines are stored");
     }
     shared_server().assert_healthy();
 }
 
 #[test]
-fn a_long_array_that_cannot_be_read_on_counts_what_is_under_way() {
+fn broken_long_array_counts_the_items_in_progress() {
     let ingest = shared_server().ingest_for_new_tenant();
     let items: Vec<String> = (0..3210).map(|number| bank(&format!("b{number}"), "a").to_string()).collect();
     let refused = ingest.request().body(format!("[{}] and more", items.join(","))).send();

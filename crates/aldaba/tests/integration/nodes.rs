@@ -1,4 +1,4 @@
-//! Two nodes over one PostgreSQL database: alike, without a state of their own.
+//! Two stateless nodes on one PostgreSQL database.
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -22,7 +22,7 @@ impl Nodes {
         Self { nodes, _database: database }
     }
 
-    /// One tenant's door at each node.
+    /// An ingest client for one tenant at each node.
     fn ingest_clients(&self) -> [IngestClient; 2] {
         let ingest = self.nodes[0].ingest_for_new_tenant();
         [self.nodes[0].ingest_client(&ingest.tenant), self.nodes[1].ingest_client(&ingest.tenant)]
@@ -30,7 +30,7 @@ impl Nodes {
 }
 
 #[test]
-fn what_one_node_took_the_other_knows() {
+fn changes_and_retries_work_across_nodes() {
     let nodes = Nodes::start();
     let [one, other] = nodes.ingest_clients();
     let lines = ndjson(&[bank("1", "a"), bank("2", "b")]);
@@ -39,15 +39,15 @@ fn what_one_node_took_the_other_knows() {
     assert_eq!(
         other.send_with_idempotency_key("load", lines.clone()),
         answer,
-        "a retry may come to another node"
+        "a retry may go to another node"
     );
-    assert_eq!(other.send(lines).head(), 2, "and there it changes nothing either");
+    assert_eq!(other.send(lines).head(), 2, "and it changes nothing there");
     assert_eq!(other.send_lines(&[bank("1", "c")]).head(), 3);
     assert_eq!(one.head(), 3);
 }
 
 #[test]
-fn writers_at_both_nodes_share_one_log() {
+fn clients_of_both_nodes_share_one_log() {
     let nodes = Nodes::start();
     let ingest_clients = nodes.ingest_clients();
     let bodies: Vec<Bytes> = (0..6)
@@ -65,14 +65,14 @@ fn writers_at_both_nodes_share_one_log() {
     assert_eq!(
         ingest_clients.each_ref().map(IngestClient::head),
         [3000, 3000],
-        "a number for each change, none twice"
+        "every change has its own sequence number"
     );
     let again = IngestResponse::from_response(&ingest_clients[0].request().body(bodies.concat()).send());
-    assert_eq!((again.counts(), again.head()), ((3000, 0), 3000), "and each record is there");
+    assert_eq!((again.counts(), again.head()), ((3000, 0), 3000), "every record is stored");
 }
 
 #[test]
-fn a_body_that_broke_at_one_node_is_taken_up_at_the_other() {
+fn body_interrupted_at_one_node_resumes_at_the_other() {
     let nodes = Nodes::start();
     let [one, other] = nodes.ingest_clients();
     let lines: Vec<Value> = (0..40).map(|number| bank(&number.to_string(), "a")).collect();

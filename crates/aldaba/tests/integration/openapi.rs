@@ -1,4 +1,4 @@
-//! The APIs' document: printed, served to everybody, and browsable.
+//! The public APIs' OpenAPI document: printed by the command, served over HTTP, and shown on a page.
 
 use hyper::Method;
 use serde_json::Value;
@@ -16,7 +16,7 @@ fn page() -> String {
     page.text().to_owned()
 }
 
-/// What stands behind the last dot.
+/// The file name extension.
 fn extension(name: &str) -> &str {
     name.rsplit('.').next().unwrap_or_default()
 }
@@ -29,21 +29,21 @@ fn files() -> Vec<String> {
 }
 
 #[test]
-fn what_openapi_prints_is_what_openapi_is_served() {
+fn printed_and_served_openapi_documents_are_equal() {
     let printed = unlimited_server().installation.program(&["openapi"]).run().code(0);
     let served = get("/openapi.json");
     assert_eq!((served.status, served.header("content-type")), (200, "application/json"));
     assert_eq!(printed.stdout, served.text());
     assert_eq!(printed.stderr, "");
     let again = unlimited_server().installation.program(&["openapi", "--json"]).run().code(0);
-    assert_eq!(printed.stdout, again.stdout, "it is JSON either way");
+    assert_eq!(printed.stdout, again.stdout, "the media type is JSON in both cases");
     let document: Value = serde_json::from_str(&printed.stdout).unwrap();
     assert_eq!(document["openapi"], "3.1.0");
     assert_eq!(document["servers"][0]["url"], "http://127.0.0.1:8080");
 }
 
 #[test]
-fn the_openapi_document_tells_of_every_area_and_of_sign_in() {
+fn openapi_document_covers_every_area_and_sign_in() {
     let document = get("/openapi.json").json();
     let paths = document["paths"].as_object().unwrap();
     for path in [
@@ -77,7 +77,7 @@ fn references(value: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn the_openapi_document_is_asked_for_again_only_when_it_has_changed() {
+fn openapi_document_supports_conditional_requests() {
     let first = get("/openapi.json");
     assert_eq!(first.header("cache-control"), "no-cache");
     let address = format!("{}/openapi.json", unlimited_server().public_url);
@@ -93,7 +93,7 @@ fn the_openapi_document_is_asked_for_again_only_when_it_has_changed() {
 }
 
 #[test]
-fn the_openapi_page_lets_nothing_in_from_elsewhere() {
+fn openapi_page_loads_nothing_from_other_hosts() {
     let moved = get("/docs");
     assert_eq!((moved.status, moved.header("location")), (308, "/docs/"));
     let page = get("/docs/");
@@ -103,12 +103,12 @@ fn the_openapi_page_lets_nothing_in_from_elsewhere() {
     assert!(!page.text().contains("http"), "{}", page.text());
     let settings = get("/docs/settings.json");
     assert_eq!(settings.json()["document"], "/openapi.json");
-    assert_eq!(settings.json()["authorize"], serde_json::json!({}), "nobody's key or token");
+    assert_eq!(settings.json()["authorize"], serde_json::json!({}), "the page contains no key or token");
     assert_eq!(settings.header("cache-control"), "no-store");
 }
 
 #[test]
-fn the_openapi_pages_files_are_kept_for_ever() {
+fn openapi_page_assets_are_cached_immutably() {
     let files = files();
     assert_eq!(files.len(), 4, "{files:?}");
     for path in files {
@@ -126,18 +126,18 @@ fn the_openapi_pages_files_are_kept_for_ever() {
 }
 
 #[test]
-fn openapi_without_a_configuration_leaves_the_address_open() {
+fn openapi_without_a_configuration_has_no_fixed_server_url() {
     let printed = Program::new(&["openapi"]).run().code(0);
     let document: Value = serde_json::from_str(&printed.stdout).unwrap();
     assert_eq!(document["servers"][0]["url"], "{base_url}");
 }
 
 #[test]
-fn openapi_goes_into_a_file() {
+fn openapi_can_be_written_to_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("openapi.json");
-    let done = Program::new(&["openapi", "--output", file.to_str().unwrap()]).run().code(0);
-    assert_eq!(done.stdout, "");
+    let finished = Program::new(&["openapi", "--output", file.to_str().unwrap()]).run().code(0);
+    assert_eq!(finished.stdout, "");
     let printed = Program::new(&["openapi"]).run().stdout;
     assert_eq!(std::fs::read_to_string(&file).unwrap(), printed);
     let nowhere = folder.path().join("no/such/folder.json");

@@ -1,18 +1,22 @@
-//! What an operator watches: probes, measures and the log.
+//! What operators monitor: probes, metrics and the log.
 
 use serde_json::{Value, json};
 
 use crate::harness::{HttpRequest, Installation, ServeProcess, bank, charge, ndjson, shared_server};
 
 #[test]
-fn both_listeners_say_that_they_live_and_are_ready() {
+fn both_listeners_answer_liveness_and_readiness_probes() {
     let server = shared_server();
     for side in [&server.public_url, &server.operator_url] {
         let alive = HttpRequest::get(&format!("{side}/livez")).send();
         assert_eq!((alive.status, alive.json()), (200, json!({"status": "alive"})));
     }
     let ready = HttpRequest::get(&format!("{}/readyz", server.public_url)).send();
-    assert_eq!((ready.status, ready.json()), (200, json!({"status": "ready"})), "no details in public");
+    assert_eq!(
+        (ready.status, ready.json()),
+        (200, json!({"status": "ready"})),
+        "the public probe has no details"
+    );
     let ready = HttpRequest::get(&format!("{}/readyz", server.operator_url)).send();
     assert_eq!(ready.status, 200);
     let body = ready.json();
@@ -21,20 +25,20 @@ fn both_listeners_say_that_they_live_and_are_ready() {
     assert_eq!(body, json!({"status": "ready", "store": "ok", "schema": schema, "draining": false}));
 }
 
-/// The samples of a measure: its labels as they are written, and its value.
+/// The samples of a metric: labels as written, and value.
 fn samples<'a>(text: &'a str, name: &str) -> Vec<(&'a str, f64)> {
     let lines = text.lines().filter_map(|line| line.strip_prefix(name)?.rsplit_once(' '));
     lines.map(|(labels, value)| (labels, value.parse().unwrap())).collect()
 }
 
-/// The values of all labels in the text.
+/// All label values in the text.
 fn label_values(text: &str) -> Vec<&str> {
     let samples = text.lines().filter(|line| !line.starts_with('#'));
     samples.flat_map(|line| line.split('"').skip(1).step_by(2)).collect()
 }
 
 #[test]
-fn the_measures_count_and_name_nobody() {
+fn metrics_count_and_contain_no_identifiers() {
     let server = ServeProcess::start(Installation::new(), &[]);
     let ingest = server.ingest_for_new_tenant();
     let body = ndjson(&[bank("secret-record", "a"), charge("nowhere", "x", 1), bank("2", "b")]);
@@ -51,7 +55,7 @@ fn the_measures_count_and_name_nobody() {
     let text = metrics.text();
     assert!(text.ends_with("# EOF\n"), "{text}");
     for (name, value) in [("aldaba_changes_accepted_total", 2.0), ("aldaba_changes_rejected_total", 1.0)] {
-        assert_eq!(samples(text, name), [("", value)], "a retry that brings nothing in counts nothing");
+        assert_eq!(samples(text, name), [("", value)], "a retry without effect is not counted");
     }
     let mut requests = samples(text, "aldaba_http_requests_total");
     requests.sort_unstable_by_key(|(labels, _)| *labels);
@@ -65,15 +69,15 @@ fn the_measures_count_and_name_nobody() {
             (r#"{side="public",method="GET",route="/livez",status="200"}"#, 1.0),
         ]
     );
-    let ours = [ingest.tenant.as_str(), "secret", "http:", &server.installation.token()];
+    let identifiers = [ingest.tenant.as_str(), "secret", "http:", &server.installation.token()];
     for value in label_values(text) {
-        assert!(!ours.iter().any(|word| value.contains(word)), "{value}");
+        assert!(!identifiers.iter().any(|word| value.contains(word)), "{value}");
     }
     HttpRequest::get(&format!("{}/metrics", server.public_url)).send().problem(404);
 }
 
 #[test]
-fn a_made_up_method_makes_no_series_of_its_own() {
+fn unknown_method_adds_no_metric_series() {
     let server = shared_server();
     let made_up = hyper::Method::from_bytes(b"FROBNICATE").unwrap();
     HttpRequest::new(made_up, &format!("{}/livez", server.public_url)).send().problem(405);
@@ -82,15 +86,16 @@ fn a_made_up_method_makes_no_series_of_its_own() {
 }
 
 #[test]
-fn the_log_is_json_off_a_terminal() {
+fn log_is_json_without_a_terminal() {
     let server = ServeProcess::start(Installation::new(), &["--set", "logging.level=debug"]);
     let ingest = server.ingest_for_new_tenant();
     ingest.send_lines(&[bank("1", "a")]);
     ingest.request().header("x-request-id", "the-one").header("authorization", "").send().problem(401);
     let token = server.installation.token();
-    let done = server.process.stop();
-    assert_eq!((done.code, done.stdout.as_str()), (Some(0), ""));
-    let lines: Vec<Value> = done.stderr.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    let finished = server.process.stop();
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), ""));
+    let lines: Vec<Value> =
+        finished.stderr.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
     for line in &lines {
         assert!(
             line["timestamp"].is_string() && line["level"].is_string() && line["message"].is_string(),
@@ -98,13 +103,13 @@ fn the_log_is_json_off_a_terminal() {
         );
     }
     let answered = |line: &&Value| line["message"] == "answered" && line["requestId"] == "the-one";
-    let refused = lines.iter().find(answered).expect("the request's own line");
+    let refused = lines.iter().find(answered).expect("the log line of the request");
     assert_eq!((&refused["status"], &refused["level"]), (&json!(401), &json!("DEBUG")));
-    assert!(!done.stderr.contains(&token), "the token is nowhere in the log");
+    assert!(!finished.stderr.contains(&token), "the log does not contain the token");
 }
 
 #[test]
-fn the_log_can_be_text_too() {
+fn log_can_be_text() {
     let server = ServeProcess::start(Installation::new(), &[]);
     let installation = server.stop();
     let arguments = ["serve", "--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0"];
@@ -115,7 +120,7 @@ fn the_log_can_be_text_too() {
 }
 
 #[test]
-fn a_backup_takes_no_other_files_place_unasked() {
+fn backup_overwrites_no_file_without_force() {
     let installation = Installation::new();
     let file = installation.path().join("a.backup");
     std::fs::write(&file, "mine").unwrap();

@@ -1,4 +1,4 @@
-//! An end in order: no new requests, those under way finish, and who never finishes is cut off.
+//! Graceful shutdown: no new requests, running requests finish, and requests that do not finish are cut off.
 
 use std::net::TcpStream;
 
@@ -6,8 +6,8 @@ use web::Stopwatch;
 
 use crate::harness::{IngestClient, IngestResponse, Installation, ServeProcess, bank, ndjson, wait_for};
 
-/// Sends a line and waits until it is committed; the body goes on.
-fn under_way(ingest: &IngestClient) -> crate::harness::RawConnection {
+/// Sends a line and waits until it is committed; the body stays open.
+fn start_request(ingest: &IngestClient) -> crate::harness::RawConnection {
     let mut raw = ingest.raw("content-type: application/x-ndjson\r\ntransfer-encoding: chunked\r\n");
     raw.send_chunk(ndjson(&[bank("1", "a")]).as_bytes());
     wait_for("the first line to be committed", || (ingest.head() == 1).then_some(()));
@@ -19,10 +19,10 @@ fn is_closed(url: &str) -> bool {
 }
 
 #[test]
-fn a_request_under_way_still_gets_its_answer() {
+fn running_request_gets_its_response() {
     let mut server = ServeProcess::start(Installation::new(), &[]);
     let ingest = server.ingest_for_new_tenant();
-    let mut raw = under_way(&ingest);
+    let mut raw = start_request(&ingest);
     server.process.terminate();
     for side in [&server.public_url, &server.operator_url] {
         wait_for("new connections to be refused", || is_closed(side).then_some(()));
@@ -31,26 +31,26 @@ fn a_request_under_way_still_gets_its_answer() {
     raw.send_chunk(b"");
     let answer = IngestResponse::from_response(&raw.response().unwrap());
     assert_eq!((answer.counts(), answer.head()), ((2, 0), 2));
-    let done = server.process.wait_for_exit();
-    assert_eq!(done.code, Some(0), "{}", done.stderr);
-    assert!(!done.stderr.contains("cut off"), "{}", done.stderr);
+    let finished = server.process.wait_for_exit();
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
+    assert!(!finished.stderr.contains("cut off"), "{}", finished.stderr);
 }
 
 #[test]
-fn a_request_that_never_finishes_is_cut_off_after_the_drain() {
+fn unfinished_request_is_cut_off_after_the_drain_time() {
     let mut server = ServeProcess::start(Installation::new(), &["--set", "server.drain=300ms"]);
     let ingest = server.ingest_for_new_tenant();
-    let raw = under_way(&ingest);
+    let raw = start_request(&ingest);
     let watch = Stopwatch::start();
     server.process.terminate();
-    let done = server.process.wait_for_exit();
+    let finished = server.process.wait_for_exit();
     let took = watch.elapsed();
-    assert_eq!(done.code, Some(0), "{}", done.stderr);
+    assert_eq!(finished.code, Some(0), "{}", finished.stderr);
     assert!((300..10_000).contains(&took.as_millis()), "{took:?}");
     assert!(
-        done.stderr.contains("some requests took too long to finish and were cut off"),
+        finished.stderr.contains("some requests took too long to finish and were cut off"),
         "{}",
-        done.stderr
+        finished.stderr
     );
     drop(raw);
 
@@ -58,12 +58,12 @@ fn a_request_that_never_finishes_is_cut_off_after_the_drain() {
     assert_eq!(
         server.ingest_client(&ingest.tenant).send_lines(&[bank("1", "a")]).head(),
         1,
-        "what was committed is there"
+        "the committed line is stored"
     );
 }
 
 #[test]
-fn an_idle_connection_does_not_hold_it_up() {
+fn idle_connection_does_not_delay_shutdown() {
     let mut server = ServeProcess::start(Installation::new(), &["--set", "server.drain=20s"]);
     let idle: Vec<TcpStream> = [&server.public_url, &server.operator_url]
         .map(|side| TcpStream::connect(side.trim_start_matches("http://")).unwrap())
@@ -77,7 +77,7 @@ fn an_idle_connection_does_not_hold_it_up() {
 }
 
 #[test]
-fn it_can_be_started_and_stopped_again_and_again() {
+fn server_can_be_restarted_repeatedly() {
     let mut installation = Installation::new();
     installation.add_tenant("t");
     for round in 1..=3 {

@@ -1,4 +1,4 @@
-//! Built-in TLS: 1.3 and 1.2, nothing older, and PEM files whose faults are named.
+//! Built-in TLS: versions 1.3 and 1.2 only, and precise errors for PEM files.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -34,7 +34,7 @@ impl Pem {
         Self { folder, certificate }
     }
 
-    /// The settings that name two of this folder's files.
+    /// The settings that name two files of this folder.
     fn settings(&self, certificates: &str, key: &str) -> [String; 4] {
         let path = |name: &str| self.folder.path().join(name).display().to_string();
         let (certificates, key) = (path(certificates), path(key));
@@ -74,7 +74,7 @@ fn start_server(pem: &Pem) -> (ServeProcess, String) {
 }
 
 #[test]
-fn tls_1_3_and_1_2_are_spoken() {
+fn tls_1_3_and_1_2_are_accepted() {
     let pem = Pem::new();
     let (_serve, address) = start_server(&pem);
     for (version, name) in [
@@ -97,7 +97,7 @@ fn tls_1_3_and_1_2_are_spoken() {
     assert_eq!(stream.conn.alpn_protocol(), Some(&b"h2"[..]));
 }
 
-/// A greeting of this version by hand: a random, no session, one cipher, no compression, and what goes with it.
+/// A hand-written ClientHello of this version with one cipher suite and no compression.
 fn hello(version: u8) -> Vec<u8> {
     let groups = [0, 10, 0, 4, 0, 2, 0, 0x17];
     let point_formats = [0, 11, 0, 2, 1, 0];
@@ -114,7 +114,7 @@ fn hello(version: u8) -> Vec<u8> {
 }
 
 #[test]
-fn tls_1_1_is_not() {
+fn tls_1_1_is_refused() {
     let pem = Pem::new();
     let (start_server, address) = start_server(&pem);
     let answer_to = |version| {
@@ -125,7 +125,7 @@ fn tls_1_1_is_not() {
         record
     };
     let [kind, .., message, _] = answer_to(TLS_1_2);
-    assert_eq!((kind, message), (HANDSHAKE, SERVER_HELLO), "the greeting itself is fine");
+    assert_eq!((kind, message), (HANDSHAKE, SERVER_HELLO), "the ClientHello itself is valid");
     for older in [TLS_1_1, TLS_1_0] {
         let [kind, .., level, description] = answer_to(older);
         assert_eq!((kind, level), (ALERT, FATAL), "3.{older}");
@@ -135,7 +135,7 @@ fn tls_1_1_is_not() {
 }
 
 #[test]
-fn plain_http_gets_nowhere_and_the_operators_side_stays_plain() {
+fn public_listener_refuses_plain_http_and_operator_listener_stays_plain() {
     let pem = Pem::new();
     let (start_server, address) = start_server(&pem);
     let mut stream = connect(&address);
@@ -147,7 +147,7 @@ fn plain_http_gets_nowhere_and_the_operators_side_stays_plain() {
 }
 
 #[test]
-fn what_is_wrong_with_a_pem_file_is_told_by_name() {
+fn pem_file_errors_name_the_file() {
     let pem = Pem::new();
     let path = |name: &str| pem.folder.path().join(name).display().to_string();
     std::fs::write(path("junk.pem"), "-----BEGIN NONSENSE-----\n").unwrap();

@@ -1,4 +1,4 @@
-//! Bodies that break on the way: what was accepted before stays, and who still listens is told.
+//! Request bodies that break off: accepted lines stay, and a client that still reads gets an error.
 
 use crate::harness::{HttpResponse, IngestClient, RawConnection, bank, ndjson, shared_server, wait_for};
 
@@ -9,7 +9,7 @@ fn two_lines() -> String {
 }
 
 #[track_caller]
-fn two_stay(ingest: &IngestClient, response: &HttpResponse) {
+fn expect_two_lines_stay(ingest: &IngestClient, response: &HttpResponse) {
     let message = response.problem(400);
     assert!(message.starts_with("The body was cut off ("), "{message}");
     assert!(
@@ -17,49 +17,49 @@ fn two_stay(ingest: &IngestClient, response: &HttpResponse) {
         "{message}"
     );
     assert_eq!(response.problem_code(), "body_cut_off");
-    assert_eq!(ingest.send(two_lines()).head(), 2, "both are in");
+    assert_eq!(ingest.send(two_lines()).head(), 2, "both lines are stored");
     shared_server().assert_healthy();
 }
 
 #[test]
-fn a_body_shorter_than_its_length() {
+fn body_shorter_than_its_content_length_is_reported() {
     let ingest = shared_server().ingest_for_new_tenant();
     let mut raw = ingest.raw(&format!("{NDJSON}content-length: 5000\r\n"));
     raw.send(two_lines().as_bytes());
     raw.send(br#"{"area":"invoicing","reso"#);
     raw.half_close();
-    two_stay(&ingest, &raw.response().expect("who listens on is told"));
+    expect_two_lines_stay(&ingest, &raw.response().expect("a client that still reads gets a response"));
 }
 
 #[test]
-fn chunks_that_break() {
+fn broken_chunks_are_reported() {
     for (broken, what) in
-        [(&b"zz\r\nhello"[..], "a size that is no number"), (b"5\r\nabcdefgh\r\n", "a wrong size")]
+        [(&b"zz\r\nhello"[..], "an invalid chunk size"), (b"5\r\nabcdefgh\r\n", "a wrong chunk size")]
     {
         let ingest = shared_server().ingest_for_new_tenant();
         let mut raw = ingest.raw(&format!("{NDJSON}transfer-encoding: chunked\r\n"));
         raw.send_chunk(two_lines().as_bytes());
         wait_for(what, || (ingest.head() == 2).then_some(()));
         raw.send(broken);
-        two_stay(&ingest, &raw.response().expect("who listens on is told"));
+        expect_two_lines_stay(&ingest, &raw.response().expect("a client that still reads gets a response"));
     }
 }
 
 #[test]
-fn chunks_that_end_without_the_last_one() {
+fn missing_last_chunk_is_reported() {
     let ingest = shared_server().ingest_for_new_tenant();
     let mut raw = ingest.raw(&format!("{NDJSON}transfer-encoding: chunked\r\n"));
     raw.send_chunk(two_lines().as_bytes());
     raw.half_close();
-    two_stay(&ingest, &raw.response().expect("who listens on is told"));
+    expect_two_lines_stay(&ingest, &raw.response().expect("a client that still reads gets a response"));
 }
 
 #[test]
-fn a_writer_who_goes_away_loses_only_what_was_not_committed() {
+fn closed_connection_loses_only_uncommitted_lines() {
     let ingest = shared_server().ingest_for_new_tenant();
     let mut raw = ingest.raw(&format!("{NDJSON}transfer-encoding: chunked\r\n"));
     raw.send_chunk(two_lines().as_bytes());
-    wait_for("what came before a pause to be written down", || (ingest.head() == 2).then_some(()));
+    wait_for("the lines before the pause to be committed", || (ingest.head() == 2).then_some(()));
     raw.send(b"ff\r\n{\"area\"");
     drop(raw);
     assert_eq!(ingest.send(two_lines()).head(), 2);
@@ -67,7 +67,7 @@ fn a_writer_who_goes_away_loses_only_what_was_not_committed() {
 }
 
 #[test]
-fn a_slow_writer_is_waited_for() {
+fn slow_client_is_waited_for() {
     let ingest = shared_server().ingest_for_new_tenant();
     let mut raw = ingest.raw(&format!("{NDJSON}transfer-encoding: chunked\r\n"));
     let lines = two_lines();
@@ -76,7 +76,7 @@ fn a_slow_writer_is_waited_for() {
         raw.send_chunk(piece);
     }
     raw.send_chunk(b"\n");
-    wait_for("the first line to be written down", || (ingest.head() == 1).then_some(()));
+    wait_for("the first line to be committed", || (ingest.head() == 1).then_some(()));
     raw.send_chunk(second.as_bytes());
     raw.send_chunk(b"");
     let response = raw.response().unwrap();
@@ -84,7 +84,7 @@ fn a_slow_writer_is_waited_for() {
 }
 
 #[test]
-fn what_is_no_http_at_all_hurts_nobody() {
+fn bytes_that_are_not_http_do_no_harm() {
     let greeting = b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc".to_vec();
     for nonsense in [greeting, b"GET\r\n\r\n".to_vec(), vec![0; 100_000], vec![b'A'; 100_000]] {
         let mut raw = RawConnection::open(&shared_server().operator_url, "");

@@ -32,6 +32,7 @@ use crate::params::Params;
 const SUCCESSOR: &str = "refresh token's successor";
 
 const UNKNOWN_CODE: &str = "The authorization code is unknown or was issued to another client.";
+const EXPIRED_CODE: &str = "The authorization code has expired. Start a new authorization request.";
 const REUSED_CODE: &str = "The authorization code was used before. The tokens that were issued for it are revoked; \
                            start a new authorization request.";
 const CONSUMED_CODE: &str = "The authorization code was used before, in a request that was refused. No tokens were \
@@ -147,26 +148,8 @@ impl Identity {
             let binding = CodeBinding::from_json(&code.details)?;
             checked_proof.mismatch(&binding).is_none().then(|| new_grant(code, &binding))
         });
-        let (code, grant) = match self.store.take_code(&exchange, decide).await? {
-            CodeOutcome::Redeemed { code, grant: Some(grant) } => (code, grant),
-            CodeOutcome::Reused { revoked: Some(grant) } => {
-                self.grant_status.mark_revoked(&grant);
-                return Err(invalid_grant(REUSED_CODE));
-            }
-            CodeOutcome::Reused { revoked: None } => return Err(invalid_grant(CONSUMED_CODE)),
-            CodeOutcome::Redeemed { code, grant: None } => {
-                let mismatch =
-                    CodeBinding::from_json(&code.details).and_then(|binding| proof.mismatch(&binding));
-                return Err(invalid_grant(mismatch.unwrap_or(UNKNOWN_CODE)));
-            }
-            CodeOutcome::Expired => {
-                return Err(invalid_grant(
-                    "The authorization code has expired. Start a new authorization request.",
-                ));
-            }
-            CodeOutcome::Unknown => return Err(invalid_grant(UNKNOWN_CODE)),
-        };
-        let binding = CodeBinding::from_json(&code.details).ok_or_else(|| invalid_grant(UNKNOWN_CODE))?;
+        let outcome = self.store.take_code(&exchange, decide).await?;
+        let (binding, grant) = self.redeemed(outcome, &proof)?;
         let Some(membership) = self.active_membership(&grant).await? else {
             self.revoke(&grant.id, context, "the user, the tenant or the membership is no longer active")
                 .await?;
@@ -184,6 +167,29 @@ impl Identity {
             reports_scope: binding.reports_scope,
             now,
         })
+    }
+
+    /// The binding and the grant of a redeemed code, or why it was refused.
+    fn redeemed(
+        &self,
+        outcome: CodeOutcome,
+        proof: &CodeProof,
+    ) -> Result<(CodeBinding, Grant), EndpointError> {
+        let (code, grant) = match outcome {
+            CodeOutcome::Redeemed { code, grant } => (code, grant),
+            CodeOutcome::Reused { revoked: Some(grant) } => {
+                self.grant_status.mark_revoked(&grant);
+                return Err(invalid_grant(REUSED_CODE));
+            }
+            CodeOutcome::Reused { revoked: None } => return Err(invalid_grant(CONSUMED_CODE)),
+            CodeOutcome::Expired => return Err(invalid_grant(EXPIRED_CODE)),
+            CodeOutcome::Unknown => return Err(invalid_grant(UNKNOWN_CODE)),
+        };
+        let binding = CodeBinding::from_json(&code.details).ok_or_else(|| invalid_grant(UNKNOWN_CODE))?;
+        match grant {
+            Some(grant) => Ok((binding, grant)),
+            None => Err(invalid_grant(proof.mismatch(&binding).unwrap_or(UNKNOWN_CODE))),
+        }
     }
 
     /// A function that creates the grant for an accepted code, inside the store's transaction.

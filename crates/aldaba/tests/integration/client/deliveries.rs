@@ -1,4 +1,4 @@
-//! From the subscription to the event in the application's hands, both families; and what is kept out.
+//! Webhook deliveries with the client: from the subscription to the handled event, both families, and refused requests.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ fn subscription(url: &str) -> Subscription {
 }
 
 #[test]
-fn a_change_arrives_verified_typed_and_once() {
+fn change_is_delivered_verified_typed_and_once() {
     let fixture = ClientFixture::new();
     let (api, company, open) = (fixture.api(), fixture.company(), EventRecorder::open(&fixture));
     let hooks = api.webhooks(Resource::customers());
@@ -35,26 +35,26 @@ fn a_change_arrives_verified_typed_and_once() {
     let record = fixture.run(api.customer(&change.company, &change.correlation_id)).unwrap().unwrap();
     assert_eq!((record.trade_name.as_str(), record.sequence_version), ("Uno", change.sequence_version));
 
-    // The feed tells the same, and its arrival is known to be of the same record.
+    // The feed has the same event, and the client knows that it is about the same record.
     let feed = api.changes(Resource::customers(), Some(&company), change.sequence_version - 1).stream();
     let fed: Vec<_> = fixture.run(feed.try_collect()).unwrap();
     let arrival = fed[0].arrival(fixture.tenant(), &company);
     assert_eq!(arrival.record, aldaba_client::receiver::Arrival::from(&event).record);
 
-    // Asked for again it is the same delivery, and the inbox knows it.
+    // A replay has the same delivery id, and the inbox recognises it.
     let history = hooks.history(id);
     let delivery = fixture.run(history.delivery(change.outgoing_id)).unwrap().unwrap();
     assert!(delivery.body.unwrap().contains("CustomerCreated"));
     fixture.run(history.replay_one(change.outgoing_id)).unwrap();
-    let came = open.recorder.wait_for(2);
-    assert_eq!((&came[1].0, &came[1].1), (&event, &Outcome::Duplicate));
+    let events = open.recorder.wait_for(2);
+    assert_eq!((&events[1].0, &events[1].1), (&event, &Outcome::Duplicate));
 
-    // A test is of no record; a later change goes on.
+    // A test delivery has no record; a later change is delivered.
     fixture.run(history.test()).unwrap();
     wait_for("the test", || open.recorder.events().iter().any(|(event, _)| event.is_test()).then_some(()));
     fixture.ingest_client().send_lines(&[change_line("customers", &company, "uno ñ", "disable")]);
-    let came = open.recorder.wait_for(4);
-    let last = came.iter().rfind(|(event, _)| !event.is_test()).unwrap();
+    let events = open.recorder.wait_for(4);
+    let last = events.iter().rfind(|(event, _)| !event.is_test()).unwrap();
     assert!(matches!(&last.0, Event::Accounting(change) if change.event.kind == Some(EventKind::Disabled)));
     let listed: Vec<_> = wait_for("the history", || {
         let stream = history.deliveries().status(DeliveryStatus::Delivered).stream();
@@ -66,7 +66,7 @@ fn a_change_arrives_verified_typed_and_once() {
 }
 
 #[test]
-fn what_is_forged_or_touched_is_answered_401_and_never_seen() {
+fn forged_or_modified_requests_get_401_and_are_not_handled() {
     let fixture = ClientFixture::new();
     let open = EventRecorder::open(&fixture);
     let body = r#"{"Entity":"Bank","EntityId":"7","TenantId":"t","User":"eva","Changes":[]}"#;
@@ -84,13 +84,14 @@ fn what_is_forged_or_touched_is_answered_401_and_never_seen() {
     assert_eq!(post(&right.to_lowercase(), body), 401);
     assert_eq!(post("", body), 401);
     assert_eq!(open.recorder.events().len(), 1);
-    let reasons: Vec<Reason> = open.recorder.refused().into_iter().flat_map(|why| why.reasons).collect();
+    let reasons: Vec<Reason> =
+        open.recorder.refused().into_iter().flat_map(|mismatch| mismatch.reasons).collect();
     let missing = Reason::MissingHeader("svc-webhook-signature");
     assert_eq!(reasons, [Reason::WrongSecret, Reason::WrongSecret, Reason::LowerCaseHex, missing]);
 }
 
 #[test]
-fn a_receiver_with_the_wrong_secret_never_contracts_and_learns_why() {
+fn receiver_with_the_wrong_secret_fails_the_handshake_and_learns_why() {
     let fixture = ClientFixture::new();
     let (api, open) = (fixture.api(), EventRecorder::open(&fixture));
     let hooks = api.webhooks(Resource::customers());
@@ -99,7 +100,7 @@ fn a_receiver_with_the_wrong_secret_never_contracts_and_learns_why() {
     wait_for("a refusal", || (!open.recorder.refused().is_empty()).then_some(()));
     assert!(!fixture.run(hooks.get(id)).unwrap().unwrap().is_active);
     assert_eq!(open.recorder.refused()[0].reasons, [Reason::WrongSecret]);
-    let health = wait_for("the attempt to be told", || {
+    let health = wait_for("the attempt to be recorded", || {
         Some(fixture.run(hooks.history(id).health()).unwrap()).filter(|one| !one.recent_attempts.is_empty())
     });
     assert_eq!(health.recent_attempts[0].status, Some(401));
@@ -107,19 +108,23 @@ fn a_receiver_with_the_wrong_secret_never_contracts_and_learns_why() {
 }
 
 #[test]
-fn invoicing_shakes_hands_by_echo_and_tells_what_changed() {
+fn invoicing_handshake_echoes_and_deliveries_have_the_changes() {
     let fixture = ClientFixture::new();
     let (api, open) = (fixture.api(), EventRecorder::open(&fixture));
     let hooks = api.invoicing_webhooks();
-    let wanted = InvoicingSubscription {
+    let invoicing = InvoicingSubscription {
         uri: open.url("/api/webhooks/incoming/Invoicing"),
         ..InvoicingSubscription::new("127.0.0.1", "Bank", Action::Created, Secret::new(SECRET))
     };
-    let made = fixture.run(hooks.subscribe(&wanted)).unwrap();
-    assert_eq!(fixture.run(hooks.subscribe(&wanted)).unwrap().id, made.id, "the same again is the same one");
+    let created = fixture.run(hooks.subscribe(&invoicing)).unwrap();
+    assert_eq!(
+        fixture.run(hooks.subscribe(&invoicing)).unwrap().id,
+        created.id,
+        "the same subscription again returns the same webhook"
+    );
     let effective = |id: Guid| fixture.run(hooks.get(id)).unwrap().unwrap().status == "Effective";
-    wait_for("the echo", || effective(made.id).then_some(()));
-    let bank_id = format!("banco-{}", made.id);
+    wait_for("the echo", || effective(created.id).then_some(()));
+    let bank_id = format!("banco-{}", created.id);
     fixture.ingest_client().send_lines(&[bank(&bank_id, "Caja Ñ")]);
     let of_bank = |event: &Event| event.record_id() == bank_id;
     let event =
@@ -130,9 +135,9 @@ fn invoicing_shakes_hands_by_echo_and_tells_what_changed() {
         ("Bank", ("name".into(), "Caja Ñ".into()))
     );
     assert!(change.outgoing_id.is_some());
-    assert_eq!(fixture.run(hooks.pause(made.id)).unwrap().status, "Paused");
-    assert_eq!(fixture.run(hooks.resume(made.id)).unwrap().status, "Effective");
-    assert!(fixture.run(hooks.list()).unwrap().iter().any(|one| one.id == made.id));
-    fixture.run(hooks.delete(made.id)).unwrap();
-    assert_eq!(fixture.run(hooks.get(made.id)).unwrap(), None);
+    assert_eq!(fixture.run(hooks.pause(created.id)).unwrap().status, "Paused");
+    assert_eq!(fixture.run(hooks.resume(created.id)).unwrap().status, "Effective");
+    assert!(fixture.run(hooks.list()).unwrap().iter().any(|one| one.id == created.id));
+    fixture.run(hooks.delete(created.id)).unwrap();
+    assert_eq!(fixture.run(hooks.get(created.id)).unwrap(), None);
 }

@@ -1,4 +1,4 @@
-//! A receiver that is made with the client: the layer, and an inbox behind it.
+//! A webhook receiver built with the client: the receiver layer and an inbox behind it.
 
 use std::convert::Infallible;
 use std::future::IntoFuture as _;
@@ -16,7 +16,7 @@ pub(super) const SECRET: &str = "un secreto ñ";
 
 type HandledEvents = Vec<(Event, Outcome<()>)>;
 
-/// Events as they came, each with what the inbox made of it; and why others were refused.
+/// Handled events, each with the inbox's outcome, and the reasons of refused requests.
 #[derive(Clone, Default)]
 pub(super) struct EventRecorder {
     events: Arc<Mutex<HandledEvents>>,
@@ -29,19 +29,25 @@ pub(super) struct InboxReceiver {
 }
 
 impl EventRecorder {
-    /// Listens until the stage is gone.
+    /// Listens until the fixture is dropped.
     pub(super) fn open(fixture: &ClientFixture) -> InboxReceiver {
         let recorder = Self::default();
-        let (own, refused) = (recorder.clone(), recorder.refused.clone());
+        let (recorder_clone, refused) = (recorder.clone(), recorder.refused.clone());
         let inbox = Arc::new(Inbox::new(MemoryInbox::default()));
         let receiver = ReceiverLayer::new(Secret::new(SECRET))
-            .on_refused(move |why| refused.lock().unwrap_or_else(PoisonError::into_inner).push(why.clone()))
+            .on_refused(move |mismatch| {
+                refused.lock().unwrap_or_else(PoisonError::into_inner).push(mismatch.clone())
+            })
             .handle(move |event: Event| {
-                let (inbox, own) = (inbox.clone(), own.clone());
+                let (inbox, recorder_clone) = (inbox.clone(), recorder_clone.clone());
                 async move {
                     let outcome = inbox.once(&event, || async { Ok::<_, Infallible>(()) }).await;
                     let outcome = outcome.map_err(|error| error.to_string())?;
-                    own.events.lock().unwrap_or_else(PoisonError::into_inner).push((event, outcome));
+                    recorder_clone
+                        .events
+                        .lock()
+                        .unwrap_or_else(PoisonError::into_inner)
+                        .push((event, outcome));
                     Ok::<_, String>(())
                 }
             });

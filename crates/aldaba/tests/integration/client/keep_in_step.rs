@@ -1,4 +1,4 @@
-//! `examples/keep-in-step` as its user runs it: `kill -9` of either side under load, and in the end the copy is the source.
+//! `examples/keep-in-step` as a user runs it: after `kill -9` of either side under load, the copy equals the source.
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -16,23 +16,22 @@ use crate::harness::{
     wait_for,
 };
 
-/// The application's program lies beside ours: `cargo test --workspace` builds both.
+/// The example's binary, in the same folder as this test's: `cargo test --workspace` builds both.
 fn program() -> PathBuf {
     let program = Path::new(env!("CARGO_BIN_EXE_aldaba")).with_file_name("keep-in-step");
     assert!(program.is_file(), "{} is not there: cargo build --package keep-in-step", program.display());
     program
 }
 
-/// The first of four ports that nobody has, below those that the system hands out, so that they are free again after
-/// a fall, too.
-fn quiet_ports() -> u16 {
+/// The first of four unused ports, below the ephemeral range, so that they stay free while a process is down.
+fn free_ports() -> u16 {
     let first = 20_000 + u16::try_from(std::process::id() % 10_000).unwrap();
     let is_free = |port: u16| TcpListener::bind(("127.0.0.1", port)).is_ok();
     let mut found = (first..32_000).step_by(4).chain((10_000..20_000).step_by(4));
     found.find(|port| (*port..port + 4).all(is_free)).unwrap()
 }
 
-/// The service and the application, each of which can fall and be started again where it was.
+/// The service and the application. Each can be killed and restarted at the same address.
 struct KeepInStepFixture {
     folder: TempDir,
     dev: Dev,
@@ -43,7 +42,7 @@ struct KeepInStepFixture {
 impl KeepInStepFixture {
     fn new() -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let first = quiet_ports();
+        let first = free_ports();
         let (listen, app_port) = (format!("127.0.0.1:{first}"), first + 3);
         let dev = service(&folder, &listen, app_port);
         let app = application(&folder, &dev.ready, app_port);
@@ -66,7 +65,7 @@ impl KeepInStepFixture {
         self.dev.process.kill();
     }
 
-    /// At the address where it was before.
+    /// Restarts at the same address.
     fn start_service(&mut self) {
         let listen = self.dev.text("base_url").trim_start_matches("http://").to_owned();
         self.dev = service(&self.folder, &listen, self.app_port);
@@ -83,7 +82,7 @@ impl KeepInStepFixture {
         IngestClient::new(self.dev.text("operator_url"), self.dev.text("operator_token"), tenant)
     }
 
-    /// Goes through the application's own pages.
+    /// Signs in through the application's own pages.
     fn sign_in(&self) {
         let app = Browser::new(&self.app_url());
         let sent = app.get("/sign-in");
@@ -91,11 +90,11 @@ impl KeepInStepFixture {
         let query = self.called_back(sent.location());
         let back = app.get(&format!("/callback?{query}"));
         assert_eq!((back.status, back.location()), (303, "/"), "{back:?}");
-        let stranger = Browser::new(&self.app_url()).get(&format!("/callback?{query}"));
-        assert_eq!(stranger.status, 400, "another browser cannot finish it");
+        let other_browser = Browser::new(&self.app_url()).get(&format!("/callback?{query}"));
+        assert_eq!(other_browser.status, 400, "another browser cannot finish the sign-in");
     }
 
-    /// What the user's browser brings back from a sign-in that begins at this address.
+    /// The callback URL that a browser gets from a sign-in that starts at this URL.
     fn called_back(&self, url: &str) -> String {
         let service = Browser::new(self.dev.text("auth_url"));
         let page = service.follow_redirects(service.get(url));
@@ -106,7 +105,7 @@ impl KeepInStepFixture {
         query.to_owned()
     }
 
-    /// Disables the application's webhook, as its owner may: what happens from then on is never delivered.
+    /// Disables the application's webhook, so that later changes are not delivered.
     fn silence_webhook(&self) {
         let ready = &self.dev.ready;
         let text = |value: &Value| value.as_str().unwrap().to_owned();
@@ -125,7 +124,7 @@ impl KeepInStepFixture {
             }
             Ok::<_, aldaba_client::Error>(all.len())
         });
-        assert_eq!(silenced.unwrap(), 1, "however often it was started, it has one webhook");
+        assert_eq!(silenced.unwrap(), 1, "it has one webhook, however often it was started");
     }
 
     fn copy(&self, company: &str) -> BTreeMap<String, Value> {
@@ -165,18 +164,18 @@ fn application(folder: &TempDir, ready: &Value, port: u16) -> RunningProcess {
         .env("SUBSCRIPTION_KEY", text(&ready["subscription"]["primary_key"]));
     let mut process = RunningProcess::start(command);
     wait_for("the application to listen", || {
-        assert!(!process.has_exited(), "it ended: {}", process.stderr());
+        assert!(!process.has_exited(), "the process exited: {}", process.stderr());
         process.stderr().contains("listening on").then_some(())
     });
     process
 }
 
-/// What the copy must be: every customer, with its last name and state.
+/// The expected copy: every customer with its last name and state.
 #[derive(Default)]
 struct Source(BTreeMap<String, (String, &'static str)>);
 
 impl Source {
-    /// Some more changes: new customers, old ones renamed, one disabled.
+    /// Creates, renames and disables customers.
     fn change(&mut self, ingest: &IngestClient, round: usize) {
         let mut lines = Vec::new();
         for number in 0..20 {
@@ -198,23 +197,23 @@ impl Source {
         assert_eq!(ingest.send_lines(&lines).counts(), (count, 0));
     }
 
-    /// Waits until the copy is the same.
+    /// Waits until the copy equals the source.
     #[track_caller]
-    fn is_copied(&self, fixture: &KeepInStepFixture) {
+    fn wait_until_copied(&self, fixture: &KeepInStepFixture) {
         let expected: BTreeMap<&String, Value> =
             self.0.iter().map(|(id, (name, state))| (id, json!([name, state]))).collect();
         let mut last = BTreeMap::new();
         let found = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            wait_for("the copy to be the source", || {
+            wait_for("the copy to equal the source", || {
                 last = fixture.copy("c");
-                let told: BTreeMap<&String, Value> =
+                let actual: BTreeMap<&String, Value> =
                     last.iter().map(|(id, one)| (id, json!([one["tradeName"], one["state"]]))).collect();
-                (told == expected).then_some(())
+                (actual == expected).then_some(())
             });
         }));
         assert!(
             found.is_ok(),
-            "{} of {} are there; it says: {}",
+            "{} of {} are copied; the application's output: {}",
             last.len(),
             expected.len(),
             fixture.app.stderr()
@@ -223,30 +222,30 @@ impl Source {
 }
 
 #[test]
-fn the_copy_is_the_source_whoever_is_killed() {
+fn copy_equals_source_after_kills_of_either_side() {
     let mut fixture = KeepInStepFixture::new();
     let mut source = Source::default();
     fixture.ingest_client().send_lines(&[company("c")]);
     source.change(&fixture.ingest_client(), 0);
     fixture.sign_in();
-    source.is_copied(&fixture);
+    source.wait_until_copied(&fixture);
 
-    // Deliveries alone, while both are well.
+    // Deliveries only, while both run.
     source.change(&fixture.ingest_client(), 1);
-    source.is_copied(&fixture);
+    source.wait_until_copied(&fixture);
 
-    // The application falls in the middle of what is delivered to it, and more happens while it is away.
+    // The application is killed during deliveries, and changes continue while it is down.
     source.change(&fixture.ingest_client(), 2);
     fixture.kill_application();
     source.change(&fixture.ingest_client(), 3);
     fixture.start_application();
     source.change(&fixture.ingest_client(), 4);
 
-    // The service falls with deliveries under way; the application asks until it is back.
+    // The service is killed during deliveries; the application retries until it is back.
     fixture.kill_service();
     fixture.start_service();
     source.change(&fixture.ingest_client(), 5);
-    source.is_copied(&fixture);
+    source.wait_until_copied(&fixture);
 
     // Both at once.
     source.change(&fixture.ingest_client(), 6);
@@ -255,14 +254,14 @@ fn the_copy_is_the_source_whoever_is_killed() {
     fixture.start_service();
     source.change(&fixture.ingest_client(), 7);
     fixture.start_application();
-    source.is_copied(&fixture);
+    source.wait_until_copied(&fixture);
 
-    // What was never delivered is in the feed: the application finds it there when it starts.
+    // The application finds undelivered changes in the feed when it starts.
     fixture.kill_application();
     fixture.silence_webhook();
     source.change(&fixture.ingest_client(), 8);
     fixture.start_application();
-    source.is_copied(&fixture);
+    source.wait_until_copied(&fixture);
 
     let page = HttpRequest::get(&format!("{}/", fixture.app_url())).send();
     assert!(page.text().contains("Panadería Ñandú"), "{page:?}");

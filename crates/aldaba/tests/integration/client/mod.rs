@@ -1,5 +1,4 @@
-//! The client that integrators import, against a running `aldaba dev`: from the sign-in to the pull feed, as an
-//! application would use it.
+//! The Rust client against a running `aldaba dev`, from sign-in to the pull feed.
 
 mod deliveries;
 mod inbox_receiver;
@@ -22,7 +21,7 @@ use tokio::runtime::Runtime;
 
 use crate::harness::{Browser, Dev, IngestClient};
 
-/// One service for all these stories; each makes companies of its own.
+/// One service shared by these tests; each test creates its own companies.
 pub(super) fn dev() -> &'static Dev {
     static DEV: OnceLock<Dev> = OnceLock::new();
     DEV.get_or_init(|| {
@@ -33,7 +32,7 @@ pub(super) fn dev() -> &'static Dev {
     })
 }
 
-/// An application, and the machine that it runs on.
+/// An application that uses the client, with its runtime.
 pub(super) struct ClientFixture {
     runtime: Runtime,
     sign_in: SignIn,
@@ -49,7 +48,7 @@ impl ClientFixture {
         Self::of("client")
     }
 
-    /// With the application that the ready line has under this name, and a user of one tenant.
+    /// With the client of this name in the ready line, and a user with one tenant.
     fn of(client: &str) -> Self {
         let (dev, runtime) = (dev(), Runtime::new().unwrap());
         let client = &dev.ready[client];
@@ -73,7 +72,7 @@ impl ClientFixture {
         IngestClient::new(dev().text("operator_url"), dev().text("operator_token"), self.tenant())
     }
 
-    /// Begins a sign-in, lets the user through it, and tells where the browser was sent.
+    /// Starts a sign-in, completes it in a browser and returns the callback URL.
     fn called_back(&self, ask: &Ask) -> (Pending, String) {
         let started = self.sign_in.start(ask);
         let browser = Browser::new(dev().text("auth_url"));
@@ -99,10 +98,10 @@ impl ClientFixture {
         Api::new(dev().text("base_url"), key, self.session()).unwrap()
     }
 
-    /// The id of a company that nobody else has.
+    /// Creates a company and returns its id.
     pub(super) fn company(&self) -> String {
-        static MADE: AtomicU32 = AtomicU32::new(0);
-        let id = format!("cliente ñ/{}", MADE.fetch_add(1, Ordering::Relaxed));
+        static CREATED_COUNT: AtomicU32 = AtomicU32::new(0);
+        let id = format!("cliente ñ/{}", CREATED_COUNT.fetch_add(1, Ordering::Relaxed));
         assert_eq!(self.ingest_client().send_lines(&[crate::harness::company(&id)]).counts(), (1, 0));
         id
     }

@@ -1,4 +1,4 @@
-//! Reading with the client: lists as streams, the payroll filter, the feed.
+//! Reading with the client: lists as streams, the payroll filter, and the feed.
 
 use aldaba_client::api::{Api, State, filter};
 use aldaba_client::sign_in::StaticToken;
@@ -9,7 +9,7 @@ use super::{ClientFixture, dev, text};
 use crate::harness::{account, change_line, charge, customer, texts};
 
 #[test]
-fn companies_come_as_a_stream_over_several_pages() {
+fn companies_are_streamed_over_several_pages() {
     let fixture = ClientFixture::new();
     let own: Vec<String> = (0..3).map(|_| fixture.company()).collect();
     let api = fixture.api();
@@ -18,8 +18,8 @@ fn companies_come_as_a_stream_over_several_pages() {
         .unwrap();
     let tenants = dev().ready["tenants"].as_array().unwrap();
     let tenant = tenants.iter().find(|tenant| tenant["id"] == fixture.tenant()).unwrap();
-    let told: Vec<&str> = tenant["companies"].as_array().unwrap().iter().map(text).collect();
-    assert_eq!(read[..told.len()], told, "the order is that of their making");
+    let listed: Vec<&str> = tenant["companies"].as_array().unwrap().iter().map(text).collect();
+    assert_eq!(read[..listed.len()], listed, "in order of creation");
     assert!(own.iter().all(|id| read.iter().filter(|other| *other == id).count() == 1), "{read:?}");
     let one = fixture.run(api.company(&own[1])).unwrap().unwrap();
     assert_eq!(
@@ -30,7 +30,7 @@ fn companies_come_as_a_stream_over_several_pages() {
 }
 
 #[test]
-fn customers_accounts_and_every_other_resource_are_read_in_their_company() {
+fn resources_are_read_in_their_company() {
     let fixture = ClientFixture::new();
     let (api, company) = (fixture.api(), fixture.company());
     let customers = (0..25).map(|number| customer(&company, &format!("c{number}"), "Ávila"));
@@ -62,7 +62,7 @@ fn customers_accounts_and_every_other_resource_are_read_in_their_company() {
 }
 
 #[test]
-fn payroll_is_filtered_and_ordered_by_what_was_built() {
+fn payroll_is_filtered_and_ordered_with_the_builder() {
     let fixture = ClientFixture::new();
     let api = fixture.api();
     let line = |code: i64, name: &str, at: &str| {
@@ -79,19 +79,22 @@ fn payroll_is_filtered_and_ordered_by_what_was_built() {
         let list = api.payroll_companies().filter(filter).order_by(order).page_size(1);
         fixture.run(list.stream().map_ok(|one| one.company_code).try_collect::<Vec<i64>>()).unwrap()
     };
-    let ours = filter::code().at_least(900_001).and(filter::code().at_most(900_003));
+    let in_range = filter::code().at_least(900_001).and(filter::code().at_most(900_003));
     let by_code = filter::code().ascending();
     let obrien = filter::name().contains("O'Brien");
-    assert_eq!(codes(&ours.clone().and(obrien.clone()), &by_code), [900_001, 900_003]);
-    assert_eq!(codes(&ours.clone().and(filter::not(obrien)), &by_code), [900_002]);
+    assert_eq!(codes(&in_range.clone().and(obrien.clone()), &by_code), [900_001, 900_003]);
+    assert_eq!(codes(&in_range.clone().and(filter::not(obrien)), &by_code), [900_002]);
     let quoted = filter::name().ends_with("'Söhne'");
     assert_eq!(codes(&quoted, &by_code), [900_001]);
     let after = filter::last_update().after(Ticks::parse_iso("2031-01-02T10:00:00.499Z").unwrap());
-    assert_eq!(codes(&ours.clone().and(after), &filter::last_update().newest_first()), [900_003, 900_002]);
+    assert_eq!(
+        codes(&in_range.clone().and(after), &filter::last_update().newest_first()),
+        [900_003, 900_002]
+    );
 }
 
 #[test]
-fn a_snapshot_and_the_feed_have_no_gap_between_them() {
+fn snapshot_and_feed_have_no_gap() {
     let fixture = ClientFixture::new();
     let (api, company) = (fixture.api(), fixture.company());
     fixture.ingest_client().send_lines(&[customer(&company, "1", "Uno"), customer(&company, "2", "Dos")]);
@@ -105,31 +108,31 @@ fn a_snapshot_and_the_feed_have_no_gap_between_them() {
     fixture.ingest_client().send_lines(&later);
     let feed = api.changes(Resource::customers(), Some(&company), snapshot.position).page_size(2);
     let changes: Vec<_> = fixture.run(feed.stream().try_collect()).unwrap();
-    let told: Vec<_> =
+    let kinds: Vec<_> =
         changes.iter().map(|change| (change.correlation_id.as_str(), change.kind().unwrap())).collect();
     let expected = [("3", EventKind::Created), ("1", EventKind::Updated), ("2", EventKind::Disabled)];
-    assert_eq!(told, expected);
+    assert_eq!(kinds, expected);
     let of_list = fixture.run(api.customer(&company, "1")).unwrap().unwrap();
     assert_eq!(of_list.sequence_version, changes[1].sequence_version);
     assert_eq!(texts(&later, "correlationId"), ["3", "1", "2"]);
 }
 
 #[test]
-fn refusals_say_what_to_do() {
+fn errors_say_what_to_do() {
     let fixture = ClientFixture::new();
     let api = fixture.api();
-    let told = fixture.run(api.customers("nobody's").page(1)).unwrap_err();
-    assert!(told.is_not_found() && told.to_string().contains("check the company"), "{told}");
+    let error = fixture.run(api.customers("nobody's").page(1)).unwrap_err();
+    assert!(error.is_not_found() && error.to_string().contains("check the company"), "{error}");
     let token = fixture.signed_in().tokens.access_token;
     let wrong_key = Api::new(dev().text("base_url"), Secret::new("wrong"), StaticToken(token)).unwrap();
-    let told = fixture.run(wrong_key.companies().page(1)).unwrap_err();
-    assert!(told.to_string().contains("invalid subscription key"), "{told}");
-    assert!(!told.refused().unwrap().request_id.is_empty());
+    let error = fixture.run(wrong_key.companies().page(1)).unwrap_err();
+    assert!(error.to_string().contains("invalid subscription key"), "{error}");
+    assert!(!error.refused().unwrap().request_id.is_empty());
     let key = Secret::new(text(&dev().ready["subscription"]["primary_key"]));
     let wrong_token = Api::new(dev().text("base_url"), key.clone(), StaticToken(Secret::new("x"))).unwrap();
-    let told = fixture.run(wrong_token.companies().page(1)).unwrap_err();
-    assert!(matches!(told, Error::SignInAgain { .. }), "{told:?}");
+    let error = fixture.run(wrong_token.companies().page(1)).unwrap_err();
+    assert!(matches!(error, Error::SignInAgain { .. }), "{error:?}");
     let nobody = Api::new("http://127.0.0.1:9", key, StaticToken(Secret::new("x"))).unwrap();
-    let told = fixture.run(nobody.companies().page(1)).unwrap_err();
-    assert!(matches!(told, Error::Unreachable { .. }), "{told:?}");
+    let error = fixture.run(nobody.companies().page(1)).unwrap_err();
+    assert!(matches!(error, Error::Unreachable { .. }), "{error:?}");
 }

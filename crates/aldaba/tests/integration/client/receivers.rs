@@ -1,4 +1,4 @@
-//! The receivers of `docs/receivers`, as they are, against real deliveries and against one that was touched.
+//! The unchanged receivers of `docs/receivers`, with real deliveries, forged ones and duplicates.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,7 +14,7 @@ use crate::harness::{HttpRequest, RunningProcess, bank, customer, wait_for};
 
 const SECRET: &str = "un secreto ñ";
 
-/// A receiver that runs, and where.
+/// A running example receiver and its port.
 struct ExampleReceiver {
     process: RunningProcess,
     port: u64,
@@ -28,8 +28,8 @@ impl ExampleReceiver {
         let mut process = RunningProcess::start(command);
         let port = wait_for("the receiver to listen", || {
             assert!(!process.has_exited(), "{program} ended: {}", process.stderr());
-            let said = process.stdout();
-            serde_json::from_str::<Value>(said.lines().next()?).ok()?["listening"].as_u64()
+            let output = process.stdout();
+            serde_json::from_str::<Value>(output.lines().next()?).ok()?["listening"].as_u64()
         });
         Self { process, port }
     }
@@ -38,23 +38,23 @@ impl ExampleReceiver {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// What it has made of what came: one line each.
+    /// The events that it printed, one per line.
     fn events(&self) -> Vec<Value> {
-        let said = self.process.stdout();
-        let whole = &said[..said.rfind('\n').map_or(0, |end| end + 1)];
+        let output = self.process.stdout();
+        let whole = &output[..output.rfind('\n').map_or(0, |end| end + 1)];
         whole.lines().skip(1).map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 }
 
-/// Both families, a replay, and what must be kept out.
-fn works(program: &str, file: &str) {
+/// Both families, a replay, and refused requests.
+fn check_receiver(program: &str, file: &str) {
     let receiver = ExampleReceiver::start(program, file);
     let fixture = ClientFixture::new();
     let (api, company) = (fixture.api(), fixture.company());
     let hooks = api.webhooks(Resource::customers());
-    let wanted =
+    let subscription =
         Subscription::to_all(Resource::customers(), program, &receiver.url("/hooks"), Secret::new(SECRET));
-    let id = fixture.run(hooks.subscribe(&wanted)).unwrap();
+    let id = fixture.run(hooks.subscribe(&subscription)).unwrap();
     fixture.run(hooks.wait_active(id, Duration::from_secs(30))).unwrap();
     let invoicing = InvoicingSubscription {
         uri: receiver.url("/api/webhooks/incoming/Invoicing"),
@@ -73,19 +73,19 @@ fn works(program: &str, file: &str) {
             |event: &&Value| event["id"] == id && company.is_none_or(|company| event["company"] == company);
         events.iter().find(same).cloned()
     };
-    let told = wait_for("the customer", || find("ñ 1", Some(&company)));
-    assert_eq!(told["event"], "Svc.ACC.Customers.CustomerCreated");
-    let told = wait_for("the bank", || find(&bank_id, None));
+    let event = wait_for("the customer", || find("ñ 1", Some(&company)));
+    assert_eq!(event["event"], "Svc.ACC.Customers.CustomerCreated");
+    let event = wait_for("the bank", || find(&bank_id, None));
     assert_eq!(
-        (&told["entity"], &told["changes"]),
+        (&event["entity"], &event["changes"]),
         (&json!("Bank"), &json!([{"Name": "name", "Value": "Caja"}]))
     );
 
-    is_strict(&receiver, &fixture, &hooks, id, &company);
+    check_refusals(&receiver, &fixture, &hooks, id, &company);
 }
 
-/// What was touched is refused; what comes twice is taken once.
-fn is_strict(
+/// Modified requests are refused, and a duplicate is handled once.
+fn check_refusals(
     receiver: &ExampleReceiver,
     fixture: &ClientFixture,
     hooks: &aldaba_client::webhooks::Webhooks,
@@ -113,17 +113,17 @@ fn is_strict(
     assert_eq!((good.status, good.header("set-cookie")), (200, ""));
     assert_eq!(post(&right, body).status, 200);
 
-    let ours = wait_for("the delivery in the history", || {
+    let delivery = wait_for("the delivery in the history", || {
         let all = hooks.history(id).deliveries().stream();
         let all: Vec<_> = fixture.run(aldaba_client::TryStreamExt::try_collect(all)).unwrap();
         all.into_iter().find(|one| one.company.as_deref() == Some(company))
     });
-    let replay = fixture.run(hooks.history(id).replay_one(ours.outgoing_id.unwrap())).unwrap();
+    let replay = fixture.run(hooks.history(id).replay_one(delivery.outgoing_id.unwrap())).unwrap();
     wait_for("the replay", || {
         let health = fixture.run(hooks.history(id).health()).unwrap();
         health.replays.iter().find(|one| one.number == replay.number && one.is_done).cloned()
     });
-    // Its next event shows that it has worked off what came before.
+    // Its next event shows that it has processed everything before.
     fixture.ingest_client().send_lines(&[customer(company, "2", "Dos")]);
     wait_for("the next one", || {
         let events = receiver.events();
@@ -135,11 +135,11 @@ fn is_strict(
 }
 
 #[test]
-fn the_receiver_in_python() {
-    works("python3", "python/receiver.py");
+fn python_receiver_works() {
+    check_receiver("python3", "python/receiver.py");
 }
 
 #[test]
-fn the_receiver_in_node() {
-    works("node", "node/receiver.mjs");
+fn node_receiver_works() {
+    check_receiver("node", "node/receiver.mjs");
 }

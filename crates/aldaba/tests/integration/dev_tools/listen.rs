@@ -1,4 +1,4 @@
-//! `aldaba listen` as a plain receiver: what it answers, what it says, and how it fails on purpose.
+//! `aldaba listen` as a plain receiver: its responses, its output, and simulated failures.
 
 use std::time::Duration;
 
@@ -17,12 +17,12 @@ fn right() -> String {
     Signer::new(&Secret::new(SECRET), None).contract_signature(BODY.as_bytes())
 }
 
-/// Subscribes the receiver to customers, active.
+/// Subscribes the receiver to customers and waits until the webhook is active.
 fn subscribe(fixture: &ClientFixture, listener: &ListenProcess) -> Guid {
     let hooks = fixture.api().webhooks(Resource::customers());
     let secret = Secret::new(SECRET);
-    let wanted = Subscription::to_all(Resource::customers(), "Desk", &listener.url, secret);
-    let id = fixture.run(hooks.subscribe(&wanted)).unwrap();
+    let subscription = Subscription::to_all(Resource::customers(), "Desk", &listener.url, secret);
+    let id = fixture.run(hooks.subscribe(&subscription)).unwrap();
     fixture.run(hooks.wait_active(id, Duration::from_secs(30))).unwrap();
     id
 }
@@ -32,28 +32,28 @@ fn delete(fixture: &ClientFixture, id: Guid) {
 }
 
 #[test]
-fn a_real_delivery_is_verified_and_told() {
+fn delivery_is_verified_and_printed() {
     let (fixture, listener) = (ClientFixture::new(), ListenProcess::start(&["--secret", SECRET]));
     let id = subscribe(&fixture, &listener);
     let hello = listener.wait("acknowledge", |_| true);
     assert_eq!((&hello["answered"], &hello["signature"]["valid"]), (&200.into(), &true.into()));
     let company = fixture.company();
     fixture.ingest_client().send_lines(&[customer(&company, "ñ 1", "Uno")]);
-    let told = listener.wait("event", |line| line["company"] == company.as_str());
-    assert_eq!(told["event"], "Svc.ACC.Customers.CustomerCreated");
+    let event = listener.wait("event", |line| line["company"] == company.as_str());
+    assert_eq!(event["event"], "Svc.ACC.Customers.CustomerCreated");
     assert_eq!(
-        (&told["record"], &told["attempt"], &told["answered"]),
+        (&event["record"], &event["attempt"], &event["answered"]),
         (&"ñ 1".into(), &1.into(), &200.into())
     );
-    assert_eq!(told["signature"]["header"], "svc-webhook-signature");
-    assert!(told["body"].as_str().unwrap().contains("CustomerCreated"));
+    assert_eq!(event["signature"]["header"], "svc-webhook-signature");
+    assert!(event["body"].as_str().unwrap().contains("CustomerCreated"));
     delete(&fixture, id);
-    let done = listener.stop().code(0);
-    assert_eq!(done.stderr, "");
+    let finished = listener.stop().code(0);
+    assert_eq!(finished.stderr, "");
 }
 
 #[test]
-fn what_is_not_signed_right_is_answered_401_and_named() {
+fn wrong_signature_gets_401_and_a_reason() {
     let listener = ListenProcess::start(&["--secret", "otro", "--secret", SECRET]);
     assert_eq!(listener.post(&right(), BODY).status, 200);
     assert_eq!(listener.post(&right(), &BODY.replace('7', "8")).status, 401);
@@ -65,7 +65,7 @@ fn what_is_not_signed_right_is_answered_401_and_named() {
         .collect();
     assert_eq!(reasons, ["wrong_secret", "lower_case_hex"]);
 
-    // The other scheme is enough, too.
+    // A valid signature of the other scheme is enough.
     let now = std::fs::metadata("/proc/self").unwrap().modified().unwrap();
     let now = now.duration_since(std::time::UNIX_EPOCH).unwrap().as_secs().to_string();
     let standard = Signer::new(&Secret::new(SECRET), None).standard_signature("id", &now, BODY.as_bytes());
@@ -76,32 +76,38 @@ fn what_is_not_signed_right_is_answered_401_and_named() {
 
     let guid = "7e9f1a9e-4c3c-4f7b-9d0e-0a4f4b8f3a10";
     assert_eq!(HttpRequest::get(&format!("{}/?echo={guid}", listener.url)).send().text(), guid);
-    let odd = HttpRequest::get(&format!("{}/?echo=%3Cscript%3E", listener.url)).send();
-    assert!(odd.status == 400 && !odd.text().contains("script"), "{odd:?}");
+    let markup = HttpRequest::get(&format!("{}/?echo=%3Cscript%3E", listener.url)).send();
+    assert!(markup.status == 400 && !markup.text().contains("script"), "{markup:?}");
     assert_eq!(HttpRequest::post(&listener.url).body("{}".to_owned()).send().status, 401);
     listener.stop().code(0);
 }
 
 #[test]
-fn without_a_secret_nothing_is_checked_and_people_are_told_so() {
+fn without_a_secret_signatures_are_not_checked_and_the_output_says_so() {
     let mut process = Program::new(&["listen", "--listen", "127.0.0.1:0"]).start();
     let url = wait_for("it to listen", || {
         assert!(!process.has_exited(), "{}", process.stderr());
-        let said = process.stderr();
-        Some(said.split_once("listening on ")?.1.split_once(' ')?.0.to_owned())
+        let stderr = process.stderr();
+        Some(stderr.split_once("listening on ")?.1.split_once(' ')?.0.to_owned())
     });
     let request =
         HttpRequest::post(&url).body(BODY.replace("eva", "e\\u001bva").replace('7', "a\\u001b[31mb"));
     assert_eq!(request.send().status, 200);
     assert_eq!(HttpRequest::post(&url).body("no".to_owned()).send().status, 400);
-    let done = process.stop().code(0);
-    assert!(done.stdout.contains("signature not checked") && done.stdout.contains("Bank"), "{done:?}");
-    assert!(!done.stdout.contains('\u{1b}'), "nothing that came commands the terminal: {done:?}");
-    assert!(done.stderr.contains("signatures are not verified"), "{done:?}");
+    let finished = process.stop().code(0);
+    assert!(
+        finished.stdout.contains("signature not checked") && finished.stdout.contains("Bank"),
+        "{finished:?}"
+    );
+    assert!(
+        !finished.stdout.contains('\u{1b}'),
+        "control characters of a request do not reach the terminal: {finished:?}"
+    );
+    assert!(finished.stderr.contains("signatures are not verified"), "{finished:?}");
 }
 
 #[test]
-fn it_fails_on_purpose_and_the_service_tries_again() {
+fn simulated_failures_are_retried() {
     let fixture = ClientFixture::new();
     for how in [&["--status", "500"][..], &["--cookie"], &["--delay", "3s"]] {
         let listener = ListenProcess::start(&[&["--secret", SECRET], how].concat());
@@ -117,7 +123,7 @@ fn it_fails_on_purpose_and_the_service_tries_again() {
 }
 
 #[test]
-fn what_comes_is_handed_on_and_the_answer_brought_back() {
+fn requests_are_forwarded_and_the_response_returned() {
     let target = Receiver::open();
     let to = target.url("/mine?a=b");
     let listener = ListenProcess::start(&["--secret", SECRET, "--forward-to", &to]);
@@ -128,30 +134,33 @@ fn what_comes_is_handed_on_and_the_answer_brought_back() {
     assert_eq!((request.body.as_str(), request.target.as_str()), (BODY, "/mine?a=b"));
     assert_eq!(request.headers["ms-signature"], right());
     assert_eq!(request.headers["host"], target.address.to_string());
-    // What is forged goes no further.
+    // A forged request is not forwarded.
     assert_eq!(listener.post("sha256=00", BODY).status, 401);
     assert_eq!(target.requests().len(), 1);
     listener.stop().code(0);
 
     let listener = ListenProcess::start(&["--forward-to", "http://127.0.0.1:1/"]);
     assert_eq!(listener.post(&right(), BODY).status, 502);
-    let told = listener.wait("event", |_| true);
-    assert!(told["trouble"].as_str().unwrap().contains("http://127.0.0.1:1/"), "{told}");
+    let event = listener.wait("event", |_| true);
+    assert!(event["trouble"].as_str().unwrap().contains("http://127.0.0.1:1/"), "{event}");
     listener.stop().code(0);
 }
 
 #[test]
-fn a_command_line_that_cannot_be_is_refused() {
-    let refused = |arguments: &[&str], code: i32, why: &str| {
-        Program::new(&["listen", "--listen", "127.0.0.1:0"]).with(arguments).run().expect_failure(code, why);
+fn invalid_arguments_are_refused() {
+    let refused = |arguments: &[&str], code: i32, message: &str| {
+        Program::new(&["listen", "--listen", "127.0.0.1:0"])
+            .with(arguments)
+            .run()
+            .expect_failure(code, message);
     };
     refused(&["--forward-to", "localhost"], 2, "--forward-to localhost");
     refused(&["--resource", "custmers"], 2, "must be one of");
     refused(&["--resource", "customers"], 2, "--url");
     refused(&["--status", "99"], 2, "99");
     refused(&["--delay", "soon"], 2, "must be a duration");
-    let taken = Receiver::open().address.to_string();
-    Program::new(&["listen", "--listen", &taken])
+    let occupied = Receiver::open().address.to_string();
+    Program::new(&["listen", "--listen", &occupied])
         .run()
         .expect_failure(1, "choose another address with --listen");
 }

@@ -1,4 +1,4 @@
-//! `aldaba listen --json` that runs, and what it has told so far.
+//! A running `aldaba listen --json` and its output.
 
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ impl ListenProcess {
         Self::run(Program::new(&["listen", "--json", "--listen", "127.0.0.1:0"]).with(arguments))
     }
 
-    /// One that subscribes at this address of the service, with the variables that `dev` prints for a shell.
+    /// A command that subscribes at this URL of the service, with the variables that `dev` exports.
     pub(super) fn program(fixture: &ClientFixture, base_url: &str, arguments: &[&str]) -> Program {
         Program::new(&["listen", "--json", "--listen", "127.0.0.1:0"])
             .with(arguments)
@@ -27,7 +27,7 @@ impl ListenProcess {
             .variable("ACCESS", fixture.signed_in().tokens.access_token.reveal())
     }
 
-    /// The same, ready.
+    /// The same, started and subscribed.
     pub(super) fn subscribed(fixture: &ClientFixture, base_url: &str, arguments: &[&str]) -> Self {
         let listener = Self::run(Self::program(fixture, base_url, arguments));
         listener.wait("ready", |_| true);
@@ -37,29 +37,29 @@ impl ListenProcess {
     pub(super) fn run(program: Program) -> Self {
         let mut process = program.start();
         let url = wait_for("it to listen", || {
-            assert!(!process.has_exited(), "it ended: {}", process.stderr());
-            let said = process.stdout();
-            let first: Value = serde_json::from_str(said.split_once('\n')?.0).unwrap();
+            assert!(!process.has_exited(), "the process exited: {}", process.stderr());
+            let stdout = process.stdout();
+            let first: Value = serde_json::from_str(stdout.split_once('\n')?.0).unwrap();
             Some(first["url"].as_str().unwrap().to_owned())
         });
         Self { process, url }
     }
 
-    /// Everything told so far under this word.
+    /// The lines printed so far whose `what` is this word.
     pub(super) fn lines_of_kind(&self, what: &str) -> Vec<Value> {
-        let said = self.process.stdout();
-        let whole = &said[..said.rfind('\n').map_or(0, |end| end + 1)];
+        let stdout = self.process.stdout();
+        let whole = &stdout[..stdout.rfind('\n').map_or(0, |end| end + 1)];
         let lines = whole.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
         lines.filter(|line| line["what"] == what).collect()
     }
 
-    /// Waits for a line that is meant.
+    /// Waits for a line that matches.
     #[track_caller]
-    pub(super) fn wait(&self, what: &str, is_meant: impl Fn(&Value) -> bool) -> Value {
-        let found = poll_within(WAIT_MAX, || self.lines_of_kind(what).into_iter().find(&is_meant));
+    pub(super) fn wait(&self, what: &str, matches: impl Fn(&Value) -> bool) -> Value {
+        let found = poll_within(WAIT_MAX, || self.lines_of_kind(what).into_iter().find(&matches));
         found.unwrap_or_else(|| {
-            let (lines_of_kind, said) = (self.process.stdout(), self.process.stderr());
-            panic!("{what}: not within {} s; it told {lines_of_kind}and said {said}", WAIT_MAX.as_secs())
+            let (stdout, stderr) = (self.process.stdout(), self.process.stderr());
+            panic!("{what}: not within {} s; stdout: {stdout}stderr: {stderr}", WAIT_MAX.as_secs())
         })
     }
 

@@ -1,4 +1,4 @@
-//! `aldaba listen` that subscribes: follows the log across restarts, and knows when the service is gone.
+//! `aldaba listen` with a subscription: it resumes after restarts, and detects that the service is gone.
 
 use std::path::PathBuf;
 
@@ -30,24 +30,20 @@ impl State {
 }
 
 #[test]
-fn what_happened_between_two_starts_is_told_once_as_missed() {
+fn events_between_two_starts_are_reported_once_as_missed() {
     let (fixture, state) = (ClientFixture::new(), State::new());
     let company = fixture.company();
     let both = ["--resource", "customers", "--resource", "Bank"];
     let id = |name: &str| format!("{name} {company}");
     let first = state.start(&fixture, &both);
-    assert_eq!(
-        first.lines_of_kind("subscribed").len(),
-        4,
-        "customers, and three things that happen to a bank"
-    );
+    assert_eq!(first.lines_of_kind("subscribed").len(), 4, "customers, and three events of a bank");
     fixture.ingest_client().send_lines(&[customer(&company, &id("seen"), "Uno"), bank(&id("banco"), "Caja")]);
-    let told = first.wait_record("event", &id("seen"));
-    assert_eq!((&told["signature"]["valid"], &told["company"]), (&true.into(), &company.as_str().into()));
+    let event = first.wait_record("event", &id("seen"));
+    assert_eq!((&event["signature"]["valid"], &event["company"]), (&true.into(), &company.as_str().into()));
     first.wait_record("event", &id("banco"));
     let hook = first.lines_of_kind("subscribed")[0]["webhookId"].as_str().unwrap().to_owned();
-    let done = first.stop().code(0);
-    assert!(done.stdout.contains("\"unsubscribed\""), "{done:?}");
+    let finished = first.stop().code(0);
+    assert!(finished.stdout.contains("\"unsubscribed\""), "{finished:?}");
     let hook = fixture.run(fixture.api().webhooks(Resource::customers()).get(hook.parse_guid())).unwrap();
     assert!(hook.unwrap().is_deleted);
 
@@ -57,9 +53,9 @@ fn what_happened_between_two_starts_is_told_once_as_missed() {
     let second = state.start(&fixture, &both);
     let missed = second.lines_of_kind("missed");
     let find = |record: &str| missed.iter().find(|line| line["record"] == record);
-    let told = find(&id("missed")).unwrap();
-    assert_eq!(told["event"], "Svc.ACC.Customers.CustomerCreated");
-    assert_eq!(told["company"], company.as_str());
+    let event = find(&id("missed")).unwrap();
+    assert_eq!(event["event"], "Svc.ACC.Customers.CustomerCreated");
+    assert_eq!(event["company"], company.as_str());
     assert_eq!(find(&id("otro")).unwrap()["event"], "Bank.Created");
     assert!(find(&id("seen")).is_none() && find(&id("banco")).is_none(), "{missed:?}");
     second.stop().code(0);
@@ -71,7 +67,7 @@ fn what_happened_between_two_starts_is_told_once_as_missed() {
 }
 
 #[test]
-fn a_crash_forgets_nothing_and_who_stays_is_still_subscribed() {
+fn crash_loses_nothing_and_the_subscription_stays() {
     let (fixture, state) = (ClientFixture::new(), State::new());
     let company = fixture.company();
     let id = |name: &str| format!("{name} {company}");
@@ -80,9 +76,9 @@ fn a_crash_forgets_nothing_and_who_stays_is_still_subscribed() {
     fixture.ingest_client().send_lines(&[customer(&company, &id("seen"), "Uno")]);
     let seen = first.wait_record("event", &id("seen"));
     let sequence: u64 = seen["sequenceVersion"].as_str().unwrap().parse().unwrap();
-    wait_for("it to be remembered", || {
-        let kept: Value = serde_json::from_slice(&std::fs::read(state.file()).unwrap()).unwrap();
-        kept["sequences"].as_array().unwrap().contains(&sequence.into()).then_some(())
+    wait_for("the state to be saved", || {
+        let saved: Value = serde_json::from_slice(&std::fs::read(state.file()).unwrap()).unwrap();
+        saved["sequences"].as_array().unwrap().contains(&sequence.into()).then_some(())
     });
     let hook = first.lines_of_kind("subscribed")[0]["webhookId"].as_str().unwrap().to_owned();
     first.process.kill();
@@ -101,7 +97,7 @@ fn a_crash_forgets_nothing_and_who_stays_is_still_subscribed() {
 }
 
 #[test]
-fn a_service_that_comes_back_is_followed_on_and_one_that_is_gone_for_good_ends_it_with_8() {
+fn listen_reconnects_to_a_returning_service_and_exits_with_8_without_one() {
     let (fixture, state) = (ClientFixture::new(), State::new());
     let (company, line) = (fixture.company(), Proxy::to(dev().text("base_url")));
     let file = state.file();
@@ -117,14 +113,14 @@ fn a_service_that_comes_back_is_followed_on_and_one_that_is_gone_for_good_ends_i
 
     let hook = listener.lines_of_kind("subscribed")[0]["webhookId"].as_str().unwrap().to_owned();
     line.close();
-    let done = listener.process.wait_for_exit().code(8);
+    let finished = listener.process.wait_for_exit().code(8);
     assert!(
-        done.stderr.contains("the service stopped responding") && done.stderr.contains("start again"),
-        "{done:?}"
+        finished.stderr.contains("the service stopped responding") && finished.stderr.contains("start again"),
+        "{finished:?}"
     );
     fixture.run(fixture.api().webhooks(Resource::customers()).delete(hook.parse_guid())).unwrap();
 
-    // Nothing is missed: the next start has it.
+    // Nothing is lost: the next start reports it.
     let record = format!("while gone {company}");
     fixture.ingest_client().send_lines(&[customer(&company, &record, "Dos")]);
     line.restore();
@@ -134,7 +130,7 @@ fn a_service_that_comes_back_is_followed_on_and_one_that_is_gone_for_good_ends_i
 }
 
 #[test]
-fn a_service_that_takes_calls_and_says_nothing_is_silent_too() {
+fn service_that_does_not_respond_counts_as_lost() {
     let (fixture, state) = (ClientFixture::new(), State::new());
     let (line, file) = (Proxy::to(dev().text("base_url")), state.file());
     let arguments = ["--resource", "customers", "--state", file.to_str().unwrap(), "--patience", "2s"];
@@ -142,22 +138,22 @@ fn a_service_that_takes_calls_and_says_nothing_is_silent_too() {
     let listener = ListenProcess::subscribed(&fixture, &line.url(), &arguments);
     let hook = listener.lines_of_kind("subscribed")[0]["webhookId"].as_str().unwrap().to_owned();
     line.stall();
-    let said = listener.wait("silent", |_| true);
-    assert!(said["reason"].as_str().unwrap().contains("no whole answer within 2 s"), "{said}");
-    let done = listener.process.wait_for_exit().code(8);
-    assert!(done.stderr.contains("the service stopped responding"), "{done:?}");
+    let silent = listener.wait("silent", |_| true);
+    assert!(silent["reason"].as_str().unwrap().contains("no whole answer within 2 s"), "{silent}");
+    let finished = listener.process.wait_for_exit().code(8);
+    assert!(finished.stderr.contains("the service stopped responding"), "{finished:?}");
     fixture.run(fixture.api().webhooks(Resource::customers()).delete(hook.parse_guid())).unwrap();
 }
 
 #[test]
-fn a_token_that_is_refused_ends_it_at_once_and_says_so() {
+fn refused_token_ends_listen_with_a_message() {
     let (fixture, state) = (ClientFixture::new(), State::new());
     let file = state.file();
     let arguments = ["--resource", "customers", "--state", file.to_str().unwrap()];
     let program =
         ListenProcess::program(&fixture, dev().text("base_url"), &arguments).variable("ACCESS", "nonsense");
-    let done = program.run().code(8);
-    assert!(done.stderr.contains("access token was refused"), "{done:?}");
+    let finished = program.run().code(8);
+    assert!(finished.stderr.contains("access token was refused"), "{finished:?}");
 }
 
 trait ParseGuid {

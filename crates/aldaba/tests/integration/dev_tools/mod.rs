@@ -1,4 +1,4 @@
-//! The integrator's kit on the command line: `verify`, `trigger`, `listen`.
+//! The integrator's commands: `verify`, `trigger` and `listen`.
 
 mod listen;
 mod listen_process;
@@ -10,7 +10,7 @@ mod verify;
 use super::client::{ClientFixture, dev};
 use crate::harness::Program;
 
-/// A command with the variables that `dev` prints for a shell, for the stage's tenant.
+/// A command with the variables that `dev` exports, for the fixture's tenant.
 fn command(fixture: &ClientFixture, company: &str, arguments: &[&str]) -> Program {
     Program::new(arguments)
         .variable("OPERATOR", dev().text("operator_url"))

@@ -1,4 +1,4 @@
-//! A line to the service that can be cut, or go dead.
+//! A TCP proxy to the service that can close its connections or stall.
 
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,9 +19,9 @@ struct Link {
 enum LinkState {
     #[default]
     Forwarding,
-    /// Whoever calls is sent away.
+    /// New connections are closed.
     Closed,
-    /// Whoever calls is taken, and hears nothing.
+    /// New connections are accepted and get no response.
     Stalled,
 }
 
@@ -29,10 +29,10 @@ impl Proxy {
     pub(super) fn to(base_url: &str) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let (address, link) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Link::default())));
-        let (target, own) = (base_url.trim_start_matches("http://").to_owned(), link.clone());
+        let (target, accepted_link) = (base_url.trim_start_matches("http://").to_owned(), link.clone());
         thread::spawn(move || {
-            for here in listener.incoming().flatten() {
-                lock(&own).join(here, &target);
+            for near in listener.incoming().flatten() {
+                lock(&accepted_link).join(near, &target);
             }
         });
         Self { address, link }
@@ -56,7 +56,7 @@ impl Proxy {
 }
 
 impl Link {
-    /// Whoever was on it is sent away.
+    /// Changes the state and closes all connections.
     fn set_state(&mut self, state: LinkState) {
         self.state = state;
         for stream in self.streams.drain(..) {
@@ -64,21 +64,21 @@ impl Link {
         }
     }
 
-    fn join(&mut self, here: TcpStream, target: &str) {
+    fn join(&mut self, near: TcpStream, target: &str) {
         match self.state {
             LinkState::Forwarding => {}
             LinkState::Closed => return,
-            LinkState::Stalled => return self.streams.push(here),
+            LinkState::Stalled => return self.streams.push(near),
         }
-        let there = TcpStream::connect(target).unwrap();
-        for (from, to) in [(&here, &there), (&there, &here)] {
+        let far = TcpStream::connect(target).unwrap();
+        for (from, to) in [(&near, &far), (&far, &near)] {
             let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
             thread::spawn(move || {
                 let _ = std::io::copy(&mut from, &mut to);
                 let _ = to.shutdown(Shutdown::Both);
             });
         }
-        self.streams.extend([here, there]);
+        self.streams.extend([near, far]);
     }
 }
 

@@ -1,4 +1,4 @@
-//! `aldaba trigger` makes events of both families happen, whatever they need first.
+//! `aldaba trigger` causes events of both families, and creates the records that they need.
 
 use std::time::Duration;
 
@@ -10,72 +10,72 @@ use super::{command, dev};
 use crate::harness::{Receiver, is_guid, wait_for};
 use crate::integration::client::ClientFixture;
 
-/// Runs it and tells what it made.
+/// Runs the command and returns its result.
 #[track_caller]
-fn triggered(fixture: &ClientFixture, company: &str, event: &str) -> Value {
+fn trigger(fixture: &ClientFixture, company: &str, event: &str) -> Value {
     command(fixture, company, &["trigger", event, "--json"]).run().json()
 }
 
-/// What the feed has for a record.
-fn fed(fixture: &ClientFixture, resource: Resource, company: Option<&str>, id: &str) -> Vec<String> {
+/// The feed's events of a record.
+fn feed_events(fixture: &ClientFixture, resource: Resource, company: Option<&str>, id: &str) -> Vec<String> {
     let changes = fixture.api().changes(resource, company, 0).stream();
     let all: Vec<_> = fixture.run(changes.try_collect()).unwrap();
     all.into_iter().filter(|one| one.correlation_id == id).map(|one| one.event).collect()
 }
 
 #[test]
-fn a_change_of_the_accounting_family_arrives() {
+fn accounting_event_is_triggered_and_delivered() {
     let (fixture, receiver) = (ClientFixture::new(), Receiver::open());
     let (company, hooks) = (fixture.company(), fixture.api().webhooks(Resource::customers()));
-    let wanted =
+    let subscription =
         Subscription::to_all(Resource::customers(), "T", &receiver.url("/trigger"), Secret::new("s"));
-    let id = fixture.run(hooks.subscribe(&wanted)).unwrap();
+    let id = fixture.run(hooks.subscribe(&subscription)).unwrap();
     fixture.run(hooks.wait_active(id, Duration::from_secs(30))).unwrap();
-    let made = triggered(&fixture, &company, "customers.created");
-    assert_eq!(made["made"], json!(["Svc.ACC.Customers.CustomerCreated"]));
-    let record = made["correlationId"].as_str().unwrap().to_owned();
-    assert!(is_guid(&record), "{made}");
+    let created = trigger(&fixture, &company, "customers.created");
+    assert_eq!(created["made"], json!(["Svc.ACC.Customers.CustomerCreated"]));
+    let record = created["correlationId"].as_str().unwrap().to_owned();
+    assert!(is_guid(&record), "{created}");
     wait_for("the delivery", || receiver.records().contains(&record).then_some(()));
 
-    // What happens to a record needs a record.
-    let made = triggered(&fixture, &company, "Svc.ACC.Customers.CustomerDisabled");
+    // An event of an existing record needs a record.
+    let created = trigger(&fixture, &company, "Svc.ACC.Customers.CustomerDisabled");
     let names = ["Svc.ACC.Customers.CustomerCreated", "Svc.ACC.Customers.CustomerDisabled"];
-    assert_eq!(made["made"], json!(names));
-    let new = made["correlationId"].as_str().unwrap();
-    assert_eq!(fed(&fixture, Resource::customers(), Some(&company), new), names);
-    // A record that is named is the one.
+    assert_eq!(created["made"], json!(names));
+    let new = created["correlationId"].as_str().unwrap();
+    assert_eq!(feed_events(&fixture, Resource::customers(), Some(&company), new), names);
+    // With --record it uses that record.
     let again =
         command(&fixture, &company, &["trigger", "customers.updated", "--id", &record, "--json"]).run();
     assert_eq!(again.json()["made"], json!(["Svc.ACC.Customers.CustomerUpdated"]));
-    let events = fed(&fixture, Resource::customers(), Some(&company), &record);
+    let events = feed_events(&fixture, Resource::customers(), Some(&company), &record);
     assert_eq!(events.last().unwrap(), "Svc.ACC.Customers.CustomerUpdated");
     fixture.run(hooks.delete(id)).unwrap();
 }
 
 #[test]
-fn a_change_of_invoicing_arrives() {
+fn invoicing_event_is_triggered_and_delivered() {
     let (fixture, receiver) = (ClientFixture::new(), Receiver::open());
     let hooks = fixture.api().invoicing_webhooks();
-    let wanted = InvoicingSubscription {
+    let subscription = InvoicingSubscription {
         uri: receiver.url("/api/webhooks/incoming/Invoicing"),
         ..InvoicingSubscription::new("", "SaleInvoice", Action::Created, Secret::new("s"))
     };
-    let hook = fixture.run(hooks.subscribe(&wanted)).unwrap();
+    let hook = fixture.run(hooks.subscribe(&subscription)).unwrap();
     wait_for("the echo", || {
         (fixture.run(hooks.get(hook.id)).unwrap().unwrap().status == "Effective").then_some(())
     });
-    let made = triggered(&fixture, "", "saleinvoice.created");
-    let record = made["correlationId"].as_str().unwrap().to_owned();
+    let created = trigger(&fixture, "", "saleinvoice.created");
+    let record = created["correlationId"].as_str().unwrap().to_owned();
     wait_for("the delivery", || receiver.records().contains(&record).then_some(()));
     fixture.run(hooks.delete(hook.id)).unwrap();
 }
 
 #[test]
-fn resources_of_every_kind_of_life_can_be_made_to_tell() {
+fn events_of_every_resource_lifecycle_can_be_triggered() {
     let fixture = ClientFixture::new();
-    let made = triggered(&fixture, "", "companies.created");
-    let company = made["correlationId"].as_str().unwrap();
-    // One of each kind of life, in a company that says how long its account codes are.
+    let created = trigger(&fixture, "", "companies.created");
+    let company = created["correlationId"].as_str().unwrap();
+    // One resource of each lifecycle, in a company that sets the length of its account codes.
     for event in [
         "companies.updated",
         "companies.deleted",
@@ -87,28 +87,29 @@ fn resources_of_every_kind_of_life_can_be_made_to_tell() {
         "CompanyData.Updated",
         "Bank.Deleted",
     ] {
-        let made = triggered(&fixture, company, event);
-        assert!(made["sequenceVersion"].as_str().unwrap().parse::<u64>().unwrap() > 0, "{made}");
-        let last = made["made"].as_array().unwrap().last().unwrap();
-        assert_eq!(last, &made["event"], "{event}");
+        let created = trigger(&fixture, company, event);
+        assert!(created["sequenceVersion"].as_str().unwrap().parse::<u64>().unwrap() > 0, "{created}");
+        let last = created["made"].as_array().unwrap().last().unwrap();
+        assert_eq!(last, &created["event"], "{event}");
     }
     // A sample company has account codes of another length.
     let sample = dev().ready["tenants"].as_array().unwrap().iter().find(|one| one["id"] == fixture.tenant());
     for company in sample.unwrap()["companies"].as_array().unwrap().iter().take(3) {
-        triggered(&fixture, company.as_str().unwrap(), "customers.updated");
+        trigger(&fixture, company.as_str().unwrap(), "customers.updated");
     }
 }
 
 #[test]
-fn what_cannot_be_made_says_why() {
+fn impossible_events_are_explained() {
     let fixture = ClientFixture::new();
     let refused = |event: &str, company: &str| command(&fixture, company, &["trigger", event]).run();
     refused("custmers.created", "c").expect_failure(2, "did you mean \"customers.Created\"");
     refused("customers.deleted", "c").expect_failure(2, "the events of customers are customers.Created");
     refused("customers.created", "").expect_failure(2, "--company");
     refused("customers.created", "nobody's").expect_failure(5, "nobody's");
-    let gone = command(&fixture, "c", &["trigger", "Bank.Created", "--url", "http://127.0.0.1:1"]).run();
-    gone.expect_failure(1, "http://127.0.0.1:1");
-    let spoken = refused("Bank.Created", "").code(0);
-    assert!(spoken.stdout.contains("Bank.Created") && spoken.stderr.is_empty(), "{spoken:?}");
+    let unreachable =
+        command(&fixture, "c", &["trigger", "Bank.Created", "--url", "http://127.0.0.1:1"]).run();
+    unreachable.expect_failure(1, "http://127.0.0.1:1");
+    let text_output = refused("Bank.Created", "").code(0);
+    assert!(text_output.stdout.contains("Bank.Created") && text_output.stderr.is_empty(), "{text_output:?}");
 }

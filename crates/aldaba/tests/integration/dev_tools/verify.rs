@@ -1,4 +1,4 @@
-//! `aldaba verify` names what went wrong between the service's signature and the receiver's.
+//! `aldaba verify` explains why a signature does not match.
 
 use std::path::PathBuf;
 
@@ -37,7 +37,7 @@ impl VerifyFixture {
         Program::new(&arguments).with(more).run()
     }
 
-    /// The codes of what explains it.
+    /// The codes of the reasons.
     #[track_caller]
     fn reasons(&self, signature: &str, body: &[u8], more: &[&str]) -> Vec<String> {
         let verdict = self.verify(signature, body, more).code(7).only_line();
@@ -56,23 +56,23 @@ fn signer() -> Signer {
 }
 
 #[test]
-fn what_is_right_matches_and_ends_with_0() {
+fn valid_signature_matches_and_exits_with_0() {
     let fixture = VerifyFixture::new();
-    let right = signer().contract_signature(BODY.as_bytes());
-    let verdict = fixture.verify(&right, BODY.as_bytes(), &[]).json();
+    let valid = signer().contract_signature(BODY.as_bytes());
+    let verdict = fixture.verify(&valid, BODY.as_bytes(), &[]).json();
     assert_eq!((&verdict["matches"], &verdict["scheme"]), (&true.into(), &"contract".into()));
 
-    let from_input = ["verify", "--signature", right.as_str(), "--body", "-"];
-    let done = Program::new(&from_input).variable("WEBHOOK_SECRET", SECRET).input(BODY).run().code(0);
-    assert!(done.stdout.starts_with("The signature matches"), "{done:?}");
+    let from_input = ["verify", "--signature", valid.as_str(), "--body", "-"];
+    let finished = Program::new(&from_input).variable("WEBHOOK_SECRET", SECRET).input(BODY).run().code(0);
+    assert!(finished.stdout.starts_with("The signature matches"), "{finished:?}");
 }
 
 #[test]
-fn every_way_to_break_the_contracts_signature_is_named() {
+fn every_broken_contract_signature_gets_its_reason() {
     let fixture = VerifyFixture::new();
-    let right = signer().contract_signature(BODY.as_bytes());
+    let valid = signer().contract_signature(BODY.as_bytes());
     let body = BODY.as_bytes();
-    let digits = right.strip_prefix("sha256=").unwrap();
+    let digits = valid.strip_prefix("sha256=").unwrap();
     let bytes: Vec<u8> =
         (0..32).map(|at| u8::from_str_radix(&digits[2 * at..2 * at + 2], 16).unwrap()).collect();
     let base64 = format!("sha256={}", STANDARD.encode(bytes));
@@ -82,41 +82,41 @@ fn every_way_to_break_the_contracts_signature_is_named() {
         (format!("sha256={}", digits.to_lowercase()), body.to_vec(), "lower_case_hex"),
         (digits.to_owned(), body.to_vec(), "missing_prefix"),
         (base64, body.to_vec(), "base64_instead_of_hex"),
-        (right.clone(), format!("{BODY}\n").into(), "trailing_newline_added"),
-        (right.clone(), format!("\u{feff}{BODY}").into(), "byte_order_mark_added"),
-        (right.clone(), written_again.into(), "reserialised_body"),
+        (valid.clone(), format!("{BODY}\n").into(), "trailing_newline_added"),
+        (valid.clone(), format!("\u{feff}{BODY}").into(), "byte_order_mark_added"),
+        (valid.clone(), written_again.into(), "reserialised_body"),
         (other, body.to_vec(), "wrong_secret"),
         ("nonsense".into(), body.to_vec(), "no_signature"),
     ] {
-        let told = fixture.reasons(&signature, &body, &[]);
-        assert!(told.contains(&reason.to_owned()), "{reason}: {told:?}");
+        let reasons = fixture.reasons(&signature, &body, &[]);
+        assert!(reasons.contains(&reason.to_owned()), "{reason}: {reasons:?}");
     }
-    let spoken =
-        Program::new(&["verify", "--secret", SECRET, "--signature", &right.to_lowercase(), "--body"])
+    let text_output =
+        Program::new(&["verify", "--secret", SECRET, "--signature", &valid.to_lowercase(), "--body"])
             .with(&[fixture.file(body).to_str().unwrap()])
             .run()
             .code(7);
-    assert!(spoken.stdout.contains("in lower case") && spoken.stderr.is_empty(), "{spoken:?}");
+    assert!(text_output.stdout.contains("in lower case") && text_output.stderr.is_empty(), "{text_output:?}");
 }
 
 #[test]
-fn standard_webhooks_covers_the_id_and_the_time() {
+fn standard_webhooks_signature_covers_id_and_timestamp() {
     let fixture = VerifyFixture::new();
     let (id, then) = ("0191d2c4", "1700000000");
-    let right = signer().standard_signature(id, then, BODY.as_bytes());
+    let valid = signer().standard_signature(id, then, BODY.as_bytes());
     let headers = ["--id", id, "--timestamp", then];
-    assert_eq!(fixture.reasons(&right, BODY.as_bytes(), &headers), ["stale_timestamp"]);
+    assert_eq!(fixture.reasons(&valid, BODY.as_bytes(), &headers), ["stale_timestamp"]);
     let verdict =
-        fixture.verify(&right, BODY.as_bytes(), &[&headers[..], &["--tolerance", "99999d"]].concat());
+        fixture.verify(&valid, BODY.as_bytes(), &[&headers[..], &["--tolerance", "99999d"]].concat());
     assert_eq!(verdict.json()["scheme"], "standard");
     let other_id = ["--id", "other", "--timestamp", then];
-    assert_eq!(fixture.reasons(&right, BODY.as_bytes(), &other_id), ["wrong_secret"]);
-    fixture.verify(&right, BODY.as_bytes(), &[]).expect_failure(2, "--timestamp");
-    fixture.verify(&right, BODY.as_bytes(), &["--id", id]).expect_failure(2, "--timestamp");
+    assert_eq!(fixture.reasons(&valid, BODY.as_bytes(), &other_id), ["wrong_secret"]);
+    fixture.verify(&valid, BODY.as_bytes(), &[]).expect_failure(2, "--timestamp");
+    fixture.verify(&valid, BODY.as_bytes(), &["--id", id]).expect_failure(2, "--timestamp");
 }
 
 #[test]
-fn a_file_that_is_not_there_is_named() {
+fn missing_file_is_reported() {
     let arguments = ["verify", "--secret", "s", "--signature", "x", "--body", "/no/such/file"];
     Program::new(&arguments).run().expect_failure(1, "/no/such/file: No such file");
 }

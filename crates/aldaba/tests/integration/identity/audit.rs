@@ -1,4 +1,4 @@
-//! The audit: everything that happened to accounts and grants, and nothing that opens a door.
+//! The audit log: it records everything that happens to accounts and grants, and contains no secrets.
 
 use std::collections::BTreeSet;
 
@@ -25,8 +25,8 @@ const KINDS: [&str; 11] = [
 const MISTYPED: &str = "una contraseña mal escrita";
 const IN_THE_WRONG_FIELD: &str = "mi-clave-secreta-de-siempre";
 
-/// A day at an office on which everything happens; returns all that must stay secret.
-fn eventful_day(fixture: &SignInFixture<'_>) -> Vec<String> {
+/// Causes every kind of audit record; returns all values that must not appear in the log.
+fn cause_all_audit_events(fixture: &SignInFixture<'_>) -> Vec<String> {
     let browser = fixture.browser();
     let form = browser.start_authorization(&fixture.authorization_request()).form("post");
     assert_eq!(fixture.try_password(&browser, &form, MISTYPED).status, 400);
@@ -72,17 +72,17 @@ fn raw(server: &ServeProcess, query: &str) -> Value {
     response.json()
 }
 
-/// What a list of records is told apart by.
+/// The ids of a page of records.
 fn ids(page: &Value) -> Vec<String> {
     let records = page["records"].as_array().unwrap();
     records.iter().map(|record| record["id"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]
-fn everything_is_written_down_and_nothing_secret() {
+fn all_events_are_recorded_without_secrets() {
     let server = ServeProcess::start(Installation::new(), &[]);
     let fixture = SignInFixture::on(&server, 1, &["--consent"]);
-    let secrets = eventful_day(&fixture);
+    let secrets = cause_all_audit_events(&fixture);
     let page = raw(&server, "pageSize=1000");
     let records = page["records"].as_array().unwrap();
     let kinds: BTreeSet<&str> = records.iter().map(|record| record["kind"].as_str().unwrap()).collect();
@@ -112,10 +112,10 @@ fn everything_is_written_down_and_nothing_secret() {
     for secret in &secrets {
         assert!(!log.contains(secret.as_str()), "{secret} is in the log");
     }
-    the_command_shows_the_same(&server, &fixture, &page);
+    command_prints_the_same_records(&server, &fixture, &page);
 }
 
-fn the_command_shows_the_same(server: &ServeProcess, fixture: &SignInFixture<'_>, all: &Value) {
+fn command_prints_the_same_records(server: &ServeProcess, fixture: &SignInFixture<'_>, all: &Value) {
     let audit = |flags: &[&str]| server.installation.program(&["audit"]).with(flags).run();
     assert_eq!(&audit(&["--json", "--limit", "1000"]).json(), all);
     let text = audit(&[]).code(0).stdout;
@@ -125,28 +125,28 @@ fn the_command_shows_the_same(server: &ServeProcess, fixture: &SignInFixture<'_>
     assert_eq!(rows.lines().count(), ids(all).len());
     assert!(rows.contains(&fixture.email) && rows.contains("refresh_reused"), "{rows}");
 
-    let mut seen = Vec::new();
+    let mut collected = Vec::new();
     let mut before: Option<String> = None;
     loop {
         let mut flags = vec!["--json", "--limit", "4"];
         flags.extend(before.iter().flat_map(|mark| ["--before", mark.as_str()]));
         let page = audit(&flags).json();
         assert!(ids(&page).len() <= 4);
-        seen.extend(ids(&page));
+        collected.extend(ids(&page));
         let Some(next) = page["next"].as_str() else { break };
         before = Some(next.to_owned());
     }
-    assert_eq!(seen, ids(all), "pages leave nothing out and nothing twice");
+    assert_eq!(collected, ids(all), "pages neither skip nor repeat a record");
     let first = audit(&["--limit", "4"]).code(0);
-    assert!(first.stderr.contains("--before"), "it says how to go on: {first:?}");
+    assert!(first.stderr.contains("--before"), "the output says how to get the next page: {first:?}");
 
-    let stranger = new_user(server, &[]);
+    let other_user = new_user(server, &[]);
     for (flags, is_some) in [
         (["--kind", "granted"], true),
         (["--user", &fixture.email], true),
         (["--client", &fixture.app.id], true),
         (["--tenant", &fixture.tenants[0]], true),
-        (["--user", &stranger], false),
+        (["--user", &other_user], false),
     ] {
         let found = audit(&[&["--json"], flags.as_slice()].concat()).json();
         assert_eq!(!ids(&found).is_empty(), is_some, "{flags:?}");
@@ -158,15 +158,15 @@ fn the_command_shows_the_same(server: &ServeProcess, fixture: &SignInFixture<'_>
         audit(&["--limit", limit])
             .expect_failure(2, &format!("invalid value '{limit}' for '--limit <LIMIT>'"));
     }
-    for who in ["user", "tenant", "client"] {
-        audit(&[&format!("--{who}"), "nobody"]).expect_failure(5, &format!("there is no {who} \"nobody\""));
+    for kind in ["user", "tenant", "client"] {
+        audit(&[&format!("--{kind}"), "nobody"]).expect_failure(5, &format!("there is no {kind} \"nobody\""));
     }
     let help = audit(&["--help"]).code(0).stdout;
     assert!(KINDS.iter().all(|kind| help.contains(kind)), "{help}");
 }
 
 #[test]
-fn the_audit_is_the_operators() {
+fn audit_requires_the_operator_token() {
     let fixture = crate::harness::shared_fixture();
     let url = format!("{}/operator/v1/audit", fixture.server.operator_url);
     assert_eq!(HttpRequest::get(&url).send().status, 401);
@@ -176,7 +176,7 @@ fn the_audit_is_the_operators() {
 }
 
 #[test]
-fn a_wrong_question_is_told_in_plain_words() {
+fn invalid_queries_are_explained() {
     let server = crate::harness::shared_fixture().server;
     let request = |query: &str, status: u16| {
         let url = format!("{}/operator/v1/audit?{query}", server.operator_url);
@@ -187,16 +187,16 @@ fn a_wrong_question_is_told_in_plain_words() {
         response.text().to_owned()
     };
     for size in ["0", "1001", "-1", "many", ""] {
-        let told = request(&format!("pageSize={size}"), 400);
-        assert!(told.contains("pageSize must be a whole number from 1 to 1000"), "{told}");
+        let problem = request(&format!("pageSize={size}"), 400);
+        assert!(problem.contains("pageSize must be a whole number from 1 to 1000"), "{problem}");
     }
-    let told = request("pagesize=1", 400);
+    let problem = request("pagesize=1", 400);
     assert!(
-        told.contains(r#"There is no parameter \"pagesize\" here (did you mean \"pageSize\"?)"#),
-        "{told}"
+        problem.contains(r#"There is no parameter \"pagesize\" here (did you mean \"pageSize\"?)"#),
+        "{problem}"
     );
-    let told = request("kind=granted&kind=granted", 400);
-    assert!(told.contains(r#"The parameter \"kind\" came twice"#), "{told}");
+    let problem = request("kind=granted&kind=granted", 400);
+    assert!(problem.contains(r#"The parameter \"kind\" came twice"#), "{problem}");
     assert!(request("kind=nonsense", 400).contains("kind must be one of"));
     assert!(request("tenant=nobody", 404).contains("There is no tenant"));
 }

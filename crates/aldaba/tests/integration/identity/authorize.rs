@@ -1,19 +1,23 @@
-//! The authorization request: whom to answer, on a page or by redirect, and with what.
+//! The authorization endpoint: which errors get a page, which are redirected to the client, and their parameters.
 
 use crate::harness::{
     AuthorizationRequest, CALLBACK, HttpRequest, ISSUER, Page, SignInFixture, claims, decode_form,
     shared_fixture, shared_server, shared_signed_in_browser,
 };
 
-/// A page that says what is wrong, and leads nowhere.
+/// Expects an error page that redirects nowhere.
 #[track_caller]
-fn is_error_page(page: &Page) {
+fn expect_error_page(page: &Page) {
     assert_eq!((page.status, page.location()), (400, ""), "{page:?}");
     assert_eq!(page.header("content-type"), "text/html; charset=utf-8");
-    assert!(page.text().contains(page.header("x-request-id")), "it names the request: {}", page.text());
+    assert!(
+        page.text().contains(page.header("x-request-id")),
+        "the page shows the request id: {}",
+        page.text()
+    );
 }
 
-/// The error that came back to the client, with everything that goes along.
+/// The error in the redirect to the client, after a check of the other parameters.
 #[track_caller]
 fn error_of(page: &Page) -> String {
     assert_eq!(page.status, 302, "{page:?}");
@@ -28,33 +32,33 @@ fn error_of(page: &Page) -> String {
 }
 
 #[test]
-fn an_unknown_application_gets_a_page() {
+fn unknown_client_gets_an_error_page() {
     let request = shared_fixture().authorization_request();
     let twice = request.clone().and("client_id", &shared_fixture().app.id);
     for request in [request.clone().without("client_id"), request.clone().with("client_id", ""), twice] {
-        is_error_page(&shared_signed_in_browser().get(&request.path()));
+        expect_error_page(&shared_signed_in_browser().get(&request.path()));
     }
     for id in ["nobody", "ñ", "' OR 1=1 --", &shared_fixture().app.id.to_uppercase()] {
-        is_error_page(&shared_signed_in_browser().get(&request.clone().with("client_id", id).path()));
+        expect_error_page(&shared_signed_in_browser().get(&request.clone().with("client_id", id).path()));
     }
 }
 
 #[test]
-fn a_disabled_application_gets_a_page() {
+fn disabled_client_gets_an_error_page() {
     let fixture = SignInFixture::new();
     fixture.command(&["client", "disable", &fixture.app.id]);
-    is_error_page(&fixture.browser().get(&fixture.authorization_request().path()));
+    expect_error_page(&fixture.browser().get(&fixture.authorization_request().path()));
     fixture.command(&["client", "enable", &fixture.app.id]);
     assert_eq!(fixture.browser().get(&fixture.authorization_request().path()).status, 302);
 }
 
 #[test]
-fn an_address_that_is_not_registered_to_the_letter_gets_a_page() {
+fn redirect_uri_must_match_a_registered_one_exactly() {
     let request = shared_fixture().authorization_request();
     let twice = request.clone().and("redirect_uri", CALLBACK);
     for request in [request.clone().without("redirect_uri"), request.clone().with("redirect_uri", ""), twice]
     {
-        is_error_page(&shared_signed_in_browser().get(&request.path()));
+        expect_error_page(&shared_signed_in_browser().get(&request.path()));
     }
     for uri in [
         "http://localhost:8765/callback/",
@@ -73,12 +77,12 @@ fn an_address_that_is_not_registered_to_the_letter_gets_a_page() {
         "http://oob/",
         "javascript:alert(1)",
     ] {
-        is_error_page(&shared_signed_in_browser().get(&request.clone().with("redirect_uri", uri).path()));
+        expect_error_page(&shared_signed_in_browser().get(&request.clone().with("redirect_uri", uri).path()));
     }
 }
 
 #[test]
-fn only_these_addresses_can_be_registered() {
+fn only_valid_redirect_uris_can_be_registered() {
     let add = |uri: &str| {
         shared_server().installation.program(&["client", "add", "x", "--redirect-uri", uri]).run().code
     };
@@ -100,7 +104,7 @@ fn only_these_addresses_can_be_registered() {
 }
 
 #[test]
-fn everything_else_goes_back_to_the_client() {
+fn other_errors_are_redirected_to_the_client() {
     let request = shared_fixture().authorization_request();
     let wrong = |name: &str, value: &str| {
         error_of(&shared_signed_in_browser().get(&request.clone().with(name, value).path()))
@@ -148,21 +152,21 @@ fn everything_else_goes_back_to_the_client() {
 }
 
 #[test]
-fn errors_come_before_anybody_is_asked_to_sign_in() {
+fn errors_are_returned_before_the_sign_in_page() {
     let fixture = shared_fixture();
     let page = fixture.browser().get(&fixture.authorization_request().with("response_type", "token").path());
     assert_eq!(error_of(&page), "unsupported_response_type");
 }
 
 #[test]
-fn a_state_that_was_not_sent_is_not_made_up() {
+fn error_without_a_state_returns_no_state() {
     let request = shared_fixture().authorization_request().without("state").with("response_type", "token");
     let params = shared_signed_in_browser().get(&request.path()).params();
     assert_eq!(params.keys().map(String::as_str).collect::<Vec<_>>(), ["error", "error_description", "iss"]);
 }
 
 #[test]
-fn a_form_is_as_good_as_a_query() {
+fn authorization_request_can_be_posted_as_a_form() {
     let fixture = shared_fixture();
     let browser = shared_signed_in_browser();
     let page = browser.follow_redirects(
@@ -172,13 +176,13 @@ fn a_form_is_as_good_as_a_query() {
     let fields = fixture.authorization_request().with("response_type", "token");
     let page = browser.follow_redirects(browser.post("/auth/core/connect/authorize", &fields.fields()));
     assert_eq!(error_of(&page), "unsupported_response_type");
-    is_error_page(
+    expect_error_page(
         &browser.follow_redirects(browser.post("/auth/core/connect/authorize", &[("client_id", "nobody")])),
     );
 }
 
 #[test]
-fn a_request_that_is_too_long_is_refused() {
+fn too_long_request_is_refused() {
     let long = AuthorizationRequest(vec![("client_id".into(), "x".repeat(25 * 1024))]);
     assert_eq!(shared_fixture().browser().get(&long.path()).status, 414);
     let many: Vec<(String, String)> = (0..101).map(|number| (format!("p{number}"), "x".into())).collect();
@@ -189,7 +193,7 @@ fn a_request_that_is_too_long_is_refused() {
 }
 
 #[test]
-fn a_hint_of_another_client_or_an_access_token_is_no_hint() {
+fn id_token_hint_must_be_an_id_token_of_the_client() {
     let fixture = shared_fixture();
     let tokens = fixture.tokens();
     let good = fixture.authorization_request().with("id_token_hint", tokens.id()).with("prompt", "none");
@@ -203,7 +207,7 @@ fn a_hint_of_another_client_or_an_access_token_is_no_hint() {
 }
 
 #[test]
-fn the_issuer_is_the_configured_one_whatever_a_proxy_says() {
+fn issuer_ignores_forwarded_headers() {
     let url = format!(
         "{}{}",
         shared_fixture().server.public_url,

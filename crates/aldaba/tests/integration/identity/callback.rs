@@ -1,4 +1,4 @@
-//! The way back to the application: its parameters, the form, and the code that a person carries over.
+//! The authorization response: its parameters, `form_post`, and the out-of-band page that shows the code.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -15,7 +15,7 @@ fn names(page: &Page) -> Vec<String> {
     page.params().into_keys().collect()
 }
 
-/// States that somebody might send.
+/// Unusual values of `state`.
 fn states() -> Vec<String> {
     let mut states: Vec<String> = [
         "0d9d1d4e-5a0d-4b43-9a8a-3f1c3c1b1a11",
@@ -36,7 +36,7 @@ fn states() -> Vec<String> {
 }
 
 #[test]
-fn state_comes_back_byte_for_byte() {
+fn state_is_returned_byte_for_byte() {
     for state in states() {
         let request = shared_fixture().authorization_request().with("state", &state);
         assert_eq!(shared_signed_in_browser().get(&request.path()).params()["state"], state);
@@ -44,7 +44,7 @@ fn state_comes_back_byte_for_byte() {
         assert_eq!(
             shared_signed_in_browser().get(&wrong.path()).params()["state"],
             state,
-            "with an error, too"
+            "also with an error"
         );
     }
 }
@@ -59,7 +59,7 @@ fn state_survives_the_sign_in() {
 }
 
 #[test]
-fn a_state_that_is_too_long_is_refused() {
+fn too_long_state_is_refused() {
     let request = shared_fixture().authorization_request().with("state", &"x".repeat(4097));
     let page = shared_signed_in_browser().get(&request.path());
     assert_eq!((page.params()["error"].as_str(), page.params().get("state")), ("invalid_request", None));
@@ -74,7 +74,7 @@ fn state_and_nonce_may_be_missing() {
 }
 
 #[test]
-fn the_id_token_comes_with_openid_and_a_nonce() {
+fn callback_id_token_requires_openid_and_a_nonce() {
     let request = shared_fixture().authorization_request();
     let without_openid = request.clone().with("scope", "SVC.ES.Webhooks");
     assert_eq!(names(&shared_signed_in_browser().get(&without_openid.path())), ["code", "iss", "state"]);
@@ -86,7 +86,7 @@ fn the_id_token_comes_with_openid_and_a_nonce() {
 }
 
 #[test]
-fn a_strict_client_gets_no_id_token_in_the_callback() {
+fn client_without_callback_id_token_gets_none() {
     let fixture = shared_fixture().with_app(register_app(shared_server(), &["--no-callback-id-token"]));
     let page = shared_signed_in_browser().get(&fixture.authorization_request().path());
     assert_eq!(names(&page), ["code", "iss", "state"]);
@@ -101,7 +101,7 @@ fn a_strict_client_gets_no_id_token_in_the_callback() {
 }
 
 #[test]
-fn the_callbacks_id_token_has_no_personal_data_and_lives_five_minutes() {
+fn callback_id_token_has_no_personal_data_and_lives_five_minutes() {
     let fixture = shared_fixture();
     let params = shared_signed_in_browser()
         .get(&fixture.authorization_request().with("scope", "openid profile email IDInfo").path())
@@ -113,11 +113,11 @@ fn the_callbacks_id_token_has_no_personal_data_and_lives_five_minutes() {
     assert_eq!(claims["c_hash"], half_hash(&params["code"]));
     assert_eq!(claims["exp"].as_i64().unwrap() - claims["iat"].as_i64().unwrap(), 300);
     let refused = fixture.userinfo(&params["id_token"]);
-    assert_eq!(refused.status, 401, "it is no access token");
+    assert_eq!(refused.status, 401, "the id_token is not accepted as an access token");
 }
 
 #[test]
-fn an_address_with_a_query_keeps_it() {
+fn redirect_uri_keeps_its_query() {
     let uri = "https://app.example/cb?tenant=7&x=%20";
     let fixture = shared_fixture().with_app(register_app(shared_server(), &["--redirect-uri", uri]));
     let page =
@@ -128,7 +128,7 @@ fn an_address_with_a_query_keeps_it() {
 }
 
 #[test]
-fn a_form_brings_the_answer_where_that_is_asked() {
+fn response_mode_form_post_posts_the_response() {
     let request = shared_fixture()
         .authorization_request()
         .with("response_mode", "form_post")
@@ -144,7 +144,7 @@ fn a_form_brings_the_answer_where_that_is_asked() {
     policy_lets_the_script_run(&page);
 }
 
-/// The one script of the page is the one whose hash the policy names.
+/// The policy names the hash of the page's only script.
 #[track_caller]
 fn policy_lets_the_script_run(page: &Page) {
     let script = page.text().split("<script>").nth(1).unwrap().split("</script>").next().unwrap();
@@ -158,7 +158,7 @@ fn policy_lets_the_script_run(page: &Page) {
 }
 
 #[test]
-fn errors_go_into_the_form_too() {
+fn response_mode_form_post_posts_errors() {
     let request = shared_fixture()
         .authorization_request()
         .with("response_mode", "form_post")
@@ -172,7 +172,7 @@ fn errors_go_into_the_form_too() {
 }
 
 #[test]
-fn query_may_be_named() {
+fn response_mode_query_is_accepted() {
     let page = shared_signed_in_browser()
         .get(&shared_fixture().authorization_request().with("response_mode", "query").path());
     assert!(page.location().starts_with(&format!("{CALLBACK}?code=")), "{page:?}");
@@ -188,7 +188,7 @@ fn out_of_band() -> (SignInFixture<'static>, AuthorizationRequest) {
 }
 
 #[test]
-fn an_application_without_an_address_has_its_code_shown() {
+fn out_of_band_page_shows_the_code() {
     let (fixture, request) = out_of_band();
     let page = shared_signed_in_browser().get(&request.path());
     assert_eq!((page.status, page.location()), (200, ""));
@@ -196,12 +196,12 @@ fn an_application_without_an_address_has_its_code_shown() {
     let code = field.split('>').nth(1).unwrap();
     assert_eq!(fixture.exchange_with(code, &[("redirect_uri", OUT_OF_BAND)]).status, 200);
     let wrong = shared_signed_in_browser().get(&request.with("response_type", "token").path());
-    assert_eq!((wrong.status, wrong.location()), (400, ""), "and its errors, too");
+    assert_eq!((wrong.status, wrong.location()), (400, ""), "also for errors");
     assert!(wrong.text().contains("unsupported_response_type"));
 }
 
 #[test]
-fn an_embedded_browser_is_sent_to_its_own_address() {
+fn oob_url_of_an_embedded_browser_gets_a_redirect() {
     let (fixture, request) = out_of_band();
     let page = shared_signed_in_browser().get(&request.with("redirect_uri", "http://oob/a").path());
     assert!(page.location().starts_with("http://oob/a?code="), "{page:?}");
@@ -210,7 +210,7 @@ fn an_embedded_browser_is_sent_to_its_own_address() {
 }
 
 #[test]
-fn the_callback_is_kept_by_nobody() {
+fn callback_responses_are_not_cached() {
     let page = shared_signed_in_browser().get(&shared_fixture().authorization_request().path());
     assert_eq!((page.status, page.header("cache-control")), (302, "no-store"));
     assert_eq!((page.header("referrer-policy"), page.body.len()), ("no-referrer", 0));

@@ -1,4 +1,4 @@
-//! How an application shows who it is: its secret in the body or as Basic, and PKCE.
+//! Client authentication with `client_secret_post` and `client_secret_basic`, and PKCE.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -25,14 +25,14 @@ fn with_basic(fixture: &SignInFixture<'_>, basic: &str, more: &[(&str, &str)]) -
 }
 
 #[test]
-fn a_secret_may_come_in_the_body_or_as_basic() {
+fn secret_is_accepted_in_the_body_and_as_basic() {
     let fixture = shared_fixture();
     assert_eq!(fixture.exchange(&fresh_code(fixture)).status, 200);
     assert_eq!(with_basic(fixture, &fixture.app.basic(), &[]).status, 200);
     let id = fixture.app.id.as_str();
     assert_eq!(with_basic(fixture, &fixture.app.basic(), &[("client_id", id)]).status, 200);
     let lower = fixture.app.basic().replace("Basic", "basic");
-    assert_eq!(with_basic(fixture, &lower, &[]).status, 200, "schemes have no case");
+    assert_eq!(with_basic(fixture, &lower, &[]).status, 200, "the scheme is case-insensitive");
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn basic_credentials_are_form_encoded() {
 }
 
 #[test]
-fn both_at_once_is_too_much() {
+fn two_authentication_methods_are_refused() {
     let fixture = shared_fixture();
     let secret = ("client_secret", fixture.app.secret.as_str());
     let response = with_basic(fixture, &fixture.app.basic(), &[("client_id", &fixture.app.id), secret]);
@@ -52,11 +52,11 @@ fn both_at_once_is_too_much() {
     let response = with_basic(fixture, &fixture.app.basic(), &[secret]);
     assert_eq!(oauth_error(&response, 400), "invalid_request");
     let response = with_basic(fixture, &fixture.app.basic(), &[("client_id", "another")]);
-    assert_eq!(oauth_error(&response, 400), "invalid_request", "two names are one too many");
+    assert_eq!(oauth_error(&response, 400), "invalid_request", "two client ids are refused");
 }
 
 #[test]
-fn who_shows_nothing_or_a_wrong_secret_is_nobody() {
+fn missing_or_wrong_secret_is_refused() {
     let fixture = shared_fixture();
     let grant = ("grant_type", "authorization_code");
     let id = ("client_id", fixture.app.id.as_str());
@@ -73,12 +73,12 @@ fn who_shows_nothing_or_a_wrong_secret_is_nobody() {
     ] {
         let response = fixture.post_form("connect/token", &fields);
         assert_eq!(oauth_error(&response, 401), "invalid_client", "{fields:?}");
-        assert_eq!(response.header("www-authenticate"), "", "Basic was not used: {fields:?}");
+        assert_eq!(response.header("www-authenticate"), "", "no Basic challenge without Basic: {fields:?}");
     }
 }
 
 #[test]
-fn basic_is_answered_by_basic() {
+fn failed_basic_gets_a_basic_challenge() {
     let fixture = shared_fixture();
     let wrong = TestApp { secret: "wrong".into(), ..fixture.app.clone() };
     let nobody = TestApp { id: "nobody".into(), ..fixture.app.clone() };
@@ -91,7 +91,7 @@ fn basic_is_answered_by_basic() {
 }
 
 #[test]
-fn each_endpoint_for_clients_asks_who_calls() {
+fn every_client_endpoint_requires_authentication() {
     let fixture = shared_fixture();
     for path in ["connect/token", "connect/revocation", "connect/introspect"] {
         let response = fixture.post_form(path, &[("token", "x"), ("client_id", &fixture.app.id)]);
@@ -103,18 +103,18 @@ fn each_endpoint_for_clients_asks_who_calls() {
 }
 
 #[test]
-fn an_old_secret_is_good_for_as_long_as_the_overlap() {
+fn old_secret_is_valid_during_the_overlap() {
     let fixture = shared_fixture().with_app(register_app(shared_server(), &[]));
     let rotate = |overlap: &str| -> SignInFixture<'_> {
         let arguments = ["client", "rotate", &fixture.app.id, "--overlap", overlap, "--json"];
-        let made = shared_server().installation.program(&arguments).run().json();
-        let secret = made["client_secret"].as_str().unwrap().to_owned();
+        let created = shared_server().installation.program(&arguments).run().json();
+        let secret = created["client_secret"].as_str().unwrap().to_owned();
         fixture.with_app(TestApp { secret, ..fixture.app.clone() })
     };
     let second = rotate("1h");
     assert_ne!(fixture.app.secret, second.app.secret);
     for fixture in [&fixture, &second] {
-        assert_eq!(fixture.exchange(&fresh_code(fixture)).status, 200, "both are good");
+        assert_eq!(fixture.exchange(&fresh_code(fixture)).status, 200, "both secrets are valid");
     }
     let third = rotate("0s");
     assert_eq!(third.exchange(&fresh_code(&third)).status, 200);
@@ -126,7 +126,7 @@ fn challenged(fixture: &SignInFixture<'_>) -> AuthorizationRequest {
 }
 
 #[test]
-fn a_challenge_that_was_sent_is_enforced() {
+fn code_challenge_is_enforced() {
     let fixture = shared_fixture();
     assert_eq!(sha256(VERIFIER), CHALLENGE);
     let code = || fixture.code_in_browser(&shared_signed_in_browser(), &challenged(fixture));
@@ -136,19 +136,19 @@ fn a_challenge_that_was_sent_is_enforced() {
         let response = fixture.exchange_with(&code, &[("code_verifier", wrong)]);
         assert_eq!(oauth_error(&response, 400), "invalid_grant", "{wrong}");
         let late = fixture.exchange_with(&code, &[("code_verifier", VERIFIER)]);
-        assert_eq!(oauth_error(&late, 400), "invalid_grant", "the code is burnt");
+        assert_eq!(oauth_error(&late, 400), "invalid_grant", "the code is used up");
     }
 }
 
 #[test]
-fn a_verifier_without_a_challenge_is_suspicious() {
+fn verifier_without_a_challenge_is_refused() {
     let fixture = shared_fixture();
     let response = fixture.exchange_with(&fresh_code(fixture), &[("code_verifier", VERIFIER)]);
     assert_eq!(oauth_error(&response, 400), "invalid_grant");
 }
 
 #[test]
-fn a_client_that_must_use_pkce_cannot_go_without() {
+fn client_that_requires_pkce_cannot_omit_it() {
     let fixture = shared_fixture().with_app(register_app(shared_server(), &["--pkce", "required"]));
     let page = shared_signed_in_browser().get(&fixture.authorization_request().path());
     assert_eq!(page.params()["error"], "invalid_request");
@@ -159,7 +159,7 @@ fn a_client_that_must_use_pkce_cannot_go_without() {
 }
 
 #[test]
-fn a_client_whose_pkce_is_ignored_may_send_anything() {
+fn client_with_ignored_pkce_may_send_any_verifier() {
     let fixture = shared_fixture().with_app(register_app(shared_server(), &["--pkce", "ignore"]));
     let plain = fixture
         .authorization_request()
@@ -176,7 +176,7 @@ fn a_client_whose_pkce_is_ignored_may_send_anything() {
 }
 
 #[test]
-fn how_a_client_uses_pkce_can_be_changed() {
+fn pkce_mode_of_a_client_can_be_changed() {
     let fixture = shared_fixture().with_app(register_app(shared_server(), &[]));
     assert!(
         shared_signed_in_browser().get(&fixture.authorization_request().path()).params().contains_key("code")

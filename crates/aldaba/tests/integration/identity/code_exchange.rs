@@ -1,4 +1,4 @@
-//! From a code to tokens.
+//! The authorization code grant at the token endpoint.
 
 use std::time::Duration;
 
@@ -8,19 +8,19 @@ use crate::harness::{
 };
 
 #[test]
-fn a_code_becomes_tokens_once() {
+fn code_is_exchanged_once() {
     let fixture = SignInFixture::new();
     let code = fixture.code(&fixture.authorization_request());
     let tokens = Tokens::from_response(&fixture.exchange(&code));
     assert_eq!((&tokens.0["token_type"], &tokens.0["expires_in"]), (&"Bearer".into(), &3600.into()));
     assert_eq!(claims(tokens.access())["iss"], ISSUER);
     assert_eq!(oauth_error(&fixture.exchange(&code), 400), "invalid_grant");
-    assert_eq!(fixture.userinfo(tokens.access()).status, 401, "what the code had given is revoked");
+    assert_eq!(fixture.userinfo(tokens.access()).status, 401, "the tokens issued for the code are revoked");
     assert_eq!(oauth_error(&fixture.refresh(tokens.refresh()), 400), "invalid_grant");
 }
 
 #[test]
-fn the_callback_brings_code_id_token_state_and_issuer() {
+fn callback_has_code_id_token_state_and_issuer() {
     let fixture = SignInFixture::with_tenants(2);
     let page = fixture.authorize(&fixture.browser(), &fixture.authorization_request());
     assert_eq!(page.status, 302);
@@ -32,29 +32,33 @@ fn the_callback_brings_code_id_token_state_and_issuer() {
 }
 
 #[test]
-fn a_wrong_address_burns_the_code() {
+fn wrong_redirect_uri_uses_up_the_code() {
     let fixture = shared_fixture();
     for wrong in ["http://localhost:8765/callback/", "https://app.example/", ""] {
         let code = fixture.code_in_browser(&shared_signed_in_browser(), &fixture.authorization_request());
         let response = fixture.exchange_with(&code, &[("redirect_uri", wrong)]);
         assert_eq!(oauth_error(&response, 400), "invalid_grant", "{wrong}");
-        assert_eq!(oauth_error(&fixture.exchange(&code), 400), "invalid_grant", "it is used up by {wrong}");
+        assert_eq!(
+            oauth_error(&fixture.exchange(&code), 400),
+            "invalid_grant",
+            "the code is used up by {wrong}"
+        );
     }
 }
 
 #[test]
-fn another_client_neither_gets_nor_burns_a_code() {
+fn another_client_cannot_exchange_or_use_up_a_code() {
     let fixture = shared_fixture();
     let other = fixture.with_app(register_app(shared_server(), &[]));
     let code = fixture.code_in_browser(&shared_signed_in_browser(), &fixture.authorization_request());
     assert_eq!(oauth_error(&other.exchange(&code), 400), "invalid_grant");
     let nobody = fixture.with_app(TestApp { secret: "wrong".into(), ..fixture.app.clone() });
     assert_eq!(oauth_error(&nobody.exchange(&code), 401), "invalid_client");
-    assert_eq!(fixture.exchange(&code).status, 200, "its own client still has it");
+    assert_eq!(fixture.exchange(&code).status, 200, "its own client can still use it");
 }
 
 #[test]
-fn what_is_no_code_is_refused() {
+fn invalid_code_is_refused() {
     let fixture = shared_fixture();
     for code in ["nonsense", "ñ", &"x".repeat(10_000)] {
         assert_eq!(oauth_error(&fixture.exchange(code), 400), "invalid_grant");
@@ -64,7 +68,7 @@ fn what_is_no_code_is_refused() {
 }
 
 #[test]
-fn a_code_lives_as_long_as_configured() {
+fn code_expires_after_the_configured_time() {
     let server = ServeProcess::start(Installation::new(), &["--set", "identity.code_ttl=1s"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let browser = fixture.signed_in_browser();
@@ -78,7 +82,7 @@ fn a_code_lives_as_long_as_configured() {
 }
 
 #[test]
-fn codes_are_long_and_never_the_same() {
+fn codes_are_long_and_unique() {
     let fixture = shared_fixture();
     let codes: Vec<String> = (0..5)
         .map(|_| fixture.code_in_browser(&shared_signed_in_browser(), &fixture.authorization_request()))
@@ -89,7 +93,7 @@ fn codes_are_long_and_never_the_same() {
 }
 
 #[test]
-fn what_the_token_endpoint_is_asked_must_be_complete() {
+fn token_request_must_be_complete() {
     let fixture = shared_fixture();
     let error = |fields: &[(&str, &str)]| oauth_error(&fixture.token_request(fields), 400);
     assert_eq!(error(&[]), "invalid_request");
@@ -106,7 +110,7 @@ fn what_the_token_endpoint_is_asked_must_be_complete() {
 }
 
 #[test]
-fn tokens_are_for_their_receiver_alone() {
+fn token_responses_are_not_cached() {
     let fixture = shared_fixture();
     let response = fixture
         .exchange(&fixture.code_in_browser(&shared_signed_in_browser(), &fixture.authorization_request()));
@@ -116,13 +120,13 @@ fn tokens_are_for_their_receiver_alone() {
 }
 
 #[test]
-fn a_get_is_no_way_to_ask_for_tokens() {
+fn token_endpoint_refuses_get() {
     let response = get(shared_server(), "connect/token?grant_type=authorization_code").send();
     assert_eq!(response.status, 405);
 }
 
 #[test]
-fn what_is_no_form_is_malformed() {
+fn token_request_must_be_a_form() {
     let fixture = shared_fixture();
     let body = r#"{"grant_type":"authorization_code"}"#;
     let response =

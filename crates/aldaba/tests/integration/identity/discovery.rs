@@ -1,4 +1,4 @@
-//! The configuration document: what it says is true, and anybody may keep it for a while.
+//! The OpenID configuration document and the JWKS endpoint.
 
 use serde_json::{Value, json};
 
@@ -13,15 +13,15 @@ fn document() -> Value {
     get(shared_server(), DOCUMENT).send().json()
 }
 
-/// An advertised address, on the port on which this server really listens.
-fn here(address: &Value) -> String {
+/// An advertised URL, at the port on which this server listens.
+fn local_url(address: &Value) -> String {
     let address = address.as_str().unwrap();
     let path = address.strip_prefix("http://127.0.0.1:8080").unwrap_or_else(|| panic!("{address}"));
     format!("{}{path}", shared_server().public_url)
 }
 
 #[test]
-fn it_says_what_there_is_and_nothing_else() {
+fn document_has_exactly_the_expected_members() {
     let at = |path: &str| format!("{ISSUER}{path}");
     let secret = json!(["client_secret_basic", "client_secret_post"]);
     let expected = json!({
@@ -61,15 +61,15 @@ fn it_says_what_there_is_and_nothing_else() {
 }
 
 #[test]
-fn each_address_answers_as_what_it_is() {
+fn every_advertised_endpoint_responds() {
     let document = document();
     let response = |name: &str, request: fn(&str) -> HttpRequest| -> HttpResponse {
-        request(&here(&document[name])).send()
+        request(&local_url(&document[name])).send()
     };
     assert_eq!(
         response("authorization_endpoint", HttpRequest::get).status,
         400,
-        "a page: no client was named"
+        "an error page, because no client was named"
     );
     for name in ["token_endpoint", "revocation_endpoint", "introspection_endpoint"] {
         assert_eq!(oauth_error(&response(name, HttpRequest::post), 401), "invalid_client", "{name}");
@@ -83,14 +83,14 @@ fn each_address_answers_as_what_it_is() {
 }
 
 #[test]
-fn every_scope_and_every_mode_it_names_can_be_asked_for() {
+fn every_advertised_scope_and_mode_works() {
     let document = document();
     for scope in document["scopes_supported"].as_array().unwrap() {
         let scope = format!("openid {}", scope.as_str().unwrap());
         let page = shared_signed_in_browser()
             .get(&shared_fixture().authorization_request().with("scope", &scope).path());
         let tokens = shared_fixture().exchange(&page.params()["code"]).json();
-        assert_eq!(tokens.get("scope"), None, "{scope} is given as it was asked for");
+        assert_eq!(tokens.get("scope"), None, "{scope} is granted as requested");
     }
     for mode in document["response_modes_supported"].as_array().unwrap() {
         let page = shared_signed_in_browser().get(
@@ -106,7 +106,7 @@ fn every_scope_and_every_mode_it_names_can_be_asked_for() {
 }
 
 #[test]
-fn both_may_be_kept_and_asked_about() {
+fn document_and_keys_are_cacheable_and_support_conditional_requests() {
     for path in [DOCUMENT, ".well-known/jwks"] {
         let response = get(shared_server(), path).send();
         assert_eq!((response.status, response.header("content-type")), (200, "application/json"), "{path}");
@@ -123,28 +123,28 @@ fn both_may_be_kept_and_asked_about() {
 }
 
 #[test]
-fn the_keys_have_a_second_address() {
+fn keys_have_a_second_url() {
     let alias = get(shared_server(), ".well-known/openid-configuration/jwks").send();
     assert_eq!(alias.json()["keys"].as_array().unwrap(), &JwkSet::fetch(shared_server()).0);
 }
 
 #[test]
-fn a_page_of_any_site_may_read_them() {
+fn cors_allows_any_origin() {
     for path in [DOCUMENT, ".well-known/jwks", ".well-known/openid-configuration/jwks"] {
         let response = get(shared_server(), path).header("origin", "https://app.example").send();
         assert_eq!(response.header("access-control-allow-origin"), "*", "{path}");
         let url = format!("{}/auth/core/{path}", shared_server().public_url);
-        let asked = HttpRequest::new(hyper::Method::OPTIONS, &url)
+        let preflight = HttpRequest::new(hyper::Method::OPTIONS, &url)
             .header("origin", "https://app.example")
             .header("access-control-request-method", "GET")
             .send();
-        assert_eq!((asked.status, asked.header("access-control-allow-origin")), (204, "*"), "{path}");
-        assert!(asked.header("access-control-allow-methods").contains("GET"), "{path}");
+        assert_eq!((preflight.status, preflight.header("access-control-allow-origin")), (204, "*"), "{path}");
+        assert!(preflight.header("access-control-allow-methods").contains("GET"), "{path}");
     }
 }
 
 #[test]
-fn another_host_changes_nothing() {
+fn host_header_changes_nothing() {
     let path = format!("/auth/core/{DOCUMENT}");
     assert_eq!(get_from_host(shared_server(), "evil.example", &path, "").json(), document());
     let response = get(shared_server(), DOCUMENT).header("x-forwarded-host", "evil.example").send();

@@ -1,4 +1,4 @@
-//! Signing keys: published under their thumbprints, the next one ahead of its time, replaced at once in need.
+//! Signing keys: published under their thumbprints, rotated ahead of use, and replaced immediately after a compromise.
 
 use std::collections::BTreeSet;
 
@@ -18,16 +18,16 @@ fn listed(server: &ServeProcess) -> Vec<Value> {
 }
 
 fn rotate(server: &ServeProcess, flags: &[&str]) -> String {
-    let made = server.installation.program(&["signing-keys", "rotate", "--json"]).with(flags).run().json();
-    made["kid"].as_str().unwrap().to_owned()
+    let created = server.installation.program(&["signing-keys", "rotate", "--json"]).with(flags).run().json();
+    created["kid"].as_str().unwrap().to_owned()
 }
 
-/// Whole hours between two moments of a list.
+/// Whole hours between two timestamps of a list.
 fn hours_between(from: &Value, to: &Value) -> i64 {
     let minutes = |value: &Value| -> i64 {
         let text = value.as_str().unwrap();
         let number = |at: std::ops::Range<usize>| text[at].parse::<i64>().unwrap();
-        // Days since the year 0 in the proleptic calendar, good enough for two days in a row.
+        // Days since the year 0 in the proleptic calendar; exact enough for two consecutive days.
         let (year, month, day) = (number(0..4), number(5..7), number(8..10));
         let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
         let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day;
@@ -37,13 +37,13 @@ fn hours_between(from: &Value, to: &Value) -> i64 {
 }
 
 #[test]
-fn a_key_is_named_by_its_thumbprint_and_keeps_its_private_half() {
+fn kid_is_the_thumbprint_and_private_members_are_not_published() {
     let keys = JwkSet::fetch(shared_server());
     assert_eq!(keys.0.len(), 1);
     for key in &keys.0 {
         assert_eq!(members(key), ["alg", "e", "kid", "kty", "n", "use"]);
         assert_eq!((&key["kty"], &key["use"], &key["alg"]), (&"RSA".into(), &"sig".into(), &"RS256".into()));
-        // RFC 7638: the required members, in the order of their names, without spaces.
+        // RFC 7638: the required members, sorted by name, without whitespace.
         let required = format!(r#"{{"e":{},"kty":"RSA","n":{}}}"#, key["e"], key["n"]);
         assert_eq!(key["kid"], sha256(&required));
         assert_eq!(key["n"].as_str().unwrap().len(), 342, "2,048 bits");
@@ -51,7 +51,7 @@ fn a_key_is_named_by_its_thumbprint_and_keeps_its_private_half() {
 }
 
 #[test]
-fn every_token_is_signed_by_the_published_key() {
+fn every_token_is_signed_with_a_published_key() {
     let fixture = shared_fixture();
     let keys = JwkSet::fetch(fixture.server);
     let page = fixture.authorize(&fixture.browser(), &fixture.authorization_request());
@@ -63,7 +63,7 @@ fn every_token_is_signed_by_the_published_key() {
 }
 
 #[test]
-fn the_next_key_is_published_a_day_ahead_and_does_not_sign() {
+fn next_key_is_published_a_day_ahead_and_does_not_sign_yet() {
     let server = ServeProcess::start(Installation::new(), &[]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let browser = fixture.signed_in_browser();
@@ -78,7 +78,7 @@ fn the_next_key_is_published_a_day_ahead_and_does_not_sign() {
     let tokens = Tokens::from_response(
         &fixture.exchange(&fixture.code_in_browser(&browser, &fixture.authorization_request())),
     );
-    assert_eq!(kid(tokens.access()), old, "it does not sign yet");
+    assert_eq!(kid(tokens.access()), old, "the next key does not sign yet");
     let list = listed(&server);
     let states: Vec<(&str, &str)> =
         list.iter().map(|key| (key["kid"].as_str().unwrap(), key["state"].as_str().unwrap())).collect();
@@ -91,13 +91,13 @@ fn the_next_key_is_published_a_day_ahead_and_does_not_sign() {
     let newest = again.stdout.trim().to_owned();
     let installation = server.stop();
     let server = ServeProcess::start(installation, &[]);
-    assert_eq!(JwkSet::fetch(&server).kids(), [&old, &next, &newest], "keys outlive the process");
+    assert_eq!(JwkSet::fetch(&server).kids(), [&old, &next, &newest], "keys survive a restart");
     let bearer = format!("Bearer {}", tokens.access());
     assert_eq!(get(&server, "connect/userinfo").header("authorization", &bearer).send().status, 200);
 }
 
 #[test]
-fn after_a_compromise_the_old_key_is_worth_nothing_within_five_seconds() {
+fn compromised_key_is_refused_within_five_seconds() {
     let server = ServeProcess::start(Installation::new(), &[]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let browser = fixture.signed_in_browser();
@@ -105,7 +105,7 @@ fn after_a_compromise_the_old_key_is_worth_nothing_within_five_seconds() {
         &fixture.exchange(&fixture.code_in_browser(&browser, &fixture.authorization_request())),
     );
     let (old, new) = (kid(before.access()), rotate(&server, &["--now"]));
-    assert_within_seconds(5, "tokens of the old key to be refused", || {
+    assert_within_seconds(5, "tokens signed with the old key to be refused", || {
         fixture.userinfo(before.access()).status == 401
     });
     let tokens = Tokens::from_response(
@@ -123,37 +123,37 @@ fn after_a_compromise_the_old_key_is_worth_nothing_within_five_seconds() {
 }
 
 #[test]
-fn nothing_secret_lies_in_the_store_in_plain() {
+fn store_contains_no_secret_in_plain_text() {
     let server = ServeProcess::start(Installation::new(), &[]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let browser = fixture.browser();
     let page = fixture.authorize(&browser, &fixture.authorization_request());
     let code = &page.params()["code"];
     let tokens = Tokens::from_response(&fixture.exchange(code));
-    let waiting = fixture.code_in_browser(&browser, &fixture.authorization_request());
+    let unused_code = fixture.code_in_browser(&browser, &fixture.authorization_request());
     let session = browser.cookie(crate::harness::SESSION).unwrap();
-    let mut kept = Vec::new();
+    let mut files = Vec::new();
     for name in ["aldaba.db", "aldaba.db-wal"] {
-        kept.extend(std::fs::read(server.installation.path().join(name)).unwrap_or_default());
+        files.extend(std::fs::read(server.installation.path().join(name)).unwrap_or_default());
     }
-    let has = |text: &str| kept.windows(text.len()).any(|window| window == text.as_bytes());
-    assert!(has(&fixture.app.id) && has(&fixture.email), "this is where things are kept");
+    let has = |text: &str| files.windows(text.len()).any(|window| window == text.as_bytes());
+    assert!(has(&fixture.app.id) && has(&fixture.email), "the files of the store were read");
     let secrets =
-        [code, &waiting, tokens.refresh(), tokens.access(), &session, &fixture.app.secret, PASSWORD];
+        [code, &unused_code, tokens.refresh(), tokens.access(), &session, &fixture.app.secret, PASSWORD];
     for secret in secrets {
         assert!(!has(secret), "{secret}");
     }
-    // How an RSA key in PKCS #8 begins, in base64 and as bytes.
+    // The start of an RSA key in PKCS #8, in base64 and as bytes.
     assert!(!has("MIIEv"));
     assert!(
-        !kept
+        !files
             .windows(4)
             .any(|window| window == [0x30, 0x82, 0x04, 0xbd] || window == [0x30, 0x82, 0x04, 0xbe])
     );
 }
 
 #[test]
-fn a_store_gets_its_first_key_by_itself_and_it_signs_at_once() {
+fn new_store_gets_a_signing_key_automatically() {
     let server = ServeProcess::start(Installation::new(), &[]);
     let first = wait_for("the first key", || JwkSet::fetch(&server).0.first().cloned());
     let list = listed(&server);
@@ -163,7 +163,7 @@ fn a_store_gets_its_first_key_by_itself_and_it_signs_at_once() {
 }
 
 #[test]
-fn a_key_that_a_compromise_ended_is_listed_as_ended() {
+fn compromised_key_is_listed_as_ended() {
     let installation = Installation::new();
     let run = |arguments: &[&str]| installation.program(&["signing-keys"]).with(arguments).run();
     let first = run(&["list", "--json"]).json()[0]["kid"].as_str().unwrap().to_owned();

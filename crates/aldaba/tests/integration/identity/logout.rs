@@ -1,4 +1,4 @@
-//! Signing out: asked for by a person or by an application, and then truly over.
+//! RP-initiated logout: started by the user or by a client.
 
 use crate::harness::{
     Browser, Page, SESSION, SignInFixture, claims, new_user, register_app, shared_fixture, shared_server,
@@ -20,32 +20,32 @@ fn is_signed_in(fixture: &SignInFixture<'_>, browser: &Browser) -> bool {
 }
 
 #[track_caller]
-fn asks_first(fixture: &SignInFixture<'_>, browser: &Browser, page: &Page) -> Page {
+fn expect_confirmation_page(fixture: &SignInFixture<'_>, browser: &Browser, page: &Page) -> Page {
     assert!(page.location().starts_with("/auth/core/logout?"), "{page:?}");
     let question = browser.get(page.location());
     assert!(question.status == 200 && question.text().contains(&fixture.email), "{question:?}");
-    assert!(is_signed_in(fixture, browser), "nothing has happened yet");
+    assert!(is_signed_in(fixture, browser), "the user is still signed in");
     question
 }
 
 #[test]
-fn a_person_is_asked_and_then_signed_out() {
+fn logout_asks_for_confirmation() {
     let fixture = fixture();
     let browser = fixture.signed_in_browser();
     let session = browser.cookie(SESSION).unwrap();
     let question = browser.get("/auth/core/logout");
-    assert!(is_signed_in(&fixture, &browser), "looking at the page does nothing");
-    let done = browser.submit(&question.form("post"), &[]);
-    assert_eq!((done.status, browser.cookie(SESSION)), (200, None), "{done:?}");
+    assert!(is_signed_in(&fixture, &browser), "opening the page does not sign out");
+    let finished = browser.submit(&question.form("post"), &[]);
+    assert_eq!((finished.status, browser.cookie(SESSION)), (200, None), "{finished:?}");
     browser.set_cookie(SESSION, &session);
-    assert!(!is_signed_in(&fixture, &browser), "the session is over, whoever still has its id");
+    assert!(!is_signed_in(&fixture, &browser), "the session has ended, also for another browser with its id");
     let records = fixture.audit(&format!("kind=signed_out&user={}", fixture.email));
     assert_eq!(records.len(), 1);
-    assert_eq!(browser.get("/auth/core/logout").status, 200, "who is not signed in may ask, too");
+    assert_eq!(browser.get("/auth/core/logout").status, 200, "the page also works without a session");
 }
 
 #[test]
-fn an_id_token_of_the_user_is_enough() {
+fn id_token_hint_of_the_user_needs_no_confirmation() {
     let fixture = fixture();
     let browser = fixture.browser();
     let id_token =
@@ -57,32 +57,32 @@ fn an_id_token_of_the_user_is_enough() {
     assert!(page.location().starts_with(&format!("{AFTER}&state=")), "{page:?}");
     assert_eq!((page.params()["state"].as_str(), browser.cookie(SESSION)), (state, None));
     let page = end_session(&browser, &fields);
-    assert!(page.location().starts_with(AFTER), "again changes nothing: {page:?}");
+    assert!(page.location().starts_with(AFTER), "a second logout changes nothing: {page:?}");
 }
 
 #[test]
-fn without_one_the_user_is_asked() {
+fn logout_without_id_token_hint_asks_for_confirmation() {
     let fixture = fixture();
     let browser = fixture.signed_in_browser();
     let fields =
         [("client_id", fixture.app.id.as_str()), ("post_logout_redirect_uri", AFTER), ("state", "s")];
-    let question = asks_first(&fixture, &browser, &end_session(&browser, &fields));
-    assert!(question.text().contains("Panel de ventas"), "who asks is named");
-    let done = browser.submit(&question.form("post"), &[]);
-    assert_eq!((done.location(), browser.cookie(SESSION)), (&*format!("{AFTER}&state=s"), None));
+    let question = expect_confirmation_page(&fixture, &browser, &end_session(&browser, &fields));
+    assert!(question.text().contains("Panel de ventas"), "the page names the client");
+    let finished = browser.submit(&question.form("post"), &[]);
+    assert_eq!((finished.location(), browser.cookie(SESSION)), (&*format!("{AFTER}&state=s"), None));
 }
 
 #[test]
-fn an_id_token_of_another_user_is_not_enough() {
+fn id_token_hint_of_another_user_asks_for_confirmation() {
     let fixture = fixture();
     let id_token = fixture.tokens().id().to_owned();
     let other = SignInFixture { email: new_user(shared_server(), &[&fixture.tenants[0]]), ..fixture };
     let browser = other.signed_in_browser();
-    asks_first(&other, &browser, &end_session(&browser, &[("id_token_hint", &id_token)]));
+    expect_confirmation_page(&other, &browser, &end_session(&browser, &[("id_token_hint", &id_token)]));
 }
 
 #[test]
-fn addresses_are_registered_for_it_to_the_letter() {
+fn post_logout_redirect_uri_must_match_a_registered_one_exactly() {
     let fixture = fixture();
     let browser = fixture.signed_in_browser();
     let id_token = fixture.tokens().id().to_owned();
@@ -103,11 +103,11 @@ fn addresses_are_registered_for_it_to_the_letter() {
     assert_eq!(end_session(&browser, &fields).status, 400, "of {}", claims(&id_token));
     let nobody = [("client_id", "nobody"), ("post_logout_redirect_uri", AFTER)];
     assert_eq!(end_session(&browser, &nobody).status, 400);
-    assert!(is_signed_in(&fixture, &browser), "a request that is wrong ends nothing");
+    assert!(is_signed_in(&fixture, &browser), "an invalid request ends no session");
 }
 
 #[test]
-fn a_form_is_as_good_as_a_query() {
+fn logout_request_can_be_posted_as_a_form() {
     let fixture = fixture();
     let browser = fixture.signed_in_browser();
     let id_token = fixture.tokens().id().to_owned();
@@ -117,7 +117,7 @@ fn a_form_is_as_good_as_a_query() {
 }
 
 #[test]
-fn other_browsers_stay_signed_in() {
+fn logout_ends_only_the_session_of_this_browser() {
     let fixture = SignInFixture::new();
     let [one, other] = [fixture.signed_in_browser(), fixture.signed_in_browser()];
     one.submit(&one.get("/auth/core/logout").form("post"), &[]);
@@ -125,7 +125,7 @@ fn other_browsers_stay_signed_in() {
 }
 
 #[test]
-fn a_disabled_application_cannot_ask() {
+fn disabled_client_cannot_start_a_logout() {
     let fixture = fixture();
     let browser = fixture.signed_in_browser();
     let id_token = fixture.tokens().id().to_owned();

@@ -1,4 +1,4 @@
-//! The identity provider, over the real program: the contract's rows and the answers to its silences.
+//! The identity provider of a running server: the contract's requirements and the decisions about what it leaves open.
 
 mod attacks;
 mod audit;

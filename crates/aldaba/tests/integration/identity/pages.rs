@@ -1,4 +1,4 @@
-//! What every page has in common: a strict policy, and the reader's language.
+//! Properties of all pages: a strict content security policy, and the language.
 
 use crate::harness::{
     AuthorizationRequest, Browser, Page, SignInFixture, register_app, shared_fixture, shared_server,
@@ -6,13 +6,13 @@ use crate::harness::{
 
 const OUT_OF_BAND: &str = "urn:ietf:wg:oauth:2.0:oob";
 
-/// Every page there is, as this browser sees it, and the origin that its forms may lead to beside our own.
+/// Every page as this browser sees it, and the foreign origin that its forms may post to.
 fn all(
     fixture: &SignInFixture<'_>,
     fresh: impl Fn() -> Browser,
     request: &AuthorizationRequest,
 ) -> Vec<(&'static str, Page, &'static str)> {
-    let (here, there) = ("", " http://localhost:8765");
+    let (own_origin, client_origin) = ("", " http://localhost:8765");
     let browser = fresh();
     let ingest = browser.start_authorization(request);
     let empty = browser.submit(&ingest.form("post"), &[]);
@@ -30,20 +30,20 @@ fn all(
     let sign_out = browser.get("/auth/core/logout");
     let signed_out = browser.submit(&sign_out.form("post"), &[]);
     vec![
-        ("sign-in", ingest, there),
-        ("sign-in without a name", empty, there),
-        ("tenants", tenants, there),
-        ("tenants, none chosen", nothing, there),
-        ("consent", consent, there),
-        ("tenants, out of band", aside, here),
-        ("code", code, here),
-        ("permissions", permissions, here),
-        ("unknown client", unknown, here),
-        ("unregistered address", unregistered, here),
-        ("not found", missing, here),
-        ("unreadable ticket", garbage, here),
-        ("sign-out", sign_out, here),
-        ("signed out", signed_out, here),
+        ("sign-in", ingest, client_origin),
+        ("sign-in without a name", empty, client_origin),
+        ("tenants", tenants, client_origin),
+        ("tenants, none chosen", nothing, client_origin),
+        ("consent", consent, client_origin),
+        ("tenants, out of band", aside, own_origin),
+        ("code", code, own_origin),
+        ("permissions", permissions, own_origin),
+        ("unknown client", unknown, own_origin),
+        ("unregistered address", unregistered, own_origin),
+        ("not found", missing, own_origin),
+        ("unreadable ticket", garbage, own_origin),
+        ("sign-out", sign_out, own_origin),
+        ("signed out", signed_out, own_origin),
     ]
 }
 
@@ -59,7 +59,7 @@ fn lang(page: &Page) -> String {
 }
 
 #[test]
-fn every_page_is_policed() {
+fn every_page_has_the_security_headers() {
     let fixture = fixture();
     for (name, page, beside) in all(&fixture, || fixture.browser(), &fixture.authorization_request()) {
         let policy = format!(
@@ -82,7 +82,7 @@ fn every_page_is_policed() {
 }
 
 #[test]
-fn pages_speak_spanish_unless_asked_otherwise() {
+fn pages_are_spanish_by_default() {
     let fixture = fixture();
     for (name, page, _) in all(&fixture, || fixture.browser(), &fixture.authorization_request()) {
         assert_eq!(lang(&page), "es", "{name}");
@@ -90,7 +90,7 @@ fn pages_speak_spanish_unless_asked_otherwise() {
 }
 
 #[test]
-fn pages_speak_the_browsers_language() {
+fn pages_use_the_browsers_language() {
     let fixture = fixture();
     let english = || fixture.browser().with_header("accept-language", "fr;q=0.9, en-GB;q=0.8, es;q=0.5");
     for (name, page, _) in all(&fixture, english, &fixture.authorization_request()) {
@@ -99,7 +99,7 @@ fn pages_speak_the_browsers_language() {
 }
 
 #[test]
-fn the_application_may_say_which_language() {
+fn ui_locales_sets_the_language() {
     let fixture = fixture();
     let request = fixture.authorization_request().with("ui_locales", "fr en es");
     let spanish = || fixture.browser().with_header("accept-language", "es");
@@ -112,29 +112,29 @@ fn the_application_may_say_which_language() {
         .filter(|(name, page, _)| of_the_request(name) && lang(page) != "en")
         .map(|(name, ..)| *name)
         .collect();
-    assert_eq!(silent, Vec::<&str>::new(), "these pages do not listen to ui_locales");
+    assert_eq!(silent, Vec::<&str>::new(), "these pages ignore ui_locales");
 }
 
 #[test]
-fn sign_out_listens_to_the_application_too() {
+fn ui_locales_sets_the_language_of_the_logout_pages() {
     let fixture = SignInFixture::new();
     let browser = fixture.signed_in_browser();
     let ended = browser.follow_redirects(browser.get("/auth/core/connect/endsession?ui_locales=en"));
     assert_eq!(lang(&ended), "en");
-    let done = browser.submit(&ended.form("post"), &[]);
-    assert_eq!(lang(&done), "en", "and on the page after it");
+    let finished = browser.submit(&ended.form("post"), &[]);
+    assert_eq!(lang(&finished), "en", "also on the page after it");
     let nobody = shared_fixture().browser().get("/auth/core/connect/endsession?ui_locales=en");
-    assert_eq!(lang(&nobody), "en", "also where nobody is signed in");
+    assert_eq!(lang(&nobody), "en", "also without a session");
 }
 
-/// The address of the same page in the other language.
+/// The link to the same page in the other language.
 fn switch(page: &Page) -> Option<String> {
     let link = page.text().split("<a class=\"switch\" href=\"").nth(1)?;
     Some(link.split('"').next().unwrap().replace("&amp;", "&"))
 }
 
 #[test]
-fn the_language_can_be_switched_and_stays() {
+fn language_can_be_switched_and_is_remembered() {
     let fixture = fixture();
     let browser = fixture.browser();
     let spanish = browser.start_authorization(&fixture.authorization_request());
@@ -142,7 +142,7 @@ fn the_language_can_be_switched_and_stays() {
     assert_eq!((lang(&spanish).as_str(), lang(&english).as_str()), ("es", "en"));
     assert_eq!(lang(&browser.get(&switch(&english).unwrap())), "es", "and back");
     let empty = browser.submit(&english.form("post"), &[]);
-    assert_eq!(lang(&empty), "en", "it stays through a mistake");
+    assert_eq!(lang(&empty), "en", "the language stays after a wrong password");
     let tenants = fixture.submit_credentials(&browser, &empty);
     assert_eq!(lang(&tenants), "en", "and on the next page");
     assert_eq!(lang(&browser.get(&switch(&tenants).unwrap())), "es");
@@ -154,18 +154,18 @@ fn the_language_can_be_switched_and_stays() {
 }
 
 #[test]
-fn a_search_keeps_the_language() {
+fn tenant_search_keeps_the_language() {
     let fixture = SignInFixture::with_tenants(9);
     let browser = fixture.browser().with_header("accept-language", "en");
     let tenants = fixture.tenant_page(&browser, &fixture.authorization_request());
     let spanish = browser.get(&switch(&tenants).unwrap());
     assert_eq!(lang(&spanish), "es");
     let found = browser.submit(&spanish.form("get"), &[("q", "a")]);
-    assert_eq!(lang(&found), "es", "what was picked stays picked");
+    assert_eq!(lang(&found), "es", "the selected tenant stays selected");
 }
 
 #[test]
-fn styles_and_icon_are_there_and_may_be_kept() {
+fn assets_exist_and_are_cacheable() {
     let page = shared_fixture().browser().start_authorization(&shared_fixture().authorization_request());
     let links: Vec<&str> = page
         .text()
@@ -182,7 +182,7 @@ fn styles_and_icon_are_there_and_may_be_kept() {
 }
 
 #[test]
-fn names_are_shown_as_text() {
+fn names_are_escaped() {
     let fixture = shared_fixture().with_app(register_app(shared_server(), &[]));
     let page = fixture
         .browser()

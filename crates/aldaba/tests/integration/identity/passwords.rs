@@ -1,4 +1,4 @@
-//! Guessing is slow, whoever is guessed; nobody is locked out, and nobody keeps the server busy.
+//! Login throttling: guessing is slow for known and unknown users, nobody is locked out, and the work is bounded.
 
 use std::sync::Barrier;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use crate::harness::{
     wait_for_duration,
 };
 
-/// A sign-in page that is tried again and again.
+/// An open sign-in form.
 struct SignInForm {
     browser: Browser,
     form: Form,
@@ -27,7 +27,7 @@ impl SignInForm {
         self.browser.submit(&self.form, &[("username", &self.email), ("password", password)])
     }
 
-    /// A try, and how long its answer took.
+    /// Submits a password and measures how long the response takes.
     fn timed(&self, password: &str) -> (Page, Duration) {
         let watch = Stopwatch::start();
         let page = self.submit(password);
@@ -36,20 +36,20 @@ impl SignInForm {
 }
 
 #[track_caller]
-fn is_wrong(page: &Page) {
+fn expect_wrong_password(page: &Page) {
     assert_eq!((page.status, page.has_field("password")), (400, true), "{page:?}");
     assert!(page.text().contains("El correo o la contraseña no son correctos"), "{}", page.text());
 }
 
 #[track_caller]
-fn is_in(page: &Page) {
+fn expect_signed_in(page: &Page) {
     let mut cookies = page.headers.get_all("set-cookie").iter().map(|line| line.to_str().unwrap());
     let begins_session = cookies.any(|line| line.starts_with("aldaba-session="));
     assert_eq!((page.status, begins_session), (302, true), "{page:?}");
 }
 
 #[test]
-fn answers_wait_longer_each_time_and_the_right_password_still_works() {
+fn delay_grows_with_each_failure_and_the_right_password_still_works() {
     let server = ServeProcess::start(Installation::new(), &[]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let known = SignInForm::of(&fixture, fixture.browser());
@@ -57,12 +57,12 @@ fn answers_wait_longer_each_time_and_the_right_password_still_works() {
         SignInForm { email: "nobody@example.com".into(), ..SignInForm::of(&fixture, fixture.browser()) };
     let guess = |form: SignInForm| {
         for _ in 0..3 {
-            is_wrong(&form.submit("wrong"));
+            expect_wrong_password(&form.submit("wrong"));
         }
         for wait in [500, 1000] {
-            let (page, spent) = form.timed("wrong");
-            is_wrong(&page);
-            assert!(spent >= Duration::from_millis(wait), "{} waited {spent:?}", form.email);
+            let (page, elapsed) = form.timed("wrong");
+            expect_wrong_password(&page);
+            assert!(elapsed >= Duration::from_millis(wait), "{} waited {elapsed:?}", form.email);
         }
         form
     };
@@ -70,17 +70,17 @@ fn answers_wait_longer_each_time_and_the_right_password_still_works() {
         let [known, _] = [known, nobody].map(|form| scope.spawn(move || guess(form)));
         known.join().unwrap()
     });
-    let (page, spent) = known.timed(PASSWORD);
-    is_in(&page);
-    assert!(spent >= Duration::from_secs(2), "even the right one waits: {spent:?}");
+    let (page, elapsed) = known.timed(PASSWORD);
+    expect_signed_in(&page);
+    assert!(elapsed >= Duration::from_secs(2), "the right password waits too: {elapsed:?}");
     let again = SignInForm::of(&fixture, fixture.browser());
-    is_wrong(&again.submit("wrong"));
-    let (_, spent) = again.timed("wrong");
-    assert!(spent < Duration::from_secs(2), "and then all is forgotten: {spent:?}");
+    expect_wrong_password(&again.submit("wrong"));
+    let (_, elapsed) = again.timed("wrong");
+    assert!(elapsed < Duration::from_secs(2), "and then the failures are forgotten: {elapsed:?}");
 }
 
 #[test]
-fn an_unknown_name_gets_the_very_same_answer() {
+fn unknown_user_gets_the_same_response() {
     let server = ServeProcess::start(Installation::new(), &[]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let known = SignInForm::of(&fixture, fixture.browser());
@@ -88,33 +88,35 @@ fn an_unknown_name_gets_the_very_same_answer() {
         SignInForm { email: "nobody@example.com".into(), ..SignInForm::of(&fixture, fixture.browser()) };
     let bare = |form: &SignInForm| {
         let page = form.submit("wrong");
-        is_wrong(&page);
+        expect_wrong_password(&page);
         let ticket = &form.form.fields.iter().find(|(name, _)| name == "ticket").unwrap().1;
         page.text().replace(&form.email, "NAME").replace(ticket, "TICKET")
     };
     assert_eq!(bare(&known), bare(&nobody));
     fixture.command(&["user", "disable", &fixture.email]);
-    is_wrong(&known.submit(PASSWORD));
+    expect_wrong_password(&known.submit(PASSWORD));
 }
 
 #[test]
-fn names_have_no_case_and_passwords_do() {
+fn email_is_case_insensitive_and_password_is_not() {
     let server = ServeProcess::start(Installation::new(), &[]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let form = SignInForm::of(&fixture, fixture.browser());
-    is_wrong(&form.submit(&PASSWORD.to_uppercase()));
-    is_wrong(&form.submit(&format!("{PASSWORD} ")));
-    is_in(&SignInForm { email: format!(" {} ", fixture.email.to_uppercase()), ..form }.submit(PASSWORD));
+    expect_wrong_password(&form.submit(&PASSWORD.to_uppercase()));
+    expect_wrong_password(&form.submit(&format!("{PASSWORD} ")));
+    expect_signed_in(
+        &SignInForm { email: format!(" {} ", fixture.email.to_uppercase()), ..form }.submit(PASSWORD),
+    );
     let change =
         server.installation.program(&["user", "password", &fixture.email]).input("otra contraseña larga\n");
     change.run().code(0);
     let form = SignInForm::of(&fixture, fixture.browser());
-    is_wrong(&form.submit(PASSWORD));
-    is_in(&form.submit("otra contraseña larga"));
+    expect_wrong_password(&form.submit(PASSWORD));
+    expect_signed_in(&form.submit("otra contraseña larga"));
 }
 
 #[test]
-fn an_endless_password_costs_nothing_and_an_empty_one_is_no_try() {
+fn long_password_is_not_hashed_and_empty_password_is_not_counted() {
     let server = ServeProcess::start(Installation::new(), &["--set", "identity.address_failures_max=2"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let form = SignInForm::of(&fixture, fixture.browser());
@@ -130,14 +132,14 @@ fn an_endless_password_costs_nothing_and_an_empty_one_is_no_try() {
         assert_eq!((page.status, page.has_field("password")), (400, true));
         assert!(page.text().contains("Faltan datos"), "{}", page.text());
     }
-    is_wrong(&form.submit(&"x".repeat(1025)));
-    assert_eq!(hashed(), before, "1 KiB is the most that is hashed");
-    is_wrong(&form.submit(&"x".repeat(1024)));
+    expect_wrong_password(&form.submit(&"x".repeat(1025)));
+    assert_eq!(hashed(), before, "at most 1 KiB is hashed");
+    expect_wrong_password(&form.submit(&"x".repeat(1024)));
     assert_ne!(hashed(), before);
 }
 
 #[test]
-fn an_address_that_fails_too_often_must_wait() {
+fn address_with_too_many_failures_must_wait() {
     let limits = ["--set", "identity.address_failures_max=3", "--set", "server.trusted_proxies=127.0.0.0/8"];
     let server = ServeProcess::start(Installation::new(), &limits);
     let fixture = SignInFixture::on(&server, 1, &[]);
@@ -145,7 +147,7 @@ fn an_address_that_fails_too_often_must_wait() {
         |address: &str| SignInForm::of(&fixture, fixture.browser().with_header("x-forwarded-for", address));
     let form = from("203.0.113.7");
     for number in 0..3 {
-        is_wrong(
+        expect_wrong_password(
             &SignInForm { email: format!("guess-{number}@example.com"), ..from("203.0.113.7") }
                 .submit("wrong"),
         );
@@ -154,11 +156,11 @@ fn an_address_that_fails_too_often_must_wait() {
     assert_eq!((page.status, page.has_field("password")), (429, true), "{page:?}");
     let seconds: u64 = page.header("retry-after").parse().unwrap();
     assert!((1..=10).contains(&seconds), "{seconds}");
-    is_in(&from("203.0.113.8").submit(PASSWORD));
+    expect_signed_in(&from("203.0.113.8").submit(PASSWORD));
 }
 
 #[test]
-fn tries_come_back_while_others_sign_in() {
+fn failed_attempts_expire_while_others_sign_in() {
     let server = ServeProcess::start(Installation::new(), &["--set", "identity.address_failures_max=2"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let guess = |number: u32| {
@@ -168,19 +170,19 @@ fn tries_come_back_while_others_sign_in() {
         }
         .submit("wrong")
     };
-    is_wrong(&guess(1));
+    expect_wrong_password(&guess(1));
     for _ in 0..2 {
         wait_for_duration(Duration::from_secs(3));
-        is_in(&SignInForm::of(&fixture, fixture.browser()).submit(PASSWORD));
+        expect_signed_in(&SignInForm::of(&fixture, fixture.browser()).submit(PASSWORD));
     }
-    // More than five seconds later the first failure is given back, whatever came in between.
-    is_wrong(&guess(2));
-    is_wrong(&guess(3));
+    // After five seconds the first failure no longer counts, whatever happened in between.
+    expect_wrong_password(&guess(2));
+    expect_wrong_password(&guess(3));
     assert_eq!(guess(4).status, 429);
 }
 
 #[test]
-fn who_comes_when_too_many_wait_is_sent_away_at_once() {
+fn sign_in_is_refused_immediately_when_the_queue_is_full() {
     let limits = ["--set", "identity.hashing_parallel=1", "--set", "identity.hashing_queue_max=1"];
     let server = ServeProcess::start(Installation::new(), &limits);
     let fixture = SignInFixture::on(&server, 1, &[]);
@@ -196,5 +198,5 @@ fn who_comes_when_too_many_wait_is_sent_away_at_once() {
     for page in busy {
         assert_eq!((page.header("retry-after"), page.has_field("password")), ("5", true), "{page:?}");
     }
-    is_in(&SignInForm::of(&fixture, fixture.browser()).submit(PASSWORD));
+    expect_signed_in(&SignInForm::of(&fixture, fixture.browser()).submit(PASSWORD));
 }

@@ -1,4 +1,4 @@
-//! Renewing tokens: one rotation, a retry for who lost the answer, and an end for everything else.
+//! The refresh token grant: rotation, the grace period for lost responses, and reuse detection.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::harness::{
     register_app, shared_fixture, shared_server, shared_signed_in_browser, wait_for_duration,
 };
 
-/// Tokens of the lobby's user.
+/// Tokens of the shared fixture's user.
 fn tokens() -> Tokens {
     let fixture = shared_fixture();
     Tokens::from_response(
@@ -24,7 +24,7 @@ fn refreshed(fixture: &SignInFixture<'_>, token: &str) -> Tokens {
 }
 
 #[test]
-fn a_refresh_gives_new_tokens_of_the_same_grant() {
+fn refresh_issues_new_tokens_of_the_same_grant() {
     let fixture = shared_fixture();
     let first = tokens();
     let second = refreshed(fixture, first.refresh());
@@ -36,13 +36,17 @@ fn a_refresh_gives_new_tokens_of_the_same_grant() {
         let [before, after] = [&mut before, &mut after].map(|claims| claims[changing].take());
         assert!(!before.is_null() && !after.is_null(), "{changing}");
     }
-    assert_eq!(before, after, "everything else is as it was");
+    assert_eq!(before, after, "all other claims are unchanged");
     assert_eq!(fixture.userinfo(second.access()).status, 200);
-    assert_eq!(fixture.userinfo(first.access()).status, 200, "the older token lives on until its end");
+    assert_eq!(
+        fixture.userinfo(first.access()).status,
+        200,
+        "the older access token stays valid until it expires"
+    );
 }
 
 #[test]
-fn the_id_token_of_a_refresh_tells_of_the_same_sign_in() {
+fn id_token_of_a_refresh_has_the_same_auth_time() {
     let first = tokens();
     let second = refreshed(shared_fixture(), first.refresh());
     let [before, after] = [claims(first.id()), claims(second.id())];
@@ -53,7 +57,7 @@ fn the_id_token_of_a_refresh_tells_of_the_same_sign_in() {
 }
 
 #[test]
-fn a_lost_answer_can_be_asked_for_again() {
+fn retry_within_the_grace_period_gets_the_same_successor() {
     let fixture = shared_fixture();
     let first = tokens();
     let [one, other, third] = [(); 3].map(|()| refreshed(fixture, first.refresh()));
@@ -63,14 +67,14 @@ fn a_lost_answer_can_be_asked_for_again() {
 }
 
 #[test]
-fn once_the_successor_is_used_the_parent_is_theft() {
+fn reuse_after_the_successor_was_used_revokes_the_family() {
     let fixture = shared_fixture();
     let first = tokens();
     let second = refreshed(fixture, first.refresh());
     let third = refreshed(fixture, second.refresh());
     assert_eq!(oauth_error(&fixture.refresh(first.refresh()), 400), "invalid_grant");
     for token in [second.refresh(), third.refresh()] {
-        assert_eq!(oauth_error(&fixture.refresh(token), 400), "invalid_grant", "the family is revoked");
+        assert_eq!(oauth_error(&fixture.refresh(token), 400), "invalid_grant", "the token family is revoked");
     }
     for tokens in [first, second, third] {
         assert_eq!(fixture.userinfo(tokens.access()).status, 401);
@@ -79,7 +83,7 @@ fn once_the_successor_is_used_the_parent_is_theft() {
 }
 
 #[test]
-fn after_the_grace_a_retry_is_theft() {
+fn reuse_after_the_grace_period_revokes_the_family() {
     let server = ServeProcess::start(Installation::new(), &["--set", "identity.refresh_grace=1s"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let first = fixture.tokens();
@@ -92,18 +96,18 @@ fn after_the_grace_a_retry_is_theft() {
 }
 
 #[test]
-fn another_client_can_do_nothing_with_it() {
+fn another_client_can_neither_use_nor_revoke_a_refresh_token() {
     let fixture = shared_fixture();
     let first = tokens();
     let other = fixture.with_app(register_app(shared_server(), &[]));
     assert_eq!(oauth_error(&other.refresh(first.refresh()), 400), "invalid_grant");
     let second = refreshed(fixture, first.refresh());
-    assert_eq!(oauth_error(&other.refresh(first.refresh()), 400), "invalid_grant", "nor end it");
+    assert_eq!(oauth_error(&other.refresh(first.refresh()), 400), "invalid_grant", "and cannot revoke it");
     assert_eq!(fixture.refresh(second.refresh()).status, 200);
 }
 
 #[test]
-fn less_may_be_asked_for_but_never_more() {
+fn scope_can_be_narrowed_but_not_widened() {
     let fixture = shared_fixture();
     let first = tokens();
     let with_scope = |token: &str, scope: &str| {
@@ -114,15 +118,15 @@ fn less_may_be_asked_for_but_never_more() {
     }
     let less = Tokens::from_response(&with_scope(first.refresh(), "SVC.ES.Webhooks"));
     assert_eq!(claims(less.access())["scope"], json!(["SVC.ES.Webhooks"]));
-    assert_eq!(claims(less.access()).get("email"), None, "no accounting scope, no accounting claims");
+    assert_eq!(claims(less.access()).get("email"), None, "without the scope there are no accounting claims");
     assert_eq!(less.0.get("id_token"), None);
     let all = refreshed(fixture, less.refresh());
     let scope: Vec<String> = serde_json::from_value(claims(all.access())["scope"].clone()).unwrap();
-    assert_eq!(scope.join(" "), SCOPE, "what was granted stays granted");
+    assert_eq!(scope.join(" "), SCOPE, "the grant keeps its scopes");
 }
 
 #[test]
-fn what_is_no_refresh_token_is_refused() {
+fn invalid_refresh_token_is_refused() {
     let fixture = shared_fixture();
     let first = tokens();
     for token in ["nonsense", first.access(), first.id(), &first.refresh()[1..]] {
@@ -132,37 +136,37 @@ fn what_is_no_refresh_token_is_refused() {
     assert_eq!(fixture.refresh(first.refresh()).status, 200);
 }
 
-/// When a refresh token ends, as introspection tells it: since the grant, and as an instant.
-fn end_of(fixture: &SignInFixture<'_>, token: &str) -> (i64, i64) {
-    let told = fixture.introspect(token);
-    let [exp, iat] = ["exp", "iat"].map(|member| told[member].as_i64().unwrap());
+/// When a refresh token expires according to introspection: seconds since the grant, and as a timestamp.
+fn expiry_of(fixture: &SignInFixture<'_>, token: &str) -> (i64, i64) {
+    let introspection = fixture.introspect(token);
+    let [exp, iat] = ["exp", "iat"].map(|member| introspection[member].as_i64().unwrap());
     (exp - iat, exp)
 }
 
 #[test]
-fn thirty_days_count_from_the_exchange() {
+fn fixed_lifetime_counts_from_the_exchange() {
     let fixture = shared_fixture();
     let first = tokens();
-    let (span, end) = end_of(fixture, first.refresh());
+    let (span, end) = expiry_of(fixture, first.refresh());
     assert_eq!(span, 30 * 24 * 60 * 60);
     wait_for_duration(Duration::from_millis(1050));
     let second = refreshed(fixture, first.refresh());
-    assert_eq!(end_of(fixture, second.refresh()), (span, end), "a refresh prolongs nothing");
+    assert_eq!(expiry_of(fixture, second.refresh()), (span, end), "a refresh extends nothing");
 }
 
 #[test]
-fn sliding_counts_from_the_last_refresh() {
+fn sliding_lifetime_counts_from_the_last_refresh() {
     let server = ServeProcess::start(Installation::new(), &["--set", "identity.refresh_sliding=true"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let first = fixture.tokens();
-    let (_, end) = end_of(&fixture, first.refresh());
+    let (_, end) = expiry_of(&fixture, first.refresh());
     wait_for_duration(Duration::from_millis(1050));
     let second = refreshed(&fixture, first.refresh());
-    assert!(end_of(&fixture, second.refresh()).1 > end);
+    assert!(expiry_of(&fixture, second.refresh()).1 > end);
 }
 
 #[test]
-fn a_refresh_token_ends_when_configured() {
+fn refresh_token_expires_after_the_configured_time() {
     let server = ServeProcess::start(Installation::new(), &["--set", "identity.refresh_token_ttl=2s"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let first = fixture.tokens();
@@ -174,7 +178,7 @@ fn a_refresh_token_ends_when_configured() {
 }
 
 #[test]
-fn the_chosen_tenant_survives() {
+fn refresh_keeps_the_chosen_tenant() {
     let fixture = SignInFixture::with_tenants(2);
     let page = fixture.authorize_for_tenant(
         &fixture.browser(),

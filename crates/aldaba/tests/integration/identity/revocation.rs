@@ -1,4 +1,4 @@
-//! Taking back: by the application, at once on this node and within five seconds on another.
+//! Token revocation: immediate on the node that did it, within five seconds on others.
 
 use serde_json::json;
 
@@ -16,9 +16,9 @@ fn tokens() -> Tokens {
     )
 }
 
-/// Nothing that came of the grant is good any more.
+/// Expects that no token of the grant is accepted.
 #[track_caller]
-fn is_dead(fixture: &SignInFixture<'_>, tokens: &Tokens) {
+fn expect_tokens_refused(fixture: &SignInFixture<'_>, tokens: &Tokens) {
     assert_eq!(fixture.userinfo(tokens.access()).status, 401);
     assert_eq!(oauth_error(&fixture.refresh(tokens.refresh()), 400), "invalid_grant");
     for token in [tokens.access(), tokens.refresh()] {
@@ -27,84 +27,92 @@ fn is_dead(fixture: &SignInFixture<'_>, tokens: &Tokens) {
 }
 
 #[test]
-fn either_token_ends_the_grant_at_once() {
+fn revoking_either_token_ends_the_grant_immediately() {
     let fixture = shared_fixture();
     for pick in [Tokens::access, Tokens::refresh] {
         let tokens = tokens();
-        assert_eq!(fixture.userinfo(tokens.access()).status, 200, "it was good, and that was just looked up");
+        assert_eq!(
+            fixture.userinfo(tokens.access()).status,
+            200,
+            "the token was valid, and its status is cached"
+        );
         let response = fixture.revoke(pick(&tokens));
         assert_eq!((response.status, response.header("cache-control")), (200, "no-store"));
-        is_dead(fixture, &tokens);
-        assert_eq!(fixture.revoke(pick(&tokens)).status, 200, "again changes nothing");
+        expect_tokens_refused(fixture, &tokens);
+        assert_eq!(fixture.revoke(pick(&tokens)).status, 200, "a second revocation changes nothing");
     }
 }
 
 #[test]
-fn a_token_that_was_rotated_still_ends_its_grant() {
+fn rotated_refresh_token_can_still_revoke_the_grant() {
     let fixture = shared_fixture();
     let first = tokens();
     let second = Tokens::from_response(&fixture.refresh(first.refresh()));
     assert_eq!(fixture.revoke(first.refresh()).status, 200);
-    is_dead(fixture, &second);
+    expect_tokens_refused(fixture, &second);
 }
 
 #[test]
-fn one_grant_ends_and_others_live() {
+fn revocation_ends_only_its_grant() {
     let fixture = shared_fixture();
     let [one, other] = [tokens(), tokens()];
     fixture.revoke(one.access());
-    is_dead(fixture, &one);
+    expect_tokens_refused(fixture, &one);
     assert_eq!(fixture.userinfo(other.access()).status, 200);
     assert_eq!(fixture.refresh(other.refresh()).status, 200);
 }
 
 #[test]
-fn what_is_not_the_clients_own_is_left_alone() {
+fn client_cannot_revoke_tokens_of_another_client() {
     let fixture = shared_fixture();
     let tokens = tokens();
     let other = fixture.with_app(register_app(shared_server(), &[]));
     for token in [tokens.access(), tokens.refresh(), "nonsense", tokens.id()] {
-        assert_eq!(other.revoke(token).status, 200, "RFC 7009: no error, and nothing happens");
+        assert_eq!(other.revoke(token).status, 200, "RFC 7009: success without an effect");
     }
     assert_eq!(fixture.userinfo(tokens.access()).status, 200);
     assert_eq!(fixture.refresh(tokens.refresh()).status, 200);
     assert_eq!(oauth_error(&fixture.revoke(""), 400), "invalid_request");
-    let stranger = fixture.post_form("connect/revocation", &[("token", tokens.access())]);
-    assert_eq!(oauth_error(&stranger, 401), "invalid_client");
+    let unauthenticated = fixture.post_form("connect/revocation", &[("token", tokens.access())]);
+    assert_eq!(oauth_error(&unauthenticated, 401), "invalid_client");
 }
 
 #[test]
-fn another_node_knows_within_five_seconds() {
+fn revocation_reaches_another_node_within_five_seconds() {
     let database = Database::create();
     let [first, second] = [(); 2].map(|()| Installation::with_store(&database.url()));
     second.copy_master_key_from(&first);
     let [first, second] = [first, second].map(|installation| ServeProcess::start(installation, &[]));
-    let here = SignInFixture::on(&first, 1, &[]);
-    let there = SignInFixture {
+    let first_node = SignInFixture::on(&first, 1, &[]);
+    let second_node = SignInFixture {
         server: &second,
-        tenants: here.tenants.clone(),
-        email: here.email.clone(),
-        app: here.app.clone(),
+        tenants: first_node.tenants.clone(),
+        email: first_node.email.clone(),
+        app: first_node.app.clone(),
     };
-    let tokens = Tokens::from_response(&there.exchange(&here.code(&here.authorization_request())));
-    assert_eq!(there.userinfo(tokens.access()).status, 200, "nodes are alike");
-    assert_eq!(here.userinfo(tokens.access()).status, 200);
-    assert_eq!(here.revoke(tokens.access()).status, 200);
-    assert_eq!(here.userinfo(tokens.access()).status, 401, "at once where it happened");
-    assert_within_seconds(5, "the other node to refuse", || there.userinfo(tokens.access()).status == 401);
-    is_dead(&there, &tokens);
-
-    let tokens = Tokens::from_response(&there.exchange(&here.code(&here.authorization_request())));
-    assert_eq!(there.userinfo(tokens.access()).status, 200);
-    here.command(&["user", "disable", &here.email]);
-    assert_within_seconds(5, "the other node to refuse the user", || {
-        there.userinfo(tokens.access()).status == 401
+    let tokens =
+        Tokens::from_response(&second_node.exchange(&first_node.code(&first_node.authorization_request())));
+    assert_eq!(second_node.userinfo(tokens.access()).status, 200, "both nodes accept the token");
+    assert_eq!(first_node.userinfo(tokens.access()).status, 200);
+    assert_eq!(first_node.revoke(tokens.access()).status, 200);
+    assert_eq!(first_node.userinfo(tokens.access()).status, 401, "immediately on the node that revoked it");
+    assert_within_seconds(5, "the other node to refuse", || {
+        second_node.userinfo(tokens.access()).status == 401
     });
-    assert_eq!(oauth_error(&there.refresh(tokens.refresh()), 400), "invalid_grant");
+    expect_tokens_refused(&second_node, &tokens);
+
+    let tokens =
+        Tokens::from_response(&second_node.exchange(&first_node.code(&first_node.authorization_request())));
+    assert_eq!(second_node.userinfo(tokens.access()).status, 200);
+    first_node.command(&["user", "disable", &first_node.email]);
+    assert_within_seconds(5, "the other node to refuse the user", || {
+        second_node.userinfo(tokens.access()).status == 401
+    });
+    assert_eq!(oauth_error(&second_node.refresh(tokens.refresh()), 400), "invalid_grant");
 }
 
 #[test]
-fn a_node_that_hears_nothing_from_the_store_refuses_every_token() {
+fn node_without_the_store_refuses_every_token() {
     let database = Database::create();
     let server = ServeProcess::start(Installation::with_store(&database.url()), &[]);
     let fixture = SignInFixture::on(&server, 1, &[]);
@@ -113,5 +121,8 @@ fn a_node_that_hears_nothing_from_the_store_refuses_every_token() {
     drop(database);
     assert_within_seconds(8, "the node to refuse", || fixture.userinfo(tokens.access()).status != 200);
     let response = fixture.userinfo(tokens.access());
-    assert!(response.status >= 500, "the token may be good, and nobody knows: {response:?}");
+    assert!(
+        response.status >= 500,
+        "without the store the node cannot know whether the token is valid: {response:?}"
+    );
 }

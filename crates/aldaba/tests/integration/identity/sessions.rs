@@ -1,4 +1,4 @@
-//! Being signed in: the cookie, its end, and what a request asks of it.
+//! Sessions: the cookie, its lifetime, and the `prompt`, `max_age` and hint parameters.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use crate::harness::{
     shared_fixture, shared_server, shared_signed_in_browser, wait_for_duration,
 };
 
-/// The lines that set cookies, by name.
+/// The `Set-Cookie` headers by cookie name.
 fn set_cookies(page: &Page) -> Vec<(String, String)> {
     let lines = page.headers.get_all("set-cookie").iter().map(|line| line.to_str().unwrap());
     lines
@@ -23,7 +23,7 @@ fn asks_to_sign_in(page: &Page) -> bool {
     page.location().starts_with("/auth/core/login?") && page.status == 302
 }
 
-/// What sets cookies on the way: the request, and the sign-in.
+/// The cookies set by the authorization request and by the sign-in.
 fn cookies_of(fixture: &SignInFixture<'_>, browser: &Browser) -> Vec<(String, String)> {
     let first = browser.get(&fixture.authorization_request().path());
     let ingest = browser.follow_redirects(browser.get(first.location()));
@@ -35,7 +35,7 @@ fn cookies_of(fixture: &SignInFixture<'_>, browser: &Browser) -> Vec<(String, St
 }
 
 #[test]
-fn cookies_are_kept_from_scripts_and_from_other_sites() {
+fn cookies_are_http_only_and_same_site() {
     let cookies = cookies_of(shared_fixture(), &shared_fixture().browser());
     let expected =
         [("aldaba-browser", "Path=/; HttpOnly; SameSite=Lax"), (SESSION, "Path=/; HttpOnly; SameSite=Lax")];
@@ -43,7 +43,7 @@ fn cookies_are_kept_from_scripts_and_from_other_sites() {
 }
 
 #[test]
-fn on_https_cookies_are_bound_to_the_host() {
+fn cookies_have_the_host_prefix_on_https() {
     let server =
         ServeProcess::start(Installation::new(), &["--set", "server.auth_url=https://id.example.com"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
@@ -59,7 +59,7 @@ fn on_https_cookies_are_bound_to_the_host() {
     browser.set_cookie("__Host-aldaba-session", "");
     assert!(
         asks_to_sign_in(&browser.get(&fixture.authorization_request().path())),
-        "the plain name counts for nothing"
+        "the cookie without the prefix is ignored"
     );
     assert_eq!(
         shared_signed_in_browser()
@@ -70,7 +70,7 @@ fn on_https_cookies_are_bound_to_the_host() {
 }
 
 #[test]
-fn each_sign_in_begins_a_new_session_and_ends_the_old_one() {
+fn each_sign_in_replaces_the_session() {
     let fixture = SignInFixture::new();
     let browser = fixture.browser();
     browser.set_cookie(SESSION, "chosen-by-somebody-else");
@@ -83,14 +83,14 @@ fn each_sign_in_begins_a_new_session_and_ends_the_old_one() {
     browser.set_cookie(SESSION, &first);
     assert!(
         asks_to_sign_in(&browser.get(&fixture.authorization_request().path())),
-        "the old id is worth nothing"
+        "the old session id is refused"
     );
     browser.set_cookie(SESSION, &second);
     assert!(browser.get(&fixture.authorization_request().path()).params().contains_key("code"));
 }
 
 #[test]
-fn who_is_signed_in_is_not_asked_again() {
+fn signed_in_user_is_not_asked_again() {
     let page = shared_signed_in_browser().get(&shared_fixture().authorization_request().path());
     assert!(page.params().contains_key("code"), "{page:?}");
     for made_up in ["", "x", "nobody's", &"x".repeat(200)] {
@@ -101,7 +101,7 @@ fn who_is_signed_in_is_not_asked_again() {
 }
 
 #[test]
-fn a_session_lasts_as_long_as_configured() {
+fn session_expires_after_the_configured_time() {
     let server = ServeProcess::start(Installation::new(), &["--set", "identity.session_ttl=1s"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let browser = fixture.signed_in_browser();
@@ -112,7 +112,7 @@ fn a_session_lasts_as_long_as_configured() {
 }
 
 #[test]
-fn prompt_none_never_shows_a_page() {
+fn prompt_none_shows_no_page() {
     let fixture = shared_fixture();
     let request = fixture.authorization_request().with("prompt", "none");
     let page = fixture.browser().get(&request.path());
@@ -132,13 +132,13 @@ fn prompt_login_and_select_account_ask_again() {
         assert!(asks_to_sign_in(&browser.get(&request.path())), "{prompt}");
         assert!(
             fixture.authorize(&browser, &request).params().contains_key("code"),
-            "once is enough: {prompt}"
+            "one sign-in is enough: {prompt}"
         );
     }
 }
 
 #[test]
-fn going_back_to_the_tenant_page_is_no_way_around_the_password() {
+fn tenant_page_cannot_bypass_a_required_sign_in() {
     let fixture = SignInFixture::with_tenants(2);
     let browser = fixture.signed_in_browser();
     let ingest = browser.get(&fixture.authorization_request().with("prompt", "login").path());
@@ -148,7 +148,7 @@ fn going_back_to_the_tenant_page_is_no_way_around_the_password() {
 }
 
 #[test]
-fn max_age_asks_again_when_the_sign_in_is_older() {
+fn max_age_requires_a_recent_sign_in() {
     let fixture = SignInFixture::new();
     let browser = fixture.signed_in_browser();
     assert!(
@@ -162,11 +162,11 @@ fn max_age_asks_again_when_the_sign_in_is_older() {
     let page = browser.get(&fixture.authorization_request().with("max_age", "1").path());
     assert!(asks_to_sign_in(&page), "more than a second has passed: {page:?}");
     let page = fixture.authorize(&browser, &fixture.authorization_request().with("max_age", "0"));
-    assert!(page.params().contains_key("code"), "a sign-in made for it is young enough: {page:?}");
+    assert!(page.params().contains_key("code"), "a new sign-in is recent enough: {page:?}");
 }
 
 #[test]
-fn login_hint_fills_in_the_name() {
+fn login_hint_prefills_the_username() {
     let fixture = shared_fixture();
     let hint = "ana+ñ@example.com \"<x>";
     let page =
@@ -176,13 +176,13 @@ fn login_hint_fills_in_the_name() {
 }
 
 #[test]
-fn id_token_hint_names_whose_session_it_must_be() {
+fn id_token_hint_requires_a_session_of_that_user() {
     let fixture = SignInFixture::new();
     let tokens = fixture.tokens();
     let other = SignInFixture { email: new_user(shared_server(), &[&fixture.tenants[0]]), ..fixture };
     let browser = other.signed_in_browser();
     let request = other.authorization_request().with("id_token_hint", tokens.id());
-    assert!(asks_to_sign_in(&browser.get(&request.path())), "somebody else is signed in");
+    assert!(asks_to_sign_in(&browser.get(&request.path())), "another user is signed in");
     let silent = browser.get(&request.clone().with("prompt", "none").path());
     assert_eq!(silent.params()["error"], "login_required");
     let own = Tokens::from_response(
@@ -194,7 +194,7 @@ fn id_token_hint_names_whose_session_it_must_be() {
 }
 
 #[test]
-fn a_ticket_is_good_in_its_own_browser_alone() {
+fn ticket_is_bound_to_its_browser() {
     let fixture = shared_fixture();
     let form = fixture.browser().start_authorization(&fixture.authorization_request()).form("post");
     let another = fixture.browser();
@@ -204,6 +204,6 @@ fn a_ticket_is_good_in_its_own_browser_alone() {
         assert_eq!((page.status, page.has_field("password")), (400, true), "{page:?}");
         assert_eq!(other.cookie(SESSION), None);
         let again = other.follow_redirects(fixture.try_password(&other, &page.form("post"), PASSWORD));
-        assert!(again.params().contains_key("code"), "and begins anew there: {again:?}");
+        assert!(again.params().contains_key("code"), "the other browser starts over: {again:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! What tokens say: the contract's claim tables, to the letter.
+//! Token contents: the claims of the contract's tables.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::harness::{
     claims, half_hash, is_guid, members, shared_fixture, shared_signed_in_browser, wait_for,
 };
 
-/// What every access token has: the contract's common rows, `jti` and `iat`.
+/// The claims of every access token: the contract's common rows, `jti` and `iat`.
 const COMMON: [&str; 19] = [
     "$id",
     "amr",
@@ -36,7 +36,7 @@ const ACCOUNTING: [&str; 5] =
     ["email", "given_name", "lang", "svc.es.keyusercorrelationid", "svc.es.modules"];
 const PAYROLL: [&str; 2] = ["svc.es.equipouserid", "svc.es.secondclientid"];
 
-/// Tokens of somebody at the lobby, for these scopes.
+/// Tokens of the shared fixture's user, for these scopes.
 fn tokens_for(scope: &str) -> Tokens {
     let fixture = shared_fixture();
     Tokens::from_response(&fixture.exchange(
@@ -47,23 +47,23 @@ fn tokens_for(scope: &str) -> Tokens {
     ))
 }
 
-/// The claims of an access token with these scopes, its signature checked.
+/// The verified claims of an access token with these scopes.
 fn access_claims(scope: &str) -> Value {
     JwkSet::fetch(shared_fixture().server).verify(tokens_for(scope).access())
 }
 
 #[track_caller]
-fn has_exactly(claims: &Value, parts: &[&[&str]]) {
+fn expect_exactly(claims: &Value, parts: &[&[&str]]) {
     let mut expected = parts.concat();
     expected.sort_unstable();
     assert_eq!(members(claims), expected);
 }
 
 #[test]
-fn accounting_scopes_give_the_accounting_claims() {
+fn accounting_scopes_add_the_accounting_claims() {
     for scope in ["SVC.ES.NEWPOL.COR.API", "SVC.ES.NEWPOL.ACC.API", "SVC.ES.NEWPOL.MNG.API"] {
         let claims = access_claims(&format!("openid {scope} SVC.ES.Webhooks"));
-        has_exactly(&claims, &[&COMMON, &ACCOUNTING]);
+        expect_exactly(&claims, &[&COMMON, &ACCOUNTING]);
         assert_eq!(claims["scope"], json!(["openid", scope, "SVC.ES.Webhooks"]));
         for name in ACCOUNTING {
             assert!(claims[name].is_string(), "{name}: {claims}");
@@ -77,9 +77,9 @@ fn accounting_scopes_give_the_accounting_claims() {
 }
 
 #[test]
-fn the_payroll_scope_gives_the_payroll_claims() {
+fn payroll_scope_adds_the_payroll_claims() {
     let claims = access_claims("offline_access openid IDInfo SVC.ES.EquipoContex");
-    has_exactly(&claims, &[&COMMON, &PAYROLL]);
+    expect_exactly(&claims, &[&COMMON, &PAYROLL]);
     assert_eq!(claims["scope"], json!(["openid", "offline_access", "IDInfo", "SVC.ES.EquipoContex"]));
     for name in PAYROLL {
         assert!(claims[name].is_string(), "{name}: {claims}");
@@ -87,16 +87,16 @@ fn the_payroll_scope_gives_the_payroll_claims() {
 }
 
 #[test]
-fn both_give_the_union_and_neither_gives_the_common_ones() {
+fn both_scopes_add_both_claim_sets_and_no_scope_adds_none() {
     let both = access_claims("SVC.ES.NEWPOL.ACC.API SVC.ES.EquipoContex");
-    has_exactly(&both, &[&COMMON, &ACCOUNTING, &PAYROLL]);
+    expect_exactly(&both, &[&COMMON, &ACCOUNTING, &PAYROLL]);
     for scope in ["openid", "SVC.ES.Webhooks", "openid profile email IDInfo"] {
-        has_exactly(&access_claims(scope), &[&COMMON]);
+        expect_exactly(&access_claims(scope), &[&COMMON]);
     }
 }
 
 #[test]
-fn the_common_claims_have_the_contracts_types_and_values() {
+fn common_claims_have_the_contracts_types_and_values() {
     let fixture = shared_fixture();
     let claims = access_claims("SVC.ES.Webhooks");
     let user = fixture.find_listed("user", "email", &fixture.email);
@@ -118,7 +118,7 @@ fn the_common_claims_have_the_contracts_types_and_values() {
     for name in ["sub", "usr", "owapp", "mem", "oun"] {
         assert!(is_guid(claims[name].as_str().unwrap()), "{name}: {claims}");
     }
-    assert_eq!(claims["scope"], json!(["SVC.ES.Webhooks"]), "an array, also of one");
+    assert_eq!(claims["scope"], json!(["SVC.ES.Webhooks"]), "an array, also with one element");
     assert_eq!(claims["amr"], json!(["password"]));
     let [exp, nbf, iat, auth_time] =
         ["exp", "nbf", "iat", "auth_time"].map(|name| claims[name].as_i64().unwrap());
@@ -127,7 +127,7 @@ fn the_common_claims_have_the_contracts_types_and_values() {
 }
 
 #[test]
-fn each_token_has_a_name_of_its_own() {
+fn every_token_has_a_unique_jti() {
     let [one, other] = [(); 2].map(|()| access_claims("SVC.ES.Webhooks")["jti"].clone());
     assert!(one.is_string() && one != other);
 }
@@ -154,7 +154,7 @@ fn product_claims_name_the_membership_the_application_and_the_tenant() {
 }
 
 #[test]
-fn a_tenant_whose_id_is_a_guid_is_its_own_oun() {
+fn guid_tenant_id_is_used_as_the_oun_claim() {
     let fixture = SignInFixture::new();
     let id = "7f2c1a52-0a3e-4c8e-9d13-5f6f0f6f2b11";
     fixture.command(&["tenant", "add", "Bodegas Güell", "--id", id, "--short-code", "4101"]);
@@ -169,11 +169,11 @@ fn a_tenant_whose_id_is_a_guid_is_its_own_oun() {
 }
 
 #[test]
-fn the_id_token_of_the_token_endpoint_is_for_the_client() {
+fn token_endpoint_id_token_has_the_client_as_audience() {
     let fixture = shared_fixture();
     let tokens = tokens_for("openid SVC.ES.Webhooks");
     let id = JwkSet::fetch(fixture.server).verify(tokens.id());
-    has_exactly(&id, &[&["iss", "aud", "sub", "exp", "iat", "auth_time", "amr", "nonce", "at_hash"]]);
+    expect_exactly(&id, &[&["iss", "aud", "sub", "exp", "iat", "auth_time", "amr", "nonce", "at_hash"]]);
     assert_eq!((&id["iss"], &id["aud"]), (&ISSUER.into(), &fixture.app.id.as_str().into()));
     assert_eq!((&id["nonce"], &id["amr"]), (&"n-0S6_WzA2Mj".into(), &json!(["password"])));
     assert_eq!(id["at_hash"], half_hash(tokens.access()));
@@ -183,7 +183,7 @@ fn the_id_token_of_the_token_endpoint_is_for_the_client() {
 }
 
 #[test]
-fn personal_data_follows_the_scopes() {
+fn personal_data_depends_on_the_scopes() {
     let expected: [(&str, &[&str]); 4] = [
         ("openid SVC.ES.NEWPOL.ACC.API", &[]),
         ("openid profile", &["given_name", "name", "locale"]),
@@ -192,7 +192,7 @@ fn personal_data_follows_the_scopes() {
     ];
     for (scope, more) in expected {
         let id = claims(tokens_for(scope).id());
-        has_exactly(
+        expect_exactly(
             &id,
             &[&["iss", "aud", "sub", "exp", "iat", "auth_time", "amr", "nonce", "at_hash"], more],
         );
@@ -200,7 +200,7 @@ fn personal_data_follows_the_scopes() {
 }
 
 #[test]
-fn scopes_may_be_separated_by_spaces_plus_signs_and_their_escapes() {
+fn scopes_can_be_separated_by_spaces_plus_signs_and_their_escapes() {
     let fixture = shared_fixture();
     let request = |scope: &str| -> Vec<Value> {
         let path = format!("{}&scope={scope}", fixture.authorization_request().without("scope").path());
@@ -214,15 +214,15 @@ fn scopes_may_be_separated_by_spaces_plus_signs_and_their_escapes() {
 }
 
 #[test]
-fn scope_is_told_only_where_it_is_not_what_was_asked_for() {
-    let told = |scope: &str| tokens_for(scope).0.get("scope").cloned();
-    assert_eq!(told("openid SVC.ES.Webhooks"), None);
-    assert_eq!(told("SVC.ES.Webhooks openid"), None, "the order says nothing");
-    assert_eq!(told("openid SVC.ES.Webhooks address"), Some("openid SVC.ES.Webhooks".into()));
+fn scope_is_returned_only_if_it_differs_from_the_request() {
+    let returned_scope = |scope: &str| tokens_for(scope).0.get("scope").cloned();
+    assert_eq!(returned_scope("openid SVC.ES.Webhooks"), None);
+    assert_eq!(returned_scope("SVC.ES.Webhooks openid"), None, "the order does not matter");
+    assert_eq!(returned_scope("openid SVC.ES.Webhooks address"), Some("openid SVC.ES.Webhooks".into()));
 }
 
 #[test]
-fn refresh_and_id_tokens_come_with_their_scopes_alone() {
+fn refresh_and_id_tokens_require_their_scopes() {
     let all = tokens_for("openid offline_access SVC.ES.Webhooks");
     assert_eq!(members(&all.0), ["access_token", "expires_in", "id_token", "refresh_token", "token_type"]);
     let plain = tokens_for("SVC.ES.Webhooks");
@@ -230,7 +230,7 @@ fn refresh_and_id_tokens_come_with_their_scopes_alone() {
 }
 
 #[test]
-fn access_tokens_live_as_long_as_configured_and_clocks_may_differ_by_five_seconds() {
+fn access_token_expires_after_the_configured_time_plus_five_seconds_of_clock_skew() {
     let server = ServeProcess::start(Installation::new(), &["--set", "identity.access_token_ttl=1s"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let watch = Stopwatch::start();
@@ -238,17 +238,17 @@ fn access_tokens_live_as_long_as_configured_and_clocks_may_differ_by_five_second
     assert_eq!(tokens.0["expires_in"], 1);
     let claims = claims(tokens.access());
     assert_eq!(claims["exp"].as_i64().unwrap() - claims["nbf"].as_i64().unwrap(), 1);
-    let made = watch.elapsed();
-    wait_for("the token to end", || (fixture.userinfo(tokens.access()).status == 401).then_some(()));
-    let spent = watch.elapsed();
-    assert!(spent > made + Duration::from_secs(4), "it was there after {made:?} and ended after {spent:?}");
-    assert!(spent < Duration::from_secs(12), "it ended after {spent:?}");
+    let issued = watch.elapsed();
+    wait_for("the token to expire", || (fixture.userinfo(tokens.access()).status == 401).then_some(()));
+    let expired = watch.elapsed();
+    assert!(expired > issued + Duration::from_secs(4), "issued after {issued:?}, expired after {expired:?}");
+    assert!(expired < Duration::from_secs(12), "it expired after {expired:?}");
     assert_eq!(fixture.introspect(tokens.access()), json!({"active": false}));
-    assert_eq!(fixture.refresh(tokens.refresh()).status, 200, "and may be renewed");
+    assert_eq!(fixture.refresh(tokens.refresh()).status, 200, "and it can be refreshed");
 }
 
 #[test]
-fn a_nonce_is_embedded_as_it_came() {
+fn nonce_is_copied_unchanged() {
     let fixture = shared_fixture();
     for nonce in ["0d9d1d4e-5a0d-4b43-9a8a-3f1c3c1b1a11", "ñ & \"+% €", &"x".repeat(4096)] {
         let request: AuthorizationRequest =

@@ -1,4 +1,4 @@
-//! Who a token stands for, and what a client may learn of a token.
+//! The userinfo and introspection endpoints.
 
 use serde_json::json;
 
@@ -18,7 +18,7 @@ fn tokens_for(scope: &str) -> Tokens {
 }
 
 #[test]
-fn it_tells_what_the_scopes_allow() {
+fn userinfo_returns_the_claims_that_the_scopes_allow() {
     let expected: [(&str, &[&str]); 5] = [
         ("openid", &["sub"]),
         ("openid SVC.ES.NEWPOL.ACC.API", &["sub"]),
@@ -42,7 +42,7 @@ fn it_tells_what_the_scopes_allow() {
 }
 
 #[test]
-fn the_token_may_come_in_the_header_or_in_a_form() {
+fn access_token_is_accepted_in_the_header_and_in_a_form() {
     let fixture = shared_fixture();
     let tokens = tokens_for("openid email");
     let (bearer, field) = (format!("Bearer {}", tokens.access()), [("access_token", tokens.access())]);
@@ -55,13 +55,13 @@ fn the_token_may_come_in_the_header_or_in_a_form() {
 }
 
 #[test]
-fn what_is_no_access_token_is_refused() {
+fn invalid_access_token_is_refused() {
     let fixture = shared_fixture();
     let tokens = tokens_for("openid offline_access");
-    let nothing = get(shared_server(), "connect/userinfo").send();
-    assert_eq!((nothing.status, nothing.header("www-authenticate")), (401, "Bearer"));
+    let unauthenticated = get(shared_server(), "connect/userinfo").send();
+    assert_eq!((unauthenticated.status, unauthenticated.header("www-authenticate")), (401, "Bearer"));
     let in_query = get(shared_server(), &format!("connect/userinfo?access_token={}", tokens.access())).send();
-    assert_eq!(in_query.status, 401, "an address is no place for a token");
+    assert_eq!(in_query.status, 401, "a token in the query is refused");
     let (head, signature) = tokens.access().rsplit_once('.').unwrap();
     let turned: String = signature.chars().rev().collect();
     for wrong in
@@ -77,14 +77,14 @@ fn what_is_no_access_token_is_refused() {
 }
 
 #[test]
-fn a_token_without_openid_is_not_enough() {
+fn access_token_without_openid_is_refused() {
     let response = shared_fixture().userinfo(tokens_for("SVC.ES.NEWPOL.ACC.API").access());
     assert_eq!(response.status, 403);
     assert!(response.header("www-authenticate").contains("error=\"insufficient_scope\""), "{response:?}");
 }
 
 #[test]
-fn introspection_tells_a_client_of_its_own_tokens() {
+fn introspection_describes_the_clients_own_tokens() {
     let fixture = shared_fixture();
     let tokens = tokens_for(SCOPE);
     let claims = claims(tokens.access());
@@ -99,25 +99,33 @@ fn introspection_tells_a_client_of_its_own_tokens() {
     let refresh = fixture.introspect(tokens.refresh());
     assert_eq!((&refresh["active"], &refresh["sub"]), (&true.into(), &claims["sub"]));
     let next = Tokens::from_response(&fixture.refresh(tokens.refresh()));
-    assert_eq!(fixture.introspect(tokens.refresh()), json!({"active": false}), "it is used");
+    assert_eq!(
+        fixture.introspect(tokens.refresh()),
+        json!({"active": false}),
+        "the refresh token was rotated"
+    );
     assert_eq!(fixture.introspect(next.refresh())["active"], true);
 }
 
 #[test]
-fn introspection_tells_nothing_of_anything_else() {
+fn introspection_reports_everything_else_as_inactive() {
     let fixture = shared_fixture();
     let tokens = tokens_for(SCOPE);
     let other: SignInFixture<'_> = fixture.with_app(register_app(shared_server(), &[]));
     for token in [tokens.access(), tokens.refresh(), tokens.id(), "nonsense"] {
         assert_eq!(other.introspect(token), json!({"active": false}));
     }
-    assert_eq!(fixture.introspect(tokens.id()), json!({"active": false}), "an id_token opens nothing");
+    assert_eq!(
+        fixture.introspect(tokens.id()),
+        json!({"active": false}),
+        "an id_token is not an access token"
+    );
     let response = fixture.post_form_with_basic(
         "connect/introspect",
         &fixture.app.basic(),
         &[("token", tokens.access())],
     );
     assert_eq!((&response.json()["active"], response.header("cache-control")), (&true.into(), "no-store"));
-    let nothing = fixture.post_form_with_basic("connect/introspect", &fixture.app.basic(), &[]);
-    assert_eq!(oauth_error(&nothing, 400), "invalid_request");
+    let unauthenticated = fixture.post_form_with_basic("connect/introspect", &fixture.app.basic(), &[]);
+    assert_eq!(oauth_error(&unauthenticated, 400), "invalid_request");
 }

@@ -1,7 +1,6 @@
-//! Attacks on authorization codes: mixed up, injected, stripped of their proof, replayed, raced for, and taken
-//! elsewhere.
+//! Attacks on authorization codes: mix-up, injection, PKCE downgrade, replay, races, and other redirect URIs.
 
-use super::fixture;
+use super::attack_fixture;
 use crate::harness::{
     AuthorizationRequest, CALLBACK, ISSUER, SignInFixture, TestApp, Tokens, claims, half_hash, oauth_error,
     register_app, run_concurrently, sha256,
@@ -14,14 +13,14 @@ fn another_app(fixture: &SignInFixture<'_>) -> TestApp {
     register_app(fixture.server, &[])
 }
 
-/// The request of an application that proves itself.
-fn proving(request: AuthorizationRequest) -> AuthorizationRequest {
+/// An authorization request with a code challenge.
+fn with_code_challenge(request: AuthorizationRequest) -> AuthorizationRequest {
     request.with("code_challenge", &sha256(VERIFIER)).with("code_challenge_method", "S256")
 }
 
 #[test]
-fn mix_up_every_answer_names_its_issuer() {
-    let fixture = fixture(1, &["--consent"]);
+fn mix_up_every_response_has_the_issuer() {
+    let fixture = attack_fixture(1, &["--consent"]);
     let browser = fixture.browser();
     let refused = [
         fixture.authorization_request().with("response_type", "code id_token"),
@@ -43,8 +42,8 @@ fn mix_up_every_answer_names_its_issuer() {
         (denied.params()["error"].as_str(), denied.params()["iss"].as_str()),
         ("access_denied", ISSUER)
     );
-    let given = fixture.authorize(&browser, &fixture.authorization_request());
-    assert_eq!(given.params()["iss"], ISSUER);
+    let granted = fixture.authorize(&browser, &fixture.authorization_request());
+    assert_eq!(granted.params()["iss"], ISSUER);
     let posted =
         fixture.authorize(&browser, &fixture.authorization_request().with("response_mode", "form_post"));
     assert_eq!(posted.value("iss"), ISSUER);
@@ -52,8 +51,8 @@ fn mix_up_every_answer_names_its_issuer() {
 }
 
 #[test]
-fn mix_up_a_code_of_one_application_is_worth_nothing_to_another() {
-    let fixture = fixture(1, &[]);
+fn mix_up_code_of_one_client_is_refused_for_another() {
+    let fixture = attack_fixture(1, &[]);
     let other = fixture.with_app(another_app(&fixture));
     let code = fixture.code(&fixture.authorization_request());
     assert_eq!(oauth_error(&other.exchange(&code), 400), "invalid_grant");
@@ -65,23 +64,23 @@ fn mix_up_a_code_of_one_application_is_worth_nothing_to_another() {
 }
 
 #[test]
-fn a_foreign_use_of_a_used_code_revokes_nothing() {
-    let fixture = fixture(1, &[]);
+fn reuse_of_a_code_by_another_client_revokes_nothing() {
+    let fixture = attack_fixture(1, &[]);
     let other = fixture.with_app(another_app(&fixture));
     let code = fixture.code(&fixture.authorization_request());
     let tokens = Tokens::from_response(&fixture.exchange(&code));
     oauth_error(&other.exchange(&code), 400);
-    assert_eq!(fixture.userinfo(tokens.access()).status, 200, "another's replay severs nobody");
+    assert_eq!(fixture.userinfo(tokens.access()).status, 200, "a replay by another client revokes nothing");
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn code_injection_is_seen_by_nonce_and_hash_and_stopped_by_the_proof() {
-    let (victim, attacker) = (fixture(1, &[]), fixture(1, &[]));
+fn code_injection_is_detected_by_nonce_and_c_hash_and_stopped_by_pkce() {
+    let (victim, attacker) = (attack_fixture(1, &[]), attack_fixture(1, &[]));
     let attacker = SignInFixture { app: victim.app.clone(), ..attacker };
     let expected = victim.authorize(
         &victim.browser(),
-        &proving(victim.authorization_request()).with("nonce", "of-the-victim"),
+        &with_code_challenge(victim.authorization_request()).with("nonce", "of-the-victim"),
     );
     let other_verifier = "x".repeat(43);
     let request = attacker.authorization_request().with("nonce", "of-the-attacker");
@@ -89,14 +88,18 @@ fn code_injection_is_seen_by_nonce_and_hash_and_stopped_by_the_proof() {
         request.with("code_challenge", &sha256(&other_verifier)).with("code_challenge_method", "S256");
     let attackers = attacker.browser();
     let injected = attacker.code_in_browser(&attackers, &request);
-    // The victim's callback, with the attacker's code in it.
+    // The victim's callback with the attacker's code.
     let id_token = claims(&expected.params()["id_token"]);
     assert_eq!(id_token["c_hash"], half_hash(&expected.params()["code"]));
-    assert_ne!(id_token["c_hash"], half_hash(&injected), "the callback's hash gives it away");
+    assert_ne!(id_token["c_hash"], half_hash(&injected), "c_hash reveals the foreign code");
     let with_verifier = |verifier| [("code_verifier", verifier)];
     let stopped = victim.exchange_with(&injected, &with_verifier(VERIFIER));
-    assert_eq!(oauth_error(&stopped, 400), "invalid_grant", "the victim's verifier is for another code");
-    // An application that does not prove itself still sees whose nonce it is.
+    assert_eq!(
+        oauth_error(&stopped, 400),
+        "invalid_grant",
+        "the victim's verifier does not match the attacker's code"
+    );
+    // A client without PKCE still notices the foreign nonce.
     let unproved = attacker
         .code_in_browser(&attackers, &attacker.authorization_request().with("nonce", "of-the-attacker"));
     let tokens = Tokens::from_response(&victim.exchange(&unproved));
@@ -105,29 +108,29 @@ fn code_injection_is_seen_by_nonce_and_hash_and_stopped_by_the_proof() {
 }
 
 #[test]
-fn pkce_downgrade_a_proof_cannot_be_stripped_from_the_request() {
-    let fixture = fixture(1, &[]);
+fn pkce_downgrade_by_removing_the_challenge_is_refused() {
+    let fixture = attack_fixture(1, &[]);
     let browser = fixture.signed_in_browser();
     let stripped = fixture.code_in_browser(&browser, &fixture.authorization_request());
     let verifier = ("code_verifier", VERIFIER);
     let refused = fixture.exchange_with(&stripped, &[verifier]);
-    assert_eq!(oauth_error(&refused, 400), "invalid_grant", "somebody took the challenge out");
+    assert_eq!(oauth_error(&refused, 400), "invalid_grant", "the challenge was removed from the request");
     assert_eq!(oauth_error(&fixture.exchange(&stripped), 400), "invalid_grant", "and the code is used up");
     let challenge = sha256(VERIFIER);
     for wrong in [&[][..], &[("code_verifier", challenge.as_str())], &[("code_verifier", "short")]] {
-        let code = fixture.code_in_browser(&browser, &proving(fixture.authorization_request()));
+        let code = fixture.code_in_browser(&browser, &with_code_challenge(fixture.authorization_request()));
         assert_eq!(oauth_error(&fixture.exchange_with(&code, wrong), 400), "invalid_grant", "{wrong:?}");
         let late = fixture.exchange_with(&code, &[verifier]);
-        assert_eq!(oauth_error(&late, 400), "invalid_grant", "a proof has one try");
+        assert_eq!(oauth_error(&late, 400), "invalid_grant", "a verifier has one attempt");
     }
-    let code = fixture.code_in_browser(&browser, &proving(fixture.authorization_request()));
+    let code = fixture.code_in_browser(&browser, &with_code_challenge(fixture.authorization_request()));
     Tokens::from_response(&fixture.exchange_with(&code, &[verifier]));
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn pkce_downgrade_no_other_method_will_do() {
-    let fixture = fixture(1, &[]);
+fn pkce_downgrade_to_another_method_is_refused() {
+    let fixture = attack_fixture(1, &[]);
     let browser = fixture.signed_in_browser();
     let challenge = sha256(VERIFIER);
     let with = |method| {
@@ -136,7 +139,7 @@ fn pkce_downgrade_no_other_method_will_do() {
             .with("code_challenge", &challenge)
             .with("code_challenge_method", method)
     };
-    let short = proving(fixture.authorization_request()).with("code_challenge", "abc");
+    let short = with_code_challenge(fixture.authorization_request()).with("code_challenge", "abc");
     for request in [
         with("plain"),
         with("s256"),
@@ -145,7 +148,7 @@ fn pkce_downgrade_no_other_method_will_do() {
         with("S256").without("code_challenge_method"),
         with("S256").without("code_challenge"),
         short,
-        proving(fixture.authorization_request()).with("code_challenge", &format!("{challenge}=")),
+        with_code_challenge(fixture.authorization_request()).with("code_challenge", &format!("{challenge}=")),
     ] {
         let page = browser.get(&request.path());
         assert_eq!(page.params()["error"], "invalid_request", "{request:?}");
@@ -155,8 +158,8 @@ fn pkce_downgrade_no_other_method_will_do() {
 }
 
 #[test]
-fn pkce_downgrade_who_must_prove_must() {
-    let fixture = fixture(1, &["--pkce", "required"]);
+fn pkce_downgrade_of_a_client_that_requires_pkce_is_refused() {
+    let fixture = attack_fixture(1, &["--pkce", "required"]);
     let browser = fixture.browser();
     for request in
         [fixture.authorization_request(), fixture.authorization_request().with("code_challenge", "")]
@@ -164,16 +167,16 @@ fn pkce_downgrade_who_must_prove_must() {
         let page = browser.get(&request.path());
         assert_eq!(page.params()["error"], "invalid_request", "{page:?}");
     }
-    let code = fixture.code_in_browser(&browser, &proving(fixture.authorization_request()));
+    let code = fixture.code_in_browser(&browser, &with_code_challenge(fixture.authorization_request()));
     assert_eq!(oauth_error(&fixture.exchange(&code), 400), "invalid_grant");
-    let code = fixture.code_in_browser(&browser, &proving(fixture.authorization_request()));
+    let code = fixture.code_in_browser(&browser, &with_code_challenge(fixture.authorization_request()));
     Tokens::from_response(&fixture.exchange_with(&code, &[("code_verifier", VERIFIER)]));
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn a_replayed_code_costs_its_application_everything_it_gave() {
-    let fixture = fixture(1, &[]);
+fn replayed_code_revokes_all_its_tokens() {
+    let fixture = attack_fixture(1, &[]);
     let code = fixture.code(&fixture.authorization_request());
     let first = Tokens::from_response(&fixture.exchange(&code));
     let second = Tokens::from_response(&fixture.refresh(first.refresh()));
@@ -187,8 +190,8 @@ fn a_replayed_code_costs_its_application_everything_it_gave() {
 }
 
 #[test]
-fn a_hundred_race_for_one_code_and_one_wins_nothing() {
-    let fixture = fixture(1, &[]);
+fn race_of_a_hundred_exchanges_leaves_no_valid_tokens() {
+    let fixture = attack_fixture(1, &[]);
     let code = fixture.code(&fixture.authorization_request());
     let responses = run_concurrently(100, |_| fixture.exchange(&code));
     let (won, lost): (Vec<_>, Vec<_>) = responses.iter().partition(|response| response.status == 200);
@@ -197,14 +200,14 @@ fn a_hundred_race_for_one_code_and_one_wins_nothing() {
         assert_eq!(oauth_error(response, 400), "invalid_grant");
     }
     let tokens = Tokens::from_response(won[0]);
-    assert_eq!(fixture.userinfo(tokens.access()).status, 401, "the others' tries have revoked it");
+    assert_eq!(fixture.userinfo(tokens.access()).status, 401, "the other attempts have revoked the tokens");
     assert_eq!(oauth_error(&fixture.refresh(tokens.refresh()), 400), "invalid_grant");
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn a_code_is_for_the_very_address_that_it_was_sent_to() {
-    let fixture = fixture(1, &["--redirect-uri", OTHER_CALLBACK]);
+fn code_is_bound_to_its_redirect_uri() {
+    let fixture = attack_fixture(1, &["--redirect-uri", OTHER_CALLBACK]);
     let browser = fixture.signed_in_browser();
     let variants = [
         OTHER_CALLBACK,
@@ -215,19 +218,23 @@ fn a_code_is_for_the_very_address_that_it_was_sent_to() {
         " http://localhost:8765/callback",
         "",
     ];
-    for elsewhere in variants {
+    for wrong_uri in variants {
         let code = fixture.code_in_browser(&browser, &fixture.authorization_request());
-        let refused = fixture.exchange_with(&code, &[("redirect_uri", elsewhere)]);
-        assert_eq!(oauth_error(&refused, 400), "invalid_grant", "{elsewhere:?}");
+        let refused = fixture.exchange_with(&code, &[("redirect_uri", wrong_uri)]);
+        assert_eq!(oauth_error(&refused, 400), "invalid_grant", "{wrong_uri:?}");
         let late = fixture.exchange_with(&code, &[("redirect_uri", CALLBACK)]);
-        assert_eq!(oauth_error(&late, 400), "invalid_grant", "used up by the wrong address {elsewhere:?}");
+        assert_eq!(
+            oauth_error(&late, 400),
+            "invalid_grant",
+            "used up by the wrong redirect URI {wrong_uri:?}"
+        );
     }
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn what_is_no_code_opens_nothing() {
-    let fixture = fixture(1, &[]);
+fn invalid_codes_are_refused() {
+    let fixture = attack_fixture(1, &[]);
     let tokens = fixture.tokens();
     let code = fixture.code(&fixture.authorization_request());
     let longer = format!("{code}A");
@@ -235,7 +242,7 @@ fn what_is_no_code_opens_nothing() {
     for wrong in others {
         assert_eq!(oauth_error(&fixture.exchange(wrong), 400), "invalid_grant", "{wrong}");
     }
-    assert_eq!(oauth_error(&fixture.refresh(&code), 400), "invalid_grant", "a code is no refresh token");
+    assert_eq!(oauth_error(&fixture.refresh(&code), 400), "invalid_grant", "a code is not a refresh token");
     Tokens::from_response(&fixture.exchange(&code));
     assert_eq!(fixture.userinfo(tokens.access()).status, 200);
     fixture.server.assert_healthy();

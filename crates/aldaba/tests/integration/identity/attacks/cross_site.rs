@@ -1,7 +1,6 @@
-//! Attacks from another site: what a victim's browser is made to send must not sign anybody in or out, choose,
-//! consent or revoke.
+//! Cross-site request forgery: a request from another site must not sign in, sign out, choose, consent or revoke.
 
-use super::fixture;
+use super::attack_fixture;
 use crate::harness::{Browser, PASSWORD, SESSION, SignInFixture, Tokens, encode_form};
 
 const TENANT: &str = "/auth/core/tenant";
@@ -18,7 +17,7 @@ fn sign_out_ticket(browser: &Browser) -> String {
     browser.get(LOGOUT).value("ticket")
 }
 
-/// The ticket on the page with the permissions; there must be one of them.
+/// The ticket of the permissions page; every form has the same one.
 fn permissions_ticket(browser: &Browser) -> String {
     browser.get(PERMISSIONS).value("ticket")
 }
@@ -28,8 +27,8 @@ fn is_signed_in(browser: &Browser) -> bool {
 }
 
 #[test]
-fn login_csrf_another_browsers_ticket_signs_nobody_in() {
-    let fixture = fixture(1, &[]);
+fn login_csrf_with_a_ticket_of_another_browser_is_refused() {
+    let fixture = attack_fixture(1, &[]);
     let attackers = sign_in_ticket(&fixture, &fixture.browser());
     let victims = fixture.browser();
     sign_in_ticket(&fixture, &victims);
@@ -42,15 +41,15 @@ fn login_csrf_another_browsers_ticket_signs_nobody_in() {
         }
         assert!(!is_signed_in(browser));
     }
-    let untold = [("username", fixture.email.as_str()), ("password", PASSWORD)];
-    victims.post("/auth/core/login", &untold).assert_error_page();
+    let fields = [("username", fixture.email.as_str()), ("password", PASSWORD)];
+    victims.post("/auth/core/login", &fields).assert_error_page();
     assert!(!is_signed_in(&victims));
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn login_csrf_a_foreign_form_carries_no_cookie_and_signs_nobody_in() {
-    let fixture = fixture(1, &[]);
+fn login_csrf_without_a_cookie_is_refused() {
+    let fixture = attack_fixture(1, &[]);
     let attackers = fixture.browser();
     let ticket = sign_in_ticket(&fixture, &attackers);
     let fields = [("ticket", ticket.as_str()), ("username", &fixture.email), ("password", PASSWORD)];
@@ -63,8 +62,8 @@ fn login_csrf_a_foreign_form_carries_no_cookie_and_signs_nobody_in() {
 }
 
 #[test]
-fn tenant_choice_csrf_nobody_chooses_for_another() {
-    let (victim, attacker) = (fixture(2, &[]), fixture(2, &[]));
+fn tenant_choice_csrf_is_refused() {
+    let (victim, attacker) = (attack_fixture(2, &[]), attack_fixture(2, &[]));
     let attacker = SignInFixture { app: victim.app.clone(), ..attacker };
     let (browser, attackers) = (victim.browser(), attacker.browser());
     victim.tenant_page(&browser, &victim.authorization_request());
@@ -86,15 +85,15 @@ fn tenant_choice_csrf_nobody_chooses_for_another() {
 }
 
 #[test]
-fn consent_csrf_nobody_consents_for_another() {
-    let victim = fixture(1, &["--consent"]);
-    let attacker = SignInFixture { app: victim.app.clone(), ..fixture(1, &[]) };
+fn consent_csrf_is_refused() {
+    let victim = attack_fixture(1, &["--consent"]);
+    let attacker = SignInFixture { app: victim.app.clone(), ..attack_fixture(1, &[]) };
     let (browser, attackers) = (victim.browser(), attacker.browser());
-    let asked = victim.submit_credentials(
+    let asked_page = victim.submit_credentials(
         &browser,
         &browser.follow_redirects(browser.get(&victim.authorization_request().path())),
     );
-    assert!(asked.has_field("tenant"), "{asked:?}");
+    assert!(asked_page.has_field("tenant"), "{asked_page:?}");
     let foreign = attacker.submit_credentials(
         &attackers,
         &attackers.follow_redirects(attackers.get(&attacker.authorization_request().path())),
@@ -108,36 +107,36 @@ fn consent_csrf_nobody_consents_for_another() {
         }
     }
     let silent = browser.get(&victim.authorization_request().with("prompt", "none").path());
-    assert_eq!(silent.params()["error"], "consent_required", "nothing has been consented to");
+    assert_eq!(silent.params()["error"], "consent_required", "no consent was given");
     let chosen = [("tenant", victim.tenants[0].as_str()), ("decision", "allow")];
-    assert!(browser.submit(&asked.form("post"), &chosen).has_code(), "the person's own click counts");
+    assert!(browser.submit(&asked_page.form("post"), &chosen).has_code(), "the user's own click counts");
     victim.server.assert_healthy();
 }
 
 #[test]
-fn a_consent_that_was_not_given_is_not_taken_from_a_doubtful_answer() {
-    let fixture = fixture(1, &["--consent"]);
+fn ambiguous_consent_decision_is_not_consent() {
+    let fixture = attack_fixture(1, &["--consent"]);
     let browser = fixture.browser();
-    let asked = fixture.submit_credentials(
+    let asked_page = fixture.submit_credentials(
         &browser,
         &browser.follow_redirects(browser.get(&fixture.authorization_request().path())),
     );
-    let (ticket, tenant) = (asked.value("ticket"), fixture.tenants[0].as_str());
+    let (ticket, tenant) = (asked_page.value("ticket"), fixture.tenants[0].as_str());
     let doubled =
         [("ticket", ticket.as_str()), ("tenant", tenant), ("decision", "deny"), ("decision", "allow")];
     assert!(!browser.post(TENANT, &doubled).has_code(), "both allowed and denied");
     for decision in ["", "maybe", "DENY"] {
         let fields = [("ticket", ticket.as_str()), ("tenant", tenant), ("decision", decision)];
         let page = browser.post(TENANT, &fields);
-        assert!(!page.has_code(), "{decision:?} is no consent: {page:?}");
+        assert!(!page.has_code(), "{decision:?} is not consent: {page:?}");
     }
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn revocation_csrf_nobody_revokes_for_another() {
-    let (victim, attacker) = (fixture(1, &[]), fixture(1, &[]));
-    let (tokens, theirs) = (victim.tokens(), attacker.tokens());
+fn revocation_csrf_is_refused() {
+    let (victim, attacker) = (attack_fixture(1, &[]), attack_fixture(1, &[]));
+    let (tokens, attackers_tokens) = (victim.tokens(), attacker.tokens());
     let (browser, attackers) = (victim.signed_in_browser(), attacker.signed_in_browser());
     let [key, their_key] = [&browser, &attackers].map(|browser| browser.get(PERMISSIONS).value("access"));
     let foreign = permissions_ticket(&attackers);
@@ -149,19 +148,19 @@ fn revocation_csrf_nobody_revokes_for_another() {
         browser.get(&format!("{PERMISSIONS}?{}", encode_form(&fields)));
     }
     browser.post(PERMISSIONS, &[("access", &key)]);
-    // With a good ticket of one's own, another's access.
+    // The attacker's own valid ticket with the victim's grant.
     attackers.post(PERMISSIONS, &[("ticket", &foreign), ("access", &key)]);
     victim.post_form("permissions", &[("ticket", &permissions_ticket(&browser)), ("access", &key)]);
     assert_eq!(victim.userinfo(tokens.access()).status, 200);
-    assert_eq!(attacker.userinfo(theirs.access()).status, 200);
+    assert_eq!(attacker.userinfo(attackers_tokens.access()).status, 200);
     attackers.post(PERMISSIONS, &[("ticket", &foreign), ("access", &their_key)]);
-    assert_eq!(attacker.userinfo(theirs.access()).status, 401, "one's own can be revoked");
+    assert_eq!(attacker.userinfo(attackers_tokens.access()).status, 401, "a user can revoke an own grant");
     victim.server.assert_healthy();
 }
 
 #[test]
-fn an_application_cannot_dodge_its_revocation_by_being_busy() {
-    let fixture = fixture(1, &[]);
+fn client_cannot_evade_revocation_by_refreshing() {
+    let fixture = attack_fixture(1, &[]);
     let browser = fixture.signed_in_browser();
     let [older, newer] = [(); 2].map(|()| {
         Tokens::from_response(
@@ -169,31 +168,34 @@ fn an_application_cannot_dodge_its_revocation_by_being_busy() {
         )
     });
     let page = browser.get(PERMISSIONS);
-    // Between the page and the click, the application refreshes what it got first.
+    // Between opening the page and the click, the client refreshes its oldest token.
     let busy = Tokens::from_response(&fixture.refresh(older.refresh()));
     browser.submit(&page.form("post"), &[]);
     for token in [older.access(), newer.access(), busy.access()] {
-        assert_eq!(fixture.userinfo(token).status, 401, "the person took it back");
+        assert_eq!(fixture.userinfo(token).status, 401, "the user revoked it");
     }
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn a_code_in_the_drawer_does_not_outlive_the_revocation() {
-    let fixture = fixture(1, &[]);
+fn unused_code_is_refused_after_revocation() {
+    let fixture = attack_fixture(1, &[]);
     let browser = fixture.signed_in_browser();
     fixture.exchange(&fixture.code_in_browser(&browser, &fixture.authorization_request()));
-    let kept = fixture.code_in_browser(&browser, &fixture.authorization_request());
+    let unused_code = fixture.code_in_browser(&browser, &fixture.authorization_request());
     let page = browser.get(PERMISSIONS);
     browser.submit(&page.form("post"), &[]);
-    let late = fixture.exchange(&kept);
-    assert_eq!(late.status, 400, "it was asked for before the person took all back: {late:?}");
+    let late_response = fixture.exchange(&unused_code);
+    assert_eq!(
+        late_response.status, 400,
+        "the code was issued before the user revoked all access: {late_response:?}"
+    );
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn logout_csrf_nobody_is_signed_out_unasked() {
-    let (victim, attacker) = (fixture(1, &[]), fixture(1, &[]));
+fn logout_csrf_asks_for_confirmation() {
+    let (victim, attacker) = (attack_fixture(1, &[]), attack_fixture(1, &[]));
     let (browser, attackers) = (victim.signed_in_browser(), attacker.signed_in_browser());
     let their_id = attacker.tokens().id().to_owned();
     let foreign = sign_out_ticket(&attackers);
@@ -207,13 +209,13 @@ fn logout_csrf_nobody_is_signed_out_unasked() {
     let hint = [("id_token_hint", their_id.as_str())];
     let named = [("client_id", victim.app.id.as_str())];
     for fields in [&[][..], &hint[..], &named[..]] {
-        let asked = browser
+        let asked_page = browser
             .follow_redirects(browser.get(&format!("/auth/core/connect/endsession?{}", encode_form(fields))));
-        assert!(asked.has_field("ticket"), "the person is asked: {asked:?}");
+        assert!(asked_page.has_field("ticket"), "the user is asked: {asked_page:?}");
         browser.follow_redirects(browser.post("/auth/core/connect/endsession", fields));
         assert!(is_signed_in(&browser), "{fields:?}");
     }
-    // Their own click, and an application that shows the person's own id_token.
+    // The user's own click, and a client with the user's id_token.
     let own = victim.tokens();
     let hint = encode_form(&[("id_token_hint", own.id())]);
     browser.get(&format!("/auth/core/connect/endsession?{hint}"));
@@ -222,8 +224,8 @@ fn logout_csrf_nobody_is_signed_out_unasked() {
 }
 
 #[test]
-fn a_form_that_says_it_comes_from_another_site_is_not_read() {
-    let fixture = fixture(1, &[]);
+fn cross_site_form_is_refused() {
+    let fixture = attack_fixture(1, &[]);
     let ticket = sign_in_ticket(&fixture, &fixture.browser());
     let tokens = fixture.tokens();
     for path in ["login", "logout", "tenant", "permissions"] {
@@ -231,10 +233,7 @@ fn a_form_that_says_it_comes_from_another_site_is_not_read() {
         let request = fixture.request(path).header("content-type", "application/x-www-form-urlencoded");
         let response = request.header("sec-fetch-site", "cross-site").body(encode_form(&fields)).send();
         assert_eq!((response.status, response.header("location")), (403, ""), "{path}: {response:?}");
-        assert!(
-            response.headers.get("set-cookie").is_none(),
-            "and takes no browser's mark away: {response:?}"
-        );
+        assert!(response.headers.get("set-cookie").is_none(), "and no cookie is cleared: {response:?}");
     }
     assert_eq!(fixture.userinfo(tokens.access()).status, 200);
     fixture.server.assert_healthy();

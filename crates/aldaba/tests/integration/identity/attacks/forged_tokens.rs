@@ -1,8 +1,8 @@
-//! Attacks with tokens that nobody here signed, and with tokens that are something else.
+//! Forged tokens, and tokens used for something that they were not issued for.
 
 use aws_lc_rs::encoding::AsDer as _;
 use aws_lc_rs::hmac;
-#[allow(clippy::disallowed_types, reason = "the attacker's chance is the system's")]
+#[allow(clippy::disallowed_types, reason = "the attacker's random numbers come from the system")]
 use aws_lc_rs::rand::SystemRandom;
 use aws_lc_rs::rsa::KeySize;
 use aws_lc_rs::signature::{KeyPair as _, RSA_PKCS1_SHA256, RsaKeyPair, RsaPublicKeyComponents};
@@ -10,7 +10,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use serde_json::{Value, json};
 
-use super::fixture;
+use super::attack_fixture;
 use crate::harness::{
     HttpRequest, JwkSet, SignInFixture, Tokens, attack_server, decode_jwt, encode_form, oauth_error,
     register_app,
@@ -24,16 +24,16 @@ fn signed_part(bytes: &[u8]) -> String {
     URL_SAFE_NO_PAD.encode(bytes)
 }
 
-/// A token that stays good for long, made of a real one, under this header.
+/// The claims of a real token with a late expiry, under this header.
 fn message(header: &Value, real: &str) -> String {
     let (_, mut claims) = decode_jwt(real);
     claims["exp"] = json!(4_000_000_000_u32);
     format!("{}.{}", part(header), part(&claims))
 }
 
-/// Nobody believes it, as whatever it is shown.
+/// Expects every endpoint to refuse the token.
 #[track_caller]
-fn is_worthless(fixture: &SignInFixture<'_>, token: &str, what: &str) {
+fn expect_refused(fixture: &SignInFixture<'_>, token: &str, what: &str) {
     let answer = fixture.userinfo(token);
     assert_eq!(answer.status, 401, "{what}: {answer:?}");
     assert!(answer.header("www-authenticate").starts_with("Bearer"), "{what}: {answer:?}");
@@ -45,7 +45,7 @@ fn is_worthless(fixture: &SignInFixture<'_>, token: &str, what: &str) {
     browser.get(&format!("/auth/core/connect/endsession?{leaving}")).assert_error_page();
 }
 
-/// The length and the value, as DER writes them.
+/// A DER value with its tag and length.
 fn der(tag: u8, content: &[u8]) -> Vec<u8> {
     let length = content.len();
     let mut all = vec![tag];
@@ -65,7 +65,7 @@ fn pem(label: &str, der: &[u8]) -> String {
     format!("-----BEGIN {label}-----\n{}\n-----END {label}-----\n", lines.join("\n"))
 }
 
-/// The published key, in every form in which somebody may take it for a shared secret.
+/// The published key in every form that could be taken for a shared secret.
 fn public_key_forms(key: &Value) -> Vec<Vec<u8>> {
     let number = |member: &str| URL_SAFE_NO_PAD.decode(key[member].as_str().unwrap()).unwrap();
     let (n, e) = (number("n"), number("e"));
@@ -84,8 +84,8 @@ fn public_key_forms(key: &Value) -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn alg_none_is_no_signature() {
-    let fixture = fixture(1, &[]);
+fn alg_none_is_refused() {
+    let fixture = attack_fixture(1, &[]);
     let real = fixture.tokens();
     let (header, _) = decode_jwt(real.access());
     for alg in ["none", "None", "NONE", "nOnE", ""] {
@@ -94,34 +94,34 @@ fn alg_none_is_no_signature() {
         for token in
             [format!("{forged}."), forged.clone(), format!("{forged}.{signature}"), format!("{forged}..")]
         {
-            is_worthless(&fixture, &token, alg);
+            expect_refused(&fixture, &token, alg);
         }
     }
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn the_public_key_is_no_shared_secret() {
-    let fixture = fixture(1, &[]);
+fn public_key_is_not_accepted_as_an_hmac_secret() {
+    let fixture = attack_fixture(1, &[]);
     let real = fixture.tokens();
     let key = JwkSet::fetch(fixture.server).0[0].clone();
     let forged = message(&json!({"alg": "HS256", "typ": "JWT", "kid": key["kid"]}), real.access());
     for secret in public_key_forms(&key) {
         let tag = hmac::sign(&hmac::Key::new(hmac::HMAC_SHA256, &secret), forged.as_bytes());
         let token = format!("{forged}.{}", signed_part(tag.as_ref()));
-        is_worthless(&fixture, &token, &String::from_utf8_lossy(&secret));
+        expect_refused(&fixture, &token, &String::from_utf8_lossy(&secret));
     }
     fixture.server.assert_healthy();
 }
 
-struct Foreign(RsaKeyPair);
+struct ForeignKey(RsaKeyPair);
 
-impl Foreign {
+impl ForeignKey {
     fn new() -> Self {
         Self(RsaKeyPair::generate(KeySize::Rsa2048).unwrap())
     }
 
-    #[allow(clippy::disallowed_types, reason = "the attacker's chance is the system's")]
+    #[allow(clippy::disallowed_types, reason = "the attacker's random numbers come from the system")]
     fn sign(&self, header: &Value, real: &str) -> String {
         let message = message(header, real);
         let mut signature = vec![0; self.0.public_modulus_len()];
@@ -137,11 +137,11 @@ impl Foreign {
 }
 
 #[test]
-fn a_foreign_key_signs_nothing_here_whatever_the_header_says() {
-    let fixture = fixture(1, &[]);
+fn foreign_key_is_refused_whatever_the_header_says() {
+    let fixture = attack_fixture(1, &[]);
     let real = fixture.tokens();
-    let (theirs, _) = decode_jwt(real.access());
-    let (foreign, kid) = (Foreign::new(), &theirs["kid"]);
+    let (real_header, _) = decode_jwt(real.access());
+    let (foreign, kid) = (ForeignKey::new(), &real_header["kid"]);
     let jwk = foreign.jwk();
     let spki = foreign.0.public_key().as_der().map(|der| STANDARD.encode(der.as_ref())).unwrap();
     let trap = format!("{}/auth/core/.well-known/jwks", attack_server().public_url);
@@ -162,20 +162,21 @@ fn a_foreign_key_signs_nothing_here_whatever_the_header_says() {
         json!({"alg": null, "kid": kid}),
         json!([]),
     ] {
-        is_worthless(&fixture, &foreign.sign(&header, real.access()), &header.to_string());
+        expect_refused(&fixture, &foreign.sign(&header, real.access()), &header.to_string());
     }
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn the_name_of_a_key_is_a_name_and_no_path_or_query() {
-    let fixture = fixture(1, &[]);
+fn kid_is_not_used_as_a_path_or_query() {
+    let fixture = attack_fixture(1, &[]);
     let real = fixture.tokens();
     let empty_secret = hmac::Key::new(hmac::HMAC_SHA256, b"");
     let (header, _) = decode_jwt(real.access());
-    let ours = header["kid"].as_str().unwrap();
+    let real_kid = header["kid"].as_str().unwrap();
     let long = "k".repeat(10_000);
-    let nearly = [ours.to_lowercase(), format!("{ours} "), format!("{ours}\0"), format!("./{ours}")];
+    let nearly =
+        [real_kid.to_lowercase(), format!("{real_kid} "), format!("{real_kid}\0"), format!("./{real_kid}")];
     for kid in [
         "../../../../../../dev/null",
         "/dev/null",
@@ -197,16 +198,16 @@ fn the_name_of_a_key_is_a_name_and_no_path_or_query() {
         for alg in ["HS256", "RS256"] {
             let forged = message(&json!({"alg": alg, "typ": "JWT", "kid": kid}), real.access());
             let tag = hmac::sign(&empty_secret, forged.as_bytes());
-            is_worthless(&fixture, &format!("{forged}.{}", signed_part(tag.as_ref())), kid);
+            expect_refused(&fixture, &format!("{forged}.{}", signed_part(tag.as_ref())), kid);
         }
     }
-    assert_eq!(fixture.userinfo(real.access()).status, 200, "the keys are still there");
+    assert_eq!(fixture.userinfo(real.access()).status, 200, "the keys are still published");
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn a_signature_is_for_every_byte() {
-    let fixture = fixture(1, &[]);
+fn signature_covers_every_byte() {
+    let fixture = attack_fixture(1, &[]);
     let real = fixture.tokens();
     let parts: Vec<&str> = real.access().split('.').collect();
     let (header, mut claims) = decode_jwt(real.access());
@@ -232,7 +233,7 @@ fn a_signature_is_for_every_byte() {
     ] {
         let refused = fixture.userinfo(&token);
         assert_eq!(refused.status, 401, "{token}");
-        // As a hint, longer values than any token are refused as such; either way it is an error.
+        // A hint that is longer than any token is refused for its length; either way it is an error.
         let hinted =
             fixture.browser().get(&fixture.authorization_request().with("id_token_hint", &token).path());
         assert!(!hinted.has_code() && !hinted.location().contains("/login"), "{token}: {hinted:?}");
@@ -241,48 +242,48 @@ fn a_signature_is_for_every_byte() {
 }
 
 #[test]
-fn each_kind_of_token_is_good_for_its_own_use_only() {
-    let fixture = fixture(1, &[]);
+fn token_types_are_not_interchangeable() {
+    let fixture = attack_fixture(1, &[]);
     let browser = fixture.browser();
     let callback = fixture.authorize(&browser, &fixture.authorization_request()).params();
     let tokens = Tokens::from_response(&fixture.exchange(&callback["code"]));
     for id_token in [tokens.id(), &callback["id_token"]] {
-        assert_eq!(fixture.userinfo(id_token).status, 401, "an id_token is no access token");
+        assert_eq!(fixture.userinfo(id_token).status, 401, "an id_token is not an access token");
         assert_eq!(fixture.introspect(id_token), json!({"active": false}));
         assert_eq!(fixture.revoke(id_token).status, 200);
         let posted = fixture.post_form("connect/userinfo", &[("access_token", id_token)]);
         assert_eq!(posted.status, 401);
     }
     assert_eq!(fixture.userinfo(tokens.refresh()).status, 401);
-    assert_eq!(fixture.userinfo(tokens.access()).status, 200, "nothing of it was revoked by the id_tokens");
+    assert_eq!(fixture.userinfo(tokens.access()).status, 200, "the id_tokens revoked nothing");
     let hinted = browser.get(&fixture.authorization_request().with("id_token_hint", tokens.access()).path());
-    assert_eq!(hinted.params()["error"], "invalid_request", "an access token is no hint");
+    assert_eq!(hinted.params()["error"], "invalid_request", "an access token is not a hint");
     let leaving = encode_form(&[("id_token_hint", tokens.access())]);
     browser.get(&format!("/auth/core/connect/endsession?{leaving}")).assert_error_page();
     let other = fixture.with_app(register_app(fixture.server, &[]));
     let foreign = browser.get(&other.authorization_request().with("id_token_hint", tokens.id()).path());
-    assert_eq!(foreign.params()["error"], "invalid_request", "another application's id_token is no hint");
+    assert_eq!(foreign.params()["error"], "invalid_request", "an id_token of another client is not a hint");
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn another_servers_tokens_are_nothing_here() {
-    let (here, elsewhere) = (fixture(1, &[]), SignInFixture::new());
-    let foreign = elsewhere.tokens();
+fn tokens_of_another_server_are_refused() {
+    let (attacked, other_server) = (attack_fixture(1, &[]), SignInFixture::new());
+    let foreign = other_server.tokens();
     for token in [foreign.access(), foreign.id()] {
-        is_worthless(&here, token, "another server's");
+        expect_refused(&attacked, token, "another server's");
     }
-    assert_eq!(oauth_error(&here.refresh(foreign.refresh()), 400), "invalid_grant");
-    here.server.assert_healthy();
+    assert_eq!(oauth_error(&attacked.refresh(foreign.refresh()), 400), "invalid_grant");
+    attacked.server.assert_healthy();
 }
 
 #[test]
-fn a_token_stands_in_the_header_or_the_body_and_nowhere_else() {
-    let fixture = fixture(1, &[]);
+fn access_token_is_accepted_only_in_the_header_or_body() {
+    let fixture = attack_fixture(1, &[]);
     let tokens = fixture.tokens();
     let query = encode_form(&[("access_token", tokens.access())]);
     let url = format!("{}/auth/core/connect/userinfo?{query}", fixture.server.public_url);
-    assert_eq!(HttpRequest::get(&url).send().status, 401, "addresses are written into logs");
+    assert_eq!(HttpRequest::get(&url).send().status, 401, "URLs end up in logs");
     let twice = fixture
         .request("connect/userinfo")
         .header("authorization", &format!("Bearer {}", tokens.access()))

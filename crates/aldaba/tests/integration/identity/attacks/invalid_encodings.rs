@@ -1,4 +1,4 @@
-//! Attacks with bytes that are no text: NUL, broken UTF-8, broken escapes, in every place that takes text.
+//! Bytes that are not valid text: NUL, invalid UTF-8 and invalid escapes, in every place that takes text.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -9,18 +9,18 @@ use crate::harness::{
     encode_form, oauth_error, send_raw_bytes,
 };
 
-/// Escaped, so that they can stand in a query or a form.
-const STRANGE: [&str; 9] =
+/// Percent-encoded, for a query or a form.
+const INVALID_TEXTS: [&str; 9] =
     ["%00", "a%00b", "%FF", "a%FFb", "%C0%80", "%ED%A0%80", "%F4%90%80%80", "%", "%ZZ%u0000"];
 
-fn everywhere(fixture: &SignInFixture<'_>) {
-    at_the_pages(fixture);
-    at_the_endpoints(fixture);
+fn check_everywhere(fixture: &SignInFixture<'_>) {
+    check_pages(fixture);
+    check_endpoints(fixture);
     fixture.server.assert_healthy();
 }
 
-/// No page breaks over them, and nobody gets in by them.
-fn at_the_pages(fixture: &SignInFixture<'_>) {
+/// Pages handle them without a server error or a sign-in.
+fn check_pages(fixture: &SignInFixture<'_>) {
     let browser = fixture.browser();
     let names = [
         "client_id",
@@ -40,25 +40,25 @@ fn at_the_pages(fixture: &SignInFixture<'_>) {
         "lang",
         "junk",
     ];
-    for strange in STRANGE {
+    for invalid in INVALID_TEXTS {
         for name in names {
-            let path = format!("{}&{name}={strange}", fixture.authorization_request().without(name).path());
+            let path = format!("{}&{name}={invalid}", fixture.authorization_request().without(name).path());
             let page = browser.follow_redirects(browser.get(&path));
-            assert!(page.status < 500, "{name}={strange}: {page:?}");
+            assert!(page.status < 500, "{name}={invalid}: {page:?}");
         }
         let form =
             browser.follow_redirects(browser.get(&fixture.authorization_request().path())).form("post");
         let ticket = encode_form(&[("ticket", &form.fields[0].1)]);
-        let ours = encode_form(&[("username", &fixture.email), ("password", PASSWORD)]);
+        let credentials = encode_form(&[("username", &fixture.email), ("password", PASSWORD)]);
         for body in [
-            format!("{ticket}&username={strange}&password=x"),
+            format!("{ticket}&username={invalid}&password=x"),
             format!(
-                "{ticket}&username={}{strange}&password={}",
+                "{ticket}&username={}{invalid}&password={}",
                 fixture.email,
                 encode_form(&[("", PASSWORD)]).trim_start_matches('=')
             ),
-            format!("ticket={strange}&{ours}"),
-            format!("{ticket}{strange}&{ours}"),
+            format!("ticket={invalid}&{credentials}"),
+            format!("{ticket}{invalid}&{credentials}"),
         ] {
             let request = HttpRequest::post(&format!("{}{}", fixture.server.public_url, form.action));
             let page = browser
@@ -67,7 +67,7 @@ fn at_the_pages(fixture: &SignInFixture<'_>) {
         }
     }
     let signed_in_browser = fixture.signed_in_browser();
-    for strange in STRANGE {
+    for invalid in INVALID_TEXTS {
         for path in [
             "permissions?tenant=x&withdrawn=",
             "logout?ticket=",
@@ -75,44 +75,44 @@ fn at_the_pages(fixture: &SignInFixture<'_>) {
             "login?ticket=",
             "login?lang=",
         ] {
-            let page = signed_in_browser.get(&format!("/auth/core/{path}{strange}"));
-            assert!(page.status < 500, "{path}{strange}: {page:?}");
+            let page = signed_in_browser.get(&format!("/auth/core/{path}{invalid}"));
+            assert!(page.status < 500, "{path}{invalid}: {page:?}");
         }
         for name in ["client_id", "post_logout_redirect_uri", "state", "id_token_hint", "ui_locales"] {
             let page = signed_in_browser.follow_redirects(
-                signed_in_browser.get(&format!("/auth/core/connect/endsession?{name}={strange}")),
+                signed_in_browser.get(&format!("/auth/core/connect/endsession?{name}={invalid}")),
             );
-            assert!(page.status < 500, "{name}={strange}: {page:?}");
+            assert!(page.status < 500, "{name}={invalid}: {page:?}");
         }
     }
 }
 
-/// No endpoint breaks over them, and no token is used up by them.
-fn at_the_endpoints(fixture: &SignInFixture<'_>) {
+/// Endpoints handle them without a server error, and the code stays unused.
+fn check_endpoints(fixture: &SignInFixture<'_>) {
     let code = fixture.code(&fixture.authorization_request());
     let post = |path: &str, body: String| {
         fixture.request(path).header("content-type", "application/x-www-form-urlencoded").body(body).send()
     };
     let own = encode_form(&credentials(&fixture.app));
-    for strange in STRANGE {
+    for invalid in INVALID_TEXTS {
         for body in [
-            format!("client_id={strange}&client_secret=x"),
-            format!("client_id={}&client_secret={strange}", fixture.app.id),
-            format!("{own}&grant_type={strange}"),
-            format!("{own}&grant_type=authorization_code&code={strange}"),
-            format!("{own}&grant_type=authorization_code&code={code}&redirect_uri=x&{strange}=%00"),
-            format!("{own}&grant_type=refresh_token&refresh_token={strange}"),
-            format!("{own}&{strange}"),
+            format!("client_id={invalid}&client_secret=x"),
+            format!("client_id={}&client_secret={invalid}", fixture.app.id),
+            format!("{own}&grant_type={invalid}"),
+            format!("{own}&grant_type=authorization_code&code={invalid}"),
+            format!("{own}&grant_type=authorization_code&code={code}&redirect_uri=x&{invalid}=%00"),
+            format!("{own}&grant_type=refresh_token&refresh_token={invalid}"),
+            format!("{own}&{invalid}"),
         ] {
             let response = post("connect/token", body.clone());
             assert!([400, 401].contains(&response.status), "{body}: {response:?}");
             assert!(response.json()["error"].is_string(), "{body}: {response:?}");
         }
         for path in ["connect/introspect", "connect/revocation"] {
-            let response = post(path, format!("{own}&token={strange}"));
-            assert!(response.status < 500, "{path} {strange}: {response:?}");
+            let response = post(path, format!("{own}&token={invalid}"));
+            assert!(response.status < 500, "{path} {invalid}: {response:?}");
         }
-        for text in [format!("{strange}:x"), format!("{}{strange}:x", fixture.app.id), format!("x:{strange}")]
+        for text in [format!("{invalid}:x"), format!("{}{invalid}:x", fixture.app.id), format!("x:{invalid}")]
         {
             let response = fixture.post_form_with_basic(
                 "connect/token",
@@ -136,26 +136,26 @@ fn at_the_endpoints(fixture: &SignInFixture<'_>) {
         &[],
     );
     assert_eq!(oauth_error(&response, 401), "invalid_client");
-    assert_eq!(fixture.exchange(&code).status, 200, "the code is still good");
+    assert_eq!(fixture.exchange(&code).status, 200, "the code is still valid");
 }
 
 #[test]
-fn nul_and_broken_text_break_nothing() {
-    everywhere(&SignInFixture::on(attack_server(), 2, &[]));
+fn nul_and_invalid_text_cause_no_server_error() {
+    check_everywhere(&SignInFixture::on(attack_server(), 2, &[]));
 }
 
 #[test]
-fn nul_and_broken_text_break_nothing_over_postgresql_either() {
+fn nul_and_invalid_text_cause_no_server_error_on_postgresql() {
     let database = Database::create();
     let server = ServeProcess::start(
         Installation::with_store(&database.url()),
         &["--set", "identity.address_failures_max=100000"],
     );
-    everywhere(&SignInFixture::on(&server, 2, &[]));
+    check_everywhere(&SignInFixture::on(&server, 2, &[]));
 }
 
 #[test]
-fn bytes_that_no_request_has_are_refused() {
+fn invalid_bytes_in_the_request_head_are_refused() {
     let fixture = SignInFixture::on(attack_server(), 1, &[]);
     let path = "/auth/core/connect/authorize";
     for head in [

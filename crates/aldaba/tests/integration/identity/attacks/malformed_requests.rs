@@ -1,11 +1,10 @@
-//! Attacks with requests of another shape: the same parameter twice, other methods, other types, credentials in
-//! other places.
+//! Malformed requests: repeated parameters, other methods, other content types, credentials in other places.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE_NO_PAD};
 use hyper::Method;
 
-use super::{credentials, fixture};
+use super::{attack_fixture, credentials};
 use crate::harness::{
     CALLBACK, HttpRequest, HttpResponse, SignInFixture, Tokens, encode_form, oauth_error, register_app,
 };
@@ -19,8 +18,8 @@ fn exchange<'a>(fixture: &'a SignInFixture<'_>, code: &'a str) -> Vec<(&'a str, 
 }
 
 #[test]
-fn parameter_pollution_a_request_says_everything_once() {
-    let fixture = fixture(1, &[]);
+fn repeated_authorization_parameters_are_refused() {
+    let fixture = attack_fixture(1, &[]);
     let browser = fixture.signed_in_browser();
     let full =
         fixture.authorization_request().with("prompt", "none").with("login_hint", "a").with("max_age", "600");
@@ -42,8 +41,8 @@ fn parameter_pollution_a_request_says_everything_once() {
 }
 
 #[test]
-fn parameter_pollution_neither_at_the_token_endpoint_nor_beside_it() {
-    let fixture = fixture(1, &[]);
+fn repeated_parameters_are_refused_at_the_client_endpoints() {
+    let fixture = attack_fixture(1, &[]);
     let code = fixture.code(&fixture.authorization_request());
     let mut all = exchange(&fixture, &code);
     all.extend([("scope", "openid"), ("code_verifier", "x"), ("junk", "x")]);
@@ -81,8 +80,8 @@ fn at(fixture: &SignInFixture<'_>, method: Method, path: &str) -> HttpResponse {
 }
 
 #[test]
-fn method_confusion_an_address_takes_its_methods_and_no_others() {
-    let fixture = fixture(1, &[]);
+fn other_methods_are_refused() {
+    let fixture = attack_fixture(1, &[]);
     let code = fixture.code(&fixture.authorization_request());
     let query = encode_form(&exchange(&fixture, &code));
     for path in ["connect/token", "connect/introspect", "connect/revocation"] {
@@ -113,8 +112,8 @@ fn method_confusion_an_address_takes_its_methods_and_no_others() {
 }
 
 #[test]
-fn type_confusion_a_form_is_a_form() {
-    let fixture = fixture(1, &[]);
+fn other_content_types_are_refused() {
+    let fixture = attack_fixture(1, &[]);
     let code = fixture.code(&fixture.authorization_request());
     let form = encode_form(&exchange(&fixture, &code));
     let json = serde_json::json!({
@@ -138,7 +137,11 @@ fn type_confusion_a_form_is_a_form() {
         assert_eq!(response.json()["error"], "invalid_request", "{kind}");
     }
     let wrapped = fixture.request("connect/token").header("content-type", FORM).body(json).send();
-    assert_eq!(oauth_error(&wrapped, 401), "invalid_client", "JSON under the name of a form says nothing");
+    assert_eq!(
+        oauth_error(&wrapped, 401),
+        "invalid_client",
+        "a JSON body with the content type of a form has no fields"
+    );
     for path in ["login", "tenant", "permissions", "logout"] {
         let response = fixture.request(path).header("content-type", "application/json").body("{}").send();
         assert_eq!(response.status, 415, "{path}");
@@ -151,8 +154,8 @@ fn type_confusion_a_form_is_a_form() {
 }
 
 #[test]
-fn a_secret_in_the_address_does_not_count() {
-    let fixture = fixture(1, &[]);
+fn client_secret_in_the_query_is_ignored() {
+    let fixture = attack_fixture(1, &[]);
     let code = fixture.code(&fixture.authorization_request());
     let [id, secret] = credentials(&fixture.app);
     let rest = [("grant_type", "authorization_code"), ("code", code.as_str()), ("redirect_uri", CALLBACK)];
@@ -165,14 +168,18 @@ fn a_secret_in_the_address_does_not_count() {
     assert_eq!(oauth_error(&in_query(&[id, secret], &rest), 401), "invalid_client");
     let everything = exchange(&fixture, &code);
     assert_eq!(oauth_error(&in_query(&everything, &[]), 401), "invalid_client");
-    assert_eq!(oauth_error(&in_query(&rest, &[id, secret]), 400), "invalid_request", "neither do the others");
+    assert_eq!(
+        oauth_error(&in_query(&rest, &[id, secret]), 400),
+        "invalid_request",
+        "and not at the other endpoints"
+    );
     Tokens::from_response(&fixture.exchange(&code));
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn basic_credentials_are_read_one_way() {
-    let fixture = fixture(1, &[]);
+fn malformed_basic_credentials_are_refused() {
+    let fixture = attack_fixture(1, &[]);
     let tokens = fixture.tokens();
     let (id, secret) = (fixture.app.id.as_str(), fixture.app.secret.as_str());
     let token = [("token", tokens.access())];
@@ -225,8 +232,8 @@ fn basic_credentials_are_read_one_way() {
 }
 
 #[test]
-fn two_ways_at_once_are_none() {
-    let fixture = fixture(1, &[]);
+fn two_client_authentication_methods_are_refused() {
+    let fixture = attack_fixture(1, &[]);
     let tokens = fixture.tokens();
     let basic = fixture.app.basic();
     let [id, secret] = credentials(&fixture.app);
@@ -248,8 +255,8 @@ fn two_ways_at_once_are_none() {
 }
 
 #[test]
-fn an_unknown_application_and_a_wrong_secret_look_the_same() {
-    let fixture = fixture(1, &[]);
+fn unknown_client_and_wrong_secret_get_the_same_response() {
+    let fixture = attack_fixture(1, &[]);
     let disabled = fixture.with_app(register_app(fixture.server, &[]));
     fixture.command(&["client", "disable", &disabled.app.id]);
     let with = |id: &str, secret: &str| {

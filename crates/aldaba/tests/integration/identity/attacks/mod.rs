@@ -1,5 +1,4 @@
-//! What an attacker tries, and what comes of it: nothing. Every attack ends with a look at the server, which
-//! must be as well as before.
+//! Attacks on the identity provider. Every test ends with a check that the server is still healthy.
 
 mod authorization_codes;
 mod content_injection;
@@ -17,12 +16,12 @@ mod tickets;
 
 use crate::harness::{SignInFixture, TestApp, attack_server};
 
-/// An office on the server that is attacked, with so many tenants and an application with these flags.
-fn fixture(tenant_selection: usize, client: &[&str]) -> SignInFixture<'static> {
+/// A fixture on the attacked server with this many tenants and a client with these flags.
+fn attack_fixture(tenant_selection: usize, client: &[&str]) -> SignInFixture<'static> {
     SignInFixture::on(attack_server(), tenant_selection, client)
 }
 
-/// The credentials of an application, as fields of a form.
+/// The client's credentials as form fields.
 fn credentials(app: &TestApp) -> [(&str, &str); 2] {
     [("client_id", app.id.as_str()), ("client_secret", app.secret.as_str())]
 }

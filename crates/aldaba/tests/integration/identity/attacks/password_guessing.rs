@@ -1,4 +1,4 @@
-//! Attacks on passwords: finding out who has an account, and guessing, alone, in a crowd and under false addresses.
+//! User enumeration and password guessing: single, concurrent, and with forged addresses.
 
 use web::Stopwatch;
 
@@ -7,7 +7,7 @@ use crate::harness::{
     run_concurrently,
 };
 
-fn alone(arguments: &[&str]) -> ServeProcess {
+fn start_server(arguments: &[&str]) -> ServeProcess {
     ServeProcess::start(Installation::new(), arguments)
 }
 
@@ -22,8 +22,8 @@ fn guess((browser, form): &(Browser, Form), name: &str, password: &str) -> Page 
     browser.submit(form, &[("username", name), ("password", password)])
 }
 
-/// What can be seen of an answer, but for the name that was typed and the request's own id.
-fn seen(page: &Page, name: &str) -> (u16, Vec<String>, String) {
+/// The parts of a response that an attacker can compare: without the typed name and the request id.
+fn visible_parts(page: &Page, name: &str) -> (u16, Vec<String>, String) {
     let ignored = ["x-request-id", "date", "content-length"];
     let headers = page.headers.iter().filter(|(header, _)| !ignored.contains(&header.as_str()));
     let headers = headers.map(|(header, value)| format!("{header}: {}", value.to_str().unwrap())).collect();
@@ -31,19 +31,19 @@ fn seen(page: &Page, name: &str) -> (u16, Vec<String>, String) {
 }
 
 #[test]
-fn user_enumeration_neither_the_answer_nor_the_work_tells_who_is_there() {
-    let server = alone(&[]);
+fn user_enumeration_known_and_unknown_users_get_the_same_response_and_work() {
+    let server = start_server(&[]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let disabled = new_user(&server, &[&fixture.tenants[0]]);
     fixture.command(&["user", "disable", &disabled]);
-    let homeless = new_user(&server, &[]);
+    let without_tenants = new_user(&server, &[]);
     let page = open_sign_in_form(&fixture);
     let tries = [
         (fixture.email.as_str(), "wrong"),
         ("nobody@example.com", "wrong"),
         (disabled.as_str(), "wrong"),
         (disabled.as_str(), PASSWORD),
-        (homeless.as_str(), "wrong"),
+        (without_tenants.as_str(), "wrong"),
         ("' OR '1'='1", "wrong"),
         ("not an address", "wrong"),
     ];
@@ -51,15 +51,11 @@ fn user_enumeration_neither_the_answer_nor_the_work_tells_who_is_there() {
     for (name, password) in tries {
         let before = password_hash_count(&server);
         let answer = guess(&page, name, password);
-        assert_eq!(
-            password_hash_count(&server) - before,
-            1,
-            "{name} is worth one computation, as everybody is"
-        );
+        assert_eq!(password_hash_count(&server) - before, 1, "{name} costs one hash, as every name does");
         assert_eq!(answer.status, 400, "{name}");
         assert!(answer.headers.get("set-cookie").is_none(), "{name}");
         let escaped = name.replace('\'', "&#39;");
-        answers.push(seen(&answer, if answer.text().contains(name) { name } else { &escaped }));
+        answers.push(visible_parts(&answer, if answer.text().contains(name) { name } else { &escaped }));
     }
     for (answer, (name, _)) in answers.iter().zip(tries) {
         assert_eq!(answer, &answers[0], "{name}");
@@ -68,8 +64,8 @@ fn user_enumeration_neither_the_answer_nor_the_work_tells_who_is_there() {
 }
 
 #[test]
-fn user_enumeration_waiting_grows_for_those_who_are_not_there_too() {
-    let server = alone(&[]);
+fn user_enumeration_delays_grow_for_unknown_users_too() {
+    let server = start_server(&[]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let page = open_sign_in_form(&fixture);
     let spent = |name: &str| {
@@ -81,22 +77,22 @@ fn user_enumeration_waiting_grows_for_those_who_are_not_there_too() {
         watch.elapsed().as_millis()
     };
     let (known, unknown) = (spent(&fixture.email), spent("nobody@example.com"));
-    assert!(known >= 500 && unknown >= 500, "the fourth failure waits: {known} ms, {unknown} ms");
+    assert!(known >= 500 && unknown >= 500, "the fourth failure is delayed: {known} ms, {unknown} ms");
     let written_otherwise = fixture.email.to_uppercase();
     let watch = Stopwatch::start();
     guess(&page, &format!("  {written_otherwise} "), "wrong");
-    assert!(watch.elapsed().as_millis() >= 1000, "another spelling is no other account");
+    assert!(watch.elapsed().as_millis() >= 1000, "another spelling is the same account");
     server.assert_healthy();
 }
 
-/// What an address may have tried after all: it gets one more every five seconds.
-fn given_back(watch: &Stopwatch) -> u64 {
+/// How many more attempts the address had by now: one every five seconds.
+fn restored_attempts(watch: &Stopwatch) -> u64 {
     watch.elapsed().as_secs() / 5
 }
 
 #[test]
-fn an_address_that_guesses_is_sent_away_and_no_header_makes_it_another() {
-    let server = alone(&["--set", "identity.address_failures_max=3"]);
+fn guessing_address_is_limited_and_forwarded_headers_do_not_help() {
+    let server = start_server(&["--set", "identity.address_failures_max=3"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let (watch, page) = (Stopwatch::start(), open_sign_in_form(&fixture));
     for number in 0..3 {
@@ -110,7 +106,7 @@ fn an_address_that_guesses_is_sent_away_and_no_header_makes_it_another() {
                 .follow_redirects(disguised.get(&fixture.authorization_request().path()))
                 .form("post");
             let refused = disguised.submit(&form, &[("username", "user9"), ("password", "wrong")]);
-            if given_back(&watch) == 0 {
+            if restored_attempts(&watch) == 0 {
                 assert_eq!(refused.status, 429, "{header}: {value}");
                 let seconds: u64 = refused.header("retry-after").parse().unwrap();
                 assert!((1..=60).contains(&seconds), "{seconds}");
@@ -119,13 +115,13 @@ fn an_address_that_guesses_is_sent_away_and_no_header_makes_it_another() {
         }
     }
     let computed = password_hash_count(&server) - before;
-    assert!(computed <= given_back(&watch), "for who is sent away nothing is computed: {computed}");
+    assert!(computed <= restored_attempts(&watch), "a refused attempt is not hashed: {computed}");
     server.assert_healthy();
 }
 
 #[test]
-fn many_at_once_do_not_escape_the_limit_of_an_address() {
-    let server = alone(&["--set", "identity.address_failures_max=3"]);
+fn concurrent_guesses_do_not_exceed_the_limit_of_an_address() {
+    let server = start_server(&["--set", "identity.address_failures_max=3"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let (browser, form) = open_sign_in_form(&fixture);
     let mark = browser.cookie("aldaba-browser").unwrap();
@@ -135,15 +131,18 @@ fn many_at_once_do_not_escape_the_limit_of_an_address() {
         browser.set_cookie("aldaba-browser", &mark);
         guess(&(browser, form.clone()), &format!("user{number}"), "wrong").status
     });
-    let tried = statuses.iter().filter(|status| **status == 400).count() as u64;
-    assert!(tried <= 3 + given_back(&watch), "{tried} guesses were answered; the limit is 3: {statuses:?}");
+    let checked = statuses.iter().filter(|status| **status == 400).count() as u64;
+    assert!(
+        checked <= 3 + restored_attempts(&watch),
+        "{checked} guesses were checked; the limit is 3: {statuses:?}"
+    );
     assert!(statuses.iter().all(|status| [400, 429, 503].contains(status)), "{statuses:?}");
     server.assert_healthy();
 }
 
 #[test]
-fn a_password_of_a_mebibyte_is_not_hashed() {
-    let server = alone(&[]);
+fn password_of_a_mebibyte_is_not_hashed() {
+    let server = start_server(&[]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let page = open_sign_in_form(&fixture);
     let before = password_hash_count(&server);
@@ -154,7 +153,11 @@ fn a_password_of_a_mebibyte_is_not_hashed() {
     assert_eq!(guess(&page, &huge, "x").status, 413);
     let long = guess(&page, &fixture.email, &"x".repeat(1025));
     let wrong = (long.status, password_hash_count(&server) - before);
-    assert_eq!(wrong, (400, 0), "past a kibibyte nothing is computed, and the answer is that of a wrong one");
+    assert_eq!(
+        wrong,
+        (400, 0),
+        "a password over one KiB is not hashed, and the response is that for a wrong one"
+    );
     let padded = guess(&page, &fixture.email, &format!("{PASSWORD}{}", " ".repeat(1025)));
     assert_eq!(padded.status, 400);
     assert_eq!(guess(&page, &fixture.email, PASSWORD).status, 302);
@@ -162,8 +165,8 @@ fn a_password_of_a_mebibyte_is_not_hashed() {
 }
 
 #[test]
-fn nothing_typed_is_nothing_tried() {
-    let server = alone(&["--set", "identity.address_failures_max=3"]);
+fn empty_fields_do_not_count_as_an_attempt() {
+    let server = start_server(&["--set", "identity.address_failures_max=3"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let page = open_sign_in_form(&fixture);
     let before = password_hash_count(&server);
@@ -172,6 +175,6 @@ fn nothing_typed_is_nothing_tried() {
         assert_eq!(guess(&page, name, password).status, 400, "{name:?}");
     }
     assert_eq!(password_hash_count(&server), before);
-    assert_eq!(guess(&page, &fixture.email, PASSWORD).status, 302, "and it does not count as failed");
+    assert_eq!(guess(&page, &fixture.email, PASSWORD).status, 302, "and it does not count as a failure");
     server.assert_healthy();
 }

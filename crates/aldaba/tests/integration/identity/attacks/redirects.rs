@@ -1,13 +1,13 @@
-//! Attacks on where an answer goes: addresses that are almost a registered one, after sign-in and after sign-out.
+//! Open redirects: URLs that almost match a registered one, after sign-in and after sign-out.
 
-use super::fixture;
+use super::attack_fixture;
 use crate::harness::{Browser, CALLBACK, SignInFixture, attack_server, encode_form};
 
 const HOME: &str = "https://app.example/callback";
 const BYE: &str = "https://app.example/bye";
 
-/// Addresses that a careless comparison takes for a registered one.
-fn almost(registered: &str) -> Vec<String> {
+/// URLs that a careless comparison takes for the registered one.
+fn similar_uris(registered: &str) -> Vec<String> {
     let rest = registered.strip_prefix("https://app.example").unwrap();
     let mut all: Vec<String> = [
         "https://APP.example",
@@ -94,12 +94,12 @@ fn almost(registered: &str) -> Vec<String> {
 }
 
 #[test]
-fn open_redirect_an_address_that_is_almost_registered_is_not() {
-    let fixture = fixture(1, &["--redirect-uri", HOME]);
+fn open_redirect_to_a_similar_uri_is_refused() {
+    let fixture = attack_fixture(1, &["--redirect-uri", HOME]);
     let browser = fixture.signed_in_browser();
-    let given = fixture.authorize(&browser, &fixture.authorization_request().with("redirect_uri", HOME));
-    assert!(given.location().starts_with(&format!("{HOME}?code=")), "{given:?}");
-    for uri in almost(HOME) {
+    let granted = fixture.authorize(&browser, &fixture.authorization_request().with("redirect_uri", HOME));
+    assert!(granted.location().starts_with(&format!("{HOME}?code=")), "{granted:?}");
+    for uri in similar_uris(HOME) {
         for request in [
             fixture.authorization_request(),
             fixture.authorization_request().with("response_mode", "form_post"),
@@ -112,8 +112,8 @@ fn open_redirect_an_address_that_is_almost_registered_is_not() {
 }
 
 #[test]
-fn open_redirect_not_even_to_say_that_something_is_wrong() {
-    let fixture = fixture(1, &[]);
+fn open_redirect_of_errors_is_refused() {
+    let fixture = attack_fixture(1, &[]);
     let browser = fixture.browser();
     let evil = fixture.authorization_request().with("redirect_uri", "https://evil.example/");
     for request in [
@@ -136,8 +136,8 @@ fn open_redirect_not_even_to_say_that_something_is_wrong() {
 }
 
 #[test]
-fn this_machine_is_named_localhost_or_not_at_all() {
-    let fixture = fixture(1, &[]);
+fn http_redirect_uri_must_use_localhost() {
+    let fixture = attack_fixture(1, &[]);
     let browser = fixture.signed_in_browser();
     for uri in [
         "http://127.0.0.1:8765/callback",
@@ -158,7 +158,7 @@ fn this_machine_is_named_localhost_or_not_at_all() {
 }
 
 #[test]
-fn registration_takes_no_address_that_could_be_anybodys() {
+fn registration_refuses_unsafe_redirect_uris() {
     for uri in [
         "http://127.0.0.1:8765/callback",
         "http://[::1]:8765/callback",
@@ -174,29 +174,29 @@ fn registration_takes_no_address_that_could_be_anybodys() {
     ] {
         for flag in ["--redirect-uri", "--post-logout-uri"] {
             let add = ["client", "add", "x", "--redirect-uri", HOME, flag, uri];
-            let done = attack_server().installation.program(&add).run();
-            assert_ne!(done.code, Some(0), "{flag} {uri}: {done:?}");
+            let finished = attack_server().installation.program(&add).run();
+            assert_ne!(finished.code, Some(0), "{flag} {uri}: {finished:?}");
         }
     }
     attack_server().assert_healthy();
 }
 
-fn leaving(fixture: &SignInFixture<'_>, uri: &str) -> String {
+fn end_session_path(fixture: &SignInFixture<'_>, uri: &str) -> String {
     let fields = [("client_id", fixture.app.id.as_str()), ("post_logout_redirect_uri", uri), ("state", "s")];
     format!("/auth/core/connect/endsession?{}", encode_form(&fields))
 }
 
 #[test]
-fn open_redirect_after_sign_out_neither() {
-    let fixture = fixture(1, &["--post-logout-uri", BYE]);
+fn open_redirect_after_sign_out_is_refused() {
+    let fixture = attack_fixture(1, &["--post-logout-uri", BYE]);
     let (signed_in_browser, nobody) = (fixture.signed_in_browser(), fixture.browser());
-    let gone = nobody.get(&leaving(&fixture, BYE));
+    let gone = nobody.get(&end_session_path(&fixture, BYE));
     assert_eq!((gone.status, gone.location()), (302, "https://app.example/bye?state=s"));
-    let mut wrong = almost(BYE);
+    let mut wrong = similar_uris(BYE);
     wrong.extend(["https://evil.example/".into(), CALLBACK.into()]);
     for uri in wrong {
         for browser in [&signed_in_browser, &nobody] {
-            browser.get(&leaving(&fixture, &uri)).assert_error_page();
+            browser.get(&end_session_path(&fixture, &uri)).assert_error_page();
         }
     }
     let unnamed = encode_form(&[("post_logout_redirect_uri", BYE)]);
@@ -206,17 +206,18 @@ fn open_redirect_after_sign_out_neither() {
 }
 
 #[test]
-fn after_sign_out_an_address_that_was_taken_back_is_no_way_to_go() {
-    let fixture = fixture(1, &["--post-logout-uri", "https://sold.example/bye"]);
+fn removed_post_logout_redirect_uri_is_refused() {
+    let fixture = attack_fixture(1, &["--post-logout-uri", "https://sold.example/bye"]);
     let browser = fixture.signed_in_browser();
-    let asked = browser.follow_redirects(browser.get(&leaving(&fixture, "https://sold.example/bye")));
-    let ticket = asked.value("ticket");
+    let confirmation_page =
+        browser.follow_redirects(browser.get(&end_session_path(&fixture, "https://sold.example/bye")));
+    let ticket = confirmation_page.value("ticket");
     fixture.command(&["client", "set", &fixture.app.id, "--post-logout-uri", BYE]);
-    // Whoever kept the link sends it to people in other browsers.
+    // Someone who kept the link sends it to users in other browsers.
     let elsewhere = fixture.browser().get(&format!("/auth/core/logout?ticket={ticket}"));
-    assert_eq!(elsewhere.location(), "", "the domain is another's by now");
-    let confirmed = browser.submit(&asked.form("post"), &[]);
-    assert_eq!(confirmed.location(), "", "the domain is another's by now");
+    assert_eq!(elsewhere.location(), "", "the domain may have another owner by now");
+    let confirmed = browser.submit(&confirmation_page.form("post"), &[]);
+    assert_eq!(confirmed.location(), "", "the domain may have another owner by now");
     fixture.server.assert_healthy();
 }
 

@@ -1,17 +1,17 @@
-//! Attacks on refresh tokens: used again, used by another, raced for, and stretched.
+//! Attacks on refresh tokens: reuse, use by another client, races, and wider scopes or other tenants.
 
-use super::fixture;
+use super::attack_fixture;
 use crate::harness::{
     SignInFixture, Tokens, assert_within_seconds, claims, oauth_error, register_app, run_concurrently,
 };
 
 #[test]
-fn a_refresh_token_that_comes_back_takes_its_family_down() {
-    let fixture = fixture(1, &[]);
+fn reused_refresh_token_revokes_its_family() {
+    let fixture = attack_fixture(1, &[]);
     let first = fixture.tokens();
     let second = Tokens::from_response(&fixture.refresh(first.refresh()));
     let third = Tokens::from_response(&fixture.refresh(second.refresh()));
-    // The thief comes late: the successor has been used.
+    // The thief is late: the successor has been used.
     assert_eq!(oauth_error(&fixture.refresh(first.refresh()), 400), "invalid_grant");
     for dead in [&first, &second, &third] {
         assert_eq!(oauth_error(&fixture.refresh(dead.refresh()), 400), "invalid_grant");
@@ -22,8 +22,8 @@ fn a_refresh_token_that_comes_back_takes_its_family_down() {
 }
 
 #[test]
-fn the_thief_who_comes_first_is_found_out_when_the_owner_comes() {
-    let fixture = fixture(1, &[]);
+fn use_by_the_owner_after_the_thief_revokes_the_family() {
+    let fixture = attack_fixture(1, &[]);
     let stolen = fixture.tokens();
     let thief = Tokens::from_response(&fixture.refresh(stolen.refresh()));
     let thief = Tokens::from_response(&fixture.refresh(thief.refresh()));
@@ -34,8 +34,8 @@ fn the_thief_who_comes_first_is_found_out_when_the_owner_comes() {
 }
 
 #[test]
-fn one_familys_end_is_no_others() {
-    let fixture = fixture(1, &[]);
+fn revocation_of_one_family_leaves_others_valid() {
+    let fixture = attack_fixture(1, &[]);
     let (one, other) = (fixture.tokens(), fixture.tokens());
     let next = Tokens::from_response(&fixture.refresh(one.refresh()));
     Tokens::from_response(&fixture.refresh(next.refresh()));
@@ -46,26 +46,26 @@ fn one_familys_end_is_no_others() {
 }
 
 #[test]
-fn a_refresh_token_is_its_applications_alone() {
-    let fixture = fixture(1, &[]);
+fn refresh_token_is_bound_to_its_client() {
+    let fixture = attack_fixture(1, &[]);
     let other = fixture.with_app(register_app(fixture.server, &[]));
     let tokens = fixture.tokens();
     assert_eq!(oauth_error(&other.refresh(tokens.refresh()), 400), "invalid_grant");
     assert_eq!(other.introspect(tokens.refresh())["active"], false);
     assert_eq!(other.introspect(tokens.access())["active"], false);
     for token in [tokens.refresh(), tokens.access()] {
-        assert_eq!(other.revoke(token).status, 200, "it is not told whose it is");
+        assert_eq!(other.revoke(token).status, 200, "the error does not reveal the owner");
     }
-    assert_eq!(fixture.userinfo(tokens.access()).status, 200, "nothing of it was used up or revoked");
+    assert_eq!(fixture.userinfo(tokens.access()).status, 200, "the token was neither used up nor revoked");
     let next = Tokens::from_response(&fixture.refresh(tokens.refresh()));
     assert_eq!(oauth_error(&other.refresh(tokens.refresh()), 400), "invalid_grant");
-    assert_eq!(fixture.userinfo(next.access()).status, 200, "another's replay severs nobody");
+    assert_eq!(fixture.userinfo(next.access()).status, 200, "a replay by another client revokes nothing");
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn a_hundred_race_with_one_refresh_token_and_all_get_the_same() {
-    let fixture = fixture(1, &[]);
+fn race_of_a_hundred_refreshes_has_one_successor() {
+    let fixture = attack_fixture(1, &[]);
     let tokens = fixture.tokens();
     let responses = run_concurrently(100, |_| fixture.refresh(tokens.refresh()));
     let mut successors: Vec<String> =
@@ -75,13 +75,13 @@ fn a_hundred_race_with_one_refresh_token_and_all_get_the_same() {
     assert_eq!(successors.len(), 1, "there is one successor");
     assert_ne!(successors[0], tokens.refresh());
     let next = Tokens::from_response(&fixture.refresh(&successors[0]));
-    assert_eq!(fixture.userinfo(next.access()).status, 200, "and the family lives");
+    assert_eq!(fixture.userinfo(next.access()).status, 200, "and the family is valid");
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn scopes_do_not_grow() {
-    let fixture = fixture(1, &[]);
+fn scopes_cannot_be_widened() {
+    let fixture = attack_fixture(1, &[]);
     let tokens = fixture
         .tokens_for(&fixture.authorization_request().with("scope", "openid offline_access SVC.ES.Webhooks"));
     let with_scope = |token: &str, scope: &str| {
@@ -107,8 +107,8 @@ fn scopes_do_not_grow() {
 }
 
 #[test]
-fn tenants_do_not_change() {
-    let fixture = fixture(2, &[]);
+fn tenant_cannot_be_changed() {
+    let fixture = attack_fixture(2, &[]);
     let [here, there] = [&fixture.tenants[0], &fixture.tenants[1]].map(String::as_str);
     let tokens = fixture.tokens();
     assert_eq!(claims(tokens.access())["svc.es.clientid"], here);
@@ -125,7 +125,7 @@ fn tenants_do_not_change() {
 }
 
 #[test]
-fn who_lost_the_seat_gets_nothing_more() {
+fn removed_membership_ends_the_refreshes() {
     let kinds: [fn(&SignInFixture<'_>) -> Vec<String>; 4] = [
         |fixture| vec!["user".into(), "disable".into(), fixture.email.clone()],
         |fixture| vec!["user".into(), "leave".into(), fixture.email.clone(), fixture.tenants[0].clone()],
@@ -133,7 +133,7 @@ fn who_lost_the_seat_gets_nothing_more() {
         |fixture| vec!["client".into(), "disable".into(), fixture.app.id.clone()],
     ];
     for kind in kinds {
-        let fixture = fixture(1, &[]);
+        let fixture = attack_fixture(1, &[]);
         let tokens = fixture.tokens();
         let code = fixture.code(&fixture.authorization_request());
         let arguments = kind(&fixture);
@@ -145,7 +145,7 @@ fn who_lost_the_seat_gets_nothing_more() {
                 "{arguments:?}: {response:?}"
             );
         }
-        assert_within_seconds(5, "every node to know", || fixture.userinfo(tokens.access()).status == 401);
+        assert_within_seconds(5, "every node to refuse", || fixture.userinfo(tokens.access()).status == 401);
         fixture.server.assert_healthy();
     }
 }

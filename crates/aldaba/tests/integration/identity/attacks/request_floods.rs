@@ -1,4 +1,4 @@
-//! Attacks by sheer amount: sign-ins that keep the machine busy, bodies, headers and addresses without end.
+//! Floods: many sign-ins at once, and bodies, headers and URLs of excessive size.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -7,18 +7,18 @@ use std::time::Duration;
 use hyper::Method;
 use web::Stopwatch;
 
-use super::{credentials, fixture};
+use super::{attack_fixture, credentials};
 use crate::harness::{
     CALLBACK, HttpRequest, Installation, ServeProcess, SignInFixture, get, oauth_error, password_hash_count,
     send_raw_bytes, wait_for,
 };
 
 const MEBIBYTE: usize = 1 << 20;
-/// Far more than an address needs that waits for nothing, even on a busy machine with a debug build.
+/// Far longer than an endpoint without password hashing takes, even with a debug build on a busy machine.
 const QUICK: Duration = Duration::from_secs(3);
 
 #[test]
-fn a_flood_of_sign_ins_is_bounded_and_everybody_else_is_served() {
+fn flood_of_sign_ins_is_bounded_and_other_requests_are_served() {
     let limits = [
         "identity.hashing_parallel=1",
         "identity.hashing_queue_max=4",
@@ -33,7 +33,7 @@ fn a_flood_of_sign_ins_is_bounded_and_everybody_else_is_served() {
     let before = password_hash_count(&server);
     let (stop, answered, refused) = (AtomicBool::new(false), AtomicUsize::new(0), AtomicUsize::new(0));
     thread::scope(|scope| {
-        let _end = Ends(&stop);
+        let _end = StopOnDrop(&stop);
         for number in 0..20 {
             let (fixture, form, mark, stop, answered, refused) =
                 (&fixture, &form, &mark, &stop, &answered, &refused);
@@ -57,29 +57,29 @@ fn a_flood_of_sign_ins_is_bounded_and_everybody_else_is_served() {
             });
         }
         wait_for("the queue to be full", || (refused.load(Ordering::Relaxed) > 20).then_some(()));
-        let slowest = slowest_of_others(&server);
-        assert!(slowest < QUICK, "an address that waits for no password took {slowest:?}");
+        let slowest = slowest_other_endpoint(&server);
+        assert!(slowest < QUICK, "an endpoint without password hashing took {slowest:?}");
     });
     let computed = password_hash_count(&server) - before;
-    assert_eq!(computed, answered.load(Ordering::Relaxed) as u64, "who is sent away costs nothing");
+    assert_eq!(computed, answered.load(Ordering::Relaxed) as u64, "a refused sign-in is not hashed");
     assert_eq!(
         fixture.authorize(&fixture.browser(), &fixture.authorization_request()).status,
         302,
-        "and afterwards all is as before"
+        "and afterwards sign-ins work again"
     );
     server.assert_healthy();
 }
 
-/// Tells the others to stop when this story ends, well or not.
-struct Ends<'a>(&'a AtomicBool);
+/// Stops the other threads when the test ends, also by a panic.
+struct StopOnDrop<'a>(&'a AtomicBool);
 
-impl Drop for Ends<'_> {
+impl Drop for StopOnDrop<'_> {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
     }
 }
 
-fn slowest_of_others(server: &ServeProcess) -> Duration {
+fn slowest_other_endpoint(server: &ServeProcess) -> Duration {
     let mut slowest = Duration::ZERO;
     for _ in 0..10 {
         let calls = [
@@ -98,8 +98,8 @@ fn slowest_of_others(server: &ServeProcess) -> Duration {
 }
 
 #[test]
-fn a_mebibyte_of_anything_is_too_much() {
-    let fixture = fixture(1, &[]);
+fn bodies_of_a_mebibyte_are_refused() {
+    let fixture = attack_fixture(1, &[]);
     let code = fixture.code(&fixture.authorization_request());
     let huge = "x".repeat(MEBIBYTE);
     let fields =
@@ -119,13 +119,13 @@ fn a_mebibyte_of_anything_is_too_much() {
     for (name, value) in [("client_secret", &huge), ("client_id", &huge), ("code_verifier", &huge)] {
         assert_eq!(fixture.post_form("connect/token", &[(name, value)]).status, 413, "{name}");
     }
-    assert_eq!(fixture.exchange(&code).status, 200, "none of it used the code up");
+    assert_eq!(fixture.exchange(&code).status, 200, "the code is unused");
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn long_values_are_refused_before_they_are_looked_up() {
-    let fixture = fixture(1, &[]);
+fn long_parameter_values_are_refused() {
+    let fixture = attack_fixture(1, &[]);
     let long = "x".repeat(17 * 1024);
     for name in ["code", "redirect_uri", "code_verifier", "refresh_token", "scope", "junk"] {
         let response = fixture.token_request(&[("grant_type", "authorization_code"), (name, &long)]);
@@ -136,18 +136,18 @@ fn long_values_are_refused_before_they_are_looked_up() {
     for name in ["state", "nonce", "login_hint", "ui_locales", "acr_values", "prompt", "junk"] {
         let page = browser.get(&fixture.authorization_request().with(name, &too_long).path());
         assert_eq!(page.params()["error"], "invalid_request", "{name}");
-        assert!(page.location().len() < 2048, "{name} is not sent back: {}", page.location().len());
+        assert!(page.location().len() < 2048, "{name} is not repeated: {}", page.location().len());
     }
     let (most, nonce) = ("é".repeat(2048), "n".repeat(4096));
     let page = fixture
         .authorize(&browser, &fixture.authorization_request().with("state", &most).with("nonce", &nonce));
-    assert_eq!(page.params()["state"], most, "what may be sent comes back");
+    assert_eq!(page.params()["state"], most, "a value of the maximum length is returned");
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn a_very_long_query_is_refused() {
-    let fixture = fixture(1, &[]);
+fn very_long_query_is_refused() {
+    let fixture = attack_fixture(1, &[]);
     let path = fixture.authorization_request().path();
     let browser = fixture.browser();
     for bytes in [25 * 1024, 40 * 1024] {
@@ -169,7 +169,7 @@ fn a_very_long_query_is_refused() {
 
 #[test]
 fn ten_thousand_parameters_are_refused() {
-    let fixture = fixture(1, &[]);
+    let fixture = attack_fixture(1, &[]);
     let code = fixture.code(&fixture.authorization_request());
     let names: Vec<String> = (0..10_000).map(|number| format!("p{number}")).collect();
     let mut fields: Vec<(&str, &str)> = credentials(&fixture.app).to_vec();
@@ -185,13 +185,13 @@ fn ten_thousand_parameters_are_refused() {
         assert!(response.status < 500, "{path}: {response:?}");
     }
     assert!(watch.elapsed() < QUICK, "{:?}", watch.elapsed());
-    assert_eq!(fixture.exchange(&code).status, 200, "none of it used the code up");
+    assert_eq!(fixture.exchange(&code).status, 200, "the code is unused");
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn headers_without_end_are_refused() {
-    let fixture = fixture(1, &[]);
+fn excessive_headers_are_refused() {
+    let fixture = attack_fixture(1, &[]);
     let long = "x".repeat(MEBIBYTE);
     let many = (0..2_000).fold(String::new(), |all, number| format!("{all}x-{number}: y\r\n"));
     let path = "/auth/core/connect/userinfo";

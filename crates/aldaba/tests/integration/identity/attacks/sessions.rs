@@ -1,6 +1,6 @@
-//! Attacks on sessions and their cookies: fixed beforehand, kept afterwards, tossed in from beside.
+//! Attacks on sessions and cookies: fixation, reuse after the end, and cookie tossing.
 
-use super::fixture;
+use super::attack_fixture;
 use crate::harness::{Browser, HttpRequest, Installation, PASSWORD, SESSION, ServeProcess, SignInFixture};
 
 const MARK: &str = "aldaba-browser";
@@ -11,7 +11,7 @@ fn is_signed_in(browser: &Browser) -> bool {
     page.status == 200
 }
 
-/// Another browser that got hold of this session.
+/// Another browser with a stolen session id.
 fn thief(fixture: &SignInFixture<'_>, session: &str) -> Browser {
     let browser = fixture.browser();
     browser.set_cookie(SESSION, session);
@@ -19,8 +19,8 @@ fn thief(fixture: &SignInFixture<'_>, session: &str) -> Browser {
 }
 
 #[test]
-fn session_fixation_the_id_before_is_not_the_id_after() {
-    let fixture = fixture(1, &[]);
+fn session_fixation_sign_in_changes_the_session_id() {
+    let fixture = attack_fixture(1, &[]);
     let browser = thief(&fixture, "chosen-by-the-attacker");
     fixture.authorize(&browser, &fixture.authorization_request());
     let after = browser.cookie(SESSION).unwrap();
@@ -32,21 +32,21 @@ fn session_fixation_the_id_before_is_not_the_id_after() {
 }
 
 #[test]
-fn session_fixation_the_attackers_own_session_does_not_become_the_victims() {
-    let (attacker, victim) = (fixture(1, &[]), fixture(1, &[]));
+fn session_fixation_with_the_attackers_session_is_ineffective() {
+    let (attacker, victim) = (attack_fixture(1, &[]), attack_fixture(1, &[]));
     let planted = attacker.signed_in_browser().cookie(SESSION).unwrap();
     let browser = thief(&victim, &planted);
     victim.authorize(&browser, &victim.authorization_request().with("prompt", "login"));
     let page = browser.get("/auth/core/permissions");
     assert!(page.text().contains(&victim.email), "{}", page.text());
     assert_ne!(browser.cookie(SESSION).unwrap(), planted);
-    assert!(!is_signed_in(&thief(&attacker, &planted)), "what the browser had before is over");
+    assert!(!is_signed_in(&thief(&attacker, &planted)), "the browser's previous session has ended");
     victim.server.assert_healthy();
 }
 
 #[test]
-fn an_old_session_is_dead_after_a_new_sign_in_and_after_sign_out() {
-    let fixture = fixture(1, &[]);
+fn old_session_is_refused_after_a_new_sign_in_and_after_sign_out() {
+    let fixture = attack_fixture(1, &[]);
     let browser = fixture.signed_in_browser();
     let first = browser.cookie(SESSION).unwrap();
     fixture.authorize(&browser, &fixture.authorization_request().with("prompt", "login"));
@@ -56,18 +56,18 @@ fn an_old_session_is_dead_after_a_new_sign_in_and_after_sign_out() {
     assert!(is_signed_in(&thief(&fixture, &second)));
     browser.submit(&browser.get("/auth/core/logout").form("post"), &[]);
     assert_eq!(browser.cookie(SESSION), None);
-    assert!(!is_signed_in(&thief(&fixture, &second)), "the server has forgotten it, too");
+    assert!(!is_signed_in(&thief(&fixture, &second)), "the server has deleted the session, too");
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn a_new_password_and_a_disabled_user_end_every_session() {
-    let fixture = fixture(1, &[]);
+fn new_password_and_disabling_end_every_session() {
+    let fixture = attack_fixture(1, &[]);
     let browser = fixture.signed_in_browser();
     let password = fixture.server.installation.program(&["user", "password", &fixture.email]);
     password.input("otra contraseña larga\n").run().code(0);
     assert!(!is_signed_in(&browser));
-    let other = self::fixture(1, &[]);
+    let other = attack_fixture(1, &[]);
     let browser = other.signed_in_browser();
     other.command(&["user", "disable", &other.email]);
     assert!(!is_signed_in(&browser));
@@ -77,9 +77,9 @@ fn a_new_password_and_a_disabled_user_end_every_session() {
 }
 
 #[test]
-fn no_two_browsers_get_the_same_cookies_and_none_can_be_read_by_scripts() {
-    let fixture = fixture(1, &[]);
-    let mut seen = Vec::new();
+fn cookies_are_unique_and_http_only() {
+    let fixture = attack_fixture(1, &[]);
+    let mut cookies_so_far = Vec::new();
     for _ in 0..3 {
         let browser = fixture.browser();
         let first = browser.get(&fixture.authorization_request().path());
@@ -90,20 +90,20 @@ fn no_two_browsers_get_the_same_cookies_and_none_can_be_read_by_scripts() {
             let (cookie, attributes) = line.split_once(';').unwrap();
             assert!(attributes.contains("HttpOnly") && attributes.contains("SameSite=Lax"), "{line}");
             assert!(!attributes.contains("Domain"), "{line}");
-            seen.push(cookie.to_owned());
+            cookies_so_far.push(cookie.to_owned());
         }
         assert!(browser.cookie(SESSION).is_some() && browser.cookie(MARK).is_some());
     }
-    let count = seen.len();
-    seen.sort_unstable();
-    seen.dedup();
-    assert_eq!(seen.len(), count, "{seen:?}");
+    let count = cookies_so_far.len();
+    cookies_so_far.sort_unstable();
+    cookies_so_far.dedup();
+    assert_eq!(cookies_so_far.len(), count, "{cookies_so_far:?}");
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn a_mark_that_was_planted_before_is_worth_nothing_after_the_sign_in() {
-    let fixture = fixture(2, &[]);
+fn planted_browser_cookie_is_replaced_at_sign_in() {
+    let fixture = attack_fixture(2, &[]);
     let attackers = fixture.browser();
     let planted = attackers.follow_redirects(attackers.get(&fixture.authorization_request().path()));
     let mark = attackers.cookie(MARK).unwrap();
@@ -115,12 +115,12 @@ fn a_mark_that_was_planted_before_is_worth_nothing_after_the_sign_in() {
     let mut fields: Vec<(&str, &str)> = fields.iter().map(|(name, value)| (*name, value.as_str())).collect();
     fields.push(("decision", "allow"));
     let page = victims.follow_redirects(victims.post("/auth/core/tenant", &fields));
-    assert!(!page.has_code(), "a ticket for the mark that the attacker knows: {page:?}");
+    assert!(!page.has_code(), "a ticket bound to the cookie that the attacker planted: {page:?}");
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn cookie_tossing_on_https_no_neighbour_can_set_ours() {
+fn cookie_tossing_is_prevented_by_the_host_prefix_on_https() {
     let server = ServeProcess::start(Installation::new(), &["--set", "server.auth_url=https://id.example"]);
     let fixture = SignInFixture::on(&server, 1, &[]);
     let browser = fixture.browser();
@@ -135,50 +135,50 @@ fn cookie_tossing_on_https_no_neighbour_can_set_ours() {
     fixture.authorize(&browser, &fixture.authorization_request());
     let session = browser.cookie("__Host-aldaba-session").unwrap();
     assert!(is_signed_in(&browser));
-    assert!(!is_signed_in(&thief(&fixture, &session)), "the name that anybody could set is not read");
+    assert!(!is_signed_in(&thief(&fixture, &session)), "the cookie without the prefix is ignored");
     server.assert_healthy();
 }
 
 #[test]
-fn cookie_tossing_of_two_that_differ_neither_is_believed() {
-    let (attacker, victim) = (fixture(1, &[]), fixture(1, &[]));
-    let [theirs, ours] =
+fn cookie_tossing_of_two_different_values_ignores_both() {
+    let (attacker, victim) = (attack_fixture(1, &[]), attack_fixture(1, &[]));
+    let [attackers_id, victims_id] =
         [&attacker, &victim].map(|fixture| fixture.signed_in_browser().cookie(SESSION).unwrap());
     let url = format!("{}/auth/core/permissions", victim.server.public_url);
     let with = |cookies: &str| HttpRequest::get(&url).header("cookie", cookies).send();
     for cookies in [
-        format!("{SESSION}={theirs}; {SESSION}={ours}"),
-        format!("{SESSION}={ours}; {SESSION}={theirs}"),
-        format!("{SESSION}={ours}; x=y; {SESSION}={theirs}"),
-        format!("{SESSION}={theirs},{SESSION}={ours}"),
-        format!("{SESSION}=; {SESSION}={ours}"),
-        format!("{SESSION}=\"{ours}\""),
-        format!("x={SESSION}={ours}"),
-        format!("{SESSION}{ours}"),
+        format!("{SESSION}={attackers_id}; {SESSION}={victims_id}"),
+        format!("{SESSION}={victims_id}; {SESSION}={attackers_id}"),
+        format!("{SESSION}={victims_id}; x=y; {SESSION}={attackers_id}"),
+        format!("{SESSION}={attackers_id},{SESSION}={victims_id}"),
+        format!("{SESSION}=; {SESSION}={victims_id}"),
+        format!("{SESSION}=\"{victims_id}\""),
+        format!("x={SESSION}={victims_id}"),
+        format!("{SESSION}{victims_id}"),
         ";;;=;=".to_owned(),
     ] {
         let response = with(&cookies);
         assert_eq!((response.status, response.header("location")), (302, "/auth/core/login"), "{cookies}");
     }
-    let twice = with(&format!("{SESSION}={ours}; {SESSION}={ours}"));
-    assert!(twice.text().contains(&victim.email), "the same one twice is the same one");
+    let twice = with(&format!("{SESSION}={victims_id}; {SESSION}={victims_id}"));
+    assert!(twice.text().contains(&victim.email), "the same value twice is accepted");
     victim.server.assert_healthy();
 }
 
 #[test]
-fn oversized_and_odd_cookies_are_nobodys() {
-    let fixture = fixture(1, &[]);
+fn oversized_and_invalid_cookies_are_ignored() {
+    let fixture = attack_fixture(1, &[]);
     let session = fixture.signed_in_browser().cookie(SESSION).unwrap();
     let long = format!("{session}{}", "x".repeat(8_000));
-    for odd in
+    for invalid in
         [long.as_str(), &session[1..], &session.to_lowercase(), "' OR 1=1 --", "../../etc/passwd", "%00"]
     {
-        assert!(!is_signed_in(&thief(&fixture, odd)), "{odd}");
+        assert!(!is_signed_in(&thief(&fixture, invalid)), "{invalid}");
     }
     let browser = fixture.browser();
     browser.set_cookie(MARK, &"m".repeat(8_000));
     let page = fixture.authorize(&browser, &fixture.authorization_request());
-    assert!(page.has_code(), "a mark that cannot be one is replaced: {page:?}");
+    assert!(page.has_code(), "an invalid browser cookie is replaced: {page:?}");
     assert!(browser.cookie(MARK).unwrap().len() <= 128);
     fixture.server.assert_healthy();
 }

@@ -1,12 +1,12 @@
-//! Attacks on tickets, the sealed requests that a browser carries from page to page.
+//! Attacks on tickets, the sealed authorization requests that a browser carries from page to page.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
-use super::fixture;
+use super::attack_fixture;
 use crate::harness::{PASSWORD, SESSION, SignInFixture, encode_form, oauth_error};
 
-/// The same ticket with one bit changed, in every region of it.
+/// The same ticket with one bit changed, once in each region.
 fn tampered(ticket: &str) -> Vec<String> {
     let sealed = URL_SAFE_NO_PAD.decode(ticket).unwrap();
     let last = sealed.len() - 1;
@@ -38,8 +38,8 @@ fn tampered(ticket: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_ticket_that_was_touched_is_none() {
-    let fixture = fixture(2, &[]);
+fn modified_ticket_is_refused() {
+    let fixture = attack_fixture(2, &[]);
     let browser = fixture.browser();
     let page = browser.follow_redirects(browser.get(&fixture.authorization_request().path()));
     let ticket = page.value("ticket");
@@ -57,27 +57,27 @@ fn a_ticket_that_was_touched_is_none() {
         assert_eq!(browser.cookie(SESSION), None, "{wrong}");
     }
     let page = browser.submit(&page.form("post"), &[("username", &fixture.email), ("password", PASSWORD)]);
-    assert_eq!(page.status, 302, "untouched it is good");
+    assert_eq!(page.status, 302, "the unchanged ticket is valid");
     fixture.server.assert_healthy();
 }
 
 #[test]
-fn a_ticket_of_another_server_is_none() {
-    let (here, elsewhere) = (fixture(1, &[]), SignInFixture::new());
-    let foreign = elsewhere.browser();
+fn ticket_of_another_server_is_refused() {
+    let (attacked, other_server) = (attack_fixture(1, &[]), SignInFixture::new());
+    let foreign = other_server.browser();
     let ticket =
-        foreign.follow_redirects(foreign.get(&elsewhere.authorization_request().path())).value("ticket");
-    let browser = here.browser();
+        foreign.follow_redirects(foreign.get(&other_server.authorization_request().path())).value("ticket");
+    let browser = attacked.browser();
     browser.set_cookie("aldaba-browser", &foreign.cookie("aldaba-browser").unwrap());
-    let fields = [("ticket", ticket.as_str()), ("username", &here.email), ("password", PASSWORD)];
+    let fields = [("ticket", ticket.as_str()), ("username", &attacked.email), ("password", PASSWORD)];
     browser.post("/auth/core/login", &fields).assert_error_page();
     assert_eq!(browser.cookie(SESSION), None);
-    here.server.assert_healthy();
+    attacked.server.assert_healthy();
 }
 
 #[test]
-fn a_ticket_tells_nothing_and_no_two_are_the_same() {
-    let fixture = fixture(1, &[]);
+fn tickets_are_opaque_and_unique() {
+    let fixture = attack_fixture(1, &[]);
     let browser = fixture.browser();
     let request = fixture.authorization_request().with("login_hint", "somebody@example.com");
     let [one, other] =
@@ -91,8 +91,8 @@ fn a_ticket_tells_nothing_and_no_two_are_the_same() {
 }
 
 #[test]
-fn what_other_tokens_open_a_ticket_does_not_and_the_other_way_round() {
-    let fixture = fixture(1, &[]);
+fn tickets_and_tokens_are_not_interchangeable() {
+    let fixture = attack_fixture(1, &[]);
     let browser = fixture.browser();
     let ticket =
         browser.follow_redirects(browser.get(&fixture.authorization_request().path())).value("ticket");
@@ -108,8 +108,8 @@ fn what_other_tokens_open_a_ticket_does_not_and_the_other_way_round() {
 }
 
 #[test]
-fn an_application_that_was_disabled_on_the_way_gets_no_answer() {
-    let fixture = fixture(2, &[]);
+fn client_disabled_during_the_sign_in_gets_no_response() {
+    let fixture = attack_fixture(2, &[]);
     let browser = fixture.browser();
     let choice = fixture.tenant_page(&browser, &fixture.authorization_request());
     let entering = fixture.browser();

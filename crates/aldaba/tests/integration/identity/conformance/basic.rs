@@ -1,10 +1,10 @@
-//! The profile Basic OP: the code flow, id_tokens, userinfo, scopes, prompts and hints.
+//! Basic OP profile: the code flow, id_tokens, userinfo, scopes, prompts and hints.
 
 use std::time::Duration;
 
 use super::{
-    NONCE, candidate, code_of, exchange, flow, new_candidate, refused, request, reuse_is_refused,
-    silent_flow, valid_tokens,
+    NONCE, candidate, code_of, exchange, expect_valid_tokens, flow, flow_without_pages, new_candidate,
+    refused, request, reuse_is_refused,
 };
 use crate::harness::{
     CALLBACK, Installation, JwkSet, ServeProcess, SignInFixture, Tokens, claims, decode_jwt, members,
@@ -15,7 +15,7 @@ use crate::harness::{
 fn oidcc_server() {
     let fixture = candidate();
     let (tokens, id) = flow(fixture, &fixture.browser(), &request(fixture));
-    assert_eq!(id.get("name"), None, "only where profile was asked for");
+    assert_eq!(id.get("name"), None, "only with the scope profile");
     let person = fixture.userinfo(tokens.access()).json();
     assert_eq!(person["sub"], id["sub"]);
 }
@@ -24,7 +24,7 @@ fn oidcc_server() {
 fn oidcc_server_client_secret_post() {
     let fixture = candidate();
     let code = code_of(&fixture.authorize(&fixture.browser(), &request(fixture)));
-    valid_tokens(fixture, &fixture.exchange(&code), Some(NONCE));
+    expect_valid_tokens(fixture, &fixture.exchange(&code), Some(NONCE));
 }
 
 #[test]
@@ -40,10 +40,7 @@ fn oidcc_idtoken_signature() {
     let (header, _) = decode_jwt(tokens.id());
     assert_eq!(header["alg"], "RS256");
     let keys = JwkSet::fetch(fixture.server);
-    assert!(
-        keys.kids().contains(&header["kid"].as_str().unwrap()),
-        "the key has the name that the token says"
-    );
+    assert!(keys.kids().contains(&header["kid"].as_str().unwrap()), "the token's kid is the key's kid");
 }
 
 #[test]
@@ -78,8 +75,8 @@ fn oidcc_ensure_request_without_nonce_succeeds_for_code_flow() {
     assert_eq!(id.get("nonce"), None);
 }
 
-/// Asks for scopes and returns the names of what userinfo tells.
-fn told(scope: &str) -> Vec<String> {
+/// Requests these scopes and returns the member names of the userinfo response.
+fn userinfo_members(scope: &str) -> Vec<String> {
     let fixture = candidate();
     let (tokens, _) = flow(fixture, &fixture.browser(), &request(fixture).with("scope", scope));
     let person = fixture.userinfo(tokens.access()).json();
@@ -88,23 +85,23 @@ fn told(scope: &str) -> Vec<String> {
 
 #[test]
 fn oidcc_scope_profile() {
-    assert_eq!(told("openid profile"), ["given_name", "locale", "name", "sub"]);
+    assert_eq!(userinfo_members("openid profile"), ["given_name", "locale", "name", "sub"]);
 }
 
 #[test]
 fn oidcc_scope_email() {
-    assert_eq!(told("openid email"), ["email", "sub"]);
+    assert_eq!(userinfo_members("openid email"), ["email", "sub"]);
 }
 
 #[test]
 fn oidcc_scope_all() {
-    let all = told("openid email phone address profile");
-    assert_eq!(all, ["email", "given_name", "locale", "name", "sub"], "phone and address are not known");
+    let all = userinfo_members("openid email phone address profile");
+    assert_eq!(all, ["email", "given_name", "locale", "name", "sub"], "phone and address are not supported");
 }
 
 #[test]
 fn oidcc_ensure_other_scope_order_succeeds() {
-    assert_eq!(told("email openid"), ["email", "sub"]);
+    assert_eq!(userinfo_members("email openid"), ["email", "sub"]);
 }
 
 #[test]
@@ -132,7 +129,7 @@ fn oidcc_prompt_none_logged_in() {
     let fixture = candidate();
     let browser = fixture.browser();
     let (_, first) = flow(fixture, &browser, &request(fixture));
-    let second = silent_flow(fixture, &browser, &request(fixture).with("prompt", "none"));
+    let second = flow_without_pages(fixture, &browser, &request(fixture).with("prompt", "none"));
     assert_eq!((&first["auth_time"], &first["sub"]), (&second["auth_time"], &second["sub"]));
 }
 
@@ -141,7 +138,7 @@ fn oidcc_max_age_1() {
     let fixture = new_candidate();
     let browser = fixture.browser();
     let (_, first) = flow(&fixture, &browser, &request(&fixture));
-    // The suite waits for two seconds, so that more than one has passed for certain.
+    // The suite waits for two seconds, so that at least one has passed.
     wait_for_duration(Duration::from_secs(2));
     let again = request(&fixture).with("max_age", "1");
     let page = browser.start_authorization(&again);
@@ -155,7 +152,7 @@ fn oidcc_max_age_10000() {
     let fixture = candidate();
     let browser = fixture.browser();
     let (_, first) = flow(fixture, &browser, &request(fixture).with("max_age", "15000"));
-    let second = silent_flow(fixture, &browser, &request(fixture).with("max_age", "10000"));
+    let second = flow_without_pages(fixture, &browser, &request(fixture).with("max_age", "10000"));
     assert!(second["auth_time"].is_i64());
     assert_eq!((&first["auth_time"], &first["sub"]), (&second["auth_time"], &second["sub"]));
 }
@@ -166,7 +163,7 @@ fn oidcc_id_token_hint() {
     let browser = fixture.browser();
     let (tokens, first) = flow(fixture, &browser, &request(fixture));
     let hinted = request(fixture).with("prompt", "none").with("id_token_hint", tokens.id());
-    let second = silent_flow(fixture, &browser, &hinted);
+    let second = flow_without_pages(fixture, &browser, &hinted);
     assert_eq!((&first["auth_time"], &first["sub"]), (&second["auth_time"], &second["sub"]));
 }
 
@@ -174,17 +171,17 @@ fn oidcc_id_token_hint() {
 fn oidcc_codereuse() {
     let fixture = candidate();
     let code = code_of(&fixture.authorize(&fixture.browser(), &request(fixture)));
-    let (tokens, _) = valid_tokens(fixture, &exchange(fixture, &code), Some(NONCE));
+    let (tokens, _) = expect_valid_tokens(fixture, &exchange(fixture, &code), Some(NONCE));
     reuse_is_refused(fixture, &code, &tokens);
 }
 
 #[test]
 fn oidcc_codereuse_30seconds() {
-    // Thirty seconds are a tenth of a code's five minutes. Here a code lives ten seconds, and one passes.
+    // The suite waits thirty seconds, a tenth of a code's lifetime. Here a code lives ten seconds, and the test waits one.
     let server = ServeProcess::start(Installation::new(), &["--set", "identity.code_ttl=10s"]);
     let fixture = SignInFixture::on(&server, 1, &["--no-callback-id-token"]);
     let code = code_of(&fixture.authorize(&fixture.browser(), &request(&fixture)));
-    let (tokens, _) = valid_tokens(&fixture, &exchange(&fixture, &code), Some(NONCE));
+    let (tokens, _) = expect_valid_tokens(&fixture, &exchange(&fixture, &code), Some(NONCE));
     wait_for_duration(Duration::from_secs(1));
     reuse_is_refused(&fixture, &code, &tokens);
 }
@@ -194,7 +191,7 @@ fn oidcc_ensure_registered_redirect_uri() {
     let fixture = candidate();
     let page =
         fixture.browser().get(&request(fixture).with("redirect_uri", &format!("{CALLBACK}/other")).path());
-    assert_eq!((page.status, page.location()), (400, ""), "a page, and nothing at the client");
+    assert_eq!((page.status, page.location()), (400, ""), "an error page, and no redirect to the client");
 }
 
 #[test]
@@ -222,6 +219,6 @@ fn oidcc_refresh_token() {
     assert_eq!(
         oauth_error(&fixture.refresh(stolen.refresh()), 400),
         "invalid_grant",
-        "it is bound to its client"
+        "the refresh token is bound to its client"
     );
 }

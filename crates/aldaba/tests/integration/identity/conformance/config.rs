@@ -1,4 +1,4 @@
-//! The profile Config OP: what the configuration document must say, and that it is reached where it belongs.
+//! Config OP profile: the contents and the URL of the configuration document.
 
 use crate::harness::{ISSUER, Installation, JwkSet, ServeProcess, get, members, shared_server};
 
@@ -7,7 +7,7 @@ fn oidcc_discovery_endpoint_verification() {
     let response = get(shared_server(), ".well-known/openid-configuration").send();
     assert_eq!(response.status, 200);
     let document = response.json();
-    assert_eq!(document["issuer"], ISSUER, "the document's address without its end");
+    assert_eq!(document["issuer"], ISSUER, "the issuer is the document's URL without its suffix");
     let has = |name: &str, value: &str| document[name].as_array().unwrap().contains(&value.into());
     assert!(has("response_types_supported", "code"));
     assert!(has("subject_types_supported", "public"));
@@ -35,7 +35,7 @@ fn oidcc_discovery_endpoint_verification() {
 
 #[test]
 fn oidcc_discovery_endpoint_verification_on_https() {
-    // The suite wants https everywhere; a proxy ends TLS here, and the document speaks of the outside.
+    // The suite requires https. A proxy terminates TLS, and the document has the external URLs.
     let server =
         ServeProcess::start(Installation::new(), &["--set", "server.auth_url=https://id.example.com"]);
     let document = get(&server, ".well-known/openid-configuration").send().json();

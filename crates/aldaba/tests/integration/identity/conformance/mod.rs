@@ -1,5 +1,5 @@
-//! OpenID conformance: one test for each check of the public suite's profiles that applies, named after it.
-//! `docs/conformance.md` says what each asks.
+//! OpenID conformance: one test for each applicable check of the public suite's profiles, with the check's name.
+//! `docs/conformance.md` describes each check.
 
 mod basic;
 mod config;
@@ -15,18 +15,18 @@ use crate::harness::{
     half_hash, is_guid, oauth_error,
 };
 
-/// Where users go after signing out.
+/// The redirect URI after logout.
 const AFTER: &str = "https://app.example/post_logout_redirect";
 const NONCE: &str = "6f1ed002ab5595859014ebf0951522d9";
 const STATE: &str = "9ad67f2e-1f1c-43ce-8e0a-0c6b3c3b6c0a";
 
-/// The provider under test as the suite is configured for it: a client of the plain code flow, one tenant.
+/// The provider under test as the suite configures it: one client with the plain code flow, one tenant.
 fn candidate() -> &'static SignInFixture<'static> {
     static CANDIDATE: OnceLock<SignInFixture<'static>> = OnceLock::new();
     CANDIDATE.get_or_init(new_candidate)
 }
 
-/// One whose user may be signed out.
+/// A separate one, for tests that sign the user out.
 fn new_candidate() -> SignInFixture<'static> {
     SignInFixture::with_client(&["--no-callback-id-token", "--post-logout-uri", AFTER])
 }
@@ -36,7 +36,7 @@ fn request(fixture: &SignInFixture<'_>) -> AuthorizationRequest {
     fixture.authorization_request().with("scope", "openid").with("state", STATE).with("nonce", NONCE)
 }
 
-/// The code of an answer that is as the suite wants it: parameters in the query, these and no others.
+/// The code of an authorization response with exactly the query parameters that the suite allows.
 #[track_caller]
 fn code_of(page: &Page) -> String {
     assert_eq!(page.status, 302, "{page:?}");
@@ -48,15 +48,15 @@ fn code_of(page: &Page) -> String {
     params["code"].clone()
 }
 
-/// Exchanges a code with the client's credentials as Basic, which is what the suite does unless it says so.
+/// Exchanges a code with client_secret_basic, the suite's default.
 fn exchange(fixture: &SignInFixture<'_>, code: &str) -> HttpResponse {
     let fields = [("grant_type", "authorization_code"), ("code", code), ("redirect_uri", CALLBACK)];
     fixture.post_form_with_basic("connect/token", &fixture.app.basic(), &fields)
 }
 
-/// What the token endpoint gave, looked at in every way in which the suite always does.
+/// Checks a token response as the suite does after every exchange.
 #[track_caller]
-fn valid_tokens(
+fn expect_valid_tokens(
     fixture: &SignInFixture<'_>,
     response: &HttpResponse,
     nonce: Option<&str>,
@@ -77,22 +77,26 @@ fn valid_tokens(
     (tokens, id)
 }
 
-/// Signs in in this browser where that is asked, and goes through to the id_token.
+/// Runs the code flow in this browser, with a sign-in if asked, and returns the verified id_token.
 #[track_caller]
 fn flow(fixture: &SignInFixture<'_>, browser: &Browser, request: &AuthorizationRequest) -> (Tokens, Value) {
     let code = code_of(&fixture.authorize(browser, request));
     let nonce = request.0.iter().any(|(name, _)| name == "nonce").then_some(NONCE);
-    valid_tokens(fixture, &exchange(fixture, &code), nonce)
+    expect_valid_tokens(fixture, &exchange(fixture, &code), nonce)
 }
 
-/// The same without a page in between: nobody may be asked anything.
+/// The same without any page in between.
 #[track_caller]
-fn silent_flow(fixture: &SignInFixture<'_>, browser: &Browser, request: &AuthorizationRequest) -> Value {
+fn flow_without_pages(
+    fixture: &SignInFixture<'_>,
+    browser: &Browser,
+    request: &AuthorizationRequest,
+) -> Value {
     let code = code_of(&browser.get(&request.path()));
-    valid_tokens(fixture, &exchange(fixture, &code), Some(NONCE)).1
+    expect_valid_tokens(fixture, &exchange(fixture, &code), Some(NONCE)).1
 }
 
-/// An error at the authorization endpoint, as the suite checks all of them.
+/// Expects an authorization error as the suite checks it.
 #[track_caller]
 fn refused(page: &Page, error: &str) {
     let params = page.params();
@@ -101,7 +105,7 @@ fn refused(page: &Page, error: &str) {
     assert!(!params["error_description"].contains(['\r', '\n', '\t']), "{page:?}");
 }
 
-/// A code that was used is refused, and what it had given is revoked.
+/// Expects that a used code is refused and that its tokens are revoked.
 #[track_caller]
 fn reuse_is_refused(fixture: &SignInFixture<'_>, code: &str, tokens: &Tokens) {
     assert_eq!(oauth_error(&exchange(fixture, code), 400), "invalid_grant");

@@ -1,9 +1,9 @@
-//! The profile Basic OP, further: parameters that a provider may not know or not support.
+//! Basic OP profile, continued: parameters that a provider may ignore or not support.
 
-use super::{NONCE, candidate, code_of, flow, refused, request, valid_tokens};
+use super::{NONCE, candidate, code_of, expect_valid_tokens, flow, refused, request};
 use crate::harness::{CALLBACK, Page, encode_form, sha256};
 
-/// The code flow with one parameter more.
+/// The code flow with one more parameter.
 #[track_caller]
 fn succeeds_with(name: &str, value: &str) {
     let fixture = candidate();
@@ -65,7 +65,7 @@ fn oidcc_ensure_post_request_succeeds() {
     let request = request(fixture);
     let ingest = browser.follow_redirects(browser.post("/auth/core/connect/authorize", &request.fields()));
     let code = code_of(&fixture.submit_credentials(&browser, &ingest));
-    valid_tokens(fixture, &fixture.exchange(&code), Some(NONCE));
+    expect_valid_tokens(fixture, &fixture.exchange(&code), Some(NONCE));
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn oidcc_ensure_request_with_valid_pkce_succeeds() {
     let challenge = sha256(verifier);
     let request = request(fixture).with("code_challenge", &challenge).with("code_challenge_method", "S256");
     let code = code_of(&fixture.authorize(&fixture.browser(), &request));
-    valid_tokens(fixture, &fixture.exchange_with(&code, &[("code_verifier", verifier)]), Some(NONCE));
+    expect_valid_tokens(fixture, &fixture.exchange_with(&code, &[("code_verifier", verifier)]), Some(NONCE));
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn oidcc_request_uri_unsupported() {
     refused(&fixture.browser().get(&request.path()), "request_uri_not_supported");
 }
 
-/// A request object without a signature.
+/// An unsigned request object.
 fn unsigned(claims: &str) -> String {
     use base64::Engine as _;
     use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -110,6 +110,10 @@ fn oidcc_ensure_request_object_with_redirect_uri() {
     let request =
         request(fixture).with("request", &object).with("redirect_uri", "https://app.example/invalid");
     let page = fixture.browser().get(&request.path());
-    assert_eq!((page.status, page.location()), (400, ""), "an address inside an object counts for nothing");
+    assert_eq!(
+        (page.status, page.location()),
+        (400, ""),
+        "a redirect_uri inside a request object is ignored"
+    );
     assert!(!page.text().contains(&encode_form(&[("", CALLBACK)])));
 }

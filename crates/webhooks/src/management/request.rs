@@ -1,4 +1,4 @@
-//! A call as it comes from the gate: who asks, for what, and how. Names, header and query are read here, once.
+//! A request that has passed the gate: its caller, path parameters, headers and query.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -8,15 +8,15 @@ use domain::{Caller, Guid, Ticks, WebhookId};
 use store::{AuditContext, WebhookOwner};
 use web::ErrorResponse;
 
-use super::refusal::{bad, no_delivery, no_webhook};
+use super::errors::{delivery_not_found, invalid_parameter, webhook_not_found};
 
 const CONTEXT: &str = "context";
 
 #[derive(Debug)]
-pub struct Call {
+pub struct ManagementRequest {
     pub caller: Arc<Caller>,
-    /// What the names in the path's braces stand for, decoded.
-    pub names: Vec<(String, String)>,
+    /// The path parameters, decoded.
+    pub path_params: Vec<(String, String)>,
     pub uri: Uri,
     pub headers: HeaderMap,
     pub now: Ticks,
@@ -24,32 +24,32 @@ pub struct Call {
     pub request_id: String,
 }
 
-/// What of a call its answer is given its form by.
-pub(super) struct Asked {
+/// What the form of a response depends on.
+pub(super) struct ResponseContext {
     pub(super) is_read: bool,
     pub(super) headers: HeaderMap,
     pub(super) webhook: Option<WebhookId>,
     pub(super) request_id: String,
 }
 
-impl Call {
-    pub(super) fn asked(&self, is_read: bool) -> Asked {
+impl ManagementRequest {
+    pub(super) fn response_context(&self, is_read: bool) -> ResponseContext {
         let (headers, request_id) = (self.headers.clone(), self.request_id.clone());
-        Asked { is_read, headers, webhook: self.webhook().ok(), request_id }
+        ResponseContext { is_read, headers, webhook: self.webhook().ok(), request_id }
     }
 
-    /// The webhook that the address names. What is no GUID is nobody's.
+    /// The webhook that the path names; anything but a GUID names none.
     pub(super) fn webhook(&self) -> Result<WebhookId, ErrorResponse> {
-        let text = self.name("webhookId").or_else(|| self.name("id"));
-        text.and_then(Guid::parse).ok_or_else(no_webhook)
+        let text = self.path_param("webhookId").or_else(|| self.path_param("id"));
+        text.and_then(Guid::parse).ok_or_else(webhook_not_found)
     }
 
     pub(super) fn outgoing(&self) -> Result<Guid, ErrorResponse> {
-        self.name("outgoingId").and_then(Guid::parse).ok_or_else(no_delivery)
+        self.path_param("outgoingId").and_then(Guid::parse).ok_or_else(delivery_not_found)
     }
 
-    fn name(&self, name: &str) -> Option<&str> {
-        self.names.iter().find(|(given, _)| given == name).map(|(_, value)| value.as_str())
+    fn path_param(&self, name: &str) -> Option<&str> {
+        self.path_params.iter().find(|(param, _)| param == name).map(|(_, value)| value.as_str())
     }
 
     pub(super) fn owner(&self) -> WebhookOwner {
@@ -60,7 +60,7 @@ impl Call {
         AuditContext { address: self.address.to_string(), request_id: self.request_id.clone() }
     }
 
-    /// Webhooks belong to no company: the header says `none`, or is not there.
+    /// Webhooks belong to no company: the header `context` must be `none` or absent.
     pub(super) fn check_context(&self) -> Result<(), ErrorResponse> {
         let is_none = |value: &[u8]| {
             let value = value.trim_ascii();
@@ -69,27 +69,29 @@ impl Call {
         if self.headers.get_all(CONTEXT).iter().all(|value| is_none(value.as_bytes())) {
             return Ok(());
         }
-        Err(bad(
+        Err(invalid_parameter(
             CONTEXT,
-            "The header context must be none here, or be left out: webhooks are of all companies.",
+            "The header context must be none here, or be left out: webhooks belong to no company.",
         ))
     }
 
-    /// The value of a parameter of the query, whatever the case of its name.
+    /// A query parameter; its name is compared without case.
     pub(super) fn query(&self, name: &'static str) -> Result<Option<String>, ErrorResponse> {
         let pairs = form_urlencoded::parse(self.uri.query().unwrap_or_default().as_bytes());
         let mut values = pairs.filter(|(given, _)| given.eq_ignore_ascii_case(name));
         let first = values.next().map(|(_, value)| value.into_owned());
         if values.next().is_some() {
-            return Err(bad(name, format!("{name} came more than once.")));
+            return Err(invalid_parameter(name, format!("{name} was sent more than once.")));
         }
         Ok(first)
     }
 
-    /// A moment in the query.
+    /// A time in the query.
     pub(super) fn query_time(&self, name: &'static str) -> Result<Option<Ticks>, ErrorResponse> {
         let Some(text) = self.query(name)? else { return Ok(None) };
         let at = Ticks::parse_iso(&text);
-        at.map(Some).ok_or_else(|| bad(name, format!("{name} must be a time as in 2026-11-15T08:30:00Z.")))
+        at.map(Some).ok_or_else(|| {
+            invalid_parameter(name, format!("{name} must be a time as in 2026-11-15T08:30:00Z."))
+        })
     }
 }

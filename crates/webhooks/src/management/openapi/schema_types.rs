@@ -1,5 +1,5 @@
-//! What is sent to the management and comes back from it, as the document names it. What is read by hand elsewhere has
-//! its form here alone.
+//! Schemas of the document for bodies that are not serialized from a type of their own: request bodies, operation results
+//! and notifications.
 
 use domain::Resource;
 use domain::event::EventKind;
@@ -11,46 +11,46 @@ use utoipa::{PartialSchema, ToSchema};
 
 use crate::management::invoicing::ACTIONS;
 
-/// What a subscription asks for; to unsubscribe, the same again.
+/// The body of a subscription; unsubscribing takes the same.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WebhookSubscription {
     /// The name of the receiving application.
     #[schema(max_length = 200, pattern = r"\S")]
     third_party_application_name: String,
-    /// The receiver: https, port 443, an address that everybody can reach.
+    /// The receiver: https, port 443, a public address.
     #[schema(min_length = 1, max_length = 2048, format = "receiver-url")]
     url: String,
     /// Deliveries are signed with it: 1 to 256 bytes.
     #[schema(min_length = 1, max_length = 256, format = "webhook-secret")]
     secret: String,
-    /// Names that the events address tells.
+    /// Semantic names, as `GET …/events` lists them.
     #[schema(min_items = 1)]
     event_types: Vec<String>,
 }
 
-/// Whether a webhook is wanted.
+/// Enables or disables a webhook.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WebhookStatus {
-    /// The one of the address again; may be left out.
+    /// The same as in the path; may be left out.
     #[schema(format = "uuid")]
     webhook_id: Option<String>,
     enable: bool,
 }
 
-/// A new address for a webhook.
+/// A new url for a webhook.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WebhookMove {
-    /// The one of the address again; may be left out.
+    /// The same as in the path; may be left out.
     #[schema(format = "uuid")]
     webhook_id: Option<String>,
     #[schema(min_length = 1, max_length = 2048, format = "receiver-url")]
     url: String,
 }
 
-/// What has become of an operation.
+/// The result of an operation.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WebhookResult {
@@ -64,17 +64,17 @@ pub(super) struct WebhookResult {
     errors: Vec<String>,
 }
 
-/// An operation that was refused; also an error body.
+/// A failed operation; also an error body.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct WebhookRefused {
     /// Always 1.
     #[schema(minimum = 1, maximum = 1)]
     response_state: u8,
-    /// The one of the address; all zeros where there is none.
+    /// The one in the path; all zeros where there is none.
     #[schema(format = "uuid")]
     webhook_id: String,
-    /// What was wrong, all of it.
+    /// Every fault.
     #[schema(min_items = 1)]
     errors: Vec<WebhookFault>,
     status_code: u16,
@@ -82,23 +82,23 @@ pub(super) struct WebhookRefused {
     request_id: String,
 }
 
-/// One thing that was refused.
+/// One fault.
 #[derive(Serialize, ToSchema)]
 pub(super) struct WebhookFault {
     /// For programs; never changes.
     code: String,
     /// For people.
     message: String,
-    /// Which member, parameter or header it is about.
+    /// The member, parameter or header that it is about.
     #[schema(required = false)]
     field: String,
 }
 
-/// What an invoicing subscription asks for. Members that nobody knows are passed over.
+/// The body of an invoicing subscription. Unknown members are ignored.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct InvoicingSubscription {
-    /// `https://<host>/api/webhooks/incoming/Invoicing`, the host being the address that the call comes from.
+    /// `https://<host>/api/webhooks/incoming/Invoicing`, whose host is the caller's.
     #[schema(min_length = 1, max_length = 2048, format = "invoicing-receiver-url")]
     uri: String,
     #[schema(value_type = InvoicingEntity)]
@@ -118,15 +118,15 @@ pub(super) struct InvoicingSubscription {
     description: Option<String>,
 }
 
-/// Which entity.
+/// The entity.
 pub(super) struct InvoicingEntity;
 
-/// What has happened to it. CompanyData and CompanySettings offer `Updated` alone.
+/// The kind of change. CompanyData and CompanySettings offer `Updated` alone.
 pub(super) struct InvoicingAction;
 
 impl PartialSchema for InvoicingEntity {
     fn schema() -> RefOr<Schema> {
-        one_of("Which entity.", Resource::invoicing().map(Resource::as_str))
+        one_of("The entity.", Resource::invoicing().map(Resource::as_str))
     }
 }
 
@@ -134,16 +134,20 @@ impl ToSchema for InvoicingEntity {}
 
 impl PartialSchema for InvoicingAction {
     fn schema() -> RefOr<Schema> {
-        let about = "What has happened to it. CompanyData and CompanySettings offer `Updated` alone.";
-        one_of(about, ACTIONS.into_iter().map(EventKind::as_str))
+        let description = "The kind of change. CompanyData and CompanySettings offer `Updated` alone.";
+        one_of(description, ACTIONS.into_iter().map(EventKind::as_str))
     }
 }
 
 impl ToSchema for InvoicingAction {}
 
 /// One of these texts.
-pub(super) fn one_of<T: Into<Value>>(about: &str, words: impl IntoIterator<Item = T>) -> RefOr<Schema> {
-    ObjectBuilder::new().schema_type(Type::String).description(Some(about)).enum_values(Some(words)).into()
+pub(super) fn one_of<T: Into<Value>>(description: &str, names: impl IntoIterator<Item = T>) -> RefOr<Schema> {
+    ObjectBuilder::new()
+        .schema_type(Type::String)
+        .description(Some(description))
+        .enum_values(Some(names))
+        .into()
 }
 
 /// Whether an invoicing subscription is paused.
@@ -159,22 +163,22 @@ pub(super) struct InvoicingPause {
 pub(super) struct WebhookSecret {
     #[schema(min_length = 1, max_length = 256, format = "webhook-secret")]
     secret: String,
-    /// For how long the old one signs beside it.
+    /// How long the old secret keeps signing beside the new one.
     #[schema(minimum = 0, maximum = 168, default = 24)]
     overlap_hours: Option<u16>,
 }
 
-/// A span of time, both ends in it.
+/// A span of time, both ends included.
 #[derive(Serialize, ToSchema)]
 pub(super) struct WebhookReplaySpan {
     #[schema(format = DateTime)]
     from: String,
-    /// Now, where it is left out.
+    /// The end of the log, where it is left out.
     #[schema(format = DateTime)]
     to: Option<String>,
 }
 
-/// What a receiver of the accounting family is sent.
+/// The notification that a receiver of the accounting family gets.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct Notification {
@@ -194,7 +198,7 @@ pub(super) struct Notification {
     /// A JSON document as text: `CorrelationId`, `Version`, `SequenceVersion`, `SvcSourceInterface`, `SvcProcessId`,
     /// `SvcSourceAction`; of an Acknowledge `{"Arguments":"Acknowledge"}`.
     json_data: String,
-    /// Who subscribed.
+    /// The user who subscribed.
     user_identifier: String,
 }
 
@@ -205,7 +209,7 @@ pub(super) struct Partition {
     /// The company's `correlationId`.
     #[schema(required = false)]
     partition_client_id: String,
-    /// Who made the change.
+    /// The user who made the change.
     #[schema(required = false)]
     user_name: String,
 }
@@ -220,7 +224,7 @@ pub(super) struct NotificationEvent {
     semantic_name: String,
 }
 
-/// What a receiver of invoicing is sent.
+/// The notification that a receiver of invoicing gets.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct InvoicingNotification {
@@ -231,7 +235,7 @@ pub(super) struct InvoicingNotification {
     changes: Vec<InvoicingChange>,
 }
 
-/// A member that changed, and what it is now, as text.
+/// A member that changed, with its new value as text.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "PascalCase")]
 pub(super) struct InvoicingChange {

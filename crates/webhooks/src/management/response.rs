@@ -1,4 +1,4 @@
-//! Answers: JSON with a validator, operation results, and what a refused operation looks like.
+//! Responses: JSON with an ETag, operation results, and failed operations.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 
@@ -14,14 +14,14 @@ use serde::Serialize;
 use web::encoding::{self, Encoding};
 use web::{ErrorResponse, if_none_match_matches};
 
-use super::call::Asked;
+use super::request::ResponseContext;
 
-/// Shorter answers gain nothing from an encoding.
+/// Shorter bodies gain nothing from a content encoding.
 const ENCODED_FROM_BYTES: usize = 1024;
 
-/// What has become of an operation.
+/// The `responseState` of an operation that succeeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Done {
+pub(super) enum OperationState {
     Subscribed = 3,
     Unsubscribed = 4,
     Deleted = 5,
@@ -29,8 +29,9 @@ pub(super) enum Done {
     StatusSet = 7,
 }
 
-const REFUSED: u8 = 1;
-const NOT_KEPT: &str = "no-store";
+/// The `responseState` of an operation that failed.
+const FAILED: u8 = 1;
+const NO_STORE: &str = "no-store";
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -42,7 +43,7 @@ struct OperationResult<'a> {
     problem: Option<ProblemPart<'a>>,
 }
 
-/// What the error body of every API has, too.
+/// The members of the common error body.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct ProblemPart<'a> {
@@ -51,47 +52,47 @@ struct ProblemPart<'a> {
     request_id: &'a str,
 }
 
-/// JSON that stands in memory until it is known how its reader wants it.
+/// A JSON body that `encode` writes once it knows the validators and encodings that the client sent.
 #[derive(Clone)]
-struct Told {
+struct JsonPayload {
     body: Bytes,
     cache: &'static str,
 }
 
-/// May be kept, and must be asked about before it is used.
+/// A JSON response that may be cached after revalidation.
 pub(super) fn json(value: &impl Serialize) -> Response<Body> {
-    told(StatusCode::OK, value, "private, no-cache")
+    json_response(StatusCode::OK, value, "private, no-cache")
 }
 
-/// Holds a secret: nobody keeps it.
-pub(super) fn unkept(value: &impl Serialize) -> Response<Body> {
-    told(StatusCode::OK, value, NOT_KEPT)
+/// A JSON response that must not be stored: it holds a secret or the result of an operation.
+pub(super) fn uncached_json(value: &impl Serialize) -> Response<Body> {
+    json_response(StatusCode::OK, value, NO_STORE)
 }
 
-/// Taken, and done later.
-pub(super) fn accepted(value: &impl Serialize) -> Response<Body> {
-    told(StatusCode::ACCEPTED, value, NOT_KEPT)
+/// 202 with a JSON body.
+pub(super) fn accepted_json(value: &impl Serialize) -> Response<Body> {
+    json_response(StatusCode::ACCEPTED, value, NO_STORE)
 }
 
-fn told(status: StatusCode, value: &impl Serialize, cache: &'static str) -> Response<Body> {
+fn json_response(status: StatusCode, value: &impl Serialize, cache: &'static str) -> Response<Body> {
     match serde_json::to_vec(value) {
         Ok(body) => {
             let mut response = status.into_response();
-            response.extensions_mut().insert(Told { body: body.into(), cache });
+            response.extensions_mut().insert(JsonPayload { body: body.into(), cache });
             response
         }
         Err(error) => {
-            tracing::error!(%error, "an answer cannot be written");
+            tracing::error!(%error, "a response cannot be serialized");
             ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side.")
                 .into_response()
         }
     }
 }
 
-pub(super) fn done(state: Done, webhook: WebhookId) -> Response<Body> {
+pub(super) fn operation_result(state: OperationState, webhook: WebhookId) -> Response<Body> {
     let result =
         OperationResult { response_state: state as u8, webhook_id: webhook, errors: &[], problem: None };
-    unkept(&result)
+    uncached_json(&result)
 }
 
 pub(super) fn with_header(
@@ -105,38 +106,41 @@ pub(super) fn with_header(
     response
 }
 
-/// A refused operation: its result, which is an error body, too. What is nobody's fault who called is the plain one.
-pub(super) fn failed(refusal: ErrorResponse, asked: &Asked) -> Response<Body> {
-    let problem = &refusal.problem;
+/// A failed operation: an operation result that is an error body too. Errors that are not the caller's get the plain
+/// error body.
+pub(super) fn operation_error(error: ErrorResponse, context: &ResponseContext) -> Response<Body> {
+    let problem = &error.problem;
     if !matches!(problem.status, 400 | 404 | 409 | 413) {
-        return refusal.into_response();
+        return error.into_response();
     }
     let result = OperationResult {
-        response_state: REFUSED,
-        webhook_id: asked.webhook.unwrap_or(Guid::from_bytes([0; 16])),
+        response_state: FAILED,
+        webhook_id: context.webhook.unwrap_or(Guid::from_bytes([0; 16])),
         errors: &problem.errors,
         problem: Some(ProblemPart {
             status_code: problem.status,
             message: &problem.message,
-            request_id: &asked.request_id,
+            request_id: &context.request_id,
         }),
     };
     let body = serde_json::to_vec(&result).unwrap_or_default();
     let status = StatusCode::from_u16(problem.status).unwrap_or(StatusCode::BAD_REQUEST);
     let mut response = (status, body).into_response();
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response.headers_mut().extend(refusal.headers);
+    response.headers_mut().extend(error.headers);
     response
 }
 
-/// Writes the body as its reader wants it: not at all where it has it already, and encoded where that helps.
-pub(super) async fn finished(mut response: Response<Body>, asked: &Asked) -> Response<Body> {
-    let Some(Told { body, cache }) = response.extensions_mut().remove::<Told>() else { return response };
-    let etag = asked.is_read.then(|| validator(&body));
-    let is_same = etag.as_ref().is_some_and(|etag| if_none_match_matches(&asked.headers, etag));
+/// Writes the body: none where the client's ETag still matches, compressed where that helps.
+pub(super) async fn encode(mut response: Response<Body>, context: &ResponseContext) -> Response<Body> {
+    let Some(JsonPayload { body, cache }) = response.extensions_mut().remove::<JsonPayload>() else {
+        return response;
+    };
+    let etag = context.is_read.then(|| etag_of(&body));
+    let is_same = etag.as_ref().is_some_and(|etag| if_none_match_matches(&context.headers, etag));
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(CACHE_CONTROL, HeaderValue::from_static(if asked.is_read { cache } else { NOT_KEPT }));
+    headers.insert(CACHE_CONTROL, HeaderValue::from_static(if context.is_read { cache } else { NO_STORE }));
     headers.insert(VARY, HeaderValue::from_static("authorization, accept-encoding"));
     headers.extend(etag.map(|etag| (ETAG, etag)));
     if is_same {
@@ -146,7 +150,7 @@ pub(super) async fn finished(mut response: Response<Body>, asked: &Asked) -> Res
     let encoding = if body.len() < ENCODED_FROM_BYTES {
         None
     } else {
-        encoding::negotiate(&asked.headers, &Encoding::ALL)
+        encoding::negotiate(&context.headers, &Encoding::ALL)
     };
     let Some(encoding) = encoding else { return response.map(|_| Body::from(body)) };
     response.headers_mut().insert(CONTENT_ENCODING, HeaderValue::from_static(encoding.name()));
@@ -156,7 +160,7 @@ pub(super) async fn finished(mut response: Response<Body>, asked: &Asked) -> Res
     response.map(|_| Body::from(encoded))
 }
 
-fn validator(body: &Bytes) -> HeaderValue {
+fn etag_of(body: &Bytes) -> HeaderValue {
     let mut hasher = DefaultHasher::new();
     body.hash(&mut hasher);
     let text = format!("W/\"{:x}-{}\"", hasher.finish(), body.len());

@@ -1,5 +1,5 @@
-//! The stage: a desk over a store in memory, a clock that is turned by hand, and a hand that does what the engine
-//! would.
+//! A memory store with a tenant, a company and two clients, a clock that tests set, a history that answers as told, and
+//! writes as the delivery engine makes them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -15,32 +15,35 @@ use store::{
     SubscribeOutcome, SuccessfulDelivery, Tenant, Vault, Webhook, WebhookCheckpoint, WebhookOwner,
 };
 
-use crate::admin::Admin;
+use super::FakeHistory;
+use crate::admin::{Admin, WebhookAdmin};
 
 pub(super) const START: Ticks = Ticks(638_000_000_000_000_000);
 pub(super) const TENANT: &str = "tenant-a";
-pub(super) const SECRET: &str = "nobody must see this";
+pub(super) const SECRET: &str = "a secret that no response may contain";
 
-struct HandClock(AtomicI64);
+struct TestClock(AtomicI64);
 
-impl Clock for HandClock {
+impl Clock for TestClock {
     fn now(&self) -> Ticks {
         Ticks(self.0.load(Ordering::Relaxed))
     }
 }
 
-struct Counting(AtomicU64);
+struct CountingRandom(AtomicU64);
 
-impl Random for Counting {
+impl Random for CountingRandom {
     fn fill(&self, bytes: &mut [u8]) {
         let number = self.0.fetch_add(1, Ordering::Relaxed).to_be_bytes();
         bytes.iter_mut().rev().zip(number.iter().rev()).for_each(|(byte, of_number)| *byte = *of_number);
     }
 }
 
-pub(super) struct Stage {
+pub(super) struct Fixture {
     pub(super) admin: Admin,
-    clock: Arc<HandClock>,
+    pub(super) webhooks: WebhookAdmin,
+    pub(super) history: Arc<FakeHistory>,
+    clock: Arc<TestClock>,
 }
 
 pub(super) fn context() -> AuditContext {
@@ -51,25 +54,27 @@ pub(super) fn charges() -> Resource {
     Resource::find(Area::Accounting, "charges").unwrap()
 }
 
-impl Stage {
-    /// With a tenant, a company of its, and two clients.
-    pub(super) async fn set() -> Self {
-        let clock = Arc::new(HandClock(AtomicI64::new(START.0)));
-        let random: Arc<dyn Random> = Arc::new(Counting(AtomicU64::new(1)));
+impl Fixture {
+    pub(super) async fn new() -> Self {
+        let clock = Arc::new(TestClock(AtomicI64::new(START.0)));
+        let random: Arc<dyn Random> = Arc::new(CountingRandom(AtomicU64::new(1)));
         let vault = Arc::new(Vault::new(&MasterKey::from_bytes([7; 32])).unwrap());
         let ports = store::Ports { clock: clock.clone(), random: random.clone(), vault };
-        let store = Arc::new(MemoryStore::new(ports).unwrap());
-        let stage = Self { admin: Admin { store, clock: clock.clone(), random }, clock };
-        stage.add_tenant().await;
+        let store: Arc<MemoryStore> = Arc::new(MemoryStore::new(ports).unwrap());
+        let history = Arc::new(FakeHistory::default());
+        let webhooks = WebhookAdmin { store: store.clone(), clock: clock.clone(), history: history.clone() };
+        let admin = Admin { store, clock: clock.clone(), random };
+        let fixture = Self { admin, webhooks, history, clock };
+        fixture.add_tenant().await;
         for id in ["app-1", "app-2"] {
-            stage.add_client(id).await;
+            fixture.add_client(id).await;
         }
-        stage
+        fixture
             .apply(
                 r#"{"area":"accounting","resource":"companies","action":"upsert","correlationId":"c","data":{"vatName":"B","vatNumber":"B12345674","chartOfAccountId":1,"accountLength":9}}"#,
             )
             .await;
-        stage
+        fixture
     }
 
     async fn add_tenant(&self) {
@@ -101,7 +106,7 @@ impl Stage {
         self.admin.store.add_client(&client, &Secret::new(id)).await.unwrap();
     }
 
-    /// A change; tells its number.
+    /// Applies a change; returns its sequence.
     pub(super) async fn apply(&self, line: &str) -> u64 {
         let change = Change::parse(line.as_bytes(), || Guid::from_bytes([9; 16])).unwrap().change;
         let batch = ChangeBatch {
@@ -116,7 +121,7 @@ impl Stage {
         counts.last_sequence
     }
 
-    /// A charge is written; tells the number of its change.
+    /// Writes a charge; returns the sequence of the change.
     pub(super) async fn charge(&self, record: &str, value: u64) -> u64 {
         let line = format!(
             r#"{{"area":"accounting","resource":"charges","company":"c","correlationId":"{record}","action":"upsert","data":{{"value":{value}}},"user":"maria"}}"#
@@ -124,7 +129,7 @@ impl Stage {
         self.apply(&line).await
     }
 
-    pub(super) fn pass(&self, seconds: u64) {
+    pub(super) fn advance(&self, seconds: u64) {
         let now = self.clock.now() + Duration::from_secs(seconds);
         self.clock.0.store(now.0, Ordering::Relaxed);
     }
@@ -133,8 +138,8 @@ impl Stage {
         self.clock.now()
     }
 
-    /// A webhook that its receiver has not accepted yet.
-    pub(super) async fn subscribed(&self, client: &str, resource: Resource) -> String {
+    /// A webhook whose receiver has not accepted the handshake yet.
+    pub(super) async fn subscribe(&self, client: &str, resource: Resource) -> String {
         let id = self.admin.random.guid();
         let new = NewWebhook {
             id,
@@ -154,75 +159,81 @@ impl Stage {
         id.to_string()
     }
 
-    /// One for charges that is active.
-    pub(super) async fn active(&self) -> String {
-        let id = self.subscribed("app-1", charges()).await;
+    /// An active webhook for charges.
+    pub(super) async fn active_webhook(&self) -> String {
+        let id = self.subscribe("app-1", charges()).await;
         self.accept(&id).await;
         id
     }
 
-    pub(super) async fn kept(&self, webhook: &str) -> Webhook {
+    pub(super) async fn webhook(&self, webhook: &str) -> Webhook {
         self.admin.store.find_webhook(Guid::parse(webhook).unwrap()).await.unwrap().unwrap()
     }
 
-    /// What the engine would write of a webhook.
-    pub(super) async fn engine(&self, webhook: &str, write: impl FnOnce(&mut WebhookCheckpoint)) {
-        let (kept, store) = (self.kept(webhook).await, &self.admin.store);
-        let held =
+    /// Writes a checkpoint as the engine would.
+    pub(super) async fn checkpoint(&self, webhook: &str, write: impl FnOnce(&mut WebhookCheckpoint)) {
+        let (stored, store) = (self.webhook(webhook).await, &self.admin.store);
+        let leases =
             store.renew_shard_leases(Guid::from_bytes([3; 16]), 1, Duration::from_secs(60)).await.unwrap();
-        let shard = store::shard_of(kept.id);
-        let fence = held.iter().find(|one| one.shard == shard).unwrap().fence;
-        let mut point = WebhookCheckpoint::new(kept.id, fence, kept.revision);
-        write(&mut point);
-        assert_eq!(store.checkpoint(vec![point]).await.unwrap(), [CheckpointResult::Written]);
+        let shard = store::shard_of(stored.id);
+        let fence = leases.iter().find(|lease| lease.shard == shard).unwrap().fence;
+        let mut checkpoint = WebhookCheckpoint::new(stored.id, fence, stored.revision);
+        write(&mut checkpoint);
+        assert_eq!(store.checkpoint(vec![checkpoint]).await.unwrap(), [CheckpointResult::Written]);
     }
 
     /// The receiver accepts the handshake.
     pub(super) async fn accept(&self, webhook: &str) {
-        let number = self.kept(webhook).await.handshake.number;
+        let number = self.webhook(webhook).await.handshake.number;
         let head = self.admin.store.log_bounds(&TenantId::new(TENANT)).await.unwrap().head;
-        self.engine(webhook, |point| point.handshake = Some(HandshakeStep::Accepted { number, head })).await;
+        self.checkpoint(webhook, |checkpoint| {
+            checkpoint.handshake = Some(HandshakeStep::Accepted { number, head })
+        })
+        .await;
     }
 
     pub(super) async fn deliver(&self, webhook: &str, sequence: u64) {
         let at = self.now();
-        self.engine(webhook, |point| {
-            point.cursor = Some(sequence);
-            point.delivered = vec![SuccessfulDelivery { sequence, at, status: 204, duration_ms: 40 }];
+        self.checkpoint(webhook, |checkpoint| {
+            checkpoint.cursor = Some(sequence);
+            checkpoint.delivered = vec![SuccessfulDelivery { sequence, at, status: 204, duration_ms: 40 }];
         })
         .await;
     }
 
-    /// An event that could not be delivered, and will be tried again.
+    /// A failed attempt that will be retried.
     pub(super) async fn fail(&self, webhook: &str, sequence: u64, number: u32) {
-        let (at, resource) = (self.now(), self.kept(webhook).await.resource);
+        let (at, resource) = (self.now(), self.webhook(webhook).await.resource);
         let tenant = TenantId::new(TENANT);
         let tail = self.admin.store.read_tail(&tenant, resource, sequence - 1, 1).await.unwrap();
         let record_key = tail.events[0].record_key;
-        self.engine(webhook, |point| {
-            point.cursor = Some(sequence);
-            point.attempts = vec![attempt(AttemptPurpose::Event { sequence }, number, at)];
+        self.checkpoint(webhook, |checkpoint| {
+            checkpoint.cursor = Some(sequence);
+            checkpoint.attempts = vec![attempt(AttemptPurpose::Event { sequence }, number, at)];
             let retry =
                 RetryState { attempts: number, first_failed_at: START, next_at: at + Duration::from_secs(5) };
-            point.parked = vec![Lane { record_key, sequence, retry }];
+            checkpoint.parked = vec![Lane { record_key, sequence, retry }];
         })
         .await;
     }
 
-    /// The service gives up.
-    pub(super) async fn give_up(&self, webhook: &str) {
-        self.engine(webhook, |point| point.disabled = Some("no delivery succeeded for 24 h".into())).await;
+    /// The service disables the webhook.
+    pub(super) async fn disable_by_service(&self, webhook: &str) {
+        self.checkpoint(webhook, |checkpoint| {
+            checkpoint.disabled = Some("no delivery succeeded for 24 h".into())
+        })
+        .await;
     }
 
     /// The kinds and notes of the audit, oldest first.
     pub(super) async fn audit(&self) -> Vec<(&'static str, String)> {
         let query = AuditQuery { rows_max: 100, ..AuditQuery::default() };
         let records = self.admin.store.audit(&query).await.unwrap();
-        let told = records.into_iter().rev().map(|record| {
+        let entries = records.into_iter().rev().map(|record| {
             assert_eq!(record.entry.context, context());
             (record.entry.kind.as_str(), record.entry.note)
         });
-        told.collect()
+        entries.collect()
     }
 }
 
