@@ -26,7 +26,7 @@ use crate::exit::Failure;
 use crate::health::{self, Gauges, Health};
 use crate::maintenance;
 use crate::supervisor::{Supervisor, TaskFailure};
-use crate::wiring::{self, BasePorts, Opened};
+use crate::wiring::{self, BasePorts, OpenStore};
 
 /// How long background tasks have to end once the listeners have drained.
 const JOIN_TIME_MAX: Duration = Duration::from_secs(30);
@@ -48,7 +48,7 @@ impl Service {
     pub(crate) async fn bind(
         mut config: Config,
         base: BasePorts,
-        opened: Opened,
+        opened: OpenStore,
         token: &Secret,
     ) -> Result<Self, Failure> {
         let tls = match &config.server.tls {
@@ -101,15 +101,17 @@ impl Service {
             deliveries: engine.counts().clone(),
         };
         let admin = Admin { store: store.clone(), clock: base.clock.clone(), random: base.random.clone() };
-        let operator_api = AppState::new(admin, token, &metrics);
         let notifier = Arc::new(engine.clone());
-        let gated_routes = wiring::gated_routes(&config, &base, store.clone(), egress, notifier);
+        let history = wiring::history(&base, store.clone(), notifier.clone(), config.delivery.window);
+        let webhook_admin = wiring::webhook_admin(&base, store.clone(), history.clone());
+        let operator_api = AppState::new(admin, webhook_admin, token, &metrics);
+        let gated_routes = wiring::gated_routes(&config, &base, store.clone(), egress, notifier, history);
         let gateway =
             Arc::new(wiring::gateway(&config, &base, store.clone(), identity.clone(), gated_routes));
         let public_routes = identity::router(identity.clone())
             .merge(gateway::router(gateway.clone()))
             .merge(documents::router(Document::public(&config)))
-            .merge(documents::notifications())
+            .merge(documents::asyncapi_router())
             .merge(health::public_probes(health.clone()));
         let operator_routes = operator::router(operator_api)
             .merge(documents::router(Document::operator()))
@@ -211,7 +213,7 @@ async fn bind(
     tls: Option<tls::Tls>,
     limits: ListenerLimits,
 ) -> Result<Listener, Failure> {
-    Listener::bind(address, tls, limits).await.map_err(|error| Failure::Busy {
+    Listener::bind(address, tls, limits).await.map_err(|error| Failure::AddressInUse {
         why: format!("cannot listen on {address}: {error}"),
         remedy: format!("choose another address with {key}"),
     })

@@ -10,6 +10,7 @@ pub mod fuzzing;
 mod http;
 pub mod ingest;
 mod page_size;
+pub mod ports;
 mod token;
 
 pub use http::{AppState, openapi, router};

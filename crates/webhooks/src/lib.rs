@@ -3,6 +3,7 @@
 
 pub mod egress;
 pub mod engine;
+pub mod history;
 pub mod management;
 
 use async_trait::async_trait;

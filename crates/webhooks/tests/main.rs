@@ -1,8 +1,10 @@
 //! Tests of the webhooks crate: the egress against real sockets, the engine in a deterministic simulation and with its real
-//! tasks, and the management API over the memory store.
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed expectation fails the test")]
+//! tasks, the management API and the history over the memory store.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on stops")]
 
 mod egress;
 mod engine;
+mod fixture;
+mod history;
 mod management;
 mod simulation;

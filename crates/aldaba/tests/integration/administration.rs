@@ -39,7 +39,7 @@ fn added_tenants_are_listed() {
     assert_eq!(listed[1], created);
     let finished = installation.program(&["tenant", "list"]).run().code(0);
     let rows = table(&finished.stdout);
-    assert_eq!(rows[0], ["ID", "NAME", "CODE", "STANDING", "CREATED"]);
+    assert_eq!(rows[0], ["ID", "NAME", "CODE", "STATUS", "CREATED"]);
     assert_eq!(rows[1], ["uno", "Asesoría Peñalver", "4101", "active", created_at.as_str().unwrap()]);
     assert_eq!((rows.len(), finished.stderr.as_str()), (3, ""));
 }
@@ -60,7 +60,7 @@ fn tenants_are_disabled_enabled_and_erased() {
     installation
         .program(&["tenant", "erase", "uno", "--confirm", "dos"])
         .run()
-        .expect_failure(2, "--confirm must repeat the tenant's id");
+        .expect_failure(2, "--confirm must be the tenant's id");
     let erased = installation.program(&["tenant", "erase", "uno", "--confirm", "uno", "--json"]).run().json();
     assert_eq!(erased["erased"], "uno");
     assert!(erased["rows"].as_u64().unwrap() >= 40, "number of records and log entries: {erased}");
@@ -121,9 +121,9 @@ fn user_password_is_read_from_standard_input() {
     let finished = add("helen@example.com", &["--lang", "en"]).input("another long password").run().code(0);
     assert_eq!(finished.stderr, "", "without a terminal there is no prompt");
     let rows = installation.program(&["user", "list"]).run().code(0).stdout;
-    assert_eq!(table(&rows)[0], ["EMAIL", "NAME", "LANG", "STANDING", "TENANTS"]);
+    assert_eq!(table(&rows)[0], ["EMAIL", "NAME", "LANG", "STATUS", "TENANTS"]);
     assert_eq!(rows.lines().count(), 3);
-    add("x@example.com", &[]).run().expect_failure(2, "give the password as one line on standard input");
+    add("x@example.com", &[]).run().expect_failure(2, "write it as one line to standard input");
     add("x@example.com", &["--json"]).input("a\n").run().expect_failure(2, "aldaba: ");
     add("nonsense", &["--json"])
         .input("correct horse battery\n")

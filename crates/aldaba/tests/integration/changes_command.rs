@@ -124,7 +124,7 @@ fn unreachable_service_is_reported() {
         Program::new(&["changes", "apply", "-", "--tenant", "t", "--token", "x", "--url", url]).run()
     };
     send(&url).expect_failure(1, &url);
-    send("https://api.example.com").expect_failure(2, "--url takes an http:// address");
+    send("https://api.example.com").expect_failure(2, "--url must be an http:// URL");
     Program::new(&["changes", "apply", "-", "--tenant", "t", "--url", &url]).run().code(2);
 }
 

@@ -41,7 +41,7 @@ fn init_reports_on_standard_error_and_generates_new_secrets_each_time() {
     let keys = folders.each_ref().map(|folder| {
         let finished = init(folder.path(), &[]).run().code(0);
         assert!(finished.stdout.contains("aldaba.toml, master.key and operator.token"), "{finished:?}");
-        assert!(finished.stderr.contains("Keep master.key"), "{finished:?}");
+        assert!(finished.stderr.contains("Keep a copy of master.key"), "{finished:?}");
         std::fs::read_to_string(folder.path().join("master.key")).unwrap()
     });
     assert_ne!(keys[0], keys[1]);
@@ -55,13 +55,13 @@ fn init_overwrites_no_file() {
         std::fs::write(&path, "mine").unwrap();
         init(folder.path(), &[])
             .run()
-            .expect_failure(5, &format!("{} is there already; nothing was written", path.display()));
+            .expect_failure(5, &format!("{} already exists; nothing was written", path.display()));
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "mine");
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1, "no other file was written");
     }
     init(Path::new("/"), &["--store", "mysql://x"])
         .run()
-        .expect_failure(2, "--store takes sqlite:PATH or postgres://");
+        .expect_failure(2, "--store must be sqlite:PATH or postgres://");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn check_accepts_what_init_wrote() {
         assert_eq!(report["config"]["operator"]["token"], "***");
         assert_eq!(report["config"]["store"]["master_key"], "***");
         let finished = check().run().code(0);
-        assert!(finished.stdout.starts_with("the configuration is fine\n"), "{finished:?}");
+        assert!(finished.stdout.starts_with("the configuration is valid\n"), "{finished:?}");
         assert!(!folder.path().join("a.db").exists(), "check creates no store");
     }
 }
@@ -87,19 +87,25 @@ fn check_accepts_what_init_wrote() {
 fn init_refuses_what_check_would_refuse_and_writes_nothing() {
     let folder = tempfile::tempdir().unwrap();
     for (arguments, message) in [
-        (["--base-url", "http://api.example.com"], "--base-url \"http://api.example.com\" must be https"),
-        (["--base-url", "http://127.0.0.1.example"], "plain http is for this machine only"),
-        (["--base-url", "https://api.example.com/v1"], "must be an address without a path"),
-        (["--base-url", "https://api.example.com:x"], "must be an address without a path"),
-        (["--base-url", "api.example.com"], "must be an address without a path"),
-        (["--base-url", ""], "--base-url \"\" must be an address"),
-        (["--auth-url", "http://id.example.com"], "--auth-url \"http://id.example.com\" must be https"),
-        (["--set", "store.url=sqlite:x.db"], "init takes no --set (store.url=sqlite:x.db)"),
+        (
+            ["--base-url", "http://api.example.com"],
+            "--base-url \"http://api.example.com\" must start with https://",
+        ),
+        (["--base-url", "http://127.0.0.1.example"], "http:// is allowed for loopback addresses only"),
+        (["--base-url", "https://api.example.com/v1"], "must be a URL without a path"),
+        (["--base-url", "https://api.example.com:x"], "must be a URL without a path"),
+        (["--base-url", "api.example.com"], "must be a URL without a path"),
+        (["--base-url", ""], "--base-url \"\" must be a URL"),
+        (
+            ["--auth-url", "http://id.example.com"],
+            "--auth-url \"http://id.example.com\" must start with https://",
+        ),
+        (["--set", "store.url=sqlite:x.db"], "init does not accept --set (store.url=sqlite:x.db)"),
     ] {
         init(folder.path(), &arguments).run().expect_failure(2, message);
     }
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-    init(Path::new("/proc/foo"), &[]).run().expect_failure(1, "/proc/foo cannot be made: ");
+    init(Path::new("/proc/foo"), &[]).run().expect_failure(1, "cannot create the folder /proc/foo: ");
 }
 
 #[test]
@@ -131,31 +137,31 @@ fn check_reports_the_file_line_and_key_of_each_error() {
         (
             "drain = \"10s\"",
             "darin = \"10s\"",
-            "there is no key \"server.darin\" (did you mean \"server.drain\"?)",
+            "unknown key \"server.darin\" (did you mean \"server.drain\"?)",
         ),
         (
             "drain = \"10s\"",
             "drain = \"soon\"",
-            "server.drain must be a duration above zero: one number and one unit, as in 90m",
+            "server.drain must be a duration greater than zero (a whole number followed by ms, s, m, h or d, such as 90m)",
         ),
-        ("drain = \"10s\"", "drain = 10", "server.drain must be a duration in quotes, as in \"5m\""),
+        ("drain = \"10s\"", "drain = 10", "server.drain must be a duration in quotes, for example \"5m\""),
         (
             "rate_per_minute = 300",
             "rate_per_minute = -3",
             "gateway.rate_per_minute must be from 0 to 10000000",
         ),
-        ("listen = \"127.0.0.1:8080\"", "listen = \"here\"", "server.listen must be an address and a port"),
+        (
+            "listen = \"127.0.0.1:8080\"",
+            "listen = \"here\"",
+            "server.listen must be an IP address and a port",
+        ),
         (
             "allow = []",
             "allow = [\"10.0.0.0\", \"10.0.0.0/33\"]",
-            "egress.allow has \"10.0.0.0/33\", which is neither an address nor an address range as in 10.0.0.0/8",
+            "egress.allow contains \"10.0.0.0/33\", which is neither an IP address nor an address range such as 10.0.0.0/8",
         ),
         ("format = \"auto\"", "format = \"xml\"", "logging.format must be auto, text or json"),
-        (
-            "token_file = \"operator.token\"",
-            "token_file = \"gone\"",
-            "operator.token_file names gone, which cannot be read",
-        ),
+        ("token_file = \"operator.token\"", "token_file = \"gone\"", "operator.token_file: cannot read "),
     ] {
         let wrong = valid.replacen(&format!("\n{from}"), &format!("\n{to}"), 1);
         std::fs::write(&config, &wrong).unwrap();
@@ -189,7 +195,7 @@ fn out_of_range_values_are_reported_with_their_bounds() {
             check(value).expect_failure(3, &format!("{key} must be from {from} to {to}"));
         }
         for value in ["1h30m", "99999999999999999999d", "5"] {
-            check(value).expect_failure(3, "one number and one unit, as in 90m");
+            check(value).expect_failure(3, "a whole number followed by ms, s, m, h or d, such as 90m");
         }
         check(from).code(0);
         check(to).code(0);
@@ -204,11 +210,11 @@ fn trusted_proxies_must_not_cover_all_addresses() {
         installation.program(&["check", "--json", "--set", &format!("server.trusted_proxies={value}")]).run()
     };
     for all in ["0.0.0.0/0", "::/0"] {
-        let message = format!("has \"{all}\", which would let anybody choose its address");
+        let message = format!("contains \"{all}\", which lets every client forge its address");
         check(&format!("10.0.0.0/8,{all}")).expect_failure(3, &message);
     }
     check("10.0.0.0/8,here")
-        .expect_failure(3, "has \"here\", which is neither an address nor an address range");
+        .expect_failure(3, "contains \"here\", which is neither an IP address nor an address range");
     let report = check("10.0.0.7,fd00::7,10.1.0.0/16").json();
     let expected = json!(["10.0.0.7/32", "fd00::7/128", "10.1.0.0/16"]);
     assert_eq!(report["config"]["server"]["trusted_proxies"], expected);
@@ -236,8 +242,8 @@ fn check_reports_all_errors_at_once_with_their_layer() {
         .program(&["check"])
         .variable("ALDABA__STORE__ULR", "x")
         .run()
-        .expect_failure(3, "ALDABA__STORE__ULR: there is no key \"store.ulr\" (did you mean \"store.url\"?)");
-    installation.program(&["check", "--set", "nonsense"]).run().expect_failure(2, "--set takes KEY=VALUE");
+        .expect_failure(3, "ALDABA__STORE__ULR: unknown key \"store.ulr\" (did you mean \"store.url\"?)");
+    installation.program(&["check", "--set", "nonsense"]).run().expect_failure(2, "--set must be KEY=VALUE");
 }
 
 #[test]
@@ -250,10 +256,7 @@ fn missing_required_settings_are_reported() {
     }
     let installation = Installation::new();
     for (setting, message) in [
-        (
-            "server.base_url=http://api.example.com",
-            "server.base_url: must be https; plain http is for this machine only",
-        ),
+        ("server.base_url=http://api.example.com", "server.base_url: must start with https://"),
         ("operator.token=short", "operator.token: is too short: 32 characters at least"),
         ("store.master_key=short", "store.master_key: "),
     ] {
@@ -264,7 +267,7 @@ fn missing_required_settings_are_reported() {
     let missing = installation.path().join("missing.toml").display().to_string();
     Program::new(&["check", "--config", &missing])
         .run()
-        .expect_failure(3, &format!("{missing}: cannot be read"));
+        .expect_failure(3, &format!("{missing}: cannot read the file"));
 }
 
 #[test]
@@ -282,18 +285,15 @@ fn check_reports_the_schema_version_of_an_existing_store() {
     let schema = migrated["schema"].as_i64().unwrap();
     assert_eq!(installation.program(&["check", "--json"]).run().json()["store"]["schema"], schema);
     let again = installation.program(&["store", "migrate"]).run().code(0);
-    assert_eq!(again.stdout, format!("the store's schema is up to date ({schema})\n"));
+    assert_eq!(again.stdout, format!("the store has the newest schema (version {schema})\n"));
 }
 
 #[test]
 fn help_lists_exit_codes_and_completions_list_commands() {
     let help = Program::new(&["--help"]).run().code(0);
-    for line in [
-        "0  done",
-        "2  the command line is wrong",
-        "3  the configuration is wrong",
-        "6  done, but some changes",
-    ] {
+    for line in
+        ["0  success", "2  invalid command line", "3  invalid configuration", "6  applied, but some changes"]
+    {
         assert!(help.stdout.contains(line), "{line}: {}", help.stdout);
     }
     let script = Program::new(&["completions", "bash"]).run().code(0);

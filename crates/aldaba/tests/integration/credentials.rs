@@ -43,7 +43,7 @@ fn client_secret_is_printed_once_at_registration() {
         ["--id", "mine", "--post-logout-uri", "https://app.example/", "--pkce", "required", "--consent"];
     let finished = add_client(&installation, &all).with(&["--no-callback-id-token"]).run().code(0);
     assert!(finished.stdout.starts_with("client_id      mine\nclient_secret  "), "{finished:?}");
-    assert_eq!(finished.stderr, "The secret is shown once; keep it safe.\n");
+    assert_eq!(finished.stderr, "The secret is shown only now. Store it safely.\n");
     let client = list(&installation, "client")
         .as_array()
         .unwrap()
@@ -77,7 +77,7 @@ fn client_addresses_secret_and_status_can_be_changed() {
     assert_eq!(rotated["client_id"], "mine");
     assert_ne!(rotated["client_secret"], created["client_secret"]);
     let finished = installation.program(&["client", "rotate", "mine"]).run().code(0);
-    assert_eq!(finished.stderr, "The old secret stays valid for 24h.\n");
+    assert_eq!(finished.stderr, "The old secret remains valid for 24h.\n");
     expect_not_stored_in_plain_text(&installation, finished.stdout.trim());
     let disabled = installation.program(&["client", "disable", "mine", "--json"]).run().json();
     assert_eq!(disabled, json!({"client_id": "mine", "standing": "disabled"}));
@@ -107,7 +107,7 @@ fn invalid_clients_are_refused() {
     installation
         .program(&["client", "rotate", "mine", "--overlap", "soon"])
         .run()
-        .expect_failure(2, "--overlap takes a duration");
+        .expect_failure(2, "--overlap must be a duration");
     installation.program(&["client", "add", "Panel"]).run().code(2);
     assert_eq!(list(&installation, "client").as_array().unwrap().len(), 1);
 }
@@ -124,7 +124,7 @@ fn client_addresses_are_shown_and_removed() {
     assert_eq!(
         show(&[]).code(0).stdout,
         format!(
-            "client_id          mine\nname               Panel\nstanding           active\n\
+            "client_id          mine\nname               Panel\nstatus             active\n\
              redirect_uris      {CALLBACK} https://app.example/two\npkce               if-sent\n\
              consent            false\ncallback_id_token  true\npost_logout_uris   {after}\n"
         )
@@ -166,7 +166,7 @@ fn subscription_keys_come_in_pairs_and_are_printed_once() {
     let some = ["key", "add", "Nóminas", "--product", "payroll", "--product", "invoicing"];
     let finished = installation.program(&some).run().code(0);
     assert_eq!(finished.stdout.lines().count(), 3, "{finished:?}");
-    assert_eq!(finished.stderr, "The keys are shown once; keep them safe.\n");
+    assert_eq!(finished.stderr, "The keys are shown only now. Store them safely.\n");
     let listed = list(&installation, "key");
     let products: Vec<&Value> = listed.as_array().unwrap().iter().map(|one| &one["products"]).collect();
     assert!(products.contains(&&json!(["payroll", "invoicing"])), "{listed}");
@@ -192,7 +192,7 @@ fn keys_are_rotated_suspended_and_resumed() {
     }
     let finished = installation.program(&["key", "rotate", id]).run().code(0);
     assert!(is_key(finished.stdout.trim()), "{finished:?}");
-    assert_eq!(finished.stderr, "The old key stays valid for 24h.\n");
+    assert_eq!(finished.stderr, "The old key remains valid for 24h.\n");
     let suspended = installation.program(&["key", "suspend", id, "--json"]).run().json();
     assert_eq!(suspended, json!({"id": id, "standing": "suspended"}));
     assert_eq!(list(&installation, "key")[0]["standing"], "suspended");
@@ -227,18 +227,18 @@ fn subscription_is_shown_gets_a_quota_and_is_cancelled() {
     let line = |text: &str, name: &str| {
         text.lines().find_map(|line| Some(line.strip_prefix(name)?.trim().to_owned())).unwrap()
     };
-    assert_eq!(["daily_quota", "standing"].map(|name| line(&text, name)), ["500", "active"]);
+    assert_eq!(["daily_quota", "status"].map(|name| line(&text, name)), ["500", "active"]);
     assert_eq!(line(&text, "KEY").split_whitespace().collect::<Vec<_>>(), ["VALID_UNTIL", "LAST_USED"]);
     assert_eq!(
         run(&["quota", id, "none"]).code(0).stderr,
-        format!("subscription {id} has the configuration's quota\n")
+        format!("subscription {id} has the configured quota\n")
     );
     for wrong in ["0", "many", "1.5", "1000000000001"] {
         run(&["quota", id, wrong])
-            .expect_failure(2, "a quota is a whole number from 1 to 1000000000000, or none");
+            .expect_failure(2, "must be a whole number from 1 to 1000000000000, or none");
     }
 
-    run(&["cancel", id]).expect_failure(2, "is final: its keys are gone for good");
+    run(&["cancel", id]).expect_failure(2, "cancelling deletes its keys and cannot be undone");
     assert_eq!(run(&["show", id, "--json"]).json()["standing"], "active", "nothing was changed");
     let finished = run(&["cancel", id, "--yes"]).code(0);
     assert_eq!(

@@ -147,13 +147,15 @@ fn invalid_redirect_uri_is_refused() {
 
 #[test]
 fn dev_listens_on_loopback_only() {
-    Program::new(&["dev", "--listen", "0.0.0.0:0"]).run().expect_failure(2, "listens on this machine only");
+    Program::new(&["dev", "--listen", "0.0.0.0:0"])
+        .run()
+        .expect_failure(2, "must listen on a loopback address");
     Dev::program(&["--set", "operator.listen=0.0.0.0:0"])
         .run()
-        .expect_failure(2, "dev listens on this machine only");
+        .expect_failure(2, "dev must listen on a loopback address");
     Dev::program(&["--store", "mysql://x"])
         .run()
-        .expect_failure(2, "--store takes sqlite:PATH or postgres://");
+        .expect_failure(2, "--store must be sqlite:PATH or postgres://");
 }
 
 #[test]
@@ -186,7 +188,7 @@ fn address_in_use_is_reported() {
         &format!("server.listen={busy}"),
     ]);
     let finished = dev.variable("TMPDIR", folder.path().to_str().unwrap()).run();
-    assert!(finished.stderr.contains("dev takes three ports in a row"), "{finished:?}");
+    assert!(finished.stderr.contains("dev uses three consecutive ports"), "{finished:?}");
     finished.expect_failure(1, &format!("cannot listen on {busy}: "));
     assert_eq!(dev_folders(folder.path()), [""; 0].map(PathBuf::from));
 }
@@ -215,7 +217,7 @@ fn temporary_data_is_deleted_when_stopped_during_start() {
 fn without_json_dev_prints_a_page_for_people() {
     let process = Program::new(&["dev", "--empty", "--listen", "127.0.0.1:0"]).start();
     let page =
-        wait_for("the page", || Some(process.stdout()).filter(|said| said.contains("Ctrl-C ends it.")));
+        wait_for("the page", || Some(process.stdout()).filter(|said| said.contains("Stop with Ctrl-C.")));
     for part in [
         "Aldaba is ready.",
         "operator token",

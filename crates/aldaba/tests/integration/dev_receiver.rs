@@ -57,7 +57,7 @@ fn invoicing_deliveries_are_verified_and_retried_after_failures() {
     let fixture = DevReceiverFixture::new();
     fixture.subscribe();
     assert_eq!(fixture.deliveries("?handshakes=1")[0]["event"], "echo");
-    assert_eq!(fixture.set_mode("fail").text(), "fail: deliveries are answered 500\n");
+    assert_eq!(fixture.set_mode("fail").text(), "fail: the receiver responds with 500\n");
     assert_eq!(fixture.dev.ingest_client(0).send_lines(&[bank("caja", "Caja")]).counts(), (1, 0));
     let failed = fixture.deliveries("?failed=2").pop().unwrap();
     assert_eq!(
@@ -65,7 +65,7 @@ fn invoicing_deliveries_are_verified_and_retried_after_failures() {
         (&json!("Bank"), &json!("caja"), &json!(500))
     );
     assert_eq!(failed["verified"], json!(["ms-signature", "webhook-signature"]), "{failed}");
-    assert_eq!(HttpRequest::get(&fixture.at("mood")).send().text(), "fail: deliveries are answered 500\n");
+    assert_eq!(HttpRequest::get(&fixture.at("mood")).send().text(), "fail: the receiver responds with 500\n");
     assert_eq!(fixture.set_mode("ok").status, 200);
     let delivered = fixture.deliveries("?delivered=1").pop().unwrap();
     assert_eq!(

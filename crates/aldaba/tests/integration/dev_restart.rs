@@ -108,5 +108,5 @@ fn dev_refuses_a_production_store() {
     Program::new(&add).run().code(0);
     Dev::program(&["--data", folder.path().to_str().unwrap()])
         .run()
-        .expect_failure(5, "this is not a development store");
+        .expect_failure(5, "this store was not created by `aldaba dev`");
 }

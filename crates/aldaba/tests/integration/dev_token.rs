@@ -60,10 +60,10 @@ fn user_with_several_tenants_must_choose_one() {
     let other_tenant = dev.tenants()[2];
     exported(&dev, &["--user", "inaki@example.com", "--tenant", other_tenant])
         .run()
-        .expect_failure(5, "inaki@example.com may not choose the tenant");
+        .expect_failure(5, "inaki@example.com is not a member of the tenant");
     exported(&dev, &["--user", "eva@example.com"])
         .run()
-        .expect_failure(5, "it has maria@example.com, inaki@example.com");
+        .expect_failure(5, "the users of dev are maria@example.com, inaki@example.com");
 }
 
 #[test]
@@ -74,16 +74,16 @@ fn data_folder_of_a_running_dev_is_enough() {
     let whole = token(&["--data", data, "--json"]).run().json();
     assert_eq!(claims(text(&whole["access_token"]))["svc.es.clientid"], dev.tenants()[0]);
     assert_eq!(dev.stop().code, Some(0));
-    token(&["--data", data]).run().expect_failure(5, "no aldaba dev runs on this folder");
+    token(&["--data", data]).run().expect_failure(5, "no dev server runs on this folder");
 }
 
 #[test]
 fn only_a_running_dev_is_signed_in_to() {
-    token(&[]).run().expect_failure(2, "CLIENT is not set; paste the export lines that aldaba dev printed");
+    token(&[]).run().expect_failure(2, "CLIENT is not set; paste the export lines that `aldaba dev` printed");
     let elsewhere = |url: &str| token(&["--auth-url", url, "--client", "id", "--secret", "s"]).run();
-    elsewhere("https://auth.example.com").expect_failure(5, "is not on this machine");
-    elsewhere("not an address").expect_failure(5, "is not on this machine");
-    elsewhere("http://127.0.0.1:9").expect_failure(1, "start aldaba dev, and paste the export lines");
+    elsewhere("https://auth.example.com").expect_failure(5, "is not a loopback address");
+    elsewhere("not an address").expect_failure(5, "is not a loopback address");
+    elsewhere("http://127.0.0.1:9").expect_failure(1, "start `aldaba dev` and paste the export lines");
 
     // A production service on this machine, with a client registered there.
     let fixture = SignInFixture::new();
@@ -92,8 +92,8 @@ fn only_a_running_dev_is_signed_in_to() {
             ["--auth-url", &fixture.server.public_url, "--client", client, "--secret", &fixture.app.secret];
         token(&arguments).run()
     };
-    of_serve(&fixture.app.id).expect_failure(5, "does not sign maria@example.com in with dev's password");
-    of_serve("another").expect_failure(5, "does not know this client");
+    of_serve(&fixture.app.id).expect_failure(5, "refused the sign-in of maria@example.com");
+    of_serve("another").expect_failure(5, "refused the authorization request of this client");
     let installation = fixture.server.installation.path().to_str().unwrap();
-    token(&["--data", installation]).run().expect_failure(5, "no aldaba dev runs on this folder");
+    token(&["--data", installation]).run().expect_failure(5, "no dev server runs on this folder");
 }

@@ -126,7 +126,7 @@ fn backup_overwrites_no_file_without_force() {
     std::fs::write(&file, "mine").unwrap();
     let backup =
         |flags: &[&str]| installation.program(&["store", "backup", file.to_str().unwrap()]).with(flags).run();
-    backup(&[]).expect_failure(5, &format!("{} is there already", file.display()));
+    backup(&[]).expect_failure(5, &format!("{} already exists", file.display()));
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
     backup(&["--force", "--json"]).json();
     assert_ne!(std::fs::read_to_string(&file).unwrap(), "mine");

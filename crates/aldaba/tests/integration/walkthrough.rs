@@ -32,7 +32,7 @@ fn fenced(text: &str) -> Vec<String> {
 fn dev() -> (RunningProcess, String) {
     let process = Program::new(&["dev", "--listen", "127.0.0.1:0"]).start();
     let page =
-        wait_for("the page", || Some(process.stdout()).filter(|output| output.contains("Ctrl-C ends it.")));
+        wait_for("the page", || Some(process.stdout()).filter(|output| output.contains("Stop with Ctrl-C.")));
     (process, page)
 }
 
@@ -184,7 +184,7 @@ fn integration_guide_works() {
 #[test]
 fn printed_commands_equal_the_readme_walkthrough() {
     let (process, page) = dev();
-    let (_, steps) = page.split_once("then try, in this order\n").unwrap();
+    let (_, steps) = page.split_once("then try these commands in order\n").unwrap();
     let copied: Vec<&str> = steps.lines().filter_map(|line| line.strip_prefix("      ")).collect();
     let readme = blocks().concat();
     assert_eq!(copied, readme.lines().collect::<Vec<_>>());

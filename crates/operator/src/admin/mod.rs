@@ -22,10 +22,10 @@ pub use subscriptions::{DAILY_QUOTA_MAX, NewSubscription, SubscriptionKeys};
 pub use usage::{DayUsage, RouteUsage, Usage, read_day};
 pub use users::{NewUser, UserChange};
 pub use webhooks::{
-    AttemptShown, DeliveryAsk, DeliveryMark, DeliveryPage, DeliveryShown, DeliveryStatus, FamilyWord, Health,
-    ReplayPage, ReplayShown, WebhookAsk, WebhookMark, WebhookPage, WebhookShown, WebhookStatus, subscribable,
+    AttemptJson, DeliveryJson, DeliveryPageJson, HealthJson, ReplayJson, ReplayPageJson, WebhookAdmin,
+    WebhookCursor, WebhookFamily, WebhookJson, WebhookListQuery, WebhookPageJson, subscribable_resources,
 };
-pub(crate) use webhooks::{DELIVERIES_MAX, resources};
+pub(crate) use webhooks::{WebhookStatusSchema, names_schema, resource_schema};
 
 #[derive(Clone)]
 pub struct Admin {

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use domain::Ticks;
+use domain::{Ticks, WebhookStatus};
 use serde::Serialize;
 use store::{DisabledOwners, Webhook, WebhookQuery};
 use utoipa::ToSchema;
 
-use super::webhooks::WebhookStatus;
+use super::webhooks::webhook_status;
 use super::{Admin, Result};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
@@ -110,7 +110,7 @@ impl Admin {
 
 impl StatusCounts {
     fn count(&mut self, webhook: &Webhook, disabled_owners: &DisabledOwners) {
-        let count = match WebhookStatus::of(webhook, disabled_owners) {
+        let count = match webhook_status(webhook, disabled_owners) {
             WebhookStatus::Active => &mut self.active,
             WebhookStatus::AwaitingContract => &mut self.awaiting_contract,
             WebhookStatus::Suspended => &mut self.suspended,

@@ -32,7 +32,7 @@ use utoipa_axum::router::{OpenApiRouter, UtoipaMethodRouter};
 use web::{ErrorResponse, Metrics, drain_in_background};
 
 use crate::OperatorToken;
-use crate::admin::Admin;
+use crate::admin::{Admin, WebhookAdmin};
 use crate::ingest::Ingest;
 
 pub use document::openapi;
@@ -47,6 +47,7 @@ type Routes = Vec<UtoipaMethodRouter<Arc<AppState>>>;
 /// The shared state of the operator's API.
 pub struct AppState {
     admin: Admin,
+    webhooks: WebhookAdmin,
     ingest: Ingest,
     token: OperatorToken,
     accepted: Counter,
@@ -60,14 +61,14 @@ impl std::fmt::Debug for AppState {
 }
 
 impl AppState {
-    pub fn new(admin: Admin, token: OperatorToken, metrics: &Metrics) -> Self {
+    pub fn new(admin: Admin, webhooks: WebhookAdmin, token: OperatorToken, metrics: &Metrics) -> Self {
         let (accepted, rejected) = (Counter::default(), Counter::default());
         metrics.with_registry(|registry| {
             registry.register("changes_accepted", "Changes accepted and committed", accepted.clone());
             registry.register("changes_rejected", "Changes refused", rejected.clone());
         });
         let ingest = Ingest::new(admin.store.clone(), admin.random.clone());
-        Self { admin, ingest, token, accepted, rejected }
+        Self { admin, webhooks, ingest, token, accepted, rejected }
     }
 
     /// Adds the changes of one request to the metrics, without those counted in an earlier request under its key.

@@ -3,16 +3,22 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
+use async_trait::async_trait;
 use axum::Router;
 use axum::body::Body;
 use axum::http::{Method, Request};
-use domain::{Clock, Random, Secret, Ticks};
+use domain::delivery::{
+    DeliveryName, DeliveryPage, DeliveryPageQuery, DeliveryView, HistoryError, ReplayRequest, ReplayView,
+    WebhookHealth,
+};
+use domain::{Clock, Random, Secret, Ticks, WebhookId};
 use http_body_util::BodyExt as _;
-use operator::admin::Admin;
+use operator::admin::{Admin, WebhookAdmin};
+use operator::ports::{HistoryResult, WebhookHistory};
 use operator::{AppState, OperatorToken};
 use serde_json::Value;
 use store::memory::MemoryStore;
-use store::{MasterKey, Ports, Store, Vault};
+use store::{AuditContext, MasterKey, Ports, Store, Vault};
 use tower::ServiceExt as _;
 use web::{Metrics, RequestLayer, RequestLayerConfig};
 
@@ -33,6 +39,37 @@ impl Random for TestRandom {
     }
 }
 
+/// These tests have no webhooks.
+struct NoHistory;
+
+#[async_trait]
+impl WebhookHistory for NoHistory {
+    async fn health(&self, _: WebhookId) -> HistoryResult<WebhookHealth> {
+        Err(HistoryError::NoWebhook)
+    }
+
+    async fn deliveries(&self, _: WebhookId, _: &DeliveryPageQuery) -> HistoryResult<DeliveryPage> {
+        Err(HistoryError::NoWebhook)
+    }
+
+    async fn delivery(&self, _: WebhookId, _: DeliveryName) -> HistoryResult<DeliveryView> {
+        Err(HistoryError::NoWebhook)
+    }
+
+    async fn replays(&self, _: WebhookId) -> HistoryResult<Vec<ReplayView>> {
+        Err(HistoryError::NoWebhook)
+    }
+
+    async fn request_replay(
+        &self,
+        _: WebhookId,
+        _: ReplayRequest,
+        _: &AuditContext,
+    ) -> HistoryResult<ReplayView> {
+        Err(HistoryError::NoWebhook)
+    }
+}
+
 pub(super) struct Api {
     router: Router,
     pub(super) store: Arc<dyn Store>,
@@ -50,9 +87,12 @@ impl Api {
         let store: Arc<dyn Store> = Arc::new(MemoryStore::new(ports).unwrap());
         let metrics = Metrics::new();
         let layer = RequestLayer::new(RequestLayerConfig::new("operator", &*random, &metrics));
+        let webhooks =
+            WebhookAdmin { store: store.clone(), clock: clock.clone(), history: Arc::new(NoHistory) };
         let admin = Admin { store: store.clone(), clock, random };
         let token = OperatorToken::new(&Secret::new("token"));
-        Self { router: operator::router(AppState::new(admin, token, &metrics)).layer(layer), store }
+        let state = AppState::new(admin, webhooks, token, &metrics);
+        Self { router: operator::router(state).layer(layer), store }
     }
 
     pub(super) async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Reply {

@@ -316,6 +316,8 @@ stories! {
         an_outlook_tells_how_a_webhook_does,
         a_span_of_time_is_a_span_of_numbers,
         history_has_its_time,
+        deliveries_of_many_events_are_found_at_once,
+        events_are_found_by_their_sequences,
     }
     erasure {
         an_erased_tenant_is_gone_and_another_is_not,

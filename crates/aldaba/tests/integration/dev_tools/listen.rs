@@ -103,7 +103,7 @@ fn without_a_secret_signatures_are_not_checked_and_the_output_says_so() {
         !finished.stdout.contains('\u{1b}'),
         "control characters of a request do not reach the terminal: {finished:?}"
     );
-    assert!(finished.stderr.contains("nothing is verified"), "{finished:?}");
+    assert!(finished.stderr.contains("signatures are not verified"), "{finished:?}");
 }
 
 #[test]
@@ -155,10 +155,10 @@ fn invalid_arguments_are_refused() {
             .expect_failure(code, message);
     };
     refused(&["--forward-to", "localhost"], 2, "--forward-to localhost");
-    refused(&["--resource", "custmers"], 2, "it must be one of");
+    refused(&["--resource", "custmers"], 2, "must be one of");
     refused(&["--resource", "customers"], 2, "--url");
     refused(&["--status", "99"], 2, "99");
-    refused(&["--delay", "soon"], 2, "it takes a duration");
+    refused(&["--delay", "soon"], 2, "must be a duration");
     let occupied = Receiver::open().address.to_string();
     Program::new(&["listen", "--listen", &occupied])
         .run()

@@ -115,7 +115,7 @@ fn listen_reconnects_to_a_returning_service_and_exits_with_8_without_one() {
     line.close();
     let finished = listener.process.wait_for_exit().code(8);
     assert!(
-        finished.stderr.contains("the service is lost") && finished.stderr.contains("start again"),
+        finished.stderr.contains("the service stopped responding") && finished.stderr.contains("start again"),
         "{finished:?}"
     );
     fixture.run(fixture.api().webhooks(Resource::customers()).delete(hook.parse_guid())).unwrap();
@@ -141,7 +141,7 @@ fn service_that_does_not_respond_counts_as_lost() {
     let silent = listener.wait("silent", |_| true);
     assert!(silent["reason"].as_str().unwrap().contains("no whole answer within 2 s"), "{silent}");
     let finished = listener.process.wait_for_exit().code(8);
-    assert!(finished.stderr.contains("the service is lost"), "{finished:?}");
+    assert!(finished.stderr.contains("the service stopped responding"), "{finished:?}");
     fixture.run(fixture.api().webhooks(Resource::customers()).delete(hook.parse_guid())).unwrap();
 }
 

@@ -104,7 +104,7 @@ fn impossible_events_are_explained() {
     let fixture = ClientFixture::new();
     let refused = |event: &str, company: &str| command(&fixture, company, &["trigger", event]).run();
     refused("custmers.created", "c").expect_failure(2, "did you mean \"customers.Created\"");
-    refused("customers.deleted", "c").expect_failure(2, "customers has customers.Created");
+    refused("customers.deleted", "c").expect_failure(2, "the events of customers are customers.Created");
     refused("customers.created", "").expect_failure(2, "--company");
     refused("customers.created", "nobody's").expect_failure(5, "nobody's");
     let unreachable =

@@ -87,7 +87,7 @@ fn next_key_is_published_a_day_ahead_and_does_not_sign_yet() {
     let table = server.installation.program(&["signing-keys", "list"]).run().code(0).stdout;
     assert!(table.starts_with("KID") && table.contains(&next), "{table}");
     let again = server.installation.program(&["signing-keys", "rotate"]).run().code(0);
-    assert!(again.stderr.starts_with("A next key is already waiting since "), "{again:?}");
+    assert!(again.stderr.starts_with("A next key already exists since "), "{again:?}");
     let newest = again.stdout.trim().to_owned();
     let installation = server.stop();
     let server = ServeProcess::start(installation, &[]);
