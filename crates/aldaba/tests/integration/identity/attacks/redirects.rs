@@ -120,7 +120,7 @@ fn open_redirect_of_errors_is_refused() {
         evil.clone().with("response_type", "token"),
         evil.clone().with("scope", ""),
         evil.clone().with("prompt", "none"),
-        evil.clone().with("client_id", "signed_out_browser"),
+        evil.clone().with("client_id", "nobody"),
         evil.clone().without("client_id"),
         fixture.authorization_request().without("redirect_uri"),
         fixture.authorization_request().with("redirect_uri", ""),
