@@ -128,7 +128,7 @@ impl Gateway {
         };
         let mut quota = pass.meter.take_quota(calls_max, now);
         if quota == Quota::Unknown {
-            let told = self.store.calls_on(&pass.subscription.id, now.day()).await;
+            let told = self.store.calls_on_day(&pass.subscription.id, now.day()).await;
             pass.meter.learn_quota(told.map_err(|error| refusal::store(&error))?, now);
             quota = pass.meter.take_quota(calls_max, now);
         }

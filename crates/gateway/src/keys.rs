@@ -52,7 +52,7 @@ impl KnownKeys {
 
     /// The active subscription that a key opens.
     pub(crate) async fn find(&self, key: &str, now: Ticks) -> Result<Option<Arc<Pass>>> {
-        let access = self.store.invalidation().of_access();
+        let access = self.store.invalidation().access_version();
         let known = self.known.read().get(key).cloned();
         if let Some(pass) = &known
             && pass.access == access
@@ -100,7 +100,7 @@ impl KnownKeys {
         let calls: Vec<CallCount> = meters.iter().flat_map(|meter| meter.take()).collect();
         let (used, with_quota) = self.since_last_time(quota_per_day);
         if !calls.is_empty() || !used.is_empty() {
-            let told = self.store.count_calls(&calls, &used).await;
+            let told = self.store.record_usage(&calls, &used).await;
             if told.is_err() {
                 for meter in &meters {
                     meter.give_back(&calls);
@@ -109,7 +109,7 @@ impl KnownKeys {
             }
         }
         for meter in with_quota {
-            let told = self.store.calls_on(&meter.subscription, now.day()).await?;
+            let told = self.store.calls_on_day(&meter.subscription, now.day()).await?;
             meter.learn_quota(told, now);
         }
         Ok(())

@@ -51,7 +51,7 @@ impl Gateway {
 
     /// What is kept for a call. How far the tenant's records have moved is looked up before anything is read.
     pub(crate) fn slot(&self, asked: &Asked) -> Slot {
-        self.kept.slot(asked, self.store.invalidation().of_records(&asked.caller.tenant))
+        self.kept.slot(asked, self.store.invalidation().records_version(&asked.caller.tenant))
     }
 
     /// A kept list whose collection has not moved, told from where the log stands now.
@@ -76,7 +76,7 @@ impl Gateway {
     pub(crate) fn page(&self, asked: &Asked, query: &Query<'_>, paging: Paging, page: Page) -> Arc<Ready> {
         let address = [&self.settings.base_url, asked.uri.path()];
         let headers = paging.headers(page.total, address, query);
-        let (Paging { number, size }, body) = (paging, page.bodies.into_array().into());
+        let (Paging { number, size }, body) = (paging, page.bodies.into_json_array().into());
         let ready = Ready::new(asked, page.version, &[number, size], body);
         Arc::new(ready.with(headers).at(page.head))
     }

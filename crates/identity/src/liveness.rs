@@ -36,13 +36,13 @@ impl Liveness {
     }
 
     pub(crate) async fn is_live(&self, grant: &GrantId) -> Result<bool> {
-        let (now, access) = (self.clock.now(), self.store.invalidation().of_access());
+        let (now, access) = (self.clock.now(), self.store.invalidation().access_version());
         let known = self.known.lock().get(grant).copied();
         let is_fresh = |answer: &Answer| answer.access == access && now.since(answer.asked_at) < FRESH;
         if let Some(answer) = known.filter(is_fresh) {
             return Ok(answer.is_live);
         }
-        let asked = self.store.grant_is_live(grant).await;
+        let asked = self.store.is_grant_live(grant).await;
         if let Ok(is_live) = asked {
             self.learn(grant, Answer { is_live, asked_at: now, access });
         }
@@ -67,7 +67,7 @@ impl Liveness {
         let asked_at = self.clock.now().next();
         self.known.lock().insert(
             grant.clone(),
-            Answer { is_live: false, asked_at, access: self.store.invalidation().of_access() },
+            Answer { is_live: false, asked_at, access: self.store.invalidation().access_version() },
         );
     }
 }

@@ -85,7 +85,8 @@ pub async fn page(store: &dyn Store, ask: &AuditAsk) -> Result<AuditPage, AdminE
     if found.is_empty() && query.before.is_none() {
         check_known(store, &query).await?;
     }
-    let next = if found.len() == rows_max { found.last().map(|last| write_mark(last.mark())) } else { None };
+    let next =
+        if found.len() == rows_max { found.last().map(|last| write_mark(last.cursor())) } else { None };
     let mut emails = HashMap::new();
     for user in found.iter().filter_map(|record| record.entry.user.as_ref()) {
         if !emails.contains_key(user)

@@ -65,15 +65,15 @@ pub struct Client {
     pub created_at: Ticks,
 }
 
-/// A client's secret to set; an earlier one stays valid until `old_until`.
+/// A client's secret to set; an earlier one stays valid until `previous_valid_until`.
 #[derive(Clone, Debug)]
 pub struct ClientSecret {
     pub secret: Secret,
-    pub old_until: Ticks,
+    pub previous_valid_until: Ticks,
 }
 
 #[async_trait]
-pub trait Applications: Send + Sync + 'static {
+pub trait Clients: Send + Sync + 'static {
     async fn add_client(&self, client: &Client, secret: &Secret) -> Result<()>;
     async fn find_client(&self, id: &ClientId) -> Result<Option<Client>>;
     async fn clients(&self) -> Result<Vec<Client>>;

@@ -15,7 +15,7 @@ pub use file::{read, verify, write};
 pub const HEADS_ADVANCE: u64 = 1_000_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Value {
+pub enum CellValue {
     Null,
     Int(i64),
     Text(String),
@@ -23,7 +23,7 @@ pub enum Value {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum ColumnType {
     Int,
     Text,
     Bytes,
@@ -39,12 +39,12 @@ pub struct Table {
 }
 
 impl Table {
-    pub fn columns(&self) -> impl Iterator<Item = (&'static str, Kind)> {
+    pub fn columns(&self) -> impl Iterator<Item = (&'static str, ColumnType)> {
         self.columns.split(' ').filter_map(|column| column.split_once(':')).map(|(name, kind)| {
             let kind = match kind {
-                "i" => Kind::Int,
-                "t" => Kind::Text,
-                _ => Kind::Bytes,
+                "i" => ColumnType::Int,
+                "t" => ColumnType::Text,
+                _ => ColumnType::Bytes,
             };
             (name, kind)
         })
@@ -111,9 +111,9 @@ pub(crate) fn occupied_sql() -> String {
 
 /// Some rows of one table.
 #[derive(Clone, Debug)]
-pub struct Chunk {
+pub struct RowChunk {
     pub table: &'static Table,
-    pub rows: Vec<Vec<Value>>,
+    pub rows: Vec<Vec<CellValue>>,
 }
 
 /// How many rows travel together.
@@ -123,28 +123,28 @@ pub(crate) const CHUNK_ROWS: usize = 500;
 #[async_trait]
 pub trait Archive: Send + Sync {
     /// Sends every row of every table, in the order of `TABLES`, as they stand at one moment.
-    async fn dump(&self, out: mpsc::Sender<Chunk>) -> Result<()>;
+    async fn dump(&self, out: mpsc::Sender<RowChunk>) -> Result<()>;
 
     /// Whether nobody has put anything into this store yet.
     async fn is_empty(&self) -> Result<bool>;
 
     /// Writes rows as they are.
-    async fn load(&self, chunk: Chunk) -> Result<()>;
+    async fn load(&self, chunk: RowChunk) -> Result<()>;
 
     async fn count_rows(&self, table: &'static Table) -> Result<u64>;
 
     /// Ends a restore: moves every tenant's head on, and the numbering of tenants behind those loaded.
-    async fn settle(&self, heads_advance: u64) -> Result<()>;
+    async fn finish_restore(&self, heads_advance: u64) -> Result<()>;
 
     /// Whether the master key of this store opens a vault's check.
-    fn opens(&self, sealed_check: &[u8]) -> Result<()>;
+    fn check_vault(&self, sealed_check: &[u8]) -> Result<()>;
 
     fn schema(&self) -> i64;
 }
 
 /// What a backup holds.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
-pub struct Summary {
+pub struct BackupSummary {
     pub schema: i64,
     pub taken_at: String,
     pub rows: u64,

@@ -29,9 +29,9 @@ pub enum AuditKind {
     WebhookFailing,
     WebhookDisabled,
     /// The log no longer has what a webhook was entitled to.
-    WebhookLost,
+    WebhookEventsLost,
     /// The receiver's host may not be the caller's.
-    WebhookDoubted,
+    WebhookHostMismatch,
     WebhookReplayed,
     /// The operator has enabled, disabled, deleted or tested it.
     WebhookChanged,
@@ -52,8 +52,8 @@ impl AuditKind {
         Self::SigningKeyRotated,
         Self::WebhookFailing,
         Self::WebhookDisabled,
-        Self::WebhookLost,
-        Self::WebhookDoubted,
+        Self::WebhookEventsLost,
+        Self::WebhookHostMismatch,
         Self::WebhookReplayed,
         Self::WebhookChanged,
     ];
@@ -74,8 +74,8 @@ impl AuditKind {
             Self::SigningKeyRotated => "signing_key_rotated",
             Self::WebhookFailing => "webhook_failing",
             Self::WebhookDisabled => "webhook_disabled",
-            Self::WebhookLost => "webhook_lost",
-            Self::WebhookDoubted => "webhook_doubted",
+            Self::WebhookEventsLost => "webhook_lost",
+            Self::WebhookHostMismatch => "webhook_doubted",
             Self::WebhookReplayed => "webhook_replayed",
             Self::WebhookChanged => "webhook_changed",
         }
@@ -127,7 +127,7 @@ impl AuditEntry {
     }
 
     /// Whom and what a grant concerns.
-    pub fn of_grant(mut self, grant: &crate::Grant) -> Self {
+    pub fn for_grant(mut self, grant: &crate::Grant) -> Self {
         self.grant = Some(grant.id.clone());
         self.user(&grant.user).tenant(&grant.tenant).client(&grant.client)
     }
@@ -172,7 +172,7 @@ pub struct AuditRecord {
 }
 
 impl AuditRecord {
-    pub fn mark(&self) -> AuditCursor {
+    pub fn cursor(&self) -> AuditCursor {
         AuditCursor { at: self.entry.at, id: self.id }
     }
 }

@@ -20,7 +20,7 @@ pub trait ChangeLog: Send + Sync + 'static {
     async fn apply_changes(&self, batch: ChangeBatch) -> Result<BatchCounts>;
 
     /// How far an earlier request under this idempotency key has come.
-    async fn find_progress(&self, tenant: &TenantId, key: &str) -> Result<Option<Progress>>;
+    async fn find_ingest_progress(&self, tenant: &TenantId, key: &str) -> Result<Option<IngestProgress>>;
 
     /// Entries after `query.after`, in order.
     async fn read_log(&self, query: &LogQuery) -> Result<LogPage>;
@@ -39,21 +39,21 @@ pub trait ChangeLog: Send + Sync + 'static {
 pub struct ChangeBatch {
     pub tenant: TenantId,
     pub process: ProcessId,
-    pub lines: Vec<Line>,
+    pub lines: Vec<ChangeLine>,
     /// The count so far, with what was already refused before it came here.
-    pub tally: BatchCounts,
-    pub checkpoint: Option<Checkpoint>,
+    pub counts: BatchCounts,
+    pub checkpoint: Option<IngestCheckpoint>,
 }
 
 #[derive(Clone, Debug)]
-pub struct Line {
+pub struct ChangeLine {
     pub number: u64,
     pub change: Change,
 }
 
 /// Where a request under an idempotency key stands after this chunk.
 #[derive(Clone, Debug)]
-pub struct Checkpoint {
+pub struct IngestCheckpoint {
     pub key: String,
     /// The line at which the store must stand now; another number means another request.
     pub from_line: u64,
@@ -64,11 +64,11 @@ pub struct Checkpoint {
 
 /// What an idempotency key remembers.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Progress {
+pub struct IngestProgress {
     pub line: u64,
     pub hash: [u8; 32],
     pub process: ProcessId,
-    pub tally: BatchCounts,
+    pub counts: BatchCounts,
 }
 
 /// The running count of a request.
@@ -77,12 +77,12 @@ pub struct BatchCounts {
     pub accepted: u64,
     pub rejected: u64,
     pub last_sequence: u64,
-    pub errors: Vec<LineFault>,
-    pub warnings: Vec<LineFault>,
+    pub errors: Vec<LineError>,
+    pub warnings: Vec<LineError>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LineFault {
+pub struct LineError {
     pub line: u64,
     #[serde(flatten)]
     pub fault: FieldError,
@@ -91,16 +91,16 @@ pub struct LineFault {
 impl BatchCounts {
     pub fn reject(&mut self, line: u64, fault: FieldError) {
         self.rejected += 1;
-        push_in_order(&mut self.errors, LineFault { line, fault });
+        push_in_order(&mut self.errors, LineError { line, fault });
     }
 
     pub fn warn(&mut self, line: u64, fault: FieldError) {
-        push_in_order(&mut self.warnings, LineFault { line, fault });
+        push_in_order(&mut self.warnings, LineError { line, fault });
     }
 }
 
 /// Keeps the first faults by line, though reading and applying find them at different times.
-fn push_in_order(faults: &mut Vec<LineFault>, fault: LineFault) {
+fn push_in_order(faults: &mut Vec<LineError>, fault: LineError) {
     let at = faults.partition_point(|other| other.line <= fault.line);
     if at < ERRORS_LISTED_MAX {
         faults.insert(at, fault);

@@ -77,7 +77,7 @@ pub struct TenantMembership {
 
 impl TenantMembership {
     /// Whether neither the user nor the tenant is disabled.
-    pub fn is_open(&self) -> bool {
+    pub fn is_active(&self) -> bool {
         self.user.status == Status::Active && self.tenant.status == Status::Active
     }
 }

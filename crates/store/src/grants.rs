@@ -8,7 +8,7 @@ use crate::{AuditContext, AuditEntry, AuditKind, Result};
 
 /// An authorization code that waits to be redeemed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Code {
+pub struct AuthorizationCode {
     pub client: ClientId,
     pub user: UserId,
     pub tenant: TenantId,
@@ -35,7 +35,7 @@ pub struct Grant {
 
 /// What a client may do for a user in a tenant, by however many grants.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ApplicationAccess {
+pub struct ClientAccess {
     pub user: UserId,
     pub client: ClientId,
     pub tenant: TenantId,
@@ -50,7 +50,7 @@ pub struct NewGrant {
 
 /// Looks at a code that was just taken and decides whether a grant comes of it. Runs inside the
 /// transaction, so it must not wait for anything.
-pub type GrantDecision = Box<dyn FnOnce(&Code) -> Option<NewGrant> + Send>;
+pub type GrantDecision = Box<dyn FnOnce(&AuthorizationCode) -> Option<NewGrant> + Send>;
 
 /// Who takes a code, and when.
 #[derive(Clone, Debug)]
@@ -64,8 +64,8 @@ pub struct CodeExchange {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CodeOutcome {
     /// Consumed; the grant is there if the judge made one.
-    Fresh {
-        code: Code,
+    Redeemed {
+        code: AuthorizationCode,
         grant: Option<Grant>,
     },
     /// Already used by this client: the grant that came of it is now revoked.
@@ -103,7 +103,7 @@ pub struct RefreshToken {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RefreshOutcome {
     /// The successor is live until this moment.
-    Fresh {
+    Rotated {
         grant: Grant,
         expires_at: Ticks,
     },
@@ -125,7 +125,13 @@ pub enum RefreshOutcome {
 #[async_trait]
 pub trait Grants: Send + Sync + 'static {
     /// Keeps a code, and that the user chose this membership now.
-    async fn store_code(&self, code: &Secret, kept: &Code, chosen: &MembershipId, now: Ticks) -> Result<()>;
+    async fn store_code(
+        &self,
+        code: &Secret,
+        kept: &AuthorizationCode,
+        chosen: &MembershipId,
+        now: Ticks,
+    ) -> Result<()>;
 
     /// Consumes a code for its client, makes the grant and records it, in one transaction. A code of which
     /// a grant came is kept until that grant's end, so that its second use is told however late.
@@ -144,7 +150,7 @@ pub trait Grants: Send + Sync + 'static {
 
     /// Whether a grant is there and not revoked, its client, user and tenant are active, and the user
     /// still belongs to the tenant.
-    async fn grant_is_live(&self, id: &GrantId) -> Result<bool>;
+    async fn is_grant_live(&self, id: &GrantId) -> Result<bool>;
 
     /// Revokes and records it; false where there is no such grant or it was revoked before.
     async fn revoke_grant(
@@ -157,9 +163,9 @@ pub trait Grants: Send + Sync + 'static {
 
     /// Takes back all that a client may do for a user in a tenant: revokes the live grants and forgets codes
     /// that were not used yet, and records each revocation, in one transaction. Returns the grants, by id.
-    async fn withdraw(
+    async fn revoke_client_access(
         &self,
-        access: &ApplicationAccess,
+        access: &ClientAccess,
         now: Ticks,
         context: &AuditContext,
         note: &str,
@@ -174,18 +180,20 @@ pub(crate) fn taking_entry(
 ) -> Option<AuditEntry> {
     let entry = |kind| AuditEntry::new(kind, taking.now, &taking.context).client(&taking.client);
     match (taken, before) {
-        (CodeOutcome::Fresh { grant: Some(grant), .. }, _) => Some(entry(AuditKind::Granted).of_grant(grant)),
-        (CodeOutcome::Reused { .. }, Some(before)) => Some(entry(AuditKind::CodeReused).of_grant(before)),
+        (CodeOutcome::Redeemed { grant: Some(grant), .. }, _) => {
+            Some(entry(AuditKind::Granted).for_grant(grant))
+        }
+        (CodeOutcome::Reused { .. }, Some(before)) => Some(entry(AuditKind::CodeReused).for_grant(before)),
         (CodeOutcome::Reused { revoked }, None) => {
             Some(AuditEntry { grant: revoked.clone(), ..entry(AuditKind::CodeReused) })
         }
-        (CodeOutcome::Fresh { grant: None, .. } | CodeOutcome::Expired | CodeOutcome::Unknown, _) => None,
+        (CodeOutcome::Redeemed { grant: None, .. } | CodeOutcome::Expired | CodeOutcome::Unknown, _) => None,
     }
 }
 
 /// What the audit says of a refresh token that was presented.
 pub(crate) fn rotation_entry(rotation: &RefreshRotation, verdict: &RefreshDecision) -> Option<AuditEntry> {
-    let entry = |kind, grant| Some(AuditEntry::new(kind, rotation.now, &rotation.context).of_grant(grant));
+    let entry = |kind, grant| Some(AuditEntry::new(kind, rotation.now, &rotation.context).for_grant(grant));
     match verdict {
         RefreshDecision::Rotate { grant, .. } => entry(AuditKind::Refreshed, grant),
         RefreshDecision::Revoke(grant) => entry(AuditKind::RefreshReused, grant),
@@ -198,7 +206,7 @@ pub(crate) fn rotation_entry(rotation: &RefreshRotation, verdict: &RefreshDecisi
 
 /// What the audit says of a grant that was revoked on purpose.
 pub(crate) fn revocation_entry(grant: &Grant, now: Ticks, context: &AuditContext, note: &str) -> AuditEntry {
-    AuditEntry::new(AuditKind::Revoked, now, context).of_grant(grant).note(note)
+    AuditEntry::new(AuditKind::Revoked, now, context).for_grant(grant).note(note)
 }
 
 /// Purposes of the fingerprints.

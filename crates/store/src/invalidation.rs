@@ -36,12 +36,12 @@ impl std::fmt::Debug for InvalidationCounters {
 
 impl InvalidationCounters {
     /// Moves with every change of a tenant's records.
-    pub fn of_records(&self, tenant: &TenantId) -> u64 {
+    pub fn records_version(&self, tenant: &TenantId) -> u64 {
         self.slot(tenant).load(Ordering::Acquire)
     }
 
     /// Moves when somebody's access changes: a key, a client, a user, a tenant, a membership.
-    pub fn of_access(&self) -> u64 {
+    pub fn access_version(&self) -> u64 {
         self.access.load(Ordering::Acquire)
     }
 
@@ -50,13 +50,13 @@ impl InvalidationCounters {
         &self.commit_signal
     }
 
-    pub(crate) fn access_moved(&self) {
+    pub(crate) fn access_changed(&self) {
         self.access.fetch_add(1, Ordering::AcqRel);
         self.commit_signal.signal_access();
     }
 
     /// `resources`: those of the log rows that were written.
-    pub(crate) fn records_moved(&self, tenant: &TenantId, resources: ResourceSet) {
+    pub(crate) fn records_changed(&self, tenant: &TenantId, resources: ResourceSet) {
         self.slot(tenant).fetch_add(1, Ordering::AcqRel);
         if !resources.is_empty() {
             self.commit_signal.signal_records(tenant, resources);

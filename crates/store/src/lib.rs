@@ -29,36 +29,36 @@ use std::sync::Arc;
 
 use domain::{Clock, Random};
 
-pub use applications::{Applications, Client, ClientSecret, Consent, Pkce};
-pub use archive::{Archive, ArchiveError, Summary, Value};
+pub use applications::{Client, ClientSecret, Clients, Consent, Pkce};
+pub use archive::{Archive, ArchiveError, BackupSummary, CellValue};
 pub use audit::{Audit, AuditContext, AuditCursor, AuditEntry, AuditKind, AuditQuery, AuditRecord};
 
 pub use changes::{
-    BatchCounts, ChangeBatch, ChangeLog, Checkpoint, ERRORS_LISTED_MAX, Line, LineFault, LogBounds, LogPage,
-    LogQuery, Progress,
+    BatchCounts, ChangeBatch, ChangeLine, ChangeLog, ERRORS_LISTED_MAX, IngestCheckpoint, IngestProgress,
+    LineError, LogBounds, LogPage, LogQuery,
 };
 pub use commit_signal::{ChangeSet, CommitSignal, ResourceSet};
 pub use directory::{Directory, Membership, Status, Tenant, TenantMembership, User};
 pub use domain::log_entry::LogEntry;
 pub use error::{Result, StoreError};
 pub use grants::{
-    ApplicationAccess, Code, CodeExchange, CodeOutcome, Grant, GrantDecision, Grants, NewGrant,
+    AuthorizationCode, ClientAccess, CodeExchange, CodeOutcome, Grant, GrantDecision, Grants, NewGrant,
     RefreshOutcome, RefreshRotation, RefreshToken,
 };
 pub use invalidation::InvalidationCounters;
 pub use keys::{SigningKey, SigningKeys};
 pub use maintenance::{ExpiredRows, Health, Maintenance, RetentionCutoffs};
 pub use nodes::Nodes;
-pub use records::{Bodies, CollectionVersion, Page, PageQuery, PayrollQuery, Record, Records};
+pub use records::{CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records};
 pub use sessions::{Session, Sessions};
 pub use subscriptions::{CallCount, KeyInfo, KeyLastUse, KeySlot, Subscription, Subscriptions};
 pub use vault::{MasterKey, Vault};
 pub use webhooks::{
-    AttemptPurpose, AttemptRecord, AttemptTiming, ChangedWebhooks, CheckpointResult, Deliveries, Delivery,
-    DeliveryQuery, Disabled, DisabledOwners, EventGap, Handshake, HandshakeStep, History, Lane,
-    LoadedWebhook, LogEvent, LogTail, NewWebhook, OldSecret, Replay, ReplayKind, ReplayStep, SHARDS,
-    ShardLease, Subscribed, SuccessfulDelivery, Webhook, WebhookChange, WebhookChanged, WebhookCheckpoint,
-    WebhookOwner, WebhookQuery, WebhookStats, Webhooks, shard_of,
+    AttemptPurpose, AttemptRecord, AttemptTiming, ChangedWebhooks, CheckpointResult, Deliveries,
+    DeliveryHistory, DeliveryQuery, DisabledByService, DisabledOwners, EventGap, Handshake, HandshakeStep,
+    History, Lane, LoadedWebhook, LogEvent, LogTail, NewWebhook, PreviousSecret, Replay, ReplayKind,
+    ReplayStep, SHARDS, ShardLease, SubscribeOutcome, SuccessfulDelivery, Webhook, WebhookChange,
+    WebhookChangeOutcome, WebhookCheckpoint, WebhookOwner, WebhookQuery, WebhookStats, Webhooks, shard_of,
 };
 
 /// Everything that is kept, behind one door.
@@ -66,7 +66,7 @@ pub trait Store:
     ChangeLog
     + Records
     + Directory
-    + Applications
+    + Clients
     + Subscriptions
     + Grants
     + Sessions
@@ -84,7 +84,7 @@ impl<T> Store for T where
     T: ChangeLog
         + Records
         + Directory
-        + Applications
+        + Clients
         + Subscriptions
         + Grants
         + Sessions

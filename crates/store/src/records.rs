@@ -74,13 +74,13 @@ const BODY_BYTES_USUAL: usize = 400;
 
 /// Bodies of records, joined to one JSON array as they are read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Bodies {
+pub struct RecordBodies {
     array: Vec<u8>,
     /// Where each one ends.
     ends: Vec<usize>,
 }
 
-impl Bodies {
+impl RecordBodies {
     /// With room for so many of the usual length.
     pub(crate) fn with_room_for(count: usize) -> Self {
         let count = count.min(BODIES_EXPECTED_MAX);
@@ -108,13 +108,13 @@ impl Bodies {
     }
 
     /// The array as a reader gets it.
-    pub fn into_array(mut self) -> Vec<u8> {
+    pub fn into_json_array(mut self) -> Vec<u8> {
         self.array.extend_from_slice(if self.ends.is_empty() { b"[]" } else { b"]" });
         self.array
     }
 }
 
-impl<T: AsRef<str>> FromIterator<T> for Bodies {
+impl<T: AsRef<str>> FromIterator<T> for RecordBodies {
     fn from_iter<I: IntoIterator<Item = T>>(bodies: I) -> Self {
         let mut all = Self::default();
         for body in bodies {
@@ -126,7 +126,7 @@ impl<T: AsRef<str>> FromIterator<T> for Bodies {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page {
-    pub bodies: Bodies,
+    pub bodies: RecordBodies,
     pub total: u64,
     /// Moves with every change of the collection.
     pub version: u64,
@@ -174,10 +174,10 @@ mod tests {
     #[test]
     fn bodies_are_joined_to_an_array_and_told_apart() {
         for bodies in [&[][..], &["{}"], &["{\"a\":\"ñ\"}", "{}", "{\"b\":[1,2]}"]] {
-            let joined: Bodies = bodies.iter().collect();
+            let joined: RecordBodies = bodies.iter().collect();
             assert_eq!((joined.len(), joined.is_empty()), (bodies.len(), bodies.is_empty()));
             assert_eq!(joined.iter().collect::<Vec<_>>(), bodies);
-            assert_eq!(joined.into_array(), format!("[{}]", bodies.join(",")).into_bytes());
+            assert_eq!(joined.into_json_array(), format!("[{}]", bodies.join(",")).into_bytes());
         }
     }
 }

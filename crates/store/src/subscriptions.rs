@@ -90,22 +90,22 @@ pub trait Subscriptions: Send + Sync + 'static {
     async fn cancel_subscription(&self, id: &SubscriptionId, now: Ticks) -> Result<bool>;
 
     /// A subscription's keys: by slot, the one in use first.
-    async fn keys_of(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>>;
-    /// Puts a new key into a slot; the old one stays valid until `old_until`.
+    async fn subscription_keys(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>>;
+    /// Puts a new key into a slot; the old one stays valid until `previous_valid_until`.
     async fn rotate_key(
         &self,
         id: &SubscriptionId,
         slot: KeySlot,
         key: &Secret,
-        old_until: Ticks,
+        previous_valid_until: Ticks,
     ) -> Result<bool>;
     /// The subscription that a key opens, whatever its standing.
     async fn find_subscription_by_key(&self, key: &Secret, now: Ticks) -> Result<Option<Subscription>>;
 
     /// Adds to what was counted, and keeps when keys were last used.
-    async fn count_calls(&self, calls: &[CallCount], used: &[KeyLastUse]) -> Result<()>;
+    async fn record_usage(&self, calls: &[CallCount], used: &[KeyLastUse]) -> Result<()>;
     /// What a subscription called from one day to another: latest day first, then by route.
-    async fn calls(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<CallCount>>;
+    async fn call_counts(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<CallCount>>;
     /// How many calls a subscription made on a day.
-    async fn calls_on(&self, id: &SubscriptionId, day: i64) -> Result<u64>;
+    async fn calls_on_day(&self, id: &SubscriptionId, day: i64) -> Result<u64>;
 }

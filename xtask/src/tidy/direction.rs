@@ -6,7 +6,7 @@ use toml::{Table, Value};
 use super::{Fault, house::House};
 
 /// The ground floor's neighbours, which never import each other.
-const LOWER: [&str; 3] = ["store", "look", "web"];
+const LOWER: [&str; 3] = ["store", "ui", "web"];
 /// The four in the middle, which never import each other either.
 const MIDDLE: [&str; 4] = ["identity", "gateway", "webhooks", "operator"];
 
@@ -15,7 +15,7 @@ const MIDDLE: [&str; 4] = ["identity", "gateway", "webhooks", "operator"];
 const TABLE: [(&str, &[&[&str]]); 12] = [
     ("domain", &[]),
     ("store", &[&["domain"]]),
-    ("look", &[&["domain"]]),
+    ("ui", &[&["domain"]]),
     ("web", &[&["domain"]]),
     ("identity", &[&["domain"], &LOWER]),
     ("gateway", &[&["domain"], &LOWER]),

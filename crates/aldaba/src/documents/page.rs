@@ -4,7 +4,7 @@
 use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
-use look::asset;
+use ui::asset;
 
 use super::kept::{FOR_EVER, Kept};
 
@@ -35,8 +35,8 @@ pub(super) static FILES: LazyLock<Files> = LazyLock::new(|| Files {
     icon: File::new(
         "aldaba",
         "svg",
-        asset::icon().content_type,
-        Bytes::from_static(asset::icon().body.as_bytes()),
+        asset::favicon().content_type,
+        Bytes::from_static(asset::favicon().body.as_bytes()),
     ),
 });
 

@@ -17,7 +17,7 @@ use crate::pages::{self, FORM_POST_SCRIPT};
 use crate::params::query;
 use crate::request::{Reply, ResponseMode};
 use domain::redirect_uri::OUT_OF_BAND;
-use look::Lang;
+use ui::Lang;
 
 pub(crate) type Answer = Response<Body>;
 

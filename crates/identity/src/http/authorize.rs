@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::extract::{RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
 use domain::{Scope, Secret, TenantId};
-use store::{Client, Code, Pkce, Session, Status, TenantMembership, User};
+use store::{AuthorizationCode, Client, Pkce, Session, Status, TenantMembership, User};
 
 use super::answer::{self, Answer};
 use super::failed::Failed;
@@ -242,7 +242,7 @@ impl Identity {
             details: Details::new(asked.scopes(), session.authenticated_at, &session.methods),
         };
         let expires_at = now + self.settings.code_ttl;
-        let kept = Code {
+        let kept = AuthorizationCode {
             client: client.id.clone(),
             user: seat.user.id.clone(),
             tenant: seat.tenant.id.clone(),
@@ -260,7 +260,7 @@ impl Identity {
             let model = CodePage {
                 lang,
                 assets: &self.assets,
-                switch: None,
+                language_switch: None,
                 application: &client.name,
                 code: code.reveal(),
                 minutes: self.settings.code_ttl.as_secs() / 60,

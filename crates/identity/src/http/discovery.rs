@@ -52,7 +52,7 @@ fn cached(asked: &HeaderMap, body: &Bytes, etag: &HeaderValue) -> Answer {
 
 /// Styles and icon. Their names change with their contents, so they may be kept for ever.
 pub(super) async fn asset(Path(name): Path<String>) -> Answer {
-    let found = look::asset::find(&name);
+    let found = ui::asset::find(&name);
     let Some(asset) = found else {
         return web::error_response::not_found().await.into_response();
     };

@@ -41,7 +41,7 @@ impl Failed {
         let model = ErrorPage {
             lang: visit.lang(self.ui_locales.as_deref()),
             assets: &identity.assets,
-            switch: None,
+            language_switch: None,
             status: self.status.as_u16(),
             kind: self.kind,
             detail: &self.detail,

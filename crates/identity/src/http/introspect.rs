@@ -58,7 +58,7 @@ impl Identity {
         let is_theirs = |caller: &Caller| caller.client == client.id && caller.expires_at > now;
         let Some(caller) = caller.filter(is_theirs) else { return Ok(None) };
         // Asked of the store itself: this is the answer that others rely on.
-        if !self.store.grant_is_live(&caller.grant).await? {
+        if !self.store.is_grant_live(&caller.grant).await? {
             return Ok(None);
         }
         Ok(Some(json!({
@@ -82,7 +82,7 @@ impl Identity {
             found.grant.client == client.id && !found.is_used && found.expires_at > now
         };
         let Some(found) = found.filter(is_good) else { return Ok(None) };
-        if !self.store.grant_is_live(&found.grant.id).await? {
+        if !self.store.is_grant_live(&found.grant.id).await? {
             return Ok(None);
         }
         let Some(details) = Details::read(&found.grant.details) else { return Ok(None) };

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::StatusCode;
 use domain::{Secret, password};
-use look::Lang;
 use store::{AuditEntry, AuditKind, Client, Session, User};
+use ui::Lang;
 
 use super::answer::{self, Answer};
 use super::authorize::with_cookie;
@@ -110,12 +110,12 @@ impl Identity {
     ) -> Answer {
         let lang = door.lang();
         let hint = door.asked().and_then(|asked| asked.login_hint.as_deref()).unwrap_or_default();
-        let switch = self
+        let language_switch = self
             .path(&format!("login?{}", query([("ticket", ticket), ("lang", other_language(lang).tag())])));
         let model = SignIn {
             lang,
             assets: &self.assets,
-            switch: Some(&switch),
+            language_switch: Some(&language_switch),
             action: &self.path(&format!("login?{}", query([("lang", lang.tag())]))),
             ticket,
             application: door.client.as_ref().map(|client| client.name.as_str()),

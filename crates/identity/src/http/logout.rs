@@ -124,7 +124,7 @@ impl Identity {
         let model = SignOut {
             lang,
             assets: &self.assets,
-            switch: Some(&self.path(&format!("logout?{}", here(other_language(lang).tag())))),
+            language_switch: Some(&self.path(&format!("logout?{}", here(other_language(lang).tag())))),
             action: &self.path(&format!("logout?{}", query([("lang", lang.tag())]))),
             ticket: &ticket,
             email: &signed_in.user.email,
@@ -171,7 +171,7 @@ impl Identity {
         let model: SignedOut<'_> = SignedOut {
             lang: visit.lang(errand.ui_locales.as_deref()),
             assets: &self.assets,
-            switch: None,
+            language_switch: None,
             back: None::<Back<'_>>,
             permissions: &self.path_in(visit, "permissions"),
         };

@@ -40,7 +40,7 @@ struct Held {
     /// The newest grant's id stands for all of them.
     key: GrantId,
     grants: Vec<GrantId>,
-    access: store::ApplicationAccess,
+    access: store::ClientAccess,
     application: String,
     tenant: String,
     since: Ticks,
@@ -84,7 +84,7 @@ impl Identity {
         let model = Permissions {
             lang,
             assets: &self.assets,
-            switch: Some(&self.path(&format!("permissions?{other}"))),
+            language_switch: Some(&self.path(&format!("permissions?{other}"))),
             action: &self.path(&format!("permissions?{}", query([("lang", lang.tag())]))),
             ticket: &ticket,
             email: &user.email,
@@ -113,11 +113,12 @@ impl Identity {
             return Ok(answer::redirect(&self.path_in(visit, "permissions")));
         };
         let note = "withdrawn by the user";
-        let gone = self.store.withdraw(&one.access, self.clock.now(), &visit.context, note).await?;
+        let gone =
+            self.store.revoke_client_access(&one.access, self.clock.now(), &visit.context, note).await?;
         for grant in &gone {
             self.liveness.revoked(grant);
         }
-        let store::ApplicationAccess { client, tenant, .. } = &one.access;
+        let store::ClientAccess { client, tenant, .. } = &one.access;
         let mut params = vec![("withdrawn", client.as_str()), ("tenant", tenant.as_str())];
         params.extend(visit.picked().map(|lang| ("lang", lang)));
         Ok(answer::redirect(&self.path(&format!("permissions?{}", query(params)))))
@@ -157,7 +158,7 @@ impl Held {
         Self {
             key: grant.id.clone(),
             grants: vec![grant.id.clone()],
-            access: store::ApplicationAccess {
+            access: store::ClientAccess {
                 user: grant.user.clone(),
                 client: grant.client.clone(),
                 tenant: grant.tenant.clone(),

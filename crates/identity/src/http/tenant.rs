@@ -95,7 +95,7 @@ impl Identity {
         let model = TenantChoice {
             lang,
             assets: &self.assets,
-            switch: Some(&here("tenant", other_language(lang).tag())),
+            language_switch: Some(&here("tenant", other_language(lang).tag())),
             action: &self.path(&format!("tenant?{}", query([("lang", lang.tag())]))),
             ticket: at.ticket,
             application: &at.client.name,

@@ -9,8 +9,8 @@ use domain::secret::base64url;
 use domain::{GrantId, Scope, Scopes, Secret, Ticks};
 use serde::Serialize;
 use store::{
-    AuditContext, Client, Code, CodeExchange, CodeOutcome, Grant, NewGrant, Pkce, RefreshOutcome,
-    RefreshRotation, TenantMembership,
+    AuditContext, AuthorizationCode, Client, CodeExchange, CodeOutcome, Grant, NewGrant, Pkce,
+    RefreshOutcome, RefreshRotation, TenantMembership,
 };
 
 use super::answer::{self, Answer};
@@ -109,12 +109,12 @@ impl Identity {
         let refresh = Secret::new(self.random.token());
         let made = self.grant_maker(client, refresh.clone(), now);
         let judged = proof.clone();
-        let judge = Box::new(move |code: &Code| {
+        let judge = Box::new(move |code: &AuthorizationCode| {
             let binding = Binding::read(&code.details)?;
             judged.fault(&binding).is_none().then(|| made(code, &binding))
         });
         let (code, grant) = match self.store.take_code(&taking, judge).await? {
-            CodeOutcome::Fresh { code, grant: Some(grant) } => (code, grant),
+            CodeOutcome::Redeemed { code, grant: Some(grant) } => (code, grant),
             CodeOutcome::Reused { revoked } => {
                 if let Some(grant) = &revoked {
                     self.liveness.revoked(grant);
@@ -123,7 +123,7 @@ impl Identity {
                     "the code was used before (a refused try uses it up too); what it gave is revoked",
                 ));
             }
-            CodeOutcome::Fresh { code, grant: None } => {
+            CodeOutcome::Redeemed { code, grant: None } => {
                 let fault = Binding::read(&code.details).and_then(|binding| proof.fault(&binding));
                 return Err(invalid_grant(fault.unwrap_or("the code is not known")));
             }
@@ -155,7 +155,7 @@ impl Identity {
         client: &Client,
         refresh: Secret,
         now: Ticks,
-    ) -> impl FnOnce(&Code, &Binding) -> NewGrant + Send + use<> {
+    ) -> impl FnOnce(&AuthorizationCode, &Binding) -> NewGrant + Send + use<> {
         let (id, client) = (GrantId::from(self.random.guid()), client.id.clone());
         let (access_until, refresh_until) =
             (now + self.settings.access_token_ttl, now + self.settings.refresh_token_ttl);
@@ -181,7 +181,7 @@ impl Identity {
     /// The grant's seat, where its user and its tenant are there, active, and belong together.
     async fn open_seat(&self, grant: &Grant) -> store::Result<Option<TenantMembership>> {
         let seat = self.store.find_tenant_membership(&grant.user, &grant.tenant).await?;
-        Ok(seat.filter(TenantMembership::is_open))
+        Ok(seat.filter(TenantMembership::is_active))
     }
 
     async fn refresh(
@@ -216,7 +216,7 @@ impl Identity {
             context: context.clone(),
         };
         let grant = match self.store.rotate_refresh(&rotation).await? {
-            RefreshOutcome::Fresh { grant, .. } | RefreshOutcome::Retried { grant, .. } => grant,
+            RefreshOutcome::Rotated { grant, .. } | RefreshOutcome::Retried { grant, .. } => grant,
             RefreshOutcome::Reused { revoked } => {
                 self.liveness.revoked(&revoked);
                 return Err(invalid_grant(

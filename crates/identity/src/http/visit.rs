@@ -8,8 +8,8 @@ use axum::extract::FromRequestParts;
 use axum::http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderMap};
 use axum::http::request::Parts;
 use domain::Secret;
-use look::Lang;
 use store::AuditContext;
+use ui::Lang;
 
 use crate::Identity;
 use crate::params::Params;

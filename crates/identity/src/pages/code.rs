@@ -1,7 +1,7 @@
 //! The code for an application that has no address to be called back at: a person carries it over.
 
-use look::{Lang, Name, Shell, Width, page, span};
 use maud::{Markup, html};
+use ui::{DisplayName, Lang, Layout, PageWidth, duration, page};
 
 use super::{debug_only, words::words};
 
@@ -9,7 +9,7 @@ use super::{debug_only, words::words};
 pub(crate) struct CodePage<'a> {
     pub lang: Lang,
     pub assets: &'a str,
-    pub switch: Option<&'a str>,
+    pub language_switch: Option<&'a str>,
     pub application: &'a str,
     pub code: &'a str,
     pub minutes: u64,
@@ -19,12 +19,12 @@ debug_only!(CodePage { lang, application, minutes });
 
 pub(crate) fn code_page(model: &CodePage<'_>) -> Markup {
     let words = &words(model.lang).code;
-    let CodePage { lang, assets, switch, .. } = *model;
-    let shell = Shell { lang, assets, switch, title: words.title, width: Width::Door };
-    let name = Name(model.application);
+    let CodePage { lang, assets, language_switch, .. } = *model;
+    let layout = Layout { lang, assets, language_switch, title: words.title, width: PageWidth::Narrow };
+    let name = DisplayName(model.application);
     let valid = match model.minutes {
         0 => words.under_a_minute.to_owned(),
-        minutes => span(lang, minutes.saturating_mul(60)),
+        minutes => duration(lang, minutes.saturating_mul(60)),
     };
     let content = html! {
         h1 { ((words.heading)(name)) }
@@ -34,7 +34,7 @@ pub(crate) fn code_page(model: &CodePage<'_>) -> Markup {
             // A field, so that the keyboard reaches it and "select all" takes the code alone.
             textarea id="code" rows="2" readonly autofocus spellcheck="false" { (model.code) }
         }
-        p.fine { ((words.valid)(&valid)) }
+        p.small-print { ((words.valid)(&valid)) }
     };
-    page(&shell, None, &content)
+    page(&layout, None, &content)
 }

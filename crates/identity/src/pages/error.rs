@@ -1,7 +1,7 @@
 //! What a person sees where nothing can go on: what it means, what to do, and what to tell whoever can help.
 
-use look::{Lang, Shell, Width, page};
 use maud::{Markup, html};
+use ui::{Lang, Layout, PageWidth, page};
 
 use super::words::{Said, words};
 
@@ -9,7 +9,7 @@ use super::words::{Said, words};
 pub(crate) struct ErrorPage<'a> {
     pub lang: Lang,
     pub assets: &'a str,
-    pub switch: Option<&'a str>,
+    pub language_switch: Option<&'a str>,
     pub status: u16,
     pub kind: ErrorKind,
     /// Technical and in English, for whoever builds the application; may be empty.
@@ -31,9 +31,9 @@ pub(crate) enum ErrorKind {
 
 pub(crate) fn error_page(model: &ErrorPage<'_>) -> Markup {
     let words = &words(model.lang).error;
-    let ErrorPage { lang, assets, switch, .. } = *model;
+    let ErrorPage { lang, assets, language_switch, .. } = *model;
     let said = told(lang, model.kind);
-    let shell = Shell { lang, assets, switch, title: said.title, width: Width::Door };
+    let layout = Layout { lang, assets, language_switch, title: said.title, width: PageWidth::Narrow };
     let content = html! {
         h1 { (said.title) }
         p.lead { (said.text) }
@@ -49,7 +49,7 @@ pub(crate) fn error_page(model: &ErrorPage<'_>) -> Markup {
             }
         }
     };
-    page(&shell, None, &content)
+    page(&layout, None, &content)
 }
 
 fn told(lang: Lang, kind: ErrorKind) -> Said {

@@ -1,8 +1,8 @@
 //! The page that carries an answer back to the application as a form. It sends itself; its button is for
 //! browsers without scripts.
 
-use look::{Button, Lang, Shell, Width, address, button, hidden, page};
 use maud::{Markup, PreEscaped, html};
+use ui::{Button, Lang, Layout, PageWidth, button, hidden_field, page, safe_href};
 
 use super::{debug_only, words::words};
 
@@ -22,20 +22,20 @@ debug_only!(FormPost { lang, action });
 
 pub(crate) fn form_post(model: &FormPost<'_>) -> Markup {
     let words = &words(model.lang).form_post;
-    let shell = Shell {
+    let layout = Layout {
         lang: model.lang,
         assets: model.assets,
-        switch: None,
+        language_switch: None,
         title: words.title,
-        width: Width::Door,
+        width: PageWidth::Narrow,
     };
     let content = html! {
         h1 { (words.title) " " span.lead { (words.lead) } }
-        form.stack method="post" action=(address(model.action)) {
-            @for (name, value) in model.fields { (hidden(name, value)) }
+        form.stack method="post" action=(safe_href(model.action)) {
+            @for (name, value) in model.fields { (hidden_field(name, value)) }
             (button(&Button { label: words.submit, is_focused: true, ..Button::default() }))
         }
         script { (PreEscaped(FORM_POST_SCRIPT)) }
     };
-    page(&shell, None, &content)
+    page(&layout, None, &content)
 }

@@ -1,5 +1,5 @@
 //! The pages of the identity provider, as pure functions: a model in, markup out. What a page says is in
-//! `words`, how it looks is in the room `look`; the handlers fill the models.
+//! `words`, how it looks is in the room `ui`; the handlers fill the models.
 
 mod code;
 mod error;

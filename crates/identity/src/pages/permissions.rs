@@ -1,8 +1,11 @@
 //! Where a person sees which applications have access in their name, and takes it back.
 
 use domain::Ticks;
-use look::{Button, Emphasis, Lang, Name, Shell, Tone, Width, address, button, hidden, moment, notice, page};
 use maud::{Markup, html};
+use ui::{
+    Button, ButtonStyle, DisplayName, Lang, Layout, PageWidth, Severity, button, hidden_field, notice, page,
+    safe_href, timestamp,
+};
 
 use super::{debug_only, scopes, words::words};
 
@@ -10,7 +13,7 @@ use super::{debug_only, scopes, words::words};
 pub(crate) struct Permissions<'a> {
     pub lang: Lang,
     pub assets: &'a str,
-    pub switch: Option<&'a str>,
+    pub language_switch: Option<&'a str>,
     pub action: &'a str,
     pub ticket: &'a str,
     pub email: &'a str,
@@ -39,41 +42,41 @@ debug_only!(Access { application, tenant, since, last_used, scopes });
 
 pub(crate) fn permissions(model: &Permissions<'_>) -> Markup {
     let words = &words(model.lang).permissions;
-    let Permissions { lang, assets, switch, .. } = *model;
-    let shell = Shell { lang, assets, switch, title: words.title, width: Width::Room };
+    let Permissions { lang, assets, language_switch, .. } = *model;
+    let layout = Layout { lang, assets, language_switch, title: words.title, width: PageWidth::Wide };
     let aside = html! {
-        span { (Name(model.email)) }
-        a href=(address(model.sign_out)) { (words.sign_out) }
+        span { (DisplayName(model.email)) }
+        a href=(safe_href(model.sign_out)) { (words.sign_out) }
     };
     let content = html! {
-        @if !model.given_name.trim().is_empty() { p.greeting { ((words.greeting)(Name(model.given_name))) } }
+        @if !model.given_name.trim().is_empty() { p.greeting { ((words.greeting)(DisplayName(model.given_name))) } }
         h1 { (words.title) }
         @if !model.applications.is_empty() { p.lead { (words.lead) } }
         @if let Some(name) = model.notice {
-            (notice(Tone::Done, "notice", &(words.revoked)(Name(name)), None))
+            (notice(Severity::Success, "notice", &(words.revoked)(DisplayName(name)), None))
         }
         @if model.applications.is_empty() {
             div.empty { p { b { (words.none.title) } (words.none.text) } }
         } @else {
-            ul.accesses { @for access in model.applications { li.access { (entry(model, access)) } } }
+            ul.access-list { @for access in model.applications { li.access { (entry(model, access)) } } }
         }
     };
-    page(&shell, Some(&aside), &content)
+    page(&layout, Some(&aside), &content)
 }
 
 fn entry(model: &Permissions<'_>, access: &Access<'_>) -> Markup {
     let lang = model.lang;
     let words = &words(lang).permissions;
     html! {
-        h2 { (Name(access.application)) }
+        h2 { (DisplayName(access.application)) }
         dl.facts {
-            div { dt { (words.tenant) } dd { (Name(access.tenant)) } }
-            div { dt { (words.since) } dd { (moment(lang, access.since)) } }
+            div { dt { (words.tenant) } dd { (DisplayName(access.tenant)) } }
+            div { dt { (words.since) } dd { (timestamp(lang, access.since)) } }
             div {
                 dt { (words.last_used) }
                 dd {
                     @if access.last_used == Ticks::default() { (words.never_used) }
-                    @else { (moment(lang, access.last_used)) }
+                    @else { (timestamp(lang, access.last_used)) }
                 }
             }
         }
@@ -85,15 +88,15 @@ fn entry(model: &Permissions<'_>, access: &Access<'_>) -> Markup {
 /// Opened first and sent then: one click too many must not stop an application that is at work.
 fn revocation(model: &Permissions<'_>, access: &Access<'_>) -> Markup {
     let words = &words(model.lang).permissions;
-    let name = Name(access.application);
+    let name = DisplayName(access.application);
     html! {
         details.revocation {
-            summary { (words.revoke) span.unseen { " " (name) } }
-            form method="post" action=(address(model.action)) {
-                p { ((words.revoke_means)(name, Name(access.tenant))) }
-                (hidden("ticket", model.ticket))
-                (hidden("access", access.key))
-                (button(&Button { label: words.revoke_submit, emphasis: Emphasis::Grave, ..Button::default() }))
+            summary { (words.revoke) span.visually-hidden { " " (name) } }
+            form method="post" action=(safe_href(model.action)) {
+                p { ((words.revoke_means)(name, DisplayName(access.tenant))) }
+                (hidden_field("ticket", model.ticket))
+                (hidden_field("access", access.key))
+                (button(&Button { label: words.revoke_submit, style: ButtonStyle::Destructive, ..Button::default() }))
             }
         }
     }

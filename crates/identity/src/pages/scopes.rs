@@ -1,7 +1,7 @@
 //! What a scope means to a person. Scopes that we have no words for are shown by their names.
 
-use look::{Glyph, Lang, Name};
 use maud::{Markup, html};
+use ui::{DisplayName, Icon, Lang};
 
 use super::words::{Said, words};
 
@@ -12,13 +12,13 @@ pub(super) fn list(lang: Lang, scopes: &[&str]) -> Markup {
     html! {
         ul.scopes {
             @for scope in scopes {
-                @let (glyph, said) = meaning(lang, scope);
+                @let (icon, said) = meaning(lang, scope);
                 li {
-                    (glyph)
+                    (icon)
                     div {
                         @match said {
                             Some(said) => { p { (said.title) } p { (said.text) } },
-                            None => p { (Name(scope)) },
+                            None => p { (DisplayName(scope)) },
                         }
                     }
                 }
@@ -31,15 +31,15 @@ pub(super) fn list(lang: Lang, scopes: &[&str]) -> Markup {
 pub(super) fn brief(lang: Lang, scopes: &[&str]) -> Markup {
     let words = &words(lang).scopes;
     html! {
-        ul.brief {
+        ul.scope-names {
             @for scope in scopes {
-                @let (glyph, said) = meaning(lang, scope);
+                @let (icon, said) = meaning(lang, scope);
                 li {
-                    (glyph)
+                    (icon)
                     @match said {
                         Some(_) if *scope == OFFLINE_ACCESS => span { (words.offline_access_alone) },
                         Some(said) => span { (said.title) },
-                        None => span { (Name(scope)) },
+                        None => span { (DisplayName(scope)) },
                     }
                 }
             }
@@ -47,19 +47,19 @@ pub(super) fn brief(lang: Lang, scopes: &[&str]) -> Markup {
     }
 }
 
-fn meaning(lang: Lang, scope: &str) -> (Glyph, Option<Said>) {
+fn meaning(lang: Lang, scope: &str) -> (Icon, Option<Said>) {
     let words = &words(lang).scopes;
     match scope {
-        "openid" => (Glyph::Person, Some(words.openid)),
-        OFFLINE_ACCESS => (Glyph::Clock, Some(words.offline_access)),
-        "profile" => (Glyph::Card, Some(words.profile)),
-        "email" => (Glyph::Letter, Some(words.email)),
-        "IDInfo" => (Glyph::Card, Some(words.id_info)),
-        "SVC.ES.NEWPOL.COR.API" => (Glyph::Building, Some(words.master_data)),
-        "SVC.ES.NEWPOL.ACC.API" => (Glyph::Book, Some(words.accounting)),
-        "SVC.ES.NEWPOL.MNG.API" => (Glyph::Sliders, Some(words.management)),
-        "SVC.ES.EquipoContex" => (Glyph::People, Some(words.payroll)),
-        "SVC.ES.Webhooks" => (Glyph::CommitSignal, Some(words.webhooks)),
-        _ => (Glyph::Key, None),
+        "openid" => (Icon::Person, Some(words.openid)),
+        OFFLINE_ACCESS => (Icon::Clock, Some(words.offline_access)),
+        "profile" => (Icon::Card, Some(words.profile)),
+        "email" => (Icon::Envelope, Some(words.email)),
+        "IDInfo" => (Icon::Card, Some(words.id_info)),
+        "SVC.ES.NEWPOL.COR.API" => (Icon::Building, Some(words.master_data)),
+        "SVC.ES.NEWPOL.ACC.API" => (Icon::Book, Some(words.accounting)),
+        "SVC.ES.NEWPOL.MNG.API" => (Icon::Sliders, Some(words.management)),
+        "SVC.ES.EquipoContex" => (Icon::People, Some(words.payroll)),
+        "SVC.ES.Webhooks" => (Icon::Bell, Some(words.webhooks)),
+        _ => (Icon::Key, None),
     }
 }

@@ -1,9 +1,10 @@
 //! Where a person says who they are.
 
-use look::{
-    Button, Field, Kind, Lang, Name, Shell, Tone, Width, address, button, field, hidden, notice, page, span,
-};
 use maud::{Markup, html};
+use ui::{
+    Button, DisplayName, Field, InputType, Lang, Layout, PageWidth, Severity, button, duration, field,
+    hidden_field, notice, page, safe_href,
+};
 
 use super::{
     debug_only,
@@ -14,7 +15,7 @@ use super::{
 pub(crate) struct SignIn<'a> {
     pub lang: Lang,
     pub assets: &'a str,
-    pub switch: Option<&'a str>,
+    pub language_switch: Option<&'a str>,
     pub action: &'a str,
     pub ticket: &'a str,
     /// None where a person only wants to see their own permissions.
@@ -37,29 +38,29 @@ pub(crate) enum SignInProblem {
 }
 
 /// The id of the notice, which the fields name as their problem.
-const PROBLEM: &str = "problem";
+const ERROR_ID: &str = "error";
 
 pub(crate) fn sign_in(model: &SignIn<'_>) -> Markup {
     let words = &words(model.lang).sign_in;
-    let SignIn { lang, assets, switch, .. } = *model;
+    let SignIn { lang, assets, language_switch, .. } = *model;
     let title = if model.problem.is_some() { words.title_with_problem } else { words.title };
-    let shell = Shell { lang, assets, switch, title, width: Width::Door };
+    let layout = Layout { lang, assets, language_switch, title, width: PageWidth::Narrow };
     let content = html! {
         h1 {
             (words.title) " "
             span.lead {
                 @match model.application {
-                    Some(name) => ((words.lead)(Name(name))),
+                    Some(name) => ((words.lead)(DisplayName(name))),
                     None => (words.lead_permissions),
                 }
             }
         }
         @if let Some(problem) = model.problem { (told(lang, problem)) }
         (form(model))
-        p.fine { (words.forgotten) }
-        @if let Some(name) = model.application { p.fine { ((words.assurance)(Name(name))) } }
+        p.small-print { (words.forgotten) }
+        @if let Some(name) = model.application { p.small-print { ((words.assurance)(DisplayName(name))) } }
     };
-    page(&shell, None, &content)
+    page(&layout, None, &content)
 }
 
 fn form(model: &SignIn<'_>) -> Markup {
@@ -68,15 +69,15 @@ fn form(model: &SignIn<'_>) -> Markup {
     let is_wrong = matches!(model.problem, Some(SignInProblem::Wrong { .. }));
     let is_empty = model.problem == Some(SignInProblem::Empty);
     html! {
-        form.stack method="post" action=(address(model.action)) {
-            (hidden("ticket", model.ticket))
+        form.stack method="post" action=(safe_href(model.action)) {
+            (hidden_field("ticket", model.ticket))
             (field(&Field {
                 name: "username",
                 label: words.username,
                 value: Some(model.username),
                 autocomplete: Some("username"),
                 inputmode: Some("email"),
-                problem: (is_wrong || is_empty && !has_name).then_some(PROBLEM),
+                error_id: (is_wrong || is_empty && !has_name).then_some(ERROR_ID),
                 is_focused: !has_name,
                 is_required: true,
                 ..Field::default()
@@ -84,9 +85,9 @@ fn form(model: &SignIn<'_>) -> Markup {
             (field(&Field {
                 name: "password",
                 label: words.password,
-                kind: Kind::Password,
+                input_type: InputType::Password,
                 autocomplete: Some("current-password"),
-                problem: (is_wrong || is_empty).then_some(PROBLEM),
+                error_id: (is_wrong || is_empty).then_some(ERROR_ID),
                 is_focused: has_name,
                 is_required: true,
                 ..Field::default()
@@ -99,20 +100,20 @@ fn form(model: &SignIn<'_>) -> Markup {
 fn told(lang: Lang, problem: SignInProblem) -> Markup {
     let words = &words(lang).sign_in;
     let plain = |said: Said| (said.title, html! { (said.text) });
-    let (tone, (title, text)) = match problem {
-        SignInProblem::Wrong { is_slow: false } => (Tone::Problem, plain(words.wrong)),
+    let (severity, (title, text)) = match problem {
+        SignInProblem::Wrong { is_slow: false } => (Severity::Error, plain(words.wrong)),
         SignInProblem::Wrong { is_slow: true } => {
-            (Tone::Problem, (words.wrong.title, html! { (words.wrong.text) " " (words.wrong_is_slow) }))
+            (Severity::Error, (words.wrong.title, html! { (words.wrong.text) " " (words.wrong_is_slow) }))
         }
-        SignInProblem::Empty => (Tone::Problem, plain(words.empty)),
-        SignInProblem::Expired => (Tone::Caution, plain(words.expired)),
-        SignInProblem::NoCookies => (Tone::Problem, plain(words.no_cookies)),
+        SignInProblem::Empty => (Severity::Error, plain(words.empty)),
+        SignInProblem::Expired => (Severity::Warning, plain(words.expired)),
+        SignInProblem::NoCookies => (Severity::Error, plain(words.no_cookies)),
         SignInProblem::Busy { seconds } => {
-            (Tone::Caution, (words.busy, (words.busy_wait)(&span(lang, seconds))))
+            (Severity::Warning, (words.busy, (words.busy_wait)(&duration(lang, seconds))))
         }
         SignInProblem::TooMany { seconds } => {
-            (Tone::Problem, (words.too_many, (words.too_many_wait)(&span(lang, seconds))))
+            (Severity::Error, (words.too_many, (words.too_many_wait)(&duration(lang, seconds))))
         }
     };
-    notice(tone, PROBLEM, &html! { (title) }, Some(&text))
+    notice(severity, ERROR_ID, &html! { (title) }, Some(&text))
 }

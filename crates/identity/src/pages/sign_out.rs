@@ -1,7 +1,7 @@
 //! The way out: asked first, then confirmed.
 
-use look::{Button, Emphasis, Lang, Name, Shell, Width, address, button, hidden, page};
 use maud::{Markup, html};
+use ui::{Button, ButtonStyle, DisplayName, Lang, Layout, PageWidth, button, hidden_field, page, safe_href};
 
 use super::{
     debug_only,
@@ -12,7 +12,7 @@ use super::{
 pub(crate) struct SignOut<'a> {
     pub lang: Lang,
     pub assets: &'a str,
-    pub switch: Option<&'a str>,
+    pub language_switch: Option<&'a str>,
     pub action: &'a str,
     pub ticket: &'a str,
     pub email: &'a str,
@@ -24,26 +24,26 @@ debug_only!(SignOut { lang, action, application });
 
 pub(crate) fn sign_out(model: &SignOut<'_>) -> Markup {
     let words = &words(model.lang).sign_out;
-    let SignOut { lang, assets, switch, .. } = *model;
-    let shell = Shell { lang, assets, switch, title: words.title, width: Width::Door };
+    let SignOut { lang, assets, language_switch, .. } = *model;
+    let layout = Layout { lang, assets, language_switch, title: words.title, width: PageWidth::Narrow };
     let content = html! {
         h1 { (words.heading) }
-        @if let Some(name) = model.application { p.lead { ((words.asked_by)(Name(name))) } }
-        p.lead { ((words.signed_in_as)(Name(model.email))) }
-        form.stack method="post" action=(address(model.action)) {
-            (hidden("ticket", model.ticket))
+        @if let Some(name) = model.application { p.lead { ((words.asked_by)(DisplayName(name))) } }
+        p.lead { ((words.signed_in_as)(DisplayName(model.email))) }
+        form.stack method="post" action=(safe_href(model.action)) {
+            (hidden_field("ticket", model.ticket))
             (button(&Button { label: words.submit, ..Button::default() }))
         }
-        p.fine { (words.or_stay) }
+        p.small-print { (words.or_stay) }
     };
-    page(&shell, None, &content)
+    page(&layout, None, &content)
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SignedOut<'a> {
     pub lang: Lang,
     pub assets: &'a str,
-    pub switch: Option<&'a str>,
+    pub language_switch: Option<&'a str>,
     pub back: Option<Back<'a>>,
     /// Where a person sees which applications have access.
     pub permissions: &'a str,
@@ -56,21 +56,21 @@ pub(crate) struct Back<'a> {
 }
 
 pub(crate) fn signed_out(model: &SignedOut<'_>) -> Markup {
-    let SignedOut { lang, assets, switch, back, permissions } = *model;
+    let SignedOut { lang, assets, language_switch, back, permissions } = *model;
     let Words { sign_out: words, permissions: there, .. } = words(lang);
-    let shell = Shell { lang, assets, switch, title: words.done_title, width: Width::Door };
-    let link = html! { a href=(address(permissions)) { (there.title) } };
+    let layout = Layout { lang, assets, language_switch, title: words.done_title, width: PageWidth::Narrow };
+    let link = html! { a href=(safe_href(permissions)) { (there.title) } };
     let content = html! {
         h1 { (words.done_title) }
         p.lead { (words.done_text) }
         @if let Some(back) = back {
             p.after.buttons {
-                a class=(Emphasis::Quiet.class()) href=(address(back.href)) {
-                    span { ((words.back)(Name(back.application))) }
+                a class=(ButtonStyle::Secondary.class()) href=(safe_href(back.href)) {
+                    span { ((words.back)(DisplayName(back.application))) }
                 }
             }
         }
-        p.fine { ((words.access_stays)(&link)) }
+        p.small-print { ((words.access_stays)(&link)) }
     };
-    page(&shell, None, &content)
+    page(&layout, None, &content)
 }

@@ -1,11 +1,11 @@
 //! Where a person chooses the tenant that an application will work with and, for applications that must ask,
 //! sees what it asks for.
 
-use look::{
-    Button, Choice, Emphasis, Field, Kind, Lang, Name, Shell, Tone, Width, address, button, choice, field,
-    hidden, notice, page,
-};
 use maud::{Markup, html};
+use ui::{
+    Button, ButtonStyle, DisplayName, Field, InputType, Lang, Layout, PageWidth, RadioOption, Severity,
+    button, field, hidden_field, notice, page, radio_option, safe_href,
+};
 
 use super::{debug_only, scopes, words::words};
 
@@ -13,7 +13,7 @@ use super::{debug_only, scopes, words::words};
 pub(crate) struct TenantChoice<'a> {
     pub lang: Lang,
     pub assets: &'a str,
-    pub switch: Option<&'a str>,
+    pub language_switch: Option<&'a str>,
     pub action: &'a str,
     pub ticket: &'a str,
     pub application: &'a str,
@@ -54,41 +54,41 @@ pub(crate) enum ChoiceProblem {
     NotYours,
 }
 
-const PROBLEM: &str = "problem";
+const ERROR_ID: &str = "error";
 
 pub(crate) fn tenant_choice(model: &TenantChoice<'_>) -> Markup {
     let words = &words(model.lang).choice;
-    let TenantChoice { lang, assets, switch, .. } = *model;
+    let TenantChoice { lang, assets, language_switch, .. } = *model;
     let title = match (model.problem, model.consent) {
         (Some(_), _) => words.title_with_problem,
         (None, Some(_)) => words.consent_title,
         (None, None) => words.title,
     };
-    let shell = Shell { lang, assets, switch, title, width: Width::Hall };
+    let layout = Layout { lang, assets, language_switch, title, width: PageWidth::Medium };
     let content = html! {
         (heading(model))
-        p.who {
-            span { ((words.signed_in_as)(Name(model.email))) }
-            a href=(address(model.other_account)) { (words.other_account) }
+        p.signed-in-as {
+            span { ((words.signed_in_as)(DisplayName(model.email))) }
+            a href=(safe_href(model.other_account)) { (words.other_account) }
         }
         @if let Some(problem) = model.problem { (told(lang, problem)) }
         @if let Some(asked) = model.consent {
             section {
                 h2 { (words.allows) }
                 (scopes::list(lang, asked))
-                p.fine { (words.revocable) }
+                p.small-print { (words.revocable) }
             }
             h2 { (words.legend) }
         }
         @if let Some(search) = &model.search { (search_form(model, search)) }
         (choice_form(model))
     };
-    page(&shell, None, &content)
+    page(&layout, None, &content)
 }
 
 fn heading(model: &TenantChoice<'_>) -> Markup {
     let words = &words(model.lang).choice;
-    let name = Name(model.application);
+    let name = DisplayName(model.application);
     html! {
         @if model.consent.is_some() {
             h1 { ((words.consent_heading)(name)) }
@@ -105,20 +105,20 @@ fn search_form(model: &TenantChoice<'_>, search: &Search<'_>) -> Markup {
     let is_cut = search.query.trim().is_empty() && search.shown < search.total;
     let count = if is_cut { words.count_cut } else { words.count };
     html! {
-        form.search role="search" method="get" action=(address(search.action)) {
-            (hidden("ticket", model.ticket))
-            (hidden("lang", model.lang.tag()))
+        form.search role="search" method="get" action=(safe_href(search.action)) {
+            (hidden_field("ticket", model.ticket))
+            (hidden_field("lang", model.lang.tag()))
             (field(&Field {
                 name: "q",
                 label: words.search,
-                kind: Kind::Search,
+                input_type: InputType::Search,
                 value: Some(search.query),
                 autocomplete: Some("off"),
                 // Who must read first, what they allow or what went wrong, is not led past it.
                 is_focused: model.consent.is_none() && model.problem.is_none(),
                 ..Field::default()
             }))
-            (button(&Button { label: words.search_submit, emphasis: Emphasis::Quiet, ..Button::default() }))
+            (button(&Button { label: words.search_submit, style: ButtonStyle::Secondary, ..Button::default() }))
             p.count role="status" { (count(search.shown, search.total)) }
         }
     }
@@ -127,13 +127,13 @@ fn search_form(model: &TenantChoice<'_>, search: &Search<'_>) -> Markup {
 fn choice_form(model: &TenantChoice<'_>) -> Markup {
     let words = &words(model.lang).choice;
     html! {
-        form.choosing method="post" action=(address(model.action)) {
-            (hidden("ticket", model.ticket))
+        form.choice-form method="post" action=(safe_href(model.action)) {
+            (hidden_field("ticket", model.ticket))
             @if model.options.is_empty() {
                 (nothing_found(model))
             } @else {
                 fieldset {
-                    legend.unseen { (words.legend) }
+                    legend.visually-hidden { (words.legend) }
                     div.choices { @for option in model.options { (row(model, option)) } }
                 }
             }
@@ -143,13 +143,13 @@ fn choice_form(model: &TenantChoice<'_>) -> Markup {
 }
 
 fn row(model: &TenantChoice<'_>, option: &TenantOption<'_>) -> Markup {
-    choice(&Choice {
+    radio_option(&RadioOption {
         name: "tenant",
         value: option.id,
         label: option.name,
         note: option.short_code,
         badge: option.is_recent.then_some(words(model.lang).choice.recent),
-        problem: model.problem.map(|_| PROBLEM),
+        error_id: model.problem.map(|_| ERROR_ID),
         is_checked: option.is_checked,
     })
 }
@@ -159,7 +159,7 @@ fn nothing_found(model: &TenantChoice<'_>) -> Markup {
     let query = model.search.map_or("", |search| search.query);
     html! {
         div.empty {
-            p { b { ((words.none_found)(Name(query))) } (words.none_found_advice) }
+            p { b { ((words.none_found)(DisplayName(query))) } (words.none_found_advice) }
         }
     }
 }
@@ -170,17 +170,17 @@ fn foot(model: &TenantChoice<'_>) -> Markup {
     let label = if asks { words.allow } else { words.go_on };
     html! {
         @if asks || !model.options.is_empty() {
-            div.foot {
+            div.form-actions {
                 div.buttons {
                     @if !model.options.is_empty() {
-                        (button(&Button { label, sends: Some(("decision", "allow")), ..Button::default() }))
+                        (button(&Button { label, name_and_value: Some(("decision", "allow")), ..Button::default() }))
                     }
                     @if asks {
                         (button(&Button {
                             label: words.deny,
-                            emphasis: Emphasis::Quiet,
-                            sends: Some(("decision", "deny")),
-                            is_lenient: true,
+                            style: ButtonStyle::Secondary,
+                            name_and_value: Some(("decision", "deny")),
+                            skips_validation: true,
                             ..Button::default()
                         }))
                     }
@@ -196,5 +196,5 @@ fn told(lang: Lang, problem: ChoiceProblem) -> Markup {
         ChoiceProblem::NothingChosen => words.nothing_chosen,
         ChoiceProblem::NotYours => words.not_yours,
     };
-    notice(Tone::Problem, PROBLEM, &html! { (said.title) }, Some(&html! { (said.text) }))
+    notice(Severity::Error, ERROR_ID, &html! { (said.title) }, Some(&html! { (said.text) }))
 }

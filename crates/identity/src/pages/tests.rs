@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 
 use domain::Ticks;
-use look::Lang;
 use maud::Markup;
+use ui::Lang;
 
 use super::*;
 
@@ -20,19 +20,26 @@ fn every_page(lang: Lang, text: &str) -> Vec<Page> {
     {
         add(name, page);
     }
-    let (assets, switch, application) = ("/look", Some(text), text);
+    let (assets, language_switch, application) = ("/look", Some(text), text);
     for minutes in [0, 5] {
-        add("code".into(), code_page(&CodePage { lang, assets, switch, application, code: text, minutes }));
+        add(
+            "code".into(),
+            code_page(&CodePage { lang, assets, language_switch, application, code: text, minutes }),
+        );
     }
     add(
         "form post".into(),
         form_post(&FormPost { lang, assets, action: text, fields: &[(text, text), ("b", text)] }),
     );
     for application in [None, Some(text)] {
-        let model = SignOut { lang, assets, switch, action: text, ticket: text, email: text, application };
+        let model =
+            SignOut { lang, assets, language_switch, action: text, ticket: text, email: text, application };
         add("sign out".into(), sign_out(&model));
         let back = application.map(|application| Back { href: text, application });
-        add("signed out".into(), signed_out(&SignedOut { lang, assets, switch, back, permissions: text }));
+        add(
+            "signed out".into(),
+            signed_out(&SignedOut { lang, assets, language_switch, back, permissions: text }),
+        );
     }
     let at = Ticks::parse_iso("2026-11-15T08:30:00Z").unwrap();
     let access = Access {
@@ -48,7 +55,7 @@ fn every_page(lang: Lang, text: &str) -> Vec<Page> {
         let model = Permissions {
             lang,
             assets,
-            switch,
+            language_switch,
             action: text,
             ticket: text,
             email: text,
@@ -77,7 +84,7 @@ fn sign_ins(lang: Lang, text: &str) -> Vec<(String, Markup)> {
     let blank = SignIn {
         lang,
         assets: "/look",
-        switch: Some(text),
+        language_switch: Some(text),
         action: text,
         ticket: text,
         application: None,
@@ -106,7 +113,7 @@ fn choices(lang: Lang, text: &str) -> Vec<(String, Markup)> {
                     let model = TenantChoice {
                         lang,
                         assets: "/look",
-                        switch: Some(text),
+                        language_switch: Some(text),
                         action: text,
                         ticket: text,
                         application: text,
@@ -132,9 +139,16 @@ fn errors(lang: Lang, text: &str) -> Vec<(String, Markup)> {
     };
     let kinds =
         [UnknownClient, RedirectMissing, RedirectUnregistered, BadRequest, Expired, NotFound, Busy, Broken];
-    let switch = Some(text);
-    let page =
-        |kind| ErrorPage { lang, assets: "/look", switch, status: 400, kind, detail: text, request_id: text };
+    let language_switch = Some(text);
+    let page = |kind| ErrorPage {
+        lang,
+        assets: "/look",
+        language_switch,
+        status: 400,
+        kind,
+        detail: text,
+        request_id: text,
+    };
     let mut pages = kinds.map(|kind| (format!("error {kind:?}"), error_page(&page(kind)))).to_vec();
     pages.push(("error, no detail".into(), error_page(&ErrorPage { detail: "", ..page(Broken) })));
     pages
@@ -332,7 +346,7 @@ fn only(page: Markup, of: &str, name: &str) -> Vec<Tag> {
 const SIGN_IN: SignIn<'_> = SignIn {
     lang: Lang::Es,
     assets: "/look",
-    switch: None,
+    language_switch: None,
     action: "/sign-in",
     ticket: "t",
     application: Some("Facturador"),
@@ -358,13 +372,10 @@ fn a_wrong_sign_in_is_announced_and_says_not_which_half() {
     };
     for name in ["username", "password"] {
         let field = &only(sign_in(&model), "input", name)[0];
-        assert_eq!(
-            (field.get("aria-invalid"), field.get("aria-describedby")),
-            (Some("true"), Some("problem"))
-        );
+        assert_eq!((field.get("aria-invalid"), field.get("aria-describedby")), (Some("true"), Some("error")));
     }
     let page = sign_in(&model).into_string();
-    assert!(page.contains(r#"role="alert" id="problem""#) && page.contains("El correo o la contraseña"));
+    assert!(page.contains(r#"role="alert" id="error""#) && page.contains("El correo o la contraseña"));
     assert!(only(sign_in(&model), "input", "password")[0].get("value").is_none(), "never sent back");
     assert!(!page.contains("Tras varios intentos"));
     let slow = SignIn { problem: Some(SignInProblem::Wrong { is_slow: true }), ..model };
@@ -390,8 +401,14 @@ fn waiting_is_told_in_units_and_plurals() {
     assert!(told(Lang::Es, SignInProblem::TooMany { seconds: 840 }).contains("espere 14 minutos antes"));
     assert!(told(Lang::En, SignInProblem::TooMany { seconds: 60 }).contains("wait 1 minute before"));
     let code = |minutes| {
-        let model =
-            CodePage { lang: Lang::Es, assets: "", switch: None, application: "A", code: "c", minutes };
+        let model = CodePage {
+            lang: Lang::Es,
+            assets: "",
+            language_switch: None,
+            application: "A",
+            code: "c",
+            minutes,
+        };
         code_page(&model).into_string().replace('\u{a0}', " ")
     };
     assert!(code(0).contains("válido durante menos de un minuto y"));
@@ -403,7 +420,7 @@ fn who_signs_out_learns_that_applications_keep_their_access() {
     let model = SignedOut {
         lang: Lang::Es,
         assets: "/look",
-        switch: None,
+        language_switch: None,
         back: None,
         permissions: "/auth/core/permissions",
     };
@@ -429,7 +446,7 @@ fn consent_adds_words_for_scopes_and_a_way_to_say_no() {
     let plain = TenantChoice {
         lang: Lang::En,
         assets: "/look",
-        switch: None,
+        language_switch: None,
         action: "/choice",
         ticket: "t",
         application: "Facturador",
@@ -462,8 +479,14 @@ fn consent_adds_words_for_scopes_and_a_way_to_say_no() {
 
 #[test]
 fn secrets_do_not_print() {
-    let code =
-        CodePage { lang: Lang::Es, assets: "", switch: None, application: "A", code: "hush", minutes: 1 };
+    let code = CodePage {
+        lang: Lang::Es,
+        assets: "",
+        language_switch: None,
+        application: "A",
+        code: "hush",
+        minutes: 1,
+    };
     let post = FormPost { lang: Lang::Es, assets: "", action: "/", fields: &[("code", "hush")] };
     let sign_in = SignIn { ticket: "hush", username: "hush", ..SIGN_IN };
     for text in [format!("{code:?}"), format!("{post:?}"), format!("{sign_in:?}")] {

@@ -118,9 +118,9 @@ impl Admin {
 
     /// A new secret; the old one stays valid for `overlap`.
     pub async fn rotate_client_secret(&self, id: &str, overlap: Duration) -> Result<Replacement> {
-        let (secret, old_until) = (self.secret(), self.now() + overlap);
-        let new = ClientSecret { secret: secret.clone(), old_until };
+        let (secret, previous_valid_until) = (self.secret(), self.now() + overlap);
+        let new = ClientSecret { secret: secret.clone(), previous_valid_until };
         found(self.store.set_client_secret(&ClientId::new(id), &new).await?, || format!("client \"{id}\""))?;
-        Ok(Replacement { secret, old_until })
+        Ok(Replacement { secret, previous_valid_until })
     }
 }

@@ -60,7 +60,7 @@ impl std::fmt::Debug for Admin {
 pub struct Replacement {
     pub secret: Secret,
     /// Until when what it replaces stays valid.
-    pub old_until: Ticks,
+    pub previous_valid_until: Ticks,
 }
 
 impl Admin {

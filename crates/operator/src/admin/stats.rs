@@ -83,7 +83,7 @@ impl Admin {
                 stats.webhooks.count(webhook, &disabled_owners);
                 counted += 1;
                 // What never was accepted was never sent anything.
-                if stats.measured < MEASURED_MAX && webhook.began.is_some() {
+                if stats.measured < MEASURED_MAX && webhook.initial_cursor.is_some() {
                     self.measure(&mut stats, webhook, now).await?;
                 }
             }

@@ -63,7 +63,7 @@ impl Admin {
     /// are still good.
     pub async fn keys_of(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>> {
         let now = self.now();
-        let mut keys = self.store.keys_of(id).await?;
+        let mut keys = self.store.subscription_keys(id).await?;
         keys.retain(|key| key.valid_until.is_none_or(|until| until > now));
         Ok(keys)
     }
@@ -88,10 +88,11 @@ impl Admin {
 
     /// A new key in a slot; the old one stays valid for `overlap`.
     pub async fn rotate_key(&self, id: &str, slot: KeySlot, overlap: Duration) -> Result<Replacement> {
-        let (secret, old_until) = (self.key(), self.now() + overlap);
-        let rotated = self.store.rotate_key(&SubscriptionId::new(id), slot, &secret, old_until).await?;
+        let (secret, previous_valid_until) = (self.key(), self.now() + overlap);
+        let rotated =
+            self.store.rotate_key(&SubscriptionId::new(id), slot, &secret, previous_valid_until).await?;
         self.check_changed(id, rotated).await?;
-        Ok(Replacement { secret, old_until })
+        Ok(Replacement { secret, previous_valid_until })
     }
 
     /// What could not be changed is not there, or is cancelled.

@@ -63,7 +63,7 @@ impl Admin {
         let to_day = to_day.unwrap_or_else(|| self.now().day());
         let from_day = from_day.unwrap_or_else(|| (to_day - DAYS_DEFAULT + 1).max(0));
         check_span(from_day, to_day)?;
-        let calls = self.store.calls(&id, from_day, to_day).await?;
+        let calls = self.store.call_counts(&id, from_day, to_day).await?;
         Ok(told(&id, (from_day, to_day), calls))
     }
 }

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use domain::ProcessId;
 use futures_util::stream;
 use serde::Serialize;
-use store::{BatchCounts, LineFault};
+use store::{BatchCounts, LineError};
 
 use super::made_ids::{MadeIds, made_id};
 
@@ -29,9 +29,9 @@ struct Text<'a> {
     accepted: u64,
     rejected: u64,
     last_sequence_version: String,
-    errors: &'a [LineFault],
-    #[serde(skip_serializing_if = "<[LineFault]>::is_empty")]
-    warnings: &'a [LineFault],
+    errors: &'a [LineError],
+    #[serde(skip_serializing_if = "<[LineError]>::is_empty")]
+    warnings: &'a [LineError],
 }
 
 impl Answer {

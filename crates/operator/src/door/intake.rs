@@ -4,7 +4,7 @@
 use aws_lc_rs::digest;
 use domain::change::Change;
 use domain::{FieldError, ProcessId};
-use store::{BatchCounts, Checkpoint, Line, Progress};
+use store::{BatchCounts, ChangeLine, IngestCheckpoint, IngestProgress};
 
 use super::DoorError;
 use super::made_ids::{MadeIds, made_id};
@@ -45,10 +45,10 @@ impl BodyFault {
 /// What goes to the store together.
 #[derive(Debug, Default)]
 pub(super) struct Chunk {
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<ChangeLine>,
     pub(super) refused: Vec<(u64, FieldError)>,
     pub(super) warnings: Vec<(u64, FieldError)>,
-    pub(super) checkpoint: Option<Checkpoint>,
+    pub(super) checkpoint: Option<IngestCheckpoint>,
 }
 
 pub(super) struct Intake {
@@ -61,7 +61,7 @@ struct Reader {
     process: ProcessId,
     key: Option<String>,
     /// What was brought in before; its hash is checked when its last line has been seen.
-    before: Option<Progress>,
+    before: Option<IngestProgress>,
     resumed_after: u64,
     /// Rolls over all lines; only a key needs it.
     hash: Option<digest::Context>,
@@ -78,7 +78,7 @@ impl Intake {
     pub(super) fn new(
         process: ProcessId,
         key: Option<String>,
-        before: Option<Progress>,
+        before: Option<IngestProgress>,
         is_json: bool,
     ) -> Self {
         let resumed_after = before.as_ref().map_or(0, |before| before.line);
@@ -99,7 +99,7 @@ impl Intake {
     }
 
     pub(super) fn start_tally(&self) -> BatchCounts {
-        self.reader.before.as_ref().map(|before| before.tally.clone()).unwrap_or_default()
+        self.reader.before.as_ref().map(|before| before.counts.clone()).unwrap_or_default()
     }
 
     pub(super) fn was_resumed(&self) -> bool {
@@ -138,7 +138,7 @@ impl Intake {
         let mut chunk = std::mem::take(&mut reader.chunk);
         chunk.checkpoint = reader.key.clone().map(|key| {
             let hash = reader.hash_so_far();
-            Checkpoint { key, from_line: reader.handed_over, to_line: reader.seen, hash }
+            IngestCheckpoint { key, from_line: reader.handed_over, to_line: reader.seen, hash }
         });
         reader.handed_over = reader.seen;
         chunk
@@ -191,7 +191,7 @@ impl Reader {
                 if !passed_over {
                     self.bytes += text.len();
                     self.chunk.warnings.extend(read.warnings.into_iter().map(|fault| (number, fault)));
-                    self.chunk.lines.push(Line { number, change: read.change });
+                    self.chunk.lines.push(ChangeLine { number, change: read.change });
                 }
             }
             Err(fault) if !passed_over => self.chunk.refused.push((number, clipped(fault))),

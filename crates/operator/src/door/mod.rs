@@ -14,7 +14,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use domain::{ProcessId, Random, TenantId};
 use futures_util::{Stream, StreamExt};
-use store::{BatchCounts, ChangeBatch, Checkpoint, Line, Result as StoreResult, Store, StoreError};
+use store::{
+    BatchCounts, ChangeBatch, ChangeLine, IngestCheckpoint, Result as StoreResult, Store, StoreError,
+};
 use tokio::task::JoinHandle;
 
 pub use answer::Answer;
@@ -89,7 +91,7 @@ impl Door {
     ) -> Result<Answer, DoorError> {
         let nothing = || Box::new(BatchCounts::default());
         let before = match &delivery.idempotency_key {
-            Some(key) => self.store.find_progress(&delivery.tenant, key).await,
+            Some(key) => self.store.find_ingest_progress(&delivery.tenant, key).await,
             None => Ok(None),
         }
         .map_err(|error| DoorError::Store(error, nothing()))?;
@@ -220,8 +222,13 @@ impl<P: FnMut(&BatchCounts)> Writing<P> {
         Ok(Some(self.batch(chunk.lines, tally, chunk.checkpoint)))
     }
 
-    fn batch(&self, lines: Vec<Line>, tally: BatchCounts, checkpoint: Option<Checkpoint>) -> ChangeBatch {
-        ChangeBatch { tenant: self.tenant.clone(), process: self.process, lines, tally, checkpoint }
+    fn batch(
+        &self,
+        lines: Vec<ChangeLine>,
+        tally: BatchCounts,
+        checkpoint: Option<IngestCheckpoint>,
+    ) -> ChangeBatch {
+        ChangeBatch { tenant: self.tenant.clone(), process: self.process, lines, counts: tally, checkpoint }
     }
 
     fn written(&self, written: StoreResult<BatchCounts>) -> Result<BatchCounts, DoorError> {

@@ -288,7 +288,9 @@ async fn replace_secret(
     BodyOrNone(ask): BodyOrNone<SecretAsk>,
 ) -> Answered {
     let new = desk.admin.rotate_client_secret(&id, ask.overlap.unwrap_or_default().0).await?;
-    let shown =
-        SecretMade { client_secret: new.secret.reveal().to_owned(), old_valid_until: new.old_until.iso() };
+    let shown = SecretMade {
+        client_secret: new.secret.reveal().to_owned(),
+        old_valid_until: new.previous_valid_until.iso(),
+    };
     Ok(unkept(Json(shown).into_response()))
 }

@@ -10,7 +10,9 @@ use domain::secret::hex;
 use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
-use super::{Archive, ArchiveError, CHUNK_ROWS, Chunk, HEADS_ADVANCE, Summary, TABLES, Table, Value};
+use super::{
+    Archive, ArchiveError, BackupSummary, CHUNK_ROWS, CellValue, HEADS_ADVANCE, RowChunk, TABLES, Table,
+};
 
 const FORMAT: u32 = 1;
 const CHUNKS_AHEAD: usize = 4;
@@ -35,18 +37,18 @@ enum Cell {
     Bytes { hex: String },
 }
 
-impl From<Value> for Cell {
-    fn from(value: Value) -> Self {
+impl From<CellValue> for Cell {
+    fn from(value: CellValue) -> Self {
         match value {
-            Value::Null => Self::Null,
-            Value::Int(number) => Self::Int(number),
-            Value::Text(text) => Self::Text(text),
-            Value::Bytes(bytes) => Self::Bytes { hex: hex(&bytes) },
+            CellValue::Null => Self::Null,
+            CellValue::Int(number) => Self::Int(number),
+            CellValue::Text(text) => Self::Text(text),
+            CellValue::Bytes(bytes) => Self::Bytes { hex: hex(&bytes) },
         }
     }
 }
 
-impl TryFrom<Cell> for Value {
+impl TryFrom<Cell> for CellValue {
     type Error = ArchiveError;
 
     fn try_from(cell: Cell) -> Result<Self, ArchiveError> {
@@ -68,8 +70,8 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
     (0..text.len()).step_by(2).map(|at| u8::from_str_radix(&text[at..at + 2], 16).ok()).collect()
 }
 
-fn damaged(why: impl Into<String>) -> ArchiveError {
-    ArchiveError::Damaged(why.into())
+fn damaged(reason: impl Into<String>) -> ArchiveError {
+    ArchiveError::Damaged(reason.into())
 }
 
 struct Writing<W> {
@@ -88,7 +90,7 @@ impl<W: Write> Writing<W> {
 
 /// Writes a backup of the store as it stands now. One that fails midway has no closing line, so that it is
 /// never taken for a whole one.
-pub async fn write<W>(store: &dyn Archive, out: W, now: Ticks) -> Result<Summary, ArchiveError>
+pub async fn write<W>(store: &dyn Archive, out: W, now: Ticks) -> Result<BackupSummary, ArchiveError>
 where
     W: Write + Send + 'static,
 {
@@ -113,11 +115,11 @@ where
 
 fn write_lines<W: Write>(
     out: W,
-    mut chunks: mpsc::Receiver<Chunk>,
+    mut chunks: mpsc::Receiver<RowChunk>,
     ended: oneshot::Receiver<()>,
     schema: i64,
     taken_at: String,
-) -> Result<Summary, ArchiveError> {
+) -> Result<BackupSummary, ArchiveError> {
     let mut file = Writing { out, hash: digest::Context::new(&digest::SHA256) };
     file.line(&Text::Head { aldaba_backup: FORMAT, schema, taken_at: taken_at.clone() })?;
     let mut tables = no_rows();
@@ -136,14 +138,14 @@ fn write_lines<W: Write>(
     let sha256 = hex(file.hash.clone().finish().as_ref());
     file.line(&Text::End { tables: tables.clone(), sha256: sha256.clone() })?;
     file.out.flush()?;
-    Ok(Summary { schema, taken_at, rows: tables.values().sum(), tables, sha256 })
+    Ok(BackupSummary { schema, taken_at, rows: tables.values().sum(), tables, sha256 })
 }
 
 /// Reads a backup to its end and checks that it is whole; hands every chunk to `take`.
 fn read_lines(
     mut input: impl BufRead,
-    take: impl FnMut(Chunk) -> Result<(), ArchiveError>,
-) -> Result<Summary, ArchiveError> {
+    take: impl FnMut(RowChunk) -> Result<(), ArchiveError>,
+) -> Result<BackupSummary, ArchiveError> {
     let mut line = Vec::new();
     let mut hash = digest::Context::new(&digest::SHA256);
     let Text::Head { aldaba_backup: FORMAT, schema, taken_at } = next_line(&mut input, &mut line)? else {
@@ -164,7 +166,7 @@ fn read_lines(
                     return Err(damaged("it goes on after its closing line"));
                 }
                 reading.hand_over(None)?;
-                return Ok(Summary { schema, taken_at, rows: tables.values().sum(), tables, sha256 });
+                return Ok(BackupSummary { schema, taken_at, rows: tables.values().sum(), tables, sha256 });
             }
         }
     }
@@ -186,11 +188,11 @@ fn no_rows() -> BTreeMap<String, u64> {
 /// Gathers rows into chunks and counts them.
 struct Reading<F> {
     take: F,
-    chunk: Option<Chunk>,
+    chunk: Option<RowChunk>,
     tables: BTreeMap<String, u64>,
 }
 
-impl<F: FnMut(Chunk) -> Result<(), ArchiveError>> Reading<F> {
+impl<F: FnMut(RowChunk) -> Result<(), ArchiveError>> Reading<F> {
     fn table(&mut self, name: &str) -> Result<(), ArchiveError> {
         let table = Table::find(name).ok_or_else(|| damaged(format!("unknown table \"{name}\"")))?;
         self.hand_over(Some(table))
@@ -198,7 +200,7 @@ impl<F: FnMut(Chunk) -> Result<(), ArchiveError>> Reading<F> {
 
     fn row(&mut self, cells: Vec<Cell>) -> Result<(), ArchiveError> {
         let chunk = self.chunk.as_mut().ok_or_else(|| damaged("a row before its table"))?;
-        let cells = cells.into_iter().map(Value::try_from);
+        let cells = cells.into_iter().map(CellValue::try_from);
         chunk.rows.push(cells.collect::<Result<_, _>>()?);
         *self.tables.entry(chunk.table.name.to_owned()).or_default() += 1;
         let table = chunk.table;
@@ -210,7 +212,7 @@ impl<F: FnMut(Chunk) -> Result<(), ArchiveError>> Reading<F> {
 
     /// Hands the chunk over, and starts the next one where there is a table for it.
     fn hand_over(&mut self, next: Option<&'static Table>) -> Result<(), ArchiveError> {
-        let next = next.map(|table| Chunk { table, rows: Vec::new() });
+        let next = next.map(|table| RowChunk { table, rows: Vec::new() });
         match std::mem::replace(&mut self.chunk, next) {
             Some(full) if !full.rows.is_empty() => (self.take)(full),
             _ => Ok(()),
@@ -219,12 +221,12 @@ impl<F: FnMut(Chunk) -> Result<(), ArchiveError>> Reading<F> {
 }
 
 /// Checks that a backup is whole, without writing anything.
-pub fn verify(input: impl BufRead) -> Result<Summary, ArchiveError> {
+pub fn verify(input: impl BufRead) -> Result<BackupSummary, ArchiveError> {
     read_lines(input, |_| Ok(()))
 }
 
 /// Restores a backup that `verify` found whole into an empty store: what is damaged is never half restored.
-pub async fn read<R>(store: &dyn Archive, verified: &Summary, input: R) -> Result<(), ArchiveError>
+pub async fn read<R>(store: &dyn Archive, verified: &BackupSummary, input: R) -> Result<(), ArchiveError>
 where
     R: BufRead + Send + 'static,
 {
@@ -257,15 +259,15 @@ where
             )));
         }
     }
-    Ok(store.settle(HEADS_ADVANCE).await?)
+    Ok(store.finish_restore(HEADS_ADVANCE).await?)
 }
 
 /// The store has its own vault's check; the backup's must open with the same master key.
-fn without_vault(store: &dyn Archive, mut chunk: Chunk) -> Result<Chunk, ArchiveError> {
-    let is_vault = |row: &Vec<Value>| row.first() == Some(&Value::Text("vault".into()));
+fn without_vault(store: &dyn Archive, mut chunk: RowChunk) -> Result<RowChunk, ArchiveError> {
+    let is_vault = |row: &Vec<CellValue>| row.first() == Some(&CellValue::Text("vault".into()));
     for row in chunk.rows.iter().filter(|row| is_vault(row)) {
-        if let Some(Value::Bytes(sealed)) = row.get(1) {
-            store.opens(sealed)?;
+        if let Some(CellValue::Bytes(sealed)) = row.get(1) {
+            store.check_vault(sealed)?;
         }
     }
     chunk.rows.retain(|row| !is_vault(row));

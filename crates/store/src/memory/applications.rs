@@ -5,10 +5,10 @@ use domain::{ClientId, Secret, Ticks};
 
 use super::{MemoryStore, StoredClient};
 use crate::applications::CLIENT_SECRET;
-use crate::{Applications, Client, ClientSecret, Result, StoreError};
+use crate::{Client, ClientSecret, Clients, Result, StoreError};
 
 #[async_trait]
-impl Applications for MemoryStore {
+impl Clients for MemoryStore {
     async fn add_client(&self, client: &Client, secret: &Secret) -> Result<()> {
         let secret = self.ports.vault.fingerprint(CLIENT_SECRET, secret);
         let mut state = self.writing()?;
@@ -37,7 +37,7 @@ impl Applications for MemoryStore {
         };
         let (guid, created_at) = (kept.client.guid, kept.client.created_at);
         kept.client = Client { guid, created_at, ..client.clone() };
-        self.invalidation.access_moved();
+        self.invalidation.access_changed();
         Ok(true)
     }
 
@@ -47,7 +47,7 @@ impl Applications for MemoryStore {
         let Some(kept) = state.clients.get_mut(id.as_str()) else {
             return Ok(false);
         };
-        kept.old = Some((kept.secret, secret.old_until));
+        kept.old = Some((kept.secret, secret.previous_valid_until));
         kept.secret = hash;
         Ok(true)
     }

@@ -8,7 +8,7 @@ use domain::{TenantId, Ticks};
 use super::{Head, MemoryStore, State, place_no};
 use crate::plan::{self, Ground, Key, Plan, Stored};
 use crate::{
-    BatchCounts, ChangeBatch, ChangeLog, LogBounds, LogPage, LogQuery, Progress, Result, StoreError,
+    BatchCounts, ChangeBatch, ChangeLog, IngestProgress, LogBounds, LogPage, LogQuery, Result, StoreError,
 };
 
 fn load(state: &State, tenant_no: i64, head: Head, batches: &[ChangeBatch]) -> Ground {
@@ -90,16 +90,16 @@ impl ChangeLog for MemoryStore {
         let batches = vec![batch];
         let ground = load(&state, tenant_no, head, &batches);
         let now = self.ports.clock.now();
-        let (plan, mut tallies) = plan::decide(ground, batches, now, &*self.ports.random);
+        let (plan, mut counts_by_batch) = plan::decide(ground, batches, now, &*self.ports.random);
         let resources = plan.resources();
         write(&mut state, tenant_no, plan, now);
         drop(state);
         self.change_commits.fetch_add(1, Ordering::Relaxed);
-        self.invalidation.records_moved(&tenant, resources);
-        tallies.pop().unwrap_or_else(|| Ok(BatchCounts::default()))
+        self.invalidation.records_changed(&tenant, resources);
+        counts_by_batch.pop().unwrap_or_else(|| Ok(BatchCounts::default()))
     }
 
-    async fn find_progress(&self, tenant: &TenantId, key: &str) -> Result<Option<Progress>> {
+    async fn find_ingest_progress(&self, tenant: &TenantId, key: &str) -> Result<Option<IngestProgress>> {
         let state = self.state();
         let Some(tenant_no) = state.tenant_no(tenant) else {
             return Ok(None);

@@ -47,10 +47,10 @@ impl Hooks {
         for (Whose { webhook, .. }, position) in ledger.changed {
             if let Some(kept) = self.all.get_mut(&webhook) {
                 kept.webhook.cursor = position.cursor;
-                kept.webhook.began = position.began;
+                kept.webhook.initial_cursor = position.initial_cursor;
                 kept.webhook.handshake = position.handshake;
                 kept.webhook.disabled = position.disabled;
-                kept.webhook.lost = position.lost;
+                kept.webhook.event_gap = position.event_gap;
             }
         }
         for ((Whose { webhook, .. }, record_key), lane) in ledger.lanes {
@@ -107,11 +107,11 @@ impl State {
         tenant_no: i64,
         resource: Resource,
         after: u64,
-        upto: u64,
+        through: u64,
     ) -> impl Iterator<Item = &LogRow> {
-        let first = after.saturating_add(1).min(upto.saturating_add(1));
+        let first = after.saturating_add(1).min(through.saturating_add(1));
         self.log
-            .range((tenant_no, first)..(tenant_no, upto.saturating_add(1)))
+            .range((tenant_no, first)..(tenant_no, through.saturating_add(1)))
             .map(|(_, row)| row)
             .filter(move |row| row.entry.resource == resource)
     }
@@ -161,7 +161,7 @@ impl Deliveries for MemoryStore {
         let state = self.state();
         let moved = state.webhooks.all.values().filter(|kept| kept.moved > since);
         Ok(ChangedWebhooks {
-            upto: state.webhooks.moved,
+            last_change: state.webhooks.moved,
             webhooks: moved.map(|kept| kept.webhook.id).collect(),
         })
     }
@@ -176,7 +176,7 @@ impl Deliveries for MemoryStore {
         })
     }
 
-    async fn heads(&self) -> Result<Vec<(TenantId, u64)>> {
+    async fn log_heads(&self) -> Result<Vec<(TenantId, u64)>> {
         let state = self.state();
         let mut heads: Vec<(TenantId, u64)> = state
             .webhooks
@@ -205,20 +205,20 @@ impl Deliveries for MemoryStore {
         Ok(LogTail::of(events, rows_max, head.bounds))
     }
 
-    async fn read_record(
+    async fn read_record_tail(
         &self,
         tenant: &TenantId,
         resource: Resource,
         record_key: i64,
         after: u64,
-        upto: u64,
+        through: u64,
         rows_max: usize,
     ) -> Result<Vec<LogEvent>> {
         let state = self.state();
         let Some(tenant_no) = state.tenant_no(tenant) else {
             return Ok(Vec::new());
         };
-        let rows = state.events(tenant_no, resource, after, upto);
+        let rows = state.events(tenant_no, resource, after, through);
         Ok(rows.filter(|row| row.record_key == record_key).take(rows_max).map(event).collect())
     }
 

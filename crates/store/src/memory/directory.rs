@@ -46,15 +46,15 @@ impl Directory for MemoryStore {
 
     async fn set_tenant_status(&self, id: &TenantId, status: Status) -> Result<bool> {
         let mut state = self.writing()?;
-        self.invalidation.access_moved();
+        self.invalidation.access_changed();
         let found = state.tenants.values_mut().find(|tenant| tenant.id == *id);
         Ok(found.map(|tenant| tenant.status = status).is_some())
     }
 
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
         let mut state = self.writing()?;
-        self.invalidation.access_moved();
-        self.invalidation.records_moved(id, ResourceSet::default());
+        self.invalidation.access_changed();
+        self.invalidation.records_changed(id, ResourceSet::default());
         self.invalidation.commit_signal().signal_all();
         let Some(tenant_no) = state.tenant_no(id) else {
             return Ok(false);
@@ -104,7 +104,7 @@ impl Directory for MemoryStore {
 
     async fn set_user_status(&self, id: &UserId, status: Status) -> Result<bool> {
         let mut state = self.writing()?;
-        self.invalidation.access_moved();
+        self.invalidation.access_changed();
         let found = state.users.get_mut(id.as_str());
         Ok(found.map(|user| user.status = status).is_some())
     }
@@ -130,7 +130,7 @@ impl Directory for MemoryStore {
 
     async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
         let mut state = self.writing()?;
-        self.invalidation.access_moved();
+        self.invalidation.access_changed();
         let before = state.memberships.len();
         state.memberships.retain(|one| one.user != *user || one.tenant != *tenant);
         Ok(state.memberships.len() < before)
@@ -153,7 +153,7 @@ impl Directory for MemoryStore {
 
     async fn active_memberships(&self, user: &UserId) -> Result<Vec<TenantMembership>> {
         let mut seats: Vec<TenantMembership> =
-            self.state().seats(user).filter(TenantMembership::is_open).collect();
+            self.state().seats(user).filter(TenantMembership::is_active).collect();
         seats.sort_by_key(|seat| {
             (Reverse(seat.membership.last_used_at), seat.tenant.name.clone(), seat.tenant.id.clone())
         });

@@ -11,7 +11,7 @@ use crate::grants::{
     taking_entry,
 };
 use crate::{
-    ApplicationAccess, AuditContext, Code, CodeExchange, CodeOutcome, Grant, GrantDecision, Grants,
+    AuditContext, AuthorizationCode, ClientAccess, CodeExchange, CodeOutcome, Grant, GrantDecision, Grants,
     RefreshOutcome, RefreshRotation, RefreshToken, Result, Status, StoreError, Vault,
 };
 
@@ -82,7 +82,7 @@ impl State {
         if !is_live {
             return Ok(CodeOutcome::Expired);
         }
-        Ok(CodeOutcome::Fresh { code, grant: new.map(|new| new.grant) })
+        Ok(CodeOutcome::Redeemed { code, grant: new.map(|new| new.grant) })
     }
 
     /// The token with what matters of its successor.
@@ -98,7 +98,13 @@ impl State {
 
 #[async_trait]
 impl Grants for MemoryStore {
-    async fn store_code(&self, code: &Secret, kept: &Code, chosen: &MembershipId, now: Ticks) -> Result<()> {
+    async fn store_code(
+        &self,
+        code: &Secret,
+        kept: &AuthorizationCode,
+        chosen: &MembershipId,
+        now: Ticks,
+    ) -> Result<()> {
         let hash = self.ports.vault.fingerprint(CODE, code);
         let mut state = self.writing()?;
         if state.codes.contains_key(&hash) {
@@ -159,7 +165,7 @@ impl Grants for MemoryStore {
                     used.successor = Some(successor);
                 }
                 state.grants.insert(grant.id.as_str().into(), grant.clone());
-                RefreshOutcome::Fresh { grant, expires_at }
+                RefreshOutcome::Rotated { grant, expires_at }
             }
         };
         if let Some(entry) = entry {
@@ -190,14 +196,14 @@ impl Grants for MemoryStore {
         Ok(live)
     }
 
-    async fn grant_is_live(&self, id: &GrantId) -> Result<bool> {
+    async fn is_grant_live(&self, id: &GrantId) -> Result<bool> {
         let state = self.state();
         let Some(grant) = state.grants.get(id.as_str()) else { return Ok(false) };
         let client = state.clients.get(grant.client.as_str());
         let mut seats = state.seats(&grant.user);
         Ok(grant.revoked_at.is_none()
             && client.is_some_and(|kept| kept.client.status == Status::Active)
-            && seats.any(|seat| seat.tenant.id == grant.tenant && seat.is_open()))
+            && seats.any(|seat| seat.tenant.id == grant.tenant && seat.is_active()))
     }
 
     async fn revoke_grant(
@@ -214,14 +220,14 @@ impl Grants for MemoryStore {
         Ok(state.revoke(id, now))
     }
 
-    async fn withdraw(
+    async fn revoke_client_access(
         &self,
-        access: &ApplicationAccess,
+        access: &ClientAccess,
         now: Ticks,
         context: &AuditContext,
         note: &str,
     ) -> Result<Vec<GrantId>> {
-        let ApplicationAccess { user, client, tenant } = access;
+        let ClientAccess { user, client, tenant } = access;
         let mut state = self.writing()?;
         let is_live = |grant: &&Grant| {
             (&grant.user, &grant.client, &grant.tenant) == (user, client, tenant)

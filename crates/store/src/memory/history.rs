@@ -7,8 +7,8 @@ use super::webhooks::StoredWebhook;
 use super::{MemoryStore, State};
 use crate::webhooks::{BEHIND_MAX, P95_OF_MAX, id_key, percentile_95};
 use crate::{
-    AttemptPurpose, AttemptRecord, AuditEntry, Delivery, DeliveryQuery, History, Lane, Replay, ReplayKind,
-    Result, SuccessfulDelivery, WebhookStats,
+    AttemptPurpose, AttemptRecord, AuditEntry, DeliveryHistory, DeliveryQuery, History, Lane, Replay,
+    ReplayKind, Result, SuccessfulDelivery, WebhookStats,
 };
 
 impl State {
@@ -34,7 +34,7 @@ impl State {
         WebhookStats {
             delivered: delivered.clone().count() as u64,
             failed: kept.attempts.iter().filter(is_failure).count() as u64,
-            p95_ms: percentile_95(delivered.take(P95_OF_MAX).map(|one| one.took_ms).collect()),
+            p95_ms: percentile_95(delivered.take(P95_OF_MAX).map(|one| one.duration_ms).collect()),
             last_delivered_at: kept.delivered.keys().next_back().map(|(at, _)| *at),
             lanes: kept.lanes.len() as u64,
             failing_since: troubles
@@ -50,7 +50,7 @@ impl State {
 
 #[async_trait]
 impl History for MemoryStore {
-    fn outgoing_key(&self, webhook: WebhookId) -> [u8; 32] {
+    fn outgoing_id_key(&self, webhook: WebhookId) -> [u8; 32] {
         id_key(&self.ports.vault, webhook)
     }
 
@@ -65,20 +65,20 @@ impl History for MemoryStore {
         Ok(wanted.take(query.rows_max).cloned().collect())
     }
 
-    async fn delivered(&self, query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>> {
+    async fn successful_deliveries(&self, query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>> {
         let state = self.state();
         let kept = state.webhooks.all.get(&query.webhook).filter(|_| !query.only_failed);
         let all = kept.into_iter().flat_map(|kept| kept.delivered.values().rev());
         Ok(all.filter(|one| query.takes(one.at, one.sequence)).take(query.rows_max).copied().collect())
     }
 
-    async fn delivery(&self, webhook: WebhookId, sequence: u64) -> Result<Delivery> {
+    async fn delivery_history(&self, webhook: WebhookId, sequence: u64) -> Result<DeliveryHistory> {
         let state = self.state();
         let Some(kept) = state.webhooks.all.get(&webhook) else {
-            return Ok(Delivery { sequence, delivered: None, attempts: Vec::new() });
+            return Ok(DeliveryHistory { sequence, delivered: None, attempts: Vec::new() });
         };
         let of_it = |one: &&AttemptRecord| one.purpose.is_of(sequence);
-        Ok(Delivery {
+        Ok(DeliveryHistory {
             sequence,
             delivered: kept.delivered.values().rev().find(|one| one.sequence == sequence).copied(),
             attempts: kept.attempts.iter().filter(of_it).cloned().collect(),
@@ -105,7 +105,7 @@ impl History for MemoryStore {
         &self,
         webhook: WebhookId,
         kind: ReplayKind,
-        (after, upto): (u64, u64),
+        (after, through): (u64, u64),
         entry: Option<AuditEntry>,
     ) -> Result<Option<Replay>> {
         let now = self.ports.clock.now();
@@ -118,7 +118,7 @@ impl History for MemoryStore {
         let Some(kept) = state.webhooks.all.get_mut(&webhook) else { return Ok(None) };
         kept.replays_asked += 1;
         kept.moved = moved;
-        let replay = Replay::asked(kept.replays_asked, kind, now, after, upto);
+        let replay = Replay::asked(kept.replays_asked, kind, now, after, through);
         kept.replays.push(replay);
         if let Some(entry) = entry {
             state.add_record(&*self.ports.random, entry);
@@ -134,7 +134,7 @@ impl History for MemoryStore {
         Ok(all.take(rows_max).copied().collect())
     }
 
-    async fn span(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
+    async fn sequence_range(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
         let state = self.state();
         let Some(kept) = state.webhooks.all.get(&webhook) else { return Ok(None) };
         let mut within = state

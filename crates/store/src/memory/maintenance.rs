@@ -34,7 +34,7 @@ impl Hooks {
                 entry.remove();
                 gone += 1;
             }
-            let is_past = |one: &Replay| one.is_done && one.asked_at < before;
+            let is_past = |one: &Replay| one.is_done && one.requested_at < before;
             while gone < rows_max
                 && let Some(place) = kept.replays.iter().position(is_past)
             {

@@ -27,8 +27,8 @@ use crate::archive::HEADS_ADVANCE;
 use crate::grants::RefreshRow;
 use crate::plan::{Collection, LogRow, Place, Stored};
 use crate::{
-    AuditCursor, AuditEntry, Client, Code, Grant, InvalidationCounters, KeySlot, LogBounds, Membership,
-    Ports, Progress, Result, Session, StoreError, Subscription, Tenant, User,
+    AuditCursor, AuditEntry, AuthorizationCode, Client, Grant, IngestProgress, InvalidationCounters, KeySlot,
+    LogBounds, Membership, Ports, Result, Session, StoreError, Subscription, Tenant, User,
 };
 
 /// What a memory store holds; handles on the same contents see the same store.
@@ -64,7 +64,7 @@ struct State {
     ordinals: BTreeMap<(PlaceNo, Box<str>), u64>,
     collections: BTreeMap<PlaceNo, Collection>,
     log: BTreeMap<(i64, u64), LogRow>,
-    processes: BTreeMap<(i64, String), (Progress, Ticks)>,
+    processes: BTreeMap<(i64, String), (IngestProgress, Ticks)>,
     users: BTreeMap<Box<str>, User>,
     memberships: Vec<Membership>,
     clients: BTreeMap<Box<str>, StoredClient>,
@@ -105,7 +105,7 @@ struct HeldKey {
 
 #[derive(Clone)]
 struct StoredCode {
-    code: Code,
+    code: AuthorizationCode,
     used: bool,
     grant: Option<domain::GrantId>,
 }

@@ -28,7 +28,7 @@ impl MemoryStore {
         let mut state = self.writing()?;
         let found = state.subscriptions.get_mut(id.as_str()).filter(|one| one.cancelled_at.is_none());
         let changed = found.map(change).is_some();
-        self.invalidation.access_moved();
+        self.invalidation.access_changed();
         Ok(changed)
     }
 }
@@ -78,7 +78,7 @@ impl Subscriptions for MemoryStore {
         Ok(cancelled)
     }
 
-    async fn keys_of(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>> {
+    async fn subscription_keys(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>> {
         let state = self.state();
         let mut keys: Vec<KeyInfo> = state
             .keys
@@ -100,7 +100,7 @@ impl Subscriptions for MemoryStore {
         id: &SubscriptionId,
         slot: KeySlot,
         key: &Secret,
-        old_until: Ticks,
+        previous_valid_until: Ticks,
     ) -> Result<bool> {
         let hash = self.ports.vault.fingerprint(SUBSCRIPTION_KEY, key);
         let mut state = self.writing()?;
@@ -112,9 +112,9 @@ impl Subscriptions for MemoryStore {
         if !is_new {
             return Err(key_exists());
         }
-        current.valid_until = Some(old_until);
+        current.valid_until = Some(previous_valid_until);
         state.keys.insert(hash, key_in_use(id, slot));
-        self.invalidation.access_moved();
+        self.invalidation.access_changed();
         Ok(true)
     }
 
@@ -125,7 +125,7 @@ impl Subscriptions for MemoryStore {
         Ok(valid.and_then(|kept| state.subscriptions.get(&kept.subscription)).cloned())
     }
 
-    async fn count_calls(&self, calls: &[CallCount], used: &[KeyLastUse]) -> Result<()> {
+    async fn record_usage(&self, calls: &[CallCount], used: &[KeyLastUse]) -> Result<()> {
         let mut state = self.writing()?;
         for one in calls {
             let place = (one.subscription.as_str().into(), one.day, one.route.clone());
@@ -141,7 +141,7 @@ impl Subscriptions for MemoryStore {
         Ok(())
     }
 
-    async fn calls(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<CallCount>> {
+    async fn call_counts(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<CallCount>> {
         let state = self.state();
         let of_days = state
             .calls
@@ -160,7 +160,7 @@ impl Subscriptions for MemoryStore {
         Ok(all)
     }
 
-    async fn calls_on(&self, id: &SubscriptionId, day: i64) -> Result<u64> {
-        Ok(self.calls(id, day, day).await?.iter().map(|one| one.calls).sum())
+    async fn calls_on_day(&self, id: &SubscriptionId, day: i64) -> Result<u64> {
+        Ok(self.call_counts(id, day, day).await?.iter().map(|one| one.calls).sum())
     }
 }

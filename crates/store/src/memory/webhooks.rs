@@ -8,8 +8,8 @@ use domain::{Ticks, WebhookId};
 use super::{MemoryStore, State};
 use crate::webhooks::{Lease, anew, change, made};
 use crate::{
-    AttemptRecord, AuditEntry, Lane, NewWebhook, Replay, Result, StoreError, Subscribed, SuccessfulDelivery,
-    Webhook, WebhookChange, WebhookChanged, WebhookOwner, WebhookQuery, Webhooks,
+    AttemptRecord, AuditEntry, Lane, NewWebhook, Replay, Result, StoreError, SubscribeOutcome,
+    SuccessfulDelivery, Webhook, WebhookChange, WebhookChangeOutcome, WebhookOwner, WebhookQuery, Webhooks,
 };
 
 /// All that has to do with webhooks.
@@ -65,25 +65,25 @@ impl State {
         what: &WebhookChange,
         now: Ticks,
         fingerprint: impl Fn(&Webhook) -> [u8; 32],
-    ) -> WebhookChanged {
+    ) -> WebhookChangeOutcome {
         let Some(kept) = self.webhooks.all.get(&id) else {
-            return WebhookChanged::Unknown;
+            return WebhookChangeOutcome::Unknown;
         };
         let Some(head) = self.heads.get(&kept.tenant_no) else {
-            return WebhookChanged::Unknown;
+            return WebhookChangeOutcome::Unknown;
         };
         let mut webhook = kept.webhook.clone();
         let Some(effects) = change(&mut webhook, what, now, head.bounds.head) else {
-            return WebhookChanged::Over(webhook);
+            return WebhookChangeOutcome::Ended(webhook);
         };
         if effects.none {
-            return WebhookChanged::Done(webhook);
+            return WebhookChangeOutcome::Changed(webhook);
         }
         let mark = fingerprint(&webhook);
         if !webhook.flags().is_final()
             && self.webhooks.alike(&mark).is_some_and(|other| other.webhook.id != id)
         {
-            return WebhookChanged::Alike;
+            return WebhookChangeOutcome::Duplicate;
         }
         let moved = self.webhooks.next_move();
         if let Some(kept) = self.webhooks.all.get_mut(&id) {
@@ -98,7 +98,7 @@ impl State {
                 kept.renew_lanes(now);
             }
         }
-        WebhookChanged::Done(webhook)
+        WebhookChangeOutcome::Changed(webhook)
     }
 }
 
@@ -109,7 +109,7 @@ impl Webhooks for MemoryStore {
         new: NewWebhook,
         webhooks_max: usize,
         entry: Option<AuditEntry>,
-    ) -> Result<Subscribed> {
+    ) -> Result<SubscribeOutcome> {
         let now = self.ports.clock.now();
         let fingerprint = |webhook: &Webhook| webhook.fingerprint(&self.ports.vault);
         let webhook = made(new, now);
@@ -119,16 +119,20 @@ impl Webhooks for MemoryStore {
         if let Some(kept) = state.webhooks.alike(&mark) {
             let found = kept.webhook.clone();
             if !found.rests() {
-                return Ok(Subscribed::Again(found));
+                return Ok(SubscribeOutcome::Existing(found));
             }
             let enabled = state.change_hook(found.id, &WebhookChange::Enable, now, fingerprint);
             drop(state);
             self.invalidation.commit_signal().signal_webhook(found.id);
-            return Ok(Subscribed::Again(if let WebhookChanged::Done(one) = enabled { one } else { found }));
+            return Ok(SubscribeOutcome::Existing(if let WebhookChangeOutcome::Changed(one) = enabled {
+                one
+            } else {
+                found
+            }));
         }
         let own = state.webhooks.live().filter(|kept| kept.webhook.owner == webhook.owner);
         if own.count() >= webhooks_max {
-            return Ok(Subscribed::TooMany);
+            return Ok(SubscribeOutcome::LimitReached);
         }
         if state.webhooks.all.contains_key(&id) {
             return Err(StoreError::Exists(format!("a webhook \"{id}\"")));
@@ -151,10 +155,10 @@ impl Webhooks for MemoryStore {
         state.webhooks.all.insert(id, kept);
         drop(state);
         self.invalidation.commit_signal().signal_webhook(id);
-        Ok(Subscribed::New(webhook))
+        Ok(SubscribeOutcome::Created(webhook))
     }
 
-    async fn find_webhook_like(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
+    async fn find_identical_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
         let mark = made(body.clone(), Ticks(0)).fingerprint(&self.ports.vault);
         Ok(self.state().webhooks.alike(&mark).map(|kept| kept.webhook.clone()))
     }
@@ -170,7 +174,7 @@ impl Webhooks for MemoryStore {
                 && query.client.as_ref().is_none_or(|client| one.owner.client == *client)
                 && query.resource.is_none_or(|resource| one.resource == resource)
                 && query.family.is_none_or(|family| one.family() == family)
-                && (query.with_past || !one.flags().is_final())
+                && (query.include_ended || !one.flags().is_final())
                 && query.after.is_none_or(|after| (one.created_at, one.id) > after)
         };
         let mut found: Vec<Webhook> =
@@ -186,13 +190,13 @@ impl Webhooks for MemoryStore {
         owner: Option<&WebhookOwner>,
         what: WebhookChange,
         entry: Option<AuditEntry>,
-    ) -> Result<WebhookChanged> {
+    ) -> Result<WebhookChangeOutcome> {
         let now = self.ports.clock.now();
         let mut state = self.writing()?;
         let is_theirs = |kept: &&StoredWebhook| owner.is_none_or(|owner| kept.webhook.owner == *owner);
         let Some(before) = state.webhooks.all.get(&id).filter(is_theirs).map(|kept| kept.webhook.clone())
         else {
-            return Ok(WebhookChanged::Unknown);
+            return Ok(WebhookChangeOutcome::Unknown);
         };
         let changed = state.change_hook(id, &what, now, |webhook| webhook.fingerprint(&self.ports.vault));
         if let (true, Some(entry)) = (changed.is_other_than(&before), entry) {

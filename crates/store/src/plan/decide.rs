@@ -12,7 +12,7 @@ use super::finish::finish;
 use super::ground::{Ground, Live};
 use super::{Key, LogRow, Place, Plan, Stored, TENANT, record_key, signed};
 use crate::records::block_of;
-use crate::{BatchCounts, ChangeBatch, Checkpoint, LogEntry, Progress, Result, StoreError};
+use crate::{BatchCounts, ChangeBatch, IngestCheckpoint, IngestProgress, LogEntry, Result, StoreError};
 
 /// What to write for the batches, and what to tell each of them. A batch whose idempotency key is in
 /// use by another request takes no part.
@@ -24,8 +24,8 @@ pub(crate) fn decide(
 ) -> (Plan, Vec<Result<BatchCounts>>) {
     let head_before = ground.head;
     let mut planner = Planner { ground, now, random, plan: Plan::default(), gaps: HashMap::new() };
-    let tallies = batches.into_iter().map(|batch| planner.batch(batch)).collect();
-    (finish(planner.plan, planner.ground, planner.gaps, head_before), tallies)
+    let counts_by_batch = batches.into_iter().map(|batch| planner.batch(batch)).collect();
+    (finish(planner.plan, planner.ground, planner.gaps, head_before), counts_by_batch)
 }
 
 struct Planner<'a> {
@@ -78,20 +78,21 @@ impl Planner<'_> {
                 return Err(StoreError::KeyInUse(mark.key.clone()));
             }
         }
-        let mut tally = batch.tally;
+        let mut counts = batch.counts;
         for line in &batch.lines {
             match self.change(&line.change, batch.process) {
-                Ok(()) => tally.accepted += 1,
-                Err(fault) => tally.reject(line.number, fault),
+                Ok(()) => counts.accepted += 1,
+                Err(fault) => counts.reject(line.number, fault),
             }
         }
-        tally.last_sequence = self.ground.head;
-        if let Some(Checkpoint { key, to_line, hash, .. }) = batch.checkpoint {
-            let progress = Progress { line: to_line, hash, process: batch.process, tally: tally.clone() };
+        counts.last_sequence = self.ground.head;
+        if let Some(IngestCheckpoint { key, to_line, hash, .. }) = batch.checkpoint {
+            let progress =
+                IngestProgress { line: to_line, hash, process: batch.process, counts: counts.clone() };
             self.ground.progress.insert(key.clone(), progress.clone());
             self.plan.progress.push((key, progress));
         }
-        Ok(tally)
+        Ok(counts)
     }
 
     fn change(&mut self, change: &Change, process: ProcessId) -> Result<(), FieldError> {

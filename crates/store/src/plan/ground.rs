@@ -9,7 +9,7 @@ use domain::{Resource, Ticks};
 use serde::Deserialize;
 
 use super::{Collection, Key, Place, Stored, TENANT};
-use crate::{ChangeBatch, Progress};
+use crate::{ChangeBatch, IngestProgress};
 
 #[derive(Debug)]
 pub(crate) struct Ground {
@@ -17,7 +17,7 @@ pub(crate) struct Ground {
     pub(super) version: Ticks,
     pub(super) records: HashMap<Key, Live>,
     pub(super) collections: HashMap<Place, Collection>,
-    pub(super) progress: HashMap<String, Progress>,
+    pub(super) progress: HashMap<String, IngestProgress>,
     account_lengths: HashMap<i64, u32>,
 }
 
@@ -89,7 +89,7 @@ impl Ground {
         self.collections.insert(place, collection);
     }
 
-    pub(crate) fn know_progress(&mut self, key: String, progress: Progress) {
+    pub(crate) fn know_progress(&mut self, key: String, progress: IngestProgress) {
         self.progress.insert(key, progress);
     }
 

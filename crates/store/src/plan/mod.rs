@@ -8,7 +8,7 @@ mod ground;
 use domain::record::{PayrollCompany, State};
 use domain::{Resource, Ticks};
 
-use crate::{LogEntry, Progress, ResourceSet};
+use crate::{IngestProgress, LogEntry, ResourceSet};
 
 pub(crate) use decide::decide;
 pub(crate) use ground::Ground;
@@ -97,7 +97,7 @@ pub(crate) struct Plan {
     pub(crate) collections: Vec<(Place, Collection)>,
     pub(crate) gaps: Vec<Gap>,
     pub(crate) departed: Vec<i64>,
-    pub(crate) progress: Vec<(String, Progress)>,
+    pub(crate) progress: Vec<(String, IngestProgress)>,
     pub(crate) head: u64,
     pub(crate) version: Ticks,
 }

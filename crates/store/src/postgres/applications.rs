@@ -7,7 +7,7 @@ use tokio_postgres::Row;
 use super::PostgresStore;
 use super::rows::guid;
 use crate::applications::{CLIENT_SECRET, from_list, to_list};
-use crate::{Applications, Client, ClientSecret, Consent, Pkce, Result, Status, StoreError};
+use crate::{Client, ClientSecret, Clients, Consent, Pkce, Result, Status, StoreError};
 
 const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
                       standing, created_at FROM clients";
@@ -28,7 +28,7 @@ fn client(row: &Row) -> Result<Client> {
 }
 
 #[async_trait]
-impl Applications for PostgresStore {
+impl Clients for PostgresStore {
     async fn add_client(&self, client: &Client, secret: &Secret) -> Result<()> {
         let hash = self.ports().vault.fingerprint(CLIENT_SECRET, secret);
         self.insert(
@@ -83,7 +83,7 @@ impl Applications for PostgresStore {
         let hash = self.ports().vault.fingerprint(CLIENT_SECRET, &secret.secret);
         self.change(
             "UPDATE clients SET old_secret_hash = secret_hash, old_secret_until = $3, secret_hash = $2 WHERE id = $1",
-            &[&id.as_str(), &hash.as_slice(), &secret.old_until.0],
+            &[&id.as_str(), &hash.as_slice(), &secret.previous_valid_until.0],
         )
         .await
     }

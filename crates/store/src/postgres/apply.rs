@@ -33,10 +33,10 @@ impl PostgresStore {
         let ground = Ground::new(unsigned(row.get(1)), Ticks(row.get(2)));
         let ground = load(&transaction, tenant_no, &batches, ground).await?;
         let now = self.ports().clock.now();
-        let (plan, tallies) = plan::decide(ground, batches, now, &*self.ports().random);
+        let (plan, counts_by_batch) = plan::decide(ground, batches, now, &*self.ports().random);
         write(&transaction, tenant_no, &plan, now).await?;
         transaction.commit().await.map_err(fault)?;
-        Ok((plan.resources(), tallies))
+        Ok((plan.resources(), counts_by_batch))
     }
 }
 
@@ -298,7 +298,7 @@ async fn write_progress(
     now: Ticks,
 ) -> Result<()> {
     for (key, progress) in &plan.progress {
-        let tally = serde_json::to_string(&progress.tally).map_err(StoreError::internal)?;
+        let counts = serde_json::to_string(&progress.counts).map_err(StoreError::internal)?;
         transaction
             .execute(
                 "INSERT INTO processes (tenant_no, idempotency_key, line, hash, process, tally, touched_at)
@@ -311,7 +311,7 @@ async fn write_progress(
                     &signed(progress.line),
                     &progress.hash.as_slice(),
                     &progress.process.as_bytes().as_slice(),
-                    &tally,
+                    &counts,
                     &now.0,
                 ],
             )

@@ -6,51 +6,51 @@ use tokio_postgres::types::ToSql;
 
 use super::rows::snapshot;
 use super::{PostgresStore, fault};
-use crate::archive::{CHUNK_ROWS, Chunk, Kind, TABLES, Table, occupied_sql};
+use crate::archive::{CHUNK_ROWS, ColumnType, RowChunk, TABLES, Table, occupied_sql};
 use crate::plan::{signed, unsigned};
-use crate::{Archive, Result, StoreError, Value};
+use crate::{Archive, CellValue, Result, StoreError};
 
-fn value(row: &tokio_postgres::Row, column: usize, kind: Kind) -> Value {
+fn value(row: &tokio_postgres::Row, column: usize, kind: ColumnType) -> CellValue {
     match kind {
-        Kind::Int => row.get::<_, Option<i64>>(column).map_or(Value::Null, Value::Int),
-        Kind::Text => row.get::<_, Option<String>>(column).map_or(Value::Null, Value::Text),
-        Kind::Bytes => row.get::<_, Option<Vec<u8>>>(column).map_or(Value::Null, Value::Bytes),
+        ColumnType::Int => row.get::<_, Option<i64>>(column).map_or(CellValue::Null, CellValue::Int),
+        ColumnType::Text => row.get::<_, Option<String>>(column).map_or(CellValue::Null, CellValue::Text),
+        ColumnType::Bytes => row.get::<_, Option<Vec<u8>>>(column).map_or(CellValue::Null, CellValue::Bytes),
     }
 }
 
 /// One column of a chunk as an array.
-fn array(chunk: &Chunk, column: usize, kind: Kind) -> Box<dyn ToSql + Sync + Send> {
-    let cells = chunk.rows.iter().map(|row| row.get(column).cloned().unwrap_or(Value::Null));
+fn array(chunk: &RowChunk, column: usize, kind: ColumnType) -> Box<dyn ToSql + Sync + Send> {
+    let cells = chunk.rows.iter().map(|row| row.get(column).cloned().unwrap_or(CellValue::Null));
     match kind {
-        Kind::Int => Box::new(
+        ColumnType::Int => Box::new(
             cells
-                .map(|cell| if let Value::Int(number) = cell { Some(number) } else { None })
+                .map(|cell| if let CellValue::Int(number) = cell { Some(number) } else { None })
                 .collect::<Vec<_>>(),
         ),
-        Kind::Text => Box::new(
+        ColumnType::Text => Box::new(
             cells
-                .map(|cell| if let Value::Text(text) = cell { Some(text) } else { None })
+                .map(|cell| if let CellValue::Text(text) = cell { Some(text) } else { None })
                 .collect::<Vec<_>>(),
         ),
-        Kind::Bytes => Box::new(
+        ColumnType::Bytes => Box::new(
             cells
-                .map(|cell| if let Value::Bytes(bytes) = cell { Some(bytes) } else { None })
+                .map(|cell| if let CellValue::Bytes(bytes) = cell { Some(bytes) } else { None })
                 .collect::<Vec<_>>(),
         ),
     }
 }
 
-fn array_type(kind: Kind) -> &'static str {
+fn array_type(kind: ColumnType) -> &'static str {
     match kind {
-        Kind::Int => "bigint[]",
-        Kind::Text => "text[]",
-        Kind::Bytes => "bytea[]",
+        ColumnType::Int => "bigint[]",
+        ColumnType::Text => "text[]",
+        ColumnType::Bytes => "bytea[]",
     }
 }
 
 #[async_trait]
 impl Archive for PostgresStore {
-    async fn dump(&self, out: mpsc::Sender<Chunk>) -> Result<()> {
+    async fn dump(&self, out: mpsc::Sender<RowChunk>) -> Result<()> {
         let mut client = self.client().await?;
         let snapshot = snapshot(&mut client).await?;
         // Locks nothing, and waits for whoever writes it all down.
@@ -71,7 +71,7 @@ impl Archive for PostgresStore {
                     table.columns().enumerate().map(|(at, (_, kind))| value(row, at, kind)).collect()
                 };
                 let rows = rows.iter().map(cells).collect();
-                out.send(Chunk { table, rows })
+                out.send(RowChunk { table, rows })
                     .await
                     .map_err(|_| StoreError::internal("the backup's file was closed"))?;
             }
@@ -84,7 +84,7 @@ impl Archive for PostgresStore {
         Ok(row.is_some_and(|row| !row.get::<_, bool>(0)))
     }
 
-    async fn load(&self, chunk: Chunk) -> Result<()> {
+    async fn load(&self, chunk: RowChunk) -> Result<()> {
         let table = chunk.table;
         let arrays: Vec<String> = table
             .columns()
@@ -110,7 +110,7 @@ impl Archive for PostgresStore {
         Ok(row.map_or(0, |row| unsigned(row.get(0))))
     }
 
-    async fn settle(&self, heads_advance: u64) -> Result<()> {
+    async fn finish_restore(&self, heads_advance: u64) -> Result<()> {
         self.change("UPDATE heads SET head = head + $1", &[&signed(heads_advance)]).await?;
         self.row(
             "SELECT setval(pg_get_serial_sequence('tenants', 'no'),
@@ -122,7 +122,7 @@ impl Archive for PostgresStore {
         Ok(())
     }
 
-    fn opens(&self, sealed_check: &[u8]) -> Result<()> {
+    fn check_vault(&self, sealed_check: &[u8]) -> Result<()> {
         self.ports().vault.check(sealed_check)
     }
 

@@ -10,7 +10,8 @@ use super::rows::{bytes, code, column, company_no, guid, limit, small, snapshot,
 use super::{PostgresStore, fault};
 use crate::plan::{signed, unsigned};
 use crate::{
-    BatchCounts, ChangeBatch, ChangeLog, LogBounds, LogEntry, LogPage, LogQuery, Progress, Result, StoreError,
+    BatchCounts, ChangeBatch, ChangeLog, IngestProgress, LogBounds, LogEntry, LogPage, LogQuery, Result,
+    StoreError,
 };
 
 pub(super) const ENTRY: &str = "l.sequence, l.resource, l.kind, l.company, l.correlation_id, l.version, l.conversation, \
@@ -38,9 +39,9 @@ pub(super) fn entry(row: &Row) -> Result<LogEntry> {
     })
 }
 
-pub(super) fn progress(row: &Row) -> Result<Progress> {
-    let tally = serde_json::from_str(row.get(3)).map_err(StoreError::internal)?;
-    Ok(Progress { line: unsigned(row.get(0)), hash: bytes(row, 1)?, process: guid(row, 2)?, tally })
+pub(super) fn progress(row: &Row) -> Result<IngestProgress> {
+    let counts = serde_json::from_str(row.get(3)).map_err(StoreError::internal)?;
+    Ok(IngestProgress { line: unsigned(row.get(0)), hash: bytes(row, 1)?, process: guid(row, 2)?, counts })
 }
 
 /// All events of the log, or of one company.
@@ -95,7 +96,7 @@ impl ChangeLog for PostgresStore {
         self.gather(batch).await
     }
 
-    async fn find_progress(&self, tenant: &TenantId, key: &str) -> Result<Option<Progress>> {
+    async fn find_ingest_progress(&self, tenant: &TenantId, key: &str) -> Result<Option<IngestProgress>> {
         let row = self
             .row(
                 "SELECT p.line, p.hash, p.process, p.tally FROM processes p

@@ -8,7 +8,7 @@ use domain::WebhookId;
 use tokio_postgres::Row;
 
 use super::audit::add_record;
-use super::hook_rows::{disabled, handshake, lost};
+use super::hook_rows::{disabled, event_gap, handshake};
 use super::rows::{column, execute, guid, rows};
 use super::webhooks::renew_lanes;
 use super::{PostgresStore, fault};
@@ -25,8 +25,8 @@ fn position(row: &Row, fences: &HashMap<i64, i64>) -> Result<(WebhookId, Positio
         cursor: row.get::<_, Option<i64>>(2).map(unsigned),
         handshake: handshake(row, 3),
         disabled: disabled(row, 9),
-        began: row.get::<_, Option<i64>>(16).map(unsigned),
-        lost: lost(row, 13),
+        initial_cursor: row.get::<_, Option<i64>>(16).map(unsigned),
+        event_gap: event_gap(row, 13),
     };
     Ok((guid(row, 11)?, position))
 }
@@ -119,11 +119,11 @@ async fn write_webhooks(on: &Transaction<'_>, ledger: &Ledger) -> Result<()> {
             &column(&all, |(_, one)| one.handshake.retry.map(|retry| retry.first_failed_at.0)),
             &column(&all, |(_, one)| one.handshake.retry.map(|retry| retry.next_at.0)),
             &column(&all, |(_, one)| one.disabled.as_ref().map(|disabled| disabled.at.0)),
-            &column(&all, |(_, one)| one.disabled.as_ref().map(|disabled| disabled.why.as_str())),
-            &column(&all, |(_, one)| one.lost.map(|lost| lost.at.0)),
-            &column(&all, |(_, one)| one.lost.map(|lost| signed(lost.after))),
-            &column(&all, |(_, one)| one.lost.map(|lost| signed(lost.upto))),
-            &column(&all, |(_, one)| one.began.map(signed)),
+            &column(&all, |(_, one)| one.disabled.as_ref().map(|disabled| disabled.reason.as_str())),
+            &column(&all, |(_, one)| one.event_gap.map(|event_gap| event_gap.at.0)),
+            &column(&all, |(_, one)| one.event_gap.map(|event_gap| signed(event_gap.after))),
+            &column(&all, |(_, one)| one.event_gap.map(|event_gap| signed(event_gap.through))),
+            &column(&all, |(_, one)| one.initial_cursor.map(signed)),
         ],
     )
     .await
@@ -226,11 +226,11 @@ async fn write_attempts(on: &Transaction<'_>, all: &[(Whose, AttemptRecord)]) ->
             &column(all, |(_, one)| i64::from(one.succeeded)),
             &column(all, |(_, one)| one.reason.as_str()),
             &column(all, |(_, one)| one.excerpt.as_str()),
-            &column(all, |(_, one)| nanos(one.spent.resolve)),
-            &column(all, |(_, one)| nanos(one.spent.connect)),
-            &column(all, |(_, one)| nanos(one.spent.tls)),
-            &column(all, |(_, one)| nanos(one.spent.wait)),
-            &column(all, |(_, one)| nanos(one.spent.total)),
+            &column(all, |(_, one)| nanos(one.timing.resolve)),
+            &column(all, |(_, one)| nanos(one.timing.connect)),
+            &column(all, |(_, one)| nanos(one.timing.tls)),
+            &column(all, |(_, one)| nanos(one.timing.wait)),
+            &column(all, |(_, one)| nanos(one.timing.total)),
         ],
     )
     .await

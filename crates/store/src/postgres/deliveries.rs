@@ -129,9 +129,9 @@ impl Deliveries for PostgresStore {
                 &[&signed(since)],
             )
             .await?;
-        let upto = found.first().map_or(0, |row| unsigned(row.get(0)));
+        let last_change = found.first().map_or(0, |row| unsigned(row.get(0)));
         let known = found.iter().filter(|row| row.get::<_, Option<&[u8]>>(1).is_some());
-        Ok(ChangedWebhooks { upto, webhooks: known.map(|row| guid(row, 1)).collect::<Result<_>>()? })
+        Ok(ChangedWebhooks { last_change, webhooks: known.map(|row| guid(row, 1)).collect::<Result<_>>()? })
     }
 
     async fn disabled_owners(&self) -> Result<DisabledOwners> {
@@ -145,7 +145,7 @@ impl Deliveries for PostgresStore {
         })
     }
 
-    async fn heads(&self) -> Result<Vec<(TenantId, u64)>> {
+    async fn log_heads(&self) -> Result<Vec<(TenantId, u64)>> {
         // From tenant to tenant, not from webhook to webhook: this is asked every second.
         let next = format!("SELECT w.tenant_no FROM webhooks w WHERE w.tenant_no > l.no AND {LIVE}");
         let sql = format!(
@@ -185,13 +185,13 @@ impl Deliveries for PostgresStore {
         Ok(LogTail::of(there.map(event).collect::<Result<_>>()?, rows_max, bounds))
     }
 
-    async fn read_record(
+    async fn read_record_tail(
         &self,
         tenant: &TenantId,
         resource: Resource,
         record_key: i64,
         after: u64,
-        upto: u64,
+        through: u64,
         rows_max: usize,
     ) -> Result<Vec<LogEvent>> {
         let sql = format!(
@@ -200,7 +200,7 @@ impl Deliveries for PostgresStore {
                  AND l.record_key = $3 AND l.sequence > $4 AND l.sequence <= $5
              ORDER BY l.sequence LIMIT $6"
         );
-        let args = (code(resource), signed(after), signed(upto), limit(rows_max));
+        let args = (code(resource), signed(after), signed(through), limit(rows_max));
         let found =
             self.rows(&sql, &[&tenant.as_str(), &args.0, &record_key, &args.1, &args.2, &args.3]).await?;
         found.iter().map(event).collect()

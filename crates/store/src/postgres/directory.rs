@@ -137,9 +137,9 @@ impl Directory for PostgresStore {
             .await
             .map_err(fault)?;
         transaction.commit().await.map_err(fault)?;
-        self.access_moved();
-        self.records_moved(id, ResourceSet::default());
-        self.all_moved();
+        self.access_changed();
+        self.records_changed(id, ResourceSet::default());
+        self.all_changed();
         Ok(true)
     }
 

@@ -86,14 +86,14 @@ impl PostgresStore {
             if applied.is_ok() {
                 self.inner.gather.commits.fetch_add(1, Ordering::Relaxed);
             }
-            let (grown, tallies) = applied.unwrap_or_else(|error| {
+            let (grown, counts_by_batch) = applied.unwrap_or_else(|error| {
                 tracing::warn!(%error, "a group of changes failed");
                 (ResourceSet::default(), answers.iter().map(|_| Err(error.clone())).collect())
             });
             // Whatever came of it: a number that moves without cause does no harm.
-            self.records_moved(tenant, grown);
-            for (answer, tally) in answers.into_iter().zip(tallies) {
-                let _ = answer.send(tally);
+            self.records_changed(tenant, grown);
+            for (answer, counts) in answers.into_iter().zip(counts_by_batch) {
+                let _ = answer.send(counts);
             }
         }
     }

@@ -13,8 +13,8 @@ use crate::grants::{
     CODE, REFRESH, RefreshDecision, decide_refresh, revocation_entry, rotation_entry, taking_entry,
 };
 use crate::{
-    ApplicationAccess, AuditContext, Code, CodeExchange, CodeOutcome, Grant, GrantDecision, Grants, NewGrant,
-    RefreshOutcome, RefreshRotation, RefreshToken, Result, Status, Vault,
+    AuditContext, AuthorizationCode, ClientAccess, CodeExchange, CodeOutcome, Grant, GrantDecision, Grants,
+    NewGrant, RefreshOutcome, RefreshRotation, RefreshToken, Result, Status, Vault,
 };
 
 const COLUMNS: &str = "g.id, g.client_id, g.user_id, g.tenant_id, g.details, g.created_at, g.last_used_at, \
@@ -82,7 +82,11 @@ enum Used {
 }
 
 /// Locks the row of a client's code.
-async fn lock_code(on: &Transaction<'_>, hash: &[u8; 32], client: &ClientId) -> Result<Option<(Code, Used)>> {
+async fn lock_code(
+    on: &Transaction<'_>,
+    hash: &[u8; 32],
+    client: &ClientId,
+) -> Result<Option<(AuthorizationCode, Used)>> {
     let locked = row(
         on,
         "SELECT user_id, tenant_id, expires_at, details, used_at, grant_id FROM codes
@@ -91,7 +95,7 @@ async fn lock_code(on: &Transaction<'_>, hash: &[u8; 32], client: &ClientId) -> 
     )
     .await?;
     Ok(locked.map(|row| {
-        let code = Code {
+        let code = AuthorizationCode {
             client: client.clone(),
             user: UserId::new(row.get::<_, Box<str>>(0)),
             tenant: TenantId::new(row.get::<_, Box<str>>(1)),
@@ -110,7 +114,7 @@ async fn lock_code(on: &Transaction<'_>, hash: &[u8; 32], client: &ClientId) -> 
 async fn redeem(
     on: &Transaction<'_>,
     vault: &Vault,
-    (hash, code): (&[u8; 32], Code),
+    (hash, code): (&[u8; 32], AuthorizationCode),
     now: Ticks,
     judge: GrantDecision,
 ) -> Result<CodeOutcome> {
@@ -132,12 +136,12 @@ async fn redeem(
     if !is_live {
         return Ok(CodeOutcome::Expired);
     }
-    Ok(CodeOutcome::Fresh { code, grant: new.map(|new| new.grant) })
+    Ok(CodeOutcome::Redeemed { code, grant: new.map(|new| new.grant) })
 }
 
 /// Forgets the codes and revokes the grants of a client for a user in a tenant; gives those grants. Codes
 /// come first: one that somebody is just taking is waited for, and the grant that came of it is then seen.
-async fn take_back(on: &Transaction<'_>, access: &ApplicationAccess, now: Ticks) -> Result<Vec<Grant>> {
+async fn take_back(on: &Transaction<'_>, access: &ClientAccess, now: Ticks) -> Result<Vec<Grant>> {
     let (user, client, tenant) = (access.user.as_str(), access.client.as_str(), access.tenant.as_str());
     if [user, client, tenant].iter().any(|id| id.contains('\0')) {
         return Ok(Vec::new());
@@ -167,7 +171,13 @@ async fn take_back(on: &Transaction<'_>, access: &ApplicationAccess, now: Ticks)
 
 #[async_trait]
 impl Grants for PostgresStore {
-    async fn store_code(&self, code: &Secret, kept: &Code, chosen: &MembershipId, now: Ticks) -> Result<()> {
+    async fn store_code(
+        &self,
+        code: &Secret,
+        kept: &AuthorizationCode,
+        chosen: &MembershipId,
+        now: Ticks,
+    ) -> Result<()> {
         let hash = self.ports().vault.fingerprint(CODE, code);
         self.insert(
             "such a code".into(),
@@ -259,7 +269,7 @@ impl Grants for PostgresStore {
                     record
                 );
                 added.and(marked).and(touched).and(recorded)?;
-                RefreshOutcome::Fresh { grant, expires_at }
+                RefreshOutcome::Rotated { grant, expires_at }
             }
         };
         transaction.commit().await.map_err(fault)?;
@@ -293,7 +303,7 @@ impl Grants for PostgresStore {
         Ok(self.rows(&sql, &[&user.as_str(), &now.0]).await?.iter().map(grant).collect())
     }
 
-    async fn grant_is_live(&self, id: &GrantId) -> Result<bool> {
+    async fn is_grant_live(&self, id: &GrantId) -> Result<bool> {
         let found = self
             .row(
                 "SELECT 1 FROM grants g
@@ -327,9 +337,9 @@ impl Grants for PostgresStore {
         Ok(true)
     }
 
-    async fn withdraw(
+    async fn revoke_client_access(
         &self,
-        access: &ApplicationAccess,
+        access: &ClientAccess,
         now: Ticks,
         context: &AuditContext,
         note: &str,

@@ -109,26 +109,26 @@ impl Drop for Herald {
 }
 
 impl PostgresStore {
-    pub(super) fn records_moved(&self, tenant: &TenantId, resources: ResourceSet) {
-        self.inner.invalidation.records_moved(tenant, resources);
+    pub(super) fn records_changed(&self, tenant: &TenantId, resources: ResourceSet) {
+        self.inner.invalidation.records_changed(tenant, resources);
         if !resources.is_empty() {
             self.tell(|changes| changes.add_records(tenant, resources));
         }
     }
 
-    pub(super) fn access_moved(&self) {
-        self.inner.invalidation.access_moved();
+    pub(super) fn access_changed(&self) {
+        self.inner.invalidation.access_changed();
         self.tell(|changes| changes.access = true);
     }
 
-    pub(super) fn webhook_moved(&self, webhook: WebhookId) {
+    pub(super) fn webhook_changed(&self, webhook: WebhookId) {
         self.inner.invalidation.commit_signal().signal_webhook(webhook);
         self.tell(|changes| {
             changes.webhooks.insert(webhook);
         });
     }
 
-    pub(super) fn all_moved(&self) {
+    pub(super) fn all_changed(&self) {
         self.inner.invalidation.commit_signal().signal_all();
         self.tell(|changes| changes.all = true);
     }

@@ -16,8 +16,8 @@ use crate::webhooks::{
     percentile_95, unpack,
 };
 use crate::{
-    AttemptPurpose, AttemptRecord, AttemptTiming, AuditEntry, Delivery, DeliveryQuery, History, Lane, Replay,
-    ReplayKind, Result, SuccessfulDelivery, WebhookStats,
+    AttemptPurpose, AttemptRecord, AttemptTiming, AuditEntry, DeliveryHistory, DeliveryQuery, History, Lane,
+    Replay, ReplayKind, Result, SuccessfulDelivery, WebhookStats,
 };
 
 const ATTEMPT: &str = "a.at, a.sequence, a.occasion, a.number, a.handshake, a.status, a.succeeded, a.reason, \
@@ -37,7 +37,7 @@ fn attempt(row: &Row) -> AttemptRecord {
         succeeded: is_set(row, 6),
         reason: row.get(7),
         excerpt: row.get(8),
-        spent: AttemptTiming {
+        timing: AttemptTiming {
             resolve: span(9),
             connect: span(10),
             tls: span(11),
@@ -161,7 +161,7 @@ async fn webhook_stats(on: &Transaction<'_>, one: &Sealed, since: Ticks) -> Resu
     Ok(WebhookStats {
         delivered: count_delivered(on, one, since).await?,
         failed,
-        p95_ms: percentile_95(recent.iter().map(|one| one.took_ms).collect()),
+        p95_ms: percentile_95(recent.iter().map(|one| one.duration_ms).collect()),
         last_delivered_at: last.map(|row| Ticks(row.get(0))),
         lanes: unsigned(lanes),
         failing_since: failing.map(Ticks).into_iter().chain(retry.map(|one| one.first_failed_at)).min(),
@@ -193,7 +193,7 @@ async fn last_before(on: &Transaction<'_>, tenant_no: i64, moment: Ticks) -> Res
 
 async fn span(on: &Transaction<'_>, one: &Sealed, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
     let after = last_before(on, one.tenant_no, from).await?;
-    let upto = last_before(on, one.tenant_no, to.next()).await?;
+    let through = last_before(on, one.tenant_no, to.next()).await?;
     let kinds: Vec<i64> = one.webhook.kinds.iter().map(|kind| i64::from(kind.code())).collect();
     let found = row(
         on,
@@ -202,7 +202,7 @@ async fn span(on: &Transaction<'_>, one: &Sealed, from: Ticks, to: Ticks) -> Res
                      AND sequence > $4 AND sequence <= $5 ORDER BY sequence LIMIT 1) AS first,
                  (SELECT sequence FROM log WHERE tenant_no + 0 = $1 AND resource = $2 AND kind = k.kind
                      AND sequence > $4 AND sequence <= $5 ORDER BY sequence DESC LIMIT 1) AS last) l",
-        &[&one.tenant_no, &code(one.webhook.resource), &kinds, &after, &upto],
+        &[&one.tenant_no, &code(one.webhook.resource), &kinds, &after, &through],
     )
     .await?;
     let ends = |row: Row| row.get::<_, Option<i64>>(0).zip(row.get::<_, Option<i64>>(1));
@@ -211,7 +211,7 @@ async fn span(on: &Transaction<'_>, one: &Sealed, from: Ticks, to: Ticks) -> Res
 
 #[async_trait]
 impl History for PostgresStore {
-    fn outgoing_key(&self, webhook: WebhookId) -> [u8; 32] {
+    fn outgoing_id_key(&self, webhook: WebhookId) -> [u8; 32] {
         id_key(&self.ports().vault, webhook)
     }
 
@@ -228,7 +228,7 @@ impl History for PostgresStore {
         Ok(self.rows(&sql, args).await?.iter().map(attempt).collect())
     }
 
-    async fn delivered(&self, query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>> {
+    async fn successful_deliveries(&self, query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>> {
         if query.only_failed {
             return Ok(Vec::new());
         }
@@ -240,7 +240,7 @@ impl History for PostgresStore {
         }
     }
 
-    async fn delivery(&self, webhook: WebhookId, sequence: u64) -> Result<Delivery> {
+    async fn delivery_history(&self, webhook: WebhookId, sequence: u64) -> Result<DeliveryHistory> {
         let (event, far) = (signed(sequence), signed(sequence.saturating_add(PACK_NUMBERS_MAX)));
         let id = webhook.as_bytes().as_slice();
         let packs = self
@@ -264,7 +264,7 @@ impl History for PostgresStore {
             )
             .await?;
         let delivered = last_of(&packs.iter().map(packed).collect::<Vec<_>>(), sequence)?;
-        Ok(Delivery { sequence, delivered, attempts: attempts.iter().map(attempt).collect() })
+        Ok(DeliveryHistory { sequence, delivered, attempts: attempts.iter().map(attempt).collect() })
     }
 
     async fn lanes(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Lane>> {
@@ -289,7 +289,7 @@ impl History for PostgresStore {
         &self,
         webhook: WebhookId,
         kind: ReplayKind,
-        (after, upto): (u64, u64),
+        (after, through): (u64, u64),
         entry: Option<AuditEntry>,
     ) -> Result<Option<Replay>> {
         let now = self.ports().clock.now();
@@ -304,7 +304,7 @@ impl History for PostgresStore {
         let Some(found) = row(&transaction, &sql, &[&id, &moved]).await? else {
             return Ok(None);
         };
-        let asked = Replay::asked(found.get(0), kind, now, after, upto);
+        let asked = Replay::asked(found.get(0), kind, now, after, through);
         execute(
             &transaction,
             "INSERT INTO replays (tenant_no, webhook, number, kind, asked_at, after_sequence, upto_sequence, position,
@@ -315,9 +315,9 @@ impl History for PostgresStore {
                 &id,
                 &asked.number,
                 &asked.kind.code(),
-                &asked.asked_at.0,
+                &asked.requested_at.0,
                 &signed(asked.after),
-                &signed(asked.upto),
+                &signed(asked.through),
                 &signed(asked.position),
                 &signed(asked.delivered),
                 &signed(asked.failed),
@@ -330,7 +330,7 @@ impl History for PostgresStore {
             add_record(&transaction, &*self.ports().random, entry).await?;
         }
         transaction.commit().await.map_err(fault)?;
-        self.webhook_moved(webhook);
+        self.webhook_changed(webhook);
         Ok(Some(asked))
     }
 
@@ -343,7 +343,7 @@ impl History for PostgresStore {
         Ok(replays.iter().map(replay).collect())
     }
 
-    async fn span(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
+    async fn sequence_range(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
         let mut client = self.client().await?;
         let snapshot = snapshot(&mut client).await?;
         match known(&snapshot, webhook).await? {

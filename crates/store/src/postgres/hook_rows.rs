@@ -9,7 +9,8 @@ use super::rows::{guid, small};
 use crate::plan::unsigned;
 use crate::webhooks::Sealed;
 use crate::{
-    Disabled, EventGap, Handshake, Lane, Replay, ReplayKind, Result, StoreError, Webhook, WebhookOwner,
+    DisabledByService, EventGap, Handshake, Lane, Replay, ReplayKind, Result, StoreError, Webhook,
+    WebhookOwner,
 };
 
 /// A webhook of a tenant that is there, as `sealed` reads it.
@@ -55,12 +56,16 @@ pub(super) fn handshake(row: &Row, column: usize) -> Handshake {
     }
 }
 
-pub(super) fn disabled(row: &Row, column: usize) -> Option<Disabled> {
-    Some(Disabled { at: ticks(row, column)?, why: row.get(column + 1) })
+pub(super) fn disabled(row: &Row, column: usize) -> Option<DisabledByService> {
+    Some(DisabledByService { at: ticks(row, column)?, reason: row.get(column + 1) })
 }
 
-pub(super) fn lost(row: &Row, column: usize) -> Option<EventGap> {
-    Some(EventGap { at: ticks(row, column)?, after: number(row, column + 1), upto: number(row, column + 2) })
+pub(super) fn event_gap(row: &Row, column: usize) -> Option<EventGap> {
+    Some(EventGap {
+        at: ticks(row, column)?,
+        after: number(row, column + 1),
+        through: number(row, column + 2),
+    })
 }
 
 pub(super) fn sealed(row: &Row) -> Result<Sealed> {
@@ -78,7 +83,7 @@ pub(super) fn sealed(row: &Row) -> Result<Sealed> {
         description: row.get(7),
         url: row.get(8),
         secret: Secret::new(""),
-        old_secret: None,
+        previous_secret: None,
         host_mismatch: row.get(9),
         created_at: Ticks(row.get(10)),
         enabled: is_set(row, 11),
@@ -88,11 +93,11 @@ pub(super) fn sealed(row: &Row) -> Result<Sealed> {
         deleted_at: ticks(row, 21),
         revision: number(row, 22),
         cursor: row.get::<_, Option<i64>>(23).map(unsigned),
-        began: row.get::<_, Option<i64>>(31).map(unsigned),
-        lost: lost(row, 24),
+        initial_cursor: row.get::<_, Option<i64>>(31).map(unsigned),
+        event_gap: event_gap(row, 24),
     };
-    let old_secret = row.get::<_, Option<Vec<u8>>>(29).zip(ticks(row, 30));
-    Ok(Sealed { tenant_no: row.get(27), webhook, secret: row.get(28), old_secret })
+    let previous_secret = row.get::<_, Option<Vec<u8>>>(29).zip(ticks(row, 30));
+    Ok(Sealed { tenant_no: row.get(27), webhook, secret: row.get(28), previous_secret })
 }
 
 pub(super) const LANE: &str = "n.record_key, n.sequence, n.attempts, n.first_failed_at, n.next_at";
@@ -112,9 +117,9 @@ pub(super) fn replay(row: &Row) -> Replay {
     Replay {
         number: row.get(0),
         kind: ReplayKind::from_code(row.get(1)),
-        asked_at: Ticks(row.get(2)),
+        requested_at: Ticks(row.get(2)),
         after: number(row, 3),
-        upto: number(row, 4),
+        through: number(row, 4),
         position: number(row, 5),
         delivered: number(row, 6),
         failed: number(row, 7),

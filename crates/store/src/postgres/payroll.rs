@@ -12,7 +12,7 @@ use super::fault;
 use super::rows::{code, limit};
 use crate::payroll::{Bound, Clause, Dialect, column, columns, is_walk, sign};
 use crate::plan::{Collection, TENANT, signed, unsigned};
-use crate::{Bodies, PayrollQuery, Result};
+use crate::{PayrollQuery, RecordBodies, Result};
 
 /// Parameters that every statement has before the filter's: tenant, resource, limit, offset.
 const OWN: usize = 4;
@@ -67,7 +67,7 @@ pub(super) async fn page(
     tenant_no: i64,
     all: Collection,
     query: &PayrollQuery,
-) -> Result<(u64, Bodies)> {
+) -> Result<(u64, RecordBodies)> {
     let clause = Clause::of::<Postgres>(query.filter.as_ref(), OWN);
     let mut values = vec![
         Bound::Number(tenant_no),

@@ -9,7 +9,9 @@ use super::rows::{Args, code, limit, row, snapshot};
 use super::{PostgresStore, fault, payroll};
 use crate::plan::{Collection, TENANT, signed, unsigned};
 use crate::records::{Start, locate};
-use crate::{Bodies, CollectionVersion, Page, PageQuery, PayrollQuery, Record, Records, Result, StoreError};
+use crate::{
+    CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records, Result, StoreError,
+};
 
 /// The tenant's and the owning company's number: what most statements here start from.
 const OWNER: &str = "SELECT t.no AS tenant_no, h.head,
@@ -85,7 +87,7 @@ async fn bodies(
     query: &PageQuery,
     (tenant_no, owner): (i64, i64),
     all: Collection,
-) -> Result<Bodies> {
+) -> Result<RecordBodies> {
     let start = start(snapshot, (tenant_no, owner), query.resource, all, query.offset).await?;
     let read = snapshot
         .prepare_cached(
@@ -138,7 +140,7 @@ impl Records for PostgresStore {
             return Ok(None);
         };
         let bodies = if query.offset >= all.live {
-            Bodies::default()
+            RecordBodies::default()
         } else {
             bodies(&snapshot, query, (tenant_no, owner), all).await?
         };

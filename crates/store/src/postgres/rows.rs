@@ -35,7 +35,7 @@ impl PostgresStore {
     /// As `change`, for what changes somebody's access.
     pub(super) async fn change_access(&self, sql: &str, args: Args<'_>) -> Result<bool> {
         let changed = self.change(sql, args).await;
-        self.access_moved();
+        self.access_changed();
         changed
     }
 

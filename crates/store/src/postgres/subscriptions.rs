@@ -93,7 +93,7 @@ impl Subscriptions for PostgresStore {
         .await
     }
 
-    async fn keys_of(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>> {
+    async fn subscription_keys(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>> {
         let rows = self
             .rows(
                 "SELECT slot, valid_until, last_used_at FROM subscription_keys WHERE subscription_id = $1
@@ -114,7 +114,7 @@ impl Subscriptions for PostgresStore {
         id: &SubscriptionId,
         slot: KeySlot,
         key: &Secret,
-        old_until: Ticks,
+        previous_valid_until: Ticks,
     ) -> Result<bool> {
         let hash = self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key);
         let mut client = self.client().await?;
@@ -123,7 +123,7 @@ impl Subscriptions for PostgresStore {
             .execute(
                 "UPDATE subscription_keys SET valid_until = $3
                  WHERE subscription_id = $1 AND slot = $2 AND valid_until IS NULL",
-                &[&id.as_str(), &slot.code(), &old_until.0],
+                &[&id.as_str(), &slot.code(), &previous_valid_until.0],
             )
             .await
             .map_err(fault)?;
@@ -135,7 +135,7 @@ impl Subscriptions for PostgresStore {
             .await
             .map_err(exists("such a key".into()))?;
         transaction.commit().await.map_err(fault)?;
-        self.access_moved();
+        self.access_changed();
         Ok(true)
     }
 
@@ -153,7 +153,7 @@ impl Subscriptions for PostgresStore {
         Ok(row.as_ref().map(subscription))
     }
 
-    async fn count_calls(&self, calls: &[CallCount], used: &[KeyLastUse]) -> Result<()> {
+    async fn record_usage(&self, calls: &[CallCount], used: &[KeyLastUse]) -> Result<()> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(fault)?;
         // In one order on every node, so that none waits for one that waits for it.
@@ -192,7 +192,7 @@ impl Subscriptions for PostgresStore {
         transaction.commit().await.map_err(fault)
     }
 
-    async fn calls(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<CallCount>> {
+    async fn call_counts(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<CallCount>> {
         let rows = self
             .rows(
                 "SELECT day, route, calls, failed FROM calls WHERE subscription_id = $1 AND day BETWEEN $2 AND $3
@@ -210,7 +210,7 @@ impl Subscriptions for PostgresStore {
         Ok(rows.iter().map(calls).collect())
     }
 
-    async fn calls_on(&self, id: &SubscriptionId, day: i64) -> Result<u64> {
+    async fn calls_on_day(&self, id: &SubscriptionId, day: i64) -> Result<u64> {
         let row = self
             .row(
                 "SELECT coalesce(sum(calls), 0)::bigint FROM calls WHERE subscription_id = $1 AND day = $2",

@@ -13,8 +13,8 @@ use super::{PostgresStore, exists, fault};
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{Secrets, anew, change, family_codes, made};
 use crate::{
-    AuditEntry, NewWebhook, Ports, Result, StoreError, Subscribed, Webhook, WebhookChange, WebhookChanged,
-    WebhookOwner, WebhookQuery, Webhooks, shard_of,
+    AuditEntry, NewWebhook, Ports, Result, StoreError, SubscribeOutcome, Webhook, WebhookChange,
+    WebhookChangeOutcome, WebhookOwner, WebhookQuery, Webhooks, shard_of,
 };
 
 /// The number of the next change of a webhook.
@@ -117,8 +117,8 @@ async fn update(
             &one.id.as_bytes().as_slice(),
             &one.url,
             &secrets.secret,
-            &secrets.old_secret,
-            &one.old_secret.as_ref().map(|old| old.until.0),
+            &secrets.previous_secret,
+            &one.previous_secret.as_ref().map(|old| old.until.0),
             &one.host_mismatch,
             &secrets.fingerprint.as_slice(),
             &i64::from(one.enabled),
@@ -129,7 +129,7 @@ async fn update(
             &retry.map(|retry| retry.first_failed_at.0),
             &retry.map(|retry| retry.next_at.0),
             &one.disabled.as_ref().map(|disabled| disabled.at.0),
-            &one.disabled.as_ref().map(|disabled| disabled.why.as_str()),
+            &one.disabled.as_ref().map(|disabled| disabled.reason.as_str()),
             &one.unsubscribed_at.map(|at| at.0),
             &one.deleted_at.map(|at| at.0),
             &signed(one.revision),
@@ -180,21 +180,21 @@ async fn change_hook(
     (tenant_no, mut webhook): (i64, Webhook),
     what: &WebhookChange,
     moved: i64,
-) -> Result<WebhookChanged> {
+) -> Result<WebhookChangeOutcome> {
     let now = ports.clock.now();
     let head = row(on, "SELECT head FROM heads WHERE tenant_no = $1", &[&tenant_no]).await?;
     let head = head.map_or(0, |row| unsigned(row.get(0)));
     let Some(effects) = change(&mut webhook, what, now, head) else {
-        return Ok(WebhookChanged::Over(webhook));
+        return Ok(WebhookChangeOutcome::Ended(webhook));
     };
     if effects.none {
-        return Ok(WebhookChanged::Done(webhook));
+        return Ok(WebhookChangeOutcome::Changed(webhook));
     }
     let secrets = Secrets::of(&webhook, &ports.vault, &*ports.random)?;
     if !webhook.flags().is_final() {
         let alike = find_alike(on, ports, tenant_no, &secrets.fingerprint).await?;
         if alike.is_some_and(|(_, other)| other.id != webhook.id) {
-            return Ok(WebhookChanged::Alike);
+            return Ok(WebhookChangeOutcome::Duplicate);
         }
     }
     update(on, tenant_no, &webhook, &secrets, moved).await?;
@@ -204,7 +204,7 @@ async fn change_hook(
     if effects.renew_lanes {
         renew_lanes(on, &[(tenant_no, webhook.id)], now).await?;
     }
-    Ok(WebhookChanged::Done(webhook))
+    Ok(WebhookChangeOutcome::Changed(webhook))
 }
 
 async fn subscribe(
@@ -212,17 +212,21 @@ async fn subscribe(
     ports: &Ports,
     webhook: Webhook,
     webhooks_max: usize,
-) -> Result<Subscribed> {
+) -> Result<SubscribeOutcome> {
     let moved = next_move(on).await?;
     let unknown = || StoreError::UnknownTenant(webhook.owner.tenant.to_string());
     let tenant_no = tenant_no(on, &webhook.owner.tenant).await?.ok_or_else(unknown)?;
     if let Some(kept) = find_alike(on, ports, tenant_no, &webhook.fingerprint(&ports.vault)).await? {
         let found = kept.1.clone();
         if !found.rests() {
-            return Ok(Subscribed::Again(found));
+            return Ok(SubscribeOutcome::Existing(found));
         }
         let enabled = change_hook(on, ports, kept, &WebhookChange::Enable, moved).await?;
-        return Ok(Subscribed::Again(if let WebhookChanged::Done(one) = enabled { one } else { found }));
+        return Ok(SubscribeOutcome::Existing(if let WebhookChangeOutcome::Changed(one) = enabled {
+            one
+        } else {
+            found
+        }));
     }
     let own = row(
         on,
@@ -231,10 +235,10 @@ async fn subscribe(
     )
     .await?;
     if own.map_or(0, |row| unsigned(row.get(0))) >= webhooks_max as u64 {
-        return Ok(Subscribed::TooMany);
+        return Ok(SubscribeOutcome::LimitReached);
     }
     insert(on, ports, tenant_no, &webhook, moved).await?;
-    Ok(Subscribed::New(webhook))
+    Ok(SubscribeOutcome::Created(webhook))
 }
 
 /// The conditions of a query that hold, and their arguments.
@@ -259,7 +263,7 @@ fn conditions(query: &WebhookQuery) -> (String, Vec<Box<dyn ToSql + Sync + Send>
     if let Some(family) = query.family {
         sql.push(format!("w.resource IN ({})", family_codes(family)));
     }
-    if !query.with_past {
+    if !query.include_ended {
         sql.push(LIVE.to_owned());
     }
     if sql.is_empty() {
@@ -288,26 +292,26 @@ impl Webhooks for PostgresStore {
         new: NewWebhook,
         webhooks_max: usize,
         entry: Option<AuditEntry>,
-    ) -> Result<Subscribed> {
+    ) -> Result<SubscribeOutcome> {
         // What is there and needs no change is told without a lock.
         if let Some(found) = self.like(&new).await?.filter(|found| !found.rests()) {
-            return Ok(Subscribed::Again(found));
+            return Ok(SubscribeOutcome::Existing(found));
         }
         let webhook = made(new, self.ports().clock.now());
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(fault)?;
         let done = subscribe(&transaction, self.ports(), webhook, webhooks_max).await?;
-        if let (Subscribed::New(_), Some(entry)) = (&done, entry) {
+        if let (SubscribeOutcome::Created(_), Some(entry)) = (&done, entry) {
             add_record(&transaction, &*self.ports().random, entry).await?;
         }
-        if let Subscribed::New(one) | Subscribed::Again(one) = &done {
+        if let SubscribeOutcome::Created(one) | SubscribeOutcome::Existing(one) = &done {
             transaction.commit().await.map_err(fault)?;
-            self.webhook_moved(one.id);
+            self.webhook_changed(one.id);
         }
         Ok(done)
     }
 
-    async fn find_webhook_like(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
+    async fn find_identical_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
         self.like(body).await
     }
 
@@ -329,13 +333,13 @@ impl Webhooks for PostgresStore {
         owner: Option<&WebhookOwner>,
         what: WebhookChange,
         entry: Option<AuditEntry>,
-    ) -> Result<WebhookChanged> {
+    ) -> Result<WebhookChangeOutcome> {
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(fault)?;
         let moved = next_move(&transaction).await?;
         let found = find(&transaction, self.ports(), id).await?;
         let Some(kept) = found.filter(|(_, one)| owner.is_none_or(|owner| one.owner == *owner)) else {
-            return Ok(WebhookChanged::Unknown);
+            return Ok(WebhookChangeOutcome::Unknown);
         };
         let before = kept.1.clone();
         let changed = change_hook(&transaction, self.ports(), kept, &what, moved).await?;
@@ -344,7 +348,7 @@ impl Webhooks for PostgresStore {
                 add_record(&transaction, &*self.ports().random, entry).await?;
             }
             transaction.commit().await.map_err(fault)?;
-            self.webhook_moved(id);
+            self.webhook_changed(id);
         }
         Ok(changed)
     }

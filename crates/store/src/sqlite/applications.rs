@@ -8,7 +8,7 @@ use super::directory::change;
 use super::rows::guid;
 use super::{SqliteStore, exists, fault};
 use crate::applications::{CLIENT_SECRET, from_list, to_list};
-use crate::{Applications, Client, ClientSecret, Consent, Pkce, Result, Status};
+use crate::{Client, ClientSecret, Clients, Consent, Pkce, Result, Status};
 
 const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
                       standing, created_at FROM clients";
@@ -29,7 +29,7 @@ fn client(row: &Row<'_>) -> rusqlite::Result<Client> {
 }
 
 #[async_trait]
-impl Applications for SqliteStore {
+impl Clients for SqliteStore {
     async fn add_client(&self, client: &Client, secret: &Secret) -> Result<()> {
         let hash = self.ports().vault.fingerprint(CLIENT_SECRET, secret);
         let one = client.clone();
@@ -101,13 +101,13 @@ impl Applications for SqliteStore {
 
     async fn set_client_secret(&self, id: &ClientId, secret: &ClientSecret) -> Result<bool> {
         let hash = self.ports().vault.fingerprint(CLIENT_SECRET, &secret.secret);
-        let (id, old_until) = (id.clone(), secret.old_until);
+        let (id, previous_valid_until) = (id.clone(), secret.previous_valid_until);
         self.write(move |writer| {
             change(
                 writer,
                 "UPDATE clients SET old_secret_hash = secret_hash, old_secret_until = ?3, secret_hash = ?2
                  WHERE id = ?1",
-                params![id.as_str(), hash, old_until.0],
+                params![id.as_str(), hash, previous_valid_until.0],
             )
         })
         .await

@@ -12,15 +12,15 @@ use crate::{BatchCounts, ChangeBatch, Ports, ResourceSet, Result, StoreError};
 
 /// What came of batches, and which logs have grown by what.
 pub(super) struct Applied {
-    pub(super) tallies: Vec<Result<BatchCounts>>,
+    pub(super) counts_by_batch: Vec<Result<BatchCounts>>,
     pub(super) grown: Vec<(TenantId, ResourceSet)>,
 }
 
 /// Applies batches of any tenants; batches of one tenant are planned together.
 pub(super) fn apply(connection: &Connection, batches: Vec<ChangeBatch>, ports: &Ports) -> Result<Applied> {
     let mut grown = Vec::new();
-    let mut tallies: Vec<Option<Result<BatchCounts>>> = Vec::new();
-    tallies.resize_with(batches.len(), || None);
+    let mut counts_by_batch: Vec<Option<Result<BatchCounts>>> = Vec::new();
+    counts_by_batch.resize_with(batches.len(), || None);
     let mut waiting: Vec<(usize, ChangeBatch)> = batches.into_iter().enumerate().collect();
     while let Some((_, first)) = waiting.first() {
         let tenant = first.tenant.clone();
@@ -29,12 +29,12 @@ pub(super) fn apply(connection: &Connection, batches: Vec<ChangeBatch>, ports: &
         waiting = others;
         let (positions, ours): (Vec<_>, Vec<_>) = ours.into_iter().unzip();
         let (resources, ours) = apply_for(connection, &tenant, ours, ports)?;
-        for (position, tally) in positions.into_iter().zip(ours) {
-            tallies[position] = Some(tally);
+        for (position, counts) in positions.into_iter().zip(ours) {
+            counts_by_batch[position] = Some(counts);
         }
         grown.push((tenant, resources));
     }
-    Ok(Applied { tallies: tallies.into_iter().flatten().collect(), grown })
+    Ok(Applied { counts_by_batch: counts_by_batch.into_iter().flatten().collect(), grown })
 }
 
 fn apply_for(
@@ -49,9 +49,9 @@ fn apply_for(
     };
     let ground = load(connection, tenant_no, &batches)?;
     let now = ports.clock.now();
-    let (plan, tallies) = plan::decide(ground, batches, now, &*ports.random);
+    let (plan, counts_by_batch) = plan::decide(ground, batches, now, &*ports.random);
     write(connection, tenant_no, &plan, now)?;
-    Ok((plan.resources(), tallies))
+    Ok((plan.resources(), counts_by_batch))
 }
 
 fn write(connection: &Connection, tenant_no: i64, plan: &Plan, now: Ticks) -> Result<()> {
@@ -225,7 +225,7 @@ fn write_collections(connection: &Connection, tenant_no: i64, plan: &Plan) -> ru
 
 fn write_progress(connection: &Connection, tenant_no: i64, plan: &Plan, now: Ticks) -> Result<()> {
     for (key, progress) in &plan.progress {
-        let tally = serde_json::to_string(&progress.tally).map_err(StoreError::internal)?;
+        let counts = serde_json::to_string(&progress.counts).map_err(StoreError::internal)?;
         connection
             .prepare_cached(
                 "INSERT INTO processes (tenant_no, idempotency_key, line, hash, process, tally, touched_at)
@@ -240,7 +240,7 @@ fn write_progress(connection: &Connection, tenant_no: i64, plan: &Plan, now: Tic
                     signed(progress.line),
                     progress.hash,
                     progress.process.as_bytes(),
-                    tally,
+                    counts,
                     now.0
                 ])
             })

@@ -7,13 +7,13 @@ use tokio::sync::mpsc;
 
 use super::places::Places;
 use super::{SqliteStore, fault};
-use crate::archive::{CHUNK_ROWS, Chunk, TABLES, Table, occupied_sql};
+use crate::archive::{CHUNK_ROWS, RowChunk, TABLES, Table, occupied_sql};
 use crate::plan::{signed, unsigned};
-use crate::{Archive, Result, StoreError, Value};
+use crate::{Archive, CellValue, Result, StoreError};
 
 const RECORDS: &str = "records";
 
-impl ToSql for Value {
+impl ToSql for CellValue {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(ToSqlOutput::Borrowed(match self {
             Self::Null => ValueRef::Null,
@@ -24,18 +24,20 @@ impl ToSql for Value {
     }
 }
 
-fn value(cell: ValueRef<'_>) -> Result<Value> {
+fn value(cell: ValueRef<'_>) -> Result<CellValue> {
     Ok(match cell {
-        ValueRef::Null => Value::Null,
-        ValueRef::Integer(number) => Value::Int(number),
-        ValueRef::Text(text) => Value::Text(String::from_utf8(text.to_vec()).map_err(StoreError::internal)?),
-        ValueRef::Blob(bytes) => Value::Bytes(bytes.to_vec()),
+        ValueRef::Null => CellValue::Null,
+        ValueRef::Integer(number) => CellValue::Int(number),
+        ValueRef::Text(text) => {
+            CellValue::Text(String::from_utf8(text.to_vec()).map_err(StoreError::internal)?)
+        }
+        ValueRef::Blob(bytes) => CellValue::Bytes(bytes.to_vec()),
         ValueRef::Real(_) => return Err(StoreError::internal("a number with a fraction in the store")),
     })
 }
 
 impl SqliteStore {
-    fn dump_table(reader: &Connection, table: &'static Table, out: &mpsc::Sender<Chunk>) -> Result<()> {
+    fn dump_table(reader: &Connection, table: &'static Table, out: &mpsc::Sender<RowChunk>) -> Result<()> {
         let width = table.columns().count();
         let sql = if table.name == RECORDS {
             // In order without sorting: place by place.
@@ -54,40 +56,45 @@ impl SqliteStore {
             let cells = (0..width).map(|column| value(row.get_ref(column).map_err(fault)?));
             chunk.push(cells.collect::<Result<_>>()?);
             if chunk.len() == CHUNK_ROWS {
-                send(out, Chunk { table, rows: std::mem::take(&mut chunk) })?;
+                send(out, RowChunk { table, rows: std::mem::take(&mut chunk) })?;
             }
         }
-        if chunk.is_empty() { Ok(()) } else { send(out, Chunk { table, rows: chunk }) }
+        if chunk.is_empty() { Ok(()) } else { send(out, RowChunk { table, rows: chunk }) }
     }
 }
 
 /// Records get their rows as they are loaded: a backup does not know of them.
-fn load_records(writer: &Connection, chunk: &Chunk) -> Result<()> {
+fn load_records(writer: &Connection, chunk: &RowChunk) -> Result<()> {
     let columns = chunk.table.columns().count();
     let marks = vec!["?"; columns].join(", ");
     let sql = format!("INSERT INTO records (row, {}) VALUES (?, {marks})", chunk.table.column_list());
     let mut insert = writer.prepare_cached(&sql).map_err(fault)?;
     let mut places = Places::new(writer);
     for cells in &chunk.rows {
-        let [Value::Int(tenant_no), Value::Int(company_no), Value::Int(resource), Value::Int(ordinal), ..] =
-            cells[..]
+        let [
+            CellValue::Int(tenant_no),
+            CellValue::Int(company_no),
+            CellValue::Int(resource),
+            CellValue::Int(ordinal),
+            ..,
+        ] = cells[..]
         else {
             return Err(StoreError::internal("a record without its numbers"));
         };
         let resource = i16::try_from(resource).map_err(StoreError::internal)?;
         let row = places.row((tenant_no, company_no, resource), unsigned(ordinal)).map_err(fault)?;
-        insert.execute(params_from_iter([&Value::Int(row)].into_iter().chain(cells))).map_err(fault)?;
+        insert.execute(params_from_iter([&CellValue::Int(row)].into_iter().chain(cells))).map_err(fault)?;
     }
     Ok(())
 }
 
-fn send(out: &mpsc::Sender<Chunk>, chunk: Chunk) -> Result<()> {
+fn send(out: &mpsc::Sender<RowChunk>, chunk: RowChunk) -> Result<()> {
     out.blocking_send(chunk).map_err(|_| StoreError::internal("the backup's file was closed"))
 }
 
 #[async_trait]
 impl Archive for SqliteStore {
-    async fn dump(&self, out: mpsc::Sender<Chunk>) -> Result<()> {
+    async fn dump(&self, out: mpsc::Sender<RowChunk>) -> Result<()> {
         let store = self.clone();
         let dumping = tokio::task::spawn_blocking(move || {
             store.snapshot(|reader| TABLES.iter().try_for_each(|table| Self::dump_table(reader, table, &out)))
@@ -104,7 +111,7 @@ impl Archive for SqliteStore {
         })
     }
 
-    async fn load(&self, chunk: Chunk) -> Result<()> {
+    async fn load(&self, chunk: RowChunk) -> Result<()> {
         self.write(move |writer| {
             let table = chunk.table;
             if table.name == RECORDS {
@@ -130,7 +137,7 @@ impl Archive for SqliteStore {
         })
     }
 
-    async fn settle(&self, heads_advance: u64) -> Result<()> {
+    async fn finish_restore(&self, heads_advance: u64) -> Result<()> {
         self.write(move |writer| {
             writer.execute("UPDATE heads SET head = head + ?1", [signed(heads_advance)]).map_err(fault)?;
             // The numbers of tenants that were erased must not be given again either.
@@ -146,7 +153,7 @@ impl Archive for SqliteStore {
         .await
     }
 
-    fn opens(&self, sealed_check: &[u8]) -> Result<()> {
+    fn check_vault(&self, sealed_check: &[u8]) -> Result<()> {
         self.ports().vault.check(sealed_check)
     }
 

@@ -9,30 +9,35 @@ use super::rows::{company_no, guid, tenant_no};
 use super::{SqliteStore, fault};
 use crate::plan::{signed, unsigned};
 use crate::{
-    BatchCounts, ChangeBatch, ChangeLog, LogBounds, LogEntry, LogPage, LogQuery, Progress, Result, StoreError,
+    BatchCounts, ChangeBatch, ChangeLog, IngestProgress, LogBounds, LogEntry, LogPage, LogQuery, Result,
+    StoreError,
 };
 
 pub(super) const ENTRY: &str = "sequence, resource, kind, company, correlation_id, version, conversation, process, \
                      user_name, source_interface, source_action, changes, envelope";
 
-pub(super) fn find_progress(connection: &Connection, tenant_no: i64, key: &str) -> Result<Option<Progress>> {
+pub(super) fn find_ingest_progress(
+    connection: &Connection,
+    tenant_no: i64,
+    key: &str,
+) -> Result<Option<IngestProgress>> {
     let found = connection
         .prepare_cached(
             "SELECT line, hash, process, tally FROM processes WHERE tenant_no = ?1 AND idempotency_key = ?2",
         )
         .and_then(|mut find| {
             find.query_row(params![tenant_no, key], |row| {
-                let tally: String = row.get(3)?;
-                Ok((unsigned(row.get(0)?), row.get::<_, [u8; 32]>(1)?, guid(row, 2)?, tally))
+                let counts: String = row.get(3)?;
+                Ok((unsigned(row.get(0)?), row.get::<_, [u8; 32]>(1)?, guid(row, 2)?, counts))
             })
             .optional()
         })
         .map_err(fault)?;
-    let Some((line, hash, process, tally)) = found else {
+    let Some((line, hash, process, counts)) = found else {
         return Ok(None);
     };
-    let tally = serde_json::from_str(&tally).map_err(StoreError::internal)?;
-    Ok(Some(Progress { line, hash, process, tally }))
+    let counts = serde_json::from_str(&counts).map_err(StoreError::internal)?;
+    Ok(Some(IngestProgress { line, hash, process, counts }))
 }
 
 pub(super) fn entry(row: &SqlRow<'_>) -> rusqlite::Result<LogEntry> {
@@ -102,9 +107,9 @@ impl ChangeLog for SqliteStore {
         self.inner.writer.apply(batch).await
     }
 
-    async fn find_progress(&self, tenant: &TenantId, key: &str) -> Result<Option<Progress>> {
+    async fn find_ingest_progress(&self, tenant: &TenantId, key: &str) -> Result<Option<IngestProgress>> {
         self.read(|reader| match tenant_no(reader, tenant)? {
-            Some(tenant_no) => find_progress(reader, tenant_no, key),
+            Some(tenant_no) => find_ingest_progress(reader, tenant_no, key),
             None => Ok(None),
         })
     }

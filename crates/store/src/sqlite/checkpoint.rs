@@ -8,7 +8,7 @@ use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::audit::add_record;
 use super::fault;
-use super::hook_rows::{disabled, handshake, lost};
+use super::hook_rows::{disabled, event_gap, handshake};
 use super::webhooks::renew_lanes;
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{Ledger, Position, Whose, nanos, pack, settle};
@@ -22,8 +22,8 @@ fn position(row: &Row<'_>) -> rusqlite::Result<Position> {
         cursor: row.get::<_, Option<i64>>(3)?.map(unsigned),
         handshake: handshake(row, 4)?,
         disabled: disabled(row, 10)?,
-        began: row.get::<_, Option<i64>>(15)?.map(unsigned),
-        lost: lost(row, 12)?,
+        initial_cursor: row.get::<_, Option<i64>>(15)?.map(unsigned),
+        event_gap: event_gap(row, 12)?,
     })
 }
 
@@ -87,11 +87,11 @@ fn write_webhooks(writer: &Connection, ledger: &Ledger) -> rusqlite::Result<()> 
             retry.map(|retry| retry.first_failed_at.0),
             retry.map(|retry| retry.next_at.0),
             one.disabled.as_ref().map(|disabled| disabled.at.0),
-            one.disabled.as_ref().map(|disabled| &disabled.why),
-            one.lost.map(|lost| lost.at.0),
-            one.lost.map(|lost| signed(lost.after)),
-            one.lost.map(|lost| signed(lost.upto)),
-            one.began.map(signed)
+            one.disabled.as_ref().map(|disabled| &disabled.reason),
+            one.event_gap.map(|event_gap| event_gap.at.0),
+            one.event_gap.map(|event_gap| signed(event_gap.after)),
+            one.event_gap.map(|event_gap| signed(event_gap.through)),
+            one.initial_cursor.map(signed)
         ])?;
     }
     Ok(())
@@ -163,11 +163,11 @@ fn write_attempts(writer: &Connection, attempts: &[(Whose, AttemptRecord)]) -> r
             one.succeeded,
             one.reason,
             one.excerpt,
-            nanos(one.spent.resolve),
-            nanos(one.spent.connect),
-            nanos(one.spent.tls),
-            nanos(one.spent.wait),
-            nanos(one.spent.total)
+            nanos(one.timing.resolve),
+            nanos(one.timing.connect),
+            nanos(one.timing.tls),
+            nanos(one.timing.wait),
+            nanos(one.timing.total)
         ])?;
     }
     Ok(())

@@ -115,7 +115,7 @@ impl Deliveries for SqliteStore {
 
     async fn changed_webhooks(&self, since: u64) -> Result<ChangedWebhooks> {
         self.snapshot(|reader| {
-            let upto: Option<i64> = reader
+            let last_change: Option<i64> = reader
                 .prepare_cached("SELECT moved FROM webhook_moves")
                 .and_then(|mut find| find.query_row([], |row| row.get(0)).optional())
                 .map_err(fault)?;
@@ -123,7 +123,7 @@ impl Deliveries for SqliteStore {
                 .prepare_cached("SELECT id FROM webhooks WHERE moved > ?1 ORDER BY moved")
                 .and_then(|mut all| all.query_map([signed(since)], |row| guid(row, 0))?.collect())
                 .map_err(fault)?;
-            Ok(ChangedWebhooks { upto: unsigned(upto.unwrap_or_default()), webhooks })
+            Ok(ChangedWebhooks { last_change: unsigned(last_change.unwrap_or_default()), webhooks })
         })
     }
 
@@ -136,7 +136,7 @@ impl Deliveries for SqliteStore {
         })
     }
 
-    async fn heads(&self) -> Result<Vec<(TenantId, u64)>> {
+    async fn log_heads(&self) -> Result<Vec<(TenantId, u64)>> {
         // From tenant to tenant, not from webhook to webhook: this is asked every second.
         let head = |row: &Row<'_>| Ok((TenantId::new(row.get::<_, Box<str>>(0)?), unsigned(row.get(1)?)));
         self.read(|reader| {
@@ -176,13 +176,13 @@ impl Deliveries for SqliteStore {
         })
     }
 
-    async fn read_record(
+    async fn read_record_tail(
         &self,
         tenant: &TenantId,
         resource: Resource,
         record_key: i64,
         after: u64,
-        upto: u64,
+        through: u64,
         rows_max: usize,
     ) -> Result<Vec<LogEvent>> {
         self.snapshot(|reader| {
@@ -191,7 +191,7 @@ impl Deliveries for SqliteStore {
             };
             let limit = i64::try_from(rows_max).unwrap_or(i64::MAX);
             let args =
-                params![tenant_no, resource.code(), record_key, signed(after), signed(upto), limit];
+                params![tenant_no, resource.code(), record_key, signed(after), signed(through), limit];
             reader
                 .prepare_cached(&format!(
                     "SELECT {ENTRY}, record_key FROM log INDEXED BY log_by_record

@@ -150,7 +150,7 @@ impl Directory for SqliteStore {
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
         let one = id.clone();
         let erased = self.write_access(move |writer| erase(writer, &one)).await;
-        self.inner.invalidation.records_moved(id, ResourceSet::default());
+        self.inner.invalidation.records_changed(id, ResourceSet::default());
         self.inner.invalidation.commit_signal().signal_all();
         erased
     }

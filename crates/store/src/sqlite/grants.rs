@@ -10,8 +10,8 @@ use super::refresh::{add_refresh, rotate};
 use super::{SqliteStore, exists, fault};
 use crate::grants::{CODE, REFRESH, revocation_entry, taking_entry};
 use crate::{
-    ApplicationAccess, AuditContext, Code, CodeExchange, CodeOutcome, Grant, GrantDecision, Grants, NewGrant,
-    Ports, RefreshOutcome, RefreshRotation, RefreshToken, Result, Status,
+    AuditContext, AuthorizationCode, ClientAccess, CodeExchange, CodeOutcome, Grant, GrantDecision, Grants,
+    NewGrant, Ports, RefreshOutcome, RefreshRotation, RefreshToken, Result, Status,
 };
 
 const GRANT: &str = "SELECT g.id, g.client_id, g.user_id, g.tenant_id, g.details, g.created_at, g.last_used_at, \
@@ -73,7 +73,7 @@ fn add_grant(writer: &Connection, new: &NewGrant, refresh_hash: Option<[u8; 32]>
 }
 
 struct CodeRow {
-    code: Code,
+    code: AuthorizationCode,
     used: bool,
     grant: Option<Box<str>>,
 }
@@ -86,7 +86,7 @@ fn find_code(connection: &Connection, hash: &[u8; 32]) -> Result<Option<CodeRow>
         .and_then(|mut find| {
             find.query_row([hash], |row| {
                 Ok(CodeRow {
-                    code: Code {
+                    code: AuthorizationCode {
                         client: ClientId::new(row.get::<_, Box<str>>(0)?),
                         user: UserId::new(row.get::<_, Box<str>>(1)?),
                         tenant: TenantId::new(row.get::<_, Box<str>>(2)?),
@@ -106,7 +106,7 @@ fn find_code(connection: &Connection, hash: &[u8; 32]) -> Result<Option<CodeRow>
 fn redeem(
     writer: &Connection,
     ports: &Ports,
-    (hash, code): (&[u8; 32], Code),
+    (hash, code): (&[u8; 32], AuthorizationCode),
     now: Ticks,
     judge: GrantDecision,
 ) -> Result<CodeOutcome> {
@@ -126,7 +126,7 @@ fn redeem(
     if !is_live {
         return Ok(CodeOutcome::Expired);
     }
-    Ok(CodeOutcome::Fresh { code, grant: new.map(|new| new.grant) })
+    Ok(CodeOutcome::Redeemed { code, grant: new.map(|new| new.grant) })
 }
 
 fn take(
@@ -155,7 +155,7 @@ fn take(
 }
 
 /// Forgets the codes and revokes the grants of a client for a user in a tenant; gives those grants.
-fn take_back(writer: &Connection, access: &ApplicationAccess, now: Ticks) -> Result<Vec<Grant>> {
+fn take_back(writer: &Connection, access: &ClientAccess, now: Ticks) -> Result<Vec<Grant>> {
     let of_whom = [access.user.as_str(), access.client.as_str(), access.tenant.as_str()];
     change(
         writer,
@@ -178,7 +178,13 @@ fn take_back(writer: &Connection, access: &ApplicationAccess, now: Ticks) -> Res
 
 #[async_trait]
 impl Grants for SqliteStore {
-    async fn store_code(&self, code: &Secret, kept: &Code, chosen: &MembershipId, now: Ticks) -> Result<()> {
+    async fn store_code(
+        &self,
+        code: &Secret,
+        kept: &AuthorizationCode,
+        chosen: &MembershipId,
+        now: Ticks,
+    ) -> Result<()> {
         let hash = self.ports().vault.fingerprint(CODE, code);
         let (kept, chosen) = (kept.clone(), chosen.clone());
         self.write(move |writer| {
@@ -257,7 +263,7 @@ impl Grants for SqliteStore {
         })
     }
 
-    async fn grant_is_live(&self, id: &GrantId) -> Result<bool> {
+    async fn is_grant_live(&self, id: &GrantId) -> Result<bool> {
         self.read(|reader| {
             reader
                 .prepare_cached(
@@ -292,9 +298,9 @@ impl Grants for SqliteStore {
         .await
     }
 
-    async fn withdraw(
+    async fn revoke_client_access(
         &self,
-        access: &ApplicationAccess,
+        access: &ClientAccess,
         now: Ticks,
         context: &AuditContext,
         note: &str,

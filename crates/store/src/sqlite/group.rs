@@ -11,13 +11,13 @@ use crate::{Result, StoreError};
 pub(super) struct Group<'a> {
     connection: &'a Connection,
     /// Why there is no transaction (any more).
-    lost: Option<StoreError>,
+    failure: Option<StoreError>,
 }
 
 impl<'a> Group<'a> {
     pub(super) fn begin(connection: &'a Connection, turnstile: &Turnstile) -> Self {
-        let lost = turnstile.pass(|| connection.execute_batch("BEGIN IMMEDIATE")).map_err(fault).err();
-        Self { connection, lost }
+        let failure = turnstile.pass(|| connection.execute_batch("BEGIN IMMEDIATE")).map_err(fault).err();
+        Self { connection, failure }
     }
 
     /// Runs one request's work; what it did is undone where it fails, or breaks down.
@@ -27,7 +27,7 @@ impl<'a> Group<'a> {
         match &done {
             Ok(_) => self.control("RELEASE work")?,
             // SQLite that finds no room midway gives up the whole transaction, not this savepoint alone.
-            Err(error) if self.connection.is_autocommit() => self.lost = Some(error.clone()),
+            Err(error) if self.connection.is_autocommit() => self.failure = Some(error.clone()),
             Err(_) => self.control("ROLLBACK TO work; RELEASE work")?,
         }
         done
@@ -36,11 +36,11 @@ impl<'a> Group<'a> {
     /// Runs the only work of a group. Its failure undoes the group, so it needs no savepoint, for which SQLite
     /// would copy every page that is changed.
     pub(super) fn run_alone<T>(&mut self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        if let Some(lost) = &self.lost {
-            return Err(lost.clone());
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
         }
         let done = self.attempt(work);
-        self.lost = done.as_ref().err().cloned();
+        self.failure = done.as_ref().err().cloned();
         done
     }
 
@@ -58,9 +58,9 @@ impl<'a> Group<'a> {
     }
 
     fn control(&mut self, sql: &str) -> Result<()> {
-        if self.lost.is_none() {
-            self.lost = self.connection.execute_batch(sql).map_err(fault).err();
+        if self.failure.is_none() {
+            self.failure = self.connection.execute_batch(sql).map_err(fault).err();
         }
-        self.lost.clone().map_or(Ok(()), Err)
+        self.failure.clone().map_or(Ok(()), Err)
     }
 }

@@ -14,8 +14,8 @@ use crate::webhooks::{
     percentile_95, unpack,
 };
 use crate::{
-    AttemptPurpose, AttemptRecord, AttemptTiming, AuditEntry, Delivery, DeliveryQuery, History, Lane, Replay,
-    ReplayKind, Result, SuccessfulDelivery, WebhookStats,
+    AttemptPurpose, AttemptRecord, AttemptTiming, AuditEntry, DeliveryHistory, DeliveryQuery, History, Lane,
+    Replay, ReplayKind, Result, SuccessfulDelivery, WebhookStats,
 };
 
 const ATTEMPT: &str =
@@ -32,7 +32,7 @@ fn attempt(row: &Row<'_>) -> rusqlite::Result<AttemptRecord> {
         succeeded: row.get(6)?,
         reason: row.get(7)?,
         excerpt: row.get(8)?,
-        spent: AttemptTiming {
+        timing: AttemptTiming {
             resolve: span(9)?,
             connect: span(10)?,
             tls: span(11)?,
@@ -161,7 +161,7 @@ fn webhook_stats(reader: &Connection, one: &Sealed, since: Ticks) -> Result<Webh
     Ok(WebhookStats {
         delivered: count_delivered(reader, (tenant_no, webhook), since)?,
         failed,
-        p95_ms: percentile_95(recent.iter().map(|one| one.took_ms).collect()),
+        p95_ms: percentile_95(recent.iter().map(|one| one.duration_ms).collect()),
         last_delivered_at: last.map(Ticks),
         lanes: unsigned(lanes),
         failing_since: failing.map(Ticks).into_iter().chain(retry.map(|one| one.first_failed_at)).min(),
@@ -196,10 +196,10 @@ fn last_before(reader: &Connection, tenant_no: i64, moment: Ticks) -> Result<i64
 
 fn span(reader: &Connection, one: &Sealed, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
     let after = last_before(reader, one.tenant_no, from)?;
-    let upto = last_before(reader, one.tenant_no, to.next())?;
+    let through = last_before(reader, one.tenant_no, to.next())?;
     let mut span: Option<(i64, i64)> = None;
     for kind in one.webhook.kinds.iter() {
-        let place = [one.tenant_no, one.webhook.resource.code().into(), kind.code().into(), after, upto];
+        let place = [one.tenant_no, one.webhook.resource.code().into(), kind.code().into(), after, through];
         let found: (Option<i64>, Option<i64>) = reader
             .prepare_cached(
                 "SELECT (SELECT min(sequence) FROM log INDEXED BY log_by_kind WHERE tenant_no = ?1 AND resource = ?2
@@ -218,7 +218,7 @@ fn span(reader: &Connection, one: &Sealed, from: Ticks, to: Ticks) -> Result<Opt
 
 #[async_trait]
 impl History for SqliteStore {
-    fn outgoing_key(&self, webhook: WebhookId) -> [u8; 32] {
+    fn outgoing_id_key(&self, webhook: WebhookId) -> [u8; 32] {
         id_key(&self.ports().vault, webhook)
     }
 
@@ -240,7 +240,7 @@ impl History for SqliteStore {
         })
     }
 
-    async fn delivered(&self, query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>> {
+    async fn successful_deliveries(&self, query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>> {
         if query.only_failed {
             return Ok(Vec::new());
         }
@@ -250,10 +250,10 @@ impl History for SqliteStore {
         })
     }
 
-    async fn delivery(&self, webhook: WebhookId, sequence: u64) -> Result<Delivery> {
+    async fn delivery_history(&self, webhook: WebhookId, sequence: u64) -> Result<DeliveryHistory> {
         self.snapshot(|reader| {
             let Some(one) = known(reader, webhook)? else {
-                return Ok(Delivery { sequence, delivered: None, attempts: Vec::new() });
+                return Ok(DeliveryHistory { sequence, delivered: None, attempts: Vec::new() });
             };
             let (event, far) = (signed(sequence), signed(sequence.saturating_add(PACK_NUMBERS_MAX)));
             let packs: Vec<Vec<u8>> = reader
@@ -276,7 +276,7 @@ impl History for SqliteStore {
                     all.query_map(params![one.tenant_no, webhook.as_bytes(), event], attempt)?.collect()
                 })
                 .map_err(fault)?;
-            Ok(Delivery { sequence, delivered: last_of(&packs, sequence)?, attempts })
+            Ok(DeliveryHistory { sequence, delivered: last_of(&packs, sequence)?, attempts })
         })
     }
 
@@ -306,7 +306,7 @@ impl History for SqliteStore {
         &self,
         webhook: WebhookId,
         kind: ReplayKind,
-        (after, upto): (u64, u64),
+        (after, through): (u64, u64),
         entry: Option<AuditEntry>,
     ) -> Result<Option<Replay>> {
         let (now, random) = (self.ports().clock.now(), self.ports().random.clone());
@@ -325,7 +325,7 @@ impl History for SqliteStore {
                         next.query_row(args, |row| row.get(0))
                     })
                     .map_err(fault)?;
-                let asked = Replay::asked(number, kind, now, after, upto);
+                let asked = Replay::asked(number, kind, now, after, through);
                 insert_replay(writer, one.tenant_no, webhook, &asked)?;
                 if let Some(entry) = entry {
                     add_record(writer, &*random, entry)?;
@@ -350,7 +350,7 @@ impl History for SqliteStore {
         })
     }
 
-    async fn span(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
+    async fn sequence_range(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
         self.snapshot(|reader| match known(reader, webhook)? {
             None => Ok(None),
             Some(one) => span(reader, &one, from, to),
@@ -371,9 +371,9 @@ fn insert_replay(writer: &Connection, tenant_no: i64, webhook: WebhookId, one: &
                 webhook.as_bytes(),
                 one.number,
                 one.kind.code(),
-                one.asked_at.0,
+                one.requested_at.0,
                 signed(one.after),
-                signed(one.upto),
+                signed(one.through),
                 signed(one.position),
                 signed(one.delivered),
                 signed(one.failed),

@@ -9,7 +9,7 @@ use rusqlite::types::Type;
 use super::rows::guid;
 use crate::plan::unsigned;
 use crate::webhooks::Sealed;
-use crate::{Disabled, EventGap, Handshake, Lane, Replay, ReplayKind, Webhook, WebhookOwner};
+use crate::{DisabledByService, EventGap, Handshake, Lane, Replay, ReplayKind, Webhook, WebhookOwner};
 
 /// A webhook of a tenant that is there, as `sealed` reads it.
 pub(super) const WEBHOOK: &str =
@@ -46,14 +46,14 @@ pub(super) fn handshake(row: &Row<'_>, column: usize) -> rusqlite::Result<Handsh
     })
 }
 
-pub(super) fn disabled(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Disabled>> {
+pub(super) fn disabled(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<DisabledByService>> {
     let Some(at) = ticks(row, column)? else { return Ok(None) };
-    Ok(Some(Disabled { at, why: row.get(column + 1)? }))
+    Ok(Some(DisabledByService { at, reason: row.get(column + 1)? }))
 }
 
-pub(super) fn lost(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<EventGap>> {
+pub(super) fn event_gap(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<EventGap>> {
     let Some(at) = ticks(row, column)? else { return Ok(None) };
-    Ok(Some(EventGap { at, after: number(row, column + 1)?, upto: number(row, column + 2)? }))
+    Ok(Some(EventGap { at, after: number(row, column + 1)?, through: number(row, column + 2)? }))
 }
 
 pub(super) fn sealed(row: &Row<'_>) -> rusqlite::Result<Sealed> {
@@ -72,7 +72,7 @@ pub(super) fn sealed(row: &Row<'_>) -> rusqlite::Result<Sealed> {
         description: row.get(7)?,
         url: row.get(8)?,
         secret: Secret::new(""),
-        old_secret: None,
+        previous_secret: None,
         host_mismatch: row.get(9)?,
         created_at: Ticks(row.get(10)?),
         enabled: row.get(11)?,
@@ -82,11 +82,11 @@ pub(super) fn sealed(row: &Row<'_>) -> rusqlite::Result<Sealed> {
         deleted_at: ticks(row, 21)?,
         revision: number(row, 22)?,
         cursor: row.get::<_, Option<i64>>(23)?.map(unsigned),
-        began: row.get::<_, Option<i64>>(31)?.map(unsigned),
-        lost: lost(row, 24)?,
+        initial_cursor: row.get::<_, Option<i64>>(31)?.map(unsigned),
+        event_gap: event_gap(row, 24)?,
     };
-    let old_secret = row.get::<_, Option<Vec<u8>>>(29)?.zip(until);
-    Ok(Sealed { tenant_no: row.get(27)?, webhook, secret: row.get(28)?, old_secret })
+    let previous_secret = row.get::<_, Option<Vec<u8>>>(29)?.zip(until);
+    Ok(Sealed { tenant_no: row.get(27)?, webhook, secret: row.get(28)?, previous_secret })
 }
 
 pub(super) const LANE: &str = "record_key, sequence, attempts, first_failed_at, next_at";
@@ -107,9 +107,9 @@ pub(super) fn replay(row: &Row<'_>) -> rusqlite::Result<Replay> {
     Ok(Replay {
         number: row.get(0)?,
         kind: ReplayKind::from_code(row.get(1)?),
-        asked_at: Ticks(row.get(2)?),
+        requested_at: Ticks(row.get(2)?),
         after: number(row, 3)?,
-        upto: number(row, 4)?,
+        through: number(row, 4)?,
         position: number(row, 5)?,
         delivered: number(row, 6)?,
         failed: number(row, 7)?,

@@ -4,7 +4,7 @@ use domain::Ticks;
 use domain::record::State;
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::changes::find_progress;
+use super::changes::find_ingest_progress;
 use super::fault;
 use crate::plan::{Collection, Ground, Key, Stored, unsigned};
 use crate::{ChangeBatch, Result};
@@ -22,7 +22,7 @@ pub(super) fn load(connection: &Connection, tenant_no: i64, batches: &[ChangeBat
     load_records(connection, tenant_no, keys, &mut ground)?;
     load_collections(connection, tenant_no, batches, &mut ground)?;
     for key in Ground::progress_keys(batches) {
-        if let Some(progress) = find_progress(connection, tenant_no, &key)? {
+        if let Some(progress) = find_ingest_progress(connection, tenant_no, &key)? {
             ground.know_progress(key, progress);
         }
     }

@@ -200,7 +200,7 @@ impl SqliteStore {
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
     ) -> Result<T> {
         let written = self.write(work).await;
-        self.inner.invalidation.access_moved();
+        self.inner.invalidation.access_changed();
         written
     }
 }

@@ -11,7 +11,7 @@ use super::places::PlaceNo;
 use super::reader::Whole;
 use crate::payroll::{Bound, Clause, Dialect, column, columns, is_walk, sign};
 use crate::plan::{signed, unsigned};
-use crate::{Bodies, PayrollQuery};
+use crate::{PayrollQuery, RecordBodies};
 
 /// Statements that bind more values than this are not kept: few come twice.
 const BOUND_KEPT_MAX: usize = 6;
@@ -58,8 +58,8 @@ pub(super) fn page(
     of: &Whole,
     query: &PayrollQuery,
     known: &KnownMoments,
-) -> rusqlite::Result<(u64, Bodies)> {
-    let Some(place) = of.place else { return Ok((0, Bodies::default())) };
+) -> rusqlite::Result<(u64, RecordBodies)> {
+    let Some(place) = of.place else { return Ok((0, RecordBodies::default())) };
     if let (Some(filter), None) = (&query.filter, &query.order)
         && let Some(moments) = known.find(of)
         && let Some(part) = moments::part(filter, &moments).filter(|part| part.len() <= PART_MAX)
@@ -85,7 +85,7 @@ pub(super) fn page(
         of.all.live
     };
     if query.offset >= total {
-        return Ok((total, Bodies::default()));
+        return Ok((total, RecordBodies::default()));
     }
     // A sign before a column keeps its index from being walked for the order's sake.
     let sign = if is_walk(query.filter.as_ref(), query.order.as_ref()) { "" } else { "+" };
@@ -103,7 +103,7 @@ fn first_come(
     place: PlaceNo,
     mut ordinals: Vec<i64>,
     query: &PayrollQuery,
-) -> rusqlite::Result<(u64, Bodies)> {
+) -> rusqlite::Result<(u64, RecordBodies)> {
     let from = usize::try_from(query.offset).unwrap_or(usize::MAX).min(ordinals.len());
     let to = from.saturating_add(query.rows_max).min(ordinals.len());
     if to < ordinals.len() {
@@ -123,9 +123,9 @@ fn numbers(reader: &Connection, sql: &str, values: &[Bound<'_>]) -> rusqlite::Re
     }
 }
 
-fn bodies(reader: &Connection, place: PlaceNo, ordinals: &[i64]) -> rusqlite::Result<Bodies> {
+fn bodies(reader: &Connection, place: PlaceNo, ordinals: &[i64]) -> rusqlite::Result<RecordBodies> {
     let mut find = reader.prepare_cached("SELECT body FROM records WHERE row = ?1")?;
-    let mut bodies = Bodies::with_room_for(ordinals.len());
+    let mut bodies = RecordBodies::with_room_for(ordinals.len());
     for ordinal in ordinals {
         find.raw_bind_parameter(1, place.row(unsigned(*ordinal)))?;
         let mut rows = find.raw_query();

@@ -12,7 +12,9 @@ use super::reader::{Reader, Whole};
 use super::{SqliteStore, fault, payroll};
 use crate::plan::{Collection, unsigned};
 use crate::records::{Start, locate};
-use crate::{Bodies, CollectionVersion, Page, PageQuery, PayrollQuery, Record, Records, Result, StoreError};
+use crate::{
+    CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records, Result, StoreError,
+};
 
 /// Statements for the tenant's own records and for those of a company. They start from the owner: (tenant's number,
 /// company's number). A company is found by its id alone: the index ends in the row, and that in the number.
@@ -100,8 +102,10 @@ fn start(reader: &Connection, of: &Whole, query: &PageQuery) -> rusqlite::Result
     Ok(locate(query.offset, gaps))
 }
 
-fn bodies(reader: &Connection, of: &Whole, query: &PageQuery) -> rusqlite::Result<Bodies> {
-    let Some(place) = of.place.filter(|_| query.offset < of.all.live) else { return Ok(Bodies::default()) };
+fn bodies(reader: &Connection, of: &Whole, query: &PageQuery) -> rusqlite::Result<RecordBodies> {
+    let Some(place) = of.place.filter(|_| query.offset < of.all.live) else {
+        return Ok(RecordBodies::default());
+    };
     let start = start(reader, of, query)?;
     let mut read =
         reader.prepare_cached("SELECT body FROM records WHERE row BETWEEN ?1 AND ?2 ORDER BY row")?;
@@ -109,7 +113,7 @@ fn bodies(reader: &Connection, of: &Whole, query: &PageQuery) -> rusqlite::Resul
     for _ in 0..start.skip {
         rows.next()?;
     }
-    let mut bodies = Bodies::with_room_for(query.rows_max);
+    let mut bodies = RecordBodies::with_room_for(query.rows_max);
     // The page's length ends the walk: a limit of SQLite's own would be counted row by row.
     while bodies.len() < query.rows_max
         && let Some(row) = rows.next()?

@@ -93,7 +93,7 @@ pub(super) fn rotate(
                 "UPDATE grants SET expires_at = max(expires_at, ?2), last_used_at = ?3 WHERE id = ?1",
                 params![grant.id.as_str(), grant.expires_at.0, grant.last_used_at.0],
             )?;
-            Ok(RefreshOutcome::Fresh { grant, expires_at })
+            Ok(RefreshOutcome::Rotated { grant, expires_at })
         }
     }
 }

@@ -118,7 +118,7 @@ impl Subscriptions for SqliteStore {
         .await
     }
 
-    async fn keys_of(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>> {
+    async fn subscription_keys(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>> {
         let key = |row: &Row<'_>| {
             Ok(KeyInfo {
                 slot: KeySlot::from_code(row.get(0)?),
@@ -142,7 +142,7 @@ impl Subscriptions for SqliteStore {
         id: &SubscriptionId,
         slot: KeySlot,
         key: &Secret,
-        old_until: Ticks,
+        previous_valid_until: Ticks,
     ) -> Result<bool> {
         let hash = self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key);
         let id = id.clone();
@@ -151,7 +151,7 @@ impl Subscriptions for SqliteStore {
                 writer,
                 "UPDATE subscription_keys SET valid_until = ?3
                  WHERE subscription_id = ?1 AND slot = ?2 AND valid_until IS NULL",
-                params![id.as_str(), slot.code(), old_until.0],
+                params![id.as_str(), slot.code(), previous_valid_until.0],
             )?;
             if !replaced {
                 return Ok(false);
@@ -180,7 +180,7 @@ impl Subscriptions for SqliteStore {
         })
     }
 
-    async fn count_calls(&self, calls: &[CallCount], used: &[KeyLastUse]) -> Result<()> {
+    async fn record_usage(&self, calls: &[CallCount], used: &[KeyLastUse]) -> Result<()> {
         let calls = calls.to_vec();
         let vault = &self.ports().vault;
         let used: Vec<_> =
@@ -212,7 +212,7 @@ impl Subscriptions for SqliteStore {
         .await
     }
 
-    async fn calls(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<CallCount>> {
+    async fn call_counts(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<CallCount>> {
         let calls = |row: &Row<'_>| {
             Ok(CallCount {
                 subscription: id.clone(),
@@ -233,7 +233,7 @@ impl Subscriptions for SqliteStore {
         })
     }
 
-    async fn calls_on(&self, id: &SubscriptionId, day: i64) -> Result<u64> {
+    async fn calls_on_day(&self, id: &SubscriptionId, day: i64) -> Result<u64> {
         self.read(|reader| {
             reader
                 .prepare_cached(

@@ -13,8 +13,8 @@ use super::{SqliteStore, exists, fault};
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{Sealed, Secrets, anew, change, family_codes, made};
 use crate::{
-    AuditEntry, NewWebhook, Ports, Result, StoreError, Subscribed, Webhook, WebhookChange, WebhookChanged,
-    WebhookOwner, WebhookQuery, Webhooks, shard_of,
+    AuditEntry, NewWebhook, Ports, Result, StoreError, SubscribeOutcome, Webhook, WebhookChange,
+    WebhookChangeOutcome, WebhookOwner, WebhookQuery, Webhooks, shard_of,
 };
 
 fn find(connection: &Connection, ports: &Ports, id: WebhookId) -> Result<Option<(i64, Webhook)>> {
@@ -106,8 +106,8 @@ fn update(writer: &Connection, tenant_no: i64, one: &Webhook, secrets: &Secrets)
             one.id.as_bytes(),
             one.url,
             secrets.secret,
-            secrets.old_secret,
-            one.old_secret.as_ref().map(|old| old.until.0),
+            secrets.previous_secret,
+            one.previous_secret.as_ref().map(|old| old.until.0),
             one.host_mismatch,
             secrets.fingerprint,
             one.enabled,
@@ -118,7 +118,7 @@ fn update(writer: &Connection, tenant_no: i64, one: &Webhook, secrets: &Secrets)
             retry.map(|retry| retry.first_failed_at.0),
             retry.map(|retry| retry.next_at.0),
             one.disabled.as_ref().map(|disabled| disabled.at.0),
-            one.disabled.as_ref().map(|disabled| &disabled.why),
+            one.disabled.as_ref().map(|disabled| &disabled.reason),
             one.unsubscribed_at.map(|at| at.0),
             one.deleted_at.map(|at| at.0),
             signed(one.revision),
@@ -155,22 +155,22 @@ fn change_hook(
     ports: &Ports,
     (tenant_no, mut webhook): (i64, Webhook),
     what: &WebhookChange,
-) -> Result<WebhookChanged> {
+) -> Result<WebhookChangeOutcome> {
     let now = ports.clock.now();
     let head: i64 = writer
         .prepare_cached("SELECT head FROM heads WHERE tenant_no = ?1")
         .and_then(|mut head| head.query_row([tenant_no], |row| row.get(0)))
         .map_err(fault)?;
     let Some(effects) = change(&mut webhook, what, now, unsigned(head)) else {
-        return Ok(WebhookChanged::Over(webhook));
+        return Ok(WebhookChangeOutcome::Ended(webhook));
     };
     if effects.none {
-        return Ok(WebhookChanged::Done(webhook));
+        return Ok(WebhookChangeOutcome::Changed(webhook));
     }
     let secrets = Secrets::of(&webhook, &ports.vault, &*ports.random)?;
     let alike = find_alike(writer, ports, tenant_no, &secrets.fingerprint)?;
     if !webhook.flags().is_final() && alike.is_some_and(|(_, other)| other.id != webhook.id) {
-        return Ok(WebhookChanged::Alike);
+        return Ok(WebhookChangeOutcome::Duplicate);
     }
     update(writer, tenant_no, &webhook, &secrets)?;
     if effects.drop_lanes {
@@ -179,20 +179,29 @@ fn change_hook(
     if effects.renew_lanes {
         renew_lanes(writer, tenant_no, webhook.id, now)?;
     }
-    Ok(WebhookChanged::Done(webhook))
+    Ok(WebhookChangeOutcome::Changed(webhook))
 }
 
-fn subscribe(writer: &Connection, ports: &Ports, new: NewWebhook, webhooks_max: usize) -> Result<Subscribed> {
+fn subscribe(
+    writer: &Connection,
+    ports: &Ports,
+    new: NewWebhook,
+    webhooks_max: usize,
+) -> Result<SubscribeOutcome> {
     let webhook = made(new, ports.clock.now());
     let unknown = || StoreError::UnknownTenant(webhook.owner.tenant.to_string());
     let tenant_no = tenant_no(writer, &webhook.owner.tenant)?.ok_or_else(unknown)?;
     if let Some(kept) = find_alike(writer, ports, tenant_no, &webhook.fingerprint(&ports.vault))? {
         let found = kept.1.clone();
         if !found.rests() {
-            return Ok(Subscribed::Again(found));
+            return Ok(SubscribeOutcome::Existing(found));
         }
         let enabled = change_hook(writer, ports, kept, &WebhookChange::Enable)?;
-        return Ok(Subscribed::Again(if let WebhookChanged::Done(one) = enabled { one } else { found }));
+        return Ok(SubscribeOutcome::Existing(if let WebhookChangeOutcome::Changed(one) = enabled {
+            one
+        } else {
+            found
+        }));
     }
     let own: i64 = writer
         .prepare_cached(&format!(
@@ -203,10 +212,10 @@ fn subscribe(writer: &Connection, ports: &Ports, new: NewWebhook, webhooks_max: 
         })
         .map_err(fault)?;
     if unsigned(own) >= webhooks_max as u64 {
-        return Ok(Subscribed::TooMany);
+        return Ok(SubscribeOutcome::LimitReached);
     }
     insert(writer, ports, tenant_no, &webhook)?;
-    Ok(Subscribed::New(webhook))
+    Ok(SubscribeOutcome::Created(webhook))
 }
 
 /// The conditions of a query that hold, and their arguments.
@@ -230,7 +239,7 @@ fn conditions(query: &WebhookQuery) -> (String, Vec<Value>) {
     if let Some(family) = query.family {
         sql.push(format!("w.resource IN ({})", family_codes(family)));
     }
-    if !query.with_past {
+    if !query.include_ended {
         sql.push(LIVE.to_owned());
     }
     if sql.is_empty() {
@@ -247,23 +256,23 @@ impl Webhooks for SqliteStore {
         new: NewWebhook,
         webhooks_max: usize,
         entry: Option<AuditEntry>,
-    ) -> Result<Subscribed> {
+    ) -> Result<SubscribeOutcome> {
         let ports = self.ports().clone();
         let work = move |writer: &Connection| {
             let done = subscribe(writer, &ports, new, webhooks_max)?;
-            if let (Subscribed::New(_), Some(entry)) = (&done, entry) {
+            if let (SubscribeOutcome::Created(_), Some(entry)) = (&done, entry) {
                 add_record(writer, &*ports.random, entry)?;
             }
             Ok(done)
         };
         let done = self.write(work).await;
-        if let Ok(Subscribed::New(one) | Subscribed::Again(one)) = &done {
+        if let Ok(SubscribeOutcome::Created(one) | SubscribeOutcome::Existing(one)) = &done {
             self.inner.invalidation.commit_signal().signal_webhook(one.id);
         }
         done
     }
 
-    async fn find_webhook_like(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
+    async fn find_identical_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
         let fingerprint = made(body.clone(), Ticks(0)).fingerprint(&self.ports().vault);
         self.snapshot(|reader| {
             let Some(tenant_no) = tenant_no(reader, &body.owner.tenant)? else {
@@ -294,13 +303,13 @@ impl Webhooks for SqliteStore {
         owner: Option<&WebhookOwner>,
         what: WebhookChange,
         entry: Option<AuditEntry>,
-    ) -> Result<WebhookChanged> {
+    ) -> Result<WebhookChangeOutcome> {
         let (ports, owner) = (self.ports().clone(), owner.cloned());
         let changed = self
             .write(move |writer| {
                 let found = find(writer, &ports, id)?;
                 let Some(kept) = found.filter(|(_, one)| owner.is_none_or(|owner| one.owner == owner)) else {
-                    return Ok(WebhookChanged::Unknown);
+                    return Ok(WebhookChangeOutcome::Unknown);
                 };
                 let before = kept.1.clone();
                 let changed = change_hook(writer, &ports, kept, &what)?;

@@ -215,25 +215,25 @@ fn write_group(
     let applied = failed.clone().map_or(applied, Err);
     match &applied {
         Ok(applied) => {
-            applied.grown.iter().for_each(|(tenant, by)| shared.invalidation.records_moved(tenant, *by))
+            applied.grown.iter().for_each(|(tenant, by)| shared.invalidation.records_changed(tenant, *by))
         }
         // It may be in the file all the same: a number that moves without cause does no harm.
         Err(_) => tenants
             .iter()
-            .for_each(|tenant| shared.invalidation.records_moved(tenant, ResourceSet::default())),
+            .for_each(|tenant| shared.invalidation.records_changed(tenant, ResourceSet::default())),
     }
     shared.readers.resume();
     for answer in work_answers {
         answer(failed.clone());
     }
-    let tallies = match applied {
-        Ok(applied) => applied.tallies,
+    let counts_by_batch = match applied {
+        Ok(applied) => applied.counts_by_batch,
         Err(error) => {
             tracing::warn!(%error, "a group of writes failed");
             answers.iter().map(|_| Err(error.clone())).collect()
         }
     };
-    for (answer, tally) in answers.into_iter().zip(tallies) {
-        let _ = answer.send(tally);
+    for (answer, counts) in answers.into_iter().zip(counts_by_batch) {
+        let _ = answer.send(counts);
     }
 }

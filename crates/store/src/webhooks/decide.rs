@@ -3,7 +3,7 @@
 use domain::Ticks;
 use domain::webhook::WebhookFlags;
 
-use super::{Handshake, NewWebhook, OldSecret, Webhook, WebhookChange};
+use super::{Handshake, NewWebhook, PreviousSecret, Webhook, WebhookChange};
 use crate::audit::cleaned;
 
 /// What else has to be written with the webhook's row.
@@ -31,7 +31,7 @@ pub(crate) fn made(new: NewWebhook, now: Ticks) -> Webhook {
         description: cleaned(new.description),
         url: cleaned(new.url),
         secret: new.secret,
-        old_secret: None,
+        previous_secret: None,
         host_mismatch: cleaned(new.host_mismatch),
         created_at: now,
         enabled: new.enabled,
@@ -41,8 +41,8 @@ pub(crate) fn made(new: NewWebhook, now: Ticks) -> Webhook {
         deleted_at: None,
         revision: 1,
         cursor: None,
-        began: None,
-        lost: None,
+        initial_cursor: None,
+        event_gap: None,
     }
 }
 
@@ -61,10 +61,11 @@ pub(crate) fn change(
     let effects = match change {
         WebhookChange::Enable => enable(webhook, flags, now, head),
         WebhookChange::Disable => disable(webhook),
-        WebhookChange::MoveTo(url) => move_to(webhook, url, now),
-        WebhookChange::Rotate { secret, old_until } => {
+        WebhookChange::ChangeUrl(url) => move_to(webhook, url, now),
+        WebhookChange::RotateSecret { secret, previous_valid_until } => {
             let old = std::mem::replace(&mut webhook.secret, secret.clone());
-            webhook.old_secret = (*old_until > now).then_some(OldSecret { secret: old, until: *old_until });
+            webhook.previous_secret = (*previous_valid_until > now)
+                .then_some(PreviousSecret { secret: old, until: *previous_valid_until });
             Effects::default()
         }
         WebhookChange::Unsubscribe => {

@@ -48,12 +48,12 @@ pub struct Lane {
     pub retry: RetryState,
 }
 
-/// Events that a webhook was entitled to and that the log no longer has: after `after`, up to and with `upto`.
+/// Events that a webhook was entitled to and that the log no longer has: after `after`, up to and with `through`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventGap {
     pub at: Ticks,
     pub after: u64,
-    pub upto: u64,
+    pub through: u64,
 }
 
 /// A row of the log, with what stands for its record.
@@ -68,7 +68,7 @@ pub struct LogEvent {
 pub struct LogTail {
     pub events: Vec<LogEvent>,
     /// How far this has looked: there is no other event of the resource up to here.
-    pub upto: u64,
+    pub read_to: u64,
     /// Entries up to this number are gone.
     pub floor: u64,
 }
@@ -77,8 +77,8 @@ impl LogTail {
     /// What was found of at most `rows_max` rows; where there were fewer, the log was read to its end.
     pub(crate) fn of(events: Vec<LogEvent>, rows_max: usize, bounds: LogBounds) -> Self {
         let last = events.last().filter(|_| events.len() >= rows_max);
-        let upto = last.map_or(bounds.head, |event| event.entry.sequence);
-        Self { events, upto, floor: bounds.floor }
+        let read_to = last.map_or(bounds.head, |event| event.entry.sequence);
+        Self { events, read_to, floor: bounds.floor }
     }
 }
 
@@ -86,7 +86,7 @@ impl LogTail {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangedWebhooks {
     /// To be asked from the next time.
-    pub upto: u64,
+    pub last_change: u64,
     pub webhooks: Vec<WebhookId>,
 }
 
@@ -113,7 +113,7 @@ pub struct WebhookCheckpoint {
     pub handshake: Option<HandshakeStep>,
     /// The service gives up: why.
     pub disabled: Option<String>,
-    pub lost: Option<EventGap>,
+    pub event_gap: Option<EventGap>,
     pub attempts: Vec<AttemptRecord>,
     pub delivered: Vec<SuccessfulDelivery>,
     pub replays: Vec<ReplayStep>,
@@ -131,7 +131,7 @@ impl WebhookCheckpoint {
             cleared: Vec::new(),
             handshake: None,
             disabled: None,
-            lost: None,
+            event_gap: None,
             attempts: Vec::new(),
             delivered: Vec::new(),
             replays: Vec::new(),
@@ -157,7 +157,7 @@ pub enum HandshakeStep {
 /// What became of a point.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckpointResult {
-    Taken,
+    Written,
     /// The webhook has changed meanwhile: only its history was written.
     Stale,
     /// The shard is not this node's any more: nothing was written.
@@ -191,7 +191,7 @@ pub trait Deliveries: Send + Sync + 'static {
     async fn disabled_owners(&self) -> Result<DisabledOwners>;
 
     /// Where the logs of all tenants with live webhooks stand.
-    async fn heads(&self) -> Result<Vec<(TenantId, u64)>>;
+    async fn log_heads(&self) -> Result<Vec<(TenantId, u64)>>;
 
     /// Events of one resource after a number, in order; one look for all its webhooks.
     async fn read_tail(
@@ -203,13 +203,13 @@ pub trait Deliveries: Send + Sync + 'static {
     ) -> Result<LogTail>;
 
     /// Events of one record after a number and up to another, in order.
-    async fn read_record(
+    async fn read_record_tail(
         &self,
         tenant: &TenantId,
         resource: Resource,
         record_key: i64,
         after: u64,
-        upto: u64,
+        through: u64,
         rows_max: usize,
     ) -> Result<Vec<LogEvent>>;
 

@@ -65,12 +65,12 @@ pub struct AttemptRecord {
     pub reason: String,
     /// The beginning of the answer's body.
     pub excerpt: String,
-    pub spent: AttemptTiming,
+    pub timing: AttemptTiming,
 }
 
 impl AttemptRecord {
     /// Its place in the history; what `DeliveryQuery::before` continues from.
-    pub fn mark(&self) -> (Ticks, u64) {
+    pub fn cursor(&self) -> (Ticks, u64) {
         (self.at, self.purpose.sequence())
     }
 }
@@ -81,12 +81,12 @@ pub struct SuccessfulDelivery {
     pub sequence: u64,
     pub at: Ticks,
     pub status: u16,
-    pub took_ms: u32,
+    pub duration_ms: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplayKind {
-    /// Events after `after`, up to and with `upto`.
+    /// Events after `after`, up to and with `through`.
     Events,
     /// One made-up event.
     Test,
@@ -97,9 +97,9 @@ pub enum ReplayKind {
 pub struct Replay {
     pub number: i64,
     pub kind: ReplayKind,
-    pub asked_at: Ticks,
+    pub requested_at: Ticks,
     pub after: u64,
-    pub upto: u64,
+    pub through: u64,
     /// Everything up to here is done.
     pub position: u64,
     pub delivered: u64,
@@ -108,9 +108,15 @@ pub struct Replay {
 }
 
 impl Replay {
-    pub(crate) fn asked(number: i64, kind: ReplayKind, asked_at: Ticks, after: u64, upto: u64) -> Self {
+    pub(crate) fn asked(
+        number: i64,
+        kind: ReplayKind,
+        requested_at: Ticks,
+        after: u64,
+        through: u64,
+    ) -> Self {
         let (position, delivered, failed) = (after, 0, 0);
-        Self { number, kind, asked_at, after, upto, position, delivered, failed, is_done: false }
+        Self { number, kind, requested_at, after, through, position, delivered, failed, is_done: false }
     }
 }
 
@@ -126,7 +132,7 @@ pub struct ReplayStep {
 
 /// What is known of the delivery of one event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Delivery {
+pub struct DeliveryHistory {
     pub sequence: u64,
     pub delivered: Option<SuccessfulDelivery>,
     /// Newest last.
@@ -189,25 +195,25 @@ pub(crate) const BEHIND_MAX: u16 = 10_000;
 pub(crate) const P95_OF_MAX: usize = 2_000;
 
 /// The time within which 95 of 100 were done.
-pub(crate) fn percentile_95(mut took_ms: Vec<u32>) -> Option<u32> {
-    took_ms.sort_unstable();
-    let place = (took_ms.len() * 95).div_ceil(100).checked_sub(1)?;
-    took_ms.get(place).copied()
+pub(crate) fn percentile_95(mut duration_ms: Vec<u32>) -> Option<u32> {
+    duration_ms.sort_unstable();
+    let place = (duration_ms.len() * 95).div_ceil(100).checked_sub(1)?;
+    duration_ms.get(place).copied()
 }
 
 #[async_trait]
 pub trait History: Send + Sync + 'static {
     /// From which the ids of a webhook's deliveries are derived, also of one that is over.
-    fn outgoing_key(&self, webhook: WebhookId) -> [u8; 32];
+    fn outgoing_id_key(&self, webhook: WebhookId) -> [u8; 32];
 
     /// Attempts of a webhook that have a row of their own, newest first.
     async fn attempts(&self, query: &DeliveryQuery) -> Result<Vec<AttemptRecord>>;
 
     /// Deliveries of a webhook that succeeded, newest first; none where only failed ones are wanted.
-    async fn delivered(&self, query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>>;
+    async fn successful_deliveries(&self, query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>>;
 
     /// All that is known of one event's delivery.
-    async fn delivery(&self, webhook: WebhookId, sequence: u64) -> Result<Delivery>;
+    async fn delivery_history(&self, webhook: WebhookId, sequence: u64) -> Result<DeliveryHistory>;
 
     /// By the numbers of their next events.
     async fn lanes(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Lane>>;
@@ -221,9 +227,9 @@ pub trait History: Send + Sync + 'static {
         webhook: WebhookId,
         kind: ReplayKind,
         after: u64,
-        upto: u64,
+        through: u64,
     ) -> Result<Option<Replay>> {
-        self.request_replay_audited(webhook, kind, (after, upto), None).await
+        self.request_replay_audited(webhook, kind, (after, through), None).await
     }
 
     /// The same, of what lies after one number and not after another; it and its entry in the audit are one transaction.
@@ -239,5 +245,5 @@ pub trait History: Send + Sync + 'static {
     async fn replays(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Replay>>;
 
     /// The numbers before the first and of the last event in a span of time: what a replay of it covers.
-    async fn span(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>>;
+    async fn sequence_range(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>>;
 }

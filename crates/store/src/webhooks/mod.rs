@@ -22,8 +22,8 @@ pub use deliveries::{
     LoadedWebhook, LogEvent, LogTail, SHARDS, ShardLease, WebhookCheckpoint, shard_of,
 };
 pub use history::{
-    AttemptPurpose, AttemptRecord, AttemptTiming, Delivery, DeliveryQuery, History, Replay, ReplayKind,
-    ReplayStep, SuccessfulDelivery, WebhookStats,
+    AttemptPurpose, AttemptRecord, AttemptTiming, DeliveryHistory, DeliveryQuery, History, Replay,
+    ReplayKind, ReplayStep, SuccessfulDelivery, WebhookStats,
 };
 pub(crate) use history::{BEHIND_MAX, P95_OF_MAX, percentile_95};
 pub(crate) use leases::{Lease, held_by, share_out};
@@ -64,14 +64,14 @@ pub struct Webhook {
     pub url: String,
     pub secret: Secret,
     /// The one before, while it still signs beside the current one.
-    pub old_secret: Option<OldSecret>,
+    pub previous_secret: Option<PreviousSecret>,
     /// Why the receiver's host may not be the caller's; empty: no doubt.
     pub host_mismatch: String,
     pub created_at: Ticks,
     pub enabled: bool,
     pub handshake: Handshake,
     /// By the service.
-    pub disabled: Option<Disabled>,
+    pub disabled: Option<DisabledByService>,
     pub unsubscribed_at: Option<Ticks>,
     pub deleted_at: Option<Ticks>,
     /// Moves where its owner (or the operator) sets its cursor or its lanes anew: what the engine had in hand before
@@ -81,13 +81,13 @@ pub struct Webhook {
     /// first acceptance.
     pub cursor: Option<u64>,
     /// The first cursor: only what comes after it was ever meant for this webhook.
-    pub began: Option<u64>,
+    pub initial_cursor: Option<u64>,
     /// What it will never be told, because the log no longer has it.
-    pub lost: Option<EventGap>,
+    pub event_gap: Option<EventGap>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OldSecret {
+pub struct PreviousSecret {
     pub secret: Secret,
     pub until: Ticks,
 }
@@ -103,9 +103,9 @@ pub struct Handshake {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Disabled {
+pub struct DisabledByService {
     pub at: Ticks,
-    pub why: String,
+    pub reason: String,
 }
 
 impl Webhook {
@@ -168,12 +168,12 @@ pub struct NewWebhook {
 
 /// What became of a wish to subscribe.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Subscribed {
-    New(Webhook),
+pub enum SubscribeOutcome {
+    Created(Webhook),
     /// One with the very same body is there; where it was disabled, it is enabled.
-    Again(Webhook),
+    Existing(Webhook),
     /// The owner has as many as it may have.
-    TooMany,
+    LimitReached,
 }
 
 /// What an owner (or the operator) does to a webhook.
@@ -183,11 +183,11 @@ pub enum WebhookChange {
     Enable,
     Disable,
     /// A new address, which has to accept a new handshake.
-    MoveTo(String),
+    ChangeUrl(String),
     /// A new secret; the one that was signs beside it until then.
-    Rotate {
+    RotateSecret {
         secret: Secret,
-        old_until: Ticks,
+        previous_valid_until: Ticks,
     },
     Unsubscribe,
     Delete,
@@ -195,19 +195,19 @@ pub enum WebhookChange {
 
 /// What became of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum WebhookChanged {
-    Done(Webhook),
+pub enum WebhookChangeOutcome {
+    Changed(Webhook),
     /// Deleted (or, but for deleting it, unsubscribed) before: final.
-    Over(Webhook),
+    Ended(Webhook),
     /// It would be alike another live one of the same owner.
-    Alike,
+    Duplicate,
     Unknown,
 }
 
-impl WebhookChanged {
+impl WebhookChangeOutcome {
     /// Whether the webhook is another than it was.
     pub(crate) fn is_other_than(&self, before: &Webhook) -> bool {
-        matches!(self, Self::Done(after) if after != before)
+        matches!(self, Self::Changed(after) if after != before)
     }
 }
 
@@ -219,7 +219,7 @@ pub struct WebhookQuery {
     pub resource: Option<Resource>,
     pub family: Option<Family>,
     /// Those that are unsubscribed or deleted too.
-    pub with_past: bool,
+    pub include_ended: bool,
     /// Only what lies behind this one, in order of creation, ties by id.
     pub after: Option<(Ticks, WebhookId)>,
     pub rows_max: usize,
@@ -229,7 +229,7 @@ pub struct WebhookQuery {
 pub trait Webhooks: Send + Sync + 'static {
     /// Makes a webhook, unless a live one with the very same body is there. `webhooks_max`: as many live ones as the
     /// owner may have.
-    async fn subscribe(&self, new: NewWebhook, webhooks_max: usize) -> Result<Subscribed> {
+    async fn subscribe(&self, new: NewWebhook, webhooks_max: usize) -> Result<SubscribeOutcome> {
         self.subscribe_audited(new, webhooks_max, None).await
     }
 
@@ -239,10 +239,10 @@ pub trait Webhooks: Send + Sync + 'static {
         new: NewWebhook,
         webhooks_max: usize,
         entry: Option<AuditEntry>,
-    ) -> Result<Subscribed>;
+    ) -> Result<SubscribeOutcome>;
 
     /// The owner's live webhook with this very body.
-    async fn find_webhook_like(&self, body: &NewWebhook) -> Result<Option<Webhook>>;
+    async fn find_identical_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>>;
 
     async fn find_webhook(&self, id: WebhookId) -> Result<Option<Webhook>>;
 
@@ -255,7 +255,7 @@ pub trait Webhooks: Send + Sync + 'static {
         id: WebhookId,
         owner: Option<&WebhookOwner>,
         change: WebhookChange,
-    ) -> Result<WebhookChanged> {
+    ) -> Result<WebhookChangeOutcome> {
         self.change_webhook_audited(id, owner, change, None).await
     }
 
@@ -266,5 +266,5 @@ pub trait Webhooks: Send + Sync + 'static {
         owner: Option<&WebhookOwner>,
         change: WebhookChange,
         entry: Option<AuditEntry>,
-    ) -> Result<WebhookChanged>;
+    ) -> Result<WebhookChangeOutcome>;
 }

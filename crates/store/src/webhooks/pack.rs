@@ -47,7 +47,7 @@ impl Pack {
         put(&mut self.packed, one.sequence - sequence);
         put(&mut self.packed, zigzag(one.at.0.wrapping_sub(at)));
         put(&mut self.packed, one.status.into());
-        put(&mut self.packed, one.took_ms.into());
+        put(&mut self.packed, one.duration_ms.into());
         self.last_sequence = one.sequence;
         self.first_at = self.first_at.min(one.at);
         self.last_at = self.last_at.max(one.at);
@@ -80,7 +80,7 @@ pub(crate) fn unpack(mut packed: &[u8]) -> Result<Vec<SuccessfulDelivery>> {
             sequence: sequence.wrapping_add(take(&mut packed)?),
             at: Ticks(at.wrapping_add(unzigzag(take(&mut packed)?))),
             status: u16::try_from(take(&mut packed)?).map_err(StoreError::internal)?,
-            took_ms: u32::try_from(take(&mut packed)?).map_err(StoreError::internal)?,
+            duration_ms: u32::try_from(take(&mut packed)?).map_err(StoreError::internal)?,
         };
         delivered.push(one);
     }

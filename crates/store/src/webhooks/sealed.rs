@@ -3,7 +3,7 @@
 use domain::webhook::Family;
 use domain::{Random, Resource, Ticks, WebhookId};
 
-use super::{OldSecret, Webhook};
+use super::{PreviousSecret, Webhook};
 use crate::{Result, Vault};
 
 const WEBHOOK_SECRET: &str = "webhook secret";
@@ -18,19 +18,19 @@ pub(crate) struct Sealed {
     pub(crate) tenant_no: i64,
     pub(crate) webhook: Webhook,
     pub(crate) secret: Vec<u8>,
-    pub(crate) old_secret: Option<(Vec<u8>, Ticks)>,
+    pub(crate) previous_secret: Option<(Vec<u8>, Ticks)>,
 }
 
 impl Sealed {
     pub(crate) fn open(self, vault: &Vault) -> Result<Webhook> {
         let purpose = purpose(self.webhook.id);
-        let old = self.old_secret.map(|(sealed, until)| {
+        let old = self.previous_secret.map(|(sealed, until)| {
             let secret = vault.open(&purpose, &sealed)?;
-            Ok(OldSecret { secret, until })
+            Ok(PreviousSecret { secret, until })
         });
         Ok(Webhook {
             secret: vault.open(&purpose, &self.secret)?,
-            old_secret: old.transpose()?,
+            previous_secret: old.transpose()?,
             ..self.webhook
         })
     }
@@ -40,7 +40,7 @@ impl Sealed {
 #[derive(Debug)]
 pub(crate) struct Secrets {
     pub(crate) secret: Vec<u8>,
-    pub(crate) old_secret: Option<Vec<u8>>,
+    pub(crate) previous_secret: Option<Vec<u8>>,
     pub(crate) fingerprint: [u8; 32],
 }
 
@@ -50,7 +50,7 @@ impl Secrets {
         let seal = |plain: &domain::Secret| vault.seal(random, &purpose, plain.reveal());
         Ok(Self {
             secret: seal(&webhook.secret)?,
-            old_secret: webhook.old_secret.as_ref().map(|old| seal(&old.secret)).transpose()?,
+            previous_secret: webhook.previous_secret.as_ref().map(|old| seal(&old.secret)).transpose()?,
             fingerprint: webhook.fingerprint(vault),
         })
     }

@@ -7,7 +7,7 @@ use domain::retry::RetryState;
 use domain::{Ticks, WebhookId};
 
 use super::{
-    AttemptRecord, CheckpointResult, Disabled, EventGap, Handshake, HandshakeStep, Lane, ReplayStep,
+    AttemptRecord, CheckpointResult, DisabledByService, EventGap, Handshake, HandshakeStep, Lane, ReplayStep,
     SuccessfulDelivery, Webhook, WebhookCheckpoint,
 };
 use crate::AuditEntry;
@@ -28,10 +28,10 @@ pub(crate) struct Position {
     pub(crate) fence: i64,
     pub(crate) revision: u64,
     pub(crate) cursor: Option<u64>,
-    pub(crate) began: Option<u64>,
+    pub(crate) initial_cursor: Option<u64>,
     pub(crate) handshake: Handshake,
-    pub(crate) disabled: Option<Disabled>,
-    pub(crate) lost: Option<EventGap>,
+    pub(crate) disabled: Option<DisabledByService>,
+    pub(crate) event_gap: Option<EventGap>,
 }
 
 impl Position {
@@ -41,10 +41,10 @@ impl Position {
             fence,
             revision: webhook.revision,
             cursor: webhook.cursor,
-            began: webhook.began,
+            initial_cursor: webhook.initial_cursor,
             handshake: webhook.handshake,
             disabled: webhook.disabled.clone(),
-            lost: webhook.lost,
+            event_gap: webhook.event_gap,
         }
     }
 }
@@ -88,7 +88,7 @@ pub(crate) fn settle(
                     ledger.follow(whose, position, &point, now);
                 }
                 ledger.remember(whose, point);
-                if is_current { CheckpointResult::Taken } else { CheckpointResult::Stale }
+                if is_current { CheckpointResult::Written } else { CheckpointResult::Stale }
             }
         };
         ledger.verdicts.push(verdict);
@@ -105,11 +105,11 @@ impl Ledger {
             self.renew(whose, now);
         }
         position.cursor = position.cursor.max(point.cursor);
-        if let (Some(why), None) = (&point.disabled, &position.disabled) {
-            position.disabled = Some(Disabled { at: now, why: cleaned(why.clone()) });
+        if let (Some(reason), None) = (&point.disabled, &position.disabled) {
+            position.disabled = Some(DisabledByService { at: now, reason: cleaned(reason.clone()) });
         }
-        if let Some(lost) = point.lost {
-            position.lost = Some(join(position.lost, lost));
+        if let Some(event_gap) = point.event_gap {
+            position.event_gap = Some(join(position.event_gap, event_gap));
         }
         for lane in &point.parked {
             self.lanes.insert((whose, lane.record_key), Some(*lane));
@@ -155,7 +155,7 @@ fn shake_hands(position: &mut Position, step: HandshakeStep) -> bool {
         HandshakeStep::Accepted { number, head } if handshake.number == number && !handshake.accepted => {
             handshake.accepted = true;
             handshake.retry = None;
-            position.began.get_or_insert(*position.cursor.get_or_insert(head));
+            position.initial_cursor.get_or_insert(*position.cursor.get_or_insert(head));
             true
         }
         HandshakeStep::Failed { number, retry } if handshake.number == number && !handshake.accepted => {
@@ -167,10 +167,10 @@ fn shake_hands(position: &mut Position, step: HandshakeStep) -> bool {
 }
 
 /// From the first loss to the last.
-fn join(earlier: Option<EventGap>, lost: EventGap) -> EventGap {
-    earlier.map_or(lost, |earlier| EventGap {
-        at: lost.at,
-        after: earlier.after.min(lost.after),
-        upto: earlier.upto.max(lost.upto),
+fn join(earlier: Option<EventGap>, event_gap: EventGap) -> EventGap {
+    earlier.map_or(event_gap, |earlier| EventGap {
+        at: event_gap.at,
+        after: earlier.after.min(event_gap.after),
+        through: earlier.through.max(event_gap.through),
     })
 }

@@ -90,13 +90,13 @@ pub(crate) async fn a_client_secret_is_replaced_with_an_overlap(stage: Stage) {
     assert_eq!(store.client_secret_matches(&nobody, &Secret::new("first"), now).await, Ok(false));
 
     let until = now + Duration::from_mins(1);
-    let second = ClientSecret { secret: Secret::new("second"), old_until: until };
+    let second = ClientSecret { secret: Secret::new("second"), previous_valid_until: until };
     assert_eq!(store.set_client_secret(&one.id, &second).await, Ok(true));
     assert!(matches("second", now).await && matches("first", now).await);
     assert!(matches("first", Ticks(until.0 - 1)).await);
     assert!(!matches("first", until).await, "the overlap is over");
 
-    let third = ClientSecret { secret: Secret::new("third"), old_until: until };
+    let third = ClientSecret { secret: Secret::new("third"), previous_valid_until: until };
     assert_eq!(store.set_client_secret(&one.id, &third).await, Ok(true));
     assert!(matches("third", now).await && matches("second", now).await);
     assert!(!matches("first", now).await, "one earlier secret, not two");

@@ -79,7 +79,7 @@ pub(crate) async fn every_filter_finds_its_records(stage: Stage) {
     let mut found_any = 0;
     for number in 0..16 {
         let has = |bit: usize| number & bit != 0;
-        for before in [None, Some(everything[50].mark())] {
+        for before in [None, Some(everything[50].cursor())] {
             let query = AuditQuery {
                 before,
                 kind: has(1).then_some(AuditKind::Refreshed),
@@ -162,7 +162,7 @@ pub(crate) async fn pages_follow_one_another_through_ties(stage: Stage) {
     for query in [all(), AuditQuery { user: Some(UserId::new("u1")), ..all() }] {
         let whole = store.audit(&query).await.unwrap();
         for pair in whole.windows(2) {
-            assert!(pair[0].mark() > pair[1].mark(), "newest first, ties by id");
+            assert!(pair[0].cursor() > pair[1].cursor(), "newest first, ties by id");
         }
         for rows_max in [1, 4, 7, 100] {
             let mut page = AuditQuery { rows_max, ..query.clone() };
@@ -171,7 +171,7 @@ pub(crate) async fn pages_follow_one_another_through_ties(stage: Stage) {
                 let found = store.audit(&page).await.unwrap();
                 assert!(found.len() <= rows_max);
                 let Some(last) = found.last() else { break };
-                page.before = Some(last.mark());
+                page.before = Some(last.cursor());
                 read.extend(found);
             }
             assert_eq!(read, whole, "in pages of {rows_max}");
@@ -193,8 +193,8 @@ pub(crate) async fn what_many_record_at_once_is_all_kept(stage: Stage) {
     assert_eq!(notes, (0..100).collect::<Vec<_>>());
 }
 
-fn of_grant(kind: AuditKind, at: Ticks, grant: &Grant) -> AuditEntry {
-    AuditEntry::new(kind, at, &context()).of_grant(grant)
+fn for_grant(kind: AuditKind, at: Ticks, grant: &Grant) -> AuditEntry {
+    AuditEntry::new(kind, at, &context()).for_grant(grant)
 }
 
 pub(crate) async fn a_code_leaves_its_grant_and_its_reuse_in_the_audit(stage: Stage) {
@@ -212,12 +212,12 @@ pub(crate) async fn a_code_leaves_its_grant_and_its_reuse_in_the_audit(stage: St
     assert_eq!(entries(store, &all()).await, [], "nothing was granted, nothing was reused");
 
     store.take_code(&taking(&good, &ours(), now), makes(&made, None)).await.unwrap();
-    let mut expected = vec![of_grant(AuditKind::Granted, now, &made)];
+    let mut expected = vec![for_grant(AuditKind::Granted, now, &made)];
     assert_eq!(entries(store, &all()).await, expected);
     for seconds in 1..=2 {
         let later = now + Duration::from_secs(seconds);
         store.take_code(&taking(&good, &ours(), later), never()).await.unwrap();
-        expected.insert(0, of_grant(AuditKind::CodeReused, later, &made));
+        expected.insert(0, for_grant(AuditKind::CodeReused, later, &made));
     }
     let later = now + Duration::from_secs(3);
     store.take_code(&taking(&bad, &ours(), later), never()).await.unwrap();
@@ -238,7 +238,7 @@ pub(crate) async fn a_reuse_names_a_grant_that_is_gone(stage: Stage) {
     store.take_code(&taking(&secret, &ours(), later), Box::new(|_| None)).await.unwrap();
     let bare = AuditEntry::new(AuditKind::CodeReused, later, &context()).client(&ours());
     let reused = AuditEntry { grant: Some(made.id.clone()), ..bare };
-    let granted = of_grant(AuditKind::Granted, now, &made);
+    let granted = for_grant(AuditKind::Granted, now, &made);
     assert_eq!(entries(store, &all()).await, [reused, granted], "the audit outlives the tenant");
 }
 
@@ -265,11 +265,11 @@ pub(crate) async fn refreshing_and_its_misuse_are_in_the_audit(stage: Stage) {
         store.rotate_refresh(&rotation(token, at(seconds))).await.unwrap();
     }
     let expected = [
-        of_grant(AuditKind::RefreshReused, at(30), &made),
-        of_grant(AuditKind::Refreshed, at(25), &made),
-        of_grant(AuditKind::Refreshed, at(20), &made).note("the same answer again"),
-        of_grant(AuditKind::Refreshed, at(10), &made),
-        of_grant(AuditKind::Granted, now, &made),
+        for_grant(AuditKind::RefreshReused, at(30), &made),
+        for_grant(AuditKind::Refreshed, at(25), &made),
+        for_grant(AuditKind::Refreshed, at(20), &made).note("the same answer again"),
+        for_grant(AuditKind::Refreshed, at(10), &made),
+        for_grant(AuditKind::Granted, now, &made),
     ];
     assert_eq!(entries(store, &all()).await, expected, "a token of a revoked grant leaves nothing");
 }
@@ -289,8 +289,8 @@ pub(crate) async fn a_revocation_says_why(stage: Stage) {
     .await;
     assert_eq!(answers.iter().filter(|revoked| **revoked).count(), 1);
     store.revoke_grant(&GrantId::new("none"), later, &context(), "why").await.unwrap();
-    let revoked = of_grant(AuditKind::Revoked, later, &made).note("señora, \"basta\"");
-    assert_eq!(entries(store, &all()).await, [revoked, of_grant(AuditKind::Granted, now, &made)]);
+    let revoked = for_grant(AuditKind::Revoked, later, &made).note("señora, \"basta\"");
+    assert_eq!(entries(store, &all()).await, [revoked, for_grant(AuditKind::Granted, now, &made)]);
 }
 
 /// What fails leaves nothing in the audit either.

@@ -129,9 +129,9 @@ pub(crate) async fn a_record_carries_the_number_and_the_version_of_its_entry(sta
     let steps = [ana.clone(), customer("c1", "k1", "Ana Ruiz"), disable(ana.clone()), enable(ana.clone())];
     for (step, number) in steps.into_iter().zip(2_u64..) {
         let now = stage.clock.forward(Duration::from_millis(1500));
-        let tally = desk.accept([step]).await;
+        let counts = desk.accept([step]).await;
         let entry = desk.last_entry().await;
-        assert_eq!((tally.accepted, tally.last_sequence), (1, number));
+        assert_eq!((counts.accepted, counts.last_sequence), (1, number));
         assert_eq!((entry.sequence, entry.version), (number, now));
         assert_eq!(desk.record(&ana).await.unwrap().sequence, number);
         let body = desk.body(&ana).await;
@@ -190,8 +190,8 @@ pub(crate) async fn what_changes_nothing_leaves_no_trace(stage: Stage) {
         journal("c1", "j1", &nested.replace(':', " : ")),
         entity("Product", "p1", "{}"),
     ];
-    let tally = desk.accept(idle).await;
-    assert_eq!((tally.accepted, tally.rejected, tally.last_sequence), (8, 0, 4));
+    let counts = desk.accept(idle).await;
+    assert_eq!((counts.accepted, counts.rejected, counts.last_sequence), (8, 0, 4));
     assert_eq!(desk.head().await, 4);
     assert_eq!(desk.log().await.len(), 4);
     assert_eq!(
@@ -243,7 +243,7 @@ pub(crate) async fn an_entry_keeps_all_that_was_said(stage: Stage) {
 pub(crate) async fn a_batch_sees_its_own_earlier_lines(stage: Stage) {
     let desk = stage.desk().await;
     let ana = customer("c1", "k1", "Ana");
-    let tally = desk
+    let counts = desk
         .accept([
             company_with("c1", "Talleres Iturri", 8),
             ana.clone(),
@@ -253,7 +253,7 @@ pub(crate) async fn a_batch_sees_its_own_earlier_lines(stage: Stage) {
             disable(ana.clone()),
         ])
         .await;
-    assert_eq!((tally.accepted, tally.last_sequence), (6, 4));
+    assert_eq!((counts.accepted, counts.last_sequence), (6, 4));
     assert_eq!(
         desk.told().await,
         [

@@ -34,7 +34,7 @@ pub(crate) async fn a_cursor_only_ever_moves_forward(stage: Stage) {
     assert_eq!(lanes, [lane(i64::MIN, 4, stage.now()), lane(5, 6, stage.now())]);
     assert_eq!(kept.id_key, load_webhook(&stage.reopen().await.store, webhook.id).await.id_key);
     store.change_webhook(webhook.id, None, WebhookChange::Delete).await.unwrap();
-    assert_eq!(store.outgoing_key(webhook.id), kept.id_key, "also where it is over");
+    assert_eq!(store.outgoing_id_key(webhook.id), kept.id_key, "also where it is over");
     assert_eq!(store.checkpoint(Vec::new()).await, Ok(Vec::new()));
 }
 
@@ -45,7 +45,7 @@ async fn full(stage: &Stage, webhook: &store::Webhook, sequence: u64) -> Webhook
     point.cursor = Some(sequence);
     point.parked = vec![lane(8, sequence, now)];
     point.disabled = Some("given up".into());
-    point.lost = Some(EventGap { at: now, after: 1, upto: sequence });
+    point.event_gap = Some(EventGap { at: now, after: 1, through: sequence });
     point.attempts = vec![failed(sequence, 1, now)];
     point.delivered = vec![delivered(sequence, now, 12)];
     let entry = AuditEntry::new(AuditKind::WebhookFailing, now, &context());
@@ -70,18 +70,23 @@ pub(crate) async fn each_point_is_judged_for_itself(stage: Stage) {
     let verdicts = store.checkpoint(points).await.unwrap();
     assert_eq!(
         verdicts,
-        [CheckpointResult::Fenced, CheckpointResult::Taken, CheckpointResult::Stale, CheckpointResult::Stale]
+        [
+            CheckpointResult::Fenced,
+            CheckpointResult::Written,
+            CheckpointResult::Stale,
+            CheckpointResult::Stale
+        ]
     );
 
     let taken = load_webhook(store, current.id).await;
     assert_eq!((taken.webhook.cursor, taken.lanes.len()), (Some(5), 1));
-    assert!(taken.webhook.disabled.is_some() && taken.webhook.lost.is_some());
+    assert!(taken.webhook.disabled.is_some() && taken.webhook.event_gap.is_some());
     for untouched in [&stale, &fenced] {
         let kept = load_webhook(store, untouched.id).await;
         assert_eq!((&kept.webhook, kept.lanes.len()), (untouched, 0));
     }
     for (webhook, expected) in [(&current, 1), (&stale, 1), (&fenced, 0)] {
-        let told = store.delivery(webhook.id, 5).await.unwrap();
+        let told = store.delivery_history(webhook.id, 5).await.unwrap();
         assert_eq!((told.attempts.len(), usize::from(told.delivered.is_some())), (expected, expected));
     }
     let failing = AuditQuery { kind: Some(AuditKind::WebhookFailing), rows_max: 9, ..AuditQuery::default() };
@@ -99,10 +104,10 @@ pub(crate) async fn a_change_by_its_owner_outdates_what_the_engine_knew(stage: S
     assert_eq!(store.checkpoint(vec![late.clone()]).await, Ok(vec![CheckpointResult::Stale]));
     let kept = load_webhook(store, webhook.id).await;
     assert_eq!((kept.webhook.cursor, kept.lanes.len(), kept.webhook.disabled), (Some(0), 0, None));
-    assert_eq!(store.delivery(webhook.id, 5).await.unwrap().attempts, late.attempts);
+    assert_eq!(store.delivery_history(webhook.id, 5).await.unwrap().attempts, late.attempts);
     // Told again, because the answer was lost: nothing is there twice.
     assert_eq!(store.checkpoint(vec![late]).await, Ok(vec![CheckpointResult::Stale]));
-    assert_eq!(store.delivery(webhook.id, 5).await.unwrap().attempts.len(), 1);
+    assert_eq!(store.delivery_history(webhook.id, 5).await.unwrap().attempts.len(), 1);
 }
 
 pub(crate) async fn a_contract_is_made_once(stage: Stage) {
@@ -121,7 +126,10 @@ pub(crate) async fn a_contract_is_made_once(stage: Stage) {
     let other = step(HandshakeStep::Accepted { number: 2, head: 1 }).await;
     assert_eq!(other, failed, "another handshake's answer is none of its business");
     let accepted = step(HandshakeStep::Accepted { number: 1, head: 1 }).await;
-    assert_eq!((accepted.cursor, accepted.began, accepted.handshake.retry), (Some(1), Some(1), None));
+    assert_eq!(
+        (accepted.cursor, accepted.initial_cursor, accepted.handshake.retry),
+        (Some(1), Some(1), None)
+    );
     assert!(accepted.flags().is_active() && accepted.revision == webhook.revision);
 
     in_trouble(&stage, &webhook).await;
@@ -140,7 +148,10 @@ pub(crate) async fn a_new_contract_goes_on_where_the_old_one_ended(stage: Stage)
     let (desk, store) = (stage.desk().await, &stage.store);
     let webhook = contracted(&stage, &desk, "a").await;
     in_trouble(&stage, &webhook).await;
-    store.change_webhook(webhook.id, None, WebhookChange::MoveTo("https://b.example/".into())).await.unwrap();
+    store
+        .change_webhook(webhook.id, None, WebhookChange::ChangeUrl("https://b.example/".into()))
+        .await
+        .unwrap();
     let moved = found(store, webhook.id).await;
     let now = stage.clock.forward(Duration::from_secs(3600));
     accept(store, &moved, 9).await;
@@ -153,12 +164,12 @@ pub(crate) async fn losses_are_joined(stage: Stage) {
     let (desk, store) = (stage.desk().await, &stage.store);
     let webhook = contracted(&stage, &desk, "a").await;
     let now = stage.now();
-    for (after, upto) in [(3, 9), (1, 4), (20, 30)] {
+    for (after, through) in [(3, 9), (1, 4), (20, 30)] {
         let mut point = point(store, &webhook).await;
-        point.lost = Some(EventGap { at: now, after, upto });
+        point.event_gap = Some(EventGap { at: now, after, through });
         written(store, point).await;
     }
-    assert_eq!(found(store, webhook.id).await.lost, Some(EventGap { at: now, after: 1, upto: 30 }));
+    assert_eq!(found(store, webhook.id).await.event_gap, Some(EventGap { at: now, after: 1, through: 30 }));
 }
 
 pub(crate) async fn hundreds_of_points_are_one_checkpoint(stage: Stage) {
@@ -187,11 +198,15 @@ pub(crate) async fn hundreds_of_points_are_one_checkpoint(stage: Stage) {
     more.cleared = vec![0];
     points.push(more);
     let verdicts = store.checkpoint(points.clone()).await.unwrap();
-    assert_eq!(verdicts, vec![CheckpointResult::Taken; 301]);
+    assert_eq!(verdicts, vec![CheckpointResult::Written; 301]);
     let (first, last) =
         (load_webhook(store, points[0].webhook).await, load_webhook(store, points[299].webhook).await);
     assert_eq!((first.webhook.cursor, first.lanes.len()), (Some(3), 3));
-    assert_eq!(last.webhook.began, Some(3), "where the contract was made, not how far it came since");
+    assert_eq!(
+        last.webhook.initial_cursor,
+        Some(3),
+        "where the contract was made, not how far it came since"
+    );
     assert_eq!((last.webhook.cursor, last.lanes.len()), (Some(400), 2));
     assert_eq!(
         store.webhooks(&store::WebhookQuery { rows_max: 400, ..Default::default() }).await.unwrap().len(),
@@ -202,11 +217,12 @@ pub(crate) async fn hundreds_of_points_are_one_checkpoint(stage: Stage) {
 pub(crate) async fn replays_are_followed_to_their_end(stage: Stage) {
     let (desk, store) = (stage.desk().await, &stage.store);
     let webhook = contracted(&stage, &desk, "a").await;
-    let ask = async |kind, upto| store.request_replay(webhook.id, kind, 2, upto).await.unwrap().unwrap();
-    let before = store.changed_webhooks(0).await.unwrap().upto;
+    let ask =
+        async |kind, through| store.request_replay(webhook.id, kind, 2, through).await.unwrap().unwrap();
+    let before = store.changed_webhooks(0).await.unwrap().last_change;
     let first = ask(ReplayKind::Events, 9).await;
     let second = ask(ReplayKind::Test, 2).await;
-    assert_eq!((first.number, first.position, first.asked_at), (1, 2, stage.now()));
+    assert_eq!((first.number, first.position, first.requested_at), (1, 2, stage.now()));
     assert_eq!((second.number, second.kind), (2, ReplayKind::Test));
     assert_eq!(store.changed_webhooks(before).await.unwrap().webhooks, [webhook.id], "the engine is told");
     assert_eq!(load_webhook(store, webhook.id).await.replays, [first, second]);
@@ -262,7 +278,8 @@ pub(crate) async fn what_many_write_at_once_is_all_written(stage: Stage) {
                     }
                     2 => {
                         let secret = domain::Secret::new(format!("{round} {number}"));
-                        let rotate = WebhookChange::Rotate { secret, old_until: one.created_at };
+                        let rotate =
+                            WebhookChange::RotateSecret { secret, previous_valid_until: one.created_at };
                         store.change_webhook(one.id, None, rotate).await.unwrap();
                         store.renew_shard_leases(node(), 1, LEASE).await.unwrap();
                     }

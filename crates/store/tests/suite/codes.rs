@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use domain::{ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, UserId};
-use store::{AuditContext, Code, CodeExchange, CodeOutcome, Grant, GrantDecision, NewGrant, StoreError};
+use store::{
+    AuditContext, AuthorizationCode, CodeExchange, CodeOutcome, Grant, GrantDecision, NewGrant, StoreError,
+};
 
 use super::stage::{Stage, at_once};
 
@@ -44,8 +46,8 @@ pub(crate) fn grant(id: &str, now: Ticks) -> Grant {
     }
 }
 
-pub(crate) fn code(now: Ticks) -> Code {
-    Code {
+pub(crate) fn code(now: Ticks) -> AuthorizationCode {
+    AuthorizationCode {
         client: ours(),
         user: UserId::new("maria"),
         tenant: TenantId::new("tenant-1"),
@@ -73,12 +75,12 @@ pub(crate) async fn a_code_is_taken_once_and_its_second_use_revokes(stage: Stage
     store.store_code(&secret, &code(now), &chosen(), now).await.unwrap();
     let made = grant("g1", now);
     let asked = made.clone();
-    let judge: GrantDecision = Box::new(move |seen: &Code| {
+    let judge: GrantDecision = Box::new(move |seen: &AuthorizationCode| {
         assert_eq!(*seen, code(now));
         Some(NewGrant { grant: asked, refresh: None })
     });
     let taken = store.take_code(&taking(&secret, &ours(), now), judge).await;
-    let expected = CodeOutcome::Fresh { code: code(now), grant: Some(made.clone()) };
+    let expected = CodeOutcome::Redeemed { code: code(now), grant: Some(made.clone()) };
     assert_eq!(taken, Ok(expected));
     assert_eq!(store.find_grant(&made.id).await, Ok(Some(made.clone())));
 
@@ -113,7 +115,7 @@ pub(crate) async fn of_many_takers_one_gets_the_code(stage: Stage) {
     let fresh: Vec<&Grant> = answers
         .iter()
         .filter_map(|answer| match answer {
-            CodeOutcome::Fresh { grant, .. } => grant.as_ref(),
+            CodeOutcome::Redeemed { grant, .. } => grant.as_ref(),
             _ => None,
         })
         .collect();
@@ -137,7 +139,7 @@ pub(crate) async fn another_client_neither_takes_nor_burns_a_code(stage: Stage) 
     assert_eq!(store.take_code(&taking(&secret, &nobody, now), never()).await, Ok(CodeOutcome::Unknown));
     let made = grant("g1", now);
     let taken = store.take_code(&taking(&secret, &ours(), now), makes(&made, None)).await.unwrap();
-    assert!(matches!(taken, CodeOutcome::Fresh { .. }));
+    assert!(matches!(taken, CodeOutcome::Redeemed { .. }));
     assert_eq!(store.take_code(&taking(&secret, &theirs(), now), never()).await, Ok(CodeOutcome::Unknown));
     assert_eq!(store.find_grant(&made.id).await, Ok(Some(made)), "nor revokes what came of it");
     let unknown = store.take_code(&taking(&Secret::new("code-2"), &ours(), now), never()).await;
@@ -160,7 +162,7 @@ pub(crate) async fn an_expired_code_is_spent(stage: Stage) {
         .take_code(&taking(&other, &ours(), just_in_time), makes(&grant("g1", now), None))
         .await
         .unwrap();
-    assert!(matches!(taken, CodeOutcome::Fresh { .. }));
+    assert!(matches!(taken, CodeOutcome::Redeemed { .. }));
 }
 
 pub(crate) async fn a_code_that_is_judged_bad_is_spent(stage: Stage) {
@@ -168,7 +170,7 @@ pub(crate) async fn a_code_that_is_judged_bad_is_spent(stage: Stage) {
     let secret = Secret::new("code-1");
     store.store_code(&secret, &code(now), &chosen(), now).await.unwrap();
     let refused = store.take_code(&taking(&secret, &ours(), now), Box::new(|_| None)).await;
-    assert_eq!(refused, Ok(CodeOutcome::Fresh { code: code(now), grant: None }));
+    assert_eq!(refused, Ok(CodeOutcome::Redeemed { code: code(now), grant: None }));
     let again = store.take_code(&taking(&secret, &ours(), now), never()).await;
     assert_eq!(again, Ok(CodeOutcome::Reused { revoked: None }));
 }
@@ -179,7 +181,12 @@ pub(crate) async fn codes_and_grants_are_never_overwritten(stage: Stage) {
     let end = now + Duration::from_mins(1);
     store.store_code(&Secret::new("code-1"), &code(now), &chosen(), now).await.unwrap();
     let twice = store
-        .store_code(&Secret::new("code-1"), &Code { client: theirs(), ..code(now) }, &chosen(), now)
+        .store_code(
+            &Secret::new("code-1"),
+            &AuthorizationCode { client: theirs(), ..code(now) },
+            &chosen(),
+            now,
+        )
         .await;
     assert_eq!(twice, Err(StoreError::Exists("such a code".into())));
     let first = makes(&grant("g1", now), Some(("token-1", end)));
@@ -198,7 +205,7 @@ pub(crate) async fn codes_and_grants_are_never_overwritten(stage: Stage) {
         .take_code(&taking(&Secret::new("code-2"), &ours(), now), makes(&grant("g2", now), None))
         .await
         .unwrap();
-    assert!(matches!(taken, CodeOutcome::Fresh { .. }), "the code was not spent on what failed");
+    assert!(matches!(taken, CodeOutcome::Redeemed { .. }), "the code was not spent on what failed");
 }
 
 /// A judge that breaks down takes nobody else along.
@@ -211,7 +218,7 @@ pub(crate) async fn a_judge_that_panics_harms_nobody(stage: Stage) {
     assert!(!matches!(broken.await, Ok(Ok(_))), "a panic is no answer");
     let taken =
         store.take_code(&taking(&secret, &ours(), now), makes(&grant("g1", now), None)).await.unwrap();
-    assert!(matches!(taken, CodeOutcome::Fresh { .. }), "what was half done was undone");
+    assert!(matches!(taken, CodeOutcome::Redeemed { .. }), "what was half done was undone");
     stage.desk().await.accept([super::desk::company("c1")]).await;
 }
 

@@ -67,7 +67,7 @@ pub(crate) async fn a_company_is_deleted_and_made_again_within_a_batch(stage: St
     let old = |id: &str| journal("c1", id, r#"{"of":"the first"}"#);
     let new = |id: &str| journal("c1", id, r#"{"of":"the second"}"#);
     desk.accept([company("c1"), old("j1"), old("j2")]).await;
-    let tally = desk
+    let counts = desk
         .accept([
             old("j3"),
             journal("c1", "j1", r#"{"of":"a moment"}"#),
@@ -79,7 +79,7 @@ pub(crate) async fn a_company_is_deleted_and_made_again_within_a_batch(stage: St
             delete(new("j2")),
         ])
         .await;
-    assert_eq!((tally.accepted, tally.last_sequence), (8, 11));
+    assert_eq!((counts.accepted, counts.last_sequence), (8, 11));
     assert_eq!(desk.ids(&new("any")).await, ["j3"]);
     assert_eq!(desk.body(&new("j3")).await["of"], "the second");
     assert!(!desk.has(&old("j1")).await);

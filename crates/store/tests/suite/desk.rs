@@ -9,8 +9,8 @@ use domain::filter::{Filter, OrderBy};
 use domain::{CorrelationId, Guid, ProcessId, Resource, TenantId, Ticks};
 use serde_json::Value;
 use store::{
-    BatchCounts, ChangeBatch, Checkpoint, Line, LogBounds, LogEntry, LogPage, LogQuery, Page, PageQuery,
-    PayrollQuery, Record, Result, Store,
+    BatchCounts, ChangeBatch, ChangeLine, IngestCheckpoint, LogBounds, LogEntry, LogPage, LogQuery, Page,
+    PageQuery, PayrollQuery, Record, Result, Store,
 };
 
 #[derive(Clone)]
@@ -31,12 +31,12 @@ impl Desk {
     }
 
     pub(crate) fn batch(&self, changes: impl IntoIterator<Item = Change>) -> ChangeBatch {
-        let lines = (1..).zip(changes).map(|(number, change)| Line { number, change });
+        let lines = (1..).zip(changes).map(|(number, change)| ChangeLine { number, change });
         ChangeBatch {
             tenant: self.tenant.clone(),
             process: self.process,
             lines: lines.collect(),
-            tally: BatchCounts::default(),
+            counts: BatchCounts::default(),
             checkpoint: None,
         }
     }
@@ -55,7 +55,7 @@ impl Desk {
         let to_line = from_line + batch.lines.len() as u64;
         let mut hash = [0; 32];
         hash[..8].copy_from_slice(&to_line.to_be_bytes());
-        batch.checkpoint = Some(Checkpoint { key: key.to_owned(), from_line, to_line, hash });
+        batch.checkpoint = Some(IngestCheckpoint { key: key.to_owned(), from_line, to_line, hash });
         batch
     }
 
@@ -69,9 +69,9 @@ impl Desk {
 
     /// Sends changes that must all be good.
     pub(crate) async fn accept(&self, changes: impl IntoIterator<Item = Change>) -> BatchCounts {
-        let tally = self.send(changes).await;
-        assert_eq!(tally.errors, [], "all lines were to be accepted");
-        tally
+        let counts = self.send(changes).await;
+        assert_eq!(counts.errors, [], "all lines were to be accepted");
+        counts
     }
 
     pub(crate) fn query(&self, after: u64, rows_max: usize) -> LogQuery {

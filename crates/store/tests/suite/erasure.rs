@@ -54,7 +54,7 @@ async fn is_gone(stage: &Stage, desk: &Desk, name: &str) {
     assert!(!desk.has(&entity("Bank", "b1", "{}")).await);
     assert_eq!(store.company_ids(&desk.tenant, 10).await, Ok(Vec::new()));
     assert_eq!(desk.find_page(None, company("any").resource, 0, 10).await, None);
-    assert_eq!(store.find_progress(&desk.tenant, "import").await, Ok(None));
+    assert_eq!(store.find_ingest_progress(&desk.tenant, "import").await, Ok(None));
     assert_eq!(store.find_grant(&GrantId::new(format!("g {name}"))).await, Ok(None));
     assert_eq!(store.rotate_refresh(&rotation(stage, name)).await, Ok(RefreshOutcome::Unknown));
     let members = store.memberships(&UserId::new("maria")).await.unwrap();
@@ -81,10 +81,10 @@ pub(crate) async fn an_erased_tenant_is_gone_and_another_is_not(stage: Stage) {
 
     assert_eq!(other.log().await, log);
     assert_eq!(other.ids(&journal("c1", "j", "{}")).await, ids);
-    assert!(other.store.find_progress(&other.tenant, "import").await.unwrap().is_some());
+    assert!(other.store.find_ingest_progress(&other.tenant, "import").await.unwrap().is_some());
     assert!(other.store.find_grant(&GrantId::new("g other")).await.unwrap().is_some());
     let rotated = other.store.rotate_refresh(&rotation(&stage, "other")).await.unwrap();
-    assert!(matches!(rotated, RefreshOutcome::Fresh { .. }));
+    assert!(matches!(rotated, RefreshOutcome::Rotated { .. }));
     assert_eq!(other.store.memberships(&UserId::new("maria")).await.unwrap().len(), 1);
     assert_eq!(stage.store.tenants().await.unwrap().len(), 1);
     assert_eq!(stage.store.users().await.unwrap().len(), 1, "users belong to no tenant");
@@ -102,7 +102,7 @@ pub(crate) async fn an_erased_tenants_id_can_be_taken_anew(stage: Stage) {
     desk.purge_all(PURGE_ROWS_MAX).await;
     assert_eq!(desk.told().await, ["1 companies c1 Created", "2 journals j1 Created"]);
     assert_eq!(desk.ids(&journal("c1", "j", "{}")).await, ["j1"]);
-    assert_eq!(desk.store.find_progress(&desk.tenant, "import").await, Ok(None));
+    assert_eq!(desk.store.find_ingest_progress(&desk.tenant, "import").await, Ok(None));
     assert_eq!(desk.store.memberships(&UserId::new("maria")).await, Ok(Vec::new()));
 }
 

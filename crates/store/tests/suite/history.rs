@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::{Guid, Ticks};
 use store::{
-    AttemptPurpose, AttemptRecord, Delivery, DeliveryQuery, ReplayKind, ReplayStep, RetentionCutoffs,
+    AttemptPurpose, AttemptRecord, DeliveryHistory, DeliveryQuery, ReplayKind, ReplayStep, RetentionCutoffs,
     SuccessfulDelivery, Webhook, WebhookStats,
 };
 
@@ -44,11 +44,11 @@ pub(crate) async fn attempts_are_kept_as_given_newest_first(stage: Stage) {
     attempts[3].succeeded = true;
     attempts[4].purpose = AttemptPurpose::Test;
     attempts[5].excerpt = "a\0b".into();
-    attempts[5].spent.total = Duration::ZERO;
+    attempts[5].timing.total = Duration::ZERO;
     remember(&stage, &webhook, &attempts, &[]).await;
     remember(&stage, &other, &attempts[..1], &[]).await;
     attempts[5].excerpt = "a\u{fffd}b".into();
-    attempts.sort_by_key(|one| std::cmp::Reverse(one.mark()));
+    attempts.sort_by_key(|one| std::cmp::Reverse(one.cursor()));
     assert_eq!(store.attempts(&all(webhook.id)).await, Ok(attempts.clone()));
     assert_eq!(store.attempts(&all(other.id)).await.unwrap().len(), 1);
     assert_eq!(store.attempts(&all(guid(3))).await, Ok(Vec::new()));
@@ -59,7 +59,7 @@ pub(crate) async fn attempts_are_kept_as_given_newest_first(stage: Stage) {
     assert_eq!(store.attempts(&since).await, Ok(attempts[..4].to_vec()));
     let mut paged: Vec<AttemptRecord> = Vec::new();
     loop {
-        let before = paged.last().map(AttemptRecord::mark);
+        let before = paged.last().map(AttemptRecord::cursor);
         let page = store.attempts(&DeliveryQuery { before, rows_max: 3, ..all(webhook.id) }).await.unwrap();
         if page.is_empty() {
             break;
@@ -88,19 +88,26 @@ pub(crate) async fn deliveries_are_packed_and_read_back(stage: Stage) {
     }
     expected.sort_by_key(|one| std::cmp::Reverse((one.at, one.sequence)));
     let query = DeliveryQuery { rows_max: 5000, ..all(webhook.id) };
-    assert_eq!(store.delivered(&query).await, Ok(expected.clone()));
+    assert_eq!(store.successful_deliveries(&query).await, Ok(expected.clone()));
     assert_eq!(
-        store.delivered(&DeliveryQuery { rows_max: 7, ..query.clone() }).await.unwrap(),
+        store.successful_deliveries(&DeliveryQuery { rows_max: 7, ..query.clone() }).await.unwrap(),
         expected[..7]
     );
     let since = expected[100].at;
-    let newer = store.delivered(&DeliveryQuery { since: Some(since), ..query.clone() }).await.unwrap();
+    let newer =
+        store.successful_deliveries(&DeliveryQuery { since: Some(since), ..query.clone() }).await.unwrap();
     assert_eq!(newer, expected[..101]);
-    assert_eq!(store.delivered(&DeliveryQuery { only_failed: true, ..query.clone() }).await, Ok(Vec::new()));
+    assert_eq!(
+        store.successful_deliveries(&DeliveryQuery { only_failed: true, ..query.clone() }).await,
+        Ok(Vec::new())
+    );
     let mut paged: Vec<SuccessfulDelivery> = Vec::new();
     loop {
         let before = paged.last().map(|one| (one.at, one.sequence));
-        let page = store.delivered(&DeliveryQuery { before, rows_max: 250, ..query.clone() }).await.unwrap();
+        let page = store
+            .successful_deliveries(&DeliveryQuery { before, rows_max: 250, ..query.clone() })
+            .await
+            .unwrap();
         if page.is_empty() {
             break;
         }
@@ -108,7 +115,7 @@ pub(crate) async fn deliveries_are_packed_and_read_back(stage: Stage) {
     }
     assert_eq!(paged, expected);
     for one in expected.iter().step_by(97) {
-        assert_eq!(store.delivery(webhook.id, one.sequence).await.unwrap().delivered, Some(*one));
+        assert_eq!(store.delivery_history(webhook.id, one.sequence).await.unwrap().delivered, Some(*one));
     }
 }
 
@@ -126,16 +133,16 @@ pub(crate) async fn all_is_known_of_one_events_delivery(stage: Stage) {
     let came = delivered(5, start + seconds(30), 9);
     remember(&stage, &webhook, &kept, &[delivered(4, start, 1), came, delivered(6, start, 1)]).await;
     let expected = [&tries[..], &[replayed]].concat();
-    let told = store.delivery(webhook.id, 5).await;
-    assert_eq!(told, Ok(Delivery { sequence: 5, delivered: Some(came), attempts: expected }));
-    let nothing = |sequence| Delivery { sequence, delivered: None, attempts: Vec::new() };
-    assert_eq!(store.delivery(webhook.id, 7).await, Ok(nothing(7)));
-    assert_eq!(store.delivery(webhook.id, 0).await, Ok(nothing(0)));
-    assert_eq!(store.delivery(guid(3), 5).await, Ok(nothing(5)));
+    let told = store.delivery_history(webhook.id, 5).await;
+    assert_eq!(told, Ok(DeliveryHistory { sequence: 5, delivered: Some(came), attempts: expected }));
+    let nothing = |sequence| DeliveryHistory { sequence, delivered: None, attempts: Vec::new() };
+    assert_eq!(store.delivery_history(webhook.id, 7).await, Ok(nothing(7)));
+    assert_eq!(store.delivery_history(webhook.id, 0).await, Ok(nothing(0)));
+    assert_eq!(store.delivery_history(guid(3), 5).await, Ok(nothing(5)));
     // It came again, later.
     let again = delivered(5, start + seconds(90), 4);
     remember(&stage, &webhook, &[], &[again]).await;
-    assert_eq!(store.delivery(webhook.id, 5).await.unwrap().delivered, Some(again));
+    assert_eq!(store.delivery_history(webhook.id, 5).await.unwrap().delivered, Some(again));
 }
 
 async fn busy(desk: &Desk) {
@@ -189,7 +196,7 @@ pub(crate) async fn an_outlook_tells_how_a_webhook_does(stage: Stage) {
 pub(crate) async fn a_span_of_time_is_a_span_of_numbers(stage: Stage) {
     let (desk, store) = (stage.desk().await, &stage.store);
     let webhook = contracted(&stage, &desk, "a").await;
-    assert_eq!(store.span(webhook.id, Ticks(0), Ticks(i64::MAX)).await, Ok(None));
+    assert_eq!(store.sequence_range(webhook.id, Ticks(0), Ticks(i64::MAX)).await, Ok(None));
     for minute in 0..5_u64 {
         desk.accept([company(&format!("c{minute}"))]).await;
         desk.accept([customer(&format!("c{minute}"), "k1", "Ana")]).await;
@@ -198,7 +205,7 @@ pub(crate) async fn a_span_of_time_is_a_span_of_numbers(stage: Stage) {
     }
     let log = desk.log().await;
     let at = |sequence: usize| log[sequence - 1].version;
-    let span = async |from, to| store.span(webhook.id, from, to).await.unwrap();
+    let span = async |from, to| store.sequence_range(webhook.id, from, to).await.unwrap();
     // Customers are 2, 5, 8, 11 and 14.
     assert_eq!(span(Ticks(0), Ticks(i64::MAX)).await, Some((1, 14)));
     assert_eq!(span(at(4), at(9)).await, Some((4, 8)));
@@ -208,7 +215,7 @@ pub(crate) async fn a_span_of_time_is_a_span_of_numbers(stage: Stage) {
     assert_eq!(span(at(15).next(), Ticks(i64::MAX)).await, None);
     assert_eq!(desk.prune(at(6), 100).await, 5);
     assert_eq!(span(Ticks(0), at(11)).await, Some((7, 11)));
-    assert_eq!(store.span(guid(3), Ticks(0), Ticks(1)).await, Ok(None));
+    assert_eq!(store.sequence_range(guid(3), Ticks(0), Ticks(1)).await, Ok(None));
 }
 
 pub(crate) async fn history_has_its_time(stage: Stage) {
@@ -219,7 +226,7 @@ pub(crate) async fn history_has_its_time(stage: Stage) {
         let come = delivered(number, hour(number), 1);
         remember(&stage, &webhook, &[failed(number, 1, hour(number))], &[come]).await;
     }
-    let [open, done] = [1, 2].map(|upto| (ReplayKind::Events, upto));
+    let [open, done] = [1, 2].map(|through| (ReplayKind::Events, through));
     store.request_replay(webhook.id, open.0, 0, open.1).await.unwrap();
     let asked = store.request_replay(webhook.id, done.0, 0, done.1).await.unwrap().unwrap();
     let mut step = point(store, &webhook).await;
@@ -248,7 +255,7 @@ pub(crate) async fn history_has_its_time(stage: Stage) {
     // Two attempts, two deliveries, and the replay that was done.
     assert_eq!(gone, 5);
     assert_eq!(store.attempts(&all(webhook.id)).await.unwrap().len(), 2);
-    assert_eq!(store.delivered(&all(webhook.id)).await.unwrap().len(), 2);
+    assert_eq!(store.successful_deliveries(&all(webhook.id)).await.unwrap().len(), 2);
     let replays = store.replays(webhook.id, 10).await.unwrap();
     assert_eq!(replays.iter().map(|one| one.is_done).collect::<Vec<_>>(), [false]);
 }

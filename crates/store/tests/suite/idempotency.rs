@@ -1,13 +1,13 @@
 //! Idempotency keys: each chunk keeps how far its request has come, in the chunk's own transaction.
 
 use domain::{FieldError, Guid};
-use store::{BatchCounts, ERRORS_LISTED_MAX, LineFault, Progress, StoreError};
+use store::{BatchCounts, ERRORS_LISTED_MAX, IngestProgress, LineError, StoreError};
 
 use super::desk::{Desk, company, customer, delete, journal};
 use super::stage::{Stage, at_once};
 
-async fn progress(desk: &Desk, key: &str) -> Option<Progress> {
-    desk.store.find_progress(&desk.tenant, key).await.unwrap()
+async fn progress(desk: &Desk, key: &str) -> Option<IngestProgress> {
+    desk.store.find_ingest_progress(&desk.tenant, key).await.unwrap()
 }
 
 fn entry(number: u64) -> domain::change::Change {
@@ -20,26 +20,29 @@ pub(crate) async fn a_key_remembers_how_far_its_request_has_come(stage: Stage) {
     assert_eq!(progress(&desk, "import 1").await, None);
 
     let first = desk.chunk("import 1", 0, [entry(1), entry(2), customer("c2", "k", "Ana")]);
-    let tally = desk.store.apply_changes(first.clone()).await.unwrap();
-    assert_eq!((tally.accepted, tally.rejected, tally.last_sequence), (2, 1, 3));
+    let counts = desk.store.apply_changes(first.clone()).await.unwrap();
+    assert_eq!((counts.accepted, counts.rejected, counts.last_sequence), (2, 1, 3));
     let kept = progress(&desk, "import 1").await.unwrap();
-    let expected = Progress {
+    let expected = IngestProgress {
         line: 3,
         hash: first.checkpoint.unwrap().hash,
         process: desk.process,
-        tally: tally.clone(),
+        counts: counts.clone(),
     };
     assert_eq!(kept, expected);
 
     // The next chunk carries the count on, under whatever process its request has by now.
     let mut second = desk.chunk("import 1", 3, [entry(3)]);
-    (second.tally, second.process) = (tally, Guid::from_bytes([2; 16]));
+    (second.counts, second.process) = (counts, Guid::from_bytes([2; 16]));
     let hash = second.checkpoint.as_ref().unwrap().hash;
-    let tally = desk.store.apply_changes(second).await.unwrap();
-    assert_eq!((tally.accepted, tally.rejected, tally.last_sequence), (3, 1, 4));
-    assert_eq!(tally.errors[0].line, 3);
+    let counts = desk.store.apply_changes(second).await.unwrap();
+    assert_eq!((counts.accepted, counts.rejected, counts.last_sequence), (3, 1, 4));
+    assert_eq!(counts.errors[0].line, 3);
     let kept = progress(&desk, "import 1").await.unwrap();
-    assert_eq!((kept.line, kept.hash, kept.process, kept.tally), (4, hash, Guid::from_bytes([2; 16]), tally));
+    assert_eq!(
+        (kept.line, kept.hash, kept.process, kept.counts),
+        (4, hash, Guid::from_bytes([2; 16]), counts)
+    );
 
     assert_eq!(progress(&desk, "import 2").await, None);
     let other = stage.desk().await;
@@ -97,13 +100,13 @@ pub(crate) async fn a_tally_survives_the_programs_end(stage: Stage) {
     desk.accept([company("c1")]).await;
     let mut batch = desk.chunk("import ñ", 0, [entry(1), customer("c1 \"x\"", "k", "Ana"), delete(entry(9))]);
     let odd = FieldError::new("wrong_control", "data.vatNumber looks odd; accepted").at("data.vatNumber");
-    batch.tally.warn(1, odd.clone());
-    let tally = desk.store.apply_changes(batch).await.unwrap();
-    assert_eq!(tally.warnings, [LineFault { line: 1, fault: odd }]);
-    assert_eq!(tally.errors.iter().map(|error| error.line).collect::<Vec<_>>(), [2, 3]);
+    batch.counts.warn(1, odd.clone());
+    let counts = desk.store.apply_changes(batch).await.unwrap();
+    assert_eq!(counts.warnings, [LineError { line: 1, fault: odd }]);
+    assert_eq!(counts.errors.iter().map(|error| error.line).collect::<Vec<_>>(), [2, 3]);
     stage.store.close().await;
     let again = desk.at(&stage.reopen().await.store);
-    assert_eq!(progress(&again, "import ñ").await.unwrap().tally, tally);
+    assert_eq!(progress(&again, "import ñ").await.unwrap().counts, counts);
     again.store.apply_changes(again.chunk("import ñ", 3, [entry(2)])).await.unwrap();
     assert_eq!(again.head().await, 3);
 }
@@ -113,12 +116,12 @@ pub(crate) async fn errors_are_listed_by_line_and_counted_beyond_the_list(stage:
     let desk = stage.desk().await;
     desk.accept([company("c1")]).await;
     let unreadable =
-        |tally: &mut BatchCounts, line| tally.reject(line, FieldError::new("invalid_json", "no JSON"));
+        |counts: &mut BatchCounts, line| counts.reject(line, FieldError::new("invalid_json", "no JSON"));
     let mut batch = desk.chunk("import", 0, (1..=5).map(|number| delete(entry(number))));
-    unreadable(&mut batch.tally, 4);
-    unreadable(&mut batch.tally, 2);
-    let tally = desk.store.apply_changes(batch).await.unwrap();
-    let listed: Vec<_> = tally.errors.iter().map(|error| (error.line, &*error.fault.code)).collect();
+    unreadable(&mut batch.counts, 4);
+    unreadable(&mut batch.counts, 2);
+    let counts = desk.store.apply_changes(batch).await.unwrap();
+    let listed: Vec<_> = counts.errors.iter().map(|error| (error.line, &*error.fault.code)).collect();
     assert_eq!(
         listed,
         [
@@ -135,14 +138,14 @@ pub(crate) async fn errors_are_listed_by_line_and_counted_beyond_the_list(stage:
     // Faults of lines far ahead are already listed when those of lines before them come in.
     let mut long = desk.chunk("long import", 0, (1..=900).map(|number| delete(entry(number))));
     for line in 600..2000 {
-        unreadable(&mut long.tally, line);
+        unreadable(&mut long.counts, line);
     }
-    assert_eq!(long.tally.errors.len(), ERRORS_LISTED_MAX);
-    let tally = desk.store.apply_changes(long).await.unwrap();
-    assert_eq!((tally.accepted, tally.rejected), (0, 2300));
-    assert_eq!(tally.errors.len(), ERRORS_LISTED_MAX);
-    let listed: Vec<u64> = tally.errors.iter().map(|error| error.line).collect();
+    assert_eq!(long.counts.errors.len(), ERRORS_LISTED_MAX);
+    let counts = desk.store.apply_changes(long).await.unwrap();
+    assert_eq!((counts.accepted, counts.rejected), (0, 2300));
+    assert_eq!(counts.errors.len(), ERRORS_LISTED_MAX);
+    let listed: Vec<u64> = counts.errors.iter().map(|error| error.line).collect();
     let expected: Vec<u64> = (1..600).chain((600..=799).flat_map(|line| [line, line])).chain([800]).collect();
     assert_eq!(listed, expected);
-    assert_eq!(progress(&desk, "long import").await.unwrap().tally, tally);
+    assert_eq!(progress(&desk, "long import").await.unwrap().counts, counts);
 }

@@ -10,7 +10,8 @@ use super::stage::Stage;
 
 pub(crate) async fn a_change_moves_its_tenants_records(stage: Stage) {
     let (desk, other) = (stage.desk().await, stage.desk().await);
-    let invalidation = || [&desk, &other].map(|desk| stage.store.invalidation().of_records(&desk.tenant));
+    let invalidation =
+        || [&desk, &other].map(|desk| stage.store.invalidation().records_version(&desk.tenant));
     let before = invalidation();
     desk.accept([company("c")]).await;
     let made = invalidation();
@@ -27,9 +28,9 @@ pub(crate) async fn whoever_loses_access_is_looked_up_anew(stage: Stage) {
     store.add_client(&client, &Secret::new("secret")).await.unwrap();
     store.add_subscription(&one, &Secret::new("a1"), &Secret::new("a2")).await.unwrap();
     assert_ne!(one.products, Products::default());
-    let mut last = store.invalidation().of_access();
+    let mut last = store.invalidation().access_version();
     let mut moved = |what: &str| {
-        let now = store.invalidation().of_access();
+        let now = store.invalidation().access_version();
         assert!(now > last, "{what}");
         last = now;
     };
@@ -49,8 +50,8 @@ pub(crate) async fn whoever_loses_access_is_looked_up_anew(stage: Stage) {
     moved("a membership");
     store.set_tenant_status(&desk.tenant, Status::Disabled).await.unwrap();
     moved("a tenant");
-    let records = store.invalidation().of_records(&desk.tenant);
+    let records = store.invalidation().records_version(&desk.tenant);
     store.erase_tenant(&desk.tenant).await.unwrap();
     moved("an erased tenant");
-    assert!(store.invalidation().of_records(&desk.tenant) > records);
+    assert!(store.invalidation().records_version(&desk.tenant) > records);
 }

@@ -40,7 +40,7 @@ pub(crate) async fn a_grant_dies_with_what_it_stands_on(stage: Stage) {
     let ways = ["revoked", "no user", "no tenant", "no client", "no member", "erased"];
     for way in ways {
         let given = household(&stage, way).await;
-        assert_eq!(store.grant_is_live(&given.id).await, Ok(true), "{way}");
+        assert_eq!(store.is_grant_live(&given.id).await, Ok(true), "{way}");
         let (user, tenant) = (&given.user, &given.tenant);
         let changed = match way {
             "revoked" => store.revoke_grant(&given.id, now, &context(), "").await,
@@ -54,11 +54,11 @@ pub(crate) async fn a_grant_dies_with_what_it_stands_on(stage: Stage) {
             _ => store.erase_tenant(tenant).await,
         };
         assert_eq!(changed, Ok(true), "{way}");
-        assert_eq!(store.grant_is_live(&given.id).await, Ok(false), "{way}");
-        assert_eq!(store.grant_is_live(&other.id).await, Ok(true), "{way} of another");
+        assert_eq!(store.is_grant_live(&given.id).await, Ok(false), "{way}");
+        assert_eq!(store.is_grant_live(&other.id).await, Ok(true), "{way} of another");
     }
     for nobody in ["", "none", "other\0", "OTHER"] {
-        assert_eq!(store.grant_is_live(&GrantId::new(nobody)).await, Ok(false), "{nobody:?}");
+        assert_eq!(store.is_grant_live(&GrantId::new(nobody)).await, Ok(false), "{nobody:?}");
     }
 }
 
@@ -68,21 +68,21 @@ pub(crate) async fn a_grant_comes_back_with_what_it_stands_on(stage: Stage) {
     let (user, tenant) = (&given.user, &given.tenant);
     for status in [Status::Disabled, Status::Active] {
         store.set_user_status(user, status).await.unwrap();
-        assert_eq!(store.grant_is_live(&given.id).await, Ok(status == Status::Active));
+        assert_eq!(store.is_grant_live(&given.id).await, Ok(status == Status::Active));
     }
     store.remove_membership(user, tenant).await.unwrap();
     // To belong elsewhere does not help.
     store.add_tenant(&super::stage::tenant("sur", stage.now())).await.unwrap();
     store.add_membership(&membership(&stage, "m2", "norte", &TenantId::new("sur"))).await.unwrap();
-    assert_eq!(store.grant_is_live(&given.id).await, Ok(false));
+    assert_eq!(store.is_grant_live(&given.id).await, Ok(false));
     store.add_membership(&membership(&stage, "m3", "norte", tenant)).await.unwrap();
-    assert_eq!(store.grant_is_live(&given.id).await, Ok(true));
+    assert_eq!(store.is_grant_live(&given.id).await, Ok(true));
 
     // A tenant that takes an erased one's name does not take its grants.
     store.erase_tenant(tenant).await.unwrap();
     store.add_tenant(&super::stage::tenant("norte", stage.now())).await.unwrap();
     store.add_membership(&membership(&stage, "m4", "norte", tenant)).await.unwrap();
-    assert_eq!(store.grant_is_live(&given.id).await, Ok(false));
+    assert_eq!(store.is_grant_live(&given.id).await, Ok(false));
 }
 
 pub(crate) async fn a_user_sees_live_grants_last_used_first(stage: Stage) {
@@ -146,8 +146,8 @@ pub(crate) async fn a_refresh_token_is_looked_up_without_being_used(stage: Stage
     let used = Grant { last_used_at: later, ..made.clone() };
     let next = RefreshToken { grant: used.clone(), ..fresh };
     assert_eq!(store.find_refresh_token(&second).await, Ok(Some(next.clone())));
-    let spent = RefreshToken { is_used: true, ..next.clone() };
-    assert_eq!(store.find_refresh_token(&first).await, Ok(Some(spent)));
+    let timing = RefreshToken { is_used: true, ..next.clone() };
+    assert_eq!(store.find_refresh_token(&first).await, Ok(Some(timing)));
 
     store.revoke_grant(&made.id, later, &context(), "").await.unwrap();
     let revoked = RefreshToken { grant: Grant { revoked_at: Some(later), ..used }, ..next };

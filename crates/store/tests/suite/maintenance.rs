@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use domain::{GrantId, Secret, Ticks};
 use store::{
-    AuditKind, AuditQuery, Code, CodeOutcome, ExpiredRows, Grant, KeySlot, RefreshOutcome, RefreshRotation,
-    RetentionCutoffs, Session, StoreError,
+    AuditKind, AuditQuery, AuthorizationCode, CodeOutcome, ExpiredRows, Grant, KeySlot, RefreshOutcome,
+    RefreshRotation, RetentionCutoffs, Session, StoreError,
 };
 
 use super::applications::subscription;
@@ -50,7 +50,10 @@ async fn five_of_everything(stage: &Stage, start: Ticks) {
     for number in 1..=COUNT {
         let expires_at = start + seconds(10 * number);
         let secret = Secret::new(format!("code {number}"));
-        store.store_code(&secret, &Code { expires_at, ..code(start) }, &chosen(), start).await.unwrap();
+        store
+            .store_code(&secret, &AuthorizationCode { expires_at, ..code(start) }, &chosen(), start)
+            .await
+            .unwrap();
         let made = Grant { expires_at, ..grant(&format!("g{number}"), start) };
         let token = format!("token {number}");
         let taking = taking(&secret, &ours(), a_tick_before(expires_at));
@@ -99,7 +102,7 @@ async fn alive(stage: &Stage, start: Ticks) -> [Vec<usize>; 7] {
             rotated != RefreshOutcome::Unknown,
             store.find_grant(&grant).await.unwrap().is_some(),
             store.find_subscription_by_key(&key, start).await.unwrap().is_some(),
-            store.find_progress(&tenant, &format!("import {number}")).await.unwrap().is_some(),
+            store.find_ingest_progress(&tenant, &format!("import {number}")).await.unwrap().is_some(),
             store.find_session(&session, start).await.unwrap().is_some(),
             granted.iter().any(|record| record.entry.grant.as_ref() == Some(&grant)),
         ];
@@ -163,7 +166,7 @@ pub(crate) async fn a_used_code_is_known_as_long_as_its_grant(stage: Stage) {
     }
     let made = grant("g1", now);
     let taken = store.take_code(&taking(&good, &ours(), now), makes(&made, None)).await;
-    assert_eq!(taken, Ok(CodeOutcome::Fresh { code: code(now), grant: Some(made.clone()) }));
+    assert_eq!(taken, Ok(CodeOutcome::Redeemed { code: code(now), grant: Some(made.clone()) }));
     store.take_code(&taking(&bad, &ours(), now), Box::new(|_| None)).await.unwrap();
 
     let after_the_code = code(now).expires_at + seconds(1);
@@ -195,8 +198,8 @@ pub(crate) async fn a_key_that_is_used_again_lives_on(stage: Stage) {
     desk.store.apply_changes(desk.chunk("used", 1, [journal("c1", "j3", "{}")])).await.unwrap();
     let gone = desk.store.expire(RetentionCutoffs { processes: later, ..past(start) }, 100).await.unwrap();
     assert_eq!(gone, ExpiredRows { processes: 1, ..each(0) });
-    assert_eq!(desk.store.find_progress(&desk.tenant, "old").await, Ok(None));
-    assert_eq!(desk.store.find_progress(&desk.tenant, "used").await.unwrap().unwrap().line, 2);
+    assert_eq!(desk.store.find_ingest_progress(&desk.tenant, "old").await, Ok(None));
+    assert_eq!(desk.store.find_ingest_progress(&desk.tenant, "used").await.unwrap().unwrap().line, 2);
 }
 
 pub(crate) async fn a_store_tells_that_it_is_well(stage: Stage) {
@@ -225,7 +228,7 @@ pub(crate) async fn a_closed_store_takes_nothing_more(stage: Stage) {
     closed(store.end_session(&Secret::new("late"), &ended("maria", now)).await.map(drop));
     closed(store.record(&ended("maria", now)).await);
     closed(store.revoke_grant(&GrantId::new("g1"), now, &context(), "").await.map(drop));
-    closed(store.withdraw(&access(), now, &context(), "").await.map(drop));
+    closed(store.revoke_client_access(&access(), now, &context(), "").await.map(drop));
     closed(store.add_signing_key(&signing_key("late", now), None).await.map(drop));
     closed(store.save_dev_credentials("{}").await);
     closed(store.prune_log(&desk.tenant, now, 10).await.map(drop));

@@ -137,9 +137,9 @@ async fn churn(desk: Desk, stop: Arc<AtomicBool>) -> HashMap<u64, Range<usize>> 
         let end = run.end + 7 + run.end % 5;
         let start = (run.start + 6 + run.end % 7).min(end);
         let gone = (run.start..start).map(|number| delete(numbered(number)));
-        let tally = desk.accept((run.end..end).map(numbered).chain(gone)).await;
+        let counts = desk.accept((run.end..end).map(numbered).chain(gone)).await;
         run = start..end;
-        runs.insert(tally.last_sequence, run.clone());
+        runs.insert(counts.last_sequence, run.clone());
     }
     runs
 }

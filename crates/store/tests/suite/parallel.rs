@@ -46,8 +46,8 @@ async fn write(writer: usize, desk: Desk, elsewhere: Desk, kind: Kind) {
     for number in 0..BATCHES {
         let one = journal("c1", &format!("w{writer}-{number}"), &format!(r#"{{"n":{number}}}"#));
         let other = customer("c1", &format!("k{writer}"), &format!("Ana {number}"));
-        let tally = desk.accept([one.clone(), other.clone()]).await;
-        let answered = Answered { one, other, last_sequence: tally.last_sequence };
+        let counts = desk.accept([one.clone(), other.clone()]).await;
+        let answered = Answered { one, other, last_sequence: counts.last_sequence };
         assert_eq!(answered.missing(&desk).await, None);
         if kind == Kind::Sqlite {
             soon(|| async { answered.missing(&elsewhere).await.is_none() }).await;
@@ -136,18 +136,18 @@ pub(crate) async fn requests_that_are_joined_get_their_own_answers(stage: Stage)
     let commits = desk.store.change_commits() - before;
     assert!((1..=60).contains(&commits), "{commits} commits for 60 requests");
     let mut last = Vec::new();
-    for (number, tally) in answers {
-        assert_eq!((tally.accepted, tally.rejected), (2, 1));
-        assert_eq!(tally.errors.len(), 1);
-        assert_eq!(tally.errors[0].line, 2);
-        assert!(tally.errors[0].fault.message.contains(&format!("\"none{number}\"")));
-        let progress = desk.store.find_progress(&desk.tenant, &format!("key {number}")).await.unwrap();
-        assert_eq!(progress.unwrap().tally, tally);
+    for (number, counts) in answers {
+        assert_eq!((counts.accepted, counts.rejected), (2, 1));
+        assert_eq!(counts.errors.len(), 1);
+        assert_eq!(counts.errors[0].line, 2);
+        assert!(counts.errors[0].fault.message.contains(&format!("\"none{number}\"")));
+        let progress = desk.store.find_ingest_progress(&desk.tenant, &format!("key {number}")).await.unwrap();
+        assert_eq!(progress.unwrap().counts, counts);
         assert_eq!(
             desk.record(&journal("c1", &format!("j{number}"), "{}")).await.unwrap().sequence,
-            tally.last_sequence
+            counts.last_sequence
         );
-        last.push(tally.last_sequence);
+        last.push(counts.last_sequence);
     }
     last.sort_unstable();
     assert_eq!(last, (2..=61).collect::<Vec<_>>(), "one change each, one number each");

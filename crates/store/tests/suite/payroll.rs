@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use domain::TenantId;
 use serde_json::Value;
-use store::{Bodies, Page, PayrollQuery, StoreError};
+use store::{Page, PayrollQuery, RecordBodies, StoreError};
 
 use super::desk::{Desk, company, delete, payroll, payroll_with};
 use super::stage::Stage;
@@ -310,7 +310,7 @@ pub(crate) async fn a_filter_sees_nothing_of_another_tenant(stage: Stage) {
     let empty = stage.desk().await;
     for (filter, order) in [("", ""), ("companyCode ge 0", "lastUpdate")] {
         let page = empty.payroll_page(filter, order, 0, 25).await;
-        assert_eq!(page, Page { bodies: Bodies::default(), total: 0, version: 0, head: 0 });
+        assert_eq!(page, Page { bodies: RecordBodies::default(), total: 0, version: 0, head: 0 });
     }
     for id in ["nowhere", "no\0where"] {
         let tenant = TenantId::new(id);

@@ -46,7 +46,7 @@ async fn rotate(store: &Arc<dyn Store>, presented: u32, now: Ticks) -> RefreshOu
 }
 
 fn is_fresh(answer: &RefreshOutcome) -> bool {
-    matches!(answer, RefreshOutcome::Fresh { .. })
+    matches!(answer, RefreshOutcome::Rotated { .. })
 }
 
 pub(crate) async fn tokens_follow_one_another_to_an_absolute_end(stage: Stage) {
@@ -57,7 +57,7 @@ pub(crate) async fn tokens_follow_one_another_to_an_absolute_end(stage: Stage) {
     for (token, at) in [(1, 100), (2, 200), (3, 999)] {
         used.last_used_at = start + seconds(at);
         let answer = rotate(store, token, start + seconds(at)).await;
-        assert_eq!(answer, RefreshOutcome::Fresh { grant: used.clone(), expires_at: end });
+        assert_eq!(answer, RefreshOutcome::Rotated { grant: used.clone(), expires_at: end });
     }
     assert_eq!(rotate(store, 4, end).await, RefreshOutcome::Expired);
     assert_eq!(rotate(store, 5, start).await, RefreshOutcome::Unknown);
@@ -74,7 +74,7 @@ pub(crate) async fn tokens_slide_where_the_caller_says_so(stage: Stage) {
         let answer = store.rotate_refresh(&slid).await.unwrap();
         end = end.max(now + LIFE);
         let grant = Grant { expires_at: end, last_used_at: now, ..made.clone() };
-        assert_eq!(answer, RefreshOutcome::Fresh { grant: grant.clone(), expires_at: now + LIFE });
+        assert_eq!(answer, RefreshOutcome::Rotated { grant: grant.clone(), expires_at: now + LIFE });
         assert_eq!(store.find_grant(&made.id).await, Ok(Some(grant)), "the grant outlives its tokens");
     }
     assert_eq!(end, start + seconds(3700));
@@ -110,7 +110,7 @@ pub(crate) async fn a_grant_lives_as_long_as_its_last_token(stage: Stage) {
     };
     let expires_at = start + LIFE;
     let answer = store.rotate_refresh(&given(1, 10, hours(2))).await.unwrap();
-    assert_eq!(answer, RefreshOutcome::Fresh { grant: lives(hours(2), 10).await, expires_at });
+    assert_eq!(answer, RefreshOutcome::Rotated { grant: lives(hours(2), 10).await, expires_at });
 
     // The answer that is given again comes with an access token of its own.
     for (at, given_until, until) in [(15, 3, 3), (20, 1, 3), (25, 3, 3), (30, 4, 4)] {
@@ -118,7 +118,7 @@ pub(crate) async fn a_grant_lives_as_long_as_its_last_token(stage: Stage) {
         assert_eq!(answer, RefreshOutcome::Retried { grant: lives(hours(until), 10).await, expires_at });
     }
     let answer = store.rotate_refresh(&given(2, 35, hours(1))).await.unwrap();
-    assert_eq!(answer, RefreshOutcome::Fresh { grant: lives(hours(4), 35).await, expires_at });
+    assert_eq!(answer, RefreshOutcome::Rotated { grant: lives(hours(4), 35).await, expires_at });
     let slid = RefreshRotation { successor_expires_at: Some(hours(6)), ..given(3, 40, hours(5)) };
     assert!(is_fresh(&store.rotate_refresh(&slid).await.unwrap()));
     lives(hours(6), 40).await;
@@ -140,7 +140,7 @@ pub(crate) async fn many_rotations_of_one_token_find_one_successor(stage: Stage)
     let answers =
         at_once(200, &[store, &there], |_, store| async move { rotate(&store, 1, start).await }).await;
     let expires_at = start + LIFE;
-    let fresh = RefreshOutcome::Fresh { grant: made.clone(), expires_at };
+    let fresh = RefreshOutcome::Rotated { grant: made.clone(), expires_at };
     let retried = RefreshOutcome::Retried { grant: made.clone(), expires_at };
     assert_eq!(answers.iter().filter(|answer| **answer == fresh).count(), 1);
     assert_eq!(answers.iter().filter(|answer| **answer == retried).count(), 199);

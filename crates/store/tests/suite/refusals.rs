@@ -2,21 +2,21 @@
 
 use domain::FieldError;
 use domain::change::Change;
-use store::{BatchCounts, LineFault, StoreError};
+use store::{BatchCounts, LineError, StoreError};
 
 use super::desk::{
     account, company, company_with, customer, customer_with, delete, disable, enable, fail, journal,
 };
 use super::stage::Stage;
 
-fn fault(line: u64, code: &'static str, message: &str, field: &'static str) -> LineFault {
-    LineFault { line, fault: FieldError::new(code, message).at(field) }
+fn fault(line: u64, code: &'static str, message: &str, field: &'static str) -> LineError {
+    LineError { line, fault: FieldError::new(code, message).at(field) }
 }
 
 pub(crate) async fn refused_lines_are_named_and_the_others_kept(stage: Stage) {
     let desk = stage.desk().await;
     desk.accept([company("c1"), customer("c1", "k1", "Ana")]).await;
-    let tally = desk
+    let counts = desk
         .send([
             customer("c1", "k2", "Berta"),
             customer("nowhere", "k3", "Carla"),
@@ -56,7 +56,7 @@ pub(crate) async fn refused_lines_are_named_and_the_others_kept(stage: Stage) {
         ],
         warnings: Vec::new(),
     };
-    assert_eq!(tally, expected);
+    assert_eq!(counts, expected);
     assert_eq!(
         desk.told().await,
         [
@@ -74,8 +74,8 @@ pub(crate) async fn refused_lines_are_named_and_the_others_kept(stage: Stage) {
 pub(crate) async fn a_batch_of_nothing_good_leaves_no_trace(stage: Stage) {
     let desk = stage.desk().await;
     desk.accept([company("c1")]).await;
-    let tally = desk.send([customer("c2", "k1", "Ana"), delete(journal("c1", "j1", "{}"))]).await;
-    assert_eq!((tally.accepted, tally.rejected, tally.last_sequence), (0, 2, 1));
+    let counts = desk.send([customer("c2", "k1", "Ana"), delete(journal("c1", "j1", "{}"))]).await;
+    assert_eq!((counts.accepted, counts.rejected, counts.last_sequence), (0, 2, 1));
     assert_eq!(desk.send([]).await, BatchCounts { last_sequence: 1, ..BatchCounts::default() });
     assert_eq!(desk.told().await, ["1 companies c1 Created"]);
 }
@@ -85,7 +85,8 @@ pub(crate) async fn an_account_length_holds_from_its_line_on(stage: Stage) {
     let desk = stage.desk().await;
     let with = |length| company_with("c1", "Talleres Iturri", length);
     let coded = |id: &str, code: &str| customer_with("c1", id, "Ana", code);
-    let refused = |tally: BatchCounts| -> Vec<u64> { tally.errors.iter().map(|error| error.line).collect() };
+    let refused =
+        |counts: BatchCounts| -> Vec<u64> { counts.errors.iter().map(|error| error.line).collect() };
 
     let first = [
         coded("k1", "4300"),
@@ -135,7 +136,7 @@ pub(crate) async fn nobody_writes_or_reads_for_a_tenant_that_is_not_there(stage:
     assert_eq!(nowhere.store.read_log(&nowhere.query(0, 10)).await, Err(unknown.clone()));
     assert_eq!(nowhere.store.log_bounds(&nowhere.tenant).await, Err(unknown));
     assert_eq!(nowhere.prune(stage.now(), 10).await, 0);
-    assert_eq!(nowhere.store.find_progress(&nowhere.tenant, "key").await, Ok(None));
+    assert_eq!(nowhere.store.find_ingest_progress(&nowhere.tenant, "key").await, Ok(None));
     assert_eq!(nowhere.store.company_ids(&nowhere.tenant, 10).await, Ok(Vec::new()));
     let one: Change = company("c1");
     assert!(!nowhere.has(&one).await);

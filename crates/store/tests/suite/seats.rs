@@ -40,7 +40,7 @@ pub(crate) async fn a_seat_is_found_whole(stage: Stage) {
     store.set_tenant_status(&north.tenant.id, Status::Disabled).await.unwrap();
     let found = store.find_tenant_membership(&maria, &north.tenant.id).await.unwrap().unwrap();
     assert_eq!((found.user.status, found.tenant.status), (Status::Disabled, Status::Disabled));
-    assert!(!found.is_open());
+    assert!(!found.is_active());
     assert_eq!(store.active_memberships(&maria).await, Ok(Vec::new()));
 
     store.remove_membership(&jon, &south.tenant.id).await.unwrap();
@@ -65,7 +65,7 @@ pub(crate) async fn a_membership_alone_is_no_seat(stage: Stage) {
 
 async fn open_names(stage: &Stage) -> Vec<String> {
     let seats = stage.store.active_memberships(&UserId::new("maria")).await.unwrap();
-    assert!(seats.iter().all(TenantMembership::is_open));
+    assert!(seats.iter().all(TenantMembership::is_active));
     seats.into_iter().map(|seat| seat.tenant.name).collect()
 }
 

@@ -37,11 +37,11 @@ pub(crate) async fn a_shard_changes_hands_with_a_new_fence(stage: Stage) {
     assert_eq!(there.renew_shard_leases(other(), 1, LEASE).await, Ok(Vec::new()), "nothing is free");
     let fence = held[usize::from(store::shard_of(webhook.id))].fence;
     let point = || WebhookCheckpoint::new(webhook.id, fence, webhook.revision);
-    assert_eq!(store.checkpoint(vec![point()]).await, Ok(vec![CheckpointResult::Taken]));
+    assert_eq!(store.checkpoint(vec![point()]).await, Ok(vec![CheckpointResult::Written]));
     store.release_shards(node()).await.unwrap();
     assert_eq!(
         store.checkpoint(vec![point()]).await,
-        Ok(vec![CheckpointResult::Taken]),
+        Ok(vec![CheckpointResult::Written]),
         "nobody has taken it yet"
     );
     let theirs = there.renew_shard_leases(other(), 1, LEASE).await.unwrap();

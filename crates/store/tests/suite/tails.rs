@@ -68,7 +68,7 @@ pub(crate) async fn reading_on_costs_what_is_read_and_not_what_lies_behind(stage
     };
     // There is no such record.
     let record = async |after| {
-        let read = store.read_record(&desk.tenant, customers, 7, after, u64::MAX >> 1, rows_max).await;
+        let read = store.read_record_tail(&desk.tenant, customers, 7, after, u64::MAX >> 1, rows_max).await;
         assert_eq!(read.unwrap().len(), 0);
     };
     let all: [(&str, Read<'_>); 3] = [
@@ -109,7 +109,7 @@ pub(crate) async fn a_tail_is_one_resources_events_in_order(stage: Stage) {
         store.read_tail(&desk.tenant, Resource::customers(), after, rows_max).await.unwrap()
     };
     let empty = read(0, 10).await;
-    assert_eq!((empty.events.len(), empty.upto, empty.floor), (0, 0, 0));
+    assert_eq!((empty.events.len(), empty.read_to, empty.floor), (0, 0, 0));
     busy(&desk).await;
     let expected = [
         "3 customers k1 Created",
@@ -120,19 +120,19 @@ pub(crate) async fn a_tail_is_one_resources_events_in_order(stage: Stage) {
     ];
     let all = read(0, 10).await;
     assert_eq!(words(&all.events), expected);
-    assert_eq!((all.upto, all.floor), (10, 0), "it has looked to the log's end");
+    assert_eq!((all.read_to, all.floor), (10, 0), "it has looked to the log's end");
     let log = desk.log().await;
     assert!(all.events.iter().all(|event| log.contains(&event.entry)));
     let some = read(3, 2).await;
     assert_eq!(
-        (words(&some.events), some.upto),
+        (words(&some.events), some.read_to),
         (expected[1..3].iter().map(ToString::to_string).collect(), 6)
     );
     let exact = read(3, 4).await;
-    assert_eq!((exact.events.len(), exact.upto), (4, 9), "there may be more");
+    assert_eq!((exact.events.len(), exact.read_to), (4, 9), "there may be more");
     let rest = read(9, 4).await;
-    assert_eq!((rest.events.len(), rest.upto), (0, 10));
-    assert_eq!(read(10, 4).await.upto, 10);
+    assert_eq!((rest.events.len(), rest.read_to), (0, 10));
+    assert_eq!(read(10, 4).await.read_to, 10);
     assert_eq!(desk.prune(stage.now() + Duration::from_secs(1), 4).await, 4);
     let below = read(0, 10).await;
     assert_eq!(
@@ -151,8 +151,9 @@ pub(crate) async fn a_records_events_are_found_by_themselves(stage: Stage) {
     let tail = store.read_tail(&desk.tenant, Resource::customers(), 0, 10).await.unwrap().events;
     let key = tail[0].record_key;
     assert_ne!(key, tail[1].record_key, "another company's record of the same name");
-    let read = async |after, upto, rows_max| {
-        let found = store.read_record(&desk.tenant, Resource::customers(), key, after, upto, rows_max).await;
+    let read = async |after, through, rows_max| {
+        let found =
+            store.read_record_tail(&desk.tenant, Resource::customers(), key, after, through, rows_max).await;
         words(&found.unwrap())
     };
     let expected = ["3 customers k1 Created", "6 customers k1 Updated", "8 customers k1 Disabled"];
@@ -163,10 +164,10 @@ pub(crate) async fn a_records_events_are_found_by_themselves(stage: Stage) {
     assert_eq!(read(8, 3, 100).await, [""; 0]);
     let journals = Resource::find(domain::Area::Accounting, "journals").unwrap();
     let first = store.read_tail(&desk.tenant, journals, 0, 1).await.unwrap().events.remove(0);
-    let again = store.read_record(&desk.tenant, journals, first.record_key, 0, 100, 9).await.unwrap();
+    let again = store.read_record_tail(&desk.tenant, journals, first.record_key, 0, 100, 9).await.unwrap();
     assert_eq!(again.len(), 3, "made, deleted and made again");
     let nobody = TenantId::new("nobody");
-    assert_eq!(store.read_record(&nobody, journals, 1, 0, 9, 9).await, Ok(Vec::new()));
+    assert_eq!(store.read_record_tail(&nobody, journals, 1, 0, 9, 9).await, Ok(Vec::new()));
 }
 
 pub(crate) async fn a_shards_webhooks_are_read_page_by_page(stage: Stage) {
@@ -206,31 +207,31 @@ pub(crate) async fn what_moved_is_told_in_the_order_of_commits(stage: Stage) {
     let start = store.changed_webhooks(0).await.unwrap();
     assert_eq!(start.webhooks, []);
     let (a, b) = (made(store, body(&stage, &desk, "a")).await, made(store, body(&stage, &desk, "b")).await);
-    let both = store.changed_webhooks(start.upto).await.unwrap();
+    let both = store.changed_webhooks(start.last_change).await.unwrap();
     assert_eq!(both.webhooks.len(), 2);
-    assert_eq!(store.changed_webhooks(both.upto).await.unwrap().webhooks, []);
+    assert_eq!(store.changed_webhooks(both.last_change).await.unwrap().webhooks, []);
     store.change_webhook(a.id, None, WebhookChange::Disable).await.unwrap();
-    let one = store.changed_webhooks(both.upto).await.unwrap();
+    let one = store.changed_webhooks(both.last_change).await.unwrap();
     assert_eq!(one.webhooks, [a.id]);
     store.change_webhook(b.id, None, WebhookChange::Delete).await.unwrap();
-    let end = store.changed_webhooks(one.upto).await.unwrap();
+    let end = store.changed_webhooks(one.last_change).await.unwrap();
     assert_eq!(end.webhooks, [b.id], "an end is a change too");
-    assert_eq!(store.changed_webhooks(end.upto).await.unwrap().upto, end.upto);
+    assert_eq!(store.changed_webhooks(end.last_change).await.unwrap().last_change, end.last_change);
 }
 
 pub(crate) async fn heads_are_told_of_tenants_that_have_webhooks(stage: Stage) {
     let (desk, other, store) = (stage.desk().await, stage.desk().await, &stage.store);
     desk.accept([company("c1")]).await;
     other.accept([company("c1")]).await;
-    assert_eq!(store.heads().await, Ok(Vec::new()));
+    assert_eq!(store.log_heads().await, Ok(Vec::new()));
     let a = made(store, body(&stage, &desk, "a")).await;
     made(store, body(&stage, &desk, "b")).await;
     let past = made(store, body(&stage, &other, "a")).await;
     store.change_webhook(past.id, None, WebhookChange::Unsubscribe).await.unwrap();
-    assert_eq!(store.heads().await, Ok(vec![(desk.tenant.clone(), 1)]));
+    assert_eq!(store.log_heads().await, Ok(vec![(desk.tenant.clone(), 1)]));
     store.change_webhook(a.id, None, WebhookChange::Disable).await.unwrap();
     desk.accept([company("c2")]).await;
-    assert_eq!(store.heads().await, Ok(vec![(desk.tenant.clone(), 2)]));
+    assert_eq!(store.log_heads().await, Ok(vec![(desk.tenant.clone(), 2)]));
 }
 
 pub(crate) async fn whoever_is_disabled_has_its_webhooks_rest(stage: Stage) {

@@ -5,7 +5,8 @@ use std::time::Duration;
 use domain::Secret;
 use domain::retry::RetryState;
 use store::{
-    AuditEntry, AuditKind, AuditQuery, Lane, ReplayKind, Subscribed, Webhook, WebhookChange, WebhookChanged,
+    AuditEntry, AuditKind, AuditQuery, Lane, ReplayKind, SubscribeOutcome, Webhook, WebhookChange,
+    WebhookChangeOutcome,
 };
 
 use super::codes::context;
@@ -17,7 +18,7 @@ use super::webhook_fixtures::{
 
 async fn change(stage: &Stage, webhook: &Webhook, change: WebhookChange) -> Webhook {
     match stage.store.change_webhook(webhook.id, None, change).await.unwrap() {
-        WebhookChanged::Done(changed) => {
+        WebhookChangeOutcome::Changed(changed) => {
             assert_eq!(found(&stage.store, webhook.id).await, changed);
             changed
         }
@@ -37,11 +38,15 @@ pub(crate) async fn enabling_an_active_one_changes_nothing(stage: Stage) {
     assert!(webhook.flags().is_active());
     in_trouble(&stage, &webhook).await;
     desk.accept([company("c1")]).await;
-    let before =
-        (load_webhook(&stage.store, webhook.id).await, stage.store.changed_webhooks(0).await.unwrap().upto);
+    let before = (
+        load_webhook(&stage.store, webhook.id).await,
+        stage.store.changed_webhooks(0).await.unwrap().last_change,
+    );
     assert_eq!(change(&stage, &webhook, WebhookChange::Enable).await, webhook);
-    let after =
-        (load_webhook(&stage.store, webhook.id).await, stage.store.changed_webhooks(0).await.unwrap().upto);
+    let after = (
+        load_webhook(&stage.store, webhook.id).await,
+        stage.store.changed_webhooks(0).await.unwrap().last_change,
+    );
     assert_eq!(before, after);
 }
 
@@ -60,7 +65,7 @@ pub(crate) async fn who_rested_resumes_from_the_next_event(stage: Stage) {
     let resumed = change(&stage, &webhook, WebhookChange::Enable).await;
     assert!(resumed.flags().is_active(), "the contract stands");
     assert_eq!((resumed.cursor, resumed.revision, resumed.handshake.number), (Some(2), 3, 1));
-    assert_eq!(resumed.began, Some(1), "what came before was never meant for it");
+    assert_eq!(resumed.initial_cursor, Some(1), "what came before was never meant for it");
 }
 
 pub(crate) async fn who_rested_before_its_contract_starts_with_it(stage: Stage) {
@@ -100,29 +105,36 @@ pub(crate) async fn a_new_address_waits_for_a_new_handshake(stage: Stage) {
     in_trouble(&stage, &webhook).await;
     desk.accept([company("c1")]).await;
     let now = stage.clock.forward(Duration::from_secs(60));
-    let moved = change(&stage, &webhook, WebhookChange::MoveTo("https://b.example/".into())).await;
+    let moved = change(&stage, &webhook, WebhookChange::ChangeUrl("https://b.example/".into())).await;
     assert_eq!((moved.url.as_str(), moved.cursor), ("https://b.example/", Some(0)));
     assert!(!moved.flags().is_active());
     assert_eq!((moved.handshake.number, moved.handshake.at, moved.handshake.accepted), (2, now, false));
     let kept = load_webhook(&stage.store, webhook.id).await;
     assert_eq!(kept.lanes, renewed(&stage, [lane(-7, 2, now), lane(5, 3, now)]));
     // The body by which it is found is another now.
-    assert_eq!(stage.store.find_webhook_like(&body(&stage, &desk, "a")).await, Ok(None));
+    assert_eq!(stage.store.find_identical_webhook(&body(&stage, &desk, "a")).await, Ok(None));
 }
 
 pub(crate) async fn a_secret_is_replaced_with_an_overlap(stage: Stage) {
     let desk = stage.desk().await;
     let webhook = made(&stage.store, body(&stage, &desk, "a")).await;
     let until = stage.now() + Duration::from_secs(60);
-    let rotate = |text: &str, old_until| WebhookChange::Rotate { secret: Secret::new(text), old_until };
-    let moved = stage.store.changed_webhooks(0).await.unwrap().upto;
+    let rotate = |text: &str, previous_valid_until| WebhookChange::RotateSecret {
+        secret: Secret::new(text),
+        previous_valid_until,
+    };
+    let moved = stage.store.changed_webhooks(0).await.unwrap().last_change;
     let rotated = change(&stage, &webhook, rotate("second", until)).await;
-    let old = rotated.old_secret.as_ref().unwrap();
+    let old = rotated.previous_secret.as_ref().unwrap();
     assert_eq!((old.secret.reveal(), old.until), (webhook.secret.reveal(), until));
     assert_eq!((rotated.secret.reveal(), rotated.revision), ("second", 1));
-    assert_ne!(stage.store.changed_webhooks(0).await.unwrap().upto, moved, "the engine is told all the same");
+    assert_ne!(
+        stage.store.changed_webhooks(0).await.unwrap().last_change,
+        moved,
+        "the engine is told all the same"
+    );
     let at_once = change(&stage, &webhook, rotate("third", stage.now())).await;
-    assert_eq!(at_once.old_secret, None);
+    assert_eq!(at_once.previous_secret, None);
 }
 
 pub(crate) async fn no_two_live_ones_become_alike(stage: Stage) {
@@ -131,10 +143,13 @@ pub(crate) async fn no_two_live_ones_become_alike(stage: Stage) {
     let mut same = body(&stage, &desk, "a");
     same.url = "https://b.example/".into();
     let other = made(store, same).await;
-    let move_to = WebhookChange::MoveTo(one.url.clone());
-    assert_eq!(store.change_webhook(other.id, None, move_to.clone()).await, Ok(WebhookChanged::Alike));
+    let move_to = WebhookChange::ChangeUrl(one.url.clone());
+    assert_eq!(
+        store.change_webhook(other.id, None, move_to.clone()).await,
+        Ok(WebhookChangeOutcome::Duplicate)
+    );
     assert_eq!(found(store, other.id).await, other);
-    change(&stage, &one, WebhookChange::MoveTo(one.url.clone())).await;
+    change(&stage, &one, WebhookChange::ChangeUrl(one.url.clone())).await;
     change(&stage, &one, WebhookChange::Unsubscribe).await;
     change(&stage, &other, move_to).await;
 }
@@ -151,13 +166,13 @@ pub(crate) async fn an_end_is_final(stage: Stage) {
     for late in [WebhookChange::Enable, WebhookChange::Disable, WebhookChange::Unsubscribe] {
         assert_eq!(
             store.change_webhook(webhook.id, None, late).await,
-            Ok(WebhookChanged::Over(over.clone()))
+            Ok(WebhookChangeOutcome::Ended(over.clone()))
         );
     }
     let deleted = change(&stage, &webhook, WebhookChange::Delete).await;
     assert_eq!((deleted.unsubscribed_at, deleted.deleted_at), (over.unsubscribed_at, Some(stage.now())));
     let twice = store.change_webhook(webhook.id, None, WebhookChange::Delete).await;
-    assert_eq!(twice, Ok(WebhookChanged::Over(deleted)));
+    assert_eq!(twice, Ok(WebhookChangeOutcome::Ended(deleted)));
     assert_eq!(store.request_replay(webhook.id, ReplayKind::Test, 0, 0).await, Ok(None));
 }
 
@@ -174,13 +189,14 @@ pub(crate) async fn what_the_audit_is_told_comes_with_the_change_or_not_at_all(s
         notes
     };
     let new = body(&stage, &desk, "a");
-    let Ok(Subscribed::New(webhook)) = store.subscribe_audited(new, 1, entry("1 made")).await else {
+    let Ok(SubscribeOutcome::Created(webhook)) = store.subscribe_audited(new, 1, entry("1 made")).await
+    else {
         panic!("it is new");
     };
     let again = store.subscribe_audited(body(&stage, &desk, "a"), 1, entry("found")).await;
-    assert!(matches!(again, Ok(Subscribed::Again(_))), "{again:?}");
+    assert!(matches!(again, Ok(SubscribeOutcome::Existing(_))), "{again:?}");
     let more = store.subscribe_audited(body(&stage, &desk, "b"), 1, entry("too many")).await;
-    assert_eq!(more, Ok(Subscribed::TooMany));
+    assert_eq!(more, Ok(SubscribeOutcome::LimitReached));
     for (change, note) in [
         (WebhookChange::Disable, "2 disabled"),
         (WebhookChange::Disable, "twice"),

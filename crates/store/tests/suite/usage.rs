@@ -25,17 +25,17 @@ fn calls(id: &str, day: i64, route: &str, calls: u64, failed: u64) -> CallCount 
 pub(crate) async fn calls_add_up_by_day_and_route(stage: Stage) {
     let store = &stage.store;
     let counted = [calls("a", DAY, "/x", 3, 1), calls("a", DAY, "/b", 1, 0), calls("b", DAY, "/x", 9, 9)];
-    store.count_calls(&counted, &[]).await.unwrap();
-    store.count_calls(&[calls("a", DAY, "/x", 4, 0), calls("a", DAY + 1, "/x", 1, 1)], &[]).await.unwrap();
-    store.count_calls(&[], &[]).await.unwrap();
+    store.record_usage(&counted, &[]).await.unwrap();
+    store.record_usage(&[calls("a", DAY, "/x", 4, 0), calls("a", DAY + 1, "/x", 1, 1)], &[]).await.unwrap();
+    store.record_usage(&[], &[]).await.unwrap();
     let a = SubscriptionId::new("a");
     let all = vec![calls("a", DAY + 1, "/x", 1, 1), calls("a", DAY, "/b", 1, 0), calls("a", DAY, "/x", 7, 1)];
-    assert_eq!(store.calls(&a, DAY, DAY + 1).await, Ok(all.clone()));
-    assert_eq!(store.calls(&a, DAY, DAY).await, Ok(all[1..].to_vec()));
-    assert_eq!(store.calls(&a, DAY + 2, DAY + 9).await, Ok(Vec::new()));
-    assert_eq!(store.calls(&SubscriptionId::new("A"), 0, i64::MAX).await, Ok(Vec::new()));
-    assert_eq!(store.calls_on(&a, DAY).await, Ok(8));
-    assert_eq!(store.calls_on(&a, DAY - 1).await, Ok(0));
+    assert_eq!(store.call_counts(&a, DAY, DAY + 1).await, Ok(all.clone()));
+    assert_eq!(store.call_counts(&a, DAY, DAY).await, Ok(all[1..].to_vec()));
+    assert_eq!(store.call_counts(&a, DAY + 2, DAY + 9).await, Ok(Vec::new()));
+    assert_eq!(store.call_counts(&SubscriptionId::new("A"), 0, i64::MAX).await, Ok(Vec::new()));
+    assert_eq!(store.calls_on_day(&a, DAY).await, Ok(8));
+    assert_eq!(store.calls_on_day(&a, DAY - 1).await, Ok(0));
 }
 
 pub(crate) async fn what_many_count_at_once_is_all_counted(stage: Stage) {
@@ -46,17 +46,17 @@ pub(crate) async fn what_many_count_at_once_is_all_counted(stage: Stage) {
         tasks.spawn(async move {
             let mut some: Vec<CallCount> = routes.iter().map(|route| calls("a", DAY, route, 1, 0)).collect();
             some.rotate_left(number % 3);
-            store.count_calls(&some, &[]).await.unwrap();
+            store.record_usage(&some, &[]).await.unwrap();
         });
     }
     tasks.join_all().await;
-    assert_eq!(stage.store.calls_on(&SubscriptionId::new("a"), DAY).await, Ok(36));
+    assert_eq!(stage.store.calls_on_day(&SubscriptionId::new("a"), DAY).await, Ok(36));
 }
 
 pub(crate) async fn old_counts_are_cleared_away(stage: Stage) {
     let store = &stage.store;
     let counted = [calls("a", DAY, "/x", 1, 0), calls("a", DAY + 1, "/x", 1, 0)];
-    store.count_calls(&counted, &[]).await.unwrap();
+    store.record_usage(&counted, &[]).await.unwrap();
     let never = Ticks(0);
     let cutoffs = RetentionCutoffs {
         now: never,
@@ -67,7 +67,7 @@ pub(crate) async fn old_counts_are_cleared_away(stage: Stage) {
     };
     assert_eq!(store.expire(cutoffs, 10).await.unwrap().calls, 1);
     let a = SubscriptionId::new("a");
-    assert_eq!(store.calls(&a, 0, i64::MAX).await, Ok(vec![calls("a", DAY + 1, "/x", 1, 0)]));
+    assert_eq!(store.call_counts(&a, 0, i64::MAX).await, Ok(vec![calls("a", DAY + 1, "/x", 1, 0)]));
 }
 
 pub(crate) async fn a_key_remembers_its_last_use(stage: Stage) {
@@ -75,15 +75,15 @@ pub(crate) async fn a_key_remembers_its_last_use(stage: Stage) {
     let one = made(&stage, "a").await;
     let used = |key: &str, at| KeyLastUse { key: Secret::new(key), at };
     let later = now + Duration::from_secs(9);
-    store.count_calls(&[], &[used("a2", later), used("nobody's", later)]).await.unwrap();
-    store.count_calls(&[], &[used("a2", now)]).await.unwrap();
+    store.record_usage(&[], &[used("a2", later), used("nobody's", later)]).await.unwrap();
+    store.record_usage(&[], &[used("a2", now)]).await.unwrap();
     let until = now + Duration::from_hours(1);
     assert_eq!(store.rotate_key(&one.id, KeySlot::Primary, &Secret::new("a3"), until).await, Ok(true));
-    let keys = store.keys_of(&one.id).await.unwrap();
+    let keys = store.subscription_keys(&one.id).await.unwrap();
     let seen: Vec<_> = keys.iter().map(|key| (key.slot, key.valid_until, key.last_used_at)).collect();
     let (primary, secondary) = (KeySlot::Primary, KeySlot::Secondary);
     assert_eq!(seen, [(primary, None, None), (primary, Some(until), None), (secondary, None, Some(later))]);
-    assert_eq!(store.keys_of(&SubscriptionId::new("b")).await, Ok(Vec::new()));
+    assert_eq!(store.subscription_keys(&SubscriptionId::new("b")).await, Ok(Vec::new()));
 }
 
 pub(crate) async fn a_quota_is_set_and_taken_back(stage: Stage) {
@@ -108,7 +108,7 @@ pub(crate) async fn a_cancelled_subscription_is_over(stage: Stage) {
     for key in ["a1", "a2"] {
         assert_eq!(store.find_subscription_by_key(&Secret::new(key), now).await, Ok(None), "{key}");
     }
-    assert_eq!(store.keys_of(&one.id).await, Ok(Vec::new()));
+    assert_eq!(store.subscription_keys(&one.id).await, Ok(Vec::new()));
     // Nothing brings it back.
     assert_eq!(store.set_subscription_status(&one.id, Status::Active).await, Ok(false));
     assert_eq!(store.set_daily_quota(&one.id, Some(1)).await, Ok(false));

@@ -8,7 +8,8 @@ use domain::retry::RetryState;
 use domain::{ClientId, Guid, Resource, Secret, Ticks, UserId};
 use store::{
     AttemptPurpose, AttemptRecord, AttemptTiming, CheckpointResult, HandshakeStep, Lane, LoadedWebhook,
-    NewWebhook, Store, Subscribed, SuccessfulDelivery, Webhook, WebhookCheckpoint, WebhookOwner, shard_of,
+    NewWebhook, Store, SubscribeOutcome, SuccessfulDelivery, Webhook, WebhookCheckpoint, WebhookOwner,
+    shard_of,
 };
 
 use super::desk::Desk;
@@ -50,7 +51,7 @@ pub(crate) fn body(stage: &Stage, desk: &Desk, name: &str) -> NewWebhook {
 
 pub(crate) async fn made(store: &Arc<dyn Store>, body: NewWebhook) -> Webhook {
     match store.subscribe(body, MAX).await.unwrap() {
-        Subscribed::New(webhook) => webhook,
+        SubscribeOutcome::Created(webhook) => webhook,
         other => panic!("a new one was to be made: {other:?}"),
     }
 }
@@ -67,7 +68,7 @@ pub(crate) async fn point(store: &Arc<dyn Store>, webhook: &Webhook) -> WebhookC
 }
 
 pub(crate) async fn written(store: &Arc<dyn Store>, point: WebhookCheckpoint) {
-    assert_eq!(store.checkpoint(vec![point]).await, Ok(vec![CheckpointResult::Taken]));
+    assert_eq!(store.checkpoint(vec![point]).await, Ok(vec![CheckpointResult::Written]));
 }
 
 /// A webhook whose handshake was accepted when the log stood at its head.
@@ -117,7 +118,7 @@ pub(crate) fn failed(sequence: u64, number: u32, at: Ticks) -> AttemptRecord {
         succeeded: false,
         reason: "the receiver answered 503".into(),
         excerpt: "<h1>Ocupado ñ</h1>".into(),
-        spent: AttemptTiming {
+        timing: AttemptTiming {
             resolve: Duration::from_nanos(1),
             connect: Duration::from_micros(2),
             tls: Duration::from_millis(3),
@@ -127,6 +128,6 @@ pub(crate) fn failed(sequence: u64, number: u32, at: Ticks) -> AttemptRecord {
     }
 }
 
-pub(crate) fn delivered(sequence: u64, at: Ticks, took_ms: u32) -> SuccessfulDelivery {
-    SuccessfulDelivery { sequence, at, status: 204, took_ms }
+pub(crate) fn delivered(sequence: u64, at: Ticks, duration_ms: u32) -> SuccessfulDelivery {
+    SuccessfulDelivery { sequence, at, status: 204, duration_ms }
 }

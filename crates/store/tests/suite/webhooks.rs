@@ -7,7 +7,8 @@ use domain::event::EventKind;
 use domain::webhook::Family;
 use domain::{ClientId, Guid, Resource, Secret};
 use store::{
-    NewWebhook, StoreError, Subscribed, Webhook, WebhookChange, WebhookChanged, WebhookOwner, WebhookQuery,
+    NewWebhook, StoreError, SubscribeOutcome, Webhook, WebhookChange, WebhookChangeOutcome, WebhookOwner,
+    WebhookQuery,
 };
 
 use super::stage::{Stage, at_once, tenant};
@@ -20,7 +21,7 @@ fn invoicing() -> Resource {
 async fn again(stage: &Stage, body: &NewWebhook) -> Webhook {
     let id = Guid::from_bytes([77; 16]);
     match stage.store.subscribe(NewWebhook { id, ..body.clone() }, MAX).await.unwrap() {
-        Subscribed::Again(webhook) => webhook,
+        SubscribeOutcome::Existing(webhook) => webhook,
         other => panic!("it was to be found: {other:?}"),
     }
 }
@@ -58,7 +59,7 @@ pub(crate) async fn the_same_body_is_the_same_webhook(stage: Stage) {
     assert_eq!(again(&stage, &first).await, webhook);
     let described = NewWebhook { description: "otra".into(), host_mismatch: "d".into(), ..first.clone() };
     assert_eq!(again(&stage, &described).await, webhook, "what it is called does not matter");
-    assert_eq!(stage.store.find_webhook_like(&first).await, Ok(Some(webhook.clone())));
+    assert_eq!(stage.store.find_identical_webhook(&first).await, Ok(Some(webhook.clone())));
 
     let fresh = || body(&stage, &desk, "a");
     let client = WebhookOwner { client: ClientId::new("other"), ..owner(&desk) };
@@ -71,12 +72,12 @@ pub(crate) async fn the_same_body_is_the_same_webhook(stage: Stage) {
         NewWebhook { owner: client, ..fresh() },
         NewWebhook { owner: owner(&other), ..fresh() },
     ] {
-        assert_eq!(stage.store.find_webhook_like(&different).await, Ok(None));
+        assert_eq!(stage.store.find_identical_webhook(&different).await, Ok(None));
         made(&stage.store, different).await;
     }
     let nowhere = WebhookOwner { tenant: domain::TenantId::new("nobody"), ..owner(&desk) };
     let nobody = NewWebhook { owner: nowhere, ..fresh() };
-    assert_eq!(stage.store.find_webhook_like(&nobody).await, Ok(None));
+    assert_eq!(stage.store.find_identical_webhook(&nobody).await, Ok(None));
     assert_eq!(stage.store.subscribe(nobody, MAX).await, Err(StoreError::UnknownTenant("nobody".into())));
 }
 
@@ -89,13 +90,13 @@ pub(crate) async fn of_many_who_subscribe_at_once_one_makes_it(stage: Stage) {
             async move { store.subscribe(body, MAX).await.unwrap() }
         })
         .await;
-        let new = answers.iter().filter(|answer| matches!(answer, Subscribed::New(_)));
+        let new = answers.iter().filter(|answer| matches!(answer, SubscribeOutcome::Created(_)));
         assert_eq!(new.count(), 1);
         let ids: BTreeSet<Guid> = answers
             .iter()
             .map(|answer| match answer {
-                Subscribed::New(one) | Subscribed::Again(one) => one.id,
-                Subscribed::TooMany => panic!("there was room"),
+                SubscribeOutcome::Created(one) | SubscribeOutcome::Existing(one) => one.id,
+                SubscribeOutcome::LimitReached => panic!("there was room"),
             })
             .collect();
         assert_eq!(ids.len(), 1);
@@ -108,13 +109,13 @@ pub(crate) async fn an_owner_has_so_many_and_no_more(stage: Stage) {
     let first = made(store, body(&stage, &desk, "a")).await;
     // Both families count together.
     made(store, NewWebhook { resource: invoicing(), ..body(&stage, &desk, "b") }).await;
-    assert_eq!(subscribe("c").await, Subscribed::TooMany);
-    assert_eq!(subscribe("a").await, Subscribed::Again(first.clone()), "it is there");
+    assert_eq!(subscribe("c").await, SubscribeOutcome::LimitReached);
+    assert_eq!(subscribe("a").await, SubscribeOutcome::Existing(first.clone()), "it is there");
     let other = WebhookOwner { client: ClientId::new("other"), ..owner(&desk) };
     made(store, NewWebhook { owner: other, ..body(&stage, &desk, "c") }).await;
     store.change_webhook(first.id, None, WebhookChange::Unsubscribe).await.unwrap();
-    assert!(matches!(subscribe("c").await, Subscribed::New(_)));
-    assert_eq!(subscribe("d").await, Subscribed::TooMany);
+    assert!(matches!(subscribe("c").await, SubscribeOutcome::Created(_)));
+    assert_eq!(subscribe("d").await, SubscribeOutcome::LimitReached);
 
     let (crowd, there) = (stage.desk().await, stage.reopen().await.store);
     let answers = at_once(10, &[store, &there], |number, store| {
@@ -122,8 +123,8 @@ pub(crate) async fn an_owner_has_so_many_and_no_more(stage: Stage) {
         async move { store.subscribe(body, 3).await.unwrap() }
     })
     .await;
-    assert_eq!(answers.iter().filter(|one| matches!(one, Subscribed::New(_))).count(), 3);
-    assert_eq!(answers.iter().filter(|one| **one == Subscribed::TooMany).count(), 7);
+    assert_eq!(answers.iter().filter(|one| matches!(one, SubscribeOutcome::Created(_))).count(), 3);
+    assert_eq!(answers.iter().filter(|one| **one == SubscribeOutcome::LimitReached).count(), 7);
 }
 
 pub(crate) async fn subscribing_again_enables_what_rests(stage: Stage) {
@@ -140,7 +141,7 @@ pub(crate) async fn subscribing_again_enables_what_rests(stage: Stage) {
     gives_up.disabled = Some("nobody answered\0".into());
     written(store, gives_up).await;
     let disabled = found(store, awaiting.id).await.disabled.unwrap();
-    assert_eq!((disabled.at, disabled.why.as_str()), (stage.now(), "nobody answered\u{fffd}"));
+    assert_eq!((disabled.at, disabled.reason.as_str()), (stage.now(), "nobody answered\u{fffd}"));
     let enabled = again(&stage, &asked).await;
     assert_eq!((enabled.disabled, enabled.handshake.number), (None, 3));
     let active = contracted(&stage, &desk, "b").await;
@@ -151,7 +152,7 @@ pub(crate) async fn after_an_unsubscribe_the_same_body_makes_a_new_one(stage: St
     let (desk, store) = (stage.desk().await, &stage.store);
     let first = made(store, body(&stage, &desk, "a")).await;
     store.change_webhook(first.id, None, WebhookChange::Unsubscribe).await.unwrap();
-    assert_eq!(store.find_webhook_like(&body(&stage, &desk, "a")).await, Ok(None));
+    assert_eq!(store.find_identical_webhook(&body(&stage, &desk, "a")).await, Ok(None));
     let second = made(store, body(&stage, &desk, "a")).await;
     store.change_webhook(second.id, None, WebhookChange::Delete).await.unwrap();
     let third = made(store, body(&stage, &desk, "a")).await;
@@ -176,7 +177,7 @@ pub(crate) async fn webhooks_are_listed_in_the_order_of_their_making(stage: Stag
     store.change_webhook(all[0].id, None, WebhookChange::Unsubscribe).await.unwrap();
     all[0] = found(store, all[0].id).await;
     all.sort_by_key(|one| (one.created_at, one.id));
-    let everything = WebhookQuery { rows_max: 100, with_past: true, ..WebhookQuery::default() };
+    let everything = WebhookQuery { rows_max: 100, include_ended: true, ..WebhookQuery::default() };
     assert_eq!(store.webhooks(&everything).await, Ok(all.clone()));
     let ask = async |query: WebhookQuery, fits: &dyn Fn(&Webhook) -> bool| {
         let expected: Vec<Webhook> = all.iter().filter(|one| fits(one)).cloned().collect();
@@ -184,7 +185,7 @@ pub(crate) async fn webhooks_are_listed_in_the_order_of_their_making(stage: Stag
         assert_eq!(store.webhooks(&query).await, Ok(expected), "{query:?}");
     };
     let tenant = || Some(desk.tenant.clone());
-    let live = WebhookQuery { with_past: false, ..everything.clone() };
+    let live = WebhookQuery { include_ended: false, ..everything.clone() };
     ask(live.clone(), &|one| one.unsubscribed_at.is_none()).await;
     ask(WebhookQuery { tenant: tenant(), ..everything.clone() }, &|one| one.owner.tenant == desk.tenant)
         .await;
@@ -215,13 +216,13 @@ pub(crate) async fn a_webhook_is_changed_by_its_owner_alone(stage: Stage) {
     let stranger = WebhookOwner { client: ClientId::new("other"), ..owner(&desk) };
     for nobody in [stranger, owner(&other)] {
         let tried = store.change_webhook(webhook.id, Some(&nobody), WebhookChange::Delete).await;
-        assert_eq!(tried, Ok(WebhookChanged::Unknown));
+        assert_eq!(tried, Ok(WebhookChangeOutcome::Unknown));
     }
     let unknown = store.change_webhook(Guid::from_bytes([5; 16]), None, WebhookChange::Enable).await;
-    assert_eq!(unknown, Ok(WebhookChanged::Unknown));
+    assert_eq!(unknown, Ok(WebhookChangeOutcome::Unknown));
     assert_eq!(found(store, webhook.id).await, webhook);
     let own = store.change_webhook(webhook.id, Some(&owner(&desk)), WebhookChange::Disable).await.unwrap();
-    assert!(matches!(own, WebhookChanged::Done(one) if !one.enabled));
+    assert!(matches!(own, WebhookChangeOutcome::Changed(one) if !one.enabled));
 }
 
 /// A tenant's webhooks go with it at once; their rows follow, and who comes after under its name has none of them.
@@ -232,14 +233,14 @@ pub(crate) async fn an_erased_tenant_leaves_no_webhook(stage: Stage) {
     let kept = contracted(&stage, &other, "a").await;
     super::webhook_fixtures::in_trouble(&stage, &webhook).await;
     let late = point(store, &webhook).await;
-    let before = store.changed_webhooks(0).await.unwrap().upto;
+    let before = store.changed_webhooks(0).await.unwrap().last_change;
     store.erase_tenant(&desk.tenant).await.unwrap();
     assert_eq!(store.find_webhook(webhook.id).await, Ok(None));
     assert_eq!(store.load_webhook(webhook.id).await, Ok(None));
     assert_eq!(store.checkpoint(vec![late]).await, Ok(vec![store::CheckpointResult::Stale]));
     assert_eq!(store.request_replay(webhook.id, store::ReplayKind::Test, 0, 0).await, Ok(None));
     let changed = store.change_webhook(webhook.id, None, WebhookChange::Delete).await;
-    assert_eq!(changed, Ok(WebhookChanged::Unknown));
+    assert_eq!(changed, Ok(WebhookChangeOutcome::Unknown));
     if stage.kind != super::stage::Kind::Memory {
         assert!(store.changed_webhooks(before).await.unwrap().webhooks.contains(&webhook.id));
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::{ClientId, GrantId, Secret, TenantId, Ticks, UserId};
 use store::{
-    ApplicationAccess, AuditEntry, AuditKind, AuditQuery, Code, CodeExchange, CodeOutcome, Grant,
+    AuditEntry, AuditKind, AuditQuery, AuthorizationCode, ClientAccess, CodeExchange, CodeOutcome, Grant,
     RefreshOutcome,
 };
 
@@ -13,39 +13,39 @@ use super::refresh::rotation;
 use super::stage::{Stage, at_once};
 
 /// Whom `code` and `grant` are of.
-pub(crate) fn access() -> ApplicationAccess {
-    ApplicationAccess { user: UserId::new("maria"), client: ours(), tenant: TenantId::new("tenant-1") }
+pub(crate) fn access() -> ClientAccess {
+    ClientAccess { user: UserId::new("maria"), client: ours(), tenant: TenantId::new("tenant-1") }
 }
 
 /// All that differ from `access` in one thing.
-fn others() -> [ApplicationAccess; 3] {
+fn others() -> [ClientAccess; 3] {
     [
-        ApplicationAccess { user: UserId::new("jon"), ..access() },
-        ApplicationAccess { client: theirs(), ..access() },
-        ApplicationAccess { tenant: TenantId::new("tenant-2"), ..access() },
+        ClientAccess { user: UserId::new("jon"), ..access() },
+        ClientAccess { client: theirs(), ..access() },
+        ClientAccess { tenant: TenantId::new("tenant-2"), ..access() },
     ]
 }
 
-fn code_of(access: &ApplicationAccess, now: Ticks) -> Code {
-    let ApplicationAccess { user, client, tenant } = access.clone();
-    Code { user, client, tenant, ..code(now) }
+fn code_of(access: &ClientAccess, now: Ticks) -> AuthorizationCode {
+    let ClientAccess { user, client, tenant } = access.clone();
+    AuthorizationCode { user, client, tenant, ..code(now) }
 }
 
-fn taking_of(access: &ApplicationAccess, code: &Secret, now: Ticks) -> CodeExchange {
+fn taking_of(access: &ClientAccess, code: &Secret, now: Ticks) -> CodeExchange {
     CodeExchange { client: access.client.clone(), ..taking(code, &ours(), now) }
 }
 
-async fn keep(stage: &Stage, access: &ApplicationAccess, name: &str) -> Secret {
+async fn keep(stage: &Stage, access: &ClientAccess, name: &str) -> Secret {
     let (secret, now) = (Secret::new(name), stage.now());
     stage.store.store_code(&secret, &code_of(access, now), &chosen(), now).await.unwrap();
     secret
 }
 
 /// A grant of this access, with a refresh token where one is named.
-async fn give(stage: &Stage, access: &ApplicationAccess, id: &str, token: Option<&str>) -> Grant {
+async fn give(stage: &Stage, access: &ClientAccess, id: &str, token: Option<&str>) -> Grant {
     let now = stage.now();
     let secret = keep(stage, access, &format!("code of {id}")).await;
-    let ApplicationAccess { user, client, tenant } = access.clone();
+    let ClientAccess { user, client, tenant } = access.clone();
     let made = Grant { user, client, tenant, ..grant(id, now) };
     let judge = makes(&made, token.map(|token| (token, made.expires_at)));
     stage.store.take_code(&taking_of(access, &secret, now), judge).await.unwrap();
@@ -70,7 +70,7 @@ pub(crate) async fn what_a_client_may_do_for_a_user_is_taken_back(stage: Stage) 
     let first = give(&stage, &access(), "g1", None).await;
     let waiting = [keep(&stage, &access(), "code-1").await, keep(&stage, &access(), "code-2").await];
     let later = now + Duration::from_secs(5);
-    let gone = store.withdraw(&access(), later, &context(), "señora, \"basta\"").await;
+    let gone = store.revoke_client_access(&access(), later, &context(), "señora, \"basta\"").await;
     assert_eq!(gone, Ok(ids(["g1", "g2"])));
     for made in [&first, &second] {
         let revoked = Grant { revoked_at: Some(later), ..made.clone() };
@@ -83,12 +83,13 @@ pub(crate) async fn what_a_client_may_do_for_a_user_is_taken_back(stage: Stage) 
         assert_eq!(taken, Ok(CodeOutcome::Unknown));
     }
     let entry = |made: &Grant| {
-        AuditEntry::new(AuditKind::Revoked, later, &context()).of_grant(made).note("señora, \"basta\"")
+        AuditEntry::new(AuditKind::Revoked, later, &context()).for_grant(made).note("señora, \"basta\"")
     };
     let recorded = [entry(&first), entry(&second)];
     assert_eq!(revocations(&stage).await, recorded);
 
-    let again = store.withdraw(&access(), later + Duration::from_secs(1), &context(), "again").await;
+    let again =
+        store.revoke_client_access(&access(), later + Duration::from_secs(1), &context(), "again").await;
     assert_eq!(again, Ok(Vec::new()));
     assert_eq!(revocations(&stage).await, recorded, "what was revoked is not revoked again");
     // A code that was used is still known, and the user may allow it all anew.
@@ -118,24 +119,28 @@ pub(crate) async fn nothing_else_is_taken_back(stage: Stage) {
     let nobodies = ["", "MARIA", "maria\0", "tenant-1\0", "erp-norte\0"];
     for nobody in nobodies {
         let asked = [
-            ApplicationAccess { user: UserId::new(nobody), ..access() },
-            ApplicationAccess { client: ClientId::new(nobody), ..access() },
-            ApplicationAccess { tenant: TenantId::new(nobody), ..access() },
+            ClientAccess { user: UserId::new(nobody), ..access() },
+            ClientAccess { client: ClientId::new(nobody), ..access() },
+            ClientAccess { tenant: TenantId::new(nobody), ..access() },
         ];
         for asked in &asked {
-            assert_eq!(store.withdraw(asked, now, &context(), "").await, Ok(Vec::new()), "{asked:?}");
+            assert_eq!(
+                store.revoke_client_access(asked, now, &context(), "").await,
+                Ok(Vec::new()),
+                "{asked:?}"
+            );
         }
     }
     assert_eq!(revocations(&stage).await.len(), 1);
 
-    assert_eq!(store.withdraw(&access(), end, &context(), "").await, Ok(ids(["live"])));
+    assert_eq!(store.revoke_client_access(&access(), end, &context(), "").await, Ok(ids(["live"])));
     for one in kept {
         assert_eq!(store.find_grant(&one.id).await, Ok(Some(one)));
     }
     assert_eq!(revocations(&stage).await.len(), 2);
     for (other, secret) in codes {
         let taken = store.take_code(&taking_of(&other, &secret, now), Box::new(|_| None)).await;
-        assert_eq!(taken, Ok(CodeOutcome::Fresh { code: code_of(&other, now), grant: None }));
+        assert_eq!(taken, Ok(CodeOutcome::Redeemed { code: code_of(&other, now), grant: None }));
     }
 }
 
@@ -150,7 +155,7 @@ pub(crate) async fn of_many_who_withdraw_one_revokes(stage: Stage) {
             keep(&stage, &access(), &format!("waiting {round} {number}")).await;
         }
         let answers = at_once(20, &[store, &there], |_, store| async move {
-            store.withdraw(&access(), now, &context(), "").await.unwrap()
+            store.revoke_client_access(&access(), now, &context(), "").await.unwrap()
         })
         .await;
         let found: Vec<_> = answers.into_iter().filter(|gone| !gone.is_empty()).collect();
@@ -169,7 +174,7 @@ pub(crate) async fn a_code_that_is_just_taken_is_taken_back_too(stage: Stage) {
         }
         let answers = at_once(13, &[store, &there], |number, store| async move {
             if number == 6 {
-                store.withdraw(&access(), now, &context(), "").await.unwrap();
+                store.revoke_client_access(&access(), now, &context(), "").await.unwrap();
                 return CodeOutcome::Unknown;
             }
             let number = if number > 6 { number - 1 } else { number };
@@ -181,7 +186,7 @@ pub(crate) async fn a_code_that_is_just_taken_is_taken_back_too(stage: Stage) {
         for taken in answers {
             match taken {
                 CodeOutcome::Unknown => {}
-                CodeOutcome::Fresh { grant: Some(made), .. } => {
+                CodeOutcome::Redeemed { grant: Some(made), .. } => {
                     let kept = store.find_grant(&made.id).await.unwrap().unwrap();
                     assert_eq!(kept.revoked_at, Some(now), "{} got away", made.id);
                 }
@@ -199,11 +204,12 @@ pub(crate) async fn a_withdrawal_that_breaks_down_takes_nothing_back(stage: Stag
     stage.random.fail_next();
     let withdrawing = store.clone();
     let broken =
-        tokio::spawn(async move { withdrawing.withdraw(&access(), now, &context(), "").await }).await;
+        tokio::spawn(async move { withdrawing.revoke_client_access(&access(), now, &context(), "").await })
+            .await;
     assert!(!matches!(broken, Ok(Ok(_))), "a panic is no answer");
     assert_eq!(store.find_grant(&made.id).await, Ok(Some(made)));
     assert_eq!(revocations(&stage).await, []);
     let taken = store.take_code(&taking(&waiting, &ours(), now), Box::new(|_| None)).await;
-    assert_eq!(taken, Ok(CodeOutcome::Fresh { code: code(now), grant: None }));
-    assert_eq!(store.withdraw(&access(), now, &context(), "").await, Ok(ids(["g1"])));
+    assert_eq!(taken, Ok(CodeOutcome::Redeemed { code: code(now), grant: None }));
+    assert_eq!(store.revoke_client_access(&access(), now, &context(), "").await, Ok(ids(["g1"])));
 }

@@ -227,8 +227,8 @@ impl Core {
         let before = lane.map(|lane| lane.retry).filter(|retry| retry.attempts > 0);
         self.counts.count(judged.succeeded);
         if judged.succeeded {
-            let (status, took_ms) = (judged.status.unwrap_or(200), millis(spent));
-            state.pending().delivered.push(SuccessfulDelivery { sequence, at: now, status, took_ms });
+            let (status, duration_ms) = (judged.status.unwrap_or(200), millis(spent));
+            state.pending().delivered.push(SuccessfulDelivery { sequence, at: now, status, duration_ms });
         } else {
             let number = before.map_or(0, |retry| retry.attempts) + 1;
             state.pending().attempts.push(attempt(
@@ -364,9 +364,9 @@ impl State {
     /// What the log no longer has cannot be told any more.
     fn lose(&mut self, floor: u64, now: Ticks) {
         let after = self.read_to;
-        self.pending().lost = Some(EventGap { at: now, after, upto: floor });
+        self.pending().lost = Some(EventGap { at: now, after, through: floor });
         self.tell(
-            AuditKind::WebhookLost,
+            AuditKind::WebhookEventsLost,
             now,
             &format!("events after {after} up to {floor} are no longer kept"),
         );
@@ -397,7 +397,7 @@ pub(super) fn attempt(
         succeeded: judged.succeeded,
         reason: judged.reason.clone(),
         excerpt: judged.excerpt.clone(),
-        spent,
+        timing: spent,
     }
 }
 

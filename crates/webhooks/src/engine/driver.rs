@@ -225,7 +225,8 @@ impl<S: EngineStore + ?Sized> Driver<S> {
             }
             Command::ReadRecord { webhook, epoch, feed, record_key, after, upto } => {
                 let FeedKey { tenant, resource } = feed;
-                let read = store.read_record(&tenant, resource, record_key, after, upto, RECORD_ROWS).await;
+                let read =
+                    store.read_record_tail(&tenant, resource, record_key, after, upto, RECORD_ROWS).await;
                 Input::Record { webhook, epoch, record_key, upto, read: told(read) }
             }
             Command::ReadHead { webhook, number, tenant } => {
@@ -273,10 +274,10 @@ impl<S: EngineStore + ?Sized> Driver<S> {
             for webhook in moved.webhooks {
                 self.tell(Input::Touched(webhook));
             }
-            *since = Some(moved.upto);
+            *since = Some(moved.last_change);
         }
         self.look_who_rests().await;
-        if let Ok(heads) = told(store.heads().await) {
+        if let Ok(heads) = told(store.log_heads().await) {
             self.tell(Input::Heads(heads));
         }
     }

@@ -87,7 +87,7 @@ impl Feed {
         if let Some(tail) = tail {
             let reached = (tail.events.len() < PIECE_ROWS).then_some(serial);
             let events = tail.events.into_iter().map(SharedEvent::new).collect();
-            self.pieces.push_front(Piece { after, upto: tail.upto, floor: tail.floor, reached, events });
+            self.pieces.push_front(Piece { after, upto: tail.read_to, floor: tail.floor, reached, events });
             self.pieces.truncate(PIECES_KEPT);
         }
         self.reads.remove(&after).unwrap_or_default()

@@ -89,7 +89,7 @@ impl Core {
             return;
         }
         match verdict {
-            CheckpointResult::Taken => {
+            CheckpointResult::Written => {
                 if let Some(HandshakeStep::Accepted { number, head }) = point.handshake
                     && number == state.handshake.number
                 {
@@ -122,7 +122,7 @@ impl State {
             cleared,
             handshake: pending.handshake,
             disabled: pending.disabled,
-            lost: pending.lost,
+            event_gap: pending.lost,
             attempts: pending.attempts,
             delivered: pending.delivered,
             replays: pending.replays,

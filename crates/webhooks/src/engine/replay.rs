@@ -83,7 +83,7 @@ impl Replaying {
             self.doing = Doing::Knocking;
             return Some(Step::Knock(event.clone()));
         }
-        if replay.position >= replay.upto {
+        if replay.position >= replay.through {
             return self.close().map(Step::Done);
         }
         let after = replay.position.max(self.began);
@@ -101,12 +101,12 @@ impl Replaying {
         self.doing = Doing::Waiting;
         let (Some(piece), Some(replay)) = (piece, self.open.front_mut()) else { return };
         let from = replay.position.max(self.began);
-        let within = |event: &&SharedEvent| event.entry.sequence <= replay.upto;
+        let within = |event: &&SharedEvent| event.entry.sequence <= replay.through;
         self.events =
             piece.events_after(from).take_while(within).filter(|event| wants(event)).cloned().collect();
         if self.events.is_empty() {
             // A piece that went up to the head holds all there is.
-            replay.position = if piece.reached.is_some() { replay.upto } else { piece.upto };
+            replay.position = if piece.reached.is_some() { replay.through } else { piece.upto };
         }
     }
 
@@ -154,7 +154,7 @@ impl Core {
                 true
             }
             Some(Step::Test(replay)) => {
-                let job = Job::Test { number: replay.number, at: replay.asked_at };
+                let job = Job::Test { number: replay.number, at: replay.requested_at };
                 self.fly(webhook, Path::Replay { number: 1 }, job);
                 true
             }

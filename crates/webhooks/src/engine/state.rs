@@ -116,7 +116,7 @@ impl State {
             failures_in_a_row: 0,
             is_open: false,
             is_warned: false,
-            replaying: Replaying::new(hook.replays, webhook.began.unwrap_or(u64::MAX)),
+            replaying: Replaying::new(hook.replays, webhook.initial_cursor.unwrap_or(u64::MAX)),
             has_moved: false,
             pending: None,
             is_ready: false,
@@ -144,7 +144,7 @@ impl State {
             self.contract(cursor);
         }
         self.target = Arc::new(Target::new(&webhook, hook.id_key));
-        self.replaying.learn(hook.replays, webhook.began.unwrap_or(u64::MAX));
+        self.replaying.learn(hook.replays, webhook.initial_cursor.unwrap_or(u64::MAX));
         self.is_frozen = false;
     }
 

@@ -12,7 +12,7 @@ use domain::signature::Signer;
 use domain::webhook::Family;
 use domain::{Guid, Secret, Ticks, WebhookId};
 use parking_lot::Mutex;
-use store::{LogEvent, OldSecret, Webhook};
+use store::{LogEvent, PreviousSecret, Webhook};
 
 use super::judge::Wanted;
 
@@ -22,7 +22,7 @@ pub struct Target {
     pub url: String,
     envelope_context: EnvelopeContext,
     secret: Secret,
-    old_secret: Option<OldSecret>,
+    previous_secret: Option<PreviousSecret>,
     id_key: [u8; 32],
     /// Made when it is needed, and let go when the webhook rests, as most do most of the time.
     prepared: Mutex<Option<Arc<Prepared>>>,
@@ -83,7 +83,7 @@ impl Target {
                 resource: webhook.resource,
             },
             secret: webhook.secret.clone(),
-            old_secret: webhook.old_secret.clone(),
+            previous_secret: webhook.previous_secret.clone(),
             id_key,
             prepared: Mutex::default(),
         }
@@ -107,7 +107,7 @@ impl Target {
             receiver: ReceiverUrl::parse(&self.url, true).map(Arc::new),
             ids: IdKey::new(&self.id_key),
             current: Signer::new(&self.secret, None),
-            with_old: self.old_secret.as_ref().map(|old| Signer::new(&self.secret, Some(&old.secret))),
+            with_old: self.previous_secret.as_ref().map(|old| Signer::new(&self.secret, Some(&old.secret))),
         }
     }
 
@@ -122,7 +122,7 @@ impl Target {
 
     /// Both secrets sign until the old one's time is over.
     fn signer<'a>(&self, prepared: &'a Prepared, now: Ticks) -> &'a Signer {
-        let old_counts = self.old_secret.as_ref().is_some_and(|old| now < old.until);
+        let old_counts = self.previous_secret.as_ref().is_some_and(|old| now < old.until);
         prepared.with_old.as_ref().filter(|_| old_counts).unwrap_or(&prepared.current)
     }
 

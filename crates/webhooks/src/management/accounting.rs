@@ -6,7 +6,7 @@ use domain::event::{parse_semantic_name, semantic_name};
 use domain::suggest::did_you_mean;
 use domain::webhook::EventKinds;
 use domain::{Guid, Resource, Secret};
-use store::{NewWebhook, Subscribed, WebhookChange};
+use store::{NewWebhook, SubscribeOutcome, WebhookChange};
 
 use super::answer::{self, Done};
 use super::body::Members;
@@ -31,18 +31,18 @@ impl Management {
         self.check_receiver(&url, "url").await?;
         let made = self.ports.store.subscribe(new, self.settings.webhooks_max).await;
         match made.map_err(|error| refusal::store(&error))? {
-            Subscribed::New(webhook) | Subscribed::Again(webhook) => {
+            SubscribeOutcome::Created(webhook) | SubscribeOutcome::Existing(webhook) => {
                 self.ports.nudge.touched(webhook.id).await;
                 Ok(answer::done(Done::Subscribed, webhook.id))
             }
-            Subscribed::TooMany => Err(refusal::too_many(self.settings.webhooks_max)),
+            SubscribeOutcome::LimitReached => Err(refusal::too_many(self.settings.webhooks_max)),
         }
     }
 
     pub(super) async fn unsubscribe(&self, resource: Resource, call: &Call, body: Body) -> Answer {
         let members = Members::read(body).await?;
         let (body, _) = self.wish(resource, call, members)?;
-        let found = self.ports.store.find_webhook_like(&body).await;
+        let found = self.ports.store.find_identical_webhook(&body).await;
         let webhook = found.map_err(|error| refusal::store(&error))?.ok_or_else(refusal::no_match)?;
         let webhook = self.change_found(call, &webhook, WebhookChange::Unsubscribe).await?;
         Ok(answer::done(Done::Unsubscribed, webhook.id))
@@ -68,7 +68,7 @@ impl Management {
             return Err(refusal::over(&webhook));
         }
         self.check_receiver(&url, "url").await?;
-        let change = WebhookChange::MoveTo(url.as_str().to_owned());
+        let change = WebhookChange::ChangeUrl(url.as_str().to_owned());
         let webhook = self.change_found(call, &webhook, change).await?;
         Ok(answer::done(Done::Changed, webhook.id))
     }

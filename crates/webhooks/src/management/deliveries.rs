@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use axum::http::header::{HeaderValue, LINK};
 use domain::Ticks;
-use store::{AttemptRecord, Delivery, DeliveryQuery, LoadedWebhook};
+use store::{AttemptRecord, DeliveryHistory, DeliveryQuery, LoadedWebhook};
 use web::ErrorResponse;
 
 use super::call::Call;
@@ -82,8 +82,12 @@ impl Management {
         Ok(page)
     }
 
-    async fn history_of(&self, hook: &LoadedWebhook, sequence: u64) -> Result<Delivery, ErrorResponse> {
-        let found = self.ports.store.delivery(hook.webhook.id, sequence).await;
+    async fn history_of(
+        &self,
+        hook: &LoadedWebhook,
+        sequence: u64,
+    ) -> Result<DeliveryHistory, ErrorResponse> {
+        let found = self.ports.store.delivery_history(hook.webhook.id, sequence).await;
         found.map_err(|error| refusal::store(&error))
     }
 
@@ -103,9 +107,10 @@ impl Management {
         };
         let history = &self.ports.store;
         let tried = history.attempts(&query).await.map_err(|error| refusal::store(&error))?;
-        let delivered = history.delivered(&query).await.map_err(|error| refusal::store(&error))?;
+        let delivered =
+            history.successful_deliveries(&query).await.map_err(|error| refusal::store(&error))?;
         let delivered = delivered.iter().map(|one| (one.at, one.sequence));
-        let mut marks: Vec<Mark> = tried.iter().map(AttemptRecord::mark).chain(delivered).collect();
+        let mut marks: Vec<Mark> = tried.iter().map(AttemptRecord::cursor).chain(delivered).collect();
         marks.sort_unstable_by(|a, b| b.cmp(a));
         marks.truncate(ROWS_MAX);
         Ok(marks)

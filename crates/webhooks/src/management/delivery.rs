@@ -6,7 +6,8 @@ use domain::outgoing_id::IdKey;
 use domain::{Guid, Ticks};
 use serde::Serialize;
 use store::{
-    AttemptPurpose, AttemptRecord, AttemptTiming, Delivery, Lane, LoadedWebhook, LogEntry, LogPage, LogQuery,
+    AttemptPurpose, AttemptRecord, AttemptTiming, DeliveryHistory, Lane, LoadedWebhook, LogEntry, LogPage,
+    LogQuery,
 };
 use utoipa::ToSchema;
 use web::ErrorResponse;
@@ -93,14 +94,14 @@ pub(super) struct Milliseconds {
 }
 
 impl Milliseconds {
-    fn of(spent: &AttemptTiming) -> Self {
+    fn of(timing: &AttemptTiming) -> Self {
         let whole = |span: std::time::Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
         Self {
-            resolve: whole(spent.resolve),
-            connect: whole(spent.connect),
-            tls: whole(spent.tls),
-            wait: whole(spent.wait),
-            total: whole(spent.total),
+            resolve: whole(timing.resolve),
+            connect: whole(timing.connect),
+            tls: whole(timing.tls),
+            wait: whole(timing.wait),
+            total: whole(timing.total),
         }
     }
 }
@@ -119,7 +120,7 @@ impl Tried {
             number: attempt.number,
             status: attempt.status,
             succeeded: attempt.succeeded,
-            milliseconds: Milliseconds::of(&attempt.spent),
+            milliseconds: Milliseconds::of(&attempt.timing),
             reason: attempt.reason,
             excerpt: attempt.excerpt,
         }
@@ -127,13 +128,13 @@ impl Tried {
 }
 
 /// Its newest moment, by which lists are ordered.
-pub(super) fn newest_mark(delivery: &Delivery) -> Option<(Ticks, u64)> {
-    let tried = delivery.attempts.iter().map(AttemptRecord::mark);
+pub(super) fn newest_mark(delivery: &DeliveryHistory) -> Option<(Ticks, u64)> {
+    let tried = delivery.attempts.iter().map(AttemptRecord::cursor);
     tried.chain(delivery.delivered.map(|one| (one.at, one.sequence))).max()
 }
 
 /// By itself, or by a replay.
-fn delivered_at(delivery: &Delivery) -> Option<Ticks> {
+fn delivered_at(delivery: &DeliveryHistory) -> Option<Ticks> {
     let replayed = delivery.attempts.iter().find(|one| one.succeeded).map(|one| one.at);
     delivery.delivered.map(|one| one.at).or(replayed)
 }
@@ -156,7 +157,7 @@ impl<'a> Teller<'a> {
         self.lanes.iter().find(|lane| lane.sequence == sequence).filter(|_| is_active)
     }
 
-    pub(super) fn status(&self, delivery: &Delivery) -> Status {
+    pub(super) fn status(&self, delivery: &DeliveryHistory) -> Status {
         match (delivered_at(delivery), self.lane(delivery.sequence)) {
             (Some(_), _) => Status::SuccessfulDelivery,
             (None, Some(_)) => Status::Waiting,
@@ -164,7 +165,7 @@ impl<'a> Teller<'a> {
         }
     }
 
-    pub(super) fn item(&self, delivery: Delivery, entry: Option<&LogEntry>) -> Item {
+    pub(super) fn item(&self, delivery: DeliveryHistory, entry: Option<&LogEntry>) -> Item {
         let (sequence, status) = (delivery.sequence, self.status(&delivery));
         let delivered_at = delivered_at(&delivery);
         let lane = self.lane(sequence).filter(|_| status == Status::Waiting);
@@ -200,7 +201,8 @@ impl Management {
         let hook = self.owned_hook(side, call).await?;
         let (outgoing, entry) = self.event_of(&hook, call).await?;
         let (history, id) = (&self.ports.store, hook.webhook.id);
-        let delivery = history.delivery(id, entry.sequence).await.map_err(|error| refusal::store(&error))?;
+        let delivery =
+            history.delivery_history(id, entry.sequence).await.map_err(|error| refusal::store(&error))?;
         let lanes = &hook.lanes;
         let teller = Teller::new(&hook, lanes);
         let mut item = teller.item(delivery, Some(&entry));
@@ -220,7 +222,7 @@ impl Management {
     ) -> Result<(Guid, LogEntry), ErrorResponse> {
         let outgoing = call.outgoing()?;
         let ids = IdKey::new(&hook.id_key);
-        let entitled = |sequence: &u64| hook.webhook.began.is_some_and(|began| *sequence > began);
+        let entitled = |sequence: &u64| hook.webhook.initial_cursor.is_some_and(|began| *sequence > began);
         let sequence = ids.sequence_from_id(outgoing).filter(entitled).ok_or_else(refusal::no_delivery)?;
         let entry = self.entry(hook, sequence).await?.ok_or_else(refusal::no_delivery)?;
         if ids.event_id(sequence, entry.conversation) != outgoing {

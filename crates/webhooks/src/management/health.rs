@@ -76,7 +76,7 @@ pub(super) struct LostTold {
 
 impl LostTold {
     fn of(lost: &EventGap) -> Self {
-        Self { at: lost.at.iso(), after: lost.after.to_string(), upto: lost.upto.to_string() }
+        Self { at: lost.at.iso(), after: lost.after.to_string(), upto: lost.through.to_string() }
     }
 }
 
@@ -111,7 +111,7 @@ impl Management {
                 is_accepted: webhook.handshake.accepted,
                 failed_attempts: webhook.handshake.retry.map_or(0, |retry| retry.attempts),
             },
-            lost: webhook.lost.as_ref().map(LostTold::of),
+            lost: webhook.event_gap.as_ref().map(LostTold::of),
             doubt: Some(webhook.host_mismatch.clone()).filter(|host_mismatch| !host_mismatch.is_empty()),
             warnings,
             recent_attempts: attempts.into_iter().map(Tried::of).collect(),
@@ -129,7 +129,7 @@ impl Management {
             warnings.push(format!(
                 "Disabled by the service at {}: {}. Enable it to go on from the first event that was not delivered.",
                 disabled.at.iso(),
-                disabled.why
+                disabled.reason
             ));
         } else if let Some(since) = webhook_stats.failing_since {
             warnings.push(format!(
@@ -142,7 +142,7 @@ impl Management {
             warnings
                 .push("The receiver has not accepted the handshake yet; nothing is delivered before.".into());
         }
-        if webhook.lost.is_some() {
+        if webhook.event_gap.is_some() {
             warnings.push("Some events will never be told, for they are older than what is kept.".into());
         }
         if !webhook.host_mismatch.is_empty() {

@@ -6,7 +6,7 @@ use domain::receiver_url::ReceiverUrl;
 use domain::suggest::did_you_mean;
 use domain::webhook::EventKinds;
 use domain::{Area, Resource, Secret};
-use store::{AuditEntry, AuditKind, NewWebhook, Subscribed, Webhook, WebhookChange};
+use store::{AuditEntry, AuditKind, NewWebhook, SubscribeOutcome, Webhook, WebhookChange};
 use web::ErrorResponse;
 
 use super::accounting::NAME_CHARS_MAX;
@@ -34,7 +34,8 @@ impl Management {
         let webhooks = &self.ports.store;
         if !new.enabled {
             // To subscribe again enables; who asks for a pause must not be woken.
-            let found = webhooks.find_webhook_like(&new).await.map_err(|error| refusal::store(&error))?;
+            let found =
+                webhooks.find_identical_webhook(&new).await.map_err(|error| refusal::store(&error))?;
             if let Some(webhook) = found {
                 return self.change_found(call, &webhook, WebhookChange::Disable).await;
             }
@@ -42,8 +43,8 @@ impl Management {
         let entry = doubted(call, &new);
         let made = webhooks.subscribe_audited(new, self.settings.webhooks_max, entry).await;
         match made.map_err(|error| refusal::store(&error))? {
-            Subscribed::New(webhook) | Subscribed::Again(webhook) => Ok(webhook),
-            Subscribed::TooMany => Err(refusal::too_many(self.settings.webhooks_max)),
+            SubscribeOutcome::Created(webhook) | SubscribeOutcome::Existing(webhook) => Ok(webhook),
+            SubscribeOutcome::LimitReached => Err(refusal::too_many(self.settings.webhooks_max)),
         }
     }
 
@@ -111,7 +112,7 @@ fn entity_of(members: &mut Members) -> Option<Resource> {
 /// What the audit is told of a receiver that may not be its subscriber's.
 fn doubted(call: &Call, new: &NewWebhook) -> Option<AuditEntry> {
     (!new.host_mismatch.is_empty()).then(|| {
-        AuditEntry::new(AuditKind::WebhookDoubted, call.now, &call.context())
+        AuditEntry::new(AuditKind::WebhookHostMismatch, call.now, &call.context())
             .user(&new.user)
             .tenant(&new.owner.tenant)
             .client(&new.owner.client)

@@ -2,7 +2,7 @@
 
 use domain::Resource;
 use domain::webhook::Family;
-use store::{LoadedWebhook, Webhook, WebhookChange, WebhookChanged};
+use store::{LoadedWebhook, Webhook, WebhookChange, WebhookChangeOutcome};
 use web::ErrorResponse;
 
 use super::call::Call;
@@ -59,13 +59,13 @@ impl Management {
     ) -> Result<Webhook, ErrorResponse> {
         let changed = self.ports.store.change_webhook(webhook.id, Some(&call.owner()), change).await;
         match changed.map_err(|error| refusal::store(&error))? {
-            WebhookChanged::Done(webhook) => {
+            WebhookChangeOutcome::Changed(webhook) => {
                 self.ports.nudge.touched(webhook.id).await;
                 Ok(webhook)
             }
-            WebhookChanged::Over(webhook) => Err(refusal::over(&webhook)),
-            WebhookChanged::Alike => Err(refusal::alike()),
-            WebhookChanged::Unknown => Err(refusal::no_webhook()),
+            WebhookChangeOutcome::Ended(webhook) => Err(refusal::over(&webhook)),
+            WebhookChangeOutcome::Duplicate => Err(refusal::alike()),
+            WebhookChangeOutcome::Unknown => Err(refusal::no_webhook()),
         }
     }
 }

@@ -47,9 +47,9 @@ impl ReplayTold {
                 ReplayKind::Events => "events",
                 ReplayKind::Test => "test",
             },
-            asked_at: replay.asked_at.iso(),
+            asked_at: replay.requested_at.iso(),
             after: replay.after.to_string(),
-            upto: replay.upto.to_string(),
+            upto: replay.through.to_string(),
             delivered: replay.delivered,
             failed: replay.failed,
             is_done: replay.is_done,
@@ -73,12 +73,12 @@ impl Management {
         }
         let from = members.finish(from)?;
         let hook = self.ready(side, call).await?;
-        let span = self.ports.store.span(hook.webhook.id, from, to).await;
+        let span = self.ports.store.sequence_range(hook.webhook.id, from, to).await;
         let Some((after, upto)) = span.map_err(|error| refusal::store(&error))? else {
             let message = "No event of this webhook that is still kept lies between from and to.";
             return Err(coded(404, "nothing_to_replay", Some("from"), message));
         };
-        let began = hook.webhook.began.unwrap_or(u64::MAX);
+        let began = hook.webhook.initial_cursor.unwrap_or(u64::MAX);
         if upto <= began {
             let message = "All events between from and to are older than the webhook's contract.";
             return Err(coded(409, "not_entitled", Some("to"), message));

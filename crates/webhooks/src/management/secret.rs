@@ -33,9 +33,10 @@ impl Management {
         let secret = members.secret();
         let hours = members.number_or_none("overlapHours", 0, HOURS_MAX).unwrap_or(HOURS_DEFAULT);
         let secret = Secret::new(members.finish(secret)?);
-        let old_until = call.now + Duration::from_secs(u64::from(hours) * 3600);
-        let webhook = self.change(side, call, WebhookChange::Rotate { secret, old_until }).await?;
-        let old_secret_until = webhook.old_secret.as_ref().map(|old| old.until.iso());
+        let previous_valid_until = call.now + Duration::from_secs(u64::from(hours) * 3600);
+        let webhook =
+            self.change(side, call, WebhookChange::RotateSecret { secret, previous_valid_until }).await?;
+        let old_secret_until = webhook.previous_secret.as_ref().map(|old| old.until.iso());
         Ok(answer::json(&Rotated { webhook_id: webhook.id, old_secret_until }))
     }
 }

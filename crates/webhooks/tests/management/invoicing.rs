@@ -128,7 +128,7 @@ async fn a_host_that_is_not_where_the_call_comes_from() {
         body["entity"] = "Bank".into();
         let asked = stage.invoicing(Operation::Subscribe).from(elsewhere).body(&body).send().await;
         let query =
-            AuditQuery { kind: Some(AuditKind::WebhookDoubted), rows_max: 9, ..AuditQuery::default() };
+            AuditQuery { kind: Some(AuditKind::WebhookHostMismatch), rows_max: 9, ..AuditQuery::default() };
         let audit = stage.store.audit(&query).await.unwrap();
         match check {
             HostCheck::Off => {

@@ -43,7 +43,7 @@ async fn a_span_of_time_can_be_asked_for_again() {
     stage.charge("r0", 1).await;
     stage.pass(60);
     let id = stage.active().await;
-    let began = stage.kept(&id).await.began.unwrap();
+    let began = stage.kept(&id).await.initial_cursor.unwrap();
     let from = stage.now();
     let first = stage.charge("r1", 1).await;
     let last = stage.charge("r2", 1).await;
@@ -116,8 +116,8 @@ async fn health_tells_rates_troubles_and_losses() {
     let failing = stage.charge("r9", 1).await;
     stage.fail(&id, failing, 1).await;
     stage.charge("r9", 2).await;
-    let lost = EventGap { at: stage.now(), after: 1, upto: 2 };
-    stage.engine(&id, |point| point.lost = Some(lost)).await;
+    let lost = EventGap { at: stage.now(), after: 1, through: 2 };
+    stage.engine(&id, |point| point.event_gap = Some(lost)).await;
     let told = stage.charges(Operation::Health).of(&id).send().await.body;
     assert_eq!(
         (&told["delivered"], &told["failedAttempts"], &told["successRate"]),
@@ -161,7 +161,7 @@ async fn a_new_secret_overlaps_with_the_old_one() {
     assert_eq!(told.body, json!({"webhookId": id, "oldSecretUntil": until.iso()}));
     let kept = stage.kept(&id).await;
     assert_eq!(
-        (kept.secret, kept.old_secret.unwrap().secret),
+        (kept.secret, kept.previous_secret.unwrap().secret),
         (Secret::new("second"), Secret::new("s3cret"))
     );
     let at_once = rotate(json!({"secret": "third", "overlapHours": 0})).await;

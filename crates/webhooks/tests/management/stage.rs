@@ -20,9 +20,9 @@ use parking_lot::Mutex;
 use serde_json::{Value, json};
 use store::memory::MemoryStore;
 use store::{
-    AttemptPurpose, AttemptRecord, AttemptTiming, BatchCounts, ChangeBatch, ChangeLog as _, Deliveries as _,
-    Directory as _, HandshakeStep, Lane, Line, MasterKey, Status, SuccessfulDelivery, Tenant, Vault, Webhook,
-    WebhookCheckpoint, Webhooks as _,
+    AttemptPurpose, AttemptRecord, AttemptTiming, BatchCounts, ChangeBatch, ChangeLine, ChangeLog as _,
+    Deliveries as _, Directory as _, HandshakeStep, Lane, MasterKey, Status, SuccessfulDelivery, Tenant,
+    Vault, Webhook, WebhookCheckpoint, Webhooks as _,
 };
 use webhooks::Nudge;
 use webhooks::egress::{Egress, EgressSettings, Resolve};
@@ -280,13 +280,13 @@ impl Stage {
         let batch = ChangeBatch {
             tenant: TenantId::new("tenant-a"),
             process: Guid::from_bytes([1; 16]),
-            lines: vec![Line { number: 1, change }],
-            tally: BatchCounts::default(),
+            lines: vec![ChangeLine { number: 1, change }],
+            counts: BatchCounts::default(),
             checkpoint: None,
         };
-        let tally = self.store.apply_changes(batch).await.unwrap();
-        assert_eq!(tally.rejected, 0, "{tally:?}");
-        tally.last_sequence
+        let counts = self.store.apply_changes(batch).await.unwrap();
+        assert_eq!(counts.rejected, 0, "{counts:?}");
+        counts.last_sequence
     }
 
     /// A charge is written; tells the number of its change.
@@ -372,7 +372,7 @@ impl Stage {
         let fence = held.iter().find(|one| one.shard == shard).unwrap().fence;
         let mut point = WebhookCheckpoint::new(kept.id, fence, kept.revision);
         write(&mut point);
-        assert_eq!(self.store.checkpoint(vec![point]).await.unwrap(), [store::CheckpointResult::Taken]);
+        assert_eq!(self.store.checkpoint(vec![point]).await.unwrap(), [store::CheckpointResult::Written]);
     }
 
     /// The receiver accepts the handshake.
@@ -386,7 +386,7 @@ impl Stage {
         let at = self.now();
         self.engine(webhook, |point| {
             point.cursor = Some(sequence);
-            point.delivered = vec![SuccessfulDelivery { sequence, at, status: 204, took_ms: 40 }];
+            point.delivered = vec![SuccessfulDelivery { sequence, at, status: 204, duration_ms: 40 }];
         })
         .await;
     }
@@ -415,7 +415,7 @@ pub(super) fn attempt(purpose: AttemptPurpose, number: u32, at: Ticks) -> Attemp
         succeeded: false,
         reason: "the answer was 500; a 2xx is wanted".into(),
         excerpt: "Oops".into(),
-        spent: AttemptTiming {
+        timing: AttemptTiming {
             resolve: milliseconds(1),
             connect: milliseconds(2),
             tls: milliseconds(3),

@@ -117,7 +117,7 @@ impl Oracle {
         let webhook = now(store.find_webhook(id)).unwrap().unwrap();
         let event = self.event(&webhook, sequence);
         assert!(webhook.kinds.contains(event.entry.kind), "a kind that nobody subscribed to");
-        assert!(sequence > webhook.began.unwrap_or(u64::MAX), "an event from before the handshake");
+        assert!(sequence > webhook.initial_cursor.unwrap_or(u64::MAX), "an event from before the handshake");
     }
 
     fn event(&self, webhook: &Webhook, sequence: u64) -> &LogEvent {
@@ -150,7 +150,7 @@ impl Oracle {
     fn wanted<'a>(&'a self, store: &MemoryStore, webhook: &'a Webhook) -> impl Iterator<Item = &'a LogEvent> {
         let floor = now(store.log_bounds(&webhook.owner.tenant)).unwrap().floor;
         let excused = self.excused_upto.get(&webhook.id).copied().unwrap_or(0);
-        let after = webhook.began.unwrap_or(u64::MAX).max(excused).max(floor);
+        let after = webhook.initial_cursor.unwrap_or(u64::MAX).max(excused).max(floor);
         let delivered = self.delivered.get(&webhook.id);
         let own = self.events.get(&(webhook.owner.tenant.clone(), webhook.resource.code()));
         own.into_iter().flatten().filter(move |event| {
@@ -184,14 +184,14 @@ impl Oracle {
         attempts_min: u32,
     ) {
         for (point, verdict) in points.iter().zip(verdicts) {
-            if point.disabled.is_none() || *verdict != CheckpointResult::Taken {
+            if point.disabled.is_none() || *verdict != CheckpointResult::Written {
                 continue;
             }
             self.disabled += 1;
             let is_shaking = point.attempts.iter().any(|attempt| {
                 matches!(attempt.purpose, AttemptPurpose::Handshake { .. }) && attempt.number >= attempts_min
             });
-            let is_over = point.parked.iter().any(|lane| {
+            let is_final = point.parked.iter().any(|lane| {
                 let purpose = AttemptPurpose::Event { sequence: lane.sequence };
                 let first: Ticks = lane.retry.first_failed_at;
                 let last = point
@@ -202,7 +202,7 @@ impl Oracle {
                     .max();
                 lane.retry.attempts >= attempts_min && last.is_some_and(|last| last.since(first) >= window)
             });
-            assert!(is_shaking || is_over, "disabled before its time: {point:?}");
+            assert!(is_shaking || is_final, "disabled before its time: {point:?}");
         }
     }
 

@@ -11,7 +11,7 @@ use domain::{ClientId, Guid, Resource, Secret, TenantId, Ticks, UserId};
 use parking_lot::Mutex;
 use store::memory::{Contents, MemoryStore};
 use store::{
-    Applications as _, BatchCounts, ChangeBatch, ChangeLog as _, Client, Consent, Directory as _, Line,
+    BatchCounts, ChangeBatch, ChangeLine, ChangeLog as _, Client, Clients as _, Consent, Directory as _,
     MasterKey, NewWebhook, Pkce, Ports, Status, Tenant, Vault, WebhookOwner,
 };
 
@@ -86,8 +86,8 @@ impl Stage {
         let batch = ChangeBatch {
             tenant: TenantId::new(tenant),
             process: Guid::from_bytes([1; 16]),
-            lines: vec![Line { number: 1, change }],
-            tally: BatchCounts::default(),
+            lines: vec![ChangeLine { number: 1, change }],
+            counts: BatchCounts::default(),
             checkpoint: None,
         };
         now(self.store.apply_changes(batch)).unwrap()

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::TenantId;
 use store::{
-    Applications as _, ChangeLog as _, Directory as _, Status, Webhook, WebhookChange, WebhookChanged,
+    ChangeLog as _, Clients as _, Directory as _, Status, Webhook, WebhookChange, WebhookChangeOutcome,
     Webhooks as _,
 };
 use webhooks::engine::Input;
@@ -98,8 +98,11 @@ impl World {
         let change = match self.chance.below(12) {
             0..=2 => WebhookChange::Disable,
             3..=6 => WebhookChange::Enable,
-            7..=8 => WebhookChange::MoveTo(self.some_url()),
-            9 => WebhookChange::Rotate { secret: domain::Secret::new("new"), old_until: super::stage::START },
+            7..=8 => WebhookChange::ChangeUrl(self.some_url()),
+            9 => WebhookChange::RotateSecret {
+                secret: domain::Secret::new("new"),
+                previous_valid_until: super::stage::START,
+            },
             10 => WebhookChange::Unsubscribe,
             _ => WebhookChange::Delete,
         };
@@ -110,7 +113,7 @@ impl World {
         let resumes = change == WebhookChange::Enable && !webhook.enabled;
         if !matches!(
             now(self.stage.store.change_webhook(webhook.id, None, change)).unwrap(),
-            WebhookChanged::Done(_)
+            WebhookChangeOutcome::Changed(_)
         ) {
             return;
         }

@@ -262,7 +262,7 @@ impl World {
             Command::ReadRecord { webhook, epoch, feed, record_key, after, upto } => {
                 let FeedKey { tenant, resource } = feed;
                 let read =
-                    now(store.read_record(&tenant, resource, record_key, after, upto, 64)).map_err(drop);
+                    now(store.read_record_tail(&tenant, resource, record_key, after, upto, 64)).map_err(drop);
                 Input::Record { webhook, epoch, record_key, upto, read }
             }
             Command::ReadHead { webhook, number, tenant } => {
@@ -320,10 +320,10 @@ impl World {
         }
         let store = &self.stage.store;
         let moved = now(store.changed_webhooks(self.nodes[node].moved)).unwrap();
-        self.nodes[node].moved = moved.upto;
+        self.nodes[node].moved = moved.last_change;
         let mut inputs: Vec<Input> = moved.webhooks.into_iter().map(Input::Touched).collect();
         inputs.push(Input::DisabledOwners(now(store.disabled_owners()).unwrap()));
-        inputs.push(Input::Heads(now(store.heads()).unwrap()));
+        inputs.push(Input::Heads(now(store.log_heads()).unwrap()));
         for input in inputs {
             let pause = self.chance.span(0..10);
             self.after(pause, Happening::Input { node, flags, input: Box::new(input) });

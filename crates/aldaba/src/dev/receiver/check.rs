@@ -71,7 +71,7 @@ async fn secrets(store: &dyn Store, body: &[u8]) -> ::store::Result<Vec<Secret>>
         let query = WebhookQuery {
             tenant: Some(TenantId::new(tenant)),
             family: Some(Family::Invoicing),
-            with_past: true,
+            include_ended: true,
             rows_max: WEBHOOKS_MAX,
             ..WebhookQuery::default()
         };
@@ -81,7 +81,7 @@ async fn secrets(store: &dyn Store, body: &[u8]) -> ::store::Result<Vec<Secret>>
     };
     let now = SystemClock.now();
     let both = |webhook: Webhook| {
-        let old = webhook.old_secret.filter(|old| old.until > now).map(|old| old.secret);
+        let old = webhook.previous_secret.filter(|old| old.until > now).map(|old| old.secret);
         std::iter::once(webhook.secret).chain(old)
     };
     Ok(webhooks.into_iter().flat_map(both).collect())

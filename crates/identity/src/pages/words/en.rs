@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::{Choice, Code, Error, FormPost, Permissions, Said, Scopes, SignIn, SignOut, Words};
+use super::{Code, Error, FormPost, Permissions, RadioOption, Said, Scopes, SignIn, SignOut, Words};
 
 pub(super) const WORDS: Words = Words {
     sign_in: SIGN_IN,
@@ -47,7 +47,7 @@ const SIGN_IN: SignIn = SignIn {
     },
 };
 
-const CHOICE: Choice = Choice {
+const CHOICE: RadioOption = RadioOption {
     title: "Choose an organisation",
     title_with_problem: "Notice: choose an organisation",
     lead: |name| html! { b { (name) } " will work with the data of the organisation that you choose." },

@@ -2,7 +2,7 @@
 
 use maud::html;
 
-use super::{Choice, Code, Error, FormPost, Permissions, Said, Scopes, SignIn, SignOut, Words};
+use super::{Code, Error, FormPost, Permissions, RadioOption, Said, Scopes, SignIn, SignOut, Words};
 
 pub(super) const WORDS: Words = Words {
     sign_in: SIGN_IN,
@@ -47,7 +47,7 @@ const SIGN_IN: SignIn = SignIn {
     },
 };
 
-const CHOICE: Choice = Choice {
+const CHOICE: RadioOption = RadioOption {
     title: "Elegir organización",
     title_with_problem: "Aviso: elegir organización",
     lead: |name| html! { b { (name) } " trabajará con los datos de la organización que elija." },

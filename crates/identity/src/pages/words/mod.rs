@@ -4,8 +4,8 @@
 mod en;
 mod es;
 
-use look::{Lang, Name};
 use maud::Markup;
+use ui::{DisplayName, Lang};
 
 pub(super) const fn words(lang: Lang) -> &'static Words {
     match lang {
@@ -21,13 +21,13 @@ pub(in crate::pages) struct Said {
     pub text: &'static str,
 }
 
-type WithName = fn(Name<'_>) -> Markup;
+type WithName = fn(DisplayName<'_>) -> Markup;
 type WithSpan = fn(&str) -> Markup;
 type WithLink = fn(&Markup) -> Markup;
 
 pub(in crate::pages) struct Words {
     pub sign_in: SignIn,
-    pub choice: Choice,
+    pub choice: RadioOption,
     pub scopes: Scopes,
     pub code: Code,
     pub form_post: FormPost,
@@ -57,7 +57,7 @@ pub(in crate::pages) struct SignIn {
     pub too_many_wait: WithSpan,
 }
 
-pub(in crate::pages) struct Choice {
+pub(in crate::pages) struct RadioOption {
     pub title: &'static str,
     pub title_with_problem: &'static str,
     pub lead: WithName,
@@ -149,7 +149,7 @@ pub(in crate::pages) struct Permissions {
     pub last_used: &'static str,
     pub never_used: &'static str,
     pub revoke: &'static str,
-    pub revoke_means: fn(Name<'_>, Name<'_>) -> Markup,
+    pub revoke_means: fn(DisplayName<'_>, DisplayName<'_>) -> Markup,
     pub revoke_submit: &'static str,
     pub sign_out: &'static str,
 }

@@ -1,6 +1,6 @@
 //! What the operator does to a webhook. Each act that changes something is in the audit.
 
-use store::{AuditContext, AuditKind, WebhookChange, WebhookChanged};
+use store::{AuditContext, AuditKind, WebhookChange, WebhookChangeOutcome};
 
 use super::WebhookShown;
 use crate::admin::{Admin, AdminError, Result};
@@ -30,17 +30,17 @@ impl Admin {
         let before = self.kept_webhook(id).await?;
         let entry = self.entry(AuditKind::WebhookChanged, &before, context, what);
         match self.store.change_webhook_audited(before.id, None, change, Some(entry)).await? {
-            WebhookChanged::Done(webhook) => self.shown_webhook(webhook).await,
-            WebhookChanged::Over(webhook) => {
+            WebhookChangeOutcome::Changed(webhook) => self.shown_webhook(webhook).await,
+            WebhookChangeOutcome::Ended(webhook) => {
                 let word = if webhook.deleted_at.is_some() { "deleted" } else { "unsubscribed" };
                 let why = format!("webhook {id} is {word}, which is final; its owner can subscribe again");
                 Err(AdminError::Refused { code: "over", why })
             }
-            WebhookChanged::Alike => {
+            WebhookChangeOutcome::Duplicate => {
                 let why = format!("another webhook of the same owner is like {id}; use that one");
                 Err(AdminError::Refused { code: "alike", why })
             }
-            WebhookChanged::Unknown => Err(AdminError::Missing(format!("webhook \"{id}\""))),
+            WebhookChangeOutcome::Unknown => Err(AdminError::Missing(format!("webhook \"{id}\""))),
         }
     }
 }

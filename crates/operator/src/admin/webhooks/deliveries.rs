@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use domain::{Ticks, WebhookId};
 use serde::Serialize;
-use store::{AttemptRecord, Delivery, DeliveryQuery};
+use store::{AttemptRecord, DeliveryHistory, DeliveryQuery};
 use utoipa::ToSchema;
 
 use super::{DeliveryShown, DeliveryStatus};
@@ -83,7 +83,7 @@ impl Admin {
                 if sequence == 0 || !seen.insert(sequence) {
                     continue;
                 }
-                let history = self.store.delivery(webhook.id, sequence).await?;
+                let history = self.store.delivery_history(webhook.id, sequence).await?;
                 if newest(&history) != Some(mark) {
                     continue;
                 }
@@ -115,8 +115,8 @@ impl Admin {
             rows_max: ROWS_MAX,
         };
         let tried = self.store.attempts(&query).await?;
-        let delivered = self.store.delivered(&query).await?;
-        let tried = tried.iter().map(AttemptRecord::mark);
+        let delivered = self.store.successful_deliveries(&query).await?;
+        let tried = tried.iter().map(AttemptRecord::cursor);
         let delivered = delivered.iter().map(|one| (one.at, one.sequence));
         let mut marks: Vec<DeliveryMark> =
             tried.chain(delivered).map(|(at, sequence)| DeliveryMark(at, sequence)).collect();
@@ -131,8 +131,8 @@ fn page(deliveries: Vec<DeliveryShown>, next: Option<DeliveryMark>) -> DeliveryP
 }
 
 /// Its newest moment, by which lists are ordered.
-fn newest(history: &Delivery) -> Option<DeliveryMark> {
-    let tried = history.attempts.iter().map(AttemptRecord::mark);
+fn newest(history: &DeliveryHistory) -> Option<DeliveryMark> {
+    let tried = history.attempts.iter().map(AttemptRecord::cursor);
     let all = tried.chain(history.delivered.map(|one| (one.at, one.sequence)));
     all.max().map(|(at, sequence)| DeliveryMark(at, sequence))
 }

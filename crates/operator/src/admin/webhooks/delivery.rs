@@ -8,7 +8,7 @@ use domain::outgoing_id::IdKey;
 use domain::webhook::WebhookFlags;
 use domain::{Guid, Ticks};
 use serde::Serialize;
-use store::{AttemptPurpose, AttemptRecord, AttemptTiming, Delivery, Lane, LogEvent, Webhook};
+use store::{AttemptPurpose, AttemptRecord, AttemptTiming, DeliveryHistory, Lane, LogEvent, Webhook};
 use utoipa::ToSchema;
 
 use crate::admin::{Admin, AdminError, Result};
@@ -139,14 +139,14 @@ pub struct Milliseconds {
 }
 
 impl From<AttemptTiming> for Milliseconds {
-    fn from(spent: AttemptTiming) -> Self {
+    fn from(timing: AttemptTiming) -> Self {
         let whole = |span: Duration| u64::try_from(span.as_millis()).unwrap_or(u64::MAX);
         Self {
-            resolve: whole(spent.resolve),
-            connect: whole(spent.connect),
-            tls: whole(spent.tls),
-            wait: whole(spent.wait),
-            total: whole(spent.total),
+            resolve: whole(timing.resolve),
+            connect: whole(timing.connect),
+            tls: whole(timing.tls),
+            wait: whole(timing.wait),
+            total: whole(timing.total),
         }
     }
 }
@@ -166,7 +166,7 @@ impl From<AttemptRecord> for AttemptShown {
             succeeded: attempt.succeeded,
             reason: attempt.reason,
             excerpt: attempt.excerpt,
-            milliseconds: attempt.spent.into(),
+            milliseconds: attempt.timing.into(),
         }
     }
 }
@@ -179,7 +179,7 @@ pub(super) struct Teller {
 }
 
 impl Teller {
-    pub(super) fn tell(&self, delivery: Delivery, event: Option<&LogEvent>) -> DeliveryShown {
+    pub(super) fn tell(&self, delivery: DeliveryHistory, event: Option<&LogEvent>) -> DeliveryShown {
         let sequence = delivery.sequence;
         let replayed = delivery.attempts.iter().find(|one| one.succeeded).map(|one| one.at);
         let delivered_at = delivery.delivered.map(|one| one.at).or(replayed);
@@ -244,7 +244,7 @@ impl Admin {
     pub async fn delivery(&self, id: &str, name: &str) -> Result<DeliveryShown> {
         let teller = self.teller(self.kept_webhook(id).await?).await?;
         let (sequence, event) = self.named_event(&teller.webhook, name).await?;
-        let history = self.store.delivery(teller.webhook.id, sequence).await?;
+        let history = self.store.delivery_history(teller.webhook.id, sequence).await?;
         if event.is_none() && history.delivered.is_none() && history.attempts.is_empty() {
             return Err(missing(&teller.webhook, name));
         }
@@ -254,19 +254,19 @@ impl Admin {
 
     pub(super) async fn teller(&self, webhook: Webhook) -> Result<Teller> {
         let lanes = self.store.lanes(webhook.id, LANES_MAX).await?;
-        let ids = IdKey::new(&self.store.outgoing_key(webhook.id));
+        let ids = IdKey::new(&self.store.outgoing_id_key(webhook.id));
         Ok(Teller { webhook, lanes, ids })
     }
 
     /// The event that a name stands for, where it was ever meant for this webhook; with what the log still has of it.
     pub(super) async fn named_event(&self, webhook: &Webhook, name: &str) -> Result<(u64, Option<LogEvent>)> {
-        let ids = IdKey::new(&self.store.outgoing_key(webhook.id));
+        let ids = IdKey::new(&self.store.outgoing_id_key(webhook.id));
         let outgoing = Guid::parse(name);
         let sequence = match outgoing {
             Some(id) => ids.sequence_from_id(id),
             None => name.parse().ok(),
         };
-        let is_entitled = |sequence: &u64| webhook.began.is_some_and(|began| *sequence > began);
+        let is_entitled = |sequence: &u64| webhook.initial_cursor.is_some_and(|began| *sequence > began);
         let sequence = sequence.filter(is_entitled).ok_or_else(|| missing(webhook, name))?;
         let event = self.event(webhook, sequence).await?;
         if let (Some(id), Some(event)) = (outgoing, &event)

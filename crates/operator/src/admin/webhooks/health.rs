@@ -110,10 +110,10 @@ impl Admin {
                 is_accepted: handshake.accepted,
                 failed_attempts: handshake.retry.map_or(0, |retry| retry.attempts),
             },
-            lost: webhook.lost.map(|lost| LostShown {
+            lost: webhook.event_gap.map(|lost| LostShown {
                 at: lost.at.iso(),
                 after: lost.after.to_string(),
-                upto: lost.upto.to_string(),
+                upto: lost.through.to_string(),
             }),
             recent_attempts: attempts.into_iter().map(AttemptShown::from).collect(),
         })

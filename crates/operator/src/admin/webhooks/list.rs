@@ -72,7 +72,7 @@ impl Admin {
             client: ask.client.as_deref().map(ClientId::new),
             resource: ask.resource,
             family: ask.family.map(Family::from),
-            with_past: ask.status.is_some_and(WebhookStatus::is_final),
+            include_ended: ask.status.is_some_and(WebhookStatus::is_final),
             after: ask.after.map(|mark| (mark.0, mark.1)),
             rows_max: if ask.status.is_some() { LOOK_ROWS } else { size + 1 },
         };

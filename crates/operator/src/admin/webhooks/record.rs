@@ -78,7 +78,7 @@ impl WebhookStatus {
     fn explained(self, webhook: &Webhook) -> String {
         match self {
             Self::Active => "Events are delivered.".into(),
-            Self::AwaitingContract if webhook.began.is_none() => {
+            Self::AwaitingContract if webhook.initial_cursor.is_none() => {
                 "The receiver has not accepted the handshake yet; events count from its acceptance on.".into()
             }
             Self::AwaitingContract => {
@@ -92,7 +92,7 @@ impl WebhookStatus {
                 "Disabled by its owner or by the operator; once enabled, it goes on with the next event.".into()
             }
             Self::DisabledByService => {
-                let why = webhook.disabled.as_ref().map_or("", |disabled| &disabled.why);
+                let why = webhook.disabled.as_ref().map_or("", |disabled| &disabled.reason);
                 format!(
                     "The service gave up: {why}. See that the receiver answers, then enable it: it goes on with the \
                      first event that was not delivered."
@@ -211,7 +211,7 @@ impl WebhookShown {
             url: kept.url,
             created_at: kept.created_at.iso(),
             disabled_at: kept.disabled.as_ref().map(|disabled| disabled.at.iso()),
-            disabled_why: kept.disabled.map(|disabled| disabled.why),
+            disabled_why: kept.disabled.map(|disabled| disabled.reason),
             doubt: Some(kept.host_mismatch).filter(|host_mismatch| !host_mismatch.is_empty()),
             unsubscribed_at: kept.unsubscribed_at.map(Ticks::iso),
             deleted_at: kept.deleted_at.map(Ticks::iso),

@@ -64,9 +64,9 @@ impl ReplayShown {
                 ReplayKind::Events => ReplayWord::Events,
                 ReplayKind::Test => ReplayWord::Test,
             },
-            asked_at: replay.asked_at.iso(),
+            asked_at: replay.requested_at.iso(),
             after: replay.after.to_string(),
-            upto: replay.upto.to_string(),
+            upto: replay.through.to_string(),
             delivered: replay.delivered,
             failed: replay.failed,
             is_done: replay.is_done,
@@ -110,11 +110,11 @@ impl Admin {
             return Err(AdminError::Invalid("from must not be later than to".into()));
         }
         let webhook = self.ready(id).await?;
-        let Some((after, upto)) = self.store.span(webhook.id, from, to).await? else {
+        let Some((after, upto)) = self.store.sequence_range(webhook.id, from, to).await? else {
             let what = format!("event of webhook {id} that is still kept between from and to");
             return Err(AdminError::Missing(what));
         };
-        let began = webhook.began.unwrap_or(u64::MAX);
+        let began = webhook.initial_cursor.unwrap_or(u64::MAX);
         if upto <= began {
             let why = format!("all events between from and to are older than the contract of webhook {id}");
             return Err(AdminError::Refused { code: "not_entitled", why });

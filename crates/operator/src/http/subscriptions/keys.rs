@@ -73,6 +73,6 @@ async fn replace_key(
         }
     };
     let new = desk.admin.rotate_key(&id, kept, ask.overlap.unwrap_or_default().0).await?;
-    let (key, old_valid_until) = (new.secret.reveal().to_owned(), new.old_until.iso());
+    let (key, old_valid_until) = (new.secret.reveal().to_owned(), new.previous_valid_until.iso());
     Ok(unkept(Json(KeyMade { slot, key, old_valid_until }).into_response()))
 }

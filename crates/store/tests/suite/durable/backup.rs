@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use domain::{Secret, Ticks, UserId};
 use store::archive::{self, HEADS_ADVANCE, TABLES};
-use store::{Archive, ArchiveError, AuditQuery, Summary, Value, WebhookQuery};
+use store::{Archive, ArchiveError, AuditQuery, BackupSummary, CellValue, WebhookQuery};
 use tempfile::TempDir;
 
 use super::rows::{Rows, furnish, rows};
@@ -18,7 +18,7 @@ use crate::suite::stage::{Handle, Kind, Stage, tenant};
 /// A backup's file, gone with its owner.
 pub(crate) struct Backup {
     folder: TempDir,
-    pub(crate) summary: Summary,
+    pub(crate) summary: BackupSummary,
 }
 
 impl Backup {
@@ -38,7 +38,11 @@ impl Backup {
     }
 }
 
-pub(crate) async fn restore(path: &Path, summary: &Summary, into: &dyn Archive) -> Result<(), ArchiveError> {
+pub(crate) async fn restore(
+    path: &Path,
+    summary: &BackupSummary,
+    into: &dyn Archive,
+) -> Result<(), ArchiveError> {
     archive::read(into, summary, BufReader::new(File::open(path).unwrap())).await
 }
 
@@ -71,14 +75,14 @@ async fn invalidation(from: Stage, kind: Kind) {
 
 /// Every store has a vault's check of its own.
 fn without_vault(mut rows: Rows) -> Rows {
-    rows.get_mut("meta").unwrap().retain(|row| row[0] != Value::Text("vault".into()));
+    rows.get_mut("meta").unwrap().retain(|row| row[0] != CellValue::Text("vault".into()));
     rows
 }
 
 /// Takes the advance of the heads back.
 fn with_heads_back(mut rows: Rows) -> Rows {
     for row in rows.get_mut("heads").unwrap() {
-        let Value::Int(head) = &mut row[1] else { panic!("a head is a number") };
+        let CellValue::Int(head) = &mut row[1] else { panic!("a head is a number") };
         *head -= i64::try_from(HEADS_ADVANCE).unwrap();
     }
     rows
@@ -108,17 +112,17 @@ async fn reads_the_same(here: &Desk, there: &Desk) {
     assert_eq!(here.store.audit(&everything).await, there.store.audit(&everything).await);
     assert_eq!(here.store.active_memberships(&maria).await, there.store.active_memberships(&maria).await);
     assert_eq!(here.store.live_grants(&maria, then).await, there.store.live_grants(&maria, then).await);
-    let everything = WebhookQuery { with_past: true, rows_max: 100, ..WebhookQuery::default() };
+    let everything = WebhookQuery { include_ended: true, rows_max: 100, ..WebhookQuery::default() };
     let webhooks = here.store.webhooks(&everything).await.unwrap();
     assert_eq!(there.store.webhooks(&everything).await, Ok(webhooks.clone()));
     assert_eq!(webhooks.len(), 2);
     for id in webhooks.iter().map(|one| one.id) {
         assert_eq!(here.store.load_webhook(id).await, there.store.load_webhook(id).await);
-        assert_eq!(here.store.delivery(id, 4).await, there.store.delivery(id, 4).await);
-        assert_eq!(here.store.delivery(id, 3).await, there.store.delivery(id, 3).await);
+        assert_eq!(here.store.delivery_history(id, 4).await, there.store.delivery_history(id, 4).await);
+        assert_eq!(here.store.delivery_history(id, 3).await, there.store.delivery_history(id, 3).await);
     }
     assert_eq!(here.store.changed_webhooks(0).await, there.store.changed_webhooks(0).await);
-    let progress = async |desk: &Desk| desk.store.find_progress(&desk.tenant, "import").await;
+    let progress = async |desk: &Desk| desk.store.find_ingest_progress(&desk.tenant, "import").await;
     assert_eq!(progress(here).await, progress(there).await);
 }
 
@@ -127,8 +131,8 @@ async fn goes_on(from: &Stage, to: &Stage, desk: &Desk) {
     let head = desk.head().await;
     let there = desk.at(&to.store);
     assert_eq!(there.bounds().await, store::LogBounds { floor: 0, head: head + HEADS_ADVANCE });
-    let tally = there.accept([company("c9"), journal("c1", "j7", "{}")]).await;
-    assert_eq!(tally.last_sequence, head + 1_000_002);
+    let counts = there.accept([company("c9"), journal("c1", "j7", "{}")]).await;
+    assert_eq!(counts.last_sequence, head + 1_000_002);
     assert_eq!(there.numbers(&there.query(head, 10)).await, [head + 1_000_001, head + 1_000_002]);
     assert_eq!(there.ids(&journal("c1", "any", "{}")).await.last().map(String::as_str), Some("j7"));
 
@@ -160,7 +164,7 @@ pub(crate) async fn a_backup_is_of_one_moment(stage: Stage) {
     for _ in 0..4 {
         let rows = rows(stage.handle.archive()).await;
         let number = |table: &str, row: usize, column: usize| match rows[table][row][column] {
-            Value::Int(number) => usize::try_from(number).unwrap(),
+            CellValue::Int(number) => usize::try_from(number).unwrap(),
             _ => panic!("{table} has numbers there"),
         };
         let head = number("heads", 0, 1);

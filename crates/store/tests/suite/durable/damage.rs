@@ -4,8 +4,8 @@ use std::fs;
 
 use async_trait::async_trait;
 use domain::Secret;
-use store::archive::{self, Chunk, TABLES, Table};
-use store::{Archive, ArchiveError, Result, StoreError, Summary, Value};
+use store::archive::{self, RowChunk, TABLES, Table};
+use store::{Archive, ArchiveError, BackupSummary, CellValue, Result, StoreError};
 use tokio::sync::mpsc;
 
 use super::backup::{Backup, restore};
@@ -16,7 +16,7 @@ use crate::suite::secrets::signing_key;
 use crate::suite::sessions::begun;
 use crate::suite::stage::{Ground, Stage, another_key, the_key};
 
-fn verify(bytes: &[u8]) -> std::result::Result<Summary, ArchiveError> {
+fn verify(bytes: &[u8]) -> std::result::Result<BackupSummary, ArchiveError> {
     archive::verify(bytes)
 }
 
@@ -137,9 +137,9 @@ macro_rules! archive_of_rows {
     ($name:ident, $schema:expr, $dump:expr) => {
         #[async_trait]
         impl Archive for $name {
-            async fn dump(&self, out: mpsc::Sender<Chunk>) -> Result<()> {
-                let rows = vec![vec![Value::Text("dev".into()), Value::Bytes(vec![1, 2])]];
-                out.send(Chunk { table: &TABLES[0], rows })
+            async fn dump(&self, out: mpsc::Sender<RowChunk>) -> Result<()> {
+                let rows = vec![vec![CellValue::Text("dev".into()), CellValue::Bytes(vec![1, 2])]];
+                out.send(RowChunk { table: &TABLES[0], rows })
                     .await
                     .map_err(|_| StoreError::Internal("closed".into()))?;
                 $dump
@@ -149,7 +149,7 @@ macro_rules! archive_of_rows {
                 Ok(false)
             }
 
-            async fn load(&self, _: Chunk) -> Result<()> {
+            async fn load(&self, _: RowChunk) -> Result<()> {
                 unreachable!("nothing is restored into this one")
             }
 
@@ -157,11 +157,11 @@ macro_rules! archive_of_rows {
                 Ok(0)
             }
 
-            async fn settle(&self, _: u64) -> Result<()> {
+            async fn finish_restore(&self, _: u64) -> Result<()> {
                 Ok(())
             }
 
-            fn opens(&self, _: &[u8]) -> Result<()> {
+            fn check_vault(&self, _: &[u8]) -> Result<()> {
                 Ok(())
             }
 

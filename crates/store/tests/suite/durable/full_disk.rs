@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use domain::{Secret, TenantId};
 use store::sqlite::SqliteStore;
-use store::{Code, GrantDecision, Result, Store, StoreError};
+use store::{AuthorizationCode, GrantDecision, Result, Store, StoreError};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
@@ -83,7 +83,7 @@ impl Scene {
         Self { store, desk, file, given }
     }
 
-    fn a_code(&self) -> Code {
+    fn a_code(&self) -> AuthorizationCode {
         code(self.given.clock.now())
     }
 
@@ -186,7 +186,8 @@ async fn requests_that_are_written_together_share_the_fate_of_the_disk() {
     waiting.await.unwrap();
 
     let keep = |name: &'static str, details: usize| {
-        let (store, kept) = (scene.store.clone(), Code { details: "x".repeat(details), ..scene.a_code() });
+        let (store, kept) =
+            (scene.store.clone(), AuthorizationCode { details: "x".repeat(details), ..scene.a_code() });
         tokio::spawn(async move { store.store_code(&Secret::new(name), &kept, &chosen(), now).await })
     };
     let mut codes = Vec::new();

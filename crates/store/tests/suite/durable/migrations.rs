@@ -6,7 +6,7 @@ use std::sync::Arc;
 use domain::{GrantId, Ticks, UserId};
 use store::postgres::PostgresStore;
 use store::sqlite::SqliteStore;
-use store::{AuditQuery, Result, StoreError, Value};
+use store::{AuditQuery, CellValue, Result, StoreError};
 use tokio::sync::Barrier;
 
 use super::rows::{furnish, rows};
@@ -127,13 +127,13 @@ pub(crate) async fn a_store_of_before_sign_in_keeps_what_it_had(stage: Stage) {
     let (upgraded, new) = (rows(opened.archive()).await, rows(stage.handle.archive()).await);
     assert_eq!(upgraded.keys().collect::<Vec<_>>(), new.keys().collect::<Vec<_>>());
     assert_eq!(upgraded["grants"].len(), 2);
-    let text = |text: &str| Value::Text(text.into());
+    let text = |text: &str| CellValue::Text(text.into());
     let code = [
-        Value::Bytes(vec![10, 11]),
+        CellValue::Bytes(vec![10, 11]),
         text("erp"),
-        Value::Int(650),
+        CellValue::Int(650),
         text("{}"),
-        Value::Int(640),
+        CellValue::Int(640),
         text("g1"),
         text(""),
         text(""),

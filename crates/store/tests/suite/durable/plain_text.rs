@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use store::Value;
+use store::CellValue;
 
 use super::rows::{furnish, rows};
 use crate::suite::stage::{Kind, Stage};
@@ -37,9 +37,9 @@ async fn all_bytes(stage: &Stage) -> Vec<u8> {
     }
     for value in rows(stage.handle.archive()).await.into_values().flatten().flatten() {
         match value {
-            Value::Text(text) => bytes.extend(text.into_bytes()),
-            Value::Bytes(some) => bytes.extend(some),
-            Value::Int(_) | Value::Null => {}
+            CellValue::Text(text) => bytes.extend(text.into_bytes()),
+            CellValue::Bytes(some) => bytes.extend(some),
+            CellValue::Int(_) | CellValue::Null => {}
         }
         bytes.push(0);
     }

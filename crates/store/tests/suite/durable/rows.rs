@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use domain::{Guid, Secret, Ticks};
-use store::archive::{Chunk, TABLES};
+use store::archive::{RowChunk, TABLES};
 use store::{
-    Archive, CallCount, ClientSecret, EventGap, HandshakeStep, KeyLastUse, KeySlot, Value, WebhookChange,
+    Archive, CallCount, CellValue, ClientSecret, EventGap, HandshakeStep, KeyLastUse, KeySlot, WebhookChange,
 };
 use tokio::sync::mpsc;
 
@@ -22,10 +22,10 @@ use crate::suite::webhook_fixtures::{
     body, contracted, delivered, failed, found, in_trouble, made, point, retry, written,
 };
 
-pub(crate) type Rows = BTreeMap<&'static str, Vec<Vec<Value>>>;
+pub(crate) type Rows = BTreeMap<&'static str, Vec<Vec<CellValue>>>;
 
 pub(crate) async fn rows(archive: &dyn Archive) -> Rows {
-    let (sender, mut chunks) = mpsc::channel::<Chunk>(4);
+    let (sender, mut chunks) = mpsc::channel::<RowChunk>(4);
     let mut rows: Rows = TABLES.iter().map(|table| (table.name, Vec::new())).collect();
     let collect = async {
         while let Some(chunk) = chunks.recv().await {
@@ -59,7 +59,7 @@ pub(crate) async fn furnish(stage: &Stage) -> Desk {
     store.add_user(&user(stage, "maria")).await.unwrap();
     store.add_membership(&membership(stage, "m1", "maria", &desk.tenant)).await.unwrap();
     store.add_client(&client(stage, "erp"), &Secret::new("client-secret-1")).await.unwrap();
-    let second = ClientSecret { secret: Secret::new("client-secret-2"), old_until: now };
+    let second = ClientSecret { secret: Secret::new("client-secret-2"), previous_valid_until: now };
     store.set_client_secret(&client(stage, "erp").id, &second).await.unwrap();
     let keys = (Secret::new("subscription-key-1"), Secret::new("subscription-key-2"));
     store.add_subscription(&subscription(stage, "s1"), &keys.0, &keys.1).await.unwrap();
@@ -67,7 +67,7 @@ pub(crate) async fn furnish(stage: &Stage) -> Desk {
     let calls =
         CallCount { subscription: subscription(stage, "s1").id, day: 739_000, route, calls: 3, failed: 1 };
     let used = KeyLastUse { key: keys.0.clone(), at: stage.now() };
-    store.count_calls(&[calls], &[used]).await.unwrap();
+    store.record_usage(&[calls], &[used]).await.unwrap();
     store.register_node(Guid::from_bytes([7; 16]), Duration::from_hours(1)).await.unwrap();
     let third = Secret::new("subscription-key-3");
     store.rotate_key(&subscription(stage, "s1").id, KeySlot::Primary, &third, later(now)).await.unwrap();
@@ -91,13 +91,15 @@ pub(crate) async fn furnish(stage: &Stage) -> Desk {
 async fn furnish_webhooks(stage: &Stage, desk: &Desk) {
     let (store, now) = (&stage.store, stage.now());
     let first = contracted(stage, desk, "first").await;
-    let rotate =
-        WebhookChange::Rotate { secret: Secret::new("webhook-secret second"), old_until: later(now) };
+    let rotate = WebhookChange::RotateSecret {
+        secret: Secret::new("webhook-secret second"),
+        previous_valid_until: later(now),
+    };
     store.change_webhook(first.id, None, rotate).await.unwrap();
     let rotated = found(store, first.id).await;
     in_trouble(stage, &rotated).await;
     let mut told = point(store, &rotated).await;
-    told.lost = Some(EventGap { at: now, after: 1, upto: 2 });
+    told.event_gap = Some(EventGap { at: now, after: 1, through: 2 });
     told.disabled = Some("24 h".into());
     told.attempts = vec![failed(3, 1, now)];
     told.delivered = vec![delivered(4, now, 7), delivered(5, later(now), 8)];

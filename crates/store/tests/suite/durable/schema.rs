@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use rusqlite::Connection;
-use store::archive::{Kind as Type, TABLES};
+use store::archive::{ColumnType as Type, TABLES};
 use tokio_postgres::Client;
 
 use crate::suite::database::connect;

@@ -1,6 +1,6 @@
 //! What is deleted or erased leaves no row behind once housekeeping is through.
 
-use store::Value;
+use store::CellValue;
 
 use super::rows::{furnish, rows};
 use crate::suite::desk::{company, delete, journal};
@@ -59,7 +59,7 @@ pub(crate) async fn a_deleted_company_leaves_no_rows(stage: Stage) {
     desk.purge_all(300).await;
     let rows = rows(stage.handle.archive()).await;
     for table in ["records", "collections", "gaps"] {
-        let of_the_first = rows[table].iter().filter(|row| row[1] == Value::Int(1));
+        let of_the_first = rows[table].iter().filter(|row| row[1] == CellValue::Int(1));
         assert_eq!(of_the_first.count(), 0, "{table}");
     }
     assert!(rows["departed_companies"].is_empty());

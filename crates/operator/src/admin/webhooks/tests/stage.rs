@@ -11,8 +11,8 @@ use domain::{Area, ClientId, Clock, Guid, Random, Resource, Secret, TenantId, Ti
 use store::memory::MemoryStore;
 use store::{
     AttemptPurpose, AttemptRecord, AttemptTiming, AuditContext, AuditQuery, BatchCounts, ChangeBatch,
-    CheckpointResult, Client, Consent, HandshakeStep, Lane, Line, MasterKey, NewWebhook, Pkce, Status,
-    Subscribed, SuccessfulDelivery, Tenant, Vault, Webhook, WebhookCheckpoint, WebhookOwner,
+    ChangeLine, CheckpointResult, Client, Consent, HandshakeStep, Lane, MasterKey, NewWebhook, Pkce, Status,
+    SubscribeOutcome, SuccessfulDelivery, Tenant, Vault, Webhook, WebhookCheckpoint, WebhookOwner,
 };
 
 use crate::admin::Admin;
@@ -105,13 +105,13 @@ impl Stage {
         let batch = ChangeBatch {
             tenant: TenantId::new(TENANT),
             process: Guid::from_bytes([1; 16]),
-            lines: vec![Line { number: 1, change }],
-            tally: BatchCounts::default(),
+            lines: vec![ChangeLine { number: 1, change }],
+            counts: BatchCounts::default(),
             checkpoint: None,
         };
-        let tally = self.admin.store.apply_changes(batch).await.unwrap();
-        assert_eq!(tally.rejected, 0, "{tally:?}");
-        tally.last_sequence
+        let counts = self.admin.store.apply_changes(batch).await.unwrap();
+        assert_eq!(counts.rejected, 0, "{counts:?}");
+        counts.last_sequence
     }
 
     /// A charge is written; tells the number of its change.
@@ -148,7 +148,7 @@ impl Stage {
             enabled: true,
         };
         let made = self.admin.store.subscribe(new, 1000).await.unwrap();
-        assert!(matches!(made, Subscribed::New(_)));
+        assert!(matches!(made, SubscribeOutcome::Created(_)));
         id.to_string()
     }
 
@@ -172,7 +172,7 @@ impl Stage {
         let fence = held.iter().find(|one| one.shard == shard).unwrap().fence;
         let mut point = WebhookCheckpoint::new(kept.id, fence, kept.revision);
         write(&mut point);
-        assert_eq!(store.checkpoint(vec![point]).await.unwrap(), [CheckpointResult::Taken]);
+        assert_eq!(store.checkpoint(vec![point]).await.unwrap(), [CheckpointResult::Written]);
     }
 
     /// The receiver accepts the handshake.
@@ -186,7 +186,7 @@ impl Stage {
         let at = self.now();
         self.engine(webhook, |point| {
             point.cursor = Some(sequence);
-            point.delivered = vec![SuccessfulDelivery { sequence, at, status: 204, took_ms: 40 }];
+            point.delivered = vec![SuccessfulDelivery { sequence, at, status: 204, duration_ms: 40 }];
         })
         .await;
     }
@@ -233,6 +233,6 @@ pub(super) fn attempt(purpose: AttemptPurpose, number: u32, at: Ticks) -> Attemp
         succeeded: false,
         reason: "the answer was 500; a 2xx is wanted".into(),
         excerpt: "Oops".into(),
-        spent: AttemptTiming { total: Duration::from_millis(10), ..AttemptTiming::default() },
+        timing: AttemptTiming { total: Duration::from_millis(10), ..AttemptTiming::default() },
     }
 }

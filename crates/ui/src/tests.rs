@@ -1,14 +1,14 @@
-//! What holds for the whole look: colours that can be told apart, and a stylesheet that asks nobody else.
+//! Checks of the stylesheet (contrast, no external resources), the favicon and the layout.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use maud::html;
 
-use crate::{Lang, Shell, Width, asset, page};
+use crate::{Lang, Layout, PageWidth, asset, page};
 
 type Palette = BTreeMap<&'static str, [u8; 3]>;
 
-/// The colours between two places of the stylesheet.
+/// The colour variables that a part of the stylesheet defines.
 fn colours(text: &'static str) -> Palette {
     let declarations = text.split([';', '{', '}']).filter_map(|part| part.trim().split_once(": #"));
     declarations
@@ -35,39 +35,51 @@ fn luminance(colour: [u8; 3]) -> f64 {
     0.2126 * red + 0.7152 * green + 0.0722 * blue
 }
 
-fn contrast(one: [u8; 3], other: [u8; 3]) -> f64 {
-    let (one, other) = (luminance(one), luminance(other));
-    (one.max(other) + 0.05) / (one.min(other) + 0.05)
+fn contrast(first: [u8; 3], second: [u8; 3]) -> f64 {
+    let (first, second) = (luminance(first), luminance(second));
+    (first.max(second) + 0.05) / (first.min(second) + 0.05)
 }
 
-/// What is read, and all that it is read on.
+/// Text colours and the backgrounds that they occur on.
 const TEXT: [(&str, &[&str]); 7] = [
-    ("ink", &["wall", "arch", "surface", "sunken", "wash", "problem-wash", "caution-wash", "done-wash"]),
-    ("soft", &["wall", "arch", "surface", "sunken", "wash"]),
-    ("link", &["wall", "surface", "sunken"]),
-    ("on-door", &["door", "door-lit"]),
-    ("problem", &["surface", "sunken", "problem-wash"]),
-    ("caution", &["caution-wash"]),
-    ("done", &["done-wash"]),
+    (
+        "text",
+        &[
+            "background",
+            "backdrop",
+            "surface",
+            "sunken",
+            "primary-tint",
+            "error-tint",
+            "warning-tint",
+            "success-tint",
+        ],
+    ),
+    ("text-muted", &["background", "backdrop", "surface", "sunken", "primary-tint"]),
+    ("link", &["background", "surface", "sunken"]),
+    ("on-primary", &["primary", "primary-hover"]),
+    ("error", &["surface", "sunken", "error-tint"]),
+    ("warning", &["warning-tint"]),
+    ("success", &["success-tint"]),
 ];
 
-/// What must be seen to use the page: borders of controls, rings around them, what is chosen.
+/// Colours of control borders, focus rings and selection marks, and the backgrounds that they occur on.
 const CONTROLS: [(&str, &[&str]); 5] = [
-    ("edge", &["surface", "sunken"]),
-    ("focus", &["wall", "arch", "surface", "sunken", "wash"]),
-    ("door", &["wall", "surface", "wash"]),
-    ("problem", &["surface", "sunken"]),
-    ("knocker", &["mark"]),
+    ("control-border", &["surface", "sunken"]),
+    ("focus", &["background", "backdrop", "surface", "sunken", "primary-tint"]),
+    ("primary", &["background", "surface", "primary-tint"]),
+    ("error", &["surface", "sunken"]),
+    ("logo-ring", &["logo"]),
 ];
 
 #[test]
-fn contrast_is_computed_as_wcag_says() {
+fn contrast_follows_wcag() {
     assert!((contrast([0; 3], [255; 3]) - 21.0).abs() < 0.001);
     assert!((contrast([0x77; 3], [255; 3]) - 4.48).abs() < 0.01);
 }
 
 #[test]
-fn what_is_read_and_what_is_used_stands_out_in_both_themes() {
+fn text_and_controls_have_enough_contrast_in_both_themes() {
     for (theme, palette) in palettes() {
         for (pairs, ratio_min) in [(&TEXT[..], 4.5), (&CONTROLS[..], 3.0)] {
             for (front, backs) in pairs {
@@ -81,54 +93,54 @@ fn what_is_read_and_what_is_used_stands_out_in_both_themes() {
 }
 
 #[test]
-fn both_themes_colour_the_same_things() {
+fn both_themes_define_the_same_colours() {
     let [(_, light), (_, dark)] = palettes();
     let names = |palette: &Palette| palette.keys().copied().collect::<BTreeSet<_>>();
     assert_eq!(names(&light), names(&dark));
-    assert!(light.len() >= 20, "the palette is found at all");
+    assert!(light.len() >= 20, "the palette was not found");
 }
 
 #[test]
-fn every_colour_comes_from_the_palette() {
+fn rules_use_palette_colours_only() {
     let css = asset::stylesheet().body;
     let (_, rules) = css.split_once("*, *::before").unwrap();
-    assert!(!rules.contains(": #"), "a colour of its own");
+    assert!(!rules.contains(": #"), "a rule has a literal colour");
     for used in css.split("var(--").skip(1).filter_map(|rest| rest.split(')').next()) {
         assert!(css.contains(&format!("--{used}:")), "{used} is not defined");
     }
 }
 
 #[test]
-fn the_stylesheet_asks_nobody_else() {
+fn stylesheet_loads_nothing() {
     let css = asset::stylesheet().body;
-    for foreign in ["url(", "@import", "@font-face", "http:", "https:", "expression("] {
-        assert!(!css.contains(foreign), "{foreign}");
+    for external in ["url(", "@import", "@font-face", "http:", "https:", "expression("] {
+        assert!(!css.contains(external), "{external}");
     }
     assert_eq!(css.matches('{').count(), css.matches('}').count());
 }
 
 #[test]
-fn the_icon_can_do_nothing() {
-    let svg = asset::icon().body;
+fn favicon_has_no_active_content() {
+    let svg = asset::favicon().body;
     for active in ["<script", "<style", "href", "<foreignObject", "on"] {
         assert!(!svg.contains(&format!(" {active}")) && !svg.contains(&format!("{active}=")), "{active}");
     }
 }
 
 #[test]
-fn a_page_names_its_language_its_files_and_its_other_self() {
-    let shell = Shell {
+fn page_refers_to_its_language_assets_and_translation() {
+    let layout = Layout {
         lang: Lang::Es,
-        assets: "/auth/core/look",
-        switch: Some("/x?a=1&lang=en"),
+        assets: "/auth/core/assets",
+        language_switch: Some("/x?a=1&lang=en"),
         title: "Hola",
-        width: Width::Door,
+        width: PageWidth::Narrow,
     };
-    let text = page(&shell, None, &html! { h1 { "Hola" } }).into_string();
+    let text = page(&layout, None, &html! { h1 { "Hola" } }).into_string();
     assert!(text.starts_with(r#"<!DOCTYPE html><html lang="es">"#));
     assert!(text.contains("<title>Hola · Aldaba</title>"));
     for asset in asset::all() {
-        assert!(text.contains(&format!(r#"href="/auth/core/look/{}""#, asset.name)));
+        assert!(text.contains(&format!(r#"href="/auth/core/assets/{}""#, asset.name)));
     }
     assert!(text.contains(r#"href="/x?a=1&amp;lang=en" lang="en" hreflang="en""#));
     assert!(text.contains("<main><h1>Hola</h1></main>"));

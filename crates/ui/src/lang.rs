@@ -1,6 +1,6 @@
-//! Which of the languages that we speak a reader wants.
+//! Language negotiation: picks the language of a page from `ui_locales` and `Accept-Language`.
 
-/// A language of the pages.
+/// A language that the pages are available in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Lang {
     #[default]
@@ -8,20 +8,20 @@ pub enum Lang {
     En,
 }
 
-/// How much of a header is looked at: more than any browser sends, little enough to cost nothing.
+/// Entries of a header that are read: more than any browser sends, few enough to be cheap.
 const ENTRIES_MAX: usize = 32;
 
 impl Lang {
     pub const ALL: [Self; 2] = [Self::Es, Self::En];
 
-    /// The first language that we speak in `ui_locales` (`fr en-GB es`), else the one that `Accept-Language`
-    /// likes best, else Spanish.
+    /// The first supported language in `ui_locales` (`fr en-GB es`), else the supported language with the
+    /// highest weight in `Accept-Language`, else Spanish.
     pub fn choose(ui_locales: Option<&str>, accept_language: Option<&str>) -> Self {
-        let mut asked = ui_locales.into_iter().flat_map(str::split_whitespace).take(ENTRIES_MAX);
-        asked.find_map(Self::of_tag).or_else(|| liked_best(accept_language?)).unwrap_or_default()
+        let mut locales = ui_locales.into_iter().flat_map(str::split_whitespace).take(ENTRIES_MAX);
+        locales.find_map(Self::from_tag).or_else(|| best_match(accept_language?)).unwrap_or_default()
     }
 
-    /// As `lang` and `hreflang` write it.
+    /// The language tag for the attributes `lang` and `hreflang`.
     pub const fn tag(self) -> &'static str {
         match self {
             Self::Es => "es",
@@ -36,53 +36,56 @@ impl Lang {
         }
     }
 
-    /// What its speakers call it.
-    pub const fn own_name(self) -> &'static str {
+    /// The language's name in that language.
+    pub const fn native_name(self) -> &'static str {
         match self {
             Self::Es => "Español",
             Self::En => "English",
         }
     }
 
-    /// `en-GB` is English, `es_ES` is Spanish: only the first part counts.
-    fn of_tag(tag: &str) -> Option<Self> {
+    /// Reads the primary subtag only: `en-GB` is English, `es_ES` is Spanish.
+    fn from_tag(tag: &str) -> Option<Self> {
         let first = tag.split(['-', '_']).next()?;
         Self::ALL.into_iter().find(|lang| lang.tag().eq_ignore_ascii_case(first))
     }
 }
 
-/// What a header says about a language: how much it is liked, in thousandths, and where that was said.
+/// The weight of a language in `Accept-Language`, in thousandths, and the position of its entry.
 #[derive(Clone, Copy)]
-struct Liking {
+struct Preference {
     weight: u16,
-    place: usize,
+    position: usize,
 }
 
-fn liked_best(header: &str) -> Option<Lang> {
-    let mut named: [Option<Liking>; 2] = [None; 2];
-    let mut any = None;
-    for (place, entry) in header.split(',').take(ENTRIES_MAX).enumerate() {
+fn best_match(header: &str) -> Option<Lang> {
+    let mut named: [Option<Preference>; 2] = [None; 2];
+    let mut wildcard = None;
+    for (position, entry) in header.split(',').take(ENTRIES_MAX).enumerate() {
         let mut parts = entry.split(';').map(str::trim);
         let tag = parts.next().unwrap_or_default();
         let Some(weight) = weight(parts) else { continue };
         let slot = if tag == "*" {
-            &mut any
-        } else if let Some(lang) = Lang::of_tag(tag) {
+            &mut wildcard
+        } else if let Some(lang) = Lang::from_tag(tag) {
             &mut named[lang as usize]
         } else {
             continue;
         };
-        if slot.is_none_or(|known: Liking| weight > known.weight) {
-            *slot = Some(Liking { weight, place });
+        if slot.is_none_or(|previous: Preference| weight > previous.weight) {
+            *slot = Some(Preference { weight, position });
         }
     }
-    let likings = Lang::ALL.into_iter().filter_map(|lang| Some((lang, named[lang as usize].or(any)?)));
-    let wanted = likings.filter(|(_, liking)| liking.weight > 0);
-    // The heavier wins, then the earlier, then Spanish.
-    wanted.min_by_key(|(_, liking)| (u16::MAX - liking.weight, liking.place)).map(|(lang, _)| lang)
+    let preferences =
+        Lang::ALL.into_iter().filter_map(|lang| Some((lang, named[lang as usize].or(wildcard)?)));
+    let accepted = preferences.filter(|(_, preference)| preference.weight > 0);
+    // The highest weight wins, then the earliest entry, then Spanish.
+    accepted
+        .min_by_key(|(_, preference)| (u16::MAX - preference.weight, preference.position))
+        .map(|(lang, _)| lang)
 }
 
-/// Thousandths of the `q` among an entry's parameters: 1000 without one, nothing where it cannot be read.
+/// The parameter `q` in thousandths: 1000 if absent, `None` if malformed.
 fn weight<'a>(mut parameters: impl Iterator<Item = &'a str>) -> Option<u16> {
     let Some(text) = parameters.find_map(|part| part.strip_prefix("q=").or_else(|| part.strip_prefix("Q=")))
     else {
@@ -105,7 +108,7 @@ mod tests {
     use super::Lang::{self, En, Es};
 
     #[test]
-    fn the_asked_locales_come_first() {
+    fn ui_locales_take_precedence() {
         assert_eq!(Lang::choose(Some("fr en-GB es"), Some("es")), En);
         assert_eq!(Lang::choose(Some("es-419"), Some("en")), Es);
         assert_eq!(Lang::choose(Some("EN_us"), None), En);
@@ -114,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn the_header_is_weighed() {
+    fn accept_language_weights_are_honoured() {
         let of = |header| Lang::choose(None, Some(header));
         assert_eq!(of("en-GB,en;q=0.9,es;q=0.8"), En);
         assert_eq!(of("ca,es;q=0.9,en;q=0.8"), Es);
@@ -127,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn nonsense_is_tolerated() {
+    fn malformed_headers_fall_back_to_spanish() {
         let of = |header: &str| Lang::choose(None, Some(header));
         for header in
             ["", ",,,", ";;q", "q=1", "en;q=", "en;q=2", "en;q=0.1234", "en;q=-1", "en;q=x", "\u{0}"]
@@ -136,6 +139,6 @@ mod tests {
         }
         assert_eq!(of("en;level=1;q=0.4, es;q=nan"), En);
         assert_eq!(of(&"x,".repeat(1_000_000)), Es);
-        assert_eq!(of(&format!("{}en", "x,".repeat(100))), Es, "far behind what is looked at");
+        assert_eq!(of(&format!("{}en", "x,".repeat(100))), Es, "entry beyond ENTRIES_MAX");
     }
 }

@@ -1,25 +1,25 @@
-//! Signs, drawn in the page itself: no request, and they take the colour of the text around them. They only
-//! ever stand beside words, so readers that speak pass over them.
+//! Inline SVG icons. They need no request and take the colour of the surrounding text. Every icon stands
+//! beside a text, so screen readers skip it (`aria-hidden`).
 
 use maud::{Markup, Render, html};
 
-/// The door and its knocker.
-pub fn mark() -> Markup {
+/// The product's logo.
+pub fn logo() -> Markup {
     html! {
-        svg.mark viewBox="0 0 40 40" width="40" height="40" aria-hidden="true" {
-            path.mark-door d="M5 39V16a15 15 0 0 1 30 0v23z" {}
-            circle.mark-ring cx="20" cy="23" r="8" {}
-            circle.mark-boss cx="20" cy="14.5" r="3.3" {}
-            circle.mark-boss cx="20" cy="31" r="2.6" {}
+        svg.logo viewBox="0 0 40 40" width="40" height="40" aria-hidden="true" {
+            path.logo-panel d="M5 39V16a15 15 0 0 1 30 0v23z" {}
+            circle.logo-ring cx="20" cy="23" r="8" {}
+            circle.logo-dot cx="20" cy="14.5" r="3.3" {}
+            circle.logo-dot cx="20" cy="31" r="2.6" {}
         }
     }
 }
 
-/// A small sign of one stroke.
+/// A 20 × 20 icon of a single stroke.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Glyph {
+pub enum Icon {
     Alert,
-    CommitSignal,
+    Bell,
     Book,
     Building,
     Card,
@@ -27,19 +27,17 @@ pub enum Glyph {
     Clock,
     Globe,
     Key,
-    Letter,
+    Envelope,
     Person,
     People,
     Sliders,
 }
 
-impl Glyph {
+impl Icon {
     const fn path(self) -> &'static str {
         match self {
             Self::Alert => "M10 2.5a7.5 7.5 0 1 0 0 15 7.5 7.5 0 0 0 0-15M10 6v5M10 13.8v.2",
-            Self::CommitSignal => {
-                "M4.5 14h11c-1.2-1.2-1.5-2.6-1.5-5a4 4 0 0 0-8 0c0 2.4-.3 3.8-1.5 5M8.5 16.5h3"
-            }
+            Self::Bell => "M4.5 14h11c-1.2-1.2-1.5-2.6-1.5-5a4 4 0 0 0-8 0c0 2.4-.3 3.8-1.5 5M8.5 16.5h3",
             Self::Book => {
                 "M4 3.5h9.5a2.5 2.5 0 0 1 2.5 2.5v10.5H6a2 2 0 0 1-2-2zM4 14.5a2 2 0 0 1 2-2h10M7.5 7h5"
             }
@@ -55,7 +53,7 @@ impl Glyph {
                 "M10 2.5a7.5 7.5 0 1 0 0 15 7.5 7.5 0 0 0 0-15M2.5 10h15M10 2.5c2.3 2 3.3 4.5 3.3 7.5s-1 5.5-3.3 7.5c-2.3-2-3.3-4.5-3.3-7.5s1-5.5 3.3-7.5"
             }
             Self::Key => "M6.5 6.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7M10 10h7.5v2.5M14 10v2",
-            Self::Letter => {
+            Self::Envelope => {
                 "M3.5 4.5h13a1 1 0 0 1 1 1v9a1 1 0 0 1-1 1h-13a1 1 0 0 1-1-1v-9a1 1 0 0 1 1-1M3 6.5l7 4.7 7-4.7"
             }
             Self::Person => {
@@ -69,10 +67,10 @@ impl Glyph {
     }
 }
 
-impl Render for Glyph {
+impl Render for Icon {
     fn render(&self) -> Markup {
         html! {
-            svg.glyph viewBox="0 0 20 20" width="20" height="20" aria-hidden="true" {
+            svg.icon viewBox="0 0 20 20" width="20" height="20" aria-hidden="true" {
                 path d=(self.path()) {}
             }
         }

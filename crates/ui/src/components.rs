@@ -1,0 +1,158 @@
+//! Form fields, buttons, notices and badges.
+
+use maud::{Markup, html};
+
+use crate::{DisplayName, Icon};
+
+/// The `type` of an input element.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum InputType {
+    #[default]
+    Text,
+    Password,
+    Search,
+}
+
+impl InputType {
+    const fn as_str(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Password => "password",
+            Self::Search => "search",
+        }
+    }
+}
+
+/// A labelled input. Its name is also its element id, so a name may occur once per page.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Field<'a> {
+    pub name: &'a str,
+    pub label: &'a str,
+    pub input_type: InputType,
+    pub value: Option<&'a str>,
+    pub autocomplete: Option<&'a str>,
+    pub inputmode: Option<&'a str>,
+    /// The element id of the notice that explains why the value was rejected.
+    pub error_id: Option<&'a str>,
+    pub is_focused: bool,
+    pub is_required: bool,
+}
+
+pub fn field(field: &Field<'_>) -> Markup {
+    // Names, addresses and passwords are not prose: the browser must not correct them.
+    html! {
+        div.field {
+            label for=(field.name) { (field.label) }
+            input id=(field.name) name=(field.name) type=(field.input_type.as_str()) value=[field.value]
+                autocomplete=[field.autocomplete] inputmode=[field.inputmode] autocapitalize="none"
+                spellcheck="false" aria-invalid=[field.error_id.map(|_| "true")] aria-describedby=[field.error_id]
+                autofocus[field.is_focused] required[field.is_required];
+        }
+    }
+}
+
+pub fn hidden_field(name: &str, value: &str) -> Markup {
+    html! { input type="hidden" name=(name) value=(value); }
+}
+
+/// The visual style of a button.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ButtonStyle {
+    #[default]
+    Primary,
+    Secondary,
+    /// For actions that remove something.
+    Destructive,
+}
+
+impl ButtonStyle {
+    pub const fn class(self) -> &'static str {
+        match self {
+            Self::Primary => "button",
+            Self::Secondary => "button secondary",
+            Self::Destructive => "button destructive",
+        }
+    }
+}
+
+/// A button that submits its form.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Button<'a> {
+    pub label: &'a str,
+    pub style: ButtonStyle,
+    /// The form parameter that the button adds.
+    pub name_and_value: Option<(&'a str, &'a str)>,
+    /// Submits the form even if required fields are empty.
+    pub skips_validation: bool,
+    pub is_focused: bool,
+}
+
+pub fn button(button: &Button<'_>) -> Markup {
+    html! {
+        button type="submit" class=(button.style.class()) name=[button.name_and_value.map(|(name, _)| name)]
+            value=[button.name_and_value.map(|(_, value)| value)] formnovalidate[button.skips_validation]
+            autofocus[button.is_focused] { (button.label) }
+    }
+}
+
+/// The severity of a notice.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Severity {
+    /// The user has to correct something.
+    Error,
+    /// The user did nothing wrong but has to wait or repeat a step.
+    Warning,
+    /// The action succeeded.
+    Success,
+}
+
+/// A message box that screen readers announce when the page opens. Fields refer to its `id` as their `error_id`.
+pub fn notice(severity: Severity, id: &str, title: &Markup, text: Option<&Markup>) -> Markup {
+    let (class, role, icon) = match severity {
+        Severity::Error => ("notice error", "alert", Icon::Alert),
+        Severity::Warning => ("notice warning", "alert", Icon::Clock),
+        Severity::Success => ("notice success", "status", Icon::Check),
+    };
+    html! {
+        div class=(class) role=(role) id=(id) {
+            (icon)
+            div {
+                p.notice-title { (title) }
+                @if let Some(text) = text { p { (text) } }
+            }
+        }
+    }
+}
+
+pub fn badge(text: &str) -> Markup {
+    html! { span.badge { (text) } }
+}
+
+/// One option of a radio group.
+#[derive(Clone, Copy, Debug)]
+pub struct RadioOption<'a> {
+    pub name: &'a str,
+    pub value: &'a str,
+    pub label: &'a str,
+    /// A secondary label; may be empty.
+    pub note: &'a str,
+    pub badge: Option<&'a str>,
+    /// The element id of the notice that explains why the choice was rejected.
+    pub error_id: Option<&'a str>,
+    pub is_checked: bool,
+}
+
+/// Renders an option as a row that is large enough for touch.
+pub fn radio_option(option: &RadioOption<'_>) -> Markup {
+    html! {
+        label.choice {
+            input type="radio" name=(option.name) value=(option.value) required checked[option.is_checked]
+                aria-describedby=[option.error_id];
+            span.choice-text {
+                span.choice-label { (DisplayName(option.label)) }
+                @if !option.note.is_empty() { span.choice-note { (DisplayName(option.note)) } }
+            }
+            @if let Some(text) = option.badge { (badge(text)) }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+//! Formats names, timestamps and durations for pages.
+
+use domain::Ticks;
+use maud::{Markup, Render, html};
+
+use crate::Lang;
+
+/// A name that a user, tenant or client chose. It renders inside `bdi` so that its text direction does not
+/// affect the sentence around it, without direction marks or control characters, and truncated to
+/// [`NAME_CHARS_MAX`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DisplayName<'a>(pub &'a str);
+
+const NAME_CHARS_MAX: usize = 120;
+
+impl Render for DisplayName<'_> {
+    fn render(&self) -> Markup {
+        let mut text: String = self.0.trim().chars().filter_map(visible).take(NAME_CHARS_MAX + 1).collect();
+        if text.chars().count() > NAME_CHARS_MAX {
+            text.pop();
+            text.push('…');
+        }
+        html! { bdi { (text) } }
+    }
+}
+
+fn visible(c: char) -> Option<char> {
+    match c {
+        // Direction marks could make one name read as another.
+        '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => None,
+        c if c.is_control() || c == '\u{2028}' || c == '\u{2029}' => Some(' '),
+        c => Some(c),
+    }
+}
+
+const MONTHS_ES: [&str; 12] =
+    ["ene", "feb", "mar", "abr", "may", "jun", "jul", "ago", "sept", "oct", "nov", "dic"];
+const MONTHS_EN: [&str; 12] =
+    ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sept", "Oct", "Nov", "Dec"];
+
+/// A `time` element such as `15 nov 2026, 08:30 UTC`, with the ISO form as its `datetime`.
+pub fn timestamp(lang: Lang, at: Ticks) -> Markup {
+    let iso = at.iso();
+    let text = localized(lang, &iso).unwrap_or_else(|| iso.clone());
+    html! { time datetime=(iso) { (text) } }
+}
+
+fn localized(lang: Lang, iso: &str) -> Option<String> {
+    let (date, time) = iso.split_once('T')?;
+    let mut date = date.splitn(3, '-');
+    let (year, month, day) = (date.next()?, date.next()?, date.next()?);
+    let months = match lang {
+        Lang::Es => &MONTHS_ES,
+        Lang::En => &MONTHS_EN,
+    };
+    let month = months.get(month.parse::<usize>().ok()?.checked_sub(1)?)?;
+    // No-break spaces: a narrow page must not split the date or the time.
+    Some(format!("{}\u{a0}{month}\u{a0}{year}, {}\u{a0}UTC", day.trim_start_matches('0'), time.get(..5)?))
+}
+
+/// `1 segundo`, `40 segundos`, `2 minutos`, `3 horas`; rounded up, so that waiting that long is enough.
+pub fn duration(lang: Lang, seconds: u64) -> String {
+    let seconds = seconds.max(1);
+    let is_whole = |unit: u64| seconds.is_multiple_of(unit);
+    // Up to 90 the unit is seconds: "2 minutes" for 61 seconds would be far too long.
+    let (count, es, en) = if seconds > 5_400 || is_whole(3_600) {
+        (seconds.div_ceil(3_600), ["hora", "horas"], ["hour", "hours"])
+    } else if seconds > 90 || is_whole(60) {
+        (seconds.div_ceil(60), ["minuto", "minutos"], ["minute", "minutes"])
+    } else {
+        (seconds, ["segundo", "segundos"], ["second", "seconds"])
+    };
+    let forms = match lang {
+        Lang::Es => es,
+        Lang::En => en,
+    };
+    format!("{count}\u{a0}{}", forms[usize::from(count != 1)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timestamps_are_localized() {
+        let at = |text| Ticks::parse_iso(text).unwrap();
+        let rendered = |lang, text| timestamp(lang, at(text)).into_string().replace('\u{a0}', " ");
+        assert_eq!(
+            rendered(Lang::Es, "2026-11-15T08:30:59Z"),
+            r#"<time datetime="2026-11-15T08:30:59.0000000Z">15 nov 2026, 08:30 UTC</time>"#
+        );
+        assert!(rendered(Lang::En, "2026-09-05T23:05:00Z").contains(">5 Sept 2026, 23:05 UTC<"));
+    }
+
+    #[test]
+    fn durations_are_rounded_up_and_pluralized() {
+        let rendered = |lang, seconds| duration(lang, seconds).replace('\u{a0}', " ");
+        assert_eq!(rendered(Lang::Es, 0), "1 segundo");
+        assert_eq!(rendered(Lang::En, 1), "1 second");
+        assert_eq!(rendered(Lang::Es, 45), "45 segundos");
+        assert_eq!(rendered(Lang::Es, 60), "1 minuto");
+        assert_eq!(rendered(Lang::Es, 90), "90 segundos");
+        assert_eq!(rendered(Lang::Es, 91), "2 minutos");
+        assert_eq!(rendered(Lang::En, 3_600), "1 hour");
+        assert_eq!(rendered(Lang::En, 900), "15 minutes");
+        assert_eq!(rendered(Lang::En, 7_200), "2 hours");
+        assert_eq!(rendered(Lang::Es, u64::MAX), format!("{} horas", u64::MAX.div_ceil(3_600)));
+    }
+
+    #[test]
+    fn names_are_escaped_isolated_and_truncated() {
+        assert_eq!(DisplayName("a<b>&\"").render().into_string(), "<bdi>a&lt;b&gt;&amp;&quot;</bdi>");
+        assert_eq!(DisplayName(" x\u{202e}y\nz\u{2067} ").render().into_string(), "<bdi>xy z</bdi>");
+        let long = DisplayName(&"ñ".repeat(10_000)).render().into_string();
+        assert_eq!(long, format!("<bdi>{}…</bdi>", "ñ".repeat(NAME_CHARS_MAX)));
+    }
+}

@@ -1,0 +1,24 @@
+//! HTML building blocks for the server-rendered pages: layout, components, icons, assets, and formatting in
+//! Spanish and English. Pure functions: values in, markup out. Pages carry no inline styles and load nothing
+//! from other hosts, so they work under a strict Content-Security-Policy.
+
+pub mod asset;
+mod components;
+mod format;
+mod href;
+mod icons;
+mod lang;
+mod layout;
+#[cfg(test)]
+mod tests;
+
+pub use asset::Asset;
+pub use components::{
+    Button, ButtonStyle, Field, InputType, RadioOption, Severity, badge, button, field, hidden_field, notice,
+    radio_option,
+};
+pub use format::{DisplayName, duration, timestamp};
+pub use href::safe_href;
+pub use icons::{Icon, logo};
+pub use lang::Lang;
+pub use layout::{Layout, PageWidth, page};
