@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use domain::FieldError;
 
-use crate::sign_in::{CallbackFault, IdTokenFault};
+use crate::sign_in::{CallbackError, IdTokenError};
 
 /// What went wrong with a call, a sign-in or a feed.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -12,7 +12,7 @@ use crate::sign_in::{CallbackFault, IdTokenFault};
 pub enum Error {
     /// Something that the application hands in cannot be used. Nothing was sent.
     #[error("{what}: {reason}")]
-    Unusable { what: &'static str, reason: String },
+    InvalidInput { what: &'static str, reason: String },
 
     /// No answer came: the host is not there, or the connection broke. Repeatable calls were repeated before.
     #[error(
@@ -30,11 +30,11 @@ pub enum Error {
 
     /// The service said no.
     #[error("{0}")]
-    Refused(Box<Refused>),
+    Api(Box<ApiError>),
 
     /// The answer is not what it should be: something else than the service answers at this address.
     #[error("{call}: the answer cannot be read ({reason}); see that the address is that of the service")]
-    Unreadable { call: String, reason: String },
+    InvalidResponse { call: String, reason: String },
 
     /// The feed begins later than where it was to go on: what lies between is no longer kept.
     #[error(
@@ -47,23 +47,23 @@ pub enum Error {
     #[error(
         "the list changed under way {tries} times; read it again when less is deleted, or in larger pages"
     )]
-    Restless { tries: u32 },
+    ConcurrentDeletions { tries: u32 },
 
     /// The user's browser came back with something that must not be trusted, or with a refusal.
     #[error("the sign-in cannot go on: {0}")]
-    Callback(#[from] CallbackFault),
+    Callback(#[from] CallbackError),
 
     /// An id_token that must not be trusted.
     #[error("the id_token cannot be trusted: {0}; begin the sign-in anew")]
-    IdToken(#[from] IdTokenFault),
+    IdToken(#[from] IdTokenError),
 
     /// The identity provider refused the application's request.
     #[error("the identity provider says {error}: {description}")]
-    Provider { error: String, description: String },
+    IdentityProvider { error: String, description: String },
 
     /// There are no tokens, or they cannot be renewed any more.
     #[error("{reason}; send the user to sign in again")]
-    SignInAgain { reason: String },
+    SignInRequired { reason: String },
 
     /// The application's own storage of tokens failed.
     #[error("the storage of tokens failed: {0}")]
@@ -72,7 +72,7 @@ pub enum Error {
 
 /// A call that the service refused, in its own words.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct ApiError {
     /// Method and path.
     pub call: String,
     pub status: u16,
@@ -84,7 +84,7 @@ pub struct Refused {
     pub retry_after: Option<Duration>,
 }
 
-impl std::fmt::Display for Refused {
+impl std::fmt::Display for ApiError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {} {}", self.call, self.status, self.message)?;
         for fault in self.errors.iter().filter(|fault| fault.message != self.message) {
@@ -94,7 +94,7 @@ impl std::fmt::Display for Refused {
     }
 }
 
-impl Refused {
+impl ApiError {
     pub fn has_code(&self, code: &str) -> bool {
         self.errors.iter().any(|fault| fault.code == code)
     }
@@ -116,20 +116,20 @@ impl Refused {
 }
 
 impl Error {
-    pub(crate) fn unusable(what: &'static str, reason: impl Into<String>) -> Self {
-        Self::Unusable { what, reason: reason.into() }
+    pub(crate) fn invalid_input(what: &'static str, reason: impl Into<String>) -> Self {
+        Self::InvalidInput { what, reason: reason.into() }
     }
 
     /// The service's refusal, where it is one.
-    pub fn refused(&self) -> Option<&Refused> {
+    pub fn api_error(&self) -> Option<&ApiError> {
         match self {
-            Self::Refused(refused) => Some(refused),
+            Self::Api(api_error) => Some(api_error),
             _ => None,
         }
     }
 
     pub fn status(&self) -> Option<u16> {
-        self.refused().map(|refused| refused.status)
+        self.api_error().map(|api_error| api_error.status)
     }
 
     pub fn is_not_found(&self) -> bool {
@@ -139,8 +139,8 @@ impl Error {
     /// Whether the same call may well succeed later.
     pub fn is_temporary(&self) -> bool {
         match self {
-            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Restless { .. } => true,
-            Self::Refused(refused) => matches!(refused.status, 408 | 429 | 500..),
+            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::ConcurrentDeletions { .. } => true,
+            Self::Api(api_error) => matches!(api_error.status, 408 | 429 | 500..),
             _ => false,
         }
     }

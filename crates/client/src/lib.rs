@@ -9,7 +9,7 @@
 //!
 //! ```
 //! use aldaba_client::Secret;
-//! use aldaba_client::sign_in::{Ask, SignIn};
+//! use aldaba_client::sign_in::{AuthorizationRequest, SignIn};
 //!
 //! let sign_in = SignIn::new(
 //!     "http://127.0.0.1:8080", // {auth_url}
@@ -17,7 +17,7 @@
 //!     Secret::new("client_secret"),
 //!     "http://localhost:8765/callback",
 //! )?;
-//! let started = sign_in.start(&Ask::accounting().and_all(&Ask::payroll()));
+//! let started = sign_in.start(&AuthorizationRequest::accounting().with_scopes_of(&AuthorizationRequest::payroll()));
 //! println!("open {}", started.url);
 //! # Ok::<(), aldaba_client::Error>(())
 //! ```
@@ -27,8 +27,8 @@
 //! out access tokens and renews them, once, however many ask at the same time:
 //!
 //! ```no_run
-//! # use aldaba_client::{Error, sign_in::{Pending, Session, SignIn}};
-//! # async fn example(sign_in: SignIn, pending: Pending, address: &str) -> Result<Session, Error> {
+//! # use aldaba_client::{Error, sign_in::{PendingSignIn, Session, SignIn}};
+//! # async fn example(sign_in: SignIn, pending: PendingSignIn, address: &str) -> Result<Session, Error> {
 //! let signed_in = sign_in.finish(&pending, address).await?;
 //! let session = Session::in_memory(sign_in, signed_in.tokens);
 //! # Ok(session)
@@ -63,7 +63,7 @@
 //! ```
 //!
 //! Calls that the service is too busy for (429, 503) are repeated after as long as it says, within a
-//! [`Patience`]; a token that was refused is renewed once. Every [`Error`] says what, where, and what to do.
+//! [`RetryPolicy`]; a token that was refused is renewed once. Every [`Error`] says what, where, and what to do.
 //!
 //! **Subscribe**, and wait until the receiver has accepted:
 //!
@@ -74,7 +74,7 @@
 //! let customers = Resource::customers();
 //! let wanted = Subscription::to_all(customers, "Panel", "https://panel.example/hooks", Secret::new("s3cret"));
 //! let id = api.webhooks(customers).subscribe(&wanted).await?;
-//! api.webhooks(customers).wait_active(id, Duration::from_secs(30)).await?;
+//! api.webhooks(customers).wait_until_active(id, Duration::from_secs(30)).await?;
 //! # Ok(())
 //! # }
 //! ```
@@ -86,13 +86,13 @@
 //! ```
 //! use std::sync::Arc;
 //! use aldaba_client::Secret;
-//! use aldaba_client::receiver::{Event, Inbox, MemoryInbox, ReceiverLayer};
+//! use aldaba_client::receiver::{Event, Inbox, MemoryInboxStore, ReceiverLayer};
 //!
-//! let inbox = Arc::new(Inbox::new(MemoryInbox::default()));
+//! let inbox = Arc::new(Inbox::new(MemoryInboxStore::default()));
 //! let receiver = ReceiverLayer::new(Secret::new("s3cret")).handle(move |event: Event| {
 //!     let inbox = inbox.clone();
 //!     async move {
-//!         inbox.once(&event, || async { Ok::<_, std::io::Error>(println!("{event:?}")) }).await.map(drop)
+//!         inbox.process_once(&event, || async { Ok::<_, std::io::Error>(println!("{event:?}")) }).await.map(drop)
 //!     }
 //! });
 //! let app: axum::Router = axum::Router::new().route_service("/hooks", receiver);
@@ -120,11 +120,11 @@
 //! client: `default-features = false, features = ["receiver"]`.
 
 #[cfg(feature = "api")]
-mod address;
-#[cfg(feature = "api")]
 pub mod api;
 #[cfg(feature = "api")]
 mod error;
+#[cfg(feature = "api")]
+mod http_client;
 mod ports;
 #[cfg(feature = "receiver")]
 pub mod receiver;
@@ -133,9 +133,9 @@ pub mod sign_in;
 #[cfg(feature = "api")]
 mod transport;
 #[cfg(feature = "api")]
-pub mod webhooks;
+mod url;
 #[cfg(feature = "api")]
-mod wire;
+pub mod webhooks;
 
 pub use async_trait::async_trait;
 pub use domain::event::EventKind;
@@ -143,9 +143,9 @@ pub use domain::{Area, Clock, FieldError, Guid, Random, Resource, Secret, Ticks}
 pub use ports::SystemClock;
 #[cfg(feature = "api")]
 pub use {
-    error::{Error, Refused},
+    error::{ApiError, Error},
     futures_util::{Stream, StreamExt, TryStreamExt},
+    http_client::RetryPolicy,
     ports::SystemRandom,
-    transport::{HttpTransport, Transport, TransportFault},
-    wire::Patience,
+    transport::{HttpTransport, Transport, TransportError},
 };

@@ -25,12 +25,12 @@ const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 /// Takes a request to its host and brings the whole answer. Never follows a redirect.
 #[async_trait]
 pub trait Transport: Send + Sync + 'static {
-    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportFault>;
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError>;
 }
 
 /// Why there is no whole answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum TransportFault {
+pub enum TransportError {
     Unreachable(String),
     TimedOut(Duration),
     TooLarge { bytes_max: usize },
@@ -62,7 +62,7 @@ impl HttpTransport {
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         for pem in authorities {
             for certificate in CertificateDer::pem_slice_iter(pem) {
-                let unusable = |reason: String| Error::unusable("a certificate authority", reason);
+                let unusable = |reason: String| Error::invalid_input("a certificate authority", reason);
                 let certificate = certificate.map_err(|error| unusable(error.to_string()))?;
                 roots.add(certificate).map_err(|error| unusable(error.to_string()))?;
             }
@@ -70,7 +70,7 @@ impl HttpTransport {
         let provider = rustls::crypto::aws_lc_rs::default_provider();
         let tls = ClientConfig::builder_with_provider(provider.into())
             .with_safe_default_protocol_versions()
-            .map_err(|error| Error::unusable("TLS", error.to_string()))?
+            .map_err(|error| Error::invalid_input("TLS", error.to_string()))?
             .with_root_certificates(roots)
             .with_no_client_auth();
         let connector = HttpsConnectorBuilder::new().with_tls_config(tls).https_or_http();
@@ -95,14 +95,14 @@ impl HttpTransport {
         self
     }
 
-    async fn exchange(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportFault> {
-        let unreachable = |error: &dyn std::error::Error| TransportFault::Unreachable(chain(error));
-        let answer =
+    async fn exchange(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
+        let unreachable = |error: &dyn std::error::Error| TransportError::Unreachable(chain(error));
+        let response =
             self.client.request(request.map(Full::new)).await.map_err(|error| unreachable(&error))?;
-        let (parts, body) = answer.into_parts();
+        let (parts, body) = response.into_parts();
         let body = Limited::new(body, self.response_bytes_max).collect().await.map_err(|error| {
             if error.is::<LengthLimitError>() {
-                TransportFault::TooLarge { bytes_max: self.response_bytes_max }
+                TransportError::TooLarge { bytes_max: self.response_bytes_max }
             } else {
                 unreachable(&*error)
             }
@@ -113,9 +113,9 @@ impl HttpTransport {
 
 #[async_trait]
 impl Transport for HttpTransport {
-    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportFault> {
+    async fn send(&self, request: Request<Bytes>) -> Result<Response<Bytes>, TransportError> {
         let whole = tokio::time::timeout(self.timeout, self.exchange(request)).await;
-        whole.unwrap_or(Err(TransportFault::TimedOut(self.timeout)))
+        whole.unwrap_or(Err(TransportError::TimedOut(self.timeout)))
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use aldaba_client::api::{Customer, Snapshot};
-use aldaba_client::receiver::{Arrival, InboxStore, RecordKey};
+use aldaba_client::receiver::{InboxStore, ReceivedEvent, RecordKey};
 use aldaba_client::sign_in::{TokenStore, Tokens};
 use aldaba_client::{Guid, async_trait};
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -122,19 +122,19 @@ pub(crate) struct Taken(pub(crate) Arc<Copy>);
 
 #[async_trait]
 impl InboxStore for Taken {
-    async fn has_seen(&self, outgoing_id: Guid) -> Result<bool, Failure> {
+    async fn is_processed(&self, outgoing_id: Guid) -> Result<bool, Failure> {
         let query = "SELECT EXISTS (SELECT 1 FROM taken WHERE outgoing = ?1)";
         Ok(self.0.connection().query_row(query, [outgoing_id.to_string()], |row| row.get(0))?)
     }
 
-    async fn newest(&self, record: &RecordKey) -> Result<Option<u64>, Failure> {
+    async fn latest_sequence(&self, record: &RecordKey) -> Result<Option<u64>, Failure> {
         let connection = self.0.connection();
         let query = "SELECT sequence FROM customers WHERE company = ?1 AND id = ?2";
         let found = connection.query_row(query, [&record.company, &record.id], |row| row.get::<_, i64>(0));
         Ok(found.optional()?.map(u64::try_from).transpose()?)
     }
 
-    async fn keep(&self, arrival: &Arrival) -> Result<(), Failure> {
+    async fn mark_processed(&self, arrival: &ReceivedEvent) -> Result<(), Failure> {
         if let Some(id) = arrival.outgoing_id {
             let insert = "INSERT OR IGNORE INTO taken (outgoing) VALUES (?1)";
             self.0.connection().execute(insert, [id.to_string()])?;

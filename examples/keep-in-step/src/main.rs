@@ -56,7 +56,7 @@ async fn keep_in_step(step: &Step, every: Duration) {
     loop {
         let pause = match step.catch_up().await {
             Ok(()) => every,
-            Err(Behind::Service(Error::SignInAgain { .. })) => Duration::MAX,
+            Err(Behind::Service(Error::SignInRequired { .. })) => Duration::MAX,
             Err(error) => {
                 say(&error.to_string());
                 Duration::from_secs(1)

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use aldaba_client::api::{Api, Company};
 use aldaba_client::receiver::{Event, ReceiverLayer};
-use aldaba_client::sign_in::{Ask, Pending, Session, SignIn};
+use aldaba_client::sign_in::{AuthorizationRequest, PendingSignIn, Session, SignIn};
 use aldaba_client::{Error, Secret, TryStreamExt as _};
 use axum::Router;
 use axum::extract::{RawQuery, State};
@@ -29,7 +29,7 @@ pub(crate) struct Desk {
     api: Api,
     copy: Arc<Copy>,
     step: Arc<Step>,
-    pending: Mutex<HashMap<String, Pending>>,
+    pending: Mutex<HashMap<String, PendingSignIn>>,
 }
 
 impl Desk {
@@ -37,13 +37,13 @@ impl Desk {
         Self { sign_in, session, api, copy, step, pending: Mutex::default() }
     }
 
-    fn pending(&self) -> MutexGuard<'_, HashMap<String, Pending>> {
+    fn pending(&self) -> MutexGuard<'_, HashMap<String, PendingSignIn>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 pub(crate) fn router(desk: Arc<Desk>, secret: Secret) -> Router {
-    let receiver = ReceiverLayer::new(secret).on_refused(|why| say(&why.to_string()));
+    let receiver = ReceiverLayer::new(secret).on_mismatch(|why| say(&why.to_string()));
     Router::new()
         .route("/", get(home))
         .route("/sign-in", get(sign_in))
@@ -67,7 +67,7 @@ async fn hook(State(desk): State<Arc<Desk>>, event: Event) -> StatusCode {
 
 /// The browser takes the name of what it began along, so that no other can finish it.
 async fn sign_in(State(desk): State<Arc<Desk>>) -> Response {
-    let started = desk.sign_in.start(&Ask::accounting());
+    let started = desk.sign_in.start(&AuthorizationRequest::accounting());
     let cookie = format!(
         "{COOKIE_NAME}={}; HttpOnly; SameSite=Lax; Path=/callback; Max-Age=600",
         started.pending.state()
@@ -94,7 +94,7 @@ async fn callback(State(desk): State<Arc<Desk>>, RawQuery(query): RawQuery, head
     };
     let finished = async {
         let signed_in = desk.sign_in.finish(&pending, &query.unwrap_or_default()).await?;
-        desk.session.keep(&signed_in.tokens).await
+        desk.session.save_tokens(&signed_in.tokens).await
     };
     match finished.await {
         Ok(()) => {
@@ -116,7 +116,7 @@ async fn home(State(desk): State<Arc<Desk>>) -> Response {
     let companies: Result<Vec<Company>, Error> = desk.api.companies().stream().try_collect().await;
     let companies = match companies {
         Ok(companies) => companies,
-        Err(Error::SignInAgain { .. }) => {
+        Err(Error::SignInRequired { .. }) => {
             return page(StatusCode::OK, "<p><a href=/sign-in>Sign in</a> to see your companies.</p>");
         }
         Err(error) => return failed(&error),

@@ -126,7 +126,7 @@ impl Step {
     pub(crate) async fn take(&self, event: Event) -> Result<(), Failure> {
         let Event::Accounting(change) = &event else { return Ok(()) };
         if !event.is_test() {
-            self.inbox.once(&event, || self.fetch(&change.company, &change.correlation_id)).await?;
+            self.inbox.process_once(&event, || self.fetch(&change.company, &change.correlation_id)).await?;
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use aldaba_client::receiver::{BODY_BYTES_MAX, Claim, Reason, Scheme, diagnose};
+use aldaba_client::receiver::{BODY_BYTES_MAX, MismatchReason, ReceivedSignature, SignatureScheme, diagnose};
 use domain::{Clock as _, Secret};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -23,22 +23,22 @@ struct Verdict {
 
 pub(crate) fn run(args: &Verify, output: Output) -> Outcome {
     let body = read(&args.body)?;
-    let claim = claim(args, &body)?;
+    let received = received(args, &body)?;
     let now = SystemClock.now().unix_seconds();
-    let told = diagnose(&claim, &Secret::new(args.secret.as_str()), now, args.tolerance);
+    let told = diagnose(&received, &Secret::new(args.secret.as_str()), now, args.tolerance);
     let reasons = told.as_ref().err().map(|mismatch| mismatch.reasons.as_slice()).unwrap_or_default();
-    let scheme = if claim.scheme == Scheme::Standard { "standard" } else { "contract" };
+    let scheme = if received.scheme == SignatureScheme::Standard { "standard" } else { "contract" };
     let verdict = Verdict { matches: told.is_ok(), scheme, reasons: reasons.iter().map(shown).collect() };
     output.result(&verdict, || text(scheme, reasons));
     if verdict.matches { Ok(()) } else { Err(Failure::Mismatch) }
 }
 
 /// A reason for programs and for people.
-pub(crate) fn shown(reason: &Reason) -> Value {
+pub(crate) fn shown(reason: &MismatchReason) -> Value {
     json!({"code": reason.code(), "message": reason.to_string()})
 }
 
-fn text(scheme: &str, reasons: &[Reason]) -> String {
+fn text(scheme: &str, reasons: &[MismatchReason]) -> String {
     if reasons.is_empty() {
         return format!("The signature matches ({scheme} scheme).");
     }
@@ -47,16 +47,16 @@ fn text(scheme: &str, reasons: &[Reason]) -> String {
 }
 
 /// Both families sign alike, so the contract's scheme is one; Standard Webhooks covers an id and a time, too.
-fn claim<'a>(args: &'a Verify, body: &'a [u8]) -> Result<Claim<'a>, Failure> {
+fn received<'a>(args: &'a Verify, body: &'a [u8]) -> Result<ReceivedSignature<'a>, Failure> {
     let signature = args.signature.trim();
     match (&args.id, &args.timestamp) {
-        (Some(id), Some(timestamp)) => Ok(Claim::standard(id, timestamp, signature, body)),
+        (Some(id), Some(timestamp)) => Ok(ReceivedSignature::standard(id, timestamp, signature, body)),
         _ if signature.starts_with("v1,") => {
             let why = "v1,… is a signature of Standard Webhooks: give the headers webhook-id as --id and \
                        webhook-timestamp as --timestamp";
             Err(Failure::Usage(why.into()))
         }
-        _ => Ok(Claim::accounting(signature, body)),
+        _ => Ok(ReceivedSignature::accounting(signature, body)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use aldaba_client::{HttpTransport, Transport as _, TransportFault};
+use aldaba_client::{HttpTransport, Transport as _, TransportError};
 use axum::http::{Request, Response, StatusCode, header};
 use bytes::Bytes;
 
@@ -107,9 +107,9 @@ impl<'a> Browser<'a> {
         let request = request.map_err(|error| Failure::Failed(format!("{}: {error}", self.origin)))?;
         self.transport.send(request).await.map_err(|fault| {
             let why = match fault {
-                TransportFault::Unreachable(why) => why,
-                TransportFault::TimedOut(after) => format!("no answer within {} s", after.as_secs()),
-                TransportFault::TooLarge { bytes_max } => format!("an answer of over {bytes_max} bytes"),
+                TransportError::Unreachable(why) => why,
+                TransportError::TimedOut(after) => format!("no answer within {} s", after.as_secs()),
+                TransportError::TooLarge { bytes_max } => format!("an answer of over {bytes_max} bytes"),
             };
             let remedy = "start aldaba dev, and paste the export lines that it prints";
             Failure::Failed(format!("{} cannot be reached ({why}); {remedy}", self.origin))

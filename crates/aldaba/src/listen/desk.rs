@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use aldaba_client::receiver::{BODY_BYTES_MAX, Event, Mismatch, Notification, Scheme, Verifier};
-use aldaba_client::{Guid, HttpTransport, Transport as _, TransportFault};
+use aldaba_client::receiver::{
+    BODY_BYTES_MAX, Event, Notification, SignatureMismatch, SignatureScheme, Verifier,
+};
+use aldaba_client::{Guid, HttpTransport, Transport as _, TransportError};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -70,7 +72,7 @@ impl Desk {
             Some(Ok(scheme)) => Some(scheme),
             None => None,
         };
-        match Notification::read(&parts.headers, &body) {
+        match Notification::parse(&parts.headers, &body) {
             Ok(Notification::Event(event)) => self.event(parts, body, &event, signature).await,
             Ok(Notification::Acknowledge { webhook_id }) => {
                 let data = json!({"webhookId": webhook_id, "signature": checked(signature), "answered": 200});
@@ -101,7 +103,7 @@ impl Desk {
         plain(StatusCode::OK, &guid.to_string())
     }
 
-    fn mismatch(&self, mismatch: &Mismatch, body: &[u8]) -> Answer {
+    fn mismatch(&self, mismatch: &SignatureMismatch, body: &[u8]) -> Answer {
         let reasons: Vec<Value> = mismatch.reasons.iter().map(shown).collect();
         let data = json!({
             "signature": {"valid": false, "header": mismatch.scheme.header(), "reasons": reasons},
@@ -116,7 +118,13 @@ impl Desk {
         plain(status, "It was refused.")
     }
 
-    async fn event(&self, parts: Parts, body: Bytes, event: &Event, signature: Option<Scheme>) -> Answer {
+    async fn event(
+        &self,
+        parts: Parts,
+        body: Bytes,
+        event: &Event,
+        signature: Option<SignatureScheme>,
+    ) -> Answer {
         let attempt = self.attempt(event);
         let text = String::from_utf8_lossy(&body).into_owned();
         let (answer, trouble) = self.answer(parts, body).await;
@@ -198,9 +206,9 @@ async fn forwarded(
         }
         Err(fault) => {
             let why = match fault {
-                TransportFault::Unreachable(why) => why,
-                TransportFault::TimedOut(after) => format!("no answer within {} s", after.as_secs()),
-                TransportFault::TooLarge { bytes_max } => format!("an answer of more than {bytes_max} bytes"),
+                TransportError::Unreachable(why) => why,
+                TransportError::TimedOut(after) => format!("no answer within {} s", after.as_secs()),
+                TransportError::TooLarge { bytes_max } => format!("an answer of more than {bytes_max} bytes"),
             };
             (plain(StatusCode::BAD_GATEWAY, ""), Some(format!("{to}: {why}")))
         }
@@ -237,11 +245,11 @@ pub(super) fn sentence(data: &Value) -> String {
     words
 }
 
-fn checked(signature: Option<Scheme>) -> Value {
+fn checked(signature: Option<SignatureScheme>) -> Value {
     signature.map_or(Value::Null, |scheme| json!({"valid": true, "header": scheme.header()}))
 }
 
-fn said(signature: Option<Scheme>) -> &'static str {
+fn said(signature: Option<SignatureScheme>) -> &'static str {
     if signature.is_some() { "signature valid" } else { "signature not checked" }
 }
 

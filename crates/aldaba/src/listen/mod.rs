@@ -78,7 +78,7 @@ fn secrets(args: &Listen) -> Vec<Secret> {
 
 fn verifier(secrets: &[Secret]) -> Option<Verifier> {
     let (first, others) = secrets.split_first()?;
-    Some(others.iter().cloned().fold(Verifier::new(first.clone()), Verifier::or))
+    Some(others.iter().cloned().fold(Verifier::new(first.clone()), Verifier::with_secret))
 }
 
 fn manner(args: &Listen) -> Result<Manner, Failure> {

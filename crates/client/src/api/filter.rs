@@ -53,7 +53,9 @@ impl FromStr for Filter {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        Condition::parse(text).map(Self).map_err(|misread| Error::unusable("the filter", misread.to_string()))
+        Condition::parse(text)
+            .map(Self)
+            .map_err(|error| Error::invalid_input("the filter", error.to_string()))
     }
 }
 
@@ -115,7 +117,7 @@ fn compare(field: Field, comparison: Comparison, value: Value) -> Filter {
     Filter(Condition::Compare(field, comparison, value))
 }
 
-fn ordered(field: Field, direction: Direction) -> OrderBy {
+fn order_by(field: Field, direction: Direction) -> OrderBy {
     OrderBy(vec![(field, direction)])
 }
 
@@ -145,11 +147,11 @@ impl NumberField {
     }
 
     pub fn ascending(self) -> OrderBy {
-        ordered(self.0, Direction::Ascending)
+        order_by(self.0, Direction::Ascending)
     }
 
     pub fn descending(self) -> OrderBy {
-        ordered(self.0, Direction::Descending)
+        order_by(self.0, Direction::Descending)
     }
 }
 
@@ -163,7 +165,7 @@ impl TextField {
     }
 
     /// Behind this text in the order of bytes.
-    pub fn behind(self, text: impl Into<String>) -> Filter {
+    pub fn after(self, text: impl Into<String>) -> Filter {
         compare(self.0, Comparison::Greater, Value::Text(text.into()))
     }
 
@@ -185,46 +187,46 @@ impl TextField {
     }
 
     pub fn ascending(self) -> OrderBy {
-        ordered(self.0, Direction::Ascending)
+        order_by(self.0, Direction::Ascending)
     }
 
     pub fn descending(self) -> OrderBy {
-        ordered(self.0, Direction::Descending)
+        order_by(self.0, Direction::Descending)
     }
 }
 
 impl TimeField {
-    pub fn is(self, moment: Ticks) -> Filter {
-        compare(self.0, Comparison::Equal, Value::Time(moment))
+    pub fn is(self, time: Ticks) -> Filter {
+        compare(self.0, Comparison::Equal, Value::Time(time))
     }
 
-    pub fn is_not(self, moment: Ticks) -> Filter {
-        compare(self.0, Comparison::NotEqual, Value::Time(moment))
+    pub fn is_not(self, time: Ticks) -> Filter {
+        compare(self.0, Comparison::NotEqual, Value::Time(time))
     }
 
-    pub fn after(self, moment: Ticks) -> Filter {
-        compare(self.0, Comparison::Greater, Value::Time(moment))
+    pub fn after(self, time: Ticks) -> Filter {
+        compare(self.0, Comparison::Greater, Value::Time(time))
     }
 
     /// At this moment or later.
-    pub fn since(self, moment: Ticks) -> Filter {
-        compare(self.0, Comparison::GreaterOrEqual, Value::Time(moment))
+    pub fn since(self, time: Ticks) -> Filter {
+        compare(self.0, Comparison::GreaterOrEqual, Value::Time(time))
     }
 
-    pub fn before(self, moment: Ticks) -> Filter {
-        compare(self.0, Comparison::Less, Value::Time(moment))
+    pub fn before(self, time: Ticks) -> Filter {
+        compare(self.0, Comparison::Less, Value::Time(time))
     }
 
     /// At this moment or earlier.
-    pub fn until(self, moment: Ticks) -> Filter {
-        compare(self.0, Comparison::LessOrEqual, Value::Time(moment))
+    pub fn until(self, time: Ticks) -> Filter {
+        compare(self.0, Comparison::LessOrEqual, Value::Time(time))
     }
 
     pub fn oldest_first(self) -> OrderBy {
-        ordered(self.0, Direction::Ascending)
+        order_by(self.0, Direction::Ascending)
     }
 
     pub fn newest_first(self) -> OrderBy {
-        ordered(self.0, Direction::Descending)
+        order_by(self.0, Direction::Descending)
     }
 }

@@ -153,7 +153,7 @@ pub struct Record {
 impl Record {
     /// The record as a type of one's own.
     pub fn read_as<T: DeserializeOwned>(&self) -> Result<T, crate::Error> {
-        let unreadable = |error: serde_json::Error| crate::Error::Unreadable {
+        let unreadable = |error: serde_json::Error| crate::Error::InvalidResponse {
             call: format!("record {}", self.correlation_id),
             reason: error.to_string(),
         };

@@ -80,7 +80,7 @@ pub struct EventName {
 
 impl EventName {
     /// Reads a semantic name of the accounting family.
-    pub fn of(name: &str) -> Self {
+    pub fn parse(name: &str) -> Self {
         let resource = Resource::accounting_family().find(|resource| {
             let start =
                 format!("{APP_NAME}.{}.{}.", resource.area().domain().unwrap_or_default(), resource.plural());
@@ -112,7 +112,7 @@ impl fmt::Display for EventName {
 /// A body that is signed and yet no notification: a newer service, or another sender with the same secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the body is no notification: {0}")]
-pub struct Misread(pub String);
+pub struct InvalidNotification(pub String);
 
 impl Notification {
     /// Reads a body. Verify it before: this believes what it is told.
@@ -122,20 +122,20 @@ impl Notification {
     /// use http::HeaderMap;
     ///
     /// let body = br#"{"Entity":"Bank","EntityId":"7","TenantId":"t","User":"eva","Changes":[]}"#;
-    /// let Notification::Event(Event::Invoicing(change)) = Notification::read(&HeaderMap::new(), body)? else {
+    /// let Notification::Event(Event::Invoicing(change)) = Notification::parse(&HeaderMap::new(), body)? else {
     ///     unreachable!()
     /// };
     /// assert_eq!((change.entity.as_str(), change.entity_id.as_str()), ("Bank", "7"));
-    /// # Ok::<(), aldaba_client::receiver::Misread>(())
+    /// # Ok::<(), aldaba_client::receiver::InvalidNotification>(())
     /// ```
-    pub fn read(headers: &HeaderMap, body: &[u8]) -> Result<Self, Misread> {
-        let misread = |error: serde_json::Error| Misread(error.to_string());
-        match serde_json::from_slice(body).map_err(misread)? {
+    pub fn parse(headers: &HeaderMap, body: &[u8]) -> Result<Self, InvalidNotification> {
+        let invalid = |error: serde_json::Error| InvalidNotification(error.to_string());
+        match serde_json::from_slice(body).map_err(invalid)? {
             Body::Invoicing(body) => Ok(Self::Event(Event::Invoicing(body.change(headers)))),
             Body::Accounting(body) if body.event_type.event_type == ACKNOWLEDGE => {
                 Ok(Self::Acknowledge { webhook_id: body.webhook_id })
             }
-            Body::Accounting(body) => body.change().map(Event::Accounting).map(Self::Event).map_err(misread),
+            Body::Accounting(body) => body.change().map(Event::Accounting).map(Self::Event).map_err(invalid),
         }
     }
 }
@@ -231,12 +231,12 @@ struct InvoicingBody {
     entity_id: String,
     tenant_id: String,
     user: String,
-    changes: Vec<Changed>,
+    changes: Vec<ChangedMember>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Changed {
+struct ChangedMember {
     name: String,
     value: String,
 }
@@ -252,7 +252,7 @@ impl AccountingBody {
             tenant_id: self.tenant_id,
             company: self.extra_partition_information.partition_client_id,
             user_name: self.extra_partition_information.user_name,
-            event: EventName::of(&self.event_type.semantic_name),
+            event: EventName::parse(&self.event_type.semantic_name),
             timestamp: Ticks(self.timestamp),
             user_identifier: self.user_identifier,
             correlation_id: data.correlation_id,

@@ -28,7 +28,7 @@ pub struct RecordKey {
 
 /// Something that came, by a delivery or by the pull feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arrival {
+pub struct ReceivedEvent {
     /// None from the feed.
     pub outgoing_id: Option<Guid>,
     pub record: RecordKey,
@@ -36,7 +36,7 @@ pub struct Arrival {
     pub sequence_version: Option<u64>,
 }
 
-impl From<&Event> for Arrival {
+impl From<&Event> for ReceivedEvent {
     fn from(event: &Event) -> Self {
         let (resource, company) = match event {
             Event::Accounting(change) => (resource_of(&change.event.semantic_name), change.company.clone()),
@@ -72,20 +72,20 @@ pub(crate) fn resource_of(semantic_name: &str) -> String {
 #[async_trait]
 pub trait InboxStore: Send + Sync + 'static {
     /// Whether a delivery of this id was kept.
-    async fn has_seen(&self, outgoing_id: Guid) -> Result<bool, BoxError>;
+    async fn is_processed(&self, outgoing_id: Guid) -> Result<bool, BoxError>;
 
     /// The highest number of this record that was kept.
-    async fn newest(&self, record: &RecordKey) -> Result<Option<u64>, BoxError>;
+    async fn latest_sequence(&self, record: &RecordKey) -> Result<Option<u64>, BoxError>;
 
     /// Remembers the id, and the number where it is higher than the one that is kept.
-    async fn keep(&self, arrival: &Arrival) -> Result<(), BoxError>;
+    async fn mark_processed(&self, event: &ReceivedEvent) -> Result<(), BoxError>;
 }
 
 /// What became of an arrival.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome<T> {
+pub enum InboxOutcome<T> {
     /// The work was done, for the first time.
-    Done(T),
+    Processed(T),
     /// This very event was done before.
     Duplicate,
     /// Something newer of the same record was done before.
@@ -99,23 +99,23 @@ pub enum InboxError<E> {
     Store(BoxError),
     /// The work's own error; the event is not kept and comes again.
     #[error("{0}")]
-    Work(E),
+    Handler(E),
 }
 
 /// Lets each event through once.
 ///
 /// ```
-/// use aldaba_client::receiver::{Arrival, Inbox, InboxError, MemoryInbox, Outcome, RecordKey};
+/// use aldaba_client::receiver::{ReceivedEvent, Inbox, InboxError, MemoryInboxStore, InboxOutcome, RecordKey};
 ///
 /// # tokio::runtime::Runtime::new()?.block_on(async {
-/// let inbox = Inbox::new(MemoryInbox::default());
+/// let inbox = Inbox::new(MemoryInboxStore::default());
 /// let record = RecordKey { tenant: "t".into(), resource: "ACC.Customers".into(), company: "c".into(), id: "1".into() };
-/// let arrival = |number| Arrival { outgoing_id: None, record: record.clone(), sequence_version: Some(number) };
+/// let arrival = |number| ReceivedEvent { outgoing_id: None, record: record.clone(), sequence_version: Some(number) };
 /// let work = || async { Ok::<_, std::io::Error>("read the record, write it down") };
 ///
-/// assert!(matches!(inbox.once(arrival(7), work).await?, Outcome::Done(_)));
-/// assert_eq!(inbox.once(arrival(7), work).await?, Outcome::Superseded); // the same again
-/// assert_eq!(inbox.once(arrival(5), work).await?, Outcome::Superseded); // a replay of what came before
+/// assert!(matches!(inbox.process_once(arrival(7), work).await?, InboxOutcome::Processed(_)));
+/// assert_eq!(inbox.process_once(arrival(7), work).await?, InboxOutcome::Superseded); // the same again
+/// assert_eq!(inbox.process_once(arrival(5), work).await?, InboxOutcome::Superseded); // a replay of what came before
 /// # Ok::<(), InboxError<std::io::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -147,36 +147,37 @@ impl<S: InboxStore> Inbox<S> {
     /// Two arrivals of one record wait for each other, as when the service tries again while the first attempt is
     /// still being worked on. That holds within one process; between several it is the store's transaction that
     /// decides.
-    pub async fn once<T, E, Fut>(
+    pub async fn process_once<T, E, Fut>(
         &self,
-        arrival: impl Into<Arrival>,
-        work: impl FnOnce() -> Fut,
-    ) -> Result<Outcome<T>, InboxError<E>>
+        event: impl Into<ReceivedEvent>,
+        handler: impl FnOnce() -> Fut,
+    ) -> Result<InboxOutcome<T>, InboxError<E>>
     where
         Fut: Future<Output = Result<T, E>>,
     {
-        let arrival = arrival.into();
-        let _turn = self.lock(&arrival).lock().await;
-        if let Some(id) = arrival.outgoing_id
-            && self.store.has_seen(id).await.map_err(InboxError::Store)?
+        let event = event.into();
+        let _turn = self.lock(&event).lock().await;
+        if let Some(id) = event.outgoing_id
+            && self.store.is_processed(id).await.map_err(InboxError::Store)?
         {
-            return Ok(Outcome::Duplicate);
+            return Ok(InboxOutcome::Duplicate);
         }
         if self.is_ordered
-            && let Some(number) = arrival.sequence_version
-            && let Some(newest) = self.store.newest(&arrival.record).await.map_err(InboxError::Store)?
-            && newest >= number
+            && let Some(number) = event.sequence_version
+            && let Some(latest_sequence) =
+                self.store.latest_sequence(&event.record).await.map_err(InboxError::Store)?
+            && latest_sequence >= number
         {
-            return Ok(Outcome::Superseded);
+            return Ok(InboxOutcome::Superseded);
         }
-        let done = work().await.map_err(InboxError::Work)?;
-        self.store.keep(&arrival).await.map_err(InboxError::Store)?;
-        Ok(Outcome::Done(done))
+        let done = handler().await.map_err(InboxError::Handler)?;
+        self.store.mark_processed(&event).await.map_err(InboxError::Store)?;
+        Ok(InboxOutcome::Processed(done))
     }
 
-    fn lock(&self, arrival: &Arrival) -> &Mutex<()> {
+    fn lock(&self, event: &ReceivedEvent) -> &Mutex<()> {
         let mut hasher = DefaultHasher::new();
-        arrival.record.hash(&mut hasher);
+        event.record.hash(&mut hasher);
         let place = usize::try_from(hasher.finish() % LOCKS as u64).unwrap_or(0);
         &self.locks[place]
     }

@@ -16,9 +16,11 @@ use http_body_util::Full;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::diagnose::Mismatch;
+use super::delivery_receiver::{
+    BODY_BYTES_MAX, BodyError, DeliveryReceiver, VerifiedDelivery, text_response,
+};
+use super::diagnose::SignatureMismatch;
 use super::event::Event;
-use super::gate::{Admitted, BODY_BYTES_MAX, BodyError, Gate, plain};
 use super::verify::Verifier;
 
 /// Stands in front of an application that receives webhooks of either family.
@@ -36,7 +38,7 @@ use super::verify::Verifier;
 /// use aldaba_client::receiver::{Event, ReceiverLayer};
 ///
 /// let receiver = ReceiverLayer::new(Secret::new("what was given at subscription"))
-///     .on_refused(|why| eprintln!("{why}"))
+///     .on_mismatch(|why| eprintln!("{why}"))
 ///     .handle(|event: Event| async move {
 ///         println!("{} of {} changed", event.record_id(), event.tenant_id());
 ///         Ok::<_, std::io::Error>(()) // an error is answered 500, and the service tries again
@@ -58,39 +60,46 @@ use super::verify::Verifier;
 /// ```
 #[derive(Clone, Debug)]
 pub struct ReceiverLayer {
-    gate: Arc<Gate>,
+    receiver: Arc<DeliveryReceiver>,
 }
 
 impl ReceiverLayer {
     pub fn new(secret: Secret) -> Self {
-        Self::with(Verifier::new(secret))
+        Self::with_verifier(Verifier::new(secret))
     }
 
     /// With more to say about what is accepted.
-    pub fn with(verifier: Verifier) -> Self {
-        Self { gate: Arc::new(Gate { verifier, body_bytes_max: BODY_BYTES_MAX, refused: None }) }
+    pub fn with_verifier(verifier: Verifier) -> Self {
+        Self {
+            receiver: Arc::new(DeliveryReceiver {
+                verifier,
+                body_bytes_max: BODY_BYTES_MAX,
+                on_mismatch: None,
+            }),
+        }
     }
 
     pub fn body_bytes_max(mut self, bytes: usize) -> Self {
-        self.gate = Arc::new(Gate { body_bytes_max: bytes, ..(*self.gate).clone() });
+        self.receiver = Arc::new(DeliveryReceiver { body_bytes_max: bytes, ..(*self.receiver).clone() });
         self
     }
 
     /// Is told why a signature was refused; the sender is not.
-    pub fn on_refused(mut self, told: impl Fn(&Mismatch) + Send + Sync + 'static) -> Self {
-        self.gate = Arc::new(Gate { refused: Some(Arc::new(told)), ..(*self.gate).clone() });
+    pub fn on_mismatch(mut self, debug: impl Fn(&SignatureMismatch) + Send + Sync + 'static) -> Self {
+        self.receiver =
+            Arc::new(DeliveryReceiver { on_mismatch: Some(Arc::new(debug)), ..(*self.receiver).clone() });
         self
     }
 
     /// In front of a function: `Ok` is answered 200, an error 500, after which the service tries again.
     ///
     /// There are 5 seconds for all of it. What takes longer belongs into a queue.
-    pub fn handle<F, Fut, E>(self, function: F) -> Handled<F>
+    pub fn handle<F, Fut, E>(self, handler: F) -> HandlerService<F>
     where
         F: Fn(Event) -> Fut,
         Fut: Future<Output = Result<(), E>>,
     {
-        Handled { gate: self.gate, function }
+        HandlerService { receiver: self.receiver, handler }
     }
 }
 
@@ -98,18 +107,18 @@ impl<S> Layer<S> for ReceiverLayer {
     type Service = ReceiverService<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        ReceiverService { gate: self.gate.clone(), inner }
+        ReceiverService { receiver: self.receiver.clone(), inner }
     }
 }
 
 /// The service that [`ReceiverLayer`] makes of another.
 #[derive(Clone, Debug)]
 pub struct ReceiverService<S> {
-    gate: Arc<Gate>,
+    receiver: Arc<DeliveryReceiver>,
     inner: S,
 }
 
-type Answering<T, E> = Pin<Box<dyn Future<Output = Result<Response<T>, E>> + Send>>;
+type ResponseFuture<T, E> = Pin<Box<dyn Future<Output = Result<Response<T>, E>> + Send>>;
 
 impl<S, B, R> Service<Request<B>> for ReceiverService<S>
 where
@@ -121,7 +130,7 @@ where
 {
     type Response = Response<R>;
     type Error = S::Error;
-    type Future = Answering<R, S::Error>;
+    type Future = ResponseFuture<R, S::Error>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(cx)
@@ -131,34 +140,34 @@ where
         // The one that was asked whether it is ready is the one that is called.
         let next = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, next);
-        let gate = self.gate.clone();
+        let receiver = self.receiver.clone();
         Box::pin(async move {
-            let Admitted { mut parts, body, event } = match gate.admit(request).await {
-                Ok(admitted) => admitted,
-                Err(answer) => return Ok(answer.map(R::from)),
+            let VerifiedDelivery { mut parts, body, event } = match receiver.receive(request).await {
+                Ok(delivery) => delivery,
+                Err(response) => return Ok(response.map(R::from)),
             };
             parts.extensions.insert(event);
-            let mut answer = inner.call(Request::from_parts(parts, B::from(body))).await?;
-            answer.headers_mut().remove(SET_COOKIE);
-            Ok(answer)
+            let mut response = inner.call(Request::from_parts(parts, B::from(body))).await?;
+            response.headers_mut().remove(SET_COOKIE);
+            Ok(response)
         })
     }
 }
 
 /// The service that [`ReceiverLayer::handle`] makes of a function.
 #[derive(Clone)]
-pub struct Handled<F> {
-    gate: Arc<Gate>,
-    function: F,
+pub struct HandlerService<F> {
+    receiver: Arc<DeliveryReceiver>,
+    handler: F,
 }
 
-impl<F> fmt::Debug for Handled<F> {
+impl<F> fmt::Debug for HandlerService<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handled").field("gate", &self.gate).finish_non_exhaustive()
+        f.debug_struct("Handled").field("gate", &self.receiver).finish_non_exhaustive()
     }
 }
 
-impl<F, Fut, E, B> Service<Request<B>> for Handled<F>
+impl<F, Fut, E, B> Service<Request<B>> for HandlerService<F>
 where
     F: Fn(Event) -> Fut + Clone + Send + 'static,
     Fut: Future<Output = Result<(), E>> + Send,
@@ -167,23 +176,25 @@ where
 {
     type Response = Response<Full<Bytes>>;
     type Error = Infallible;
-    type Future = Answering<Full<Bytes>, Infallible>;
+    type Future = ResponseFuture<Full<Bytes>, Infallible>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let Self { gate, function } = self.clone();
+        let Self { receiver, handler } = self.clone();
         Box::pin(async move {
-            let answer = match gate.admit(request).await {
-                Err(answer) => answer,
-                Ok(admitted) => match function(admitted.event).await {
-                    Ok(()) => plain(StatusCode::OK, ""),
-                    Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "It could not be taken. Try again."),
+            let response = match receiver.receive(request).await {
+                Err(response) => response,
+                Ok(delivery) => match handler(delivery.event).await {
+                    Ok(()) => text_response(StatusCode::OK, ""),
+                    Err(_) => {
+                        text_response(StatusCode::INTERNAL_SERVER_ERROR, "It could not be taken. Try again.")
+                    }
                 },
             };
-            Ok(answer.map(Full::from))
+            Ok(response.map(Full::from))
         })
     }
 }

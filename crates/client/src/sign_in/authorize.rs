@@ -10,18 +10,18 @@ use serde::{Deserialize, Serialize};
 /// What to ask the user for.
 ///
 /// ```
-/// use aldaba_client::sign_in::Ask;
+/// use aldaba_client::sign_in::AuthorizationRequest;
 ///
-/// let ask = Ask::accounting().tenant("7f0c").login_hint("maria@example.com");
+/// let ask = AuthorizationRequest::accounting().tenant("7f0c").login_hint("maria@example.com");
 /// # let _ = ask;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Ask {
+pub struct AuthorizationRequest {
     scopes: Vec<String>,
     extra: Vec<(&'static str, String)>,
 }
 
-impl Ask {
+impl AuthorizationRequest {
     /// The scopes of the accounting API, with webhooks, and with tokens that can be renewed.
     pub fn accounting() -> Self {
         use Scope::{Accounting, Core, Management, OfflineAccess, OpenId, Webhooks};
@@ -40,7 +40,7 @@ impl Ask {
     }
 
     /// One scope more.
-    pub fn and(mut self, scope: impl Into<String>) -> Self {
+    pub fn with_scope(mut self, scope: impl Into<String>) -> Self {
         let scope = scope.into();
         if !self.scopes.contains(&scope) {
             self.scopes.push(scope);
@@ -49,42 +49,42 @@ impl Ask {
     }
 
     /// Everything that another asks for, too: both APIs with one sign-in.
-    pub fn and_all(self, other: &Self) -> Self {
-        other.scopes.iter().cloned().fold(self, Self::and)
+    pub fn with_scopes_of(self, other: &Self) -> Self {
+        other.scopes.iter().cloned().fold(self, Self::with_scope)
     }
 
     /// Preselects this tenant where the user has several; the user still chooses.
     pub fn tenant(self, id: &str) -> Self {
-        self.with("acr_values", format!("tenant:{id}"))
+        self.with_parameter("acr_values", format!("tenant:{id}"))
     }
 
     /// Fills in the name on the sign-in page.
     pub fn login_hint(self, name: &str) -> Self {
-        self.with("login_hint", name.to_owned())
+        self.with_parameter("login_hint", name.to_owned())
     }
 
     /// `none`, `login`, `consent` or `select_account`.
     pub fn prompt(self, prompt: &str) -> Self {
-        self.with("prompt", prompt.to_owned())
+        self.with_parameter("prompt", prompt.to_owned())
     }
 
     /// Asks for a new password entry where the last one is longer ago.
     pub fn max_age_seconds(self, seconds: u64) -> Self {
-        self.with("max_age", seconds.to_string())
+        self.with_parameter("max_age", seconds.to_string())
     }
 
     /// `es` or `en`.
     pub fn language(self, tag: &str) -> Self {
-        self.with("ui_locales", tag.to_owned())
+        self.with_parameter("ui_locales", tag.to_owned())
     }
 
-    fn with(mut self, name: &'static str, value: String) -> Self {
+    fn with_parameter(mut self, name: &'static str, value: String) -> Self {
         self.extra.retain(|(known, _)| *known != name);
         self.extra.push((name, value));
         self
     }
 
-    pub(super) fn wants_identity(&self) -> bool {
+    pub(super) fn expects_id_token(&self) -> bool {
         self.scopes.iter().any(|scope| scope == Scope::OpenId.name())
     }
 
@@ -96,30 +96,30 @@ impl Ask {
 
 /// A sign-in that has begun.
 #[derive(Clone, Debug)]
-pub struct Started {
+pub struct StartedSignIn {
     /// Send the browser there.
     pub url: String,
     /// Keep this for the browser's return: in its session, never in another's.
-    pub pending: Pending,
+    pub pending: PendingSignIn,
 }
 
 /// What has to be remembered between the start of a sign-in and its callback. Belongs to one browser.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Pending {
+pub struct PendingSignIn {
     pub(super) state: String,
     pub(super) nonce: String,
     pub(super) verifier: String,
-    pub(super) wants_identity: bool,
+    pub(super) expects_id_token: bool,
 }
 
-impl Pending {
+impl PendingSignIn {
     /// To find it again among several, by the callback's parameter of this name.
     pub fn state(&self) -> &str {
         &self.state
     }
 }
 
-impl fmt::Debug for Pending {
+impl fmt::Debug for PendingSignIn {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Pending").field("state", &self.state).finish_non_exhaustive()
     }

@@ -1,13 +1,13 @@
 //! What the browser brings back, and whether it belongs to what was begun.
 
-use super::authorize::Pending;
+use super::authorize::PendingSignIn;
 
 const PARAMETER_BYTES_MAX: usize = 16 * 1024;
 
 /// Why a callback is not followed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum CallbackFault {
+pub enum CallbackError {
     /// Another browser's callback, or a forged one. Do nothing with it.
     #[error("its state is not the one that was sent; forget this request and begin anew")]
     State,
@@ -16,27 +16,27 @@ pub enum CallbackFault {
     Issuer { found: String },
     /// The user said no, or the request could not be met.
     #[error("{error}: {description}")]
-    Refused { error: String, description: String },
+    Denied { error: String, description: String },
     #[error("the parameter {0} is missing; begin anew")]
     Missing(&'static str),
     #[error("the parameter {0} came twice; begin anew")]
-    Twice(&'static str),
+    Repeated(&'static str),
     #[error("it is longer than any callback; begin anew")]
     TooLong,
 }
 
 /// The parameters of a callback that belongs to what was begun.
 #[derive(Debug)]
-pub(super) struct Callback {
+pub(super) struct CallbackParameters {
     pub(super) code: String,
     pub(super) id_token: Option<String>,
 }
 
-impl Callback {
+impl CallbackParameters {
     /// `query`: a whole address, its query, or the body of a `form_post`.
-    pub(super) fn read(query: &str, pending: &Pending, issuer: &str) -> Result<Self, CallbackFault> {
+    pub(super) fn parse(query: &str, pending: &PendingSignIn, issuer: &str) -> Result<Self, CallbackError> {
         if query.len() > PARAMETER_BYTES_MAX {
-            return Err(CallbackFault::TooLong);
+            return Err(CallbackError::TooLong);
         }
         let query = query.split_once('?').map_or(query, |(_, query)| query);
         let query = query.split('#').next().unwrap_or_default();
@@ -44,23 +44,23 @@ impl Callback {
         let find = |name: &'static str| {
             let mut found = pairs.iter().filter(|(known, _)| known == name).map(|(_, value)| value.clone());
             match (found.next(), found.next()) {
-                (_, Some(_)) => Err(CallbackFault::Twice(name)),
+                (_, Some(_)) => Err(CallbackError::Repeated(name)),
                 (first, None) => Ok(first),
             }
         };
         // Nothing is believed, not even a refusal, before it is known whose it is.
         if find("state")?.is_none_or(|state| state != pending.state) {
-            return Err(CallbackFault::State);
+            return Err(CallbackError::State);
         }
-        let found = find("iss")?.ok_or(CallbackFault::Missing("iss"))?;
+        let found = find("iss")?.ok_or(CallbackError::Missing("iss"))?;
         if found != issuer {
-            return Err(CallbackFault::Issuer { found });
+            return Err(CallbackError::Issuer { found });
         }
         if let Some(error) = find("error")? {
             let description = find("error_description")?.unwrap_or_default();
-            return Err(CallbackFault::Refused { error, description });
+            return Err(CallbackError::Denied { error, description });
         }
-        let code = find("code")?.ok_or(CallbackFault::Missing("code"))?;
+        let code = find("code")?.ok_or(CallbackError::Missing("code"))?;
         Ok(Self { code, id_token: find("id_token")? })
     }
 }

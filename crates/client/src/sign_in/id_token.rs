@@ -16,7 +16,7 @@ const LEEWAY_SECONDS: i64 = 60;
 /// Why an id_token is not believed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum IdTokenFault {
+pub enum IdTokenError {
     #[error("there is none")]
     Missing,
     #[error("it is no token")]
@@ -34,7 +34,7 @@ pub enum IdTokenFault {
     #[error("it has expired, or this machine's clock is ahead")]
     Expired,
     #[error("it was issued in the future, or this machine's clock is behind")]
-    NotYet,
+    IssuedInFuture,
     #[error("its nonce is not the one that was sent")]
     Nonce,
     #[error("it belongs to another code (c_hash)")]
@@ -79,7 +79,7 @@ pub(super) struct Jwk {
 
 /// What a token has to say to be believed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Expected<'a> {
+pub(super) struct ExpectedClaims<'a> {
     pub(super) issuer: &'a str,
     pub(super) client_id: &'a str,
     pub(super) now_seconds: i64,
@@ -100,24 +100,28 @@ struct Header {
 }
 
 /// The key that a token says it was signed with; believed for nothing but finding it.
-pub(super) fn key_of(token: &str) -> Result<String, IdTokenFault> {
+pub(super) fn key_of(token: &str) -> Result<String, IdTokenError> {
     Ok(header(token)?.kid)
 }
 
-fn header(token: &str) -> Result<Header, IdTokenFault> {
+fn header(token: &str) -> Result<Header, IdTokenError> {
     let part = token.split('.').next().filter(|_| token.len() <= TOKEN_BYTES_MAX);
-    decoded(part.ok_or(IdTokenFault::Malformed)?)
+    decode(part.ok_or(IdTokenError::Malformed)?)
 }
 
-fn decoded<T: for<'de> Deserialize<'de>>(part: &str) -> Result<T, IdTokenFault> {
-    let bytes = URL_SAFE_NO_PAD.decode(part).map_err(|_| IdTokenFault::Malformed)?;
-    serde_json::from_slice(&bytes).map_err(|_| IdTokenFault::Malformed)
+fn decode<T: for<'de> Deserialize<'de>>(part: &str) -> Result<T, IdTokenError> {
+    let bytes = URL_SAFE_NO_PAD.decode(part).map_err(|_| IdTokenError::Malformed)?;
+    serde_json::from_slice(&bytes).map_err(|_| IdTokenError::Malformed)
 }
 
-pub(super) fn verify(token: &str, keys: &[Jwk], expected: &Expected<'_>) -> Result<Identity, IdTokenFault> {
+pub(super) fn verify(
+    token: &str,
+    keys: &[Jwk],
+    expected: &ExpectedClaims<'_>,
+) -> Result<Identity, IdTokenError> {
     let header = header(token)?;
     if header.alg != "RS256" {
-        return Err(IdTokenFault::Algorithm(header.alg));
+        return Err(IdTokenError::Algorithm(header.alg));
     }
     let is_for_signing = |key: &&Jwk| {
         key.kty == "RSA"
@@ -125,52 +129,55 @@ pub(super) fn verify(token: &str, keys: &[Jwk], expected: &Expected<'_>) -> Resu
             && key.usage.as_deref().is_none_or(|usage| usage == "sig")
     };
     let mut signing = keys.iter().filter(is_for_signing);
-    let key = signing.find(|key| key.kid == header.kid).ok_or(IdTokenFault::UnknownKey(header.kid))?;
+    let key = signing.find(|key| key.kid == header.kid).ok_or(IdTokenError::UnknownKey(header.kid))?;
     let [_, payload, signature] = token.split('.').collect::<Vec<_>>()[..] else {
-        return Err(IdTokenFault::Malformed);
+        return Err(IdTokenError::Malformed);
     };
     let signed = &token[..token.len() - signature.len() - 1];
-    let bytes = |text: &str| URL_SAFE_NO_PAD.decode(text).map_err(|_| IdTokenFault::Malformed);
+    let bytes = |text: &str| URL_SAFE_NO_PAD.decode(text).map_err(|_| IdTokenError::Malformed);
     let public = RsaPublicKeyComponents { n: bytes(&key.n)?, e: bytes(&key.e)? };
     public
         .verify(&RSA_PKCS1_2048_8192_SHA256, signed.as_bytes(), &bytes(signature)?)
-        .map_err(|_| IdTokenFault::Signature)?;
-    judge(decoded(payload)?, expected)
+        .map_err(|_| IdTokenError::Signature)?;
+    check_claims(decode(payload)?, expected)
 }
 
 /// The claims of a token whose signature is right.
-fn judge(mut claims: Map<String, Value>, expected: &Expected<'_>) -> Result<Identity, IdTokenFault> {
+fn check_claims(
+    mut claims: Map<String, Value>,
+    expected: &ExpectedClaims<'_>,
+) -> Result<Identity, IdTokenError> {
     let text = |name: &str| claims.get(name).and_then(Value::as_str);
     let issuer = text("iss").unwrap_or_default();
     if issuer != expected.issuer {
-        return Err(IdTokenFault::Issuer(issuer.to_owned()));
+        return Err(IdTokenError::Issuer(issuer.to_owned()));
     }
     if !is_for(&claims, expected.client_id) {
-        return Err(IdTokenFault::Audience);
+        return Err(IdTokenError::Audience);
     }
-    let moment = |name: &str| claims.get(name).and_then(Value::as_i64);
-    if moment("exp").is_none_or(|exp| expected.now_seconds >= exp.saturating_add(LEEWAY_SECONDS)) {
-        return Err(IdTokenFault::Expired);
+    let seconds = |name: &str| claims.get(name).and_then(Value::as_i64);
+    if seconds("exp").is_none_or(|exp| expected.now_seconds >= exp.saturating_add(LEEWAY_SECONDS)) {
+        return Err(IdTokenError::Expired);
     }
-    if moment("iat").is_none_or(|iat| iat > expected.now_seconds.saturating_add(LEEWAY_SECONDS)) {
-        return Err(IdTokenFault::NotYet);
+    if seconds("iat").is_none_or(|iat| iat > expected.now_seconds.saturating_add(LEEWAY_SECONDS)) {
+        return Err(IdTokenError::IssuedInFuture);
     }
     if expected.nonce.is_some_and(|nonce| text("nonce") != Some(nonce)) {
-        return Err(IdTokenFault::Nonce);
+        return Err(IdTokenError::Nonce);
     }
     // Beside a code its hash must be there; beside an access token it may be.
     if expected.code.is_some_and(|code| text("c_hash") != Some(&half_hash(code))) {
-        return Err(IdTokenFault::CodeHash);
+        return Err(IdTokenError::CodeHash);
     }
     let at_hash = text("at_hash");
     if let (Some(token), Some(hash)) = (expected.access_token, at_hash)
         && hash != half_hash(token)
     {
-        return Err(IdTokenFault::AccessTokenHash);
+        return Err(IdTokenError::AccessTokenHash);
     }
-    let sub = text("sub").filter(|sub| !sub.is_empty()).ok_or(IdTokenFault::Malformed)?.to_owned();
+    let sub = text("sub").filter(|sub| !sub.is_empty()).ok_or(IdTokenError::Malformed)?.to_owned();
     if expected.sub.is_some_and(|before| before != sub) {
-        return Err(IdTokenFault::Subject);
+        return Err(IdTokenError::Subject);
     }
     claims.remove("sub");
     Ok(Identity { sub, claims })

@@ -2,15 +2,15 @@
 
 mod authorize;
 mod callback;
+mod discovery;
 mod id_token;
-mod keys;
 mod provider;
 mod session;
 mod tokens;
 
-pub use authorize::{Ask, Pending, Started};
-pub use callback::CallbackFault;
-pub use id_token::{IdTokenFault, Identity};
-pub use provider::{SignIn, SignInBuilder, SignedIn};
+pub use authorize::{AuthorizationRequest, PendingSignIn, StartedSignIn};
+pub use callback::CallbackError;
+pub use id_token::{IdTokenError, Identity};
+pub use provider::{CompletedSignIn, SignIn, SignInBuilder};
 pub use session::{Session, StaticToken, TokenSource};
 pub use tokens::{MemoryTokens, TokenStore, Tokens};

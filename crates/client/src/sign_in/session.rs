@@ -13,7 +13,7 @@ use super::tokens::{MemoryTokens, TokenStore, Tokens};
 use crate::Error;
 
 /// A token that would expire on its way is renewed before.
-const EARLY_SECONDS: i64 = 60;
+const RENEWAL_MARGIN_SECONDS: i64 = 60;
 
 /// Who hands out access tokens for calls.
 #[async_trait]
@@ -22,7 +22,7 @@ pub trait TokenSource: Send + Sync + 'static {
     async fn access_token(&self) -> Result<Secret, Error>;
 
     /// Another, after this one was refused.
-    async fn another(&self, refused: &Secret) -> Result<Secret, Error>;
+    async fn replace_token(&self, refused: &Secret) -> Result<Secret, Error>;
 }
 
 /// A token from elsewhere, used until it is refused: for scripts and tests.
@@ -35,8 +35,8 @@ impl TokenSource for StaticToken {
         Ok(self.0.clone())
     }
 
-    async fn another(&self, _: &Secret) -> Result<Secret, Error> {
-        Err(Error::SignInAgain {
+    async fn replace_token(&self, _: &Secret) -> Result<Secret, Error> {
+        Err(Error::SignInRequired {
             reason: "the access token was refused, and there is no way to renew it".into(),
         })
     }
@@ -52,8 +52,8 @@ impl TokenSource for StaticToken {
 /// - Several processes may share a store: each looks there first whether another has renewed already.
 ///
 /// ```no_run
-/// # use aldaba_client::{Error, sign_in::{Session, SignIn, SignedIn}};
-/// # async fn example(sign_in: SignIn, signed_in: SignedIn) -> Result<(), Error> {
+/// # use aldaba_client::{Error, sign_in::{Session, SignIn, CompletedSignIn}};
+/// # async fn example(sign_in: SignIn, signed_in: CompletedSignIn) -> Result<(), Error> {
 /// let session = Session::in_memory(sign_in, signed_in.tokens);
 /// let token = session.access_token().await?; // renewed where it has to be
 /// # Ok(())
@@ -90,14 +90,14 @@ impl Session {
     }
 
     /// Keeps the tokens of a sign-in that has just been finished.
-    pub async fn keep(&self, tokens: &Tokens) -> Result<(), Error> {
+    pub async fn save_tokens(&self, tokens: &Tokens) -> Result<(), Error> {
         self.inner.store.save(tokens).await.map_err(|error| Error::TokenStore(error.to_string()))
     }
 
     /// An access token that is good now.
     pub async fn access_token(&self) -> Result<Secret, Error> {
         let tokens = self.inner.load().await?;
-        if tokens.is_good_for(EARLY_SECONDS, self.inner.sign_in.clock().now()) {
+        if tokens.is_valid_for(RENEWAL_MARGIN_SECONDS, self.inner.sign_in.clock().now()) {
             return Ok(tokens.access_token);
         }
         Ok(self.renew(tokens.access_token).await?.access_token)
@@ -111,7 +111,7 @@ impl Session {
                 Some(renewal) if renewal.peek().is_none() => renewal.clone(),
                 _ => {
                     let inner = self.inner.clone();
-                    let task = tokio::spawn(async move { inner.renewed(&old_access_token).await });
+                    let task = tokio::spawn(async move { inner.renew_tokens(&old_access_token).await });
                     let renewal = async move {
                         task.await.unwrap_or_else(|error| Err(Error::TokenStore(error.to_string())))
                     };
@@ -130,7 +130,7 @@ impl Session {
         self.inner.store.clear().await.map_err(|error| Error::TokenStore(error.to_string()))?;
         match tokens {
             Ok(tokens) => self.inner.sign_in.revoke(&tokens).await,
-            Err(Error::SignInAgain { .. }) => Ok(()),
+            Err(Error::SignInRequired { .. }) => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -139,12 +139,13 @@ impl Session {
 impl Inner {
     async fn load(&self) -> Result<Tokens, Error> {
         let tokens = self.store.load().await.map_err(|error| Error::TokenStore(error.to_string()))?;
-        tokens.ok_or_else(|| Error::SignInAgain { reason: "nobody is signed in".into() })
+        tokens.ok_or_else(|| Error::SignInRequired { reason: "nobody is signed in".into() })
     }
 
-    async fn renewed(&self, old_access_token: &Secret) -> Result<Tokens, Error> {
+    async fn renew_tokens(&self, old_access_token: &Secret) -> Result<Tokens, Error> {
         let tokens = self.load().await?;
-        let is_good = |tokens: &Tokens| tokens.is_good_for(EARLY_SECONDS, self.sign_in.clock().now());
+        let is_good =
+            |tokens: &Tokens| tokens.is_valid_for(RENEWAL_MARGIN_SECONDS, self.sign_in.clock().now());
         if tokens.access_token != *old_access_token && is_good(&tokens) {
             return Ok(tokens);
         }
@@ -153,13 +154,13 @@ impl Inner {
                 self.store.save(&new).await.map_err(|error| Error::TokenStore(error.to_string()))?;
                 Ok(new)
             }
-            Err(Error::Provider { error, description }) if error == "invalid_grant" => {
+            Err(Error::IdentityProvider { error, description }) if error == "invalid_grant" => {
                 // Another process may have come first, longer ago than the service's grace.
                 let now = self.load().await?;
                 if now.refresh_token != tokens.refresh_token && is_good(&now) {
                     return Ok(now);
                 }
-                Err(Error::SignInAgain { reason: format!("the sign-in has ended ({description})") })
+                Err(Error::SignInRequired { reason: format!("the sign-in has ended ({description})") })
             }
             Err(error) => Err(error),
         }
@@ -172,7 +173,7 @@ impl TokenSource for Session {
         Self::access_token(self).await
     }
 
-    async fn another(&self, refused: &Secret) -> Result<Secret, Error> {
+    async fn replace_token(&self, refused: &Secret) -> Result<Secret, Error> {
         Ok(self.renew(refused.clone()).await?.access_token)
     }
 }

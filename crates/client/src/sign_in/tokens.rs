@@ -27,14 +27,14 @@ pub struct Tokens {
 
 impl fmt::Debug for Tokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut told = f.debug_struct("Tokens");
-        told.field("expires_at", &self.expires_at).field("sub", &self.sub).finish_non_exhaustive()
+        let mut debug = f.debug_struct("Tokens");
+        debug.field("expires_at", &self.expires_at).field("sub", &self.sub).finish_non_exhaustive()
     }
 }
 
 impl Tokens {
     /// Whether the access token is good for so many seconds more.
-    pub fn is_good_for(&self, seconds: i64, now: Ticks) -> bool {
+    pub fn is_valid_for(&self, seconds: i64, now: Ticks) -> bool {
         now.unix_seconds().saturating_add(seconds) < self.expires_at
     }
 }

@@ -13,10 +13,10 @@ use serde_json::{Value, json};
 use super::history::{History, RotatedSecret};
 use crate::Error;
 use crate::api::Api;
-use crate::api::{Call, absent_or};
-use crate::wire::Again;
+use crate::api::{Call, none_if_not_found};
+use crate::http_client::RetrySafety;
 
-const BETWEEN_LOOKS: Duration = Duration::from_millis(250);
+const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
 /// What to be told, and where.
 #[derive(Clone, Debug)]
@@ -74,8 +74,9 @@ pub struct Webhook {
 
 impl fmt::Debug for Webhook {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut told = f.debug_struct("Webhook");
-        told.field("id", &self.id)
+        let mut debug = f.debug_struct("Webhook");
+        debug
+            .field("id", &self.id)
             .field("url", &self.url)
             .field("is_active", &self.is_active)
             .finish_non_exhaustive()
@@ -100,7 +101,7 @@ pub struct EventDescriptor {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Done {
+struct WebhookIdResponse {
     webhook_id: Guid,
 }
 
@@ -115,7 +116,7 @@ struct Done {
 /// let wanted = Subscription::to_all(customers, "Panel", "https://panel.example/hooks", secret);
 /// let id = api.webhooks(customers).subscribe(&wanted).await?;
 /// // The service now posts an Acknowledge to the receiver.
-/// api.webhooks(customers).wait_active(id, Duration::from_secs(30)).await?;
+/// api.webhooks(customers).wait_until_active(id, Duration::from_secs(30)).await?;
 /// # Ok(())
 /// # }
 /// ```
@@ -130,8 +131,8 @@ impl Webhooks {
         Self { api, path: format!("{}/webhooks", resource.path()) }
     }
 
-    fn call(&self, method: Method, below: &str) -> Call {
-        let call = Call::new(method, format!("{}{below}", self.path));
+    fn call(&self, method: Method, suffix: &str) -> Call {
+        let call = Call::new(method, format!("{}{suffix}", self.path));
         Call { context: Some(HeaderValue::from_static("none")), ..call }
     }
 
@@ -141,13 +142,13 @@ impl Webhooks {
     }
 
     /// Subscribes. The same again is the same webhook, so this may be done at every start; a disabled one it enables.
-    pub async fn subscribe(&self, wanted: &Subscription) -> Result<Guid, Error> {
-        self.done(Method::POST, "/subscribe", Some(wanted.body())).await
+    pub async fn subscribe(&self, subscription: &Subscription) -> Result<Guid, Error> {
+        self.call_returning_id(Method::POST, "/subscribe", Some(subscription.body())).await
     }
 
     /// Ends the webhook that was made with the very same.
-    pub async fn unsubscribe(&self, wanted: &Subscription) -> Result<Guid, Error> {
-        self.done(Method::POST, "/unsubscribe", Some(wanted.body())).await
+    pub async fn unsubscribe(&self, subscription: &Subscription) -> Result<Guid, Error> {
+        self.call_returning_id(Method::POST, "/unsubscribe", Some(subscription.body())).await
     }
 
     /// Those that are neither deleted nor unsubscribed.
@@ -157,7 +158,7 @@ impl Webhooks {
 
     /// One, deleted ones too; None for what is not there, or another's.
     pub async fn get(&self, id: Guid) -> Result<Option<Webhook>, Error> {
-        absent_or(self.api.typed(self.call(Method::GET, &format!("/{id}"))).await)
+        none_if_not_found(self.api.typed(self.call(Method::GET, &format!("/{id}"))).await)
     }
 
     /// Lets deliveries go on: after a pause by its owner from the next event, after one by the service from the first
@@ -173,18 +174,18 @@ impl Webhooks {
 
     async fn status(&self, id: Guid, enable: bool) -> Result<(), Error> {
         let body = json!({ "webhookId": id, "enable": enable });
-        self.done(Method::PUT, &format!("/status/{id}"), Some(body)).await.map(drop)
+        self.call_returning_id(Method::PUT, &format!("/status/{id}"), Some(body)).await.map(drop)
     }
 
     /// Sends deliveries elsewhere, once the new address has accepted. Events wait for it; none is lost.
     pub async fn change_url(&self, id: Guid, url: &str) -> Result<(), Error> {
         let body = json!({ "webhookId": id, "url": url });
-        self.done(Method::PUT, &format!("/change/{id}"), Some(body)).await.map(drop)
+        self.call_returning_id(Method::PUT, &format!("/change/{id}"), Some(body)).await.map(drop)
     }
 
     /// Deletes it, finally.
     pub async fn delete(&self, id: Guid) -> Result<(), Error> {
-        self.done(Method::DELETE, &format!("/delete/{id}"), None).await.map(drop)
+        self.call_returning_id(Method::DELETE, &format!("/delete/{id}"), None).await.map(drop)
     }
 
     /// Signs with another secret from now on. For so many hours `webhook-signature` carries both.
@@ -194,8 +195,13 @@ impl Webhooks {
         new: &Secret,
         overlap_hours: u32,
     ) -> Result<RotatedSecret, Error> {
-        RotatedSecret::ask(&self.api, self.call(Method::PUT, &format!("/secret/{id}")), new, overlap_hours)
-            .await
+        RotatedSecret::request(
+            &self.api,
+            self.call(Method::PUT, &format!("/secret/{id}")),
+            new,
+            overlap_hours,
+        )
+        .await
     }
 
     /// Its deliveries, its health, and replays.
@@ -205,23 +211,28 @@ impl Webhooks {
     }
 
     /// Waits until the receiver has accepted.
-    pub async fn wait_active(&self, id: Guid, patience: Duration) -> Result<(), Error> {
-        let looking = async {
+    pub async fn wait_until_active(&self, id: Guid, retry_policy: Duration) -> Result<(), Error> {
+        let polling = async {
             loop {
                 if self.get(id).await?.is_some_and(|webhook| webhook.is_active) {
                     return Ok(());
                 }
-                tokio::time::sleep(BETWEEN_LOOKS).await;
+                tokio::time::sleep(POLL_INTERVAL).await;
             }
         };
-        let late = Error::TimedOut { call: format!("the Acknowledge of webhook {id}"), after: patience };
-        tokio::time::timeout(patience, looking).await.unwrap_or(Err(late))
+        let late = Error::TimedOut { call: format!("the Acknowledge of webhook {id}"), after: retry_policy };
+        tokio::time::timeout(retry_policy, polling).await.unwrap_or(Err(late))
     }
 
-    async fn done(&self, method: Method, below: &str, body: Option<Value>) -> Result<Guid, Error> {
+    async fn call_returning_id(
+        &self,
+        method: Method,
+        suffix: &str,
+        body: Option<Value>,
+    ) -> Result<Guid, Error> {
         // Each of these ends in the same, however often it is done.
-        let call = Call { body, again: Again::Harmless, ..self.call(method, below) };
-        let done: Done = self.api.typed(call).await?;
-        Ok(done.webhook_id)
+        let call = Call { body, retry_safety: RetrySafety::Idempotent, ..self.call(method, suffix) };
+        let call_returning_id: WebhookIdResponse = self.api.typed(call).await?;
+        Ok(call_returning_id.webhook_id)
     }
 }

@@ -10,17 +10,17 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::Error;
-use crate::address::query;
 use crate::api::number;
 use crate::api::{Api, BoxStream};
-use crate::api::{Call, absent_or};
-use crate::wire::read;
+use crate::api::{Call, none_if_not_found};
+use crate::http_client::parse_body;
+use crate::url::encode_query;
 
 /// How a delivery stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeliveryStatus {
-    SuccessfulDelivery,
+    Delivered,
     /// It will be tried again.
     Waiting,
     Failed,
@@ -29,7 +29,7 @@ pub enum DeliveryStatus {
 impl DeliveryStatus {
     fn as_str(self) -> &'static str {
         match self {
-            Self::SuccessfulDelivery => "delivered",
+            Self::Delivered => "delivered",
             Self::Waiting => "waiting",
             Self::Failed => "failed",
         }
@@ -110,7 +110,7 @@ pub struct Replay {
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
-pub struct Health {
+pub struct WebhookHealth {
     pub webhook_id: Guid,
     pub is_active: bool,
     pub since: String,
@@ -125,7 +125,7 @@ pub struct Health {
     pub records_waiting: u64,
     pub handshake: Handshake,
     /// What will never be told: read the list anew.
-    pub lost: Option<Lost>,
+    pub lost: Option<EventGap>,
     pub doubt: Option<String>,
     /// What to look after, in words.
     pub warnings: Vec<String>,
@@ -147,7 +147,7 @@ pub struct Handshake {
 /// Events behind one number, up to and with the other.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[non_exhaustive]
-pub struct Lost {
+pub struct EventGap {
     pub at: String,
     #[serde(with = "number")]
     pub after: u64,
@@ -166,7 +166,12 @@ pub struct RotatedSecret {
 }
 
 impl RotatedSecret {
-    pub(super) async fn ask(api: &Api, call: Call, new: &Secret, overlap_hours: u32) -> Result<Self, Error> {
+    pub(super) async fn request(
+        api: &Api,
+        call: Call,
+        new: &Secret,
+        overlap_hours: u32,
+    ) -> Result<Self, Error> {
         let body = json!({ "secret": new.reveal(), "overlapHours": overlap_hours });
         api.typed(Call { body: Some(body), ..call }).await
     }
@@ -185,8 +190,8 @@ impl History {
         Self { api, path, context }
     }
 
-    fn call(&self, method: Method, below: &str) -> Call {
-        let call = Call::new(method, format!("{}{below}", self.path));
+    fn call(&self, method: Method, suffix: &str) -> Call {
+        let call = Call::new(method, format!("{}{suffix}", self.path));
         Call { context: self.context.clone(), ..call }
     }
 
@@ -197,7 +202,7 @@ impl History {
 
     /// One, with its body; None where it is not this webhook's.
     pub async fn delivery(&self, outgoing_id: Guid) -> Result<Option<Delivery>, Error> {
-        absent_or(self.api.typed(self.call(Method::GET, &format!("/deliveries/{outgoing_id}"))).await)
+        none_if_not_found(self.api.typed(self.call(Method::GET, &format!("/deliveries/{outgoing_id}"))).await)
     }
 
     /// Sends one again: the same id, the same bytes.
@@ -220,7 +225,7 @@ impl History {
     }
 
     /// How it does, over the last 24 hours.
-    pub async fn health(&self) -> Result<Health, Error> {
+    pub async fn health(&self) -> Result<WebhookHealth, Error> {
         self.api.typed(self.call(Method::GET, "/health")).await
     }
 }
@@ -240,44 +245,44 @@ impl Deliveries {
         self
     }
 
-    pub fn since(mut self, moment: Ticks) -> Self {
-        self.since = Some(moment);
+    pub fn since(mut self, time: Ticks) -> Self {
+        self.since = Some(time);
         self
     }
 
     /// All of them; pages are read as they are needed.
     pub fn stream(self) -> BoxStream<Delivery> {
-        let first = Some(self.first_query());
-        stream::try_unfold((self, first, VecDeque::new()), |(way, mut next, mut read)| async move {
+        let first = Some(self.initial_query());
+        stream::try_unfold((self, first, VecDeque::new()), |(deliveries, mut next, mut read)| async move {
             loop {
                 if let Some(delivery) = read.pop_front() {
-                    return Ok(Some((delivery, (way, next, read))));
+                    return Ok(Some((delivery, (deliveries, next, read))));
                 }
                 let Some(query) = next else { return Ok(None) };
-                (read, next) = way.page(&query).await?;
+                (read, next) = deliveries.page(&query).await?;
             }
         })
         .boxed()
     }
 
-    fn first_query(&self) -> String {
+    fn initial_query(&self) -> String {
         let since = self.since.map(Ticks::iso);
         let mut pairs = vec![("pageSize", "100")];
         pairs.extend(self.status.map(|status| ("status", status.as_str())));
         pairs.extend(since.as_deref().map(|since| ("since", since)));
-        query(pairs)
+        encode_query(pairs)
     }
 
     async fn page(&self, query: &str) -> Result<(VecDeque<Delivery>, Option<String>), Error> {
         let call = self.history.call(Method::GET, &format!("/deliveries?{query}"));
-        let answer = self.history.api.send(call).await?;
-        let link = answer.headers().get(LINK).and_then(|link| link.to_str().ok());
+        let response = self.history.api.send(call).await?;
+        let link = response.headers().get(LINK).and_then(|link| link.to_str().ok());
         // Only the query is taken over: whatever host the link names, it is this service that is asked.
         let next = link.filter(|link| link.contains("rel=\"next\"")).and_then(|link| {
             let address = link.trim_start_matches('<').split('>').next()?;
             Some(address.split_once('?')?.1.to_owned())
         });
-        let read: VecDeque<Delivery> = read("GET deliveries", &answer)?;
+        let read: VecDeque<Delivery> = parse_body("GET deliveries", &response)?;
         Ok((read, next))
     }
 }

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use super::history::{History, RotatedSecret};
 use crate::Error;
 use crate::api::Api;
-use crate::api::{Call, absent_or};
-use crate::wire::Again;
+use crate::api::{Call, none_if_not_found};
+use crate::http_client::RetrySafety;
 
 /// What happens to an entity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub enum Action {
+pub enum InvoicingAction {
     Created,
     Updated,
     Deleted,
@@ -27,7 +27,7 @@ pub struct InvoicingSubscription {
     /// `Customer`, `SaleInvoice` and so on.
     pub entity: String,
     /// CompanyData and CompanySettings are only ever updated.
-    pub action: Action,
+    pub action: InvoicingAction,
     pub secret: Secret,
     pub is_paused: bool,
     pub application_name: String,
@@ -36,7 +36,7 @@ pub struct InvoicingSubscription {
 
 impl InvoicingSubscription {
     /// For a receiver on this host.
-    pub fn new(host: &str, entity: &str, action: Action, secret: Secret) -> Self {
+    pub fn new(host: &str, entity: &str, action: InvoicingAction, secret: Secret) -> Self {
         Self {
             uri: format!("https://{host}/api/webhooks/incoming/Invoicing"),
             entity: entity.to_owned(),
@@ -64,11 +64,11 @@ pub struct InvoicingWebhook {
     pub id: Guid,
     pub uri: String,
     pub entity: String,
-    pub action: Action,
+    pub action: InvoicingAction,
     pub is_paused: bool,
     pub application_name: String,
     pub description: String,
-    /// `Pending` until the receiver has echoed, then `Effective`; `Paused`, `Disabled`.
+    /// `PendingSignIn` until the receiver has echoed, then `Effective`; `Paused`, `Disabled`.
     pub status: String,
     /// Why the host may not be the subscriber's.
     #[serde(default)]
@@ -81,8 +81,8 @@ pub struct InvoicingWebhooks {
     api: Api,
 }
 
-fn path(below: &str) -> String {
-    format!("{}/webhooks{below}", domain::Area::Invoicing.prefix())
+fn path(suffix: &str) -> String {
+    format!("{}/webhooks{suffix}", domain::Area::Invoicing.prefix())
 }
 
 impl InvoicingWebhooks {
@@ -91,9 +91,11 @@ impl InvoicingWebhooks {
     }
 
     /// Subscribes. The very same again is the same one.
-    pub async fn subscribe(&self, wanted: &InvoicingSubscription) -> Result<InvoicingWebhook, Error> {
+    pub async fn subscribe(&self, subscription: &InvoicingSubscription) -> Result<InvoicingWebhook, Error> {
         let call = Call::new(Method::POST, path(""));
-        self.api.typed(Call { body: Some(wanted.body()), again: Again::Harmless, ..call }).await
+        self.api
+            .typed(Call { body: Some(subscription.body()), retry_safety: RetrySafety::Idempotent, ..call })
+            .await
     }
 
     pub async fn list(&self) -> Result<Vec<InvoicingWebhook>, Error> {
@@ -102,7 +104,7 @@ impl InvoicingWebhooks {
 
     /// None for what is not there, deleted, or another's.
     pub async fn get(&self, id: Guid) -> Result<Option<InvoicingWebhook>, Error> {
-        absent_or(self.api.typed(Call::get(path(&format!("/{id}")))).await)
+        none_if_not_found(self.api.typed(Call::get(path(&format!("/{id}")))).await)
     }
 
     /// Deletes it, finally, and tells what it was.
@@ -131,7 +133,7 @@ impl InvoicingWebhooks {
         new: &Secret,
         overlap_hours: u32,
     ) -> Result<RotatedSecret, Error> {
-        RotatedSecret::ask(
+        RotatedSecret::request(
             &self.api,
             Call::new(Method::PUT, path(&format!("/{id}/secret"))),
             new,

@@ -6,7 +6,7 @@ use std::time::Duration;
 use aldaba_client::{Area, Error, EventKind, Resource, StreamExt as _, TryStreamExt as _};
 use serde_json::{Value, json};
 
-use super::fake::{Net, answer, good, pairs};
+use super::fake_network::{Net, answer, good, pairs};
 use super::reads::api;
 
 fn change(number: u64, event: &str) -> Value {
@@ -68,7 +68,7 @@ async fn below_the_floor_is_an_error_of_its_own() {
 async fn an_arrival_of_the_feed_and_of_a_delivery_are_the_same_record() {
     let net = log(1);
     let change = api(&net).changes(Resource::customers(), Some("c"), 0).next_page().await.unwrap().remove(0);
-    let arrival = change.arrival("t", "c");
+    let arrival = change.to_received_event("t", "c");
     assert_eq!((arrival.record.resource.as_str(), arrival.record.id.as_str()), ("ACC.Customers", "r1"));
     assert_eq!((arrival.outgoing_id, arrival.sequence_version), (None, Some(1)));
 }
@@ -115,5 +115,5 @@ async fn a_snapshot_is_read_anew_where_something_was_deleted_under_way() {
         let list = api(&net).records(Resource::find(Area::Accounting, "journals").unwrap(), "c");
         list.snapshot().await.unwrap_err()
     };
-    assert!(matches!(told, Error::Restless { tries: 5 }), "{told:?}");
+    assert!(matches!(told, Error::ConcurrentDeletions { tries: 5 }), "{told:?}");
 }

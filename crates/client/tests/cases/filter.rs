@@ -25,7 +25,7 @@ fn leaves() -> impl Strategy<Value = Filter> {
             match which {
                 0 => field.is(text),
                 1 => field.is_not(text),
-                2 => field.behind(text),
+                2 => field.after(text),
                 3 => field.before(text),
                 4 => field.contains(text),
                 5 => field.starts_with(text),
@@ -84,7 +84,7 @@ proptest! {
 #[test]
 fn what_nobody_can_read_is_told_before_it_is_sent() {
     let told = "companyName lke 'x'".parse::<Filter>().unwrap_err();
-    let Error::Unusable { what, reason } = told else { panic!("{told}") };
+    let Error::InvalidInput { what, reason } = told else { panic!("{told}") };
     assert_eq!((what, reason.contains("column 13")), ("the filter", true), "{reason}");
 }
 

@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 
-use aldaba_client::receiver::{Event, Mismatch, Reason, ReceiverLayer};
+use aldaba_client::receiver::{Event, MismatchReason, ReceiverLayer, SignatureMismatch};
 use aldaba_client::{Guid, Resource, Secret, Ticks};
 use axum::Extension;
 use axum::body::Body;
@@ -71,9 +71,9 @@ async fn what_is_signed_comes_through_typed() {
 #[tokio::test]
 async fn what_is_not_signed_is_answered_401_without_a_reason_and_the_reason_is_told_inside() {
     let desk = Desk::default();
-    let told: Arc<Mutex<Vec<Mismatch>>> = Arc::default();
+    let told: Arc<Mutex<Vec<SignatureMismatch>>> = Arc::default();
     let inside = told.clone();
-    let layer = layer().on_refused(move |why| inside.lock().unwrap().push(why.clone()));
+    let layer = layer().on_mismatch(move |why| inside.lock().unwrap().push(why.clone()));
     let mut with_newline = signed(EVENT);
     *with_newline.body_mut() = Body::from(format!("{EVENT}\n"));
     let unsigned = Request::post("/hooks").body(Body::from(EVENT)).unwrap();
@@ -82,8 +82,11 @@ async fn what_is_not_signed_is_answered_401_without_a_reason_and_the_reason_is_t
         assert_eq!((status, text.as_str()), (StatusCode::UNAUTHORIZED, "The signature does not match."));
     }
     assert_eq!(desk.count(), 0);
-    let told: Vec<Reason> = told.lock().unwrap().iter().flat_map(|why| why.reasons.clone()).collect();
-    assert_eq!(told, [Reason::TrailingNewlineAdded, Reason::MissingHeader("svc-webhook-signature")]);
+    let told: Vec<MismatchReason> = told.lock().unwrap().iter().flat_map(|why| why.reasons.clone()).collect();
+    assert_eq!(
+        told,
+        [MismatchReason::TrailingNewlineAdded, MismatchReason::MissingHeader("svc-webhook-signature")]
+    );
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 mod diagnosis;
 mod events;
-mod fake;
+mod fake_network;
 mod feed;
 mod filter;
 mod inbox;

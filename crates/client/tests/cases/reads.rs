@@ -6,12 +6,12 @@ use std::time::Duration;
 use aldaba_client::api::{Api, filter};
 use aldaba_client::sign_in::{StaticToken, TokenSource};
 use aldaba_client::{
-    Area, Error, Patience, Resource, Secret, Ticks, TransportFault, TryStreamExt, async_trait,
+    Area, Error, Resource, RetryPolicy, Secret, Ticks, TransportError, TryStreamExt, async_trait,
 };
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
-use super::fake::{Net, answer, good, pairs};
+use super::fake_network::{Net, answer, good, pairs};
 
 pub(super) fn api(net: &Net) -> Api {
     builder(net, StaticToken(Secret::new("token-1"))).build().unwrap()
@@ -135,7 +135,7 @@ async fn what_has_not_changed_is_not_sent_again() {
         assert_eq!(request.headers()["if-none-match"], "W/\"1\"");
         answer(304, &[], &Value::Null)
     });
-    assert_eq!(api(&net).companies().page_unless(1, "W/\"1\"").await.unwrap(), None);
+    assert_eq!(api(&net).companies().page_if_changed(1, "W/\"1\"").await.unwrap(), None);
 }
 
 #[tokio::test(start_paused = true)]
@@ -162,21 +162,21 @@ async fn patience_ends() {
     let net = busy();
     let before = Instant::now();
     let told = api(&net).companies().page(1).await.unwrap_err();
-    let refused = told.refused().unwrap();
+    let refused = told.api_error().unwrap();
     assert_eq!((refused.status, refused.retry_after), (429, Some(Duration::from_secs(20))));
     assert!(told.is_temporary() && told.to_string().contains("r-1"), "{told}");
     assert_eq!((net.asked().len(), before.elapsed().as_secs()), (4, 60));
 
     let net = busy();
-    let patience = Patience { attempts_max: 10, wait_max: Duration::from_secs(30) };
-    let api = builder(&net, StaticToken(Secret::new("t"))).patience(patience).build().unwrap();
+    let retry_policy = RetryPolicy { attempts_max: 10, wait_max: Duration::from_secs(30) };
+    let api = builder(&net, StaticToken(Secret::new("t"))).retry_policy(retry_policy).build().unwrap();
     api.companies().page(1).await.unwrap_err();
     assert_eq!(net.asked().len(), 2, "a third would have waited for more than 30 s");
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_found_nobody_is_repeated_only_where_that_does_no_harm() {
-    let gone = || Net::new(|_| Err(TransportFault::Unreachable("connection refused".into())));
+    let gone = || Net::new(|_| Err(TransportError::Unreachable("connection refused".into())));
     let net = gone();
     let told = api(&net).companies().page(1).await.unwrap_err();
     assert!(
@@ -199,7 +199,7 @@ impl TokenSource for Renewing {
         Ok(Secret::new("stale"))
     }
 
-    async fn another(&self, refused: &Secret) -> Result<Secret, Error> {
+    async fn replace_token(&self, refused: &Secret) -> Result<Secret, Error> {
         assert_eq!(refused.reveal(), "stale");
         self.0.fetch_add(1, Ordering::SeqCst);
         Ok(Secret::new("fresh"))
@@ -230,7 +230,7 @@ async fn a_page_size_that_nobody_serves_is_told_at_once() {
     let net = companies(1);
     for size in [0, 1001] {
         let told = api(&net).companies().page_size(size).page(1).await.unwrap_err();
-        assert!(matches!(told, Error::Unusable { what: "the page size", .. }));
+        assert!(matches!(told, Error::InvalidInput { what: "the page size", .. }));
     }
     assert_eq!(net.asked().len(), 0);
 }
@@ -239,7 +239,7 @@ async fn a_page_size_that_nobody_serves_is_told_at_once() {
 async fn something_else_behind_the_address_is_told_as_such() {
     let net = Net::new(|_| good(&json!({"hello": "world"})));
     let told = api(&net).companies().page(1).await.unwrap_err();
-    assert!(matches!(told, Error::Unreadable { .. }), "{told:?}");
+    assert!(matches!(told, Error::InvalidResponse { .. }), "{told:?}");
     let net = Net::new(|_| answer(502, &[], &json!("<html>")));
     let told = api(&net).companies().page(1).await.unwrap_err();
     assert_eq!(told.status(), Some(502));

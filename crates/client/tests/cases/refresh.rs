@@ -4,10 +4,10 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use aldaba_client::sign_in::{MemoryTokens, Session, SignIn, TokenStore, Tokens};
-use aldaba_client::{Error, Secret, TransportFault, async_trait};
+use aldaba_client::{Error, Secret, TransportError, async_trait};
 use serde_json::json;
 
-use super::fake::{AUTH_URL, NOW, Net, Still, answer, good, pairs, published};
+use super::fake_network::{AUTH_URL, NOW, Net, Still, answer, good, pairs, published};
 
 const TOKEN: &str = "/auth/core/connect/token";
 
@@ -99,7 +99,7 @@ async fn a_caller_that_goes_away_does_not_break_the_renewal_off() {
 async fn an_answer_that_was_lost_is_asked_for_again() {
     let lost = AtomicUsize::new(0);
     let net = Net::new(move |_| match lost.fetch_add(1, Ordering::SeqCst) {
-        0 => Err(TransportFault::Unreachable("connection reset".into())),
+        0 => Err(TransportError::Unreachable("connection reset".into())),
         // The service gives the same successor to who comes back within its grace.
         _ => good(&json!({"access_token": "access-2", "expires_in": 3600, "refresh_token": "refresh-2"})),
     });
@@ -117,7 +117,7 @@ async fn the_end_of_a_grant_is_told_to_everybody_who_waits() {
     let session = Session::in_memory(at(&net, &clock), tokens(7, NOW));
     let told = futures_util::future::join_all((0..5).map(|_| session.access_token())).await;
     for one in told {
-        let Err(Error::SignInAgain { reason }) = one else { panic!("{one:?}") };
+        let Err(Error::SignInRequired { reason }) = one else { panic!("{one:?}") };
         assert!(reason.contains("It was used."), "{reason}");
     }
     assert_eq!(net.count(TOKEN), 1);
@@ -130,7 +130,7 @@ async fn without_a_refresh_token_or_tokens_the_user_signs_in_again() {
     for session in
         [Session::in_memory(at(&net, &clock), bare), Session::new(at(&net, &clock), MemoryTokens::default())]
     {
-        assert!(matches!(session.access_token().await, Err(Error::SignInAgain { .. })));
+        assert!(matches!(session.access_token().await, Err(Error::SignInRequired { .. })));
     }
     assert_eq!(net.asked().len(), 0);
 }
@@ -166,7 +166,7 @@ impl TokenStore for Shared {
 async fn two_processes_with_one_store_do_not_take_each_others_tokens_away() {
     let (net, clock, store) = (rotating(), Still::at(NOW), Shared::default());
     let [one, other] = [(); 2].map(|()| Session::new(at(&net, &clock), store.clone()));
-    one.keep(&tokens(1, NOW)).await.unwrap();
+    one.save_tokens(&tokens(1, NOW)).await.unwrap();
     assert_eq!(one.access_token().await.unwrap().reveal(), "access-2");
     assert_eq!(other.access_token().await.unwrap().reveal(), "access-2");
     // The other had read the old tokens before, and was refused: it finds what the first has stored.
@@ -178,7 +178,7 @@ async fn two_processes_with_one_store_do_not_take_each_others_tokens_away() {
 async fn tokens_that_could_not_be_saved_are_not_handed_out() {
     let (net, clock, store) = (rotating(), Still::at(NOW), Shared::default());
     let session = Session::new(at(&net, &clock), store.clone());
-    session.keep(&tokens(1, NOW)).await.unwrap();
+    session.save_tokens(&tokens(1, NOW)).await.unwrap();
     *store.is_full.lock().unwrap() = true;
     let told = session.access_token().await.unwrap_err();
     assert!(matches!(&told, Error::TokenStore(why) if why.contains("full")), "{told:?}");
@@ -198,7 +198,7 @@ async fn signing_out_gives_the_grant_back_and_forgets_in_any_case() {
     let asked = net.asked();
     let form = pairs(std::str::from_utf8(asked.last().unwrap().body()).unwrap());
     assert_eq!(form["token"], "refresh-1");
-    assert!(matches!(session.access_token().await, Err(Error::SignInAgain { .. })));
+    assert!(matches!(session.access_token().await, Err(Error::SignInRequired { .. })));
     session.sign_out().await.unwrap();
     assert_eq!(net.count("/auth/core/connect/revocation"), 1);
 }

@@ -2,11 +2,13 @@
 
 use std::sync::OnceLock;
 
-use aldaba_client::sign_in::{Ask, CallbackFault, IdTokenFault, Pending, SignIn, SignedIn};
+use aldaba_client::sign_in::{
+    AuthorizationRequest, CallbackError, CompletedSignIn, IdTokenError, PendingSignIn, SignIn,
+};
 use aldaba_client::{Error, Secret};
 use serde_json::{Value, json};
 
-use super::fake::{AUTH_URL, ISSUER, NOW, Net, Signer, Still, answer, good, pairs, published};
+use super::fake_network::{AUTH_URL, ISSUER, NOW, Net, Signer, Still, answer, good, pairs, published};
 
 const REDIRECT: &str = "https://panel.example/callback";
 
@@ -29,7 +31,7 @@ fn half_hash(text: &str) -> String {
     domain::secret::base64url(&digest.as_ref()[..16])
 }
 
-fn claims(pending: &Pending, more: &Value) -> Value {
+fn claims(pending: &PendingSignIn, more: &Value) -> Value {
     let nonce = serde_json::to_value(pending).unwrap()["nonce"].clone();
     let mut claims = json!({
         "iss": ISSUER, "aud": "app", "sub": "maria", "iat": NOW, "exp": NOW + 300, "nonce": nonce,
@@ -41,7 +43,7 @@ fn claims(pending: &Pending, more: &Value) -> Value {
 }
 
 /// Starts a sign-in at a provider that says what the stage says, and finishes it.
-async fn run(change: impl FnOnce(&mut Stage)) -> (Result<SignedIn, Error>, Net) {
+async fn run(change: impl FnOnce(&mut Stage)) -> (Result<CompletedSignIn, Error>, Net) {
     let (sign_in, started, net, stage) = {
         let slot = std::sync::Arc::new(std::sync::Mutex::new(Value::Null));
         let told = slot.clone();
@@ -56,7 +58,7 @@ async fn run(change: impl FnOnce(&mut Stage)) -> (Result<SignedIn, Error>, Net) 
             .clock(Still::at(NOW))
             .build()
             .unwrap();
-        let started = sign_in.start(&Ask::accounting());
+        let started = sign_in.start(&AuthorizationRequest::accounting());
         let mut stage = Stage {
             callback: claims(&started.pending, &json!({"c_hash": half_hash("code-1")})),
             token: claims(
@@ -79,7 +81,7 @@ async fn run(change: impl FnOnce(&mut Stage)) -> (Result<SignedIn, Error>, Net) 
     (sign_in.finish(&started.pending, &format!("{REDIRECT}?{callback}")).await, net)
 }
 
-async fn refused(change: impl FnOnce(&mut Stage)) -> IdTokenFault {
+async fn refused(change: impl FnOnce(&mut Stage)) -> IdTokenError {
     match run(change).await.0.unwrap_err() {
         Error::IdToken(fault) => fault,
         other => panic!("{other:?}"),
@@ -95,7 +97,8 @@ fn plain() -> SignIn {
 
 #[tokio::test]
 async fn the_address_has_everything_and_nothing_twice() {
-    let started = plain().start(&Ask::accounting().tenant("t 1&x").login_hint("maria@example.com"));
+    let started =
+        plain().start(&AuthorizationRequest::accounting().tenant("t 1&x").login_hint("maria@example.com"));
     let (address, query) = started.url.split_once('?').unwrap();
     assert_eq!(address, format!("{ISSUER}/connect/authorize"));
     let told = pairs(query);
@@ -118,7 +121,7 @@ async fn the_address_has_everything_and_nothing_twice() {
         aws_lc_rs::digest::digest(&aws_lc_rs::digest::SHA256, kept["verifier"].as_str().unwrap().as_bytes());
     assert_eq!(told["code_challenge"], domain::secret::base64url(digest.as_ref()));
     assert_eq!(told["nonce"], kept["nonce"].as_str().unwrap());
-    let other = plain().start(&Ask::payroll());
+    let other = plain().start(&AuthorizationRequest::payroll());
     assert_ne!(other.pending.state(), started.pending.state());
     assert!(!format!("{:?}", started.pending).contains(kept["verifier"].as_str().unwrap()));
 }
@@ -142,27 +145,27 @@ async fn all_right_gives_tokens_and_who_it_is() {
 #[tokio::test]
 async fn claims_that_are_not_about_this_sign_in_are_refused() {
     for (member, value, fault) in [
-        ("nonce", json!("other"), IdTokenFault::Nonce),
-        ("aud", json!("other"), IdTokenFault::Audience),
-        ("aud", json!(["app", "other"]), IdTokenFault::Audience),
-        ("iss", json!("https://evil.example"), IdTokenFault::Issuer("https://evil.example".into())),
-        ("exp", json!(NOW - 61), IdTokenFault::Expired),
-        ("iat", json!(NOW + 61), IdTokenFault::NotYet),
-        ("c_hash", json!(half_hash("code-2")), IdTokenFault::CodeHash),
-        ("c_hash", Value::Null, IdTokenFault::CodeHash),
+        ("nonce", json!("other"), IdTokenError::Nonce),
+        ("aud", json!("other"), IdTokenError::Audience),
+        ("aud", json!(["app", "other"]), IdTokenError::Audience),
+        ("iss", json!("https://evil.example"), IdTokenError::Issuer("https://evil.example".into())),
+        ("exp", json!(NOW - 61), IdTokenError::Expired),
+        ("iat", json!(NOW + 61), IdTokenError::IssuedInFuture),
+        ("c_hash", json!(half_hash("code-2")), IdTokenError::CodeHash),
+        ("c_hash", Value::Null, IdTokenError::CodeHash),
     ] {
         let told = refused(|stage| stage.callback[member] = value.clone()).await;
         assert_eq!(told, fault, "{member} {value}");
     }
     for (member, value, fault) in [
-        ("nonce", json!("other"), IdTokenFault::Nonce),
-        ("at_hash", json!(half_hash("access-2")), IdTokenFault::AccessTokenHash),
-        ("sub", json!("eva"), IdTokenFault::Subject),
+        ("nonce", json!("other"), IdTokenError::Nonce),
+        ("at_hash", json!(half_hash("access-2")), IdTokenError::AccessTokenHash),
+        ("sub", json!("eva"), IdTokenError::Subject),
     ] {
         let told = refused(|stage| stage.token[member] = value.clone()).await;
         assert_eq!(told, fault, "token's {member}");
     }
-    assert_eq!(refused(|stage| stage.token = Value::Null).await, IdTokenFault::Missing);
+    assert_eq!(refused(|stage| stage.token = Value::Null).await, IdTokenError::Missing);
 }
 
 #[tokio::test]
@@ -176,7 +179,7 @@ async fn several_audiences_need_to_say_whom_it_was_given_to() {
 }
 
 /// A callback with this id_token.
-async fn with_token(make: impl FnOnce(&Value) -> String) -> IdTokenFault {
+async fn with_token(make: impl FnOnce(&Value) -> String) -> IdTokenError {
     let net = Net::new(move |request| match request.uri().path() {
         "/auth/core/.well-known/openid-configuration" => good(&published()),
         "/auth/core/.well-known/jwks" => good(&json!({"keys": [signer().jwk()]})),
@@ -184,7 +187,7 @@ async fn with_token(make: impl FnOnce(&Value) -> String) -> IdTokenFault {
     });
     let builder = SignIn::builder(AUTH_URL, "app", Secret::new("hush"), REDIRECT);
     let sign_in = builder.transport(net).clock(Still::at(NOW)).build().unwrap();
-    let started = sign_in.start(&Ask::accounting());
+    let started = sign_in.start(&AuthorizationRequest::accounting());
     let token = make(&claims(&started.pending, &json!({"c_hash": half_hash("code-1")})));
     let state = started.pending.state();
     let callback = format!("code=code-1&state={state}&iss={ISSUER}&id_token={token}");
@@ -197,13 +200,13 @@ async fn with_token(make: impl FnOnce(&Value) -> String) -> IdTokenFault {
 #[tokio::test]
 async fn tokens_that_nobody_of_the_issuers_signed_are_refused() {
     let stranger = Signer::new("key-1");
-    assert_eq!(with_token(|claims| stranger.token(claims)).await, IdTokenFault::Signature);
+    assert_eq!(with_token(|claims| stranger.token(claims)).await, IdTokenError::Signature);
     let unknown = Signer::new("key-9");
-    assert_eq!(with_token(|claims| unknown.token(claims)).await, IdTokenFault::UnknownKey("key-9".into()));
+    assert_eq!(with_token(|claims| unknown.token(claims)).await, IdTokenError::UnknownKey("key-9".into()));
     for alg in ["none", "HS256", "RS512"] {
         let header = json!({"alg": alg, "kid": "key-1"});
         let told = with_token(|claims| signer().token_as(&header, claims)).await;
-        assert_eq!(told, IdTokenFault::Algorithm(alg.into()));
+        assert_eq!(told, IdTokenError::Algorithm(alg.into()));
     }
     let told = with_token(|claims| {
         let token = signer().token(claims);
@@ -212,31 +215,31 @@ async fn tokens_that_nobody_of_the_issuers_signed_are_refused() {
         let payload = other.split('.').nth(1).unwrap();
         format!("{}.{payload}.{signature}", signed.split('.').next().unwrap())
     });
-    assert_eq!(told.await, IdTokenFault::Signature);
+    assert_eq!(told.await, IdTokenError::Signature);
     for broken in ["x", "a.b.c", "", "e30.e30.e30.e30"] {
-        assert_eq!(with_token(|_| broken.to_owned()).await, IdTokenFault::Malformed, "{broken}");
+        assert_eq!(with_token(|_| broken.to_owned()).await, IdTokenError::Malformed, "{broken}");
     }
 }
 
 #[tokio::test]
 async fn a_callback_of_somebody_else_is_not_followed() {
-    let started = plain().start(&Ask::accounting());
+    let started = plain().start(&AuthorizationRequest::accounting());
     let state = started.pending.state();
     for (callback, fault) in [
-        (format!("code=1&state=other&iss={ISSUER}"), CallbackFault::State),
-        (format!("code=1&iss={ISSUER}"), CallbackFault::State),
-        (format!("error=access_denied&state=other&iss={ISSUER}"), CallbackFault::State),
-        (format!("code=1&state={state}"), CallbackFault::Missing("iss")),
+        (format!("code=1&state=other&iss={ISSUER}"), CallbackError::State),
+        (format!("code=1&iss={ISSUER}"), CallbackError::State),
+        (format!("error=access_denied&state=other&iss={ISSUER}"), CallbackError::State),
+        (format!("code=1&state={state}"), CallbackError::Missing("iss")),
         (
             format!("code=1&state={state}&iss=https://evil.example"),
-            CallbackFault::Issuer { found: "https://evil.example".into() },
+            CallbackError::Issuer { found: "https://evil.example".into() },
         ),
-        (format!("state={state}&iss={ISSUER}"), CallbackFault::Missing("code")),
-        (format!("code=1&code=2&state={state}&iss={ISSUER}"), CallbackFault::Twice("code")),
-        (format!("state={state}&iss={ISSUER}&code={}", "x".repeat(20_000)), CallbackFault::TooLong),
+        (format!("state={state}&iss={ISSUER}"), CallbackError::Missing("code")),
+        (format!("code=1&code=2&state={state}&iss={ISSUER}"), CallbackError::Repeated("code")),
+        (format!("state={state}&iss={ISSUER}&code={}", "x".repeat(20_000)), CallbackError::TooLong),
         (
             format!("error=access_denied&error_description=No%20tenant&state={state}&iss={ISSUER}"),
-            CallbackFault::Refused { error: "access_denied".into(), description: "No tenant".into() },
+            CallbackError::Denied { error: "access_denied".into(), description: "No tenant".into() },
         ),
     ] {
         match plain().finish(&started.pending, &callback).await.unwrap_err() {
@@ -249,12 +252,12 @@ async fn a_callback_of_somebody_else_is_not_followed() {
 #[tokio::test]
 async fn a_code_is_never_sent_twice_by_itself() {
     let net = Net::new(|request| match request.uri().path() {
-        "/auth/core/connect/token" => Err(aldaba_client::TransportFault::Unreachable("reset".into())),
+        "/auth/core/connect/token" => Err(aldaba_client::TransportError::Unreachable("reset".into())),
         other => panic!("{other}"),
     });
     let builder = SignIn::builder(AUTH_URL, "app", Secret::new("hush"), REDIRECT);
     let sign_in = builder.transport(net.clone()).build().unwrap();
-    let started = sign_in.start(&Ask::scopes(["SVC.ES.Webhooks"]));
+    let started = sign_in.start(&AuthorizationRequest::scopes(["SVC.ES.Webhooks"]));
     let callback = format!("code=1&state={}&iss={ISSUER}", started.pending.state());
     let told = sign_in.finish(&started.pending, &callback).await.unwrap_err();
     assert!(matches!(told, Error::Unreachable { .. }), "{told:?}");
@@ -281,7 +284,7 @@ async fn the_providers_refusal_is_told_in_its_words() {
         Net::new(|_| answer(400, &[], &json!({"error": "invalid_grant", "error_description": "Used."})));
     let builder = SignIn::builder(AUTH_URL, "app", Secret::new("hush"), REDIRECT);
     let sign_in = builder.transport(net).build().unwrap();
-    let started = sign_in.start(&Ask::scopes(["SVC.ES.Webhooks"]));
+    let started = sign_in.start(&AuthorizationRequest::scopes(["SVC.ES.Webhooks"]));
     let callback = format!("code=1&state={}&iss={ISSUER}", started.pending.state());
     let told = sign_in.finish(&started.pending, &callback).await.unwrap_err();
     assert_eq!(told.to_string(), "the identity provider says invalid_grant: Used.");

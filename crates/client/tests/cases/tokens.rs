@@ -25,6 +25,6 @@ fn they_do_not_print_but_can_be_stored() {
 
 #[test]
 fn goodness_ends_before_expiry() {
-    let at = |seconds| tokens().is_good_for(60, Ticks::from_unix_seconds(seconds));
+    let at = |seconds| tokens().is_valid_for(60, Ticks::from_unix_seconds(seconds));
     assert!(at(939) && !at(940) && !at(2000));
 }

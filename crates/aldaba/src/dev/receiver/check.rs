@@ -2,7 +2,7 @@
 //! scheme and by that of Standard Webhooks.
 
 use ::store::{Store, Webhook, WebhookQuery};
-use aldaba_client::receiver::{Mismatch, Verifier};
+use aldaba_client::receiver::{SignatureMismatch, Verifier};
 use axum::http::HeaderMap;
 use domain::signature::{ACCOUNTING_HEADER, INVOICING_HEADER, STANDARD_SIGNATURE};
 use domain::webhook::Family;
@@ -38,7 +38,7 @@ pub(super) async fn check(store: &dyn Store, headers: &HeaderMap, body: &[u8]) -
     let Some(first) = secrets.next() else {
         return Signature::Wrong("this store has no such webhook".into());
     };
-    let verifier = secrets.fold(Verifier::new(first), Verifier::or);
+    let verifier = secrets.fold(Verifier::new(first), Verifier::with_secret);
     match each_is_right(&verifier, headers, body, &checked) {
         Ok(()) => Signature::Valid(checked),
         Err(mismatch) => Signature::Wrong(mismatch.to_string()),
@@ -51,7 +51,7 @@ fn each_is_right(
     headers: &HeaderMap,
     body: &[u8],
     checked: &[&str],
-) -> Result<(), Mismatch> {
+) -> Result<(), SignatureMismatch> {
     for name in checked {
         let mut alone = headers.clone();
         for other in checked.iter().filter(|other| *other != name) {

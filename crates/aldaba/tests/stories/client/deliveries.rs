@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use aldaba_client::receiver::{Event, Outcome, Reason};
-use aldaba_client::webhooks::{Action, DeliveryStatus, InvoicingSubscription, Subscription};
+use aldaba_client::receiver::{Event, InboxOutcome, MismatchReason};
+use aldaba_client::webhooks::{DeliveryStatus, InvoicingAction, InvoicingSubscription, Subscription};
 use aldaba_client::{EventKind, Guid, Resource, Secret, TryStreamExt as _};
 
 use super::Stage;
@@ -22,10 +22,10 @@ fn a_change_arrives_verified_typed_and_once() {
     let (api, company, open) = (stage.api(), stage.company(), Desk::open(&stage));
     let hooks = api.webhooks(Resource::customers());
     let id = stage.run(hooks.subscribe(&subscription(&open.url("/hooks")))).unwrap();
-    stage.run(hooks.wait_active(id, PATIENCE)).unwrap();
+    stage.run(hooks.wait_until_active(id, PATIENCE)).unwrap();
     stage.door().send_lines(&[customer(&company, "uno ñ", "Uno")]);
     let (event, outcome) = open.desk.wait_for(1).remove(0);
-    assert_eq!(outcome, Outcome::Done(()));
+    assert_eq!(outcome, InboxOutcome::Processed(()));
     let Event::Accounting(change) = &event else { panic!("{event:?}") };
     assert_eq!(
         (change.event.resource, change.event.kind),
@@ -38,8 +38,8 @@ fn a_change_arrives_verified_typed_and_once() {
     // The feed tells the same, and its arrival is known to be of the same record.
     let feed = api.changes(Resource::customers(), Some(&company), change.sequence_version - 1).stream();
     let fed: Vec<_> = stage.run(feed.try_collect()).unwrap();
-    let arrival = fed[0].arrival(stage.tenant(), &company);
-    assert_eq!(arrival.record, aldaba_client::receiver::Arrival::from(&event).record);
+    let arrival = fed[0].to_received_event(stage.tenant(), &company);
+    assert_eq!(arrival.record, aldaba_client::receiver::ReceivedEvent::from(&event).record);
 
     // Asked for again it is the same delivery, and the inbox knows it.
     let history = hooks.history(id);
@@ -47,7 +47,7 @@ fn a_change_arrives_verified_typed_and_once() {
     assert!(delivery.body.unwrap().contains("CustomerCreated"));
     stage.run(history.replay_one(change.outgoing_id)).unwrap();
     let came = open.desk.wait_for(2);
-    assert_eq!((&came[1].0, &came[1].1), (&event, &Outcome::Duplicate));
+    assert_eq!((&came[1].0, &came[1].1), (&event, &InboxOutcome::Duplicate));
 
     // A test is of no record; a later change goes on.
     stage.run(history.test()).unwrap();
@@ -57,7 +57,7 @@ fn a_change_arrives_verified_typed_and_once() {
     let last = came.iter().rfind(|(event, _)| !event.is_test()).unwrap();
     assert!(matches!(&last.0, Event::Accounting(change) if change.event.kind == Some(EventKind::Disabled)));
     let listed: Vec<_> = until("the history", || {
-        let stream = history.deliveries().status(DeliveryStatus::SuccessfulDelivery).stream();
+        let stream = history.deliveries().status(DeliveryStatus::Delivered).stream();
         Some(stage.run(stream.try_collect::<Vec<_>>()).unwrap()).filter(|all| all.len() >= 2)
     });
     assert!(listed.iter().any(|one| one.outgoing_id == Some(change.outgoing_id)), "{listed:?}");
@@ -84,9 +84,12 @@ fn what_is_forged_or_touched_is_answered_401_and_never_seen() {
     assert_eq!(post(&right.to_lowercase(), body), 401);
     assert_eq!(post("", body), 401);
     assert_eq!(open.desk.came().len(), 1);
-    let reasons: Vec<Reason> = open.desk.refused().into_iter().flat_map(|why| why.reasons).collect();
-    let missing = Reason::MissingHeader("svc-webhook-signature");
-    assert_eq!(reasons, [Reason::WrongSecret, Reason::WrongSecret, Reason::LowerCaseHex, missing]);
+    let reasons: Vec<MismatchReason> = open.desk.refused().into_iter().flat_map(|why| why.reasons).collect();
+    let missing = MismatchReason::MissingHeader("svc-webhook-signature");
+    assert_eq!(
+        reasons,
+        [MismatchReason::WrongSecret, MismatchReason::WrongSecret, MismatchReason::LowerCaseHex, missing]
+    );
 }
 
 #[test]
@@ -98,7 +101,7 @@ fn a_receiver_with_the_wrong_secret_never_contracts_and_learns_why() {
     let id = stage.run(hooks.subscribe(&wrong)).unwrap();
     until("a refusal", || (!open.desk.refused().is_empty()).then_some(()));
     assert!(!stage.run(hooks.get(id)).unwrap().unwrap().is_active);
-    assert_eq!(open.desk.refused()[0].reasons, [Reason::WrongSecret]);
+    assert_eq!(open.desk.refused()[0].reasons, [MismatchReason::WrongSecret]);
     let health = until("the attempt to be told", || {
         Some(stage.run(hooks.history(id).health()).unwrap()).filter(|one| !one.recent_attempts.is_empty())
     });
@@ -113,7 +116,7 @@ fn invoicing_shakes_hands_by_echo_and_tells_what_changed() {
     let hooks = api.invoicing_webhooks();
     let wanted = InvoicingSubscription {
         uri: open.url("/api/webhooks/incoming/Invoicing"),
-        ..InvoicingSubscription::new("127.0.0.1", "Bank", Action::Created, Secret::new(SECRET))
+        ..InvoicingSubscription::new("127.0.0.1", "Bank", InvoicingAction::Created, Secret::new(SECRET))
     };
     let made = stage.run(hooks.subscribe(&wanted)).unwrap();
     assert_eq!(stage.run(hooks.subscribe(&wanted)).unwrap().id, made.id, "the same again is the same one");

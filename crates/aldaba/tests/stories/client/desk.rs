@@ -6,7 +6,9 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use aldaba_client::Secret;
-use aldaba_client::receiver::{Event, Inbox, MemoryInbox, Mismatch, Outcome, ReceiverLayer};
+use aldaba_client::receiver::{
+    Event, Inbox, InboxOutcome, MemoryInboxStore, ReceiverLayer, SignatureMismatch,
+};
 use axum::Router;
 
 use super::Stage;
@@ -14,13 +16,13 @@ use crate::harness::until;
 
 pub(super) const SECRET: &str = "un secreto ñ";
 
-type Came = Vec<(Event, Outcome<()>)>;
+type Came = Vec<(Event, InboxOutcome<()>)>;
 
 /// Events as they came, each with what the inbox made of it; and why others were refused.
 #[derive(Clone, Default)]
 pub(super) struct Desk {
     came: Arc<Mutex<Came>>,
-    refused: Arc<Mutex<Vec<Mismatch>>>,
+    refused: Arc<Mutex<Vec<SignatureMismatch>>>,
 }
 
 pub(super) struct Open {
@@ -33,13 +35,13 @@ impl Desk {
     pub(super) fn open(stage: &Stage) -> Open {
         let desk = Self::default();
         let (own, refused) = (desk.clone(), desk.refused.clone());
-        let inbox = Arc::new(Inbox::new(MemoryInbox::default()));
+        let inbox = Arc::new(Inbox::new(MemoryInboxStore::default()));
         let receiver = ReceiverLayer::new(Secret::new(SECRET))
-            .on_refused(move |why| refused.lock().unwrap_or_else(PoisonError::into_inner).push(why.clone()))
+            .on_mismatch(move |why| refused.lock().unwrap_or_else(PoisonError::into_inner).push(why.clone()))
             .handle(move |event: Event| {
                 let (inbox, own) = (inbox.clone(), own.clone());
                 async move {
-                    let outcome = inbox.once(&event, || async { Ok::<_, Infallible>(()) }).await;
+                    let outcome = inbox.process_once(&event, || async { Ok::<_, Infallible>(()) }).await;
                     let outcome = outcome.map_err(|error| error.to_string())?;
                     own.came.lock().unwrap_or_else(PoisonError::into_inner).push((event, outcome));
                     Ok::<_, String>(())
@@ -58,7 +60,7 @@ impl Desk {
         self.came.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(super) fn refused(&self) -> Vec<Mismatch> {
+    pub(super) fn refused(&self) -> Vec<SignatureMismatch> {
         self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

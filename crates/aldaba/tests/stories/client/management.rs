@@ -23,7 +23,7 @@ fn a_webhook_is_looked_after_from_its_making_to_its_end() {
     assert_eq!(wanted.event_types, names);
     let id = stage.run(hooks.subscribe(&wanted)).unwrap();
     assert_eq!(stage.run(hooks.subscribe(&wanted)).unwrap(), id);
-    stage.run(hooks.wait_active(id, PATIENCE)).unwrap();
+    stage.run(hooks.wait_until_active(id, PATIENCE)).unwrap();
     let record = stage.run(hooks.get(id)).unwrap().unwrap();
     assert_eq!((record.events.len(), record.tenant_id.as_str()), (4, stage.tenant()));
     assert!(record.secret == secret && !format!("{record:?}").contains(SECRET));
@@ -33,19 +33,18 @@ fn a_webhook_is_looked_after_from_its_making_to_its_end() {
     assert!(!stage.run(hooks.get(id)).unwrap().unwrap().is_active);
     stage.run(hooks.enable(id)).unwrap();
     stage.run(hooks.change_url(id, &second.url("/hooks"))).unwrap();
-    stage.run(hooks.wait_active(id, PATIENCE)).unwrap();
+    stage.run(hooks.wait_until_active(id, PATIENCE)).unwrap();
 
     // While both secrets sign, a receiver that knows only the old one still takes what comes.
     let rotated = stage.run(hooks.rotate_secret(id, &Secret::new("nuevo"), 1)).unwrap();
     assert!(rotated.old_secret_until.is_some());
     stage.door().send_lines(&[customer(&company, "1", "Uno")]);
-    let of_ours = || {
-        second
-            .desk
-            .came()
-            .into_iter()
-            .find(|(event, _)| aldaba_client::receiver::Arrival::from(event).record.company == company)
-    };
+    let of_ours =
+        || {
+            second.desk.came().into_iter().find(|(event, _)| {
+                aldaba_client::receiver::ReceivedEvent::from(event).record.company == company
+            })
+        };
     until("the delivery at the new address", of_ours);
     assert!(first.desk.came().iter().all(|(event, _)| event.record_id() != "1" || event.is_test()));
 
@@ -53,7 +52,7 @@ fn a_webhook_is_looked_after_from_its_making_to_its_end() {
     let record = stage.run(hooks.get(id)).unwrap().unwrap();
     assert!(record.is_deleted && record.deleted_at.is_some() && !record.is_active);
     let told = stage.run(hooks.enable(id)).unwrap_err();
-    assert!(told.refused().unwrap().has_code("deleted"), "{told}");
+    assert!(told.api_error().unwrap().has_code("deleted"), "{told}");
 }
 
 #[test]
@@ -79,7 +78,7 @@ fn refusals_name_the_field_and_the_code() {
     let mut wanted = Subscription::to_all(Resource::customers(), "", "ftp://x", Secret::new(SECRET));
     wanted.event_types = vec!["Svc.ACC.Customers.CustomerCreatd".into()];
     let told = stage.run(hooks.subscribe(&wanted)).unwrap_err();
-    let refused = told.refused().unwrap();
+    let refused = told.api_error().unwrap();
     assert_eq!(refused.status, 400);
     for code in ["invalid_member", "invalid_url", "unknown_event_type"] {
         assert!(refused.has_code(code), "{code} is not in {told}");

@@ -53,9 +53,9 @@ fn customers_accounts_and_every_other_resource_are_read_in_their_company() {
     }
     let page = stage.run(api.customers(&company).page(1)).unwrap();
     let etag = page.etag.unwrap();
-    assert_eq!(stage.run(api.customers(&company).page_unless(1, &etag)).unwrap(), None);
+    assert_eq!(stage.run(api.customers(&company).page_if_changed(1, &etag)).unwrap(), None);
     stage.door().send_lines(&[customer(&company, "c0", "Otra")]);
-    assert!(stage.run(api.customers(&company).page_unless(1, &etag)).unwrap().is_some());
+    assert!(stage.run(api.customers(&company).page_if_changed(1, &etag)).unwrap().is_some());
 }
 
 #[test]
@@ -121,11 +121,11 @@ fn refusals_say_what_to_do() {
     let wrong_key = Api::new(dev().text("base_url"), Secret::new("wrong"), StaticToken(token)).unwrap();
     let told = stage.run(wrong_key.companies().page(1)).unwrap_err();
     assert!(told.to_string().contains("invalid subscription key"), "{told}");
-    assert!(!told.refused().unwrap().request_id.is_empty());
+    assert!(!told.api_error().unwrap().request_id.is_empty());
     let key = Secret::new(text(&dev().ready["subscription"]["primary_key"]));
     let wrong_token = Api::new(dev().text("base_url"), key.clone(), StaticToken(Secret::new("x"))).unwrap();
     let told = stage.run(wrong_token.companies().page(1)).unwrap_err();
-    assert!(matches!(told, Error::SignInAgain { .. }), "{told:?}");
+    assert!(matches!(told, Error::SignInRequired { .. }), "{told:?}");
     let nobody = Api::new("http://127.0.0.1:9", key, StaticToken(Secret::new("x"))).unwrap();
     let told = stage.run(nobody.companies().page(1)).unwrap_err();
     assert!(matches!(told, Error::Unreachable { .. }), "{told:?}");

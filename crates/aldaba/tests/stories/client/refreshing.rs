@@ -47,8 +47,8 @@ fn fifty_callers_make_one_refresh_and_what_was_used_up_is_told() {
     stage.run(session.renew(current.access_token)).unwrap();
     let stolen = Session::in_memory(stage.sign_in.clone(), Tokens { expires_at: 0, ..tokens });
     let told = stage.run(stolen.access_token()).unwrap_err();
-    assert!(matches!(told, Error::SignInAgain { .. }), "{told:?}");
+    assert!(matches!(told, Error::SignInRequired { .. }), "{told:?}");
     let renewed = stage.run(session.access_token()).unwrap();
     let told = stage.run(session.renew(renewed)).unwrap_err();
-    assert!(matches!(told, Error::SignInAgain { .. }), "{told:?}");
+    assert!(matches!(told, Error::SignInRequired { .. }), "{told:?}");
 }

@@ -23,7 +23,7 @@ fn subscribe(stage: &Stage, listening: &Listening) -> Guid {
     let secret = Secret::new(SECRET);
     let wanted = Subscription::to_all(Resource::customers(), "Desk", &listening.url, secret);
     let id = stage.run(hooks.subscribe(&wanted)).unwrap();
-    stage.run(hooks.wait_active(id, Duration::from_secs(30))).unwrap();
+    stage.run(hooks.wait_until_active(id, Duration::from_secs(30))).unwrap();
     id
 }
 

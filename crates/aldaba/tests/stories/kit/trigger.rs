@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use aldaba_client::webhooks::{Action, InvoicingSubscription, Subscription};
+use aldaba_client::webhooks::{InvoicingAction, InvoicingSubscription, Subscription};
 use aldaba_client::{Resource, Secret, TryStreamExt as _};
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn a_change_of_the_accounting_family_arrives() {
     let wanted =
         Subscription::to_all(Resource::customers(), "T", &receiver.url("/trigger"), Secret::new("s"));
     let id = stage.run(hooks.subscribe(&wanted)).unwrap();
-    stage.run(hooks.wait_active(id, Duration::from_secs(30))).unwrap();
+    stage.run(hooks.wait_until_active(id, Duration::from_secs(30))).unwrap();
     let made = triggered(&stage, &company, "customers.created");
     assert_eq!(made["made"], json!(["Svc.ACC.Customers.CustomerCreated"]));
     let record = made["correlationId"].as_str().unwrap().to_owned();
@@ -57,7 +57,7 @@ fn a_change_of_invoicing_arrives() {
     let hooks = stage.api().invoicing_webhooks();
     let wanted = InvoicingSubscription {
         uri: receiver.url("/api/webhooks/incoming/Invoicing"),
-        ..InvoicingSubscription::new("", "SaleInvoice", Action::Created, Secret::new("s"))
+        ..InvoicingSubscription::new("", "SaleInvoice", InvoicingAction::Created, Secret::new("s"))
     };
     let hook = stage.run(hooks.subscribe(&wanted)).unwrap();
     until("the echo", || {

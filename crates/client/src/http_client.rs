@@ -12,19 +12,19 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::Error;
-use crate::error::Refused;
+use crate::error::ApiError;
 use crate::ports::SystemRandom;
-use crate::transport::{HttpTransport, Transport, TransportFault};
+use crate::transport::{HttpTransport, Transport, TransportError};
 
 /// How often a call is made, at most, and how long is waited in all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct RetryPolicy {
     pub attempts_max: u32,
     /// Where the service asks to wait for longer, its refusal is handed on at once.
     pub wait_max: Duration,
 }
 
-impl Default for Patience {
+impl Default for RetryPolicy {
     fn default() -> Self {
         Self { attempts_max: 4, wait_max: Duration::from_secs(60) }
     }
@@ -34,72 +34,73 @@ const FIRST_PAUSE: Duration = Duration::from_millis(200);
 const MESSAGE_CHARS_MAX: usize = 300;
 
 #[derive(Clone)]
-pub(crate) struct Wire {
+pub(crate) struct HttpClient {
     pub(crate) transport: Arc<dyn Transport>,
     pub(crate) random: Arc<dyn Random>,
-    pub(crate) patience: Patience,
+    pub(crate) retry_policy: RetryPolicy,
 }
 
-/// What a [`Wire`] is made from; what is not handed in is the machine's own.
-pub(crate) struct WireParts {
+/// What a [`HttpClient`] is made from; what is not handed in is the machine's own.
+pub(crate) struct HttpClientBuilder {
     pub(crate) transport: Option<Arc<dyn Transport>>,
     pub(crate) random: Arc<dyn Random>,
-    pub(crate) patience: Patience,
+    pub(crate) retry_policy: RetryPolicy,
 }
 
-impl Default for WireParts {
+impl Default for HttpClientBuilder {
     fn default() -> Self {
-        Self { transport: None, random: Arc::new(SystemRandom), patience: Patience::default() }
+        Self { transport: None, random: Arc::new(SystemRandom), retry_policy: RetryPolicy::default() }
     }
 }
 
-impl WireParts {
-    pub(crate) fn build(self) -> Result<Wire, Error> {
+impl HttpClientBuilder {
+    pub(crate) fn build(self) -> Result<HttpClient, Error> {
         let transport = match self.transport {
             Some(transport) => transport,
             None => Arc::new(HttpTransport::new()?),
         };
-        Ok(Wire { transport, random: self.random, patience: self.patience })
+        Ok(HttpClient { transport, random: self.random, retry_policy: self.retry_policy })
     }
 }
 
 /// Whether a call may be made again where nobody knows if it was done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Again {
-    Harmless,
+pub(crate) enum RetrySafety {
+    Idempotent,
     /// Only where the service said that it did nothing.
-    Refused,
+    NotIdempotent,
 }
 
-impl Wire {
+impl HttpClient {
     /// The answer, whatever its status, after the repetitions that are due.
     pub(crate) async fn send(
         &self,
         request: &Request<Bytes>,
-        again: Again,
+        retry_safety: RetrySafety,
     ) -> Result<Response<Bytes>, Error> {
         let mut waited = Duration::ZERO;
         for attempt in 1.. {
-            let answer = self.transport.send(request.clone()).await;
-            let pause = match &answer {
-                Ok(answer) if matches!(answer.status().as_u16(), 429 | 503) => {
-                    retry_after(answer.headers()).unwrap_or_else(|| self.pause(attempt))
+            let response = self.transport.send(request.clone()).await;
+            let pause = match &response {
+                Ok(response) if matches!(response.status().as_u16(), 429 | 503) => {
+                    retry_after(response.headers()).unwrap_or_else(|| self.pause(attempt))
                 }
-                Err(TransportFault::Unreachable(_) | TransportFault::TimedOut(_))
-                    if again == Again::Harmless =>
+                Err(TransportError::Unreachable(_) | TransportError::TimedOut(_))
+                    if retry_safety == RetrySafety::Idempotent =>
                 {
                     self.pause(attempt)
                 }
-                _ => return answer.map_err(|fault| told(request, fault)),
+                _ => return response.map_err(|fault| transport_error(request, fault)),
             };
-            if attempt >= self.patience.attempts_max || waited.saturating_add(pause) > self.patience.wait_max
+            if attempt >= self.retry_policy.attempts_max
+                || waited.saturating_add(pause) > self.retry_policy.wait_max
             {
-                return answer.map_err(|fault| told(request, fault));
+                return response.map_err(|fault| transport_error(request, fault));
             }
             waited += pause;
             tokio::time::sleep(pause).await;
         }
-        Err(Error::unusable("the patience", "it allows for no attempt"))
+        Err(Error::invalid_input("the patience", "it allows for no attempt"))
     }
 
     /// Twice as long each time, half of it by chance, so that many who fail together do not come back together.
@@ -111,17 +112,17 @@ impl Wire {
     }
 }
 
-fn told(request: &Request<Bytes>, fault: TransportFault) -> Error {
-    let call = call_of(request);
+fn transport_error(request: &Request<Bytes>, fault: TransportError) -> Error {
+    let call = call_name(request);
     match fault {
-        TransportFault::Unreachable(reason) => Error::Unreachable { call, reason },
-        TransportFault::TimedOut(after) => Error::TimedOut { call, after },
-        TransportFault::TooLarge { bytes_max } => Error::TooLarge { call, bytes_max },
+        TransportError::Unreachable(reason) => Error::Unreachable { call, reason },
+        TransportError::TimedOut(after) => Error::TimedOut { call, after },
+        TransportError::TooLarge { bytes_max } => Error::TooLarge { call, bytes_max },
     }
 }
 
 /// Without the query, which may hold secrets.
-pub(crate) fn call_of(request: &Request<Bytes>) -> String {
+pub(crate) fn call_name(request: &Request<Bytes>) -> String {
     let uri = request.uri();
     format!(
         "{} {}{}",
@@ -136,9 +137,9 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// A good answer's body, typed.
-pub(crate) fn read<T: DeserializeOwned>(call: &str, answer: &Response<Bytes>) -> Result<T, Error> {
-    serde_json::from_slice(answer.body())
-        .map_err(|error| Error::Unreadable { call: call.to_owned(), reason: error.to_string() })
+pub(crate) fn parse_body<T: DeserializeOwned>(call: &str, response: &Response<Bytes>) -> Result<T, Error> {
+    serde_json::from_slice(response.body())
+        .map_err(|error| Error::InvalidResponse { call: call.to_owned(), reason: error.to_string() })
 }
 
 #[derive(Default, Deserialize)]
@@ -150,18 +151,18 @@ struct Problem {
 }
 
 /// What an answer that is no 2xx says.
-pub(crate) fn refusal(call: &str, answer: &Response<Bytes>) -> Error {
-    let status = answer.status();
-    let problem: Problem = serde_json::from_slice(answer.body()).unwrap_or_else(|_| {
-        let text = String::from_utf8_lossy(answer.body());
+pub(crate) fn error_from_response(call: &str, response: &Response<Bytes>) -> Error {
+    let status = response.status();
+    let problem: Problem = serde_json::from_slice(response.body()).unwrap_or_else(|_| {
+        let text = String::from_utf8_lossy(response.body());
         Problem { message: text.chars().take(MESSAGE_CHARS_MAX).collect(), ..Problem::default() }
     });
-    Error::Refused(Box::new(Refused {
+    Error::Api(Box::new(ApiError {
         call: call.to_owned(),
         status: status.as_u16(),
         message: problem.message,
         request_id: problem.request_id,
         errors: problem.errors,
-        retry_after: retry_after(answer.headers()),
+        retry_after: retry_after(response.headers()),
     }))
 }

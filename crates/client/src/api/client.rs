@@ -12,15 +12,17 @@ use http::header::{AUTHORIZATION, CONTENT_TYPE, HeaderValue, IF_NONE_MATCH};
 use http::{Method, Request, Response};
 use serde::de::DeserializeOwned;
 
-use super::feed::Feed;
+use super::change_feed::Feed;
 use super::list::List;
 use super::records::{Account, Company, Customer, PayrollCompany, Record};
 use crate::Error;
-use crate::address::{checked, segment};
+use crate::http_client::{
+    HttpClient, HttpClientBuilder, RetryPolicy, RetrySafety, error_from_response, parse_body,
+};
 use crate::sign_in::TokenSource;
 use crate::transport::Transport;
+use crate::url::{check_url, path_segment};
 use crate::webhooks::{InvoicingWebhooks, Webhooks};
-use crate::wire::{Again, Patience, Wire, WireParts, read, refusal};
 
 const KEY_HEADER: &str = "ocp-apim-subscription-key";
 const CONTEXT_HEADER: &str = "context";
@@ -50,7 +52,7 @@ struct Inner {
     base_url: String,
     key: HeaderValue,
     tokens: Arc<dyn TokenSource>,
-    wire: Wire,
+    http: HttpClient,
 }
 
 impl fmt::Debug for Api {
@@ -65,7 +67,7 @@ pub struct ApiBuilder {
     base_url: String,
     key: Secret,
     tokens: Arc<dyn TokenSource>,
-    wire: WireParts,
+    http: HttpClientBuilder,
 }
 
 impl fmt::Debug for ApiBuilder {
@@ -76,28 +78,29 @@ impl fmt::Debug for ApiBuilder {
 
 impl ApiBuilder {
     pub fn transport(mut self, transport: impl Transport) -> Self {
-        self.wire.transport = Some(Arc::new(transport));
+        self.http.transport = Some(Arc::new(transport));
         self
     }
 
     pub fn random(mut self, random: impl Random) -> Self {
-        self.wire.random = Arc::new(random);
+        self.http.random = Arc::new(random);
         self
     }
 
     /// How often and how long calls are repeated that the service is too busy for, or that find nobody.
-    pub fn patience(mut self, patience: Patience) -> Self {
-        self.wire.patience = patience;
+    pub fn retry_policy(mut self, retry_policy: RetryPolicy) -> Self {
+        self.http.retry_policy = retry_policy;
         self
     }
 
     pub fn build(self) -> Result<Api, Error> {
-        let base_url = checked("the address of the service", &self.base_url)?;
-        let mut key = HeaderValue::from_str(self.key.reveal())
-            .map_err(|_| Error::unusable("the subscription key", "it has letters that no header takes"))?;
+        let base_url = check_url("the address of the service", &self.base_url)?;
+        let mut key = HeaderValue::from_str(self.key.reveal()).map_err(|_| {
+            Error::invalid_input("the subscription key", "it has letters that no header takes")
+        })?;
         key.set_sensitive(true);
-        let wire = self.wire.build()?;
-        Ok(Api { inner: Arc::new(Inner { base_url, key, tokens: self.tokens, wire }) })
+        let http = self.http.build()?;
+        Ok(Api { inner: Arc::new(Inner { base_url, key, tokens: self.tokens, http }) })
     }
 }
 
@@ -110,14 +113,15 @@ pub(crate) struct Call {
     pub(crate) context: Option<HeaderValue>,
     pub(crate) body: Option<serde_json::Value>,
     pub(crate) etag: Option<HeaderValue>,
-    pub(crate) again: Again,
+    pub(crate) retry_safety: RetrySafety,
 }
 
 impl Call {
     pub(crate) fn new(method: Method, path: String) -> Self {
         // Everything but a POST may be repeated without harm.
-        let again = if method == Method::POST { Again::Refused } else { Again::Harmless };
-        Self { method, path, context: None, body: None, etag: None, again }
+        let retry_safety =
+            if method == Method::POST { RetrySafety::NotIdempotent } else { RetrySafety::Idempotent };
+        Self { method, path, context: None, body: None, etag: None, retry_safety }
     }
 
     pub(crate) fn get(path: String) -> Self {
@@ -163,7 +167,7 @@ impl Api {
             base_url: base_url.to_owned(),
             key,
             tokens: Arc::new(tokens),
-            wire: WireParts::default(),
+            http: HttpClientBuilder::default(),
         }
     }
 
@@ -174,7 +178,7 @@ impl Api {
 
     /// None where the tenant has no such company.
     pub async fn company(&self, id: &str) -> Result<Option<Company>, Error> {
-        self.one(Resource::companies(), None, id).await
+        self.find(Resource::companies(), None, id).await
     }
 
     pub fn customers(&self, company: &str) -> List<Customer> {
@@ -183,7 +187,7 @@ impl Api {
 
     /// None where the company has no such customer, or there is no such company.
     pub async fn customer(&self, company: &str, id: &str) -> Result<Option<Customer>, Error> {
-        self.one(Resource::customers(), Some(company), id).await
+        self.find(Resource::customers(), Some(company), id).await
     }
 
     pub fn accounts(&self, company: &str) -> List<Account> {
@@ -192,7 +196,7 @@ impl Api {
 
     /// None where the company has no such account, or there is no such company.
     pub async fn account(&self, company: &str, id: &str) -> Result<Option<Account>, Error> {
-        self.one(Resource::accounts(), Some(company), id).await
+        self.find(Resource::accounts(), Some(company), id).await
     }
 
     pub fn payroll_companies(&self) -> List<PayrollCompany> {
@@ -206,7 +210,7 @@ impl Api {
 
     /// One of them; None where it is not there.
     pub async fn record(&self, resource: Resource, company: &str, id: &str) -> Result<Option<Record>, Error> {
-        self.one(resource, Some(company).filter(|_| resource.owner() == Owner::Company), id).await
+        self.find(resource, Some(company).filter(|_| resource.owner() == Owner::Company), id).await
     }
 
     /// What happened to a company's records of this resource, after a position of the log. For companies themselves
@@ -230,41 +234,41 @@ impl Api {
         InvoicingWebhooks::new(self.clone())
     }
 
-    async fn one<T: DeserializeOwned>(
+    async fn find<T: DeserializeOwned>(
         &self,
         resource: Resource,
         company: Option<&str>,
         id: &str,
     ) -> Result<Option<T>, Error> {
-        let path = format!("{}/{}", resource.path(), segment(id));
-        absent_or(self.typed(Call::get(path).context(company)).await)
+        let path = format!("{}/{}", resource.path(), path_segment(id));
+        none_if_not_found(self.typed(Call::get(path).context(company)).await)
     }
 
     /// The answer's body, typed.
     pub(crate) async fn typed<T: DeserializeOwned>(&self, call: Call) -> Result<T, Error> {
         let name = call.name();
-        read(&name, &self.send(call).await?)
+        parse_body(&name, &self.send(call).await?)
     }
 
     /// A good answer (or 304 where it was asked for), with a token that is good.
     pub(crate) async fn send(&self, call: Call) -> Result<Response<Bytes>, Error> {
         let name = call.name();
         let token = self.inner.tokens.access_token().await?;
-        let mut answer = self.inner.wire.send(&self.request(&call, &token)?, call.again).await?;
-        if is_token_refused(&answer) {
-            let token = self.inner.tokens.another(&token).await?;
-            answer = self.inner.wire.send(&self.request(&call, &token)?, call.again).await?;
+        let mut response = self.inner.http.send(&self.request(&call, &token)?, call.retry_safety).await?;
+        if is_token_refused(&response) {
+            let token = self.inner.tokens.replace_token(&token).await?;
+            response = self.inner.http.send(&self.request(&call, &token)?, call.retry_safety).await?;
         }
-        let status = answer.status();
+        let status = response.status();
         if status.is_success() || (status == http::StatusCode::NOT_MODIFIED && call.etag.is_some()) {
-            return Ok(answer);
+            return Ok(response);
         }
-        Err(refusal(&name, &answer))
+        Err(error_from_response(&name, &response))
     }
 
     fn request(&self, call: &Call, token: &Secret) -> Result<Request<Bytes>, Error> {
         let mut bearer = HeaderValue::from_str(&format!("Bearer {}", token.reveal()))
-            .map_err(|_| Error::unusable("the access token", "it has letters that no header takes"))?;
+            .map_err(|_| Error::invalid_input("the access token", "it has letters that no header takes"))?;
         bearer.set_sensitive(true);
         let body = call.body.as_ref().map(ToString::to_string).unwrap_or_default();
         let mut request = Request::builder()
@@ -274,7 +278,7 @@ impl Api {
             .header(AUTHORIZATION, bearer)
             .header(CONTENT_TYPE, "application/json")
             .body(Bytes::from(body))
-            .map_err(|error| Error::unusable("the call", format!("{}: {error}", call.name())))?;
+            .map_err(|error| Error::invalid_input("the call", format!("{}: {error}", call.name())))?;
         let headers = request.headers_mut();
         if let Some(context) = &call.context {
             headers.insert(CONTEXT_HEADER, context.clone());
@@ -287,7 +291,7 @@ impl Api {
 }
 
 /// What is not found is None.
-pub(crate) fn absent_or<T>(found: Result<T, Error>) -> Result<Option<T>, Error> {
+pub(crate) fn none_if_not_found<T>(found: Result<T, Error>) -> Result<Option<T>, Error> {
     match found {
         Ok(found) => Ok(Some(found)),
         Err(error) if error.is_not_found() => Ok(None),
@@ -296,8 +300,9 @@ pub(crate) fn absent_or<T>(found: Result<T, Error>) -> Result<Option<T>, Error> 
 }
 
 /// Whether it is the token that is not good, and not the key.
-fn is_token_refused(answer: &Response<Bytes>) -> bool {
-    let challenge = answer.headers().get(http::header::WWW_AUTHENTICATE).and_then(|text| text.to_str().ok());
-    answer.status() == http::StatusCode::UNAUTHORIZED
+fn is_token_refused(response: &Response<Bytes>) -> bool {
+    let challenge =
+        response.headers().get(http::header::WWW_AUTHENTICATE).and_then(|text| text.to_str().ok());
+    response.status() == http::StatusCode::UNAUTHORIZED
         && challenge.is_some_and(|challenge| challenge.contains("invalid_token"))
 }

@@ -8,11 +8,11 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use crate::Error;
 
 /// What a segment of a path holds as it is.
-const SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+const PATH_SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// An address without the slash at its end: https, or http on this machine.
-pub(crate) fn checked(what: &'static str, url: &str) -> Result<String, Error> {
-    let wrong = |reason: String| Error::unusable(what, reason);
+pub(crate) fn check_url(what: &'static str, url: &str) -> Result<String, Error> {
+    let wrong = |reason: String| Error::invalid_input(what, reason);
     let uri: Uri = url.parse().map_err(|error| wrong(format!("{url:?} is no address ({error})")))?;
     let (Some(scheme), Some(host)) = (uri.scheme_str(), uri.host()) else {
         return Err(wrong(format!("{url:?} is no whole address; it begins with https:// and a host")));
@@ -33,10 +33,10 @@ fn is_this_machine(host: &str) -> bool {
 }
 
 /// A text as one segment of a path.
-pub(crate) fn segment(text: &str) -> String {
-    utf8_percent_encode(text, SEGMENT).to_string()
+pub(crate) fn path_segment(text: &str) -> String {
+    utf8_percent_encode(text, PATH_SEGMENT).to_string()
 }
 
-pub(crate) fn query<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
+pub(crate) fn encode_query<'a>(pairs: impl IntoIterator<Item = (&'a str, &'a str)>) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(pairs).finish()
 }

@@ -6,12 +6,12 @@ use std::fmt;
 use domain::json::write_string;
 use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
 
-use super::diagnose::Reason;
+use super::diagnose::MismatchReason;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
 /// Members of all notifications in an order that agrees with that of each.
-const ORDER: [&str; 21] = [
+const MEMBER_ORDER: [&str; 21] = [
     "WebhookId",
     "OutgoingId",
     "ConversationId",
@@ -36,35 +36,35 @@ const ORDER: [&str; 21] = [
 ];
 
 /// The body as it came first, then as it may have been sent.
-pub(super) fn forms(body: &[u8]) -> Vec<(Option<Reason>, Vec<u8>)> {
-    let mut forms = vec![(None, body.to_vec())];
-    let mut put = |reason: Reason, form: Vec<u8>| {
-        if form != body {
-            forms.push((Some(reason), form));
+pub(super) fn body_variants(body: &[u8]) -> Vec<(Option<MismatchReason>, Vec<u8>)> {
+    let mut body_variants = vec![(None, body.to_vec())];
+    let mut push = |reason: MismatchReason, variant: Vec<u8>| {
+        if variant != body {
+            body_variants.push((Some(reason), variant));
         }
     };
-    let whole = body.strip_prefix(BOM).unwrap_or(body);
-    put(Reason::ByteOrderMarkAdded, whole.to_vec());
-    put(Reason::TrailingNewlineAdded, whole.trim_ascii_end().to_vec());
-    put(Reason::TrailingNewlineRemoved, [body, b"\n"].concat());
-    put(Reason::TrailingNewlineRemoved, [body, b"\r\n"].concat());
-    put(Reason::ByteOrderMarkRemoved, [BOM, body].concat());
+    let without_bom = body.strip_prefix(BOM).unwrap_or(body);
+    push(MismatchReason::ByteOrderMarkAdded, without_bom.to_vec());
+    push(MismatchReason::TrailingNewlineAdded, without_bom.trim_ascii_end().to_vec());
+    push(MismatchReason::TrailingNewlineRemoved, [body, b"\n"].concat());
+    push(MismatchReason::TrailingNewlineRemoved, [body, b"\r\n"].concat());
+    push(MismatchReason::ByteOrderMarkRemoved, [BOM, body].concat());
     for sorted in [false, true] {
-        if let Some(form) = written_anew(whole, sorted) {
-            put(Reason::ReserialisedBody, form);
+        if let Some(variant) = reserialise(without_bom, sorted) {
+            push(MismatchReason::ReserialisedBody, variant);
         }
     }
-    for form in encodings(body) {
-        put(Reason::WrongEncoding, form);
+    for variant in encodings(body) {
+        push(MismatchReason::WrongEncoding, variant);
     }
-    forms
+    body_variants
 }
 
 /// As the service writes JSON: nothing between tokens, escapes only where they must be.
-fn written_anew(body: &[u8], sorted: bool) -> Option<Vec<u8>> {
-    let tree: Tree = serde_json::from_slice(body).ok()?;
+fn reserialise(body: &[u8], sorted: bool) -> Option<Vec<u8>> {
+    let json: OrderedJson = serde_json::from_slice(body).ok()?;
     let mut text = String::with_capacity(body.len());
-    tree.write(sorted, &mut text);
+    json.write(sorted, &mut text);
     Some(text.into_bytes())
 }
 
@@ -80,14 +80,14 @@ fn encodings(body: &[u8]) -> Vec<Vec<u8>> {
 }
 
 /// A JSON value whose members keep their order.
-enum Tree {
+enum OrderedJson {
     Plain(String),
     Text(String),
     List(Vec<Self>),
     Object(Vec<(String, Self)>),
 }
 
-impl Tree {
+impl OrderedJson {
     fn write(&self, sorted: bool, out: &mut String) {
         match self {
             Self::Plain(text) => out.push_str(text),
@@ -103,7 +103,7 @@ impl Tree {
             Self::Object(members) => {
                 let mut members: Vec<_> = members.iter().collect();
                 if sorted {
-                    members.sort_by_key(|(name, _)| ORDER.iter().position(|known| known == name));
+                    members.sort_by_key(|(name, _)| MEMBER_ORDER.iter().position(|known| known == name));
                 }
                 out.push('{');
                 for (index, (name, value)) in members.into_iter().enumerate() {
@@ -118,58 +118,58 @@ impl Tree {
     }
 }
 
-impl<'de> Deserialize<'de> for Tree {
+impl<'de> Deserialize<'de> for OrderedJson {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TreeVisitor)
+        deserializer.deserialize_any(OrderedJsonVisitor)
     }
 }
 
-struct TreeVisitor;
+struct OrderedJsonVisitor;
 
-impl<'de> Visitor<'de> for TreeVisitor {
-    type Value = Tree;
+impl<'de> Visitor<'de> for OrderedJsonVisitor {
+    type Value = OrderedJson;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("JSON")
     }
 
-    fn visit_unit<E>(self) -> Result<Tree, E> {
-        Ok(Tree::Plain("null".into()))
+    fn visit_unit<E>(self) -> Result<OrderedJson, E> {
+        Ok(OrderedJson::Plain("null".into()))
     }
 
-    fn visit_bool<E>(self, value: bool) -> Result<Tree, E> {
-        Ok(Tree::Plain(value.to_string()))
+    fn visit_bool<E>(self, value: bool) -> Result<OrderedJson, E> {
+        Ok(OrderedJson::Plain(value.to_string()))
     }
 
-    fn visit_i64<E>(self, value: i64) -> Result<Tree, E> {
-        Ok(Tree::Plain(value.to_string()))
+    fn visit_i64<E>(self, value: i64) -> Result<OrderedJson, E> {
+        Ok(OrderedJson::Plain(value.to_string()))
     }
 
-    fn visit_u64<E>(self, value: u64) -> Result<Tree, E> {
-        Ok(Tree::Plain(value.to_string()))
+    fn visit_u64<E>(self, value: u64) -> Result<OrderedJson, E> {
+        Ok(OrderedJson::Plain(value.to_string()))
     }
 
-    fn visit_f64<E>(self, value: f64) -> Result<Tree, E> {
-        Ok(Tree::Plain(value.to_string()))
+    fn visit_f64<E>(self, value: f64) -> Result<OrderedJson, E> {
+        Ok(OrderedJson::Plain(value.to_string()))
     }
 
-    fn visit_str<E>(self, value: &str) -> Result<Tree, E> {
-        Ok(Tree::Text(value.to_owned()))
+    fn visit_str<E>(self, value: &str) -> Result<OrderedJson, E> {
+        Ok(OrderedJson::Text(value.to_owned()))
     }
 
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Tree, A::Error> {
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<OrderedJson, A::Error> {
         let mut list = Vec::new();
         while let Some(item) = items.next_element()? {
             list.push(item);
         }
-        Ok(Tree::List(list))
+        Ok(OrderedJson::List(list))
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Tree, A::Error> {
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<OrderedJson, A::Error> {
         let mut object = Vec::new();
         while let Some(member) = members.next_entry()? {
             object.push(member);
         }
-        Ok(Tree::Object(object))
+        Ok(OrderedJson::Object(object))
     }
 }

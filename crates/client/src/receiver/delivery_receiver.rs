@@ -11,7 +11,7 @@ use http::{Method, Request, Response, StatusCode};
 use http_body::Body;
 use http_body_util::{BodyExt as _, LengthLimitError, Limited};
 
-use super::diagnose::Mismatch;
+use super::diagnose::SignatureMismatch;
 use super::event::{Event, Notification};
 use super::verify::Verifier;
 
@@ -20,34 +20,35 @@ pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
 /// As bodies tell of what failed.
 pub(super) type BodyError = Box<dyn std::error::Error + Send + Sync>;
-type Refused = Arc<dyn Fn(&Mismatch) + Send + Sync>;
+type ApiError = Arc<dyn Fn(&SignatureMismatch) + Send + Sync>;
 
 #[derive(Clone)]
-pub(super) struct Gate {
+pub(super) struct DeliveryReceiver {
     pub(super) verifier: Verifier,
     pub(super) body_bytes_max: usize,
-    pub(super) refused: Option<Refused>,
+    pub(super) on_mismatch: Option<ApiError>,
 }
 
-impl std::fmt::Debug for Gate {
+impl std::fmt::Debug for DeliveryReceiver {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut told = f.debug_struct("Gate");
-        told.field("verifier", &self.verifier)
+        let mut debug = f.debug_struct("Gate");
+        debug
+            .field("verifier", &self.verifier)
             .field("body_bytes_max", &self.body_bytes_max)
             .finish_non_exhaustive()
     }
 }
 
 /// What goes on to the application.
-pub(super) struct Admitted {
+pub(super) struct VerifiedDelivery {
     pub(super) parts: Parts,
     pub(super) body: Bytes,
     pub(super) event: Event,
 }
 
-impl Gate {
+impl DeliveryReceiver {
     /// An event to hand on, or the answer where there is nothing to hand on.
-    pub(super) async fn admit<B>(&self, request: Request<B>) -> Result<Admitted, Response<Bytes>>
+    pub(super) async fn receive<B>(&self, request: Request<B>) -> Result<VerifiedDelivery, Response<Bytes>>
     where
         B: Body<Data = Bytes>,
         B::Error: Into<BodyError>,
@@ -57,37 +58,38 @@ impl Gate {
             Method::GET => return Err(echo(parts.uri.query().unwrap_or_default())),
             Method::POST => {}
             _ => {
-                let mut answer = plain(StatusCode::METHOD_NOT_ALLOWED, "Deliveries are posted here.");
-                answer.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, POST"));
-                return Err(answer);
+                let mut response =
+                    text_response(StatusCode::METHOD_NOT_ALLOWED, "Deliveries are posted here.");
+                response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, POST"));
+                return Err(response);
             }
         }
-        let body = self.whole(&parts, body).await?;
+        let body = self.read_body(&parts, body).await?;
         if let Err(mismatch) = self.verifier.verify(&parts.headers, &body) {
-            if let Some(told) = &self.refused {
-                told(&mismatch);
+            if let Some(debug) = &self.on_mismatch {
+                debug(&mismatch);
             }
             // Why, is nobody's business outside.
-            return Err(plain(StatusCode::UNAUTHORIZED, "The signature does not match."));
+            return Err(text_response(StatusCode::UNAUTHORIZED, "The signature does not match."));
         }
-        match Notification::read(&parts.headers, &body) {
-            Ok(Notification::Acknowledge { .. }) => Err(plain(StatusCode::OK, "")),
-            Ok(Notification::Event(event)) => Ok(Admitted { parts, body, event }),
-            Err(misread) => Err(plain(StatusCode::BAD_REQUEST, &misread.to_string())),
+        match Notification::parse(&parts.headers, &body) {
+            Ok(Notification::Acknowledge { .. }) => Err(text_response(StatusCode::OK, "")),
+            Ok(Notification::Event(event)) => Ok(VerifiedDelivery { parts, body, event }),
+            Err(invalid) => Err(text_response(StatusCode::BAD_REQUEST, &invalid.to_string())),
         }
     }
 
-    async fn whole<B>(&self, parts: &Parts, body: B) -> Result<Bytes, Response<Bytes>>
+    async fn read_body<B>(&self, parts: &Parts, body: B) -> Result<Bytes, Response<Bytes>>
     where
         B: Body<Data = Bytes>,
         B::Error: Into<BodyError>,
     {
         let too_large = || {
             let message = format!("The body may have {} bytes at most.", self.body_bytes_max);
-            plain(StatusCode::PAYLOAD_TOO_LARGE, &message)
+            text_response(StatusCode::PAYLOAD_TOO_LARGE, &message)
         };
-        let told = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-        if told.is_some_and(|length: usize| length > self.body_bytes_max) {
+        let debug = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        if debug.is_some_and(|length: usize| length > self.body_bytes_max) {
             return Err(too_large());
         }
         let read = Limited::new(body, self.body_bytes_max).collect().await;
@@ -95,7 +97,7 @@ impl Gate {
             if error.is::<LengthLimitError>() {
                 too_large()
             } else {
-                plain(StatusCode::BAD_REQUEST, "The body was cut off.")
+                text_response(StatusCode::BAD_REQUEST, "The body was cut off.")
             }
         })
     }
@@ -105,14 +107,14 @@ impl Gate {
 fn echo(query: &str) -> Response<Bytes> {
     let asked = query.split('&').find_map(|pair| pair.strip_prefix("echo="));
     match asked.and_then(Guid::parse) {
-        Some(guid) => plain(StatusCode::OK, &guid.to_string()),
-        None => plain(StatusCode::BAD_REQUEST, "A GET is answered only with the query echo=<GUID>."),
+        Some(guid) => text_response(StatusCode::OK, &guid.to_string()),
+        None => text_response(StatusCode::BAD_REQUEST, "A GET is answered only with the query echo=<GUID>."),
     }
 }
 
-pub(super) fn plain(status: StatusCode, text: &str) -> Response<Bytes> {
-    let mut answer = Response::new(Bytes::copy_from_slice(text.as_bytes()));
-    *answer.status_mut() = status;
-    answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
-    answer
+pub(super) fn text_response(status: StatusCode, text: &str) -> Response<Bytes> {
+    let mut response = Response::new(Bytes::copy_from_slice(text.as_bytes()));
+    *response.status_mut() = status;
+    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/plain; charset=utf-8"));
+    response
 }

@@ -8,10 +8,10 @@ use futures_util::{StreamExt as _, stream};
 use serde::{Deserialize, Serialize};
 
 use super::BoxStream;
-use super::calls::{Api, Call};
+use super::client::{Api, Call};
 use super::records::number;
 use crate::Error;
-use crate::address::query;
+use crate::url::encode_query;
 
 const PAGE_SIZE_DEFAULT: u32 = 500;
 
@@ -39,15 +39,15 @@ impl FeedChange {
 
     /// As an arrival for the [`Inbox`](crate::receiver::Inbox), which deliveries of the same records go through.
     #[cfg(feature = "receiver")]
-    pub fn arrival(&self, tenant: &str, company: &str) -> crate::receiver::Arrival {
-        use crate::receiver::{Arrival, RecordKey, resource_of};
+    pub fn to_received_event(&self, tenant: &str, company: &str) -> crate::receiver::ReceivedEvent {
+        use crate::receiver::{ReceivedEvent, RecordKey, resource_of};
         let record = RecordKey {
             tenant: tenant.to_owned(),
             resource: resource_of(&self.event),
             company: company.to_owned(),
             id: self.correlation_id.clone(),
         };
-        Arrival { outgoing_id: None, record, sequence_version: Some(self.sequence_version) }
+        ReceivedEvent { outgoing_id: None, record, sequence_version: Some(self.sequence_version) }
     }
 }
 
@@ -97,7 +97,7 @@ impl Feed {
     /// The next changes; none where there are none yet. Moves the position.
     pub async fn next_page(&mut self) -> Result<Vec<FeedChange>, Error> {
         let (after, size) = (self.position.to_string(), self.page_size.to_string());
-        let query = query([("after", after.as_str()), ("pageSize", &size)]);
+        let query = encode_query([("after", after.as_str()), ("pageSize", &size)]);
         let call = Call::get(format!("{}/changes?{query}", self.path)).context(self.company.as_deref());
         let changes: Vec<FeedChange> = self.api.typed(call).await.map_err(below_floor)?;
         if let Some(last) = changes.last() {
@@ -117,15 +117,15 @@ impl Feed {
     }
 
     fn run(self, pause: Option<Duration>) -> BoxStream<FeedChange> {
-        stream::try_unfold((self, VecDeque::new()), move |(mut feed, mut read)| async move {
+        stream::try_unfold((self, VecDeque::new()), move |(mut feed, mut buffer)| async move {
             loop {
-                if let Some(change) = read.pop_front() {
-                    return Ok(Some((change, (feed, read))));
+                if let Some(change) = buffer.pop_front() {
+                    return Ok(Some((change, (feed, buffer))));
                 }
-                read = feed.next_page().await?.into();
+                buffer = feed.next_page().await?.into();
                 match pause {
-                    None if read.is_empty() => return Ok(None),
-                    Some(pause) if read.is_empty() => tokio::time::sleep(pause).await,
+                    None if buffer.is_empty() => return Ok(None),
+                    Some(pause) if buffer.is_empty() => tokio::time::sleep(pause).await,
                     _ => {}
                 }
             }
@@ -136,7 +136,7 @@ impl Feed {
 
 /// 410 names where the feed begins, in words.
 fn below_floor(error: Error) -> Error {
-    let floor = error.refused().filter(|refused| refused.status == 410).map(|refused| {
+    let floor = error.api_error().filter(|refused| refused.status == 410).map(|refused| {
         let named = refused.message.split("begins after ").nth(1).unwrap_or_default();
         named.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap_or(0)
     });

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use aldaba_client::{Clock, Ticks, Transport, TransportFault, async_trait};
+use aldaba_client::{Clock, Ticks, Transport, TransportError, async_trait};
 use aws_lc_rs::encoding::AsDer as _;
 use aws_lc_rs::rsa::KeySize;
 use aws_lc_rs::signature::{KeyPair as _, RSA_PKCS1_SHA256, RsaKeyPair};
@@ -16,7 +16,7 @@ pub(crate) const AUTH_URL: &str = "https://auth.example";
 pub(crate) const ISSUER: &str = "https://auth.example/auth/core";
 pub(crate) const NOW: i64 = 1_800_000_000;
 
-type Answer = Result<Response<Bytes>, TransportFault>;
+type Answer = Result<Response<Bytes>, TransportError>;
 type Answers = Box<dyn FnMut(&Request<Bytes>) -> Answer + Send>;
 
 /// Answers as the test says, and notes what was asked.

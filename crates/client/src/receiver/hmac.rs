@@ -16,6 +16,6 @@ pub(super) fn mac(key: &[u8], parts: &[&[u8]]) -> [u8; MAC_BYTES] {
 }
 
 /// In a time that depends on the length alone.
-pub(super) fn is_same(one: &[u8], other: &[u8]) -> bool {
+pub(super) fn is_equal(one: &[u8], other: &[u8]) -> bool {
     one.ct_eq(other).into()
 }
