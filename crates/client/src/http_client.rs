@@ -1,5 +1,4 @@
-//! Sending, with everything that every call needs: repetition where it does no harm, patience that ends, and answers
-//! that are read once.
+//! Sends requests with retries, and parses responses and error responses.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,11 +15,12 @@ use crate::error::ApiError;
 use crate::ports::SystemRandom;
 use crate::transport::{HttpTransport, Transport, TransportError};
 
-/// How often a call is made, at most, and how long is waited in all.
+/// How often and how long calls are retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
+    /// The maximum number of attempts, including the first.
     pub attempts_max: u32,
-    /// Where the service asks to wait for longer, its refusal is handed on at once.
+    /// The maximum total time between attempts. If `Retry-After` asks for more, the error is returned at once.
     pub wait_max: Duration,
 }
 
@@ -40,7 +40,7 @@ pub(crate) struct HttpClient {
     pub(crate) retry_policy: RetryPolicy,
 }
 
-/// What a [`HttpClient`] is made from; what is not handed in is the machine's own.
+/// Builds a [`HttpClient`]; the defaults are those of the operating system.
 pub(crate) struct HttpClientBuilder {
     pub(crate) transport: Option<Arc<dyn Transport>>,
     pub(crate) random: Arc<dyn Random>,
@@ -63,16 +63,16 @@ impl HttpClientBuilder {
     }
 }
 
-/// Whether a call may be made again where nobody knows if it was done.
+/// Whether a call may be retried if it is unknown whether the service processed it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RetrySafety {
     Idempotent,
-    /// Only where the service said that it did nothing.
+    /// Retried only if the service answered that it did not process the call (429, 503).
     NotIdempotent,
 }
 
 impl HttpClient {
-    /// The answer, whatever its status, after the repetitions that are due.
+    /// Sends a request with retries and returns the last response, whatever its status.
     pub(crate) async fn send(
         &self,
         request: &Request<Bytes>,
@@ -90,38 +90,38 @@ impl HttpClient {
                 {
                     self.pause(attempt)
                 }
-                _ => return response.map_err(|fault| transport_error(request, fault)),
+                _ => return response.map_err(|error| transport_error(request, error)),
             };
             if attempt >= self.retry_policy.attempts_max
                 || waited.saturating_add(pause) > self.retry_policy.wait_max
             {
-                return response.map_err(|fault| transport_error(request, fault));
+                return response.map_err(|error| transport_error(request, error));
             }
             waited += pause;
             tokio::time::sleep(pause).await;
         }
-        Err(Error::invalid_input("the patience", "it allows for no attempt"))
+        Err(Error::invalid_input("the retry policy", "attempts_max must be at least 1"))
     }
 
-    /// Twice as long each time, half of it by chance, so that many who fail together do not come back together.
+    /// Exponential backoff. Half of the pause is random, so that clients which fail together do not retry together.
     fn pause(&self, attempt: u32) -> Duration {
         let mut byte = [0];
         self.random.fill(&mut byte);
-        let whole = FIRST_PAUSE * 2_u32.saturating_pow(attempt.min(8) - 1);
-        whole / 2 + whole / 2 * u32::from(byte[0]) / 255
+        let pause = FIRST_PAUSE * 2_u32.saturating_pow(attempt.min(8) - 1);
+        pause / 2 + pause / 2 * u32::from(byte[0]) / 255
     }
 }
 
-fn transport_error(request: &Request<Bytes>, fault: TransportError) -> Error {
+fn transport_error(request: &Request<Bytes>, error: TransportError) -> Error {
     let call = call_name(request);
-    match fault {
+    match error {
         TransportError::Unreachable(reason) => Error::Unreachable { call, reason },
         TransportError::TimedOut(after) => Error::TimedOut { call, after },
         TransportError::TooLarge { bytes_max } => Error::TooLarge { call, bytes_max },
     }
 }
 
-/// Without the query, which may hold secrets.
+/// Method, host and path. Without the query, which may contain secrets.
 pub(crate) fn call_name(request: &Request<Bytes>) -> String {
     let uri = request.uri();
     format!(
@@ -136,7 +136,7 @@ fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     Some(Duration::from_secs(headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?))
 }
 
-/// A good answer's body, typed.
+/// Parses the body of a successful response.
 pub(crate) fn parse_body<T: DeserializeOwned>(call: &str, response: &Response<Bytes>) -> Result<T, Error> {
     serde_json::from_slice(response.body())
         .map_err(|error| Error::InvalidResponse { call: call.to_owned(), reason: error.to_string() })
@@ -150,7 +150,7 @@ struct Problem {
     errors: Vec<FieldError>,
 }
 
-/// What an answer that is no 2xx says.
+/// The error of a response that is not 2xx.
 pub(crate) fn error_from_response(call: &str, response: &Response<Bytes>) -> Error {
     let status = response.status();
     let problem: Problem = serde_json::from_slice(response.body()).unwrap_or_else(|_| {

@@ -1,4 +1,4 @@
-//! Addresses of the service: checked when they are handed in, so that no key and no token travels in the open.
+//! Builds and checks URLs. Only https and loopback are allowed, so that no key or token is sent unencrypted.
 
 use std::net::IpAddr;
 
@@ -7,32 +7,34 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
 use crate::Error;
 
-/// What a segment of a path holds as it is.
+/// The characters to percent-encode in a path segment: all but the unreserved ones (RFC 3986).
 const PATH_SEGMENT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// An address without the slash at its end: https, or http on this machine.
+/// Checks a URL from the application and removes its trailing slash. It must be https, or http on loopback.
 pub(crate) fn check_url(what: &'static str, url: &str) -> Result<String, Error> {
-    let wrong = |reason: String| Error::invalid_input(what, reason);
-    let uri: Uri = url.parse().map_err(|error| wrong(format!("{url:?} is no address ({error})")))?;
+    let invalid = |reason: String| Error::invalid_input(what, reason);
+    let uri: Uri = url.parse().map_err(|error| invalid(format!("{url:?} is not a URL ({error})")))?;
     let (Some(scheme), Some(host)) = (uri.scheme_str(), uri.host()) else {
-        return Err(wrong(format!("{url:?} is no whole address; it begins with https:// and a host")));
+        return Err(invalid(format!(
+            "{url:?} is not an absolute URL; it must begin with https:// and a host"
+        )));
     };
-    let is_open = scheme == "http" && is_this_machine(host);
-    if scheme != "https" && !is_open {
-        return Err(wrong(format!("{url:?} is not encrypted; only addresses of this machine may be http")));
+    let is_http_on_loopback = scheme == "http" && is_loopback(host);
+    if scheme != "https" && !is_http_on_loopback {
+        return Err(invalid(format!("{url:?} is not encrypted; plain http is allowed only on loopback")));
     }
     if uri.query().is_some() || uri.authority().is_some_and(|authority| authority.as_str().contains('@')) {
-        return Err(wrong(format!("{url:?} must have no query and no user")));
+        return Err(invalid(format!("{url:?} must have no query and no user name")));
     }
     Ok(url.trim_end_matches('/').to_owned())
 }
 
-fn is_this_machine(host: &str) -> bool {
+fn is_loopback(host: &str) -> bool {
     let address = host.trim_matches(['[', ']']).parse::<IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
 
-/// A text as one segment of a path.
+/// Percent-encodes a text as one path segment.
 pub(crate) fn path_segment(text: &str) -> String {
     utf8_percent_encode(text, PATH_SEGMENT).to_string()
 }

@@ -1,4 +1,5 @@
-//! The pull feed: what happened after a position, in order. The pull twin of webhooks, to catch up after an outage.
+//! The change feed: all changes after a log position, in order. It has the same events as webhooks, to catch up after an
+//! outage.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -15,29 +16,33 @@ use crate::url::encode_query;
 
 const PAGE_SIZE_DEFAULT: u32 = 500;
 
-/// One change, as the feed tells it.
+/// One change in the feed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FeedChange {
-    /// Where the feed goes on once this change was worked on: keep it with the work.
+    /// The log position of the change. Store it with your work, and continue the feed after it.
     #[serde(with = "number")]
     pub sequence_version: u64,
-    /// `Svc.ACC.Customers.CustomerCreated`, or `Bank.Created` of invoicing.
+    /// The semantic name: `Svc.ACC.Customers.CustomerCreated`, or `Bank.Created` for invoicing.
     pub event: String,
+    /// The id of the record that changed.
     pub correlation_id: String,
+    /// The version of the record after the change: ISO 8601, UTC, 7 digits of a second.
     pub version: String,
+    /// The user who made the change.
     pub user: String,
+    /// The id of the write request that the change came with.
     pub process_id: String,
 }
 
 impl FeedChange {
-    /// What happened; None for a word that this version of the client does not know.
+    /// The kind of event; `None` for one that this version of the client does not know.
     pub fn kind(&self) -> Option<EventKind> {
         EventKind::ALL.into_iter().find(|kind| self.event.ends_with(kind.as_str()))
     }
 
-    /// As an arrival for the [`Inbox`](crate::receiver::Inbox), which deliveries of the same records go through.
+    /// Converts the change for the [`Inbox`](crate::receiver::Inbox) that also processes the webhooks of these records.
     #[cfg(feature = "receiver")]
     pub fn to_received_event(&self, tenant: &str, company: &str) -> crate::receiver::ReceivedEvent {
         use crate::receiver::{ReceivedEvent, RecordKey, resource_of};
@@ -51,7 +56,7 @@ impl FeedChange {
     }
 }
 
-/// The feed from a position on.
+/// The change feed, starting after a log position.
 ///
 /// ```no_run
 /// # use aldaba_client::{Error, Resource, TryStreamExt, api::Api};
@@ -59,9 +64,9 @@ impl FeedChange {
 /// let mut changes = api.changes(Resource::customers(), Some("company"), position).stream();
 /// loop {
 ///     match changes.try_next().await {
-///         Ok(Some(change)) => { /* read the record, write it and change.sequence_version down */ }
+///         Ok(Some(change)) => { /* read the record, store it with change.sequence_version */ }
 ///         Ok(None) => break, // caught up
-///         Err(Error::BelowFloor { .. }) => { /* away for too long: read the list anew */ break }
+///         Err(Error::BelowFloor { .. }) => { /* offline for too long: read the list again */ break }
 ///         Err(error) => return Err(error),
 ///     }
 /// }
@@ -83,18 +88,18 @@ impl Feed {
         Self { api: api.clone(), path, company, position: after, page_size: PAGE_SIZE_DEFAULT }
     }
 
-    /// How many changes come at a time: 1 to 1,000, and 500 where nothing is said.
+    /// The number of changes per page: 1 to 1,000. The default is 500.
     pub fn page_size(mut self, changes: u32) -> Self {
         self.page_size = changes;
         self
     }
 
-    /// The number of the last change that was read, or where the feed began.
+    /// The log position of the last change that was read, or the start position.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// The next changes; none where there are none yet. Moves the position.
+    /// Reads the next page and moves the position. Empty if there are no new changes.
     pub async fn next_page(&mut self) -> Result<Vec<FeedChange>, Error> {
         let (after, size) = (self.position.to_string(), self.page_size.to_string());
         let query = encode_query([("after", after.as_str()), ("pageSize", &size)]);
@@ -106,12 +111,12 @@ impl Feed {
         Ok(changes)
     }
 
-    /// Everything up to now, and then the end.
+    /// All changes up to now; the stream ends when it has caught up.
     pub fn stream(self) -> BoxStream<FeedChange> {
         self.run(None)
     }
 
-    /// Everything, without an end: looks again after each pause once it has caught up.
+    /// All changes, without end: once it has caught up, the stream polls after each `pause`.
     pub fn follow(self, pause: Duration) -> BoxStream<FeedChange> {
         self.run(Some(pause))
     }
@@ -134,7 +139,7 @@ impl Feed {
     }
 }
 
-/// 410 names where the feed begins, in words.
+/// Turns 410 into [`Error::BelowFloor`]. The start of the feed is only in the text of the message.
 fn below_floor(error: Error) -> Error {
     let floor = error.api_error().filter(|refused| refused.status == 410).map(|refused| {
         let named = refused.message.split("begins after ").nth(1).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Reads behind the gate: lists as streams, records by their id, the payroll filter, and the pull feed.
+//! Reading records: lists as streams, single records, the filter of payroll companies, and the change feed.
 
 mod change_feed;
 mod client;
@@ -13,5 +13,5 @@ pub use list::{List, Page, Snapshot};
 pub(crate) use records::number;
 pub use records::{Account, Company, Customer, PayrollCompany, Record, State};
 
-/// A stream that can be kept and polled as it is.
+/// A boxed stream of results.
 pub type BoxStream<T> = futures_util::stream::BoxStream<'static, Result<T, crate::Error>>;

@@ -1,5 +1,5 @@
-//! What a body may have been before somebody touched it: the forms that a diagnosis tries, each with the reason that
-//! it would explain.
+//! The bodies that may have been sent, given the one that was received. A diagnosis tries each; if one matches the
+//! signature, its reason explains the mismatch.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use super::diagnose::MismatchReason;
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Members of all notifications in an order that agrees with that of each.
+/// The members of all notifications, in an order that is consistent with each of them.
 const MEMBER_ORDER: [&str; 21] = [
     "WebhookId",
     "OutgoingId",
@@ -35,7 +35,7 @@ const MEMBER_ORDER: [&str; 21] = [
     "Value",
 ];
 
-/// The body as it came first, then as it may have been sent.
+/// First the received body, then the variants that may have been sent.
 pub(super) fn body_variants(body: &[u8]) -> Vec<(Option<MismatchReason>, Vec<u8>)> {
     let mut body_variants = vec![(None, body.to_vec())];
     let mut push = |reason: MismatchReason, variant: Vec<u8>| {
@@ -60,7 +60,7 @@ pub(super) fn body_variants(body: &[u8]) -> Vec<(Option<MismatchReason>, Vec<u8>
     body_variants
 }
 
-/// As the service writes JSON: nothing between tokens, escapes only where they must be.
+/// Writes the body as the service writes JSON: without whitespace, and with as few escapes as possible.
 fn reserialise(body: &[u8], sorted: bool) -> Option<Vec<u8>> {
     let json: OrderedJson = serde_json::from_slice(body).ok()?;
     let mut text = String::with_capacity(body.len());
@@ -68,7 +68,7 @@ fn reserialise(body: &[u8], sorted: bool) -> Option<Vec<u8>> {
     Some(text.into_bytes())
 }
 
-/// UTF-8 that was read as Latin-1, either way.
+/// The body if UTF-8 was decoded as Latin-1, or the other way round.
 fn encodings(body: &[u8]) -> Vec<Vec<u8>> {
     let Ok(text) = std::str::from_utf8(body) else {
         return vec![body.iter().map(|byte| char::from(*byte)).collect::<String>().into_bytes()];
@@ -79,7 +79,7 @@ fn encodings(body: &[u8]) -> Vec<Vec<u8>> {
     text.chars().map(|c| u8::try_from(u32::from(c)).ok()).collect::<Option<Vec<u8>>>().into_iter().collect()
 }
 
-/// A JSON value whose members keep their order.
+/// A JSON value that preserves the order of members.
 enum OrderedJson {
     Plain(String),
     Text(String),

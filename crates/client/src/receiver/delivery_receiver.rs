@@ -1,5 +1,4 @@
-//! What stands between the network and the application: who comes without a right signature goes no further, and the
-//! service's own questions are answered here.
+//! Receives the requests of the service: verifies signatures, answers handshakes, and passes on verified events.
 
 use std::sync::Arc;
 
@@ -15,10 +14,10 @@ use super::diagnose::SignatureMismatch;
 use super::event::{Event, Notification};
 use super::verify::Verifier;
 
-/// What a body may have, unless said otherwise: more than any notification has.
+/// The default size limit of a body, larger than any notification.
 pub const BODY_BYTES_MAX: usize = 4 * 1024 * 1024;
 
-/// As bodies tell of what failed.
+/// The error of an HTTP body.
 pub(super) type BodyError = Box<dyn std::error::Error + Send + Sync>;
 type ApiError = Arc<dyn Fn(&SignatureMismatch) + Send + Sync>;
 
@@ -39,7 +38,7 @@ impl std::fmt::Debug for DeliveryReceiver {
     }
 }
 
-/// What goes on to the application.
+/// A request with a valid signature and an event.
 pub(super) struct VerifiedDelivery {
     pub(super) parts: Parts,
     pub(super) body: Bytes,
@@ -47,7 +46,7 @@ pub(super) struct VerifiedDelivery {
 }
 
 impl DeliveryReceiver {
-    /// An event to hand on, or the answer where there is nothing to hand on.
+    /// Returns an event for the application, or the response to send if there is none.
     pub(super) async fn receive<B>(&self, request: Request<B>) -> Result<VerifiedDelivery, Response<Bytes>>
     where
         B: Body<Data = Bytes>,
@@ -59,17 +58,17 @@ impl DeliveryReceiver {
             Method::POST => {}
             _ => {
                 let mut response =
-                    text_response(StatusCode::METHOD_NOT_ALLOWED, "Deliveries are posted here.");
+                    text_response(StatusCode::METHOD_NOT_ALLOWED, "Send deliveries with POST.");
                 response.headers_mut().insert(ALLOW, HeaderValue::from_static("GET, POST"));
                 return Err(response);
             }
         }
         let body = self.read_body(&parts, body).await?;
         if let Err(mismatch) = self.verifier.verify(&parts.headers, &body) {
-            if let Some(debug) = &self.on_mismatch {
-                debug(&mismatch);
+            if let Some(callback) = &self.on_mismatch {
+                callback(&mismatch);
             }
-            // Why, is nobody's business outside.
+            // The reason would help an attacker.
             return Err(text_response(StatusCode::UNAUTHORIZED, "The signature does not match."));
         }
         match Notification::parse(&parts.headers, &body) {
@@ -85,11 +84,12 @@ impl DeliveryReceiver {
         B::Error: Into<BodyError>,
     {
         let too_large = || {
-            let message = format!("The body may have {} bytes at most.", self.body_bytes_max);
+            let message = format!("The body must have at most {} bytes.", self.body_bytes_max);
             text_response(StatusCode::PAYLOAD_TOO_LARGE, &message)
         };
-        let debug = parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
-        if debug.is_some_and(|length: usize| length > self.body_bytes_max) {
+        let content_length =
+            parts.headers.get(CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse().ok());
+        if content_length.is_some_and(|length: usize| length > self.body_bytes_max) {
             return Err(too_large());
         }
         let read = Limited::new(body, self.body_bytes_max).collect().await;
@@ -97,18 +97,18 @@ impl DeliveryReceiver {
             if error.is::<LengthLimitError>() {
                 too_large()
             } else {
-                text_response(StatusCode::BAD_REQUEST, "The body was cut off.")
+                text_response(StatusCode::BAD_REQUEST, "The body is incomplete.")
             }
         })
     }
 }
 
-/// Invoicing's handshake. Nothing but a GUID is echoed: this answers to everybody.
+/// The handshake of invoicing. It is not signed, so only a GUID is echoed.
 fn echo(query: &str) -> Response<Bytes> {
-    let asked = query.split('&').find_map(|pair| pair.strip_prefix("echo="));
-    match asked.and_then(Guid::parse) {
+    let echo = query.split('&').find_map(|pair| pair.strip_prefix("echo="));
+    match echo.and_then(Guid::parse) {
         Some(guid) => text_response(StatusCode::OK, &guid.to_string()),
-        None => text_response(StatusCode::BAD_REQUEST, "A GET is answered only with the query echo=<GUID>."),
+        None => text_response(StatusCode::BAD_REQUEST, "GET requires the query echo=<GUID>."),
     }
 }
 

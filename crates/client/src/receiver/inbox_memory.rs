@@ -1,4 +1,4 @@
-//! An inbox that forgets with the process: for tests, and for who reads the pull feed at every start anyway.
+//! An inbox store in memory: for tests, and for applications that read the change feed at every start.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,7 +10,7 @@ use super::inbox::{InboxStore, ReceivedEvent, RecordKey};
 
 const ENTRIES_MAX: usize = 100_000;
 
-/// Remembers the last 100,000 ids and as many records, and no more.
+/// Stores the last 100,000 ids and the log positions of the last 100,000 records.
 #[derive(Debug, Default)]
 pub struct MemoryInboxStore {
     processed: Mutex<Processed>,

@@ -1,5 +1,5 @@
-//! For who is called: verification of what comes, the layer that stands in front of an application, the typed
-//! [`Event`], and the [`Inbox`] that lets each of them through once.
+//! Receiving webhooks: signature verification, a tower layer, typed [`Event`]s, and an [`Inbox`] that processes each
+//! event once.
 
 mod body_variants;
 mod delivery_receiver;

@@ -1,4 +1,4 @@
-//! Whether a delivery is the service's: the question that a receiver asks before anything else.
+//! Verifies the signatures of deliveries.
 
 use std::time::Duration;
 
@@ -10,13 +10,13 @@ use super::diagnose::{MismatchReason, ReceivedSignature, SignatureMismatch, Sign
 use super::hmac::is_equal;
 use crate::ports::SystemClock;
 
-/// How far the time of a signature may lie from now, as Standard Webhooks recommends.
+/// The tolerance that Standard Webhooks recommends between the time of a signature and now.
 pub const TOLERANCE: Duration = Duration::from_secs(5 * 60);
 
-/// Whether `body` was signed with `secret`, by any of the signatures that came with it.
+/// Verifies that one of the signatures of a delivery was made with `secret`, and returns its scheme.
 ///
-/// `body` is the bytes as they came, before anything parsed them. Tells which signature was right; where none is, the
-/// [`SignatureMismatch`] says why. Answer 401 then, and keep the reason to yourself.
+/// `body` is the received body, byte by byte, before any parsing. If no signature matches, the [`SignatureMismatch`]
+/// says why: log it, and answer 401 without the reason.
 ///
 /// ```
 /// use aldaba_client::Secret;
@@ -41,11 +41,11 @@ pub fn verify(
     Verifier::new(secret.clone()).verify(headers, body)
 }
 
-/// Verifies deliveries with one secret, or with several while one is being replaced.
+/// Verifies deliveries with one secret, or with several during a rotation.
 ///
-/// By default any right signature is enough. A captured delivery can then be sent again by who captured it, for the
-/// contract's own signature does not cover the time: let an [`Inbox`](super::Inbox) pass each event once, or accept
-/// nothing but [`Verifier::only_standard`].
+/// By default, one valid signature of any scheme is enough. The contract's own signature does not cover a timestamp, so
+/// an attacker who captured a delivery can replay it: process each event once with an [`Inbox`](super::Inbox), or use
+/// [`Verifier::only_standard`].
 #[derive(Clone, Debug)]
 pub struct Verifier {
     secrets: Vec<Secret>,
@@ -54,36 +54,38 @@ pub struct Verifier {
 }
 
 impl Verifier {
+    /// Accepts the signatures of all schemes, made with this secret.
     pub fn new(secret: Secret) -> Self {
         let schemes =
             vec![SignatureScheme::Accounting, SignatureScheme::Invoicing, SignatureScheme::Standard];
         Self { secrets: vec![secret], tolerance: TOLERANCE, schemes }
     }
 
-    /// Another secret that counts, too: the next one before it is given to the service, the last one while the
-    /// service still signs with both, or that of another webhook with the same address.
+    /// Accepts another secret, too: the next one before a rotation, the previous one after it, or that of another
+    /// webhook with the same URL.
     pub fn with_secret(mut self, secret: Secret) -> Self {
         self.secrets.push(secret);
         self
     }
 
-    /// Accepts the signature of Standard Webhooks alone, which covers the time.
+    /// Accepts only the signature of Standard Webhooks, which covers the timestamp.
     pub fn only_standard(mut self) -> Self {
         self.schemes = vec![SignatureScheme::Standard];
         self
     }
 
-    /// How far the time of a Standard Webhooks signature may lie from now.
+    /// The tolerance between the timestamp of a Standard Webhooks signature and now. The default is [`TOLERANCE`].
     pub fn tolerance(mut self, tolerance: Duration) -> Self {
         self.tolerance = tolerance;
         self
     }
 
+    /// Verifies a delivery, and returns the scheme of the signature that matched.
     pub fn verify(&self, headers: &HeaderMap, body: &[u8]) -> Result<SignatureScheme, SignatureMismatch> {
         self.verify_at(headers, body, SystemClock.now().unix_seconds())
     }
 
-    /// The same at another time, given as seconds since 1970.
+    /// Like [`Verifier::verify`] at another time, given in Unix seconds.
     pub fn verify_at(
         &self,
         headers: &HeaderMap,
@@ -116,7 +118,7 @@ impl Verifier {
         }))
     }
 
-    /// The short way, for what is as it should be.
+    /// The fast path: whether the signature matches exactly.
     fn matches(&self, received: &ReceivedSignature<'_>, secret: &Secret, now: i64) -> bool {
         let Some(signature) = received.signature else { return false };
         let signer = Signer::new(secret, None);
@@ -128,7 +130,8 @@ impl Verifier {
             .parse::<i64>()
             .is_ok_and(|signed_at| now.abs_diff(signed_at) <= self.tolerance.as_secs());
         let expected = signer.standard_signature(id, timestamp, received.body);
-        is_in_time && signature.split(' ').any(|one| is_equal(expected.as_bytes(), one.as_bytes()))
+        is_in_time
+            && signature.split(' ').any(|candidate| is_equal(expected.as_bytes(), candidate.as_bytes()))
     }
 }
 

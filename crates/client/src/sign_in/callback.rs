@@ -1,31 +1,42 @@
-//! What the browser brings back, and whether it belongs to what was begun.
+//! Parses the callback of a sign-in and checks that it belongs to the pending sign-in.
 
 use super::authorize::PendingSignIn;
 
 const PARAMETER_BYTES_MAX: usize = 16 * 1024;
 
-/// Why a callback is not followed.
+/// Why a callback is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallbackError {
-    /// Another browser's callback, or a forged one. Do nothing with it.
-    #[error("its state is not the one that was sent; forget this request and begin anew")]
+    /// The state differs: the callback belongs to another browser or is forged.
+    #[error("its state is not the one that was sent; ignore this callback and start the sign-in again")]
     State,
-    /// The answer of another identity provider.
-    #[error("it comes from the issuer {found:?}; forget this request and begin anew")]
-    Issuer { found: String },
-    /// The user said no, or the request could not be met.
+    /// The callback comes from another identity provider.
+    #[error("it comes from the issuer {found:?}; ignore this callback and start the sign-in again")]
+    Issuer {
+        /// The parameter `iss`.
+        found: String,
+    },
+    /// The identity provider reports an OAuth error; for example, the user declined.
     #[error("{error}: {description}")]
-    Denied { error: String, description: String },
-    #[error("the parameter {0} is missing; begin anew")]
+    Denied {
+        /// The OAuth error code, such as `access_denied`.
+        error: String,
+        /// The description of the error; may be empty.
+        description: String,
+    },
+    /// A required parameter is missing.
+    #[error("the parameter {0} is missing; start the sign-in again")]
     Missing(&'static str),
-    #[error("the parameter {0} came twice; begin anew")]
+    /// A parameter appears more than once.
+    #[error("the parameter {0} appears twice; start the sign-in again")]
     Repeated(&'static str),
-    #[error("it is longer than any callback; begin anew")]
+    /// The callback is longer than any valid one.
+    #[error("it is longer than any valid callback; start the sign-in again")]
     TooLong,
 }
 
-/// The parameters of a callback that belongs to what was begun.
+/// The parameters of a callback that belongs to the pending sign-in.
 #[derive(Debug)]
 pub(super) struct CallbackParameters {
     pub(super) code: String,
@@ -33,7 +44,7 @@ pub(super) struct CallbackParameters {
 }
 
 impl CallbackParameters {
-    /// `query`: a whole address, its query, or the body of a `form_post`.
+    /// `query` is a whole URL, its query, or the body of a `form_post`.
     pub(super) fn parse(query: &str, pending: &PendingSignIn, issuer: &str) -> Result<Self, CallbackError> {
         if query.len() > PARAMETER_BYTES_MAX {
             return Err(CallbackError::TooLong);
@@ -48,7 +59,7 @@ impl CallbackParameters {
                 (first, None) => Ok(first),
             }
         };
-        // Nothing is believed, not even a refusal, before it is known whose it is.
+        // Check the sender first: even an error must not be trusted before.
         if find("state")?.is_none_or(|state| state != pending.state) {
             return Err(CallbackError::State);
         }

@@ -1,5 +1,4 @@
-//! What the identity provider publishes of itself: its addresses and its keys, looked up when they are needed and
-//! kept for a while.
+//! OpenID Connect discovery: fetches and caches the metadata and the keys of the identity provider.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,9 +14,9 @@ use crate::Error;
 use crate::http_client::{HttpClient, RetrySafety, error_from_response, parse_body};
 use crate::url::check_url;
 
-/// As long as the service lets its keys be kept.
+/// The cache lifetime that the service allows for its keys.
 const CACHE_TTL: Duration = Duration::from_secs(300);
-/// Tokens with made-up keys do not make us ask more often than this.
+/// Tokens with unknown keys do not cause more frequent requests than this.
 const REFETCH_INTERVAL_MIN: Duration = Duration::from_secs(10);
 const KEYS_MAX: usize = 50;
 
@@ -57,7 +56,7 @@ impl Discovery {
         self.provider_where(|_| true).await
     }
 
-    /// With this key, if it is published at all: a new one is looked for.
+    /// Fetches again if the cached keys lack this one, which may be new.
     pub(super) async fn provider_with_key(&self, kid: &str) -> Result<Arc<Provider>, Error> {
         self.provider_where(|provider| provider.keys.iter().any(|key| key.kid == kid)).await
     }
@@ -81,25 +80,24 @@ impl Discovery {
             self.get(&format!("{}/.well-known/openid-configuration", self.issuer)).await?;
         if metadata.issuer != self.issuer {
             let reason = format!(
-                "the identity provider there calls itself {:?}; use the address that it is configured with",
+                "the identity provider at this URL has the issuer {:?}; use the URL that it is configured with",
                 metadata.issuer
             );
-            return Err(Error::invalid_input("the address of the identity provider", reason));
+            return Err(Error::invalid_input("the URL of the identity provider", reason));
         }
         for address in [&metadata.jwks_uri, &metadata.revocation_endpoint, &metadata.end_session_endpoint] {
-            check_url("an address that the identity provider publishes", address)?;
+            check_url("a URL in the metadata of the identity provider", address)?;
         }
         let JwkSet { keys } = self.get(&metadata.jwks_uri).await?;
-        // Keys of kinds that are not known here are somebody else's business.
+        // Skip keys of unknown types: they are for other purposes.
         let keys =
             keys.into_iter().take(KEYS_MAX).filter_map(|key| serde_json::from_value(key).ok()).collect();
         Ok(Provider { metadata, keys, at })
     }
 
     async fn get<T: serde::de::DeserializeOwned>(&self, url: &str) -> Result<T, Error> {
-        let unusable = |error: http::Error| {
-            Error::invalid_input("the address of the identity provider", error.to_string())
-        };
+        let unusable =
+            |error: http::Error| Error::invalid_input("the URL of the identity provider", error.to_string());
         let request = Request::get(url).body(Bytes::new()).map_err(unusable)?;
         let call = format!("GET {url}");
         let response = self.http.send(&request, RetrySafety::Idempotent).await?;

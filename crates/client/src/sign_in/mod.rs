@@ -1,4 +1,4 @@
-//! Signing users in: the address to send them to, the callback, tokens, and keeping them fresh.
+//! Signing users in with OpenID Connect: the authorization request, the callback, tokens and their renewal.
 
 mod authorize;
 mod callback;

@@ -1,4 +1,4 @@
-//! The application's side of the identity provider: begins sign-ins, finishes them, renews and gives back tokens.
+//! The OpenID Connect client: starts and finishes sign-ins, and renews and revokes tokens.
 
 use std::fmt;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use crate::ports::SystemClock;
 use crate::transport::Transport;
 use crate::url::{check_url, encode_query};
 
-/// What the identity provider assumes where it says nothing.
+/// The lifetime of an access token if the response has no `expires_in`.
 const EXPIRES_IN_SECONDS: i64 = 3600;
 
-/// An application at the identity provider. Cheap to clone.
+/// An OpenID Connect client of the identity provider. Cheap to clone.
 ///
 /// ```
 /// use aldaba_client::Secret;
@@ -39,7 +39,7 @@ const EXPIRES_IN_SECONDS: i64 = 3600;
 /// )?;
 /// let started = sign_in.start(&AuthorizationRequest::accounting());
 /// assert!(started.url.starts_with("https://auth.example.com/auth/core/connect/authorize?client_id=my-application"));
-/// // Send the browser to started.url, and keep started.pending in its session.
+/// // Redirect the browser to started.url, and store started.pending in its session.
 /// # Ok::<(), aldaba_client::Error>(())
 /// ```
 #[derive(Clone)]
@@ -65,7 +65,7 @@ impl fmt::Debug for SignIn {
     }
 }
 
-/// What a [`SignIn`] is made from.
+/// Builds a [`SignIn`]; see [`SignIn::builder`].
 #[must_use]
 pub struct SignInBuilder {
     auth_url: String,
@@ -83,40 +83,45 @@ impl fmt::Debug for SignInBuilder {
 }
 
 impl SignInBuilder {
+    /// Sends requests with this transport instead of [`HttpTransport`](crate::HttpTransport).
     pub fn transport(mut self, transport: impl Transport) -> Self {
         self.http.transport = Some(Arc::new(transport));
         self
     }
 
+    /// Uses this clock for the expiry of tokens; for tests.
     pub fn clock(mut self, clock: impl Clock) -> Self {
         self.clock = Arc::new(clock);
         self
     }
 
+    /// Uses this source of randomness for state, nonce and PKCE; for deterministic tests.
     pub fn random(mut self, random: impl Random) -> Self {
         self.http.random = Arc::new(random);
         self
     }
 
+    /// How often and how long requests are retried.
     pub fn retry_policy(mut self, retry_policy: RetryPolicy) -> Self {
         self.http.retry_policy = retry_policy;
         self
     }
 
+    /// Checks the settings and builds the [`SignIn`].
     pub fn build(self) -> Result<SignIn, Error> {
-        let issuer =
-            format!("{}/auth/core", check_url("the address of the identity provider", &self.auth_url)?);
+        let issuer = format!("{}/auth/core", check_url("the URL of the identity provider", &self.auth_url)?);
         let discovery = Discovery::new(issuer, self.http.build()?, self.clock);
         let Self { client_id, client_secret, redirect_uri, .. } = self;
         Ok(SignIn { inner: Arc::new(Inner { client_id, client_secret, redirect_uri, discovery }) })
     }
 }
 
-/// A sign-in that has been finished.
+/// A completed sign-in.
 #[derive(Clone, Debug)]
 pub struct CompletedSignIn {
+    /// The tokens of the user.
     pub tokens: Tokens,
-    /// Who signed in; None where `openid` was not asked for.
+    /// The user; `None` if the scope `openid` was not requested.
     pub identity: Option<Identity>,
 }
 
@@ -139,7 +144,7 @@ struct OAuthError {
 }
 
 impl SignIn {
-    /// `auth_url`: the address of the identity provider, without a path.
+    /// `auth_url` is the URL of the identity provider without a path.
     pub fn new(
         auth_url: &str,
         client_id: &str,
@@ -149,7 +154,7 @@ impl SignIn {
         Self::builder(auth_url, client_id, client_secret, redirect_uri).build()
     }
 
-    /// With a transport, a clock or randomness of one's own.
+    /// Like [`SignIn::new`], with a transport, clock, randomness or retry policy of your own.
     pub fn builder(
         auth_url: &str,
         client_id: &str,
@@ -170,7 +175,7 @@ impl SignIn {
         &*self.inner.discovery.clock
     }
 
-    /// Begins a sign-in: with a state, a nonce and a PKCE verifier that nobody can guess.
+    /// Starts a sign-in, with a random state, nonce and PKCE verifier.
     pub fn start(&self, request: &AuthorizationRequest) -> StartedSignIn {
         let inner = &self.inner;
         let random = &inner.discovery.http.random;
@@ -190,16 +195,17 @@ impl SignIn {
             ("code_challenge", &challenge),
             ("code_challenge_method", "S256"),
         ];
-        let asked: Vec<(&str, String)> = request.pairs().collect();
-        let asked = asked.iter().map(|(name, value)| (*name, value.as_str()));
-        let query = encode_query(fixed.into_iter().chain(asked));
+        let requested: Vec<(&str, String)> = request.pairs().collect();
+        let requested = requested.iter().map(|(name, value)| (*name, value.as_str()));
+        let query = encode_query(fixed.into_iter().chain(requested));
         StartedSignIn { url: format!("{}/connect/authorize?{query}", inner.discovery.issuer), pending }
     }
 
-    /// Finishes a sign-in: checks what the browser brought back against what was begun, and exchanges the code.
+    /// Finishes a sign-in: checks the callback against the pending sign-in, exchanges the code, and verifies the
+    /// id_token.
     ///
-    /// `callback` is the address that the browser came to, its query, or the body of a `form_post`. Whatever the
-    /// outcome, `pending` has served its purpose: forget it.
+    /// `callback` is the URL of the callback, its query, or the body of a `form_post`. Delete `pending` afterwards,
+    /// whatever the result.
     pub async fn finish(&self, pending: &PendingSignIn, callback: &str) -> Result<CompletedSignIn, Error> {
         let inner = &self.inner;
         let parameters = CallbackParameters::parse(callback, pending, &inner.discovery.issuer)?;
@@ -233,8 +239,8 @@ impl SignIn {
         Ok(CompletedSignIn { tokens: self.tokens(response, None, sub), identity })
     }
 
-    /// New tokens for old. Who has many callers lets a [`Session`](super::Session) do this: a refresh token counts
-    /// once.
+    /// Renews tokens with the refresh token. A refresh token can be used once, so applications with concurrent callers
+    /// use a [`Session`](super::Session) instead.
     pub async fn refresh(&self, tokens: &Tokens) -> Result<Tokens, Error> {
         let Some(refresh_token) = &tokens.refresh_token else {
             let reason = "the access token has expired and there is no refresh token (scope offline_access)";
@@ -250,7 +256,7 @@ impl SignIn {
         Ok(self.tokens(response, Some(tokens), tokens.sub.clone()))
     }
 
-    /// Gives tokens back: what was granted with them ends, at once.
+    /// Revokes the tokens and the grant behind them.
     pub async fn revoke(&self, tokens: &Tokens) -> Result<(), Error> {
         let provider = self.inner.discovery.provider().await?;
         let token = tokens.refresh_token.as_ref().unwrap_or(&tokens.access_token);
@@ -258,13 +264,13 @@ impl SignIn {
         Ok(())
     }
 
-    /// Where to send the browser so that the user's session at the identity provider ends, too. `back` is an address
-    /// that is registered for that.
-    pub async fn sign_out_url(&self, tokens: &Tokens, back: Option<&str>) -> Result<String, Error> {
+    /// The URL to redirect the browser to, to end the user's session at the identity provider. `return_to` is a
+    /// registered post-logout redirect URI.
+    pub async fn sign_out_url(&self, tokens: &Tokens, return_to: Option<&str>) -> Result<String, Error> {
         let provider = self.inner.discovery.provider().await?;
         let mut pairs = vec![("client_id", self.inner.client_id.as_str())];
         pairs.extend(tokens.id_token.as_deref().map(|token| ("id_token_hint", token)));
-        pairs.extend(back.map(|back| ("post_logout_redirect_uri", back)));
+        pairs.extend(return_to.map(|uri| ("post_logout_redirect_uri", uri)));
         Ok(format!("{}?{}", provider.metadata.end_session_endpoint, encode_query(pairs)))
     }
 
@@ -286,10 +292,10 @@ impl SignIn {
     }
 
     fn tokens(&self, response: TokenResponse, previous: Option<&Tokens>, sub: Option<String>) -> Tokens {
-        let lives_seconds = response.expires_in.unwrap_or(EXPIRES_IN_SECONDS);
+        let lifetime_seconds = response.expires_in.unwrap_or(EXPIRES_IN_SECONDS);
         Tokens {
             access_token: Secret::new(response.access_token),
-            expires_at: self.clock().now().unix_seconds().saturating_add(lives_seconds),
+            expires_at: self.clock().now().unix_seconds().saturating_add(lifetime_seconds),
             refresh_token: response
                 .refresh_token
                 .map(Secret::new)
@@ -305,8 +311,9 @@ impl SignIn {
         parse_body(&format!("POST {url}"), &response)
     }
 
-    /// A form with the application's credentials. Where no answer came it is sent again: a refresh token whose answer
-    /// was lost gives the same tokens to who asks again soon. A code does not: its second use would end the first's.
+    /// Posts a form with the client credentials. If there is no response, it retries: a refresh token used twice in
+    /// quick succession returns the same tokens. An authorization code is not retried, because its second use revokes
+    /// the tokens of the first.
     async fn post_form(&self, url: &str, fields: &[(&str, &str)]) -> Result<Response<Bytes>, Error> {
         let inner = &self.inner;
         let credentials =
@@ -315,9 +322,7 @@ impl SignIn {
         let request = Request::post(url)
             .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
             .body(Bytes::from(body))
-            .map_err(|error| {
-                Error::invalid_input("the address of the identity provider", error.to_string())
-            })?;
+            .map_err(|error| Error::invalid_input("the URL of the identity provider", error.to_string()))?;
         let is_code = fields.iter().any(|(name, _)| *name == "code");
         let retry_safety = if is_code { RetrySafety::NotIdempotent } else { RetrySafety::Idempotent };
         let response = inner.discovery.http.send(&request, retry_safety).await?;

@@ -1,4 +1,4 @@
-//! Webhooks of a resource of the accounting family.
+//! Manages the webhooks of a resource of the accounting family.
 
 use std::fmt;
 use std::time::Duration;
@@ -18,27 +18,27 @@ use crate::http_client::RetrySafety;
 
 const POLL_INTERVAL: Duration = Duration::from_millis(250);
 
-/// What to be told, and where.
+/// The settings of a new webhook.
 #[derive(Clone, Debug)]
 pub struct Subscription {
-    /// The application's name, as people will see it.
+    /// The name of the application, shown to people.
     pub application: String,
-    /// HTTPS, port 443, on a public address.
+    /// The URL of the receiver: https, port 443, on a public address.
     pub url: String,
-    /// With which deliveries will be signed: 1 to 256 bytes. One that begins with `whsec_` is base64 of the key for
-    /// Standard Webhooks.
+    /// The secret to sign deliveries with: 1 to 256 bytes. After the prefix `whsec_`, it is the Standard Webhooks key in
+    /// base64.
     pub secret: Secret,
-    /// Semantic names; see [`Webhooks::events`] and [`Subscription::to_all`].
+    /// The semantic names of the events; see [`Webhooks::events`] and [`Subscription::to_all`].
     pub event_types: Vec<String>,
 }
 
 impl Subscription {
-    /// To everything that can happen to records of this resource.
+    /// Subscribes to all kinds of event of a resource.
     pub fn to_all(resource: Resource, application: &str, url: &str, secret: Secret) -> Self {
         Self::to(resource, &resource.event_kinds(), application, url, secret)
     }
 
-    /// To some kinds of event.
+    /// Subscribes to some kinds of event of a resource.
     pub fn to(resource: Resource, kinds: &[EventKind], application: &str, url: &str, secret: Secret) -> Self {
         let event_types = kinds.iter().map(|kind| semantic_name(resource, *kind)).collect();
         Self { application: application.to_owned(), url: url.to_owned(), secret, event_types }
@@ -52,23 +52,31 @@ impl Subscription {
     }
 }
 
-/// A webhook as the service keeps it.
+/// A webhook of the accounting family.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Webhook {
+    /// The id of the webhook.
     pub id: Guid,
+    /// The name of the application.
     pub third_party_application_name: String,
+    /// The URL of the receiver.
     pub url: String,
+    /// The tenant whose changes it delivers.
     pub tenant_id: String,
+    /// The current secret.
     #[serde(deserialize_with = "secret")]
     pub secret: Secret,
-    /// Wanted by its owner, accepted by its receiver, and not given up.
+    /// Whether it delivers: it is enabled, its receiver accepted the handshake, and the service has not disabled it.
     pub is_active: bool,
+    /// Whether it was deleted or unsubscribed.
     pub is_deleted: bool,
+    /// When it was deleted: ISO 8601, UTC.
     pub deleted_at: Option<String>,
+    /// The events it subscribes to.
     pub events: Vec<EventDescriptor>,
-    /// Who subscribed.
+    /// The user who created the subscription.
     pub user_identifier: String,
 }
 
@@ -87,15 +95,20 @@ fn secret<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Secret, D::Error>
     String::deserialize(from).map(Secret::new)
 }
 
-/// A kind of event, by the parts of its name.
+/// The parts of the name of an event.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct EventDescriptor {
+    /// The first part of the semantic name: `Svc`.
     pub app_name: String,
+    /// The second part, such as `ACC`.
     pub domain: String,
+    /// The third part, such as `Customers`.
     pub resource: String,
+    /// The last part, such as `CustomerCreated`.
     pub event_type: String,
+    /// The whole name, such as `Svc.ACC.Customers.CustomerCreated`.
     pub semantic_name: String,
 }
 
@@ -112,9 +125,9 @@ struct WebhookIdResponse {
 /// # use aldaba_client::{Error, Resource, Secret, api::Api, webhooks::Subscription};
 /// # async fn example(api: Api) -> Result<(), Error> {
 /// let customers = Resource::customers();
-/// let secret = Secret::new("at least 32 random letters");
-/// let wanted = Subscription::to_all(customers, "Panel", "https://panel.example/hooks", secret);
-/// let id = api.webhooks(customers).subscribe(&wanted).await?;
+/// let secret = Secret::new("at least 32 random characters");
+/// let subscription = Subscription::to_all(customers, "Panel", "https://panel.example/hooks", secret);
+/// let id = api.webhooks(customers).subscribe(&subscription).await?;
 /// // The service now posts an Acknowledge to the receiver.
 /// api.webhooks(customers).wait_until_active(id, Duration::from_secs(30)).await?;
 /// # Ok(())
@@ -136,38 +149,39 @@ impl Webhooks {
         Call { context: Some(HeaderValue::from_static("none")), ..call }
     }
 
-    /// The kinds of event that there are, by their semantic names.
+    /// The semantic names of all events of the resource.
     pub async fn events(&self) -> Result<Vec<String>, Error> {
         self.api.typed(self.call(Method::GET, "/events")).await
     }
 
-    /// Subscribes. The same again is the same webhook, so this may be done at every start; a disabled one it enables.
+    /// Creates a webhook. It is idempotent: the same subscription returns the same webhook and enables it, so
+    /// applications can call this at every start.
     pub async fn subscribe(&self, subscription: &Subscription) -> Result<Guid, Error> {
         self.call_returning_id(Method::POST, "/subscribe", Some(subscription.body())).await
     }
 
-    /// Ends the webhook that was made with the very same.
+    /// Ends the webhook with exactly this subscription.
     pub async fn unsubscribe(&self, subscription: &Subscription) -> Result<Guid, Error> {
         self.call_returning_id(Method::POST, "/unsubscribe", Some(subscription.body())).await
     }
 
-    /// Those that are neither deleted nor unsubscribed.
+    /// All webhooks that are neither deleted nor unsubscribed.
     pub async fn list(&self) -> Result<Vec<Webhook>, Error> {
         self.api.typed(self.call(Method::GET, "")).await
     }
 
-    /// One, deleted ones too; None for what is not there, or another's.
+    /// One webhook, even if it is deleted; `None` if it does not exist or belongs to another client.
     pub async fn get(&self, id: Guid) -> Result<Option<Webhook>, Error> {
         none_if_not_found(self.api.typed(self.call(Method::GET, &format!("/{id}"))).await)
     }
 
-    /// Lets deliveries go on: after a pause by its owner from the next event, after one by the service from the first
-    /// that was not delivered.
+    /// Enables deliveries. If the owner had disabled the webhook, they continue with the next event; if the service had,
+    /// with the first undelivered event.
     pub async fn enable(&self, id: Guid) -> Result<(), Error> {
         self.status(id, true).await
     }
 
-    /// Stops deliveries.
+    /// Disables deliveries.
     pub async fn disable(&self, id: Guid) -> Result<(), Error> {
         self.status(id, false).await
     }
@@ -177,18 +191,18 @@ impl Webhooks {
         self.call_returning_id(Method::PUT, &format!("/status/{id}"), Some(body)).await.map(drop)
     }
 
-    /// Sends deliveries elsewhere, once the new address has accepted. Events wait for it; none is lost.
+    /// Changes the URL. Deliveries continue once the new URL has accepted the handshake; no event is lost.
     pub async fn change_url(&self, id: Guid, url: &str) -> Result<(), Error> {
         let body = json!({ "webhookId": id, "url": url });
         self.call_returning_id(Method::PUT, &format!("/change/{id}"), Some(body)).await.map(drop)
     }
 
-    /// Deletes it, finally.
+    /// Deletes the webhook. Deletion is permanent.
     pub async fn delete(&self, id: Guid) -> Result<(), Error> {
         self.call_returning_id(Method::DELETE, &format!("/delete/{id}"), None).await.map(drop)
     }
 
-    /// Signs with another secret from now on. For so many hours `webhook-signature` carries both.
+    /// Replaces the secret. For `overlap_hours`, `webhook-signature` contains a signature of both secrets.
     pub async fn rotate_secret(
         &self,
         id: Guid,
@@ -204,13 +218,13 @@ impl Webhooks {
         .await
     }
 
-    /// Its deliveries, its health, and replays.
+    /// The deliveries, health and replays of a webhook.
     pub fn history(&self, id: Guid) -> History {
         let context = Some(HeaderValue::from_static("none"));
         History::new(self.api.clone(), format!("{}/{id}", self.path), context)
     }
 
-    /// Waits until the receiver has accepted.
+    /// Waits until the receiver has accepted the handshake.
     pub async fn wait_until_active(&self, id: Guid, retry_policy: Duration) -> Result<(), Error> {
         let polling = async {
             loop {
@@ -230,7 +244,7 @@ impl Webhooks {
         suffix: &str,
         body: Option<Value>,
     ) -> Result<Guid, Error> {
-        // Each of these ends in the same, however often it is done.
+        // All of these calls are idempotent, even the POSTs.
         let call = Call { body, retry_safety: RetrySafety::Idempotent, ..self.call(method, suffix) };
         let call_returning_id: WebhookIdResponse = self.api.typed(call).await?;
         Ok(call_returning_id.webhook_id)

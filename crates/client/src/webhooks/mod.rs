@@ -1,4 +1,4 @@
-//! Webhooks of both families: subscribe, look after, and ask for deliveries again.
+//! Webhook management for both families: subscriptions, delivery history, health and replays.
 
 mod accounting;
 mod history;

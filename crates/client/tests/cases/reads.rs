@@ -179,10 +179,7 @@ async fn what_found_nobody_is_repeated_only_where_that_does_no_harm() {
     let gone = || Net::new(|_| Err(TransportError::Unreachable("connection refused".into())));
     let net = gone();
     let told = api(&net).companies().page(1).await.unwrap_err();
-    assert!(
-        told.to_string().starts_with("GET api.example/accounting/api/companies: no answer came"),
-        "{told}"
-    );
+    assert!(told.to_string().starts_with("GET api.example/accounting/api/companies: no response"), "{told}");
     assert_eq!(net.asked().len(), 4);
     let net = gone();
     let history = api(&net).webhooks(Resource::customers()).history(aldaba_client::Guid::from_bytes([1; 16]));

@@ -134,7 +134,7 @@ fn a_service_that_takes_calls_and_says_nothing_is_silent_too() {
     let hook = listening.told("subscribed")[0]["webhookId"].as_str().unwrap().to_owned();
     line.go_dead();
     let said = listening.wait("silent", |_| true);
-    assert!(said["reason"].as_str().unwrap().contains("no whole answer within 2 s"), "{said}");
+    assert!(said["reason"].as_str().unwrap().contains("no complete response within 2 s"), "{said}");
     let done = listening.running.ended().code(8);
     assert!(done.stderr.contains("the service is lost"), "{done:?}");
     stage.run(stage.api().webhooks(Resource::customers()).delete(hook.parse_guid())).unwrap();
