@@ -1,4 +1,4 @@
-//! Bodies as the service writes them, read back: every resource, every kind.
+//! Parsing notifications as the service renders them: every resource, every kind.
 
 use aldaba_client::receiver::{Event, EventName, InvalidNotification, Notification};
 use aldaba_client::{Guid, Resource, Ticks};
@@ -35,7 +35,7 @@ fn entry(resource: Resource, kind: EventKind) -> LogEntry {
 }
 
 #[test]
-fn every_change_of_the_family_is_read_to_the_letter() {
+fn every_accounting_notification_is_parsed() {
     for resource in Resource::accounting_family() {
         for kind in resource.event_kinds() {
             let body = envelope_context(resource).notification(guid(2), &entry(resource, kind));
@@ -56,7 +56,7 @@ fn every_change_of_the_family_is_read_to_the_letter() {
 }
 
 #[test]
-fn acknowledge_is_none_of_the_changes() {
+fn acknowledge_is_parsed() {
     for resource in Resource::accounting_family() {
         let body = envelope_context(resource).acknowledge(guid(2), guid(3), Ticks(1));
         let read = Notification::parse(&HeaderMap::new(), body.as_bytes()).unwrap();
@@ -65,7 +65,7 @@ fn acknowledge_is_none_of_the_changes() {
 }
 
 #[test]
-fn invoicing_has_its_id_in_the_header() {
+fn outgoing_id_of_invoicing_comes_from_the_header() {
     let resource = Resource::invoicing().next().unwrap();
     let body = envelope_context(resource).notification(guid(2), &entry(resource, EventKind::Created));
     let mut headers = HeaderMap::new();
@@ -82,7 +82,7 @@ fn invoicing_has_its_id_in_the_header() {
 }
 
 #[test]
-fn a_name_from_a_newer_service_is_kept_as_text() {
+fn unknown_event_name_is_preserved() {
     let newer = EventName::parse("Svc.ACC.Customers.CustomerMerged");
     assert_eq!((newer.resource, newer.kind), (Some(Resource::customers()), None));
     assert_eq!(newer.event_type(), "CustomerMerged");
@@ -90,10 +90,10 @@ fn a_name_from_a_newer_service_is_kept_as_text() {
 }
 
 #[test]
-fn what_is_no_notification_is_told() {
+fn other_bodies_are_refused() {
     for body in ["", "[]", "{}", r#"{"WebhookId":"x"}"#] {
-        let told = Notification::parse(&HeaderMap::new(), body.as_bytes());
-        assert!(matches!(told, Err(InvalidNotification(_))), "{body}: {told:?}");
+        let result = Notification::parse(&HeaderMap::new(), body.as_bytes());
+        assert!(matches!(result, Err(InvalidNotification(_))), "{body}: {result:?}");
     }
     let broken = envelope_context(Resource::customers())
         .notification(guid(2), &entry(Resource::customers(), EventKind::Created))

@@ -1,4 +1,4 @@
-//! Each event once: what was done is not done again, what failed is, and two of one record wait for each other.
+//! The inbox processes each event once, retries failed ones, and runs the events of a record one after the other.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -21,48 +21,48 @@ fn event(id: u8, record: &str, number: u64) -> ReceivedEvent {
     ReceivedEvent { outgoing_id: Some(Guid::random_from([id; 16])), record, sequence_version: Some(number) }
 }
 
-async fn done(inbox: &Inbox<MemoryInboxStore>, event: ReceivedEvent) -> InboxOutcome<()> {
+async fn process(inbox: &Inbox<MemoryInboxStore>, event: ReceivedEvent) -> InboxOutcome<()> {
     inbox.process_once(event, || async { Ok::<_, Infallible>(()) }).await.unwrap()
 }
 
 #[tokio::test]
-async fn the_same_twice_is_a_duplicate_and_the_older_is_superseded() {
+async fn duplicates_and_older_events_are_skipped() {
     let inbox = Inbox::new(MemoryInboxStore::default());
-    assert_eq!(done(&inbox, event(1, "a", 7)).await, InboxOutcome::Processed(()));
-    assert_eq!(done(&inbox, event(1, "a", 7)).await, InboxOutcome::Duplicate);
-    assert_eq!(done(&inbox, event(2, "a", 5)).await, InboxOutcome::Superseded);
+    assert_eq!(process(&inbox, event(1, "a", 7)).await, InboxOutcome::Processed(()));
+    assert_eq!(process(&inbox, event(1, "a", 7)).await, InboxOutcome::Duplicate);
+    assert_eq!(process(&inbox, event(2, "a", 5)).await, InboxOutcome::Superseded);
     assert_eq!(
-        done(&inbox, event(3, "b", 5)).await,
+        process(&inbox, event(3, "b", 5)).await,
         InboxOutcome::Processed(()),
         "another record has an order of its own"
     );
-    assert_eq!(done(&inbox, event(4, "a", 8)).await, InboxOutcome::Processed(()));
+    assert_eq!(process(&inbox, event(4, "a", 8)).await, InboxOutcome::Processed(()));
     let from_the_feed = ReceivedEvent { outgoing_id: None, ..event(0, "a", 8) };
     assert_eq!(
-        done(&inbox, from_the_feed).await,
+        process(&inbox, from_the_feed).await,
         InboxOutcome::Superseded,
         "the same number is the same change"
     );
 }
 
 #[tokio::test]
-async fn who_counts_gets_old_ones_too_but_each_once() {
+async fn inbox_by_id_only_skips_duplicates_only() {
     let inbox = Inbox::by_id_only(MemoryInboxStore::default());
-    assert_eq!(done(&inbox, event(1, "a", 7)).await, InboxOutcome::Processed(()));
-    assert_eq!(done(&inbox, event(2, "a", 5)).await, InboxOutcome::Processed(()));
-    assert_eq!(done(&inbox, event(2, "a", 5)).await, InboxOutcome::Duplicate);
+    assert_eq!(process(&inbox, event(1, "a", 7)).await, InboxOutcome::Processed(()));
+    assert_eq!(process(&inbox, event(2, "a", 5)).await, InboxOutcome::Processed(()));
+    assert_eq!(process(&inbox, event(2, "a", 5)).await, InboxOutcome::Duplicate);
 }
 
 #[tokio::test]
-async fn what_failed_comes_again() {
+async fn failed_event_can_be_processed_again() {
     let inbox = Inbox::new(MemoryInboxStore::default());
     let failed = inbox.process_once(event(1, "a", 1), || async { Err::<(), _>("no disk") }).await;
     assert!(matches!(failed, Err(InboxError::Handler("no disk"))), "{failed:?}");
-    assert_eq!(done(&inbox, event(1, "a", 1)).await, InboxOutcome::Processed(()));
+    assert_eq!(process(&inbox, event(1, "a", 1)).await, InboxOutcome::Processed(()));
 }
 
 #[tokio::test]
-async fn two_attempts_at_once_do_the_work_once() {
+async fn concurrent_attempts_run_the_handler_once() {
     let inbox = Arc::new(Inbox::new(MemoryInboxStore::default()));
     let (began, goes_on, works) =
         (Arc::new(Notify::new()), Arc::new(Notify::new()), Arc::new(AtomicUsize::new(0)));
@@ -99,7 +99,7 @@ async fn two_attempts_at_once_do_the_work_once() {
 }
 
 #[tokio::test]
-async fn memory_forgets_the_oldest_and_no_more() {
+async fn memory_store_evicts_only_the_oldest() {
     let store = MemoryInboxStore::default();
     let id = |number: u32| {
         let mut bytes = [0; 16];
@@ -114,7 +114,7 @@ async fn memory_forgets_the_oldest_and_no_more() {
     assert!(store.is_processed(id(1)).await.unwrap() && store.is_processed(id(100_000)).await.unwrap());
 }
 
-/// A store that is down.
+/// A store that always fails.
 struct Down;
 
 #[async_trait]
@@ -139,13 +139,13 @@ impl InboxStore for Down {
 }
 
 #[tokio::test]
-async fn nothing_is_done_where_nothing_can_be_remembered() {
+async fn handler_does_not_run_if_the_store_fails() {
     let worked = AtomicUsize::new(0);
     let work = || async {
         worked.fetch_add(1, Ordering::SeqCst);
         Ok::<_, Infallible>(())
     };
-    let told = Inbox::new(Down).process_once(event(1, "a", 1), work).await;
-    assert!(matches!(told, Err(InboxError::Store(_))));
+    let result = Inbox::new(Down).process_once(event(1, "a", 1), work).await;
+    assert!(matches!(result, Err(InboxError::Store(_))));
     assert_eq!(worked.load(Ordering::SeqCst), 0);
 }
