@@ -1,9 +1,13 @@
 //! Invariants of the parsers in this crate. The fuzz targets and the property tests call the same functions.
 
+mod json_reader;
+
 use std::cmp::Ordering;
 
 use crate::filter::{CompanyFields, Comparison, Field, Filter, FilterError, OrderBy, StringFunction, Value};
 use crate::time::Ticks;
+
+pub use json_reader::json;
 
 /// The limits of the filter parser.
 const CHARS_MAX: usize = 4000;
@@ -156,6 +160,18 @@ fn check_order(order: &OrderBy) {
     }
 }
 
+/// Runs `check` with every seed of a fuzz target.
+#[cfg(test)]
+fn check_seeds(target: &str, check: fn(&[u8])) {
+    let seeds = format!("{}/../../fuzz/seeds/{target}", env!("CARGO_MANIFEST_DIR"));
+    let mut count = 0;
+    for file in std::fs::read_dir(&seeds).unwrap() {
+        check(&std::fs::read(file.unwrap().path()).unwrap());
+        count += 1;
+    }
+    assert!(count > 0, "{seeds} is empty");
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
@@ -163,14 +179,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_seeds_hold() {
-        let seeds = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/filter");
-        let mut count = 0;
-        for file in std::fs::read_dir(seeds).unwrap() {
-            filter(&std::fs::read(file.unwrap().path()).unwrap());
-            count += 1;
-        }
-        assert!(count > 0, "{seeds} is empty");
+    fn seeds_hold() {
+        check_seeds("filter", filter);
     }
 
     /// A random valid filter, with nested operators.
