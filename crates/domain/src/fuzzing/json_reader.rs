@@ -13,6 +13,7 @@ const GROWTH_MAX: usize = 3;
 /// with the same value; the output is compact, within the limits, and parses to itself; `canonical` is stable and
 /// independent of the order of members.
 pub fn json(data: &[u8]) {
+    let data = data.strip_suffix(b"\n").unwrap_or(data);
     match Object::parse(data) {
         Ok(object) => check_object(data, &object),
         Err(error) => {
