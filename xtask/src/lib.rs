@@ -7,9 +7,10 @@ pub mod failure;
 mod machine;
 pub mod postgres;
 pub mod prove;
-pub mod scratch;
 mod server;
 pub mod steps;
+mod supply_chain;
+pub mod temp_dir;
 pub mod test;
 pub mod tidy;
 pub mod usage;
@@ -19,10 +20,10 @@ use std::process::ExitCode;
 
 use failure::Failure;
 
-/// Runs the command that `words` (the arguments after the program's name) ask for.
-pub fn run(words: &[String]) -> ExitCode {
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    match dispatch(&words) {
+/// Runs the command that `arguments` (the arguments after the program's name) ask for.
+pub fn run(arguments: &[String]) -> ExitCode {
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    match dispatch(&arguments) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             if !failure.message.is_empty() {
@@ -33,12 +34,12 @@ pub fn run(words: &[String]) -> ExitCode {
     }
 }
 
-fn dispatch(words: &[&str]) -> Result<(), Failure> {
-    let Some((command, rest)) = words.split_first() else {
+fn dispatch(arguments: &[&str]) -> Result<(), Failure> {
+    let Some((command, rest)) = arguments.split_first() else {
         println!("{}", usage::TEXT);
         return Ok(());
     };
-    if words.iter().any(|word| matches!(*word, "--help" | "-h")) || *command == "help" {
+    if arguments.iter().any(|word| matches!(*word, "--help" | "-h")) || *command == "help" {
         println!("{}", usage::TEXT);
         return Ok(());
     }

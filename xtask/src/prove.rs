@@ -1,30 +1,32 @@
-//! `cargo xtask prove`: what the tests show in a few rounds, shown in many; for whoever wants to be surer than
-//! a change's tests can be in their time.
+//! `cargo xtask prove`: long proofs that the test command runs only in part, or not at all.
 
-use crate::{failure::Failure, server::Server, steps::Steps, workspace};
+use crate::{failure::Failure, server::Server, steps::Steps, supply_chain, workspace};
 
-/// How often the program is killed on each store; the tests do it three times.
+/// How often the program is killed on each store. The test command does it three times.
 const CRASH_ROUNDS: u32 = 20;
 
-/// The story that is told, and the variable that says for how many rounds.
+/// The test, and the variable with its number of rounds.
 const CRASH: [&str; 7] = ["test", "--package", "aldaba", "--locked", "--test", "main", "webhooks::crash::"];
 const ROUNDS: &str = "ALDABA_CRASH_ROUNDS";
 
-pub fn command(words: &[&str]) -> Result<(), Failure> {
-    match words {
+pub fn command(arguments: &[&str]) -> Result<(), Failure> {
+    match arguments {
         ["crash"] => crash(),
-        _ => Err(Failure::usage(format!("`prove` takes the word crash, not `{}`", words.join(" ")))),
+        ["supply-chain"] => supply_chain::check(),
+        _ => {
+            Err(Failure::usage(format!("`prove` takes crash or supply-chain, not `{}`", arguments.join(" "))))
+        }
     }
 }
 
 /// `kill -9` under load: nothing that was accepted is lost, and everything is delivered, on both stores.
 fn crash() -> Result<(), Failure> {
     let steps = Steps::start();
-    let server = steps.step("PostgreSQL", Server::ready)?;
+    let server = steps.step("PostgreSQL", Server::prepare)?;
     steps.step(&format!("crash, {CRASH_ROUNDS} rounds on each store"), || {
         let mut cargo = workspace::cargo(&CRASH);
         cargo.env(ROUNDS, CRASH_ROUNDS.to_string());
-        workspace::run("cargo test", server.tell(&mut cargo))
+        workspace::run("cargo test", server.set_environment(&mut cargo))
     })?;
     server.stop()?;
     steps.finish();

@@ -17,7 +17,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    pub(crate) fn ready() -> Result<Self, Failure> {
+    pub(crate) fn prepare() -> Result<Self, Failure> {
         let given = env::var(SERVER).ok().filter(|url| !url.is_empty());
         if let Some(url) = given {
             println!("using the server that {SERVER} names");
@@ -38,7 +38,7 @@ impl Server {
 
     /// Lets a child process know: the server's url, and PostgreSQL's programs for a test that needs a
     /// server of its own to stop and start.
-    pub(crate) fn tell<'a>(&self, command: &'a mut Command) -> &'a mut Command {
+    pub(crate) fn set_environment<'a>(&self, command: &'a mut Command) -> &'a mut Command {
         command.envs(self.variables.iter().map(|(name, value)| (name, value)))
     }
 

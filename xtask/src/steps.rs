@@ -20,7 +20,7 @@ impl Steps {
         println!("\n== {name}");
         let started = now();
         let result = work();
-        let time = spell(started.elapsed());
+        let time = format_time(started.elapsed());
         match result {
             Ok(value) => {
                 println!("== {name}: passed in {time}");
@@ -35,12 +35,12 @@ impl Steps {
 
     /// The closing line.
     pub fn finish(self) {
-        println!("\nall steps passed in {}", spell(self.started.elapsed()));
+        println!("\nall steps passed in {}", format_time(self.started.elapsed()));
     }
 }
 
 /// Tenths for what is short, whole seconds for what is long.
-fn spell(time: Duration) -> String {
+fn format_time(time: Duration) -> String {
     let seconds = time.as_secs_f64();
     if seconds < 10.0 { format!("{seconds:.1} s") } else { format!("{seconds:.0} s") }
 }
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn times_are_spelled_for_people() {
-        assert_eq!(spell(Duration::from_millis(1_240)), "1.2 s");
-        assert_eq!(spell(Duration::from_millis(312_400)), "312 s");
+        assert_eq!(format_time(Duration::from_millis(1_240)), "1.2 s");
+        assert_eq!(format_time(Duration::from_millis(312_400)), "312 s");
     }
 }

@@ -2,19 +2,19 @@
 
 use crate::{clients, failure::Failure, server::Server, steps::Steps, tidy, workspace};
 
-pub fn command(words: &[&str]) -> Result<(), Failure> {
-    let fast = match words {
+pub fn command(arguments: &[&str]) -> Result<(), Failure> {
+    let fast = match arguments {
         [] => false,
         ["--fast"] => true,
         _ => {
             return Err(Failure::usage(format!(
                 "`test` takes --fast and nothing else, not `{}`",
-                words.join(" ")
+                arguments.join(" ")
             )));
         }
     };
     let steps = Steps::start();
-    let server = steps.step("PostgreSQL", Server::ready)?;
+    let server = steps.step("PostgreSQL", Server::prepare)?;
     steps.step("formatting", || cargo(&["fmt", "--all", "--", "--check"], &server))?;
     if !fast {
         steps.step("clippy", || {
@@ -34,7 +34,7 @@ pub fn command(words: &[&str]) -> Result<(), Failure> {
 
 fn cargo(arguments: &[&str], server: &Server) -> Result<(), Failure> {
     let what = format!("cargo {}", arguments.join(" "));
-    workspace::run(&what, server.tell(&mut workspace::cargo(arguments)))
+    workspace::run(&what, server.set_environment(&mut workspace::cargo(arguments)))
 }
 
 /// They compile: without libFuzzer itself, which needs a C++ compiler and is linked only to run them.

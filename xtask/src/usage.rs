@@ -13,6 +13,7 @@ cargo xtask <command>
   tidy               the rules of the house that no compiler keeps: direction of dependencies, sizes, words.
   prove crash        `kill -9` of the program under load, 20 rounds on each store: nothing that was accepted is lost.
                      The tests do 3.
+  prove supply-chain licences, bans and sources of all dependencies (deny.toml); writes an SBOM to target/.
   bench NAME [--store sqlite|postgres] [--seconds N] [--only PART] [--json]
                      measure the release program; without --store, on both stores.
 
@@ -79,8 +80,8 @@ mod tests {
 
     #[test]
     fn help_is_no_failure() {
-        for words in [&[][..], &["--help"], &["help"], &["test", "--help"]] {
-            assert_eq!(dispatch(words), Ok(()));
+        for arguments in [&[][..], &["--help"], &["help"], &["test", "--help"]] {
+            assert_eq!(dispatch(arguments), Ok(()));
         }
     }
 
@@ -93,9 +94,10 @@ mod tests {
 
     #[test]
     fn an_option_that_a_command_does_not_have_exits_with_2() {
-        for words in [&["test", "--quick"][..], &["tidy", "now"], &["clients", "now"], &["prove"], &["bench"]]
+        for arguments in
+            [&["test", "--quick"][..], &["tidy", "now"], &["clients", "now"], &["prove"], &["bench"]]
         {
-            assert_eq!(dispatch(words).unwrap_err().code, 2, "{words:?}");
+            assert_eq!(dispatch(arguments).unwrap_err().code, 2, "{arguments:?}");
         }
     }
 }

@@ -1,5 +1,4 @@
-//! The `context` header: which company a call is about. A JSON object with one member, `clientId`, or the
-//! word `none`.
+//! The `context` header: the company of a request, as a JSON object with one member, `clientId`; or the word `none`.
 
 use std::borrow::Cow;
 
@@ -7,14 +6,14 @@ use axum::http::{HeaderMap, HeaderName};
 use serde::Deserialize;
 use web::ErrorResponse;
 
-use crate::refusal::bad;
+use crate::errors::invalid_parameter;
 
 pub(crate) const CONTEXT: &str = "context";
-/// Read already: it is looked for in every call.
+/// Parsed once: every request looks it up.
 pub(crate) static CONTEXT_HEADER: HeaderName = HeaderName::from_static(CONTEXT);
 const BYTES_MAX: usize = 4096;
 
-/// What the header says.
+/// The header's value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Context {
     Absent,
@@ -24,52 +23,53 @@ pub(crate) enum Context {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written<'a> {
+struct ContextObject<'a> {
     #[serde(rename = "clientId", borrow)]
     client_id: Cow<'a, str>,
 }
 
 impl Context {
-    pub(crate) fn of(headers: &HeaderMap) -> Result<Self, ErrorResponse> {
+    pub(crate) fn from_headers(headers: &HeaderMap) -> Result<Self, ErrorResponse> {
         let mut values = headers.get_all(&CONTEXT_HEADER).iter();
         let Some(value) = values.next() else { return Ok(Self::Absent) };
         if values.next().is_some() {
-            return Err(bad(CONTEXT, "The header context came more than once."));
+            return Err(invalid_parameter(CONTEXT, "The header context must be sent only once."));
         }
-        // Ids may be any text, and headers hold bytes: they are read as UTF-8.
+        // An id may be any text, and a header holds bytes: they are decoded as UTF-8.
         let text = std::str::from_utf8(value.as_bytes()).ok().map(str::trim);
         match text {
             Some("") => Ok(Self::Absent),
             Some(text) if text.eq_ignore_ascii_case("none") => Ok(Self::None),
-            // An array of the members' values would be read as the object, too.
-            Some(text) if text.len() <= BYTES_MAX && text.starts_with('{') => company(text),
+            // Serde would also deserialize the struct from an array of its members' values.
+            Some(text) if text.len() <= BYTES_MAX && text.starts_with('{') => parse_company(text),
             _ => Err(malformed()),
         }
     }
 
-    /// The company that a company-scoped call names.
+    /// The company of a company-scoped request.
     pub(crate) fn company(self) -> Result<Box<str>, ErrorResponse> {
         match self {
             Self::Company(id) => Ok(id),
             Self::Absent | Self::None => {
                 let message =
                     "The header context is missing; send {\"clientId\":\"<company's correlationId>\"}.";
-                Err(bad(CONTEXT, message))
+                Err(invalid_parameter(CONTEXT, message))
             }
         }
     }
 }
 
-fn company(text: &str) -> Result<Context, ErrorResponse> {
-    let written: Written<'_> = serde_json::from_str(text).map_err(|_| malformed())?;
-    if written.client_id.is_empty() {
+fn parse_company(text: &str) -> Result<Context, ErrorResponse> {
+    let object: ContextObject<'_> = serde_json::from_str(text).map_err(|_| malformed())?;
+    if object.client_id.is_empty() {
         return Err(malformed());
     }
-    Ok(Context::Company(written.client_id.into()))
+    Ok(Context::Company(object.client_id.into()))
 }
 
 fn malformed() -> ErrorResponse {
-    bad(CONTEXT, "The header context must be {\"clientId\":\"<company's correlationId>\"}, or none.")
+    let message = "The header context must be {\"clientId\":\"<company's correlationId>\"}, or none.";
+    invalid_parameter(CONTEXT, message)
 }
 
 #[cfg(test)]
@@ -79,25 +79,25 @@ mod tests {
 
     use super::*;
 
-    fn read(bytes: &[u8]) -> Option<Context> {
+    fn parse(bytes: &[u8]) -> Option<Context> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTEXT, HeaderValue::from_bytes(bytes).ok()?);
-        Context::of(&headers).ok()
+        Context::from_headers(&headers).ok()
     }
 
     #[test]
-    fn a_company_is_named_in_json() {
+    fn json_object_names_the_company() {
         let company = |id: &str| Some(Context::Company(id.into()));
-        assert_eq!(read(br#"{"clientId":"abc"}"#), company("abc"));
-        assert_eq!(read(b" { \"clientId\" :\t\"a b\" } "), company("a b"));
-        assert_eq!(read("{\"clientId\":\"ñ\\u00f1\"}".as_bytes()), company("ññ"));
-        assert_eq!(read(b"none"), Some(Context::None));
-        assert_eq!(read(b" NONE "), Some(Context::None));
-        assert_eq!(read(b""), Some(Context::Absent));
+        assert_eq!(parse(br#"{"clientId":"abc"}"#), company("abc"));
+        assert_eq!(parse(b" { \"clientId\" :\t\"a b\" } "), company("a b"));
+        assert_eq!(parse("{\"clientId\":\"ñ\\u00f1\"}".as_bytes()), company("ññ"));
+        assert_eq!(parse(b"none"), Some(Context::None));
+        assert_eq!(parse(b" NONE "), Some(Context::None));
+        assert_eq!(parse(b""), Some(Context::Absent));
     }
 
     #[test]
-    fn anything_else_is_refused() {
+    fn any_other_value_is_refused() {
         for wrong in [
             "abc",
             "{}",
@@ -112,22 +112,22 @@ mod tests {
             "{\"clientId\":\"a\"}x",
             "\"none\"",
         ] {
-            assert_eq!(read(wrong.as_bytes()), None, "{wrong}");
+            assert_eq!(parse(wrong.as_bytes()), None, "{wrong}");
         }
-        assert_eq!(read(b"{\"clientId\":\"\xff\"}"), None);
-        assert_eq!(read(format!("{{\"clientId\":\"{}\"}}", "a".repeat(5000)).as_bytes()), None);
+        assert_eq!(parse(b"{\"clientId\":\"\xff\"}"), None);
+        assert_eq!(parse(format!("{{\"clientId\":\"{}\"}}", "a".repeat(5000)).as_bytes()), None);
     }
 
     proptest! {
         #[test]
-        fn whatever_comes_is_read_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
-            let _ = read(&bytes);
+        fn any_bytes_are_parsed_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+            let _ = parse(&bytes);
         }
 
         #[test]
-        fn every_id_is_read_back(id in "[^\\x00-\\x1f\\x7f]{1,200}") {
+        fn every_id_round_trips(id in "[^\\x00-\\x1f\\x7f]{1,200}") {
             let text = serde_json::json!({"clientId": id}).to_string();
-            prop_assert_eq!(read(text.as_bytes()), Some(Context::Company(id.as_str().into())));
+            prop_assert_eq!(parse(text.as_bytes()), Some(Context::Company(id.as_str().into())));
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What must hold of any context and any page that somebody asks for. The fuzz targets and the property tests call
-//! the same entries.
+//! Properties of every `context` header and every paging query. The fuzz targets and the property tests call the same
+//! functions.
 
 use axum::http::{HeaderMap, HeaderValue, Uri};
 use web::ErrorResponse;
@@ -10,46 +10,46 @@ use crate::query::Query;
 
 const PATH: &str = "/accounting/api/customers";
 
-/// Any bytes as the header: no header at all, refused by its name, no company, or a company that reads back the
-/// same when it is written again.
+/// Parses any bytes as the header. The result is no valid header, an error that names the header, no company, or a
+/// company that round-trips.
 pub fn context(data: &[u8]) {
     let data = data.strip_suffix(b"\n").unwrap_or(data);
     let Ok(value) = HeaderValue::from_bytes(data) else { return };
     let text = std::str::from_utf8(data).map(str::trim).unwrap_or_default();
-    match read([value.clone()]) {
-        Err(refusal) => names(&refusal, &[CONTEXT]),
+    match parse_context([value.clone()]) {
+        Err(error) => assert_names(&error, &[CONTEXT]),
         Ok(Context::Absent) => assert!(text.is_empty() && std::str::from_utf8(data).is_ok()),
         Ok(Context::None) => assert_eq!(text.to_ascii_lowercase(), "none"),
         Ok(Context::Company(id)) => {
             assert!(!id.is_empty() && text.starts_with('{') && text.ends_with('}'), "{text:?}");
-            // No header takes this letter as it is.
+            // A header cannot contain DEL.
             let again = serde_json::json!({ "clientId": id }).to_string().replace('\u{7f}', "\\u007f");
             let Ok(again) = HeaderValue::from_bytes(again.as_bytes()) else {
-                panic!("no header takes {again:?}")
+                panic!("{again:?} is no valid header value")
             };
-            match read([again]) {
+            match parse_context([again]) {
                 Ok(Context::Company(other)) => assert_eq!(other, id),
                 other => panic!("{id:?} came back as {other:?}"),
             }
         }
     }
-    match read([value.clone(), value]) {
-        Err(refusal) => names(&refusal, &[CONTEXT]),
-        Ok(read) => panic!("sent twice, it is {read:?}"),
+    match parse_context([value.clone(), value]) {
+        Err(error) => assert_names(&error, &[CONTEXT]),
+        Ok(context) => panic!("sent twice, it is {context:?}"),
     }
 }
 
-fn read<const N: usize>(values: [HeaderValue; N]) -> Result<Context, ErrorResponse> {
+fn parse_context<const N: usize>(values: [HeaderValue; N]) -> Result<Context, ErrorResponse> {
     let mut headers = HeaderMap::new();
     for value in values {
         headers.append(CONTEXT, value);
     }
-    Context::of(&headers)
+    Context::from_headers(&headers)
 }
 
-/// A 400 that names one of these.
-fn names(refusal: &ErrorResponse, fields: &[&str]) {
-    let problem = &refusal.problem;
+/// Asserts that the error is a 400 that names one of these fields.
+fn assert_names(error: &ErrorResponse, fields: &[&str]) {
+    let problem = &error.problem;
     let named = problem.errors.first().and_then(|fault| fault.field.as_deref()).unwrap_or_default();
     assert!(
         problem.status == 400 && fields.contains(&named) && problem.message.contains(named),
@@ -57,34 +57,34 @@ fn names(refusal: &ErrorResponse, fields: &[&str]) {
     );
 }
 
-/// Any bytes as a query: no address at all, refused by the parameter's name, or a page within its bounds whose
-/// links lead to the pages that they promise, of the same list.
+/// Parses any bytes as a query. The result is no valid URI, an error that names the parameter, or a page within its
+/// bounds whose links lead to the pages of the same list that they name.
 pub fn paging(data: &[u8]) {
     let data = data.strip_suffix(b"\n").unwrap_or(data);
     let Ok(uri) = Uri::try_from([PATH.as_bytes(), b"?", data].concat()) else { return };
-    let query = Query::of(&uri);
-    let paging = match Paging::of(&query) {
+    let query = Query::parse(&uri);
+    let paging = match Paging::parse(&query) {
         Ok(paging) => paging,
-        Err(refusal) => return names(&refusal, &["pageNumber", "pageSize"]),
+        Err(error) => return assert_names(&error, &["pageNumber", "pageSize"]),
     };
     assert!((1..=PAGE_NUMBER_MAX).contains(&paging.number) && (1..=PAGE_SIZE_MAX).contains(&paging.size));
-    assert_eq!(paging.number, plain(&query, "pageNumber").unwrap_or(1));
-    assert_eq!(paging.size, plain(&query, "pageSize").unwrap_or(PAGE_SIZE_DEFAULT));
+    assert_eq!(paging.number, unchecked_number(&query, "pageNumber").unwrap_or(1));
+    assert_eq!(paging.size, unchecked_number(&query, "pageSize").unwrap_or(PAGE_SIZE_DEFAULT));
     let before = u128::from(paging.number - 1) * u128::from(paging.size);
     assert_eq!(u128::from(paging.offset()), before);
     assert!(i64::try_from(before).is_ok() && paging.rows_max() as u64 == paging.size);
-    let here = paging.offset();
-    for total in [0, 1, here, here + 1, here + paging.size, here + paging.size + 1, i64::MAX as u64] {
-        links_lead(paging, total, &query);
+    let offset = paging.offset();
+    for total in [0, 1, offset, offset + 1, offset + paging.size, offset + paging.size + 1, i64::MAX as u64] {
+        check_links(paging, total, &query);
     }
 }
 
-/// A number as it stands in a query that has it once.
-fn plain(query: &Query<'_>, name: &'static str) -> Option<u64> {
-    query.one(name).ok()?.and_then(|text| text.parse().ok())
+/// A numeric parameter, parsed without the checks.
+fn unchecked_number(query: &Query<'_>, name: &'static str) -> Option<u64> {
+    query.single(name).ok()?.and_then(|text| text.parse().ok())
 }
 
-fn links_lead(paging: Paging, total: u64, query: &Query<'_>) {
+fn check_links(paging: Paging, total: u64, query: &Query<'_>) {
     let headers: Vec<_> = paging.headers(total, ["", PATH], query).collect();
     let text = |name: &str| {
         let value =
@@ -93,37 +93,37 @@ fn links_lead(paging: Paging, total: u64, query: &Query<'_>) {
     };
     let Paging { number, size } = paging;
     let pages = total.div_ceil(size);
-    let told: serde_json::Value = serde_json::from_str(text("x-pagination")).unwrap_or_default();
+    let counts: serde_json::Value = serde_json::from_str(text("x-pagination")).unwrap_or_default();
     let expected = serde_json::json!({
         "totalCount": total, "pageSize": size, "currentPage": number, "totalPages": pages
     });
-    assert_eq!(told, expected);
-    let mut seen = Vec::new();
+    assert_eq!(counts, expected);
+    let mut relations = Vec::new();
     for link in text("link").split(", ") {
         let (address, relation) = link.split_once(">; rel=\"").unwrap_or_default();
         let Ok(uri) = Uri::try_from(address.trim_start_matches('<')) else { panic!("{link}") };
         let relation = relation.trim_end_matches('"');
-        let wanted = match relation {
+        let page = match relation {
             "first" => 1,
             "prev" => (number - 1).min(pages.max(1)),
             "next" => number + 1,
             _ => pages.max(1),
         };
-        seen.push(relation);
-        let other = Query::of(&uri);
-        // The last page of a list that nobody has may lie further than anybody may ask.
-        if wanted <= PAGE_NUMBER_MAX {
-            assert_eq!(Paging::of(&other).ok(), Some(Paging { number: wanted, size }), "{link}");
+        relations.push(relation);
+        let other = Query::parse(&uri);
+        // The last page of an unrealistically long list may exceed the maximum.
+        if page <= PAGE_NUMBER_MAX {
+            assert_eq!(Paging::parse(&other).ok(), Some(Paging { number: page, size }), "{link}");
         }
         for name in ["filter", "OrderBy"] {
-            assert_eq!(query.one(name).ok(), other.one(name).ok(), "{link}: {name} of {query:?}");
+            assert_eq!(query.single(name).ok(), other.single(name).ok(), "{link}: {name} of {query:?}");
         }
         let known = ["filter", "OrderBy", "pageNumber", "pageSize"];
-        let (all, kept) =
-            (form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()), other.only(&known));
+        let (all, listed) =
+            (form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()), other.select(&known));
         assert_eq!(
             (uri.path(), all.count()),
-            (PATH, kept.count()),
+            (PATH, listed.count()),
             "{link} carries more than the list needs"
         );
     }
@@ -131,7 +131,7 @@ fn links_lead(paging: Paging, total: u64, query: &Query<'_>) {
         [("first", true), ("prev", number > 1), ("next", number < pages), ("last", true)].into_iter();
     let expected: Vec<&str> =
         expected.filter(|(_, is_there)| *is_there).map(|(relation, _)| relation).collect();
-    assert_eq!(seen, expected);
+    assert_eq!(relations, expected);
 }
 
 #[cfg(test)]
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seeds_hold() {
+    fn seeds_pass() {
         replay("context", context);
         replay("paging", paging);
     }

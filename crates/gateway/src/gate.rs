@@ -1,153 +1,132 @@
-//! The gate that every call passes: key, then token, then scope, then limit and quota. What comes out is a
-//! `Caller`, or a refusal; what was answered is counted.
+//! The gate in front of every API: it checks the subscription key, then the token, then the scope, then the rate limit
+//! and the quota.
 
 use std::borrow::Cow;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::Request;
 use axum::http::header::AUTHORIZATION;
 use axum::http::request::Parts;
 use axum::http::{HeaderMap, HeaderName, Response};
-use axum::response::IntoResponse as _;
-use domain::subscription::{Product, Products};
+use domain::subscription::Product;
 use domain::{Area, Caller, Scope, Ticks};
 use web::ErrorResponse;
 
-use crate::asked::Asked;
-use crate::endpoint::Endpoint;
-use crate::keys::Pass;
-use crate::limit::Rate;
-use crate::meter::Quota;
+use crate::meter::QuotaStatus;
 use crate::query::Query;
-use crate::{Gateway, TokenRefusal, refusal};
+use crate::rate_limit::RateStatus;
+use crate::subscription_keys::ActiveKey;
+use crate::{Gateway, TokenError, errors};
 
 pub(crate) static KEY_HEADER: HeaderName = HeaderName::from_static("ocp-apim-subscription-key");
 const BEARER: &[u8] = b"bearer ";
 const KEY_QUERY: &str = "subscription-key";
 
-/// What an area asks of who calls it.
+/// The product that the subscription and the scopes that the token must have.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Need {
+pub(crate) struct Requirements {
     product: Product,
     pub(crate) scope: Scope,
-    /// Besides.
-    more: Option<Scope>,
+    additional_scope: Option<Scope>,
 }
 
-impl Need {
-    pub(crate) fn of(area: Area) -> Self {
+impl Requirements {
+    pub(crate) fn of_area(area: Area) -> Self {
         let (product, scope) = match area {
             Area::Accounting | Area::Import => (Product::Accounting, Scope::Accounting),
             Area::Core => (Product::Accounting, Scope::Core),
             Area::Payroll => (Product::Payroll, Scope::Payroll),
             Area::Invoicing => (Product::Invoicing, Scope::Webhooks),
         };
-        Self { product, scope, more: None }
+        Self { product, scope, additional_scope: None }
     }
 
-    /// The same, and one scope more.
+    /// The same and one more scope.
     pub(crate) fn and(self, scope: Scope) -> Self {
-        Self { more: Some(scope), ..self }
+        Self { additional_scope: Some(scope), ..self }
     }
 
     fn scopes(self) -> impl Iterator<Item = Scope> {
-        [self.scope].into_iter().chain(self.more)
+        [self.scope].into_iter().chain(self.additional_scope)
     }
 }
 
-/// Who has passed.
-pub(crate) struct Admitted {
+/// A call that has passed the gate.
+pub(crate) struct Admission {
     pub(crate) caller: Arc<Caller>,
-    pass: Arc<Pass>,
-    rate: Option<Rate>,
+    key: Arc<ActiveKey>,
+    rate: Option<RateStatus>,
 }
 
-impl Admitted {
-    /// Counts the call under its address, and tells how much of the limit is left.
-    pub(crate) fn leave(self, place: usize, mut answer: Response<Body>, now: Ticks) -> Response<Body> {
-        self.pass.count(place, answer.status().as_u16() >= 400, now);
+impl Admission {
+    /// Counts the call under its route, and adds the rate limit's headers.
+    pub(crate) fn finish(self, route: usize, mut response: Response<Body>, now: Ticks) -> Response<Body> {
+        self.key.count(route, response.status().as_u16() >= 400, now);
         if let Some(rate) = self.rate {
-            answer.headers_mut().extend(refusal::rate_headers(rate));
+            response.headers_mut().extend(errors::rate_headers(rate));
         }
-        answer
+        response
     }
 }
 
 impl Gateway {
-    /// One call, from the gate to its answer. The endpoint's place in the list is what it is counted under.
-    pub(crate) async fn call(&self, endpoint: Endpoint, place: usize, request: Request) -> Response<Body> {
-        let (parts, _) = request.into_parts();
-        let now = self.clock.now();
-        let admitted = match self.admit(Need::of(endpoint.area()), &parts, now).await {
-            Ok(admitted) => admitted,
-            Err(refusal) => return refusal.into_response(),
-        };
-        let asked = Asked { caller: admitted.caller.clone(), uri: parts.uri, headers: parts.headers, now };
-        let response = match self.answer(endpoint, &asked).await {
-            Ok(response) => response,
-            Err(refusal) => refusal.into_response(),
-        };
-        admitted.leave(place, response, now)
-    }
-
     pub(crate) async fn admit(
         &self,
-        need: Need,
+        requirements: Requirements,
         request: &Parts,
         now: Ticks,
-    ) -> Result<Admitted, ErrorResponse> {
-        let key = key(request)?.ok_or_else(refusal::missing_key)?;
-        let found = self.keys.find(&key, now).await.map_err(|error| refusal::store(&error))?;
-        let opens = |products: Products| products.contains(need.product);
-        let pass = found.filter(|pass| opens(pass.subscription.products)).ok_or_else(refusal::invalid_key)?;
-        let token = bearer(&request.headers).ok_or_else(refusal::missing_token)?;
-        let caller = self.tokens.caller(&token).await.map_err(|error| match error {
-            TokenRefusal::Invalid => refusal::invalid_token(),
-            TokenRefusal::Unknown(error) => refusal::store(&error),
+    ) -> Result<Admission, ErrorResponse> {
+        let key = subscription_key(request)?.ok_or_else(errors::missing_key)?;
+        let found = self.keys.find(&key, now).await.map_err(|error| errors::store(&error))?;
+        let has_product = |key: &Arc<ActiveKey>| key.subscription.products.contains(requirements.product);
+        let key = found.filter(has_product).ok_or_else(errors::invalid_key)?;
+        let token = bearer_token(&request.headers).ok_or_else(errors::missing_token)?;
+        let caller = self.tokens.verify(&token).await.map_err(|error| match error {
+            TokenError::Invalid => errors::invalid_token(),
+            TokenError::Unavailable(error) => errors::store(&error),
         })?;
-        if let Some(missing) = need.scopes().find(|scope| !caller.scopes.has(*scope)) {
-            return Err(refusal::insufficient_scope(missing));
+        if let Some(missing) = requirements.scopes().find(|scope| !caller.scopes.has(*scope)) {
+            return Err(errors::insufficient_scope(missing));
         }
-        let rate = self.limiter.take(&mut pass.meter.bucket.lock(), now);
+        let rate = self.limiter.take(&mut key.meter.bucket.lock(), now);
         if let Some(rate) = rate
             && let Some(seconds) = rate.retry_after_seconds
         {
-            return Err(refusal::rate_exceeded(rate, seconds));
+            return Err(errors::rate_exceeded(rate, seconds));
         }
-        self.take_quota(&pass, now).await.map_err(|refused| match rate {
-            Some(rate) => refusal::with_rate(refused, rate),
-            None => refused,
+        self.take_quota(&key, now).await.map_err(|error| match rate {
+            Some(rate) => errors::with_rate(error, rate),
+            None => error,
         })?;
-        Ok(Admitted { caller, pass, rate })
+        Ok(Admission { caller, key, rate })
     }
 
-    async fn take_quota(&self, pass: &Pass, now: Ticks) -> Result<(), ErrorResponse> {
-        let Some(calls_max) = pass.subscription.daily_quota.or(self.settings.quota_per_day) else {
+    async fn take_quota(&self, key: &ActiveKey, now: Ticks) -> Result<(), ErrorResponse> {
+        let Some(calls_max) = key.subscription.daily_quota.or(self.settings.quota_per_day) else {
             return Ok(());
         };
-        let mut quota = pass.meter.take_quota(calls_max, now);
-        if quota == Quota::Unknown {
-            let told = self.store.calls_on_day(&pass.subscription.id, now.day()).await;
-            pass.meter.learn_quota(told.map_err(|error| refusal::store(&error))?, now);
-            quota = pass.meter.take_quota(calls_max, now);
+        let mut quota = key.meter.take_quota(calls_max, now);
+        if quota == QuotaStatus::Unknown {
+            let stored = self.store.calls_on_day(&key.subscription.id, now.day()).await;
+            key.meter.set_stored_calls(stored.map_err(|error| errors::store(&error))?, now);
+            quota = key.meter.take_quota(calls_max, now);
         }
-        if quota == Quota::Within { Ok(()) } else { Err(refusal::quota_used_up(now)) }
+        if quota == QuotaStatus::Within { Ok(()) } else { Err(errors::quota_used_up(now)) }
     }
 }
 
-/// The subscription key: the header's, or the query's where there is no such header.
-fn key(request: &Parts) -> Result<Option<Cow<'_, str>>, ErrorResponse> {
-    let given = match request.headers.get(&KEY_HEADER) {
-        // Bytes that are no text were sent all the same; as text they are nobody's key.
+/// The subscription key: from the header, or from the query if there is no such header.
+fn subscription_key(request: &Parts) -> Result<Option<Cow<'_, str>>, ErrorResponse> {
+    let key = match request.headers.get(&KEY_HEADER) {
+        // A value that is not UTF-8 still counts as sent; no stored key equals its lossy text.
         Some(value) => Some(text(value.as_bytes())),
-        None => Query::of(&request.uri).one(KEY_QUERY)?.map(|key| Cow::Owned(key.to_owned())),
+        None => Query::parse(&request.uri).single(KEY_QUERY)?.map(|key| Cow::Owned(key.to_owned())),
     };
-    Ok(given.filter(|key| !key.is_empty()))
+    Ok(key.filter(|key| !key.is_empty()))
 }
 
-/// The token, where something was sent that could be one.
-fn bearer(headers: &HeaderMap) -> Option<Cow<'_, str>> {
+/// The bearer token, if the request has one.
+fn bearer_token(headers: &HeaderMap) -> Option<Cow<'_, str>> {
     let line = headers.get(AUTHORIZATION)?.as_bytes();
     let (scheme, token) = line.split_at_checked(BEARER.len())?;
     let token = token.trim_ascii();

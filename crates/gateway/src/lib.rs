@@ -1,26 +1,24 @@
-//! The gate (key → token → scope → limit) and the read APIs behind it.
+//! The API gateway: the gate (key → token → scope → rate limit → quota), the read APIs behind it, and the gated routes
+//! of other crates.
 
-mod asked;
+mod cached_response;
 mod context;
 mod endpoint;
-mod feed;
+mod errors;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
 mod gate;
-mod guest;
-mod kept;
-mod keys;
-mod limit;
+mod gated_route;
+mod maintenance;
 mod meter;
 mod openapi;
 mod paging;
-mod payroll;
 mod query;
+mod rate_limit;
 mod reads;
-mod ready;
-mod refusal;
+mod response_cache;
 mod routes;
-mod tend;
+mod subscription_keys;
 
 use std::sync::Arc;
 
@@ -28,33 +26,33 @@ use async_trait::async_trait;
 use domain::{Caller, Clock};
 use store::{Store, StoreError};
 
-pub use guest::{Answering, Guest, Visit};
-use kept::Kept;
-use keys::KnownKeys;
-use limit::Limiter;
+pub use gated_route::{AuthorizedRequest, GatedRoute, ResponseFuture};
 pub use openapi::openapi;
+use rate_limit::RateLimiter;
+use response_cache::ResponseCache;
 pub use routes::router;
+use subscription_keys::SubscriptionKeys;
 
-/// Who tells whether an access token is good. The identity provider does, through the wiring.
+/// Verifies access tokens. The wiring connects it to the identity provider.
 #[async_trait]
-pub trait Tokens: Send + Sync + 'static {
-    async fn caller(&self, token: &str) -> Result<Arc<Caller>, TokenRefusal>;
+pub trait TokenVerifier: Send + Sync + 'static {
+    async fn verify(&self, token: &str) -> Result<Arc<Caller>, TokenError>;
 }
 
-/// Why a token is not good.
+/// Why a token was not accepted.
 #[derive(Debug)]
-pub enum TokenRefusal {
+pub enum TokenError {
     Invalid,
-    /// It cannot be known now.
-    Unknown(StoreError),
+    /// The token could not be verified.
+    Unavailable(StoreError),
 }
 
-/// What the gateway is given from outside.
+/// The gateway's dependencies.
 #[derive(Clone)]
 pub struct Ports {
     pub store: Arc<dyn Store>,
     pub clock: Arc<dyn Clock>,
-    pub tokens: Arc<dyn Tokens>,
+    pub tokens: Arc<dyn TokenVerifier>,
 }
 
 impl std::fmt::Debug for Ports {
@@ -65,24 +63,24 @@ impl std::fmt::Debug for Ports {
 
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where links lead: `{base_url}`.
+    /// The base of the links in responses.
     pub base_url: String,
-    /// Requests a minute for each subscription; none: no limit.
+    /// Requests per minute and subscription; `None`: no limit.
     pub rate_per_minute: Option<u32>,
-    /// Requests a day for each subscription that has no quota of its own; none: no quota.
+    /// Requests per day for each subscription that has no quota of its own; `None`: no quota.
     pub quota_per_day: Option<u64>,
 }
 
-/// The gate and what it stands on.
+/// The state that all requests share.
 pub struct Gateway {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
-    tokens: Arc<dyn Tokens>,
+    tokens: Arc<dyn TokenVerifier>,
     settings: Settings,
-    keys: KnownKeys,
-    kept: Kept,
-    limiter: Limiter,
-    guests: Vec<Guest>,
+    keys: SubscriptionKeys,
+    response_cache: ResponseCache,
+    limiter: RateLimiter,
+    gated_routes: Vec<GatedRoute>,
 }
 
 impl std::fmt::Debug for Gateway {
@@ -92,19 +90,19 @@ impl std::fmt::Debug for Gateway {
 }
 
 impl Gateway {
-    /// `guests`: what other rooms answer behind this gate.
-    pub fn new(ports: Ports, settings: Settings, guests: Vec<Guest>) -> Self {
+    /// `gated_routes` are the routes of other crates behind the gate.
+    pub fn new(ports: Ports, settings: Settings, gated_routes: Vec<GatedRoute>) -> Self {
         let Ports { store, clock, tokens } = ports;
-        let limiter = Limiter::new(settings.rate_per_minute);
+        let limiter = RateLimiter::new(settings.rate_per_minute);
         Self {
-            keys: KnownKeys::new(store.clone(), routes::counted(&guests)),
-            kept: Kept::new(),
+            keys: SubscriptionKeys::new(store.clone(), routes::counted_paths(&gated_routes)),
+            response_cache: ResponseCache::new(),
             store,
             clock,
             tokens,
             settings,
             limiter,
-            guests,
+            gated_routes,
         }
     }
 }

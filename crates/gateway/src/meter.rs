@@ -1,5 +1,5 @@
-//! What is counted of one subscription: its calls by address, its share of the limit, its quota of the day. All of
-//! it in memory, with numbers that many may add to at once; what was counted goes to the store every few seconds.
+//! The usage of one subscription: its calls by path, its token bucket, its daily quota. Kept in memory in atomics; the
+//! maintenance task writes the counts to the store every few seconds.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -10,43 +10,43 @@ use domain::ids::SubscriptionId;
 use parking_lot::Mutex;
 use store::CallCount;
 
-use crate::limit::Bucket;
+use crate::rate_limit::TokenBucket;
 
-/// How long it is believed what all nodes have told: longer than the pause between two rounds, so that only a
-/// subscription that was idle is asked about.
-const QUOTA_FRESH: Duration = Duration::from_secs(5);
+/// How long the stored number of calls is used. Longer than the interval between two flushes, which refresh it: only
+/// the first request of an idle subscription has to read it.
+const QUOTA_AGE_MAX: Duration = Duration::from_secs(5);
 
 pub(crate) struct Meter {
     pub(crate) subscription: SubscriptionId,
-    pub(crate) bucket: Mutex<Bucket>,
-    quota: Mutex<Today>,
+    pub(crate) bucket: Mutex<TokenBucket>,
+    usage: Mutex<DailyUsage>,
     paths: Arc<[String]>,
-    /// One for each path.
-    routes: Box<[Route]>,
-    /// The day that the routes are counted for.
+    /// One per path.
+    counters: Box<[Counter]>,
+    /// The day of the counters.
     day: AtomicI64,
 }
 
 #[derive(Default)]
-struct Route {
+struct Counter {
     calls: AtomicU64,
     failed: AtomicU64,
 }
 
-/// How many calls were made today, on all nodes, as far as this one knows.
+/// The calls of today on all nodes, as far as this one knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Today {
+struct DailyUsage {
     day: i64,
     calls: u64,
-    learned_at: Ticks,
+    updated_at: Ticks,
 }
 
-/// How a call stands to the quota of the day.
+/// Whether a call is within the daily quota.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Quota {
+pub(crate) enum QuotaStatus {
     Within,
     UsedUp,
-    /// This node does not know yet what was used today.
+    /// This node does not know how many calls were made today.
     Unknown,
 }
 
@@ -55,70 +55,70 @@ impl Meter {
         Self {
             subscription,
             bucket: Mutex::default(),
-            quota: Mutex::default(),
-            routes: paths.iter().map(|_| Route::default()).collect(),
+            usage: Mutex::default(),
+            counters: paths.iter().map(|_| Counter::default()).collect(),
             paths,
             day: AtomicI64::new(0),
         }
     }
 
-    /// Counts a call that was answered. A call at midnight may be counted for the day that begins.
-    pub(crate) fn count(&self, place: usize, failed: bool, now: Ticks) {
+    /// Counts a call. `route` is the index of its path. A call at midnight may be counted for the new day.
+    pub(crate) fn count(&self, route: usize, is_error: bool, now: Ticks) {
         self.day.store(now.day(), Ordering::Relaxed);
-        if let Some(route) = self.routes.get(place) {
-            route.calls.fetch_add(1, Ordering::Relaxed);
-            route.failed.fetch_add(u64::from(failed), Ordering::Relaxed);
+        if let Some(counter) = self.counters.get(route) {
+            counter.calls.fetch_add(1, Ordering::Relaxed);
+            counter.failed.fetch_add(u64::from(is_error), Ordering::Relaxed);
         }
     }
 
-    /// Takes what was counted since the last time.
-    pub(crate) fn take(&self) -> Vec<CallCount> {
+    /// Takes the counts since the last flush.
+    pub(crate) fn take_counts(&self) -> Vec<CallCount> {
         let day = self.day.load(Ordering::Relaxed);
-        let taken = self.routes.iter().zip(&*self.paths).filter_map(|(route, path)| {
-            let calls = route.calls.swap(0, Ordering::Relaxed);
-            let failed = route.failed.swap(0, Ordering::Relaxed).min(calls);
+        let taken = self.counters.iter().zip(&*self.paths).filter_map(|(counter, path)| {
+            let calls = counter.calls.swap(0, Ordering::Relaxed);
+            let failed = counter.failed.swap(0, Ordering::Relaxed).min(calls);
             let subscription = self.subscription.clone();
             (calls > 0).then(|| CallCount { subscription, day, route: path.clone(), calls, failed })
         });
         taken.collect()
     }
 
-    /// Puts back what could not be kept.
-    pub(crate) fn give_back(&self, calls: &[CallCount]) {
-        for (route, path) in self.routes.iter().zip(&*self.paths) {
-            for one in calls.iter().filter(|one| one.subscription == self.subscription && one.route == *path)
-            {
-                route.calls.fetch_add(one.calls, Ordering::Relaxed);
-                route.failed.fetch_add(one.failed, Ordering::Relaxed);
+    /// Adds counts again that could not be written. Those of other subscriptions are ignored.
+    pub(crate) fn restore_counts(&self, counts: &[CallCount]) {
+        for (counter, path) in self.counters.iter().zip(&*self.paths) {
+            let is_own = |count: &&CallCount| count.subscription == self.subscription && count.route == *path;
+            for count in counts.iter().filter(is_own) {
+                counter.calls.fetch_add(count.calls, Ordering::Relaxed);
+                counter.failed.fetch_add(count.failed, Ordering::Relaxed);
             }
         }
     }
 
-    /// Takes one call out of the quota.
-    pub(crate) fn take_quota(&self, calls_max: u64, now: Ticks) -> Quota {
-        let mut today = self.quota.lock();
-        if today.day != now.day() || now.since(today.learned_at) > QUOTA_FRESH {
-            return Quota::Unknown;
+    /// Takes one call from the quota.
+    pub(crate) fn take_quota(&self, calls_max: u64, now: Ticks) -> QuotaStatus {
+        let mut today = self.usage.lock();
+        if today.day != now.day() || now.since(today.updated_at) > QUOTA_AGE_MAX {
+            return QuotaStatus::Unknown;
         }
         if today.calls >= calls_max {
-            return Quota::UsedUp;
+            return QuotaStatus::UsedUp;
         }
         today.calls += 1;
-        Quota::Within
+        QuotaStatus::Within
     }
 
-    /// What all nodes have told the store today; what this one has not told yet comes on top. Never less than was
-    /// taken here: a call that is under way is neither told nor counted yet.
-    pub(crate) fn learn_quota(&self, told: u64, now: Ticks) {
+    /// Updates today's usage: the calls that all nodes have written to the store, and those that this node has not
+    /// written yet. Never less than was taken here, because a call in flight is neither written nor counted yet.
+    pub(crate) fn set_stored_calls(&self, stored: u64, now: Ticks) {
         let day = now.day();
-        let untold: u64 = if self.day.load(Ordering::Relaxed) == day {
-            self.routes.iter().map(|route| route.calls.load(Ordering::Relaxed)).sum()
+        let unwritten: u64 = if self.day.load(Ordering::Relaxed) == day {
+            self.counters.iter().map(|counter| counter.calls.load(Ordering::Relaxed)).sum()
         } else {
             0
         };
-        let mut today = self.quota.lock();
+        let mut today = self.usage.lock();
         let taken = if today.day == day { today.calls } else { 0 };
-        *today = Today { day, calls: taken.max(told + untold), learned_at: now };
+        *today = DailyUsage { day, calls: taken.max(stored + unwritten), updated_at: now };
     }
 }
 
@@ -137,62 +137,63 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_is_counted_once_and_can_be_given_back() {
+    fn counts_are_taken_once_and_can_be_restored() {
         let meter = meter();
         meter.count(0, false, NOW);
         meter.count(0, true, NOW);
         meter.count(2, false, NOW);
-        let taken = meter.take();
-        let seen: Vec<_> = taken.iter().map(|one| (one.route.as_str(), one.calls, one.failed)).collect();
-        assert_eq!(seen, [("/a", 2, 1), ("/b", 1, 0)]);
-        assert!(taken.iter().all(|one| one.day == NOW.day()));
-        assert_eq!(meter.take(), []);
-        meter.give_back(&taken);
-        assert_eq!(meter.take(), taken);
+        let taken = meter.take_counts();
+        let counts: Vec<_> =
+            taken.iter().map(|count| (count.route.as_str(), count.calls, count.failed)).collect();
+        assert_eq!(counts, [("/a", 2, 1), ("/b", 1, 0)]);
+        assert!(taken.iter().all(|count| count.day == NOW.day()));
+        assert_eq!(meter.take_counts(), []);
+        meter.restore_counts(&taken);
+        assert_eq!(meter.take_counts(), taken);
         meter.count(10_000, false, NOW);
-        assert_eq!(meter.take(), []);
+        assert_eq!(meter.take_counts(), []);
     }
 
     #[test]
-    fn a_quota_holds_for_a_day() {
+    fn quota_holds_for_one_day() {
         let meter = meter();
-        assert_eq!(meter.take_quota(3, NOW), Quota::Unknown);
-        meter.learn_quota(1, NOW);
-        assert_eq!(meter.take_quota(3, NOW), Quota::Within);
-        assert_eq!(meter.take_quota(3, NOW), Quota::Within);
-        assert_eq!(meter.take_quota(3, NOW), Quota::UsedUp);
-        assert_eq!(meter.take_quota(4, NOW), Quota::Within, "the operator gave more");
+        assert_eq!(meter.take_quota(3, NOW), QuotaStatus::Unknown);
+        meter.set_stored_calls(1, NOW);
+        assert_eq!(meter.take_quota(3, NOW), QuotaStatus::Within);
+        assert_eq!(meter.take_quota(3, NOW), QuotaStatus::Within);
+        assert_eq!(meter.take_quota(3, NOW), QuotaStatus::UsedUp);
+        assert_eq!(meter.take_quota(4, NOW), QuotaStatus::Within, "the operator raised the quota");
         let tomorrow = Ticks::from_day(NOW.day() + 1);
-        assert_eq!(meter.take_quota(3, tomorrow), Quota::Unknown);
+        assert_eq!(meter.take_quota(3, tomorrow), QuotaStatus::Unknown);
     }
 
     #[test]
-    fn what_was_not_told_yet_counts_too() {
+    fn unwritten_calls_count_against_the_quota() {
         let meter = meter();
         meter.count(0, false, NOW);
         meter.count(1, false, NOW);
-        meter.learn_quota(5, NOW);
-        assert_eq!(meter.take_quota(7, NOW), Quota::UsedUp);
-        assert_eq!(meter.take_quota(8, NOW), Quota::Within);
+        meter.set_stored_calls(5, NOW);
+        assert_eq!(meter.take_quota(7, NOW), QuotaStatus::UsedUp);
+        assert_eq!(meter.take_quota(8, NOW), QuotaStatus::Within);
     }
 
     #[test]
-    fn a_call_that_is_under_way_is_not_forgotten() {
+    fn call_in_flight_counts_against_the_quota() {
         let meter = meter();
-        meter.learn_quota(0, NOW);
-        assert_eq!(meter.take_quota(1, NOW), Quota::Within);
-        meter.learn_quota(0, NOW);
-        assert_eq!(meter.take_quota(1, NOW), Quota::UsedUp);
+        meter.set_stored_calls(0, NOW);
+        assert_eq!(meter.take_quota(1, NOW), QuotaStatus::Within);
+        meter.set_stored_calls(0, NOW);
+        assert_eq!(meter.take_quota(1, NOW), QuotaStatus::UsedUp);
     }
 
     #[test]
-    fn what_others_have_told_is_asked_again_after_a_while() {
+    fn stored_calls_are_read_again_after_a_while() {
         let meter = meter();
-        meter.learn_quota(0, NOW);
-        assert_eq!(meter.take_quota(9, NOW + QUOTA_FRESH), Quota::Within);
-        let later = NOW + QUOTA_FRESH + Duration::from_secs(1);
-        assert_eq!(meter.take_quota(9, later), Quota::Unknown);
-        meter.learn_quota(9, later);
-        assert_eq!(meter.take_quota(9, later), Quota::UsedUp);
+        meter.set_stored_calls(0, NOW);
+        assert_eq!(meter.take_quota(9, NOW + QUOTA_AGE_MAX), QuotaStatus::Within);
+        let later = NOW + QUOTA_AGE_MAX + Duration::from_secs(1);
+        assert_eq!(meter.take_quota(9, later), QuotaStatus::Unknown);
+        meter.set_stored_calls(9, later);
+        assert_eq!(meter.take_quota(9, later), QuotaStatus::UsedUp);
     }
 }

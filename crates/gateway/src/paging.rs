@@ -1,4 +1,4 @@
-//! Pages: which one is asked for, and the headers that tell where it lies.
+//! Paging: the requested page, and the headers `X-Pagination` and `Link`.
 
 use axum::http::header::{HeaderName, HeaderValue, LINK};
 use bytes::Bytes;
@@ -9,12 +9,12 @@ use crate::query::Query;
 pub(crate) const PAGE_SIZE_DEFAULT: u64 = 25;
 pub(crate) const PAGE_SIZE_MAX: u64 = 1000;
 const X_PAGINATION: HeaderName = HeaderName::from_static("x-pagination");
-/// As long as the counts get.
+/// The maximum length of `X-Pagination`.
 const COUNTS_BYTES: usize = 144;
 const LINKS: usize = 4;
-/// What a link has besides its address.
+/// The maximum length of a link without its address.
 const LINK_BYTES: usize = 80;
-/// Offsets stay within what the store counts in.
+/// Keeps offsets within a signed 64-bit integer.
 pub(crate) const PAGE_NUMBER_MAX: u64 = 1_000_000_000_000;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,7 +24,7 @@ pub(crate) struct Paging {
 }
 
 impl Paging {
-    pub(crate) fn of(query: &Query<'_>) -> Result<Self, ErrorResponse> {
+    pub(crate) fn parse(query: &Query<'_>) -> Result<Self, ErrorResponse> {
         Ok(Self {
             number: query.number("pageNumber", 1, PAGE_NUMBER_MAX)?.unwrap_or(1),
             size: query.number("pageSize", 1, PAGE_SIZE_MAX)?.unwrap_or(PAGE_SIZE_DEFAULT),
@@ -39,20 +39,20 @@ impl Paging {
         usize::try_from(self.size).unwrap_or(usize::MAX)
     }
 
-    /// `X-Pagination` and `Link`, for a list of this many at an address, which is given in two parts. Written for every
-    /// page that is read: into one piece of memory, without formatting.
+    /// `X-Pagination` and `Link` of a list with `total` records. `address` is the base URL and the path. This runs for
+    /// every page that is read: it writes both into one allocation, without formatting.
     pub(crate) fn headers(
         self,
         total: u64,
         address: [&str; 2],
         query: &Query<'_>,
     ) -> impl Iterator<Item = (HeaderName, HeaderValue)> + use<> {
-        let (pages, repeated) = (total.div_ceil(self.size), repeated(query));
-        let address_bytes = address[0].len() + address[1].len() + repeated.len();
+        let (pages, parameters) = (total.div_ceil(self.size), list_parameters(query));
+        let address_bytes = address[0].len() + address[1].len() + parameters.len();
         let mut text = String::with_capacity(COUNTS_BYTES + LINKS * (address_bytes + LINK_BYTES));
         self.write_counts(total, pages, &mut text);
         let counts_bytes = text.len();
-        self.write_links(pages, address, &repeated, &mut text);
+        self.write_links(pages, address, &parameters, &mut text);
         let mut counts = Bytes::from(text);
         let links = counts.split_off(counts_bytes);
         let values = [(X_PAGINATION, counts), (LINK, links)];
@@ -75,28 +75,28 @@ impl Paging {
         text.push('}');
     }
 
-    fn write_links(self, pages: u64, [origin, path]: [&str; 2], repeated: &str, text: &mut String) {
+    fn write_links(self, pages: u64, [base_url, path]: [&str; 2], parameters: &str, text: &mut String) {
         let last = pages.max(1);
-        let before = (self.number > 1).then(|| (self.number - 1).min(last));
-        let after = (self.number < pages).then(|| self.number + 1);
+        let previous = (self.number > 1).then(|| (self.number - 1).min(last));
+        let next = (self.number < pages).then(|| self.number + 1);
         let relations = [
             (Some(1), ">; rel=\"first\""),
-            (before, ">; rel=\"prev\""),
-            (after, ">; rel=\"next\""),
+            (previous, ">; rel=\"prev\""),
+            (next, ">; rel=\"next\""),
             (Some(last), ">; rel=\"last\""),
         ];
         let start = text.len();
-        for part in ["<", origin, path, "?", repeated, "pageNumber="] {
+        for part in ["<", base_url, path, "?", parameters, "pageNumber="] {
             text.push_str(part);
         }
-        let same = start..text.len();
+        let common = start..text.len();
         let mut sizes = itoa::Buffer::new();
         let size = sizes.format(self.size);
         for (page, relation) in relations {
             let Some(page) = page else { continue };
-            if text.len() > same.end {
+            if text.len() > common.end {
                 text.push_str(", ");
-                text.extend_from_within(same.clone());
+                text.extend_from_within(common.clone());
             }
             for part in [itoa::Buffer::new().format(page), "&pageSize=", size, relation] {
                 text.push_str(part);
@@ -105,14 +105,14 @@ impl Paging {
     }
 }
 
-const REPEATED: [&str; 2] = ["filter", "OrderBy"];
+const LIST_PARAMETERS: [&str; 2] = ["filter", "OrderBy"];
 
-/// What links to other pages repeat of the query, up to where the page stands.
-fn repeated(query: &Query<'_>) -> String {
-    if query.only(&REPEATED).next().is_none() {
+/// The parameters that select and order the list, for the links to its other pages: encoded, with a trailing `&`.
+fn list_parameters(query: &Query<'_>) -> String {
+    if query.select(&LIST_PARAMETERS).next().is_none() {
         return String::new();
     }
-    let mut repeated = form_urlencoded::Serializer::new(String::new());
-    repeated.extend_pairs(query.only(&REPEATED));
-    repeated.finish() + "&"
+    let mut parameters = form_urlencoded::Serializer::new(String::new());
+    parameters.extend_pairs(query.select(&LIST_PARAMETERS));
+    parameters.finish() + "&"
 }

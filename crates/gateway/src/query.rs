@@ -1,50 +1,50 @@
-//! The query of a read, decoded once: names in any case, each at most once, unknown ones passed over.
+//! The query of a read, decoded once: parameter names in any case, each at most once, unknown ones ignored.
 
 use std::borrow::Cow;
 
 use axum::http::Uri;
 use web::ErrorResponse;
 
-use crate::refusal::bad;
+use crate::errors::invalid_parameter;
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Query<'a>(Vec<(Cow<'a, str>, Cow<'a, str>)>);
 
 impl<'a> Query<'a> {
-    pub(crate) fn of(uri: &'a Uri) -> Self {
-        // As many as fit into an address, which the listener bounds.
+    pub(crate) fn parse(uri: &'a Uri) -> Self {
+        // The listener's limit on headers bounds their number.
         Self(form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes()).collect())
     }
 
     /// The value of a parameter, whatever the case of its name.
-    pub(crate) fn one(&self, name: &'static str) -> Result<Option<&str>, ErrorResponse> {
+    pub(crate) fn single(&self, name: &'static str) -> Result<Option<&str>, ErrorResponse> {
         let mut values = self.0.iter().filter(|(given, _)| given.eq_ignore_ascii_case(name));
         let first = values.next();
         if values.next().is_some() {
-            return Err(bad(name, format!("{name} came more than once.")));
+            return Err(invalid_parameter(name, format!("{name} must be sent only once.")));
         }
         Ok(first.map(|(_, value)| &**value))
     }
 
-    /// A whole number between two bounds.
+    /// A whole number within these bounds.
     pub(crate) fn number(
         &self,
         name: &'static str,
         from: u64,
         to: u64,
     ) -> Result<Option<u64>, ErrorResponse> {
-        let Some(text) = self.one(name)? else { return Ok(None) };
+        let Some(text) = self.single(name)? else { return Ok(None) };
         let is_plain = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let number = text.parse().ok().filter(|number| is_plain && (from..=to).contains(number));
-        number
-            .map(Some)
-            .ok_or_else(|| bad(name, format!("{name} must be a whole number from {from} to {to}.")))
+        number.map(Some).ok_or_else(|| {
+            invalid_parameter(name, format!("{name} must be a whole number from {from} to {to}."))
+        })
     }
 
-    /// What links to another page of the same must repeat: these parameters, and no others.
-    pub(crate) fn only(&self, names: &[&str]) -> impl Iterator<Item = (&str, &str)> {
-        let kept =
-            self.0.iter().filter(|(given, _)| names.iter().any(|name| given.eq_ignore_ascii_case(name)));
-        kept.map(|(name, value)| (&**name, &**value))
+    /// Only the parameters with these names.
+    pub(crate) fn select(&self, names: &[&str]) -> impl Iterator<Item = (&str, &str)> {
+        let is_selected = |given: &str| names.iter().any(|name| given.eq_ignore_ascii_case(name));
+        let selected = self.0.iter().filter(move |(given, _)| is_selected(given));
+        selected.map(|(name, value)| (&**name, &**value))
     }
 }

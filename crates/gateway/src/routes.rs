@@ -1,71 +1,50 @@
-//! The map of the gateway: for every resource of the catalogue its list, its records and its feed; and what other rooms
-//! answer behind the gate.
+//! The gateway's URL map: the list, the records and the change feed of every resource of the catalogue, and the gated
+//! routes of other crates.
 
 use std::sync::Arc;
 
 use axum::Router;
-use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::Response;
 use axum::routing::{MethodRouter, get};
-use web::ErrorResponse;
 
 use crate::Gateway;
-use crate::asked::Asked;
 use crate::endpoint::Endpoint;
-use crate::guest::Guest;
+use crate::gated_route::GatedRoute;
 
-/// Everything below the areas' prefixes, each with and without a slash at its end. Paths that are not here are
-/// nobody's, before any gate.
+/// Every route below the areas' prefixes, with and without a trailing slash. Unknown paths get 404 before the gate.
 pub fn router(gateway: Arc<Gateway>) -> Router {
     let mut routes = Router::new();
-    for (place, endpoint) in Endpoint::all().enumerate() {
-        routes = both(routes, &endpoint.path(), &methods(endpoint, place));
+    for (index, endpoint) in Endpoint::all().enumerate() {
+        routes = add(routes, &endpoint.path(), &read_methods(endpoint, index));
     }
-    let paths = counted(&gateway.guests);
-    for guest in &gateway.guests {
-        let place = paths.iter().position(|path| *path == guest.path).unwrap_or(usize::MAX);
-        routes = both(routes, &guest.path, &guest.clone().methods(place));
+    let paths = counted_paths(&gateway.gated_routes);
+    for route in &gateway.gated_routes {
+        let index = paths.iter().position(|path| *path == route.path).unwrap_or(usize::MAX);
+        routes = add(routes, &route.path, &route.clone().method_router(index));
     }
     routes.with_state(gateway)
 }
 
 type Methods = MethodRouter<Arc<Gateway>>;
 
-/// An address, with and without a slash at its end.
-fn both(routes: Router<Arc<Gateway>>, path: &str, methods: &Methods) -> Router<Arc<Gateway>> {
+/// Adds a path with and without a trailing slash.
+fn add(routes: Router<Arc<Gateway>>, path: &str, methods: &Methods) -> Router<Arc<Gateway>> {
     routes.route(path, methods.clone()).route(&format!("{path}/"), methods.clone())
 }
 
-/// What calls are counted under: every address once, the reads' in the order of their list.
-pub(crate) fn counted(guests: &[Guest]) -> Arc<[String]> {
+/// The paths that calls are counted under: the endpoints' in their order, then those of the gated routes, each once.
+pub(crate) fn counted_paths(gated_routes: &[GatedRoute]) -> Arc<[String]> {
     let mut paths: Vec<String> = Endpoint::all().map(Endpoint::path).collect();
-    for guest in guests {
-        if !paths.contains(&guest.path) {
-            paths.push(guest.path.clone());
+    for route in gated_routes {
+        if !paths.contains(&route.path) {
+            paths.push(route.path.clone());
         }
     }
     paths.into()
 }
 
-fn methods(endpoint: Endpoint, place: usize) -> Methods {
+fn read_methods(endpoint: Endpoint, index: usize) -> Methods {
     get(move |State(gateway): State<Arc<Gateway>>, request: Request| async move {
-        gateway.call(endpoint, place, request).await
+        gateway.handle_read(endpoint, index, request).await
     })
-}
-
-impl Gateway {
-    pub(crate) async fn answer(
-        &self,
-        endpoint: Endpoint,
-        asked: &Asked,
-    ) -> Result<Response<Body>, ErrorResponse> {
-        match endpoint {
-            Endpoint::List(resource) => self.list(resource, asked).await,
-            Endpoint::One(resource) => self.one(resource, asked).await,
-            Endpoint::Feed(resource) => self.feed(&[resource], asked).await,
-            Endpoint::PayrollCompanies => self.payroll_companies(asked).await,
-            Endpoint::InvoicingFeed => self.invoicing_feed(asked).await,
-        }
-    }
 }

@@ -1,11 +1,11 @@
-//! Who there is: tenants, users and their memberships.
+//! Tenants, users and memberships.
 
 use async_trait::async_trait;
 use domain::{Guid, MembershipId, TenantId, Ticks, UserId};
 
-use crate::Result;
+use crate::{ListPage, ListQuery, Result, UpdateOutcome};
 
-/// Whether something may be used.
+/// Whether an entity may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     Active,
@@ -37,6 +37,8 @@ pub struct Tenant {
     pub short_code: String,
     pub status: Status,
     pub created_at: Ticks,
+    /// Incremented by every update.
+    pub revision: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +52,22 @@ pub struct User {
     pub password_hash: String,
     pub status: Status,
     pub created_at: Ticks,
+    /// Incremented by every update.
+    pub revision: u64,
+}
+
+/// Changes to a tenant; `None` leaves a property as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TenantUpdate {
+    pub status: Option<Status>,
+}
+
+/// Changes to a user; `None` leaves a property as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UserUpdate {
+    pub status: Option<Status>,
+    /// A new password ends the user's sessions.
+    pub password_hash: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,7 +85,7 @@ pub struct Membership {
     pub last_used_at: Option<Ticks>,
 }
 
-/// A user's place in a tenant, with all that a token says of it.
+/// A membership with its user and its tenant: everything that a token's claims need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TenantMembership {
     pub user: User,
@@ -76,7 +94,7 @@ pub struct TenantMembership {
 }
 
 impl TenantMembership {
-    /// Whether neither the user nor the tenant is disabled.
+    /// Whether both the user and the tenant are active.
     pub fn is_active(&self) -> bool {
         self.user.status == Status::Active && self.tenant.status == Status::Active
     }
@@ -86,29 +104,51 @@ impl TenantMembership {
 pub trait Directory: Send + Sync + 'static {
     async fn add_tenant(&self, tenant: &Tenant) -> Result<()>;
     async fn find_tenant(&self, id: &TenantId) -> Result<Option<Tenant>>;
-    /// In order of creation.
-    async fn tenants(&self) -> Result<Vec<Tenant>>;
-    async fn set_tenant_status(&self, id: &TenantId, status: Status) -> Result<bool>;
-    /// The tenant is gone for everybody at once; housekeeping takes its rows away in batches.
+    async fn list_tenants(&self, query: &ListQuery) -> Result<ListPage<Tenant>>;
+    /// Changes a tenant, if it has the expected revision (any by default).
+    async fn update_tenant(
+        &self,
+        id: &TenantId,
+        update: &TenantUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<UpdateOutcome<Tenant>>;
+    async fn set_tenant_status(&self, id: &TenantId, status: Status) -> Result<bool> {
+        let update = TenantUpdate { status: Some(status) };
+        Ok(self.update_tenant(id, &update, None).await?.is_updated())
+    }
+    /// Hides the tenant at once; maintenance deletes its rows in batches.
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool>;
 
-    async fn add_user(&self, user: &User) -> Result<()>;
+    /// Adds a user and their memberships, or nothing. `UnknownTenant` where a tenant does not exist.
+    async fn add_user(&self, user: &User, memberships: &[Membership]) -> Result<()>;
     async fn find_user(&self, id: &UserId) -> Result<Option<User>>;
     async fn find_user_by_email(&self, email: &str) -> Result<Option<User>>;
-    async fn users(&self) -> Result<Vec<User>>;
-    async fn set_user_status(&self, id: &UserId, status: Status) -> Result<bool>;
-    /// A new password ends the user's sessions.
-    async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool>;
+    async fn list_users(&self, query: &ListQuery) -> Result<ListPage<User>>;
+    /// Changes a user, if it has the expected revision (any by default).
+    async fn update_user(
+        &self,
+        id: &UserId,
+        update: &UserUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<UpdateOutcome<User>>;
+    async fn set_user_status(&self, id: &UserId, status: Status) -> Result<bool> {
+        let update = UserUpdate { status: Some(status), ..UserUpdate::default() };
+        Ok(self.update_user(id, &update, None).await?.is_updated())
+    }
+    async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool> {
+        let update = UserUpdate { password_hash: Some(hash.to_owned()), ..UserUpdate::default() };
+        Ok(self.update_user(id, &update, None).await?.is_updated())
+    }
 
     async fn add_membership(&self, membership: &Membership) -> Result<()>;
     async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool>;
-    async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>>;
-    /// The user's place in a tenant, whatever the standing of either.
+    async fn list_memberships(&self, user: &UserId, query: &ListQuery) -> Result<ListPage<Membership>>;
+    /// The user's membership in a tenant, even if either is disabled.
     async fn find_tenant_membership(
         &self,
         user: &UserId,
         tenant: &TenantId,
     ) -> Result<Option<TenantMembership>>;
-    /// The user's open seats: most recently used first, then by the tenant's name.
+    /// Memberships whose user and tenant are active: most recently used first, then by the tenant's name.
     async fn active_memberships(&self, user: &UserId) -> Result<Vec<TenantMembership>>;
 }

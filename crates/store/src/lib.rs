@@ -1,16 +1,17 @@
-//! What is kept. `Store` is the port that everyone else uses, named by intent: one method is one
-//! transaction. SQLite, PostgreSQL and memory stand behind it and pass one conformance suite.
+//! The storage layer. `Store` is the port that the other crates use; its methods are named by intent, and each
+//! method is one transaction. SQLite, PostgreSQL and memory implement it and pass one conformance suite.
 
-mod applications;
 pub mod archive;
 mod audit;
 mod changes;
+mod clients;
 mod commit_signal;
 mod directory;
 mod error;
 mod grants;
 mod invalidation;
 mod keys;
+mod listing;
 mod maintenance;
 pub mod memory;
 mod nodes;
@@ -18,27 +19,31 @@ mod payroll;
 mod plan;
 pub mod postgres;
 mod records;
+mod revision;
 mod sessions;
 pub mod sqlite;
 mod subscriptions;
 mod vault;
-mod waiting;
 mod webhooks;
+mod worker_end;
+mod write_queue;
 
 use std::sync::Arc;
 
 use domain::{Clock, Random};
 
-pub use applications::{Client, ClientSecret, Clients, Consent, Pkce};
 pub use archive::{Archive, ArchiveError, BackupSummary, CellValue};
 pub use audit::{Audit, AuditContext, AuditCursor, AuditEntry, AuditKind, AuditQuery, AuditRecord};
+pub use clients::{Client, ClientSecret, ClientUpdate, Clients, Consent, Pkce};
 
 pub use changes::{
     BatchCounts, ChangeBatch, ChangeLine, ChangeLog, ERRORS_LISTED_MAX, IngestCheckpoint, IngestProgress,
     LineError, LogBounds, LogPage, LogQuery,
 };
 pub use commit_signal::{ChangeSet, CommitSignal, ResourceSet};
-pub use directory::{Directory, Membership, Status, Tenant, TenantMembership, User};
+pub use directory::{
+    Directory, Membership, Status, Tenant, TenantMembership, TenantUpdate, User, UserUpdate,
+};
 pub use domain::log_entry::LogEntry;
 pub use error::{Result, StoreError};
 pub use grants::{
@@ -47,11 +52,15 @@ pub use grants::{
 };
 pub use invalidation::InvalidationCounters;
 pub use keys::{SigningKey, SigningKeys};
+pub use listing::{LIST_ROWS_MAX, ListCursor, ListPage, ListQuery};
 pub use maintenance::{ExpiredRows, Health, Maintenance, RetentionCutoffs};
 pub use nodes::Nodes;
 pub use records::{CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records};
+pub use revision::{FIRST_REVISION, UpdateOutcome};
 pub use sessions::{Session, Sessions};
-pub use subscriptions::{CallCount, KeyInfo, KeyLastUse, KeySlot, Subscription, Subscriptions};
+pub use subscriptions::{
+    CallCount, KeyInfo, KeyLastUse, KeySlot, Subscription, SubscriptionUpdate, Subscriptions,
+};
 pub use vault::{MasterKey, Vault};
 pub use webhooks::{
     AttemptPurpose, AttemptRecord, AttemptTiming, ChangedWebhooks, CheckpointResult, Deliveries,
@@ -61,7 +70,7 @@ pub use webhooks::{
     WebhookChangeOutcome, WebhookCheckpoint, WebhookOwner, WebhookQuery, WebhookStats, Webhooks, shard_of,
 };
 
-/// Everything that is kept, behind one door.
+/// All ports of the storage layer.
 pub trait Store:
     ChangeLog
     + Records
@@ -98,7 +107,7 @@ impl<T> Store for T where
 {
 }
 
-/// What every store is given from outside.
+/// What every store needs from its environment.
 #[derive(Clone)]
 pub struct Ports {
     pub clock: Arc<dyn Clock>,

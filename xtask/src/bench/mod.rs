@@ -41,13 +41,13 @@ pub const BENCHES: &[Bench] = &[
     },
 ];
 
-pub fn command(words: &[&str]) -> Result<(), Failure> {
-    run(BENCHES, words, &mut io::stdout())
+pub fn command(arguments: &[&str]) -> Result<(), Failure> {
+    run(BENCHES, arguments, &mut io::stdout())
 }
 
-fn run(benches: &[Bench], words: &[&str], out: &mut dyn Write) -> Result<(), Failure> {
+fn run(benches: &[Bench], arguments: &[&str], out: &mut dyn Write) -> Result<(), Failure> {
     let request =
-        Request::parse(words).map_err(|reason| Failure::usage(format!("{reason}\n{}", list(benches))))?;
+        Request::parse(arguments).map_err(|reason| Failure::usage(format!("{reason}\n{}", list(benches))))?;
     let Some(bench) = benches.iter().find(|bench| bench.name == request.name) else {
         return Err(Failure::usage(format!("no bench `{}`\n{}", request.name, list(benches))));
     };
@@ -87,9 +87,9 @@ mod tests {
         Report { bench: "reads".into(), store: options.store.name().into(), figures }
     }
 
-    fn printed(words: &[&str]) -> Result<String, Failure> {
+    fn printed(arguments: &[&str]) -> Result<String, Failure> {
         let mut out = Vec::new();
-        run(SOME, words, &mut out).map(|()| String::from_utf8(out).unwrap())
+        run(SOME, arguments, &mut out).map(|()| String::from_utf8(out).unwrap())
     }
 
     #[test]

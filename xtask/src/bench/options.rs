@@ -44,17 +44,17 @@ pub(super) struct Request {
 }
 
 impl Request {
-    pub(super) fn parse(words: &[&str]) -> Result<Self, String> {
+    pub(super) fn parse(arguments: &[&str]) -> Result<Self, String> {
         let mut name = None;
         let (stores, seconds_asked) = (Store::ALL.to_vec(), SECONDS_DEFAULT);
         let mut request =
             Self { name: String::new(), stores, seconds: seconds_asked, only: None, json: false };
-        let mut words = words.iter().copied();
-        while let Some(word) = words.next() {
+        let mut arguments = arguments.iter().copied();
+        while let Some(word) = arguments.next() {
             let (option, attached) =
                 word.split_once('=').map_or((word, None), |(name, value)| (name, Some(value)));
             let mut value =
-                || attached.or_else(|| words.next()).ok_or_else(|| format!("{option} needs a value"));
+                || attached.or_else(|| arguments.next()).ok_or_else(|| format!("{option} needs a value"));
             match option {
                 "--json" if attached.is_none() => request.json = true,
                 "--store" => request.stores = vec![store(value()?)?],
@@ -88,11 +88,11 @@ mod tests {
     fn options_stand_before_or_after_the_name() {
         let (name, stores, only) = ("reads".into(), vec![Store::Postgres], Some("random".into()));
         let wanted = Request { name, stores, seconds: 5, only, json: true };
-        for words in [
+        for arguments in [
             &["reads", "--store", "postgres", "--seconds", "5", "--only", "random", "--json"][..],
             &["--json", "--only=random", "--seconds=5", "--store=postgres", "reads"],
         ] {
-            assert_eq!(Request::parse(words).as_ref(), Ok(&wanted));
+            assert_eq!(Request::parse(arguments).as_ref(), Ok(&wanted));
         }
     }
 
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn what_is_wrong_is_named() {
-        for (words, complaint) in [
+        for (arguments, complaint) in [
             (&[][..], "which bench?"),
             (&["reads", "--store"], "--store needs a value"),
             (&["reads", "--store", "mysql"], "not `mysql`"),
@@ -116,8 +116,8 @@ mod tests {
             (&["reads", "--json=yes"], "no option `--json=yes`"),
             (&["reads", "writes"], "not `writes` too"),
         ] {
-            let reason = Request::parse(words).unwrap_err();
-            assert!(reason.contains(complaint), "{words:?}: {reason}");
+            let reason = Request::parse(arguments).unwrap_err();
+            assert!(reason.contains(complaint), "{arguments:?}: {reason}");
         }
     }
 }

@@ -88,10 +88,10 @@ impl Figure {
 
     fn cells(&self) -> [String; HEADINGS.len()] {
         let met = self.met.map_or("", |met| if met { "yes" } else { "NO" });
-        let optional = |number: Option<f64>| number.map_or_else(String::new, spell);
+        let optional = |number: Option<f64>| number.map_or_else(String::new, format_number);
         [
             self.name.clone(),
-            spell(self.value),
+            format_number(self.value),
             self.unit.clone(),
             optional(self.limit),
             optional(self.ratio),
@@ -102,7 +102,7 @@ impl Figure {
 }
 
 /// Small numbers keep two decimals; large ones are grouped by thousands.
-fn spell(number: f64) -> String {
+fn format_number(number: f64) -> String {
     if number.abs() < 100.0 {
         return format!("{number:.2}");
     }
@@ -161,7 +161,7 @@ reads on sqlite
 
     #[test]
     fn numbers_are_spelled_for_people() {
-        let spelled = [0.5, 99.994, 100.4, 1_234_567.0, -1_234.0, f64::INFINITY].map(spell);
+        let spelled = [0.5, 99.994, 100.4, 1_234_567.0, -1_234.0, f64::INFINITY].map(format_number);
         assert_eq!(spelled, ["0.50", "99.99", "100", "1,234,567", "-1,234", "inf"]);
     }
 }

@@ -2,21 +2,21 @@
 //! Each is a small program in the folder `clients`, which is told of the servers in a file.
 
 mod debian;
+mod environment;
+mod installation;
 mod prepare;
 mod process;
 mod run;
-mod site;
-mod world;
 
 use std::path::{Path, PathBuf};
 
 use crate::{failure::Failure, steps::Steps, workspace};
-use prepare::Kit;
-use world::World;
+use environment::Environment;
+use prepare::Toolchain;
 
 /// Where things lie for one run of the stage.
 #[derive(Debug)]
-struct Places {
+struct Directories {
     /// The clients' sources.
     sources: PathBuf,
     /// What is installed and built for them, kept from run to run.
@@ -24,9 +24,9 @@ struct Places {
     screenshots: PathBuf,
 }
 
-pub fn command(words: &[&str]) -> Result<(), Failure> {
-    if !words.is_empty() {
-        return Err(Failure::usage(format!("`clients` takes nothing, not `{}`", words.join(" "))));
+pub fn command(arguments: &[&str]) -> Result<(), Failure> {
+    if !arguments.is_empty() {
+        return Err(Failure::usage(format!("`clients` takes nothing, not `{}`", arguments.join(" "))));
     }
     let steps = Steps::start();
     steps.step("the program", build)?;
@@ -47,17 +47,17 @@ pub fn stage() -> Result<(), Failure> {
     if !program.is_file() {
         return Err(Failure::work(format!("{} is not there: build it first", program.display())));
     }
-    let places = Places {
+    let directories = Directories {
         sources: workspace::root().join("clients"),
         kept: target.join("clients"),
         screenshots: target.join("screenshots"),
     };
-    let kit = Kit::ready(&places)?;
-    let world = World::start(&program, &places)?;
-    let alone = World::start_dev(&program)?;
-    let told = run::all(&kit, &places, world.file(), alone.file());
-    let ended = world.stop().and(alone.stop());
-    told?;
+    let toolchain = Toolchain::prepare(&directories)?;
+    let environment = Environment::start(&program, &directories)?;
+    let alone = Environment::start_dev(&program)?;
+    let messages = run::all(&toolchain, &directories, environment.file(), alone.file());
+    let ended = environment.stop().and(alone.stop());
+    messages?;
     Ok(ended?)
 }
 

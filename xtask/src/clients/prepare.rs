@@ -8,7 +8,7 @@ use std::{
     time::Duration,
 };
 
-use super::{Places, about, debian, process::Process};
+use super::{Directories, about, debian, process::Process};
 use crate::workspace;
 
 /// Downloads may be slow; nothing may last for ever.
@@ -19,7 +19,7 @@ const MANIFESTS: [&str; 3] = [".npmrc", "package.json", "package-lock.json"];
 
 /// Everything ready.
 #[derive(Debug)]
-pub(super) struct Kit {
+pub(super) struct Toolchain {
     pub(super) python: PathBuf,
     /// The folder with Node's libraries and, beside them, the clients that use them.
     pub(super) node: PathBuf,
@@ -27,21 +27,21 @@ pub(super) struct Kit {
     pub(super) chromium: PathBuf,
 }
 
-impl Kit {
-    pub(super) fn ready(places: &Places) -> Result<Self, String> {
-        fs::create_dir_all(&places.kept).map_err(about(&places.kept))?;
+impl Toolchain {
+    pub(super) fn prepare(directories: &Directories) -> Result<Self, String> {
+        fs::create_dir_all(&directories.kept).map_err(about(&directories.kept))?;
         Ok(Self {
-            python: python(places)?,
-            node: node(places)?,
-            rust: rust(places)?,
+            python: python(directories)?,
+            node: node(directories)?,
+            rust: rust(directories)?,
             chromium: debian::chromium()?,
         })
     }
 }
 
 /// A virtual environment with the packages of `requirements.txt`, held to their hashes.
-fn python(places: &Places) -> Result<PathBuf, String> {
-    let (pins, folder) = (places.sources.join("python/requirements.txt"), places.kept.join("venv"));
+fn python(directories: &Directories) -> Result<PathBuf, String> {
+    let (pins, folder) = (directories.sources.join("python/requirements.txt"), directories.kept.join("venv"));
     let program = folder.join("bin/python");
     let wanted = Stamp::new(&folder, &[version("python3", "Python 3.11 or newer")?, text(&pins)?]);
     if !wanted.is_there() {
@@ -67,8 +67,8 @@ fn make_environment(folder: &Path) -> Result<(), String> {
 }
 
 /// The libraries that `package-lock.json` names, and the clients' sources beside them.
-fn node(places: &Places) -> Result<PathBuf, String> {
-    let (sources, folder) = (places.sources.join("node"), places.kept.join("node"));
+fn node(directories: &Directories) -> Result<PathBuf, String> {
+    let (sources, folder) = (directories.sources.join("node"), directories.kept.join("node"));
     let mut pins = vec![version("node", "Node 20 or newer")?];
     for name in MANIFESTS {
         pins.push(text(&sources.join(name))?);
@@ -89,8 +89,8 @@ fn node(places: &Places) -> Result<PathBuf, String> {
 }
 
 /// The client in Rust: a workspace of its own, so that its libraries are none of the product's.
-fn rust(places: &Places) -> Result<PathBuf, String> {
-    let (source, target) = (places.sources.join("rust"), places.kept.join("rust"));
+fn rust(directories: &Directories) -> Result<PathBuf, String> {
+    let (source, target) = (directories.sources.join("rust"), directories.kept.join("rust"));
     if !target.exists() {
         println!("building the client in Rust into {}", target.display());
     }
@@ -162,11 +162,11 @@ impl Stamp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scratch::Scratch;
+    use crate::temp_dir::TempDir;
 
     #[test]
     fn a_folder_counts_once_it_is_complete_and_from_the_same_pins() {
-        let kept = Scratch::new("stamp").unwrap();
+        let kept = TempDir::new("stamp").unwrap();
         let folder = kept.path().join("venv");
         let stamp = |pins: &str| Stamp::new(&folder, &[pins.to_owned()]);
         fs::create_dir(&folder).unwrap();
@@ -188,7 +188,10 @@ mod tests {
 
     #[test]
     fn a_program_that_is_missing_is_named() {
-        let told = version("no-such-program", "Cobol").unwrap_err();
-        assert!(told.starts_with("Cobol is needed: `no-such-program --version` cannot be run"), "{told}");
+        let messages = version("no-such-program", "Cobol").unwrap_err();
+        assert!(
+            messages.starts_with("Cobol is needed: `no-such-program --version` cannot be run"),
+            "{messages}"
+        );
     }
 }

@@ -11,7 +11,7 @@ use std::{
 
 /// Waits until the other end of its pipe is gone, then ends the process and whatever it has started: first
 /// in order, five seconds later by force.
-const KEEPER: &str = r#"read -r _; looks=0; kill -s TERM -- "-$1"
+const WATCHDOG: &str = r#"read -r _; looks=0; kill -s TERM -- "-$1"
     while [ $looks -lt 50 ] && kill -s 0 -- "-$1"; do sleep 0.1; looks=$((looks + 1)); done
     kill -s KILL -- "-$1"; exit 0"#;
 
@@ -22,7 +22,7 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 pub(super) struct Process {
     name: String,
     child: Child,
-    keeper: Child,
+    watchdog: Child,
     lines: Receiver<String>,
     said: String,
     has_ended: bool,
@@ -38,14 +38,14 @@ impl Process {
             pass_on(out, sender.clone());
             pass_on(err, sender);
         }
-        let mut keeper = Command::new("sh");
-        keeper.args(["-c", KEEPER, "keeper", &child.id().to_string()]).process_group(0);
-        keeper.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        match keeper.spawn() {
-            Ok(keeper) => Ok(Self {
+        let mut watchdog = Command::new("sh");
+        watchdog.args(["-c", WATCHDOG, "keeper", &child.id().to_string()]).process_group(0);
+        watchdog.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
+        match watchdog.spawn() {
+            Ok(watchdog) => Ok(Self {
                 name: name.to_owned(),
                 child,
-                keeper,
+                watchdog,
                 lines,
                 said: String::new(),
                 has_ended: false,
@@ -109,10 +109,10 @@ impl Process {
         if self.has_ended {
             return Ok(());
         }
-        drop(self.keeper.stdin.take());
+        drop(self.watchdog.stdin.take());
         let status = self.child.wait();
         // It goes when the last of the group has gone.
-        let _ = self.keeper.wait();
+        let _ = self.watchdog.wait();
         self.has_ended = true;
         let mut bound = now() + LAST_WORDS;
         while self.next_line(bound).is_ok() {
@@ -125,8 +125,8 @@ impl Process {
     fn ended(&mut self) -> Result<ExitStatus, String> {
         let status = self.child.wait().map_err(|error| format!("{} is lost: {error}", self.name))?;
         self.has_ended = true;
-        let _ = self.keeper.kill();
-        let _ = self.keeper.wait();
+        let _ = self.watchdog.kill();
+        let _ = self.watchdog.wait();
         Ok(status)
     }
 
@@ -177,9 +177,9 @@ mod tests {
     #[test]
     fn what_it_said_comes_with_its_failure() {
         let mut process = shell("echo out; echo err >&2; exit 7");
-        let told = process.finish(Duration::from_secs(10)).unwrap_err();
-        assert!(told.contains("out\n") && told.contains("err\n"), "{told}");
-        assert!(told.ends_with("the shell exit status: 7"), "{told}");
+        let messages = process.finish(Duration::from_secs(10)).unwrap_err();
+        assert!(messages.contains("out\n") && messages.contains("err\n"), "{messages}");
+        assert!(messages.ends_with("the shell exit status: 7"), "{messages}");
     }
 
     #[test]
@@ -196,8 +196,8 @@ mod tests {
     fn time_is_bounded_and_children_go_too() {
         let mut process = shell("sleep 60 & echo $!; wait");
         let number = process.line(Duration::from_secs(10), |line| Some(line.to_owned())).unwrap();
-        let told = process.finish(Duration::from_millis(50)).unwrap_err();
-        assert!(told.contains("was still running after 0 s"), "{told}");
+        let messages = process.finish(Duration::from_millis(50)).unwrap_err();
+        assert!(messages.contains("was still running after 0 s"), "{messages}");
         assert!(!lives(&number), "its child lives on");
     }
 

@@ -83,7 +83,7 @@ mod tests {
     #[test]
     fn another_account_needs_a_way_in() {
         assert!(open_to_all(Path::new("/tmp")));
-        let private = crate::scratch::Scratch::new("private").unwrap();
+        let private = crate::temp_dir::TempDir::new("private").unwrap();
         assert!(!open_to_all(private.path()));
     }
 }

@@ -2,10 +2,10 @@
 //! when that one is killed. For `test` and `bench`, and for a test that has to stop and start a server.
 
 mod account;
-mod keeper;
 mod programs;
 #[cfg(test)]
 mod tests;
+mod watchdog;
 
 use std::{
     env, fs,
@@ -14,10 +14,10 @@ use std::{
     process::Command,
 };
 
-use crate::{machine, scratch::Scratch};
+use crate::{machine, temp_dir::TempDir};
 use account::Account;
-use keeper::Keeper;
 pub use programs::{PROGRAMS, find as find_programs};
+use watchdog::Watchdog;
 
 /// pg_ctl waits this long for the server to say that it is ready, or gone.
 const WAIT_SECONDS: &str = "60";
@@ -39,8 +39,8 @@ pub struct Cluster {
     programs: PathBuf,
     account: Account,
     port: u16,
-    keeper: Keeper,
-    folder: Scratch,
+    watchdog: Watchdog,
+    folder: TempDir,
 }
 
 impl Cluster {
@@ -49,11 +49,11 @@ impl Cluster {
         let programs = programs::find_or_install()?;
         let account = Account::for_a_server()?;
         let parent = account.temporary_folder();
-        let folder = Scratch::inside(&parent, "postgres")
+        let folder = TempDir::inside(&parent, "postgres")
             .map_err(|error| format!("cannot make a folder in {}: {error}", parent.display()))?;
         account.own(folder.path())?;
-        let keeper = Keeper::watch(&account, &programs.join("pg_ctl"), folder.path())?;
-        let mut cluster = Self { programs, account, port: 0, keeper, folder };
+        let watchdog = Watchdog::watch(&account, &programs.join("pg_ctl"), folder.path())?;
+        let mut cluster = Self { programs, account, port: 0, watchdog, folder };
         cluster.make()?;
         cluster.configure(&configuration(settings, cluster.folder.path()))?;
         cluster.listen()?;
@@ -77,7 +77,7 @@ impl Cluster {
 
     /// Stops the server and removes its data. Dropping does the same, but cannot say what went wrong.
     pub fn stop(mut self) -> Result<(), String> {
-        self.keeper.release()
+        self.watchdog.release()
     }
 
     fn make(&self) -> Result<(), String> {

@@ -80,7 +80,7 @@ fn complete(folder: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::scratch::Scratch;
+    use crate::temp_dir::TempDir;
 
     fn install_here(versions: &Path, version: &str, programs: &[&str]) {
         let folder = versions.join(version).join("bin");
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn the_newest_server_is_taken() {
-        let machine = Scratch::new("programs").unwrap();
+        let machine = TempDir::new("programs").unwrap();
         let whole = ["initdb", "pg_ctl", "postgres", "psql"];
         assert_eq!(newest(machine.path()), None);
         install_here(machine.path(), "9", &whole);

@@ -1,24 +1,24 @@
 //! The map and the house agree: docs/ARCHITECTURE.md names every crate's folder, and none that is not there.
 
-use super::{Fault, house::House};
+use super::{Violation, source_tree::SourceTree};
 
 const MAP: &str = "docs/ARCHITECTURE.md";
 
 const PREFIX: &str = "crates/";
 
-pub(super) fn faults(house: &House) -> Vec<Fault> {
-    let Some(map) = house.file(MAP) else {
-        return vec![Fault::new(MAP, 1, "is missing: write down what each crate is for")];
+pub(super) fn violations(source_tree: &SourceTree) -> Vec<Violation> {
+    let Some(map) = source_tree.file(MAP) else {
+        return vec![Violation::new(MAP, 1, "is missing: write down what each crate is for")];
     };
-    let there = house.crates();
+    let there = source_tree.crates();
     let named = named(&map.text);
     let strangers = named.iter().filter(|(_, name)| !there.contains(name)).map(|(line, name)| {
-        Fault::new(MAP, *line, format!("names `{PREFIX}{name}`, which is not there: correct the map"))
+        Violation::new(MAP, *line, format!("names `{PREFIX}{name}`, which is not there: correct the map"))
     });
     let unnamed = there
         .iter()
         .filter(|name| !named.iter().any(|(_, known)| known == *name))
-        .map(|name| Fault::new(MAP, 1, format!("does not name `{PREFIX}{name}`: say what it is for")));
+        .map(|name| Violation::new(MAP, 1, format!("does not name `{PREFIX}{name}`: say what it is for")));
     strangers.chain(unnamed).collect()
 }
 
@@ -44,22 +44,22 @@ fn named(text: &str) -> Vec<(usize, &str)> {
 mod tests {
     use super::*;
 
-    fn told(map: &str) -> Vec<String> {
-        let house =
-            House::of(&[("crates/domain/Cargo.toml", ""), ("crates/store/Cargo.toml", ""), (MAP, map)]);
-        faults(&house).iter().map(Fault::to_string).collect()
+    fn messages(map: &str) -> Vec<String> {
+        let source_tree =
+            SourceTree::of(&[("crates/domain/Cargo.toml", ""), ("crates/store/Cargo.toml", ""), (MAP, map)]);
+        violations(&source_tree).iter().map(Violation::to_string).collect()
     }
 
     #[test]
     fn a_map_that_agrees_is_right() {
         let map = "`crates/domain` is below crates/store/src/lib.rs; all of crates/* and https://crates.io/crates/axum\n";
-        assert!(told(map).is_empty());
+        assert!(messages(map).is_empty());
     }
 
     #[test]
     fn a_crate_is_missing_on_the_map_or_on_the_ground() {
         assert_eq!(
-            told("# Map\n\ncrates/domain, `crates/cellar`\n"),
+            messages("# Map\n\ncrates/domain, `crates/cellar`\n"),
             [
                 "docs/ARCHITECTURE.md:3: names `crates/cellar`, which is not there: correct the map",
                 "docs/ARCHITECTURE.md:1: does not name `crates/store`: say what it is for",
@@ -69,6 +69,8 @@ mod tests {
 
     #[test]
     fn no_map_is_a_fault() {
-        assert!(faults(&House::of(&[]))[0].to_string().starts_with("docs/ARCHITECTURE.md:1: is missing"));
+        assert!(
+            violations(&SourceTree::of(&[]))[0].to_string().starts_with("docs/ARCHITECTURE.md:1: is missing")
+        );
     }
 }

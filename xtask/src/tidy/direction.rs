@@ -1,18 +1,17 @@
-//! The direction of dependencies between the workspace's crates: downward, never sideways. One table says
-//! where each crate stands.
+//! Checks the direction of dependencies between the workspace's crates: downward, never sideways. One table has the
+//! allowed dependencies of each crate.
 
 use toml::{Table, Value};
 
-use super::{Fault, house::House};
+use super::{Violation, source_tree::SourceTree};
 
-/// The ground floor's neighbours, which never import each other.
+/// The layer above `domain`. These crates never import each other.
 const LOWER: [&str; 3] = ["store", "ui", "web"];
-/// The four in the middle, which never import each other either.
+/// The middle layer. These crates never import each other either.
 const MIDDLE: [&str; 4] = ["identity", "gateway", "webhooks", "operator"];
 
-/// Where each crate stands, and the groups of crates that it may import, from the ground up. `client` is what
-/// integrators import, so it stands aside; of the product only the program uses it.
-const TABLE: [(&str, &[&[&str]]); 12] = [
+/// Each crate and the groups of crates that it may import. `client` is what integrators import: only the program uses it.
+const TABLE: [(&str, &[&[&str]]); 13] = [
     ("domain", &[]),
     ("store", &[&["domain"]]),
     ("ui", &[&["domain"]]),
@@ -24,59 +23,65 @@ const TABLE: [(&str, &[&[&str]]); 12] = [
     ("sample", &[&["domain"]]),
     ("aldaba", &[&["domain"], &LOWER, &MIDDLE, &["sample", "client"]]),
     ("client", &[&["domain"]]),
+    ("testkit", &[&["domain", "store", "aldaba"]]),
     ("xtask", &[&["domain"]]),
 ];
 
-/// The crate whose tests see everything together, so that their dependencies are free.
+/// The crate that every crate's tests may use.
+const TESTKIT: &str = "testkit";
+
+/// The crate whose tests exercise everything together and may import any crate.
 const TESTS_ARE_FREE: &str = "aldaba";
 
 const SECTIONS: [&str; 3] = ["dependencies", "build-dependencies", "dev-dependencies"];
 
-pub(super) fn faults(house: &House) -> Vec<Fault> {
+pub(super) fn violations(source_tree: &SourceTree) -> Vec<Violation> {
     let shared =
-        house.file("Cargo.toml").and_then(|file| file.text.parse::<Table>().ok()).unwrap_or_default();
+        source_tree.file("Cargo.toml").and_then(|file| file.text.parse::<Table>().ok()).unwrap_or_default();
     let shared =
         shared.get("workspace").and_then(|workspace| workspace.get("dependencies")).and_then(Value::as_table);
-    let folders = house.crates().into_iter().map(|name| (name, format!("crates/{name}/Cargo.toml")));
+    let folders = source_tree.crates().into_iter().map(|name| (name, format!("crates/{name}/Cargo.toml")));
     folders
         .chain([("xtask", "xtask/Cargo.toml".to_owned())])
-        .filter_map(|(name, path)| house.file(&path).map(|file| of_crate(name, &path, &file.text, shared)))
+        .filter_map(|(name, path)| {
+            source_tree.file(&path).map(|file| of_crate(name, &path, &file.text, shared))
+        })
         .flatten()
         .collect()
 }
 
-fn of_crate(name: &str, path: &str, text: &str, shared: Option<&Table>) -> Vec<Fault> {
+fn of_crate(name: &str, path: &str, text: &str, shared: Option<&Table>) -> Vec<Violation> {
     let Some((_, groups)) = TABLE.iter().find(|(known, _)| *known == name) else {
         let what =
-            format!("`{name}` is unknown: say in tidy where it stands (xtask/src/tidy/direction.rs, TABLE)");
-        return vec![Fault::new(path, 1, what)];
+            format!("`{name}` is unknown: list its dependencies in xtask/src/tidy/direction.rs, TABLE");
+        return vec![Violation::new(path, 1, what)];
     };
     let manifest = match text.parse::<Table>() {
         Ok(manifest) => manifest,
-        Err(error) => return vec![Fault::new(path, 1, format!("is no TOML: {}", error.message()))],
+        Err(error) => return vec![Violation::new(path, 1, format!("is no TOML: {}", error.message()))],
     };
     let allowed = groups.concat();
-    let mut faults = Vec::new();
+    let mut violations = Vec::new();
     for (section, key, specification) in dependencies(&manifest) {
         let Some(target) = folder(key, specification, shared) else {
             continue;
         };
-        let free = section == "dev-dependencies" && name == TESTS_ARE_FREE;
+        let free = section == "dev-dependencies" && (name == TESTS_ARE_FREE || target == TESTKIT);
         if !free && !allowed.contains(&target.as_str()) {
             let may = if allowed.is_empty() { "none of them".to_owned() } else { allowed.join(", ") };
             let what = format!("`{name}` may not depend on `{target}`: of our crates it may import {may}");
-            faults.push(Fault::new(path, line_of(text, section, key), what));
+            violations.push(Violation::new(path, line_of(text, section, key), what));
         }
     }
-    faults
+    violations
 }
 
 /// Every dependency of a manifest, for any target: the section's name, the key and what stands behind it.
 fn dependencies(manifest: &Table) -> Vec<(&'static str, &str, &Value)> {
     let targets = manifest.get("target").and_then(Value::as_table).into_iter().flat_map(Table::values);
-    let places: Vec<&Table> = targets.filter_map(Value::as_table).chain([manifest]).collect();
+    let tables: Vec<&Table> = targets.filter_map(Value::as_table).chain([manifest]).collect();
     let mut found = Vec::new();
-    for place in places {
+    for place in tables {
         for section in SECTIONS {
             let entries = place.get(section).and_then(Value::as_table).into_iter().flatten();
             found.extend(entries.map(|(key, specification)| (section, key.as_str(), specification)));
@@ -129,23 +134,24 @@ toml = "1"
 "#;
 
     /// The faults of one crate with this manifest, as text.
-    fn told(name: &str, manifest: &str) -> Vec<String> {
+    fn messages(name: &str, manifest: &str) -> Vec<String> {
         let path =
             if name == "xtask" { "xtask/Cargo.toml".to_owned() } else { format!("crates/{name}/Cargo.toml") };
-        let house = House::of(&[("Cargo.toml", ROOT), (&path, manifest)]);
-        faults(&house).iter().map(Fault::to_string).collect()
+        let source_tree = SourceTree::of(&[("Cargo.toml", ROOT), (&path, manifest)]);
+        violations(&source_tree).iter().map(Violation::to_string).collect()
     }
 
     #[test]
     fn downward_is_right() {
         let everything_below = "[dependencies]\ndomain.workspace = true\nstore = { workspace = true }\n\
                                 web.workspace = true\ntoml.workspace = true\nserde = \"1\"\n";
-        assert!(told("gateway", everything_below).is_empty());
-        assert!(told("aldaba", &format!("{everything_below}gateway.workspace = true\n")).is_empty());
+        assert!(messages("gateway", everything_below).is_empty());
+        assert!(messages("aldaba", &format!("{everything_below}gateway.workspace = true\n")).is_empty());
         assert!(
-            told("aldaba", "[dependencies]\nsample.workspace = true\nclient.workspace = true\n").is_empty()
+            messages("aldaba", "[dependencies]\nsample.workspace = true\nclient.workspace = true\n")
+                .is_empty()
         );
-        assert!(told("xtask", "[dependencies]\ndomain.workspace = true\n").is_empty());
+        assert!(messages("xtask", "[dependencies]\ndomain.workspace = true\n").is_empty());
     }
 
     #[test]
@@ -161,12 +167,14 @@ toml = "1"
             ("xtask", "store"),
         ] {
             for section in SECTIONS {
-                let told =
-                    told(name, &format!("[package]\nname = \"x\"\n[{section}]\n{target}.workspace = true\n"));
-                assert_eq!(told.len(), 1, "{name} -> {target} in {section}");
+                let messages = messages(
+                    name,
+                    &format!("[package]\nname = \"x\"\n[{section}]\n{target}.workspace = true\n"),
+                );
+                assert_eq!(messages.len(), 1, "{name} -> {target} in {section}");
                 assert!(
-                    told[0].contains(&format!("Cargo.toml:4: `{name}` may not depend on `{target}`")),
-                    "{told:?}"
+                    messages[0].contains(&format!("Cargo.toml:4: `{name}` may not depend on `{target}`")),
+                    "{messages:?}"
                 );
             }
         }
@@ -175,9 +183,9 @@ toml = "1"
     #[test]
     fn the_programs_tests_are_free_and_nobody_elses() {
         let manifest = "[dev-dependencies]\nxtask = { path = \"../../xtask\" }\n";
-        assert!(told("aldaba", manifest).is_empty());
-        assert_eq!(told("gateway", manifest).len(), 1);
-        assert_eq!(told("aldaba", &manifest.replace("dev-", "")).len(), 1);
+        assert!(messages("aldaba", manifest).is_empty());
+        assert_eq!(messages("gateway", manifest).len(), 1);
+        assert_eq!(messages("aldaba", &manifest.replace("dev-", "")).len(), 1);
     }
 
     #[test]
@@ -188,9 +196,9 @@ toml = "1"
             "[target.'cfg(unix)'.dependencies]\nweb.workspace = true\n",
             "[target.'cfg(unix)'.build-dependencies.web]\npath = \"../web/\"\n",
         ] {
-            let told = told("store", manifest);
+            let messages = messages("store", manifest);
             assert!(
-                matches!(&told[..], [one] if one.contains("`store` may not depend on `web`")),
+                matches!(&messages[..], [one] if one.contains("`store` may not depend on `web`")),
                 "{manifest}"
             );
         }
@@ -198,9 +206,9 @@ toml = "1"
 
     #[test]
     fn a_new_crate_needs_a_place() {
-        let told = told("attic", "[dependencies]\n");
+        let messages = messages("attic", "[dependencies]\n");
         assert!(
-            told[0].starts_with("crates/attic/Cargo.toml:1: `attic` is unknown: say in tidy where it stands")
+            messages[0].starts_with("crates/attic/Cargo.toml:1: `attic` is unknown: list its dependencies")
         );
     }
 

@@ -1,73 +1,74 @@
-//! `cargo xtask tidy`: the rules of the house that no compiler keeps. Each rule is a pure function over the
-//! files of the repository, read once; it names the place of a fault and what to do about it.
+//! `cargo xtask tidy`: the rules that no compiler checks. Each rule is a pure function over the repository's files, which
+//! are read once. A violation names its place and the remedy.
 
 mod architecture;
-mod code;
 mod direction;
-mod house;
+mod forbidden_text;
+mod function_sizes;
 mod migrations;
-mod openings;
+mod module_docs;
 mod ratchet;
-mod scan;
-mod words;
+mod rust_lexer;
+mod source_tree;
+mod vocabulary;
 
 use std::{fmt, path::Path};
 
 use crate::{failure::Failure, workspace};
-use house::House;
+use source_tree::SourceTree;
 
-/// One thing out of place. Shown as `path:line: what is wrong, and what to do`.
+/// A broken rule. Shown as `path:line: what is wrong, and what to do`.
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Fault {
+pub struct Violation {
     pub path: String,
     pub line: usize,
     pub what: String,
 }
 
-impl Fault {
+impl Violation {
     fn new(path: impl Into<String>, line: usize, what: impl Into<String>) -> Self {
         Self { path: path.into(), line, what: what.into() }
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for Violation {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}:{}: {}", self.path, self.line, self.what)
     }
 }
 
 /// The rules, in the order of the documentation.
-const RULES: [fn(&House) -> Vec<Fault>; 6] = [
-    direction::faults,
-    openings::faults,
-    ratchet::faults,
-    words::faults,
-    architecture::faults,
-    migrations::faults,
+const RULES: [fn(&SourceTree) -> Vec<Violation>; 7] = [
+    direction::violations,
+    module_docs::violations,
+    ratchet::violations,
+    forbidden_text::violations,
+    architecture::violations,
+    migrations::violations,
+    vocabulary::violations,
 ];
 
-/// Everything out of place below `root`, in the order of paths and lines.
-pub fn check(root: &Path) -> Result<Vec<Fault>, String> {
-    let house = House::read(root)?;
-    let mut faults: Vec<Fault> = RULES.iter().flat_map(|rule| rule(&house)).collect();
-    faults.sort();
-    Ok(faults)
+/// All violations below `root`, in the order of paths and lines.
+pub fn check(root: &Path) -> Result<Vec<Violation>, String> {
+    let source_tree = SourceTree::read(root)?;
+    let mut violations: Vec<Violation> = RULES.iter().flat_map(|rule| rule(&source_tree)).collect();
+    violations.sort();
+    Ok(violations)
 }
 
-pub fn command(words: &[&str]) -> Result<(), Failure> {
-    if !words.is_empty() {
-        return Err(Failure::usage(format!("`tidy` takes nothing, not `{}`", words.join(" "))));
+pub fn command(arguments: &[&str]) -> Result<(), Failure> {
+    if !arguments.is_empty() {
+        return Err(Failure::usage(format!("`tidy` takes nothing, not `{}`", arguments.join(" "))));
     }
-    let faults = check(&workspace::root())?;
-    for fault in &faults {
-        println!("{fault}");
+    let violations = check(&workspace::root())?;
+    for violation in &violations {
+        println!("{violation}");
     }
-    match faults.len() {
+    match violations.len() {
         0 => Ok(()),
-        count => Err(Failure::work(format!(
-            "{count} {} in the house",
-            if count == 1 { "fault" } else { "faults" }
-        ))),
+        count => {
+            Err(Failure::work(format!("{count} {}", if count == 1 { "violation" } else { "violations" })))
+        }
     }
 }
 
@@ -76,9 +77,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_house_is_tidy() {
-        let faults = check(&workspace::root()).unwrap();
-        let list: Vec<String> = faults.iter().map(Fault::to_string).collect();
+    fn the_repository_is_tidy() {
+        let violations = check(&workspace::root()).unwrap();
+        let list: Vec<String> = violations.iter().map(Violation::to_string).collect();
         assert!(list.is_empty(), "\n{}\n", list.join("\n"));
     }
 }

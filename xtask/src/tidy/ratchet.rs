@@ -4,9 +4,8 @@
 use std::collections::BTreeMap;
 
 use super::{
-    Fault,
-    house::{House, Source},
-    scan,
+    Violation, function_sizes,
+    source_tree::{SourceFile, SourceTree},
 };
 
 /// The list: `path lines`, or `path::function lines`, one a line; `#` begins a comment.
@@ -36,47 +35,48 @@ struct Entry {
     lines: usize,
 }
 
-pub(super) fn faults(house: &House) -> Vec<Fault> {
-    let (mut entries, mut faults) = house.file(LIST).map_or_else(Default::default, |file| read(&file.text));
-    for (key, size) in sizes(house) {
-        faults.extend(judge(&key, &size, entries.remove(&key).as_ref()));
+pub(super) fn violations(source_tree: &SourceTree) -> Vec<Violation> {
+    let (mut entries, mut violations) =
+        source_tree.file(LIST).map_or_else(Default::default, |file| read(&file.text));
+    for (key, size) in sizes(source_tree) {
+        violations.extend(judge(&key, &size, entries.remove(&key).as_ref()));
     }
     let stale = entries.into_iter().map(|(key, entry)| {
-        Fault::new(LIST, entry.line, format!("`{key}` does not exist any more: remove this line"))
+        Violation::new(LIST, entry.line, format!("`{key}` does not exist any more: remove this line"))
     });
-    faults.extend(stale);
-    faults
+    violations.extend(stale);
+    violations
 }
 
-fn judge(key: &str, size: &Size, entry: Option<&Entry>) -> Option<Fault> {
+fn judge(key: &str, size: &Size, entry: Option<&Entry>) -> Option<Violation> {
     let Size { path, line, lines, lines_max } = size;
     let name = key.strip_prefix(path).and_then(|rest| rest.strip_prefix("::"));
     let subject = name.map_or_else(|| "the file".to_owned(), |name| format!("`fn {name}`"));
     match entry {
         None if lines > lines_max => {
             let what = format!("{subject} has {lines} lines and may have {lines_max}: make it two");
-            Some(Fault::new(path, *line, what))
+            Some(Violation::new(path, *line, what))
         }
         Some(entry) if *lines > entry.lines => {
             let what =
                 format!("{subject} grew to {lines} lines, and {LIST} holds it at {}: shrink it", entry.lines);
-            Some(Fault::new(path, *line, what))
+            Some(Violation::new(path, *line, what))
         }
         Some(entry) if lines <= lines_max => {
             let what = format!("`{key}` has {lines} lines and may have {lines_max}: remove this line");
-            Some(Fault::new(LIST, entry.line, what))
+            Some(Violation::new(LIST, entry.line, what))
         }
         Some(entry) if *lines < entry.lines => {
-            Some(Fault::new(LIST, entry.line, format!("`{key}` shrank: lower it to {lines}")))
+            Some(Violation::new(LIST, entry.line, format!("`{key}` shrank: lower it to {lines}")))
         }
         _ => None,
     }
 }
 
 /// The largest size under each key: functions of one name in one file share a line of the list.
-fn sizes(house: &House) -> BTreeMap<String, Size> {
+fn sizes(source_tree: &SourceTree) -> BTreeMap<String, Size> {
     let mut sizes: BTreeMap<String, Size> = BTreeMap::new();
-    for file in house.files().filter(|file| file.is_rust()) {
+    for file in source_tree.files().filter(|file| file.is_rust()) {
         for (key, size) in measure(file) {
             if sizes.get(&key).is_none_or(|known| known.lines < size.lines) {
                 sizes.insert(key, size);
@@ -86,12 +86,12 @@ fn sizes(house: &House) -> BTreeMap<String, Size> {
     sizes
 }
 
-fn measure(file: &Source) -> Vec<(String, Size)> {
+fn measure(file: &SourceFile) -> Vec<(String, Size)> {
     let path = &file.path;
     let limits = if is_test(path) { TEST } else { PRODUCT };
     let size = |line, lines, lines_max| Size { path: path.clone(), line, lines, lines_max };
     let whole = (path.clone(), size(1, file.text.lines().count(), limits.file_lines_max));
-    let functions = scan::functions(&file.text).into_iter().map(|function| {
+    let functions = function_sizes::functions(&file.text).into_iter().map(|function| {
         let key = format!("{path}::{}", function.name);
         (key, size(function.line, function.lines, limits.function_lines_max))
     });
@@ -102,8 +102,8 @@ fn is_test(path: &str) -> bool {
     path.split('/').any(|part| part == "tests" || part == "tests.rs")
 }
 
-fn read(text: &str) -> (BTreeMap<String, Entry>, Vec<Fault>) {
-    let (mut entries, mut faults) = (BTreeMap::new(), Vec::new());
+fn read(text: &str) -> (BTreeMap<String, Entry>, Vec<Violation>) {
+    let (mut entries, mut violations) = (BTreeMap::new(), Vec::new());
     for (index, text) in text.lines().enumerate() {
         let line = index + 1;
         if text.is_empty() || text.starts_with('#') {
@@ -111,14 +111,18 @@ fn read(text: &str) -> (BTreeMap<String, Entry>, Vec<Fault>) {
         }
         let pair = text.rsplit_once(' ').and_then(|(key, lines)| Some((key.trim(), lines.parse().ok()?)));
         let Some((key, lines)) = pair else {
-            faults.push(Fault::new(LIST, line, "is not `path lines` or `path::function lines`"));
+            violations.push(Violation::new(LIST, line, "is not `path lines` or `path::function lines`"));
             continue;
         };
         if entries.insert(key.to_owned(), Entry { line, lines }).is_some() {
-            faults.push(Fault::new(LIST, line, format!("`{key}` is listed twice: keep the lower line")));
+            violations.push(Violation::new(
+                LIST,
+                line,
+                format!("`{key}` is listed twice: keep the lower line"),
+            ));
         }
     }
-    (entries, faults)
+    (entries, violations)
 }
 
 #[cfg(test)]
@@ -133,10 +137,10 @@ mod tests {
         format!("fn long() {{\n{}}}\n", "    step();\n".repeat(lines - 2))
     }
 
-    fn told(list: &str, files: &[(&str, &str)]) -> Vec<String> {
+    fn messages(list: &str, files: &[(&str, &str)]) -> Vec<String> {
         let mut files = files.to_vec();
         files.push((LIST, list));
-        faults(&House::of(&files)).iter().map(Fault::to_string).collect()
+        violations(&SourceTree::of(&files)).iter().map(Violation::to_string).collect()
     }
 
     #[test]
@@ -153,7 +157,7 @@ mod tests {
             ("long.md", file_of(1_000), false),
         ] {
             assert_eq!(
-                told("", &[(path, &text)]).len(),
+                messages("", &[(path, &text)]).len(),
                 usize::from(wrong),
                 "{path}, {}",
                 text.lines().count()
@@ -165,7 +169,7 @@ mod tests {
     fn a_fault_names_the_function_and_its_line() {
         let source = format!("//! A.\n\n{}", function_of(61));
         assert_eq!(
-            told("", &[("a.rs", &source)]),
+            messages("", &[("a.rs", &source)]),
             ["a.rs:3: `fn long` has 61 lines and may have 60: make it two"]
         );
     }
@@ -174,20 +178,20 @@ mod tests {
     fn what_is_listed_may_not_grow() {
         let (file, function) = (file_of(410), function_of(70));
         let files = [("a.rs", file.as_str()), ("b.rs", function.as_str())];
-        assert!(told("# Too long.\na.rs 410\nb.rs::long 70\n", &files).is_empty());
-        let told = told("a.rs 409\nb.rs::long 69\n", &files);
+        assert!(messages("# Too long.\na.rs 410\nb.rs::long 70\n", &files).is_empty());
+        let messages = messages("a.rs 409\nb.rs::long 69\n", &files);
         assert_eq!(
-            told[0],
+            messages[0],
             "a.rs:1: the file grew to 410 lines, and xtask/ratchet.txt holds it at 409: shrink it"
         );
-        assert!(told[1].starts_with("b.rs:1: `fn long` grew to 70 lines"));
+        assert!(messages[1].starts_with("b.rs:1: `fn long` grew to 70 lines"));
     }
 
     #[test]
     fn the_list_follows_what_shrinks() {
         let files = [("a.rs", &*file_of(410)), ("b.rs", &*function_of(60))];
         assert_eq!(
-            told("a.rs 420\nb.rs::long 70\nc.rs 500\n", &files),
+            messages("a.rs 420\nb.rs::long 70\nc.rs 500\n", &files),
             [
                 "xtask/ratchet.txt:1: `a.rs` shrank: lower it to 410",
                 "xtask/ratchet.txt:2: `b.rs::long` has 60 lines and may have 60: remove this line",
@@ -198,8 +202,8 @@ mod tests {
 
     #[test]
     fn a_line_that_says_nothing_is_told() {
-        let told = told("a.rs\na.rs many\nb.rs 500\nb.rs 500\n", &[("b.rs", &file_of(500))]);
-        assert_eq!(told.len(), 3);
-        assert!(told[2].contains(":4: `b.rs` is listed twice"));
+        let messages = messages("a.rs\na.rs many\nb.rs 500\nb.rs 500\n", &[("b.rs", &file_of(500))]);
+        assert_eq!(messages.len(), 3);
+        assert!(messages[2].contains(":4: `b.rs` is listed twice"));
     }
 }

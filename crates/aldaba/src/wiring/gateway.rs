@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use domain::Caller;
-use gateway::{Gateway, Guest, Ports, Settings, TokenRefusal, Tokens};
+use gateway::{GatedRoute, Gateway, Ports, Settings, TokenError, TokenVerifier};
 use identity::Identity;
 use store::Store;
 
@@ -14,22 +14,22 @@ use crate::config::Config;
 struct FromIdentity(Arc<Identity>);
 
 #[async_trait]
-impl Tokens for FromIdentity {
-    async fn caller(&self, token: &str) -> Result<Arc<Caller>, TokenRefusal> {
-        self.0.caller(token).await.map_err(|refusal| match refusal {
-            identity::TokenRefusal::Invalid => TokenRefusal::Invalid,
-            identity::TokenRefusal::Unknown(error) => TokenRefusal::Unknown(error),
+impl TokenVerifier for FromIdentity {
+    async fn verify(&self, token: &str) -> Result<Arc<Caller>, TokenError> {
+        self.0.caller(token).await.map_err(|error| match error {
+            identity::TokenError::Invalid => TokenError::Invalid,
+            identity::TokenError::Unavailable(error) => TokenError::Unavailable(error),
         })
     }
 }
 
-/// `guests`: routes of other crates that the gate guards.
+/// `gated_routes` are the routes of other crates behind the gate.
 pub(crate) fn gateway(
     config: &Config,
     base: &BasePorts,
     store: Arc<dyn Store>,
     identity: Arc<Identity>,
-    guests: Vec<Guest>,
+    gated_routes: Vec<GatedRoute>,
 ) -> Gateway {
     let ports = Ports { store, clock: base.clock.clone(), tokens: Arc::new(FromIdentity(identity)) };
     let (rate, quota) = (config.gateway.rate_per_minute, config.gateway.quota_per_day);
@@ -38,5 +38,5 @@ pub(crate) fn gateway(
         rate_per_minute: (rate > 0).then_some(rate),
         quota_per_day: (quota > 0).then_some(quota),
     };
-    Gateway::new(ports, settings, guests)
+    Gateway::new(ports, settings, gated_routes)
 }

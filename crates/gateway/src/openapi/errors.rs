@@ -1,19 +1,19 @@
-//! The one error body of every API.
+//! The error body, the same in every API.
 
 use utoipa::openapi::schema::{ArrayBuilder, Type};
 use utoipa::openapi::{ComponentsBuilder, ObjectBuilder};
 
 use super::examples::{self, REQUEST_ID};
-use super::shape::{integer, object, schema_ref, text};
+use super::schema_types::{integer, object, schema_ref, text};
 
 pub(super) fn schemas(components: ComponentsBuilder) -> ComponentsBuilder {
     let message = "pageSize must be a whole number from 1 to 1000.";
     let error = object(
-        "What went wrong.",
+        "An error.",
         [
-            ("statusCode", integer("The answer's status again.", 400, 599, 400)),
-            ("message", text("For people: what is wrong and what to do.", message)),
-            ("requestId", text("The answer's `X-Request-Id` again.", REQUEST_ID)),
+            ("statusCode", integer("The HTTP status code.", 400, 599, 400)),
+            ("message", text("A text for people: what is wrong and what to do.", message)),
+            ("requestId", text("The same as the header `X-Request-Id`.", REQUEST_ID)),
         ],
     );
     let faults = ArrayBuilder::new().items(schema_ref("Fault")).min_items(Some(1));
@@ -26,17 +26,17 @@ pub(super) fn schemas(components: ComponentsBuilder) -> ComponentsBuilder {
 
 fn fault(message: &str) -> ObjectBuilder {
     let fault = object(
-        "One thing that was refused.",
+        "One fault of the request.",
         [
-            ("code", text("For programs; never changes.", "invalid_parameter")),
-            ("message", text("For people.", message)),
+            ("code", text("A stable code for programs.", "invalid_parameter")),
+            ("message", text("A text for people.", message)),
         ],
     );
     fault.property(
         "field",
         ObjectBuilder::new()
             .schema_type(Type::String)
-            .description(Some("Which parameter or member it is about."))
+            .description(Some("The parameter or member at fault."))
             .examples(["pageSize"]),
     )
 }

@@ -1,22 +1,22 @@
-//! The examples of the document. Sent through the changes door as they are (without what the store sets),
-//! they are records that every example request then finds; the tests do exactly that.
+//! The examples of the document. The records are valid input of the operator's changes API (without the members that
+//! the store sets), and the example requests then find them: an integration test does exactly that.
 
 use domain::Resource;
 use domain::event::{EventKind, semantic_name};
 use serde_json::{Value, json};
 
-/// The company that example requests name in their context.
+/// The company in the `context` of the example requests.
 pub(super) const COMPANY: &str = "0d3c9a1e-5b1f-4c58-9a64-5f7e2b1c8d90";
-/// The record that example requests read.
+/// The record that the example requests read.
 pub(super) const RECORD: &str = "6f1b2c34-8a7d-4e0b-b1c2-3d4e5f607182";
 pub(super) const REQUEST_ID: &str = "4be1f7c2-0a58-4f53-8e52-97d1a3c60b14";
 pub(super) const VERSION: &str = "2026-11-15T08:30:00.1234567Z";
 pub(super) const SEQUENCE: &str = "1192";
 const PROCESS: &str = "f2d8a1b0-6c3e-4d7f-9b5a-1c2d3e4f5061";
 
-/// A record as a reader gets it.
+/// A record as a read returns it.
 pub(super) fn record(resource: Resource) -> Value {
-    let mut body = writers_part(resource);
+    let mut body = written_members(resource);
     if resource == Resource::payroll_companies() {
         return body;
     }
@@ -33,7 +33,8 @@ pub(super) fn id(resource: Resource) -> &'static str {
     if resource == Resource::companies() { COMPANY } else { RECORD }
 }
 
-fn writers_part(resource: Resource) -> Value {
+/// The members that the writer of a record sends.
+fn written_members(resource: Resource) -> Value {
     if resource == Resource::companies() {
         json!({"vatName": "Panadería Núñez S.L.", "vatNumber": "B12345674", "chartOfAccountId": 1, "accountLength": 9})
     } else if resource == Resource::customers() {
@@ -53,7 +54,7 @@ fn writers_part(resource: Resource) -> Value {
     }
 }
 
-/// A change of the feed of these resources.
+/// A change in the feed of this resource.
 pub(super) fn change(resource: Resource) -> Value {
     json!({
         "sequenceVersion": SEQUENCE, "event": semantic_name(resource, EventKind::Updated),

@@ -1,4 +1,4 @@
-//! The headers of answers.
+//! The response headers.
 
 use utoipa::openapi::extensions::Extensions;
 use utoipa::openapi::header::{Header, HeaderBuilder};
@@ -8,50 +8,59 @@ use utoipa::openapi::{ComponentsBuilder, ObjectBuilder, Ref};
 
 use super::examples::REQUEST_ID;
 use super::records::sequence;
-use super::shape::{integer, object, text};
+use super::schema_types::{integer, object, text};
 
-/// On every answer of a read that went well, also on 304.
+/// On every successful response, also on 304.
 pub(super) const OF_READS: [&str; 5] = ["Cache-Control", "ETag", "Vary", "X-Request-Id", "RateLimit"];
-/// On pages, besides.
+/// On pages besides those.
 pub(super) const OF_PAGES: [&str; 3] = ["Link", "X-Pagination", "X-Sequence-Version"];
 
-/// Where there is a limit, every answer that passed the gate tells how much of it is left.
+/// If there is a rate limit, every response behind the gate carries its state.
 const RATE: [&str; 3] = ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"];
 
 pub(super) fn all(components: ComponentsBuilder) -> ComponentsBuilder {
     let link = "<https://api.example.com/accounting/api/customers?pageNumber=2&pageSize=25>; rel=\"next\"";
-    let seconds = |about, example| integer(about, 0, i64::from(u32::MAX), example);
+    let seconds = |description, example| integer(description, 0, i64::from(u32::MAX), example);
     let always = [
         (
             "Cache-Control",
-            text("May be kept, and must be asked about before it is used.", "private, no-cache"),
+            text("The response may be cached and must be revalidated before each use.", "private, no-cache"),
         ),
         (
             "ETag",
-            text("The validator, for `If-None-Match`; it moves with what was read.", "W/\"8f3a-1192-1-25\""),
+            text("The validator for `If-None-Match`; it changes with the data.", "W/\"8f3a-1192-1-25\""),
         ),
-        ("Vary", text("What else the answer follows from.", "authorization, context, accept-encoding")),
+        (
+            "Vary",
+            text(
+                "The request headers that the response depends on.",
+                "authorization, context, accept-encoding",
+            ),
+        ),
         (
             "X-Request-Id",
-            text("The answer's id; a caller's own is kept where it is well-formed.", REQUEST_ID),
+            text(
+                "The id of the request: the client's own if it is well-formed, else a generated one.",
+                REQUEST_ID,
+            ),
         ),
-        ("Link", text("Other pages: `first`, `prev`, `next`, `last`; of a feed always `next`.", link)),
+        (
+            "Link",
+            text("Links to other pages: `first`, `prev`, `next`, `last`; in a feed always `next`.", link),
+        ),
         ("X-Pagination", pagination()),
-        ("X-Sequence-Version", sequence("The log's position of this answer: follow the feed from here.")),
-        ("Retry-After", seconds("When to try again, in seconds.", 2)),
+        ("X-Sequence-Version", sequence("The log position of this response: follow the feed from here.")),
+        ("Retry-After", seconds("Seconds to wait before the next attempt.", 2)),
     ];
     let sometimes = [
-        ("RateLimit-Limit", seconds("Requests that are allowed in a minute; where there is a limit.", 300)),
-        ("RateLimit-Remaining", seconds("Requests that are left now.", 299)),
-        ("RateLimit-Reset", seconds("Seconds until the limit is whole again.", 1)),
-        (
-            "QuotaRetryAfter",
-            seconds("When there are new calls, in seconds; where the day's are used up.", 27_000),
-        ),
+        ("RateLimit-Limit", seconds("Requests allowed per minute, if there is a limit.", 300)),
+        ("RateLimit-Remaining", seconds("Requests left now.", 299)),
+        ("RateLimit-Reset", seconds("Seconds until the limit is fully available again.", 1)),
+        ("QuotaRetryAfter", seconds("Seconds until the quota is replenished, if it is used up.", 27_000)),
         (
             "WWW-Authenticate",
             text(
-                "What is wrong with the token; absent where it is the key or the quota.",
+                "What is wrong with the token; absent if the key or the quota caused the error.",
                 "Bearer error=\"invalid_token\"",
             ),
         ),
@@ -61,42 +70,43 @@ pub(super) fn all(components: ComponentsBuilder) -> ComponentsBuilder {
     always.chain(sometimes).fold(components, |components, (name, header)| components.header(name, header))
 }
 
-/// Adds headers by their names; `RateLimit` stands for all three, `QuotaRetryAfter` for one that is not always there.
+/// Adds headers by their names. `RateLimit` stands for all three of its headers, `QuotaRetryAfter` for a `Retry-After`
+/// that is optional.
 pub(super) fn put(response: ResponseBuilder, names: &[&'static str]) -> ResponseBuilder {
-    let spelled = names.iter().flat_map(|name| match *name {
+    let expanded = names.iter().flat_map(|name| match *name {
         "RateLimit" => RATE.map(|name| (name, name)).to_vec(),
         "QuotaRetryAfter" => vec![("Retry-After", "QuotaRetryAfter")],
-        one => vec![(one, one)],
+        name => vec![(name, name)],
     });
-    spelled.fold(response, |response, (name, component)| {
+    expanded.fold(response, |response, (name, component)| {
         response.header_ref(name, Ref::new(format!("#/components/headers/{component}")))
     })
 }
 
-/// What its schema says of it is said of the header.
+/// Moves the description from the schema to the header.
 fn header(schema: ObjectBuilder, is_required: bool) -> Header {
     let mut schema = schema.build();
     let header = HeaderBuilder::new().description(schema.description.take());
-    // The library has no word for it, and writes out what it does not know.
+    // utoipa has no field `required` here; extensions are written as they are.
     let required = is_required.then(|| Extensions::from_iter([("required", true)]));
     header.schema(Some(schema)).extensions(required).build()
 }
 
 fn pagination() -> ObjectBuilder {
-    let count = |about, example| integer(about, 0, i64::MAX, example);
+    let count = |description, example| integer(description, 0, i64::MAX, example);
     let inside = object(
-        "Where the page lies.",
+        "The page's position in the list.",
         [
-            ("totalCount", count("How many records there are.", 60)),
-            ("pageSize", count("How many a page holds.", 25)),
-            ("currentPage", count("Which page this is.", 1)),
-            ("totalPages", count("How many pages there are.", 3)),
+            ("totalCount", count("The number of records.", 60)),
+            ("pageSize", count("The number of records per page.", 25)),
+            ("currentPage", count("The number of this page.", 1)),
+            ("totalPages", count("The number of pages.", 3)),
         ],
     );
     let example = r#"{"totalCount":60,"pageSize":25,"currentPage":1,"totalPages":3}"#;
     ObjectBuilder::new()
         .schema_type(Type::String)
-        .description(Some("Where the page lies, as JSON."))
+        .description(Some("The page's position in the list, as JSON."))
         .content_media_type("application/json")
         .content_schema(Some(inside))
         .examples([example])

@@ -1,5 +1,5 @@
-//! The OpenAPI document of the read APIs, made from the one list of their addresses and from the catalogue:
-//! a new resource documents itself.
+//! The OpenAPI document of the read APIs, generated from the list of endpoints and the catalogue: a new resource is
+//! documented without further code.
 
 mod errors;
 mod examples;
@@ -8,8 +8,8 @@ mod operations;
 mod parameters;
 mod records;
 mod responses;
+mod schema_types;
 mod security;
-mod shape;
 #[cfg(test)]
 mod tests;
 
@@ -22,29 +22,29 @@ use utoipa::openapi::{
 
 use crate::endpoint::Endpoint;
 
-/// Stands in the document where nobody has said yet where the service will be.
-const ANYWHERE: &str = "https://api.example.com";
+/// The address in the document while the service's own is not configured.
+const PLACEHOLDER_URL: &str = "https://api.example.com";
 
-const ABOUT: &str = "Reads over accounting, payroll and invoicing data.
+const DESCRIPTION: &str = "Read access to accounting, payroll and invoicing data.
 
-Every call carries a subscription key (`Ocp-Apim-Subscription-Key`) and an access token \
-(`Authorization: Bearer`). The accounting family serves several companies per user: the list of companies \
-tells their `correlationId`, and every other resource is read in the `context` of one of them.
+Every request carries a subscription key (`Ocp-Apim-Subscription-Key`) and an access token \
+(`Authorization: Bearer`). In the accounting family a user may have access to several companies: the list of \
+companies gives their `correlationId`, and the header `context` selects the company of every other resource.
 
-Lists come in pages (`pageNumber`, `pageSize`) as bare arrays; `X-Pagination` and `Link` tell where a page \
-lies. Every read has a weak `ETag`. `…/changes` is the log of a resource: read the list, keep its \
-`X-Sequence-Version`, and follow the feed from there without a gap.
+Lists are paged (`pageNumber`, `pageSize`); the body is an array, and the headers `X-Pagination` and `Link` \
+describe the page. Every read has a weak `ETag`. `…/changes` is the change feed of a resource: read the list, \
+store its `X-Sequence-Version`, and follow the feed from there without a gap.
 
-Every error has the same body, and every answer an `X-Request-Id`: say it when you ask for help. Parameter \
-names are taken in any case, and a slash at the end of an address is fine.";
+All errors have the same body, and every response has an `X-Request-Id`: quote it when you contact support. \
+Parameter names are case-insensitive, and a trailing slash in a path is ignored.";
 
-/// The document for a service at these addresses; an empty one stands for an address that is not known yet.
+/// The document for a service at these addresses. An empty string means that the address is not configured.
 pub fn openapi(base_url: &str, auth_url: &str) -> OpenApi {
-    let auth_url = if auth_url.is_empty() { ANYWHERE } else { auth_url };
+    let auth_url = if auth_url.is_empty() { PLACEHOLDER_URL } else { auth_url };
     let info = InfoBuilder::new()
         .title("Aldaba")
         .version(env!("CARGO_PKG_VERSION"))
-        .description(Some(ABOUT))
+        .description(Some(DESCRIPTION))
         .license(Some(LicenseBuilder::new().name("Apache-2.0").identifier(Some("Apache-2.0")).build()));
     let paths = Endpoint::all().fold(PathsBuilder::new(), |paths, endpoint| {
         paths.path(operations::path(endpoint), operations::item(endpoint))
@@ -70,12 +70,12 @@ fn server(base_url: &str) -> Server {
         return Server::new(base_url);
     }
     let variable = ServerVariableBuilder::new()
-        .default_value(ANYWHERE)
-        .description(Some("The address under which the service is reached."));
+        .default_value(PLACEHOLDER_URL)
+        .description(Some("The base URL of the service."));
     ServerBuilder::new().url("{base_url}").parameter("base_url", variable).build()
 }
 
-/// What the area is called in the document.
+/// The area's name in the document.
 fn area_name(area: Area) -> &'static str {
     match area {
         Area::Accounting => "Accounting",
@@ -87,12 +87,12 @@ fn area_name(area: Area) -> &'static str {
 }
 
 fn tag(area: Area) -> Tag {
-    let about = match area {
-        Area::Accounting => "Companies and what belongs to them: accounts, customers, invoices, journals.",
+    let description = match area {
+        Area::Accounting => "Companies and their records: accounts, customers, invoices, journals.",
         Area::Core => "Persons, legal entities and activities.",
-        Area::Import => "Files that were handed in.",
-        Area::Payroll => "Payroll companies, with a filter and an order.",
-        Area::Invoicing => "Changes of the invoicing entities.",
+        Area::Import => "Imported files.",
+        Area::Payroll => "Payroll companies, with filtering and sorting.",
+        Area::Invoicing => "The change feed of the invoicing entities.",
     };
-    TagBuilder::new().name(area_name(area)).description(Some(about)).build()
+    TagBuilder::new().name(area_name(area)).description(Some(description)).build()
 }

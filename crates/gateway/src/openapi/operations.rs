@@ -1,83 +1,88 @@
-//! One address, as the document tells it: asked with GET, or with HEAD for the headers alone.
+//! The operations of one endpoint: GET, and HEAD for the headers only.
 
 use domain::Resource;
 use domain::catalogue::Owner;
 use utoipa::openapi::HttpMethod;
 use utoipa::openapi::path::{Operation, OperationBuilder, PathItem, PathItemBuilder};
 
-use super::responses::Asked;
+use super::responses::ReadMethod;
 use super::{area_name, parameters, responses, security};
 use crate::endpoint::Endpoint;
 
-/// The address, with the id called by its name.
+/// The path, with the id's full name.
 pub(super) fn path(endpoint: Endpoint) -> String {
     endpoint.path().replace("{id}", "{correlationId}")
 }
 
 pub(super) fn item(endpoint: Endpoint) -> PathItem {
     PathItemBuilder::new()
-        .operation(HttpMethod::Get, operation(endpoint, Asked::Get))
-        .operation(HttpMethod::Head, operation(endpoint, Asked::Head))
+        .operation(HttpMethod::Get, operation(endpoint, ReadMethod::Get))
+        .operation(HttpMethod::Head, operation(endpoint, ReadMethod::Head))
         .build()
 }
 
-fn operation(endpoint: Endpoint, asked: Asked) -> Operation {
-    let (id, summary, about) = words(endpoint);
+fn operation(endpoint: Endpoint, method: ReadMethod) -> Operation {
+    let (id, summary, description) = describe(endpoint);
     let operation = OperationBuilder::new().tag(area_name(endpoint.area()));
-    let operation = match asked {
-        Asked::Get => operation.operation_id(Some(id)).summary(Some(summary)).description(Some(about)),
-        Asked::Head => {
-            let about = "The same answer as to GET, without its body.";
+    let operation = match method {
+        ReadMethod::Get => {
+            operation.operation_id(Some(id)).summary(Some(summary)).description(Some(description))
+        }
+        ReadMethod::Head => {
+            let description = "The same response as to GET, without the body.";
             operation
                 .operation_id(Some(format!("{id}Headers")))
-                .summary(Some(format!("{summary}: the headers alone")))
-                .description(Some(about))
+                .summary(Some(format!("{summary}: headers only")))
+                .description(Some(description))
         }
     };
     parameters::of(endpoint)
         .fold(operation, OperationBuilder::parameter_ref)
-        .responses(responses::of(endpoint, asked))
+        .responses(responses::of(endpoint, method))
         .securities(Some(security::requirements(endpoint.area())))
         .build()
 }
 
-/// The operation's id, its summary, and what else there is to say.
-fn words(endpoint: Endpoint) -> (String, String, String) {
+/// The operation's id, summary and description.
+fn describe(endpoint: Endpoint) -> (String, String, String) {
     match endpoint {
         Endpoint::List(resource) => (
             format!("list{}", resource.plural()),
-            format!("A page of {}", people_say(resource.plural())),
-            with_context(resource, "In the order in which they were made."),
+            format!("List {}", to_words(resource.plural())),
+            with_context(resource, "Returns one page, in the order of creation."),
         ),
-        Endpoint::One(resource) => (
+        Endpoint::Record(resource) => (
             format!("get{}", resource.singular()),
-            format!("One of the {}", people_say(resource.plural())),
-            with_context(resource, "By its `correlationId`, as lists, feeds and notifications tell it."),
+            format!("Get one of the {}", to_words(resource.plural())),
+            with_context(
+                resource,
+                "Returns the record with this `correlationId`, which lists, feeds and notifications carry.",
+            ),
         ),
         Endpoint::Feed(resource) => (
             format!("list{}Changes", resource.singular()),
-            format!("What happened to {}", people_say(resource.plural())),
+            format!("List the changes of {}", to_words(resource.plural())),
             with_context(resource, &feed(&[resource])),
         ),
         Endpoint::PayrollCompanies => (
             "listPayrollCompanies".to_owned(),
-            "A page of payroll companies".to_owned(),
-            "In the order in which they were made, unless `OrderBy` says otherwise.".to_owned(),
+            "List payroll companies".to_owned(),
+            "Returns one page, in the order of creation unless `OrderBy` is set.".to_owned(),
         ),
         Endpoint::InvoicingFeed => (
             "listInvoicingChanges".to_owned(),
-            "What happened to the invoicing entities".to_owned(),
+            "List the changes of the invoicing entities".to_owned(),
             feed(&Resource::invoicing().collect::<Vec<_>>()),
         ),
     }
 }
 
-fn with_context(resource: Resource, about: &str) -> String {
+fn with_context(resource: Resource, description: &str) -> String {
     match resource.owner() {
-        Owner::Company => format!("{about} The company stands in `context`."),
+        Owner::Company => format!("{description} The header `context` selects the company."),
         Owner::Tenant => format!(
-            "{about} The header `context` is not needed; where it is sent, it must be `none` or name a company that is \
-             there, and beside a `correlationId` that same company."
+            "{description} The header `context` is optional: `none`, or an existing company; next to a `correlationId`, that \
+             company itself."
         ),
     }
 }
@@ -88,14 +93,14 @@ fn feed(resources: &[Resource]) -> String {
     });
     let events: Vec<String> = events.map(|name| format!("`{name}`")).collect();
     format!(
-        "The log, oldest first, from behind the number `after`. There is always a `next` link: who has read to the \
-         end asks again later. Events: {}.",
+        "Returns the changes after the sequence number `after`, oldest first. There is always a `next` link: at the \
+         end of the feed, request it again later. Events: {}.",
         events.join(", ")
     )
 }
 
-/// `IssuedInvoices` as people write it: issued invoices.
-fn people_say(pascal: &str) -> String {
+/// `IssuedInvoices` → `issued invoices`.
+fn to_words(pascal: &str) -> String {
     let mut words = String::with_capacity(pascal.len() + 4);
     for letter in pascal.chars() {
         if letter.is_uppercase() && !words.is_empty() {

@@ -1,4 +1,4 @@
-//! What a read can be asked with.
+//! The parameters of the read APIs.
 
 use domain::Resource;
 use domain::catalogue::Owner;
@@ -9,27 +9,28 @@ use utoipa::openapi::{ComponentsBuilder, ContentBuilder, ObjectBuilder, Ref, Req
 
 use super::examples::{self, COMPANY};
 use super::records::correlation_id;
-use super::shape::{formatted, integer, object, text};
+use super::schema_types::{formatted, integer, object, text};
 use crate::endpoint::Endpoint;
-use crate::{context, feed, paging};
+use crate::reads::feed;
+use crate::{context, paging};
 
-const CONTEXT: &str = "Which company the call is about: a JSON object with its `correlationId`.";
-const FILTER: &str = "Which companies, in a subset of OData: fields `companyCode`, `companyName`, \
+const CONTEXT: &str = "The company of the request: a JSON object with its `correlationId`.";
+const FILTER: &str = "Selects companies, in a subset of OData: fields `companyCode`, `companyName`, \
     `identifierNumber`, `lastUpdate`; `eq ne gt ge lt le`, `and or not`, parentheses, `contains(field,'text')`, \
     `startswith`, `endswith`. Numbers bare, text in single quotes (`''` stands for one), dates bare or quoted, \
     as in `2026-01-31` or `2026-01-31T08:30:00Z`. At most 4,000 characters.";
-const ORDER_BY: &str = "A comma-separated list of fields, each with `asc` or `desc` behind it or neither. Companies \
-    that are equal come by their code.";
+const ORDER_BY: &str = "A comma-separated list of fields, each optionally followed by `asc` or `desc`. Ties are sorted \
+    by `companyCode`.";
 
-/// The parameters that stand once, by the names under which addresses refer to them.
+/// The shared parameters, by the names of their components.
 pub(super) fn shared(components: ComponentsBuilder) -> ComponentsBuilder {
     let all = [
         ("company", path_id(Resource::companies())),
         ("record", path_id(Resource::accounts())),
         ("context", context()),
         ("pageNumber", page_number()),
-        ("pageSize", sized(paging::PAGE_SIZE_DEFAULT, paging::PAGE_SIZE_MAX)),
-        ("feedSize", sized(feed::PAGE_SIZE_DEFAULT, feed::PAGE_SIZE_MAX)),
+        ("pageSize", page_size(paging::PAGE_SIZE_DEFAULT, paging::PAGE_SIZE_MAX)),
+        ("feedSize", page_size(feed::PAGE_SIZE_DEFAULT, feed::PAGE_SIZE_MAX)),
         ("after", after()),
         ("filter", filter()),
         ("orderBy", order_by()),
@@ -38,17 +39,17 @@ pub(super) fn shared(components: ComponentsBuilder) -> ComponentsBuilder {
     all.into_iter().fold(components, |components, (name, parameter)| components.parameter(name, parameter))
 }
 
-/// The parameters of an address, in the order in which a reader needs them.
+/// References to the parameters of an endpoint.
 pub(super) fn of(endpoint: Endpoint) -> impl Iterator<Item = Ref> {
     let own: &[&str] = match endpoint {
         Endpoint::List(_) => &["pageNumber", "pageSize"],
-        Endpoint::One(resource) if resource == Resource::companies() => &["company"],
-        Endpoint::One(_) => &["record"],
+        Endpoint::Record(resource) if resource == Resource::companies() => &["company"],
+        Endpoint::Record(_) => &["record"],
         Endpoint::Feed(_) | Endpoint::InvoicingFeed => &["after", "feedSize"],
         Endpoint::PayrollCompanies => &["filter", "orderBy", "pageNumber", "pageSize"],
     };
-    // Where the context is not needed it is not sent, so it is told of in words alone: pages that are made
-    // from the document would fill it in.
+    // An optional context is described only in the operation's text: tools that try the API from the document would
+    // fill it in.
     let context = needs_context(endpoint).then_some("context");
     let names = own.iter().copied().chain(context).chain(["ifNoneMatch"]);
     names.map(|name| Ref::new(format!("#/components/parameters/{name}")))
@@ -56,20 +57,20 @@ pub(super) fn of(endpoint: Endpoint) -> impl Iterator<Item = Ref> {
 
 fn needs_context(endpoint: Endpoint) -> bool {
     match endpoint {
-        Endpoint::List(resource) | Endpoint::One(resource) | Endpoint::Feed(resource) => {
+        Endpoint::List(resource) | Endpoint::Record(resource) | Endpoint::Feed(resource) => {
             resource.owner() == Owner::Company
         }
         Endpoint::PayrollCompanies | Endpoint::InvoicingFeed => false,
     }
 }
 
-fn parameter(name: &str, place: ParameterIn, about: &str, schema: ObjectBuilder) -> ParameterBuilder {
-    ParameterBuilder::new().name(name).parameter_in(place).description(Some(about)).schema(Some(schema))
+fn parameter(name: &str, place: ParameterIn, description: &str, schema: ObjectBuilder) -> ParameterBuilder {
+    ParameterBuilder::new().name(name).parameter_in(place).description(Some(description)).schema(Some(schema))
 }
 
 fn path_id(resource: Resource) -> Parameter {
     let id = examples::id(resource);
-    let schema = correlation_id("Any text, percent-encoded.", id);
+    let schema = correlation_id("Any text, percent-encoded in the path.", id);
     parameter("correlationId", ParameterIn::Path, "The record's id.", schema)
         .required(Required::True)
         .example(Some(id.into()))
@@ -78,7 +79,7 @@ fn path_id(resource: Resource) -> Parameter {
 
 fn context() -> Parameter {
     let id = correlation_id("The company's `correlationId`.", COMPANY);
-    let schema = object("One member, and no other.", [("clientId", id)])
+    let schema = object("An object with exactly one member.", [("clientId", id)])
         .additional_properties(Some(AdditionalProperties::FreeForm(false)));
     let content = ContentBuilder::new().schema(Some(schema)).example(Some(json!({"clientId": COMPANY})));
     ParameterBuilder::new()
@@ -90,24 +91,28 @@ fn context() -> Parameter {
         .build()
 }
 
-fn query(name: &str, about: &str, schema: ObjectBuilder) -> Parameter {
-    parameter(name, ParameterIn::Query, about, schema).required(Required::False).build()
+fn query(name: &str, description: &str, schema: ObjectBuilder) -> Parameter {
+    parameter(name, ParameterIn::Query, description, schema).required(Required::False).build()
 }
 
 fn page_number() -> Parameter {
-    let most = signed(paging::PAGE_NUMBER_MAX);
-    let schema = integer("Counted from 1.", 1, most, 1).default(Some(1.into()));
-    query("pageNumber", "Which page; past the end it is empty.", schema)
+    let max = signed(paging::PAGE_NUMBER_MAX);
+    let schema = integer("Starts at 1.", 1, max, 1).default(Some(1.into()));
+    query("pageNumber", "The page to return. A page past the end is empty.", schema)
 }
 
-fn sized(default: u64, most: u64) -> Parameter {
-    let schema = integer("As many as there are, and no more than this.", 1, signed(most), signed(default));
-    query("pageSize", "How many a page holds.", schema.default(Some(default.into())))
+fn page_size(default: u64, max: u64) -> Parameter {
+    let schema = integer("The last page may have fewer.", 1, signed(max), signed(default));
+    query("pageSize", "The maximum number of items per page.", schema.default(Some(default.into())))
 }
 
 fn after() -> Parameter {
     let schema = integer("A `sequenceVersion`.", 0, i64::MAX, 0).default(Some(0.into()));
-    query("after", "The number of the last change that the reader has; 0 for all that are kept.", schema)
+    query(
+        "after",
+        "The `sequenceVersion` of the last change that the client has; 0 for all changes in the log.",
+        schema,
+    )
 }
 
 fn filter() -> Parameter {
@@ -122,9 +127,11 @@ fn order_by() -> Parameter {
 }
 
 fn if_none_match() -> Parameter {
-    let schema = text("One or more, or `*`.", "W/\"8f3a-1192-1-25\"").examples(["W/\"8f3a-1192-1-25\"", "*"]);
-    let about = "Validators that the reader has: where one still holds, the answer is 304 without a body.";
-    parameter("If-None-Match", ParameterIn::Header, about, schema).required(Required::False).build()
+    let schema =
+        text("One or more ETags, or `*`.", "W/\"8f3a-1192-1-25\"").examples(["W/\"8f3a-1192-1-25\"", "*"]);
+    let description =
+        "ETags of the responses that the client has: if one is current, the response is 304 without a body.";
+    parameter("If-None-Match", ParameterIn::Header, description, schema).required(Required::False).build()
 }
 
 fn signed(number: u64) -> i64 {

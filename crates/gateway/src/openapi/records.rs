@@ -1,5 +1,5 @@
-//! What a read hands out: the four records whose fields the contract names, the common form of all others,
-//! and a change of the feed.
+//! The schemas of the records: the four whose members the contract defines, the common form of all others, and a
+//! change of the feed.
 
 use domain::Resource;
 use domain::record::State;
@@ -7,7 +7,7 @@ use utoipa::openapi::schema::{AdditionalProperties, Type};
 use utoipa::openapi::{ComponentsBuilder, ObjectBuilder};
 
 use super::examples::{self, COMPANY, RECORD, SEQUENCE, VERSION};
-use super::shape::{integer, moment, object, pattern, text};
+use super::schema_types::{date_time, integer, object, pattern, text};
 
 const ID_CHARS_MAX: usize = 200;
 const TAX_ID: &str = "^[A-Z0-9]{0,20}$";
@@ -33,125 +33,136 @@ pub(super) fn name(resource: Resource) -> &'static str {
 
 pub(super) fn schemas(components: ComponentsBuilder) -> ComponentsBuilder {
     let with = |object: ObjectBuilder, resource| object.examples([examples::record(resource)]);
-    let of_kind = |wanted: &str| Resource::accounting_family().find(|resource| name(*resource) == wanted);
+    let first_with = |schema: &str| Resource::accounting_family().find(|resource| name(*resource) == schema);
     let mut components = components
         .schema("Company", with(company(), Resource::companies()))
         .schema("Customer", with(customer(), Resource::customers()))
         .schema("Account", with(account(), Resource::accounts()))
         .schema("PayrollCompany", with(payroll_company(), Resource::payroll_companies()))
         .schema("Change", change().examples([examples::change(Resource::customers())]));
-    for kind in ["Record", "RecordWithState"] {
-        if let Some(resource) = of_kind(kind) {
-            components = components.schema(kind, with(record(resource), resource));
+    for schema in ["Record", "RecordWithState"] {
+        if let Some(resource) = first_with(schema) {
+            components = components.schema(schema, with(record(resource), resource));
         }
     }
     components
 }
 
-pub(super) fn correlation_id(about: &str, example: &str) -> ObjectBuilder {
-    text(about, example).min_length(Some(1)).max_length(Some(ID_CHARS_MAX))
+pub(super) fn correlation_id(description: &str, example: &str) -> ObjectBuilder {
+    text(description, example).min_length(Some(1)).max_length(Some(ID_CHARS_MAX))
 }
 
-/// What the store adds to every record of the accounting family.
-fn with_tail(members: ObjectBuilder, id: ObjectBuilder, has_state: bool) -> ObjectBuilder {
+/// Adds the members that the store sets in every record of the accounting family.
+fn with_store_members(members: ObjectBuilder, id: ObjectBuilder, has_state: bool) -> ObjectBuilder {
     let state = ObjectBuilder::new()
         .schema_type(Type::String)
         .description(Some("Whether the record is in use."))
         .enum_values(Some([State::Enabled.as_str(), State::Disabled.as_str()]))
         .examples([State::Enabled.as_str()]);
-    let tail = [
+    let store_members = [
         ("correlationId", Some(id)),
         ("state", has_state.then_some(state)),
-        ("version", Some(moment("When the record was last changed, UTC.", 7, VERSION))),
-        ("sequenceVersion", Some(sequence("The number of the record's last change in its tenant's log."))),
+        ("version", Some(date_time("When the record was last changed, UTC.", 7, VERSION))),
+        (
+            "sequenceVersion",
+            Some(sequence("The sequence number of the record's last change in the tenant's log.")),
+        ),
     ];
-    tail.into_iter().fold(members, |object, (name, member)| match member {
+    store_members.into_iter().fold(members, |object, (name, member)| match member {
         Some(member) => object.property(name, member).required(name),
         None => object,
     })
 }
 
-pub(super) fn sequence(about: &str) -> ObjectBuilder {
-    pattern(about, "^[0-9]{1,19}$", SEQUENCE)
+pub(super) fn sequence(description: &str) -> ObjectBuilder {
+    pattern(description, "^[0-9]{1,19}$", SEQUENCE)
 }
 
 fn record_id() -> ObjectBuilder {
-    correlation_id("The record's id, given by who wrote it.", RECORD)
+    correlation_id("The record's id, set by its writer.", RECORD)
 }
 
 fn company() -> ObjectBuilder {
     let members = object(
-        "A company that keeps its books.",
+        "A company with its own books.",
         [
-            ("vatName", text("The name under which it is taxed.", "Panadería Núñez S.L.")),
-            ("vatNumber", pattern("Its tax identifier.", TAX_ID, "B12345674")),
-            ("chartOfAccountId", integer("Its chart of accounts.", 0, EXACT_INTEGER_MAX, 1)),
-            ("accountLength", integer("How many digits its account codes have.", 1, 20, 9)),
+            ("vatName", text("The company's name for tax purposes.", "Panadería Núñez S.L.")),
+            ("vatNumber", pattern("The company's tax identifier.", TAX_ID, "B12345674")),
+            ("chartOfAccountId", integer("The company's chart of accounts.", 0, EXACT_INTEGER_MAX, 1)),
+            ("accountLength", integer("The number of digits of the company's account codes.", 1, 20, 9)),
         ],
     );
     let id = correlation_id("The company's id; the header `context` carries it as `clientId`.", COMPANY);
-    with_tail(members, id, true)
+    with_store_members(members, id, true)
 }
 
 fn customer() -> ObjectBuilder {
     let members = object(
         "A customer of a company.",
         [
-            ("tradeName", text("The name under which it trades.", "Hotel Ávila")),
-            ("vatNumber", pattern("Its tax identifier; may be empty.", TAX_ID, "")),
-            ("vatName", text("The name under which it is taxed; may be empty.", "")),
-            ("accountCode", pattern("The code of its account.", ACCOUNT_CODE, "430000001")),
-            ("vatNumberCorrelationId", text("The id of its tax identifier; may be empty.", "")),
-            ("accountCodeCorrelationId", text("The id of its account; may be empty.", RECORD)),
+            ("tradeName", text("The customer's trade name.", "Hotel Ávila")),
+            ("vatNumber", pattern("The customer's tax identifier; may be empty.", TAX_ID, "")),
+            ("vatName", text("The customer's name for tax purposes; may be empty.", "")),
+            ("accountCode", pattern("The code of the customer's account.", ACCOUNT_CODE, "430000001")),
+            ("vatNumberCorrelationId", text("The id of the tax identifier; may be empty.", "")),
+            ("accountCodeCorrelationId", text("The id of the account; may be empty.", RECORD)),
         ],
     );
-    with_tail(members, record_id(), true)
+    with_store_members(members, record_id(), true)
 }
 
 fn account() -> ObjectBuilder {
     let members = object(
-        "An account of a company's chart.",
+        "An account in a company's chart of accounts.",
         [
             (
                 "code",
-                pattern("As many digits as the company's `accountLength` says.", ACCOUNT_CODE, "430000001"),
+                pattern(
+                    "The account code; its length is the company's `accountLength`.",
+                    ACCOUNT_CODE,
+                    "430000001",
+                ),
             ),
-            ("description", text("What it is for.", "Hotel Ávila")),
+            ("description", text("What the account is for.", "Hotel Ávila")),
         ],
     );
-    with_tail(members, record_id(), true)
+    with_store_members(members, record_id(), true)
 }
 
 fn payroll_company() -> ObjectBuilder {
     object(
-        "A company whose payroll is kept.",
+        "A company in the payroll product.",
         [
-            ("companyCode", integer("Its number.", 0, EXACT_INTEGER_MAX, 17)),
-            ("companyName", text("Its name.", "Panadería Núñez S.L.")),
-            ("identifierNumber", pattern("Its tax identifier.", TAX_ID, "B12345674")),
-            ("lastUpdate", moment("When it was last changed, UTC.", 3, "2026-11-15T08:30:00.123Z")),
+            ("companyCode", integer("The company's number.", 0, EXACT_INTEGER_MAX, 17)),
+            ("companyName", text("The company's name.", "Panadería Núñez S.L.")),
+            ("identifierNumber", pattern("The company's tax identifier.", TAX_ID, "B12345674")),
+            (
+                "lastUpdate",
+                date_time("When the company was last changed, UTC.", 3, "2026-11-15T08:30:00.123Z"),
+            ),
         ],
     )
 }
 
-/// Records whose own members are the writer's.
+/// Records whose members the writer defines.
 fn record(resource: Resource) -> ObjectBuilder {
-    let about = "The members that the writer gave, as they were given, and those that are always there.";
-    let members = ObjectBuilder::new().schema_type(Type::Object).description(Some(about));
+    let description =
+        "A record with the members that its writer sent, unchanged, and those that every record has.";
+    let members = ObjectBuilder::new().schema_type(Type::Object).description(Some(description));
     let members = members.additional_properties(Some(AdditionalProperties::FreeForm(true)));
-    with_tail(members, record_id(), resource.has_state())
+    with_store_members(members, record_id(), resource.has_state())
 }
 
 fn change() -> ObjectBuilder {
     object(
-        "One line of a log.",
+        "One change of a record.",
         [
-            ("sequenceVersion", sequence("Its number: ask for what comes `after` it.")),
-            ("event", text("What happened, by its semantic name.", "Svc.ACC.Customers.CustomerUpdated")),
+            ("sequenceVersion", sequence("The change's sequence number; pass it as `after` to read on.")),
+            ("event", text("The event's semantic name.", "Svc.ACC.Customers.CustomerUpdated")),
             ("correlationId", correlation_id("The record that changed.", RECORD)),
-            ("version", moment("When it happened, UTC.", 7, VERSION)),
-            ("user", text("Who made the change, as the writer tells; may be empty.", "maria")),
-            ("processId", text("The request that brought the change in.", examples::REQUEST_ID)),
+            ("version", date_time("When the change happened, UTC.", 7, VERSION)),
+            ("user", text("The user who made the change, as sent by the writer; may be empty.", "maria")),
+            ("processId", text("The id of the request that carried the change.", examples::REQUEST_ID)),
         ],
     )
 }

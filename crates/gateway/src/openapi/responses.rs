@@ -1,5 +1,4 @@
-//! What a read can answer. Refusals are alike everywhere, so they stand once; the answer to HEAD is the same
-//! without a body.
+//! The responses of the read APIs. All endpoints share the error responses; a response to HEAD has no body.
 
 use domain::Resource;
 use serde_json::{Value, json};
@@ -7,136 +6,137 @@ use utoipa::openapi::response::{Response, ResponseBuilder, ResponsesBuilder};
 use utoipa::openapi::schema::ArrayBuilder;
 use utoipa::openapi::{ComponentsBuilder, ContentBuilder, Ref, RefOr, Schema};
 
-use super::shape::schema_ref;
+use super::schema_types::schema_ref;
 use super::{examples, headers, records};
 use crate::endpoint::Endpoint;
 
 const JSON: &str = "application/json";
 
-/// How an answer is asked for.
+/// The methods of a read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Asked {
+pub(super) enum ReadMethod {
     Get,
     Head,
 }
 
-/// A refusal: its status, its name in the document, what it means, an example of its message with the fault
-/// in it, and its headers.
-struct Refused {
+/// One error response; `name` is the name of its component.
+struct ErrorCase {
     status: u16,
     name: &'static str,
-    about: &'static str,
+    description: &'static str,
+    /// The message of the example.
     message: &'static str,
+    /// The code and the field of the example's fault.
     fault: Option<(&'static str, &'static str)>,
     headers: &'static [&'static str],
 }
 
 const GONE: u16 = 410;
 
-static REFUSED: [Refused; 7] = [
-    Refused {
+static ERROR_CASES: [ErrorCase; 7] = [
+    ErrorCase {
         status: 400,
         name: "BadRequest",
-        about: "A parameter or the header `context` cannot be taken; `errors` names it.",
+        description: "A parameter or the header `context` is invalid; `errors` names it.",
         message: "pageSize must be a whole number from 1 to 1000.",
         fault: Some(("invalid_parameter", "pageSize")),
         headers: &["X-Request-Id", "RateLimit"],
     },
-    Refused {
+    ErrorCase {
         status: 401,
         name: "Unauthorized",
-        about: "The subscription key or the access token is missing or not good. The key is looked at first.",
+        description: "The subscription key or the access token is missing or invalid. The key is checked first.",
         message: "Access denied due to invalid access token. It may have expired or have been revoked.",
         fault: None,
         headers: &["X-Request-Id", "WWW-Authenticate"],
     },
-    Refused {
+    ErrorCase {
         status: 403,
         name: "Forbidden",
-        about: "The access token lacks the scope of this area; or the subscription has used up its calls of the \
-                day, and `Retry-After` tells when there are new ones (`Out of call volume quota. Quota will be \
-                replenished in 07:30:00.`).",
+        description: "The access token lacks the scope of this area; or the subscription's daily quota is used up, and \
+                      `Retry-After` says when it is replenished (`Out of call volume quota. Quota will be \
+                      replenished in 07:30:00.`).",
         message: "insufficient_scope: the access token lacks the scope SVC.ES.NEWPOL.ACC.API.",
         fault: None,
         headers: &["X-Request-Id", "WWW-Authenticate", "RateLimit", "QuotaRetryAfter"],
     },
-    Refused {
+    ErrorCase {
         status: 404,
         name: "NotFound",
-        about: "There is no such company or record, or it is another tenant's: the answer is the same.",
+        description: "The company or record does not exist, or belongs to another tenant.",
         message: "There is no such company.",
         fault: None,
         headers: &["X-Request-Id", "RateLimit"],
     },
-    Refused {
+    ErrorCase {
         status: GONE,
         name: "Gone",
-        about: "The changes after this number are no longer kept; the message says where the feed begins.",
+        description: "The log no longer has the changes after this number; the message says where the feed begins.",
         message: "The changes after this number are no longer kept; the feed begins after 1192. Read the list, \
                   then follow the feed from its X-Sequence-Version.",
         fault: Some(("below_floor", "after")),
         headers: &["X-Request-Id", "RateLimit"],
     },
-    Refused {
+    ErrorCase {
         status: 429,
         name: "TooManyRequests",
-        about: "The subscription has used up its limit.",
+        description: "The subscription has exceeded its rate limit.",
         message: "Rate limit is exceeded. Try again in 2 seconds.",
         fault: None,
         headers: &["X-Request-Id", "RateLimit", "Retry-After"],
     },
-    Refused {
+    ErrorCase {
         status: 503,
         name: "ServiceUnavailable",
-        about: "The service cannot read now.",
+        description: "The service is temporarily unable to read its store.",
         message: "The service cannot read now. Try again in 5 seconds.",
         fault: None,
         headers: &["X-Request-Id", "RateLimit", "Retry-After"],
     },
 ];
 
-/// The answers that stand once, for both ways of asking.
+/// The shared responses, for both methods.
 pub(super) fn shared(components: ComponentsBuilder) -> ComponentsBuilder {
-    let not_modified = ResponseBuilder::new().description("The reader has it already.");
+    let not_modified = ResponseBuilder::new().description("The client's copy is current.");
     let components = components.response("NotModified", headers::put(not_modified, &headers::OF_READS));
-    REFUSED.iter().fold(components, |components, refused| {
-        let bare = || headers::put(ResponseBuilder::new().description(refused.about), refused.headers);
-        let example = examples::error(refused.status, refused.message, refused.fault);
+    ERROR_CASES.iter().fold(components, |components, case| {
+        let bare = || headers::put(ResponseBuilder::new().description(case.description), case.headers);
+        let example = examples::error(case.status, case.message, case.fault);
         let content = ContentBuilder::new().schema(Some(schema_ref("Error"))).example(Some(example));
         components
-            .response(shared_name(refused, Asked::Head), bare())
-            .response(shared_name(refused, Asked::Get), bare().content(JSON, content.build()))
+            .response(shared_name(case, ReadMethod::Head), bare())
+            .response(shared_name(case, ReadMethod::Get), bare().content(JSON, content.build()))
     })
 }
 
-fn shared_name(refused: &Refused, asked: Asked) -> String {
-    match asked {
-        Asked::Get => refused.name.to_owned(),
-        Asked::Head => format!("{}WithoutBody", refused.name),
+fn shared_name(case: &ErrorCase, method: ReadMethod) -> String {
+    match method {
+        ReadMethod::Get => case.name.to_owned(),
+        ReadMethod::Head => format!("{}WithoutBody", case.name),
     }
 }
 
-/// All answers of an address.
-pub(super) fn of(endpoint: Endpoint, asked: Asked) -> ResponsesBuilder {
+/// All responses of an endpoint.
+pub(super) fn of(endpoint: Endpoint, method: ReadMethod) -> ResponsesBuilder {
     let is_feed = matches!(endpoint, Endpoint::Feed(_) | Endpoint::InvoicingFeed);
-    let answers = ResponsesBuilder::new()
-        .response("200", good(endpoint, asked))
+    let responses = ResponsesBuilder::new()
+        .response("200", success(endpoint, method))
         .response("304", Ref::from_response_name("NotModified"));
-    REFUSED.iter().filter(|refused| is_feed || refused.status != GONE).fold(answers, |answers, refused| {
-        let there = Ref::from_response_name(shared_name(refused, asked));
-        answers.response(refused.status.to_string(), there)
+    ERROR_CASES.iter().filter(|case| is_feed || case.status != GONE).fold(responses, |responses, case| {
+        let reference = Ref::from_response_name(shared_name(case, method));
+        responses.response(case.status.to_string(), reference)
     })
 }
 
-fn good(endpoint: Endpoint, asked: Asked) -> Response {
-    let (about, more): (&str, &[&str]) = match endpoint {
-        Endpoint::One(_) => ("The record.", &[]),
+fn success(endpoint: Endpoint, method: ReadMethod) -> Response {
+    let (description, more): (&str, &[&str]) = match endpoint {
+        Endpoint::Record(_) => ("The record.", &[]),
         Endpoint::Feed(_) | Endpoint::InvoicingFeed => ("The changes, oldest first.", &["Link"]),
         Endpoint::List(_) | Endpoint::PayrollCompanies => ("The page.", &headers::OF_PAGES),
     };
-    let response = ResponseBuilder::new().description(about);
+    let response = ResponseBuilder::new().description(description);
     let response = headers::put(headers::put(response, &headers::OF_READS), more);
-    if asked == Asked::Head {
+    if method == ReadMethod::Head {
         return response.build();
     }
     let (schema, example) = body(endpoint);
@@ -151,7 +151,9 @@ fn body(endpoint: Endpoint) -> (RefOr<Schema>, Value) {
     let payroll = Resource::payroll_companies();
     match endpoint {
         Endpoint::List(resource) => list(records::name(resource), examples::record(resource)),
-        Endpoint::One(resource) => (schema_ref(records::name(resource)).into(), examples::record(resource)),
+        Endpoint::Record(resource) => {
+            (schema_ref(records::name(resource)).into(), examples::record(resource))
+        }
         Endpoint::Feed(resource) => list("Change", examples::change(resource)),
         Endpoint::PayrollCompanies => list(records::name(payroll), examples::record(payroll)),
         Endpoint::InvoicingFeed => {

@@ -1,4 +1,4 @@
-//! What a call must carry: a subscription key and an access token, each in one of two ways.
+//! The security schemes: a subscription key and an access token, each in one of two ways.
 
 use domain::{Area, Scope};
 use utoipa::openapi::ComponentsBuilder;
@@ -7,7 +7,7 @@ use utoipa::openapi::security::{
     SecurityRequirement, SecurityScheme,
 };
 
-use crate::gate::Need;
+use crate::gate::Requirements;
 
 const KEY_IN_HEADER: &str = "subscriptionKey";
 const KEY_IN_QUERY: &str = "subscriptionKeyInQuery";
@@ -16,8 +16,8 @@ const TOKEN: &str = "accessToken";
 
 pub(super) fn schemes(components: ComponentsBuilder, auth_url: &str) -> ComponentsBuilder {
     let issuer = format!("{auth_url}/auth/core");
-    let key = |name, about| ApiKeyValue::with_description(name, about);
-    let scopes = Scopes::from_iter(Scope::ALL.map(|scope| (scope.name(), about(scope))));
+    let key = |name, description| ApiKeyValue::with_description(name, description);
+    let scopes = Scopes::from_iter(Scope::ALL.map(|scope| (scope.name(), description(scope))));
     let token = format!("{issuer}/connect/token");
     let flow = AuthorizationCode::with_refresh_url(
         format!("{issuer}/connect/authorize"),
@@ -28,7 +28,7 @@ pub(super) fn schemes(components: ComponentsBuilder, auth_url: &str) -> Componen
     let bearer = HttpBuilder::new()
         .scheme(HttpAuthScheme::Bearer)
         .bearer_format("JWT")
-        .description(Some("An access token that was obtained elsewhere."));
+        .description(Some("An access token that the client already has."));
     components
         .security_scheme(
             KEY_IN_HEADER,
@@ -41,7 +41,7 @@ pub(super) fn schemes(components: ComponentsBuilder, auth_url: &str) -> Componen
             KEY_IN_QUERY,
             SecurityScheme::ApiKey(ApiKey::Query(key(
                 "subscription-key",
-                "The same key; counts only where the header is absent.",
+                "The same key as a query parameter; used only if the header is absent.",
             ))),
         )
         .security_scheme(
@@ -54,19 +54,19 @@ pub(super) fn schemes(components: ComponentsBuilder, auth_url: &str) -> Componen
         .security_scheme(TOKEN, SecurityScheme::Http(bearer.build()))
 }
 
-/// Each of the ways in which an area can be called.
+/// All combinations of schemes that an area accepts.
 pub(super) fn requirements(area: Area) -> Vec<SecurityRequirement> {
-    let scope = Need::of(area).scope.name();
+    let scope = Requirements::of_area(area).scope.name();
     let none: [&str; 0] = [];
-    let mut ways = Vec::new();
+    let mut combinations = Vec::new();
     for key in [KEY_IN_HEADER, KEY_IN_QUERY] {
-        ways.push(SecurityRequirement::new(key, none).add(SIGN_IN, [scope]));
-        ways.push(SecurityRequirement::new(key, none).add(TOKEN, [scope]));
+        combinations.push(SecurityRequirement::new(key, none).add(SIGN_IN, [scope]));
+        combinations.push(SecurityRequirement::new(key, none).add(TOKEN, [scope]));
     }
-    ways
+    combinations
 }
 
-fn about(scope: Scope) -> &'static str {
+fn description(scope: Scope) -> &'static str {
     match scope {
         Scope::OpenId => "Sign in with OpenID Connect; brings an id_token.",
         Scope::Profile => "The user's name and language.",

@@ -1,4 +1,4 @@
-//! The document is whole: every address is in it, nothing points nowhere, nothing is named twice.
+//! The document is complete and consistent: it has every endpoint, no dangling reference and no duplicate id.
 
 use std::collections::BTreeSet;
 
@@ -10,22 +10,23 @@ fn document() -> Value {
     serde_json::to_value(openapi("https://api.example.com", "https://id.example.com")).unwrap()
 }
 
-/// Every value below this one, with the name under which it stands.
-fn walk<'a>(name: &'a str, value: &'a Value, see: &mut dyn FnMut(&'a str, &'a Value)) {
-    see(name, value);
+/// Visits this value and every value below it, each with its member name.
+fn walk<'a>(name: &'a str, value: &'a Value, visit: &mut dyn FnMut(&'a str, &'a Value)) {
+    visit(name, value);
     match value {
-        Value::Object(members) => members.iter().for_each(|(name, value)| walk(name, value, see)),
-        Value::Array(items) => items.iter().for_each(|item| walk(name, item, see)),
+        Value::Object(members) => members.iter().for_each(|(name, value)| walk(name, value, visit)),
+        Value::Array(items) => items.iter().for_each(|item| walk(name, item, visit)),
         _ => {}
     }
 }
 
 #[test]
-fn every_address_has_its_operations_and_there_are_no_others() {
+fn document_has_exactly_the_endpoints() {
     let document = document();
-    let told: BTreeSet<&str> = document["paths"].as_object().unwrap().keys().map(String::as_str).collect();
-    let there: Vec<String> = Endpoint::all().map(operations::path).collect();
-    assert_eq!(told, there.iter().map(String::as_str).collect());
+    let documented: BTreeSet<&str> =
+        document["paths"].as_object().unwrap().keys().map(String::as_str).collect();
+    let paths: Vec<String> = Endpoint::all().map(operations::path).collect();
+    assert_eq!(documented, paths.iter().map(String::as_str).collect());
     for endpoint in Endpoint::all() {
         let item = &document["paths"][operations::path(endpoint)];
         for method in ["get", "head"] {
@@ -41,13 +42,13 @@ fn every_address_has_its_operations_and_there_are_no_others() {
 }
 
 #[test]
-fn every_reference_leads_somewhere() {
+fn every_reference_resolves() {
     let document = document();
     let mut count = 0;
     walk("", &document, &mut |name, value| {
         if name == "$ref" {
-            let place = value.as_str().unwrap().strip_prefix('#').unwrap();
-            assert!(document.pointer(place).is_some(), "{place}");
+            let pointer = value.as_str().unwrap().strip_prefix('#').unwrap();
+            assert!(document.pointer(pointer).is_some(), "{pointer}");
             count += 1;
         }
     });
@@ -55,18 +56,18 @@ fn every_reference_leads_somewhere() {
 }
 
 #[test]
-fn who_must_wait_is_told_how_long() {
+fn responses_that_ask_to_wait_require_retry_after() {
     let document = document();
-    let retry = |name: &str| {
+    let is_required = |name: &str| {
         let header = &document["components"]["responses"][name]["headers"]["Retry-After"]["$ref"];
-        let place = header.as_str().unwrap_or_else(|| panic!("{name}")).trim_start_matches('#');
-        document.pointer(place).unwrap()["required"] == true
+        let pointer = header.as_str().unwrap_or_else(|| panic!("{name}")).trim_start_matches('#');
+        document.pointer(pointer).unwrap()["required"] == true
     };
     for name in ["TooManyRequests", "TooManyRequestsWithoutBody", "ServiceUnavailable"] {
-        assert!(retry(name), "{name}");
+        assert!(is_required(name), "{name}");
     }
     for name in ["Forbidden", "ForbiddenWithoutBody"] {
-        assert!(!retry(name), "{name}: only where the quota is used up");
+        assert!(!is_required(name), "{name}: only if the quota is used up");
     }
 }
 
@@ -87,7 +88,7 @@ fn every_component_is_used() {
 }
 
 #[test]
-fn no_operation_id_is_given_twice() {
+fn operation_ids_are_unique() {
     let document = document();
     let mut ids = Vec::new();
     walk("", &document, &mut |name, value| {
@@ -107,43 +108,43 @@ fn every_body_and_every_parameter_has_an_example() {
             assert!(!value["application/json"]["example"].is_null(), "{value}");
         }
     });
-    for (name, one) in document["components"]["parameters"].as_object().unwrap() {
-        assert!(!one["schema"]["examples"].is_null() || !one["content"].is_null(), "{name}");
+    for (name, parameter) in document["components"]["parameters"].as_object().unwrap() {
+        assert!(!parameter["schema"]["examples"].is_null() || !parameter["content"].is_null(), "{name}");
     }
 }
 
 #[test]
-fn an_example_has_the_members_that_its_schema_asks_for() {
+fn examples_have_the_members_of_their_schemas() {
     let document = document();
     for (name, schema) in document["components"]["schemas"].as_object().unwrap() {
         let example = schema["examples"][0].as_object().unwrap();
-        let (required, known) = (schema["required"].as_array().unwrap(), &schema["properties"]);
+        let (required, properties) = (schema["required"].as_array().unwrap(), &schema["properties"]);
         for member in required {
             assert!(example.contains_key(member.as_str().unwrap()), "{name}: {member}");
         }
-        for (member, value) in example.iter().filter(|(member, _)| !known[member.as_str()].is_null()) {
-            let fits = match known[member.as_str()]["type"].as_str().unwrap() {
+        for (member, value) in example.iter().filter(|(member, _)| !properties[member.as_str()].is_null()) {
+            let has_type = match properties[member.as_str()]["type"].as_str().unwrap() {
                 "string" => value.is_string(),
                 "integer" => value.is_i64(),
                 "array" => value.is_array(),
                 other => panic!("{name}: {other}"),
             };
-            assert!(fits, "{name}: {member} {value}");
+            assert!(has_type, "{name}: {member} {value}");
         }
     }
 }
 
 #[test]
-fn a_service_without_an_address_is_described_all_the_same() {
+fn document_without_an_address_uses_a_placeholder() {
     let document = serde_json::to_value(openapi("", "")).unwrap();
     assert_eq!(document["servers"][0]["url"], "{base_url}");
-    assert_eq!(document["servers"][0]["variables"]["base_url"]["default"], ANYWHERE);
+    assert_eq!(document["servers"][0]["variables"]["base_url"]["default"], PLACEHOLDER_URL);
     let flow = &document["components"]["securitySchemes"]["signIn"]["flows"]["authorizationCode"];
-    assert_eq!(flow["tokenUrl"], format!("{ANYWHERE}/auth/core/connect/token"));
+    assert_eq!(flow["tokenUrl"], format!("{PLACEHOLDER_URL}/auth/core/connect/token"));
 }
 
 #[test]
-fn the_document_is_the_same_every_time() {
+fn document_is_deterministic() {
     let text = || openapi("https://api.example.com", "https://id.example.com").to_pretty_json().unwrap();
     assert_eq!(text(), text());
 }

@@ -1,42 +1,28 @@
-//! Subscriptions, their keys and their calls in memory.
+//! Subscriptions, their keys and their call counts in memory.
 
 use async_trait::async_trait;
 use domain::ids::SubscriptionId;
 use domain::{Secret, Ticks};
 
-use super::{HeldKey, MemoryStore};
+use super::{MemoryStore, StoredKey};
 use crate::subscriptions::SUBSCRIPTION_KEY;
 use crate::{
-    CallCount, KeyInfo, KeyLastUse, KeySlot, Result, Status, StoreError, Subscription, Subscriptions,
+    CallCount, KeyInfo, KeyLastUse, KeySlot, ListPage, ListQuery, Result, Status, StoreError, Subscription,
+    SubscriptionUpdate, Subscriptions, UpdateOutcome,
 };
 
-fn key_in_use(subscription: &SubscriptionId, slot: KeySlot) -> HeldKey {
-    HeldKey { subscription: subscription.as_str().into(), slot, valid_until: None, last_used_at: None }
+fn key_in_use(subscription: &SubscriptionId, slot: KeySlot) -> StoredKey {
+    StoredKey { subscription: subscription.as_str().into(), slot, valid_until: None, last_used_at: None }
 }
 
 fn key_exists() -> StoreError {
     StoreError::Exists("such a key".into())
 }
 
-impl MemoryStore {
-    /// Changes a subscription that is not cancelled; false where there is none.
-    fn change_subscription(
-        &self,
-        id: &SubscriptionId,
-        change: impl FnOnce(&mut Subscription),
-    ) -> Result<bool> {
-        let mut state = self.writing()?;
-        let found = state.subscriptions.get_mut(id.as_str()).filter(|one| one.cancelled_at.is_none());
-        let changed = found.map(change).is_some();
-        self.invalidation.access_changed();
-        Ok(changed)
-    }
-}
-
 #[async_trait]
 impl Subscriptions for MemoryStore {
     async fn add_subscription(&self, one: &Subscription, primary: &Secret, secondary: &Secret) -> Result<()> {
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         if state.subscriptions.contains_key(one.id.as_str()) {
             return Err(StoreError::Exists(format!("a subscription \"{}\"", one.id)));
         }
@@ -55,27 +41,46 @@ impl Subscriptions for MemoryStore {
         Ok(self.state().subscriptions.get(id.as_str()).cloned())
     }
 
-    async fn subscriptions(&self) -> Result<Vec<Subscription>> {
-        let mut all: Vec<_> = self.state().subscriptions.values().cloned().collect();
-        all.sort_by_key(|one| (one.created_at, one.id.clone()));
-        Ok(all)
+    async fn list_subscriptions(&self, query: &ListQuery) -> Result<ListPage<Subscription>> {
+        Ok(query.page_of_all(self.state().subscriptions.values().cloned()))
     }
 
-    async fn set_subscription_status(&self, id: &SubscriptionId, status: Status) -> Result<bool> {
-        self.change_subscription(id, |one| one.status = status)
-    }
-
-    async fn set_daily_quota(&self, id: &SubscriptionId, calls_max: Option<u64>) -> Result<bool> {
-        self.change_subscription(id, |one| one.daily_quota = calls_max)
+    async fn update_subscription(
+        &self,
+        id: &SubscriptionId,
+        update: &SubscriptionUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<UpdateOutcome<Subscription>> {
+        let mut state = self.state_mut()?;
+        self.invalidation.access_changed();
+        let Some(subscription) = state.subscriptions.get_mut(id.as_str()) else {
+            return Ok(UpdateOutcome::NotFound);
+        };
+        if subscription.cancelled_at.is_some() {
+            return Ok(UpdateOutcome::Cancelled);
+        }
+        if expected_revision.is_some_and(|expected| expected != subscription.revision) {
+            return Ok(UpdateOutcome::RevisionConflict);
+        }
+        subscription.status = update.status.unwrap_or(subscription.status);
+        subscription.daily_quota = update.daily_quota.unwrap_or(subscription.daily_quota);
+        subscription.revision += 1;
+        Ok(UpdateOutcome::Updated(subscription.clone()))
     }
 
     async fn cancel_subscription(&self, id: &SubscriptionId, now: Ticks) -> Result<bool> {
-        let cancelled = self.change_subscription(id, |one| {
-            one.cancelled_at = Some(now);
-            one.status = Status::Disabled;
-        })?;
-        self.writing()?.keys.retain(|_, key| &*key.subscription != id.as_str());
-        Ok(cancelled)
+        let mut state = self.state_mut()?;
+        self.invalidation.access_changed();
+        let subscription = state.subscriptions.get_mut(id.as_str());
+        let Some(subscription) = subscription.filter(|subscription| subscription.cancelled_at.is_none())
+        else {
+            return Ok(false);
+        };
+        subscription.cancelled_at = Some(now);
+        subscription.status = Status::Disabled;
+        subscription.revision += 1;
+        state.keys.retain(|_, key| &*key.subscription != id.as_str());
+        Ok(true)
     }
 
     async fn subscription_keys(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>> {
@@ -103,10 +108,10 @@ impl Subscriptions for MemoryStore {
         previous_valid_until: Ticks,
     ) -> Result<bool> {
         let hash = self.ports.vault.fingerprint(SUBSCRIPTION_KEY, key);
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         let is_new = !state.keys.contains_key(&hash);
-        let current = state.keys.values_mut().find(|kept| {
-            &*kept.subscription == id.as_str() && kept.slot == slot && kept.valid_until.is_none()
+        let current = state.keys.values_mut().find(|stored| {
+            &*stored.subscription == id.as_str() && stored.slot == slot && stored.valid_until.is_none()
         });
         let Some(current) = current else { return Ok(false) };
         if !is_new {
@@ -114,6 +119,9 @@ impl Subscriptions for MemoryStore {
         }
         current.valid_until = Some(previous_valid_until);
         state.keys.insert(hash, key_in_use(id, slot));
+        if let Some(subscription) = state.subscriptions.get_mut(id.as_str()) {
+            subscription.revision += 1;
+        }
         self.invalidation.access_changed();
         Ok(true)
     }
@@ -121,12 +129,12 @@ impl Subscriptions for MemoryStore {
     async fn find_subscription_by_key(&self, key: &Secret, now: Ticks) -> Result<Option<Subscription>> {
         let hash = self.ports.vault.fingerprint(SUBSCRIPTION_KEY, key);
         let state = self.state();
-        let valid = state.keys.get(&hash).filter(|kept| kept.valid_until.is_none_or(|until| until > now));
-        Ok(valid.and_then(|kept| state.subscriptions.get(&kept.subscription)).cloned())
+        let valid = state.keys.get(&hash).filter(|stored| stored.valid_until.is_none_or(|until| until > now));
+        Ok(valid.and_then(|stored| state.subscriptions.get(&stored.subscription)).cloned())
     }
 
     async fn record_usage(&self, calls: &[CallCount], used: &[KeyLastUse]) -> Result<()> {
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         for one in calls {
             let place = (one.subscription.as_str().into(), one.day, one.route.clone());
             let counted = state.calls.entry(place).or_insert((0, 0));
@@ -143,10 +151,9 @@ impl Subscriptions for MemoryStore {
 
     async fn call_counts(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<CallCount>> {
         let state = self.state();
-        let of_days = state
-            .calls
-            .iter()
-            .filter(|((whose, day, _), _)| &**whose == id.as_str() && (from_day..=to_day).contains(day));
+        let of_days = state.calls.iter().filter(|((subscription, day, _), _)| {
+            &**subscription == id.as_str() && (from_day..=to_day).contains(day)
+        });
         let mut all: Vec<CallCount> = of_days
             .map(|((_, day, route), (calls, failed))| CallCount {
                 subscription: id.clone(),

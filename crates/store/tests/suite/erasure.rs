@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::{GrantId, Secret, UserId};
-use store::{CodeOutcome, RefreshOutcome, RefreshRotation, StoreError};
+use store::{CodeOutcome, ListQuery, RefreshOutcome, RefreshRotation, StoreError};
 
 use super::codes::{chosen, code, context, grant, makes, ours, taking};
 use super::desk::{Desk, company, customer, delete, entity, journal, payroll};
@@ -57,7 +57,11 @@ async fn is_gone(stage: &Stage, desk: &Desk, name: &str) {
     assert_eq!(store.find_ingest_progress(&desk.tenant, "import").await, Ok(None));
     assert_eq!(store.find_grant(&GrantId::new(format!("g {name}"))).await, Ok(None));
     assert_eq!(store.rotate_refresh(&rotation(stage, name)).await, Ok(RefreshOutcome::Unknown));
-    let members = store.memberships(&UserId::new("maria")).await.unwrap();
+    let members = store
+        .list_memberships(&UserId::new("maria"), &ListQuery::default())
+        .await
+        .map(|page| page.rows)
+        .unwrap();
     assert!(members.iter().all(|membership| membership.tenant != desk.tenant));
     let code = Secret::new(format!("code {name}"));
     let reused = store.take_code(&taking(&code, &ours(), stage.now()), Box::new(|_| None)).await.unwrap();
@@ -66,7 +70,7 @@ async fn is_gone(stage: &Stage, desk: &Desk, name: &str) {
 
 pub(crate) async fn an_erased_tenant_is_gone_and_another_is_not(stage: Stage) {
     let (erased, other) = (stage.desk().await, stage.desk().await);
-    stage.store.add_user(&user(&stage, "maria")).await.unwrap();
+    stage.store.add_user(&user(&stage, "maria"), &[]).await.unwrap();
     furnish(&stage, &erased, "erased").await;
     furnish(&stage, &other, "other").await;
     let (log, ids) = (other.log().await, other.ids(&journal("c1", "j", "{}")).await);
@@ -85,9 +89,22 @@ pub(crate) async fn an_erased_tenant_is_gone_and_another_is_not(stage: Stage) {
     assert!(other.store.find_grant(&GrantId::new("g other")).await.unwrap().is_some());
     let rotated = other.store.rotate_refresh(&rotation(&stage, "other")).await.unwrap();
     assert!(matches!(rotated, RefreshOutcome::Rotated { .. }));
-    assert_eq!(other.store.memberships(&UserId::new("maria")).await.unwrap().len(), 1);
-    assert_eq!(stage.store.tenants().await.unwrap().len(), 1);
-    assert_eq!(stage.store.users().await.unwrap().len(), 1, "users belong to no tenant");
+    assert_eq!(
+        other
+            .store
+            .list_memberships(&UserId::new("maria"), &ListQuery::default())
+            .await
+            .map(|page| page.rows)
+            .unwrap()
+            .len(),
+        1
+    );
+    assert_eq!(stage.store.list_tenants(&ListQuery::default()).await.map(|page| page.rows).unwrap().len(), 1);
+    assert_eq!(
+        stage.store.list_users(&ListQuery::default()).await.map(|page| page.rows).unwrap().len(),
+        1,
+        "users belong to no tenant"
+    );
 }
 
 pub(crate) async fn an_erased_tenants_id_can_be_taken_anew(stage: Stage) {
@@ -103,7 +120,10 @@ pub(crate) async fn an_erased_tenants_id_can_be_taken_anew(stage: Stage) {
     assert_eq!(desk.told().await, ["1 companies c1 Created", "2 journals j1 Created"]);
     assert_eq!(desk.ids(&journal("c1", "j", "{}")).await, ["j1"]);
     assert_eq!(desk.store.find_ingest_progress(&desk.tenant, "import").await, Ok(None));
-    assert_eq!(desk.store.memberships(&UserId::new("maria")).await, Ok(Vec::new()));
+    assert_eq!(
+        desk.store.list_memberships(&UserId::new("maria"), &ListQuery::default()).await.map(|page| page.rows),
+        Ok(Vec::new())
+    );
 }
 
 /// However many erase at once, and whoever writes meanwhile: one of them did it, and nothing is left.

@@ -259,3 +259,56 @@ pub(crate) async fn history_has_its_time(stage: Stage) {
     let replays = store.replays(webhook.id, 10).await.unwrap();
     assert_eq!(replays.iter().map(|one| one.is_done).collect::<Vec<_>>(), [false]);
 }
+
+pub(crate) async fn deliveries_of_many_events_are_found_at_once(stage: Stage) {
+    let (desk, store, start) = (stage.desk().await, &stage.store, stage.now());
+    let webhook = contracted(&stage, &desk, "a").await;
+    // Sequences far apart, single packs and full ones, an event that was delivered twice and one that never was.
+    let mut successes: Vec<SuccessfulDelivery> =
+        (1..=300).map(|sequence| delivered(sequence, start + seconds(sequence), 7)).collect();
+    successes.push(delivered(40_000, start + seconds(1), 8));
+    remember(&stage, &webhook, &[], &successes).await;
+    remember(&stage, &webhook, &[], &[delivered(10_000_000, start, 9)]).await;
+    let second = delivered(5, start + seconds(900), 4);
+    remember(&stage, &webhook, &[], &[second]).await;
+    let mut attempts = vec![failed(5, 2, start + seconds(4)), failed(5, 1, start), failed(777, 1, start)];
+    let mut handshake = failed(0, 1, start);
+    handshake.purpose = AttemptPurpose::Handshake { number: 5 };
+    attempts.push(handshake);
+    remember(&stage, &webhook, &attempts, &[]).await;
+
+    let wanted = [777, 5, 10_000_000, 0, 299, 40_000, 888, 5];
+    let found = store.find_deliveries(webhook.id, &wanted).await.unwrap();
+    assert_eq!(
+        found.iter().map(|one| one.sequence).collect::<Vec<_>>(),
+        wanted,
+        "in the order of the question"
+    );
+    for one in &found {
+        assert_eq!(store.delivery_history(webhook.id, one.sequence).await.as_ref(), Ok(one));
+    }
+    let took = |place: usize| found[place].delivered.map(|success| success.duration_ms);
+    assert_eq!([0, 1, 2, 3, 4, 5, 6].map(took), [None, Some(4), Some(9), None, Some(7), Some(8), None]);
+    let numbers = |place: usize| found[place].attempts.iter().map(|one| one.number).collect::<Vec<_>>();
+    assert_eq!([0, 1, 2, 3].map(numbers), [vec![1], vec![1, 2], vec![], vec![]]);
+    assert_eq!(store.find_deliveries(webhook.id, &[]).await, Ok(Vec::new()));
+    let unknown = DeliveryHistory { sequence: 5, delivered: None, attempts: Vec::new() };
+    assert_eq!(store.find_deliveries(guid(3), &[5]).await, Ok(vec![unknown]));
+}
+
+pub(crate) async fn events_are_found_by_their_sequences(stage: Stage) {
+    let (desk, store) = (stage.desk().await, &stage.store);
+    busy(&desk).await;
+    let customers = domain::Resource::customers();
+    let tail = store.read_tail(&desk.tenant, customers, 0, 100).await.unwrap().events;
+    assert_eq!(tail.len(), 6);
+    // Twice, in any order, of another resource, and beyond the head.
+    let wanted: Vec<u64> =
+        tail.iter().rev().map(|event| event.entry.sequence).chain([1, 4, 2, 0, 99, u64::MAX]).collect();
+    let find = async |sequences: &[u64]| store.find_events(&desk.tenant, customers, sequences).await;
+    assert_eq!(find(&wanted).await, Ok(tail.clone()));
+    assert_eq!(find(&[tail[3].entry.sequence]).await, Ok(tail[3..4].to_vec()));
+    assert_eq!(find(&[]).await, Ok(Vec::new()));
+    let nobody = domain::TenantId::new("nobody");
+    assert_eq!(store.find_events(&nobody, customers, &wanted).await, Ok(Vec::new()));
+}

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::{ClientId, GrantId, Secret, TenantId, Ticks, UserId};
-use store::{Client, Grant, RefreshToken, Status};
+use store::{Grant, RefreshToken, Status};
 
 use super::applications::client;
 use super::codes::{chosen, code, context, grant, makes, ours, taking};
@@ -24,7 +24,7 @@ async fn give(stage: &Stage, given: &Grant, token: Option<&str>) {
 async fn household(stage: &Stage, name: &str) -> Grant {
     let (store, now) = (&stage.store, stage.now());
     store.add_client(&client(stage, name), &Secret::new("secret")).await.unwrap();
-    store.add_user(&user(stage, name)).await.unwrap();
+    store.add_user(&user(stage, name), &[]).await.unwrap();
     store.add_tenant(&tenant(name, now)).await.unwrap();
     let tenant = TenantId::new(name);
     store.add_membership(&membership(stage, name, name, &tenant)).await.unwrap();
@@ -46,10 +46,7 @@ pub(crate) async fn a_grant_dies_with_what_it_stands_on(stage: Stage) {
             "revoked" => store.revoke_grant(&given.id, now, &context(), "").await,
             "no user" => store.set_user_status(user, Status::Disabled).await,
             "no tenant" => store.set_tenant_status(tenant, Status::Disabled).await,
-            "no client" => {
-                let disabled = Client { status: Status::Disabled, ..client(&stage, way) };
-                store.update_client(&disabled).await
-            }
+            "no client" => store.set_client_status(&client(&stage, way).id, Status::Disabled).await,
             "no member" => store.remove_membership(user, tenant).await,
             _ => store.erase_tenant(tenant).await,
         };

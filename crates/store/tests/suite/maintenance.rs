@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use domain::{GrantId, Secret, Ticks};
 use store::{
-    AuditKind, AuditQuery, AuthorizationCode, CodeOutcome, ExpiredRows, Grant, KeySlot, RefreshOutcome,
-    RefreshRotation, RetentionCutoffs, Session, StoreError,
+    AuditKind, AuditQuery, AuthorizationCode, CodeOutcome, ExpiredRows, Grant, KeySlot, ListQuery,
+    RefreshOutcome, RefreshRotation, RetentionCutoffs, Session, StoreError,
 };
 
 use super::applications::subscription;
@@ -76,7 +76,7 @@ async fn five_of_everything(stage: &Stage, start: Ticks) {
 /// audit records.
 async fn alive(stage: &Stage, start: Ticks) -> [Vec<usize>; 7] {
     let store = &stage.store;
-    let tenant = store.tenants().await.unwrap().remove(0).id;
+    let tenant = store.list_tenants(&ListQuery::default()).await.map(|page| page.rows).unwrap().remove(0).id;
     let late = start + seconds(1000);
     let granted = AuditQuery { kind: Some(AuditKind::Granted), rows_max: 100, ..AuditQuery::default() };
     let granted = store.audit(&granted).await.unwrap();
@@ -238,7 +238,7 @@ pub(crate) async fn a_closed_store_takes_nothing_more(stage: Stage) {
     let again = desk.at(&stage.reopen().await.store);
     assert_eq!(again.told().await, ["1 companies c1 Created"]);
     again.accept([company("c2")]).await;
-    assert_eq!(again.store.tenants().await.unwrap().len(), 1);
+    assert_eq!(again.store.list_tenants(&ListQuery::default()).await.map(|page| page.rows).unwrap().len(), 1);
 }
 
 /// Whoever is in line when the store is closed is either answered and kept, or told that it is closed.

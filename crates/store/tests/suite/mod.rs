@@ -16,6 +16,7 @@ mod erasure;
 mod history;
 mod idempotency;
 mod invalidation;
+mod lists;
 mod live;
 mod log;
 mod maintenance;
@@ -27,6 +28,7 @@ mod payroll_model;
 mod payroll_since;
 mod refresh;
 mod refusals;
+mod revisions;
 mod seats;
 mod secrets;
 mod sessions;
@@ -217,6 +219,21 @@ stories! {
         open_seats_come_last_used_first_then_by_name,
         a_choice_is_kept_with_its_code,
     }
+    lists {
+        tenants_are_listed_in_pages,
+        users_are_listed_in_pages,
+        clients_are_listed_in_pages,
+        subscriptions_are_listed_in_pages,
+        memberships_of_one_user_are_listed_in_pages,
+    }
+    revisions {
+        a_tenant_is_updated_at_its_revision_only,
+        a_user_is_updated_at_its_revision_only,
+        a_client_is_updated_at_its_revision_only,
+        a_subscription_is_updated_at_its_revision_only,
+        concurrent_updates_of_one_revision_succeed_once,
+        a_user_is_added_with_all_memberships_or_not_at_all,
+    }
     directory {
         tenants_are_kept_as_given,
         users_are_kept_as_given,
@@ -299,6 +316,8 @@ stories! {
         an_outlook_tells_how_a_webhook_does,
         a_span_of_time_is_a_span_of_numbers,
         history_has_its_time,
+        deliveries_of_many_events_are_found_at_once,
+        events_are_found_by_their_sequences,
     }
     erasure {
         an_erased_tenant_is_gone_and_another_is_not,

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::{MembershipId, Secret, TenantId, UserId};
-use store::{Membership, Status, StoreError, Tenant, TenantMembership};
+use store::{ListQuery, Membership, Status, StoreError, Tenant, TenantMembership};
 
 use super::codes::code;
 use super::directory::{membership, user};
@@ -21,7 +21,7 @@ async fn seat(stage: &Stage, user_id: &str, tenant_id: &str, name: &str) -> Tena
 pub(crate) async fn a_seat_is_found_whole(stage: Stage) {
     let store = &stage.store;
     for name in ["maria", "jon"] {
-        store.add_user(&user(&stage, name)).await.unwrap();
+        store.add_user(&user(&stage, name), &[]).await.unwrap();
     }
     let north = seat(&stage, "maria", "north", "Norte").await;
     let south = seat(&stage, "jon", "south", "Sur").await;
@@ -52,7 +52,7 @@ pub(crate) async fn a_seat_is_found_whole(stage: Stage) {
 /// A membership of which the user or the tenant is not there is no seat.
 pub(crate) async fn a_membership_alone_is_no_seat(stage: Stage) {
     let store = &stage.store;
-    store.add_user(&user(&stage, "maria")).await.unwrap();
+    store.add_user(&user(&stage, "maria"), &[]).await.unwrap();
     let here = stage.desk().await.tenant;
     let nowhere = TenantId::new("nowhere");
     store.add_membership(&membership(&stage, "m1", "ghost", &here)).await.unwrap();
@@ -72,7 +72,7 @@ async fn open_names(stage: &Stage) -> Vec<String> {
 pub(crate) async fn open_seats_come_last_used_first_then_by_name(stage: Stage) {
     let (store, now) = (&stage.store, stage.now());
     for name in ["maria", "jon"] {
-        store.add_user(&user(&stage, name)).await.unwrap();
+        store.add_user(&user(&stage, name), &[]).await.unwrap();
     }
     for (id, name) in [("t1", "Ñandú"), ("t2", "azul"), ("t3", "Beta"), ("t4", "Alfa"), ("t0", "Beta")] {
         seat(&stage, "maria", id, name).await;
@@ -111,10 +111,19 @@ pub(crate) async fn a_choice_is_kept_with_its_code(stage: Stage) {
     let later = now + Duration::from_secs(9);
     let chosen = |at| Membership { last_used_at: Some(at), ..one.clone() };
     store.store_code(&Secret::new("code"), &code(now), &one.id, now).await.unwrap();
-    assert_eq!(store.memberships(&one.user).await, Ok(vec![chosen(now)]));
+    assert_eq!(
+        store.list_memberships(&one.user, &ListQuery::default()).await.map(|page| page.rows),
+        Ok(vec![chosen(now)])
+    );
     let twice = store.store_code(&Secret::new("code"), &code(now), &one.id, later).await;
     assert_eq!(twice, Err(StoreError::Exists("such a code".into())));
-    assert_eq!(store.memberships(&one.user).await, Ok(vec![chosen(now)]));
+    assert_eq!(
+        store.list_memberships(&one.user, &ListQuery::default()).await.map(|page| page.rows),
+        Ok(vec![chosen(now)])
+    );
     store.store_code(&Secret::new("other"), &code(now), &one.id, later).await.unwrap();
-    assert_eq!(store.memberships(&one.user).await, Ok(vec![chosen(later)]));
+    assert_eq!(
+        store.list_memberships(&one.user, &ListQuery::default()).await.map(|page| page.rows),
+        Ok(vec![chosen(later)])
+    );
 }

@@ -91,7 +91,7 @@ pub(crate) async fn a_session_ends_once(stage: Stage) {
 pub(crate) async fn a_new_password_ends_the_users_sessions(stage: Stage) {
     let (store, now) = (&stage.store, stage.now());
     for name in ["maria", "jon"] {
-        store.add_user(&user(&stage, name)).await.unwrap();
+        store.add_user(&user(&stage, name), &[]).await.unwrap();
     }
     let [here, there, theirs] = ["here", "there", "theirs"].map(Secret::new);
     for (cookie, user) in [(&here, "maria"), (&there, "maria"), (&theirs, "jon")] {

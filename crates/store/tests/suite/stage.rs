@@ -10,7 +10,7 @@ use domain::{Clock, Random, TenantId, Ticks};
 use store::memory::{Contents, MemoryStore};
 use store::postgres::PostgresStore;
 use store::sqlite::SqliteStore;
-use store::{Archive, MasterKey, Ports, Result, Status, Store, Tenant, Vault};
+use store::{Archive, FIRST_REVISION, MasterKey, Ports, Result, Status, Store, Tenant, Vault};
 use tempfile::TempDir;
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
@@ -190,6 +190,7 @@ pub(crate) fn tenant(id: &str, created_at: Ticks) -> Tenant {
         short_code: "ES00042".into(),
         status: Status::Active,
         created_at,
+        revision: FIRST_REVISION,
     }
 }
 

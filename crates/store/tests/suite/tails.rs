@@ -240,8 +240,7 @@ pub(crate) async fn whoever_is_disabled_has_its_webhooks_rest(stage: Stage) {
     store.add_client(&client(&stage, "erp"), &Secret::new("s")).await.unwrap();
     assert_eq!(store.disabled_owners().await, Ok(DisabledOwners::default()));
     store.set_tenant_status(&desk.tenant, Status::Disabled).await.unwrap();
-    let disabled = store::Client { status: Status::Disabled, ..client(&stage, "erp") };
-    store.update_client(&disabled).await.unwrap();
+    store.set_client_status(&ClientId::new("erp"), Status::Disabled).await.unwrap();
     let both = DisabledOwners { tenants: vec![desk.tenant.clone()], clients: vec![ClientId::new("erp")] };
     assert_eq!(store.disabled_owners().await, Ok(both));
 }

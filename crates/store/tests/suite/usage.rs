@@ -90,11 +90,11 @@ pub(crate) async fn a_quota_is_set_and_taken_back(stage: Stage) {
     let store = &stage.store;
     let one = made(&stage, "a").await;
     assert_eq!(store.set_daily_quota(&one.id, Some(1000)).await, Ok(true));
-    let with = Subscription { daily_quota: Some(1000), ..one.clone() };
+    let with = Subscription { daily_quota: Some(1000), revision: 2, ..one.clone() };
     assert_eq!(store.find_subscription(&one.id).await, Ok(Some(with.clone())));
     assert_eq!(store.find_subscription_by_key(&Secret::new("a1"), stage.now()).await, Ok(Some(with)));
     assert_eq!(store.set_daily_quota(&one.id, None).await, Ok(true));
-    assert_eq!(store.find_subscription(&one.id).await, Ok(Some(one)));
+    assert_eq!(store.find_subscription(&one.id).await, Ok(Some(Subscription { revision: 3, ..one })));
     assert_eq!(store.set_daily_quota(&SubscriptionId::new("b"), None).await, Ok(false));
     assert_eq!(store.find_subscription(&SubscriptionId::new("b")).await, Ok(None));
 }
@@ -103,7 +103,7 @@ pub(crate) async fn a_cancelled_subscription_is_over(stage: Stage) {
     let (store, now) = (&stage.store, stage.now());
     let (one, other) = (made(&stage, "a").await, made(&stage, "b").await);
     assert_eq!(store.cancel_subscription(&one.id, now).await, Ok(true));
-    let over = Subscription { status: Status::Disabled, cancelled_at: Some(now), ..one.clone() };
+    let over = Subscription { status: Status::Disabled, cancelled_at: Some(now), revision: 2, ..one.clone() };
     assert_eq!(store.find_subscription(&one.id).await, Ok(Some(over.clone())));
     for key in ["a1", "a2"] {
         assert_eq!(store.find_subscription_by_key(&Secret::new(key), now).await, Ok(None), "{key}");

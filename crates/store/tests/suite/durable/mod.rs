@@ -7,6 +7,7 @@ mod damage;
 mod full_disk;
 mod migrations;
 mod nodes;
+mod old_backups;
 mod outage;
 mod plain_text;
 mod rows;
@@ -34,6 +35,9 @@ durable_stories! {
         a_backup_restores_into_sqlite,
         a_backup_restores_into_postgres,
         a_backup_is_of_one_moment,
+    }
+    old_backups {
+        a_backup_of_schema_6_restores,
     }
     damage {
         a_damaged_backup_is_refused,

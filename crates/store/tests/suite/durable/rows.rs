@@ -56,7 +56,7 @@ pub(crate) async fn furnish(stage: &Stage) -> Desk {
     let import = desk.chunk("import", 0, [customer("c1", "k2", "Berta"), customer("c9", "k", "Eva")]);
     store.apply_changes(import).await.unwrap();
 
-    store.add_user(&user(stage, "maria")).await.unwrap();
+    store.add_user(&user(stage, "maria"), &[]).await.unwrap();
     store.add_membership(&membership(stage, "m1", "maria", &desk.tenant)).await.unwrap();
     store.add_client(&client(stage, "erp"), &Secret::new("client-secret-1")).await.unwrap();
     let second = ClientSecret { secret: Secret::new("client-secret-2"), previous_valid_until: now };

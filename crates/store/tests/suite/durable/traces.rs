@@ -1,6 +1,6 @@
 //! What is deleted or erased leaves no row behind once housekeeping is through.
 
-use store::CellValue;
+use store::{CellValue, ListQuery};
 
 use super::rows::{furnish, rows};
 use crate::suite::desk::{company, delete, journal};
@@ -10,7 +10,7 @@ use crate::suite::stage::{Stage, at_once};
 pub(crate) async fn an_erased_tenant_leaves_no_rows(stage: Stage) {
     let there = stage.reopen().await.store;
     let first = furnish(&stage).await;
-    for tenant in stage.store.tenants().await.unwrap() {
+    for tenant in stage.store.list_tenants(&ListQuery::default()).await.map(|page| page.rows).unwrap() {
         stage.store.erase_tenant(&tenant.id).await.unwrap();
     }
     for _ in 0..5 {

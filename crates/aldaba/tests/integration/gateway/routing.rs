@@ -1,0 +1,124 @@
+//! Addresses and methods: what is nobody's is refused before the gate, in the one error body.
+
+use hyper::Method;
+
+use crate::harness::{HttpRequest, company, customer, is_guid, shared_api, unlimited_server};
+
+#[test]
+fn an_unknown_address_is_told_before_the_gate() {
+    for path in [
+        "/accounting",
+        "/accounting/api",
+        "/accounting/api/",
+        "/accounting/api/nothing",
+        "/accounting/api/Customers",
+        "/accounting/api/persons",
+        "/accounting-core/api/customers",
+        "/accounting/api/customers/a/b",
+        "/accounting/api//customers",
+        "/payroll/api/companies/1",
+        "/payroll/api/companies/changes",
+        "/payroll/api/employees",
+        "/invoicing/api/customers",
+        "/accounting/api/customers/../customers",
+    ] {
+        let nothing = HttpRequest::get(&shared_api().url(path)).send();
+        assert_eq!(nothing.status, 404, "{path}");
+        assert_eq!(nothing.problem(404), "There is nothing at this address.", "{path}");
+    }
+}
+
+#[test]
+fn a_wrong_method_is_told_before_the_gate() {
+    for path in [
+        "/accounting/api/companies",
+        "/accounting/api/customers",
+        "/accounting/api/customers/",
+        "/accounting/api/customers/x",
+        "/accounting-core/api/activities/prorates/changes",
+        "/payroll/api/companies",
+        "/invoicing/api/changes",
+    ] {
+        for method in [Method::POST, Method::PUT, Method::PATCH, Method::DELETE] {
+            let wrong = HttpRequest::new(method, &shared_api().url(path)).send();
+            assert_eq!(wrong.problem(405), "This address does not take this method.", "{path}");
+            assert_eq!(wrong.header("allow"), "GET,HEAD", "{path}");
+        }
+    }
+}
+
+#[test]
+fn a_slash_at_the_end_is_fine() {
+    shared_api().ingest.send_lines(&[company("slash"), customer("slash", "u", "Bar")]);
+    for path in
+        ["/accounting/api/companies/slash", "/accounting/api/customers/u", "/accounting/api/customers"]
+    {
+        let plain = shared_api().read_for_company("slash", path);
+        let slashed = shared_api().read_for_company("slash", &format!("{path}/"));
+        assert_eq!(plain.body, slashed.body, "{path}");
+    }
+    let changes = shared_api().read_for_company("slash", "/accounting/api/customers/changes/").json();
+    assert_eq!(changes[0]["correlationId"], "u");
+    for path in ["/accounting/api/companies/", "/payroll/api/companies/", "/invoicing/api/changes/"] {
+        shared_api().read(path).json();
+    }
+}
+
+#[test]
+fn every_answer_carries_a_request_id_of_its_own() {
+    let mut seen = Vec::new();
+    for path in
+        ["/accounting/api/companies", "/accounting/api/customers", "/payroll/api/companies?pageSize=0"]
+    {
+        for response in [shared_api().get(path).send(), HttpRequest::get(&shared_api().url(path)).send()] {
+            let id = response.header("x-request-id").to_owned();
+            assert!(is_guid(&id), "{path}: {response:?}");
+            seen.push(id);
+        }
+    }
+    let count = seen.len();
+    seen.sort_unstable();
+    seen.dedup();
+    assert_eq!(seen.len(), count, "each has its own");
+}
+
+#[test]
+fn a_callers_request_id_comes_back() {
+    let response = shared_api().get("/accounting/api/companies").header("x-request-id", "mine-7").send();
+    assert_eq!((response.status, response.header("x-request-id")), (200, "mine-7"));
+    let refused = shared_api().get("/accounting/api/customers").header("x-request-id", "mine-8").send();
+    refused.problem(400);
+    assert_eq!(refused.header("x-request-id"), "mine-8");
+}
+
+#[test]
+fn the_operators_side_has_none_of_it() {
+    let path = "/accounting/api/companies";
+    HttpRequest::get(&format!("{}{path}", unlimited_server().operator_url)).send().problem(404);
+    HttpRequest::get(&shared_api().url(path)).send().problem(401);
+}
+
+#[test]
+fn http_2_does_as_well() {
+    shared_api().ingest.send_lines(&[company("h2")]);
+    let response = shared_api().get("/accounting/api/companies/h2").http2().send();
+    assert_eq!((response.status, &response.json()["correlationId"]), (200, &"h2".into()));
+    HttpRequest::get(&shared_api().url("/accounting/api/companies")).http2().send().problem(401);
+}
+
+#[test]
+fn long_answers_are_compressed_for_who_takes_it() {
+    let customers: Vec<_> = (0..100).map(|n| customer("zip", &format!("u{n}"), "Bar Manolo")).collect();
+    shared_api().ingest.send_lines(&[company("zip")]);
+    shared_api().ingest.send_lines(&customers);
+    let path = "/accounting/api/customers?pageSize=100";
+    let plain = shared_api().read_for_company("zip", path);
+    assert_eq!(plain.header("content-encoding"), "");
+    for encoding in ["gzip", "br"] {
+        let response = shared_api().get_for_company("zip", path).header("accept-encoding", encoding).send();
+        assert_eq!((response.status, response.header("content-encoding")), (200, encoding));
+        assert!(response.body.len() * 2 < plain.body.len(), "{encoding}: {}", response.body.len());
+        assert!(response.header("vary").to_lowercase().contains("accept-encoding"), "{response:?}");
+        assert_eq!(response.header("etag"), plain.header("etag"), "a weak one stands for both");
+    }
+}

@@ -1,0 +1,104 @@
+//! The read APIs: one GET or HEAD request from the gate to its response.
+//!
+//! 1. [`Gateway::admit`] checks the key, the token, the scope, the rate limit and the quota.
+//! 2. [`ResponseCache::get_or_read`] serves the cached response, or confirms it with the store, or reads it anew.
+//!    The change feed is not cached.
+//! 3. [`Admission::finish`] counts the call and adds the rate limit's headers.
+//!
+//! [`ResponseCache::get_or_read`]: crate::response_cache::ResponseCache::get_or_read
+//! [`Admission::finish`]: crate::gate::Admission::finish
+
+pub(crate) mod feed;
+mod list;
+mod payroll_companies;
+mod record;
+
+use std::sync::Arc;
+
+use axum::body::Body;
+use axum::extract::Request;
+use axum::http::{HeaderMap, Response, Uri};
+use axum::response::IntoResponse as _;
+use domain::{Caller, Resource, Ticks};
+use store::CollectionVersion;
+use web::ErrorResponse;
+
+use crate::cached_response::CachedResponse;
+use crate::endpoint::Endpoint;
+use crate::gate::Requirements;
+use crate::{Gateway, errors};
+use list::ListRead;
+use payroll_companies::PayrollCompaniesRead;
+use record::RecordRead;
+
+/// A read request that the gate has admitted.
+#[derive(Debug)]
+pub(crate) struct ReadRequest {
+    pub(crate) caller: Arc<Caller>,
+    pub(crate) uri: Uri,
+    pub(crate) headers: HeaderMap,
+    pub(crate) now: Ticks,
+}
+
+/// A read whose parameters have been checked and that asks the store.
+pub(crate) trait StoreRead {
+    /// The current version of the collection that the response is made from. `None` if there is no such version: then
+    /// only reading shows whether a cached response is still current.
+    async fn current_version(&self) -> Result<Option<CollectionVersion>, ErrorResponse>;
+
+    async fn read(self) -> Result<CachedResponse, ErrorResponse>;
+}
+
+impl Gateway {
+    /// Handles one read. `route` is the endpoint's index among the counted paths.
+    pub(crate) async fn handle_read(
+        &self,
+        endpoint: Endpoint,
+        route: usize,
+        request: Request,
+    ) -> Response<Body> {
+        let (parts, _) = request.into_parts();
+        let now = self.clock.now();
+        let admission = match self.admit(Requirements::of_area(endpoint.area()), &parts, now).await {
+            Ok(admission) => admission,
+            Err(error) => return error.into_response(),
+        };
+        let caller = admission.caller.clone();
+        let request = ReadRequest { caller, uri: parts.uri, headers: parts.headers, now };
+        let response = match self.read(endpoint, &request).await {
+            Ok(response) => response,
+            Err(error) => error.into_response(),
+        };
+        admission.finish(route, response, now)
+    }
+
+    async fn read(&self, endpoint: Endpoint, request: &ReadRequest) -> Result<Response<Body>, ErrorResponse> {
+        let (cache, counters) = (&self.response_cache, self.store.invalidation());
+        // `prepare` is a future: it checks the parameters only if the cache has no fresh response.
+        match endpoint {
+            Endpoint::List(resource) => {
+                cache.get_or_read(request, counters, ListRead::prepare(self, resource, request)).await
+            }
+            Endpoint::Record(resource) => {
+                cache.get_or_read(request, counters, RecordRead::prepare(self, resource, request)).await
+            }
+            Endpoint::PayrollCompanies => {
+                cache.get_or_read(request, counters, PayrollCompaniesRead::prepare(self, request)).await
+            }
+            Endpoint::Feed(resource) => self.read_feed(&[resource], request).await,
+            Endpoint::InvoicingFeed => {
+                let entities: Vec<Resource> = Resource::invoicing().collect();
+                self.read_feed(&entities, request).await
+            }
+        }
+    }
+
+    /// Checks that the tenant has this company. Unknown companies and those of other tenants get the same error.
+    async fn check_company(&self, request: &ReadRequest, id: &str) -> Result<(), ErrorResponse> {
+        let found = self.store.find_record(&request.caller.tenant, None, Resource::companies(), id).await;
+        match found.map_err(|error| errors::store(&error))? {
+            Some(_) => Ok(()),
+            None => Err(errors::no_company()),
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! OAuth clients. Client secrets arrive in plain text and are stored as keyed hashes.
+
+use async_trait::async_trait;
+use domain::{ClientId, Guid, Secret, Ticks};
+
+use crate::{ListPage, ListQuery, Result, Status, UpdateOutcome};
+
+/// Purpose of the keyed hash.
+pub(crate) const CLIENT_SECRET: &str = "client secret";
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pkce {
+    Required,
+    IfSent,
+    Ignore,
+}
+
+impl Pkce {
+    pub(crate) fn code(self) -> i64 {
+        match self {
+            Self::Ignore => 0,
+            Self::IfSent => 1,
+            Self::Required => 2,
+        }
+    }
+
+    pub(crate) fn from_code(code: i64) -> Self {
+        match code {
+            0 => Self::Ignore,
+            2 => Self::Required,
+            _ => Self::IfSent,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Consent {
+    None,
+    Required,
+}
+
+impl Consent {
+    pub(crate) fn code(self) -> i64 {
+        i64::from(self == Self::Required)
+    }
+
+    pub(crate) fn from_code(code: i64) -> Self {
+        if code == 0 { Self::None } else { Self::Required }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Client {
+    pub id: ClientId,
+    /// The value of the `owapp` claim.
+    pub guid: Guid,
+    pub name: String,
+    pub redirect_uris: Vec<String>,
+    pub post_logout_uris: Vec<String>,
+    pub pkce: Pkce,
+    pub consent: Consent,
+    /// Whether the callback carries an id_token.
+    pub callback_id_token: bool,
+    pub status: Status,
+    pub created_at: Ticks,
+    /// Incremented by every update.
+    pub revision: u64,
+}
+
+/// Changes to a client; `None` leaves a property as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClientUpdate {
+    pub name: Option<String>,
+    pub redirect_uris: Option<Vec<String>>,
+    pub post_logout_uris: Option<Vec<String>>,
+    pub pkce: Option<Pkce>,
+    pub consent: Option<Consent>,
+    pub callback_id_token: Option<bool>,
+    pub status: Option<Status>,
+}
+
+/// A new client secret; the previous one stays valid until `previous_valid_until`.
+#[derive(Clone, Debug)]
+pub struct ClientSecret {
+    pub secret: Secret,
+    pub previous_valid_until: Ticks,
+}
+
+#[async_trait]
+pub trait Clients: Send + Sync + 'static {
+    async fn add_client(&self, client: &Client, secret: &Secret) -> Result<()>;
+    async fn find_client(&self, id: &ClientId) -> Result<Option<Client>>;
+    async fn list_clients(&self, query: &ListQuery) -> Result<ListPage<Client>>;
+    /// Changes a client, if it has the expected revision (any by default).
+    async fn update_client(
+        &self,
+        id: &ClientId,
+        update: &ClientUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<UpdateOutcome<Client>>;
+    async fn set_client_status(&self, id: &ClientId, status: Status) -> Result<bool> {
+        let update = ClientUpdate { status: Some(status), ..ClientUpdate::default() };
+        Ok(self.update_client(id, &update, None).await?.is_updated())
+    }
+    async fn set_client_secret(&self, id: &ClientId, secret: &ClientSecret) -> Result<bool>;
+    /// Whether this is the client's secret, or the previous one while it is still valid.
+    async fn client_secret_matches(&self, id: &ClientId, secret: &Secret, now: Ticks) -> Result<bool>;
+
+    /// The plain-text credentials of a development store. A store that has them is not for production.
+    async fn dev_credentials(&self) -> Result<Option<String>>;
+    async fn save_dev_credentials(&self, json: &str) -> Result<()>;
+}
+
+/// Lists of URLs are stored as JSON.
+pub(crate) fn to_list(texts: &[String]) -> String {
+    serde_json::to_string(texts).unwrap_or_else(|_| "[]".into())
+}
+
+pub(crate) fn from_list(json: &str) -> Vec<String> {
+    serde_json::from_str(json).unwrap_or_default()
+}

@@ -1,0 +1,91 @@
+//! OAuth clients in memory.
+
+use async_trait::async_trait;
+use domain::{ClientId, Secret, Ticks};
+
+use super::{MemoryStore, StoredClient};
+use crate::clients::CLIENT_SECRET;
+use crate::{
+    Client, ClientSecret, ClientUpdate, Clients, ListPage, ListQuery, Result, StoreError, UpdateOutcome,
+};
+
+#[async_trait]
+impl Clients for MemoryStore {
+    async fn add_client(&self, client: &Client, secret: &Secret) -> Result<()> {
+        let secret = self.ports.vault.fingerprint(CLIENT_SECRET, secret);
+        let mut state = self.state_mut()?;
+        if state.clients.contains_key(client.id.as_str()) {
+            return Err(StoreError::Exists(format!("a client \"{}\"", client.id)));
+        }
+        let stored = StoredClient { client: client.clone(), secret, old: None };
+        state.clients.insert(client.id.as_str().into(), stored);
+        Ok(())
+    }
+
+    async fn find_client(&self, id: &ClientId) -> Result<Option<Client>> {
+        Ok(self.state().clients.get(id.as_str()).map(|stored| stored.client.clone()))
+    }
+
+    async fn list_clients(&self, query: &ListQuery) -> Result<ListPage<Client>> {
+        Ok(query.page_of_all(self.state().clients.values().map(|stored| stored.client.clone())))
+    }
+
+    async fn update_client(
+        &self,
+        id: &ClientId,
+        update: &ClientUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<UpdateOutcome<Client>> {
+        let mut state = self.state_mut()?;
+        self.invalidation.access_changed();
+        let Some(client) = state.clients.get_mut(id.as_str()).map(|stored| &mut stored.client) else {
+            return Ok(UpdateOutcome::NotFound);
+        };
+        if expected_revision.is_some_and(|expected| expected != client.revision) {
+            return Ok(UpdateOutcome::RevisionConflict);
+        }
+        let ClientUpdate { name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, status } =
+            update.clone();
+        *client = Client {
+            name: name.unwrap_or_else(|| client.name.clone()),
+            redirect_uris: redirect_uris.unwrap_or_else(|| client.redirect_uris.clone()),
+            post_logout_uris: post_logout_uris.unwrap_or_else(|| client.post_logout_uris.clone()),
+            pkce: pkce.unwrap_or(client.pkce),
+            consent: consent.unwrap_or(client.consent),
+            callback_id_token: callback_id_token.unwrap_or(client.callback_id_token),
+            status: status.unwrap_or(client.status),
+            revision: client.revision + 1,
+            ..client.clone()
+        };
+        Ok(UpdateOutcome::Updated(client.clone()))
+    }
+
+    async fn set_client_secret(&self, id: &ClientId, secret: &ClientSecret) -> Result<bool> {
+        let hash = self.ports.vault.fingerprint(CLIENT_SECRET, &secret.secret);
+        let mut state = self.state_mut()?;
+        let Some(stored) = state.clients.get_mut(id.as_str()) else {
+            return Ok(false);
+        };
+        stored.old = Some((stored.secret, secret.previous_valid_until));
+        stored.secret = hash;
+        stored.client.revision += 1;
+        Ok(true)
+    }
+
+    async fn client_secret_matches(&self, id: &ClientId, secret: &Secret, now: Ticks) -> Result<bool> {
+        let hash = self.ports.vault.fingerprint(CLIENT_SECRET, secret);
+        let state = self.state();
+        Ok(state.clients.get(id.as_str()).is_some_and(|stored| {
+            stored.secret == hash || stored.old.is_some_and(|(old, until)| old == hash && until > now)
+        }))
+    }
+
+    async fn dev_credentials(&self) -> Result<Option<String>> {
+        Ok(self.state().dev.clone())
+    }
+
+    async fn save_dev_credentials(&self, json: &str) -> Result<()> {
+        self.state_mut()?.dev = Some(json.to_owned());
+        Ok(())
+    }
+}

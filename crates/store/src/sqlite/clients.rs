@@ -1,0 +1,165 @@
+//! OAuth clients in SQLite.
+
+use async_trait::async_trait;
+use domain::{ClientId, Secret, Ticks};
+use rusqlite::{OptionalExtension, Row, params};
+
+use super::directory::change;
+use super::rows::{AFTER, IN_ORDER, find, guid, list};
+use super::{SqliteStore, exists, store_error};
+use crate::clients::{CLIENT_SECRET, from_list, to_list};
+use crate::plan::{signed, unsigned};
+use crate::{
+    Client, ClientSecret, ClientUpdate, Clients, Consent, ListPage, ListQuery, Pkce, Result, Status,
+    UpdateOutcome,
+};
+
+const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
+                      standing, created_at, revision FROM clients";
+
+fn client(row: &Row<'_>) -> rusqlite::Result<Client> {
+    Ok(Client {
+        id: ClientId::new(row.get::<_, Box<str>>(0)?),
+        guid: guid(row, 1)?,
+        name: row.get(2)?,
+        redirect_uris: from_list(&row.get::<_, String>(3)?),
+        post_logout_uris: from_list(&row.get::<_, String>(4)?),
+        pkce: Pkce::from_code(row.get(5)?),
+        consent: Consent::from_code(row.get(6)?),
+        callback_id_token: row.get::<_, i64>(7)? != 0,
+        status: Status::from_code(row.get(8)?),
+        created_at: Ticks(row.get(9)?),
+        revision: unsigned(row.get(10)?),
+    })
+}
+
+#[async_trait]
+impl Clients for SqliteStore {
+    async fn add_client(&self, client: &Client, secret: &Secret) -> Result<()> {
+        let hash = self.ports().vault.fingerprint(CLIENT_SECRET, secret);
+        let one = client.clone();
+        self.write(move |writer| {
+            writer
+                .execute(
+                    "INSERT INTO clients (id, guid, name, redirect_uris, post_logout_uris, pkce, consent,
+                         callback_id_token, standing, created_at, secret_hash, revision)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
+                    params![
+                        one.id.as_str(),
+                        one.guid.as_bytes(),
+                        one.name,
+                        to_list(&one.redirect_uris),
+                        to_list(&one.post_logout_uris),
+                        one.pkce.code(),
+                        one.consent.code(),
+                        i64::from(one.callback_id_token),
+                        one.status.code(),
+                        one.created_at.0,
+                        hash,
+                        signed(one.revision)
+                    ],
+                )
+                .map_err(exists(format!("a client \"{}\"", one.id)))?;
+            Ok(())
+        })
+        .await
+    }
+
+    async fn find_client(&self, id: &ClientId) -> Result<Option<Client>> {
+        self.read(|reader| {
+            reader
+                .prepare_cached(&format!("{CLIENT} WHERE id = ?1"))
+                .and_then(|mut find| find.query_row([id.as_str()], client).optional())
+                .map_err(store_error)
+        })
+    }
+
+    async fn list_clients(&self, query: &ListQuery) -> Result<ListPage<Client>> {
+        self.read(|reader| list(reader, &format!("{CLIENT} WHERE {AFTER} {IN_ORDER}"), query, client))
+    }
+
+    async fn update_client(
+        &self,
+        id: &ClientId,
+        update: &ClientUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<UpdateOutcome<Client>> {
+        let (id, update) = (id.clone(), update.clone());
+        self.write_access(move |writer| {
+            let updated = change(
+                writer,
+                "UPDATE clients SET name = coalesce(?2, name), redirect_uris = coalesce(?3, redirect_uris),
+                     post_logout_uris = coalesce(?4, post_logout_uris), pkce = coalesce(?5, pkce),
+                     consent = coalesce(?6, consent), callback_id_token = coalesce(?7, callback_id_token),
+                     standing = coalesce(?8, standing), revision = revision + 1
+                 WHERE id = ?1 AND (?9 IS NULL OR revision = ?9)",
+                params![
+                    id.as_str(),
+                    update.name,
+                    update.redirect_uris.as_deref().map(to_list),
+                    update.post_logout_uris.as_deref().map(to_list),
+                    update.pkce.map(Pkce::code),
+                    update.consent.map(Consent::code),
+                    update.callback_id_token.map(i64::from),
+                    update.status.map(Status::code),
+                    expected_revision.map(signed)
+                ],
+            )?;
+            Ok(UpdateOutcome::of(
+                updated,
+                find(writer, &format!("{CLIENT} WHERE id = ?1"), id.as_str(), client)?,
+            ))
+        })
+        .await
+    }
+
+    async fn set_client_secret(&self, id: &ClientId, secret: &ClientSecret) -> Result<bool> {
+        let hash = self.ports().vault.fingerprint(CLIENT_SECRET, &secret.secret);
+        let (id, previous_valid_until) = (id.clone(), secret.previous_valid_until);
+        self.write(move |writer| {
+            change(
+                writer,
+                "UPDATE clients SET old_secret_hash = secret_hash, old_secret_until = ?3, secret_hash = ?2,
+                     revision = revision + 1 WHERE id = ?1",
+                params![id.as_str(), hash, previous_valid_until.0],
+            )
+        })
+        .await
+    }
+
+    async fn client_secret_matches(&self, id: &ClientId, secret: &Secret, now: Ticks) -> Result<bool> {
+        let hash = self.ports().vault.fingerprint(CLIENT_SECRET, secret);
+        self.read(|reader| {
+            reader
+                .prepare_cached(
+                    "SELECT 1 FROM clients WHERE id = ?1
+                     AND (secret_hash = ?2 OR (old_secret_hash = ?2 AND old_secret_until > ?3))",
+                )
+                .and_then(|mut find| find.exists(params![id.as_str(), hash, now.0]))
+                .map_err(store_error)
+        })
+    }
+
+    async fn dev_credentials(&self) -> Result<Option<String>> {
+        self.read(|reader| {
+            reader
+                .query_row("SELECT CAST(value AS TEXT) FROM meta WHERE name = 'dev'", [], |row| row.get(0))
+                .optional()
+                .map_err(store_error)
+        })
+    }
+
+    async fn save_dev_credentials(&self, json: &str) -> Result<()> {
+        let json = json.as_bytes().to_vec();
+        self.write(move |writer| {
+            change(
+                writer,
+                "INSERT INTO meta (name, value) VALUES ('dev', ?1)
+                 ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+                [json],
+            )?;
+            Ok(())
+        })
+        .await
+    }
+}

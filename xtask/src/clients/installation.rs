@@ -1,0 +1,106 @@
+//! A site of `aldaba init`, filled with tenants, users and applications by the program's own commands.
+
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use serde_json::{Value, json};
+
+use super::process::Process;
+
+pub(super) const PASSWORD: &str = "una contraseña larga";
+
+#[derive(Debug)]
+pub(super) struct Installation<'a> {
+    program: &'a Path,
+    folder: PathBuf,
+}
+
+impl<'a> Installation<'a> {
+    pub(super) fn init(program: &'a Path, folder: PathBuf, store: &str) -> Result<Self, String> {
+        let installation = Self { program, folder };
+        let base_url = ["--base-url", "http://127.0.0.1:8080", "--store", store];
+        finish(aldaba(program).arg("init").arg(&installation.folder).args(base_url), "")?;
+        Ok(installation)
+    }
+
+    /// The program with this site's configuration.
+    fn command(&self) -> Command {
+        let mut command = aldaba(self.program);
+        command.arg("--config").arg(self.folder.join("aldaba.toml"));
+        command
+    }
+
+    pub(super) fn add_tenant(&self, id: &str, name: &str, code: &str) -> Result<Value, String> {
+        finish(self.command().args(["tenant", "add", name, "--id", id, "--short-code", code]), "")?;
+        Ok(json!({"id": id, "name": name}))
+    }
+
+    pub(super) fn add_user(&self, email: &str, name: &str, tenants: &[&str]) -> Result<Value, String> {
+        let mut command = self.command();
+        command.args(["user", "add", email, "--given-name", name]);
+        for tenant in tenants {
+            command.args(["--tenant", tenant]);
+        }
+        finish(&mut command, &format!("{PASSWORD}\n"))?;
+        Ok(json!({"email": email, "password": PASSWORD, "tenants": tenants}))
+    }
+
+    /// Registers an application and returns what its developers are told.
+    pub(super) fn add_client(&self, name: &str, flags: &[&str]) -> Result<Value, String> {
+        let said = finish(self.command().args(["client", "add", name, "--json"]).args(flags), "")?;
+        let mut client: Value =
+            serde_json::from_str(&said).map_err(|error| format!("aldaba client add: {error}: {said}"))?;
+        client["name"] = name.into();
+        Ok(client)
+    }
+
+    /// `aldaba serve`, not yet ready.
+    pub(super) fn serve(&self, port: u16) -> Result<Process, String> {
+        let (listen, url) = (format!("127.0.0.1:{port}"), format!("http://127.0.0.1:{port}"));
+        let mut command = self.command();
+        command.args(["serve", "--listen", &listen, "--operator-listen", "127.0.0.1:0"]);
+        for set in [
+            format!("server.auth_url={url}"),
+            format!("server.base_url={url}"),
+            // Many wrong passwords come from this one address, on purpose.
+            "identity.address_failures_max=100000".to_owned(),
+            "server.drain=1s".to_owned(),
+            "logging.format=json".to_owned(),
+        ] {
+            command.args(["--set", &set]);
+        }
+        Process::start("aldaba serve", &mut command)
+    }
+}
+
+/// The program, without this machine's own settings for it.
+pub(super) fn aldaba(program: &Path) -> Command {
+    let mut command = Command::new(program);
+    for (name, _) in std::env::vars_os() {
+        if name.to_string_lossy().starts_with("ALDABA_") {
+            command.env_remove(name);
+        }
+    }
+    command.current_dir("/");
+    command
+}
+
+/// Runs a command to its end with this input, and returns what it said.
+fn finish(command: &mut Command, input: &str) -> Result<String, String> {
+    let what = format!("{command:?}");
+    let cannot = |error: std::io::Error| format!("{what}: {error}");
+    let piped = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = piped.spawn().map_err(cannot)?;
+    if let Some(mut stdin) = child.stdin.take() {
+        stdin.write_all(input.as_bytes()).map_err(cannot)?;
+    }
+    let output = child.wait_with_output().map_err(cannot)?;
+    if output.status.success() {
+        Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+    } else {
+        Err(format!("{what}: {}\n{}", output.status, String::from_utf8_lossy(&output.stderr)))
+    }
+}
