@@ -1,4 +1,4 @@
-//! Any bytes as an access token, or as changes to a good one.
+//! Any bytes as an access token, or as changes to a valid one.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,146 +1,189 @@
-//! What can go wrong, in one enum: each says what, where, and what to do about it.
+//! The error type of the crate. Every message says what failed, where, and what to do about it.
 
 use std::time::Duration;
 
 use domain::FieldError;
 
-use crate::sign_in::{CallbackFault, IdTokenFault};
+use crate::sign_in::{CallbackError, IdTokenError};
 
-/// What went wrong with a call, a sign-in or a feed.
+/// Why a call, a sign-in or a feed failed.
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Something that the application hands in cannot be used. Nothing was sent.
+    /// A value from the application is invalid. Nothing was sent.
     #[error("{what}: {reason}")]
-    Unusable { what: &'static str, reason: String },
+    InvalidInput {
+        /// The value: "the subscription key".
+        what: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
 
-    /// No answer came: the host is not there, or the connection broke. Repeatable calls were repeated before.
-    #[error(
-        "{call}: no answer came ({reason}); see that the address is right and can be reached, then try again"
-    )]
-    Unreachable { call: String, reason: String },
+    /// No response: the host cannot be reached, or the connection broke. Idempotent calls were retried before.
+    #[error("{call}: no response ({reason}); check that the URL is right and reachable, then try again")]
+    Unreachable {
+        /// Method and URL, without the query.
+        call: String,
+        /// The error of the connection.
+        reason: String,
+    },
 
-    /// No whole answer came in time. Repeatable calls were repeated before.
-    #[error("{call}: no whole answer within {} s; try again later, or allow for more time", after.as_secs())]
-    TimedOut { call: String, after: Duration },
+    /// No complete response in time. Idempotent calls were retried before.
+    #[error("{call}: no complete response within {} s; try again later or allow more time", after.as_secs())]
+    TimedOut {
+        /// Method and URL, without the query.
+        call: String,
+        /// The time limit.
+        after: Duration,
+    },
 
-    /// The answer is larger than is read.
-    #[error("{call}: the answer has more than {bytes_max} bytes; ask for smaller pages, or allow for more")]
-    TooLarge { call: String, bytes_max: usize },
+    /// The response is larger than the limit of the transport.
+    #[error("{call}: the response has more than {bytes_max} bytes; request smaller pages or raise the limit")]
+    TooLarge {
+        /// Method and URL, without the query.
+        call: String,
+        /// The limit.
+        bytes_max: usize,
+    },
 
-    /// The service said no.
+    /// The service answered with an error.
     #[error("{0}")]
-    Refused(Box<Refused>),
+    Api(Box<ApiError>),
 
-    /// The answer is not what it should be: something else than the service answers at this address.
-    #[error("{call}: the answer cannot be read ({reason}); see that the address is that of the service")]
-    Unreadable { call: String, reason: String },
+    /// The response is not in the expected format: probably something else than the service answers at this URL.
+    #[error("{call}: invalid response ({reason}); check that the URL is that of the service")]
+    InvalidResponse {
+        /// Method and path.
+        call: String,
+        /// What is wrong with the response.
+        reason: String,
+    },
 
-    /// The feed begins later than where it was to go on: what lies between is no longer kept.
+    /// The position lies before the start of the feed: the service no longer keeps the changes in between.
     #[error(
-        "the feed begins after {floor}, and what came before is no longer kept; read the list anew and follow the \
+        "the feed begins after {floor}; earlier changes are no longer kept; read the list again and follow the \
          feed from its position"
     )]
-    BelowFloor { floor: u64 },
+    BelowFloor {
+        /// The position after which the feed begins.
+        floor: u64,
+    },
 
-    /// Records were deleted under way each time that the list was read.
+    /// Records were deleted during each attempt to read a consistent list.
     #[error(
-        "the list changed under way {tries} times; read it again when less is deleted, or in larger pages"
+        "records were deleted while the list was read, {tries} times; try again later or with larger pages"
     )]
-    Restless { tries: u32 },
+    ConcurrentDeletions {
+        /// How often the list was read.
+        tries: u32,
+    },
 
-    /// The user's browser came back with something that must not be trusted, or with a refusal.
-    #[error("the sign-in cannot go on: {0}")]
-    Callback(#[from] CallbackFault),
+    /// The callback of a sign-in cannot be trusted, or reports an error.
+    #[error("the sign-in failed: {0}")]
+    Callback(#[from] CallbackError),
 
-    /// An id_token that must not be trusted.
-    #[error("the id_token cannot be trusted: {0}; begin the sign-in anew")]
-    IdToken(#[from] IdTokenFault),
+    /// The id_token cannot be trusted.
+    #[error("the id_token cannot be trusted: {0}; start the sign-in again")]
+    IdToken(#[from] IdTokenError),
 
-    /// The identity provider refused the application's request.
+    /// The identity provider answered with an OAuth error.
     #[error("the identity provider says {error}: {description}")]
-    Provider { error: String, description: String },
+    IdentityProvider {
+        /// The OAuth error code, such as `invalid_grant`.
+        error: String,
+        /// The description of the error.
+        description: String,
+    },
 
     /// There are no tokens, or they cannot be renewed any more.
     #[error("{reason}; send the user to sign in again")]
-    SignInAgain { reason: String },
+    SignInRequired {
+        /// Why a new sign-in is needed.
+        reason: String,
+    },
 
-    /// The application's own storage of tokens failed.
-    #[error("the storage of tokens failed: {0}")]
+    /// The application's [`TokenStore`](crate::sign_in::TokenStore) failed.
+    #[error("the token store failed: {0}")]
     TokenStore(String),
 }
 
-/// A call that the service refused, in its own words.
+/// An error response of the service.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Refused {
+pub struct ApiError {
     /// Method and path.
     pub call: String,
+    /// The HTTP status code.
     pub status: u16,
+    /// The message for people.
     pub message: String,
-    /// To name when asking the service's operator.
+    /// The id of the request, to report to the operator of the service.
     pub request_id: String,
-    /// Each fault with a code that does not change, and the field that it is about.
+    /// The individual errors, each with a stable code and the field that it is about.
     pub errors: Vec<FieldError>,
+    /// The value of `Retry-After`.
     pub retry_after: Option<Duration>,
 }
 
-impl std::fmt::Display for Refused {
+impl std::fmt::Display for ApiError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}: {} {}", self.call, self.status, self.message)?;
-        for fault in self.errors.iter().filter(|fault| fault.message != self.message) {
-            write!(f, " [{}] {}", fault.code, fault.message)?;
+        for error in self.errors.iter().filter(|error| error.message != self.message) {
+            write!(f, " [{}] {}", error.code, error.message)?;
         }
         write!(f, " ({}; request {})", self.remedy(), self.request_id)
     }
 }
 
-impl Refused {
+impl ApiError {
+    /// Whether one of the errors has this code.
     pub fn has_code(&self, code: &str) -> bool {
-        self.errors.iter().any(|fault| fault.code == code)
+        self.errors.iter().any(|error| error.code == code)
     }
 
-    /// What to do about it.
+    /// What to do about the error, by its status.
     pub fn remedy(&self) -> &'static str {
         match self.status {
             400 => "correct the request",
             401 => "check the subscription key, then the token",
-            403 => "ask for the missing scope at sign-in, or wait for the next day's quota",
-            404 => "check the company and the id; what is not yours is not found either",
-            409 => "it does not agree with how things stand now; read before trying again",
-            413 => "send less",
+            403 => "request the missing scope at sign-in, or wait for tomorrow's quota",
+            404 => "check the company and the id; records of other tenants are not found either",
+            409 => "the request conflicts with the current state; read it before trying again",
+            413 => "send a smaller request",
             429 => "wait as long as Retry-After says",
-            500.. => "a fault of the service; try again later",
+            500.. => "an error of the service; try again later",
             _ => "see the message",
         }
     }
 }
 
 impl Error {
-    pub(crate) fn unusable(what: &'static str, reason: impl Into<String>) -> Self {
-        Self::Unusable { what, reason: reason.into() }
+    pub(crate) fn invalid_input(what: &'static str, reason: impl Into<String>) -> Self {
+        Self::InvalidInput { what, reason: reason.into() }
     }
 
-    /// The service's refusal, where it is one.
-    pub fn refused(&self) -> Option<&Refused> {
+    /// The error response of the service, if this is one.
+    pub fn api_error(&self) -> Option<&ApiError> {
         match self {
-            Self::Refused(refused) => Some(refused),
+            Self::Api(error) => Some(error),
             _ => None,
         }
     }
 
+    /// The HTTP status of the error response, if this is one.
     pub fn status(&self) -> Option<u16> {
-        self.refused().map(|refused| refused.status)
+        self.api_error().map(|error| error.status)
     }
 
+    /// Whether the service answered 404.
     pub fn is_not_found(&self) -> bool {
         self.status() == Some(404)
     }
 
-    /// Whether the same call may well succeed later.
+    /// Whether the same call may succeed later.
     pub fn is_temporary(&self) -> bool {
         match self {
-            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::Restless { .. } => true,
-            Self::Refused(refused) => matches!(refused.status, 408 | 429 | 500..),
+            Self::Unreachable { .. } | Self::TimedOut { .. } | Self::ConcurrentDeletions { .. } => true,
+            Self::Api(api_error) => matches!(api_error.status, 408 | 429 | 500..),
             _ => false,
         }
     }

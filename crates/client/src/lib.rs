@@ -1,15 +1,16 @@
-//! What integrators import: sign users in, read, subscribe, receive. No signature, refresh or paging code by hand.
+//! The Rust client of Aldaba: sign users in, read records, subscribe to webhooks and receive them. It verifies
+//! signatures, refreshes tokens, follows pages and retries calls, so that applications need not.
 //!
 //! # In five minutes
 //!
-//! Everything below runs against `aldaba dev`, which prints all the values that are needed.
+//! Everything below runs against `aldaba dev`, which prints all the values that you need.
 //!
-//! **Sign a user in.** Send the browser away with a state, a nonce and a PKCE challenge, and remember what was
-//! begun:
+//! **Sign a user in.** Redirect the browser to a URL with a state, a nonce and a PKCE challenge, and store the pending
+//! sign-in in the browser's session:
 //!
 //! ```
 //! use aldaba_client::Secret;
-//! use aldaba_client::sign_in::{Ask, SignIn};
+//! use aldaba_client::sign_in::{AuthorizationRequest, SignIn};
 //!
 //! let sign_in = SignIn::new(
 //!     "http://127.0.0.1:8080", // {auth_url}
@@ -17,28 +18,28 @@
 //!     Secret::new("client_secret"),
 //!     "http://localhost:8765/callback",
 //! )?;
-//! let started = sign_in.start(&Ask::accounting().and_all(&Ask::payroll()));
+//! let started = sign_in.start(&AuthorizationRequest::accounting().with_scopes_of(&AuthorizationRequest::payroll()));
 //! println!("open {}", started.url);
 //! # Ok::<(), aldaba_client::Error>(())
 //! ```
 //!
-//! When the browser comes back, state, issuer, nonce and `c_hash` are checked, the code is exchanged, and the id_token
-//! is verified with the keys that the identity provider publishes. From then on a [`Session`](sign_in::Session) hands
-//! out access tokens and renews them, once, however many ask at the same time:
+//! When the browser returns, [`finish`](sign_in::SignIn::finish) checks state, issuer, nonce and `c_hash`, exchanges the
+//! code, and verifies the id_token with the published keys of the identity provider. Then a
+//! [`Session`](sign_in::Session) provides access tokens and renews them, once for all concurrent callers:
 //!
 //! ```no_run
-//! # use aldaba_client::{Error, sign_in::{Pending, Session, SignIn}};
-//! # async fn example(sign_in: SignIn, pending: Pending, address: &str) -> Result<Session, Error> {
+//! # use aldaba_client::{Error, sign_in::{PendingSignIn, Session, SignIn}};
+//! # async fn example(sign_in: SignIn, pending: PendingSignIn, address: &str) -> Result<Session, Error> {
 //! let signed_in = sign_in.finish(&pending, address).await?;
 //! let session = Session::in_memory(sign_in, signed_in.tokens);
 //! # Ok(session)
 //! # }
 //! ```
 //!
-//! Tokens that are to outlive the process go into a [`TokenStore`](sign_in::TokenStore) of your own.
+//! To keep tokens across restarts, implement a [`TokenStore`](sign_in::TokenStore).
 //!
-//! **Read.** Lists are streams; the types are those of the contract, and [`Record`](api::Record) stands for the
-//! resources whose members it does not name:
+//! **Read.** Lists are streams of typed records; [`Record`](api::Record) is the type for resources whose members the
+//! contract does not define:
 //!
 //! ```no_run
 //! use aldaba_client::api::{Api, filter};
@@ -48,7 +49,7 @@
 //! let api = Api::new("http://127.0.0.1:8080", Secret::new("subscription key"), session)?;
 //! let companies: Vec<_> = api.companies().stream().try_collect().await?;
 //! let company = &companies[0].correlation_id;
-//! let customer = api.customer(company, "some id").await?; // None where there is none
+//! let customer = api.customer(company, "some id").await?; // None if it does not exist
 //!
 //! let since = Ticks::parse_iso("2026-11-01").unwrap();
 //! let recent = api.payroll_companies().filter(&filter::last_update().after(since)).stream();
@@ -62,43 +63,42 @@
 //! # }
 //! ```
 //!
-//! Calls that the service is too busy for (429, 503) are repeated after as long as it says, within a
-//! [`Patience`]; a token that was refused is renewed once. Every [`Error`] says what, where, and what to do.
+//! Responses 429 and 503 are retried after `Retry-After`, within a [`RetryPolicy`]; a refused token is renewed once.
+//! Every [`Error`] says what failed, where, and what to do.
 //!
-//! **Subscribe**, and wait until the receiver has accepted:
+//! **Subscribe**, and wait until the receiver has accepted the handshake:
 //!
 //! ```no_run
 //! # use std::time::Duration;
 //! # use aldaba_client::{Error, Resource, Secret, api::Api, webhooks::Subscription};
 //! # async fn example(api: Api) -> Result<(), Error> {
 //! let customers = Resource::customers();
-//! let wanted = Subscription::to_all(customers, "Panel", "https://panel.example/hooks", Secret::new("s3cret"));
-//! let id = api.webhooks(customers).subscribe(&wanted).await?;
-//! api.webhooks(customers).wait_active(id, Duration::from_secs(30)).await?;
+//! let subscription = Subscription::to_all(customers, "Panel", "https://panel.example/hooks", Secret::new("s3cret"));
+//! let id = api.webhooks(customers).subscribe(&subscription).await?;
+//! api.webhooks(customers).wait_until_active(id, Duration::from_secs(30)).await?;
 //! # Ok(())
 //! # }
 //! ```
 //!
-//! **Receive.** [`ReceiverLayer`](receiver::ReceiverLayer) answers 401 to what is not signed, answers the service's
-//! handshakes, and hands over a typed [`Event`](receiver::Event); the [`Inbox`](receiver::Inbox) lets each through
-//! once:
+//! **Receive.** [`ReceiverLayer`](receiver::ReceiverLayer) answers 401 to wrong signatures, answers handshakes, and
+//! passes on a typed [`Event`](receiver::Event); the [`Inbox`](receiver::Inbox) processes each event once:
 //!
 //! ```
 //! use std::sync::Arc;
 //! use aldaba_client::Secret;
-//! use aldaba_client::receiver::{Event, Inbox, MemoryInbox, ReceiverLayer};
+//! use aldaba_client::receiver::{Event, Inbox, MemoryInboxStore, ReceiverLayer};
 //!
-//! let inbox = Arc::new(Inbox::new(MemoryInbox::default()));
+//! let inbox = Arc::new(Inbox::new(MemoryInboxStore::default()));
 //! let receiver = ReceiverLayer::new(Secret::new("s3cret")).handle(move |event: Event| {
 //!     let inbox = inbox.clone();
 //!     async move {
-//!         inbox.once(&event, || async { Ok::<_, std::io::Error>(println!("{event:?}")) }).await.map(drop)
+//!         inbox.process_once(&event, || async { Ok::<_, std::io::Error>(println!("{event:?}")) }).await.map(drop)
 //!     }
 //! });
 //! let app: axum::Router = axum::Router::new().route_service("/hooks", receiver);
 //! ```
 //!
-//! **Keep in step.** Deliveries tell that something changed; after an outage of your own the feed tells what was
+//! **Keep a copy in sync.** Webhooks announce changes; after an outage of your own, the change feed has the ones you
 //! missed. Take a [`snapshot`](api::List::snapshot) once, then follow [`changes`](api::Api::changes) from its position:
 //!
 //! ```no_run
@@ -115,16 +115,18 @@
 //!
 //! # Features
 //!
-//! `api` (everything that calls the service) and `receiver` (everything that is called by it) are on; `axum` lets
-//! handlers of axum take an [`Event`](receiver::Event) as an argument. A receiver alone needs neither TLS nor an HTTP
-//! client: `default-features = false, features = ["receiver"]`.
+//! The default features are `api` (everything that calls the service) and `receiver` (everything to receive webhooks).
+//! `axum` adds an extractor for [`Event`](receiver::Event). An application that only receives webhooks needs neither TLS
+//! nor an HTTP client: `default-features = false, features = ["receiver"]`.
 
-#[cfg(feature = "api")]
-mod address;
+#![warn(missing_docs)]
+
 #[cfg(feature = "api")]
 pub mod api;
 #[cfg(feature = "api")]
 mod error;
+#[cfg(feature = "api")]
+mod http_client;
 mod ports;
 #[cfg(feature = "receiver")]
 pub mod receiver;
@@ -133,9 +135,9 @@ pub mod sign_in;
 #[cfg(feature = "api")]
 mod transport;
 #[cfg(feature = "api")]
-pub mod webhooks;
+mod url;
 #[cfg(feature = "api")]
-mod wire;
+pub mod webhooks;
 
 pub use async_trait::async_trait;
 pub use domain::event::EventKind;
@@ -143,9 +145,9 @@ pub use domain::{Area, Clock, FieldError, Guid, Random, Resource, Secret, Ticks}
 pub use ports::SystemClock;
 #[cfg(feature = "api")]
 pub use {
-    error::{Error, Refused},
+    error::{ApiError, Error},
     futures_util::{Stream, StreamExt, TryStreamExt},
+    http_client::RetryPolicy,
     ports::SystemRandom,
-    transport::{HttpTransport, Transport, TransportFault},
-    wire::Patience,
+    transport::{HttpTransport, Transport, TransportError},
 };

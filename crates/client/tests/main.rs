@@ -1,9 +1,5 @@
-//! The client by itself: signatures, the layer, the inbox, the filter, sign-in and reads over a network that a test
-//! makes up. Against the real service it is tested in the program's stories.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a story that cannot go on stops where it stands"
-)]
+//! Tests of the client without a service: signatures, the layer, the inbox, filters, and sign-in and reads over a fake
+//! transport. The integration tests of the program run it against the real service.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test may panic")]
 
 mod cases;

@@ -1,4 +1,4 @@
-//! Who is calling, once a token has been checked: a plain value that the gate hands on.
+//! The authenticated caller of an API: what a valid access token says about its bearer.
 
 use crate::ids::{ClientId, GrantId, TenantId, UserId};
 use crate::scope::Scopes;

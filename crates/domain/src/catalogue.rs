@@ -1,5 +1,5 @@
-//! The catalogue: every kind of record that Aldaba keeps, each one line of one table. Routes, checks,
-//! events, documents and tests iterate it; a new resource is a new line.
+//! The catalogue of resources: one table with a line for each kind of record. Routes, validation, events, API
+//! documents and tests iterate it, so a new resource is a new line.
 
 use std::fmt;
 
@@ -18,7 +18,7 @@ pub enum Area {
 impl Area {
     pub const ALL: [Self; 5] = [Self::Accounting, Self::Core, Self::Import, Self::Payroll, Self::Invoicing];
 
-    /// The word that a change uses.
+    /// The value of `area` in a change.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Accounting => "accounting",
@@ -29,11 +29,11 @@ impl Area {
         }
     }
 
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|area| area.as_str() == word)
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|area| area.as_str() == name)
     }
 
-    /// Where the area's API starts, below the base address.
+    /// The path prefix of the area's API, below the base URL.
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Accounting => "/accounting/api",
@@ -44,7 +44,7 @@ impl Area {
         }
     }
 
-    /// The domain part of a semantic name, for the areas of the accounting family.
+    /// The `Domain` part of a semantic name; only the areas of the accounting family have one.
     pub fn domain(self) -> Option<&'static str> {
         match self {
             Self::Accounting => Some("ACC"),
@@ -55,20 +55,20 @@ impl Area {
     }
 }
 
-/// How the life of a record may end, and whether it has a `state`.
+/// Whether records of a resource can be disabled or deleted, and whether they have a `state`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lifecycle {
     /// Never deleted, only disabled: accounts, customers, suppliers.
     Disabled,
-    /// Deleted; has no state.
+    /// Deleted; without a state.
     Deleted,
-    /// Deleted, and can be disabled before: companies.
+    /// Can be disabled and can be deleted: companies.
     DisabledOrDeleted,
-    /// Neither: there is exactly one, and it is only ever updated.
+    /// Neither: there is exactly one record, which can only be updated.
     Never,
 }
 
-/// Who a record belongs to.
+/// Whether a company or the tenant owns a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     Company,
@@ -76,13 +76,13 @@ pub enum Owner {
 }
 
 struct Entry {
-    /// What the store keeps; never changed, never given to another resource.
+    /// The stored code; it never changes and is never reused for another resource.
     code: i16,
     area: Area,
     /// Below the area's prefix.
     path: &'static str,
-    /// The word that a change uses: the path's last segment, or the entity's name.
-    word: &'static str,
+    /// The value of `resource` in a change: the last segment of the path, or the name of the entity.
+    name: &'static str,
     plural: &'static str,
     singular: &'static str,
     owner: Owner,
@@ -93,12 +93,12 @@ const fn company_owned(
     code: i16,
     area: Area,
     path: &'static str,
-    word: &'static str,
+    name: &'static str,
     plural: &'static str,
     singular: &'static str,
     lifecycle: Lifecycle,
 ) -> Entry {
-    Entry { code, area, path, word, plural, singular, owner: Owner::Company, lifecycle }
+    Entry { code, area, path, name, plural, singular, owner: Owner::Company, lifecycle }
 }
 
 const fn entity(code: i16, name: &'static str, lifecycle: Lifecycle) -> Entry {
@@ -106,7 +106,7 @@ const fn entity(code: i16, name: &'static str, lifecycle: Lifecycle) -> Entry {
         code,
         area: Area::Invoicing,
         path: "",
-        word: name,
+        name,
         plural: name,
         singular: name,
         owner: Owner::Tenant,
@@ -163,7 +163,7 @@ static INVOICING: [Entry; 18] = [
     entity(118, "CompanySettings", Lifecycle::Never),
 ];
 
-/// One line of the catalogue.
+/// A kind of record: one line of the catalogue.
 #[derive(Clone, Copy)]
 pub struct Resource(&'static Entry);
 
@@ -173,18 +173,18 @@ impl Resource {
         ACCOUNTING_FAMILY.iter().map(Self)
     }
 
-    /// The 18 entities of invoicing, in the contract's order.
+    /// The 18 invoicing entities, in the contract's order.
     pub fn invoicing() -> impl ExactSizeIterator<Item = Self> {
         INVOICING.iter().map(Self)
     }
 
-    /// Everything that is kept: the family, payroll's companies, invoicing's entities.
+    /// All resources: the accounting family, payroll companies and the invoicing entities.
     pub fn all() -> impl Iterator<Item = Self> {
         Self::accounting_family().chain(PAYROLL.iter().map(Self)).chain(Self::invoicing())
     }
 
-    pub fn find(area: Area, word: &str) -> Option<Self> {
-        Self::all().find(|resource| resource.area() == area && resource.as_str() == word)
+    pub fn find(area: Area, name: &str) -> Option<Self> {
+        Self::all().find(|resource| resource.area() == area && resource.as_str() == name)
     }
 
     pub fn from_code(code: i16) -> Option<Self> {
@@ -216,7 +216,7 @@ impl Resource {
     }
 
     pub fn as_str(self) -> &'static str {
-        self.0.word
+        self.0.name
     }
 
     pub fn plural(self) -> &'static str {
@@ -231,7 +231,7 @@ impl Resource {
         self.0.owner
     }
 
-    /// The path of the resource's list, below the base address.
+    /// The path of the resource's list, below the base URL.
     pub fn path(self) -> String {
         format!("{}/{}", self.area().prefix(), self.0.path)
     }
@@ -248,17 +248,17 @@ impl Resource {
         matches!(self.0.lifecycle, Lifecycle::Deleted | Lifecycle::DisabledOrDeleted)
     }
 
-    /// The event of a record that is seen for the first time.
+    /// The event of the first upsert of a record.
     pub fn first_event(self) -> EventKind {
         if self.0.lifecycle == Lifecycle::Never { EventKind::Updated } else { EventKind::Created }
     }
 
-    /// The event of a record that is disabled; companies have none of their own.
+    /// The event of disabling a record. Companies have no `Disabled` event, so theirs is `Updated`.
     pub fn disabled_event(self) -> EventKind {
         if self.0.lifecycle == Lifecycle::Disabled { EventKind::Disabled } else { EventKind::Updated }
     }
 
-    /// The kinds of event that can be subscribed to.
+    /// The event kinds that webhooks can subscribe to.
     pub fn event_kinds(self) -> Vec<EventKind> {
         let mut kinds = match self.0.lifecycle {
             Lifecycle::Disabled => vec![EventKind::Created, EventKind::Updated, EventKind::Disabled],
@@ -303,7 +303,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_are_unique_and_found_again() {
+    fn codes_are_unique_and_resolve_to_their_resource() {
         let codes: HashSet<i16> = Resource::all().map(Resource::code).collect();
         assert_eq!(codes.len(), 19 + 1 + 18);
         for resource in Resource::all() {
@@ -314,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_the_last_segment_of_the_path() {
+    fn name_is_the_last_segment_of_the_path() {
         for resource in Resource::accounting_family() {
             assert_eq!(resource.path().rsplit('/').next(), Some(resource.as_str()));
             assert_eq!(resource.plural().to_lowercase(), resource.as_str().to_lowercase());
@@ -330,17 +330,18 @@ mod tests {
 
     #[test]
     fn only_accounts_customers_and_suppliers_are_never_deleted() {
-        let lasting: Vec<_> =
+        let undeletable: Vec<_> =
             Resource::accounting_family().filter(|r| !r.can_be_deleted()).map(Resource::as_str).collect();
-        assert_eq!(lasting, ["accounts", "customers", "suppliers"]);
+        assert_eq!(undeletable, ["accounts", "customers", "suppliers"]);
         let stateful: Vec<_> = Resource::all().filter(|r| r.has_state()).map(Resource::as_str).collect();
         assert_eq!(stateful, ["accounts", "customers", "suppliers", "companies"]);
     }
 
     #[test]
-    fn only_companies_belong_to_the_tenant_in_the_family() {
-        let tenants: Vec<_> = Resource::accounting_family().filter(|r| r.owner() == Owner::Tenant).collect();
-        assert_eq!(tenants, [Resource::companies()]);
+    fn only_companies_of_the_accounting_family_are_owned_by_the_tenant() {
+        let owned_by_tenant: Vec<_> =
+            Resource::accounting_family().filter(|r| r.owner() == Owner::Tenant).collect();
+        assert_eq!(owned_by_tenant, [Resource::companies()]);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! One change as it comes through the changes door: read from a line, checked, ready for the store.
+//! Parses and validates one change of a request to the changes endpoint.
 
 use crate::catalogue::{Area, Owner, Resource};
 use crate::field_error::FieldError;
@@ -7,7 +7,7 @@ use crate::json::Object;
 use crate::record::{self, PayrollCompany, TypedFields, Upsert, Warnings};
 use crate::suggest::did_you_mean;
 
-/// How long a text beside the data (user, source…) may be.
+/// The maximum length of the descriptive members (`user`, `sourceInterface`, `sourceAction`).
 pub const LABEL_CHARS_MAX: usize = 200;
 
 const MEMBERS: [&str; 9] = [
@@ -23,17 +23,18 @@ const MEMBERS: [&str; 9] = [
 ];
 const ACTIONS: [&str; 5] = ["upsert", "disable", "enable", "delete", "fail"];
 
-/// What is to happen to a record.
+/// What a change does to a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     Upsert(Upsert),
     Disable,
     Enable,
     Delete,
-    /// Something that was accepted elsewhere has failed: tell it, change nothing.
+    /// Another system failed to process the record: publish an `ErrorOccurred` event and change nothing.
     Fail,
 }
 
+/// A valid change to one record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     pub resource: Resource,
@@ -46,7 +47,7 @@ pub struct Change {
     pub source_action: Box<str>,
 }
 
-/// A line that was read: the change, whether its id was made here, and what looked odd about it.
+/// The result of parsing a change: the change, whether its correlation id was generated, and warnings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParsedChange {
     pub change: Change,
@@ -55,10 +56,10 @@ pub struct ParsedChange {
 }
 
 impl Change {
-    /// Reads one line. `generate_id` is the correlation id to use where the line has none.
+    /// Parses one change. `generate_id` makes the correlation id of a change that has none.
     pub fn parse(line: &[u8], generate_id: impl FnOnce() -> Guid) -> Result<ParsedChange, FieldError> {
         let object =
-            Object::parse(line).map_err(|fault| FieldError::new("invalid_json", fault.to_string()))?;
+            Object::parse(line).map_err(|error| FieldError::new("invalid_json", error.to_string()))?;
         let line = Line(&object);
         line.refuse_unknown_members()?;
         let resource = line.resource()?;
@@ -74,8 +75,11 @@ impl Change {
         };
         let id_was_generated = given_id.is_none();
         if id_was_generated && !matches!(action, Action::Upsert(_) | Action::Fail) {
-            return Err(FieldError::new("missing_member", "correlationId is missing: say which record")
-                .at("correlationId"));
+            return Err(FieldError::new(
+                "missing_member",
+                "correlationId is missing: it names the record to change",
+            )
+            .at("correlationId"));
         }
         let change = Self {
             resource,
@@ -90,7 +94,7 @@ impl Change {
     }
 }
 
-/// Payroll companies are known by their `companyCode`.
+/// The `companyCode` of a payroll company is its correlation id.
 fn payroll_key(
     action: &Action,
     data: Option<&Object>,
@@ -108,10 +112,11 @@ fn payroll_key(
         .at("correlationId")),
         (Some(key), _) => Ok(CorrelationId::new(key)),
         (None, Some(given)) => Ok(given),
-        (None, None) => {
-            Err(FieldError::new("missing_member", "data.companyCode is missing: say which company")
-                .at("data.companyCode"))
-        }
+        (None, None) => Err(FieldError::new(
+            "missing_member",
+            "data.companyCode is missing: it names the company to change",
+        )
+        .at("data.companyCode")),
     }
 }
 
@@ -133,7 +138,7 @@ impl Line<'_> {
             None | Some("null") => Ok(None),
             Some(value) => serde_json::from_str(value)
                 .map(Some)
-                .map_err(|_| FieldError::new("invalid_member", format!("{name} must be a text")).at(name)),
+                .map_err(|_| FieldError::new("invalid_member", format!("{name} must be a string")).at(name)),
         }
     }
 
@@ -143,20 +148,20 @@ impl Line<'_> {
     }
 
     fn resource(&self) -> Result<Resource, FieldError> {
-        let area_word = self.required("area")?;
-        let Some(area) = Area::parse(&area_word) else {
+        let area_name = self.required("area")?;
+        let Some(area) = Area::parse(&area_name) else {
             let known = Area::ALL.map(Area::as_str);
-            let hint = did_you_mean(&area_word, known);
-            let message = format!("unknown area \"{area_word}\"{hint}; areas are {}", known.join(", "));
+            let hint = did_you_mean(&area_name, known);
+            let message = format!("unknown area \"{area_name}\"{hint}; areas are {}", known.join(", "));
             return Err(FieldError::new("unknown_area", message).at("area"));
         };
-        let word = self.required("resource")?;
-        Resource::find(area, &word).ok_or_else(|| {
+        let name = self.required("resource")?;
+        Resource::find(area, &name).ok_or_else(|| {
             let known = Resource::all().filter(|resource| resource.area() == area).map(Resource::as_str);
-            let hint = did_you_mean(&word, known);
+            let hint = did_you_mean(&name, known);
             FieldError::new(
                 "unknown_resource",
-                format!("unknown resource \"{word}\" in area {area_word}{hint}"),
+                format!("unknown resource \"{name}\" in area {area_name}{hint}"),
             )
             .at("resource")
         })
@@ -174,7 +179,7 @@ impl Line<'_> {
                 .map_err(|why| FieldError::new("invalid_member", format!("company {why}")).at("company")),
             (Owner::Tenant, None) => Ok(None),
             (Owner::Tenant, Some(_)) => {
-                let message = format!("company must be left out: {} belong to the tenant", resource.as_str());
+                let message = format!("company must be left out: the tenant owns {}", resource.as_str());
                 Err(FieldError::new("unexpected_member", message).at("company"))
             }
         }
@@ -194,7 +199,7 @@ impl Line<'_> {
             None | Some("null") => Ok(None),
             Some(value) if value.starts_with('{') => Object::parse(value.as_bytes())
                 .map(Some)
-                .map_err(|fault| FieldError::new("invalid_json", fault.to_string()).at("data")),
+                .map_err(|error| FieldError::new("invalid_json", error.to_string()).at("data")),
             Some(_) => Err(FieldError::new("invalid_member", "data must be an object").at("data")),
         }
     }
@@ -202,7 +207,7 @@ impl Line<'_> {
     fn label(&self, name: &'static str) -> Result<Box<str>, FieldError> {
         let text = self.text(name)?.unwrap_or_default();
         if text.len() > LABEL_CHARS_MAX && text.chars().count() > LABEL_CHARS_MAX {
-            let message = format!("{name} must have {LABEL_CHARS_MAX} characters at most");
+            let message = format!("{name} must have at most {LABEL_CHARS_MAX} characters");
             return Err(FieldError::new("invalid_member", message).at(name));
         }
         Ok(text.into())
@@ -215,8 +220,8 @@ impl Line<'_> {
         id: Option<&CorrelationId>,
         warnings: &mut Warnings,
     ) -> Result<Action, FieldError> {
-        let word = self.required("action")?;
-        let action = match word.as_str() {
+        let name = self.required("action")?;
+        let action = match name.as_str() {
             "upsert" => {
                 let data = data.ok_or_else(|| {
                     FieldError::new("missing_member", "data is missing: an upsert carries the whole record")
@@ -229,22 +234,22 @@ impl Line<'_> {
             "delete" => Action::Delete,
             "fail" => Action::Fail,
             _ => {
-                let hint = did_you_mean(&word, ACTIONS);
-                let message = format!("unknown action \"{word}\"{hint}; actions are {}", ACTIONS.join(", "));
+                let hint = did_you_mean(&name, ACTIONS);
+                let message = format!("unknown action \"{name}\"{hint}; actions are {}", ACTIONS.join(", "));
                 return Err(FieldError::new("unknown_action", message).at("action"));
             }
         };
-        refuse_impossible(resource, &action, &word)?;
-        let data_is_idle = matches!(action, Action::Fail) || resource.area() == Area::Payroll;
-        if !data_is_idle && data.is_some_and(|data| !data.is_empty()) {
-            let message = format!("data goes with upsert only; {word} would drop it");
+        refuse_impossible(resource, &action, &name)?;
+        let may_have_data = matches!(action, Action::Fail) || resource.area() == Area::Payroll;
+        if !may_have_data && data.is_some_and(|data| !data.is_empty()) {
+            let message = format!("data is allowed only with upsert; {name} ignores it, so leave it out");
             return Err(FieldError::new("unexpected_member", message).at("data"));
         }
         Ok(action)
     }
 }
 
-fn refuse_impossible(resource: Resource, action: &Action, word: &str) -> Result<(), FieldError> {
+fn refuse_impossible(resource: Resource, action: &Action, action_name: &str) -> Result<(), FieldError> {
     let possible = match action {
         Action::Upsert(_) => true,
         Action::Disable | Action::Enable => resource.has_state(),
@@ -261,7 +266,7 @@ fn refuse_impossible(resource: Resource, action: &Action, word: &str) -> Result<
         }
         Action::Delete => format!("{name} cannot be deleted, only updated"),
         Action::Fail => format!("{name} have no ErrorOccurred event"),
-        _ => format!("{name} have no state, so {word} does nothing for them"),
+        _ => format!("{name} have no state, so {action_name} does nothing for them"),
     };
     Err(FieldError::new("action_not_allowed", why).at("action"))
 }

@@ -1,4 +1,5 @@
-//! Which addresses may be dialled: the public ones, and what the operator allows by name.
+//! The egress policy: which IP addresses deliveries may connect to. Public ones, and the ranges that the operator
+//! allows.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -8,18 +9,18 @@ use ipnet::IpNet;
 #[derive(Clone, Debug, Default)]
 pub struct EgressPolicy {
     pub allow: Vec<IpNet>,
-    /// This machine itself; for development.
+    /// Allow loopback addresses; for development.
     pub loopback: bool,
 }
 
 impl EgressPolicy {
-    /// Why an address must not be dialled; nothing where it may be.
+    /// Why connecting to an address is refused; `None` if it is allowed.
     pub fn refusal_reason(&self, address: IpAddr) -> Option<&'static str> {
         let embedded = match address {
             IpAddr::V4(_) => None,
             IpAddr::V6(address) => embedded_v4(address),
         };
-        if self.allows(address) || embedded.is_some_and(|inside| self.allows(IpAddr::V4(inside))) {
+        if self.allows(address) || embedded.is_some_and(|address| self.allows(IpAddr::V4(address))) {
             return None;
         }
         match (address, embedded) {
@@ -57,7 +58,7 @@ impl EgressPolicy {
     }
 }
 
-/// The IPv4 address inside a mapped (`::ffff:a.b.c.d`) or compatible (`::a.b.c.d`) one.
+/// The IPv4 address embedded in an IPv4-mapped (`::ffff:a.b.c.d`) or IPv4-compatible (`::a.b.c.d`) address.
 fn embedded_v4(address: Ipv6Addr) -> Option<Ipv4Addr> {
     let is_itself = address.is_unspecified() || address.is_loopback();
     address.to_ipv4().filter(|_| !is_itself)
@@ -69,10 +70,11 @@ const LINK_LOCAL: &str = "link-local";
 const DOCUMENTATION: &str = "documentation";
 const TUNNEL: &str = "IPv4 in IPv6";
 
-/// Range and reason; the first that fits is told. After the registries of special-purpose addresses (RFC 6890).
+/// Refused ranges with their reasons; the first match wins. From the IANA special-purpose address registries (RFC 6890).
 const REFUSED_V4: [(Ipv4Addr, u32, &str); 21] = [
     (Ipv4Addr::new(169, 254, 169, 254), 32, METADATA),
-    // Looks public, but is the platform itself on machines of Azure, and metadata on those of two others.
+    // A public address, but Azure's platform services answer there. The next two are the metadata services of Alibaba
+    // and Oracle.
     (Ipv4Addr::new(168, 63, 129, 16), 32, METADATA),
     (Ipv4Addr::new(100, 100, 100, 200), 32, METADATA),
     (Ipv4Addr::new(192, 0, 0, 192), 32, METADATA),

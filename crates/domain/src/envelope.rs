@@ -1,5 +1,5 @@
-//! The bodies of notifications: a pure function of the log's row and of what never changes in a webhook, so that
-//! every attempt sends the same bytes.
+//! Renders the bodies of notifications. A body is a pure function of a log entry and of webhook fields that never
+//! change, so every attempt sends the same bytes.
 
 use std::fmt::Write as _;
 
@@ -11,16 +11,16 @@ use crate::log_entry::LogEntry;
 use crate::time::Ticks;
 use crate::webhook::{Family, WebhookId};
 
-/// The only form of the envelope so far; rows of the log say theirs.
+/// The current version of the envelope. Each log entry stores the version its notifications use.
 pub const ENVELOPE_VERSION: i16 = 1;
 const ACKNOWLEDGE: &str = "Acknowledge";
 
-/// What of a webhook goes into its bodies.
+/// The fields of a webhook that its notification bodies contain.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EnvelopeContext {
     pub webhook: WebhookId,
     pub tenant: TenantId,
-    /// Who subscribed.
+    /// The user who created the subscription.
     pub user: UserId,
     pub resource: Resource,
 }
@@ -34,7 +34,7 @@ impl EnvelopeContext {
         }
     }
 
-    /// What the receiver has to accept before anything is told to it.
+    /// The Acknowledge: the handshake that the receiver must accept before it gets notifications.
     pub fn acknowledge(&self, outgoing: Guid, conversation: Guid, at: Ticks) -> String {
         let domain = self.resource.area().domain().unwrap_or_default();
         let name = format!("{APP_NAME}.{domain}.{}.{ACKNOWLEDGE}", self.resource.plural());
@@ -65,7 +65,7 @@ impl EnvelopeContext {
         body
     }
 
-    /// Up to and with the brace that opens `ExtraPartitionInformation`.
+    /// Writes the body up to and including the opening brace of `ExtraPartitionInformation`.
     fn begin_body(&self, outgoing: Guid, conversation: Guid) -> String {
         let mut body = String::with_capacity(1024);
         let _ = write!(
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_the_accounting_family_to_the_letter() {
+    fn accounting_notification_has_exactly_the_contracts_members() {
         let customers = Resource::customers();
         let body = envelope_context(customers).notification(guid(2), &entry(customers, EventKind::Disabled));
         let whole: Value = serde_json::from_str(&body).unwrap();
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledge_to_the_letter() {
+    fn acknowledge_has_exactly_the_contracts_members() {
         let files = Resource::find(Area::Import, "integrationFiles").unwrap();
         let at = Ticks(638_000_000_000_000_000);
         let body = envelope_context(files).acknowledge(guid(2), guid(3), at);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_of_invoicing_to_the_letter() {
+    fn invoicing_notification_has_exactly_the_contracts_members() {
         let product = Resource::find(Area::Invoicing, "Product").unwrap();
         let changed = LogEntry {
             changes: Some(r#"[{"Name":"price","Value":"1.50"}]"#.into()),

@@ -1,4 +1,4 @@
-//! What can happen to a record, and the names under which it is told.
+//! The names of events: event types and semantic names, derived from the resource and the event kind.
 
 use crate::catalogue::Resource;
 pub use crate::event_kind::EventKind;
@@ -6,7 +6,7 @@ pub use crate::event_kind::EventKind;
 /// The first part of every semantic name.
 pub const APP_NAME: &str = "Svc";
 
-/// The last part of the name: `CustomerCreated`, but plain `ErrorOccurred`.
+/// The last part of the semantic name: `CustomerCreated`; for errors only `ErrorOccurred`.
 pub fn event_type(resource: Resource, kind: EventKind) -> String {
     match kind {
         EventKind::ErrorOccurred => kind.as_str().to_owned(),
@@ -22,7 +22,7 @@ pub fn semantic_name(resource: Resource, kind: EventKind) -> String {
     }
 }
 
-/// The kind that a semantic name stands for, among those that `resource` offers.
+/// The event kind of `resource` that has this semantic name.
 pub fn parse_semantic_name(resource: Resource, name: &str) -> Option<EventKind> {
     resource.event_kinds().into_iter().find(|kind| semantic_name(resource, *kind) == name)
 }
@@ -37,7 +37,7 @@ mod tests {
     }
 
     #[test]
-    fn the_contracts_names() {
+    fn names_are_those_of_the_contract() {
         assert_eq!(
             names(Resource::accounts()),
             [
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn names_lead_back_to_their_kind_within_their_resource() {
+    fn semantic_names_parse_back_within_their_resource_only() {
         for resource in Resource::all() {
             for kind in resource.event_kinds() {
                 assert_eq!(parse_semantic_name(resource, &semantic_name(resource, kind)), Some(kind));

@@ -1,4 +1,4 @@
-//! The kinds of thing that can happen to a record.
+//! The kinds of event that a record can have.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum EventKind {
@@ -13,7 +13,7 @@ impl EventKind {
     pub const ALL: [Self; 5] =
         [Self::Created, Self::Updated, Self::Deleted, Self::Disabled, Self::ErrorOccurred];
 
-    /// What the store keeps; never changed.
+    /// The stored code; it never changes.
     pub fn code(self) -> i16 {
         match self {
             Self::Created => 1,
@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_lead_back() {
+    fn codes_resolve_to_their_kind() {
         for kind in EventKind::ALL {
             assert_eq!(EventKind::from_code(kind.code()), Some(kind));
         }

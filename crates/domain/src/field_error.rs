@@ -1,10 +1,10 @@
-//! Why one thing that came from outside was refused: a stable code, a sentence for people, the field.
+//! One entry of an error response: a stable code, a message for people and the name of the field.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-/// One refusal. `code` is for programs and never changes; `message` says what to do.
+/// One error in a request. `code` is for programs and never changes; `message` says what is wrong and what to do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldError {
     pub code: Cow<'static, str>,
@@ -18,6 +18,7 @@ impl FieldError {
         Self { code: Cow::Borrowed(code), message: message.into(), field: None }
     }
 
+    /// Names the field that the error is about.
     pub fn at(mut self, field: impl Into<Cow<'static, str>>) -> Self {
         self.field = Some(field.into());
         self

@@ -1,5 +1,5 @@
-//! The filter of payroll companies: a subset of OData, read by a grammar into typed conditions. Stores turn
-//! them into parameters; `matches` is what they mean.
+//! The filter of payroll companies: a subset of OData `$filter`, parsed into typed conditions. The SQL stores translate
+//! conditions into parameterised SQL; `matches` is the reference implementation.
 
 mod order;
 mod parse;
@@ -16,7 +16,7 @@ use crate::time::Ticks;
 pub use order::{Direction, OrderBy};
 pub use print::OrderByList;
 
-/// What a filter and an order speak of.
+/// A field of a payroll company that filters and orders can use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Field {
     CompanyCode,
@@ -25,7 +25,7 @@ pub enum Field {
     LastUpdate,
 }
 
-/// What a field holds.
+/// The type of a field's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FieldType {
     Number,
@@ -91,8 +91,8 @@ impl Comparison {
         }
     }
 
-    fn from_name(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|one| word.eq_ignore_ascii_case(one.as_str()))
+    fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|candidate| name.eq_ignore_ascii_case(candidate.as_str()))
     }
 
     fn holds(self, order: Ordering) -> bool {
@@ -107,6 +107,7 @@ impl Comparison {
     }
 }
 
+/// A function of OData that tests a text field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StringFunction {
     Contains,
@@ -125,23 +126,23 @@ impl StringFunction {
         }
     }
 
-    fn from_name(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|one| word.eq_ignore_ascii_case(one.as_str()))
+    fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|candidate| name.eq_ignore_ascii_case(candidate.as_str()))
     }
 }
 
-/// A condition. Values have the kind of their field.
+/// A condition. The type of each value is the type of its field.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Filter {
     Compare(Field, Comparison, Value),
-    /// Only of fields that hold text; by letters as they are.
+    /// Only for text fields; case-sensitive.
     Function(Field, StringFunction, String),
     And(Box<Self>, Box<Self>),
     Or(Box<Self>, Box<Self>),
     Not(Box<Self>),
 }
 
-/// A payroll company, as far as conditions and orders look at it.
+/// The fields of a payroll company that filters and orders use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CompanyFields<'a> {
     pub code: i64,
@@ -150,7 +151,7 @@ pub struct CompanyFields<'a> {
     pub last_update: Ticks,
 }
 
-/// What is wrong with a filter or an order, and in which column, counted in characters from 1.
+/// Why a filter or an order is invalid. `column` counts characters from 1.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilterError {
     pub column: usize,
@@ -164,43 +165,44 @@ impl fmt::Display for FilterError {
 }
 
 impl Filter {
-    /// Reads a filter.
     pub fn parse(text: &str) -> Result<Self, FilterError> {
         parse::filter(text)
     }
 
-    /// What it means.
-    pub fn matches(&self, one: &CompanyFields<'_>) -> bool {
+    /// Whether a company satisfies the filter.
+    pub fn matches(&self, company: &CompanyFields<'_>) -> bool {
         match self {
-            Self::Compare(field, comparison, value) => comparison.holds(order_of(*field, one, value)),
+            Self::Compare(field, comparison, value) => {
+                comparison.holds(compare_field(*field, company, value))
+            }
             Self::Function(field, function, text) => {
-                let whole = text_of(*field, one);
+                let whole = text_of(*field, company);
                 match function {
                     StringFunction::Contains => whole.contains(text.as_str()),
                     StringFunction::StartsWith => whole.starts_with(text.as_str()),
                     StringFunction::EndsWith => whole.ends_with(text.as_str()),
                 }
             }
-            Self::And(left, right) => left.matches(one) && right.matches(one),
-            Self::Or(left, right) => left.matches(one) || right.matches(one),
-            Self::Not(inner) => !inner.matches(one),
+            Self::And(left, right) => left.matches(company) && right.matches(company),
+            Self::Or(left, right) => left.matches(company) || right.matches(company),
+            Self::Not(inner) => !inner.matches(company),
         }
     }
 }
 
-fn text_of<'a>(field: Field, one: &CompanyFields<'a>) -> &'a str {
+fn text_of<'a>(field: Field, company: &CompanyFields<'a>) -> &'a str {
     match field {
-        Field::CompanyName => one.name,
-        Field::IdentifierNumber => one.identifier,
+        Field::CompanyName => company.name,
+        Field::IdentifierNumber => company.identifier,
         Field::CompanyCode | Field::LastUpdate => "",
     }
 }
 
-/// How a company's field stands to a value. Text compares by its bytes, as it does in both stores.
-fn order_of(field: Field, one: &CompanyFields<'_>, value: &Value) -> Ordering {
+/// Compares a company's field with a value. Text compares by bytes, as in both SQL stores.
+fn compare_field(field: Field, company: &CompanyFields<'_>, value: &Value) -> Ordering {
     match value {
-        Value::Number(number) => one.code.cmp(number),
-        Value::Text(text) => text_of(field, one).cmp(text),
-        Value::Time(time) => one.last_update.cmp(time),
+        Value::Number(number) => company.code.cmp(number),
+        Value::Text(text) => text_of(field, company).cmp(text),
+        Value::Time(time) => company.last_update.cmp(time),
     }
 }

@@ -1,63 +1,66 @@
-//! What must hold of any filter and any order that somebody sends. The fuzz targets and the property tests call
-//! the same entry.
+//! Invariants of the parsers in this crate. The fuzz targets and the property tests call the same functions.
+
+mod json_reader;
 
 use std::cmp::Ordering;
 
 use crate::filter::{CompanyFields, Comparison, Field, Filter, FilterError, OrderBy, StringFunction, Value};
 use crate::time::Ticks;
 
-/// As the reader has them.
+pub use json_reader::json;
+
+/// The limits of the filter parser.
 const CHARS_MAX: usize = 4000;
 const CONDITIONS_MAX: usize = 100;
 
-/// Any bytes, as a filter and as an order: refused with a column that lies in the text, or read as something that
-/// says the same when it is printed and read again, and that means the same when it is evaluated another way.
+/// Parses any bytes as a filter and as an order. An error names a column within the text. A valid filter parses to
+/// itself after printing, and matches the same companies under a second implementation.
 pub fn filter(data: &[u8]) {
     let text = String::from_utf8_lossy(data.strip_suffix(b"\n").unwrap_or(data));
     match Filter::parse(&text) {
-        Ok(filter) => is_sound(&filter),
-        Err(error) => lies_within(&error, &text),
+        Ok(filter) => check_filter(&filter),
+        Err(error) => check_error(&error, &text),
     }
     match OrderBy::parse(&text) {
-        Ok(order) => is_total(&order),
-        Err(error) => lies_within(&error, &text),
+        Ok(order) => check_order(&order),
+        Err(error) => check_error(&error, &text),
     }
 }
 
-fn lies_within(error: &FilterError, text: &str) {
+fn check_error(error: &FilterError, text: &str) {
     assert!((1..=text.chars().count() + 1).contains(&error.column), "{error} of {text:?}");
     assert!(!error.message.is_empty());
 }
 
-fn is_sound(filter: &Filter) {
+fn check_filter(filter: &Filter) {
     let printed = filter.to_string();
-    // Times may take more letters than the sender used.
+    // The printed form of a time can be longer than the original.
     if printed.chars().count() <= CHARS_MAX {
         assert_eq!(Filter::parse(&printed).as_ref(), Ok(filter), "{printed}");
     }
     let mut values = Vec::new();
-    gather(filter, &mut values);
+    collect_values(filter, &mut values);
     assert!((1..=CONDITIONS_MAX).contains(&values.len()), "{printed}");
-    for one in subjects(&values) {
-        assert_eq!(filter.matches(&one), meant(filter, &one, true), "{printed}: {one:?}");
+    for company in companies(&values) {
+        assert_eq!(filter.matches(&company), evaluate(filter, &company, true), "{printed}: {company:?}");
     }
 }
 
-/// The values of all conditions.
-fn gather(filter: &Filter, into: &mut Vec<Value>) {
+/// Collects the values of all conditions.
+fn collect_values(filter: &Filter, into: &mut Vec<Value>) {
     match filter {
         Filter::Compare(_, _, value) => into.push(value.clone()),
         Filter::Function(_, _, text) => into.push(Value::Text(text.clone())),
         Filter::And(left, right) | Filter::Or(left, right) => {
-            gather(left, into);
-            gather(right, into);
+            collect_values(left, into);
+            collect_values(right, into);
         }
-        Filter::Not(inner) => gather(inner, into),
+        Filter::Not(inner) => collect_values(inner, into),
     }
 }
 
-/// Companies that lie on, just below and just above what a filter speaks of.
-fn subjects(values: &[Value]) -> Vec<CompanyFields<'_>> {
+/// Companies with fields equal to, just below and just above the values of a filter.
+fn companies(values: &[Value]) -> Vec<CompanyFields<'_>> {
     let (mut codes, mut times, mut texts) = (vec![0], vec![Ticks(0)], vec!["", "Bar"]);
     for value in values {
         match value {
@@ -72,33 +75,37 @@ fn subjects(values: &[Value]) -> Vec<CompanyFields<'_>> {
             }
         }
     }
-    let most = codes.len().max(times.len()).max(texts.len()) * 2;
-    let one = |index: usize| CompanyFields {
+    let count = codes.len().max(times.len()).max(texts.len()) * 2;
+    let company = |index: usize| CompanyFields {
         code: codes[index % codes.len()],
         name: texts[index % texts.len()],
         identifier: texts[(index / 2 + 1) % texts.len()],
         last_update: times[index % times.len()],
     };
-    (0..most).map(one).collect()
+    (0..count).map(company).collect()
 }
 
-/// The same meaning by another way: `not` is carried down to the conditions, where it turns each into its opposite.
-fn meant(filter: &Filter, one: &CompanyFields<'_>, wanted: bool) -> bool {
+/// A second implementation of `Filter::matches`: it pushes `not` down to the conditions and negates those.
+fn evaluate(filter: &Filter, company: &CompanyFields<'_>, expected: bool) -> bool {
     match filter {
-        Filter::Not(inner) => meant(inner, one, !wanted),
-        Filter::And(left, right) if wanted => meant(left, one, true) & meant(right, one, true),
-        Filter::Or(left, right) if wanted => meant(left, one, true) | meant(right, one, true),
-        Filter::And(left, right) => meant(left, one, false) | meant(right, one, false),
-        Filter::Or(left, right) => meant(left, one, false) & meant(right, one, false),
-        Filter::Function(field, function, text) => is_like(text_of(*field, one), *function, text) == wanted,
+        Filter::Not(inner) => evaluate(inner, company, !expected),
+        Filter::And(left, right) if expected => {
+            evaluate(left, company, true) & evaluate(right, company, true)
+        }
+        Filter::Or(left, right) if expected => evaluate(left, company, true) | evaluate(right, company, true),
+        Filter::And(left, right) => evaluate(left, company, false) | evaluate(right, company, false),
+        Filter::Or(left, right) => evaluate(left, company, false) & evaluate(right, company, false),
+        Filter::Function(field, function, text) => {
+            apply_function(text_of(*field, company), *function, text) == expected
+        }
         Filter::Compare(field, comparison, value) => {
             use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
             let order = match value {
-                Value::Number(number) => one.code.cmp(number),
-                Value::Time(time) => one.last_update.0.cmp(&time.0),
-                Value::Text(text) => text_of(*field, one).as_bytes().cmp(text.as_bytes()),
+                Value::Number(number) => company.code.cmp(number),
+                Value::Time(time) => company.last_update.0.cmp(&time.0),
+                Value::Text(text) => text_of(*field, company).as_bytes().cmp(text.as_bytes()),
             };
-            match (*comparison, wanted) {
+            match (*comparison, expected) {
                 (Equal, true) | (NotEqual, false) => order == Ordering::Equal,
                 (NotEqual, true) | (Equal, false) => order != Ordering::Equal,
                 (Greater, true) | (LessOrEqual, false) => order == Ordering::Greater,
@@ -110,26 +117,26 @@ fn meant(filter: &Filter, one: &CompanyFields<'_>, wanted: bool) -> bool {
     }
 }
 
-fn text_of<'a>(field: Field, one: &CompanyFields<'a>) -> &'a str {
+fn text_of<'a>(field: Field, company: &CompanyFields<'a>) -> &'a str {
     match field {
-        Field::CompanyName => one.name,
-        Field::IdentifierNumber => one.identifier,
+        Field::CompanyName => company.name,
+        Field::IdentifierNumber => company.identifier,
         Field::CompanyCode | Field::LastUpdate => panic!("{field:?} holds no text"),
     }
 }
 
-fn is_like(whole: &str, function: StringFunction, part: &str) -> bool {
+fn apply_function(whole: &str, function: StringFunction, part: &str) -> bool {
     let (whole, part) = (whole.as_bytes(), part.as_bytes());
-    let mut places = (0..=whole.len()).filter(|&at| whole[at..].starts_with(part));
+    let mut positions = (0..=whole.len()).filter(|&at| whole[at..].starts_with(part));
     match function {
-        StringFunction::Contains => places.next().is_some(),
-        StringFunction::StartsWith => places.next() == Some(0),
-        StringFunction::EndsWith => places.any(|at| at + part.len() == whole.len()),
+        StringFunction::Contains => positions.next().is_some(),
+        StringFunction::StartsWith => positions.next() == Some(0),
+        StringFunction::EndsWith => positions.any(|at| at + part.len() == whole.len()),
     }
 }
 
-/// It decides between any two companies, one way.
-fn is_total(order: &OrderBy) {
+/// Checks that an order prints and parses to itself, and is antisymmetric and total over companies.
+fn check_order(order: &OrderBy) {
     let printed = order.to_string();
     assert_eq!(OrderBy::parse(&printed).as_ref(), Ok(order), "{printed}");
     let fields = order.fields();
@@ -144,13 +151,25 @@ fn is_total(order: &OrderBy) {
             last_update: Ticks(i64::from(n % 3)),
         })
         .collect();
-    for one in &all {
-        for other in &all {
-            let found = order.compare(one, other);
-            assert_eq!(found, order.compare(other, one).reverse(), "{printed}: {one:?} {other:?}");
-            assert!(found.is_ne() || one.code == other.code, "{printed}: {one:?} {other:?}");
+    for left in &all {
+        for right in &all {
+            let found = order.compare(left, right);
+            assert_eq!(found, order.compare(right, left).reverse(), "{printed}: {left:?} {right:?}");
+            assert!(found.is_ne() || left.code == right.code, "{printed}: {left:?} {right:?}");
         }
     }
+}
+
+/// Runs `check` with every seed of a fuzz target.
+#[cfg(test)]
+fn check_seeds(target: &str, check: fn(&[u8])) {
+    let seeds = format!("{}/../../fuzz/seeds/{target}", env!("CARGO_MANIFEST_DIR"));
+    let mut count = 0;
+    for file in std::fs::read_dir(&seeds).unwrap() {
+        check(&std::fs::read(file.unwrap().path()).unwrap());
+        count += 1;
+    }
+    assert!(count > 0, "{seeds} is empty");
 }
 
 #[cfg(test)]
@@ -160,17 +179,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_seeds_hold() {
-        let seeds = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/filter");
-        let mut count = 0;
-        for file in std::fs::read_dir(seeds).unwrap() {
-            filter(&std::fs::read(file.unwrap().path()).unwrap());
-            count += 1;
-        }
-        assert!(count > 0, "{seeds} is empty");
+    fn seeds_hold() {
+        check_seeds("filter", filter);
     }
 
-    /// A filter of so many levels.
+    /// A random valid filter, with nested operators.
     fn expression() -> impl Strategy<Value = String> {
         let condition = prop_oneof![
             ("companyCode (eq|ne|gt|ge|lt|le) ", any::<i64>())
@@ -183,7 +196,7 @@ mod tests {
         condition.prop_recursive(6, 40, 3, |inner| {
             prop_oneof![
                 (inner.clone(), "( and | OR | or |  And )", inner.clone())
-                    .prop_map(|(left, word, right)| format!("{left}{word}{right}")),
+                    .prop_map(|(left, operator, right)| format!("{left}{operator}{right}")),
                 inner.clone().prop_map(|inner| format!("({inner})")),
                 inner.prop_map(|inner| format!("not {inner}")),
             ]
@@ -192,30 +205,30 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_bytes(data in proptest::collection::vec(any::<u8>(), 0..300)) {
+        fn filter_holds_for_any_bytes(data in proptest::collection::vec(any::<u8>(), 0..300)) {
             filter(&data);
         }
 
         #[test]
-        fn any_words(text in "((companyCode|companyName|lastUpdate|asc|desc|eq|not|and|or|contains|'a'|1|,|\\(|\\)| ){1,3}){0,12}") {
+        fn filter_holds_for_any_tokens(text in "((companyCode|companyName|lastUpdate|asc|desc|eq|not|and|or|contains|'a'|1|,|\\(|\\)| ){1,3}){0,12}") {
             filter(text.as_bytes());
         }
 
         #[test]
-        fn any_expression(text in expression()) {
+        fn filter_holds_for_any_expression(text in expression()) {
             filter(text.as_bytes());
         }
 
         #[test]
-        fn any_expression_with_a_letter_changed(text in expression(), at in any::<usize>(), letter in any::<char>()) {
-            let mut letters: Vec<char> = text.chars().collect();
-            let at = at % letters.len();
-            letters[at] = letter;
-            filter(String::from_iter(letters).as_bytes());
+        fn filter_holds_after_replacing_a_character(text in expression(), at in any::<usize>(), replacement in any::<char>()) {
+            let mut chars: Vec<char> = text.chars().collect();
+            let at = at % chars.len();
+            chars[at] = replacement;
+            filter(String::from_iter(chars).as_bytes());
         }
 
         #[test]
-        fn any_order(text in "(companyCode|companyName|identifierNumber|lastUpdate)( asc| DESC| desc)?(, ?(companyCode|companyName|lastUpdate)( asc| desc)?){0,5}") {
+        fn filter_holds_for_any_order(text in "(companyCode|companyName|identifierNumber|lastUpdate)( asc| DESC| desc)?(, ?(companyCode|companyName|lastUpdate)( asc| desc)?){0,5}") {
             prop_assert!(OrderBy::parse(&text).is_ok(), "{}", text);
             filter(text.as_bytes());
         }

@@ -1,4 +1,4 @@
-//! Names of things as types of their own, so that a user's id never stands where a tenant's should.
+//! Newtypes for ids, so that the compiler tells a user's id from a tenant's.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,20 +12,20 @@ use uuid::Uuid;
 pub struct Guid(Uuid);
 
 impl Guid {
-    /// Of its text.
+    /// The length of the text form.
     pub const CHARS: usize = 36;
 
-    /// A version 4 GUID out of 16 random bytes.
+    /// A version 4 GUID from 16 random bytes.
     pub fn random_from(bytes: [u8; 16]) -> Self {
         Self(uuid::Builder::from_random_bytes(bytes).into_uuid())
     }
 
-    /// A version 8 GUID out of 16 bytes that were derived from something.
+    /// A version 8 GUID from 16 derived bytes, such as a hash.
     pub fn derived_from(bytes: [u8; 16]) -> Self {
         Self(uuid::Builder::from_custom_bytes(bytes).into_uuid())
     }
 
-    /// The very bytes, as they were stored.
+    /// A GUID with exactly these bytes, version and variant included.
     pub fn from_bytes(bytes: [u8; 16]) -> Self {
         Self(Uuid::from_bytes(bytes))
     }
@@ -38,7 +38,7 @@ impl Guid {
         Uuid::try_parse(text).ok().map(Self)
     }
 
-    /// Its text, without what formatting costs.
+    /// Writes the text form without the cost of `fmt`.
     pub fn write_to(self, text: &mut [u8; Self::CHARS]) -> &str {
         self.0.hyphenated().encode_lower(text)
     }
@@ -105,43 +105,43 @@ macro_rules! text_ids {
 }
 
 text_ids! {
-    /// A set of companies that belongs to one customer of the operator.
+    /// A customer of the operator; owns companies and all their records.
     TenantId,
-    /// What the writer calls a record; opaque text, unique within (tenant, company, resource).
+    /// The writer's own id of a record: opaque text, unique within (tenant, company, resource).
     CorrelationId,
     /// A person who signs in.
     UserId,
-    /// That a user belongs to a tenant.
+    /// The membership of a user in a tenant.
     MembershipId,
-    /// An application that is registered for sign-in.
+    /// A registered OAuth client.
     ClientId,
-    /// What a user allowed an application for a tenant; tokens come from it and die with it.
+    /// A user's authorization of a client for a tenant. Tokens belong to it and are revoked with it.
     GrantId,
-    /// A subscription to products, with its keys.
+    /// A subscription to API products, with its subscription keys.
     SubscriptionId,
 }
 
-/// One request to the changes door; also `SvcProcessId` in the notifications of its changes.
+/// The id of one request to the changes endpoint; also `SvcProcessId` in the notifications of its changes.
 pub type ProcessId = Guid;
 
-/// Correlation ids that would collide with a path of the API.
+/// Correlation ids that would collide with paths of the API.
 const RESERVED_CORRELATION_IDS: [&str; 6] = ["changes", "webhooks", "estimations", "prorates", ".", ".."];
 pub const CORRELATION_ID_CHARS_MAX: usize = 200;
 
 impl CorrelationId {
-    /// Takes text from outside; the error says why it cannot be an id.
+    /// Validates a correlation id from a request; the error says what is wrong with it.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         if text.is_empty() {
             return Err("must not be empty");
         }
         if text.len() > CORRELATION_ID_CHARS_MAX && text.chars().count() > CORRELATION_ID_CHARS_MAX {
-            return Err("must have 200 characters at most");
+            return Err("must have at most 200 characters");
         }
         if text.contains('\0') {
             return Err("must not contain a NUL character");
         }
         if RESERVED_CORRELATION_IDS.contains(&text) {
-            return Err("is a word that the API's own paths use");
+            return Err("is reserved: the API uses it in its own paths");
         }
         Ok(Self::new(text))
     }
@@ -152,7 +152,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn correlation_ids_are_any_text_but_reserved_words() {
+    fn correlation_id_is_any_bounded_text_except_reserved_words() {
         assert!(CorrelationId::parse("cliente ñ/1?#%").is_ok());
         assert!(CorrelationId::parse(&"ñ".repeat(200)).is_ok());
         assert!(CorrelationId::parse(&"ñ".repeat(201)).is_err());
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn guids_carry_their_version() {
+    fn guid_text_contains_its_version() {
         assert_eq!(Guid::random_from([0xff; 16]).to_string(), "ffffffff-ffff-4fff-bfff-ffffffffffff");
         assert_eq!(Guid::derived_from([0; 16]).to_string(), "00000000-0000-8000-8000-000000000000");
         assert_eq!(Guid::parse("no"), None);

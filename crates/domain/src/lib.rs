@@ -1,5 +1,5 @@
-//! The words and rules of Aldaba: ids, the catalogue of resources, records, changes and their events.
-//! Pure: no I/O, no clock, no async; time and chance come in through the ports.
+//! The domain model of Aldaba: ids, the catalogue of resources, records, changes and their events.
+//! Pure code: no I/O, no clock, no async. Time and randomness come in through [`ports`].
 
 pub mod caller;
 pub mod catalogue;

@@ -1,21 +1,21 @@
-//! A row of the change log: the one thing that reads, feeds and notifications of a change are made from.
+//! An entry of the change log: change feeds and webhook notifications are rendered from it.
 
 use crate::catalogue::Resource;
 use crate::event::EventKind;
 use crate::ids::{Guid, ProcessId};
 use crate::time::Ticks;
 
-/// One row of the log: all that a notification of it is made from.
+/// One entry of the change log, with everything that its notification contains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogEntry {
     pub sequence: u64,
     pub resource: Resource,
     pub kind: EventKind,
-    /// The company that the record belongs to (for a company, itself); empty for the tenant's own.
+    /// The company that owns the record (for a company, its own id); empty if the tenant owns it.
     pub company: Box<str>,
     pub correlation_id: Box<str>,
     pub version: Ticks,
-    /// One per change, the same for all its deliveries.
+    /// `ConversationId`: one per change, the same in all its deliveries.
     pub conversation: Guid,
     pub process: ProcessId,
     pub user: Box<str>,
@@ -23,6 +23,6 @@ pub struct LogEntry {
     pub source_action: Box<str>,
     /// Invoicing only: the rendered `Changes`.
     pub changes: Option<Box<str>>,
-    /// Which form of the envelope the notification of this row has.
+    /// The version of the envelope that notifications of this entry use.
     pub envelope: i16,
 }

@@ -1,5 +1,5 @@
-//! The ids of deliveries: derived, never stored. The same event gets the same id on every attempt, on every node,
-//! after every crash; and who holds the key can turn an id back into the event's number.
+//! Outgoing ids: the ids of deliveries, derived and never stored. An event has the same id in every attempt, on every
+//! node and after a crash. With the webhook's key, the sequence number of the event can be read from the id.
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use sha2::Sha256;
@@ -7,10 +7,10 @@ use sha2::Sha256;
 use crate::ids::Guid;
 use crate::time::Ticks;
 
-/// How many of the 122 free bits of an id are a hash; the rest is the number.
+/// The number of hash bits among the 122 free bits of an id; the other bits are the masked sequence number.
 const HASH_BITS: u32 = 58;
 
-/// A webhook's own key for the ids of its deliveries.
+/// A webhook's key for the ids of its deliveries.
 #[derive(Clone)]
 pub struct IdKey(Hmac<Sha256>);
 
@@ -32,31 +32,31 @@ impl IdKey {
         let hash =
             self.hash(b"event", &[&sequence.to_be_bytes(), conversation.as_bytes()]) >> (64 - HASH_BITS);
         let masked = sequence ^ self.mask(hash);
-        spread((u128::from(masked) << HASH_BITS) | u128::from(hash))
+        pack((u128::from(masked) << HASH_BITS) | u128::from(hash))
     }
 
-    /// The number of the event that an id stands for, where it can be one of this webhook's. Only the event itself
-    /// proves it: `event_id` of it is the id again.
+    /// The sequence number that an id of this webhook encodes; `None` if the id has the wrong form. The result is not
+    /// authenticated: the caller must load the event and compare its `event_id` with the id.
     pub fn sequence_from_id(&self, id: Guid) -> Option<u64> {
-        let gathered = gathered(id)?;
-        let hash = u64::try_from(gathered & ((1 << HASH_BITS) - 1)).ok()?;
-        let masked = u64::try_from(gathered >> HASH_BITS).ok()?;
+        let bits = unpack(id)?;
+        let hash = u64::try_from(bits & ((1 << HASH_BITS) - 1)).ok()?;
+        let masked = u64::try_from(bits >> HASH_BITS).ok()?;
         Some(masked ^ self.mask(hash))
     }
 
-    /// The id of a handshake: the Acknowledge's `OutgoingId`, or the echo's GUID.
+    /// The id of a handshake: the `OutgoingId` of the Acknowledge, or the GUID that an invoicing receiver must echo.
     pub fn handshake_id(&self, number: u32, at: Ticks) -> Guid {
         self.guid(b"handshake", number, at)
     }
 
-    /// The Acknowledge's `ConversationId`.
+    /// The `ConversationId` of the Acknowledge.
     pub fn handshake_conversation_id(&self, number: u32, at: Ticks) -> Guid {
         self.guid(b"conversation", number, at)
     }
 
     fn guid(&self, label: &[u8], number: u32, at: Ticks) -> Guid {
         let half = |part: u8| self.hash(label, &[&number.to_be_bytes(), &at.0.to_be_bytes(), &[part]]);
-        spread((u128::from(half(0)) << HASH_BITS) | u128::from(half(1) >> (64 - HASH_BITS)))
+        pack((u128::from(half(0)) << HASH_BITS) | u128::from(half(1) >> (64 - HASH_BITS)))
     }
 
     fn mask(&self, hash: u64) -> u64 {
@@ -74,13 +74,14 @@ impl IdKey {
     }
 }
 
-/// Lays 122 bits around the version and the variant of a GUID of version 8.
-fn spread(bits: u128) -> Guid {
+/// Packs 122 bits around the version and variant bits of a version 8 GUID.
+fn pack(bits: u128) -> Guid {
     let (a, b, c) = (bits >> 74, (bits >> 62) & 0xfff, bits & ((1 << 62) - 1));
     Guid::derived_from(((a << 80) | (b << 64) | c).to_be_bytes())
 }
 
-fn gathered(id: Guid) -> Option<u128> {
+/// The inverse of `pack`.
+fn unpack(id: Guid) -> Option<u128> {
     let whole = u128::from_be_bytes(*id.as_bytes());
     let is_derived = (whole >> 76) & 0xf == 8 && (whole >> 62) & 3 == 2;
     is_derived.then_some(((whole >> 80) << 74) | (((whole >> 64) & 0xfff) << 62) | (whole & ((1 << 62) - 1)))
@@ -98,7 +99,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn an_id_is_the_same_again_and_leads_back_to_its_event(sequence: u64, conversation: [u8; 16]) {
+        fn event_id_is_stable_and_encodes_its_sequence(sequence: u64, conversation: [u8; 16]) {
             let conversation = Guid::random_from(conversation);
             let id = key(1).event_id(sequence, conversation);
             prop_assert_eq!(key(1).event_id(sequence, conversation), id);
@@ -108,20 +109,20 @@ mod tests {
         }
 
         #[test]
-        fn any_guid_can_be_asked_about(bytes: [u8; 16]) {
+        fn decoding_never_panics(bytes: [u8; 16]) {
             let _ = key(1).sequence_from_id(Guid::from_bytes(bytes));
         }
     }
 
     #[test]
-    fn neighbours_do_not_look_alike() {
+    fn ids_of_consecutive_events_share_no_prefix() {
         let conversation = Guid::random_from([7; 16]);
         let [one, two] = [1, 2].map(|sequence| key(1).event_id(sequence, conversation).to_string());
         assert_ne!(one[..18], two[..18]);
     }
 
     #[test]
-    fn a_handshake_has_ids_of_its_own() {
+    fn handshake_ids_are_distinct() {
         let at = Ticks(638_000_000_000_000_000);
         let ids = [
             key(1).handshake_id(1, at),
@@ -129,8 +130,8 @@ mod tests {
             key(1).handshake_conversation_id(1, at),
             key(2).handshake_id(1, at),
         ];
-        for (place, id) in ids.iter().enumerate() {
-            assert!(ids[place + 1..].iter().all(|other| other != id));
+        for (index, id) in ids.iter().enumerate() {
+            assert!(ids[index + 1..].iter().all(|other| other != id));
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Passwords: argon2id, salted. Costly on purpose; callers keep it off the threads that serve requests.
+//! Password hashing with argon2id. It is slow on purpose: callers must not run it on the threads that serve requests.
 
 use argon2::Argon2;
 use argon2::password_hash::{PasswordHasher, PasswordVerifier};
@@ -6,23 +6,23 @@ use argon2::password_hash::{PasswordHasher, PasswordVerifier};
 use crate::ports::Random;
 use crate::secret::Secret;
 
-/// Longer passwords are refused before they are hashed.
+/// Longer passwords are refused before hashing.
 pub const PASSWORD_BYTES_MAX: usize = 1024;
 pub const PASSWORD_CHARS_MIN: usize = 8;
 
-/// What an unknown user's password is compared with: at the cost of every other hash, but made of random
-/// bytes, so that no password is known for it.
+/// The hash to verify against when the user is unknown, so that the response time does not reveal it. It has the cost
+/// of every other hash and consists of random bytes, so no password matches it.
 pub const DUMMY_HASH: &str = "$argon2id$v=19$m=19456,t=2,p=1$tZ2v6hH9mJxqQ0d3B1uK8w$\
                           H2c0b5mZ4k8s1Xq7vT9yWg3nJ6rLdPaEoUiFhSxKzQc";
 
-/// A hash in PHC form; the error says what is wrong with the password.
+/// Hashes a password into PHC string format; the error says what is wrong with the password.
 pub fn hash(password: &Secret, random: &dyn Random) -> Result<String, &'static str> {
     let text = password.reveal();
     if text.len() > PASSWORD_BYTES_MAX {
-        return Err("a password may have 1024 bytes at most");
+        return Err("a password must have at most 1024 bytes");
     }
     if text.chars().count() < PASSWORD_CHARS_MIN {
-        return Err("a password needs 8 characters at least");
+        return Err("a password must have at least 8 characters");
     }
     let mut salt = [0; 16];
     random.fill(&mut salt);
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_password_matches_its_own_hash_only() {
+    fn password_matches_its_own_hash_only() {
         let hashed = hash(&Secret::new("contraseña larga"), &FixedRandom).unwrap();
         assert!(hashed.starts_with("$argon2id$v=19$"), "{hashed}");
         assert!(matches(&Secret::new("contraseña larga"), &hashed));
@@ -59,18 +59,18 @@ mod tests {
     }
 
     #[test]
-    fn nobodys_hash_costs_what_every_hash_costs() {
-        let nobody = argon2::password_hash::phc::PasswordHash::new(DUMMY_HASH).unwrap();
+    fn dummy_hash_has_the_cost_of_a_real_hash() {
+        let dummy = argon2::password_hash::phc::PasswordHash::new(DUMMY_HASH).unwrap();
         let hashed = hash(&Secret::new("contraseña larga"), &FixedRandom).unwrap();
         let hashed = argon2::password_hash::phc::PasswordHash::new(&hashed).unwrap();
-        assert_eq!((nobody.algorithm, nobody.version), (hashed.algorithm, hashed.version));
-        assert_eq!(nobody.params.to_string(), hashed.params.to_string());
-        assert_eq!(nobody.salt.unwrap().len(), hashed.salt.unwrap().len());
-        assert_eq!(nobody.hash.unwrap().len(), hashed.hash.unwrap().len());
+        assert_eq!((dummy.algorithm, dummy.version), (hashed.algorithm, hashed.version));
+        assert_eq!(dummy.params.to_string(), hashed.params.to_string());
+        assert_eq!(dummy.salt.unwrap().len(), hashed.salt.unwrap().len());
+        assert_eq!(dummy.hash.unwrap().len(), hashed.hash.unwrap().len());
     }
 
     #[test]
-    fn too_short_and_too_long_are_refused_before_any_work() {
+    fn too_short_and_too_long_passwords_are_refused() {
         assert!(hash(&Secret::new("1234567"), &FixedRandom).is_err());
         assert!(hash(&Secret::new("x".repeat(1025)), &FixedRandom).is_err());
         assert!(!matches(&Secret::new("x".repeat(1 << 20)), "$argon2id$"));

@@ -1,15 +1,15 @@
-//! What the outside world gives to the rules: the time and chance. The wiring hands out the real
-//! ones, tests and the simulation their own.
+//! The ports of the domain: a clock and a source of randomness. The program passes in the real ones, tests and the
+//! simulation pass in deterministic ones.
 
 use crate::ids::Guid;
 use crate::time::Ticks;
 
-/// The time, as UTC ticks of 100 ns.
+/// The current time, as UTC ticks of 100 ns.
 pub trait Clock: Send + Sync + 'static {
     fn now(&self) -> Ticks;
 }
 
-/// Unpredictable bytes.
+/// A source of cryptographically secure random bytes.
 pub trait Random: Send + Sync + 'static {
     fn fill(&self, bytes: &mut [u8]);
 
@@ -19,8 +19,8 @@ pub trait Random: Send + Sync + 'static {
         Guid::random_from(bytes)
     }
 
-    /// 256 bits, hardly less, as 43 characters that need no escaping in a URL, a header or a shell, and
-    /// never begin with a hyphen: no command line takes them for a flag.
+    /// A random token of about 256 bits: 43 characters that need no escaping in a URL, a header or a shell. It never
+    /// begins with a hyphen, so no command line parses it as a flag.
     fn token(&self) -> String {
         let mut bytes = [0; 32];
         self.fill(&mut bytes);
@@ -31,7 +31,7 @@ pub trait Random: Send + Sync + 'static {
     }
 }
 
-/// What stands for a hyphen in the URL's alphabet.
+/// The value of `-` in the base64url alphabet.
 const HYPHEN: u8 = 62;
 
 #[cfg(test)]
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn no_token_begins_like_a_flag() {
+    fn token_never_begins_with_a_hyphen() {
         for byte in 0..=255 {
             let token = FixedRandom(byte).token();
             assert_eq!(token.len(), 43);

@@ -1,10 +1,10 @@
-//! The one error body of every API: `{"statusCode","message","requestId","errors"}`.
+//! The error body that every API uses: `{"statusCode","message","requestId","errors"}`.
 
 use serde::Serialize;
 
 use crate::field_error::FieldError;
 
-/// What went wrong with a request, before it is given its request id and written out.
+/// An error response, before the request id is added.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     pub status: u16,
@@ -12,7 +12,7 @@ pub struct Problem {
     pub errors: Vec<FieldError>,
 }
 
-/// The body as it goes over the wire.
+/// The JSON body of an error response.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProblemBody<'a> {
@@ -28,8 +28,8 @@ impl Problem {
         Self { status, message: message.into(), errors: Vec::new() }
     }
 
-    pub fn with(mut self, fault: FieldError) -> Self {
-        self.errors.push(fault);
+    pub fn with(mut self, error: FieldError) -> Self {
+        self.errors.push(error);
         self
     }
 

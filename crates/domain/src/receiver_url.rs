@@ -1,14 +1,14 @@
-//! The address of a receiver: which ones may be given, and the parts of one that was taken.
+//! The URL of a webhook receiver: validates it and splits it into its parts.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 const CHARS_MAX: usize = 2048;
 const NAME_CHARS_MAX: usize = 253;
 const LABEL_CHARS_MAX: usize = 63;
-/// Where an invoicing receiver listens, on whatever host.
+/// The path of every invoicing receiver, on any host.
 const INVOICING_PATH: &str = "/api/webhooks/incoming/Invoicing";
 
-/// Where a receiver listens, read once; nothing inside looks at the text again.
+/// A valid receiver URL, parsed once.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReceiverUrl {
     text: Box<str>,
@@ -20,7 +20,7 @@ pub struct ReceiverUrl {
     path_and_query: Box<str>,
 }
 
-/// A host, by name (in lower case, without a last dot) or by address.
+/// A host: a name (in lower case, without a trailing dot) or an IP address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Host {
     Name(Box<str>),
@@ -28,7 +28,7 @@ pub enum Host {
 }
 
 impl Host {
-    /// This very machine, and by its spelling alone.
+    /// Whether the host is loopback, judged by its spelling, without resolving it.
     pub fn is_loopback(&self) -> bool {
         match self {
             Self::Name(name) => &**name == "localhost" || name.ends_with(".localhost"),
@@ -48,8 +48,8 @@ impl std::fmt::Display for Host {
 }
 
 impl ReceiverUrl {
-    /// Reads an address; the error says what is wrong and what to do. With `allow_loopback`, plain http and any port are
-    /// fine on loopback.
+    /// Parses a URL; the error says what is wrong and what to do. `allow_loopback` allows plain http and any port on
+    /// loopback hosts.
     pub fn parse(text: &str, allow_loopback: bool) -> Result<Self, String> {
         check_characters(text)?;
         let (scheme, rest) = text.split_once("://").ok_or("must begin with https://")?;
@@ -61,22 +61,23 @@ impl ReceiverUrl {
         let (authority, path) = rest.split_at(rest.find(['/', '?']).unwrap_or(rest.len()));
         if authority.contains('@') {
             return Err(
-                "must not contain a user name or password; who delivers is proved by the signature".into()
+                "must not contain a user name or password; receivers verify deliveries by their signature"
+                    .into(),
             );
         }
         let (host, port) = split_port(authority);
-        let host = read_host(host)?;
+        let host = parse_host(host)?;
         let default_port = if is_tls { 443 } else { 80 };
-        let port = port.map_or(Ok(default_port), read_port)?;
-        let on_this_machine = allow_loopback && host.is_loopback();
-        if !is_tls && !on_this_machine {
+        let port = port.map_or(Ok(default_port), parse_port)?;
+        let is_allowed_loopback = allow_loopback && host.is_loopback();
+        if !is_tls && !is_allowed_loopback {
             return Err(if allow_loopback {
-                "must use https; plain http is for loopback alone, as in http://localhost:9000/".into()
+                "must use https; plain http is allowed only for loopback, as in http://localhost:9000/".into()
             } else {
                 "must use https, as in https://receiver.example/".into()
             });
         }
-        if port != 443 && !on_this_machine {
+        if port != 443 && !is_allowed_loopback {
             return Err(format!("must use port 443, not {port}: leave the port out"));
         }
         let authority = if port == default_port { host.to_string() } else { format!("{host}:{port}") };
@@ -92,7 +93,7 @@ impl ReceiverUrl {
         })
     }
 
-    /// As it was given.
+    /// The original text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -109,22 +110,22 @@ impl ReceiverUrl {
         self.port
     }
 
-    /// Scheme, host and port, always all three: what may share a connection.
+    /// Scheme, host and port, always with the port. Requests to the same origin share connections.
     pub fn origin(&self) -> &str {
         &self.origin
     }
 
-    /// What the Host header says: the port only where it is not the scheme's own.
+    /// The value of the Host header: with the port only if it is not the scheme's default.
     pub fn authority(&self) -> &str {
         &self.authority
     }
 
-    /// What the request line says; begins with a slash.
+    /// The request target; begins with a slash.
     pub fn path_and_query(&self) -> &str {
         &self.path_and_query
     }
 
-    /// Whether this is the one path that invoicing delivers to, without a query.
+    /// Whether this is exactly the path of invoicing receivers, without a query.
     pub fn is_invoicing(&self) -> bool {
         &*self.path_and_query == INVOICING_PATH
     }
@@ -138,7 +139,7 @@ impl std::fmt::Display for ReceiverUrl {
 
 fn check_characters(text: &str) -> Result<(), String> {
     if text.len() > CHARS_MAX {
-        return Err(format!("must have {CHARS_MAX} characters at most"));
+        return Err(format!("must have at most {CHARS_MAX} characters"));
     }
     if let Some(odd) = text.chars().find(|c| !c.is_ascii()) {
         return Err(format!(
@@ -155,7 +156,7 @@ fn check_characters(text: &str) -> Result<(), String> {
     }
 }
 
-/// The colons of an IPv6 address stand in brackets; the one of a port stands after them.
+/// Splits off the port. The colons of an IPv6 address are inside brackets, so the one of a port comes after them.
 fn split_port(authority: &str) -> (&str, Option<&str>) {
     match authority.rsplit_once(':') {
         Some((host, port)) if !port.contains(']') => (host, Some(port)),
@@ -163,18 +164,18 @@ fn split_port(authority: &str) -> (&str, Option<&str>) {
     }
 }
 
-fn read_port(text: &str) -> Result<u16, String> {
+fn parse_port(text: &str) -> Result<u16, String> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let port = text.parse().ok().filter(|port| is_number && *port > 0);
     port.ok_or_else(|| "has a port that is not a number from 1 to 65535".into())
 }
 
-fn read_host(text: &str) -> Result<Host, String> {
+fn parse_host(text: &str) -> Result<Host, String> {
     if let Some(inside) = text.strip_prefix('[') {
         let address = inside.strip_suffix(']').and_then(|address| address.parse::<Ipv6Addr>().ok());
         return match address {
             Some(address) => Ok(Host::Address(address.into())),
-            None => Err("has a host in brackets that is no IPv6 address".into()),
+            None => Err("has a host in brackets that is not an IPv6 address".into()),
         };
     }
     let name = text.strip_suffix('.').unwrap_or(text);
@@ -193,12 +194,13 @@ fn read_host(text: &str) -> Result<Host, String> {
         };
     }
     match name.split('.').find_map(label_error) {
-        Some(fault) => Err(fault),
+        Some(error) => Err(error),
         None => Ok(Host::Name(name.to_ascii_lowercase().into())),
     }
 }
 
-/// Old software reads `127.1`, `2130706433` and `0x7f.1` as addresses; no public name ends in a number.
+/// Whether a label is a number. Some software parses `127.1`, `2130706433` and `0x7f.1` as IPv4 addresses, and no
+/// public name ends in a number.
 fn is_numeric(label: &str) -> bool {
     let hexadecimal = label.strip_prefix("0x").or_else(|| label.strip_prefix("0X"));
     hexadecimal.is_some_and(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()))
@@ -208,7 +210,7 @@ fn is_numeric(label: &str) -> bool {
 fn label_error(label: &str) -> Option<String> {
     if let Some(odd) = label.chars().find(|c| !c.is_ascii_alphanumeric() && *c != '-') {
         return Some(format!(
-            "has a host with {odd:?} in it: only letters, digits, hyphens and dots may stand there"
+            "has a host with {odd:?} in it: a host has only letters, digits, hyphens and dots"
         ));
     }
     if label.is_empty() {

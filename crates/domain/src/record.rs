@@ -1,5 +1,5 @@
-//! Records: what a writer's `data` must look like, and the JSON that a reader gets of it.
-//! The body is kept ready to serve: the writer's members first, then a tail that the store owns.
+//! Records: validates the `data` of an upsert and renders the JSON body that the APIs return. The body is stored ready
+//! to serve: first the writer's members, then a tail of members that the store sets.
 
 mod fields;
 mod typed;
@@ -12,7 +12,7 @@ use crate::time::Ticks;
 
 pub use typed::PayrollCompany;
 
-/// Whether a record that has a state is in use.
+/// The `state` of a record, for resources that have one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
     Enabled,
@@ -39,7 +39,7 @@ impl State {
     }
 }
 
-/// The data of an upsert after its checks.
+/// The validated data of an upsert.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upsert {
     /// The members as compact JSON without the braces; may be empty.
@@ -47,14 +47,14 @@ pub struct Upsert {
     pub typed_fields: TypedFields,
 }
 
-/// What the store must know of a record beyond its body.
+/// The fields that the store needs in addition to the body.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TypedFields {
     None,
     Company {
         account_length: u32,
     },
-    /// A record with an account code, whose length its company dictates.
+    /// An account code; its company's `accountLength` sets its number of digits.
     AccountCode {
         field: &'static str,
         digits: u32,
@@ -62,10 +62,10 @@ pub enum TypedFields {
     Payroll(PayrollCompany),
 }
 
-/// What was accepted although it looks wrong.
+/// Problems in an accepted change.
 pub type Warnings = Vec<FieldError>;
 
-/// Checks `data` for a resource. `outer` is the correlation id that stands beside it, if one does.
+/// Validates the `data` of a change. `outer` is the `correlationId` of the change itself, if it has one.
 pub fn check(
     resource: Resource,
     data: &Object,
@@ -84,7 +84,7 @@ pub fn check(
     }
 }
 
-/// Members of the tail belong to the store; a `correlationId` may stand in the data if it says the same.
+/// Refuses members that the store sets. `correlationId` is allowed in the data if it equals that of the change.
 fn refuse_owned_members(
     resource: Resource,
     data: &Object,
@@ -99,7 +99,7 @@ fn refuse_owned_members(
                 if inner.is_none() || inner.as_deref() != outer.map(CorrelationId::as_str) {
                     return Err(FieldError::new(
                         "correlation_id_in_data",
-                        "data.correlationId differs from the change's correlationId; give it beside data, not inside",
+                        "data.correlationId differs from the change's correlationId; give it next to data, not inside it",
                     )
                     .at("data.correlationId"));
                 }
@@ -132,7 +132,7 @@ fn opaque_members(data: &Object) -> String {
     out
 }
 
-/// Appends `"name":value`, with a comma where something stands before it.
+/// Appends `"name":value`, after a comma unless it is the first member.
 pub(crate) fn push_member(out: &mut String, name: &str, value: &str) {
     if !out.is_empty() {
         out.push(',');
@@ -142,7 +142,7 @@ pub(crate) fn push_member(out: &mut String, name: &str, value: &str) {
     out.push_str(value);
 }
 
-/// The part of a body that the store owns.
+/// The members at the end of a body that the store sets.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordTail<'a> {
     pub resource: Resource,
@@ -153,7 +153,7 @@ pub struct RecordTail<'a> {
 }
 
 impl RecordTail<'_> {
-    /// The body that a reader gets.
+    /// The body of an upserted record.
     pub fn body(&self, upsert: &Upsert) -> String {
         match &upsert.typed_fields {
             TypedFields::Payroll(company) => company.body(self.version),
@@ -161,7 +161,7 @@ impl RecordTail<'_> {
         }
     }
 
-    /// The body over members that were stored before.
+    /// The body with members that are already stored.
     pub fn body_of(&self, members: &str) -> String {
         let mut body = String::with_capacity(members.len() + 180);
         body.push('{');
@@ -197,9 +197,9 @@ impl RecordTail<'_> {
     }
 }
 
-/// Whether two member texts say the same, whatever the order of their members.
+/// Whether two lists of members (JSON without the braces) are equal, in any order.
 pub fn same_members(one: &str, other: &str) -> bool {
-    // Reordering keeps the length: most changes are told apart without a second look.
+    // Reordering preserves the length, so texts of different length differ: most changes need no parsing.
     one == other
         || (one.len() == other.len()
             && json::canonical(&format!("{{{one}}}")) == json::canonical(&format!("{{{other}}}")))

@@ -1,18 +1,18 @@
-//! Which addresses may be registered to receive an authorization code.
+//! Validates the redirect URIs of OAuth clients.
 
 use std::net::Ipv6Addr;
 
-/// The out-of-band address that shows the code on a page.
+/// The out-of-band redirect URI: the authorization code is shown on a page.
 pub const OUT_OF_BAND: &str = "urn:ietf:wg:oauth:2.0:oob";
 const CHARS_MAX: usize = 2048;
 
-/// Checks an address for registration; the error says why it is refused.
+/// Checks a redirect URI for registration; the error says why it is refused.
 pub fn check(uri: &str) -> Result<(), String> {
     if uri == OUT_OF_BAND {
         return Ok(());
     }
     if uri.len() > CHARS_MAX {
-        return Err(format!("must have {CHARS_MAX} characters at most"));
+        return Err(format!("must have at most {CHARS_MAX} characters"));
     }
     if let Some(odd) =
         uri.chars().find(|c| !c.is_ascii_graphic() || matches!(c, '\\' | '"' | '<' | '>' | '`'))
@@ -42,7 +42,7 @@ pub fn check(uri: &str) -> Result<(), String> {
     }
     if let Some(address) = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
         if address.parse::<Ipv6Addr>().is_err() {
-            return Err("has a host in brackets that is no IPv6 address".into());
+            return Err("has a host in brackets that is not an IPv6 address".into());
         }
     } else if let Some(odd) = host.chars().find(|c| !c.is_ascii_alphanumeric() && !"-._".contains(*c)) {
         return Err(format!("has a host with {odd:?} in it"));
@@ -54,7 +54,8 @@ pub fn check(uri: &str) -> Result<(), String> {
         "http" if host == "localhost" => Err("must name a port, as in http://localhost:8765/callback".into()),
         "http" if host == "oob" && port.is_none() => Ok(()),
         "http" => {
-            Err("must use https; plain http is for http://localhost:<port>/ alone (not 127.0.0.1)".into())
+            Err("must use https; plain http is allowed only for http://localhost:<port>/ (not 127.0.0.1)"
+                .into())
         }
         _ => Err("must be an https address".into()),
     }
@@ -65,7 +66,7 @@ mod tests {
     use super::check;
 
     #[test]
-    fn what_the_contract_allows() {
+    fn uris_that_the_contract_allows_are_accepted() {
         for uri in [
             "https://app.example/callback",
             "https://app.example:8443/cb?x=1",
@@ -80,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_it_refuses() {
+    fn other_uris_are_refused() {
         for uri in [
             "",
             "callback",

@@ -1,23 +1,23 @@
-//! When a delivery that failed is tried again, and when the service gives up.
+//! The retry schedule of failed deliveries: when to retry and when to give up.
 
 use std::time::Duration;
 
 use crate::time::Ticks;
 
-/// A receiver that asks for more is not waited for longer than this.
+/// The longest `Retry-After` that is respected.
 pub const RETRY_AFTER_MAX: Duration = Duration::from_secs(60 * 60);
-/// Pauses are this much shorter or longer, by chance.
+/// Each pause is shortened or lengthened at random by up to this much.
 const JITTER_PERCENT: u64 = 10;
 
-/// The pauses between attempts, and how long after the first failure they go on.
+/// The pauses between attempts, and how long after the first failure retries go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Schedule {
-    /// The last one repeats; at least one.
+    /// At least one; the last one repeats.
     pub pauses: Vec<Duration>,
     pub window: Duration,
 }
 
-/// How something has failed so far.
+/// The failures so far of a delivery or handshake.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryState {
     pub attempts: u32,
@@ -25,44 +25,44 @@ pub struct RetryState {
     pub next_at: Ticks,
 }
 
-/// What follows from a failed attempt.
+/// What to do after a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RetryDecision {
     Retry(RetryState),
-    /// The attempt at the end of the window has failed too.
+    /// The attempt at the end of the window failed too.
     GiveUp,
 }
 
 impl Schedule {
-    /// After an attempt failed at `now`. The last attempt falls on the end of the window, and nothing is given up
-    /// before as many attempts were made as the schedule has pauses: an outage or a clock of our own that jumped
-    /// costs nobody a webhook. `chance` is any number.
+    /// Decides what follows an attempt that failed at `now`. The last attempt is at the end of the window. It gives up
+    /// only after at least as many attempts as there are pauses, so an outage of ours or a jump of our clock disables
+    /// no webhook. `jitter_seed` is a random number.
     pub fn after_failure(
         &self,
-        before: Option<RetryState>,
+        previous: Option<RetryState>,
         now: Ticks,
         retry_after: Option<Duration>,
-        chance: u64,
+        jitter_seed: u64,
     ) -> RetryDecision {
-        let first_failed_at = before.map_or(now, |retry| retry.first_failed_at.min(now));
-        let attempts = before.map_or(0, |retry| retry.attempts).saturating_add(1);
+        let first_failed_at = previous.map_or(now, |retry| retry.first_failed_at.min(now));
+        let attempts = previous.map_or(0, |retry| retry.attempts).saturating_add(1);
         let end = first_failed_at + self.window;
-        let enough = usize::try_from(attempts).unwrap_or(usize::MAX) >= self.pauses.len();
-        if now >= end && enough {
+        let has_tried_enough = usize::try_from(attempts).unwrap_or(usize::MAX) >= self.pauses.len();
+        if now >= end && has_tried_enough {
             return RetryDecision::GiveUp;
         }
-        let asked = retry_after.unwrap_or_default().min(RETRY_AFTER_MAX);
-        let at = now + self.pause(attempts, chance).max(asked);
+        let requested_pause = retry_after.unwrap_or_default().min(RETRY_AFTER_MAX);
+        let at = now + self.pause(attempts, jitter_seed).max(requested_pause);
         let next_at = if now < end { at.min(end) } else { at };
         RetryDecision::Retry(RetryState { attempts, first_failed_at, next_at })
     }
 
-    fn pause(&self, attempts: u32, chance: u64) -> Duration {
-        let place = usize::try_from(attempts.saturating_sub(1)).unwrap_or(usize::MAX);
-        let pause = self.pauses.get(place).or(self.pauses.last()).copied().unwrap_or_default();
+    fn pause(&self, attempts: u32, jitter_seed: u64) -> Duration {
+        let index = usize::try_from(attempts.saturating_sub(1)).unwrap_or(usize::MAX);
+        let pause = self.pauses.get(index).or(self.pauses.last()).copied().unwrap_or_default();
         let nanos = u64::try_from(pause.as_nanos()).unwrap_or(u64::MAX);
         let spread = nanos / 100 * JITTER_PERCENT;
-        Duration::from_nanos(nanos - spread + if spread == 0 { 0 } else { chance % (2 * spread) })
+        Duration::from_nanos(nanos - spread + if spread == 0 { 0 } else { jitter_seed % (2 * spread) })
     }
 }
 
@@ -86,10 +86,10 @@ mod tests {
         Schedule { pauses, window: minutes(24 * 60) }
     }
 
-    fn walk(chance: u64) -> Vec<Duration> {
+    fn walk(jitter_seed: u64) -> Vec<Duration> {
         let (mut now, mut retry, mut at) = (START, None, Vec::new());
         loop {
-            match schedule().after_failure(retry, now, None, chance) {
+            match schedule().after_failure(retry, now, None, jitter_seed) {
                 RetryDecision::GiveUp => return at,
                 RetryDecision::Retry(next) => {
                     assert_eq!(next.first_failed_at, START);
@@ -102,22 +102,22 @@ mod tests {
     }
 
     #[test]
-    fn the_pauses_grow_the_last_repeats_and_the_last_attempt_falls_on_the_windows_end() {
+    fn pauses_follow_the_schedule_and_the_last_attempt_is_at_the_end_of_the_window() {
         let at = walk(0);
         let gaps: Vec<u64> = std::iter::once(at[0])
             .chain(at.windows(2).map(|two| two[1].saturating_sub(two[0])))
             .map(|gap| gap.as_secs())
             .collect();
-        // Ten percent below each pause, the chance being nothing.
+        // With a jitter seed of 0, each pause is ten percent shorter.
         assert_eq!(gaps[..7], [4, 27, 108, 270, 810, 1620, 3240]);
         assert!(gaps[7..gaps.len() - 1].iter().all(|gap| *gap == 3240));
         assert_eq!(at.last(), Some(&Duration::from_secs(24 * 3600)));
     }
 
     #[test]
-    fn chance_moves_a_pause_by_a_tenth_at_most() {
-        for chance in [0, 1, 77, u64::MAX, 999_999_999] {
-            let RetryDecision::Retry(next) = schedule().after_failure(None, START, None, chance) else {
+    fn jitter_changes_a_pause_by_at_most_a_tenth() {
+        for jitter_seed in [0, 1, 77, u64::MAX, 999_999_999] {
+            let RetryDecision::Retry(next) = schedule().after_failure(None, START, None, jitter_seed) else {
                 panic!()
             };
             let pause = next.next_at.since(START);
@@ -129,10 +129,10 @@ mod tests {
     }
 
     #[test]
-    fn a_receiver_may_ask_for_more_time_up_to_an_hour() {
-        let wait = |asked: u64| {
-            let asked = Some(Duration::from_secs(asked));
-            let RetryDecision::Retry(next) = schedule().after_failure(None, START, asked, 0) else {
+    fn retry_after_is_respected_up_to_an_hour() {
+        let wait = |retry_after: u64| {
+            let retry_after = Some(Duration::from_secs(retry_after));
+            let RetryDecision::Retry(next) = schedule().after_failure(None, START, retry_after, 0) else {
                 panic!()
             };
             next.next_at.since(START).as_secs()
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_given_up_for_a_clock_that_jumped() {
+    fn clock_jump_does_not_end_retries_early() {
         let mut retry = None;
         let late = START + Duration::from_secs(100 * 3600);
         let mut now = START;
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_went_back_restarts_no_window_in_the_future() {
+    fn window_starts_at_now_when_the_clock_went_back() {
         let before = RetryState { attempts: 3, first_failed_at: START, next_at: START };
         let now = START.minus(Duration::from_secs(3600));
         let RetryDecision::Retry(next) = schedule().after_failure(Some(before), now, None, 0) else {

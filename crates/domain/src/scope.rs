@@ -1,4 +1,4 @@
-//! What an application may be allowed to do: the scopes of the contract, and the set of them in a grant.
+//! OAuth scopes: the scopes of the contract, and sets of them.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ impl Scope {
         Self::Webhooks,
     ];
 
-    /// As requests and tokens write it; case matters.
+    /// The case-sensitive name in requests and tokens.
     pub fn name(self) -> &'static str {
         match self {
             Self::OpenId => "openid",
@@ -61,22 +61,22 @@ impl Scope {
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Scopes(u16);
 
-/// What a list of scopes from outside says.
+/// The result of parsing a `scope` parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RequestedScopes {
     pub scopes: Scopes,
-    /// Whether the list also has names that nobody knows here.
+    /// Whether the list contains unknown names.
     pub has_unknown: bool,
 }
 
 impl Scopes {
-    /// Reads a list that is separated by spaces or by plus signs.
+    /// Parses a list of names separated by spaces or plus signs.
     pub fn parse(list: &str) -> RequestedScopes {
         let names = list.split([' ', '+']).filter(|name| !name.is_empty());
-        names.fold(RequestedScopes { scopes: Self::default(), has_unknown: false }, |asked, name| {
+        names.fold(RequestedScopes { scopes: Self::default(), has_unknown: false }, |requested, name| {
             match Scope::from_name(name) {
-                Some(scope) => RequestedScopes { scopes: asked.scopes.with(scope), ..asked },
-                None => RequestedScopes { has_unknown: true, ..asked },
+                Some(scope) => RequestedScopes { scopes: requested.scopes.with(scope), ..requested },
+                None => RequestedScopes { has_unknown: true, ..requested },
             }
         })
     }
@@ -116,12 +116,12 @@ impl Scopes {
         self.has(Scope::Payroll)
     }
 
-    /// Whether the application may learn the user's name.
+    /// Whether the client may read the user's name.
     pub fn has_name_access(self) -> bool {
         self.has(Scope::Profile) || self.has(Scope::IdInfo)
     }
 
-    /// Whether the application may learn the user's address.
+    /// Whether the client may read the user's email address.
     pub fn has_email_access(self) -> bool {
         self.has(Scope::Email) || self.has(Scope::IdInfo)
     }
@@ -161,16 +161,16 @@ mod tests {
     }
 
     #[test]
-    fn names_are_case_sensitive_and_unknown_ones_are_told() {
-        let asked = Scopes::parse("OpenID email");
+    fn names_are_case_sensitive_and_unknown_names_are_flagged() {
+        let requested = Scopes::parse("OpenID email");
         assert_eq!(
-            asked,
+            requested,
             RequestedScopes { scopes: Scopes::default().with(Scope::Email), has_unknown: true }
         );
     }
 
     #[test]
-    fn every_name_leads_back_to_its_scope() {
+    fn names_resolve_to_their_scope() {
         for scope in Scope::ALL {
             assert_eq!(Scope::from_name(scope.name()), Some(scope));
         }

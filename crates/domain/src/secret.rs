@@ -1,10 +1,10 @@
-//! Text that must not be printed, and the alphabet in which random tokens are written.
+//! Secrets that must not be printed, and the text encodings of random bytes.
 
 use std::fmt::{self, Write as _};
 
 use zeroize::Zeroizing;
 
-/// A secret in plain form: it cannot print itself and its memory is wiped when it goes.
+/// A secret in plain text. `Debug` does not print it, and its memory is zeroed on drop.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(Zeroizing<Box<str>>);
 
@@ -13,7 +13,7 @@ impl Secret {
         Self(Zeroizing::new(text.into()))
     }
 
-    /// The plain text. Whoever calls this says so in the name.
+    /// The plain text. The name makes every use visible in the code.
     pub fn reveal(&self) -> &str {
         &self.0
     }
@@ -33,7 +33,7 @@ pub fn hex(bytes: &[u8]) -> String {
     })
 }
 
-/// Base64 with the URL's alphabet and without padding.
+/// Base64 with the URL-safe alphabet, without padding.
 pub fn base64url(bytes: &[u8]) -> String {
     const ALPHABET: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     let mut text = String::with_capacity(bytes.len().div_ceil(3) * 4);
@@ -55,12 +55,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_does_not_print() {
+    fn debug_output_hides_the_secret() {
         assert_eq!(format!("{:?}", Secret::new("hunter2")), "Secret(***)");
     }
 
     #[test]
-    fn url_safe_is_unpadded_base64url() {
+    fn base64url_has_no_padding() {
         assert_eq!(base64url(b""), "");
         assert_eq!(base64url(&[0xfb]), "-w");
         assert_eq!(base64url(&[0xfb, 0xff]), "-_8");

@@ -1,4 +1,4 @@
-//! The signatures of a delivery: the contract's own, and those of Standard Webhooks.
+//! Signs deliveries: with the signature that the contract defines, and with that of Standard Webhooks.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -7,22 +7,22 @@ use sha2::Sha256;
 
 use crate::secret::Secret;
 
-/// The accounting family's signature header.
+/// The contract's signature header for the accounting family.
 pub const ACCOUNTING_HEADER: &str = "svc-webhook-signature";
-/// Invoicing's signature header.
+/// The contract's signature header for invoicing.
 pub const INVOICING_HEADER: &str = "ms-signature";
 pub const STANDARD_ID: &str = "webhook-id";
 pub const STANDARD_TIMESTAMP: &str = "webhook-timestamp";
 pub const STANDARD_SIGNATURE: &str = "webhook-signature";
 
-/// Secrets that begin like this are base64 of the key, for Standard Webhooks.
+/// Secrets with this prefix contain the Standard Webhooks key in base64.
 const STANDARD_PREFIX: &str = "whsec_";
 
-/// Signs with a webhook's secrets; the keys are prepared once.
+/// Signs with the secrets of a webhook. The keys are prepared once.
 #[derive(Clone)]
 pub struct Signer {
     contract_key: Hmac<Sha256>,
-    /// The current secret's, then the old one's while both count.
+    /// The key of the current secret, then that of the previous one during the overlap of a rotation.
     standard_keys: Vec<Hmac<Sha256>>,
 }
 
@@ -33,11 +33,11 @@ impl std::fmt::Debug for Signer {
 }
 
 impl Signer {
-    /// `old`: a secret that was replaced and still counts.
-    pub fn new(secret: &Secret, old: Option<&Secret>) -> Self {
+    /// `previous` is the secret that a rotation replaced, during its overlap.
+    pub fn new(secret: &Secret, previous: Option<&Secret>) -> Self {
         let standard_keys =
-            std::iter::once(secret).chain(old).map(|secret| keyed(&standard_key(secret))).collect();
-        Self { contract_key: keyed(secret.reveal().as_bytes()), standard_keys }
+            std::iter::once(secret).chain(previous).map(|secret| hmac_key(&standard_key(secret))).collect();
+        Self { contract_key: hmac_key(secret.reveal().as_bytes()), standard_keys }
     }
 
     /// `sha256=` and the upper-case hexadecimal HMAC-SHA256 of the body.
@@ -52,7 +52,7 @@ impl Signer {
         text
     }
 
-    /// `v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`, for each secret that counts.
+    /// `v1,` and the base64 of the HMAC-SHA256 of `id.timestamp.body`, for each valid secret.
     pub fn standard_signature(&self, id: &str, timestamp: &str, body: &[u8]) -> String {
         let mut text = String::with_capacity(48 * self.standard_keys.len());
         for key in &self.standard_keys {
@@ -67,8 +67,8 @@ impl Signer {
     }
 }
 
-fn keyed(bytes: &[u8]) -> Hmac<Sha256> {
-    // A key may have any length: longer ones are hashed first, as the standard says.
+fn hmac_key(bytes: &[u8]) -> Hmac<Sha256> {
+    // HMAC accepts keys of any length, so this cannot fail.
     Hmac::new_from_slice(bytes).unwrap_or_else(|_| Hmac::new(&[0; 64].into()))
 }
 
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_contracts_signature_is_upper_case_hexadecimal() {
+    fn contract_signature_is_upper_case_hexadecimal() {
         // RFC 4231, test case 2.
         assert_eq!(
             signer("Jefe").contract_signature(b"what do ya want for nothing?"),
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn standard_webhooks_own_example() {
+    fn standard_signature_matches_the_specifications_example() {
         let signer = signer("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw");
         let body = br#"{"test": 2432232314}"#;
         assert_eq!(
@@ -114,18 +114,18 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_that_is_no_base64_counts_as_its_own_bytes() {
-        let odd = signer("whsec_%%%");
-        let same = Signer { standard_keys: vec![keyed(b"whsec_%%%")], ..odd.clone() };
-        assert_eq!(odd.standard_signature("i", "1", b"x"), same.standard_signature("i", "1", b"x"));
+    fn secret_that_is_not_base64_is_used_as_bytes() {
+        let not_base64 = signer("whsec_%%%");
+        let same = Signer { standard_keys: vec![hmac_key(b"whsec_%%%")], ..not_base64.clone() };
+        assert_eq!(not_base64.standard_signature("i", "1", b"x"), same.standard_signature("i", "1", b"x"));
     }
 
     #[test]
-    fn both_secrets_sign_while_both_count() {
+    fn both_secrets_sign_during_a_rotation() {
         let (new, old) = (Secret::new("new"), Secret::new("old"));
         let both = Signer::new(&new, Some(&old)).standard_signature("i", "1", b"x");
-        let one = |secret| Signer::new(secret, None).standard_signature("i", "1", b"x");
-        assert_eq!(both, format!("{} {}", one(&new), one(&old)));
+        let single = |secret| Signer::new(secret, None).standard_signature("i", "1", b"x");
+        assert_eq!(both, format!("{} {}", single(&new), single(&old)));
         assert_eq!(
             Signer::new(&new, Some(&old)).contract_signature(b"x"),
             Signer::new(&new, None).contract_signature(b"x")

@@ -1,4 +1,4 @@
-//! Products that a subscription key opens.
+//! The API products of a subscription; a subscription key gives access to them.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,8 +21,8 @@ impl Product {
         }
     }
 
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|product| product.as_str() == word)
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|product| product.as_str() == name)
     }
 
     fn bit(self) -> i64 {
@@ -34,7 +34,7 @@ impl Product {
     }
 }
 
-/// A set of products, as the store keeps it.
+/// A set of products; the store saves its bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Products(i64);
 
@@ -71,11 +71,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sets_survive_the_store() {
-        let some: Products = [Product::Payroll, Product::Invoicing].into_iter().collect();
-        let again = Products::from_bits(some.bits());
-        assert_eq!(again.names(), ["payroll", "invoicing"]);
-        assert!(!again.contains(Product::Accounting));
+    fn product_set_survives_conversion_to_bits() {
+        let products: Products = [Product::Payroll, Product::Invoicing].into_iter().collect();
+        let restored = Products::from_bits(products.bits());
+        assert_eq!(restored.names(), ["payroll", "invoicing"]);
+        assert!(!restored.contains(Product::Accounting));
         assert_eq!(Products::all().names().len(), 3);
     }
 }

@@ -1,9 +1,9 @@
-//! "Did you mean": the nearest known word to one that is not known.
+//! "Did you mean" suggestions: the known word most similar to an unknown one.
 
-/// A longer word is no slip, and comparing it would take its time.
+/// Longer words get no suggestion: they are no typing errors, and comparing them is slow.
 const WORD_BYTES_MAX: usize = 64;
 
-/// The known word nearest to `word`, if it is near enough to be what was meant.
+/// The known word most similar to `word`, if any is similar enough.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if word.len() > WORD_BYTES_MAX {
         return None;
@@ -18,7 +18,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
 
 /// ` (did you mean "x"?)`, or nothing.
 pub fn did_you_mean<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    nearest(word, known).map_or_else(String::new, |near| format!(" (did you mean \"{near}\"?)"))
+    nearest(word, known).map_or_else(String::new, |known| format!(" (did you mean \"{known}\"?)"))
 }
 
 #[cfg(test)]
@@ -26,7 +26,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_typing_slip_is_recognised_and_a_stranger_is_not() {
+    fn typing_errors_get_a_suggestion_and_other_words_do_not() {
         assert_eq!(nearest("custmers", ["customers", "companies"]), Some("customers"));
         assert_eq!(nearest("Customers", ["customers"]), Some("customers"));
         assert_eq!(nearest(&"customers".repeat(8), ["customers"]), None);

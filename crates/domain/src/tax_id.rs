@@ -1,21 +1,20 @@
-//! Spanish tax identifiers (NIF, NIE, CIF): their control characters, and how to tell a wrong one from a
-//! foreign one.
+//! Spanish tax identifiers (NIF, NIE, CIF): checks their control characters and generates valid ones.
 
-/// Control letters of persons, by the number modulo 23.
+/// The control letters of persons, indexed by the number modulo 23.
 const PERSON_CONTROLS: [u8; 23] = *b"TRWAGMYFPDXBNJZSQVHLCKE";
-/// Control letters of organisations, by their control digit.
+/// The control letters of organisations, indexed by their control digit.
 const ORGANISATION_CONTROLS: [u8; 10] = *b"JABCDEFGHI";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Check {
     Valid,
-    /// The shape is right, the control character is not.
+    /// The format is right, the control character is not.
     WrongControl,
-    /// No NIF, NIE or CIF has this shape: foreign, empty, or badly written.
+    /// Not in the format of a NIF, NIE or CIF: foreign, empty or misspelled.
     NotSpanish,
 }
 
-/// Checks an identifier written as it is stored: upper case, without separators.
+/// Checks an identifier in its stored form: upper case, without separators.
 pub fn check(id: &str) -> Check {
     let Ok([first, digits @ .., control]) = <[u8; 9]>::try_from(id.as_bytes()) else {
         return Check::NotSpanish;
@@ -84,7 +83,7 @@ fn letter_control(number: u32) -> u8 {
     ORGANISATION_CONTROLS[organisation_control(number)]
 }
 
-/// Luhn's digit: every other digit, from the last one on, counts twice.
+/// The Luhn check digit: every second digit, starting with the last one, is doubled.
 fn organisation_control(mut number: u32) -> usize {
     let mut sum = 0;
     let mut doubled = true;
@@ -112,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn identifiers_in_use_are_valid() {
+    fn real_identifiers_are_valid() {
         expect(&["12345678Z", "00000000T", "54362315K", "99999999R"], Check::Valid);
         expect(&["X1234567L", "X5253868R", "Y1234567X", "Z1234567R"], Check::Valid);
         expect(&["M1234567L", "K1234567L", "L1234567L"], Check::Valid);
@@ -124,14 +123,14 @@ mod tests {
     }
 
     #[test]
-    fn another_control_is_wrong() {
+    fn other_control_characters_are_wrong() {
         expect(&["12345678A", "12345678I", "X1234567T", "A58818502", "P2807900C"], Check::WrongControl);
-        // The right control, written as the kind does not write it.
+        // The right control, but as a letter instead of a digit and the other way round.
         expect(&["A5881850A", "P28079002"], Check::WrongControl);
     }
 
     #[test]
-    fn either_control_will_do_where_practice_varies() {
+    fn some_kinds_accept_both_a_digit_and_a_letter() {
         for kind in ['C', 'D', 'F', 'G', 'J', 'U', 'V'] {
             let digit = cif(kind, 5_881_850);
             assert_eq!(digit, format!("{kind}58818501"));
@@ -140,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn other_shapes_are_not_spanish() {
+    fn other_formats_are_not_spanish() {
         expect(
             &["", "Z", "1234567Z", "123456789", "012345678Z", "ES12345678Z", "DE136695976"],
             Check::NotSpanish,
@@ -153,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_is_valid() {
+    fn generated_identifiers_are_valid() {
         for step in 0..5_000_u32 {
             let number = step.wrapping_mul(2_654_435_769);
             expect(&[&nif(number), &nif(step)], Check::Valid);

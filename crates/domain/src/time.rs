@@ -1,4 +1,4 @@
-//! Time as the contract writes it: .NET ticks (100 ns since year 1, UTC) and the texts made of them.
+//! Time as the contract defines it: .NET ticks (100 ns since year 1, UTC) and their text formats.
 
 use std::fmt::Write as _;
 use std::ops::Add;
@@ -13,7 +13,7 @@ const TICKS_PER_SECOND: i64 = 10_000_000;
 const TICKS_PER_MILLISECOND: i64 = 10_000;
 const TICKS_PER_DAY: i64 = 24 * 60 * 60 * TICKS_PER_SECOND;
 
-/// A moment, as the number of 100 ns steps since the first day of year 1, UTC.
+/// A point in time: the number of 100 ns intervals since 0001-01-01, UTC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Ticks(pub i64);
 
@@ -31,7 +31,7 @@ impl Ticks {
         (self.0 - UNIX_EPOCH_TICKS).div_euclid(TICKS_PER_SECOND)
     }
 
-    /// The next moment that a version can have.
+    /// One tick later: the smallest version greater than this one.
     pub fn next(self) -> Self {
         Self(self.0.saturating_add(1))
     }
@@ -40,18 +40,18 @@ impl Ticks {
         Self(self.0.saturating_sub(ticks_of(span)))
     }
 
-    /// How long ago `earlier` was; zero where it lies ahead.
+    /// The time since `earlier`; zero if `earlier` is later.
     pub fn since(self, earlier: Self) -> Duration {
         let ticks = u64::try_from(self.0.saturating_sub(earlier.0)).unwrap_or(0);
         Duration::from_nanos(ticks.saturating_mul(100))
     }
 
-    /// Whole days since the first day of year 1.
+    /// Whole days since 0001-01-01.
     pub fn day(self) -> i64 {
         self.0.div_euclid(TICKS_PER_DAY)
     }
 
-    /// The first moment of a day.
+    /// The start of a day, given as the number of days since 0001-01-01.
     pub fn from_day(day: i64) -> Self {
         Self(day.saturating_mul(TICKS_PER_DAY))
     }
@@ -61,26 +61,26 @@ impl Ticks {
         self.datetime().date().to_string()
     }
 
-    /// Cut to whole milliseconds, as payroll writes its times.
+    /// Truncates to whole milliseconds, the precision of payroll times.
     pub fn to_millisecond(self) -> Self {
         Self(self.0 - self.0.rem_euclid(TICKS_PER_MILLISECOND))
     }
 
-    /// `2026-11-15T08:30:00.1234567Z`, the form of `version`.
+    /// `2026-11-15T08:30:00.1234567Z`, the format of `version`.
     pub fn iso(self) -> String {
         let mut text = self.civil("T");
         let _ = write!(text, ".{:07}Z", self.fraction());
         text
     }
 
-    /// `2026-11-15T08:30:00.123Z`, the form of payroll's `lastUpdate`.
+    /// `2026-11-15T08:30:00.123Z`, the format of `lastUpdate` of payroll companies.
     pub fn iso_millis(self) -> String {
         let mut text = self.civil("T");
         let _ = write!(text, ".{:03}Z", self.fraction() / TICKS_PER_MILLISECOND);
         text
     }
 
-    /// `11/15/2026 08:30:00`, the form of `Version` inside a notification.
+    /// `11/15/2026 08:30:00`, the format of `Version` in a notification.
     pub fn us_date_time(self) -> String {
         let at = self.datetime();
         format!(
@@ -94,15 +94,16 @@ impl Ticks {
         )
     }
 
-    /// The shortest text that `parse_iso` reads as this moment: `2026-11-15`, or with a time where it has one.
+    /// The shortest text that `parse_iso` parses to this time: `2026-11-15`, with the time of day only if it is not
+    /// midnight.
     pub(crate) fn shortest_iso(self) -> String {
         let nanos = (i128::from(self.0) - i128::from(UNIX_EPOCH_TICKS)) * 100;
         let text = Timestamp::from_nanosecond(nanos).unwrap_or_default().to_string();
         text.strip_suffix("T00:00:00Z").map(str::to_owned).unwrap_or(text)
     }
 
-    /// Reads `2026-11-15` and full ISO 8601 times, with `Z`, an offset, or neither (then UTC).
-    /// Ticks begin with year 1, so a year has four digits and no sign.
+    /// Parses `2026-11-15` and full ISO 8601 times with `Z`, an offset, or neither (UTC). Ticks start with year 1, so
+    /// signed years are refused.
     pub fn parse_iso(text: &str) -> Option<Self> {
         if text.starts_with(['+', '-']) {
             return None;
@@ -178,16 +179,16 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_those_of_the_contract() {
-        let moment = at("2026-11-15T08:30:05.1234567Z");
-        assert_eq!(moment.iso(), "2026-11-15T08:30:05.1234567Z");
-        assert_eq!(moment.iso_millis(), "2026-11-15T08:30:05.123Z");
-        assert_eq!(moment.us_date_time(), "11/15/2026 08:30:05");
-        assert_eq!(moment.to_millisecond().iso(), "2026-11-15T08:30:05.1230000Z");
+    fn text_formats_are_those_of_the_contract() {
+        let time = at("2026-11-15T08:30:05.1234567Z");
+        assert_eq!(time.iso(), "2026-11-15T08:30:05.1234567Z");
+        assert_eq!(time.iso_millis(), "2026-11-15T08:30:05.123Z");
+        assert_eq!(time.us_date_time(), "11/15/2026 08:30:05");
+        assert_eq!(time.to_millisecond().iso(), "2026-11-15T08:30:05.1230000Z");
     }
 
     #[test]
-    fn dates_are_read_bare_with_zone_and_with_offset() {
+    fn dates_parse_with_and_without_time_and_offset() {
         assert_eq!(at("2026-11-15"), at("2026-11-15T00:00:00Z"));
         assert_eq!(at("2026-11-15T01:00:00+01:00"), at("2026-11-15"));
         assert_eq!(at("2026-11-15T00:00:00"), at("2026-11-15"));
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn spans_never_go_below_zero() {
+    fn time_since_a_later_time_is_zero() {
         let early = at("2026-11-15");
         let late = early + Duration::from_secs(5);
         assert_eq!(late.since(early), Duration::from_secs(5));

@@ -1,4 +1,4 @@
-//! A webhook: what it asks for, and the facts that its state follows from.
+//! Webhooks: the event kinds they subscribe to, and the flags from which their status is derived.
 
 use crate::catalogue::Resource;
 use crate::event::EventKind;
@@ -6,12 +6,12 @@ use crate::ids::Guid;
 
 pub type WebhookId = Guid;
 
-/// A set of kinds of event.
+/// A set of event kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EventKinds(u8);
 
 impl EventKinds {
-    /// What the store keeps: a bit for each kind, by its code.
+    /// The stored form: one bit for each kind, at the position of its code.
     pub fn bits(self) -> i16 {
         self.0.into()
     }
@@ -43,7 +43,7 @@ fn bit(kind: EventKind) -> u8 {
     1 << kind.code()
 }
 
-/// Which of the two families a webhook belongs to: they differ in their forms, not in how they are delivered.
+/// The family of a webhook. The two differ in their APIs and payloads, not in how they are delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Family {
     Accounting,
@@ -56,15 +56,15 @@ impl Family {
     }
 }
 
-/// What has happened to a webhook; whether it is active follows from it.
-#[expect(clippy::struct_excessive_bools, reason = "facts, each for itself; the state follows from them")]
+/// The independent flags of a webhook, from which its status is derived.
+#[expect(clippy::struct_excessive_bools, reason = "the flags are independent of each other")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct WebhookFlags {
-    /// Its owner wants it: not disabled, not paused.
+    /// The owner has neither disabled nor paused it.
     pub enabled: bool,
-    /// The receiver has accepted the current handshake.
+    /// The receiver accepted the current handshake.
     pub handshake_accepted: bool,
-    /// The service gave up after the window.
+    /// The service disabled it after the retry window.
     pub disabled: bool,
     pub unsubscribed: bool,
     pub deleted: bool,
@@ -75,12 +75,12 @@ impl WebhookFlags {
         self.enabled && self.handshake_accepted && !self.disabled && !self.is_final()
     }
 
-    /// Unsubscribed and deleted are final.
+    /// Whether it is unsubscribed or deleted, which cannot be undone.
     pub fn is_final(self) -> bool {
         self.unsubscribed || self.deleted
     }
 
-    /// Whether the receiver has to be asked. An invoicing subscription that is paused goes on with its handshake.
+    /// Whether a handshake must be sent. A paused invoicing subscription continues its handshake.
     pub fn needs_handshake(self, family: Family) -> bool {
         !self.handshake_accepted
             && !self.disabled
@@ -88,7 +88,7 @@ impl WebhookFlags {
             && (self.enabled || family == Family::Invoicing)
     }
 
-    /// The word of an invoicing subscription's status.
+    /// The `status` of an invoicing subscription.
     pub fn status(self) -> &'static str {
         match self {
             Self { disabled: true, .. } => "Disabled",
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn kinds_are_kept_as_bits_by_their_codes() {
+    fn each_kind_is_the_bit_at_its_code() {
         let kinds: EventKinds = [EventKind::Created, EventKind::Disabled].into_iter().collect();
         assert_eq!(kinds.bits(), 0b1_0010);
         assert_eq!(EventKinds::from_bits(kinds.bits()), kinds);
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_webhook_is_active_only_where_every_fact_agrees() {
+    fn webhook_is_active_only_if_every_flag_allows_it() {
         let active = WebhookFlags { enabled: true, handshake_accepted: true, ..WebhookFlags::default() };
         assert!(active.is_active());
         for flags in [
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn the_handshake_goes_on_while_an_invoicing_subscription_is_paused() {
+    fn paused_invoicing_subscription_continues_its_handshake() {
         let paused = WebhookFlags::default();
         assert!(paused.needs_handshake(Family::Invoicing));
         assert!(!paused.needs_handshake(Family::Accounting));

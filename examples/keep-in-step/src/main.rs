@@ -1,8 +1,8 @@
-//! An application that keeps a copy of customers in step with Aldaba, through outages of either side.
+//! An example application: it keeps a local copy of all customers in sync with Aldaba, even after outages of either side.
 
-mod copy;
+mod local_copy;
 mod pages;
-mod step;
+mod sync;
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -12,9 +12,9 @@ use aldaba_client::api::Api;
 use aldaba_client::sign_in::{Session, SignIn};
 use aldaba_client::{Error, Secret};
 
-use crate::copy::Copy;
-use crate::pages::Desk;
-use crate::step::{Behind, Step};
+use crate::local_copy::LocalCopy;
+use crate::pages::AppState;
+use crate::sync::{SyncError, Synchronizer};
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
 
@@ -23,7 +23,7 @@ async fn main() -> ExitCode {
     match run().await {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            say(&failure.to_string());
+            log(&failure.to_string());
             ExitCode::from(2)
         }
     }
@@ -31,38 +31,39 @@ async fn main() -> ExitCode {
 
 async fn run() -> Result<(), Failure> {
     let listen = setting_or("LISTEN", "127.0.0.1:8765");
-    let back = setting_or("REDIRECT_URI", "http://localhost:8765/callback");
-    let every = Duration::from_secs(setting_or("CATCH_UP_SECONDS", "60").parse()?);
-    let copy = Arc::new(Copy::open(&setting_or("COPY", "keep-in-step.db"))?);
+    let redirect_uri = setting_or("REDIRECT_URI", "http://localhost:8765/callback");
+    let interval = Duration::from_secs(setting_or("CATCH_UP_SECONDS", "60").parse()?);
+    let copy = Arc::new(LocalCopy::open(&setting_or("COPY", "keep-in-step.db"))?);
 
     let client_secret = Secret::new(setting("CLIENT_SECRET")?);
-    let sign_in = SignIn::new(&setting("AUTH_URL")?, &setting("CLIENT_ID")?, client_secret, &back)?;
+    let sign_in = SignIn::new(&setting("AUTH_URL")?, &setting("CLIENT_ID")?, client_secret, &redirect_uri)?;
     let session = Session::new(sign_in.clone(), copy.tokens());
     let api = Api::new(&setting("BASE_URL")?, Secret::new(setting("SUBSCRIPTION_KEY")?), session.clone())?;
     let secret = Secret::new(setting("WEBHOOK_SECRET")?);
-    let step = Arc::new(Step::new(api.clone(), copy.clone(), &setting("RECEIVER_URL")?, secret.clone()));
+    let synchronizer =
+        Arc::new(Synchronizer::new(api.clone(), copy.clone(), &setting("RECEIVER_URL")?, secret.clone()));
 
-    let desk = Arc::new(Desk::new(sign_in, session, api, copy, step.clone()));
-    let app = pages::router(desk, secret);
+    let app = Arc::new(AppState::new(sign_in, session, api, copy, synchronizer.clone()));
+    let router = pages::router(app, secret);
     let listener =
         tokio::net::TcpListener::bind(&listen).await.map_err(|error| format!("{listen}: {error}"))?;
-    say(&format!("listening on {}", listener.local_addr()?));
-    tokio::spawn(async move { keep_in_step(&step, every).await });
-    Ok(axum::serve(listener, app).await?)
+    log(&format!("listening on {}", listener.local_addr()?));
+    tokio::spawn(async move { synchronize(&synchronizer, interval).await });
+    Ok(axum::serve(listener, router).await?)
 }
 
-/// Catches up at the start, after a sign-in, and once in a while; after a failure soon again.
-async fn keep_in_step(step: &Step, every: Duration) {
+/// Catches up at the start, after a sign-in, and at every interval; after a failure, a second later.
+async fn synchronize(synchronizer: &Synchronizer, interval: Duration) {
     loop {
-        let pause = match step.catch_up().await {
-            Ok(()) => every,
-            Err(Behind::Service(Error::SignInAgain { .. })) => Duration::MAX,
+        let pause = match synchronizer.catch_up().await {
+            Ok(()) => interval,
+            Err(SyncError::Service(Error::SignInRequired { .. })) => Duration::MAX,
             Err(error) => {
-                say(&error.to_string());
+                log(&error.to_string());
                 Duration::from_secs(1)
             }
         };
-        let _ = tokio::time::timeout(pause, step.woken()).await;
+        let _ = tokio::time::timeout(pause, synchronizer.pass_requested()).await;
     }
 }
 
@@ -71,11 +72,11 @@ fn setting(name: &str) -> Result<String, Failure> {
     value.ok_or_else(|| format!("{name} is not set; `aldaba dev` prints its value").into())
 }
 
-fn setting_or(name: &str, otherwise: &str) -> String {
-    setting(name).unwrap_or_else(|_| otherwise.to_owned())
+fn setting_or(name: &str, default: &str) -> String {
+    setting(name).unwrap_or_else(|_| default.to_owned())
 }
 
-#[allow(clippy::print_stderr, reason = "it talks to who has started it")]
-pub(crate) fn say(text: &str) {
+#[allow(clippy::print_stderr, reason = "the example logs to stderr")]
+pub(crate) fn log(text: &str) {
     eprintln!("{text}");
 }

@@ -3,7 +3,7 @@
 use std::io::Read as _;
 use std::path::Path;
 
-use aldaba_client::receiver::{BODY_BYTES_MAX, Claim, Reason, Scheme, diagnose};
+use aldaba_client::receiver::{BODY_BYTES_MAX, MismatchReason, ReceivedSignature, SignatureScheme, diagnose};
 use domain::{Clock as _, Secret};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -27,7 +27,7 @@ pub(crate) fn run(args: &Verify, output: Output) -> CommandResult {
     let now = SystemClock.now().unix_seconds();
     let diagnosis = diagnose(&claim, &Secret::new(args.secret.as_str()), now, args.tolerance);
     let reasons = diagnosis.as_ref().err().map(|mismatch| mismatch.reasons.as_slice()).unwrap_or_default();
-    let scheme = if claim.scheme == Scheme::Standard { "standard" } else { "contract" };
+    let scheme = if claim.scheme == SignatureScheme::Standard { "standard" } else { "contract" };
     let result = VerificationResult {
         matches: diagnosis.is_ok(),
         scheme,
@@ -38,11 +38,11 @@ pub(crate) fn run(args: &Verify, output: Output) -> CommandResult {
 }
 
 /// A reason as JSON: the code for programs, the message for people.
-pub(crate) fn reason_json(reason: &Reason) -> Value {
+pub(crate) fn reason_json(reason: &MismatchReason) -> Value {
     json!({"code": reason.code(), "message": reason.to_string()})
 }
 
-fn text(scheme: &str, reasons: &[Reason]) -> String {
+fn text(scheme: &str, reasons: &[MismatchReason]) -> String {
     if reasons.is_empty() {
         return format!("The signature matches ({scheme} scheme).");
     }
@@ -51,16 +51,16 @@ fn text(scheme: &str, reasons: &[Reason]) -> String {
 }
 
 /// Both families use the same contract scheme; Standard Webhooks also signs the id and the timestamp.
-fn claim<'a>(args: &'a Verify, body: &'a [u8]) -> Result<Claim<'a>, Failure> {
+fn claim<'a>(args: &'a Verify, body: &'a [u8]) -> Result<ReceivedSignature<'a>, Failure> {
     let signature = args.signature.trim();
     match (&args.id, &args.timestamp) {
-        (Some(id), Some(timestamp)) => Ok(Claim::standard(id, timestamp, signature, body)),
+        (Some(id), Some(timestamp)) => Ok(ReceivedSignature::standard(id, timestamp, signature, body)),
         _ if signature.starts_with("v1,") => {
             let why = "v1,… is a Standard Webhooks signature: add the value of webhook-id as --id and of \
                        webhook-timestamp as --timestamp";
             Err(Failure::Usage(why.into()))
         }
-        _ => Ok(Claim::accounting(signature, body)),
+        _ => Ok(ReceivedSignature::accounting(signature, body)),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use aldaba_client::{HttpTransport, Transport as _, TransportFault};
+use aldaba_client::{HttpTransport, Transport as _, TransportError};
 use axum::http::{Request, Response, StatusCode, header};
 use bytes::Bytes;
 
@@ -107,9 +107,9 @@ impl<'a> HeadlessBrowser<'a> {
         let request = request.map_err(|error| Failure::Failed(format!("{}: {error}", self.origin)))?;
         self.transport.send(request).await.map_err(|fault| {
             let why = match fault {
-                TransportFault::Unreachable(why) => why,
-                TransportFault::TimedOut(after) => format!("no response within {} s", after.as_secs()),
-                TransportFault::TooLarge { bytes_max } => {
+                TransportError::Unreachable(why) => why,
+                TransportError::TimedOut(after) => format!("no response within {} s", after.as_secs()),
+                TransportError::TooLarge { bytes_max } => {
                     format!("a response of more than {bytes_max} bytes")
                 }
             };

@@ -83,7 +83,7 @@ fn secrets(args: &Listen) -> Vec<Secret> {
 
 fn verifier(secrets: &[Secret]) -> Option<Verifier> {
     let (first, others) = secrets.split_first()?;
-    Some(others.iter().cloned().fold(Verifier::new(first.clone()), Verifier::or))
+    Some(others.iter().cloned().fold(Verifier::new(first.clone()), Verifier::with_secret))
 }
 
 fn response_settings(args: &Listen) -> Result<ResponseSettings, Failure> {

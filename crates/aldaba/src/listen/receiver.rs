@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use aldaba_client::receiver::{BODY_BYTES_MAX, Event, Mismatch, Notification, Scheme, Verifier};
-use aldaba_client::{Guid, HttpTransport, Transport as _, TransportFault};
+use aldaba_client::receiver::{
+    BODY_BYTES_MAX, Event, Notification, SignatureMismatch, SignatureScheme, Verifier,
+};
+use aldaba_client::{Guid, HttpTransport, Transport as _, TransportError};
 use axum::Router;
 use axum::body::{Body, Bytes};
 use axum::extract::{Request, State};
@@ -70,7 +72,7 @@ impl Receiver {
             Some(Ok(scheme)) => Some(scheme),
             None => None,
         };
-        match Notification::read(&parts.headers, &body) {
+        match Notification::parse(&parts.headers, &body) {
             Ok(Notification::Event(event)) => self.event(parts, body, &event, signature).await,
             Ok(Notification::Acknowledge { webhook_id }) => {
                 let data =
@@ -102,7 +104,7 @@ impl Receiver {
         plain(StatusCode::OK, &guid.to_string())
     }
 
-    fn mismatch(&self, mismatch: &Mismatch, body: &[u8]) -> BytesResponse {
+    fn mismatch(&self, mismatch: &SignatureMismatch, body: &[u8]) -> BytesResponse {
         let reasons: Vec<Value> = mismatch.reasons.iter().map(reason_json).collect();
         let data = json!({
             "signature": {"valid": false, "header": mismatch.scheme.header(), "reasons": reasons},
@@ -122,7 +124,7 @@ impl Receiver {
         parts: Parts,
         body: Bytes,
         event: &Event,
-        signature: Option<Scheme>,
+        signature: Option<SignatureScheme>,
     ) -> BytesResponse {
         let attempt = self.attempt(event);
         let text = String::from_utf8_lossy(&body).into_owned();
@@ -212,9 +214,9 @@ async fn forward_request(
         }
         Err(fault) => {
             let why = match fault {
-                TransportFault::Unreachable(why) => why,
-                TransportFault::TimedOut(after) => format!("no response within {} s", after.as_secs()),
-                TransportFault::TooLarge { bytes_max } => {
+                TransportError::Unreachable(why) => why,
+                TransportError::TimedOut(after) => format!("no response within {} s", after.as_secs()),
+                TransportError::TooLarge { bytes_max } => {
                     format!("a response of more than {bytes_max} bytes")
                 }
             };
@@ -253,11 +255,11 @@ pub(super) fn event_text(data: &Value) -> String {
     line
 }
 
-fn signature_json(signature: Option<Scheme>) -> Value {
+fn signature_json(signature: Option<SignatureScheme>) -> Value {
     signature.map_or(Value::Null, |scheme| json!({"valid": true, "header": scheme.header()}))
 }
 
-fn signature_text(signature: Option<Scheme>) -> &'static str {
+fn signature_text(signature: Option<SignatureScheme>) -> &'static str {
     if signature.is_some() { "signature valid" } else { "signature not checked" }
 }
 

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use aldaba_client::api::{Api, FeedChange};
 use aldaba_client::sign_in::StaticToken;
-use aldaba_client::webhooks::{Action, InvoicingSubscription, Subscription};
-use aldaba_client::{Error, Guid, Patience, Resource, Secret, TryStreamExt as _};
+use aldaba_client::webhooks::{InvoicingAction, InvoicingSubscription, Subscription};
+use aldaba_client::{Error, Guid, Resource, RetryPolicy, Secret, TryStreamExt as _};
 use domain::catalogue::Owner;
 use domain::event::EventKind;
 use serde_json::json;
@@ -47,7 +47,7 @@ enum SubscribedWebhook {
 impl From<Error> for Failure {
     fn from(error: Error) -> Self {
         match error {
-            Error::Unusable { .. } => Self::Usage(error.to_string()),
+            Error::InvalidInput { .. } => Self::Usage(error.to_string()),
             other => Self::ServiceLost(other.to_string()),
         }
     }
@@ -65,8 +65,10 @@ impl Subscriber {
         let service = given(&args.url);
         let token = StaticToken(Secret::new(given(&args.access)));
         // No retries in the client: the next heartbeat tries again.
-        let patience = Patience { attempts_max: 1, ..Patience::default() };
-        let api = Api::builder(&service, Secret::new(given(&args.key)), token).patience(patience).build()?;
+        let retry_policy = RetryPolicy { attempts_max: 1, ..RetryPolicy::default() };
+        let api = Api::builder(&service, Secret::new(given(&args.key)), token)
+            .retry_policy(retry_policy)
+            .build()?;
         Ok(Self {
             api,
             service,
@@ -170,7 +172,7 @@ impl Subscriber {
             let webhooks = self.api.webhooks(resource);
             let id = webhooks.subscribe(&subscription).await?;
             if self.register(SubscribedWebhook::Family(resource, id), &url) {
-                webhooks.wait_active(id, HANDSHAKE_MAX).await?;
+                webhooks.wait_until_active(id, HANDSHAKE_MAX).await?;
             }
         }
         for resource in self.entities().collect::<Vec<_>>() {
@@ -318,11 +320,11 @@ impl Subscriber {
     }
 }
 
-fn action(kind: EventKind) -> Option<Action> {
+fn action(kind: EventKind) -> Option<InvoicingAction> {
     match kind {
-        EventKind::Created => Some(Action::Created),
-        EventKind::Updated => Some(Action::Updated),
-        EventKind::Deleted => Some(Action::Deleted),
+        EventKind::Created => Some(InvoicingAction::Created),
+        EventKind::Updated => Some(InvoicingAction::Updated),
+        EventKind::Deleted => Some(InvoicingAction::Deleted),
         EventKind::Disabled | EventKind::ErrorOccurred => None,
     }
 }

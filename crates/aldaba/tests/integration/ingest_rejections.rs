@@ -69,7 +69,7 @@ fn unknown_names_come_with_a_suggestion() {
                 with(line(), "data", json!({"tradeNam": "Bar", "accountCode": "430000001"})),
                 "unknown_member",
                 "data.tradeNam",
-                "data has an unknown member \"tradeNam\" (did you mean \"tradeName\"?); known are tradeName, vatNumber, \
+                "data has an unknown member \"tradeNam\" (did you mean \"tradeName\"?); known members are tradeName, vatNumber, \
              vatName, accountCode, vatNumberCorrelationId, accountCodeCorrelationId",
             ),
         ],
@@ -108,7 +108,7 @@ fn wrong_types_and_missing_members_are_reported() {
     expect_rejected(
         &[company("c")],
         &[
-            (with(line(), "area", json!(7)), "invalid_member", "area", "area must be a text"),
+            (with(line(), "area", json!(7)), "invalid_member", "area", "area must be a string"),
             (with(line(), "area", Value::Null), "missing_member", "area", "area is missing"),
             (with(line(), "action", Value::Null), "missing_member", "action", "action is missing"),
             (
@@ -121,7 +121,7 @@ fn wrong_types_and_missing_members_are_reported() {
                 with(bank("b", "a"), "company", json!("c")),
                 "unexpected_member",
                 "company",
-                "company must be left out: Bank belong to the tenant",
+                "company must be left out: the tenant owns Bank",
             ),
             (
                 with(line(), "data", Value::Null),
@@ -134,7 +134,7 @@ fn wrong_types_and_missing_members_are_reported() {
                 with(line(), "data", json!({"tradeName": true, "accountCode": "430000001"})),
                 "invalid_member",
                 "data.tradeName",
-                "data.tradeName must be a text",
+                "data.tradeName must be a string",
             ),
             (
                 with(line(), "data", json!({"tradeName": "Bar", "accountCode": "43"})),

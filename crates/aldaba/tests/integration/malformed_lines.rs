@@ -53,11 +53,11 @@ fn invalid_json_is_rejected() {
         ("{}{}", "expected the end of the text after the object at column 3"),
         ("{'area':1}", "expected a member's name in double quotes at column 2"),
         ("{\"area\":\"core\",}", "expected a member's name in double quotes at column 16"),
-        ("{\"area\":\"core", "a string is not closed at column 9"),
-        ("{\"area\":01}", "a number is written wrongly at column 10"),
+        ("{\"area\":\"core", "a string has no closing quote at column 9"),
+        ("{\"area\":01}", "invalid number at column 10"),
         ("{\"area\":NaN}", "expected a JSON value at column 9"),
-        ("{\"area\":\"\\x\"}", "an unknown escape in a string at column 11"),
-        ("{\"area\":\"\\ud800\"}", "half of a surrogate pair at column 16"),
+        ("{\"area\":\"\\x\"}", "unknown escape in a string at column 11"),
+        ("{\"area\":\"\\ud800\"}", "unpaired surrogate at column 16"),
     ] {
         lines.expect_rejected(bad.as_bytes(), "invalid_json", message);
     }
@@ -67,8 +67,12 @@ fn invalid_json_is_rejected() {
 fn nul_bytes_are_rejected_raw_and_escaped() {
     let mut lines = LineChecker::new();
     lines.expect_rejected(b"\0", "invalid_json", "expected a JSON object at column 1");
-    lines.expect_rejected(&bank_named(b"\"a\0b\""), "invalid_json", "a NUL byte at column 96");
-    lines.expect_rejected(&bank_named(b"\"a\\u0000b\""), "invalid_json", "a NUL character at column 102");
+    lines.expect_rejected(&bank_named(b"\"a\0b\""), "invalid_json", "a NUL byte is not allowed at column 96");
+    lines.expect_rejected(
+        &bank_named(b"\"a\\u0000b\""),
+        "invalid_json",
+        "a NUL character is not allowed at column 102",
+    );
     lines.expect_rejected(&[0; 4096], "invalid_json", "expected a JSON object at column 1");
 }
 
@@ -103,17 +107,17 @@ fn duplicate_members_are_rejected() {
     lines.expect_rejected(
         &bank_named(br#""a","name":"b""#),
         "invalid_json",
-        "the member \"name\" stands twice at column 98",
+        "the member \"name\" appears twice at column 98",
     );
     lines.expect_rejected(
         br#"{"area":"core","area":"invoicing"}"#,
         "invalid_json",
-        "the member \"area\" stands twice at column 16",
+        "the member \"area\" appears twice at column 16",
     );
     lines.expect_rejected(
         &bank_named(br#"{"x":[{"y":1,"\u0079":2}]}"#),
         "invalid_json",
-        "the member \"y\" stands twice at column 107",
+        "the member \"y\" appears twice at column 107",
     );
 }
 

@@ -1,4 +1,4 @@
-//! The filter and the order of payroll companies, built so that nothing can be misspelt and every text is escaped.
+//! Builds filters and orders of payroll companies, without misspelled fields and with escaped texts.
 //!
 //! ```
 //! use aldaba_client::api::filter::{code, identifier, last_update, name, not};
@@ -23,21 +23,23 @@ use domain::filter::{Comparison, Direction, Field, Filter as Condition, OrderByL
 
 use crate::Error;
 
-/// A condition on payroll companies. At most 100 of them joined, 4,000 characters and 32 levels.
+/// A filter of payroll companies. The service allows at most 100 conditions, 4,000 characters and 32 levels.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filter(Condition);
 
 impl Filter {
+    /// Both conditions hold.
     pub fn and(self, other: Self) -> Self {
         Self(Condition::And(Box::new(self.0), Box::new(other.0)))
     }
 
+    /// At least one of the conditions holds.
     pub fn or(self, other: Self) -> Self {
         Self(Condition::Or(Box::new(self.0), Box::new(other.0)))
     }
 }
 
-/// What is true where the other is not.
+/// Negates a filter.
 pub fn not(filter: Filter) -> Filter {
     Filter(Condition::Not(Box::new(filter.0)))
 }
@@ -48,21 +50,23 @@ impl fmt::Display for Filter {
     }
 }
 
-/// Reads a filter as the service would; the error names the column.
+/// Parses a filter as the service does; the error names the column.
 impl FromStr for Filter {
     type Err = Error;
 
     fn from_str(text: &str) -> Result<Self, Error> {
-        Condition::parse(text).map(Self).map_err(|misread| Error::unusable("the filter", misread.to_string()))
+        Condition::parse(text)
+            .map(Self)
+            .map_err(|error| Error::invalid_input("the filter", error.to_string()))
     }
 }
 
-/// The order of a list: fields, each up or down. Ties are broken by `companyCode`.
+/// The order of a list: fields, each ascending or descending. `companyCode` breaks ties.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderBy(Vec<(Field, Direction)>);
 
 impl OrderBy {
-    /// Where those before it are equal. A field that is named again changes nothing.
+    /// Adds the next fields to order by. A repeated field has no effect.
     pub fn then(mut self, next: &Self) -> Self {
         for (field, direction) in &next.0 {
             if !self.0.iter().any(|(known, _)| known == field) {
@@ -79,15 +83,15 @@ impl fmt::Display for OrderBy {
     }
 }
 
-/// A field that holds a whole number.
+/// A field of type integer.
 #[derive(Clone, Copy, Debug)]
 pub struct NumberField(Field);
 
-/// A field that holds text; letters are compared as they are.
+/// A field of type text; comparisons are case-sensitive.
 #[derive(Clone, Copy, Debug)]
 pub struct TextField(Field);
 
-/// A field that holds a moment.
+/// A field of type time.
 #[derive(Clone, Copy, Debug)]
 pub struct TimeField(Field);
 
@@ -115,116 +119,137 @@ fn compare(field: Field, comparison: Comparison, value: Value) -> Filter {
     Filter(Condition::Compare(field, comparison, value))
 }
 
-fn ordered(field: Field, direction: Direction) -> OrderBy {
+fn order_by(field: Field, direction: Direction) -> OrderBy {
     OrderBy(vec![(field, direction)])
 }
 
 impl NumberField {
+    /// Equal to `number` (`eq`).
     pub fn is(self, number: i64) -> Filter {
         compare(self.0, Comparison::Equal, Value::Number(number))
     }
 
+    /// Not equal to `number` (`ne`).
     pub fn is_not(self, number: i64) -> Filter {
         compare(self.0, Comparison::NotEqual, Value::Number(number))
     }
 
+    /// Greater than `number` (`gt`).
     pub fn above(self, number: i64) -> Filter {
         compare(self.0, Comparison::Greater, Value::Number(number))
     }
 
+    /// Greater than or equal to `number` (`ge`).
     pub fn at_least(self, number: i64) -> Filter {
         compare(self.0, Comparison::GreaterOrEqual, Value::Number(number))
     }
 
+    /// Less than `number` (`lt`).
     pub fn below(self, number: i64) -> Filter {
         compare(self.0, Comparison::Less, Value::Number(number))
     }
 
+    /// Less than or equal to `number` (`le`).
     pub fn at_most(self, number: i64) -> Filter {
         compare(self.0, Comparison::LessOrEqual, Value::Number(number))
     }
 
+    /// Orders by this field, smallest first.
     pub fn ascending(self) -> OrderBy {
-        ordered(self.0, Direction::Ascending)
+        order_by(self.0, Direction::Ascending)
     }
 
+    /// Orders by this field, largest first.
     pub fn descending(self) -> OrderBy {
-        ordered(self.0, Direction::Descending)
+        order_by(self.0, Direction::Descending)
     }
 }
 
 impl TextField {
+    /// Equal to `text` (`eq`); case-sensitive.
     pub fn is(self, text: impl Into<String>) -> Filter {
         compare(self.0, Comparison::Equal, Value::Text(text.into()))
     }
 
+    /// Not equal to `text` (`ne`); case-sensitive.
     pub fn is_not(self, text: impl Into<String>) -> Filter {
         compare(self.0, Comparison::NotEqual, Value::Text(text.into()))
     }
 
-    /// Behind this text in the order of bytes.
-    pub fn behind(self, text: impl Into<String>) -> Filter {
+    /// After `text` in byte order (`gt`).
+    pub fn after(self, text: impl Into<String>) -> Filter {
         compare(self.0, Comparison::Greater, Value::Text(text.into()))
     }
 
-    /// Before this text in the order of bytes.
+    /// Before `text` in byte order (`lt`).
     pub fn before(self, text: impl Into<String>) -> Filter {
         compare(self.0, Comparison::Less, Value::Text(text.into()))
     }
 
+    /// Contains `text`; case-sensitive.
     pub fn contains(self, text: impl Into<String>) -> Filter {
         Filter(Condition::Function(self.0, StringFunction::Contains, text.into()))
     }
 
+    /// Starts with `text`; case-sensitive.
     pub fn starts_with(self, text: impl Into<String>) -> Filter {
         Filter(Condition::Function(self.0, StringFunction::StartsWith, text.into()))
     }
 
+    /// Ends with `text`; case-sensitive.
     pub fn ends_with(self, text: impl Into<String>) -> Filter {
         Filter(Condition::Function(self.0, StringFunction::EndsWith, text.into()))
     }
 
+    /// Orders by this field, in byte order.
     pub fn ascending(self) -> OrderBy {
-        ordered(self.0, Direction::Ascending)
+        order_by(self.0, Direction::Ascending)
     }
 
+    /// Orders by this field, in reverse byte order.
     pub fn descending(self) -> OrderBy {
-        ordered(self.0, Direction::Descending)
+        order_by(self.0, Direction::Descending)
     }
 }
 
 impl TimeField {
-    pub fn is(self, moment: Ticks) -> Filter {
-        compare(self.0, Comparison::Equal, Value::Time(moment))
+    /// Exactly at `time` (`eq`).
+    pub fn is(self, time: Ticks) -> Filter {
+        compare(self.0, Comparison::Equal, Value::Time(time))
     }
 
-    pub fn is_not(self, moment: Ticks) -> Filter {
-        compare(self.0, Comparison::NotEqual, Value::Time(moment))
+    /// Not at `time` (`ne`).
+    pub fn is_not(self, time: Ticks) -> Filter {
+        compare(self.0, Comparison::NotEqual, Value::Time(time))
     }
 
-    pub fn after(self, moment: Ticks) -> Filter {
-        compare(self.0, Comparison::Greater, Value::Time(moment))
+    /// Later than `time` (`gt`).
+    pub fn after(self, time: Ticks) -> Filter {
+        compare(self.0, Comparison::Greater, Value::Time(time))
     }
 
-    /// At this moment or later.
-    pub fn since(self, moment: Ticks) -> Filter {
-        compare(self.0, Comparison::GreaterOrEqual, Value::Time(moment))
+    /// At `time` or later (`ge`).
+    pub fn since(self, time: Ticks) -> Filter {
+        compare(self.0, Comparison::GreaterOrEqual, Value::Time(time))
     }
 
-    pub fn before(self, moment: Ticks) -> Filter {
-        compare(self.0, Comparison::Less, Value::Time(moment))
+    /// Earlier than `time` (`lt`).
+    pub fn before(self, time: Ticks) -> Filter {
+        compare(self.0, Comparison::Less, Value::Time(time))
     }
 
-    /// At this moment or earlier.
-    pub fn until(self, moment: Ticks) -> Filter {
-        compare(self.0, Comparison::LessOrEqual, Value::Time(moment))
+    /// At `time` or earlier (`le`).
+    pub fn until(self, time: Ticks) -> Filter {
+        compare(self.0, Comparison::LessOrEqual, Value::Time(time))
     }
 
+    /// Orders by this field, oldest first.
     pub fn oldest_first(self) -> OrderBy {
-        ordered(self.0, Direction::Ascending)
+        order_by(self.0, Direction::Ascending)
     }
 
+    /// Orders by this field, newest first.
     pub fn newest_first(self) -> OrderBy {
-        ordered(self.0, Direction::Descending)
+        order_by(self.0, Direction::Descending)
     }
 }

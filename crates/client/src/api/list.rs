@@ -1,4 +1,4 @@
-//! Lists: page by page, as a stream of all records, or as a snapshot from which the feed goes on without a gap.
+//! Lists of records: page by page, as a stream, or as a snapshot from which the change feed continues without a gap.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -11,26 +11,26 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::BoxStream;
-use super::calls::{Api, Call};
+use super::client::{Api, Call};
 use super::filter::{Filter, OrderBy};
 use super::records::PayrollCompany;
 use crate::Error;
-use crate::address::query;
-use crate::wire::read;
+use crate::http_client::parse_body;
+use crate::url::encode_query;
 
 const PAGE_SIZE_MAX: u32 = 1000;
 const PAGE_SIZE_DEFAULT: u32 = 100;
 const SNAPSHOT_TRIES_MAX: u32 = 5;
 const SNAPSHOT_RECORDS_MAX: usize = 1_000_000;
 
-/// A list that can be read. Nothing is sent before it is asked for a page.
+/// A list of records. It is lazy: requests are sent when pages are read.
 pub struct List<T> {
     api: Api,
     resource: Resource,
     company: Option<String>,
     page_size: u32,
-    more: Vec<(&'static str, String)>,
-    of: PhantomData<fn() -> T>,
+    parameters: Vec<(&'static str, String)>,
+    item: PhantomData<fn() -> T>,
 }
 
 impl<T> Clone for List<T> {
@@ -40,8 +40,8 @@ impl<T> Clone for List<T> {
             resource: self.resource,
             company: self.company.clone(),
             page_size: self.page_size,
-            more: self.more.clone(),
-            of: PhantomData,
+            parameters: self.parameters.clone(),
+            item: PhantomData,
         }
     }
 }
@@ -58,21 +58,26 @@ impl<T> fmt::Debug for List<T> {
 /// One page of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Page<T> {
+    /// The records of this page.
     pub items: Vec<T>,
     /// Counted from 1.
     pub number: u32,
+    /// The number of pages of the whole list.
     pub pages_total: u32,
+    /// The number of records of the whole list.
     pub records_total: u64,
-    /// Where the tenant's log stood: follow the feed from there.
+    /// The position of the tenant's log when the page was read: follow the feed from there.
     pub position: Option<u64>,
-    /// For [`List::page_unless`].
+    /// The etag, for [`List::page_if_changed`].
     pub etag: Option<String>,
 }
 
-/// All records of a list, and the position from which the feed tells what they do not.
+/// All records of a list, and the log position from which the feed has the later changes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot<T> {
+    /// All records of the list.
     pub records: Vec<T>,
+    /// The log position to follow the feed from.
     pub position: u64,
 }
 
@@ -90,60 +95,60 @@ impl<T: DeserializeOwned + Send + 'static> List<T> {
             resource,
             company: company.map(ToOwned::to_owned),
             page_size: PAGE_SIZE_DEFAULT,
-            more: Vec::new(),
-            of: PhantomData,
+            parameters: Vec::new(),
+            item: PhantomData,
         }
     }
 
-    /// How many records come at a time: 1 to 1,000, and 100 where nothing is said.
+    /// The number of records per page: 1 to 1,000. The default is 100.
     pub fn page_size(mut self, records: u32) -> Self {
         self.page_size = records;
         self
     }
 
-    /// One page, counted from 1. One behind the last is empty.
+    /// One page, counted from 1. A page after the last is empty.
     pub async fn page(&self, number: u32) -> Result<Page<T>, Error> {
-        let page = self.read(number, None).await?;
-        page.ok_or_else(|| Error::Unreadable {
+        let page = self.read_page(number, None).await?;
+        page.ok_or_else(|| Error::InvalidResponse {
             call: self.resource.path(),
-            reason: "304 without a question".into(),
+            reason: "304 to an unconditional request".into(),
         })
     }
 
-    /// The page, unless it is still the one with this etag.
-    pub async fn page_unless(&self, number: u32, etag: &str) -> Result<Option<Page<T>>, Error> {
-        let etag =
-            HeaderValue::from_str(etag).map_err(|error| Error::unusable("the etag", error.to_string()))?;
-        self.read(number, Some(etag)).await
+    /// One page, or `None` if it still has this etag.
+    pub async fn page_if_changed(&self, number: u32, etag: &str) -> Result<Option<Page<T>>, Error> {
+        let etag = HeaderValue::from_str(etag)
+            .map_err(|error| Error::invalid_input("the etag", error.to_string()))?;
+        self.read_page(number, Some(etag)).await
     }
 
-    /// All records, one after the other; pages are read as they are needed.
+    /// All records as a stream; pages are read as needed.
     ///
-    /// The order is that of their making, so what is made under way comes at the end. Where records are deleted under
-    /// way, one may be passed over: [`List::snapshot`] sees to that.
+    /// The order is that of creation, so records created meanwhile come at the end. If records are deleted meanwhile,
+    /// the stream may skip one; [`List::snapshot`] does not.
     pub fn stream(&self) -> BoxStream<T> {
-        struct Way<T> {
+        struct StreamState<T> {
             list: List<T>,
             next: Option<u32>,
             items: VecDeque<T>,
         }
-        let way = Way { list: self.clone(), next: Some(1), items: VecDeque::new() };
-        stream::try_unfold(way, |mut way| async move {
+        let state = StreamState { list: self.clone(), next: Some(1), items: VecDeque::new() };
+        stream::try_unfold(state, |mut state| async move {
             loop {
-                if let Some(item) = way.items.pop_front() {
-                    return Ok(Some((item, way)));
+                if let Some(item) = state.items.pop_front() {
+                    return Ok(Some((item, state)));
                 }
-                let Some(number) = way.next else { return Ok(None) };
-                let page = way.list.page(number).await?;
-                way.next = (number < page.pages_total && !page.items.is_empty()).then_some(number + 1);
-                way.items = page.items.into();
+                let Some(number) = state.next else { return Ok(None) };
+                let page = state.list.page(number).await?;
+                state.next = (number < page.pages_total && !page.items.is_empty()).then_some(number + 1);
+                state.items = page.items.into();
             }
         })
         .boxed()
     }
 
-    /// All records at once, with the position from which the feed goes on without a gap. Of resources whose records
-    /// can be deleted it is read anew where that happened under way.
+    /// All records at once, with the position from which the feed continues without a gap. If records were deleted
+    /// meanwhile, the list is read again.
     pub async fn snapshot(&self) -> Result<Snapshot<T>, Error> {
         for _ in 0..SNAPSHOT_TRIES_MAX {
             let read = self.read_all().await?;
@@ -151,14 +156,14 @@ impl<T: DeserializeOwned + Send + 'static> List<T> {
                 return Ok(read);
             }
         }
-        Err(Error::Restless { tries: SNAPSHOT_TRIES_MAX })
+        Err(Error::ConcurrentDeletions { tries: SNAPSHOT_TRIES_MAX })
     }
 
     async fn read_all(&self) -> Result<Snapshot<T>, Error> {
         let first = self.page(1).await?;
         let unreadable =
-            |reason: &str| Error::Unreadable { call: self.resource.path(), reason: reason.into() };
-        // Later pages are younger: what they have already comes in the feed once more.
+            |reason: &str| Error::InvalidResponse { call: self.resource.path(), reason: reason.into() };
+        // Later pages may contain newer changes, which the feed then repeats. That is harmless.
         let position = first.position.ok_or_else(|| unreadable("there is no X-Sequence-Version"))?;
         let (mut records, mut pages) = (first.items, first.pages_total);
         let mut number = 1;
@@ -168,9 +173,9 @@ impl<T: DeserializeOwned + Send + 'static> List<T> {
             pages = page.pages_total;
             records.extend(page.items);
             if records.len() > SNAPSHOT_RECORDS_MAX {
-                return Err(Error::unusable(
+                return Err(Error::invalid_input(
                     "a snapshot",
-                    "there are over a million records; use the stream",
+                    "there are more than a million records; use the stream",
                 ));
             }
         }
@@ -190,30 +195,33 @@ impl<T: DeserializeOwned + Send + 'static> List<T> {
         }
     }
 
-    async fn read(&self, number: u32, etag: Option<HeaderValue>) -> Result<Option<Page<T>>, Error> {
+    async fn read_page(&self, number: u32, etag: Option<HeaderValue>) -> Result<Option<Page<T>>, Error> {
         if !(1..=PAGE_SIZE_MAX).contains(&self.page_size) {
-            return Err(Error::unusable("the page size", format!("it must be 1 to {PAGE_SIZE_MAX}")));
+            return Err(Error::invalid_input(
+                "the page size",
+                format!("it must be from 1 to {PAGE_SIZE_MAX}"),
+            ));
         }
         let (number_text, size) = (number.to_string(), self.page_size.to_string());
-        let more = self.more.iter().map(|(name, value)| (*name, value.as_str()));
+        let parameters = self.parameters.iter().map(|(name, value)| (*name, value.as_str()));
         let pairs = [("pageNumber", number_text.as_str()), ("pageSize", &size)];
         let path = self.resource.path();
-        let call = Call::get(format!("{path}?{}", query(pairs.into_iter().chain(more))));
-        let answer = self.api.send(Call { etag, ..call.context(self.company.as_deref()) }).await?;
-        if answer.status() == http::StatusCode::NOT_MODIFIED {
+        let call = Call::get(format!("{path}?{}", encode_query(pairs.into_iter().chain(parameters))));
+        let response = self.api.send(Call { etag, ..call.context(self.company.as_deref()) }).await?;
+        if response.status() == http::StatusCode::NOT_MODIFIED {
             return Ok(None);
         }
         let call = format!("GET {path}");
-        let items = read(&call, &answer)?;
-        let headers = answer.headers();
-        let told: Pagination = text(headers, "x-pagination")
+        let items = parse_body(&call, &response)?;
+        let headers = response.headers();
+        let pagination: Pagination = text(headers, "x-pagination")
             .and_then(|text| serde_json::from_str(text).ok())
-            .ok_or(Error::Unreadable { call, reason: "X-Pagination is missing".into() })?;
+            .ok_or(Error::InvalidResponse { call, reason: "X-Pagination is missing".into() })?;
         Ok(Some(Page {
             items,
             number,
-            pages_total: told.total_pages,
-            records_total: told.total_count,
+            pages_total: pagination.total_pages,
+            records_total: pagination.total_count,
             position: text(headers, "x-sequence-version").and_then(|text| text.parse().ok()),
             etag: text(headers, ETAG.as_str()).map(ToOwned::to_owned),
         }))
@@ -225,17 +233,17 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 }
 
 impl List<PayrollCompany> {
-    /// Only those that this is true of. Built, or read from text, by [`filter`](super::filter).
+    /// Only companies that match the filter; see [`filter`](super::filter).
     pub fn filter(mut self, filter: &Filter) -> Self {
-        self.more.retain(|(name, _)| *name != "filter");
-        self.more.push(("filter", filter.to_string()));
+        self.parameters.retain(|(name, _)| *name != "filter");
+        self.parameters.push(("filter", filter.to_string()));
         self
     }
 
-    /// In this order.
+    /// Orders the list.
     pub fn order_by(mut self, order: &OrderBy) -> Self {
-        self.more.retain(|(name, _)| *name != "OrderBy");
-        self.more.push(("OrderBy", order.to_string()));
+        self.parameters.retain(|(name, _)| *name != "OrderBy");
+        self.parameters.push(("OrderBy", order.to_string()));
         self
     }
 }

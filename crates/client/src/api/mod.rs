@@ -1,17 +1,17 @@
-//! Reads behind the gate: lists as streams, records by their id, the payroll filter, and the pull feed.
+//! Reading records: lists as streams, single records, the filter of payroll companies, and the change feed.
 
-mod calls;
-mod feed;
+mod change_feed;
+mod client;
 pub mod filter;
 mod list;
 mod records;
 
-pub use calls::{Api, ApiBuilder};
-pub(crate) use calls::{Call, absent_or};
-pub use feed::{Feed, FeedChange};
+pub use change_feed::{Feed, FeedChange};
+pub use client::{Api, ApiBuilder};
+pub(crate) use client::{Call, none_if_not_found};
 pub use list::{List, Page, Snapshot};
 pub(crate) use records::number;
 pub use records::{Account, Company, Customer, PayrollCompany, Record, State};
 
-/// A stream that can be kept and polled as it is.
+/// A boxed stream of results.
 pub type BoxStream<T> = futures_util::stream::BoxStream<'static, Result<T, crate::Error>>;

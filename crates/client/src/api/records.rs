@@ -1,4 +1,4 @@
-//! The records of the contract, typed, and one type for all others.
+//! The typed records of the contract, and a generic type for all other resources.
 
 use std::fmt;
 
@@ -10,18 +10,21 @@ use serde_json::{Map, Value};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum State {
+    /// The record is in use.
     Enabled,
+    /// The record is no longer in use.
     Disabled,
-    /// A word that this version of the client does not know.
+    /// A state that this version of the client does not know.
     Other(String),
 }
 
 impl State {
+    /// The value in the API.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Enabled => "Enabled",
             Self::Disabled => "Disabled",
-            Self::Other(word) => word,
+            Self::Other(name) => name,
         }
     }
 }
@@ -41,18 +44,18 @@ impl Serialize for State {
 impl<'de> Deserialize<'de> for State {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         Ok(match String::deserialize(from)? {
-            word if word == "Enabled" => Self::Enabled,
-            word if word == "Disabled" => Self::Disabled,
-            word => Self::Other(word),
+            name if name == "Enabled" => Self::Enabled,
+            name if name == "Disabled" => Self::Disabled,
+            name => Self::Other(name),
         })
     }
 }
 
-/// A number that travels as text.
+/// Serialises a number as a JSON string.
 pub(crate) mod number {
     use super::{Deserialize, Deserializer, Serialize, Serializer};
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like this")]
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde requires this signature")]
     pub(crate) fn serialize<S: Serializer>(number: &u64, to: S) -> Result<S::Ok, S::Error> {
         number.to_string().serialize(to)
     }
@@ -67,16 +70,21 @@ pub(crate) mod number {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Company {
+    /// The name for tax purposes.
     pub vat_name: String,
+    /// The tax identifier.
     pub vat_number: String,
+    /// Whether the company is in use.
     pub state: State,
+    /// The id of its chart of accounts.
     pub chart_of_account_id: i64,
-    /// How many digits the codes of its accounts have.
+    /// The number of digits of its account codes.
     pub account_length: i64,
-    /// What the context of its records names.
+    /// The id of the record, which is also the company in the context of its records.
     pub correlation_id: String,
-    /// ISO 8601, UTC, 7 digits of a second.
+    /// The time of the last change: ISO 8601, UTC, 7 digits of a second.
     pub version: String,
+    /// The log position of the last change of this record.
     #[serde(with = "number")]
     pub sequence_version: u64,
 }
@@ -86,22 +94,29 @@ pub struct Company {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Customer {
+    /// The trade name.
     pub trade_name: String,
+    /// Whether the customer is in use.
     pub state: State,
-    /// May be empty.
+    /// The tax identifier; may be empty.
     #[serde(default)]
     pub vat_number: String,
-    /// May be empty.
+    /// The name for tax purposes; may be empty.
     #[serde(default)]
     pub vat_name: String,
+    /// The code of the customer's account.
     pub account_code: String,
+    /// The id of the record.
     pub correlation_id: String,
-    /// May be empty.
+    /// The id that belongs to the tax identifier; may be empty.
     #[serde(default)]
     pub vat_number_correlation_id: String,
+    /// The id of the customer's account; may be empty.
     #[serde(default)]
     pub account_code_correlation_id: String,
+    /// The time of the last change: ISO 8601, UTC, 7 digits of a second.
     pub version: String,
+    /// The log position of the last change of this record.
     #[serde(with = "number")]
     pub sequence_version: u64,
 }
@@ -111,11 +126,17 @@ pub struct Customer {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Account {
+    /// The id of the record.
     pub correlation_id: String,
+    /// The account code; only digits.
     pub code: String,
+    /// The name of the account.
     pub description: String,
+    /// Whether the account is in use.
     pub state: State,
+    /// The time of the last change: ISO 8601, UTC, 7 digits of a second.
     pub version: String,
+    /// The log position of the last change of this record.
     #[serde(with = "number")]
     pub sequence_version: u64,
 }
@@ -125,11 +146,13 @@ pub struct Account {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct PayrollCompany {
+    /// The number of the company; its id.
     pub company_code: i64,
+    /// The name of the company.
     pub company_name: String,
-    /// Its tax identifier.
+    /// The tax identifier.
     pub identifier_number: String,
-    /// ISO 8601, UTC, milliseconds.
+    /// The time of the last update: ISO 8601, UTC, milliseconds.
     pub last_update: String,
 }
 
@@ -138,22 +161,25 @@ pub struct PayrollCompany {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Record {
+    /// The id of the record.
     pub correlation_id: String,
-    /// Only of accounts, customers, suppliers and companies.
+    /// Only accounts, customers, suppliers and companies have a state.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<State>,
+    /// The time of the last change: ISO 8601, UTC, 7 digits of a second.
     pub version: String,
+    /// The log position of the last change of this record.
     #[serde(with = "number")]
     pub sequence_version: u64,
-    /// All other members, as they came.
+    /// All other members.
     #[serde(flatten)]
     pub fields: Map<String, Value>,
 }
 
 impl Record {
-    /// The record as a type of one's own.
+    /// Deserialises the record into your own type.
     pub fn read_as<T: DeserializeOwned>(&self) -> Result<T, crate::Error> {
-        let unreadable = |error: serde_json::Error| crate::Error::Unreadable {
+        let unreadable = |error: serde_json::Error| crate::Error::InvalidResponse {
             call: format!("record {}", self.correlation_id),
             reason: error.to_string(),
         };

@@ -1,5 +1,5 @@
-//! Why a signature does not match. A pure function: it tries what usually happens to bodies, secrets and signatures
-//! on their way, and names what explains the difference.
+//! Diagnoses why a signature does not match: it tries the usual mistakes with bodies, secrets and signatures, and names
+//! the ones that explain the mismatch.
 
 use std::fmt;
 use std::time::Duration;
@@ -11,28 +11,29 @@ use domain::signature::{
     ACCOUNTING_HEADER, INVOICING_HEADER, STANDARD_ID, STANDARD_SIGNATURE, STANDARD_TIMESTAMP,
 };
 
-use super::body::forms;
-use super::mac::{MAC_BYTES, is_same, mac};
+use super::body_variants::body_variants;
+use super::hmac::{MAC_BYTES, is_equal, mac};
 
-/// Larger bodies are compared, but not searched for a reason.
-const SEARCHED_BYTES_MAX: usize = 1024 * 1024;
+/// The diagnosis does not try variants of larger bodies.
+const SEARCH_BYTES_MAX: usize = 1024 * 1024;
 const CONTRACT_PREFIX: &str = "sha256=";
 const STANDARD_PREFIX: &str = "v1,";
 const SECRET_PREFIX: &str = "whsec_";
 
-/// Which of the signatures of a delivery is meant.
+/// A signature scheme.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Scheme {
-    /// `svc-webhook-signature`, of the accounting family.
+pub enum SignatureScheme {
+    /// The contract's signature of the accounting family, in the header `svc-webhook-signature`.
     Accounting,
-    /// `ms-signature`, of invoicing.
+    /// The contract's signature of invoicing, in the header `ms-signature`.
     Invoicing,
-    /// `webhook-signature`, of Standard Webhooks; covers `webhook-id` and `webhook-timestamp`, too.
+    /// The signature of Standard Webhooks, in the header `webhook-signature`. It also covers `webhook-id` and
+    /// `webhook-timestamp`.
     Standard,
 }
 
-impl Scheme {
-    /// The header that carries it.
+impl SignatureScheme {
+    /// The name of its header.
     pub fn header(self) -> &'static str {
         match self {
             Self::Accounting => ACCOUNTING_HEADER,
@@ -42,84 +43,99 @@ impl Scheme {
     }
 }
 
-/// A signature and what it is said to cover, as it came.
+/// A received signature and the content that it signs.
 #[derive(Clone, Copy, Debug)]
-pub struct Claim<'a> {
-    pub scheme: Scheme,
+pub struct ReceivedSignature<'a> {
+    /// The scheme of the signature.
+    pub scheme: SignatureScheme,
+    /// The value of the signature header; `None` if it is missing.
     pub signature: Option<&'a str>,
-    /// Only of [`Scheme::Standard`].
+    /// The value of `webhook-id`; only for [`SignatureScheme::Standard`].
     pub id: Option<&'a str>,
-    /// Only of [`Scheme::Standard`].
+    /// The value of `webhook-timestamp`; only for [`SignatureScheme::Standard`].
     pub timestamp: Option<&'a str>,
+    /// The body exactly as received.
     pub body: &'a [u8],
 }
 
-impl<'a> Claim<'a> {
-    /// The accounting family's signature.
+impl<'a> ReceivedSignature<'a> {
+    /// A signature of the accounting family.
     pub fn accounting(signature: &'a str, body: &'a [u8]) -> Self {
-        Self { scheme: Scheme::Accounting, signature: Some(signature), id: None, timestamp: None, body }
+        Self {
+            scheme: SignatureScheme::Accounting,
+            signature: Some(signature),
+            id: None,
+            timestamp: None,
+            body,
+        }
     }
 
-    /// Invoicing's signature.
+    /// A signature of invoicing.
     pub fn invoicing(signature: &'a str, body: &'a [u8]) -> Self {
-        Self { scheme: Scheme::Invoicing, ..Self::accounting(signature, body) }
+        Self { scheme: SignatureScheme::Invoicing, ..Self::accounting(signature, body) }
     }
 
-    /// That of Standard Webhooks.
+    /// A signature of Standard Webhooks.
     pub fn standard(id: &'a str, timestamp: &'a str, signature: &'a str, body: &'a [u8]) -> Self {
-        let (scheme, signature) = (Scheme::Standard, Some(signature));
+        let (scheme, signature) = (SignatureScheme::Standard, Some(signature));
         Self { scheme, signature, id: Some(id), timestamp: Some(timestamp), body }
     }
 }
 
-/// One thing that explains, alone or with others, why a signature does not match.
+/// A reason why a signature does not match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Reason {
-    /// The header of this name did not come, or cannot be read as text.
+pub enum MismatchReason {
+    /// The header of this name is missing or not text.
     MissingHeader(&'static str),
     /// The signature is neither hexadecimal nor base64 of 32 bytes.
-    NoSignature,
-    /// `sha256=` (or `v1,`) does not stand in front of it.
+    MalformedSignature,
+    /// The prefix `sha256=` (or `v1,`) is missing.
     MissingPrefix,
-    /// The digits are right and in lower case; the contract's are in upper case and compared exactly.
+    /// The digits are right but in lower case; the contract uses upper case.
     LowerCaseHex,
-    /// The right bytes, written as base64 where hexadecimal digits belong.
+    /// The bytes are right but written as base64 instead of hexadecimal digits.
     Base64InsteadOfHex,
-    /// The right bytes, written as hexadecimal digits where base64 belongs.
+    /// The bytes are right but written as hexadecimal digits instead of base64.
     HexInsteadOfBase64,
-    /// The body is not the bytes that came: it was parsed and written again.
+    /// The body was parsed and serialised again.
     ReserialisedBody,
-    /// White space was added at the end of the body.
+    /// Whitespace was added at the end of the body.
     TrailingNewlineAdded,
-    /// The newline at the end of the body is gone.
+    /// The newline at the end of the body was removed.
     TrailingNewlineRemoved,
-    /// A byte order mark was put in front of the body.
+    /// A byte order mark was added at the start of the body.
     ByteOrderMarkAdded,
-    /// The byte order mark in front of the body is gone.
+    /// The byte order mark at the start of the body was removed.
     ByteOrderMarkRemoved,
-    /// The body went through another encoding than UTF-8.
+    /// The body was decoded and encoded with another encoding than UTF-8.
     WrongEncoding,
-    /// The secret has white space or quotes around it that were not there when it was given.
-    SecretWithSpaces,
-    /// A `whsec_…` secret was used as text where its base64 stands for the key, or the other way round.
-    SecretForm,
-    /// None of the known changes explains it: the secret is another one, or the body was changed.
+    /// The secret has whitespace or quotes around it that do not belong to it.
+    SecretWithWhitespace,
+    /// A `whsec_…` secret was used as text instead of as base64, or the other way round.
+    SecretEncoding,
+    /// No known mistake explains it: the secret is another one, or the body was changed.
     WrongSecret,
-    /// `webhook-timestamp` is no number of seconds.
-    NoTimestamp,
-    /// Signed so many seconds ago, which is more than is tolerated: an old delivery, or a clock that is ahead.
-    StaleTimestamp { age_seconds: u64 },
-    /// Signed so many seconds in the future, which is more than is tolerated: a clock that is behind.
-    FutureTimestamp { ahead_seconds: u64 },
+    /// `webhook-timestamp` is not a number of seconds.
+    InvalidTimestamp,
+    /// The timestamp is older than the tolerance: an old delivery, or this clock is ahead.
+    StaleTimestamp {
+        /// The age of the signature.
+        age_seconds: u64,
+    },
+    /// The timestamp is further in the future than the tolerance: this clock is behind.
+    FutureTimestamp {
+        /// How far the signature lies in the future.
+        ahead_seconds: u64,
+    },
 }
 
-impl Reason {
-    /// A word for programs; it does not change.
+impl MismatchReason {
+    /// A stable code for programs.
     pub fn code(&self) -> &'static str {
         match self {
             Self::MissingHeader(_) => "missing_header",
-            Self::NoSignature => "no_signature",
+            Self::MalformedSignature => "no_signature",
             Self::MissingPrefix => "missing_prefix",
             Self::LowerCaseHex => "lower_case_hex",
             Self::Base64InsteadOfHex => "base64_instead_of_hex",
@@ -130,75 +146,85 @@ impl Reason {
             Self::ByteOrderMarkAdded => "byte_order_mark_added",
             Self::ByteOrderMarkRemoved => "byte_order_mark_removed",
             Self::WrongEncoding => "wrong_encoding",
-            Self::SecretWithSpaces => "secret_with_spaces",
-            Self::SecretForm => "secret_form",
+            Self::SecretWithWhitespace => "secret_with_spaces",
+            Self::SecretEncoding => "secret_form",
             Self::WrongSecret => "wrong_secret",
-            Self::NoTimestamp => "no_timestamp",
+            Self::InvalidTimestamp => "no_timestamp",
             Self::StaleTimestamp { .. } => "stale_timestamp",
             Self::FutureTimestamp { .. } => "future_timestamp",
         }
     }
 }
 
-impl fmt::Display for Reason {
+impl fmt::Display for MismatchReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self {
             Self::MissingHeader(name) => {
-                return write!(f, "the header {name} is missing: hand on the request's headers as they came");
+                return write!(
+                    f,
+                    "the header {name} is missing: pass on the headers of the request unchanged"
+                );
             }
             Self::StaleTimestamp { age_seconds } => {
                 return write!(
                     f,
-                    "it was signed {age_seconds} s ago: an old delivery was sent again, or this clock is ahead"
+                    "it was signed {age_seconds} s ago: an old delivery was sent again, or the clock of this machine is ahead"
                 );
             }
             Self::FutureTimestamp { ahead_seconds } => {
-                return write!(f, "it was signed {ahead_seconds} s in the future: this clock is behind");
+                return write!(
+                    f,
+                    "it was signed {ahead_seconds} s in the future: the clock of this machine is behind"
+                );
             }
-            Self::NoSignature => "the signature is neither hexadecimal nor base64 of 32 bytes",
-            Self::MissingPrefix => "the prefix is missing: sha256= (or v1, of Standard Webhooks)",
+            Self::MalformedSignature => "the signature is neither hexadecimal nor base64 of 32 bytes",
+            Self::MissingPrefix => "the prefix is missing: sha256= (or v1, for Standard Webhooks)",
             Self::LowerCaseHex => "the digits are right but in lower case: compare upper-case digits",
             Self::Base64InsteadOfHex => "it is base64: write the bytes as upper-case hexadecimal digits",
             Self::HexInsteadOfBase64 => "it is hexadecimal: Standard Webhooks writes base64",
             Self::ReserialisedBody => {
-                "the body was parsed and written again: keep the bytes that came, and verify before parsing"
+                "the body was parsed and serialised again: verify the received bytes, before parsing"
             }
-            Self::TrailingNewlineAdded => "white space was added at the end of the body",
-            Self::TrailingNewlineRemoved => "the newline at the end of the body was taken away",
-            Self::ByteOrderMarkAdded => "a byte order mark was put in front of the body",
-            Self::ByteOrderMarkRemoved => "the byte order mark in front of the body was taken away",
-            Self::WrongEncoding => "the body went through another encoding: keep its bytes, which are UTF-8",
-            Self::SecretWithSpaces => "the secret has white space or quotes around it: take them away",
-            Self::SecretForm => {
-                "the contract's signature is keyed with the secret's own text; for Standard Webhooks what \
-                 follows whsec_ is base64 of the key"
+            Self::TrailingNewlineAdded => "whitespace was added at the end of the body",
+            Self::TrailingNewlineRemoved => "the newline at the end of the body was removed",
+            Self::ByteOrderMarkAdded => "a byte order mark was added at the start of the body",
+            Self::ByteOrderMarkRemoved => "the byte order mark at the start of the body was removed",
+            Self::WrongEncoding => {
+                "the body was converted to another encoding: verify the received bytes, which are UTF-8"
+            }
+            Self::SecretWithWhitespace => "the secret has whitespace or quotes around it: remove them",
+            Self::SecretEncoding => {
+                "the key of the contract's signature is the text of the secret; for Standard Webhooks, the \
+                 part after whsec_ is the key in base64"
             }
             Self::WrongSecret => "the secret is another one, or the body was changed",
-            Self::NoTimestamp => "webhook-timestamp is no number of seconds",
+            Self::InvalidTimestamp => "webhook-timestamp is not a number of seconds",
         };
         f.write_str(text)
     }
 }
 
-/// A signature that does not match, and what explains it.
+/// A signature that does not match, and the reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mismatch {
-    pub scheme: Scheme,
-    /// At least one; several where only together they explain it.
-    pub reasons: Vec<Reason>,
+pub struct SignatureMismatch {
+    /// The scheme of the signature.
+    pub scheme: SignatureScheme,
+    /// At least one; several if they explain the mismatch only together.
+    pub reasons: Vec<MismatchReason>,
 }
 
-impl Mismatch {
-    pub fn has(&self, reason: &Reason) -> bool {
+impl SignatureMismatch {
+    /// Whether `reason` is among the reasons.
+    pub fn has(&self, reason: &MismatchReason) -> bool {
         self.reasons.contains(reason)
     }
 
-    fn of(scheme: Scheme, reason: Reason) -> Self {
+    fn of(scheme: SignatureScheme, reason: MismatchReason) -> Self {
         Self { scheme, reasons: vec![reason] }
     }
 }
 
-impl fmt::Display for Mismatch {
+impl fmt::Display for SignatureMismatch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} does not match: ", self.scheme.header())?;
         for (index, reason) in self.reasons.iter().enumerate() {
@@ -209,136 +235,154 @@ impl fmt::Display for Mismatch {
     }
 }
 
-impl std::error::Error for Mismatch {}
+impl std::error::Error for SignatureMismatch {}
 
-/// Whether a signature is right, and where it is not, why.
+/// Checks a signature and, if it does not match, finds out why.
 ///
-/// Pure: the time is handed in as seconds since 1970, and nothing is looked up. [`verify`](super::verify) is what a
-/// receiver calls; this is for who has to find out what is wrong.
+/// A pure function: `now_seconds` is the time in Unix seconds. Receivers call [`verify`](super::verify) instead; this is
+/// for debugging tools.
 ///
 /// ```
 /// use std::time::Duration;
 /// use aldaba_client::Secret;
-/// use aldaba_client::receiver::{Claim, Reason, diagnose};
+/// use aldaba_client::receiver::{ReceivedSignature, MismatchReason, diagnose};
 ///
 /// let secret = Secret::new("Jefe");
 /// let signature = "sha256=5BDCC146BF60754E6A042426089575C75A003F089D2739839DEC58B964EC3843";
 /// let tolerance = Duration::from_secs(300);
-/// let right = Claim::accounting(signature, b"what do ya want for nothing?");
+/// let right = ReceivedSignature::accounting(signature, b"what do ya want for nothing?");
 /// assert!(diagnose(&right, &secret, 0, tolerance).is_ok());
 ///
-/// let with_newline = Claim::accounting(signature, b"what do ya want for nothing?\n");
-/// let told = diagnose(&with_newline, &secret, 0, tolerance).unwrap_err();
-/// assert_eq!(told.reasons, [Reason::TrailingNewlineAdded]);
+/// let with_newline = ReceivedSignature::accounting(signature, b"what do ya want for nothing?\n");
+/// let mismatch = diagnose(&with_newline, &secret, 0, tolerance).unwrap_err();
+/// assert_eq!(mismatch.reasons, [MismatchReason::TrailingNewlineAdded]);
 /// ```
 pub fn diagnose(
-    claim: &Claim<'_>,
+    received: &ReceivedSignature<'_>,
     secret: &Secret,
     now_seconds: i64,
     tolerance: Duration,
-) -> Result<(), Mismatch> {
-    let fails = |reason| Err(Mismatch::of(claim.scheme, reason));
-    let Some(signature) = claim.signature else { return fails(Reason::MissingHeader(claim.scheme.header())) };
-    if claim.scheme != Scheme::Standard {
-        return search(claim, signature, secret, b"");
+) -> Result<(), SignatureMismatch> {
+    let fails = |reason| Err(SignatureMismatch::of(received.scheme, reason));
+    let Some(signature) = received.signature else {
+        return fails(MismatchReason::MissingHeader(received.scheme.header()));
+    };
+    if received.scheme != SignatureScheme::Standard {
+        return search(received, signature, secret, b"");
     }
-    let Some(id) = claim.id else { return fails(Reason::MissingHeader(STANDARD_ID)) };
-    let Some(timestamp) = claim.timestamp else { return fails(Reason::MissingHeader(STANDARD_TIMESTAMP)) };
+    let Some(id) = received.id else { return fails(MismatchReason::MissingHeader(STANDARD_ID)) };
+    let Some(timestamp) = received.timestamp else {
+        return fails(MismatchReason::MissingHeader(STANDARD_TIMESTAMP));
+    };
     let signed_before = format!("{id}.{timestamp}.");
-    // While a secret is being replaced there is a signature of each; one that matches is enough.
-    let given = signature.split(' ').filter(|one| !one.is_empty());
-    let mut told = Mismatch::of(claim.scheme, Reason::NoSignature);
-    for one in given {
-        match search(claim, one, secret, signed_before.as_bytes()) {
-            Ok(()) => return in_time(timestamp, now_seconds, tolerance),
-            Err(mismatch) if told.has(&Reason::NoSignature) || told.has(&Reason::WrongSecret) => {
-                told = mismatch;
+    // During a rotation there is one signature for each secret; one match is enough.
+    let mut best = SignatureMismatch::of(received.scheme, MismatchReason::MalformedSignature);
+    for candidate in signature.split(' ').filter(|candidate| !candidate.is_empty()) {
+        match search(received, candidate, secret, signed_before.as_bytes()) {
+            Ok(()) => return check_timestamp(timestamp, now_seconds, tolerance),
+            Err(mismatch)
+                if best.has(&MismatchReason::MalformedSignature)
+                    || best.has(&MismatchReason::WrongSecret) =>
+            {
+                best = mismatch;
             }
             Err(_) => {}
         }
     }
-    Err(told)
+    Err(best)
 }
 
-fn in_time(timestamp: &str, now: i64, tolerance: Duration) -> Result<(), Mismatch> {
-    let fails = |reason| Err(Mismatch::of(Scheme::Standard, reason));
-    let Ok(signed_at) = timestamp.parse::<i64>() else { return fails(Reason::NoTimestamp) };
+fn check_timestamp(timestamp: &str, now: i64, tolerance: Duration) -> Result<(), SignatureMismatch> {
+    let fails = |reason| Err(SignatureMismatch::of(SignatureScheme::Standard, reason));
+    let Ok(signed_at) = timestamp.parse::<i64>() else { return fails(MismatchReason::InvalidTimestamp) };
     let apart_seconds = now.abs_diff(signed_at);
     if apart_seconds <= tolerance.as_secs() {
         Ok(())
     } else if signed_at < now {
-        fails(Reason::StaleTimestamp { age_seconds: apart_seconds })
+        fails(MismatchReason::StaleTimestamp { age_seconds: apart_seconds })
     } else {
-        fails(Reason::FutureTimestamp { ahead_seconds: apart_seconds })
+        fails(MismatchReason::FutureTimestamp { ahead_seconds: apart_seconds })
     }
 }
 
-/// Looks for a key and a body that the signature belongs to.
-fn search(claim: &Claim<'_>, signature: &str, secret: &Secret, before: &[u8]) -> Result<(), Mismatch> {
-    let scheme = claim.scheme;
-    let Some((given, written)) = read(scheme, signature) else {
-        return Err(Mismatch::of(scheme, Reason::NoSignature));
+/// Searches for a key and a body variant that match the signature.
+fn search(
+    received: &ReceivedSignature<'_>,
+    signature: &str,
+    secret: &Secret,
+    before: &[u8],
+) -> Result<(), SignatureMismatch> {
+    let scheme = received.scheme;
+    let Some((expected, format_reasons)) = decode_signature(scheme, signature) else {
+        return Err(SignatureMismatch::of(scheme, MismatchReason::MalformedSignature));
     };
-    let bodies = if claim.body.len() > SEARCHED_BYTES_MAX {
-        vec![(None, claim.body.to_vec())]
+    let bodies = if received.body.len() > SEARCH_BYTES_MAX {
+        vec![(None, received.body.to_vec())]
     } else {
-        forms(claim.body)
+        body_variants(received.body)
     };
     for (body_reason, body) in &bodies {
         for (key_reason, key) in keys(scheme, secret) {
-            if is_same(&mac(&key, &[before, body]), &given) {
-                let found: Vec<Reason> =
-                    key_reason.into_iter().chain(body_reason.clone()).chain(written).collect();
-                return if found.is_empty() { Ok(()) } else { Err(Mismatch { scheme, reasons: found }) };
+            if is_equal(&mac(&key, &[before, body]), &expected) {
+                let found: Vec<MismatchReason> =
+                    key_reason.into_iter().chain(body_reason.clone()).chain(format_reasons).collect();
+                return if found.is_empty() {
+                    Ok(())
+                } else {
+                    Err(SignatureMismatch { scheme, reasons: found })
+                };
             }
         }
     }
-    Err(Mismatch::of(scheme, Reason::WrongSecret))
+    Err(SignatureMismatch::of(scheme, MismatchReason::WrongSecret))
 }
 
-/// The secret's key as it should be, then as it may have been.
-fn keys(scheme: Scheme, secret: &Secret) -> Vec<(Option<Reason>, Vec<u8>)> {
+/// First the right key of the secret, then the keys of the usual mistakes.
+fn keys(scheme: SignatureScheme, secret: &Secret) -> Vec<(Option<MismatchReason>, Vec<u8>)> {
     let text = secret.reveal();
     let plain = |text: &str| text.as_bytes().to_vec();
     let decoded = |text: &str| STANDARD.decode(text.strip_prefix(SECRET_PREFIX)?).ok();
     let right = |text: &str| match scheme {
-        Scheme::Standard => decoded(text).unwrap_or_else(|| plain(text)),
-        Scheme::Accounting | Scheme::Invoicing => plain(text),
+        SignatureScheme::Standard => decoded(text).unwrap_or_else(|| plain(text)),
+        SignatureScheme::Accounting | SignatureScheme::Invoicing => plain(text),
     };
     let mut keys = vec![(None, right(text))];
     let trimmed = text.trim().trim_matches(['"', '\'']);
     if trimmed != text {
-        keys.push((Some(Reason::SecretWithSpaces), right(trimmed)));
+        keys.push((Some(MismatchReason::SecretWithWhitespace), right(trimmed)));
     }
     if let Some(bytes) = decoded(text) {
-        let other = if scheme == Scheme::Standard { plain(text) } else { bytes };
-        keys.push((Some(Reason::SecretForm), other));
+        let other = if scheme == SignatureScheme::Standard { plain(text) } else { bytes };
+        keys.push((Some(MismatchReason::SecretEncoding), other));
     }
     keys
 }
 
-/// The bytes of a signature however they are written, and what is wrong with how they are written.
-fn read(scheme: Scheme, signature: &str) -> Option<([u8; MAC_BYTES], Vec<Reason>)> {
-    let is_standard = scheme == Scheme::Standard;
+/// Decodes a signature in any encoding, and lists what is wrong with its format.
+fn decode_signature(
+    scheme: SignatureScheme,
+    signature: &str,
+) -> Option<([u8; MAC_BYTES], Vec<MismatchReason>)> {
+    let is_standard = scheme == SignatureScheme::Standard;
     let prefix = if is_standard { STANDARD_PREFIX } else { CONTRACT_PREFIX };
-    let (digits, mut wrong) = match signature.strip_prefix(prefix) {
+    let (digits, mut reasons) = match signature.strip_prefix(prefix) {
         Some(digits) => (digits, Vec::new()),
-        None => (signature.trim(), vec![Reason::MissingPrefix]),
+        None => (signature.trim(), vec![MismatchReason::MissingPrefix]),
     };
     if let Some(bytes) = from_hex(digits) {
         if is_standard {
-            wrong.push(Reason::HexInsteadOfBase64);
+            reasons.push(MismatchReason::HexInsteadOfBase64);
         } else if digits.bytes().any(|digit| digit.is_ascii_lowercase()) {
-            wrong.push(Reason::LowerCaseHex);
+            reasons.push(MismatchReason::LowerCaseHex);
         }
-        return Some((bytes, wrong));
+        return Some((bytes, reasons));
     }
     let codings = [&STANDARD, &STANDARD_NO_PAD, &URL_SAFE, &URL_SAFE_NO_PAD];
     let bytes = codings.into_iter().find_map(|coding| coding.decode(digits).ok()?.try_into().ok())?;
     if !is_standard {
-        wrong.push(Reason::Base64InsteadOfHex);
+        reasons.push(MismatchReason::Base64InsteadOfHex);
     }
-    Some((bytes, wrong))
+    Some((bytes, reasons))
 }
 
 fn from_hex(digits: &str) -> Option<[u8; MAC_BYTES]> {

@@ -1,4 +1,4 @@
-//! What a notification says, typed.
+//! Typed notifications.
 
 use std::fmt;
 
@@ -9,78 +9,96 @@ use serde::Deserialize;
 
 const ACKNOWLEDGE: &str = "Acknowledge";
 
-/// What a verified body turned out to be.
+/// A parsed notification.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-#[expect(clippy::large_enum_variant, reason = "it is taken apart where it is made")]
+#[expect(clippy::large_enum_variant, reason = "it is matched where it is created")]
 pub enum Notification {
-    /// The service asks whether this address takes deliveries of this webhook. Answer 200.
+    /// The handshake of the accounting family: the service asks whether this URL accepts deliveries. Answer 200.
     Acknowledge {
+        /// The webhook that asks for the handshake.
         webhook_id: Guid,
     },
+    /// A change of a record.
     Event(Event),
 }
 
-/// Something that happened to a record.
+/// A change of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
+    /// A change in the accounting family.
     Accounting(AccountingChange),
+    /// A change in invoicing.
     Invoicing(InvoicingChange),
 }
 
-/// A change of a record of the accounting family. It tells that and where, not what: read the record by its
+/// A change of a record of the accounting family. It does not contain the record: read it by its
 /// [`correlation_id`](Self::correlation_id) in the context of its [`company`](Self::company).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AccountingChange {
+    /// The webhook that delivers the event.
     pub webhook_id: Guid,
-    /// The same on every attempt: who has seen it has seen the event.
+    /// The id of the event for this webhook, the same in every attempt: use it to detect duplicates.
     pub outgoing_id: Guid,
-    /// The same for all webhooks that are told of one change.
+    /// The id of the change, the same for all webhooks.
     pub conversation_id: Guid,
+    /// The tenant that owns the record.
     pub tenant_id: String,
-    /// The company that the record belongs to; for a company, itself.
+    /// The company that owns the record; for a company, its own id.
     pub company: String,
+    /// The user who made the change.
     pub user_name: String,
+    /// The kind of event.
     pub event: EventName,
+    /// The time of the change.
     pub timestamp: Ticks,
-    /// Who subscribed.
+    /// The user who created the subscription.
     pub user_identifier: String,
+    /// The id of the record.
     pub correlation_id: String,
-    /// `MM/dd/yyyy HH:mm:ss`, UTC.
+    /// The version of the record: `MM/dd/yyyy HH:mm:ss`, UTC.
     pub version: String,
-    /// The place of the change in the tenant's log; equal to the record's own where it has not changed since.
+    /// The log position of the change. It equals that of the record if the record has not changed since.
     pub sequence_version: u64,
+    /// The interface that made the change, as its writer named it; may be empty.
     pub source_interface: String,
+    /// The id of the write request that the change came with.
     pub process_id: String,
+    /// The action that made the change, as its writer named it; may be empty.
     pub source_action: String,
 }
 
 /// A change of an invoicing entity.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InvoicingChange {
-    /// From the header `webhook-id`: the same on every attempt. None where something on the way took it away.
+    /// The id of the event, from the header `webhook-id`; the same in every attempt. `None` if a proxy removed it.
     pub outgoing_id: Option<Guid>,
+    /// The name of the entity, such as `SaleInvoice`.
     pub entity: String,
+    /// The id of the record.
     pub entity_id: String,
+    /// The tenant that owns the record.
     pub tenant_id: String,
+    /// The user who made the change.
     pub user: String,
-    /// Name and new value of what changed; empty for a deletion.
+    /// The names and new values of the changed members; empty for a deletion.
     pub changes: Vec<(String, String)>,
 }
 
 /// The name of a kind of event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventName {
-    /// `Svc.ACC.Customers.CustomerCreated`
+    /// The whole name: `Svc.ACC.Customers.CustomerCreated`.
     pub semantic_name: String,
-    /// None for one that this version of the client does not know.
+    /// The resource; `None` for one that this version of the client does not know.
     pub resource: Option<Resource>,
+    /// The kind of event; `None` for one that this version of the client does not know.
     pub kind: Option<EventKind>,
 }
 
 impl EventName {
-    /// Reads a semantic name of the accounting family.
-    pub fn of(name: &str) -> Self {
+    /// Parses a semantic name of the accounting family.
+    pub fn parse(name: &str) -> Self {
         let resource = Resource::accounting_family().find(|resource| {
             let start =
                 format!("{APP_NAME}.{}.{}.", resource.area().domain().unwrap_or_default(), resource.plural());
@@ -109,39 +127,39 @@ impl fmt::Display for EventName {
     }
 }
 
-/// A body that is signed and yet no notification: a newer service, or another sender with the same secret.
+/// A body that is not a notification, although its signature may be valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the body is no notification: {0}")]
-pub struct Misread(pub String);
+#[error("the body is not a notification: {0}")]
+pub struct InvalidNotification(pub String);
 
 impl Notification {
-    /// Reads a body. Verify it before: this believes what it is told.
+    /// Parses a body. Verify its signature first: this method does not.
     ///
     /// ```
     /// use aldaba_client::receiver::{Event, Notification};
     /// use http::HeaderMap;
     ///
     /// let body = br#"{"Entity":"Bank","EntityId":"7","TenantId":"t","User":"eva","Changes":[]}"#;
-    /// let Notification::Event(Event::Invoicing(change)) = Notification::read(&HeaderMap::new(), body)? else {
+    /// let Notification::Event(Event::Invoicing(change)) = Notification::parse(&HeaderMap::new(), body)? else {
     ///     unreachable!()
     /// };
     /// assert_eq!((change.entity.as_str(), change.entity_id.as_str()), ("Bank", "7"));
-    /// # Ok::<(), aldaba_client::receiver::Misread>(())
+    /// # Ok::<(), aldaba_client::receiver::InvalidNotification>(())
     /// ```
-    pub fn read(headers: &HeaderMap, body: &[u8]) -> Result<Self, Misread> {
-        let misread = |error: serde_json::Error| Misread(error.to_string());
-        match serde_json::from_slice(body).map_err(misread)? {
+    pub fn parse(headers: &HeaderMap, body: &[u8]) -> Result<Self, InvalidNotification> {
+        let invalid = |error: serde_json::Error| InvalidNotification(error.to_string());
+        match serde_json::from_slice(body).map_err(invalid)? {
             Body::Invoicing(body) => Ok(Self::Event(Event::Invoicing(body.change(headers)))),
             Body::Accounting(body) if body.event_type.event_type == ACKNOWLEDGE => {
                 Ok(Self::Acknowledge { webhook_id: body.webhook_id })
             }
-            Body::Accounting(body) => body.change().map(Event::Accounting).map(Self::Event).map_err(misread),
+            Body::Accounting(body) => body.change().map(Event::Accounting).map(Self::Event).map_err(invalid),
         }
     }
 }
 
 impl Event {
-    /// The same on every attempt and every replay of this event.
+    /// The id of the event, the same in every attempt and replay.
     pub fn outgoing_id(&self) -> Option<Guid> {
         match self {
             Self::Accounting(change) => Some(change.outgoing_id),
@@ -149,6 +167,7 @@ impl Event {
         }
     }
 
+    /// The tenant that owns the record.
     pub fn tenant_id(&self) -> &str {
         match self {
             Self::Accounting(change) => &change.tenant_id,
@@ -164,7 +183,7 @@ impl Event {
         }
     }
 
-    /// Whether the webhook's owner asked for it as a test: it is of no record.
+    /// Whether it is a test event, requested by the owner of the webhook. It belongs to no record.
     pub fn is_test(&self) -> bool {
         match self {
             Self::Accounting(change) => change.sequence_version == 0,
@@ -174,7 +193,10 @@ impl Event {
 }
 
 #[derive(Deserialize)]
-#[serde(untagged, expecting = "it has neither the members of the accounting family's nor of invoicing's")]
+#[serde(
+    untagged,
+    expecting = "it has neither the members of an accounting notification nor those of an invoicing one"
+)]
 enum Body {
     Accounting(Box<AccountingBody>),
     Invoicing(InvoicingBody),
@@ -231,12 +253,12 @@ struct InvoicingBody {
     entity_id: String,
     tenant_id: String,
     user: String,
-    changes: Vec<Changed>,
+    changes: Vec<ChangedMember>,
 }
 
 #[derive(Deserialize)]
 #[serde(rename_all = "PascalCase")]
-struct Changed {
+struct ChangedMember {
     name: String,
     value: String,
 }
@@ -252,7 +274,7 @@ impl AccountingBody {
             tenant_id: self.tenant_id,
             company: self.extra_partition_information.partition_client_id,
             user_name: self.extra_partition_information.user_name,
-            event: EventName::of(&self.event_type.semantic_name),
+            event: EventName::parse(&self.event_type.semantic_name),
             timestamp: Ticks(self.timestamp),
             user_identifier: self.user_identifier,
             correlation_id: data.correlation_id,
@@ -274,7 +296,7 @@ impl InvoicingBody {
             entity_id: self.entity_id,
             tenant_id: self.tenant_id,
             user: self.user,
-            changes: self.changes.into_iter().map(|one| (one.name, one.value)).collect(),
+            changes: self.changes.into_iter().map(|member| (member.name, member.value)).collect(),
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Each event once, and of each record only what is newer than what was seen: what makes of "at least once" and
-//! "in order per record, but for replays" something that an application need not think about.
+//! The inbox processes each event once and skips events older than the latest one of their record. The service delivers
+//! at least once, and in order per record except for replays.
 
 use std::future::Future;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -12,31 +12,34 @@ use super::event::Event;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
-/// So many records at a time, at most; two arrivals of one record wait for each other.
+/// The number of lock stripes. Events of the same record are processed one after the other.
 const LOCKS: usize = 64;
 
-/// Which record is meant.
+/// The identity of a record.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct RecordKey {
+    /// The tenant that owns the record.
     pub tenant: String,
-    /// As the semantic name has it (`ACC.Customers`), or the name of an invoicing entity.
+    /// The resource as in the semantic name (`ACC.Customers`), or the name of an invoicing entity.
     pub resource: String,
-    /// Empty for what belongs to the tenant.
+    /// The company that owns the record; empty if the tenant owns it.
     pub company: String,
+    /// The id of the record within its resource and company.
     pub id: String,
 }
 
-/// Something that came, by a delivery or by the pull feed.
+/// An event from a webhook delivery or from the change feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Arrival {
-    /// None from the feed.
+pub struct ReceivedEvent {
+    /// The id of the delivery; `None` for events from the feed.
     pub outgoing_id: Option<Guid>,
+    /// The record that changed.
     pub record: RecordKey,
-    /// None where it is not told: invoicing's notifications do not have it, and tests are of no record.
+    /// The log position; `None` for invoicing notifications, which lack it, and for test events.
     pub sequence_version: Option<u64>,
 }
 
-impl From<&Event> for Arrival {
+impl From<&Event> for ReceivedEvent {
     fn from(event: &Event) -> Self {
         let (resource, company) = match event {
             Event::Accounting(change) => (resource_of(&change.event.semantic_name), change.company.clone()),
@@ -65,57 +68,58 @@ pub(crate) fn resource_of(semantic_name: &str) -> String {
     }
 }
 
-/// Where an inbox remembers: a table or two in the application's own database.
+/// The storage of an inbox: usually two tables in the application's database.
 ///
-/// Best kept where the work itself is kept, and written in the same transaction: then an event whose work was done is
-/// never done again, whatever crashes. Ids may be forgotten after 30 days, as long as the service keeps its log.
+/// Ideally `mark_processed` runs in the same transaction as your own writes: then no crash makes an event run twice. Ids
+/// can be deleted after 30 days, the time that the service keeps its log.
 #[async_trait]
 pub trait InboxStore: Send + Sync + 'static {
-    /// Whether a delivery of this id was kept.
-    async fn has_seen(&self, outgoing_id: Guid) -> Result<bool, BoxError>;
+    /// Whether a delivery with this id was processed.
+    async fn is_processed(&self, outgoing_id: Guid) -> Result<bool, BoxError>;
 
-    /// The highest number of this record that was kept.
-    async fn newest(&self, record: &RecordKey) -> Result<Option<u64>, BoxError>;
+    /// The highest log position that was processed for this record.
+    async fn latest_sequence(&self, record: &RecordKey) -> Result<Option<u64>, BoxError>;
 
-    /// Remembers the id, and the number where it is higher than the one that is kept.
-    async fn keep(&self, arrival: &Arrival) -> Result<(), BoxError>;
+    /// Stores the id, and the log position if it is higher than the stored one.
+    async fn mark_processed(&self, event: &ReceivedEvent) -> Result<(), BoxError>;
 }
 
-/// What became of an arrival.
+/// What the inbox did with an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Outcome<T> {
-    /// The work was done, for the first time.
-    Done(T),
-    /// This very event was done before.
+pub enum InboxOutcome<T> {
+    /// The handler ran, for the first time; with its result.
+    Processed(T),
+    /// This event was processed before.
     Duplicate,
-    /// Something newer of the same record was done before.
+    /// A newer event of the same record was processed before, or this one was.
     Superseded,
 }
 
+/// Why [`Inbox::process_once`] failed.
 #[derive(Debug, thiserror::Error)]
 pub enum InboxError<E> {
-    /// The event is not kept: answer 500, and it comes again.
-    #[error("the inbox's store failed: {0}; the event was not kept and comes again")]
+    /// The store failed. The event is not marked as processed: answer 500, and the service delivers it again.
+    #[error("the inbox store failed: {0}; the event is not marked as processed and will be delivered again")]
     Store(BoxError),
-    /// The work's own error; the event is not kept and comes again.
+    /// The handler failed. The event is not marked as processed: answer 500, and the service delivers it again.
     #[error("{0}")]
-    Work(E),
+    Handler(E),
 }
 
-/// Lets each event through once.
+/// Processes each event once.
 ///
 /// ```
-/// use aldaba_client::receiver::{Arrival, Inbox, InboxError, MemoryInbox, Outcome, RecordKey};
+/// use aldaba_client::receiver::{ReceivedEvent, Inbox, InboxError, MemoryInboxStore, InboxOutcome, RecordKey};
 ///
 /// # tokio::runtime::Runtime::new()?.block_on(async {
-/// let inbox = Inbox::new(MemoryInbox::default());
+/// let inbox = Inbox::new(MemoryInboxStore::default());
 /// let record = RecordKey { tenant: "t".into(), resource: "ACC.Customers".into(), company: "c".into(), id: "1".into() };
-/// let arrival = |number| Arrival { outgoing_id: None, record: record.clone(), sequence_version: Some(number) };
-/// let work = || async { Ok::<_, std::io::Error>("read the record, write it down") };
+/// let event = |number| ReceivedEvent { outgoing_id: None, record: record.clone(), sequence_version: Some(number) };
+/// let handler = || async { Ok::<_, std::io::Error>("read the record and store it") };
 ///
-/// assert!(matches!(inbox.once(arrival(7), work).await?, Outcome::Done(_)));
-/// assert_eq!(inbox.once(arrival(7), work).await?, Outcome::Superseded); // the same again
-/// assert_eq!(inbox.once(arrival(5), work).await?, Outcome::Superseded); // a replay of what came before
+/// assert!(matches!(inbox.process_once(event(7), handler).await?, InboxOutcome::Processed(_)));
+/// assert_eq!(inbox.process_once(event(7), handler).await?, InboxOutcome::Superseded); // a duplicate
+/// assert_eq!(inbox.process_once(event(5), handler).await?, InboxOutcome::Superseded); // a replay of an older event
 /// # Ok::<(), InboxError<std::io::Error>>(())
 /// # })?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -128,56 +132,59 @@ pub struct Inbox<S> {
 }
 
 impl<S: InboxStore> Inbox<S> {
-    /// For who keeps a copy: an event that is older than what was seen of its record is passed over.
+    /// For applications that keep a copy of the records: skips duplicates, and events older than the latest one of their
+    /// record.
     pub fn new(store: S) -> Self {
         Self { store, is_ordered: true, locks: std::array::from_fn(|_| Mutex::default()) }
     }
 
-    /// For who counts or forwards: every event once, old ones that are replayed too.
+    /// For applications that count or forward events: skips only duplicates, so that replays of old events that were
+    /// never processed still run.
     pub fn by_id_only(store: S) -> Self {
         Self { is_ordered: false, ..Self::new(store) }
     }
 
+    /// The store of this inbox.
     pub fn store(&self) -> &S {
         &self.store
     }
 
-    /// Does the work, unless it was done before. What fails is not kept, and may come again.
+    /// Runs `handler` unless the event was processed before. If the handler fails, the event can be processed again.
     ///
-    /// Two arrivals of one record wait for each other, as when the service tries again while the first attempt is
-    /// still being worked on. That holds within one process; between several it is the store's transaction that
-    /// decides.
-    pub async fn once<T, E, Fut>(
+    /// Events of the same record run one after the other, for example when the service retries while the first attempt
+    /// is still running. This holds within one process; across processes, the transaction of the store must decide.
+    pub async fn process_once<T, E, Fut>(
         &self,
-        arrival: impl Into<Arrival>,
-        work: impl FnOnce() -> Fut,
-    ) -> Result<Outcome<T>, InboxError<E>>
+        event: impl Into<ReceivedEvent>,
+        handler: impl FnOnce() -> Fut,
+    ) -> Result<InboxOutcome<T>, InboxError<E>>
     where
         Fut: Future<Output = Result<T, E>>,
     {
-        let arrival = arrival.into();
-        let _turn = self.lock(&arrival).lock().await;
-        if let Some(id) = arrival.outgoing_id
-            && self.store.has_seen(id).await.map_err(InboxError::Store)?
+        let event = event.into();
+        let _guard = self.lock(&event).lock().await;
+        if let Some(id) = event.outgoing_id
+            && self.store.is_processed(id).await.map_err(InboxError::Store)?
         {
-            return Ok(Outcome::Duplicate);
+            return Ok(InboxOutcome::Duplicate);
         }
         if self.is_ordered
-            && let Some(number) = arrival.sequence_version
-            && let Some(newest) = self.store.newest(&arrival.record).await.map_err(InboxError::Store)?
-            && newest >= number
+            && let Some(number) = event.sequence_version
+            && let Some(latest_sequence) =
+                self.store.latest_sequence(&event.record).await.map_err(InboxError::Store)?
+            && latest_sequence >= number
         {
-            return Ok(Outcome::Superseded);
+            return Ok(InboxOutcome::Superseded);
         }
-        let done = work().await.map_err(InboxError::Work)?;
-        self.store.keep(&arrival).await.map_err(InboxError::Store)?;
-        Ok(Outcome::Done(done))
+        let done = handler().await.map_err(InboxError::Handler)?;
+        self.store.mark_processed(&event).await.map_err(InboxError::Store)?;
+        Ok(InboxOutcome::Processed(done))
     }
 
-    fn lock(&self, arrival: &Arrival) -> &Mutex<()> {
+    fn lock(&self, event: &ReceivedEvent) -> &Mutex<()> {
         let mut hasher = DefaultHasher::new();
-        arrival.record.hash(&mut hasher);
-        let place = usize::try_from(hasher.finish() % LOCKS as u64).unwrap_or(0);
-        &self.locks[place]
+        event.record.hash(&mut hasher);
+        let index = usize::try_from(hasher.finish() % LOCKS as u64).unwrap_or(0);
+        &self.locks[index]
     }
 }

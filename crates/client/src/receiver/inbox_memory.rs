@@ -1,4 +1,4 @@
-//! An inbox that forgets with the process: for tests, and for who reads the pull feed at every start anyway.
+//! An inbox store in memory: for tests, and for applications that read the change feed at every start.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -6,65 +6,73 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 use domain::Guid;
 
-use super::inbox::{Arrival, InboxStore, RecordKey};
+use super::inbox::{InboxStore, ReceivedEvent, RecordKey};
 
-const KEPT_MAX: usize = 100_000;
+const ENTRIES_MAX: usize = 100_000;
 
-/// Remembers the last 100,000 ids and as many records, and no more.
+/// Stores the last 100,000 ids and the log positions of the last 100,000 records.
 #[derive(Debug, Default)]
-pub struct MemoryInbox {
-    kept: Mutex<Kept>,
+pub struct MemoryInboxStore {
+    processed: Mutex<Processed>,
 }
 
 #[derive(Debug, Default)]
-struct Kept {
+struct Processed {
     ids: HashSet<Guid>,
     ids_by_age: VecDeque<Guid>,
-    newest: HashMap<RecordKey, u64>,
+    latest_sequence: HashMap<RecordKey, u64>,
     records_by_age: VecDeque<RecordKey>,
 }
 
-impl MemoryInbox {
-    fn kept(&self) -> MutexGuard<'_, Kept> {
-        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+impl MemoryInboxStore {
+    fn processed(&self) -> MutexGuard<'_, Processed> {
+        self.processed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 #[async_trait]
-impl InboxStore for MemoryInbox {
-    async fn has_seen(&self, outgoing_id: Guid) -> Result<bool, Box<dyn std::error::Error + Send + Sync>> {
-        Ok(self.kept().ids.contains(&outgoing_id))
+impl InboxStore for MemoryInboxStore {
+    async fn is_processed(
+        &self,
+        outgoing_id: Guid,
+    ) -> Result<bool, Box<dyn std::error::Error + Send + Sync>> {
+        Ok(self.processed().ids.contains(&outgoing_id))
     }
 
-    async fn newest(
+    async fn latest_sequence(
         &self,
         record: &RecordKey,
     ) -> Result<Option<u64>, Box<dyn std::error::Error + Send + Sync>> {
-        Ok(self.kept().newest.get(record).copied())
+        Ok(self.processed().latest_sequence.get(record).copied())
     }
 
-    async fn keep(&self, arrival: &Arrival) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-        let mut kept = self.kept();
-        if let Some(id) = arrival.outgoing_id
-            && kept.ids.insert(id)
+    async fn mark_processed(
+        &self,
+        event: &ReceivedEvent,
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+        let mut processed = self.processed();
+        if let Some(id) = event.outgoing_id
+            && processed.ids.insert(id)
         {
-            kept.ids_by_age.push_back(id);
+            processed.ids_by_age.push_back(id);
         }
-        if let Some(number) = arrival.sequence_version {
-            let known = kept.newest.get(&arrival.record).copied();
+        if let Some(number) = event.sequence_version {
+            let known = processed.latest_sequence.get(&event.record).copied();
             if known.is_none() {
-                kept.records_by_age.push_back(arrival.record.clone());
+                processed.records_by_age.push_back(event.record.clone());
             }
-            kept.newest.insert(arrival.record.clone(), known.map_or(number, |known| known.max(number)));
+            processed
+                .latest_sequence
+                .insert(event.record.clone(), known.map_or(number, |known| known.max(number)));
         }
-        while kept.ids_by_age.len() > KEPT_MAX {
-            if let Some(oldest) = kept.ids_by_age.pop_front() {
-                kept.ids.remove(&oldest);
+        while processed.ids_by_age.len() > ENTRIES_MAX {
+            if let Some(oldest) = processed.ids_by_age.pop_front() {
+                processed.ids.remove(&oldest);
             }
         }
-        while kept.records_by_age.len() > KEPT_MAX {
-            if let Some(oldest) = kept.records_by_age.pop_front() {
-                kept.newest.remove(&oldest);
+        while processed.records_by_age.len() > ENTRIES_MAX {
+            if let Some(oldest) = processed.records_by_age.pop_front() {
+                processed.latest_sequence.remove(&oldest);
             }
         }
         Ok(())

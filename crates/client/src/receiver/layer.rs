@@ -1,4 +1,4 @@
-//! The gate as a tower layer in front of any service, and as a service of its own in front of a function.
+//! The webhook receiver as a tower layer for any service, and as a service that calls an async function.
 
 use std::convert::Infallible;
 use std::fmt;
@@ -16,35 +16,37 @@ use http_body_util::Full;
 use tower_layer::Layer;
 use tower_service::Service;
 
-use super::diagnose::Mismatch;
+use super::delivery_receiver::{
+    BODY_BYTES_MAX, BodyError, DeliveryReceiver, VerifiedDelivery, text_response,
+};
+use super::diagnose::SignatureMismatch;
 use super::event::Event;
-use super::gate::{Admitted, BODY_BYTES_MAX, BodyError, Gate, plain};
 use super::verify::Verifier;
 
-/// Stands in front of an application that receives webhooks of either family.
+/// A tower layer that receives webhooks of both families.
 ///
-/// - Who comes with a wrong signature, or none, is answered 401 and goes no further.
-/// - The accounting family's Acknowledge and invoicing's echo are answered here.
-/// - A body over the bound is answered 413 before it is read to its end.
-/// - The application gets what is left: a request with the [`Event`] among its extensions, and the body as it came.
-/// - Cookies are taken out of its answers, for the service takes an answer with a cookie as a failure.
+/// - It answers 401 to a missing or wrong signature.
+/// - It answers the Acknowledge of the accounting family and the echo of invoicing.
+/// - It answers 413 to a body over the limit, without reading all of it.
+/// - It passes every other request on, with the [`Event`] in its extensions and the body unchanged.
+/// - It removes cookies from responses, because the service treats a response with a cookie as a failure.
 ///
-/// In front of a function, mounted wherever a [`tower_service::Service`] can be (here in axum):
+/// With a handler function, mounted wherever a [`tower_service::Service`] can be (here in axum):
 ///
 /// ```
 /// use aldaba_client::Secret;
 /// use aldaba_client::receiver::{Event, ReceiverLayer};
 ///
-/// let receiver = ReceiverLayer::new(Secret::new("what was given at subscription"))
-///     .on_refused(|why| eprintln!("{why}"))
+/// let receiver = ReceiverLayer::new(Secret::new("the secret of the subscription"))
+///     .on_mismatch(|why| eprintln!("{why}"))
 ///     .handle(|event: Event| async move {
 ///         println!("{} of {} changed", event.record_id(), event.tenant_id());
-///         Ok::<_, std::io::Error>(()) // an error is answered 500, and the service tries again
+///         Ok::<_, std::io::Error>(()) // an error is answered 500, and the service retries
 ///     });
 /// let app: axum::Router = axum::Router::new().route_service("/hooks", receiver);
 /// ```
 ///
-/// As a layer, where the application wants the request:
+/// As a layer, if the application needs the request:
 ///
 /// ```
 /// use aldaba_client::Secret;
@@ -53,44 +55,54 @@ use super::verify::Verifier;
 ///
 /// async fn changed(Extension(event): Extension<Event>) {}
 ///
-/// let layer = ReceiverLayer::new(Secret::new("what was given at subscription"));
+/// let layer = ReceiverLayer::new(Secret::new("the secret of the subscription"));
 /// let app: Router = Router::new().route("/hooks", post(changed).layer(layer));
 /// ```
 #[derive(Clone, Debug)]
 pub struct ReceiverLayer {
-    gate: Arc<Gate>,
+    receiver: Arc<DeliveryReceiver>,
 }
 
 impl ReceiverLayer {
+    /// Accepts deliveries signed with `secret`.
     pub fn new(secret: Secret) -> Self {
-        Self::with(Verifier::new(secret))
+        Self::with_verifier(Verifier::new(secret))
     }
 
-    /// With more to say about what is accepted.
-    pub fn with(verifier: Verifier) -> Self {
-        Self { gate: Arc::new(Gate { verifier, body_bytes_max: BODY_BYTES_MAX, refused: None }) }
+    /// With a configured [`Verifier`].
+    pub fn with_verifier(verifier: Verifier) -> Self {
+        Self {
+            receiver: Arc::new(DeliveryReceiver {
+                verifier,
+                body_bytes_max: BODY_BYTES_MAX,
+                on_mismatch: None,
+            }),
+        }
     }
 
+    /// Refuses larger bodies with 413; the default is [`BODY_BYTES_MAX`](super::BODY_BYTES_MAX).
     pub fn body_bytes_max(mut self, bytes: usize) -> Self {
-        self.gate = Arc::new(Gate { body_bytes_max: bytes, ..(*self.gate).clone() });
+        self.receiver = Arc::new(DeliveryReceiver { body_bytes_max: bytes, ..(*self.receiver).clone() });
         self
     }
 
-    /// Is told why a signature was refused; the sender is not.
-    pub fn on_refused(mut self, told: impl Fn(&Mismatch) + Send + Sync + 'static) -> Self {
-        self.gate = Arc::new(Gate { refused: Some(Arc::new(told)), ..(*self.gate).clone() });
+    /// Calls `callback` with the reason when a signature does not match. The sender does not get the reason.
+    pub fn on_mismatch(mut self, callback: impl Fn(&SignatureMismatch) + Send + Sync + 'static) -> Self {
+        self.receiver =
+            Arc::new(DeliveryReceiver { on_mismatch: Some(Arc::new(callback)), ..(*self.receiver).clone() });
         self
     }
 
-    /// In front of a function: `Ok` is answered 200, an error 500, after which the service tries again.
+    /// A service that calls `handler` with each event: it answers `Ok` with 200, and an error with 500, after which the
+    /// service retries.
     ///
-    /// There are 5 seconds for all of it. What takes longer belongs into a queue.
-    pub fn handle<F, Fut, E>(self, function: F) -> Handled<F>
+    /// The service waits 5 seconds for the response. Put longer work into a queue.
+    pub fn handle<F, Fut, E>(self, handler: F) -> HandlerService<F>
     where
         F: Fn(Event) -> Fut,
         Fut: Future<Output = Result<(), E>>,
     {
-        Handled { gate: self.gate, function }
+        HandlerService { receiver: self.receiver, handler }
     }
 }
 
@@ -98,18 +110,18 @@ impl<S> Layer<S> for ReceiverLayer {
     type Service = ReceiverService<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        ReceiverService { gate: self.gate.clone(), inner }
+        ReceiverService { receiver: self.receiver.clone(), inner }
     }
 }
 
-/// The service that [`ReceiverLayer`] makes of another.
+/// A service wrapped by [`ReceiverLayer`].
 #[derive(Clone, Debug)]
 pub struct ReceiverService<S> {
-    gate: Arc<Gate>,
+    receiver: Arc<DeliveryReceiver>,
     inner: S,
 }
 
-type Answering<T, E> = Pin<Box<dyn Future<Output = Result<Response<T>, E>> + Send>>;
+type ResponseFuture<T, E> = Pin<Box<dyn Future<Output = Result<Response<T>, E>> + Send>>;
 
 impl<S, B, R> Service<Request<B>> for ReceiverService<S>
 where
@@ -121,44 +133,44 @@ where
 {
     type Response = Response<R>;
     type Error = S::Error;
-    type Future = Answering<R, S::Error>;
+    type Future = ResponseFuture<R, S::Error>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
         self.inner.poll_ready(cx)
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        // The one that was asked whether it is ready is the one that is called.
+        // `poll_ready` prepared `self.inner`, so that one must be called, not the clone.
         let next = self.inner.clone();
         let mut inner = std::mem::replace(&mut self.inner, next);
-        let gate = self.gate.clone();
+        let receiver = self.receiver.clone();
         Box::pin(async move {
-            let Admitted { mut parts, body, event } = match gate.admit(request).await {
-                Ok(admitted) => admitted,
-                Err(answer) => return Ok(answer.map(R::from)),
+            let VerifiedDelivery { mut parts, body, event } = match receiver.receive(request).await {
+                Ok(delivery) => delivery,
+                Err(response) => return Ok(response.map(R::from)),
             };
             parts.extensions.insert(event);
-            let mut answer = inner.call(Request::from_parts(parts, B::from(body))).await?;
-            answer.headers_mut().remove(SET_COOKIE);
-            Ok(answer)
+            let mut response = inner.call(Request::from_parts(parts, B::from(body))).await?;
+            response.headers_mut().remove(SET_COOKIE);
+            Ok(response)
         })
     }
 }
 
-/// The service that [`ReceiverLayer::handle`] makes of a function.
+/// The service that [`ReceiverLayer::handle`] returns.
 #[derive(Clone)]
-pub struct Handled<F> {
-    gate: Arc<Gate>,
-    function: F,
+pub struct HandlerService<F> {
+    receiver: Arc<DeliveryReceiver>,
+    handler: F,
 }
 
-impl<F> fmt::Debug for Handled<F> {
+impl<F> fmt::Debug for HandlerService<F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Handled").field("gate", &self.gate).finish_non_exhaustive()
+        f.debug_struct("HandlerService").field("gate", &self.receiver).finish_non_exhaustive()
     }
 }
 
-impl<F, Fut, E, B> Service<Request<B>> for Handled<F>
+impl<F, Fut, E, B> Service<Request<B>> for HandlerService<F>
 where
     F: Fn(Event) -> Fut + Clone + Send + 'static,
     Fut: Future<Output = Result<(), E>> + Send,
@@ -167,23 +179,26 @@ where
 {
     type Response = Response<Full<Bytes>>;
     type Error = Infallible;
-    type Future = Answering<Full<Bytes>, Infallible>;
+    type Future = ResponseFuture<Full<Bytes>, Infallible>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let Self { gate, function } = self.clone();
+        let Self { receiver, handler } = self.clone();
         Box::pin(async move {
-            let answer = match gate.admit(request).await {
-                Err(answer) => answer,
-                Ok(admitted) => match function(admitted.event).await {
-                    Ok(()) => plain(StatusCode::OK, ""),
-                    Err(_) => plain(StatusCode::INTERNAL_SERVER_ERROR, "It could not be taken. Try again."),
+            let response = match receiver.receive(request).await {
+                Err(response) => response,
+                Ok(delivery) => match handler(delivery.event).await {
+                    Ok(()) => text_response(StatusCode::OK, ""),
+                    Err(_) => text_response(
+                        StatusCode::INTERNAL_SERVER_ERROR,
+                        "The event could not be processed. Try again.",
+                    ),
                 },
             };
-            Ok(answer.map(Full::from))
+            Ok(response.map(Full::from))
         })
     }
 }
@@ -192,7 +207,7 @@ where
 impl<S: Send + Sync> axum_core::extract::FromRequestParts<S> for Event {
     type Rejection = StatusCode;
 
-    /// Without the layer in front there is none, which is a mistake of the application's.
+    /// Answers 500 if the route lacks the [`ReceiverLayer`].
     async fn from_request_parts(parts: &mut http::request::Parts, _: &S) -> Result<Self, StatusCode> {
         parts.extensions.get::<Self>().cloned().ok_or(StatusCode::INTERNAL_SERVER_ERROR)
     }

@@ -1,22 +1,22 @@
-//! For who is called: verification of what comes, the layer that stands in front of an application, the typed
-//! [`Event`], and the [`Inbox`] that lets each of them through once.
+//! Receiving webhooks: signature verification, a tower layer, typed [`Event`]s, and an [`Inbox`] that processes each
+//! event once.
 
-mod body;
+mod body_variants;
+mod delivery_receiver;
 mod diagnose;
 mod event;
-mod gate;
+mod hmac;
 mod inbox;
 mod inbox_memory;
 mod layer;
-mod mac;
 mod verify;
 
-pub use diagnose::{Claim, Mismatch, Reason, Scheme, diagnose};
-pub use event::{AccountingChange, Event, EventName, InvoicingChange, Misread, Notification};
-pub use gate::BODY_BYTES_MAX;
+pub use delivery_receiver::BODY_BYTES_MAX;
+pub use diagnose::{MismatchReason, ReceivedSignature, SignatureMismatch, SignatureScheme, diagnose};
+pub use event::{AccountingChange, Event, EventName, InvalidNotification, InvoicingChange, Notification};
 #[cfg(feature = "api")]
 pub(crate) use inbox::resource_of;
-pub use inbox::{Arrival, Inbox, InboxError, InboxStore, Outcome, RecordKey};
-pub use inbox_memory::MemoryInbox;
-pub use layer::{Handled, ReceiverLayer, ReceiverService};
+pub use inbox::{Inbox, InboxError, InboxOutcome, InboxStore, ReceivedEvent, RecordKey};
+pub use inbox_memory::MemoryInboxStore;
+pub use layer::{HandlerService, ReceiverLayer, ReceiverService};
 pub use verify::{TOLERANCE, Verifier, verify};

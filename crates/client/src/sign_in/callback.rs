@@ -1,42 +1,53 @@
-//! What the browser brings back, and whether it belongs to what was begun.
+//! Parses the callback of a sign-in and checks that it belongs to the pending sign-in.
 
-use super::authorize::Pending;
+use super::authorize::PendingSignIn;
 
 const PARAMETER_BYTES_MAX: usize = 16 * 1024;
 
-/// Why a callback is not followed.
+/// Why a callback is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
-pub enum CallbackFault {
-    /// Another browser's callback, or a forged one. Do nothing with it.
-    #[error("its state is not the one that was sent; forget this request and begin anew")]
+pub enum CallbackError {
+    /// The state differs: the callback belongs to another browser or is forged.
+    #[error("its state is not the one that was sent; ignore this callback and start the sign-in again")]
     State,
-    /// The answer of another identity provider.
-    #[error("it comes from the issuer {found:?}; forget this request and begin anew")]
-    Issuer { found: String },
-    /// The user said no, or the request could not be met.
+    /// The callback comes from another identity provider.
+    #[error("it comes from the issuer {found:?}; ignore this callback and start the sign-in again")]
+    Issuer {
+        /// The parameter `iss`.
+        found: String,
+    },
+    /// The identity provider reports an OAuth error; for example, the user declined.
     #[error("{error}: {description}")]
-    Refused { error: String, description: String },
-    #[error("the parameter {0} is missing; begin anew")]
+    Denied {
+        /// The OAuth error code, such as `access_denied`.
+        error: String,
+        /// The description of the error; may be empty.
+        description: String,
+    },
+    /// A required parameter is missing.
+    #[error("the parameter {0} is missing; start the sign-in again")]
     Missing(&'static str),
-    #[error("the parameter {0} came twice; begin anew")]
-    Twice(&'static str),
-    #[error("it is longer than any callback; begin anew")]
+    /// A parameter appears more than once.
+    #[error("the parameter {0} appears twice; start the sign-in again")]
+    Repeated(&'static str),
+    /// The callback is longer than any valid one.
+    #[error("it is longer than any valid callback; start the sign-in again")]
     TooLong,
 }
 
-/// The parameters of a callback that belongs to what was begun.
+/// The parameters of a callback that belongs to the pending sign-in.
 #[derive(Debug)]
-pub(super) struct Callback {
+pub(super) struct CallbackParameters {
     pub(super) code: String,
     pub(super) id_token: Option<String>,
 }
 
-impl Callback {
-    /// `query`: a whole address, its query, or the body of a `form_post`.
-    pub(super) fn read(query: &str, pending: &Pending, issuer: &str) -> Result<Self, CallbackFault> {
+impl CallbackParameters {
+    /// `query` is a whole URL, its query, or the body of a `form_post`.
+    pub(super) fn parse(query: &str, pending: &PendingSignIn, issuer: &str) -> Result<Self, CallbackError> {
         if query.len() > PARAMETER_BYTES_MAX {
-            return Err(CallbackFault::TooLong);
+            return Err(CallbackError::TooLong);
         }
         let query = query.split_once('?').map_or(query, |(_, query)| query);
         let query = query.split('#').next().unwrap_or_default();
@@ -44,23 +55,23 @@ impl Callback {
         let find = |name: &'static str| {
             let mut found = pairs.iter().filter(|(known, _)| known == name).map(|(_, value)| value.clone());
             match (found.next(), found.next()) {
-                (_, Some(_)) => Err(CallbackFault::Twice(name)),
+                (_, Some(_)) => Err(CallbackError::Repeated(name)),
                 (first, None) => Ok(first),
             }
         };
-        // Nothing is believed, not even a refusal, before it is known whose it is.
+        // Check the sender first: even an error must not be trusted before.
         if find("state")?.is_none_or(|state| state != pending.state) {
-            return Err(CallbackFault::State);
+            return Err(CallbackError::State);
         }
-        let found = find("iss")?.ok_or(CallbackFault::Missing("iss"))?;
+        let found = find("iss")?.ok_or(CallbackError::Missing("iss"))?;
         if found != issuer {
-            return Err(CallbackFault::Issuer { found });
+            return Err(CallbackError::Issuer { found });
         }
         if let Some(error) = find("error")? {
             let description = find("error_description")?.unwrap_or_default();
-            return Err(CallbackFault::Refused { error, description });
+            return Err(CallbackError::Denied { error, description });
         }
-        let code = find("code")?.ok_or(CallbackFault::Missing("code"))?;
+        let code = find("code")?.ok_or(CallbackError::Missing("code"))?;
         Ok(Self { code, id_token: find("id_token")? })
     }
 }

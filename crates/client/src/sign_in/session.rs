@@ -1,4 +1,4 @@
-//! A signed-in user: an access token that is good now, however many ask for it at once.
+//! The session of a signed-in user: provides valid access tokens and renews them once for all concurrent callers.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,20 +12,20 @@ use super::provider::SignIn;
 use super::tokens::{MemoryTokens, TokenStore, Tokens};
 use crate::Error;
 
-/// A token that would expire on its way is renewed before.
-const EARLY_SECONDS: i64 = 60;
+/// Tokens that expire within this time are renewed.
+const RENEWAL_MARGIN_SECONDS: i64 = 60;
 
-/// Who hands out access tokens for calls.
+/// Provides access tokens for API calls.
 #[async_trait]
 pub trait TokenSource: Send + Sync + 'static {
-    /// One that is good now.
+    /// A valid access token.
     async fn access_token(&self) -> Result<Secret, Error>;
 
-    /// Another, after this one was refused.
-    async fn another(&self, refused: &Secret) -> Result<Secret, Error>;
+    /// A new access token, after the service refused this one.
+    async fn replace_token(&self, refused: &Secret) -> Result<Secret, Error>;
 }
 
-/// A token from elsewhere, used until it is refused: for scripts and tests.
+/// A fixed access token that cannot be renewed; for scripts and tests.
 #[derive(Clone, Debug)]
 pub struct StaticToken(pub Secret);
 
@@ -35,27 +35,25 @@ impl TokenSource for StaticToken {
         Ok(self.0.clone())
     }
 
-    async fn another(&self, _: &Secret) -> Result<Secret, Error> {
-        Err(Error::SignInAgain {
-            reason: "the access token was refused, and there is no way to renew it".into(),
-        })
+    async fn replace_token(&self, _: &Secret) -> Result<Secret, Error> {
+        Err(Error::SignInRequired { reason: "the access token was refused and cannot be renewed".into() })
     }
 }
 
-/// The tokens of one signed-in user. Cheap to clone; all clones renew together.
+/// The tokens of one signed-in user. Cheap to clone; all clones share renewals.
 ///
-/// - However many callers find the token expired, it is renewed once, and all get the new one.
-/// - A caller that goes away does not break the renewal off: it goes on by itself.
-/// - New tokens are saved before anybody gets them.
-/// - Where the answer to a renewal is lost, it is asked for again: the service gives the same successor to who comes
-///   back within 30 seconds.
-/// - Several processes may share a store: each looks there first whether another has renewed already.
+/// - If the token has expired, it is renewed once, however many callers need it.
+/// - A caller that is cancelled does not cancel the renewal: it runs in a task of its own.
+/// - New tokens are stored before any caller gets them.
+/// - If the response to a renewal is lost, the renewal is retried: within 30 seconds the service returns the same new
+///   tokens.
+/// - Several processes may share a store: each first checks whether another one has renewed the tokens.
 ///
 /// ```no_run
-/// # use aldaba_client::{Error, sign_in::{Session, SignIn, SignedIn}};
-/// # async fn example(sign_in: SignIn, signed_in: SignedIn) -> Result<(), Error> {
+/// # use aldaba_client::{Error, sign_in::{Session, SignIn, CompletedSignIn}};
+/// # async fn example(sign_in: SignIn, signed_in: CompletedSignIn) -> Result<(), Error> {
 /// let session = Session::in_memory(sign_in, signed_in.tokens);
-/// let token = session.access_token().await?; // renewed where it has to be
+/// let token = session.access_token().await?; // renewed if needed
 /// # Ok(())
 /// # }
 /// ```
@@ -79,31 +77,31 @@ impl fmt::Debug for Session {
 }
 
 impl Session {
-    /// Of a user whose tokens are in the store, or will be.
+    /// A session whose tokens are in the store, or will be.
     pub fn new(sign_in: SignIn, store: impl TokenStore) -> Self {
         Self { inner: Arc::new(Inner { sign_in, store: Arc::new(store), renewal: Mutex::new(None) }) }
     }
 
-    /// Of a user who has just signed in, as long as the process lives.
+    /// A session that keeps the tokens in memory.
     pub fn in_memory(sign_in: SignIn, tokens: Tokens) -> Self {
         Self::new(sign_in, MemoryTokens::new(tokens))
     }
 
-    /// Keeps the tokens of a sign-in that has just been finished.
-    pub async fn keep(&self, tokens: &Tokens) -> Result<(), Error> {
+    /// Stores the tokens of a completed sign-in.
+    pub async fn save_tokens(&self, tokens: &Tokens) -> Result<(), Error> {
         self.inner.store.save(tokens).await.map_err(|error| Error::TokenStore(error.to_string()))
     }
 
-    /// An access token that is good now.
+    /// A valid access token; renews it if needed.
     pub async fn access_token(&self) -> Result<Secret, Error> {
         let tokens = self.inner.load().await?;
-        if tokens.is_good_for(EARLY_SECONDS, self.inner.sign_in.clock().now()) {
+        if tokens.is_valid_for(RENEWAL_MARGIN_SECONDS, self.inner.sign_in.clock().now()) {
             return Ok(tokens.access_token);
         }
         Ok(self.renew(tokens.access_token).await?.access_token)
     }
 
-    /// New tokens, unless somebody has renewed these already.
+    /// Renews the tokens, unless the stored access token already differs from `old_access_token`.
     pub async fn renew(&self, old_access_token: Secret) -> Result<Tokens, Error> {
         let renewal = {
             let mut current = self.inner.renewal.lock().unwrap_or_else(PoisonError::into_inner);
@@ -111,7 +109,7 @@ impl Session {
                 Some(renewal) if renewal.peek().is_none() => renewal.clone(),
                 _ => {
                     let inner = self.inner.clone();
-                    let task = tokio::spawn(async move { inner.renewed(&old_access_token).await });
+                    let task = tokio::spawn(async move { inner.renew_tokens(&old_access_token).await });
                     let renewal = async move {
                         task.await.unwrap_or_else(|error| Err(Error::TokenStore(error.to_string())))
                     };
@@ -124,13 +122,13 @@ impl Session {
         renewal.await
     }
 
-    /// Gives the tokens back and forgets them. Forgotten they are in any case.
+    /// Deletes the stored tokens and revokes them. They are deleted even if the revocation fails.
     pub async fn sign_out(&self) -> Result<(), Error> {
         let tokens = self.inner.load().await;
         self.inner.store.clear().await.map_err(|error| Error::TokenStore(error.to_string()))?;
         match tokens {
             Ok(tokens) => self.inner.sign_in.revoke(&tokens).await,
-            Err(Error::SignInAgain { .. }) => Ok(()),
+            Err(Error::SignInRequired { .. }) => Ok(()),
             Err(error) => Err(error),
         }
     }
@@ -139,12 +137,13 @@ impl Session {
 impl Inner {
     async fn load(&self) -> Result<Tokens, Error> {
         let tokens = self.store.load().await.map_err(|error| Error::TokenStore(error.to_string()))?;
-        tokens.ok_or_else(|| Error::SignInAgain { reason: "nobody is signed in".into() })
+        tokens.ok_or_else(|| Error::SignInRequired { reason: "no user is signed in".into() })
     }
 
-    async fn renewed(&self, old_access_token: &Secret) -> Result<Tokens, Error> {
+    async fn renew_tokens(&self, old_access_token: &Secret) -> Result<Tokens, Error> {
         let tokens = self.load().await?;
-        let is_good = |tokens: &Tokens| tokens.is_good_for(EARLY_SECONDS, self.sign_in.clock().now());
+        let is_good =
+            |tokens: &Tokens| tokens.is_valid_for(RENEWAL_MARGIN_SECONDS, self.sign_in.clock().now());
         if tokens.access_token != *old_access_token && is_good(&tokens) {
             return Ok(tokens);
         }
@@ -153,13 +152,13 @@ impl Inner {
                 self.store.save(&new).await.map_err(|error| Error::TokenStore(error.to_string()))?;
                 Ok(new)
             }
-            Err(Error::Provider { error, description }) if error == "invalid_grant" => {
-                // Another process may have come first, longer ago than the service's grace.
+            Err(Error::IdentityProvider { error, description }) if error == "invalid_grant" => {
+                // Another process may have renewed the tokens, longer ago than the service's grace period.
                 let now = self.load().await?;
                 if now.refresh_token != tokens.refresh_token && is_good(&now) {
                     return Ok(now);
                 }
-                Err(Error::SignInAgain { reason: format!("the sign-in has ended ({description})") })
+                Err(Error::SignInRequired { reason: format!("the sign-in has ended ({description})") })
             }
             Err(error) => Err(error),
         }
@@ -172,7 +171,7 @@ impl TokenSource for Session {
         Self::access_token(self).await
     }
 
-    async fn another(&self, refused: &Secret) -> Result<Secret, Error> {
+    async fn replace_token(&self, refused: &Secret) -> Result<Secret, Error> {
         Ok(self.renew(refused.clone()).await?.access_token)
     }
 }

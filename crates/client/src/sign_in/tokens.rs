@@ -1,4 +1,4 @@
-//! The tokens of one user's sign-in, and where they are kept.
+//! The tokens of a signed-in user, and their storage.
 
 use std::fmt;
 
@@ -7,34 +7,36 @@ use domain::{Secret, Ticks};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use tokio::sync::Mutex;
 
-/// The tokens of one sign-in. They do not print; serialised they are in plain, so encrypt what you store.
+/// The tokens of one sign-in. `Debug` does not print them. Serialisation writes them in plain text: encrypt it before
+/// you store it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tokens {
+    /// The access token for API calls.
     #[serde(with = "plain")]
     pub access_token: Secret,
-    /// When the access token expires, in seconds since 1970.
+    /// When the access token expires, in Unix seconds.
     pub expires_at: i64,
-    /// Only with the scope `offline_access`. Used once: each renewal brings the next.
+    /// The refresh token; only with the scope `offline_access`. It can be used once: each renewal returns the next one.
     #[serde(with = "plain_or_none", default)]
     pub refresh_token: Option<Secret>,
-    /// The last one, for signing out.
+    /// The last id_token, for signing out.
     #[serde(default)]
     pub id_token: Option<String>,
-    /// Whose tokens these are, where an id_token told.
+    /// The user, if there was an id_token.
     #[serde(default)]
     pub sub: Option<String>,
 }
 
 impl fmt::Debug for Tokens {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut told = f.debug_struct("Tokens");
-        told.field("expires_at", &self.expires_at).field("sub", &self.sub).finish_non_exhaustive()
+        let mut debug = f.debug_struct("Tokens");
+        debug.field("expires_at", &self.expires_at).field("sub", &self.sub).finish_non_exhaustive()
     }
 }
 
 impl Tokens {
-    /// Whether the access token is good for so many seconds more.
-    pub fn is_good_for(&self, seconds: i64, now: Ticks) -> bool {
+    /// Whether the access token is valid for at least so many more seconds.
+    pub fn is_valid_for(&self, seconds: i64, now: Ticks) -> bool {
         now.unix_seconds().saturating_add(seconds) < self.expires_at
     }
 }
@@ -54,7 +56,7 @@ mod plain {
 mod plain_or_none {
     use super::{Deserialize, Deserializer, Secret, Serialize, Serializer};
 
-    #[expect(clippy::ref_option, reason = "serde hands it over like this")]
+    #[expect(clippy::ref_option, reason = "serde requires this signature")]
     pub(super) fn serialize<S: Serializer>(secret: &Option<Secret>, to: S) -> Result<S::Ok, S::Error> {
         secret.as_ref().map(Secret::reveal).serialize(to)
     }
@@ -64,21 +66,25 @@ mod plain_or_none {
     }
 }
 
-/// Where the tokens of one signed-in user are kept: a row of the application's database, a file, a key ring.
+/// The storage for the tokens of one user: a row in the application's database, a file, a keyring.
 ///
-/// A renewal uses the old refresh token up. So `save` returns once the tokens are where a crash does not take them.
+/// A renewal invalidates the old refresh token, so `save` must not return before the tokens are stored durably.
 #[async_trait]
 pub trait TokenStore: Send + Sync + 'static {
+    /// The stored tokens; `None` if the user is not signed in.
     async fn load(&self) -> Result<Option<Tokens>, Box<dyn std::error::Error + Send + Sync>>;
+    /// Stores the tokens durably, replacing the previous ones.
     async fn save(&self, tokens: &Tokens) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
+    /// Deletes the stored tokens.
     async fn clear(&self) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
 }
 
-/// Keeps tokens as long as the process lives.
+/// A token store in memory.
 #[derive(Debug, Default)]
 pub struct MemoryTokens(Mutex<Option<Tokens>>);
 
 impl MemoryTokens {
+    /// A store that contains these tokens.
     pub fn new(tokens: Tokens) -> Self {
         Self(Mutex::new(Some(tokens)))
     }

@@ -1,4 +1,4 @@
-//! Webhooks of both families: subscribe, look after, and ask for deliveries again.
+//! Webhook management for both families: subscriptions, delivery history, health and replays.
 
 mod accounting;
 mod history;
@@ -6,7 +6,7 @@ mod invoicing;
 
 pub use accounting::{EventDescriptor, Subscription, Webhook, Webhooks};
 pub use history::{
-    Attempt, AttemptTimes, Deliveries, Delivery, DeliveryStatus, Handshake, Health, History, Lost, Replay,
-    RotatedSecret,
+    Attempt, AttemptTimes, Deliveries, Delivery, DeliveryStatus, EventGap, Handshake, History, Replay,
+    RotatedSecret, WebhookHealth,
 };
-pub use invoicing::{Action, InvoicingSubscription, InvoicingWebhook, InvoicingWebhooks};
+pub use invoicing::{InvoicingAction, InvoicingSubscription, InvoicingWebhook, InvoicingWebhooks};

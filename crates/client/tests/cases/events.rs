@@ -1,6 +1,6 @@
-//! Bodies as the service writes them, read back: every resource, every kind.
+//! Parsing notifications as the service renders them: every resource, every kind.
 
-use aldaba_client::receiver::{Event, EventName, Misread, Notification};
+use aldaba_client::receiver::{Event, EventName, InvalidNotification, Notification};
 use aldaba_client::{Guid, Resource, Ticks};
 use domain::envelope::{ENVELOPE_VERSION, EnvelopeContext};
 use domain::event::{EventKind, semantic_name};
@@ -35,11 +35,11 @@ fn entry(resource: Resource, kind: EventKind) -> LogEntry {
 }
 
 #[test]
-fn every_change_of_the_family_is_read_to_the_letter() {
+fn every_accounting_notification_is_parsed() {
     for resource in Resource::accounting_family() {
         for kind in resource.event_kinds() {
             let body = envelope_context(resource).notification(guid(2), &entry(resource, kind));
-            let read = Notification::read(&HeaderMap::new(), body.as_bytes()).unwrap();
+            let read = Notification::parse(&HeaderMap::new(), body.as_bytes()).unwrap();
             let Notification::Event(event) = read else { panic!("{read:?}") };
             assert_eq!(
                 (event.outgoing_id(), event.tenant_id(), event.record_id()),
@@ -56,22 +56,23 @@ fn every_change_of_the_family_is_read_to_the_letter() {
 }
 
 #[test]
-fn acknowledge_is_none_of_the_changes() {
+fn acknowledge_is_parsed() {
     for resource in Resource::accounting_family() {
         let body = envelope_context(resource).acknowledge(guid(2), guid(3), Ticks(1));
-        let read = Notification::read(&HeaderMap::new(), body.as_bytes()).unwrap();
+        let read = Notification::parse(&HeaderMap::new(), body.as_bytes()).unwrap();
         assert_eq!(read, Notification::Acknowledge { webhook_id: guid(1) });
     }
 }
 
 #[test]
-fn invoicing_has_its_id_in_the_header() {
+fn outgoing_id_of_invoicing_comes_from_the_header() {
     let resource = Resource::invoicing().next().unwrap();
     let body = envelope_context(resource).notification(guid(2), &entry(resource, EventKind::Created));
     let mut headers = HeaderMap::new();
     headers.insert("webhook-id", guid(2).to_string().parse().unwrap());
     for (headers, id) in [(headers, Some(guid(2))), (HeaderMap::new(), None)] {
-        let Ok(Notification::Event(Event::Invoicing(change))) = Notification::read(&headers, body.as_bytes())
+        let Ok(Notification::Event(Event::Invoicing(change))) =
+            Notification::parse(&headers, body.as_bytes())
         else {
             panic!("{body}")
         };
@@ -81,21 +82,21 @@ fn invoicing_has_its_id_in_the_header() {
 }
 
 #[test]
-fn a_name_from_a_newer_service_is_kept_as_text() {
-    let newer = EventName::of("Svc.ACC.Customers.CustomerMerged");
+fn unknown_event_name_is_preserved() {
+    let newer = EventName::parse("Svc.ACC.Customers.CustomerMerged");
     assert_eq!((newer.resource, newer.kind), (Some(Resource::customers()), None));
     assert_eq!(newer.event_type(), "CustomerMerged");
-    assert_eq!(EventName::of("Svc.ACC.Robots.RobotCreated").resource, None);
+    assert_eq!(EventName::parse("Svc.ACC.Robots.RobotCreated").resource, None);
 }
 
 #[test]
-fn what_is_no_notification_is_told() {
+fn other_bodies_are_refused() {
     for body in ["", "[]", "{}", r#"{"WebhookId":"x"}"#] {
-        let told = Notification::read(&HeaderMap::new(), body.as_bytes());
-        assert!(matches!(told, Err(Misread(_))), "{body}: {told:?}");
+        let result = Notification::parse(&HeaderMap::new(), body.as_bytes());
+        assert!(matches!(result, Err(InvalidNotification(_))), "{body}: {result:?}");
     }
     let broken = envelope_context(Resource::customers())
         .notification(guid(2), &entry(Resource::customers(), EventKind::Created))
         .replace("SequenceVersion", "Sequence");
-    assert!(Notification::read(&HeaderMap::new(), broken.as_bytes()).is_err());
+    assert!(Notification::parse(&HeaderMap::new(), broken.as_bytes()).is_err());
 }

@@ -1,4 +1,4 @@
-//! What the builder writes is what the service reads: any text, any nesting.
+//! The service parses what the filter builder writes, for any text and nesting.
 
 use aldaba_client::api::filter::{self, Filter, OrderBy};
 use aldaba_client::{Error, Ticks};
@@ -25,7 +25,7 @@ fn leaves() -> impl Strategy<Value = Filter> {
             match which {
                 0 => field.is(text),
                 1 => field.is_not(text),
-                2 => field.behind(text),
+                2 => field.after(text),
                 3 => field.before(text),
                 4 => field.contains(text),
                 5 => field.starts_with(text),
@@ -58,9 +58,9 @@ fn filters() -> impl Strategy<Value = Filter> {
 
 proptest! {
     #[test]
-    fn what_is_built_is_what_the_service_reads(filter in filters()) {
+    fn built_filter_parses_to_itself(filter in filters()) {
         let text = filter.to_string();
-        // Bounds of the service apart: those are told before anything is sent.
+        // Filters beyond the limits of the service are refused before sending.
         if text.chars().count() <= 4000 {
             let read: Filter = text.parse().unwrap();
             prop_assert_eq!(&read, &filter, "{}", text);
@@ -69,7 +69,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_leaves_its_quotes(name in "\\PC{0,30}") {
+    fn texts_are_escaped(name in "\\PC{0,30}") {
         let filter = filter::name().is(name.clone());
         let read = Condition::parse(&filter.to_string()).unwrap();
         let subject = |name| {
@@ -82,14 +82,14 @@ proptest! {
 }
 
 #[test]
-fn what_nobody_can_read_is_told_before_it_is_sent() {
-    let told = "companyName lke 'x'".parse::<Filter>().unwrap_err();
-    let Error::Unusable { what, reason } = told else { panic!("{told}") };
+fn invalid_filter_is_refused_before_sending() {
+    let result = "companyName lke 'x'".parse::<Filter>().unwrap_err();
+    let Error::InvalidInput { what, reason } = result else { panic!("{result}") };
     assert_eq!((what, reason.contains("column 13")), ("the filter", true), "{reason}");
 }
 
 #[test]
-fn orders_are_what_the_service_reads() {
+fn built_order_parses_to_itself() {
     let (code, name, update) = (filter::code(), filter::name(), filter::last_update());
     let order: OrderBy = update.newest_first().then(&name.ascending()).then(&update.oldest_first());
     assert_eq!(order.to_string(), "lastUpdate desc,companyName asc");

@@ -1,14 +1,16 @@
-//! Each event once: what was done is not done again, what failed is, and two of one record wait for each other.
+//! The inbox processes each event once, retries failed ones, and runs the events of a record one after the other.
 
 use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use aldaba_client::receiver::{Arrival, Inbox, InboxError, InboxStore, MemoryInbox, Outcome, RecordKey};
+use aldaba_client::receiver::{
+    Inbox, InboxError, InboxOutcome, InboxStore, MemoryInboxStore, ReceivedEvent, RecordKey,
+};
 use aldaba_client::{Guid, async_trait};
 use tokio::sync::Notify;
 
-fn arrival(id: u8, record: &str, number: u64) -> Arrival {
+fn event(id: u8, record: &str, number: u64) -> ReceivedEvent {
     let text = str::to_owned;
     let record = RecordKey {
         tenant: text("t"),
@@ -16,48 +18,52 @@ fn arrival(id: u8, record: &str, number: u64) -> Arrival {
         company: text("c"),
         id: text(record),
     };
-    Arrival { outgoing_id: Some(Guid::random_from([id; 16])), record, sequence_version: Some(number) }
+    ReceivedEvent { outgoing_id: Some(Guid::random_from([id; 16])), record, sequence_version: Some(number) }
 }
 
-async fn done(inbox: &Inbox<MemoryInbox>, arrival: Arrival) -> Outcome<()> {
-    inbox.once(arrival, || async { Ok::<_, Infallible>(()) }).await.unwrap()
+async fn process(inbox: &Inbox<MemoryInboxStore>, event: ReceivedEvent) -> InboxOutcome<()> {
+    inbox.process_once(event, || async { Ok::<_, Infallible>(()) }).await.unwrap()
 }
 
 #[tokio::test]
-async fn the_same_twice_is_a_duplicate_and_the_older_is_superseded() {
-    let inbox = Inbox::new(MemoryInbox::default());
-    assert_eq!(done(&inbox, arrival(1, "a", 7)).await, Outcome::Done(()));
-    assert_eq!(done(&inbox, arrival(1, "a", 7)).await, Outcome::Duplicate);
-    assert_eq!(done(&inbox, arrival(2, "a", 5)).await, Outcome::Superseded);
+async fn duplicates_and_older_events_are_skipped() {
+    let inbox = Inbox::new(MemoryInboxStore::default());
+    assert_eq!(process(&inbox, event(1, "a", 7)).await, InboxOutcome::Processed(()));
+    assert_eq!(process(&inbox, event(1, "a", 7)).await, InboxOutcome::Duplicate);
+    assert_eq!(process(&inbox, event(2, "a", 5)).await, InboxOutcome::Superseded);
     assert_eq!(
-        done(&inbox, arrival(3, "b", 5)).await,
-        Outcome::Done(()),
+        process(&inbox, event(3, "b", 5)).await,
+        InboxOutcome::Processed(()),
         "another record has an order of its own"
     );
-    assert_eq!(done(&inbox, arrival(4, "a", 8)).await, Outcome::Done(()));
-    let from_the_feed = Arrival { outgoing_id: None, ..arrival(0, "a", 8) };
-    assert_eq!(done(&inbox, from_the_feed).await, Outcome::Superseded, "the same number is the same change");
+    assert_eq!(process(&inbox, event(4, "a", 8)).await, InboxOutcome::Processed(()));
+    let from_the_feed = ReceivedEvent { outgoing_id: None, ..event(0, "a", 8) };
+    assert_eq!(
+        process(&inbox, from_the_feed).await,
+        InboxOutcome::Superseded,
+        "the same number is the same change"
+    );
 }
 
 #[tokio::test]
-async fn who_counts_gets_old_ones_too_but_each_once() {
-    let inbox = Inbox::by_id_only(MemoryInbox::default());
-    assert_eq!(done(&inbox, arrival(1, "a", 7)).await, Outcome::Done(()));
-    assert_eq!(done(&inbox, arrival(2, "a", 5)).await, Outcome::Done(()));
-    assert_eq!(done(&inbox, arrival(2, "a", 5)).await, Outcome::Duplicate);
+async fn inbox_by_id_only_skips_duplicates_only() {
+    let inbox = Inbox::by_id_only(MemoryInboxStore::default());
+    assert_eq!(process(&inbox, event(1, "a", 7)).await, InboxOutcome::Processed(()));
+    assert_eq!(process(&inbox, event(2, "a", 5)).await, InboxOutcome::Processed(()));
+    assert_eq!(process(&inbox, event(2, "a", 5)).await, InboxOutcome::Duplicate);
 }
 
 #[tokio::test]
-async fn what_failed_comes_again() {
-    let inbox = Inbox::new(MemoryInbox::default());
-    let failed = inbox.once(arrival(1, "a", 1), || async { Err::<(), _>("no disk") }).await;
-    assert!(matches!(failed, Err(InboxError::Work("no disk"))), "{failed:?}");
-    assert_eq!(done(&inbox, arrival(1, "a", 1)).await, Outcome::Done(()));
+async fn failed_event_can_be_processed_again() {
+    let inbox = Inbox::new(MemoryInboxStore::default());
+    let failed = inbox.process_once(event(1, "a", 1), || async { Err::<(), _>("no disk") }).await;
+    assert!(matches!(failed, Err(InboxError::Handler("no disk"))), "{failed:?}");
+    assert_eq!(process(&inbox, event(1, "a", 1)).await, InboxOutcome::Processed(()));
 }
 
 #[tokio::test]
-async fn two_attempts_at_once_do_the_work_once() {
-    let inbox = Arc::new(Inbox::new(MemoryInbox::default()));
+async fn concurrent_attempts_run_the_handler_once() {
+    let inbox = Arc::new(Inbox::new(MemoryInboxStore::default()));
     let (began, goes_on, works) =
         (Arc::new(Notify::new()), Arc::new(Notify::new()), Arc::new(AtomicUsize::new(0)));
     let first = {
@@ -69,7 +75,7 @@ async fn two_attempts_at_once_do_the_work_once() {
                 goes_on.notified().await;
                 Ok::<_, Infallible>(())
             };
-            inbox.once(arrival(1, "a", 1), work).await.unwrap()
+            inbox.process_once(event(1, "a", 1), work).await.unwrap()
         })
     };
     began.notified().await;
@@ -80,57 +86,66 @@ async fn two_attempts_at_once_do_the_work_once() {
                 works.fetch_add(1, Ordering::SeqCst);
                 Ok::<_, Infallible>(())
             };
-            inbox.once(arrival(1, "a", 1), work).await.unwrap()
+            inbox.process_once(event(1, "a", 1), work).await.unwrap()
         })
     };
     tokio::task::yield_now().await;
     goes_on.notify_one();
-    assert_eq!((first.await.unwrap(), second.await.unwrap()), (Outcome::Done(()), Outcome::Duplicate));
+    assert_eq!(
+        (first.await.unwrap(), second.await.unwrap()),
+        (InboxOutcome::Processed(()), InboxOutcome::Duplicate)
+    );
     assert_eq!(works.load(Ordering::SeqCst), 1);
 }
 
 #[tokio::test]
-async fn memory_forgets_the_oldest_and_no_more() {
-    let store = MemoryInbox::default();
+async fn memory_store_evicts_only_the_oldest() {
+    let store = MemoryInboxStore::default();
     let id = |number: u32| {
         let mut bytes = [0; 16];
         bytes[..4].copy_from_slice(&number.to_be_bytes());
         Guid::from_bytes(bytes)
     };
     for number in 0..=100_000 {
-        let one = Arrival { outgoing_id: Some(id(number)), sequence_version: None, ..arrival(0, "a", 0) };
-        store.keep(&one).await.unwrap();
+        let one = ReceivedEvent { outgoing_id: Some(id(number)), sequence_version: None, ..event(0, "a", 0) };
+        store.mark_processed(&one).await.unwrap();
     }
-    assert!(!store.has_seen(id(0)).await.unwrap());
-    assert!(store.has_seen(id(1)).await.unwrap() && store.has_seen(id(100_000)).await.unwrap());
+    assert!(!store.is_processed(id(0)).await.unwrap());
+    assert!(store.is_processed(id(1)).await.unwrap() && store.is_processed(id(100_000)).await.unwrap());
 }
 
-/// A store that is down.
+/// A store that always fails.
 struct Down;
 
 #[async_trait]
 impl InboxStore for Down {
-    async fn has_seen(&self, _: Guid) -> Result<bool, Box<dyn std::error::Error + Send + Sync>> {
+    async fn is_processed(&self, _: Guid) -> Result<bool, Box<dyn std::error::Error + Send + Sync>> {
         Err("down".into())
     }
 
-    async fn newest(&self, _: &RecordKey) -> Result<Option<u64>, Box<dyn std::error::Error + Send + Sync>> {
+    async fn latest_sequence(
+        &self,
+        _: &RecordKey,
+    ) -> Result<Option<u64>, Box<dyn std::error::Error + Send + Sync>> {
         Err("down".into())
     }
 
-    async fn keep(&self, _: &Arrival) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    async fn mark_processed(
+        &self,
+        _: &ReceivedEvent,
+    ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
         Err("down".into())
     }
 }
 
 #[tokio::test]
-async fn nothing_is_done_where_nothing_can_be_remembered() {
+async fn handler_does_not_run_if_the_store_fails() {
     let worked = AtomicUsize::new(0);
     let work = || async {
         worked.fetch_add(1, Ordering::SeqCst);
         Ok::<_, Infallible>(())
     };
-    let told = Inbox::new(Down).once(arrival(1, "a", 1), work).await;
-    assert!(matches!(told, Err(InboxError::Store(_))));
+    let result = Inbox::new(Down).process_once(event(1, "a", 1), work).await;
+    assert!(matches!(result, Err(InboxError::Store(_))));
     assert_eq!(worked.load(Ordering::SeqCst), 0);
 }

@@ -1,9 +1,9 @@
-//! The layer in front of an application: what it answers itself, what it lets through, and how.
+//! The receiver layer: which requests it answers itself, and which it passes on.
 
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 
-use aldaba_client::receiver::{Event, Mismatch, Reason, ReceiverLayer};
+use aldaba_client::receiver::{Event, MismatchReason, ReceiverLayer, SignatureMismatch};
 use aldaba_client::{Guid, Resource, Secret, Ticks};
 use axum::Extension;
 use axum::body::Body;
@@ -27,7 +27,7 @@ fn signed(body: &str) -> Request<Body> {
     Request::post("/hooks").header("ms-signature", signature).body(Body::from(body.to_owned())).unwrap()
 }
 
-/// An application that notes what comes, behind the layer as a service of its own.
+/// An application that records its events, called by the layer.
 #[derive(Clone, Default)]
 struct Desk(Arc<Mutex<Vec<Event>>>);
 
@@ -41,8 +41,8 @@ impl Desk {
                 Ok::<_, Infallible>(())
             }
         });
-        let answer = service.oneshot(request).await.unwrap();
-        text(answer.map(Body::new)).await
+        let response = service.oneshot(request).await.unwrap();
+        text(response.map(Body::new)).await
     }
 
     fn count(&self) -> usize {
@@ -50,9 +50,9 @@ impl Desk {
     }
 }
 
-async fn text(answer: Response<Body>) -> (StatusCode, String) {
-    let status = answer.status();
-    let body = answer.into_body().collect().await.unwrap().to_bytes();
+async fn text(response: Response<Body>) -> (StatusCode, String) {
+    let status = response.status();
+    let body = response.into_body().collect().await.unwrap().to_bytes();
     (status, String::from_utf8(body.to_vec()).unwrap())
 }
 
@@ -61,7 +61,7 @@ fn layer() -> ReceiverLayer {
 }
 
 #[tokio::test]
-async fn what_is_signed_comes_through_typed() {
+async fn signed_delivery_reaches_the_handler() {
     let desk = Desk::default();
     assert_eq!(desk.send(layer(), signed(EVENT)).await.0, StatusCode::OK);
     let Event::Invoicing(change) = desk.0.lock().unwrap()[0].clone() else { panic!() };
@@ -69,11 +69,11 @@ async fn what_is_signed_comes_through_typed() {
 }
 
 #[tokio::test]
-async fn what_is_not_signed_is_answered_401_without_a_reason_and_the_reason_is_told_inside() {
+async fn wrong_signature_is_answered_401_and_its_reason_is_reported_to_the_callback() {
     let desk = Desk::default();
-    let told: Arc<Mutex<Vec<Mismatch>>> = Arc::default();
-    let inside = told.clone();
-    let layer = layer().on_refused(move |why| inside.lock().unwrap().push(why.clone()));
+    let result: Arc<Mutex<Vec<SignatureMismatch>>> = Arc::default();
+    let inside = result.clone();
+    let layer = layer().on_mismatch(move |why| inside.lock().unwrap().push(why.clone()));
     let mut with_newline = signed(EVENT);
     *with_newline.body_mut() = Body::from(format!("{EVENT}\n"));
     let unsigned = Request::post("/hooks").body(Body::from(EVENT)).unwrap();
@@ -82,12 +82,16 @@ async fn what_is_not_signed_is_answered_401_without_a_reason_and_the_reason_is_t
         assert_eq!((status, text.as_str()), (StatusCode::UNAUTHORIZED, "The signature does not match."));
     }
     assert_eq!(desk.count(), 0);
-    let told: Vec<Reason> = told.lock().unwrap().iter().flat_map(|why| why.reasons.clone()).collect();
-    assert_eq!(told, [Reason::TrailingNewlineAdded, Reason::MissingHeader("svc-webhook-signature")]);
+    let result: Vec<MismatchReason> =
+        result.lock().unwrap().iter().flat_map(|why| why.reasons.clone()).collect();
+    assert_eq!(
+        result,
+        [MismatchReason::TrailingNewlineAdded, MismatchReason::MissingHeader("svc-webhook-signature")]
+    );
 }
 
 #[tokio::test]
-async fn acknowledge_is_answered_here_but_only_a_signed_one() {
+async fn signed_acknowledge_is_answered_without_the_handler() {
     let desk = Desk::default();
     let guid = Guid::random_from([1; 16]);
     let (tenant, user) = (TenantId::new("t"), UserId::new("u"));
@@ -100,7 +104,7 @@ async fn acknowledge_is_answered_here_but_only_a_signed_one() {
 }
 
 #[tokio::test]
-async fn echo_gives_back_a_guid_and_nothing_else() {
+async fn echo_returns_guids_only() {
     let desk = Desk::default();
     let guid = "6f9619ff-8b86-d011-b42d-00cf4fc964ff";
     let get = |query: &str| Request::get(format!("/hooks?{query}")).body(Body::empty()).unwrap();
@@ -116,7 +120,7 @@ async fn echo_gives_back_a_guid_and_nothing_else() {
 }
 
 #[tokio::test]
-async fn bodies_are_bounded_told_or_not() {
+async fn too_large_body_is_refused_with_and_without_content_length() {
     let desk = Desk::default();
     let small = || layer().body_bytes_max(EVENT.len());
     assert_eq!(desk.send(small(), signed(EVENT)).await.0, StatusCode::OK);
@@ -144,23 +148,23 @@ async fn other_methods_and_other_bodies_are_refused() {
 }
 
 #[tokio::test]
-async fn a_function_that_fails_asks_for_another_attempt() {
+async fn failing_handler_is_answered_500() {
     let service = layer().handle(|_| async { Err::<(), _>("no disk") });
-    let answer = service.oneshot(signed(EVENT)).await.unwrap();
-    assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR);
+    let response = service.oneshot(signed(EVENT)).await.unwrap();
+    assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR);
 }
 
 #[tokio::test]
-async fn as_a_layer_it_hands_on_request_and_body_and_takes_cookies_away() {
+async fn layer_passes_on_the_request_and_removes_cookies() {
     async fn changed(Extension(event): Extension<Event>, body: Bytes) -> Response<Body> {
         assert_eq!(event.record_id(), "7");
         let cookie = ("set-cookie", "session=1");
         Response::builder().status(202).header(cookie.0, cookie.1).body(Body::from(body)).unwrap()
     }
     let app = axum::Router::new().route("/hooks", post(changed).layer(layer()));
-    let answer = app.clone().oneshot(signed(EVENT)).await.unwrap();
-    assert_eq!(answer.headers().get("set-cookie"), None);
-    assert_eq!(text(answer).await, (StatusCode::ACCEPTED, EVENT.to_owned()));
+    let response = app.clone().oneshot(signed(EVENT)).await.unwrap();
+    assert_eq!(response.headers().get("set-cookie"), None);
+    assert_eq!(text(response).await, (StatusCode::ACCEPTED, EVENT.to_owned()));
     let echo = Request::get("/hooks?echo=6f9619ff-8b86-d011-b42d-00cf4fc964ff").body(Body::empty()).unwrap();
     assert_eq!(
         app.oneshot(echo).await.unwrap().status(),
@@ -171,14 +175,14 @@ async fn as_a_layer_it_hands_on_request_and_body_and_takes_cookies_away() {
 
 #[cfg(feature = "axum")]
 #[tokio::test]
-async fn a_handler_of_axum_takes_the_event_as_an_argument() {
+async fn axum_handler_extracts_the_event() {
     async fn changed(event: Event) -> String {
         event.record_id().to_owned()
     }
     let app = axum::Router::new().route("/hooks", post(changed).layer(layer()));
-    let answer = app.oneshot(signed(EVENT)).await.unwrap();
-    assert_eq!(text(answer).await, (StatusCode::OK, "7".to_owned()));
+    let response = app.oneshot(signed(EVENT)).await.unwrap();
+    assert_eq!(text(response).await, (StatusCode::OK, "7".to_owned()));
     let bare = axum::Router::new().route("/hooks", post(changed));
-    let answer = bare.oneshot(signed(EVENT)).await.unwrap();
-    assert_eq!(answer.status(), StatusCode::INTERNAL_SERVER_ERROR, "without the layer nothing is believed");
+    let response = bare.oneshot(signed(EVENT)).await.unwrap();
+    assert_eq!(response.status(), StatusCode::INTERNAL_SERVER_ERROR, "without the layer nothing is believed");
 }

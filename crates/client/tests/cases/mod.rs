@@ -1,14 +1,14 @@
-//! The cases, by what they are about.
+//! The tests, by module of the client.
 
-mod diagnosis;
+mod api;
+mod diagnose;
 mod events;
-mod fake;
+mod fake_network;
 mod feed;
 mod filter;
 mod inbox;
 mod layer;
-mod reads;
-mod refresh;
+mod session;
 mod sign_in;
 mod tokens;
-mod verification;
+mod verify;

@@ -1,4 +1,4 @@
-//! Tokens: they do not print, and they come back from storage as they were.
+//! Tokens: no secrets in debug output, and serialisation.
 
 use aldaba_client::sign_in::Tokens;
 use aldaba_client::{Secret, Ticks};
@@ -14,9 +14,9 @@ fn tokens() -> Tokens {
 }
 
 #[test]
-fn they_do_not_print_but_can_be_stored() {
-    let told = format!("{:?}", tokens());
-    assert!(!told.contains("plain") && told.contains("maria"), "{told}");
+fn tokens_do_not_print_but_serialise() {
+    let result = format!("{:?}", tokens());
+    assert!(!result.contains("plain") && result.contains("maria"), "{result}");
     let stored = serde_json::to_string(&tokens()).unwrap();
     assert_eq!(serde_json::from_str::<Tokens>(&stored).unwrap(), tokens());
     let bare: Tokens = serde_json::from_str(r#"{"access_token":"a","expires_at":1}"#).unwrap();
@@ -24,7 +24,7 @@ fn they_do_not_print_but_can_be_stored() {
 }
 
 #[test]
-fn goodness_ends_before_expiry() {
-    let at = |seconds| tokens().is_good_for(60, Ticks::from_unix_seconds(seconds));
+fn validity_ends_before_expiry() {
+    let at = |seconds| tokens().is_valid_for(60, Ticks::from_unix_seconds(seconds));
     assert!(at(939) && !at(940) && !at(2000));
 }

@@ -1,16 +1,16 @@
-//! What a line of the changes door may say, and how it is told what is wrong.
+//! Which changes are valid, and which error each invalid change gets.
 
 use serde_json::json;
 
 use super::*;
 
-fn read(line: &serde_json::Value) -> Result<ParsedChange, FieldError> {
+fn parse(line: &serde_json::Value) -> Result<ParsedChange, FieldError> {
     Change::parse(line.to_string().as_bytes(), || Guid::derived_from([7; 16]))
 }
 
 fn refused(line: &serde_json::Value) -> (String, String) {
-    let fault = read(line).unwrap_err();
-    (fault.code.into_owned(), fault.field.unwrap_or_default().into_owned())
+    let error = parse(line).unwrap_err();
+    (error.code.into_owned(), error.field.unwrap_or_default().into_owned())
 }
 
 fn customer(action: &str) -> serde_json::Value {
@@ -23,33 +23,33 @@ fn with(mut line: serde_json::Value, name: &str, value: serde_json::Value) -> se
 }
 
 #[test]
-fn a_whole_line_is_read() {
+fn complete_change_is_parsed() {
     let data = json!({"tradeName": "Ibáñez", "accountCode": "430000001"});
     let mut line = with(customer("upsert"), "data", data);
     line["user"] = json!("maria");
     line["sourceInterface"] = json!("ERP");
-    let read = read(&line).unwrap();
-    assert_eq!(read.change.resource, Resource::customers());
-    assert_eq!(read.change.company, Some(CorrelationId::new("c1")));
-    assert_eq!(&*read.change.user, "maria");
-    assert_eq!(&*read.change.source_action, "");
-    assert!(!read.id_was_generated);
+    let parsed = parse(&line).unwrap();
+    assert_eq!(parsed.change.resource, Resource::customers());
+    assert_eq!(parsed.change.company, Some(CorrelationId::new("c1")));
+    assert_eq!(&*parsed.change.user, "maria");
+    assert_eq!(&*parsed.change.source_action, "");
+    assert!(!parsed.id_was_generated);
 }
 
 #[test]
-fn an_id_is_made_where_none_is_given_but_only_for_something_new() {
+fn missing_correlation_id_is_generated_for_upserts_only() {
     let mut line = with(customer("upsert"), "data", json!({"tradeName": "x", "accountCode": "4"}));
     line.as_object_mut().unwrap().remove("correlationId");
-    let made = read(&line).unwrap();
-    assert!(made.id_was_generated);
-    assert_eq!(made.change.correlation_id.as_str(), "07070707-0707-8707-8707-070707070707");
+    let parsed = parse(&line).unwrap();
+    assert!(parsed.id_was_generated);
+    assert_eq!(parsed.change.correlation_id.as_str(), "07070707-0707-8707-8707-070707070707");
     line["action"] = json!("disable");
     line.as_object_mut().unwrap().remove("data");
     assert_eq!(refused(&line), ("missing_member".into(), "correlationId".into()));
 }
 
 #[test]
-fn every_fault_names_its_field() {
+fn every_error_names_its_field() {
     let base = customer("disable");
     for (line, code, field) in [
         (with(base.clone(), "area", json!("acounting")), "unknown_area", "area"),
@@ -77,7 +77,7 @@ fn every_fault_names_its_field() {
 }
 
 #[test]
-fn what_can_happen_follows_the_catalogue() {
+fn allowed_actions_follow_the_catalogue() {
     for resource in Resource::all() {
         for action in ["disable", "enable", "delete", "fail"] {
             let mut line =
@@ -91,26 +91,26 @@ fn what_can_happen_follows_the_catalogue() {
                 "fail" => resource.is_accounting_family(),
                 _ => resource.has_state(),
             };
-            assert_eq!(read(&line).is_ok(), allowed, "{resource:?} {action}");
+            assert_eq!(parse(&line).is_ok(), allowed, "{resource:?} {action}");
         }
     }
 }
 
 #[test]
-fn payroll_companies_are_known_by_their_code() {
+fn company_code_is_the_correlation_id_of_a_payroll_company() {
     let data = json!({"companyCode": 12, "companyName": "x", "identifierNumber": ""});
     let line = json!({"area": "payroll", "resource": "companies", "action": "upsert", "data": data});
-    let first = read(&line).unwrap();
-    assert_eq!(first.change.correlation_id.as_str(), "12");
-    assert!(!first.id_was_generated);
+    let upsert = parse(&line).unwrap();
+    assert_eq!(upsert.change.correlation_id.as_str(), "12");
+    assert!(!upsert.id_was_generated);
     assert_eq!(refused(&with(line.clone(), "correlationId", json!("13"))).1, "correlationId");
-    let gone =
+    let delete =
         json!({"area": "payroll", "resource": "companies", "action": "delete", "data": {"companyCode": 12}});
-    assert_eq!(read(&gone).unwrap().change.correlation_id.as_str(), "12");
+    assert_eq!(parse(&delete).unwrap().change.correlation_id.as_str(), "12");
 }
 
 #[test]
-fn companies_and_invoicing_belong_to_the_tenant() {
+fn company_is_refused_for_resources_that_the_tenant_owns() {
     let line =
         json!({"area": "invoicing", "resource": "Due", "company": "c1", "action": "upsert", "data": {}});
     assert_eq!(refused(&line), ("unexpected_member".into(), "company".into()));

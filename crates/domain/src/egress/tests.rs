@@ -1,4 +1,4 @@
-//! Both edges of every range, and what an operator's allowance opens.
+//! The first and last address of every refused range, and the effect of the operator's allow list.
 
 use super::EgressPolicy;
 
@@ -6,9 +6,9 @@ fn why(policy: &EgressPolicy, address: &str) -> Option<&'static str> {
     policy.refusal_reason(address.parse().unwrap())
 }
 
-/// First and last address of each range, with the neighbours that are public.
+/// The first and last address of each range are refused, their public neighbours are not.
 #[test]
-fn the_edges_of_ipv4() {
+fn ipv4_ranges_are_refused_to_their_edges() {
     let strict = EgressPolicy::default();
     for (first, last, reason) in [
         ("0.0.0.0", "0.255.255.255", "unspecified"),
@@ -71,7 +71,7 @@ fn the_edges_of_ipv4() {
 }
 
 #[test]
-fn the_edges_of_ipv6() {
+fn ipv6_ranges_are_refused_to_their_edges() {
     let strict = EgressPolicy::default();
     for (first, last, reason) in [
         ("::", "::", "unspecified"),
@@ -117,7 +117,7 @@ fn the_edges_of_ipv6() {
 }
 
 #[test]
-fn ipv4_inside_ipv6_is_judged_and_refused() {
+fn ipv4_embedded_in_ipv6_is_refused() {
     let strict = EgressPolicy::default();
     for (address, reason) in [
         ("::ffff:127.0.0.1", "loopback"),
@@ -133,10 +133,10 @@ fn ipv4_inside_ipv6_is_judged_and_refused() {
 }
 
 #[test]
-fn loopback_opens_this_machine_and_nothing_else() {
+fn loopback_setting_allows_loopback_only() {
     let local = EgressPolicy { loopback: true, ..EgressPolicy::default() };
-    for fine in ["127.0.0.1", "127.255.255.255", "::1"] {
-        assert_eq!(why(&local, fine), None, "{fine}");
+    for allowed in ["127.0.0.1", "127.255.255.255", "::1"] {
+        assert_eq!(why(&local, allowed), None, "{allowed}");
     }
     for refused in ["0.0.0.0", "::", "10.0.0.1", "::ffff:127.0.0.1", "fd00::1"] {
         assert!(why(&local, refused).is_some(), "{refused}");
@@ -144,11 +144,11 @@ fn loopback_opens_this_machine_and_nothing_else() {
 }
 
 #[test]
-fn an_operator_opens_ranges() {
+fn allow_list_allows_its_ranges_only() {
     let allow = ["10.1.0.0/16", "fd12::/16", "169.254.7.7/32"].map(|range| range.parse().unwrap()).to_vec();
     let open = EgressPolicy { allow, loopback: false };
-    for fine in ["10.1.0.0", "10.1.255.255", "::ffff:10.1.2.3", "fd12::1", "169.254.7.7"] {
-        assert_eq!(why(&open, fine), None, "{fine}");
+    for allowed in ["10.1.0.0", "10.1.255.255", "::ffff:10.1.2.3", "fd12::1", "169.254.7.7"] {
+        assert_eq!(why(&open, allowed), None, "{allowed}");
     }
     for refused in ["10.0.255.255", "10.2.0.0", "::ffff:10.2.0.0", "fd13::1", "169.254.169.254", "127.0.0.1"]
     {

@@ -1,4 +1,4 @@
-//! The order of payroll companies: a list of fields, each up or down; ties by their code.
+//! The order of payroll companies: a list of fields, each ascending or descending, with the company code as tie-breaker.
 
 use std::cmp::Ordering;
 
@@ -12,7 +12,7 @@ pub enum Direction {
     Descending,
 }
 
-/// Each field at most once. Ends with the code, so that no two companies are equal.
+/// A total order: each field appears at most once and the company code always does, so no two companies are equal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OrderBy(Vec<(Field, Direction)>);
 
@@ -22,20 +22,20 @@ impl OrderBy {
         let mut fields: Vec<(Field, Direction)> = Vec::new();
         loop {
             let field = reader.field()?;
-            let is_down = reader.takes_word("desc");
-            if !is_down {
-                reader.takes_word("asc");
+            let is_descending = reader.accept_keyword("desc");
+            if !is_descending {
+                reader.accept_keyword("asc");
             }
-            // A field that is named again changes nothing: those before it have decided.
+            // A repeated field has no effect: its first occurrence has already decided.
             if !fields.iter().any(|(known, _)| *known == field) {
-                let direction = if is_down { Direction::Descending } else { Direction::Ascending };
+                let direction = if is_descending { Direction::Descending } else { Direction::Ascending };
                 fields.push((field, direction));
             }
-            if !reader.takes(&Token::Comma) {
+            if !reader.accept(&Token::Comma) {
                 break;
             }
         }
-        reader.end("a field is followed by asc or desc, or by a comma and the next field")?;
+        reader.expect_end("a field is followed by asc or desc, or by a comma and the next field")?;
         if !fields.iter().any(|(field, _)| *field == Field::CompanyCode) {
             fields.push((Field::CompanyCode, Direction::Ascending));
         }
@@ -46,14 +46,13 @@ impl OrderBy {
         &self.0
     }
 
-    /// What it means.
-    pub fn compare(&self, one: &CompanyFields<'_>, other: &CompanyFields<'_>) -> Ordering {
+    pub fn compare(&self, left: &CompanyFields<'_>, right: &CompanyFields<'_>) -> Ordering {
         let by = |(field, direction): &(Field, Direction)| {
             let order = match field {
-                Field::CompanyCode => one.code.cmp(&other.code),
-                Field::CompanyName => one.name.cmp(other.name),
-                Field::IdentifierNumber => one.identifier.cmp(other.identifier),
-                Field::LastUpdate => one.last_update.cmp(&other.last_update),
+                Field::CompanyCode => left.code.cmp(&right.code),
+                Field::CompanyName => left.name.cmp(right.name),
+                Field::IdentifierNumber => left.identifier.cmp(right.identifier),
+                Field::LastUpdate => left.last_update.cmp(&right.last_update),
             };
             match direction {
                 Direction::Ascending => order,

@@ -1,4 +1,4 @@
-//! Filters and orders as text again: with no more parentheses than they need, and read back as the same.
+//! Writes filters and orders as text, with the fewest parentheses. Parsing the text gives the same filter or order.
 
 use std::fmt::{Display, Formatter, Result};
 
@@ -13,7 +13,7 @@ impl Display for Filter {
             Self::Function(field, function, text) => {
                 write!(f, "{}({},{})", function.as_str(), field.name(), Quoted(text))
             }
-            // What stands on the left is read first, so it needs none for its own kind.
+            // `and` and `or` are left-associative, so a left operand of the same kind needs no parentheses.
             Self::And(left, right) => {
                 let is_and = matches!(**right, Self::And(..));
                 write!(
@@ -38,7 +38,7 @@ impl Filter {
     }
 }
 
-/// A part, in parentheses or not.
+/// An operand, with parentheses if the second field is true.
 struct Parenthesized<'a>(&'a Filter, bool);
 
 impl Display for Parenthesized<'_> {
@@ -65,7 +65,7 @@ impl Display for Quoted<'_> {
     }
 }
 
-/// Fields, each up or down, as a query lists them.
+/// Fields with their directions, in the syntax of the `orderBy` parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct OrderByList<'a>(pub &'a [(Field, Direction)]);
 
@@ -79,11 +79,11 @@ impl Display for OrderByList<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         for (index, (field, direction)) in self.0.iter().enumerate() {
             let comma = if index > 0 { "," } else { "" };
-            let word = match direction {
+            let keyword = match direction {
                 Direction::Ascending => "asc",
                 Direction::Descending => "desc",
             };
-            write!(f, "{comma}{} {word}", field.name())?;
+            write!(f, "{comma}{} {keyword}", field.name())?;
         }
         Ok(())
     }

@@ -1,12 +1,12 @@
-//! Cuts the text of a filter into words, literals and signs, each with its column.
+//! Splits the text of a filter into tokens, each with its column.
 
 use super::FilterError;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Token {
-    /// A name, a keyword, a number or a date: what stands without quotes.
+    /// Unquoted text: a name, a keyword, a number or a date.
     Word(String),
-    /// What stands between single quotes, unescaped.
+    /// The text between single quotes, unescaped.
     Quoted(String),
     Open,
     Close,
@@ -19,39 +19,39 @@ pub(super) struct PositionedToken {
     pub(super) column: usize,
 }
 
-/// All tokens, and the column behind the last.
+/// All tokens, and the column after the last one.
 pub(super) fn scan(text: &str) -> Result<(Vec<PositionedToken>, usize), FilterError> {
     let chars: Vec<char> = text.chars().collect();
     let mut tokens = Vec::new();
     let mut at = 0;
     while let Some(&c) = chars.get(at) {
         let column = at + 1;
-        let mut put = |token| tokens.push(PositionedToken { token, column });
+        let mut push = |token| tokens.push(PositionedToken { token, column });
         match c {
             c if c.is_whitespace() => at += 1,
             '(' => {
-                put(Token::Open);
+                push(Token::Open);
                 at += 1;
             }
             ')' => {
-                put(Token::Close);
+                push(Token::Close);
                 at += 1;
             }
             ',' => {
-                put(Token::Comma);
+                push(Token::Comma);
                 at += 1;
             }
             '\'' => {
-                let (quoted, behind) = quoted(&chars, at)?;
-                put(Token::Quoted(quoted));
-                at = behind;
+                let (quoted, end) = quoted(&chars, at)?;
+                push(Token::Quoted(quoted));
+                at = end;
             }
             c if is_word(c) => {
-                let behind = (at..chars.len()).find(|&end| !is_word(chars[end])).unwrap_or(chars.len());
-                put(Token::Word(chars[at..behind].iter().collect()));
-                at = behind;
+                let end = (at..chars.len()).find(|&index| !is_word(chars[index])).unwrap_or(chars.len());
+                push(Token::Word(chars[at..end].iter().collect()));
+                at = end;
             }
-            odd => return Err(FilterError { column, message: format!("{odd:?} does not belong here") }),
+            other => return Err(FilterError { column, message: format!("unexpected character {other:?}") }),
         }
     }
     Ok((tokens, chars.len() + 1))
@@ -61,7 +61,7 @@ fn is_word(c: char) -> bool {
     c.is_alphanumeric() || "_-.:+".contains(c)
 }
 
-/// A text from its opening quote on; two quotes inside stand for one.
+/// The text that starts at an opening quote, and the index after its closing quote. Two quotes inside are an escaped one.
 fn quoted(chars: &[char], from: usize) -> Result<(String, usize), FilterError> {
     let mut text = String::new();
     let mut at = from + 1;
@@ -77,7 +77,7 @@ fn quoted(chars: &[char], from: usize) -> Result<(String, usize), FilterError> {
                 at += 1;
             }
             (None, _) => {
-                let message = "this quote is not closed".into();
+                let message = "this quoted text has no closing quote".into();
                 return Err(FilterError { column: from + 1, message });
             }
         }

@@ -1,4 +1,4 @@
-//! The grammar: what it reads, what it means, and which column it blames.
+//! The grammar of filters and orders: what parses, what it matches, and the column of each error.
 
 use proptest::prelude::*;
 
@@ -6,7 +6,7 @@ use super::*;
 
 const AT: &str = "2026-11-15T08:30:00Z";
 
-fn subject() -> CompanyFields<'static> {
+fn company_fields() -> CompanyFields<'static> {
     CompanyFields {
         code: 42,
         name: "Panadería O'Higgins",
@@ -16,17 +16,17 @@ fn subject() -> CompanyFields<'static> {
 }
 
 fn holds(text: &str) -> bool {
-    Filter::parse(text).unwrap_or_else(|error| panic!("{text}: {error}")).matches(&subject())
+    Filter::parse(text).unwrap_or_else(|error| panic!("{text}: {error}")).matches(&company_fields())
 }
 
 #[test]
-fn the_contracts_own_shape() {
+fn contracts_own_example_parses() {
     assert!(holds("lastUpdate gt 2026-11-14"));
     assert!(!holds("lastUpdate gt 2026-11-16"));
 }
 
 #[test]
-fn every_operator_on_every_kind() {
+fn every_operator_works_on_every_field_type() {
     for (text, expected) in [
         ("companyCode eq 42", true),
         ("companyCode ne 42", false),
@@ -56,7 +56,7 @@ fn every_operator_on_every_kind() {
 }
 
 #[test]
-fn and_binds_tighter_than_or_and_not_tightest() {
+fn not_binds_tighter_than_and_and_tighter_than_or() {
     assert!(holds("companyCode eq 42 or companyCode eq 1 and companyCode eq 2"));
     assert!(!holds("(companyCode eq 42 or companyCode eq 1) and companyCode eq 2"));
     assert!(!holds("not companyCode eq 42 or companyCode eq 1"));
@@ -65,8 +65,8 @@ fn and_binds_tighter_than_or_and_not_tightest() {
 }
 
 #[test]
-fn faults_name_their_column() {
-    for (text, column, says) in [
+fn errors_name_their_column() {
+    for (text, column, part) in [
         ("", 1, "a field is missing"),
         ("   ", 4, "a field is missing"),
         ("companyCode", 12, "an operator is missing"),
@@ -82,15 +82,15 @@ fn faults_name_their_column() {
         ("companyCode eq 1 companyCode eq 2", 18, "join them"),
         ("(companyCode eq 1", 18, "a closing parenthesis"),
         ("companyCode eq 1)", 17, "more than one expression"),
-        ("companyName eq 'ñandú", 16, "not closed"),
-        ("contains(companyCode,'4')", 10, "no text"),
+        ("companyName eq 'ñandú", 16, "no closing quote"),
+        ("contains(companyCode,'4')", 10, "not a text field"),
         ("contains(companyName 'x')", 22, "a comma"),
         ("contains companyName", 10, "an opening parenthesis"),
-        ("companyCode eq 1; drop table x", 17, "does not belong"),
+        ("companyCode eq 1; drop table x", 17, "unexpected character"),
         ("ñ eq 1", 1, "no field"),
     ] {
         let error = Filter::parse(text).unwrap_err();
-        assert_eq!((error.column, error.message.contains(says)), (column, true), "{text}: {error}");
+        assert_eq!((error.column, error.message.contains(part)), (column, true), "{text}: {error}");
     }
 }
 
@@ -106,7 +106,7 @@ fn size_is_bounded() {
 }
 
 #[test]
-fn orders_are_lists_with_directions_and_end_with_the_code() {
+fn order_ends_with_the_company_code() {
     use Direction::{Ascending, Descending};
     let fields = |text| OrderBy::parse(text).unwrap().fields().to_vec();
     assert_eq!(fields("companyCode"), [(Field::CompanyCode, Ascending)]);
@@ -122,22 +122,22 @@ fn orders_are_lists_with_directions_and_end_with_the_code() {
 #[test]
 fn ties_are_broken_by_code() {
     let order = OrderBy::parse("companyName desc").unwrap();
-    let (one, other) = (subject(), CompanyFields { code: 43, ..subject() });
-    assert!(order.compare(&one, &other).is_lt());
-    let earlier = CompanyFields { name: "A", ..subject() };
-    assert!(order.compare(&one, &earlier).is_lt());
+    let (first, second) = (company_fields(), CompanyFields { code: 43, ..company_fields() });
+    assert!(order.compare(&first, &second).is_lt());
+    let earlier = CompanyFields { name: "A", ..company_fields() };
+    assert!(order.compare(&first, &earlier).is_lt());
 }
 
 proptest! {
     #[test]
-    fn whatever_comes_is_read_or_refused_within_its_columns(text in "[ -~ñ'(),]{0,60}") {
+    fn error_column_lies_within_the_text(text in "[ -~ñ'(),]{0,60}") {
         if let Err(error) = Filter::parse(&text) {
             prop_assert!(error.column >= 1 && error.column <= text.chars().count() + 1);
         }
     }
 
     #[test]
-    fn a_quoted_text_means_itself(text in "[a-z' ñ%_]{0,20}") {
+    fn quoted_text_parses_to_itself(text in "[a-z' ñ%_]{0,20}") {
         let filter = Filter::parse(&format!("companyName eq '{}'", text.replace('\'', "''"))).unwrap();
         prop_assert_eq!(filter, Filter::Compare(Field::CompanyName, Comparison::Equal, Value::Text(text)));
     }

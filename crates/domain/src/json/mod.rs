@@ -1,5 +1,5 @@
-//! Reads JSON from outside in one pass: strict, bounded, duplicates and NUL refused, numbers kept to the
-//! digit. What comes out is compact text with strings escaped in one way, so that equal data is equal text.
+//! A strict JSON reader for requests: one pass, bounded depth, no duplicate members, no NUL, numbers preserved digit by
+//! digit. It writes compact text with uniformly escaped strings, so equal data becomes equal text.
 
 mod reader;
 
@@ -8,10 +8,10 @@ use std::ops::Range;
 
 use reader::Reader;
 
-/// How deep arrays and objects may nest.
+/// The maximum nesting depth of arrays and objects.
 pub const DEPTH_MAX: usize = 64;
 
-/// Why a text is not acceptable JSON; `column` counts bytes from 1.
+/// Why a text was refused. `column` counts bytes from 1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{reason} at column {column}")]
 pub struct JsonError {
@@ -19,31 +19,31 @@ pub struct JsonError {
     pub column: usize,
 }
 
-/// An object that was read: its compact text and where its members stand in it.
+/// A parsed object: its compact text and the positions of its members in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Object {
     text: String,
     members: Vec<Member>,
 }
 
-/// Where a member stands in the text.
+/// The position of a member in the compact text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Member {
-    /// Between the quotes.
+    /// Without the quotes.
     name: Range<usize>,
-    /// What the name says, where that differs from how it is written.
+    /// The unescaped name, if it differs from the text.
     unescaped: Option<Box<str>>,
     value: Range<usize>,
 }
 
 impl Object {
-    /// Reads a text that must be one JSON object and nothing else.
+    /// Parses a text that must be exactly one JSON object.
     pub fn parse(bytes: &[u8]) -> Result<Self, JsonError> {
         let text = std::str::from_utf8(bytes).map_err(|error| JsonError {
             reason: "the text is not UTF-8".into(),
             column: error.valid_up_to() + 1,
         })?;
-        let (text, members) = Reader::new(text).whole_object()?;
+        let (text, members) = Reader::new(text).document()?;
         Ok(Self { text, members })
     }
 
@@ -51,7 +51,7 @@ impl Object {
         Self { text: "{}".into(), members: Vec::new() }
     }
 
-    /// The whole object, compact.
+    /// The whole object as compact JSON.
     pub fn text(&self) -> &str {
         &self.text
     }
@@ -60,7 +60,7 @@ impl Object {
         self.members.is_empty()
     }
 
-    /// Names and compact values, in the writer's order.
+    /// Unescaped names and compact values, in their original order.
     pub fn members(&self) -> impl Iterator<Item = (&str, &str)> {
         self.members.iter().map(|member| {
             let name = member.unescaped.as_deref().unwrap_or(&self.text[member.name.clone()]);
@@ -73,8 +73,8 @@ impl Object {
     }
 }
 
-/// The members of an object in a text that this module wrote, recursively in the order of their names:
-/// two texts that differ only in the order of members become the same.
+/// Sorts the members of all objects in a compact text by name, so that texts which differ only in the order of members
+/// become equal.
 pub fn canonical(text: &str) -> String {
     match serde_json::from_str::<&serde_json::value::RawValue>(text) {
         Ok(raw) => {

@@ -1,4 +1,4 @@
-//! The one pass over a JSON text: checks it, and writes it out compact.
+//! The single pass over a JSON text: validates it and writes it as compact JSON.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -6,8 +6,8 @@ use std::ops::Range;
 
 use super::{DEPTH_MAX, JsonError, Member, write_string};
 
-/// From this many members on, a set finds the duplicates instead of a walk.
-const FEW_MEMBERS: usize = 12;
+/// Up to this many members, a linear search finds duplicate names; beyond it, a hash set does.
+const LINEAR_SEARCH_MEMBERS_MAX: usize = 12;
 
 pub(super) struct Reader<'a> {
     text: &'a str,
@@ -21,22 +21,22 @@ impl<'a> Reader<'a> {
         Self { text, input: text.as_bytes(), at: 0, out: String::with_capacity(text.len()) }
     }
 
-    /// Reads one object and nothing else.
-    pub(super) fn whole_object(mut self) -> Result<(String, Vec<Member>), JsonError> {
-        self.space();
+    /// Reads exactly one object.
+    pub(super) fn document(mut self) -> Result<(String, Vec<Member>), JsonError> {
+        self.skip_space();
         if self.peek() != Some(b'{') {
-            return Err(self.fault("expected a JSON object"));
+            return Err(self.error("expected a JSON object"));
         }
         let mut members = Vec::with_capacity(10);
         self.object(1, Some(&mut members))?;
-        self.space();
+        self.skip_space();
         if self.at < self.input.len() {
-            return Err(self.fault("expected the end of the text after the object"));
+            return Err(self.error("expected the end of the text after the object"));
         }
         Ok((self.out, members))
     }
 
-    fn fault(&self, reason: impl Into<String>) -> JsonError {
+    fn error(&self, reason: impl Into<String>) -> JsonError {
         JsonError { reason: reason.into(), column: self.at + 1 }
     }
 
@@ -44,46 +44,46 @@ impl<'a> Reader<'a> {
         self.input.get(self.at).copied()
     }
 
-    fn space(&mut self) {
+    fn skip_space(&mut self) {
         while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
             self.at += 1;
         }
     }
 
     fn expect(&mut self, byte: u8, what: &str) -> Result<(), JsonError> {
-        self.space();
+        self.skip_space();
         match self.peek() {
             Some(found) if found == byte => {
                 self.at += 1;
                 Ok(())
             }
-            Some(_) => Err(self.fault(format!("expected {what}"))),
-            None => Err(self.fault(format!("the text ends where {what} should stand"))),
+            Some(_) => Err(self.error(format!("expected {what}"))),
+            None => Err(self.error(format!("expected {what} but the text ends"))),
         }
     }
 
     fn value(&mut self, depth: usize) -> Result<(), JsonError> {
-        self.space();
+        self.skip_space();
         match self.peek() {
             Some(b'{') => self.object(depth + 1, None),
             Some(b'[') => self.array(depth + 1),
             Some(b'"') => {
                 let text = self.string()?;
-                self.write(&text, matches!(text, Cow::Borrowed(_)));
+                self.write_string(&text, matches!(text, Cow::Borrowed(_)));
                 Ok(())
             }
             Some(b'-' | b'0'..=b'9') => self.number(),
-            Some(b't') => self.word("true"),
-            Some(b'f') => self.word("false"),
-            Some(b'n') => self.word("null"),
-            Some(_) => Err(self.fault("expected a JSON value")),
-            None => Err(self.fault("the text ends where a value should stand")),
+            Some(b't') => self.literal("true"),
+            Some(b'f') => self.literal("false"),
+            Some(b'n') => self.literal("null"),
+            Some(_) => Err(self.error("expected a JSON value")),
+            None => Err(self.error("expected a value but the text ends")),
         }
     }
 
-    /// Writes a string out. One that came without escapes needs none.
-    fn write(&mut self, text: &str, came_plain: bool) {
-        if came_plain {
+    /// Writes a string. One without escapes in the input needs none in the output.
+    fn write_string(&mut self, text: &str, had_no_escapes: bool) {
+        if had_no_escapes {
             self.out.push('"');
             self.out.push_str(text);
             self.out.push('"');
@@ -92,18 +92,18 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn deep_enough(&self, depth: usize) -> Result<(), JsonError> {
+    fn check_depth(&self, depth: usize) -> Result<(), JsonError> {
         if depth > DEPTH_MAX {
-            return Err(self.fault(format!("nested deeper than {DEPTH_MAX} levels")));
+            return Err(self.error(format!("nested deeper than {DEPTH_MAX} levels")));
         }
         Ok(())
     }
 
     fn object(&mut self, depth: usize, mut members: Option<&mut Vec<Member>>) -> Result<(), JsonError> {
-        self.deep_enough(depth)?;
+        self.check_depth(depth)?;
         self.at += 1;
         self.out.push('{');
-        self.space();
+        self.skip_space();
         if self.peek() == Some(b'}') {
             self.at += 1;
             self.out.push('}');
@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
             if let Some(members) = members.as_deref_mut() {
                 members.push(Member { name, unescaped, value: value_from..self.out.len() });
             }
-            if self.more(b'}', "a comma or a closing brace")? {
+            if self.has_next(b'}', "a comma or a closing brace")? {
                 self.out.push(',');
             } else {
                 self.out.push('}');
@@ -128,21 +128,21 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A member's name: where it stands in the output, and what it says if that is something else.
+    /// Reads a member's name. Returns its position in the output, and the unescaped name if it differs from the output.
     fn name(&mut self, names: &mut Names) -> Result<(Range<usize>, Option<Box<str>>), JsonError> {
-        self.space();
+        self.skip_space();
         let name_at = self.at;
         if self.peek() != Some(b'"') {
-            return Err(self.fault("expected a member's name in double quotes"));
+            return Err(self.error("expected a member's name in double quotes"));
         }
         let name = self.string()?;
         let from = self.out.len() + 1;
-        self.write(&name, matches!(name, Cow::Borrowed(_)));
+        self.write_string(&name, matches!(name, Cow::Borrowed(_)));
         let range = from..self.out.len() - 1;
-        // Equal names are written in one way, so what is written can be compared.
+        // Equal names have equal escaped forms, so comparing the output is enough.
         if !names.insert(&self.out, range.clone()) {
             self.at = name_at;
-            return Err(self.fault(format!("the member \"{name}\" stands twice")));
+            return Err(self.error(format!("the member \"{name}\" appears twice")));
         }
         let unescaped = match name {
             Cow::Owned(name) if name != self.out[range.clone()] => Some(name.into()),
@@ -152,10 +152,10 @@ impl<'a> Reader<'a> {
     }
 
     fn array(&mut self, depth: usize) -> Result<(), JsonError> {
-        self.deep_enough(depth)?;
+        self.check_depth(depth)?;
         self.at += 1;
         self.out.push('[');
-        self.space();
+        self.skip_space();
         if self.peek() == Some(b']') {
             self.at += 1;
             self.out.push(']');
@@ -163,7 +163,7 @@ impl<'a> Reader<'a> {
         }
         loop {
             self.value(depth)?;
-            if self.more(b']', "a comma or a closing bracket")? {
+            if self.has_next(b']', "a comma or a closing bracket")? {
                 self.out.push(',');
             } else {
                 self.out.push(']');
@@ -172,9 +172,9 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// After a member or an item: true for a comma, false for the closing byte.
-    fn more(&mut self, closing: u8, what: &str) -> Result<bool, JsonError> {
-        self.space();
+    /// Reads the separator after a member or an item: true for a comma, false for the closing byte.
+    fn has_next(&mut self, closing: u8, what: &str) -> Result<bool, JsonError> {
+        self.skip_space();
         if self.peek() == Some(b',') {
             self.at += 1;
             return Ok(true);
@@ -182,12 +182,12 @@ impl<'a> Reader<'a> {
         self.expect(closing, what).map(|()| false)
     }
 
-    fn word(&mut self, word: &str) -> Result<(), JsonError> {
-        if !self.input[self.at..].starts_with(word.as_bytes()) {
-            return Err(self.fault("expected a JSON value"));
+    fn literal(&mut self, literal: &str) -> Result<(), JsonError> {
+        if !self.input[self.at..].starts_with(literal.as_bytes()) {
+            return Err(self.error("expected a JSON value"));
         }
-        self.at += word.len();
-        self.out.push_str(word);
+        self.at += literal.len();
+        self.out.push_str(literal);
         Ok(())
     }
 
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
         while matches!(self.peek(), Some(b'0'..=b'9')) {
             self.at += 1;
         }
-        if self.at == from { Err(self.fault("expected a digit")) } else { Ok(()) }
+        if self.at == from { Err(self.error("expected a digit")) } else { Ok(()) }
     }
 
     fn number(&mut self) -> Result<(), JsonError> {
@@ -221,28 +221,28 @@ impl<'a> Reader<'a> {
             self.digits()?;
         }
         if matches!(self.peek(), Some(b'0'..=b'9' | b'.' | b'a'..=b'z' | b'A'..=b'Z')) {
-            return Err(self.fault("a number is written wrongly"));
+            return Err(self.error("invalid number"));
         }
         self.out.push_str(&self.text[from..self.at]);
         Ok(())
     }
 
-    /// A string; borrowed where it has no escapes.
+    /// Reads a string; borrowed if it has no escapes.
     fn string(&mut self) -> Result<Cow<'a, str>, JsonError> {
-        let opened_at = self.at;
+        let start = self.at;
         self.at += 1;
         let mut text = String::new();
         let mut plain_from = self.at;
         loop {
             match self.peek() {
                 None => {
-                    self.at = opened_at;
-                    return Err(self.fault("a string is not closed"));
+                    self.at = start;
+                    return Err(self.error("a string has no closing quote"));
                 }
                 Some(b'"') => {
                     let plain = &self.text[plain_from..self.at];
                     self.at += 1;
-                    if plain_from == opened_at + 1 {
+                    if plain_from == start + 1 {
                         return Ok(Cow::Borrowed(plain));
                     }
                     text.push_str(plain);
@@ -253,8 +253,8 @@ impl<'a> Reader<'a> {
                     text.push(self.escape()?);
                     plain_from = self.at;
                 }
-                Some(0) => return Err(self.fault("a NUL byte")),
-                Some(0x01..=0x1f) => return Err(self.fault("a control character that is not escaped")),
+                Some(0) => return Err(self.error("a NUL byte is not allowed")),
+                Some(0x01..=0x1f) => return Err(self.error("a control character must be escaped")),
                 Some(_) => self.at += 1,
             }
         }
@@ -274,7 +274,7 @@ impl<'a> Reader<'a> {
             Some(b'u') => return self.unicode(),
             _ => {
                 self.at -= 1;
-                return Err(self.fault("an unknown escape in a string"));
+                return Err(self.error("unknown escape in a string"));
             }
         })
     }
@@ -286,16 +286,16 @@ impl<'a> Reader<'a> {
                 self.at += 2;
                 let second = self.hex4()?;
                 if !(0xdc00..=0xdfff).contains(&second) {
-                    return Err(self.fault("half of a surrogate pair"));
+                    return Err(self.error("unpaired surrogate"));
                 }
                 0x1_0000 + ((first - 0xd800) << 10) + (second - 0xdc00)
             }
             code => code,
         };
         match char::from_u32(code) {
-            Some('\0') => Err(self.fault("a NUL character")),
-            Some(letter) => Ok(letter),
-            None => Err(self.fault("half of a surrogate pair")),
+            Some('\0') => Err(self.error("a NUL character is not allowed")),
+            Some(character) => Ok(character),
+            None => Err(self.error("unpaired surrogate")),
         }
     }
 
@@ -303,32 +303,35 @@ impl<'a> Reader<'a> {
         let digits =
             self.input.get(self.at..self.at + 4).filter(|four| four.iter().all(u8::is_ascii_hexdigit));
         let Some(digits) = digits.and_then(|four| std::str::from_utf8(four).ok()) else {
-            return Err(self.fault("expected four hexadecimal digits"));
+            return Err(self.error("expected four hexadecimal digits"));
         };
         self.at += 4;
         Ok(u32::from_str_radix(digits, 16).unwrap_or(0))
     }
 }
 
-/// The names seen so far in one object, as they are written in the output.
+/// The names of one object so far, in their escaped form.
 #[derive(Default)]
 struct Names {
-    few: Vec<Range<usize>>,
-    many: HashSet<Box<str>>,
+    /// Positions in the output, while there are few names.
+    ranges: Vec<Range<usize>>,
+    /// Replaces `ranges` once there are many names.
+    set: HashSet<Box<str>>,
 }
 
 impl Names {
+    /// Adds a name; false if the object already has it.
     fn insert(&mut self, out: &str, name: Range<usize>) -> bool {
         let written = &out[name.clone()];
-        if !self.many.is_empty() {
-            return self.many.insert(written.into());
+        if !self.set.is_empty() {
+            return self.set.insert(written.into());
         }
-        if self.few.iter().any(|seen| out[seen.clone()] == *written) {
+        if self.ranges.iter().any(|other| out[other.clone()] == *written) {
             return false;
         }
-        self.few.push(name);
-        if self.few.len() > FEW_MEMBERS {
-            self.many.extend(self.few.drain(..).map(|seen| out[seen].into()));
+        self.ranges.push(name);
+        if self.ranges.len() > LINEAR_SEARCH_MEMBERS_MAX {
+            self.set.extend(self.ranges.drain(..).map(|other| out[other].into()));
         }
         true
     }

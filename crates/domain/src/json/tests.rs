@@ -1,4 +1,4 @@
-//! What the JSON reader takes, refuses and keeps.
+//! Which texts the JSON reader accepts, what it writes, and its error messages.
 
 use proptest::prelude::*;
 
@@ -13,7 +13,7 @@ fn refused(text: &str) -> String {
 }
 
 #[test]
-fn space_goes_and_numbers_stay_to_the_digit() {
+fn whitespace_is_removed_and_numbers_are_preserved() {
     assert_eq!(
         compact(" { \"a\" : [ 1.10 , -0 , 1e400 ] ,\r\n\t\"b\":{ } } "),
         r#"{"a":[1.10,-0,1e400],"b":{}}"#
@@ -22,7 +22,7 @@ fn space_goes_and_numbers_stay_to_the_digit() {
 }
 
 #[test]
-fn strings_are_escaped_in_one_way() {
+fn strings_are_escaped_uniformly() {
     assert_eq!(compact(r#"{"\u00f1":"\u00e9\/\ud83d\ude00\u0001\n"}"#), "{\"ñ\":\"é/😀\\u0001\\n\"}");
 }
 
@@ -36,27 +36,24 @@ fn members_are_found_by_name() {
 }
 
 #[test]
-fn a_name_with_escapes_is_found_by_what_it_says() {
+fn escaped_name_is_found_by_its_unescaped_form() {
     let object = Object::parse(br#"{"a\nb":1,"\u00f1":2,"c\/d":3}"#).unwrap();
     assert_eq!(object.members().collect::<Vec<_>>(), [("a\nb", "1"), ("ñ", "2"), ("c/d", "3")]);
 }
 
 #[test]
-fn faults_say_what_and_where() {
+fn errors_name_the_reason_and_the_column() {
     assert_eq!(refused("[]"), "expected a JSON object at column 1");
-    assert_eq!(refused(r#"{"a":1,"a":2}"#), "the member \"a\" stands twice at column 8");
-    assert_eq!(refused(r#"{"a":{"b":1,"\u0062":2}}"#), "the member \"b\" stands twice at column 13");
-    assert_eq!(
-        refused(r#"{"a":1"#),
-        "the text ends where a comma or a closing brace should stand at column 7"
-    );
+    assert_eq!(refused(r#"{"a":1,"a":2}"#), "the member \"a\" appears twice at column 8");
+    assert_eq!(refused(r#"{"a":{"b":1,"\u0062":2}}"#), "the member \"b\" appears twice at column 13");
+    assert_eq!(refused(r#"{"a":1"#), "expected a comma or a closing brace but the text ends at column 7");
     assert_eq!(refused(r#"{"a":1} x"#), "expected the end of the text after the object at column 9");
-    assert_eq!(refused("{\"a\":\"x\0\"}"), "a NUL byte at column 8");
-    assert_eq!(refused(r#"{"a":"\u0000"}"#), "a NUL character at column 13");
-    assert_eq!(refused(r#"{"a":"\ud800"}"#), "half of a surrogate pair at column 13");
-    assert_eq!(refused(r#"{"a":01}"#), "a number is written wrongly at column 7");
+    assert_eq!(refused("{\"a\":\"x\0\"}"), "a NUL byte is not allowed at column 8");
+    assert_eq!(refused(r#"{"a":"\u0000"}"#), "a NUL character is not allowed at column 13");
+    assert_eq!(refused(r#"{"a":"\ud800"}"#), "unpaired surrogate at column 13");
+    assert_eq!(refused(r#"{"a":01}"#), "invalid number at column 7");
     assert_eq!(refused(r#"{"a":tru}"#), "expected a JSON value at column 6");
-    assert_eq!(refused(r#"{"a":"x"#), "a string is not closed at column 6");
+    assert_eq!(refused(r#"{"a":"x"#), "a string has no closing quote at column 6");
     assert!(Object::parse(b"{\"a\":\"\xff\"}").unwrap_err().reason.contains("UTF-8"));
 }
 
@@ -68,17 +65,17 @@ fn depth_is_bounded() {
 }
 
 #[test]
-fn duplicates_are_found_among_many_members_too() {
+fn duplicates_are_found_among_many_members() {
     let mut text = String::from("{");
     for number in 0..100 {
         let _ = write!(text, "\"m{number}\":1,");
     }
     text.push_str("\"m50\":2}");
-    assert!(refused(&text).contains("\"m50\" stands twice"));
+    assert!(refused(&text).contains("\"m50\" appears twice"));
 }
 
 #[test]
-fn canonical_forgets_the_order_of_members_only() {
+fn canonical_sorts_members_and_keeps_the_order_of_items() {
     assert_eq!(canonical(r#"{"b":[{"d":1,"c":2}],"a":1.0}"#), r#"{"a":1.0,"b":[{"c":2,"d":1}]}"#);
     assert_ne!(canonical(r#"{"a":[1,2]}"#), canonical(r#"{"a":[2,1]}"#));
 }
@@ -101,17 +98,17 @@ fn any_json() -> impl Strategy<Value = serde_json::Value> {
 
 proptest! {
     #[test]
-    fn agrees_with_serde_json_on_what_a_text_means(value in any_json()) {
+    fn agrees_with_serde_json_on_values(value in any_json()) {
         let text = serde_json::json!({ "value": value }).to_string();
         let object = Object::parse(text.as_bytes()).unwrap();
-        let again: serde_json::Value = serde_json::from_str(object.text()).unwrap();
-        prop_assert_eq!(&again["value"], &value);
+        let reparsed: serde_json::Value = serde_json::from_str(object.text()).unwrap();
+        prop_assert_eq!(&reparsed["value"], &value);
         prop_assert_eq!(compact(object.text()), object.text());
         prop_assert_eq!(canonical(&canonical(object.text())), canonical(object.text()));
     }
 
     #[test]
-    fn takes_nothing_that_serde_json_refuses(text in "[{}\\[\\]\",:0-9a-z.\\\\ -]{0,40}") {
+    fn accepts_nothing_that_serde_json_refuses(text in "[{}\\[\\]\",:0-9a-z.\\\\ -]{0,40}") {
         if Object::parse(text.as_bytes()).is_ok() {
             prop_assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok());
         }

@@ -1,27 +1,27 @@
-//! What is taken as a receiver's address, what is refused, and that the parts of one always agree.
+//! Which receiver URLs are accepted, why others are refused, and the parts of a parsed URL.
 
 use proptest::prelude::*;
 
 use super::{Host, ReceiverUrl};
 
-fn taken(text: &str) -> ReceiverUrl {
+fn accepted(text: &str) -> ReceiverUrl {
     ReceiverUrl::parse(text, false).unwrap_or_else(|error| panic!("{text} {error}"))
 }
 
-fn taken_locally(text: &str) -> ReceiverUrl {
+fn accepted_with_loopback(text: &str) -> ReceiverUrl {
     ReceiverUrl::parse(text, true).unwrap_or_else(|error| panic!("{text} {error}"))
 }
 
 fn refused(text: &str, allow_loopback: bool) -> String {
     match ReceiverUrl::parse(text, allow_loopback) {
-        Ok(_) => panic!("{text:?} was taken"),
+        Ok(_) => panic!("{text:?} was accepted"),
         Err(error) => error,
     }
 }
 
 #[test]
-fn an_address_is_read_into_its_parts() {
-    let url = taken("https://Receiver.Example./hooks/in?tenant=7&x[]=1");
+fn url_is_split_into_its_parts() {
+    let url = accepted("https://Receiver.Example./hooks/in?tenant=7&x[]=1");
     assert_eq!(url.host(), &Host::Name("receiver.example".into()));
     assert_eq!((url.is_tls(), url.port()), (true, 443));
     assert_eq!(url.origin(), "https://receiver.example:443");
@@ -31,34 +31,34 @@ fn an_address_is_read_into_its_parts() {
 }
 
 #[test]
-fn the_port_and_the_path_may_be_left_out() {
+fn port_and_path_are_optional() {
     for (text, path) in [
         ("https://receiver.example", "/"),
         ("https://receiver.example:443", "/"),
         ("HTTPS://receiver.example:443?a=b", "/?a=b"),
         ("https://receiver.example/", "/"),
     ] {
-        let url = taken(text);
+        let url = accepted(text);
         assert_eq!((url.authority(), url.path_and_query()), ("receiver.example", path), "{text}");
     }
 }
 
 #[test]
-fn addresses_are_hosts_too() {
-    let url = taken("https://[2001:DB8:0::7]/x");
+fn host_can_be_an_ip_address() {
+    let url = accepted("https://[2001:DB8:0::7]/x");
     assert_eq!(url.host(), &Host::Address("2001:db8::7".parse().unwrap()));
     assert_eq!((url.authority(), url.origin()), ("[2001:db8::7]", "https://[2001:db8::7]:443"));
-    let url = taken("https://192.0.2.7./x");
+    let url = accepted("https://192.0.2.7./x");
     assert_eq!(url.host(), &Host::Address("192.0.2.7".parse().unwrap()));
     assert_eq!(
-        taken("https://127.0.0.1/").authority(),
+        accepted("https://127.0.0.1/").authority(),
         "127.0.0.1",
-        "whether it may be dialled, egress says"
+        "the egress policy decides about connecting to it"
     );
 }
 
 #[test]
-fn what_is_refused_and_why() {
+fn invalid_urls_are_refused_with_a_reason() {
     for (text, why) in [
         ("", "must begin with https://"),
         ("receiver.example", "must begin with https://"),
@@ -110,18 +110,18 @@ fn what_is_refused_and_why() {
 #[test]
 fn lengths_are_bounded() {
     let at_most = format!("https://receiver.example/{}", "a".repeat(2048 - 25));
-    assert_eq!(taken(&at_most).as_str().len(), 2048);
+    assert_eq!(accepted(&at_most).as_str().len(), 2048);
     assert!(refused(&format!("{at_most}a"), false).contains("2048"));
     let label = "a".repeat(63);
-    taken(&format!("https://{label}.example/"));
+    accepted(&format!("https://{label}.example/"));
     assert!(refused(&format!("https://{label}a.example/"), false).contains("63"));
     let name = [&*label; 4].join(".");
-    taken(&format!("https://{}/", &name[2..]));
+    accepted(&format!("https://{}/", &name[2..]));
     assert!(refused(&format!("https://{}/", &name[1..]), false).contains("253"));
 }
 
 #[test]
-fn on_this_machine_anything_goes_but_nowhere_else() {
+fn plain_http_and_other_ports_are_allowed_on_loopback_only() {
     for (text, authority, port) in [
         ("http://localhost:9000/x", "localhost:9000", 9000),
         ("http://localhost/x", "localhost", 80),
@@ -131,7 +131,7 @@ fn on_this_machine_anything_goes_but_nowhere_else() {
         ("https://localhost:9443/x", "localhost:9443", 9443),
         ("https://receiver.example/x", "receiver.example", 443),
     ] {
-        let url = taken_locally(text);
+        let url = accepted_with_loopback(text);
         assert_eq!((url.authority(), url.port()), (authority, port), "{text}");
     }
     for text in [
@@ -147,8 +147,8 @@ fn on_this_machine_anything_goes_but_nowhere_else() {
 }
 
 #[test]
-fn invoicing_has_one_path() {
-    assert!(taken("https://receiver.example/api/webhooks/incoming/Invoicing").is_invoicing());
+fn invoicing_url_has_exactly_one_path() {
+    assert!(accepted("https://receiver.example/api/webhooks/incoming/Invoicing").is_invoicing());
     for text in [
         "https://receiver.example/",
         "https://receiver.example/api/webhooks/incoming/invoicing",
@@ -156,12 +156,12 @@ fn invoicing_has_one_path() {
         "https://receiver.example/api/webhooks/incoming/Invoicing?x=1",
         "https://receiver.example/api/webhooks/incoming/Invoicing?",
     ] {
-        assert!(!taken(text).is_invoicing(), "{text}");
+        assert!(!accepted(text).is_invoicing(), "{text}");
     }
 }
 
-/// Texts that are nearly addresses, so that many are taken.
-fn nearly() -> impl Strategy<Value = String> {
+/// Texts that resemble URLs, so that many are valid.
+fn url_like() -> impl Strategy<Value = String> {
     let host = prop_oneof![
         "[a-zA-Z0-9.-]{0,30}",
         "[0-9x.]{0,16}",
@@ -177,19 +177,19 @@ fn nearly() -> impl Strategy<Value = String> {
 
 proptest! {
     #[test]
-    fn nothing_breaks_it(text in ".{0,100}", allow_loopback: bool) {
+    fn parsing_never_panics(text in ".{0,100}", allow_loopback: bool) {
         let _ = ReceiverUrl::parse(&text, allow_loopback);
     }
 
     #[test]
-    fn what_was_taken_reads_as_the_same_again(text in nearly(), allow_loopback: bool) {
+    fn url_from_its_parts_parses_to_the_same_parts(text in url_like(), allow_loopback: bool) {
         let Ok(url) = ReceiverUrl::parse(&text, allow_loopback) else { return Ok(()) };
         prop_assert_eq!(url.as_str(), &text);
-        let spelled = format!("{}{}", url.origin(), url.path_and_query());
-        let again = ReceiverUrl::parse(&spelled, allow_loopback).map_err(TestCaseError::fail)?;
-        prop_assert_eq!(again.origin(), url.origin());
-        prop_assert_eq!(again.authority(), url.authority());
-        prop_assert_eq!(again.path_and_query(), url.path_and_query());
-        prop_assert_eq!((again.host(), again.port(), again.is_tls()), (url.host(), url.port(), url.is_tls()));
+        let rebuilt = format!("{}{}", url.origin(), url.path_and_query());
+        let reparsed = ReceiverUrl::parse(&rebuilt, allow_loopback).map_err(TestCaseError::fail)?;
+        prop_assert_eq!(reparsed.origin(), url.origin());
+        prop_assert_eq!(reparsed.authority(), url.authority());
+        prop_assert_eq!(reparsed.path_and_query(), url.path_and_query());
+        prop_assert_eq!((reparsed.host(), reparsed.port(), reparsed.is_tls()), (url.host(), url.port(), url.is_tls()));
     }
 }

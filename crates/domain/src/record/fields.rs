@@ -1,4 +1,4 @@
-//! Takes typed fields out of an object one by one, and names what is missing, wrong or unknown.
+//! Reads typed fields from the `data` object; errors name the missing, invalid or unknown member.
 
 use std::fmt::Write as _;
 
@@ -14,14 +14,14 @@ pub(super) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Refuses members that the record does not have: a slip of the pen must not be lost in silence.
+    /// Refuses unknown members, so that a misspelled one is not silently dropped.
     pub(super) fn of(data: &'a Object, known: &'static [&'static str]) -> Result<Self, FieldError> {
         for (name, _) in data.members() {
             if name != "correlationId" && !known.contains(&name) {
                 let mut message = format!("data has an unknown member \"{name}\"");
                 let _ = write!(
                     message,
-                    "{}; known are {}",
+                    "{}; known members are {}",
                     did_you_mean(name, known.iter().copied()),
                     known.join(", ")
                 );
@@ -44,9 +44,9 @@ impl<'a> Fields<'a> {
         let Some(value) = self.data.get(name) else {
             return Ok(None);
         };
-        let text: String = serde_json::from_str(value).map_err(|_| wrong(name, "must be a text"))?;
+        let text: String = serde_json::from_str(value).map_err(|_| invalid(name, "must be a string"))?;
         if text.len() > TEXT_CHARS_MAX && text.chars().count() > TEXT_CHARS_MAX {
-            return Err(wrong(name, "must have 1000 characters at most"));
+            return Err(invalid(name, "must have at most 1000 characters"));
         }
         Ok(Some(text))
     }
@@ -54,11 +54,11 @@ impl<'a> Fields<'a> {
     pub(super) fn integer(&self, name: &'static str, from: i64, to: i64) -> Result<i64, FieldError> {
         debug_assert!(self.known.contains(&name));
         let value = self.data.get(name).ok_or_else(|| missing(name))?;
-        let number: i64 = value.parse().map_err(|_| wrong(name, "must be an integer"))?;
+        let number: i64 = value.parse().map_err(|_| invalid(name, "must be an integer"))?;
         if (from..=to).contains(&number) {
             return Ok(number);
         }
-        Err(wrong(name, &format!("must be from {from} to {to}")))
+        Err(invalid(name, &format!("must be from {from} to {to}")))
     }
 }
 
@@ -67,6 +67,6 @@ fn missing(name: &'static str) -> FieldError {
         .at(format!("data.{name}"))
 }
 
-pub(super) fn wrong(name: &'static str, why: &str) -> FieldError {
+pub(super) fn invalid(name: &'static str, why: &str) -> FieldError {
     FieldError::new("invalid_member", format!("data.{name} {why}")).at(format!("data.{name}"))
 }

@@ -1,4 +1,4 @@
-//! The field checks of the typed records, and bodies that come apart as they were put together.
+//! The validation of typed records, and splitting bodies into members and tail.
 
 use super::*;
 
@@ -6,12 +6,12 @@ fn object(text: &str) -> Object {
     Object::parse(text.as_bytes()).unwrap()
 }
 
-fn checked(resource: Resource, data: &str) -> Result<Upsert, FieldError> {
+fn check_data(resource: Resource, data: &str) -> Result<Upsert, FieldError> {
     check(resource, &object(data), None, &mut Vec::new())
 }
 
 fn field_of(resource: Resource, data: &str) -> String {
-    checked(resource, data).unwrap_err().field.unwrap().into_owned()
+    check_data(resource, data).unwrap_err().field.unwrap().into_owned()
 }
 
 fn journals() -> Resource {
@@ -22,26 +22,26 @@ const COMPANY: &str =
     r#"{"vatName":"Peña S.L.","vatNumber":"B12345674","chartOfAccountId":1,"accountLength":9}"#;
 
 #[test]
-fn a_company_has_the_contracts_fields() {
-    let upsert = checked(Resource::companies(), COMPANY).unwrap();
+fn company_has_the_contracts_fields() {
+    let upsert = check_data(Resource::companies(), COMPANY).unwrap();
     assert_eq!(upsert.typed_fields, TypedFields::Company { account_length: 9 });
     assert_eq!(format!("{{{}}}", upsert.members), COMPANY);
 }
 
 #[test]
-fn missing_wrong_and_unknown_members_are_named() {
+fn errors_name_missing_invalid_and_unknown_members() {
     let companies = Resource::companies();
     assert_eq!(field_of(companies, r#"{"vatName":"x"}"#), "data.vatNumber");
     assert_eq!(field_of(companies, &COMPANY.replace("9}", "\"9\"}")), "data.accountLength");
     assert_eq!(field_of(companies, &COMPANY.replace("9}", "0}")), "data.accountLength");
     assert_eq!(field_of(companies, &COMPANY.replace("B12345674", "b-1")), "data.vatNumber");
-    let unknown = checked(companies, &COMPANY.replace("vatName", "vatname")).unwrap_err();
+    let unknown = check_data(companies, &COMPANY.replace("vatName", "vatname")).unwrap_err();
     assert_eq!(unknown.code, "unknown_member");
     assert!(unknown.message.contains("did you mean \"vatName\""), "{}", unknown.message);
 }
 
 #[test]
-fn a_wrong_control_letter_is_a_warning() {
+fn wrong_control_character_is_a_warning() {
     let mut warnings = Vec::new();
     check(Resource::companies(), &object(&COMPANY.replace("B12345674", "B12345670")), None, &mut warnings)
         .unwrap();
@@ -52,9 +52,9 @@ fn a_wrong_control_letter_is_a_warning() {
 }
 
 #[test]
-fn a_customers_vat_name_and_number_go_together() {
+fn customer_has_both_vat_name_and_vat_number_or_neither() {
     let customers = Resource::customers();
-    let bare = checked(customers, r#"{"tradeName":"Ñandú","accountCode":"430000001"}"#).unwrap();
+    let bare = check_data(customers, r#"{"tradeName":"Ñandú","accountCode":"430000001"}"#).unwrap();
     assert_eq!(bare.typed_fields, TypedFields::AccountCode { field: "accountCode", digits: 9 });
     assert!(bare.members.contains(r#""vatNumber":"","vatName":"""#));
     assert_eq!(
@@ -69,13 +69,13 @@ fn a_customers_vat_name_and_number_go_together() {
 }
 
 #[test]
-fn data_never_carries_what_the_store_owns() {
+fn members_that_the_store_sets_are_refused_in_data() {
     assert_eq!(
         field_of(Resource::accounts(), r#"{"code":"1","description":"","state":"Enabled"}"#),
         "data.state"
     );
     assert_eq!(field_of(journals(), r#"{"version":"1"}"#), "data.version");
-    assert!(checked(journals(), r#"{"state":"Posted"}"#).is_ok(), "journals have no state of the store's");
+    assert!(check_data(journals(), r#"{"state":"Posted"}"#).is_ok(), "the store sets no state of journals");
     assert_eq!(field_of(journals(), r#"{"correlationId":"x"}"#), "data.correlationId");
     let outer = CorrelationId::new("x");
     let upsert =
@@ -84,7 +84,7 @@ fn data_never_carries_what_the_store_owns() {
 }
 
 #[test]
-fn bodies_come_apart_as_they_were_put_together() {
+fn body_splits_into_members_and_tail() {
     let tail = RecordTail {
         resource: Resource::customers(),
         correlation_id: "a\"b",
@@ -104,11 +104,11 @@ fn bodies_come_apart_as_they_were_put_together() {
 }
 
 #[test]
-fn payroll_companies_keep_the_writers_time_or_take_the_commits() {
+fn last_update_of_a_payroll_company_defaults_to_the_commit_time() {
     let payroll = Resource::payroll_companies();
     let data = r#"{"companyCode":7,"companyName":"Gómez","identifierNumber":"B12345674"}"#;
-    let TypedFields::Payroll(company) = checked(payroll, data).unwrap().typed_fields else {
-        panic!("payroll facts")
+    let TypedFields::Payroll(company) = check_data(payroll, data).unwrap().typed_fields else {
+        panic!("typed fields of another resource")
     };
     let committed = Ticks::parse_iso("2026-11-15T10:00:00.1239999Z").unwrap();
     let body = company.body(committed);
@@ -121,7 +121,7 @@ fn payroll_companies_keep_the_writers_time_or_take_the_commits() {
 }
 
 #[test]
-fn order_of_members_does_not_make_a_change() {
+fn order_of_members_is_not_a_change() {
     assert!(same_members(r#""a":1,"b":2"#, r#""b":2,"a":1"#));
     assert!(!same_members(r#""a":1,"b":2"#, r#""a":2,"b":1"#));
     assert!(!same_members(r#""a":1.0"#, r#""a":1"#));

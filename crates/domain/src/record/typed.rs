@@ -1,8 +1,8 @@
-//! The four records whose fields the contract names: company, customer, account, payroll company.
+//! The four records whose fields the contract defines: company, customer, account and payroll company.
 
 use serde::Deserialize;
 
-use super::fields::{Fields, wrong};
+use super::fields::{Fields, invalid};
 use super::{TypedFields, Upsert, Warnings, push_member};
 use crate::field_error::FieldError;
 use crate::json::{Object, write_string};
@@ -11,7 +11,7 @@ use crate::time::Ticks;
 
 const TAX_ID_CHARS_MAX: usize = 20;
 const ACCOUNT_LENGTH_MAX: i64 = 20;
-/// The largest integer that every JSON reader keeps exact.
+/// The largest integer that every JSON parser represents exactly (2^53 - 1).
 const EXACT_INTEGER_MAX: i64 = 9_007_199_254_740_991;
 
 pub(super) fn company(data: &Object, warnings: &mut Warnings) -> Result<Upsert, FieldError> {
@@ -44,7 +44,7 @@ pub(super) fn customer(data: &Object, warnings: &mut Warnings) -> Result<Upsert,
     if vat_name.is_empty() != vat_number.is_empty() {
         let (empty, given) =
             if vat_name.is_empty() { ("vatName", "vatNumber") } else { ("vatNumber", "vatName") };
-        return Err(wrong(empty, &format!("is empty while {given} is given; give both or neither")));
+        return Err(invalid(empty, &format!("is empty while {given} is given; give both or neither")));
     }
     let code = fields.text("accountCode")?;
     let digits = code_digits(&code, "accountCode")?;
@@ -75,7 +75,7 @@ pub(super) fn payroll_company(data: &Object, warnings: &mut Warnings) -> Result<
         Some(text) => Some(
             Ticks::parse_iso(&text)
                 .ok_or_else(|| {
-                    wrong("lastUpdate", "must be an ISO 8601 time such as 2026-11-15T08:30:00.000Z")
+                    invalid("lastUpdate", "must be an ISO 8601 time such as 2026-11-15T08:30:00.000Z")
                 })?
                 .to_millisecond(),
         ),
@@ -89,7 +89,7 @@ pub(super) fn payroll_company(data: &Object, warnings: &mut Warnings) -> Result<
     Ok(Upsert { members: String::new(), typed_fields: TypedFields::Payroll(company) })
 }
 
-/// A payroll company; `last_update` is the writer's, where one was given.
+/// A payroll company; `last_update` is `None` if the writer gave none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PayrollCompany {
     pub code: i64,
@@ -99,12 +99,12 @@ pub struct PayrollCompany {
 }
 
 impl PayrollCompany {
-    /// The key of a payroll company among the records.
+    /// The correlation id of the company with this code.
     pub fn key(code: i64) -> String {
         code.to_string()
     }
 
-    /// What a reader gets; the commit's time stands in for a `lastUpdate` that was not given.
+    /// The body of the record; `lastUpdate` defaults to the time of the commit.
     pub fn body(&self, committed: Ticks) -> String {
         let mut members = Members::default();
         members.number("companyCode", self.code);
@@ -118,17 +118,17 @@ impl PayrollCompany {
         self.last_update.unwrap_or(committed).to_millisecond()
     }
 
-    /// Reads a body that `body` wrote.
+    /// Parses a body that `body` rendered.
     pub fn from_body(body: &str) -> Option<Self> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Stored {
+        struct Body {
             company_code: i64,
             company_name: String,
             identifier_number: String,
             last_update: String,
         }
-        let stored: Stored = serde_json::from_str(body).ok()?;
+        let stored: Body = serde_json::from_str(body).ok()?;
         Some(Self {
             code: stored.company_code,
             name: stored.company_name,
@@ -149,7 +149,7 @@ impl PayrollCompany {
 fn tax_id(text: String, field: &'static str, warnings: &mut Warnings) -> Result<String, FieldError> {
     let well_formed = text.bytes().all(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
     if text.len() > TAX_ID_CHARS_MAX || !well_formed {
-        return Err(wrong(
+        return Err(invalid(
             field,
             "must be at most 20 capital letters (A-Z) and digits, without spaces or hyphens",
         ));
@@ -168,7 +168,7 @@ fn tax_id(text: String, field: &'static str, warnings: &mut Warnings) -> Result<
 
 fn code_digits(code: &str, field: &'static str) -> Result<u32, FieldError> {
     if code.is_empty() || !code.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(wrong(field, "must be made of digits"));
+        return Err(invalid(field, "must be made of digits"));
     }
     Ok(u32::try_from(code.len()).unwrap_or(u32::MAX))
 }

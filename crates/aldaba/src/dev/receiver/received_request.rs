@@ -74,7 +74,7 @@ impl ReceivedRequest {
     }
 
     pub(super) fn delivery(at: Ticks, path: &str, headers: &HeaderMap, body: &[u8]) -> Self {
-        let (event, record, is_handshake) = match Notification::read(headers, body) {
+        let (event, record, is_handshake) = match Notification::parse(headers, body) {
             Ok(Notification::Acknowledge { .. }) => ("Acknowledge".to_owned(), None, true),
             Ok(Notification::Event(event)) => (event_name(&event), Some(event.record_id().to_owned()), false),
             _ => ("no notification".to_owned(), None, false),

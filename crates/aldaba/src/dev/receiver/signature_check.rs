@@ -2,7 +2,7 @@
 //! in the store.
 
 use ::store::{Store, Webhook, WebhookQuery};
-use aldaba_client::receiver::{Mismatch, Verifier};
+use aldaba_client::receiver::{SignatureMismatch, Verifier};
 use axum::http::HeaderMap;
 use domain::signature::{ACCOUNTING_HEADER, INVOICING_HEADER, STANDARD_SIGNATURE};
 use domain::webhook::Family;
@@ -40,7 +40,7 @@ pub(super) async fn check_signature(store: &dyn Store, headers: &HeaderMap, body
     let Some(first) = secrets.next() else {
         return SignatureCheck::Wrong("the store has no such webhook".into());
     };
-    let verifier = secrets.fold(Verifier::new(first), Verifier::or);
+    let verifier = secrets.fold(Verifier::new(first), Verifier::with_secret);
     match verify_each(&verifier, headers, body, &checked) {
         Ok(()) => SignatureCheck::Valid(checked),
         Err(mismatch) => SignatureCheck::Wrong(mismatch.to_string()),
@@ -53,7 +53,7 @@ fn verify_each(
     headers: &HeaderMap,
     body: &[u8],
     checked: &[&str],
-) -> Result<(), Mismatch> {
+) -> Result<(), SignatureMismatch> {
     for name in checked {
         let mut single = headers.clone();
         for other in checked.iter().filter(|other| *other != name) {

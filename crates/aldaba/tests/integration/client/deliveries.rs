@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use aldaba_client::receiver::{Event, Outcome, Reason};
-use aldaba_client::webhooks::{Action, DeliveryStatus, InvoicingSubscription, Subscription};
+use aldaba_client::receiver::{Event, InboxOutcome, MismatchReason};
+use aldaba_client::webhooks::{DeliveryStatus, InvoicingAction, InvoicingSubscription, Subscription};
 use aldaba_client::{EventKind, Guid, Resource, Secret, TryStreamExt as _};
 
 use super::ClientFixture;
@@ -22,10 +22,10 @@ fn change_is_delivered_verified_typed_and_once() {
     let (api, company, open) = (fixture.api(), fixture.company(), EventRecorder::open(&fixture));
     let hooks = api.webhooks(Resource::customers());
     let id = fixture.run(hooks.subscribe(&subscription(&open.url("/hooks")))).unwrap();
-    fixture.run(hooks.wait_active(id, PATIENCE)).unwrap();
+    fixture.run(hooks.wait_until_active(id, PATIENCE)).unwrap();
     fixture.ingest_client().send_lines(&[customer(&company, "uno ñ", "Uno")]);
     let (event, outcome) = open.recorder.wait_for(1).remove(0);
-    assert_eq!(outcome, Outcome::Done(()));
+    assert_eq!(outcome, InboxOutcome::Processed(()));
     let Event::Accounting(change) = &event else { panic!("{event:?}") };
     assert_eq!(
         (change.event.resource, change.event.kind),
@@ -38,8 +38,8 @@ fn change_is_delivered_verified_typed_and_once() {
     // The feed has the same event, and the client knows that it is about the same record.
     let feed = api.changes(Resource::customers(), Some(&company), change.sequence_version - 1).stream();
     let fed: Vec<_> = fixture.run(feed.try_collect()).unwrap();
-    let arrival = fed[0].arrival(fixture.tenant(), &company);
-    assert_eq!(arrival.record, aldaba_client::receiver::Arrival::from(&event).record);
+    let arrival = fed[0].to_received_event(fixture.tenant(), &company);
+    assert_eq!(arrival.record, aldaba_client::receiver::ReceivedEvent::from(&event).record);
 
     // A replay has the same delivery id, and the inbox recognises it.
     let history = hooks.history(id);
@@ -47,7 +47,7 @@ fn change_is_delivered_verified_typed_and_once() {
     assert!(delivery.body.unwrap().contains("CustomerCreated"));
     fixture.run(history.replay_one(change.outgoing_id)).unwrap();
     let events = open.recorder.wait_for(2);
-    assert_eq!((&events[1].0, &events[1].1), (&event, &Outcome::Duplicate));
+    assert_eq!((&events[1].0, &events[1].1), (&event, &InboxOutcome::Duplicate));
 
     // A test delivery has no record; a later change is delivered.
     fixture.run(history.test()).unwrap();
@@ -84,10 +84,13 @@ fn forged_or_modified_requests_get_401_and_are_not_handled() {
     assert_eq!(post(&right.to_lowercase(), body), 401);
     assert_eq!(post("", body), 401);
     assert_eq!(open.recorder.events().len(), 1);
-    let reasons: Vec<Reason> =
+    let reasons: Vec<MismatchReason> =
         open.recorder.refused().into_iter().flat_map(|mismatch| mismatch.reasons).collect();
-    let missing = Reason::MissingHeader("svc-webhook-signature");
-    assert_eq!(reasons, [Reason::WrongSecret, Reason::WrongSecret, Reason::LowerCaseHex, missing]);
+    let missing = MismatchReason::MissingHeader("svc-webhook-signature");
+    assert_eq!(
+        reasons,
+        [MismatchReason::WrongSecret, MismatchReason::WrongSecret, MismatchReason::LowerCaseHex, missing]
+    );
 }
 
 #[test]
@@ -99,7 +102,7 @@ fn receiver_with_the_wrong_secret_fails_the_handshake_and_learns_why() {
     let id = fixture.run(hooks.subscribe(&wrong)).unwrap();
     wait_for("a refusal", || (!open.recorder.refused().is_empty()).then_some(()));
     assert!(!fixture.run(hooks.get(id)).unwrap().unwrap().is_active);
-    assert_eq!(open.recorder.refused()[0].reasons, [Reason::WrongSecret]);
+    assert_eq!(open.recorder.refused()[0].reasons, [MismatchReason::WrongSecret]);
     let health = wait_for("the attempt to be recorded", || {
         Some(fixture.run(hooks.history(id).health()).unwrap()).filter(|one| !one.recent_attempts.is_empty())
     });
@@ -114,7 +117,7 @@ fn invoicing_handshake_echoes_and_deliveries_have_the_changes() {
     let hooks = api.invoicing_webhooks();
     let invoicing = InvoicingSubscription {
         uri: open.url("/api/webhooks/incoming/Invoicing"),
-        ..InvoicingSubscription::new("127.0.0.1", "Bank", Action::Created, Secret::new(SECRET))
+        ..InvoicingSubscription::new("127.0.0.1", "Bank", InvoicingAction::Created, Secret::new(SECRET))
     };
     let created = fixture.run(hooks.subscribe(&invoicing)).unwrap();
     assert_eq!(

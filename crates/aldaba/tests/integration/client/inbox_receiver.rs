@@ -6,7 +6,9 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use aldaba_client::Secret;
-use aldaba_client::receiver::{Event, Inbox, MemoryInbox, Mismatch, Outcome, ReceiverLayer};
+use aldaba_client::receiver::{
+    Event, Inbox, InboxOutcome, MemoryInboxStore, ReceiverLayer, SignatureMismatch,
+};
 use axum::Router;
 
 use super::ClientFixture;
@@ -14,13 +16,13 @@ use crate::harness::wait_for;
 
 pub(super) const SECRET: &str = "un secreto ñ";
 
-type HandledEvents = Vec<(Event, Outcome<()>)>;
+type HandledEvents = Vec<(Event, InboxOutcome<()>)>;
 
 /// Handled events, each with the inbox's outcome, and the reasons of refused requests.
 #[derive(Clone, Default)]
 pub(super) struct EventRecorder {
     events: Arc<Mutex<HandledEvents>>,
-    refused: Arc<Mutex<Vec<Mismatch>>>,
+    refused: Arc<Mutex<Vec<SignatureMismatch>>>,
 }
 
 pub(super) struct InboxReceiver {
@@ -33,15 +35,15 @@ impl EventRecorder {
     pub(super) fn open(fixture: &ClientFixture) -> InboxReceiver {
         let recorder = Self::default();
         let (recorder_clone, refused) = (recorder.clone(), recorder.refused.clone());
-        let inbox = Arc::new(Inbox::new(MemoryInbox::default()));
+        let inbox = Arc::new(Inbox::new(MemoryInboxStore::default()));
         let receiver = ReceiverLayer::new(Secret::new(SECRET))
-            .on_refused(move |mismatch| {
+            .on_mismatch(move |mismatch| {
                 refused.lock().unwrap_or_else(PoisonError::into_inner).push(mismatch.clone())
             })
             .handle(move |event: Event| {
                 let (inbox, recorder_clone) = (inbox.clone(), recorder_clone.clone());
                 async move {
-                    let outcome = inbox.once(&event, || async { Ok::<_, Infallible>(()) }).await;
+                    let outcome = inbox.process_once(&event, || async { Ok::<_, Infallible>(()) }).await;
                     let outcome = outcome.map_err(|error| error.to_string())?;
                     recorder_clone
                         .events
@@ -64,7 +66,7 @@ impl EventRecorder {
         self.events.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(super) fn refused(&self) -> Vec<Mismatch> {
+    pub(super) fn refused(&self) -> Vec<SignatureMismatch> {
         self.refused.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 

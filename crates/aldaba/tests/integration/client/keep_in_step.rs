@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use aldaba_client::api::Api;
-use aldaba_client::sign_in::{Ask, SignIn, StaticToken};
+use aldaba_client::sign_in::{AuthorizationRequest, SignIn, StaticToken};
 use aldaba_client::{Resource, Secret};
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -112,7 +112,7 @@ impl KeepInStepFixture {
         let [id, secret, back] =
             ["client_id", "client_secret", "redirect_uri"].map(|name| text(&ready["client"][name]));
         let sign_in = SignIn::new(self.dev.text("auth_url"), &id, Secret::new(secret), &back).unwrap();
-        let started = sign_in.start(&Ask::accounting());
+        let started = sign_in.start(&AuthorizationRequest::accounting());
         let callback = self.called_back(&started.url);
         let silenced = tokio::runtime::Runtime::new().unwrap().block_on(async {
             let token = StaticToken(sign_in.finish(&started.pending, &callback).await?.tokens.access_token);

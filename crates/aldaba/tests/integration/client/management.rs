@@ -23,7 +23,7 @@ fn webhook_is_managed_from_creation_to_deletion() {
     assert_eq!(subscription.event_types, names);
     let id = fixture.run(hooks.subscribe(&subscription)).unwrap();
     assert_eq!(fixture.run(hooks.subscribe(&subscription)).unwrap(), id);
-    fixture.run(hooks.wait_active(id, PATIENCE)).unwrap();
+    fixture.run(hooks.wait_until_active(id, PATIENCE)).unwrap();
     let record = fixture.run(hooks.get(id)).unwrap().unwrap();
     assert_eq!((record.events.len(), record.tenant_id.as_str()), (4, fixture.tenant()));
     assert!(record.secret == secret && !format!("{record:?}").contains(SECRET));
@@ -33,19 +33,18 @@ fn webhook_is_managed_from_creation_to_deletion() {
     assert!(!fixture.run(hooks.get(id)).unwrap().unwrap().is_active);
     fixture.run(hooks.enable(id)).unwrap();
     fixture.run(hooks.change_url(id, &second.url("/hooks"))).unwrap();
-    fixture.run(hooks.wait_active(id, PATIENCE)).unwrap();
+    fixture.run(hooks.wait_until_active(id, PATIENCE)).unwrap();
 
     // During the overlap both secrets sign, so a receiver with the old secret still accepts deliveries.
     let rotated = fixture.run(hooks.rotate_secret(id, &Secret::new("nuevo"), 1)).unwrap();
     assert!(rotated.old_secret_until.is_some());
     fixture.ingest_client().send_lines(&[customer(&company, "1", "Uno")]);
-    let of_ours = || {
-        second
-            .recorder
-            .events()
-            .into_iter()
-            .find(|(event, _)| aldaba_client::receiver::Arrival::from(event).record.company == company)
-    };
+    let of_ours =
+        || {
+            second.recorder.events().into_iter().find(|(event, _)| {
+                aldaba_client::receiver::ReceivedEvent::from(event).record.company == company
+            })
+        };
     wait_for("the delivery at the new URL", of_ours);
     assert!(first.recorder.events().iter().all(|(event, _)| event.record_id() != "1" || event.is_test()));
 
@@ -53,7 +52,7 @@ fn webhook_is_managed_from_creation_to_deletion() {
     let record = fixture.run(hooks.get(id)).unwrap().unwrap();
     assert!(record.is_deleted && record.deleted_at.is_some() && !record.is_active);
     let error = fixture.run(hooks.enable(id)).unwrap_err();
-    assert!(error.refused().unwrap().has_code("deleted"), "{error}");
+    assert!(error.api_error().unwrap().has_code("deleted"), "{error}");
 }
 
 #[test]
@@ -79,7 +78,7 @@ fn errors_have_field_and_code() {
     let mut subscription = Subscription::to_all(Resource::customers(), "", "ftp://x", Secret::new(SECRET));
     subscription.event_types = vec!["Svc.ACC.Customers.CustomerCreatd".into()];
     let error = fixture.run(hooks.subscribe(&subscription)).unwrap_err();
-    let refused = error.refused().unwrap();
+    let refused = error.api_error().unwrap();
     assert_eq!(refused.status, 400);
     for code in ["invalid_member", "invalid_url", "unknown_event_type"] {
         assert!(refused.has_code(code), "{code} is not in {error}");

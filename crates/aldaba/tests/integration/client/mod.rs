@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use aldaba_client::Secret;
 use aldaba_client::api::Api;
-use aldaba_client::sign_in::{Ask, Pending, Session, SignIn, SignedIn};
+use aldaba_client::sign_in::{AuthorizationRequest, CompletedSignIn, PendingSignIn, Session, SignIn};
 use serde_json::Value;
 use tokio::runtime::Runtime;
 
@@ -73,7 +73,7 @@ impl ClientFixture {
     }
 
     /// Starts a sign-in, completes it in a browser and returns the callback URL.
-    fn called_back(&self, ask: &Ask) -> (Pending, String) {
+    fn called_back(&self, ask: &AuthorizationRequest) -> (PendingSignIn, String) {
         let started = self.sign_in.start(ask);
         let browser = Browser::new(dev().text("auth_url"));
         let page = browser.follow_redirects(browser.get(&started.url));
@@ -84,8 +84,10 @@ impl ClientFixture {
         (started.pending, address)
     }
 
-    pub(super) fn signed_in(&self) -> SignedIn {
-        let (pending, address) = self.called_back(&Ask::accounting().and_all(&Ask::payroll()));
+    pub(super) fn signed_in(&self) -> CompletedSignIn {
+        let (pending, address) = self.called_back(
+            &AuthorizationRequest::accounting().with_scopes_of(&AuthorizationRequest::payroll()),
+        );
         self.run(self.sign_in.finish(&pending, &address)).unwrap()
     }
 

@@ -56,9 +56,9 @@ fn resources_are_read_in_their_company() {
     }
     let page = fixture.run(api.customers(&company).page(1)).unwrap();
     let etag = page.etag.unwrap();
-    assert_eq!(fixture.run(api.customers(&company).page_unless(1, &etag)).unwrap(), None);
+    assert_eq!(fixture.run(api.customers(&company).page_if_changed(1, &etag)).unwrap(), None);
     fixture.ingest_client().send_lines(&[customer(&company, "c0", "Otra")]);
-    assert!(fixture.run(api.customers(&company).page_unless(1, &etag)).unwrap().is_some());
+    assert!(fixture.run(api.customers(&company).page_if_changed(1, &etag)).unwrap().is_some());
 }
 
 #[test]
@@ -127,11 +127,11 @@ fn errors_say_what_to_do() {
     let wrong_key = Api::new(dev().text("base_url"), Secret::new("wrong"), StaticToken(token)).unwrap();
     let error = fixture.run(wrong_key.companies().page(1)).unwrap_err();
     assert!(error.to_string().contains("invalid subscription key"), "{error}");
-    assert!(!error.refused().unwrap().request_id.is_empty());
+    assert!(!error.api_error().unwrap().request_id.is_empty());
     let key = Secret::new(text(&dev().ready["subscription"]["primary_key"]));
     let wrong_token = Api::new(dev().text("base_url"), key.clone(), StaticToken(Secret::new("x"))).unwrap();
     let error = fixture.run(wrong_token.companies().page(1)).unwrap_err();
-    assert!(matches!(error, Error::SignInAgain { .. }), "{error:?}");
+    assert!(matches!(error, Error::SignInRequired { .. }), "{error:?}");
     let nobody = Api::new("http://127.0.0.1:9", key, StaticToken(Secret::new("x"))).unwrap();
     let error = fixture.run(nobody.companies().page(1)).unwrap_err();
     assert!(matches!(error, Error::Unreachable { .. }), "{error:?}");

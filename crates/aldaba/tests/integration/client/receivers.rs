@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use aldaba_client::webhooks::{Action, InvoicingSubscription, Subscription};
+use aldaba_client::webhooks::{InvoicingAction, InvoicingSubscription, Subscription};
 use aldaba_client::{Guid, Resource, Secret};
 use domain::signature::Signer;
 use serde_json::{Value, json};
@@ -55,11 +55,11 @@ fn check_receiver(program: &str, file: &str) {
     let subscription =
         Subscription::to_all(Resource::customers(), program, &receiver.url("/hooks"), Secret::new(SECRET));
     let id = fixture.run(hooks.subscribe(&subscription)).unwrap();
-    fixture.run(hooks.wait_active(id, Duration::from_secs(30))).unwrap();
+    fixture.run(hooks.wait_until_active(id, Duration::from_secs(30))).unwrap();
     let invoicing = InvoicingSubscription {
         uri: receiver.url("/api/webhooks/incoming/Invoicing"),
         application_name: program.to_owned(),
-        ..InvoicingSubscription::new("", "Bank", Action::Created, Secret::new(SECRET))
+        ..InvoicingSubscription::new("", "Bank", InvoicingAction::Created, Secret::new(SECRET))
     };
     let bank_hook = fixture.run(api.invoicing_webhooks().subscribe(&invoicing)).unwrap();
     let status = || fixture.run(api.invoicing_webhooks().get(bank_hook.id)).unwrap().unwrap().status;

@@ -1,7 +1,7 @@
 //! Sign-in with the client: responses are verified, and modified ones are refused.
 
 use aldaba_client::Error;
-use aldaba_client::sign_in::{Ask, CallbackFault, IdTokenFault, Session};
+use aldaba_client::sign_in::{AuthorizationRequest, CallbackError, IdTokenError, Session};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
@@ -40,7 +40,7 @@ fn sign_in_returns_valid_tokens() {
 #[test]
 fn modified_id_token_is_refused_and_the_code_stays_unused() {
     let fixture = ClientFixture::new();
-    let (pending, address) = fixture.called_back(&Ask::accounting());
+    let (pending, address) = fixture.called_back(&AuthorizationRequest::accounting());
     let tampered = changed(&address, "id_token", |token| {
         let parts: Vec<&str> = token.split('.').collect();
         let payload = String::from_utf8(URL_SAFE_NO_PAD.decode(parts[1]).unwrap()).unwrap();
@@ -49,13 +49,13 @@ fn modified_id_token_is_refused_and_the_code_stays_unused() {
         format!("{}.{payload}.{}", parts[0], parts[2])
     });
     let error = fixture.run(fixture.sign_in.finish(&pending, &tampered)).unwrap_err();
-    assert!(matches!(error, Error::IdToken(IdTokenFault::Signature)), "{error:?}");
+    assert!(matches!(error, Error::IdToken(IdTokenError::Signature)), "{error:?}");
     let other_code = changed(&address, "code", |code| format!("{code}x"));
     let error = fixture.run(fixture.sign_in.finish(&pending, &other_code)).unwrap_err();
-    assert!(matches!(error, Error::IdToken(IdTokenFault::CodeHash)), "{error:?}");
+    assert!(matches!(error, Error::IdToken(IdTokenError::CodeHash)), "{error:?}");
     let other_state = changed(&address, "state", |_| "another".to_owned());
     let error = fixture.run(fixture.sign_in.finish(&pending, &other_state)).unwrap_err();
-    assert!(matches!(error, Error::Callback(CallbackFault::State)), "{error:?}");
+    assert!(matches!(error, Error::Callback(CallbackError::State)), "{error:?}");
     let signed_in = fixture.run(fixture.sign_in.finish(&pending, &address)).unwrap();
     assert!(signed_in.tokens.refresh_token.is_some());
 }
@@ -63,21 +63,21 @@ fn modified_id_token_is_refused_and_the_code_stays_unused() {
 #[test]
 fn callback_of_another_sign_in_is_refused_by_its_nonce() {
     let fixture = ClientFixture::new();
-    let (pending, address) = fixture.called_back(&Ask::accounting());
-    let (_, others) = fixture.called_back(&Ask::accounting());
+    let (pending, address) = fixture.called_back(&AuthorizationRequest::accounting());
+    let (_, others) = fixture.called_back(&AuthorizationRequest::accounting());
     let token = decode_form(others.split_once('?').unwrap().1).remove("id_token").unwrap();
     let mixed = changed(&address, "id_token", |_| token.clone());
     let error = fixture.run(fixture.sign_in.finish(&pending, &mixed)).unwrap_err();
-    assert!(matches!(error, Error::IdToken(IdTokenFault::Nonce)), "{error:?}");
+    assert!(matches!(error, Error::IdToken(IdTokenError::Nonce)), "{error:?}");
 }
 
 #[test]
 fn used_code_is_refused_with_the_providers_error() {
     let fixture = ClientFixture::new();
-    let (pending, address) = fixture.called_back(&Ask::accounting());
+    let (pending, address) = fixture.called_back(&AuthorizationRequest::accounting());
     fixture.run(fixture.sign_in.finish(&pending, &address)).unwrap();
     let error = fixture.run(fixture.sign_in.finish(&pending, &address)).unwrap_err();
-    assert!(matches!(&error, Error::Provider { error, .. } if error == "invalid_grant"), "{error:?}");
+    assert!(matches!(&error, Error::IdentityProvider { error, .. } if error == "invalid_grant"), "{error:?}");
 }
 
 #[test]
@@ -87,7 +87,7 @@ fn sign_out_revokes_the_grant() {
     let session = Session::in_memory(fixture.sign_in.clone(), tokens.clone());
     fixture.run(session.sign_out()).unwrap();
     let error = fixture.run(fixture.sign_in.refresh(&tokens)).unwrap_err();
-    assert!(matches!(&error, Error::Provider { error, .. } if error == "invalid_grant"), "{error:?}");
+    assert!(matches!(&error, Error::IdentityProvider { error, .. } if error == "invalid_grant"), "{error:?}");
     let url = fixture.run(fixture.sign_in.sign_out_url(&tokens, None)).unwrap();
     assert!(url.starts_with(&format!("{}/auth/core/connect/endsession?", dev().text("auth_url"))), "{url}");
 }

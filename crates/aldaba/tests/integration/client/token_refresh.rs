@@ -49,8 +49,8 @@ fn fifty_callers_share_one_refresh_and_reuse_requires_a_new_sign_in() {
     fixture.run(session.renew(current.access_token)).unwrap();
     let stolen = Session::in_memory(fixture.sign_in.clone(), Tokens { expires_at: 0, ..tokens });
     let error = fixture.run(stolen.access_token()).unwrap_err();
-    assert!(matches!(error, Error::SignInAgain { .. }), "{error:?}");
+    assert!(matches!(error, Error::SignInRequired { .. }), "{error:?}");
     let renewed = fixture.run(session.access_token()).unwrap();
     let error = fixture.run(session.renew(renewed)).unwrap_err();
-    assert!(matches!(error, Error::SignInAgain { .. }), "{error:?}");
+    assert!(matches!(error, Error::SignInRequired { .. }), "{error:?}");
 }

@@ -23,7 +23,7 @@ fn subscribe(fixture: &ClientFixture, listener: &ListenProcess) -> Guid {
     let secret = Secret::new(SECRET);
     let subscription = Subscription::to_all(Resource::customers(), "Desk", &listener.url, secret);
     let id = fixture.run(hooks.subscribe(&subscription)).unwrap();
-    fixture.run(hooks.wait_active(id, Duration::from_secs(30))).unwrap();
+    fixture.run(hooks.wait_until_active(id, Duration::from_secs(30))).unwrap();
     id
 }
 

@@ -139,7 +139,7 @@ fn service_that_does_not_respond_counts_as_lost() {
     let hook = listener.lines_of_kind("subscribed")[0]["webhookId"].as_str().unwrap().to_owned();
     line.stall();
     let silent = listener.wait("silent", |_| true);
-    assert!(silent["reason"].as_str().unwrap().contains("no whole answer within 2 s"), "{silent}");
+    assert!(silent["reason"].as_str().unwrap().contains("no complete response within 2 s"), "{silent}");
     let finished = listener.process.wait_for_exit().code(8);
     assert!(finished.stderr.contains("the service stopped responding"), "{finished:?}");
     fixture.run(fixture.api().webhooks(Resource::customers()).delete(hook.parse_guid())).unwrap();

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use aldaba_client::webhooks::{Action, InvoicingSubscription, Subscription};
+use aldaba_client::webhooks::{InvoicingAction, InvoicingSubscription, Subscription};
 use aldaba_client::{Resource, Secret, TryStreamExt as _};
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn accounting_event_is_triggered_and_delivered() {
     let subscription =
         Subscription::to_all(Resource::customers(), "T", &receiver.url("/trigger"), Secret::new("s"));
     let id = fixture.run(hooks.subscribe(&subscription)).unwrap();
-    fixture.run(hooks.wait_active(id, Duration::from_secs(30))).unwrap();
+    fixture.run(hooks.wait_until_active(id, Duration::from_secs(30))).unwrap();
     let created = trigger(&fixture, &company, "customers.created");
     assert_eq!(created["made"], json!(["Svc.ACC.Customers.CustomerCreated"]));
     let record = created["correlationId"].as_str().unwrap().to_owned();
@@ -58,7 +58,7 @@ fn invoicing_event_is_triggered_and_delivered() {
     let hooks = fixture.api().invoicing_webhooks();
     let subscription = InvoicingSubscription {
         uri: receiver.url("/api/webhooks/incoming/Invoicing"),
-        ..InvoicingSubscription::new("", "SaleInvoice", Action::Created, Secret::new("s"))
+        ..InvoicingSubscription::new("", "SaleInvoice", InvoicingAction::Created, Secret::new("s"))
     };
     let hook = fixture.run(hooks.subscribe(&subscription)).unwrap();
     wait_for("the echo", || {

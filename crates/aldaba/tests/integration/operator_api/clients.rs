@@ -127,7 +127,7 @@ fn an_invalid_client_is_refused_with_the_field() {
             json!({"name": "P", "redirectUris": [CALLBACK, "http://app.example/"]}),
             "must use https",
         ),
-        ("redirectUris[0]", json!({"name": "P", "redirectUris": ["https://[0]/"]}), "no IPv6 address"),
+        ("redirectUris[0]", json!({"name": "P", "redirectUris": ["https://[0]/"]}), "not an IPv6 address"),
         (
             "postLogoutUris[0]",
             json!({"name": "P", "redirectUris": [CALLBACK], "postLogoutUris": ["urn:ietf:wg:oauth:2.0:oob"]}),

@@ -1,8 +1,8 @@
-//! A network, a clock and an identity provider that exist only in a test.
+//! A fake transport, clock and identity provider.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use aldaba_client::{Clock, Ticks, Transport, TransportFault, async_trait};
+use aldaba_client::{Clock, Ticks, Transport, TransportError, async_trait};
 use aws_lc_rs::encoding::AsDer as _;
 use aws_lc_rs::rsa::KeySize;
 use aws_lc_rs::signature::{KeyPair as _, RSA_PKCS1_SHA256, RsaKeyPair};
@@ -16,81 +16,81 @@ pub(crate) const AUTH_URL: &str = "https://auth.example";
 pub(crate) const ISSUER: &str = "https://auth.example/auth/core";
 pub(crate) const NOW: i64 = 1_800_000_000;
 
-type Answer = Result<Response<Bytes>, TransportFault>;
-type Answers = Box<dyn FnMut(&Request<Bytes>) -> Answer + Send>;
+type TransportResult = Result<Response<Bytes>, TransportError>;
+type Responder = Box<dyn FnMut(&Request<Bytes>) -> TransportResult + Send>;
 
-/// Answers as the test says, and notes what was asked.
+/// Responds with the test's closure, and records the requests.
 #[derive(Clone)]
-pub(crate) struct Net {
-    answers: Arc<Mutex<Answers>>,
-    asked: Arc<Mutex<Vec<Request<Bytes>>>>,
+pub(crate) struct FakeTransport {
+    responder: Arc<Mutex<Responder>>,
+    requests: Arc<Mutex<Vec<Request<Bytes>>>>,
 }
 
-impl Net {
-    pub(crate) fn new(answers: impl FnMut(&Request<Bytes>) -> Answer + Send + 'static) -> Self {
-        Self { answers: Arc::new(Mutex::new(Box::new(answers))), asked: Arc::default() }
+impl FakeTransport {
+    pub(crate) fn new(responder: impl FnMut(&Request<Bytes>) -> TransportResult + Send + 'static) -> Self {
+        Self { responder: Arc::new(Mutex::new(Box::new(responder))), requests: Arc::default() }
     }
 
-    pub(crate) fn asked(&self) -> Vec<Request<Bytes>> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub(crate) fn requests(&self) -> Vec<Request<Bytes>> {
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How often a path was asked for.
+    /// The number of requests to a path.
     pub(crate) fn count(&self, path: &str) -> usize {
-        self.asked().iter().filter(|request| request.uri().path() == path).count()
+        self.requests().iter().filter(|request| request.uri().path() == path).count()
     }
 }
 
 #[async_trait]
-impl Transport for Net {
-    async fn send(&self, request: Request<Bytes>) -> Answer {
-        // Others get their turn between a question and its answer.
+impl Transport for FakeTransport {
+    async fn send(&self, request: Request<Bytes>) -> TransportResult {
+        // Let other tasks run between request and response.
         tokio::task::yield_now().await;
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
-        (self.answers.lock().unwrap_or_else(PoisonError::into_inner))(&request)
+        self.requests.lock().unwrap_or_else(PoisonError::into_inner).push(request.clone());
+        (self.responder.lock().unwrap_or_else(PoisonError::into_inner))(&request)
     }
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "as the network answers, which may fail")]
-pub(crate) fn answer(status: u16, headers: &[(&str, &str)], body: &Value) -> Answer {
-    let mut answer = Response::builder().status(status);
+#[expect(clippy::unnecessary_wraps, reason = "the type of a response that may fail")]
+pub(crate) fn response(status: u16, headers: &[(&str, &str)], body: &Value) -> TransportResult {
+    let mut response = Response::builder().status(status);
     for (name, value) in headers {
-        answer = answer.header(*name, *value);
+        response = response.header(*name, *value);
     }
-    Ok(answer.body(Bytes::from(body.to_string())).unwrap())
+    Ok(response.body(Bytes::from(body.to_string())).unwrap())
 }
 
-pub(crate) fn good(body: &Value) -> Answer {
-    answer(200, &[], body)
+pub(crate) fn ok(body: &Value) -> TransportResult {
+    response(200, &[], body)
 }
 
-/// Stands still until a test moves it.
+/// A clock that only moves when the test advances it.
 #[derive(Clone, Debug)]
-pub(crate) struct Still(pub(crate) Arc<Mutex<i64>>);
+pub(crate) struct FakeClock(pub(crate) Arc<Mutex<i64>>);
 
-impl Still {
+impl FakeClock {
     pub(crate) fn at(seconds: i64) -> Self {
         Self(Arc::new(Mutex::new(seconds)))
     }
 
-    pub(crate) fn pass(&self, seconds: i64) {
+    pub(crate) fn advance(&self, seconds: i64) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) += seconds;
     }
 }
 
-impl Clock for Still {
+impl Clock for FakeClock {
     fn now(&self) -> Ticks {
         Ticks::from_unix_seconds(*self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// A key of an identity provider.
-pub(crate) struct Signer {
+/// A signing key of the identity provider.
+pub(crate) struct IssuerKey {
     pair: RsaKeyPair,
     kid: String,
 }
 
-impl Signer {
+impl IssuerKey {
     pub(crate) fn new(kid: &str) -> Self {
         Self { pair: RsaKeyPair::generate(KeySize::Rsa2048).unwrap(), kid: kid.to_owned() }
     }
@@ -108,7 +108,7 @@ impl Signer {
         self.token_as(&json!({"alg": "RS256", "typ": "JWT", "kid": self.kid}), claims)
     }
 
-    #[allow(clippy::disallowed_types, reason = "a test signs with whatever chance the machine has")]
+    #[allow(clippy::disallowed_types, reason = "the signature needs no determinism")]
     pub(crate) fn token_as(&self, header: &Value, claims: &Value) -> String {
         let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
         let signed = format!("{}.{}", part(header), part(claims));
@@ -119,8 +119,8 @@ impl Signer {
     }
 }
 
-/// What an identity provider publishes of itself.
-pub(crate) fn published() -> Value {
+/// The metadata of the identity provider.
+pub(crate) fn metadata() -> Value {
     json!({
         "issuer": ISSUER, "jwks_uri": format!("{ISSUER}/.well-known/jwks"),
         "revocation_endpoint": format!("{ISSUER}/connect/revocation"),

@@ -1,13 +1,13 @@
-//! Renewal: once for all who wait, again where the answer was lost, and never with a token that was used up.
+//! Token renewal: shared by concurrent callers, retried after a lost response, never with a used refresh token.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use aldaba_client::sign_in::{MemoryTokens, Session, SignIn, TokenStore, Tokens};
-use aldaba_client::{Error, Secret, TransportFault, async_trait};
+use aldaba_client::{Error, Secret, TransportError, async_trait};
 use serde_json::json;
 
-use super::fake::{AUTH_URL, NOW, Net, Still, answer, good, pairs, published};
+use super::fake_network::{AUTH_URL, FakeClock, FakeTransport, NOW, metadata, ok, pairs, response};
 
 const TOKEN: &str = "/auth/core/connect/token";
 
@@ -21,44 +21,48 @@ fn tokens(number: usize, expires_at: i64) -> Tokens {
     }
 }
 
-/// A provider that rotates: `refresh-N` gives `refresh-N+1`, once.
-fn rotating() -> Net {
+/// A provider that rotates refresh tokens: `refresh-N` returns `refresh-N+1`, once.
+fn rotating() -> FakeTransport {
     let next = Arc::new(AtomicUsize::new(1));
-    Net::new(move |request| {
+    FakeTransport::new(move |request| {
         let form = pairs(std::str::from_utf8(request.body()).unwrap());
         let number = next.load(Ordering::SeqCst);
         if form["refresh_token"] != format!("refresh-{number}") {
-            return answer(400, &[], &json!({"error": "invalid_grant", "error_description": "It was used."}));
+            return response(
+                400,
+                &[],
+                &json!({"error": "invalid_grant", "error_description": "It was used."}),
+            );
         }
         next.store(number + 1, Ordering::SeqCst);
         let number = number + 1;
-        good(&json!({
+        ok(&json!({
             "access_token": format!("access-{number}"), "expires_in": 3600, "refresh_token": format!("refresh-{number}"),
         }))
     })
 }
 
-fn at(net: &Net, clock: &Still) -> SignIn {
+fn at(net: &FakeTransport, clock: &FakeClock) -> SignIn {
     let builder = SignIn::builder(AUTH_URL, "app", Secret::new("hush"), "https://panel.example/callback");
     builder.transport(net.clone()).clock(clock.clone()).build().unwrap()
 }
 
-fn session(net: &Net, clock: &Still) -> Session {
+fn session(net: &FakeTransport, clock: &FakeClock) -> Session {
     Session::in_memory(at(net, clock), tokens(1, NOW + 3600))
 }
 
 #[tokio::test]
-async fn a_good_token_is_handed_out_as_it_is() {
-    let (net, clock) = (rotating(), Still::at(NOW));
+async fn valid_token_is_not_renewed() {
+    let (net, clock) = (rotating(), FakeClock::at(NOW));
     assert_eq!(session(&net, &clock).access_token().await.unwrap().reveal(), "access-1");
     assert_eq!(net.count(TOKEN), 0);
 }
 
 #[tokio::test]
-async fn fifty_who_wait_make_one_renewal() {
-    let (net, clock) = (rotating(), Still::at(NOW));
+async fn concurrent_callers_share_one_renewal() {
+    let (net, clock) = (rotating(), FakeClock::at(NOW));
     let session = session(&net, &clock);
-    clock.pass(3550);
+    clock.advance(3550);
     let callers: Vec<_> = (0..50)
         .map(|_| {
             let session = session.clone();
@@ -69,13 +73,13 @@ async fn fifty_who_wait_make_one_renewal() {
         assert_eq!(caller.await.unwrap().reveal(), "access-2");
     }
     assert_eq!(net.count(TOKEN), 1);
-    clock.pass(3600);
+    clock.advance(3600);
     assert_eq!(session.access_token().await.unwrap().reveal(), "access-3");
 }
 
 #[tokio::test]
-async fn who_was_refused_with_an_old_token_gets_the_one_that_is_there() {
-    let (net, clock) = (rotating(), Still::at(NOW));
+async fn caller_with_an_old_token_gets_the_stored_one() {
+    let (net, clock) = (rotating(), FakeClock::at(NOW));
     let session = session(&net, &clock);
     let refused = Secret::new("access-1");
     assert_eq!(session.renew(refused.clone()).await.unwrap().access_token.reveal(), "access-2");
@@ -84,58 +88,58 @@ async fn who_was_refused_with_an_old_token_gets_the_one_that_is_there() {
 }
 
 #[tokio::test]
-async fn a_caller_that_goes_away_does_not_break_the_renewal_off() {
-    let (net, clock) = (rotating(), Still::at(NOW));
+async fn cancelled_caller_does_not_cancel_the_renewal() {
+    let (net, clock) = (rotating(), FakeClock::at(NOW));
     let session = session(&net, &clock);
-    clock.pass(4000);
+    clock.advance(4000);
     let waiting = session.access_token();
-    // Polled as far as the renewal, and dropped.
+    // Poll the call until the renewal has started, then drop it.
     assert!(futures_util::FutureExt::now_or_never(Box::pin(waiting)).is_none());
     assert_eq!(session.access_token().await.unwrap().reveal(), "access-2");
     assert_eq!(net.count(TOKEN), 1, "what was begun was finished, and nothing was asked twice");
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_that_was_lost_is_asked_for_again() {
+async fn lost_response_is_retried() {
     let lost = AtomicUsize::new(0);
-    let net = Net::new(move |_| match lost.fetch_add(1, Ordering::SeqCst) {
-        0 => Err(TransportFault::Unreachable("connection reset".into())),
-        // The service gives the same successor to who comes back within its grace.
-        _ => good(&json!({"access_token": "access-2", "expires_in": 3600, "refresh_token": "refresh-2"})),
+    let net = FakeTransport::new(move |_| match lost.fetch_add(1, Ordering::SeqCst) {
+        0 => Err(TransportError::Unreachable("connection reset".into())),
+        // The service returns the same new tokens within its grace period.
+        _ => ok(&json!({"access_token": "access-2", "expires_in": 3600, "refresh_token": "refresh-2"})),
     });
-    let clock = Still::at(NOW);
+    let clock = FakeClock::at(NOW);
     let session = session(&net, &clock);
-    clock.pass(4000);
+    clock.advance(4000);
     assert_eq!(session.access_token().await.unwrap().reveal(), "access-2");
-    let asked = net.asked();
+    let asked = net.requests();
     assert_eq!((asked.len(), asked[0].body()), (2, asked[1].body()), "with the same refresh token");
 }
 
 #[tokio::test]
-async fn the_end_of_a_grant_is_told_to_everybody_who_waits() {
-    let (net, clock) = (rotating(), Still::at(NOW));
+async fn ended_grant_is_reported_to_all_callers() {
+    let (net, clock) = (rotating(), FakeClock::at(NOW));
     let session = Session::in_memory(at(&net, &clock), tokens(7, NOW));
-    let told = futures_util::future::join_all((0..5).map(|_| session.access_token())).await;
-    for one in told {
-        let Err(Error::SignInAgain { reason }) = one else { panic!("{one:?}") };
+    let result = futures_util::future::join_all((0..5).map(|_| session.access_token())).await;
+    for one in result {
+        let Err(Error::SignInRequired { reason }) = one else { panic!("{one:?}") };
         assert!(reason.contains("It was used."), "{reason}");
     }
     assert_eq!(net.count(TOKEN), 1);
 }
 
 #[tokio::test]
-async fn without_a_refresh_token_or_tokens_the_user_signs_in_again() {
-    let (net, clock) = (rotating(), Still::at(NOW));
+async fn sign_in_is_required_without_a_refresh_token() {
+    let (net, clock) = (rotating(), FakeClock::at(NOW));
     let bare = Tokens { refresh_token: None, ..tokens(1, NOW) };
     for session in
         [Session::in_memory(at(&net, &clock), bare), Session::new(at(&net, &clock), MemoryTokens::default())]
     {
-        assert!(matches!(session.access_token().await, Err(Error::SignInAgain { .. })));
+        assert!(matches!(session.access_token().await, Err(Error::SignInRequired { .. })));
     }
-    assert_eq!(net.asked().len(), 0);
+    assert_eq!(net.requests().len(), 0);
 }
 
-/// A store that several processes share, and whose writes can fail.
+/// A store that several sessions share, and whose writes can fail.
 #[derive(Clone, Default)]
 struct Shared {
     tokens: Arc<Mutex<Option<Tokens>>>,
@@ -163,42 +167,42 @@ impl TokenStore for Shared {
 }
 
 #[tokio::test]
-async fn two_processes_with_one_store_do_not_take_each_others_tokens_away() {
-    let (net, clock, store) = (rotating(), Still::at(NOW), Shared::default());
+async fn processes_that_share_a_store_share_renewals() {
+    let (net, clock, store) = (rotating(), FakeClock::at(NOW), Shared::default());
     let [one, other] = [(); 2].map(|()| Session::new(at(&net, &clock), store.clone()));
-    one.keep(&tokens(1, NOW)).await.unwrap();
+    one.save_tokens(&tokens(1, NOW)).await.unwrap();
     assert_eq!(one.access_token().await.unwrap().reveal(), "access-2");
     assert_eq!(other.access_token().await.unwrap().reveal(), "access-2");
-    // The other had read the old tokens before, and was refused: it finds what the first has stored.
+    // The second session read the old tokens and was refused: it finds the tokens that the first one stored.
     assert_eq!(other.renew(Secret::new("access-1")).await.unwrap().access_token.reveal(), "access-2");
     assert_eq!(net.count(TOKEN), 1);
 }
 
 #[tokio::test]
-async fn tokens_that_could_not_be_saved_are_not_handed_out() {
-    let (net, clock, store) = (rotating(), Still::at(NOW), Shared::default());
+async fn tokens_that_were_not_saved_are_not_returned() {
+    let (net, clock, store) = (rotating(), FakeClock::at(NOW), Shared::default());
     let session = Session::new(at(&net, &clock), store.clone());
-    session.keep(&tokens(1, NOW)).await.unwrap();
+    session.save_tokens(&tokens(1, NOW)).await.unwrap();
     *store.is_full.lock().unwrap() = true;
-    let told = session.access_token().await.unwrap_err();
-    assert!(matches!(&told, Error::TokenStore(why) if why.contains("full")), "{told:?}");
+    let result = session.access_token().await.unwrap_err();
+    assert!(matches!(&result, Error::TokenStore(why) if why.contains("full")), "{result:?}");
 }
 
 #[tokio::test]
-async fn signing_out_gives_the_grant_back_and_forgets_in_any_case() {
-    let clock = Still::at(NOW);
-    let net = Net::new(|request| match request.uri().path() {
-        "/auth/core/.well-known/openid-configuration" => good(&published()),
-        "/auth/core/.well-known/jwks" => good(&json!({"keys": []})),
-        "/auth/core/connect/revocation" => good(&json!({})),
+async fn sign_out_revokes_the_grant_and_always_deletes_the_tokens() {
+    let clock = FakeClock::at(NOW);
+    let net = FakeTransport::new(|request| match request.uri().path() {
+        "/auth/core/.well-known/openid-configuration" => ok(&metadata()),
+        "/auth/core/.well-known/jwks" => ok(&json!({"keys": []})),
+        "/auth/core/connect/revocation" => ok(&json!({})),
         other => panic!("{other}"),
     });
     let session = session(&net, &clock);
     session.sign_out().await.unwrap();
-    let asked = net.asked();
+    let asked = net.requests();
     let form = pairs(std::str::from_utf8(asked.last().unwrap().body()).unwrap());
     assert_eq!(form["token"], "refresh-1");
-    assert!(matches!(session.access_token().await, Err(Error::SignInAgain { .. })));
+    assert!(matches!(session.access_token().await, Err(Error::SignInRequired { .. })));
     session.sign_out().await.unwrap();
     assert_eq!(net.count("/auth/core/connect/revocation"), 1);
 }

@@ -1,10 +1,11 @@
-//! The copy: one SQLite file with the customers, how far the feed was read, the tokens, and which deliveries were taken.
+//! The local copy: a SQLite file with the customers, the feed position of each company, the ids of processed deliveries,
+//! and the tokens.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use aldaba_client::api::{Customer, Snapshot};
-use aldaba_client::receiver::{Arrival, InboxStore, RecordKey};
+use aldaba_client::receiver::{InboxStore, ReceivedEvent, RecordKey};
 use aldaba_client::sign_in::{TokenStore, Tokens};
 use aldaba_client::{Guid, async_trait};
 use rusqlite::{Connection, OptionalExtension as _, params};
@@ -19,21 +20,21 @@ const SCHEMA: &str = "
         company TEXT NOT NULL, id TEXT NOT NULL, sequence INTEGER NOT NULL, body TEXT NOT NULL,
         PRIMARY KEY (company, id)) WITHOUT ROWID;
     CREATE TABLE IF NOT EXISTS positions (company TEXT PRIMARY KEY, position INTEGER NOT NULL) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS taken (outgoing TEXT PRIMARY KEY) WITHOUT ROWID;
-    CREATE TABLE IF NOT EXISTS tokens (one INTEGER PRIMARY KEY CHECK (one = 1), body TEXT NOT NULL);
+    CREATE TABLE IF NOT EXISTS processed_deliveries (outgoing_id TEXT PRIMARY KEY) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS tokens (id INTEGER PRIMARY KEY CHECK (id = 1), body TEXT NOT NULL);
 ";
-/// Only what is newer than the copy goes in.
-const PUT: &str = "INSERT INTO customers (company, id, sequence, body) VALUES (?1, ?2, ?3, ?4)
+/// Replaces a copied record only with a newer one.
+const UPSERT: &str = "INSERT INTO customers (company, id, sequence, body) VALUES (?1, ?2, ?3, ?4)
     ON CONFLICT (company, id) DO UPDATE SET sequence = excluded.sequence, body = excluded.body
     WHERE excluded.sequence > customers.sequence";
 const SET_POSITION: &str = "INSERT INTO positions (company, position) VALUES (?1, ?2)
     ON CONFLICT (company) DO UPDATE SET position = excluded.position";
 
-pub(crate) struct Copy {
+pub(crate) struct LocalCopy {
     connection: Mutex<Connection>,
 }
 
-impl Copy {
+impl LocalCopy {
     pub(crate) fn open(path: &str) -> Result<Self, Failure> {
         let connection = Connection::open(path)?;
         connection.execute_batch(SCHEMA)?;
@@ -44,8 +45,8 @@ impl Copy {
         self.connection.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn put(&self, company: &str, customer: &Customer) -> Result<(), Failure> {
-        put(&self.connection(), company, customer)
+    pub(crate) fn upsert(&self, company: &str, customer: &Customer) -> Result<(), Failure> {
+        upsert(&self.connection(), company, customer)
     }
 
     pub(crate) fn remove(&self, company: &str, id: &str) -> Result<(), Failure> {
@@ -53,7 +54,7 @@ impl Copy {
         Ok(())
     }
 
-    /// How far the feed of a company was read; None where there is no copy of it yet.
+    /// The feed position of a company; `None` if there is no copy of it yet.
     pub(crate) fn position(&self, company: &str) -> Result<Option<u64>, Failure> {
         let connection = self.connection();
         let query = "SELECT position FROM positions WHERE company = ?1";
@@ -66,33 +67,33 @@ impl Copy {
         Ok(())
     }
 
-    /// A company's customers as they were at a position, instead of whatever was there.
+    /// Replaces the customers and the position of a company with a snapshot, in one transaction.
     pub(crate) fn replace(&self, company: &str, snapshot: &Snapshot<Customer>) -> Result<(), Failure> {
         let mut connection = self.connection();
         let transaction = connection.transaction()?;
         transaction.execute("DELETE FROM customers WHERE company = ?1", [company])?;
         for customer in &snapshot.records {
-            put(&transaction, company, customer)?;
+            upsert(&transaction, company, customer)?;
         }
         transaction.execute(SET_POSITION, params![company, i64::try_from(snapshot.position)?])?;
         Ok(transaction.commit()?)
     }
 
-    /// Leaves only these companies.
-    pub(crate) fn retain(&self, companies: &[String]) -> Result<(), Failure> {
+    /// Deletes all other companies.
+    pub(crate) fn retain_companies(&self, companies: &[String]) -> Result<(), Failure> {
         let mut connection = self.connection();
         let transaction = connection.transaction()?;
         for table in ["customers", "positions"] {
             let mut known = transaction.prepare(&format!("SELECT DISTINCT company FROM {table}"))?;
             let known: Vec<String> = known.query_map([], |row| row.get(0))?.collect::<Result<_, _>>()?;
-            for gone in known.iter().filter(|known| !companies.contains(known)) {
-                transaction.execute(&format!("DELETE FROM {table} WHERE company = ?1"), [gone])?;
+            for removed in known.iter().filter(|known| !companies.contains(known)) {
+                transaction.execute(&format!("DELETE FROM {table} WHERE company = ?1"), [removed])?;
             }
         }
         Ok(transaction.commit()?)
     }
 
-    /// Everything, by company and id.
+    /// All customers, by company and id.
     pub(crate) fn all(&self) -> Result<BTreeMap<String, BTreeMap<String, Value>>, Failure> {
         let connection = self.connection();
         let mut query = connection.prepare("SELECT company, id, body FROM customers")?;
@@ -105,49 +106,49 @@ impl Copy {
         Ok(all)
     }
 
-    pub(crate) fn tokens(self: &Arc<Self>) -> KeptTokens {
-        KeptTokens(self.clone())
+    pub(crate) fn tokens(self: &Arc<Self>) -> StoredTokens {
+        StoredTokens(self.clone())
     }
 }
 
-fn put(connection: &Connection, company: &str, customer: &Customer) -> Result<(), Failure> {
+fn upsert(connection: &Connection, company: &str, customer: &Customer) -> Result<(), Failure> {
     let sequence = i64::try_from(customer.sequence_version)?;
     let body = serde_json::to_string(customer)?;
-    connection.execute(PUT, params![company, customer.correlation_id, sequence, body])?;
+    connection.execute(UPSERT, params![company, customer.correlation_id, sequence, body])?;
     Ok(())
 }
 
-/// What of the file the inbox needs. The number of a record is that of its copy.
-pub(crate) struct Taken(pub(crate) Arc<Copy>);
+/// The inbox store. The latest sequence of a record is that of its copy.
+pub(crate) struct ProcessedDeliveries(pub(crate) Arc<LocalCopy>);
 
 #[async_trait]
-impl InboxStore for Taken {
-    async fn has_seen(&self, outgoing_id: Guid) -> Result<bool, Failure> {
-        let query = "SELECT EXISTS (SELECT 1 FROM taken WHERE outgoing = ?1)";
+impl InboxStore for ProcessedDeliveries {
+    async fn is_processed(&self, outgoing_id: Guid) -> Result<bool, Failure> {
+        let query = "SELECT EXISTS (SELECT 1 FROM processed_deliveries WHERE outgoing_id = ?1)";
         Ok(self.0.connection().query_row(query, [outgoing_id.to_string()], |row| row.get(0))?)
     }
 
-    async fn newest(&self, record: &RecordKey) -> Result<Option<u64>, Failure> {
+    async fn latest_sequence(&self, record: &RecordKey) -> Result<Option<u64>, Failure> {
         let connection = self.0.connection();
         let query = "SELECT sequence FROM customers WHERE company = ?1 AND id = ?2";
         let found = connection.query_row(query, [&record.company, &record.id], |row| row.get::<_, i64>(0));
         Ok(found.optional()?.map(u64::try_from).transpose()?)
     }
 
-    async fn keep(&self, arrival: &Arrival) -> Result<(), Failure> {
-        if let Some(id) = arrival.outgoing_id {
-            let insert = "INSERT OR IGNORE INTO taken (outgoing) VALUES (?1)";
+    async fn mark_processed(&self, event: &ReceivedEvent) -> Result<(), Failure> {
+        if let Some(id) = event.outgoing_id {
+            let insert = "INSERT OR IGNORE INTO processed_deliveries (outgoing_id) VALUES (?1)";
             self.0.connection().execute(insert, [id.to_string()])?;
         }
         Ok(())
     }
 }
 
-/// The tokens of the one user of this application. A larger one encrypts them.
-pub(crate) struct KeptTokens(Arc<Copy>);
+/// The tokens of the only user. A real application encrypts them.
+pub(crate) struct StoredTokens(Arc<LocalCopy>);
 
 #[async_trait]
-impl TokenStore for KeptTokens {
+impl TokenStore for StoredTokens {
     async fn load(&self) -> Result<Option<Tokens>, Failure> {
         let connection = self.0.connection();
         let found = connection.query_row("SELECT body FROM tokens", [], |row| row.get::<_, String>(0));
@@ -156,7 +157,7 @@ impl TokenStore for KeptTokens {
 
     async fn save(&self, tokens: &Tokens) -> Result<(), Failure> {
         let body = serde_json::to_string(tokens)?;
-        self.0.connection().execute("INSERT OR REPLACE INTO tokens (one, body) VALUES (1, ?1)", [body])?;
+        self.0.connection().execute("INSERT OR REPLACE INTO tokens (id, body) VALUES (1, ?1)", [body])?;
         Ok(())
     }
 

@@ -1,4 +1,5 @@
-//! The pull feed: what happened after a position, in order. The pull twin of webhooks, to catch up after an outage.
+//! The change feed: all changes after a log position, in order. It has the same events as webhooks, to catch up after an
+//! outage.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -8,50 +9,54 @@ use futures_util::{StreamExt as _, stream};
 use serde::{Deserialize, Serialize};
 
 use super::BoxStream;
-use super::calls::{Api, Call};
+use super::client::{Api, Call};
 use super::records::number;
 use crate::Error;
-use crate::address::query;
+use crate::url::encode_query;
 
 const PAGE_SIZE_DEFAULT: u32 = 500;
 
-/// One change, as the feed tells it.
+/// One change in the feed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FeedChange {
-    /// Where the feed goes on once this change was worked on: keep it with the work.
+    /// The log position of the change. Store it with your work, and continue the feed after it.
     #[serde(with = "number")]
     pub sequence_version: u64,
-    /// `Svc.ACC.Customers.CustomerCreated`, or `Bank.Created` of invoicing.
+    /// The semantic name: `Svc.ACC.Customers.CustomerCreated`, or `Bank.Created` for invoicing.
     pub event: String,
+    /// The id of the record that changed.
     pub correlation_id: String,
+    /// The version of the record after the change: ISO 8601, UTC, 7 digits of a second.
     pub version: String,
+    /// The user who made the change.
     pub user: String,
+    /// The id of the write request that the change came with.
     pub process_id: String,
 }
 
 impl FeedChange {
-    /// What happened; None for a word that this version of the client does not know.
+    /// The kind of event; `None` for one that this version of the client does not know.
     pub fn kind(&self) -> Option<EventKind> {
         EventKind::ALL.into_iter().find(|kind| self.event.ends_with(kind.as_str()))
     }
 
-    /// As an arrival for the [`Inbox`](crate::receiver::Inbox), which deliveries of the same records go through.
+    /// Converts the change for the [`Inbox`](crate::receiver::Inbox) that also processes the webhooks of these records.
     #[cfg(feature = "receiver")]
-    pub fn arrival(&self, tenant: &str, company: &str) -> crate::receiver::Arrival {
-        use crate::receiver::{Arrival, RecordKey, resource_of};
+    pub fn to_received_event(&self, tenant: &str, company: &str) -> crate::receiver::ReceivedEvent {
+        use crate::receiver::{ReceivedEvent, RecordKey, resource_of};
         let record = RecordKey {
             tenant: tenant.to_owned(),
             resource: resource_of(&self.event),
             company: company.to_owned(),
             id: self.correlation_id.clone(),
         };
-        Arrival { outgoing_id: None, record, sequence_version: Some(self.sequence_version) }
+        ReceivedEvent { outgoing_id: None, record, sequence_version: Some(self.sequence_version) }
     }
 }
 
-/// The feed from a position on.
+/// The change feed, starting after a log position.
 ///
 /// ```no_run
 /// # use aldaba_client::{Error, Resource, TryStreamExt, api::Api};
@@ -59,9 +64,9 @@ impl FeedChange {
 /// let mut changes = api.changes(Resource::customers(), Some("company"), position).stream();
 /// loop {
 ///     match changes.try_next().await {
-///         Ok(Some(change)) => { /* read the record, write it and change.sequence_version down */ }
+///         Ok(Some(change)) => { /* read the record, store it with change.sequence_version */ }
 ///         Ok(None) => break, // caught up
-///         Err(Error::BelowFloor { .. }) => { /* away for too long: read the list anew */ break }
+///         Err(Error::BelowFloor { .. }) => { /* offline for too long: read the list again */ break }
 ///         Err(error) => return Err(error),
 ///     }
 /// }
@@ -83,21 +88,21 @@ impl Feed {
         Self { api: api.clone(), path, company, position: after, page_size: PAGE_SIZE_DEFAULT }
     }
 
-    /// How many changes come at a time: 1 to 1,000, and 500 where nothing is said.
+    /// The number of changes per page: 1 to 1,000. The default is 500.
     pub fn page_size(mut self, changes: u32) -> Self {
         self.page_size = changes;
         self
     }
 
-    /// The number of the last change that was read, or where the feed began.
+    /// The log position of the last change that was read, or the start position.
     pub fn position(&self) -> u64 {
         self.position
     }
 
-    /// The next changes; none where there are none yet. Moves the position.
+    /// Reads the next page and moves the position. Empty if there are no new changes.
     pub async fn next_page(&mut self) -> Result<Vec<FeedChange>, Error> {
         let (after, size) = (self.position.to_string(), self.page_size.to_string());
-        let query = query([("after", after.as_str()), ("pageSize", &size)]);
+        let query = encode_query([("after", after.as_str()), ("pageSize", &size)]);
         let call = Call::get(format!("{}/changes?{query}", self.path)).context(self.company.as_deref());
         let changes: Vec<FeedChange> = self.api.typed(call).await.map_err(below_floor)?;
         if let Some(last) = changes.last() {
@@ -106,26 +111,26 @@ impl Feed {
         Ok(changes)
     }
 
-    /// Everything up to now, and then the end.
+    /// All changes up to now; the stream ends when it has caught up.
     pub fn stream(self) -> BoxStream<FeedChange> {
         self.run(None)
     }
 
-    /// Everything, without an end: looks again after each pause once it has caught up.
+    /// All changes, without end: once it has caught up, the stream polls after each `pause`.
     pub fn follow(self, pause: Duration) -> BoxStream<FeedChange> {
         self.run(Some(pause))
     }
 
     fn run(self, pause: Option<Duration>) -> BoxStream<FeedChange> {
-        stream::try_unfold((self, VecDeque::new()), move |(mut feed, mut read)| async move {
+        stream::try_unfold((self, VecDeque::new()), move |(mut feed, mut buffer)| async move {
             loop {
-                if let Some(change) = read.pop_front() {
-                    return Ok(Some((change, (feed, read))));
+                if let Some(change) = buffer.pop_front() {
+                    return Ok(Some((change, (feed, buffer))));
                 }
-                read = feed.next_page().await?.into();
+                buffer = feed.next_page().await?.into();
                 match pause {
-                    None if read.is_empty() => return Ok(None),
-                    Some(pause) if read.is_empty() => tokio::time::sleep(pause).await,
+                    None if buffer.is_empty() => return Ok(None),
+                    Some(pause) if buffer.is_empty() => tokio::time::sleep(pause).await,
                     _ => {}
                 }
             }
@@ -134,9 +139,9 @@ impl Feed {
     }
 }
 
-/// 410 names where the feed begins, in words.
+/// Turns 410 into [`Error::BelowFloor`]. The start of the feed is only in the text of the message.
 fn below_floor(error: Error) -> Error {
-    let floor = error.refused().filter(|refused| refused.status == 410).map(|refused| {
+    let floor = error.api_error().filter(|refused| refused.status == 410).map(|refused| {
         let named = refused.message.split("begins after ").nth(1).unwrap_or_default();
         named.chars().take_while(char::is_ascii_digit).collect::<String>().parse().unwrap_or(0)
     });
