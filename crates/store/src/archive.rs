@@ -1,5 +1,5 @@
-//! Backups that any store can write and any store can read: one snapshot, row by row, with counts and a
-//! digest at the end. Secrets stay as they are kept: hashed or sealed.
+//! Backups: any store can write one and any store can read one. A backup holds one snapshot, row by row, and
+//! ends with row counts and a digest. Secrets stay hashed or sealed.
 
 mod file;
 
@@ -10,8 +10,8 @@ use crate::{Result, StoreError};
 
 pub use file::{read, verify, write};
 
-/// A restored store continues this far above the numbers of its backup, so that no number that was given
-/// after the backup is ever given again.
+/// After a restore every tenant's sequence continues this far above the backup's head, so that no sequence
+/// assigned after the backup is assigned twice.
 pub const HEADS_ADVANCE: u64 = 1_000_000;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,11 +29,11 @@ pub enum ColumnType {
     Bytes,
 }
 
-/// A table of the schema: its columns and what orders its rows.
+/// A table of the schema: its columns and its sort key.
 #[derive(Clone, Copy, Debug)]
 pub struct Table {
     pub name: &'static str,
-    /// `name:kind` each, kinds being i(nt), t(ext), b(ytes).
+    /// Each as `name:kind`; the kinds are i(nt), t(ext) and b(ytes).
     columns: &'static str,
     pub key: &'static str,
 }
@@ -50,7 +50,7 @@ impl Table {
         })
     }
 
-    /// The names with commas between, as SQL lists them.
+    /// The column names as a comma-separated SQL list.
     pub(crate) fn column_list(&self) -> String {
         self.columns().map(|(name, _)| name).collect::<Vec<_>>().join(", ")
     }
@@ -64,7 +64,7 @@ const fn table(name: &'static str, columns: &'static str, key: &'static str) -> 
     Table { name, columns, key }
 }
 
-/// Every table of the schema but `shard_leases`: who works on what is agreed anew.
+/// Every table of the schema except `shard_leases`: nodes acquire their leases anew after a restore.
 #[rustfmt::skip]
 pub static TABLES: [Table; 30] = [
     table("meta", "name:t value:b", "name"),
@@ -99,7 +99,8 @@ pub static TABLES: [Table; 30] = [
     table("replays", "tenant_no:i webhook:b number:i kind:i asked_at:i after_sequence:i upto_sequence:i position:i delivered:i failed:i is_done:i", "tenant_no, webhook, number"),
 ];
 
-/// A query for whether there is a row that somebody has put in; every store has its vault's check.
+/// A query that says whether any table has a row besides the vault check, which every store has. The table
+/// names are the constants of `TABLES`.
 pub(crate) fn occupied_sql() -> String {
     let occupied = |table: &Table| {
         let condition = if table.name == "meta" { " WHERE name <> 'vault'" } else { "" };
@@ -116,33 +117,34 @@ pub struct RowChunk {
     pub rows: Vec<Vec<CellValue>>,
 }
 
-/// How many rows travel together.
+/// Rows per chunk.
 pub(crate) const CHUNK_ROWS: usize = 500;
 
-/// What a store must be able to do to be backed up and restored.
+/// The operations that backup and restore need from a store.
 #[async_trait]
 pub trait Archive: Send + Sync {
-    /// Sends every row of every table, in the order of `TABLES`, as they stand at one moment.
+    /// Sends every row of every table, in the order of `TABLES`, from one snapshot.
     async fn dump(&self, out: mpsc::Sender<RowChunk>) -> Result<()>;
 
-    /// Whether nobody has put anything into this store yet.
+    /// Whether the store holds no data yet.
     async fn is_empty(&self) -> Result<bool>;
 
-    /// Writes rows as they are.
+    /// Inserts rows unchanged.
     async fn load(&self, chunk: RowChunk) -> Result<()>;
 
     async fn count_rows(&self, table: &'static Table) -> Result<u64>;
 
-    /// Ends a restore: moves every tenant's head on, and the numbering of tenants behind those loaded.
+    /// Ends a restore: advances every tenant's head, and moves the tenant number sequence past the loaded
+    /// tenants.
     async fn finish_restore(&self, heads_advance: u64) -> Result<()>;
 
-    /// Whether the master key of this store opens a vault's check.
+    /// Fails unless this store's master key opens the given vault check.
     fn check_vault(&self, sealed_check: &[u8]) -> Result<()>;
 
     fn schema(&self) -> i64;
 }
 
-/// What a backup holds.
+/// The totals of a backup.
 #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize)]
 pub struct BackupSummary {
     pub schema: i64,
@@ -158,7 +160,7 @@ pub enum ArchiveError {
     Store(#[from] StoreError),
     #[error("the backup cannot be read or written: {0}")]
     File(#[from] std::io::Error),
-    #[error("this is not a whole Aldaba backup: {0}")]
+    #[error("this is not a complete Aldaba backup: {0}")]
     Damaged(String),
     #[error(
         "the backup's schema is version {found}, this program's is {known}; restore it with the program that made it, then upgrade"

@@ -1,11 +1,11 @@
-//! The audit: who signed in, what was granted, refreshed, reused, revoked. Records, never secrets.
+//! The audit trail: sign-ins, grants, refreshes, reuse, revocations, webhook changes. It never holds secrets.
 
 use async_trait::async_trait;
 use domain::{ClientId, GrantId, Guid, TenantId, Ticks, UserId};
 
 use crate::Result;
 
-/// Where a request came from, for the audit.
+/// Where an audited request came from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditContext {
     pub address: String,
@@ -25,15 +25,15 @@ pub enum AuditKind {
     RefreshReused,
     Revoked,
     SigningKeyRotated,
-    /// Deliveries have failed for long: the webhook will be disabled.
+    /// Deliveries have failed for so long that the webhook is about to be disabled.
     WebhookFailing,
     WebhookDisabled,
-    /// The log no longer has what a webhook was entitled to.
+    /// The log no longer holds events that the webhook was entitled to.
     WebhookEventsLost,
-    /// The receiver's host may not be the caller's.
+    /// The receiver's host may not belong to the caller.
     WebhookHostMismatch,
     WebhookReplayed,
-    /// The operator has enabled, disabled, deleted or tested it.
+    /// The operator enabled, disabled, deleted or tested the webhook.
     WebhookChanged,
 }
 
@@ -58,7 +58,7 @@ impl AuditKind {
         Self::WebhookChanged,
     ];
 
-    /// The word under which it is kept and shown.
+    /// The name in the database and in the API.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::SignedIn => "signed_in",
@@ -86,7 +86,7 @@ impl AuditKind {
     }
 }
 
-/// Something that happened.
+/// One audited action.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditEntry {
     pub at: Ticks,
@@ -96,7 +96,7 @@ pub struct AuditEntry {
     pub client: Option<ClientId>,
     pub grant: Option<GrantId>,
     pub context: AuditContext,
-    /// A few words for people.
+    /// A short text for people.
     pub note: String,
 }
 
@@ -126,18 +126,18 @@ impl AuditEntry {
         self
     }
 
-    /// Whom and what a grant concerns.
+    /// Sets the grant, its user, its tenant and its client.
     pub fn for_grant(mut self, grant: &crate::Grant) -> Self {
         self.grant = Some(grant.id.clone());
         self.user(&grant.user).tenant(&grant.tenant).client(&grant.client)
     }
 
-    /// The entry as every store can keep it. PostgreSQL's texts hold no NUL, and what a stranger has sent
-    /// must not keep its trace out of the audit.
+    /// Replaces NULs, which PostgreSQL's text columns reject: a NUL sent by a client must not keep the action
+    /// out of the audit trail.
     pub(crate) fn without_nul(mut self) -> Self {
         for text in [&mut self.context.address, &mut self.context.request_id, &mut self.note] {
-            if let Some(cleaned) = without_nul(text) {
-                *text = cleaned;
+            if let Some(replace_nul) = without_nul(text) {
+                *text = replace_nul;
             }
         }
         self.user = self.user.map(|id| without_nul(id.as_str()).map_or(id, UserId::new));
@@ -148,17 +148,17 @@ impl AuditEntry {
     }
 }
 
-/// The text as every store can keep it.
-pub(crate) fn cleaned(text: String) -> String {
+/// The text with U+FFFD for each NUL.
+pub(crate) fn replace_nul(text: String) -> String {
     without_nul(&text).unwrap_or(text)
 }
 
-/// The text with another character for each NUL; nothing where it has none.
+/// The text with U+FFFD for each NUL, or none if it has no NUL.
 fn without_nul(text: &str) -> Option<String> {
     text.contains('\0').then(|| text.replace('\0', "\u{fffd}"))
 }
 
-/// The place of a record in the audit: newest first, ties by id.
+/// The position of a record in the audit trail, which is ordered newest first, ties by id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AuditCursor {
     pub at: Ticks,
@@ -177,10 +177,10 @@ impl AuditRecord {
     }
 }
 
-/// Which records are wanted; all conditions hold together.
+/// Filters for audit records; all conditions must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AuditQuery {
-    /// Only what lies behind this one, that is, is older.
+    /// Only records older than this one.
     pub before: Option<AuditCursor>,
     pub kind: Option<AuditKind>,
     pub user: Option<UserId>,
@@ -190,7 +190,7 @@ pub struct AuditQuery {
 }
 
 impl AuditQuery {
-    /// The mark behind which it starts; none lies before the last moment of all.
+    /// The cursor to start from; without one, the greatest possible.
     pub(crate) fn start(&self) -> AuditCursor {
         self.before.unwrap_or(AuditCursor { at: Ticks(i64::MAX), id: Guid::from_bytes([0xff; 16]) })
     }
@@ -198,7 +198,7 @@ impl AuditQuery {
 
 #[async_trait]
 pub trait Audit: Send + Sync + 'static {
-    /// A NUL in a text is kept as U+FFFD.
+    /// Appends a record. A NUL in a text is stored as U+FFFD.
     async fn record(&self, entry: &AuditEntry) -> Result<()>;
     /// Newest first.
     async fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>>;

@@ -1,5 +1,5 @@
-//! The change log: the spine. A change writes its record and its log row in one transaction, and the
-//! row's number is the record's `sequenceVersion`.
+//! The change log. A change writes its record and its log row in one transaction, and the row's sequence is the
+//! record's `sequenceVersion`.
 
 use async_trait::async_trait;
 use domain::change::Change;
@@ -10,37 +10,38 @@ use serde::{Deserialize, Serialize};
 
 use crate::Result;
 
-/// At most this many errors and warnings are listed in an answer; the rest is only counted.
+/// A response lists at most this many errors and warnings; further ones are only counted.
 pub const ERRORS_LISTED_MAX: usize = 1000;
 
 #[async_trait]
 pub trait ChangeLog: Send + Sync + 'static {
-    /// Applies a chunk of changes: all that can be applied is, and what cannot is told in the tally.
-    /// When this returns, it is on disk.
+    /// Applies a batch: valid changes are applied, invalid ones are counted as rejected. When this returns, the
+    /// result is on disk.
     async fn apply_changes(&self, batch: ChangeBatch) -> Result<BatchCounts>;
 
-    /// How far an earlier request under this idempotency key has come.
+    /// How far an earlier request with this idempotency key got.
     async fn find_ingest_progress(&self, tenant: &TenantId, key: &str) -> Result<Option<IngestProgress>>;
 
     /// Entries after `query.after`, in order.
     async fn read_log(&self, query: &LogQuery) -> Result<LogPage>;
 
-    /// The first and the last number of the tenant's log.
+    /// The floor and the head of the tenant's log.
     async fn log_bounds(&self, tenant: &TenantId) -> Result<LogBounds>;
 
-    /// Drops up to `rows_max` entries older than `before`; tells how many went. By age alone: versions grow with the
-    /// numbers, whatever the clock does, so it is always the log's old end that goes, and a webhook whose next event
-    /// is not older than `before` never finds it gone. Who is further behind than that starts at the floor, and is told.
+    /// Deletes up to `rows_max` entries older than `before` and returns how many. Age alone decides: versions
+    /// grow with sequences even if the clock jumps, so pruning always removes the oldest entries, and a webhook
+    /// whose next event is not older than `before` loses nothing. A webhook that is further behind continues at
+    /// the floor and gets an event gap.
     async fn prune_log(&self, tenant: &TenantId, before: Ticks, rows_max: usize) -> Result<usize>;
 }
 
-/// A chunk of one request to the changes door.
+/// One chunk of an ingest request.
 #[derive(Clone, Debug)]
 pub struct ChangeBatch {
     pub tenant: TenantId,
     pub process: ProcessId,
     pub lines: Vec<ChangeLine>,
-    /// The count so far, with what was already refused before it came here.
+    /// The counts so far, including lines rejected before this chunk reached the store.
     pub counts: BatchCounts,
     pub checkpoint: Option<IngestCheckpoint>,
 }
@@ -51,18 +52,19 @@ pub struct ChangeLine {
     pub change: Change,
 }
 
-/// Where a request under an idempotency key stands after this chunk.
+/// The progress of an idempotent ingest request after this chunk.
 #[derive(Clone, Debug)]
 pub struct IngestCheckpoint {
     pub key: String,
-    /// The line at which the store must stand now; another number means another request.
+    /// The line that the store must have reached before this chunk; any other value means that another request
+    /// uses the key.
     pub from_line: u64,
     pub to_line: u64,
     /// Rolling hash over all lines up to `to_line`.
     pub hash: [u8; 32],
 }
 
-/// What an idempotency key remembers.
+/// The stored progress under an idempotency key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IngestProgress {
     pub line: u64,
@@ -71,7 +73,7 @@ pub struct IngestProgress {
     pub counts: BatchCounts,
 }
 
-/// The running count of a request.
+/// The running counts of an ingest request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BatchCounts {
     pub accepted: u64,
@@ -99,7 +101,7 @@ impl BatchCounts {
     }
 }
 
-/// Keeps the first faults by line, though reading and applying find them at different times.
+/// Inserts by line number, since parsing and applying report errors at different times.
 fn push_in_order(faults: &mut Vec<LineError>, fault: LineError) {
     let at = faults.partition_point(|other| other.line <= fault.line);
     if at < ERRORS_LISTED_MAX {
@@ -111,7 +113,7 @@ fn push_in_order(faults: &mut Vec<LineError>, fault: LineError) {
 #[derive(Clone, Debug)]
 pub struct LogQuery {
     pub tenant: TenantId,
-    /// None means everything.
+    /// None selects every event.
     pub events: Option<Vec<(Resource, EventKind)>>,
     /// Only entries of this company and its records.
     pub company: Option<Box<str>>,
@@ -122,7 +124,7 @@ pub struct LogQuery {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LogPage {
     Entries(Vec<LogEntry>),
-    /// `after` lies below the log's floor: entries are missing, start again from a full read.
+    /// `after` is below the log's floor, so entries are missing: the reader must start again with a full read.
     BelowFloor {
         floor: u64,
     },
@@ -130,8 +132,8 @@ pub enum LogPage {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LogBounds {
-    /// The number up to which entries were pruned.
+    /// Entries up to and including this sequence were pruned.
     pub floor: u64,
-    /// The last number that was given.
+    /// The last assigned sequence.
     pub head: u64,
 }

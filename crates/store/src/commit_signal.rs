@@ -1,5 +1,5 @@
-//! Rings when something was committed that the delivery engine waits for, so that nobody has to ask again and again.
-//! Who rings says what has moved; rings that nobody has heard yet are joined.
+//! Signals commits to the delivery engine, so that it does not poll. Each signal says what changed; signals
+//! that the engine has not read yet are merged.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,21 +10,21 @@ use tokio::sync::Notify;
 
 #[derive(Debug, Default)]
 pub struct CommitSignal {
-    /// Nothing is gathered for nobody.
+    /// While nobody listens, changes are not collected.
     has_listener: AtomicBool,
     changes: Mutex<ChangeSet>,
     notify: Notify,
 }
 
-/// What has moved since the last time somebody listened.
+/// What changed since the last call to `wait`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangeSet {
-    /// Tenants whose log has grown, and by which resources.
+    /// Tenants whose log has new events, and the resources of those events.
     pub tenants: HashMap<TenantId, ResourceSet>,
     pub webhooks: HashSet<WebhookId>,
-    /// Somebody's access.
+    /// The access of a client, user, tenant or subscription changed.
     pub access: bool,
-    /// It is not known what: look at everything.
+    /// The changes are unknown: reload everything.
     pub all: bool,
 }
 
@@ -90,12 +90,12 @@ fn bit(resource: Resource) -> u64 {
 }
 
 impl CommitSignal {
-    /// From now on what has moved is gathered.
+    /// Starts collecting changes.
     pub fn listen(&self) {
         self.has_listener.store(true, Ordering::Release);
     }
 
-    /// Waits until something has moved, and takes it.
+    /// Waits for changes and takes them.
     pub async fn wait(&self) -> ChangeSet {
         loop {
             let notified = self.notify.notified();
@@ -108,31 +108,31 @@ impl CommitSignal {
     }
 
     pub fn signal_records(&self, tenant: &TenantId, resources: ResourceSet) {
-        self.ring(|changes| changes.add_records(tenant, resources));
+        self.signal(|changes| changes.add_records(tenant, resources));
     }
 
     pub fn signal_webhook(&self, webhook: WebhookId) {
-        self.ring(|changes| {
+        self.signal(|changes| {
             changes.webhooks.insert(webhook);
         });
     }
 
     pub fn signal_access(&self) {
-        self.ring(|changes| changes.access = true);
+        self.signal(|changes| changes.access = true);
     }
 
     pub fn signal_all(&self) {
-        self.ring(|changes| changes.all = true);
+        self.signal(|changes| changes.all = true);
     }
 
-    /// What was heard elsewhere.
-    pub(crate) fn signal_changes(&self, wait: ChangeSet) {
-        self.ring(|changes| changes.join(wait));
+    /// Merges changes that another node reported.
+    pub(crate) fn signal_changes(&self, other: ChangeSet) {
+        self.signal(|changes| changes.join(other));
     }
 
-    fn ring(&self, tell: impl FnOnce(&mut ChangeSet)) {
+    fn signal(&self, record: impl FnOnce(&mut ChangeSet)) {
         if self.has_listener.load(Ordering::Acquire) {
-            tell(&mut self.changes.lock());
+            record(&mut self.changes.lock());
             self.notify.notify_one();
         }
     }
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_resource_has_a_bit_of_its_own() {
+    fn every_resource_has_its_own_bit() {
         let mut all = ResourceSet::default();
         for resource in Resource::all() {
             assert!(!all.contains(resource), "{resource:?}");

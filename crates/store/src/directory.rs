@@ -1,11 +1,11 @@
-//! Who there is: tenants, users and their memberships.
+//! Tenants, users and memberships.
 
 use async_trait::async_trait;
 use domain::{Guid, MembershipId, TenantId, Ticks, UserId};
 
 use crate::Result;
 
-/// Whether something may be used.
+/// Whether an entity may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     Active,
@@ -67,7 +67,7 @@ pub struct Membership {
     pub last_used_at: Option<Ticks>,
 }
 
-/// A user's place in a tenant, with all that a token says of it.
+/// A membership with its user and its tenant: everything that a token's claims need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TenantMembership {
     pub user: User,
@@ -76,7 +76,7 @@ pub struct TenantMembership {
 }
 
 impl TenantMembership {
-    /// Whether neither the user nor the tenant is disabled.
+    /// Whether both the user and the tenant are active.
     pub fn is_active(&self) -> bool {
         self.user.status == Status::Active && self.tenant.status == Status::Active
     }
@@ -89,7 +89,7 @@ pub trait Directory: Send + Sync + 'static {
     /// In order of creation.
     async fn tenants(&self) -> Result<Vec<Tenant>>;
     async fn set_tenant_status(&self, id: &TenantId, status: Status) -> Result<bool>;
-    /// The tenant is gone for everybody at once; housekeeping takes its rows away in batches.
+    /// Hides the tenant at once; maintenance deletes its rows in batches.
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool>;
 
     async fn add_user(&self, user: &User) -> Result<()>;
@@ -97,18 +97,18 @@ pub trait Directory: Send + Sync + 'static {
     async fn find_user_by_email(&self, email: &str) -> Result<Option<User>>;
     async fn users(&self) -> Result<Vec<User>>;
     async fn set_user_status(&self, id: &UserId, status: Status) -> Result<bool>;
-    /// A new password ends the user's sessions.
+    /// Sets a new password hash and ends the user's sessions.
     async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool>;
 
     async fn add_membership(&self, membership: &Membership) -> Result<()>;
     async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool>;
     async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>>;
-    /// The user's place in a tenant, whatever the standing of either.
+    /// The user's membership in a tenant, even if either is disabled.
     async fn find_tenant_membership(
         &self,
         user: &UserId,
         tenant: &TenantId,
     ) -> Result<Option<TenantMembership>>;
-    /// The user's open seats: most recently used first, then by the tenant's name.
+    /// Memberships whose user and tenant are active: most recently used first, then by the tenant's name.
     async fn active_memberships(&self, user: &UserId) -> Result<Vec<TenantMembership>>;
 }

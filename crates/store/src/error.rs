@@ -1,14 +1,14 @@
-//! Why the store could not do what was asked. Absence is not among them: look-ups return options.
+//! Errors of the store. Absence is not an error: lookups return `Option`.
 
 pub type Result<T, E = StoreError> = std::result::Result<T, E>;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    /// No answer from the store: it is down, restarting or unreachable. Trying again may help.
+    /// The store does not answer: it is down, restarting or unreachable. Retrying may help.
     #[error("the store cannot be reached: {0}")]
     Unavailable(String),
-    /// Nothing can be written until there is room again; reads go on.
-    #[error("the store has no room left: {0}")]
+    /// Writes fail until there is space again; reads continue.
+    #[error("the store is full: {0}")]
     Full(String),
     #[error(
         "the store's schema is version {found}, newer than version {known} that this program knows; run the newer program"
@@ -20,11 +20,13 @@ pub enum StoreError {
     UnknownTenant(String),
     #[error("there is already {0}")]
     Exists(String),
-    /// Another request under the same idempotency key got there first, or said something else.
-    #[error("the Idempotency-Key \"{0}\" is in use by another request")]
+    /// Another request with the same idempotency key came first, or has a different body.
+    #[error(
+        "the Idempotency-Key \"{0}\" is in use by another request; wait until it ends, or use another key"
+    )]
     KeyInUse(String),
-    /// Something that should never be; the log has the details.
-    #[error("the store failed: {0}")]
+    /// A bug or corrupt data; the log has the details.
+    #[error("internal error in the store: {0}")]
     Internal(String),
 }
 

@@ -1,4 +1,4 @@
-//! Codes, grants and refresh tokens: what is used once is taken in one transaction, by one taker.
+//! Authorization codes, grants and refresh tokens. Each single-use credential is consumed in one transaction.
 
 use async_trait::async_trait;
 use domain::{ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, UserId};
@@ -6,18 +6,19 @@ use std::time::Duration;
 
 use crate::{AuditContext, AuditEntry, AuditKind, Result};
 
-/// An authorization code that waits to be redeemed.
+/// An authorization code that has not been redeemed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthorizationCode {
     pub client: ClientId,
     pub user: UserId,
     pub tenant: TenantId,
     pub expires_at: Ticks,
-    /// What else it is bound to (redirect address, scopes, nonce, challenge), as its issuer writes it.
+    /// The other values that the code is bound to (redirect URI, scopes, nonce, code challenge), in the
+    /// issuer's own format.
     pub details: String,
 }
 
-/// What a user allowed a client for a tenant.
+/// A user's authorization of a client for a tenant.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Grant {
     pub id: GrantId,
@@ -26,14 +27,14 @@ pub struct Grant {
     pub tenant: TenantId,
     pub details: String,
     pub created_at: Ticks,
-    /// When a token was last got from it.
+    /// When a token was last issued from it.
     pub last_used_at: Ticks,
-    /// When the last token that came of it has expired.
+    /// When the last token issued from it expires.
     pub expires_at: Ticks,
     pub revoked_at: Option<Ticks>,
 }
 
-/// What a client may do for a user in a tenant, by however many grants.
+/// A client's access to a user's data in a tenant, through any number of grants.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientAccess {
     pub user: UserId,
@@ -41,18 +42,18 @@ pub struct ClientAccess {
     pub tenant: TenantId,
 }
 
-/// A grant to be made of a code, with its first refresh token where it has one.
+/// The grant to create from a code, with its first refresh token if it has one.
 #[derive(Clone, Debug)]
 pub struct NewGrant {
     pub grant: Grant,
     pub refresh: Option<(Secret, Ticks)>,
 }
 
-/// Looks at a code that was just taken and decides whether a grant comes of it. Runs inside the
-/// transaction, so it must not wait for anything.
+/// Decides, after a code was consumed, which grant to create, if any. Runs inside the transaction, so it must
+/// not block.
 pub type GrantDecision = Box<dyn FnOnce(&AuthorizationCode) -> Option<NewGrant> + Send>;
 
-/// Who takes a code, and when.
+/// A client's attempt to redeem a code.
 #[derive(Clone, Debug)]
 pub struct CodeExchange {
     pub code: Secret,
@@ -63,17 +64,17 @@ pub struct CodeExchange {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CodeOutcome {
-    /// Consumed; the grant is there if the judge made one.
+    /// The code was consumed; `grant` is what the decision created.
     Redeemed {
         code: AuthorizationCode,
         grant: Option<Grant>,
     },
-    /// Already used by this client: the grant that came of it is now revoked.
+    /// The client had already redeemed the code: the grant created from it is now revoked.
     Reused {
         revoked: Option<GrantId>,
     },
     Expired,
-    /// Not known, or another client's (which it stays).
+    /// The code is unknown or belongs to another client (and is left alone).
     Unknown,
 }
 
@@ -82,17 +83,17 @@ pub enum CodeOutcome {
 pub struct RefreshRotation {
     pub presented: Secret,
     pub client: ClientId,
-    /// Derived from the one presented, so that a retry names the same one.
+    /// Derived from the presented token, so a retry yields the same successor.
     pub successor: Secret,
     pub successor_expires_at: Option<Ticks>,
-    /// When the last token that this rotation gives expires; an access token may outlive the refresh token.
+    /// When the last token issued by this rotation expires; an access token may outlive the refresh token.
     pub tokens_until: Ticks,
     pub grace: Duration,
     pub now: Ticks,
     pub context: AuditContext,
 }
 
-/// A refresh token as a look-up finds it, live or not.
+/// A refresh token, valid or not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefreshToken {
     pub grant: Grant,
@@ -102,57 +103,59 @@ pub struct RefreshToken {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RefreshOutcome {
-    /// The successor is live until this moment.
+    /// The successor is valid until `expires_at`.
     Rotated {
         grant: Grant,
         expires_at: Ticks,
     },
-    /// The same exchange again, within the grace and with the successor unused: the same successor.
+    /// The same exchange was repeated within the grace period and the successor is unused: the same successor
+    /// is returned.
     Retried {
         grant: Grant,
         expires_at: Ticks,
     },
-    /// Used before: the whole grant is now revoked.
+    /// The token had been used before: its grant is now revoked.
     Reused {
         revoked: GrantId,
     },
     Expired,
     Revoked,
-    /// Not known, or another client's.
+    /// The token is unknown or belongs to another client.
     Unknown,
 }
 
 #[async_trait]
 pub trait Grants: Send + Sync + 'static {
-    /// Keeps a code, and that the user chose this membership now.
+    /// Stores a code and records that the user chose this membership.
     async fn store_code(
         &self,
         code: &Secret,
-        kept: &AuthorizationCode,
-        chosen: &MembershipId,
+        issued: &AuthorizationCode,
+        membership_id: &MembershipId,
         now: Ticks,
     ) -> Result<()>;
 
-    /// Consumes a code for its client, makes the grant and records it, in one transaction. A code of which
-    /// a grant came is kept until that grant's end, so that its second use is told however late.
-    async fn take_code(&self, taking: &CodeExchange, judge: GrantDecision) -> Result<CodeOutcome>;
+    /// Consumes a client's code, creates the grant and appends to the audit trail, in one transaction. A code
+    /// with a grant is retained until the grant expires, so that a second use is detected however late it
+    /// comes.
+    async fn take_code(&self, exchange: &CodeExchange, decide: GrantDecision) -> Result<CodeOutcome>;
 
-    /// Rotates, or revokes the grant where the token was used before, and records it, in one transaction.
-    /// The grant lives at least as long as what the rotation gives.
+    /// Rotates a refresh token, or revokes the grant if the token was used before, and appends to the audit
+    /// trail, in one transaction. The grant expires no earlier than the tokens of the rotation.
     async fn rotate_refresh(&self, rotation: &RefreshRotation) -> Result<RefreshOutcome>;
 
     async fn find_refresh_token(&self, token: &Secret) -> Result<Option<RefreshToken>>;
 
     async fn find_grant(&self, id: &GrantId) -> Result<Option<Grant>>;
 
-    /// The user's grants that are neither revoked nor expired, last used first.
+    /// The user's grants that are neither revoked nor expired, most recently used first.
     async fn live_grants(&self, user: &UserId, now: Ticks) -> Result<Vec<Grant>>;
 
-    /// Whether a grant is there and not revoked, its client, user and tenant are active, and the user
-    /// still belongs to the tenant.
+    /// Whether the grant exists and is not revoked, its client, user and tenant are active, and the user is
+    /// still a member of the tenant.
     async fn is_grant_live(&self, id: &GrantId) -> Result<bool>;
 
-    /// Revokes and records it; false where there is no such grant or it was revoked before.
+    /// Revokes a grant and audits it; false if the grant does not exist or was already revoked.
     async fn revoke_grant(
         &self,
         id: &GrantId,
@@ -161,8 +164,8 @@ pub trait Grants: Send + Sync + 'static {
         note: &str,
     ) -> Result<bool>;
 
-    /// Takes back all that a client may do for a user in a tenant: revokes the live grants and forgets codes
-    /// that were not used yet, and records each revocation, in one transaction. Returns the grants, by id.
+    /// Revokes a client's access to a user's data in a tenant: revokes the live grants, deletes unused codes
+    /// and audits each revocation, in one transaction. Returns the revoked grants by id.
     async fn revoke_client_access(
         &self,
         access: &ClientAccess,
@@ -172,14 +175,14 @@ pub trait Grants: Send + Sync + 'static {
     ) -> Result<Vec<GrantId>>;
 }
 
-/// What the audit says of a code that was taken; `before` is what came of its first use, where that is kept.
-pub(crate) fn taking_entry(
-    taking: &CodeExchange,
-    taken: &CodeOutcome,
+/// The audit entry for a code exchange; `before` is the grant of the code's first use, if it still exists.
+pub(crate) fn code_exchange_entry(
+    exchange: &CodeExchange,
+    outcome: &CodeOutcome,
     before: Option<&Grant>,
 ) -> Option<AuditEntry> {
-    let entry = |kind| AuditEntry::new(kind, taking.now, &taking.context).client(&taking.client);
-    match (taken, before) {
+    let entry = |kind| AuditEntry::new(kind, exchange.now, &exchange.context).client(&exchange.client);
+    match (outcome, before) {
         (CodeOutcome::Redeemed { grant: Some(grant), .. }, _) => {
             Some(entry(AuditKind::Granted).for_grant(grant))
         }
@@ -191,10 +194,10 @@ pub(crate) fn taking_entry(
     }
 }
 
-/// What the audit says of a refresh token that was presented.
-pub(crate) fn rotation_entry(rotation: &RefreshRotation, verdict: &RefreshDecision) -> Option<AuditEntry> {
+/// The audit entry for a presented refresh token.
+pub(crate) fn rotation_entry(rotation: &RefreshRotation, decision: &RefreshDecision) -> Option<AuditEntry> {
     let entry = |kind, grant| Some(AuditEntry::new(kind, rotation.now, &rotation.context).for_grant(grant));
-    match verdict {
+    match decision {
         RefreshDecision::Rotate { grant, .. } => entry(AuditKind::Refreshed, grant),
         RefreshDecision::Revoke(grant) => entry(AuditKind::RefreshReused, grant),
         RefreshDecision::Retry { grant, .. } => {
@@ -204,16 +207,16 @@ pub(crate) fn rotation_entry(rotation: &RefreshRotation, verdict: &RefreshDecisi
     }
 }
 
-/// What the audit says of a grant that was revoked on purpose.
+/// The audit entry for a deliberate revocation.
 pub(crate) fn revocation_entry(grant: &Grant, now: Ticks, context: &AuditContext, note: &str) -> AuditEntry {
     AuditEntry::new(AuditKind::Revoked, now, context).for_grant(grant).note(note)
 }
 
-/// Purposes of the fingerprints.
+/// Purposes of the keyed hashes.
 pub(crate) const CODE: &str = "authorization code";
 pub(crate) const REFRESH: &str = "refresh token";
 
-/// A refresh token as it lies in the store, with what matters of its successor.
+/// A stored refresh token with the relevant columns of its successor.
 #[derive(Clone, Debug)]
 pub(crate) struct RefreshRow {
     pub(crate) client: ClientId,
@@ -225,16 +228,16 @@ pub(crate) struct RefreshRow {
     pub(crate) successor_expires_at: Option<Ticks>,
 }
 
-/// What to do about a refresh token that was presented.
+/// What to do with a presented refresh token.
 pub(crate) enum RefreshDecision {
     Done(RefreshOutcome),
     Revoke(Grant),
-    /// The grant as it becomes: it lives at least as long as its tokens.
+    /// The updated grant, which expires no earlier than its tokens.
     Rotate {
         grant: Grant,
         expires_at: Ticks,
     },
-    /// The same answer again; the grant as it becomes, and whether that is later than it was.
+    /// Return the same successor again; the updated grant, and whether it now expires later.
     Retry {
         grant: Grant,
         expires_at: Ticks,
@@ -242,7 +245,8 @@ pub(crate) enum RefreshDecision {
     },
 }
 
-/// Decides, the same way for every store: one rotation, a retry within the grace, anything else is theft.
+/// Decides alike for every store: the first use rotates, a repetition within the grace period is a retry, and
+/// anything else is treated as theft.
 pub(crate) fn decide_refresh(
     rotation: &RefreshRotation,
     row: Option<RefreshRow>,
@@ -272,14 +276,14 @@ pub(crate) fn decide_refresh(
     if rotation.now >= row.expires_at {
         return RefreshDecision::Done(RefreshOutcome::Expired);
     }
-    // Absolute unless the caller slides it.
+    // The lifetime is absolute unless the caller asks for sliding expiry.
     let expires_at = rotation.successor_expires_at.unwrap_or(row.expires_at);
     let lives_until = lives_until(&grant, rotation, expires_at);
     let grant = Grant { expires_at: lives_until, last_used_at: rotation.now, ..grant };
     RefreshDecision::Rotate { grant, expires_at }
 }
 
-/// When the last token of a grant has expired, once a rotation has given its own.
+/// When the last token of the grant expires, including the tokens of this rotation.
 fn lives_until(grant: &Grant, rotation: &RefreshRotation, successor_expires_at: Ticks) -> Ticks {
     grant.expires_at.max(successor_expires_at).max(rotation.tokens_until)
 }

@@ -1,6 +1,5 @@
-//! Tells whether something has changed through this handle since somebody looked. Who keeps what was read asks
-//! here first: a number that moved means that it may be out of date. It moves after the commit and before the
-//! answer, so who reads after an answer never finds what was before it.
+//! Counters that invalidate caches. Each counter is incremented after the commit and before the response, and
+//! every cache lookup compares it, so a client always reads its own writes through this handle.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,7 +8,7 @@ use domain::TenantId;
 
 use crate::{CommitSignal, ResourceSet};
 
-/// Tenants share numbers by their hash: one that moves without cause costs its readers a look-up.
+/// Tenants share counters by hash: a collision only costs a cache miss.
 const SLOTS: usize = 4096;
 
 pub struct InvalidationCounters {
@@ -30,22 +29,22 @@ impl Default for InvalidationCounters {
 
 impl std::fmt::Debug for InvalidationCounters {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Moves")
+        f.write_str("InvalidationCounters")
     }
 }
 
 impl InvalidationCounters {
-    /// Moves with every change of a tenant's records.
+    /// Changes with every change of the tenant's records.
     pub fn records_version(&self, tenant: &TenantId) -> u64 {
         self.slot(tenant).load(Ordering::Acquire)
     }
 
-    /// Moves when somebody's access changes: a key, a client, a user, a tenant, a membership.
+    /// Changes whenever access changes: a key, a client, a user, a tenant or a membership.
     pub fn access_version(&self) -> u64 {
         self.access.load(Ordering::Acquire)
     }
 
-    /// What the delivery engine listens to.
+    /// The signal that the delivery engine waits for.
     pub fn commit_signal(&self) -> &CommitSignal {
         &self.commit_signal
     }
@@ -55,7 +54,7 @@ impl InvalidationCounters {
         self.commit_signal.signal_access();
     }
 
-    /// `resources`: those of the log rows that were written.
+    /// `resources`: the resources of the log rows that were written.
     pub(crate) fn records_changed(&self, tenant: &TenantId, resources: ResourceSet) {
         self.slot(tenant).fetch_add(1, Ordering::AcqRel);
         if !resources.is_empty() {
@@ -66,7 +65,7 @@ impl InvalidationCounters {
     fn slot(&self, tenant: &TenantId) -> &AtomicU64 {
         let mut hasher = DefaultHasher::new();
         tenant.as_str().hash(&mut hasher);
-        let place = usize::try_from(hasher.finish() % SLOTS as u64).unwrap_or(0);
-        &self.records[place]
+        let slot_index = usize::try_from(hasher.finish() % SLOTS as u64).unwrap_or(0);
+        &self.records[slot_index]
     }
 }

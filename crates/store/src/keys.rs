@@ -1,4 +1,4 @@
-//! Signing keys: the private half is sealed with the master key before it is kept.
+//! Token signing keys. The private key is sealed with the master key before it is stored.
 
 use async_trait::async_trait;
 use domain::{Secret, Ticks};
@@ -12,28 +12,29 @@ pub struct SigningKey {
     pub private: Secret,
     pub public_jwk: String,
     pub created_at: Ticks,
-    /// From when on it signs; it is published before.
+    /// When the key starts to sign; it is published earlier.
     pub signs_from: Ticks,
     pub retired_at: Option<Ticks>,
 }
 
 #[async_trait]
 pub trait SigningKeys: Send + Sync + 'static {
-    /// Adds a key behind `newest`, the kid of the newest that there is (none in a new store). False where
-    /// another key is the newest by now: somebody else was faster. Where the clock stands or has jumped back,
-    /// `created_at` is moved to the moment after that of `newest`, so that the order is that of adding.
+    /// Adds a key after `newest`, the kid of the newest stored key (none in a new store). Returns false if
+    /// another key is the newest by now, because another node was faster. If the clock stands still or jumped
+    /// back, `created_at` becomes one tick later than that of `newest`, so that the order is the order of
+    /// insertion.
     async fn add_signing_key(&self, key: &SigningKey, newest: Option<&str>) -> Result<bool>;
-    /// All that are kept, oldest first.
+    /// All stored keys, oldest first.
     async fn signing_keys(&self) -> Result<Vec<SigningKey>>;
-    /// From then on its signatures count no more.
+    /// After this time the key's signatures are no longer accepted.
     async fn retire_signing_key(&self, kid: &str, at: Ticks) -> Result<bool>;
-    /// The key is gone, its private half with it.
+    /// Deletes the key with its private half.
     async fn delete_signing_key(&self, kid: &str) -> Result<bool>;
 }
 
-/// When a key that is added behind the newest one (its kid and time) is made, or nothing where it is not to
-/// be added.
-pub(crate) fn made_behind(
+/// The creation time of a key that is added after the newest one (given by kid and time), or none if another
+/// key came first.
+pub(crate) fn created_after(
     key: &SigningKey,
     expected: Option<&str>,
     newest: Option<(&str, Ticks)>,
@@ -45,7 +46,7 @@ pub(crate) fn made_behind(
     }
 }
 
-/// What the private half of a key is sealed for.
-pub(crate) fn purpose(kid: &str) -> String {
+/// The sealing purpose of a private key.
+pub(crate) fn sealing_purpose(kid: &str) -> String {
     format!("signing key {kid}")
 }

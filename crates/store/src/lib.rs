@@ -1,10 +1,10 @@
-//! What is kept. `Store` is the port that everyone else uses, named by intent: one method is one
-//! transaction. SQLite, PostgreSQL and memory stand behind it and pass one conformance suite.
+//! The storage layer. `Store` is the port that the other crates use; its methods are named by intent, and each
+//! method is one transaction. SQLite, PostgreSQL and memory implement it and pass one conformance suite.
 
-mod applications;
 pub mod archive;
 mod audit;
 mod changes;
+mod clients;
 mod commit_signal;
 mod directory;
 mod error;
@@ -22,16 +22,16 @@ mod sessions;
 pub mod sqlite;
 mod subscriptions;
 mod vault;
-mod waiting;
 mod webhooks;
+mod write_queue;
 
 use std::sync::Arc;
 
 use domain::{Clock, Random};
 
-pub use applications::{Client, ClientSecret, Clients, Consent, Pkce};
 pub use archive::{Archive, ArchiveError, BackupSummary, CellValue};
 pub use audit::{Audit, AuditContext, AuditCursor, AuditEntry, AuditKind, AuditQuery, AuditRecord};
+pub use clients::{Client, ClientSecret, Clients, Consent, Pkce};
 
 pub use changes::{
     BatchCounts, ChangeBatch, ChangeLine, ChangeLog, ERRORS_LISTED_MAX, IngestCheckpoint, IngestProgress,
@@ -61,7 +61,7 @@ pub use webhooks::{
     WebhookChangeOutcome, WebhookCheckpoint, WebhookOwner, WebhookQuery, WebhookStats, Webhooks, shard_of,
 };
 
-/// Everything that is kept, behind one door.
+/// All ports of the storage layer.
 pub trait Store:
     ChangeLog
     + Records
@@ -98,7 +98,7 @@ impl<T> Store for T where
 {
 }
 
-/// What every store is given from outside.
+/// What every store needs from its environment.
 #[derive(Clone)]
 pub struct Ports {
     pub clock: Arc<dyn Clock>,

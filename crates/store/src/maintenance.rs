@@ -1,4 +1,4 @@
-//! The store's own upkeep: whether it answers, and the clearing away of what has had its time.
+//! Maintenance of the store: health, expiry of old rows, and deletion of erased tenants and companies.
 
 use async_trait::async_trait;
 use domain::Ticks;
@@ -7,48 +7,49 @@ use crate::{InvalidationCounters, Result};
 
 #[async_trait]
 pub trait Maintenance: Send + Sync + 'static {
-    /// Asks the store for a sign of life.
+    /// Checks that the store answers.
     async fn health(&self) -> Result<Health>;
 
-    /// Deletes up to `rows_max` rows each of what has had its time: codes, refresh tokens, sessions,
-    /// grants without a live token, key overlaps, idempotency keys, audit records, counts of calls, the history of webhooks.
+    /// Deletes up to `rows_max` expired rows of each kind: codes, refresh tokens, sessions, grants without a
+    /// live token, replaced subscription keys, idempotency keys, audit records, call counts and webhook
+    /// history.
     async fn expire(&self, cutoffs: RetentionCutoffs, rows_max: usize) -> Result<ExpiredRows>;
 
-    /// Deletes up to `rows_max` rows of companies that were deleted and of tenants that were erased.
+    /// Deletes up to `rows_max` rows of deleted companies and erased tenants.
     async fn purge(&self, rows_max: usize) -> Result<usize>;
 
-    /// What has changed through this handle.
+    /// The counters of changes made through this handle.
     fn invalidation(&self) -> &InvalidationCounters;
 
-    /// How many commits of changes this store has made since it was opened; one may hold many requests.
+    /// Commits of change batches since the store was opened; one commit may hold many requests.
     fn change_commits(&self) -> u64;
 
-    /// Writes what is still in memory and closes; nothing can be written after.
+    /// Writes what is queued and closes the store; later writes fail.
     async fn close(&self);
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Health {
     pub schema: i64,
-    /// Requests that wait to be written.
+    /// Requests in the write queue.
     pub queued: usize,
 }
 
-/// What lies before these moments has had its time.
+/// Rows older than these times are expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetentionCutoffs {
-    /// Of what carries its own end.
+    /// For rows that carry their own expiry time.
     pub now: Ticks,
-    /// Of idempotency keys, by when they were last used.
+    /// For idempotency keys, by their last use.
     pub processes: Ticks,
     pub audit: Ticks,
-    /// Of counted calls.
+    /// For call counts.
     pub calls: Ticks,
-    /// Of the history of webhooks: attempts, deliveries, replays that are done.
+    /// For webhook history: attempts, deliveries and finished replays.
     pub deliveries: Ticks,
 }
 
-/// How many rows went.
+/// How many rows were deleted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExpiredRows {
     pub codes: usize,
@@ -76,14 +77,14 @@ impl ExpiredRows {
     }
 }
 
-/// Tables with rows of a company, and what identifies a row.
+/// Tables with rows of a company, and their keys.
 pub(crate) const COMPANY_TABLES: [(&str, &str); 3] = [
     ("records", "tenant_no, company_no, resource, ordinal"),
     ("gaps", "tenant_no, company_no, resource, block"),
     ("collections", "tenant_no, company_no, resource"),
 ];
 
-/// Tables with rows of a tenant, and what identifies a row; `heads` last.
+/// Tables with rows of a tenant, and their keys; `heads` comes last.
 pub(crate) const TENANT_TABLES: [(&str, &str); 13] = [
     ("records", "tenant_no, company_no, resource, ordinal"),
     ("log", "tenant_no, sequence"),

@@ -1,4 +1,4 @@
-//! The programs that work on one store: each says that it is there, and learns how many there are.
+//! Registration of the nodes that share one store.
 
 use std::time::Duration;
 
@@ -9,16 +9,16 @@ use crate::Result;
 
 #[async_trait]
 pub trait Nodes: Send + Sync + 'static {
-    /// Whether programs on several machines can work on this store.
+    /// Whether nodes on several machines can share this store.
     fn is_shared(&self) -> bool;
 
-    /// Says that this node is there; tells how many have said so within `silence_max`, this one included. Times
-    /// are the store's own, so that nodes whose clocks differ agree.
+    /// Registers this node's heartbeat; returns how many nodes were seen within `silence_max`, including this
+    /// one. Times come from the store's clock, so nodes with different clocks agree.
     async fn register_node(&self, node: Guid, silence_max: Duration) -> Result<u32>;
 
-    /// How many have said so within `silence_max`; asking leaves no trace.
+    /// How many nodes were seen within `silence_max`, without registering.
     async fn count_live_nodes(&self, silence_max: Duration) -> Result<u32>;
 
-    /// This node goes.
+    /// Removes this node's registration.
     async fn deregister_node(&self, node: Guid) -> Result<()>;
 }

@@ -1,22 +1,23 @@
-//! What SQLite and PostgreSQL share of a payroll query: columns, values to bind, how conditions are joined,
-//! and whether an order keeps to the index by which the filter finds its rows.
+//! Payroll queries shared by SQLite and PostgreSQL: columns, bound values, how conditions are joined, and
+//! whether an order follows the index that the filter uses. The SQL is composed from constants and parameter
+//! numbers only; every value of the caller is bound.
 
 use domain::filter::{Comparison, Direction, Field, Filter, OrderBy, StringFunction, Value};
 
-/// A value that a statement binds. No text of a caller's stands in SQL.
+/// A bound value. SQL text never contains a caller's value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Bound<'a> {
     Number(i64),
     Text(&'a str),
 }
 
-/// How one condition is written in a dialect.
+/// How a dialect writes one condition.
 pub(crate) trait Dialect {
     fn compare<'a>(to: &mut Clause<'a>, field: Field, comparison: Comparison, value: Bound<'a>);
     fn like<'a>(to: &mut Clause<'a>, field: Field, function: StringFunction, text: &'a str);
 }
 
-/// A filter as SQL (always true where there is none), and what it binds.
+/// A filter as a SQL condition (`TRUE` without a filter) and its bound values.
 #[derive(Debug)]
 pub(crate) struct Clause<'a> {
     pub(crate) sql: String,
@@ -25,7 +26,7 @@ pub(crate) struct Clause<'a> {
 }
 
 impl<'a> Clause<'a> {
-    /// Parameters are numbered after those that the statement has of its own.
+    /// Numbers the parameters after the statement's own.
     pub(crate) fn of<D: Dialect>(filter: Option<&'a Filter>, bound_before: usize) -> Self {
         let mut clause = Self { sql: String::new(), bound: Vec::new(), bound_before };
         match filter {
@@ -35,7 +36,7 @@ impl<'a> Clause<'a> {
         clause
     }
 
-    /// The number of the parameter that stands for a value.
+    /// Binds a value and returns its parameter number.
     pub(crate) fn bind(&mut self, value: Bound<'a>) -> usize {
         self.bound.push(value);
         self.bound_before + self.bound.len()
@@ -73,13 +74,13 @@ impl<'a> Clause<'a> {
         }
     }
 
-    /// A long chain of one operator stays flat: parsers of SQL count how deep parentheses go.
-    fn side<D: Dialect>(&mut self, filter: &'a Filter, enclosed: bool) {
-        if enclosed {
+    /// A long chain of one operator gets no parentheses, since SQL parsers limit the nesting depth.
+    fn side<D: Dialect>(&mut self, filter: &'a Filter, parenthesized: bool) {
+        if parenthesized {
             self.put("(");
         }
         self.add::<D>(filter);
-        if enclosed {
+        if parenthesized {
             self.put(")");
         }
     }
@@ -94,7 +95,7 @@ pub(crate) fn column(field: Field) -> &'static str {
     }
 }
 
-pub(crate) fn sign(comparison: Comparison) -> &'static str {
+pub(crate) fn sql_operator(comparison: Comparison) -> &'static str {
     match comparison {
         Comparison::Equal => "=",
         Comparison::NotEqual => "<>",
@@ -105,7 +106,7 @@ pub(crate) fn sign(comparison: Comparison) -> &'static str {
     }
 }
 
-/// The columns to order by; that of creation where no order is asked for.
+/// The columns to order by; creation order by default.
 pub(crate) fn columns(order: Option<&OrderBy>) -> String {
     let Some(order) = order else { return "ordinal".into() };
     let one = |(field, direction): &(Field, Direction)| match direction {
@@ -115,26 +116,26 @@ pub(crate) fn columns(order: Option<&OrderBy>) -> String {
     order.fields().iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-/// Whether a page is read along the index by which its rows are found, in order, from where the filter begins.
-/// Where it is not, all that match are gathered and sorted: along another index they may lie far apart.
-pub(crate) fn is_walk(filter: Option<&Filter>, order: Option<&OrderBy>) -> bool {
+/// Whether the page can be read in order along the index that the filter uses. If not, the matches are
+/// collected and sorted, because along another index they may be far apart.
+pub(crate) fn follows_index(filter: Option<&Filter>, order: Option<&OrderBy>) -> bool {
     let Some(filter) = filter else { return true };
     match order.and_then(|order| order.fields().first()) {
         Some((field @ Field::CompanyCode, _)) => {
-            goes_by(filter, *field) && !goes_by(filter, Field::LastUpdate)
+            constrains(filter, *field) && !constrains(filter, Field::LastUpdate)
         }
         Some((field @ Field::LastUpdate, _)) => {
-            goes_by(filter, *field) && !goes_by(filter, Field::CompanyCode)
+            constrains(filter, *field) && !constrains(filter, Field::CompanyCode)
         }
         _ => false,
     }
 }
 
-/// Whether all that match lie in one range of a field.
-fn goes_by(filter: &Filter, field: Field) -> bool {
+/// Whether all matches lie in one range of the field.
+fn constrains(filter: &Filter, field: Field) -> bool {
     match filter {
         Filter::Compare(of, comparison, _) => *of == field && *comparison != Comparison::NotEqual,
-        Filter::And(left, right) => goes_by(left, field) || goes_by(right, field),
+        Filter::And(left, right) => constrains(left, field) || constrains(right, field),
         Filter::Function(..) | Filter::Or(..) | Filter::Not(_) => false,
     }
 }

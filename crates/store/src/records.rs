@@ -1,4 +1,4 @@
-//! Records as readers get them: bodies ready to serve, pages that cost the same wherever they lie.
+//! Records and pages of records. The cost of a page does not depend on its offset.
 
 use async_trait::async_trait;
 use domain::filter::{Filter, OrderBy};
@@ -8,7 +8,7 @@ use crate::Result;
 
 #[async_trait]
 pub trait Records: Send + Sync + 'static {
-    /// One record of a company (`None`: of the tenant).
+    /// One record of a company, or of the tenant if `company` is none.
     async fn find_record(
         &self,
         tenant: &TenantId,
@@ -17,10 +17,10 @@ pub trait Records: Send + Sync + 'static {
         correlation_id: &str,
     ) -> Result<Option<Record>>;
 
-    /// A page in order of creation, with its total, from one snapshot. None: no such company.
+    /// A page in order of creation, with the total, from one snapshot. None if the company does not exist.
     async fn page(&self, query: &PageQuery) -> Result<Option<Page>>;
 
-    /// How a collection stands now. None: no such company.
+    /// The collection's version. None if the company does not exist.
     async fn collection_version(
         &self,
         tenant: &TenantId,
@@ -28,11 +28,11 @@ pub trait Records: Send + Sync + 'static {
         resource: Resource,
     ) -> Result<Option<CollectionVersion>>;
 
-    /// A page of the payroll companies that match, in the order asked for (of creation where none is), with
-    /// the total of those that match, from one snapshot.
+    /// A page of matching payroll companies in the requested order (creation order by default), with the total
+    /// number of matches, from one snapshot.
     async fn payroll_page(&self, query: &PayrollQuery) -> Result<Page>;
 
-    /// Ids and names of the companies of a tenant, in order of creation.
+    /// The ids of a tenant's companies, in order of creation.
     async fn company_ids(&self, tenant: &TenantId, max: usize) -> Result<Vec<Box<str>>>;
 }
 
@@ -42,7 +42,7 @@ pub struct Record {
     pub sequence: u64,
 }
 
-/// A collection's version, which moves with every change of it, and the tenant's last number.
+/// A collection's version, which changes with every change of the collection, and the tenant's head.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CollectionVersion {
     pub version: u64,
@@ -54,7 +54,7 @@ pub struct PageQuery {
     pub tenant: TenantId,
     pub company: Option<Box<str>>,
     pub resource: Resource,
-    /// How many records to pass over.
+    /// How many records to skip.
     pub offset: u64,
     pub rows_max: usize,
 }
@@ -64,7 +64,7 @@ pub struct PayrollQuery {
     pub tenant: TenantId,
     pub filter: Option<Filter>,
     pub order: Option<OrderBy>,
-    /// How many of those that match to pass over.
+    /// How many matches to skip.
     pub offset: u64,
     pub rows_max: usize,
 }
@@ -72,17 +72,17 @@ pub struct PayrollQuery {
 const BODIES_EXPECTED_MAX: usize = 100;
 const BODY_BYTES_USUAL: usize = 400;
 
-/// Bodies of records, joined to one JSON array as they are read.
+/// Record bodies, joined to one JSON array as they are read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RecordBodies {
     array: Vec<u8>,
-    /// Where each one ends.
+    /// The end of each body.
     ends: Vec<usize>,
 }
 
 impl RecordBodies {
-    /// With room for so many of the usual length.
-    pub(crate) fn with_room_for(count: usize) -> Self {
+    /// With capacity for so many bodies of typical length.
+    pub(crate) fn with_capacity(count: usize) -> Self {
         let count = count.min(BODIES_EXPECTED_MAX);
         Self { array: Vec::with_capacity(count * BODY_BYTES_USUAL), ends: Vec::with_capacity(count) }
     }
@@ -107,7 +107,7 @@ impl RecordBodies {
         starts.zip(self.ends.iter().copied()).map(move |range| one(range).unwrap_or_default())
     }
 
-    /// The array as a reader gets it.
+    /// The complete JSON array.
     pub fn into_json_array(mut self) -> Vec<u8> {
         self.array.extend_from_slice(if self.ends.is_empty() { b"[]" } else { b"]" });
         self.array
@@ -128,29 +128,29 @@ impl<T: AsRef<str>> FromIterator<T> for RecordBodies {
 pub struct Page {
     pub bodies: RecordBodies,
     pub total: u64,
-    /// Moves with every change of the collection.
+    /// Changes with every change of the collection.
     pub version: u64,
-    /// The tenant's last number at the time of the read: follow the log from here.
+    /// The tenant's head at the time of the read: a reader follows the log from here.
     pub head: u64,
 }
 
-/// How many ordinals share one count of what was deleted among them.
+/// How many ordinals share one count of deleted records.
 pub(crate) const BLOCK: u64 = 1024;
 
-/// The block of an ordinal; ordinals count from 1.
+/// The block of an ordinal; ordinals start at 1.
 pub(crate) fn block_of(ordinal: u64) -> u64 {
     ordinal.saturating_sub(1) / BLOCK
 }
 
-/// Where a page starts: read from this ordinal on, and pass over `skip` live rows first.
+/// Where a page starts: at this ordinal, after skipping `skip` live rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Start {
     pub(crate) ordinal: u64,
     pub(crate) skip: u64,
 }
 
-/// Finds the start of a page from the counts of dead ordinals per block, given in order.
-/// Blocks that are not listed have no gaps.
+/// Finds the start of a page from the counts of deleted ordinals per block, in order. Blocks that are not
+/// listed have no deleted ordinals.
 pub(crate) fn locate(offset: u64, gaps: impl IntoIterator<Item = (u64, u64)>) -> Start {
     let mut dead_before = 0;
     for (block, dead) in gaps {
@@ -172,7 +172,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn bodies_are_joined_to_an_array_and_told_apart() {
+    fn bodies_form_a_json_array_and_can_be_iterated() {
         for bodies in [&[][..], &["{}"], &["{\"a\":\"ñ\"}", "{}", "{\"b\":[1,2]}"]] {
             let joined: RecordBodies = bodies.iter().collect();
             assert_eq!((joined.len(), joined.is_empty()), (bodies.len(), bodies.is_empty()));

@@ -1,5 +1,4 @@
-//! Subscriptions: what their keys open, and how much they are used. Keys come in plain and are kept as keyed
-//! hashes.
+//! Subscriptions, their keys and their usage. Keys arrive in plain text and are stored as keyed hashes.
 
 use async_trait::async_trait;
 use domain::ids::SubscriptionId;
@@ -8,7 +7,7 @@ use domain::{Secret, Ticks};
 
 use crate::{Result, Status};
 
-/// Purpose of the fingerprints.
+/// Purpose of the keyed hash.
 pub(crate) const SUBSCRIPTION_KEY: &str = "subscription key";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,30 +43,30 @@ pub struct Subscription {
     pub products: Products,
     pub status: Status,
     pub created_at: Ticks,
-    /// How many calls it may make a day, where that is its own.
+    /// The subscription's own limit of calls per day, if it has one.
     pub daily_quota: Option<u64>,
-    /// Since then it is over, for good; it has no keys any more.
+    /// When the subscription was cancelled for good; it has no keys any more.
     pub cancelled_at: Option<Ticks>,
 }
 
-/// A key, as far as it is known.
+/// A key without its secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KeyInfo {
     pub slot: KeySlot,
-    /// One that was replaced is valid until then.
+    /// Set on a replaced key: it is valid until then.
     pub valid_until: Option<Ticks>,
     pub last_used_at: Option<Ticks>,
 }
 
-/// How often a subscription called a route on one day.
+/// The calls of a subscription to one route on one day.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CallCount {
     pub subscription: SubscriptionId,
-    /// Days since the first of year 1.
+    /// Days since 0001-01-01.
     pub day: i64,
     pub route: String,
     pub calls: u64,
-    /// Those of them that were answered with an error.
+    /// Calls that got an error response.
     pub failed: u64,
 }
 
@@ -83,15 +82,15 @@ pub trait Subscriptions: Send + Sync + 'static {
     async fn add_subscription(&self, one: &Subscription, primary: &Secret, secondary: &Secret) -> Result<()>;
     async fn find_subscription(&self, id: &SubscriptionId) -> Result<Option<Subscription>>;
     async fn subscriptions(&self) -> Result<Vec<Subscription>>;
-    /// False for one that is not there or is cancelled.
+    /// False if the subscription does not exist or is cancelled.
     async fn set_subscription_status(&self, id: &SubscriptionId, status: Status) -> Result<bool>;
     async fn set_daily_quota(&self, id: &SubscriptionId, calls_max: Option<u64>) -> Result<bool>;
-    /// Ends a subscription for good: its keys are gone with it.
+    /// Cancels a subscription for good and deletes its keys.
     async fn cancel_subscription(&self, id: &SubscriptionId, now: Ticks) -> Result<bool>;
 
-    /// A subscription's keys: by slot, the one in use first.
+    /// A subscription's keys by slot, the current one first.
     async fn subscription_keys(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>>;
-    /// Puts a new key into a slot; the old one stays valid until `previous_valid_until`.
+    /// Puts a new key into a slot; the replaced key stays valid until `previous_valid_until`.
     async fn rotate_key(
         &self,
         id: &SubscriptionId,
@@ -99,13 +98,13 @@ pub trait Subscriptions: Send + Sync + 'static {
         key: &Secret,
         previous_valid_until: Ticks,
     ) -> Result<bool>;
-    /// The subscription that a key opens, whatever its standing.
+    /// The subscription of a valid key, even if it is disabled.
     async fn find_subscription_by_key(&self, key: &Secret, now: Ticks) -> Result<Option<Subscription>>;
 
-    /// Adds to what was counted, and keeps when keys were last used.
+    /// Adds call counts, and updates when keys were last used.
     async fn record_usage(&self, calls: &[CallCount], used: &[KeyLastUse]) -> Result<()>;
-    /// What a subscription called from one day to another: latest day first, then by route.
+    /// A subscription's calls in a range of days: latest day first, then by route.
     async fn call_counts(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<CallCount>>;
-    /// How many calls a subscription made on a day.
+    /// A subscription's number of calls on a day.
     async fn calls_on_day(&self, id: &SubscriptionId, day: i64) -> Result<u64>;
 }

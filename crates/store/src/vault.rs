@@ -1,5 +1,5 @@
-//! The vault: seals secrets with a key that comes from the master key, and takes keyed fingerprints
-//! of those that need never be read again.
+//! The vault: seals secrets under a key derived from the master key, and hashes secrets that are never read
+//! back.
 
 use aws_lc_rs::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use aws_lc_rs::hmac;
@@ -7,11 +7,11 @@ use domain::{Random, Secret};
 
 use crate::{Result, StoreError};
 
-/// What is sealed to tell, at opening, whether the master key is the right one.
+/// Sealed in every store to detect a wrong master key.
 const CHECK_TEXT: &str = "aldaba vault";
 const CHECK_PURPOSE: &str = "vault check";
 
-/// 256 bits from which every other key is derived. Comes from a file or the environment.
+/// The 256-bit key from which all other keys are derived. It comes from a file or the environment.
 #[derive(Clone)]
 pub struct MasterKey([u8; 32]);
 
@@ -20,7 +20,7 @@ impl MasterKey {
         Self(bytes)
     }
 
-    /// Reads 64 hexadecimal digits.
+    /// Parses 64 hexadecimal digits.
     pub fn parse(text: &str) -> std::result::Result<Self, &'static str> {
         let text = text.trim();
         if text.len() != 64 || !text.is_ascii() {
@@ -34,7 +34,7 @@ impl MasterKey {
         Ok(Self(bytes))
     }
 
-    /// A new key, as the text that `parse` reads.
+    /// Generates a key in the format that `parse` reads.
     pub fn generate(random: &dyn Random) -> Secret {
         let mut bytes = [0; 32];
         random.fill(&mut bytes);
@@ -64,13 +64,13 @@ impl Vault {
         let root = hmac::Key::new(hmac::HMAC_SHA256, &master.0);
         let derive = |label: &str| hmac::sign(&root, label.as_bytes());
         let sealing = UnboundKey::new(&AES_256_GCM, derive("aldaba seal 1").as_ref())
-            .map_err(|_| StoreError::internal("the sealing key could not be made"))?;
+            .map_err(|_| StoreError::internal("the sealing key could not be created"))?;
         let fingerprinting = hmac::Key::new(hmac::HMAC_SHA256, derive("aldaba fingerprint 1").as_ref());
         Ok(Self { sealing: LessSafeKey::new(sealing), fingerprinting })
     }
 
-    /// Encrypts; `purpose` (with the row's id) must be given again to open, so that a sealed value
-    /// cannot be moved to another row.
+    /// Encrypts. Opening needs the same `purpose`, which includes the row's id, so that a sealed value cannot
+    /// be moved to another row.
     pub fn seal(&self, random: &dyn Random, purpose: &str, plain: &str) -> Result<Vec<u8>> {
         let mut nonce = [0; NONCE_LEN];
         random.fill(&mut nonce);
@@ -96,7 +96,7 @@ impl Vault {
         Ok(Secret::new(text))
     }
 
-    /// A keyed hash of a long random secret; the same secret for another purpose hashes differently.
+    /// A keyed hash of a long random secret; it differs per purpose.
     pub fn fingerprint(&self, purpose: &str, secret: &Secret) -> [u8; 32] {
         let mut context = hmac::Context::with_key(&self.fingerprinting);
         context.update(purpose.as_bytes());

@@ -128,7 +128,7 @@ fn a_damaged_backup_is_refused_before_anything_is_written() {
     flipped[middle] = if flipped[middle] == b'1' { b'2' } else { b'1' };
     for damaged in [&whole[..whole.len() / 2], &whole[..whole.len() - 10], &flipped, b"", b"nonsense"] {
         std::fs::write(&file, damaged).unwrap();
-        restore(&target, &file).run().refused(1, "this is not a whole Aldaba backup");
+        restore(&target, &file).run().refused(1, "this is not a complete Aldaba backup");
     }
     std::fs::write(&file, &whole).unwrap();
     restore(&target, &file).run().code(0);

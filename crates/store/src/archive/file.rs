@@ -1,5 +1,5 @@
-//! The file of a backup: a line for the head, a line per table's start, a line per row, a line that closes
-//! it with the counts and the SHA-256 of all that went before.
+//! The backup file: a header line, a line at the start of each table, a line per row, and a closing line with
+//! the row counts and the SHA-256 of everything before it.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, Write};
@@ -16,7 +16,7 @@ use super::{
 
 const FORMAT: u32 = 1;
 const CHUNKS_AHEAD: usize = 4;
-/// No line of a backup is longer than a record of 1 MiB, escaped.
+/// A record has at most 1 MiB; escaped as JSON it stays below this.
 const LINE_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 #[derive(Serialize, Deserialize)]
@@ -57,7 +57,7 @@ impl TryFrom<Cell> for CellValue {
             Cell::Int(number) => Self::Int(number),
             Cell::Text(text) => Self::Text(text),
             Cell::Bytes { hex } => {
-                Self::Bytes(unhex(&hex).ok_or_else(|| damaged("bytes that are not hexadecimal"))?)
+                Self::Bytes(unhex(&hex).ok_or_else(|| damaged("a row has bytes that are not hexadecimal"))?)
             }
         })
     }
@@ -88,8 +88,8 @@ impl<W: Write> Writing<W> {
     }
 }
 
-/// Writes a backup of the store as it stands now. One that fails midway has no closing line, so that it is
-/// never taken for a whole one.
+/// Writes a backup of the current state. A backup that fails midway has no closing line, so it cannot be
+/// mistaken for a complete one.
 pub async fn write<W>(store: &dyn Archive, out: W, now: Ticks) -> Result<BackupSummary, ArchiveError>
 where
     W: Write + Send + 'static,
@@ -134,14 +134,14 @@ fn write_lines<W: Write>(
             file.line(&Text::Row(row.into_iter().map(Cell::from).collect()))?;
         }
     }
-    ended.blocking_recv().map_err(|_| damaged("the store did not give all of its rows"))?;
+    ended.blocking_recv().map_err(|_| damaged("the store stopped before it had sent all rows"))?;
     let sha256 = hex(file.hash.clone().finish().as_ref());
     file.line(&Text::End { tables: tables.clone(), sha256: sha256.clone() })?;
     file.out.flush()?;
     Ok(BackupSummary { schema, taken_at, rows: tables.values().sum(), tables, sha256 })
 }
 
-/// Reads a backup to its end and checks that it is whole; hands every chunk to `take`.
+/// Reads a backup to its end, checks that it is complete, and passes every chunk to `take`.
 fn read_lines(
     mut input: impl BufRead,
     take: impl FnMut(RowChunk) -> Result<(), ArchiveError>,
@@ -149,13 +149,13 @@ fn read_lines(
     let mut line = Vec::new();
     let mut hash = digest::Context::new(&digest::SHA256);
     let Text::Head { aldaba_backup: FORMAT, schema, taken_at } = next_line(&mut input, &mut line)? else {
-        return Err(damaged("its first line is not a backup's"));
+        return Err(damaged("its first line is not a backup header"));
     };
     let mut reading = Reading { take, chunk: None, tables: no_rows() };
     loop {
         hash.update(&line);
         match next_line(&mut input, &mut line)? {
-            Text::Head { .. } => return Err(damaged("a second first line")),
+            Text::Head { .. } => return Err(damaged("it has a second header")),
             Text::Table { table } => reading.table(&table)?,
             Text::Row(cells) => reading.row(cells)?,
             Text::End { tables, sha256 } => {
@@ -163,7 +163,7 @@ fn read_lines(
                     return Err(damaged("its content does not match the digest at its end"));
                 }
                 if !input.fill_buf()?.is_empty() {
-                    return Err(damaged("it goes on after its closing line"));
+                    return Err(damaged("it has data after its closing line"));
                 }
                 reading.hand_over(None)?;
                 return Ok(BackupSummary { schema, taken_at, rows: tables.values().sum(), tables, sha256 });
@@ -176,16 +176,17 @@ fn next_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> Result<Text, Archi
     line.clear();
     std::io::Read::take(input, LINE_BYTES_MAX as u64).read_until(b'\n', line)?;
     if line.last() != Some(&b'\n') {
-        return Err(damaged("it ends before its closing line"));
+        return Err(damaged("it was cut off: its closing line is missing"));
     }
-    serde_json::from_slice(line).map_err(|_| damaged("a line that is not one of a backup's"))
+    serde_json::from_slice(line)
+        .map_err(|_| damaged("it has a line that is neither a table, a row nor the closing line"))
 }
 
 fn no_rows() -> BTreeMap<String, u64> {
     TABLES.iter().map(|table| (table.name.to_owned(), 0)).collect()
 }
 
-/// Gathers rows into chunks and counts them.
+/// Collects rows into chunks and counts them.
 struct Reading<F> {
     take: F,
     chunk: Option<RowChunk>,
@@ -194,12 +195,13 @@ struct Reading<F> {
 
 impl<F: FnMut(RowChunk) -> Result<(), ArchiveError>> Reading<F> {
     fn table(&mut self, name: &str) -> Result<(), ArchiveError> {
-        let table = Table::find(name).ok_or_else(|| damaged(format!("unknown table \"{name}\"")))?;
+        let table =
+            Table::find(name).ok_or_else(|| damaged(format!("it has an unknown table \"{name}\"")))?;
         self.hand_over(Some(table))
     }
 
     fn row(&mut self, cells: Vec<Cell>) -> Result<(), ArchiveError> {
-        let chunk = self.chunk.as_mut().ok_or_else(|| damaged("a row before its table"))?;
+        let chunk = self.chunk.as_mut().ok_or_else(|| damaged("it has a row before its first table"))?;
         let cells = cells.into_iter().map(CellValue::try_from);
         chunk.rows.push(cells.collect::<Result<_, _>>()?);
         *self.tables.entry(chunk.table.name.to_owned()).or_default() += 1;
@@ -210,7 +212,7 @@ impl<F: FnMut(RowChunk) -> Result<(), ArchiveError>> Reading<F> {
         Ok(())
     }
 
-    /// Hands the chunk over, and starts the next one where there is a table for it.
+    /// Passes on the current chunk and starts the next one if a table follows.
     fn hand_over(&mut self, next: Option<&'static Table>) -> Result<(), ArchiveError> {
         let next = next.map(|table| RowChunk { table, rows: Vec::new() });
         match std::mem::replace(&mut self.chunk, next) {
@@ -220,12 +222,13 @@ impl<F: FnMut(RowChunk) -> Result<(), ArchiveError>> Reading<F> {
     }
 }
 
-/// Checks that a backup is whole, without writing anything.
+/// Checks that a backup is complete without writing anything.
 pub fn verify(input: impl BufRead) -> Result<BackupSummary, ArchiveError> {
     read_lines(input, |_| Ok(()))
 }
 
-/// Restores a backup that `verify` found whole into an empty store: what is damaged is never half restored.
+/// Restores a backup that `verify` has checked into an empty store, so a damaged backup is never restored in
+/// part.
 pub async fn read<R>(store: &dyn Archive, verified: &BackupSummary, input: R) -> Result<(), ArchiveError>
 where
     R: BufRead + Send + 'static,
@@ -239,7 +242,7 @@ where
     let (sender, mut receiver) = mpsc::channel(CHUNKS_AHEAD);
     let reading = tokio::task::spawn_blocking(move || {
         read_lines(input, |chunk| {
-            sender.blocking_send(chunk).map_err(|_| damaged("the store stopped taking rows"))
+            sender.blocking_send(chunk).map_err(|_| damaged("the store stopped accepting rows"))
         })
     });
     while let Some(chunk) = receiver.recv().await {
@@ -248,13 +251,13 @@ where
     }
     let summary = reading.await.map_err(|error| damaged(error.to_string()))??;
     if summary != *verified {
-        return Err(damaged("it changed while it was being restored"));
+        return Err(damaged("the file changed during the restore"));
     }
     for table in TABLES.iter().filter(|table| table.name != "meta") {
         let (found, promised) = (store.count_rows(table).await?, summary.tables.get(table.name).copied());
         if Some(found) != promised {
             return Err(damaged(format!(
-                "{found} rows arrived in {}, {promised:?} were promised",
+                "table {} has {found} rows after the restore, but the backup lists {promised:?}",
                 table.name
             )));
         }
@@ -262,7 +265,8 @@ where
     Ok(store.finish_restore(HEADS_ADVANCE).await?)
 }
 
-/// The store has its own vault's check; the backup's must open with the same master key.
+/// Drops the backup's vault check, since the store has its own; fails unless both open with the same master
+/// key.
 fn without_vault(store: &dyn Archive, mut chunk: RowChunk) -> Result<RowChunk, ArchiveError> {
     let is_vault = |row: &Vec<CellValue>| row.first() == Some(&CellValue::Text("vault".into()));
     for row in chunk.rows.iter().filter(|row| is_vault(row)) {

@@ -5,62 +5,62 @@ use std::sync::atomic::Ordering;
 use async_trait::async_trait;
 use domain::{TenantId, Ticks};
 
-use super::{Head, MemoryStore, State, place_no};
-use crate::plan::{self, Ground, Key, Plan, Stored};
+use super::{Head, MemoryStore, State, collection_id};
+use crate::plan::{self, Plan, PlanInputs, RecordKey, StoredRecord};
 use crate::{
     BatchCounts, ChangeBatch, ChangeLog, IngestProgress, LogBounds, LogPage, LogQuery, Result, StoreError,
 };
 
-fn load(state: &State, tenant_no: i64, head: Head, batches: &[ChangeBatch]) -> Ground {
-    let mut ground = Ground::new(head.bounds.head, head.version);
-    let know = |ground: &mut Ground, keys: Vec<Key>| {
+fn load(state: &State, tenant_no: i64, head: Head, batches: &[ChangeBatch]) -> PlanInputs {
+    let mut inputs = PlanInputs::new(head.bounds.head, head.version);
+    let load_records = |inputs: &mut PlanInputs, keys: Vec<RecordKey>| {
         for key in keys {
             if let Some(stored) = find(state, tenant_no, &key) {
-                ground.know_record(key, stored);
+                inputs.insert_record(key, stored);
             }
         }
     };
-    know(&mut ground, Ground::company_keys(batches));
-    let keys = ground.record_keys(batches);
-    know(&mut ground, keys);
-    for place in ground.places(batches) {
-        if let Some(collection) = state.collections.get(&place_no(tenant_no, place)) {
-            ground.know_collection(place, *collection);
+    load_records(&mut inputs, PlanInputs::company_keys(batches));
+    let keys = inputs.record_keys(batches);
+    load_records(&mut inputs, keys);
+    for collection in inputs.collection_keys(batches) {
+        if let Some(counters) = state.collections.get(&collection_id(tenant_no, collection)) {
+            inputs.insert_collection(collection, *counters);
         }
     }
-    for key in Ground::progress_keys(batches) {
+    for key in PlanInputs::ingest_keys(batches) {
         if let Some((progress, _)) = state.processes.get(&(tenant_no, key.clone())) {
-            ground.know_progress(key, progress.clone());
+            inputs.insert_progress(key, progress.clone());
         }
     }
-    ground
+    inputs
 }
 
-fn find(state: &State, tenant_no: i64, key: &Key) -> Option<Stored> {
-    let place = place_no(tenant_no, key.place);
-    let ordinal = state.ordinals.get(&(place, key.id.clone()))?;
-    state.records.get(&(place, *ordinal)).map(|(_, stored)| stored.clone())
+fn find(state: &State, tenant_no: i64, key: &RecordKey) -> Option<StoredRecord> {
+    let collection = collection_id(tenant_no, key.collection);
+    let ordinal = state.ordinals.get(&(collection, key.id.clone()))?;
+    state.records.get(&(collection, *ordinal)).map(|(_, stored)| stored.clone())
 }
 
 fn write(state: &mut State, tenant_no: i64, plan: Plan, now: Ticks) {
-    for (place, ordinal) in plan.deletes {
-        let place = place_no(tenant_no, place);
-        if let Some((id, _)) = state.records.remove(&(place, ordinal)) {
-            state.ordinals.remove(&(place, id));
+    for (collection, ordinal) in plan.deletes {
+        let collection = collection_id(tenant_no, collection);
+        if let Some((id, _)) = state.records.remove(&(collection, ordinal)) {
+            state.ordinals.remove(&(collection, id));
         }
     }
     for row in plan.inserts.into_iter().chain(plan.updates) {
-        let place = place_no(tenant_no, row.key.place);
-        state.ordinals.insert((place, row.key.id.clone()), row.stored.ordinal);
-        state.records.insert((place, row.stored.ordinal), (row.key.id, row.stored));
+        let collection = collection_id(tenant_no, row.key.collection);
+        state.ordinals.insert((collection, row.key.id.clone()), row.stored.ordinal);
+        state.records.insert((collection, row.stored.ordinal), (row.key.id, row.stored));
     }
     for row in plan.log {
         state.log.insert((tenant_no, row.entry.sequence), row);
     }
-    for (place, collection) in plan.collections {
-        state.collections.insert(place_no(tenant_no, place), collection);
+    for (collection, counters) in plan.collections {
+        state.collections.insert(collection_id(tenant_no, collection), counters);
     }
-    for company_no in plan.departed {
+    for company_no in plan.deleted_companies {
         state.records.retain(|((tenant, company, _), _), _| (*tenant, *company) != (tenant_no, company_no));
         state.ordinals.retain(|((tenant, company, _), _), _| (*tenant, *company) != (tenant_no, company_no));
         state.collections.retain(|(tenant, company, _), _| (*tenant, *company) != (tenant_no, company_no));
@@ -84,13 +84,13 @@ impl State {
 #[async_trait]
 impl ChangeLog for MemoryStore {
     async fn apply_changes(&self, batch: ChangeBatch) -> Result<BatchCounts> {
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         let (tenant_no, head) = state.head(&batch.tenant)?;
         let tenant = batch.tenant.clone();
         let batches = vec![batch];
-        let ground = load(&state, tenant_no, head, &batches);
+        let inputs = load(&state, tenant_no, head, &batches);
         let now = self.ports.clock.now();
-        let (plan, mut counts_by_batch) = plan::decide(ground, batches, now, &*self.ports.random);
+        let (plan, mut counts_by_batch) = plan::decide(inputs, batches, now, &*self.ports.random);
         let resources = plan.resources();
         write(&mut state, tenant_no, plan, now);
         drop(state);
@@ -139,7 +139,7 @@ impl ChangeLog for MemoryStore {
     }
 
     async fn prune_log(&self, tenant: &TenantId, before: Ticks, rows_max: usize) -> Result<usize> {
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         let Some(tenant_no) = state.tenant_no(tenant) else {
             return Ok(0);
         };

@@ -1,4 +1,4 @@
-//! What the delivery engine reads and writes, in memory.
+//! The delivery engine's port in memory.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -6,16 +6,18 @@ use std::time::Duration;
 use async_trait::async_trait;
 use domain::{Guid, Resource, TenantId, WebhookId};
 
-use super::webhooks::{Hooks, StoredWebhook};
+use super::webhooks::{StoredWebhook, WebhookTable};
 use super::{MemoryStore, State};
 use crate::plan::LogRow;
-use crate::webhooks::{Lease, Ledger, Position, Whose, held_by, id_key, settle, share_out};
+use crate::webhooks::{
+    CheckpointWrites, DeliveryState, Lease, WebhookKey, decide_checkpoints, id_key, leases_held_by, rebalance,
+};
 use crate::{
     AttemptRecord, ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, LoadedWebhook, LogEvent,
     LogTail, Result, SHARDS, ShardLease, Status, Vault, WebhookCheckpoint, shard_of,
 };
 
-impl Hooks {
+impl WebhookTable {
     fn fence(&self, webhook: WebhookId) -> i64 {
         self.leases.get(usize::from(shard_of(webhook))).map_or(0, |lease| lease.fence)
     }
@@ -28,42 +30,42 @@ impl Hooks {
         &mut self.leases
     }
 
-    fn positions(&self, points: &[WebhookCheckpoint]) -> HashMap<WebhookId, Position> {
-        let known = points.iter().filter_map(|point| self.all.get(&point.webhook));
+    fn delivery_states(&self, checkpoints: &[WebhookCheckpoint]) -> HashMap<WebhookId, DeliveryState> {
+        let known = checkpoints.iter().filter_map(|checkpoint| self.all.get(&checkpoint.webhook));
         known
-            .map(|kept| {
-                let id = kept.webhook.id;
-                (id, Position::of(&kept.webhook, kept.tenant_no, self.fence(id)))
+            .map(|stored| {
+                let id = stored.webhook.id;
+                (id, DeliveryState::of(&stored.webhook, stored.tenant_no, self.fence(id)))
             })
             .collect()
     }
 
-    fn write(&mut self, ledger: Ledger, now: domain::Ticks) {
-        for Whose { webhook, .. } in ledger.renewed {
-            if let Some(kept) = self.all.get_mut(&webhook) {
-                kept.renew_lanes(now);
+    fn write(&mut self, writes: CheckpointWrites, now: domain::Ticks) {
+        for WebhookKey { webhook, .. } in writes.lane_resets {
+            if let Some(stored) = self.all.get_mut(&webhook) {
+                stored.reset_lanes(now);
             }
         }
-        for (Whose { webhook, .. }, position) in ledger.changed {
-            if let Some(kept) = self.all.get_mut(&webhook) {
-                kept.webhook.cursor = position.cursor;
-                kept.webhook.initial_cursor = position.initial_cursor;
-                kept.webhook.handshake = position.handshake;
-                kept.webhook.disabled = position.disabled;
-                kept.webhook.event_gap = position.event_gap;
+        for (WebhookKey { webhook, .. }, state) in writes.changed {
+            if let Some(stored) = self.all.get_mut(&webhook) {
+                stored.webhook.cursor = state.cursor;
+                stored.webhook.initial_cursor = state.initial_cursor;
+                stored.webhook.handshake = state.handshake;
+                stored.webhook.disabled = state.disabled;
+                stored.webhook.event_gap = state.event_gap;
             }
         }
-        for ((Whose { webhook, .. }, record_key), lane) in ledger.lanes {
-            let Some(kept) = self.all.get_mut(&webhook) else { continue };
+        for ((WebhookKey { webhook, .. }, record_key), lane) in writes.lanes {
+            let Some(stored) = self.all.get_mut(&webhook) else { continue };
             match lane {
-                Some(lane) => kept.lanes.insert(record_key, lane),
-                None => kept.lanes.remove(&record_key),
+                Some(lane) => stored.lanes.insert(record_key, lane),
+                None => stored.lanes.remove(&record_key),
             };
         }
-        for ((Whose { webhook, .. }, number), step) in ledger.replays {
-            let kept = self.all.get_mut(&webhook);
+        for ((WebhookKey { webhook, .. }, number), step) in writes.replays {
+            let stored = self.all.get_mut(&webhook);
             if let Some(replay) =
-                kept.and_then(|kept| kept.replays.iter_mut().find(|one| one.number == number))
+                stored.and_then(|stored| stored.replays.iter_mut().find(|one| one.number == number))
             {
                 replay.position = replay.position.max(step.position);
                 replay.delivered = step.delivered;
@@ -71,28 +73,29 @@ impl Hooks {
                 replay.is_done = step.is_done;
             }
         }
-        for (Whose { webhook, .. }, attempt) in ledger.attempts {
-            if let Some(kept) = self.all.get_mut(&webhook) {
-                // A checkpoint that is written again, its answer being lost, tells nothing twice.
-                if let Err(place) = kept.attempts.binary_search_by_key(&attempt.key(), AttemptRecord::key) {
-                    kept.attempts.insert(place, attempt);
+        for (WebhookKey { webhook, .. }, attempt) in writes.attempts {
+            if let Some(stored) = self.all.get_mut(&webhook) {
+                // A checkpoint may be written twice if its response was lost; the same attempt is recorded
+                // once.
+                if let Err(index) = stored.attempts.binary_search_by_key(&attempt.key(), AttemptRecord::key) {
+                    stored.attempts.insert(index, attempt);
                 }
             }
         }
-        for (Whose { webhook, .. }, delivered) in ledger.delivered {
-            if let Some(kept) = self.all.get_mut(&webhook) {
-                kept.delivered.extend(delivered.into_iter().map(|one| ((one.at, one.sequence), one)));
+        for (WebhookKey { webhook, .. }, delivered) in writes.delivered {
+            if let Some(stored) = self.all.get_mut(&webhook) {
+                stored.delivered.extend(delivered.into_iter().map(|one| ((one.at, one.sequence), one)));
             }
         }
     }
 }
 
-fn hook(kept: &StoredWebhook, vault: &Vault) -> LoadedWebhook {
+fn loaded_webhook(stored: &StoredWebhook, vault: &Vault) -> LoadedWebhook {
     LoadedWebhook {
-        webhook: kept.webhook.clone(),
-        lanes: kept.lanes.values().copied().collect(),
-        replays: kept.replays.iter().filter(|replay| !replay.is_done).copied().collect(),
-        id_key: id_key(vault, kept.webhook.id),
+        webhook: stored.webhook.clone(),
+        lanes: stored.lanes.values().copied().collect(),
+        replays: stored.replays.iter().filter(|replay| !replay.is_done).copied().collect(),
+        id_key: id_key(vault, stored.webhook.id),
     }
 }
 
@@ -101,7 +104,7 @@ fn event(row: &LogRow) -> LogEvent {
 }
 
 impl State {
-    /// Rows of one resource after a number, in order.
+    /// The log rows of one resource between two sequences, in order.
     pub(super) fn events(
         &self,
         tenant_no: i64,
@@ -121,16 +124,16 @@ impl State {
 impl Deliveries for MemoryStore {
     async fn renew_shard_leases(&self, node: Guid, nodes: u32, lease: Duration) -> Result<Vec<ShardLease>> {
         let now = self.ports.clock.now();
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         let leases = state.webhooks.leases();
-        for changed in share_out(leases, node, nodes, now, now + lease) {
+        for changed in rebalance(leases, node, nodes, now, now + lease) {
             leases[usize::from(changed.shard)] = changed;
         }
-        Ok(held_by(leases, node))
+        Ok(leases_held_by(leases, node))
     }
 
     async fn release_shards(&self, node: Guid) -> Result<()> {
-        for lease in self.writing()?.webhooks.leases() {
+        for lease in self.state_mut()?.webhooks.leases() {
             lease.holder = lease.holder.filter(|holder| *holder != node);
         }
         Ok(())
@@ -143,36 +146,36 @@ impl Deliveries for MemoryStore {
         rows_max: usize,
     ) -> Result<Vec<LoadedWebhook>> {
         let state = self.state();
-        let wanted = state
+        let matching = state
             .webhooks
             .live()
-            .filter(|kept| shard_of(kept.webhook.id) == shard)
-            .filter(|kept| after.is_none_or(|after| kept.webhook.id > after));
-        Ok(wanted.take(rows_max).map(|kept| hook(kept, &self.ports.vault)).collect())
+            .filter(|stored| shard_of(stored.webhook.id) == shard)
+            .filter(|stored| after.is_none_or(|after| stored.webhook.id > after));
+        Ok(matching.take(rows_max).map(|stored| loaded_webhook(stored, &self.ports.vault)).collect())
     }
 
     async fn load_webhook(&self, webhook: WebhookId) -> Result<Option<LoadedWebhook>> {
         let state = self.state();
-        let found = state.webhooks.all.get(&webhook).filter(|kept| !kept.webhook.flags().is_final());
-        Ok(found.map(|kept| hook(kept, &self.ports.vault)))
+        let found = state.webhooks.all.get(&webhook).filter(|stored| !stored.webhook.flags().is_final());
+        Ok(found.map(|stored| loaded_webhook(stored, &self.ports.vault)))
     }
 
     async fn changed_webhooks(&self, since: u64) -> Result<ChangedWebhooks> {
         let state = self.state();
-        let moved = state.webhooks.all.values().filter(|kept| kept.moved > since);
+        let change_number = state.webhooks.all.values().filter(|stored| stored.change_number > since);
         Ok(ChangedWebhooks {
-            last_change: state.webhooks.moved,
-            webhooks: moved.map(|kept| kept.webhook.id).collect(),
+            last_change: state.webhooks.change_number,
+            webhooks: change_number.map(|stored| stored.webhook.id).collect(),
         })
     }
 
     async fn disabled_owners(&self) -> Result<DisabledOwners> {
         let state = self.state();
         let tenants = state.tenants.values().filter(|one| one.status == Status::Disabled);
-        let clients = state.clients.values().filter(|kept| kept.client.status == Status::Disabled);
+        let clients = state.clients.values().filter(|stored| stored.client.status == Status::Disabled);
         Ok(DisabledOwners {
             tenants: tenants.map(|one| one.id.clone()).collect(),
-            clients: clients.map(|kept| kept.client.id.clone()).collect(),
+            clients: clients.map(|stored| stored.client.id.clone()).collect(),
         })
     }
 
@@ -181,9 +184,9 @@ impl Deliveries for MemoryStore {
         let mut heads: Vec<(TenantId, u64)> = state
             .webhooks
             .live()
-            .filter_map(|kept| {
-                let head = state.heads.get(&kept.tenant_no)?.bounds.head;
-                Some((kept.webhook.owner.tenant.clone(), head))
+            .filter_map(|stored| {
+                let head = state.heads.get(&stored.tenant_no)?.bounds.head;
+                Some((stored.webhook.owner.tenant.clone(), head))
             })
             .collect();
         heads.sort_unstable();
@@ -222,16 +225,16 @@ impl Deliveries for MemoryStore {
         Ok(rows.filter(|row| row.record_key == record_key).take(rows_max).map(event).collect())
     }
 
-    async fn checkpoint(&self, points: Vec<WebhookCheckpoint>) -> Result<Vec<CheckpointResult>> {
+    async fn checkpoint(&self, checkpoints: Vec<WebhookCheckpoint>) -> Result<Vec<CheckpointResult>> {
         let now = self.ports.clock.now();
-        let mut state = self.writing()?;
-        let positions = state.webhooks.positions(&points);
-        let mut ledger = settle(points, positions, now);
-        let verdicts = std::mem::take(&mut ledger.verdicts);
-        for entry in std::mem::take(&mut ledger.audit) {
-            state.add_record(&*self.ports.random, entry);
+        let mut state = self.state_mut()?;
+        let delivery_states = state.webhooks.delivery_states(&checkpoints);
+        let mut writes = decide_checkpoints(checkpoints, delivery_states, now);
+        let results = std::mem::take(&mut writes.results);
+        for entry in std::mem::take(&mut writes.audit) {
+            state.append_audit(&*self.ports.random, entry);
         }
-        state.webhooks.write(ledger, now);
-        Ok(verdicts)
+        state.webhooks.write(writes, now);
+        Ok(results)
     }
 }

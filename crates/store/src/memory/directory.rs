@@ -11,7 +11,10 @@ use crate::{
 };
 
 impl State {
-    pub(super) fn seats<'a>(&'a self, user: &'a UserId) -> impl Iterator<Item = TenantMembership> + 'a {
+    pub(super) fn tenant_memberships<'a>(
+        &'a self,
+        user: &'a UserId,
+    ) -> impl Iterator<Item = TenantMembership> + 'a {
         let mine = self.memberships.iter().filter(move |one| one.user == *user);
         mine.filter_map(|membership| {
             let tenant = self.tenants.values().find(|tenant| tenant.id == membership.tenant)?.clone();
@@ -24,7 +27,7 @@ impl State {
 #[async_trait]
 impl Directory for MemoryStore {
     async fn add_tenant(&self, tenant: &Tenant) -> Result<()> {
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         if state.tenant_no(&tenant.id).is_some() {
             return Err(StoreError::Exists(format!("a tenant \"{}\"", tenant.id)));
         }
@@ -45,14 +48,14 @@ impl Directory for MemoryStore {
     }
 
     async fn set_tenant_status(&self, id: &TenantId, status: Status) -> Result<bool> {
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         self.invalidation.access_changed();
         let found = state.tenants.values_mut().find(|tenant| tenant.id == *id);
         Ok(found.map(|tenant| tenant.status = status).is_some())
     }
 
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         self.invalidation.access_changed();
         self.invalidation.records_changed(id, ResourceSet::default());
         self.invalidation.commit_signal().signal_all();
@@ -67,20 +70,20 @@ impl Directory for MemoryStore {
         state.log.retain(|(tenant, _), _| *tenant != tenant_no);
         state.processes.retain(|(tenant, _), _| *tenant != tenant_no);
         state.memberships.retain(|membership| membership.tenant != *id);
-        state.webhooks.all.retain(|_, kept| kept.tenant_no != tenant_no);
-        let gone: Vec<Box<str>> = state
+        state.webhooks.all.retain(|_, stored| stored.tenant_no != tenant_no);
+        let deleted: Vec<Box<str>> = state
             .grants
             .values()
             .filter(|grant| grant.tenant == *id)
             .map(|grant| grant.id.as_str().into())
             .collect();
-        state.refresh_tokens.retain(|_, row| !gone.contains(&row.grant));
-        state.grants.retain(|id, _| !gone.contains(id));
+        state.refresh_tokens.retain(|_, row| !deleted.contains(&row.grant));
+        state.grants.retain(|id, _| !deleted.contains(id));
         Ok(true)
     }
 
     async fn add_user(&self, user: &User) -> Result<()> {
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         if state.users.values().any(|other| other.email == user.email || other.id == user.id) {
             return Err(StoreError::Exists(format!("a user \"{}\"", user.email)));
         }
@@ -103,21 +106,21 @@ impl Directory for MemoryStore {
     }
 
     async fn set_user_status(&self, id: &UserId, status: Status) -> Result<bool> {
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         self.invalidation.access_changed();
         let found = state.users.get_mut(id.as_str());
         Ok(found.map(|user| user.status = status).is_some())
     }
 
     async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool> {
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         state.sessions.retain(|_, session| session.user != *id);
         let found = state.users.get_mut(id.as_str());
         Ok(found.map(|user| user.password_hash = hash.into()).is_some())
     }
 
     async fn add_membership(&self, membership: &Membership) -> Result<()> {
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         let same = |one: &Membership| {
             one.id == membership.id || (one.user == membership.user && one.tenant == membership.tenant)
         };
@@ -129,7 +132,7 @@ impl Directory for MemoryStore {
     }
 
     async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         self.invalidation.access_changed();
         let before = state.memberships.len();
         state.memberships.retain(|one| one.user != *user || one.tenant != *tenant);
@@ -148,15 +151,19 @@ impl Directory for MemoryStore {
         user: &UserId,
         tenant: &TenantId,
     ) -> Result<Option<TenantMembership>> {
-        Ok(self.state().seats(user).find(|seat| seat.tenant.id == *tenant))
+        Ok(self.state().tenant_memberships(user).find(|membership| membership.tenant.id == *tenant))
     }
 
     async fn active_memberships(&self, user: &UserId) -> Result<Vec<TenantMembership>> {
-        let mut seats: Vec<TenantMembership> =
-            self.state().seats(user).filter(TenantMembership::is_active).collect();
-        seats.sort_by_key(|seat| {
-            (Reverse(seat.membership.last_used_at), seat.tenant.name.clone(), seat.tenant.id.clone())
+        let mut tenant_memberships: Vec<TenantMembership> =
+            self.state().tenant_memberships(user).filter(TenantMembership::is_active).collect();
+        tenant_memberships.sort_by_key(|membership| {
+            (
+                Reverse(membership.membership.last_used_at),
+                membership.tenant.name.clone(),
+                membership.tenant.id.clone(),
+            )
         });
-        Ok(seats)
+        Ok(tenant_memberships)
     }
 }

@@ -7,8 +7,8 @@ use domain::{GrantId, MembershipId, Secret, Ticks, UserId};
 
 use super::{MemoryStore, State, StoredCode};
 use crate::grants::{
-    CODE, REFRESH, RefreshDecision, RefreshRow, decide_refresh, revocation_entry, rotation_entry,
-    taking_entry,
+    CODE, REFRESH, RefreshDecision, RefreshRow, code_exchange_entry, decide_refresh, revocation_entry,
+    rotation_entry,
 };
 use crate::{
     AuditContext, AuthorizationCode, ClientAccess, CodeExchange, CodeOutcome, Grant, GrantDecision, Grants,
@@ -54,29 +54,29 @@ impl State {
         Ok(())
     }
 
-    /// Uses a code for the first time, if it is still good for anything.
+    /// Consumes a code on its first use.
     fn redeem(
         &mut self,
         vault: &Vault,
         hash: &[u8; 32],
         now: Ticks,
-        judge: GrantDecision,
+        decide: GrantDecision,
     ) -> Result<CodeOutcome> {
-        let Some(kept) = self.codes.get(hash) else { return Ok(CodeOutcome::Unknown) };
-        // Nothing is changed before the judge has spoken and all that is new is known to be new.
-        let code = kept.code.clone();
+        let Some(stored) = self.codes.get(hash) else { return Ok(CodeOutcome::Unknown) };
+        // Decide and check for duplicates first: nothing may change if this fails.
+        let code = stored.code.clone();
         let is_live = now < code.expires_at;
-        let new = if is_live { judge(&code) } else { None };
+        let new = if is_live { decide(&code) } else { None };
         if let Some(new) = &new {
             let refresh = new.refresh.as_ref();
             let refresh = refresh.map(|(token, expires_at)| (vault.fingerprint(REFRESH, token), *expires_at));
             self.add_grant(&new.grant, refresh)?;
         }
-        if let Some(kept) = self.codes.get_mut(hash) {
-            kept.used = true;
+        if let Some(stored) = self.codes.get_mut(hash) {
+            stored.used = true;
             if let Some(new) = &new {
-                kept.grant = Some(new.grant.id.clone());
-                kept.code.expires_at = new.grant.expires_at;
+                stored.grant = Some(new.grant.id.clone());
+                stored.code.expires_at = new.grant.expires_at;
             }
         }
         if !is_live {
@@ -85,7 +85,7 @@ impl State {
         Ok(CodeOutcome::Redeemed { code, grant: new.map(|new| new.grant) })
     }
 
-    /// The token with what matters of its successor.
+    /// A refresh token with the relevant fields of its successor.
     fn refresh(&self, hash: &[u8; 32]) -> Option<RefreshRow> {
         let mut row = self.refresh_tokens.get(hash)?.clone();
         if let Some(next) = row.successor.and_then(|next| self.refresh_tokens.get(&next)) {
@@ -101,54 +101,56 @@ impl Grants for MemoryStore {
     async fn store_code(
         &self,
         code: &Secret,
-        kept: &AuthorizationCode,
-        chosen: &MembershipId,
+        stored: &AuthorizationCode,
+        membership_id: &MembershipId,
         now: Ticks,
     ) -> Result<()> {
         let hash = self.ports.vault.fingerprint(CODE, code);
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         if state.codes.contains_key(&hash) {
             return Err(StoreError::Exists("such a code".into()));
         }
-        let kept = StoredCode { code: kept.clone(), used: false, grant: None };
-        state.codes.insert(hash, kept);
-        if let Some(membership) = state.memberships.iter_mut().find(|one| one.id == *chosen) {
+        let stored = StoredCode { code: stored.clone(), used: false, grant: None };
+        state.codes.insert(hash, stored);
+        if let Some(membership) = state.memberships.iter_mut().find(|one| one.id == *membership_id) {
             membership.last_used_at = Some(now);
         }
         Ok(())
     }
 
-    async fn take_code(&self, taking: &CodeExchange, judge: GrantDecision) -> Result<CodeOutcome> {
-        let hash = self.ports.vault.fingerprint(CODE, &taking.code);
-        let mut state = self.writing()?;
-        let Some(kept) = state.codes.get(&hash).filter(|kept| kept.code.client == taking.client) else {
+    async fn take_code(&self, exchange: &CodeExchange, decide: GrantDecision) -> Result<CodeOutcome> {
+        let hash = self.ports.vault.fingerprint(CODE, &exchange.code);
+        let mut state = self.state_mut()?;
+        let Some(stored) = state.codes.get(&hash).filter(|stored| stored.code.client == exchange.client)
+        else {
             return Ok(CodeOutcome::Unknown);
         };
-        let (taken, before) = if kept.used {
-            let revoked = kept.grant.clone();
-            if let Some(made) = &revoked {
-                state.revoke(made, taking.now);
+        let (outcome, before) = if stored.used {
+            let revoked = stored.grant.clone();
+            if let Some(created_grant) = &revoked {
+                state.revoke(created_grant, exchange.now);
             }
-            let before = revoked.as_ref().and_then(|made| state.grants.get(made.as_str()).cloned());
+            let before =
+                revoked.as_ref().and_then(|created_grant| state.grants.get(created_grant.as_str()).cloned());
             (CodeOutcome::Reused { revoked }, before)
         } else {
-            (state.redeem(&self.ports.vault, &hash, taking.now, judge)?, None)
+            (state.redeem(&self.ports.vault, &hash, exchange.now, decide)?, None)
         };
-        if let Some(entry) = taking_entry(taking, &taken, before.as_ref()) {
-            state.add_record(&*self.ports.random, entry);
+        if let Some(entry) = code_exchange_entry(exchange, &outcome, before.as_ref()) {
+            state.append_audit(&*self.ports.random, entry);
         }
-        Ok(taken)
+        Ok(outcome)
     }
 
     async fn rotate_refresh(&self, rotation: &RefreshRotation) -> Result<RefreshOutcome> {
         let presented = self.ports.vault.fingerprint(REFRESH, &rotation.presented);
         let successor = self.ports.vault.fingerprint(REFRESH, &rotation.successor);
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         let row = state.refresh(&presented);
         let grant = row.as_ref().and_then(|row| state.grants.get(&row.grant).cloned());
-        let verdict = decide_refresh(rotation, row, grant, &successor);
-        let entry = rotation_entry(rotation, &verdict);
-        let rotated = match verdict {
+        let decision = decide_refresh(rotation, row, grant, &successor);
+        let entry = rotation_entry(rotation, &decision);
+        let outcome = match decision {
             RefreshDecision::Done(done) => done,
             RefreshDecision::Revoke(grant) => {
                 state.revoke(&grant.id, rotation.now);
@@ -169,9 +171,9 @@ impl Grants for MemoryStore {
             }
         };
         if let Some(entry) = entry {
-            state.add_record(&*self.ports.random, entry);
+            state.append_audit(&*self.ports.random, entry);
         }
-        Ok(rotated)
+        Ok(outcome)
     }
 
     async fn find_refresh_token(&self, token: &Secret) -> Result<Option<RefreshToken>> {
@@ -200,10 +202,11 @@ impl Grants for MemoryStore {
         let state = self.state();
         let Some(grant) = state.grants.get(id.as_str()) else { return Ok(false) };
         let client = state.clients.get(grant.client.as_str());
-        let mut seats = state.seats(&grant.user);
+        let mut tenant_memberships = state.tenant_memberships(&grant.user);
         Ok(grant.revoked_at.is_none()
-            && client.is_some_and(|kept| kept.client.status == Status::Active)
-            && seats.any(|seat| seat.tenant.id == grant.tenant && seat.is_active()))
+            && client.is_some_and(|stored| stored.client.status == Status::Active)
+            && tenant_memberships
+                .any(|membership| membership.tenant.id == grant.tenant && membership.is_active()))
     }
 
     async fn revoke_grant(
@@ -213,10 +216,10 @@ impl Grants for MemoryStore {
         context: &AuditContext,
         note: &str,
     ) -> Result<bool> {
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         let live = state.grants.get(id.as_str()).filter(|grant| grant.revoked_at.is_none());
         let Some(grant) = live.cloned() else { return Ok(false) };
-        state.add_record(&*self.ports.random, revocation_entry(&grant, now, context, note));
+        state.append_audit(&*self.ports.random, revocation_entry(&grant, now, context, note));
         Ok(state.revoke(id, now))
     }
 
@@ -228,22 +231,22 @@ impl Grants for MemoryStore {
         note: &str,
     ) -> Result<Vec<GrantId>> {
         let ClientAccess { user, client, tenant } = access;
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         let is_live = |grant: &&Grant| {
             (&grant.user, &grant.client, &grant.tenant) == (user, client, tenant)
                 && grant.revoked_at.is_none()
                 && grant.expires_at > now
         };
-        let gone: Vec<Grant> = state.grants.values().filter(is_live).cloned().collect();
-        for grant in &gone {
-            state.add_record(&*self.ports.random, revocation_entry(grant, now, context, note));
+        let revoked_grants: Vec<Grant> = state.grants.values().filter(is_live).cloned().collect();
+        for grant in &revoked_grants {
+            state.append_audit(&*self.ports.random, revocation_entry(grant, now, context, note));
         }
-        for grant in &gone {
+        for grant in &revoked_grants {
             state.revoke(&grant.id, now);
         }
         state.codes.retain(|_, StoredCode { code, used, .. }| {
             *used || (&code.user, &code.client, &code.tenant) != (user, client, tenant)
         });
-        Ok(gone.into_iter().map(|grant| grant.id).collect())
+        Ok(revoked_grants.into_iter().map(|grant| grant.id).collect())
     }
 }

@@ -1,4 +1,4 @@
-//! What was tried and how it went, in memory.
+//! Delivery history in memory.
 
 use async_trait::async_trait;
 use domain::{Ticks, WebhookId};
@@ -12,38 +12,39 @@ use crate::{
 };
 
 impl State {
-    /// Events that wait, behind the cursor and in lanes.
-    fn behind(&self, kept: &StoredWebhook) -> u64 {
-        let webhook = &kept.webhook;
+    /// Counts undelivered events, after the cursor and in lanes.
+    fn behind(&self, stored: &StoredWebhook) -> u64 {
+        let webhook = &stored.webhook;
         let Some(cursor) = webhook.cursor else { return 0 };
-        let ahead = self.events(kept.tenant_no, webhook.resource, cursor, u64::MAX - 1);
-        let parked = kept.lanes.values().flat_map(|lane| {
-            let rows = self.events(kept.tenant_no, webhook.resource, lane.sequence.saturating_sub(1), cursor);
+        let ahead = self.events(stored.tenant_no, webhook.resource, cursor, u64::MAX - 1);
+        let parked = stored.lanes.values().flat_map(|lane| {
+            let rows =
+                self.events(stored.tenant_no, webhook.resource, lane.sequence.saturating_sub(1), cursor);
             rows.filter(|row| row.record_key == lane.record_key)
         });
         let waiting = ahead.chain(parked).filter(|row| webhook.kinds.contains(row.entry.kind));
         waiting.take(BEHIND_MAX.into()).count() as u64
     }
 
-    fn webhook_stats(&self, kept: &StoredWebhook, since: Ticks) -> WebhookStats {
+    fn webhook_stats(&self, stored: &StoredWebhook, since: Ticks) -> WebhookStats {
         let is_failure = |one: &&AttemptRecord| {
             !one.succeeded && one.at >= since && matches!(one.purpose, AttemptPurpose::Event { .. })
         };
-        let delivered = kept.delivered.range((since, 0)..).rev().map(|(_, one)| one);
-        let troubles = kept.lanes.values().map(|lane| lane.retry).chain(kept.webhook.handshake.retry);
+        let delivered = stored.delivered.range((since, 0)..).rev().map(|(_, one)| one);
+        let troubles = stored.lanes.values().map(|lane| lane.retry).chain(stored.webhook.handshake.retry);
         WebhookStats {
             delivered: delivered.clone().count() as u64,
-            failed: kept.attempts.iter().filter(is_failure).count() as u64,
+            failed: stored.attempts.iter().filter(is_failure).count() as u64,
             p95_ms: percentile_95(delivered.take(P95_OF_MAX).map(|one| one.duration_ms).collect()),
-            last_delivered_at: kept.delivered.keys().next_back().map(|(at, _)| *at),
-            lanes: kept.lanes.len() as u64,
+            last_delivered_at: stored.delivered.keys().next_back().map(|(at, _)| *at),
+            lanes: stored.lanes.len() as u64,
             failing_since: troubles
                 .clone()
                 .filter(|retry| retry.attempts > 0)
                 .map(|retry| retry.first_failed_at)
                 .min(),
             next_attempt_at: troubles.map(|retry| retry.next_at).min(),
-            behind: self.behind(kept),
+            behind: self.behind(stored),
         }
     }
 }
@@ -56,40 +57,40 @@ impl History for MemoryStore {
 
     async fn attempts(&self, query: &DeliveryQuery) -> Result<Vec<AttemptRecord>> {
         let state = self.state();
-        let Some(kept) = state.webhooks.all.get(&query.webhook) else {
+        let Some(stored) = state.webhooks.all.get(&query.webhook) else {
             return Ok(Vec::new());
         };
-        let wanted = kept.attempts.iter().rev().filter(|one| {
-            query.takes(one.at, one.purpose.sequence()) && !(query.only_failed && one.succeeded)
+        let matching = stored.attempts.iter().rev().filter(|one| {
+            query.includes(one.at, one.purpose.sequence()) && !(query.only_failed && one.succeeded)
         });
-        Ok(wanted.take(query.rows_max).cloned().collect())
+        Ok(matching.take(query.rows_max).cloned().collect())
     }
 
     async fn successful_deliveries(&self, query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>> {
         let state = self.state();
-        let kept = state.webhooks.all.get(&query.webhook).filter(|_| !query.only_failed);
-        let all = kept.into_iter().flat_map(|kept| kept.delivered.values().rev());
-        Ok(all.filter(|one| query.takes(one.at, one.sequence)).take(query.rows_max).copied().collect())
+        let stored = state.webhooks.all.get(&query.webhook).filter(|_| !query.only_failed);
+        let all = stored.into_iter().flat_map(|stored| stored.delivered.values().rev());
+        Ok(all.filter(|one| query.includes(one.at, one.sequence)).take(query.rows_max).copied().collect())
     }
 
     async fn delivery_history(&self, webhook: WebhookId, sequence: u64) -> Result<DeliveryHistory> {
         let state = self.state();
-        let Some(kept) = state.webhooks.all.get(&webhook) else {
+        let Some(stored) = state.webhooks.all.get(&webhook) else {
             return Ok(DeliveryHistory { sequence, delivered: None, attempts: Vec::new() });
         };
-        let of_it = |one: &&AttemptRecord| one.purpose.is_of(sequence);
+        let of_it = |one: &&AttemptRecord| one.purpose.is_for_event(sequence);
         Ok(DeliveryHistory {
             sequence,
-            delivered: kept.delivered.values().rev().find(|one| one.sequence == sequence).copied(),
-            attempts: kept.attempts.iter().filter(of_it).cloned().collect(),
+            delivered: stored.delivered.values().rev().find(|one| one.sequence == sequence).copied(),
+            attempts: stored.attempts.iter().filter(of_it).cloned().collect(),
         })
     }
 
     async fn lanes(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Lane>> {
         let state = self.state();
-        let kept = state.webhooks.all.get(&webhook);
+        let stored = state.webhooks.all.get(&webhook);
         let mut lanes: Vec<Lane> =
-            kept.map(|kept| kept.lanes.values().copied().collect()).unwrap_or_default();
+            stored.map(|stored| stored.lanes.values().copied().collect()).unwrap_or_default();
         lanes.sort_by_key(|lane| (lane.sequence, lane.record_key));
         lanes.truncate(rows_max);
         Ok(lanes)
@@ -97,8 +98,8 @@ impl History for MemoryStore {
 
     async fn webhook_stats(&self, webhook: WebhookId, since: Ticks) -> Result<WebhookStats> {
         let state = self.state();
-        let kept = state.webhooks.all.get(&webhook);
-        Ok(kept.map(|kept| state.webhook_stats(kept, since)).unwrap_or_default())
+        let stored = state.webhooks.all.get(&webhook);
+        Ok(stored.map(|stored| state.webhook_stats(stored, since)).unwrap_or_default())
     }
 
     async fn request_replay_audited(
@@ -109,19 +110,19 @@ impl History for MemoryStore {
         entry: Option<AuditEntry>,
     ) -> Result<Option<Replay>> {
         let now = self.ports.clock.now();
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         let known = state.webhooks.all.get(&webhook);
-        if known.is_none_or(|kept| kept.webhook.flags().is_final()) {
+        if known.is_none_or(|stored| stored.webhook.flags().is_final()) {
             return Ok(None);
         }
-        let moved = state.webhooks.next_move();
-        let Some(kept) = state.webhooks.all.get_mut(&webhook) else { return Ok(None) };
-        kept.replays_asked += 1;
-        kept.moved = moved;
-        let replay = Replay::asked(kept.replays_asked, kind, now, after, through);
-        kept.replays.push(replay);
+        let change_number = state.webhooks.next_change_number();
+        let Some(stored) = state.webhooks.all.get_mut(&webhook) else { return Ok(None) };
+        stored.replay_count += 1;
+        stored.change_number = change_number;
+        let replay = Replay::new(stored.replay_count, kind, now, after, through);
+        stored.replays.push(replay);
         if let Some(entry) = entry {
-            state.add_record(&*self.ports.random, entry);
+            state.append_audit(&*self.ports.random, entry);
         }
         drop(state);
         self.invalidation.commit_signal().signal_webhook(webhook);
@@ -130,17 +131,17 @@ impl History for MemoryStore {
 
     async fn replays(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Replay>> {
         let state = self.state();
-        let all = state.webhooks.all.get(&webhook).into_iter().flat_map(|kept| kept.replays.iter().rev());
+        let all = state.webhooks.all.get(&webhook).into_iter().flat_map(|stored| stored.replays.iter().rev());
         Ok(all.take(rows_max).copied().collect())
     }
 
     async fn sequence_range(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
         let state = self.state();
-        let Some(kept) = state.webhooks.all.get(&webhook) else { return Ok(None) };
+        let Some(stored) = state.webhooks.all.get(&webhook) else { return Ok(None) };
         let mut within = state
-            .events(kept.tenant_no, kept.webhook.resource, 0, u64::MAX - 1)
+            .events(stored.tenant_no, stored.webhook.resource, 0, u64::MAX - 1)
             .map(|row| &row.entry)
-            .filter(|entry| kept.webhook.kinds.contains(entry.kind))
+            .filter(|entry| stored.webhook.kinds.contains(entry.kind))
             .filter(|entry| (from..=to).contains(&entry.version))
             .map(|entry| entry.sequence);
         let Some(first) = within.next() else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! Upkeep in memory.
+//! Maintenance in memory.
 
 use async_trait::async_trait;
 use std::collections::BTreeMap;
@@ -7,11 +7,15 @@ use std::sync::atomic::Ordering;
 use domain::Ticks;
 
 use super::MemoryStore;
-use super::webhooks::Hooks;
+use super::webhooks::WebhookTable;
 use crate::{ExpiredRows, Health, InvalidationCounters, Maintenance, Replay, Result, RetentionCutoffs};
 
-/// Takes away up to `max` entries that are past; tells how many.
-fn drop_some<K: Ord + Clone, V>(map: &mut BTreeMap<K, V>, max: usize, past: impl Fn(&V) -> bool) -> usize {
+/// Removes up to `max` entries that match; returns how many.
+fn remove_expired<K: Ord + Clone, V>(
+    map: &mut BTreeMap<K, V>,
+    max: usize,
+    past: impl Fn(&V) -> bool,
+) -> usize {
     let keys: Vec<K> =
         map.iter().filter(|(_, value)| past(value)).take(max).map(|(key, _)| key.clone()).collect();
     for key in &keys {
@@ -20,29 +24,29 @@ fn drop_some<K: Ord + Clone, V>(map: &mut BTreeMap<K, V>, max: usize, past: impl
     keys.len()
 }
 
-impl Hooks {
-    /// Drops old history: attempts, deliveries, replays that are done.
+impl WebhookTable {
+    /// Deletes old history: attempts, deliveries and finished replays.
     fn expire(&mut self, before: Ticks, rows_max: usize) -> usize {
-        let mut gone = 0;
-        for kept in self.all.values_mut() {
-            let old = kept.attempts.partition_point(|one| one.at < before).min(rows_max - gone);
-            kept.attempts.drain(..old);
-            gone += old;
-            while gone < rows_max
-                && let Some(entry) = kept.delivered.first_entry().filter(|entry| entry.key().0 < before)
+        let mut deleted = 0;
+        for stored in self.all.values_mut() {
+            let old = stored.attempts.partition_point(|one| one.at < before).min(rows_max - deleted);
+            stored.attempts.drain(..old);
+            deleted += old;
+            while deleted < rows_max
+                && let Some(entry) = stored.delivered.first_entry().filter(|entry| entry.key().0 < before)
             {
                 entry.remove();
-                gone += 1;
+                deleted += 1;
             }
             let is_past = |one: &Replay| one.is_done && one.requested_at < before;
-            while gone < rows_max
-                && let Some(place) = kept.replays.iter().position(is_past)
+            while deleted < rows_max
+                && let Some(index) = stored.replays.iter().position(is_past)
             {
-                kept.replays.remove(place);
-                gone += 1;
+                stored.replays.remove(index);
+                deleted += 1;
             }
         }
-        gone
+        deleted
     }
 }
 
@@ -54,31 +58,33 @@ impl Maintenance for MemoryStore {
 
     async fn expire(&self, cutoffs: RetentionCutoffs, rows_max: usize) -> Result<ExpiredRows> {
         let now = cutoffs.now;
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         Ok(ExpiredRows {
-            codes: drop_some(&mut state.codes, rows_max, |kept| kept.code.expires_at < now),
-            refresh_tokens: drop_some(&mut state.refresh_tokens, rows_max, |row| row.expires_at < now),
-            grants: drop_some(&mut state.grants, rows_max, |grant| grant.expires_at < now),
-            keys: drop_some(&mut state.keys, rows_max, |key| {
+            codes: remove_expired(&mut state.codes, rows_max, |stored| stored.code.expires_at < now),
+            refresh_tokens: remove_expired(&mut state.refresh_tokens, rows_max, |row| row.expires_at < now),
+            grants: remove_expired(&mut state.grants, rows_max, |grant| grant.expires_at < now),
+            keys: remove_expired(&mut state.keys, rows_max, |key| {
                 key.valid_until.is_some_and(|until| until < now)
             }),
-            processes: drop_some(&mut state.processes, rows_max, |(_, touched)| *touched < cutoffs.processes),
-            sessions: drop_some(&mut state.sessions, rows_max, |session| session.expires_at < now),
-            audit: drop_some(&mut state.audit, rows_max, |entry| entry.at < cutoffs.audit),
+            processes: remove_expired(&mut state.processes, rows_max, |(_, touched)| {
+                *touched < cutoffs.processes
+            }),
+            sessions: remove_expired(&mut state.sessions, rows_max, |session| session.expires_at < now),
+            audit: remove_expired(&mut state.audit, rows_max, |entry| entry.at < cutoffs.audit),
             calls: {
                 let before = cutoffs.calls.day();
                 let old: Vec<_> =
                     state.calls.keys().filter(|(_, day, _)| *day < before).take(rows_max).cloned().collect();
-                state.calls.retain(|place, _| !old.contains(place));
+                state.calls.retain(|key, _| !old.contains(key));
                 old.len()
             },
             deliveries: state.webhooks.expire(cutoffs.deliveries, rows_max),
         })
     }
 
-    /// Nothing waits: what is deleted here is gone at once.
+    /// Does nothing: this store deletes rows immediately.
     async fn purge(&self, _rows_max: usize) -> Result<usize> {
-        self.writing().map(|_| 0)
+        self.state_mut().map(|_| 0)
     }
 
     fn invalidation(&self) -> &InvalidationCounters {

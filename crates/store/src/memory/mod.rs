@@ -1,8 +1,8 @@
-//! A store in memory, for the simulation and for tests: the same rules, ordered maps, nothing on disk.
+//! A store in memory for the simulation and for tests: the same rules over ordered maps.
 
-mod applications;
 mod audit;
 mod changes;
+mod clients;
 mod deliveries;
 mod directory;
 mod grants;
@@ -25,13 +25,13 @@ use parking_lot::Mutex;
 
 use crate::archive::HEADS_ADVANCE;
 use crate::grants::RefreshRow;
-use crate::plan::{Collection, LogRow, Place, Stored};
+use crate::plan::{CollectionCounters, CollectionKey, LogRow, StoredRecord};
 use crate::{
     AuditCursor, AuditEntry, AuthorizationCode, Client, Grant, IngestProgress, InvalidationCounters, KeySlot,
     LogBounds, Membership, Ports, Result, Session, StoreError, Subscription, Tenant, User,
 };
 
-/// What a memory store holds; handles on the same contents see the same store.
+/// The data of a memory store; handles with the same contents share the data.
 #[derive(Clone, Default)]
 pub struct Contents(Arc<Mutex<State>>);
 
@@ -51,7 +51,7 @@ pub struct MemoryStore {
 }
 
 /// (tenant, company, resource)
-type PlaceNo = (i64, i64, i16);
+type CollectionId = (i64, i64, i16);
 
 #[derive(Clone, Default)]
 struct State {
@@ -60,17 +60,17 @@ struct State {
     next_tenant_no: i64,
     tenants: BTreeMap<i64, Tenant>,
     heads: BTreeMap<i64, Head>,
-    records: BTreeMap<(PlaceNo, u64), (Box<str>, Stored)>,
-    ordinals: BTreeMap<(PlaceNo, Box<str>), u64>,
-    collections: BTreeMap<PlaceNo, Collection>,
+    records: BTreeMap<(CollectionId, u64), (Box<str>, StoredRecord)>,
+    ordinals: BTreeMap<(CollectionId, Box<str>), u64>,
+    collections: BTreeMap<CollectionId, CollectionCounters>,
     log: BTreeMap<(i64, u64), LogRow>,
     processes: BTreeMap<(i64, String), (IngestProgress, Ticks)>,
     users: BTreeMap<Box<str>, User>,
     memberships: Vec<Membership>,
     clients: BTreeMap<Box<str>, StoredClient>,
     subscriptions: BTreeMap<Box<str>, Subscription>,
-    keys: BTreeMap<[u8; 32], HeldKey>,
-    /// (subscription, day, route) to calls, failed ones
+    keys: BTreeMap<[u8; 32], StoredKey>,
+    /// (subscription, day, route) to (calls, failed calls)
     calls: BTreeMap<(Box<str>, i64, String), (u64, u64)>,
     nodes: BTreeMap<[u8; 16], Ticks>,
     codes: BTreeMap<[u8; 32], StoredCode>,
@@ -79,7 +79,7 @@ struct State {
     signing_keys: BTreeMap<String, (crate::SigningKey, Vec<u8>)>,
     sessions: BTreeMap<[u8; 32], Session>,
     audit: BTreeMap<AuditCursor, AuditEntry>,
-    webhooks: webhooks::Hooks,
+    webhooks: webhooks::WebhookTable,
 }
 
 #[derive(Clone, Copy)]
@@ -96,7 +96,7 @@ struct StoredClient {
 }
 
 #[derive(Clone)]
-struct HeldKey {
+struct StoredKey {
     subscription: Box<str>,
     slot: KeySlot,
     valid_until: Option<Ticks>,
@@ -111,20 +111,20 @@ struct StoredCode {
 }
 
 impl Contents {
-    /// A copy of what is there now, as a backup holds it.
+    /// A copy of the current data, as a backup would hold it.
     #[must_use]
     pub fn backup(&self) -> Self {
         Self(Arc::new(Mutex::new(self.0.lock().clone())))
     }
 
-    /// What a restore makes of a backup: no number that was given away since is given again.
+    /// The data after a restore of this backup: sequences continue far above its heads.
     #[must_use]
     pub fn restored(&self) -> Self {
         let restored = self.backup();
         {
             let mut state = restored.0.lock();
             state.heads.values_mut().for_each(|head| head.bounds.head += HEADS_ADVANCE);
-            // Leases are in no backup.
+            // Backups contain no leases.
             state.webhooks.leases.clear();
         }
         restored
@@ -136,7 +136,7 @@ impl MemoryStore {
         Self::open(Contents::default(), ports)
     }
 
-    /// Another handle on what is there, as after a restart.
+    /// Opens another handle on existing data, as after a restart.
     pub fn open(contents: Contents, ports: Ports) -> Result<Self> {
         {
             let mut state = contents.0.lock();
@@ -162,8 +162,8 @@ impl MemoryStore {
         self.contents.0.lock()
     }
 
-    /// The state to be changed; a store that was closed is not.
-    fn writing(&self) -> Result<parking_lot::MutexGuard<'_, State>> {
+    /// The state for a write; fails if the store is closed.
+    fn state_mut(&self) -> Result<parking_lot::MutexGuard<'_, State>> {
         if self.closed.load(Ordering::SeqCst) {
             return Err(StoreError::Unavailable("the store is closed".into()));
         }
@@ -176,14 +176,14 @@ impl State {
         self.tenants.iter().find(|(_, tenant)| tenant.id == *id).map(|(no, _)| *no)
     }
 
-    /// The number of a company that is there (0 where none is asked for).
+    /// The number of an existing company; 0 if no company is given.
     fn company_no(&self, tenant_no: i64, company: Option<&str>) -> Option<i64> {
         let Some(company) = company else { return Some(0) };
-        let companies = place_no(tenant_no, Place::companies());
+        let companies = collection_id(tenant_no, CollectionKey::companies());
         self.ordinals.get(&(companies, company.into())).map(|ordinal| crate::plan::signed(*ordinal))
     }
 }
 
-fn place_no(tenant_no: i64, place: Place) -> PlaceNo {
+fn collection_id(tenant_no: i64, place: CollectionKey) -> CollectionId {
     (tenant_no, place.company_no, place.resource.code())
 }

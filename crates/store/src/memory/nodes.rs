@@ -1,4 +1,4 @@
-//! The programs that work on one store in memory.
+//! Node registration in memory.
 
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ impl Nodes for MemoryStore {
 
     async fn register_node(&self, node: Guid, silence_max: Duration) -> Result<u32> {
         let now = self.ports.clock.now();
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         state.nodes.retain(|_, seen_at| *seen_at >= now.minus(silence_max));
         state.nodes.insert(*node.as_bytes(), now);
         Ok(u32::try_from(state.nodes.len()).unwrap_or(u32::MAX))
@@ -29,7 +29,7 @@ impl Nodes for MemoryStore {
     }
 
     async fn deregister_node(&self, node: Guid) -> Result<()> {
-        self.writing()?.nodes.remove(node.as_bytes());
+        self.state_mut()?.nodes.remove(node.as_bytes());
         Ok(())
     }
 }

@@ -1,22 +1,25 @@
-//! Payroll companies that match a filter, in memory: each is asked, and those that match are sorted.
+//! Payroll queries in memory: filters every company and sorts the matches.
 
 use domain::Resource;
 use domain::filter::CompanyFields;
 use domain::record::PayrollCompany;
 
-use super::{State, place_no};
-use crate::plan::{Place, TENANT};
+use super::{State, collection_id};
+use crate::plan::{CollectionKey, NO_COMPANY};
 use crate::{Page, PayrollQuery, Result, StoreError};
 
 pub(super) fn page(state: &State, query: &PayrollQuery) -> Result<Page> {
     let unknown = || StoreError::UnknownTenant(query.tenant.as_str().to_owned());
     let tenant_no = state.tenant_no(&query.tenant).ok_or_else(unknown)?;
     let head = state.heads.get(&tenant_no).ok_or_else(unknown)?.bounds.head;
-    let place = place_no(tenant_no, Place { company_no: TENANT, resource: Resource::payroll_companies() });
-    let version = state.collections.get(&place).copied().unwrap_or_default().version;
+    let collection = collection_id(
+        tenant_no,
+        CollectionKey { company_no: NO_COMPANY, resource: Resource::payroll_companies() },
+    );
+    let version = state.collections.get(&collection).copied().unwrap_or_default().version;
     let mut found: Vec<(PayrollCompany, &str)> = state
         .records
-        .range((place, 0)..=(place, u64::MAX))
+        .range((collection, 0)..=(collection, u64::MAX))
         .filter_map(|(_, (_, stored))| Some((PayrollCompany::from_body(&stored.body)?, stored.body.as_str())))
         .filter(|(company, _)| query.filter.as_ref().is_none_or(|filter| filter.matches(&subject(company))))
         .collect();

@@ -3,8 +3,8 @@
 use async_trait::async_trait;
 use domain::{Resource, TenantId};
 
-use super::{MemoryStore, payroll, place_no};
-use crate::plan::Place;
+use super::{MemoryStore, collection_id, payroll};
+use crate::plan::CollectionKey;
 use crate::{CollectionVersion, Page, PageQuery, PayrollQuery, Record, Records, Result};
 
 #[async_trait]
@@ -19,9 +19,9 @@ impl Records for MemoryStore {
         let state = self.state();
         let found = state.tenant_no(tenant).and_then(|tenant_no| {
             let company_no = state.company_no(tenant_no, company)?;
-            let place = place_no(tenant_no, Place { company_no, resource });
-            let ordinal = state.ordinals.get(&(place, correlation_id.into()))?;
-            let (_, stored) = state.records.get(&(place, *ordinal))?;
+            let collection = collection_id(tenant_no, CollectionKey { company_no, resource });
+            let ordinal = state.ordinals.get(&(collection, correlation_id.into()))?;
+            let (_, stored) = state.records.get(&(collection, *ordinal))?;
             Some(Record { body: stored.body.as_str().into(), sequence: stored.sequence })
         });
         Ok(found)
@@ -31,17 +31,17 @@ impl Records for MemoryStore {
         let state = self.state();
         let found = state.tenant_no(&query.tenant).and_then(|tenant_no| {
             let company_no = state.company_no(tenant_no, query.company.as_deref())?;
-            let place = place_no(tenant_no, Place { company_no, resource: query.resource });
-            let all = state.collections.get(&place).copied().unwrap_or_default();
+            let collection = collection_id(tenant_no, CollectionKey { company_no, resource: query.resource });
+            let counters = state.collections.get(&collection).copied().unwrap_or_default();
             let bodies = state
                 .records
-                .range((place, 0)..=(place, u64::MAX))
+                .range((collection, 0)..=(collection, u64::MAX))
                 .skip(usize::try_from(query.offset).unwrap_or(usize::MAX))
                 .take(query.rows_max)
                 .map(|(_, (_, stored))| stored.body.as_str())
                 .collect();
             let head = state.heads.get(&tenant_no)?.bounds.head;
-            Some(Page { bodies, total: all.live, version: all.version, head })
+            Some(Page { bodies, total: counters.live, version: counters.version, head })
         });
         Ok(found)
     }
@@ -55,8 +55,8 @@ impl Records for MemoryStore {
         let state = self.state();
         Ok(state.tenant_no(tenant).and_then(|tenant_no| {
             let company_no = state.company_no(tenant_no, company)?;
-            let place = place_no(tenant_no, Place { company_no, resource });
-            let version = state.collections.get(&place).map_or(0, |all| all.version);
+            let collection = collection_id(tenant_no, CollectionKey { company_no, resource });
+            let version = state.collections.get(&collection).map_or(0, |counters| counters.version);
             Some(CollectionVersion { version, head: state.heads.get(&tenant_no)?.bounds.head })
         }))
     }
@@ -70,8 +70,8 @@ impl Records for MemoryStore {
         let Some(tenant_no) = state.tenant_no(tenant) else {
             return Ok(Vec::new());
         };
-        let place = place_no(tenant_no, Place::companies());
-        let all = state.records.range((place, 0)..=(place, u64::MAX));
-        Ok(all.take(max).map(|(_, (id, _))| id.clone()).collect())
+        let collection = collection_id(tenant_no, CollectionKey::companies());
+        let counters = state.records.range((collection, 0)..=(collection, u64::MAX));
+        Ok(counters.take(max).map(|(_, (id, _))| id.clone()).collect())
     }
 }

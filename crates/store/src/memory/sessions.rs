@@ -18,7 +18,7 @@ impl Sessions for MemoryStore {
     ) -> Result<()> {
         let hash = self.ports.vault.fingerprint(SESSION, id);
         let replaced = replaced.map(|old| self.ports.vault.fingerprint(SESSION, old));
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         if replaced != Some(hash) && state.sessions.contains_key(&hash) {
             return Err(StoreError::Exists("such a session".into()));
         }
@@ -26,7 +26,7 @@ impl Sessions for MemoryStore {
             state.sessions.remove(&replaced);
         }
         state.sessions.insert(hash, session.clone());
-        state.add_record(&*self.ports.random, entry.clone());
+        state.append_audit(&*self.ports.random, entry.clone());
         Ok(())
     }
 
@@ -37,10 +37,10 @@ impl Sessions for MemoryStore {
 
     async fn end_session(&self, id: &Secret, entry: &AuditEntry) -> Result<bool> {
         let hash = self.ports.vault.fingerprint(SESSION, id);
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         let ended = state.sessions.remove(&hash).is_some();
         if ended {
-            state.add_record(&*self.ports.random, entry.clone());
+            state.append_audit(&*self.ports.random, entry.clone());
         }
         Ok(ended)
     }

@@ -1,17 +1,17 @@
-//! Subscriptions, their keys and their calls in memory.
+//! Subscriptions, their keys and their call counts in memory.
 
 use async_trait::async_trait;
 use domain::ids::SubscriptionId;
 use domain::{Secret, Ticks};
 
-use super::{HeldKey, MemoryStore};
+use super::{MemoryStore, StoredKey};
 use crate::subscriptions::SUBSCRIPTION_KEY;
 use crate::{
     CallCount, KeyInfo, KeyLastUse, KeySlot, Result, Status, StoreError, Subscription, Subscriptions,
 };
 
-fn key_in_use(subscription: &SubscriptionId, slot: KeySlot) -> HeldKey {
-    HeldKey { subscription: subscription.as_str().into(), slot, valid_until: None, last_used_at: None }
+fn key_in_use(subscription: &SubscriptionId, slot: KeySlot) -> StoredKey {
+    StoredKey { subscription: subscription.as_str().into(), slot, valid_until: None, last_used_at: None }
 }
 
 fn key_exists() -> StoreError {
@@ -19,13 +19,13 @@ fn key_exists() -> StoreError {
 }
 
 impl MemoryStore {
-    /// Changes a subscription that is not cancelled; false where there is none.
+    /// Changes a subscription that is not cancelled; false if there is none.
     fn change_subscription(
         &self,
         id: &SubscriptionId,
         change: impl FnOnce(&mut Subscription),
     ) -> Result<bool> {
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         let found = state.subscriptions.get_mut(id.as_str()).filter(|one| one.cancelled_at.is_none());
         let changed = found.map(change).is_some();
         self.invalidation.access_changed();
@@ -36,7 +36,7 @@ impl MemoryStore {
 #[async_trait]
 impl Subscriptions for MemoryStore {
     async fn add_subscription(&self, one: &Subscription, primary: &Secret, secondary: &Secret) -> Result<()> {
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         if state.subscriptions.contains_key(one.id.as_str()) {
             return Err(StoreError::Exists(format!("a subscription \"{}\"", one.id)));
         }
@@ -74,7 +74,7 @@ impl Subscriptions for MemoryStore {
             one.cancelled_at = Some(now);
             one.status = Status::Disabled;
         })?;
-        self.writing()?.keys.retain(|_, key| &*key.subscription != id.as_str());
+        self.state_mut()?.keys.retain(|_, key| &*key.subscription != id.as_str());
         Ok(cancelled)
     }
 
@@ -103,10 +103,10 @@ impl Subscriptions for MemoryStore {
         previous_valid_until: Ticks,
     ) -> Result<bool> {
         let hash = self.ports.vault.fingerprint(SUBSCRIPTION_KEY, key);
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         let is_new = !state.keys.contains_key(&hash);
-        let current = state.keys.values_mut().find(|kept| {
-            &*kept.subscription == id.as_str() && kept.slot == slot && kept.valid_until.is_none()
+        let current = state.keys.values_mut().find(|stored| {
+            &*stored.subscription == id.as_str() && stored.slot == slot && stored.valid_until.is_none()
         });
         let Some(current) = current else { return Ok(false) };
         if !is_new {
@@ -121,12 +121,12 @@ impl Subscriptions for MemoryStore {
     async fn find_subscription_by_key(&self, key: &Secret, now: Ticks) -> Result<Option<Subscription>> {
         let hash = self.ports.vault.fingerprint(SUBSCRIPTION_KEY, key);
         let state = self.state();
-        let valid = state.keys.get(&hash).filter(|kept| kept.valid_until.is_none_or(|until| until > now));
-        Ok(valid.and_then(|kept| state.subscriptions.get(&kept.subscription)).cloned())
+        let valid = state.keys.get(&hash).filter(|stored| stored.valid_until.is_none_or(|until| until > now));
+        Ok(valid.and_then(|stored| state.subscriptions.get(&stored.subscription)).cloned())
     }
 
     async fn record_usage(&self, calls: &[CallCount], used: &[KeyLastUse]) -> Result<()> {
-        let mut state = self.writing()?;
+        let mut state = self.state_mut()?;
         for one in calls {
             let place = (one.subscription.as_str().into(), one.day, one.route.clone());
             let counted = state.calls.entry(place).or_insert((0, 0));
@@ -143,10 +143,9 @@ impl Subscriptions for MemoryStore {
 
     async fn call_counts(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<CallCount>> {
         let state = self.state();
-        let of_days = state
-            .calls
-            .iter()
-            .filter(|((whose, day, _), _)| &**whose == id.as_str() && (from_day..=to_day).contains(day));
+        let of_days = state.calls.iter().filter(|((subscription, day, _), _)| {
+            &**subscription == id.as_str() && (from_day..=to_day).contains(day)
+        });
         let mut all: Vec<CallCount> = of_days
             .map(|((_, day, route), (calls, failed))| CallCount {
                 subscription: id.clone(),

@@ -1,4 +1,4 @@
-//! Webhooks in memory, as their owners manage them.
+//! Webhook management in memory.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +6,18 @@ use async_trait::async_trait;
 use domain::{Ticks, WebhookId};
 
 use super::{MemoryStore, State};
-use crate::webhooks::{Lease, anew, change, made};
+use crate::webhooks::{Lease, apply_change, new_webhook, reset_retry};
 use crate::{
     AttemptRecord, AuditEntry, Lane, NewWebhook, Replay, Result, StoreError, SubscribeOutcome,
     SuccessfulDelivery, Webhook, WebhookChange, WebhookChangeOutcome, WebhookOwner, WebhookQuery, Webhooks,
 };
 
-/// All that has to do with webhooks.
+/// Everything about webhooks.
 #[derive(Clone, Default)]
-pub(super) struct Hooks {
+pub(super) struct WebhookTable {
     pub(super) all: BTreeMap<WebhookId, StoredWebhook>,
-    /// The last number of a change of theirs.
-    pub(super) moved: u64,
+    /// The number of the last webhook change.
+    pub(super) change_number: u64,
     pub(super) leases: Vec<Lease>,
 }
 
@@ -26,76 +26,76 @@ pub(super) struct StoredWebhook {
     pub(super) tenant_no: i64,
     pub(super) webhook: Webhook,
     fingerprint: [u8; 32],
-    pub(super) moved: u64,
+    pub(super) change_number: u64,
     pub(super) lanes: BTreeMap<i64, Lane>,
     pub(super) replays: Vec<Replay>,
-    pub(super) replays_asked: i64,
-    /// In the order of (time, sequence).
+    pub(super) replay_count: i64,
+    /// Ordered by (time, sequence).
     pub(super) attempts: Vec<AttemptRecord>,
     pub(super) delivered: BTreeMap<(Ticks, u64), SuccessfulDelivery>,
 }
 
 impl StoredWebhook {
-    pub(super) fn renew_lanes(&mut self, now: Ticks) {
+    pub(super) fn reset_lanes(&mut self, now: Ticks) {
         for lane in self.lanes.values_mut() {
-            lane.retry = anew(now);
+            lane.retry = reset_retry(now);
         }
     }
 }
 
-impl Hooks {
+impl WebhookTable {
     pub(super) fn live(&self) -> impl Iterator<Item = &StoredWebhook> {
-        self.all.values().filter(|kept| !kept.webhook.flags().is_final())
+        self.all.values().filter(|stored| !stored.webhook.flags().is_final())
     }
 
-    fn alike(&self, fingerprint: &[u8; 32]) -> Option<&StoredWebhook> {
-        self.live().find(|kept| kept.fingerprint == *fingerprint)
+    fn find_identical(&self, fingerprint: &[u8; 32]) -> Option<&StoredWebhook> {
+        self.live().find(|stored| stored.fingerprint == *fingerprint)
     }
 
-    pub(super) fn next_move(&mut self) -> u64 {
-        self.moved += 1;
-        self.moved
+    pub(super) fn next_change_number(&mut self) -> u64 {
+        self.change_number += 1;
+        self.change_number
     }
 }
 
 impl State {
-    fn change_hook(
+    fn change_stored_webhook(
         &mut self,
         id: WebhookId,
         what: &WebhookChange,
         now: Ticks,
         fingerprint: impl Fn(&Webhook) -> [u8; 32],
     ) -> WebhookChangeOutcome {
-        let Some(kept) = self.webhooks.all.get(&id) else {
+        let Some(stored) = self.webhooks.all.get(&id) else {
             return WebhookChangeOutcome::Unknown;
         };
-        let Some(head) = self.heads.get(&kept.tenant_no) else {
+        let Some(head) = self.heads.get(&stored.tenant_no) else {
             return WebhookChangeOutcome::Unknown;
         };
-        let mut webhook = kept.webhook.clone();
-        let Some(effects) = change(&mut webhook, what, now, head.bounds.head) else {
+        let mut webhook = stored.webhook.clone();
+        let Some(effects) = apply_change(&mut webhook, what, now, head.bounds.head) else {
             return WebhookChangeOutcome::Ended(webhook);
         };
-        if effects.none {
+        if effects.unchanged {
             return WebhookChangeOutcome::Changed(webhook);
         }
-        let mark = fingerprint(&webhook);
+        let fingerprint_bytes = fingerprint(&webhook);
         if !webhook.flags().is_final()
-            && self.webhooks.alike(&mark).is_some_and(|other| other.webhook.id != id)
+            && self.webhooks.find_identical(&fingerprint_bytes).is_some_and(|other| other.webhook.id != id)
         {
             return WebhookChangeOutcome::Duplicate;
         }
-        let moved = self.webhooks.next_move();
-        if let Some(kept) = self.webhooks.all.get_mut(&id) {
-            kept.webhook = webhook.clone();
-            kept.fingerprint = mark;
-            kept.moved = moved;
+        let change_number = self.webhooks.next_change_number();
+        if let Some(stored) = self.webhooks.all.get_mut(&id) {
+            stored.webhook = webhook.clone();
+            stored.fingerprint = fingerprint_bytes;
+            stored.change_number = change_number;
             if effects.drop_lanes {
-                kept.lanes.clear();
-                kept.replays.retain(|replay| replay.is_done);
+                stored.lanes.clear();
+                stored.replays.retain(|replay| replay.is_done);
             }
-            if effects.renew_lanes {
-                kept.renew_lanes(now);
+            if effects.reset_lanes {
+                stored.reset_lanes(now);
             }
         }
         WebhookChangeOutcome::Changed(webhook)
@@ -112,16 +112,16 @@ impl Webhooks for MemoryStore {
     ) -> Result<SubscribeOutcome> {
         let now = self.ports.clock.now();
         let fingerprint = |webhook: &Webhook| webhook.fingerprint(&self.ports.vault);
-        let webhook = made(new, now);
-        let (id, mark) = (webhook.id, fingerprint(&webhook));
-        let mut state = self.writing()?;
+        let webhook = new_webhook(new, now);
+        let (id, fingerprint_bytes) = (webhook.id, fingerprint(&webhook));
+        let mut state = self.state_mut()?;
         let (tenant_no, _) = state.head(&webhook.owner.tenant)?;
-        if let Some(kept) = state.webhooks.alike(&mark) {
-            let found = kept.webhook.clone();
-            if !found.rests() {
+        if let Some(stored) = state.webhooks.find_identical(&fingerprint_bytes) {
+            let found = stored.webhook.clone();
+            if !found.needs_enable() {
                 return Ok(SubscribeOutcome::Existing(found));
             }
-            let enabled = state.change_hook(found.id, &WebhookChange::Enable, now, fingerprint);
+            let enabled = state.change_stored_webhook(found.id, &WebhookChange::Enable, now, fingerprint);
             drop(state);
             self.invalidation.commit_signal().signal_webhook(found.id);
             return Ok(SubscribeOutcome::Existing(if let WebhookChangeOutcome::Changed(one) = enabled {
@@ -130,7 +130,7 @@ impl Webhooks for MemoryStore {
                 found
             }));
         }
-        let own = state.webhooks.live().filter(|kept| kept.webhook.owner == webhook.owner);
+        let own = state.webhooks.live().filter(|stored| stored.webhook.owner == webhook.owner);
         if own.count() >= webhooks_max {
             return Ok(SubscribeOutcome::LimitReached);
         }
@@ -138,33 +138,33 @@ impl Webhooks for MemoryStore {
             return Err(StoreError::Exists(format!("a webhook \"{id}\"")));
         }
         if let Some(entry) = entry {
-            state.add_record(&*self.ports.random, entry);
+            state.append_audit(&*self.ports.random, entry);
         }
-        let moved = state.webhooks.next_move();
-        let kept = StoredWebhook {
+        let change_number = state.webhooks.next_change_number();
+        let stored = StoredWebhook {
             tenant_no,
             webhook: webhook.clone(),
-            fingerprint: mark,
-            moved,
+            fingerprint: fingerprint_bytes,
+            change_number,
             lanes: BTreeMap::new(),
             replays: Vec::new(),
-            replays_asked: 0,
+            replay_count: 0,
             attempts: Vec::new(),
             delivered: BTreeMap::new(),
         };
-        state.webhooks.all.insert(id, kept);
+        state.webhooks.all.insert(id, stored);
         drop(state);
         self.invalidation.commit_signal().signal_webhook(id);
         Ok(SubscribeOutcome::Created(webhook))
     }
 
     async fn find_identical_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
-        let mark = made(body.clone(), Ticks(0)).fingerprint(&self.ports.vault);
-        Ok(self.state().webhooks.alike(&mark).map(|kept| kept.webhook.clone()))
+        let fingerprint_bytes = new_webhook(body.clone(), Ticks(0)).fingerprint(&self.ports.vault);
+        Ok(self.state().webhooks.find_identical(&fingerprint_bytes).map(|stored| stored.webhook.clone()))
     }
 
     async fn find_webhook(&self, id: WebhookId) -> Result<Option<Webhook>> {
-        Ok(self.state().webhooks.all.get(&id).map(|kept| kept.webhook.clone()))
+        Ok(self.state().webhooks.all.get(&id).map(|stored| stored.webhook.clone()))
     }
 
     async fn webhooks(&self, query: &WebhookQuery) -> Result<Vec<Webhook>> {
@@ -178,7 +178,7 @@ impl Webhooks for MemoryStore {
                 && query.after.is_none_or(|after| (one.created_at, one.id) > after)
         };
         let mut found: Vec<Webhook> =
-            state.webhooks.all.values().map(|kept| &kept.webhook).filter(is_wanted).cloned().collect();
+            state.webhooks.all.values().map(|stored| &stored.webhook).filter(is_wanted).cloned().collect();
         found.sort_by_key(|one| (one.created_at, one.id));
         found.truncate(query.rows_max);
         Ok(found)
@@ -192,15 +192,16 @@ impl Webhooks for MemoryStore {
         entry: Option<AuditEntry>,
     ) -> Result<WebhookChangeOutcome> {
         let now = self.ports.clock.now();
-        let mut state = self.writing()?;
-        let is_theirs = |kept: &&StoredWebhook| owner.is_none_or(|owner| kept.webhook.owner == *owner);
-        let Some(before) = state.webhooks.all.get(&id).filter(is_theirs).map(|kept| kept.webhook.clone())
+        let mut state = self.state_mut()?;
+        let is_theirs = |stored: &&StoredWebhook| owner.is_none_or(|owner| stored.webhook.owner == *owner);
+        let Some(before) = state.webhooks.all.get(&id).filter(is_theirs).map(|stored| stored.webhook.clone())
         else {
             return Ok(WebhookChangeOutcome::Unknown);
         };
-        let changed = state.change_hook(id, &what, now, |webhook| webhook.fingerprint(&self.ports.vault));
-        if let (true, Some(entry)) = (changed.is_other_than(&before), entry) {
-            state.add_record(&*self.ports.random, entry);
+        let changed =
+            state.change_stored_webhook(id, &what, now, |webhook| webhook.fingerprint(&self.ports.vault));
+        if let (true, Some(entry)) = (changed.is_changed_from(&before), entry) {
+            state.append_audit(&*self.ports.random, entry);
         }
         drop(state);
         self.invalidation.commit_signal().signal_webhook(id);

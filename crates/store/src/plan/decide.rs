@@ -1,4 +1,4 @@
-//! Walks through the changes of a batch in order and decides what each one does.
+//! Decides what each change of a batch does, in order.
 
 use std::collections::HashMap;
 
@@ -9,73 +9,73 @@ use domain::record::{PayrollCompany, RecordTail, State, TypedFields, Upsert, sam
 use domain::{Area, FieldError, Guid, ProcessId, Random, Resource, Ticks, invoicing_changes};
 
 use super::finish::finish;
-use super::ground::{Ground, Live};
-use super::{Key, LogRow, Place, Plan, Stored, TENANT, record_key, signed};
+use super::inputs::{PlanInputs, PlannedRecord};
+use super::{CollectionKey, LogRow, NO_COMPANY, Plan, RecordKey, StoredRecord, record_key, signed};
 use crate::records::block_of;
 use crate::{BatchCounts, ChangeBatch, IngestCheckpoint, IngestProgress, LogEntry, Result, StoreError};
 
-/// What to write for the batches, and what to tell each of them. A batch whose idempotency key is in
-/// use by another request takes no part.
+/// Returns what to write for the batches, and the result of each batch. A batch whose idempotency key is used
+/// by another request is left out.
 pub(crate) fn decide(
-    ground: Ground,
+    inputs: PlanInputs,
     batches: Vec<ChangeBatch>,
     now: Ticks,
     random: &dyn Random,
 ) -> (Plan, Vec<Result<BatchCounts>>) {
-    let head_before = ground.head;
-    let mut planner = Planner { ground, now, random, plan: Plan::default(), gaps: HashMap::new() };
+    let head_before = inputs.head;
+    let mut planner = Planner { inputs, now, random, plan: Plan::default(), gaps: HashMap::new() };
     let counts_by_batch = batches.into_iter().map(|batch| planner.batch(batch)).collect();
-    (finish(planner.plan, planner.ground, planner.gaps, head_before), counts_by_batch)
+    (finish(planner.plan, planner.inputs, planner.gaps, head_before), counts_by_batch)
 }
 
 struct Planner<'a> {
-    ground: Ground,
+    inputs: PlanInputs,
     now: Ticks,
     random: &'a dyn Random,
     plan: Plan,
-    gaps: HashMap<(Place, u64), u64>,
+    gaps: HashMap<(CollectionKey, u64), u64>,
 }
 
-/// The number and version that a change got.
-struct Given {
+/// The sequence and version assigned to a change.
+struct LogPosition {
     sequence: u64,
     version: Ticks,
 }
 
-impl Given {
-    /// The record as this change leaves it.
+impl LogPosition {
+    /// The record after this change.
     fn stored(
         &self,
-        key: &Key,
+        key: &RecordKey,
         ordinal: u64,
         state: State,
         body: impl FnOnce(RecordTail<'_>) -> String,
-    ) -> Stored {
+    ) -> StoredRecord {
         let Self { sequence, version } = *self;
         let body = body(RecordTail {
-            resource: key.place.resource,
+            resource: key.collection.resource,
             correlation_id: &key.id,
             state,
             version,
             sequence,
         });
-        Stored { ordinal, state, version, sequence, body }
+        StoredRecord { ordinal, state, version, sequence, body }
     }
 }
 
-/// One change on its way through the plan.
-struct Step<'a> {
+/// A change with its process and its collection.
+struct ChangeStep<'a> {
     change: &'a Change,
     process: ProcessId,
-    place: Place,
+    collection: CollectionKey,
 }
 
 impl Planner<'_> {
     fn batch(&mut self, batch: ChangeBatch) -> Result<BatchCounts> {
-        if let Some(mark) = &batch.checkpoint {
-            let stands_at = self.ground.progress.get(&mark.key).map_or(0, |progress| progress.line);
-            if stands_at != mark.from_line {
-                return Err(StoreError::KeyInUse(mark.key.clone()));
+        if let Some(checkpoint) = &batch.checkpoint {
+            let stored_line = self.inputs.progress.get(&checkpoint.key).map_or(0, |progress| progress.line);
+            if stored_line != checkpoint.from_line {
+                return Err(StoreError::KeyInUse(checkpoint.key.clone()));
             }
         }
         let mut counts = batch.counts;
@@ -85,25 +85,25 @@ impl Planner<'_> {
                 Err(fault) => counts.reject(line.number, fault),
             }
         }
-        counts.last_sequence = self.ground.head;
+        counts.last_sequence = self.inputs.head;
         if let Some(IngestCheckpoint { key, to_line, hash, .. }) = batch.checkpoint {
             let progress =
                 IngestProgress { line: to_line, hash, process: batch.process, counts: counts.clone() };
-            self.ground.progress.insert(key.clone(), progress.clone());
+            self.inputs.progress.insert(key.clone(), progress.clone());
             self.plan.progress.push((key, progress));
         }
         Ok(counts)
     }
 
     fn change(&mut self, change: &Change, process: ProcessId) -> Result<(), FieldError> {
-        let Some(place) = self.ground.place(change) else {
+        let Some(collection) = self.inputs.collection(change) else {
             let company = change.company.as_ref().map_or("", |company| company.as_str());
             return Err(FieldError::new("unknown_company", format!("there is no company \"{company}\""))
                 .at("company"));
         };
-        let step = Step { change, process, place };
-        let key = Key { place, id: change.correlation_id.as_str().into() };
-        match (&change.action, self.ground.records.contains_key(&key)) {
+        let step = ChangeStep { change, process, collection };
+        let key = RecordKey { collection, id: change.correlation_id.as_str().into() };
+        match (&change.action, self.inputs.records.contains_key(&key)) {
             (Action::Upsert(upsert), exists) => {
                 self.check_code(&step, upsert)?;
                 if exists {
@@ -140,13 +140,13 @@ impl Planner<'_> {
         }
     }
 
-    /// An account code is as long as its company says.
-    fn check_code(&mut self, step: &Step<'_>, upsert: &Upsert) -> Result<(), FieldError> {
+    /// An account code must have as many digits as its company's `accountLength`.
+    fn check_code(&mut self, step: &ChangeStep<'_>, upsert: &Upsert) -> Result<(), FieldError> {
         let TypedFields::AccountCode { field, digits } = upsert.typed_fields else {
             return Ok(());
         };
         let company = step.change.company.as_ref().map_or("", |company| company.as_str());
-        match self.ground.account_length(step.place.company_no, company) {
+        match self.inputs.account_length(step.collection.company_no, company) {
             Some(length) if length != digits => Err(FieldError::new(
                 "invalid_member",
                 format!("data.{field} has {digits} digits, but the company's accountLength is {length}"),
@@ -156,29 +156,29 @@ impl Planner<'_> {
         }
     }
 
-    fn create(&mut self, step: &Step<'_>, key: Key, upsert: &Upsert) {
-        let resource = step.place.resource;
-        let told = told(resource, "", &upsert.members);
-        let given = self.append(step, resource.first_event(), told);
-        let collection = self.ground.collections.entry(step.place).or_default();
+    fn create(&mut self, step: &ChangeStep<'_>, key: RecordKey, upsert: &Upsert) {
+        let resource = step.collection.resource;
+        let invoicing_changes = invoicing_changes(resource, "", &upsert.members);
+        let position = self.append(step, resource.first_event(), invoicing_changes);
+        let collection = self.inputs.collections.entry(step.collection).or_default();
         let ordinal = collection.next_ordinal;
         collection.next_ordinal += 1;
         collection.live += 1;
-        collection.version = given.sequence;
-        let live = Live {
-            stored: given.stored(&key, ordinal, State::Enabled, |tail| tail.body(upsert)),
+        collection.version = position.sequence;
+        let live = PlannedRecord {
+            stored: position.stored(&key, ordinal, State::Enabled, |tail| tail.body(upsert)),
             payroll: payroll(upsert),
-            fresh: true,
-            touched: true,
+            is_new: true,
+            is_changed: true,
         };
-        self.ground.records.insert(key, live);
+        self.inputs.records.insert(key, live);
     }
 
-    fn update(&mut self, step: &Step<'_>, key: &Key, upsert: &Upsert) {
-        let Some(live) = self.ground.records.get(key) else {
+    fn update(&mut self, step: &ChangeStep<'_>, key: &RecordKey, upsert: &Upsert) {
+        let Some(live) = self.inputs.records.get(key) else {
             return;
         };
-        let resource = step.place.resource;
+        let resource = step.collection.resource;
         let before = tail(resource, &key.id, &live.stored).members_of(&live.stored.body);
         let unchanged = match &upsert.typed_fields {
             TypedFields::Payroll(company) => PayrollCompany::from_body(&live.stored.body)
@@ -188,71 +188,77 @@ impl Planner<'_> {
         if unchanged {
             return;
         }
-        let told = told(resource, before, &upsert.members);
+        let invoicing_changes = invoicing_changes(resource, before, &upsert.members);
         let (ordinal, state) = (live.stored.ordinal, live.stored.state);
-        let given = self.append(step, EventKind::Updated, told);
-        let stored = given.stored(key, ordinal, state, |tail| tail.body(upsert));
+        let position = self.append(step, EventKind::Updated, invoicing_changes);
+        let stored = position.stored(key, ordinal, state, |tail| tail.body(upsert));
         self.replace(step, key, stored, payroll(upsert));
         if resource == Resource::companies() {
-            self.ground.forget_account_length(signed(ordinal));
+            self.inputs.forget_account_length(signed(ordinal));
         }
     }
 
-    fn set_state(&mut self, step: &Step<'_>, key: &Key, state: State, kind: EventKind) {
-        let Some(live) = self.ground.records.get(key) else {
+    fn set_state(&mut self, step: &ChangeStep<'_>, key: &RecordKey, state: State, kind: EventKind) {
+        let Some(live) = self.inputs.records.get(key) else {
             return;
         };
         if live.stored.state == state {
             return;
         }
-        let resource = step.place.resource;
+        let resource = step.collection.resource;
         let ordinal = live.stored.ordinal;
         let members = tail(resource, &key.id, &live.stored).members_of(&live.stored.body).to_owned();
-        let given = self.append(step, kind, None);
-        let stored = given.stored(key, ordinal, state, |tail| tail.body_of(&members));
+        let position = self.append(step, kind, None);
+        let stored = position.stored(key, ordinal, state, |tail| tail.body_of(&members));
         self.replace(step, key, stored, None);
     }
 
-    fn replace(&mut self, step: &Step<'_>, key: &Key, stored: Stored, payroll: Option<PayrollCompany>) {
-        self.ground.collections.entry(step.place).or_default().version = stored.sequence;
-        if let Some(live) = self.ground.records.get_mut(key) {
+    fn replace(
+        &mut self,
+        step: &ChangeStep<'_>,
+        key: &RecordKey,
+        stored: StoredRecord,
+        payroll: Option<PayrollCompany>,
+    ) {
+        self.inputs.collections.entry(step.collection).or_default().version = stored.sequence;
+        if let Some(live) = self.inputs.records.get_mut(key) {
             live.stored = stored;
-            live.touched = true;
+            live.is_changed = true;
             live.payroll = payroll.or(live.payroll.take());
         }
     }
 
-    fn delete(&mut self, step: &Step<'_>, key: &Key) {
-        let told = (step.place.resource.area() == Area::Invoicing).then(|| "[]".into());
-        // A company's last row is found under its own number, as its records' rows are.
-        let Given { sequence, .. } = self.append(step, EventKind::Deleted, told);
-        let Some(live) = self.ground.records.remove(key) else {
+    fn delete(&mut self, step: &ChangeStep<'_>, key: &RecordKey) {
+        let invoicing_changes = (step.collection.resource.area() == Area::Invoicing).then(|| "[]".into());
+        // The log row of a deleted company carries the company's own number, like the rows of its records.
+        let LogPosition { sequence, .. } = self.append(step, EventKind::Deleted, invoicing_changes);
+        let Some(live) = self.inputs.records.remove(key) else {
             return;
         };
         let ordinal = live.stored.ordinal;
-        if !live.fresh {
-            self.plan.deletes.push((step.place, ordinal));
+        if !live.is_new {
+            self.plan.deletes.push((step.collection, ordinal));
         }
-        let collection = self.ground.collections.entry(step.place).or_default();
+        let collection = self.inputs.collections.entry(step.collection).or_default();
         collection.live = collection.live.saturating_sub(1);
         collection.version = sequence;
-        *self.gaps.entry((step.place, block_of(ordinal))).or_default() += 1;
-        if step.place.resource == Resource::companies() {
-            self.plan.departed.push(signed(ordinal));
+        *self.gaps.entry((step.collection, block_of(ordinal))).or_default() += 1;
+        if step.collection.resource == Resource::companies() {
+            self.plan.deleted_companies.push(signed(ordinal));
         }
     }
 
-    /// Gives the next number and version, and puts the row into the log.
-    fn append(&mut self, step: &Step<'_>, kind: EventKind, changes: Option<Box<str>>) -> Given {
+    /// Assigns the next sequence and version, and appends the log row.
+    fn append(&mut self, step: &ChangeStep<'_>, kind: EventKind, changes: Option<Box<str>>) -> LogPosition {
         let change = step.change;
-        self.ground.head += 1;
-        self.ground.version = self.now.max(self.ground.version.next());
-        let (sequence, version) = (self.ground.head, self.ground.version);
+        self.inputs.head += 1;
+        self.inputs.version = self.now.max(self.inputs.version.next());
+        let (sequence, version) = (self.inputs.head, self.inputs.version);
         let id = change.correlation_id.as_str();
         let is_company = change.resource == Resource::companies();
         let company =
             if is_company { id } else { change.company.as_ref().map_or("", |company| company.as_str()) };
-        let company_no = if is_company { self.number_of_company(id, kind) } else { step.place.company_no };
+        let company_no = if is_company { self.company_no_for(id, kind) } else { step.collection.company_no };
         let conversation: Guid = self.random.guid();
         let entry = LogEntry {
             sequence,
@@ -270,25 +276,25 @@ impl Planner<'_> {
             envelope: ENVELOPE_VERSION,
         };
         self.plan.log.push(LogRow { entry, company_no, record_key: record_key(company, id) });
-        Given { sequence, version }
+        LogPosition { sequence, version }
     }
 
-    /// The number of a company that is there, or the one that it is about to get. A failure of one that is
-    /// not there is no company's.
-    fn number_of_company(&self, id: &str, kind: EventKind) -> i64 {
-        let key = Key { place: Place::companies(), id: id.into() };
-        match (self.ground.records.get(&key), kind) {
+    /// The number of an existing company, or the one that a new company gets. A failure event of an unknown
+    /// company belongs to no company.
+    fn company_no_for(&self, id: &str, kind: EventKind) -> i64 {
+        let key = RecordKey { collection: CollectionKey::companies(), id: id.into() };
+        match (self.inputs.records.get(&key), kind) {
             (Some(company), _) => signed(company.stored.ordinal),
             (None, EventKind::Created) => {
-                let all = self.ground.collections.get(&Place::companies());
+                let all = self.inputs.collections.get(&CollectionKey::companies());
                 signed(all.copied().unwrap_or_default().next_ordinal)
             }
-            (None, _) => TENANT,
+            (None, _) => NO_COMPANY,
         }
     }
 }
 
-fn tail<'a>(resource: Resource, correlation_id: &'a str, stored: &Stored) -> RecordTail<'a> {
+fn tail<'a>(resource: Resource, correlation_id: &'a str, stored: &StoredRecord) -> RecordTail<'a> {
     RecordTail {
         resource,
         correlation_id,
@@ -298,8 +304,8 @@ fn tail<'a>(resource: Resource, correlation_id: &'a str, stored: &Stored) -> Rec
     }
 }
 
-/// What an invoicing notification will tell of the change.
-fn told(resource: Resource, before: &str, after: &str) -> Option<Box<str>> {
+/// The `changes` text of an invoicing notification.
+fn invoicing_changes(resource: Resource, before: &str, after: &str) -> Option<Box<str>> {
     (resource.area() == Area::Invoicing).then(|| invoicing_changes::render(before, after).into())
 }
 

@@ -1,41 +1,42 @@
-//! Turns the ground that the changes were walked over into what is to be written, in the order of the tables.
+//! Completes a plan: turns the changed inputs into the rows to write, in table order.
 
 use std::collections::{HashMap, HashSet};
 
-use super::ground::Ground;
-use super::{Gap, Place, Plan, Row, signed};
+use super::inputs::PlanInputs;
+use super::{CollectionKey, GapCount, Plan, RecordRow, signed};
 
-/// Completes a plan whose log, deletes and departures stand. What belongs to a company that departed is
-/// left out: it goes with the company.
+/// Adds records, collections and gaps to a plan that already has its log rows, deletes and deleted companies.
+/// Rows of deleted companies are left out, because maintenance deletes them.
 pub(super) fn finish(
     mut plan: Plan,
-    ground: Ground,
-    gaps: HashMap<(Place, u64), u64>,
+    inputs: PlanInputs,
+    gaps: HashMap<(CollectionKey, u64), u64>,
     head_before: u64,
 ) -> Plan {
-    let gone: HashSet<i64> = plan.departed.iter().copied().collect();
-    let stays = |place: &Place| !gone.contains(&place.company_no);
-    for (key, live) in ground.records {
-        if live.touched && stays(&key.place) {
-            let rows = if live.fresh { &mut plan.inserts } else { &mut plan.updates };
-            rows.push(Row { key, stored: live.stored, payroll: live.payroll });
+    let deleted: HashSet<i64> = plan.deleted_companies.iter().copied().collect();
+    let is_kept_collection = |collection: &CollectionKey| !deleted.contains(&collection.company_no);
+    for (key, live) in inputs.records {
+        if live.is_changed && is_kept_collection(&key.collection) {
+            let rows = if live.is_new { &mut plan.inserts } else { &mut plan.updates };
+            rows.push(RecordRow { key, stored: live.stored, payroll: live.payroll });
         }
     }
-    let order = |row: &Row| (row.key.place.order(), signed(row.stored.ordinal));
+    let order = |row: &RecordRow| (row.key.collection.order(), signed(row.stored.ordinal));
     plan.inserts.sort_by_key(order);
     plan.updates.sort_by_key(order);
-    let moved = ground.collections.into_iter();
-    plan.collections =
-        moved.filter(|(place, collection)| stays(place) && collection.version > head_before).collect();
-    plan.collections.sort_by_key(|(place, _)| place.order());
+    let changed = inputs.collections.into_iter();
+    plan.collections = changed
+        .filter(|(collection, counters)| is_kept_collection(collection) && counters.version > head_before)
+        .collect();
+    plan.collections.sort_by_key(|(collection, _)| collection.order());
     plan.gaps = gaps
         .into_iter()
-        .filter(|((place, _), _)| stays(place))
-        .map(|((place, block), dead)| Gap { place, block, dead })
+        .filter(|((collection, _), _)| is_kept_collection(collection))
+        .map(|((collection, block), dead)| GapCount { collection, block, dead })
         .collect();
-    plan.gaps.sort_by_key(|gap| (gap.place.order(), gap.block));
-    plan.deletes.retain(|(place, _)| stays(place));
-    plan.head = ground.head;
-    plan.version = ground.version;
+    plan.gaps.sort_by_key(|gap| (gap.collection.order(), gap.block));
+    plan.deletes.retain(|(collection, _)| is_kept_collection(collection));
+    plan.head = inputs.head;
+    plan.version = inputs.version;
     plan
 }

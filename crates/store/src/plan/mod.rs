@@ -1,9 +1,9 @@
-//! Decides what a batch of changes does, purely: the stores load the ground that it stands on, and
-//! write down what was decided. So all of them mean the same by a change.
+//! Decides purely what a batch of changes does. Each store loads the inputs and writes the resulting plan, so
+//! all stores treat a change alike.
 
 mod decide;
 mod finish;
-mod ground;
+mod inputs;
 
 use domain::record::{PayrollCompany, State};
 use domain::{Resource, Ticks};
@@ -11,22 +11,22 @@ use domain::{Resource, Ticks};
 use crate::{IngestProgress, LogEntry, ResourceSet};
 
 pub(crate) use decide::decide;
-pub(crate) use ground::Ground;
+pub(crate) use inputs::PlanInputs;
 
-/// The number that stands for "no company" in a place.
-pub(crate) const TENANT: i64 = 0;
+/// The company number of records that belong to the tenant itself.
+pub(crate) const NO_COMPANY: i64 = 0;
 
-/// A collection of records: those of one resource in one company (or of the tenant). A company's number
-/// is its ordinal among the tenant's companies; one that is deleted and made again gets another.
+/// A collection: the records of one resource in one company (or in the tenant). A company's number is its
+/// ordinal among the tenant's companies; a company that is deleted and created again gets a new number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Place {
+pub(crate) struct CollectionKey {
     pub(crate) company_no: i64,
     pub(crate) resource: Resource,
 }
 
-impl Place {
+impl CollectionKey {
     pub(crate) fn companies() -> Self {
-        Self { company_no: TENANT, resource: Resource::companies() }
+        Self { company_no: NO_COMPANY, resource: Resource::companies() }
     }
 
     fn order(self) -> (i64, i16) {
@@ -35,14 +35,14 @@ impl Place {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Key {
-    pub(crate) place: Place,
+pub(crate) struct RecordKey {
+    pub(crate) collection: CollectionKey,
     pub(crate) id: Box<str>,
 }
 
-/// A record as it lies in the store.
+/// A stored record.
 #[derive(Clone, Debug)]
-pub(crate) struct Stored {
+pub(crate) struct StoredRecord {
     pub(crate) ordinal: u64,
     pub(crate) state: State,
     pub(crate) version: Ticks,
@@ -51,13 +51,13 @@ pub(crate) struct Stored {
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Collection {
+pub(crate) struct CollectionCounters {
     pub(crate) next_ordinal: u64,
     pub(crate) live: u64,
     pub(crate) version: u64,
 }
 
-impl Default for Collection {
+impl Default for CollectionCounters {
     fn default() -> Self {
         Self { next_ordinal: 1, live: 0, version: 0 }
     }
@@ -65,51 +65,51 @@ impl Default for Collection {
 
 /// A record row to write.
 #[derive(Clone, Debug)]
-pub(crate) struct Row {
-    pub(crate) key: Key,
-    pub(crate) stored: Stored,
+pub(crate) struct RecordRow {
+    pub(crate) key: RecordKey,
+    pub(crate) stored: StoredRecord,
     pub(crate) payroll: Option<PayrollCompany>,
 }
 
-/// A log row to write, with what it is found by.
+/// A log row to write, with its lookup columns.
 #[derive(Clone, Debug)]
 pub(crate) struct LogRow {
     pub(crate) entry: LogEntry,
     pub(crate) company_no: i64,
-    /// Stands for (company, record), the same for a record that is deleted and made again.
+    /// Identifies (company, record); stays the same if the record is deleted and created again.
     pub(crate) record_key: i64,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Gap {
-    pub(crate) place: Place,
+pub(crate) struct GapCount {
+    pub(crate) collection: CollectionKey,
     pub(crate) block: u64,
     pub(crate) dead: u64,
 }
 
-/// What to write, in this order: deletes first, since an id may be taken anew.
+/// The rows to write, in this order: deletes come first, because a new record may reuse a deleted id.
 #[derive(Debug, Default)]
 pub(crate) struct Plan {
-    pub(crate) deletes: Vec<(Place, u64)>,
-    pub(crate) inserts: Vec<Row>,
-    pub(crate) updates: Vec<Row>,
+    pub(crate) deletes: Vec<(CollectionKey, u64)>,
+    pub(crate) inserts: Vec<RecordRow>,
+    pub(crate) updates: Vec<RecordRow>,
     pub(crate) log: Vec<LogRow>,
-    pub(crate) collections: Vec<(Place, Collection)>,
-    pub(crate) gaps: Vec<Gap>,
-    pub(crate) departed: Vec<i64>,
+    pub(crate) collections: Vec<(CollectionKey, CollectionCounters)>,
+    pub(crate) gaps: Vec<GapCount>,
+    pub(crate) deleted_companies: Vec<i64>,
     pub(crate) progress: Vec<(String, IngestProgress)>,
     pub(crate) head: u64,
     pub(crate) version: Ticks,
 }
 
 impl Plan {
-    /// Those whose log grows.
+    /// The resources of the new log rows.
     pub(crate) fn resources(&self) -> ResourceSet {
         self.log.iter().map(|row| row.entry.resource).collect()
     }
 }
 
-/// A stable 64-bit stand-in for (company, record); a collision would only tie two records' order together.
+/// A stable 64-bit hash of (company, record). A collision only makes two records share a delivery order.
 pub(crate) fn record_key(company: &str, correlation_id: &str) -> i64 {
     use aws_lc_rs::digest;
     let mut context = digest::Context::new(&digest::SHA256);
@@ -121,7 +121,7 @@ pub(crate) fn record_key(company: &str, correlation_id: &str) -> i64 {
     i64::from_be_bytes(first)
 }
 
-/// Numbers that the stores keep as signed.
+/// The databases store signed integers.
 pub(crate) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -1,13 +1,15 @@
-//! Applies changes in PostgreSQL: locks the tenant's head, has the ground of a plan loaded, writes the plan
-//! down as arrays. Statements that do not wait for each other's answers go out together.
+//! Applies changes in PostgreSQL: locks the tenant's head, loads the inputs, plans, and writes the plan as
+//! arrays. Independent statements are pipelined.
 
 use deadpool_postgres::Transaction;
 use domain::{Resource, TenantId, Ticks};
 
 use super::load::load;
 use super::rows::{code, column, found};
-use super::{PostgresStore, fault};
-use crate::plan::{self, Collection, Ground, LogRow, Place, Plan, Row, signed, unsigned};
+use super::{PostgresStore, store_error};
+use crate::plan::{
+    self, CollectionCounters, CollectionKey, LogRow, Plan, PlanInputs, RecordRow, signed, unsigned,
+};
 use crate::{BatchCounts, ChangeBatch, ResourceSet, Result, StoreError};
 
 impl PostgresStore {
@@ -17,25 +19,25 @@ impl PostgresStore {
         batches: Vec<ChangeBatch>,
     ) -> Result<(ResourceSet, Vec<Result<BatchCounts>>)> {
         let mut client = self.client().await?;
-        let transaction = client.transaction().await.map_err(fault)?;
+        let transaction = client.transaction().await.map_err(store_error)?;
         let head = transaction
             .prepare_cached(
                 "SELECT t.no, h.head, h.version FROM tenants t JOIN heads h ON h.tenant_no = t.no
                  WHERE t.id = $1 FOR UPDATE OF h",
             )
             .await
-            .map_err(fault)?;
+            .map_err(store_error)?;
         let Some(row) = found(transaction.query_opt(&head, &[&tenant.as_str()]).await)? else {
             let unknown = || StoreError::UnknownTenant(tenant.to_string());
             return Ok((ResourceSet::default(), batches.iter().map(|_| Err(unknown())).collect()));
         };
         let tenant_no: i64 = row.get(0);
-        let ground = Ground::new(unsigned(row.get(1)), Ticks(row.get(2)));
-        let ground = load(&transaction, tenant_no, &batches, ground).await?;
+        let inputs = PlanInputs::new(unsigned(row.get(1)), Ticks(row.get(2)));
+        let inputs = load(&transaction, tenant_no, &batches, inputs).await?;
         let now = self.ports().clock.now();
-        let (plan, counts_by_batch) = plan::decide(ground, batches, now, &*self.ports().random);
+        let (plan, counts_by_batch) = plan::decide(inputs, batches, now, &*self.ports().random);
         write(&transaction, tenant_no, &plan, now).await?;
-        transaction.commit().await.map_err(fault)?;
+        transaction.commit().await.map_err(store_error)?;
         Ok((plan.resources(), counts_by_batch))
     }
 }
@@ -62,18 +64,25 @@ async fn write_head(transaction: &Transaction<'_>, tenant_no: i64, plan: &Plan) 
     let update = transaction
         .prepare_cached("UPDATE heads SET head = $2, version = $3 WHERE tenant_no = $1")
         .await
-        .map_err(fault)?;
-    transaction.execute(&update, &[&tenant_no, &signed(plan.head), &plan.version.0]).await.map_err(fault)?;
+        .map_err(store_error)?;
+    transaction
+        .execute(&update, &[&tenant_no, &signed(plan.head), &plan.version.0])
+        .await
+        .map_err(store_error)?;
     Ok(())
 }
 
-async fn delete_records(transaction: &Transaction<'_>, tenant_no: i64, gone: &[(Place, u64)]) -> Result<()> {
-    if gone.is_empty() {
+async fn delete_records(
+    transaction: &Transaction<'_>,
+    tenant_no: i64,
+    deleted: &[(CollectionKey, u64)],
+) -> Result<()> {
+    if deleted.is_empty() {
         return Ok(());
     }
-    let companies = column(gone, |(place, _)| place.company_no);
-    let resources = column(gone, |(place, _)| code(place.resource));
-    let ordinals = column(gone, |(_, ordinal)| signed(*ordinal));
+    let companies = column(deleted, |(collection, _)| collection.company_no);
+    let resources = column(deleted, |(collection, _)| code(collection.resource));
+    let ordinals = column(deleted, |(_, ordinal)| signed(*ordinal));
     let delete = transaction
         .prepare_cached(
             "DELETE FROM records r USING unnest($2::bigint[], $3::bigint[], $4::bigint[]) AS k (company_no, resource, ordinal)
@@ -81,11 +90,14 @@ async fn delete_records(transaction: &Transaction<'_>, tenant_no: i64, gone: &[(
                  AND r.ordinal = k.ordinal",
         )
         .await
-        .map_err(fault)?;
-    transaction.execute(&delete, &[&tenant_no, &companies, &resources, &ordinals]).await.map_err(fault)?;
-    let payroll: Vec<i64> = gone
+        .map_err(store_error)?;
+    transaction
+        .execute(&delete, &[&tenant_no, &companies, &resources, &ordinals])
+        .await
+        .map_err(store_error)?;
+    let payroll: Vec<i64> = deleted
         .iter()
-        .filter(|(place, _)| place.resource == Resource::payroll_companies())
+        .filter(|(collection, _)| collection.resource == Resource::payroll_companies())
         .map(|(_, ordinal)| signed(*ordinal))
         .collect();
     if !payroll.is_empty() {
@@ -95,12 +107,12 @@ async fn delete_records(transaction: &Transaction<'_>, tenant_no: i64, gone: &[(
                 &[&tenant_no, &payroll],
             )
             .await
-            .map_err(fault)?;
+            .map_err(store_error)?;
     }
     Ok(())
 }
 
-async fn insert_records(transaction: &Transaction<'_>, tenant_no: i64, rows: &[Row]) -> Result<()> {
+async fn insert_records(transaction: &Transaction<'_>, tenant_no: i64, rows: &[RecordRow]) -> Result<()> {
     if rows.is_empty() {
         return Ok(());
     }
@@ -111,9 +123,9 @@ async fn insert_records(transaction: &Transaction<'_>, tenant_no: i64, rows: &[R
                  $7::bigint[], $8::bigint[], $9::text[])",
         )
         .await
-        .map_err(fault)?;
-    let companies = column(rows, |row| row.key.place.company_no);
-    let resources = column(rows, |row| code(row.key.place.resource));
+        .map_err(store_error)?;
+    let companies = column(rows, |row| row.key.collection.company_no);
+    let resources = column(rows, |row| code(row.key.collection.resource));
     let ordinals = column(rows, |row| signed(row.stored.ordinal));
     let ids = column(rows, |row| &*row.key.id);
     let states = column(rows, |row| i64::from(row.stored.state.code()));
@@ -126,11 +138,11 @@ async fn insert_records(transaction: &Transaction<'_>, tenant_no: i64, rows: &[R
             &[&tenant_no, &companies, &resources, &ordinals, &ids, &states, &versions, &sequences, &bodies],
         )
         .await
-        .map_err(fault)?;
+        .map_err(store_error)?;
     Ok(())
 }
 
-async fn update_records(transaction: &Transaction<'_>, tenant_no: i64, rows: &[Row]) -> Result<()> {
+async fn update_records(transaction: &Transaction<'_>, tenant_no: i64, rows: &[RecordRow]) -> Result<()> {
     if rows.is_empty() {
         return Ok(());
     }
@@ -143,9 +155,9 @@ async fn update_records(transaction: &Transaction<'_>, tenant_no: i64, rows: &[R
                  AND r.ordinal = k.ordinal",
         )
         .await
-        .map_err(fault)?;
-    let companies = column(rows, |row| row.key.place.company_no);
-    let resources = column(rows, |row| code(row.key.place.resource));
+        .map_err(store_error)?;
+    let companies = column(rows, |row| row.key.collection.company_no);
+    let resources = column(rows, |row| code(row.key.collection.resource));
     let ordinals = column(rows, |row| signed(row.stored.ordinal));
     let states = column(rows, |row| i64::from(row.stored.state.code()));
     let versions = column(rows, |row| row.stored.version.0);
@@ -157,7 +169,7 @@ async fn update_records(transaction: &Transaction<'_>, tenant_no: i64, rows: &[R
             &[&tenant_no, &companies, &resources, &ordinals, &states, &versions, &sequences, &bodies],
         )
         .await
-        .map_err(fault)?;
+        .map_err(store_error)?;
     Ok(())
 }
 
@@ -184,11 +196,11 @@ async fn write_payroll(transaction: &Transaction<'_>, tenant_no: i64, plan: &Pla
                  identifier = excluded.identifier, last_update = excluded.last_update",
         )
         .await
-        .map_err(fault)?;
+        .map_err(store_error)?;
     transaction
         .execute(&upsert, &[&tenant_no, &ordinals, &codes, &names, &identifiers, &updates])
         .await
-        .map_err(fault)?;
+        .map_err(store_error)?;
     Ok(())
 }
 
@@ -205,7 +217,7 @@ async fn append(transaction: &Transaction<'_>, tenant_no: i64, log: &[LogRow]) -
                  $14::text[], $15::text[], $16::bigint[])",
         )
         .await
-        .map_err(fault)?;
+        .map_err(store_error)?;
     transaction
         .execute(
             &insert,
@@ -229,14 +241,14 @@ async fn append(transaction: &Transaction<'_>, tenant_no: i64, log: &[LogRow]) -
             ],
         )
         .await
-        .map_err(fault)?;
+        .map_err(store_error)?;
     Ok(())
 }
 
 async fn write_collections(
     transaction: &Transaction<'_>,
     tenant_no: i64,
-    collections: &[(Place, Collection)],
+    collections: &[(CollectionKey, CollectionCounters)],
 ) -> Result<()> {
     if collections.is_empty() {
         return Ok(());
@@ -249,23 +261,23 @@ async fn write_collections(
                  next_ordinal = excluded.next_ordinal, live = excluded.live, version = excluded.version",
         )
         .await
-        .map_err(fault)?;
-    let companies = column(collections, |(place, _)| place.company_no);
-    let resources = column(collections, |(place, _)| code(place.resource));
-    let next = column(collections, |(_, now)| signed(now.next_ordinal));
-    let live = column(collections, |(_, now)| signed(now.live));
-    let versions = column(collections, |(_, now)| signed(now.version));
+        .map_err(store_error)?;
+    let companies = column(collections, |(collection, _)| collection.company_no);
+    let resources = column(collections, |(collection, _)| code(collection.resource));
+    let next = column(collections, |(_, counters)| signed(counters.next_ordinal));
+    let live = column(collections, |(_, counters)| signed(counters.live));
+    let versions = column(collections, |(_, counters)| signed(counters.version));
     transaction
         .execute(&upsert, &[&tenant_no, &companies, &resources, &next, &live, &versions])
         .await
-        .map_err(fault)?;
+        .map_err(store_error)?;
     Ok(())
 }
 
 async fn write_gaps(transaction: &Transaction<'_>, tenant_no: i64, plan: &Plan) -> Result<()> {
     if !plan.gaps.is_empty() {
-        let companies = column(&plan.gaps, |gap| gap.place.company_no);
-        let resources = column(&plan.gaps, |gap| code(gap.place.resource));
+        let companies = column(&plan.gaps, |gap| gap.collection.company_no);
+        let resources = column(&plan.gaps, |gap| code(gap.collection.resource));
         let blocks = column(&plan.gaps, |gap| signed(gap.block));
         let dead = column(&plan.gaps, |gap| signed(gap.dead));
         transaction
@@ -276,17 +288,17 @@ async fn write_gaps(transaction: &Transaction<'_>, tenant_no: i64, plan: &Plan) 
                 &[&tenant_no, &companies, &resources, &blocks, &dead],
             )
             .await
-            .map_err(fault)?;
+            .map_err(store_error)?;
     }
-    if !plan.departed.is_empty() {
+    if !plan.deleted_companies.is_empty() {
         transaction
             .execute(
                 "INSERT INTO departed_companies (tenant_no, company_no) SELECT $1, * FROM unnest($2::bigint[])
                  ON CONFLICT DO NOTHING",
-                &[&tenant_no, &plan.departed],
+                &[&tenant_no, &plan.deleted_companies],
             )
             .await
-            .map_err(fault)?;
+            .map_err(store_error)?;
     }
     Ok(())
 }
@@ -316,7 +328,7 @@ async fn write_progress(
                 ],
             )
             .await
-            .map_err(fault)?;
+            .map_err(store_error)?;
     }
     Ok(())
 }

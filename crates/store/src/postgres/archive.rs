@@ -5,7 +5,7 @@ use tokio::sync::mpsc;
 use tokio_postgres::types::ToSql;
 
 use super::rows::snapshot;
-use super::{PostgresStore, fault};
+use super::{PostgresStore, store_error};
 use crate::archive::{CHUNK_ROWS, ColumnType, RowChunk, TABLES, Table, occupied_sql};
 use crate::plan::{signed, unsigned};
 use crate::{Archive, CellValue, Result, StoreError};
@@ -18,7 +18,7 @@ fn value(row: &tokio_postgres::Row, column: usize, kind: ColumnType) -> CellValu
     }
 }
 
-/// One column of a chunk as an array.
+/// One column of a chunk as an array parameter.
 fn array(chunk: &RowChunk, column: usize, kind: ColumnType) -> Box<dyn ToSql + Sync + Send> {
     let cells = chunk.rows.iter().map(|row| row.get(column).cloned().unwrap_or(CellValue::Null));
     match kind {
@@ -53,17 +53,20 @@ impl Archive for PostgresStore {
     async fn dump(&self, out: mpsc::Sender<RowChunk>) -> Result<()> {
         let mut client = self.client().await?;
         let snapshot = snapshot(&mut client).await?;
-        // Locks nothing, and waits for whoever writes it all down.
-        snapshot.batch_execute("SET LOCAL idle_in_transaction_session_timeout = 0").await.map_err(fault)?;
+        // The snapshot holds no locks, and the reader of the channel may be slow.
+        snapshot
+            .batch_execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+            .await
+            .map_err(store_error)?;
         for table in &TABLES {
             let sql = format!("SELECT {} FROM {} ORDER BY {}", table.column_list(), table.name, table.key);
-            let statement = snapshot.prepare(&sql).await.map_err(fault)?;
-            let portal = snapshot.bind(&statement, &[]).await.map_err(fault)?;
+            let statement = snapshot.prepare(&sql).await.map_err(store_error)?;
+            let portal = snapshot.bind(&statement, &[]).await.map_err(store_error)?;
             loop {
                 let rows = snapshot
                     .query_portal(&portal, i32::try_from(CHUNK_ROWS).unwrap_or(i32::MAX))
                     .await
-                    .map_err(fault)?;
+                    .map_err(store_error)?;
                 if rows.is_empty() {
                     break;
                 }
@@ -71,9 +74,9 @@ impl Archive for PostgresStore {
                     table.columns().enumerate().map(|(at, (_, kind))| value(row, at, kind)).collect()
                 };
                 let rows = rows.iter().map(cells).collect();
-                out.send(RowChunk { table, rows })
-                    .await
-                    .map_err(|_| StoreError::internal("the backup's file was closed"))?;
+                out.send(RowChunk { table, rows }).await.map_err(|_| {
+                    StoreError::internal("the backup file was closed before all rows were written")
+                })?;
             }
         }
         Ok(())

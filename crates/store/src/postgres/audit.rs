@@ -1,4 +1,4 @@
-//! The audit in PostgreSQL.
+//! The audit trail in PostgreSQL.
 
 use async_trait::async_trait;
 use deadpool_postgres::GenericClient;
@@ -6,11 +6,11 @@ use domain::{ClientId, GrantId, Random, TenantId, Ticks, UserId};
 use tokio_postgres::Row;
 
 use super::rows::{guid, limit};
-use super::{PostgresStore, fault};
+use super::{PostgresStore, store_error};
 use crate::{Audit, AuditContext, AuditEntry, AuditKind, AuditQuery, AuditRecord, Result, StoreError};
 
-/// Adds a record to what is being written.
-pub(super) async fn add_record(
+/// Appends an audit record within the caller's transaction.
+pub(super) async fn append_audit(
     on: &impl GenericClient,
     random: &dyn Random,
     entry: AuditEntry,
@@ -22,7 +22,7 @@ pub(super) async fn add_record(
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)",
         )
         .await
-        .map_err(fault)?;
+        .map_err(store_error)?;
     on.execute(
         &add,
         &[
@@ -39,7 +39,7 @@ pub(super) async fn add_record(
         ],
     )
     .await
-    .map_err(fault)?;
+    .map_err(store_error)?;
     Ok(())
 }
 
@@ -48,7 +48,7 @@ fn record(row: &Row) -> Result<AuditRecord> {
     let entry = AuditEntry {
         at: Ticks(row.get(0)),
         kind: AuditKind::from_name(row.get(2))
-            .ok_or_else(|| StoreError::internal("an audit record of an unknown kind"))?,
+            .ok_or_else(|| StoreError::internal("an audit record has an unknown kind"))?,
         user: text(3).map(UserId::new),
         tenant: text(4).map(TenantId::new),
         client: text(5).map(ClientId::new),
@@ -59,8 +59,7 @@ fn record(row: &Row) -> Result<AuditRecord> {
     Ok(AuditRecord { id: guid(row, 1)?, entry })
 }
 
-/// The column by whose index the records are found, and its argument; the other conditions are looked at on
-/// the way.
+/// The column whose index the query uses, and its parameter; the other conditions are checked per row.
 fn leading(query: &AuditQuery) -> Option<[&'static str; 2]> {
     match query {
         AuditQuery { user: Some(_), .. } => Some(["user_id", "$3"]),
@@ -71,8 +70,9 @@ fn leading(query: &AuditQuery) -> Option<[&'static str; 2]> {
     }
 }
 
-/// The range of an index, and its order. With `column = argument` PostgreSQL would rather walk through the
-/// primary key where it takes the column's values for common, and walk far where this one is rare.
+/// The index range and its order. With `column = parameter` PostgreSQL may scan the primary key when it
+/// considers the value common, and scan far when the value is rare. Only constants are composed; values are
+/// bound.
 fn range(query: &AuditQuery) -> [String; 2] {
     match leading(query) {
         None => ["(at, id) < ($1, $2)".into(), "at DESC, id DESC".into()],
@@ -86,7 +86,7 @@ fn range(query: &AuditQuery) -> [String; 2] {
 #[async_trait]
 impl Audit for PostgresStore {
     async fn record(&self, entry: &AuditEntry) -> Result<()> {
-        add_record(&self.client().await?, &*self.ports().random, entry.clone()).await
+        append_audit(&self.client().await?, &*self.ports().random, entry.clone()).await
     }
 
     async fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>> {

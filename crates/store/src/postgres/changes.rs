@@ -1,4 +1,4 @@
-//! The change log in PostgreSQL: what the port asks of it, and how it is read.
+//! The change log in PostgreSQL.
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
@@ -7,7 +7,7 @@ use domain::{Resource, TenantId, Ticks};
 use tokio_postgres::Row;
 
 use super::rows::{bytes, code, column, company_no, guid, limit, small, snapshot, tenant_no};
-use super::{PostgresStore, fault};
+use super::{PostgresStore, store_error};
 use crate::plan::{signed, unsigned};
 use crate::{
     BatchCounts, ChangeBatch, ChangeLog, IngestProgress, LogBounds, LogEntry, LogPage, LogQuery, Result,
@@ -17,11 +17,11 @@ use crate::{
 pub(super) const ENTRY: &str = "l.sequence, l.resource, l.kind, l.company, l.correlation_id, l.version, l.conversation, \
                      l.process, l.user_name, l.source_interface, l.source_action, l.changes, l.envelope";
 
-/// Stands for no company in particular in a read of the log.
+/// Selects entries of any company.
 const ANY_COMPANY: i64 = -1;
 
 pub(super) fn entry(row: &Row) -> Result<LogEntry> {
-    let unknown = || StoreError::internal("a log row with an unknown resource or kind");
+    let unknown = || StoreError::internal("a log row has an unknown resource or event kind");
     Ok(LogEntry {
         sequence: unsigned(row.get(0)),
         resource: Resource::from_code(small(row.get(1))).ok_or_else(unknown)?,
@@ -44,7 +44,7 @@ pub(super) fn progress(row: &Row) -> Result<IngestProgress> {
     Ok(IngestProgress { line: unsigned(row.get(0)), hash: bytes(row, 1)?, process: guid(row, 2)?, counts })
 }
 
-/// All events of the log, or of one company.
+/// Reads all events of the log, or those of one company.
 async fn range(
     snapshot: &Transaction<'_>,
     query: &LogQuery,
@@ -57,12 +57,12 @@ async fn range(
              AND ($3::bigint < 0 OR l.company_no = $3) ORDER BY l.sequence LIMIT $4"
         ))
         .await
-        .map_err(fault)?;
+        .map_err(store_error)?;
     let (after, rows_max) = (signed(query.after), limit(query.rows_max));
-    snapshot.query(&read, &[&tenant_no, &after, &company_no, &rows_max]).await.map_err(fault)
+    snapshot.query(&read, &[&tenant_no, &after, &company_no, &rows_max]).await.map_err(store_error)
 }
 
-/// The same of some events: each by its own range of the index, merged.
+/// Reads selected events: one index range per event kind, merged.
 async fn ranges(
     snapshot: &Transaction<'_>,
     query: &LogQuery,
@@ -82,18 +82,18 @@ async fn ranges(
              ORDER BY l.sequence LIMIT $6"
         ))
         .await
-        .map_err(fault)?;
+        .map_err(store_error)?;
     let (after, rows_max) = (signed(query.after), limit(query.rows_max));
     snapshot
         .query(&read, &[&tenant_no, &resources, &kinds, &after, &company_no, &rows_max])
         .await
-        .map_err(fault)
+        .map_err(store_error)
 }
 
 #[async_trait]
 impl ChangeLog for PostgresStore {
     async fn apply_changes(&self, batch: ChangeBatch) -> Result<BatchCounts> {
-        self.gather(batch).await
+        self.batch_queue(batch).await
     }
 
     async fn find_ingest_progress(&self, tenant: &TenantId, key: &str) -> Result<Option<IngestProgress>> {
@@ -113,7 +113,7 @@ impl ChangeLog for PostgresStore {
         let unknown = || StoreError::UnknownTenant(query.tenant.to_string());
         let tenant_no = tenant_no(&snapshot, &query.tenant).await?.ok_or_else(unknown)?;
         let floor = snapshot.query_one("SELECT floor FROM heads WHERE tenant_no = $1", &[&tenant_no]).await;
-        let floor = unsigned(floor.map_err(fault)?.get(0));
+        let floor = unsigned(floor.map_err(store_error)?.get(0));
         if query.after < floor {
             return Ok(LogPage::BelowFloor { floor });
         }
@@ -144,14 +144,14 @@ impl ChangeLog for PostgresStore {
 
     async fn prune_log(&self, tenant: &TenantId, before: Ticks, rows_max: usize) -> Result<usize> {
         let mut client = self.client().await?;
-        let transaction = client.transaction().await.map_err(fault)?;
+        let transaction = client.transaction().await.map_err(store_error)?;
         let Some(tenant_no) = tenant_no(&transaction, tenant).await? else {
             return Ok(0);
         };
         transaction
             .execute("SELECT 1 FROM heads WHERE tenant_no = $1 FOR UPDATE", &[&tenant_no])
             .await
-            .map_err(fault)?;
+            .map_err(store_error)?;
         let row = transaction
             .query_one(
                 "SELECT max(sequence) FROM (SELECT sequence, version FROM log WHERE tenant_no = $1
@@ -159,19 +159,19 @@ impl ChangeLog for PostgresStore {
                 &[&tenant_no, &limit(rows_max), &before.0],
             )
             .await
-            .map_err(fault)?;
+            .map_err(store_error)?;
         let Some(last) = row.get::<_, Option<i64>>(0) else {
             return Ok(0);
         };
         transaction
             .execute("UPDATE heads SET floor = $2 WHERE tenant_no = $1", &[&tenant_no, &last])
             .await
-            .map_err(fault)?;
-        let gone = transaction
+            .map_err(store_error)?;
+        let deleted = transaction
             .execute("DELETE FROM log WHERE tenant_no = $1 AND sequence <= $2", &[&tenant_no, &last])
             .await
-            .map_err(fault)?;
-        transaction.commit().await.map_err(fault)?;
-        Ok(usize::try_from(gone).unwrap_or(usize::MAX))
+            .map_err(store_error)?;
+        transaction.commit().await.map_err(store_error)?;
+        Ok(usize::try_from(deleted).unwrap_or(usize::MAX))
     }
 }

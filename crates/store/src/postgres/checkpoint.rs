@@ -1,5 +1,5 @@
-//! Writes a checkpoint of the delivery engine in PostgreSQL: holds the leases and the webhooks, has the points judged,
-//! and writes what is left of them as arrays, whatever their number.
+//! Writes checkpoints of the delivery engine in PostgreSQL: locks the leases and the webhooks, decides, and
+//! writes the results as arrays in a fixed number of statements.
 
 use std::collections::HashMap;
 
@@ -7,18 +7,18 @@ use deadpool_postgres::Transaction;
 use domain::WebhookId;
 use tokio_postgres::Row;
 
-use super::audit::add_record;
-use super::hook_rows::{disabled, event_gap, handshake};
+use super::audit::append_audit;
 use super::rows::{column, execute, guid, rows};
-use super::webhooks::renew_lanes;
-use super::{PostgresStore, fault};
+use super::webhook_rows::{disabled, event_gap, handshake};
+use super::webhooks::reset_lanes;
+use super::{PostgresStore, store_error};
 use crate::plan::{signed, unsigned};
-use crate::webhooks::{Ledger, Pack, Position, Whose, nanos, pack, settle};
+use crate::webhooks::{CheckpointWrites, DeliveryState, Pack, WebhookKey, decide_checkpoints, nanos, pack};
 use crate::{AttemptRecord, CheckpointResult, Lane, Result, WebhookCheckpoint, shard_of};
 
-fn position(row: &Row, fences: &HashMap<i64, i64>) -> Result<(WebhookId, Position)> {
+fn delivery_state(row: &Row, fences: &HashMap<i64, i64>) -> Result<(WebhookId, DeliveryState)> {
     let shard: i64 = row.get(12);
-    let position = Position {
+    let state = DeliveryState {
         tenant_no: row.get(0),
         fence: fences.get(&shard).copied().unwrap_or(0),
         revision: unsigned(row.get(1)),
@@ -28,15 +28,15 @@ fn position(row: &Row, fences: &HashMap<i64, i64>) -> Result<(WebhookId, Positio
         initial_cursor: row.get::<_, Option<i64>>(16).map(unsigned),
         event_gap: event_gap(row, 13),
     };
-    Ok((guid(row, 11)?, position))
+    Ok((guid(row, 11)?, state))
 }
 
-/// How the webhooks stand, and stay until the end of the transaction; so do the leases of their shards.
-async fn positions(
+/// Reads and locks the webhooks and the leases of their shards until the transaction ends.
+async fn delivery_states(
     on: &Transaction<'_>,
-    points: &[WebhookCheckpoint],
-) -> Result<HashMap<WebhookId, Position>> {
-    let mut ids: Vec<WebhookId> = points.iter().map(|point| point.webhook).collect();
+    checkpoints: &[WebhookCheckpoint],
+) -> Result<HashMap<WebhookId, DeliveryState>> {
+    let mut ids: Vec<WebhookId> = checkpoints.iter().map(|checkpoint| checkpoint.webhook).collect();
     ids.sort_unstable();
     ids.dedup();
     let shards: Vec<i64> = ids.iter().map(|id| i64::from(shard_of(*id))).collect();
@@ -56,49 +56,53 @@ async fn positions(
         &[&column(&ids, |id| id.as_bytes().as_slice())],
     )
     .await?;
-    found.iter().map(|row| position(row, &fences)).collect()
+    found.iter().map(|row| delivery_state(row, &fences)).collect()
 }
 
 impl PostgresStore {
-    pub(super) async fn write_points(&self, points: Vec<WebhookCheckpoint>) -> Result<Vec<CheckpointResult>> {
+    pub(super) async fn write_checkpoints(
+        &self,
+        checkpoints: Vec<WebhookCheckpoint>,
+    ) -> Result<Vec<CheckpointResult>> {
         let ports = self.ports();
         let now = ports.clock.now();
         let mut client = self.client().await?;
-        let transaction = client.transaction().await.map_err(fault)?;
-        let positions = positions(&transaction, &points).await?;
-        let mut ledger = settle(points, positions, now);
-        if !ledger.renewed.is_empty() {
-            let renewed: Vec<_> = ledger.renewed.iter().map(|one| (one.tenant_no, one.webhook)).collect();
-            renew_lanes(&transaction, &renewed, now).await?;
+        let transaction = client.transaction().await.map_err(store_error)?;
+        let delivery_states = delivery_states(&transaction, &checkpoints).await?;
+        let mut writes = decide_checkpoints(checkpoints, delivery_states, now);
+        if !writes.lane_resets.is_empty() {
+            let lane_resets: Vec<_> =
+                writes.lane_resets.iter().map(|one| (one.tenant_no, one.webhook)).collect();
+            reset_lanes(&transaction, &lane_resets, now).await?;
         }
-        let packs: Vec<(Whose, Pack)> = std::mem::take(&mut ledger.delivered)
+        let packs: Vec<(WebhookKey, Pack)> = std::mem::take(&mut writes.delivered)
             .into_iter()
-            .flat_map(|(whose, delivered)| pack(delivered).into_iter().map(move |pack| (whose, pack)))
+            .flat_map(|(key, delivered)| pack(delivered).into_iter().map(move |pack| (key, pack)))
             .collect();
         tokio::try_join!(
-            write_webhooks(&transaction, &ledger),
-            write_lanes(&transaction, &ledger),
-            write_replays(&transaction, &ledger),
-            write_attempts(&transaction, &ledger.attempts),
+            write_webhooks(&transaction, &writes),
+            write_lanes(&transaction, &writes),
+            write_replays(&transaction, &writes),
+            write_attempts(&transaction, &writes.attempts),
             write_delivered(&transaction, &packs),
         )?;
-        for entry in ledger.audit {
-            add_record(&transaction, &*ports.random, entry).await?;
+        for entry in writes.audit {
+            append_audit(&transaction, &*ports.random, entry).await?;
         }
-        transaction.commit().await.map_err(fault)?;
-        Ok(ledger.verdicts)
+        transaction.commit().await.map_err(store_error)?;
+        Ok(writes.results)
     }
 }
 
-fn id(whose: &Whose) -> &[u8] {
-    whose.webhook.as_bytes().as_slice()
+fn id(key: &WebhookKey) -> &[u8] {
+    key.webhook.as_bytes().as_slice()
 }
 
-async fn write_webhooks(on: &Transaction<'_>, ledger: &Ledger) -> Result<()> {
-    if ledger.changed.is_empty() {
+async fn write_webhooks(on: &Transaction<'_>, writes: &CheckpointWrites) -> Result<()> {
+    if writes.changed.is_empty() {
         return Ok(());
     }
-    let all: Vec<(&Whose, &Position)> = ledger.changed.iter().collect();
+    let all: Vec<(&WebhookKey, &DeliveryState)> = writes.changed.iter().collect();
     execute(
         on,
         "UPDATE webhooks w SET cursor = k.cursor, handshake_accepted = k.accepted, handshake_attempts = k.attempts,
@@ -111,8 +115,8 @@ async fn write_webhooks(on: &Transaction<'_>, ledger: &Ledger) -> Result<()> {
                  lost_after, lost_upto, began)
          WHERE w.tenant_no = k.tenant_no AND w.id = k.id",
         &[
-            &column(&all, |(whose, _)| whose.tenant_no),
-            &column(&all, |(whose, _)| id(whose)),
+            &column(&all, |(key, _)| key.tenant_no),
+            &column(&all, |(key, _)| id(key)),
             &column(&all, |(_, one)| one.cursor.map(signed)),
             &column(&all, |(_, one)| i64::from(one.handshake.accepted)),
             &column(&all, |(_, one)| one.handshake.retry.map(|retry| i64::from(retry.attempts))),
@@ -127,15 +131,15 @@ async fn write_webhooks(on: &Transaction<'_>, ledger: &Ledger) -> Result<()> {
         ],
     )
     .await
-    .map_err(fault)?;
+    .map_err(store_error)?;
     Ok(())
 }
 
-async fn write_lanes(on: &Transaction<'_>, ledger: &Ledger) -> Result<()> {
-    let parked: Vec<(&Whose, &Lane)> =
-        ledger.lanes.iter().filter_map(|((whose, _), lane)| Some((whose, lane.as_ref()?))).collect();
-    let cleared: Vec<&(Whose, i64)> =
-        ledger.lanes.iter().filter(|(_, lane)| lane.is_none()).map(|(place, _)| place).collect();
+async fn write_lanes(on: &Transaction<'_>, writes: &CheckpointWrites) -> Result<()> {
+    let parked: Vec<(&WebhookKey, &Lane)> =
+        writes.lanes.iter().filter_map(|((key, _), lane)| Some((key, lane.as_ref()?))).collect();
+    let cleared: Vec<&(WebhookKey, i64)> =
+        writes.lanes.iter().filter(|(_, lane)| lane.is_none()).map(|(key, _)| key).collect();
     if !parked.is_empty() {
         execute(
             on,
@@ -145,8 +149,8 @@ async fn write_lanes(on: &Transaction<'_>, ledger: &Ledger) -> Result<()> {
              ON CONFLICT (tenant_no, webhook, record_key) DO UPDATE SET sequence = excluded.sequence,
                  attempts = excluded.attempts, first_failed_at = excluded.first_failed_at, next_at = excluded.next_at",
             &[
-                &column(&parked, |(whose, _)| whose.tenant_no),
-                &column(&parked, |(whose, _)| id(whose)),
+                &column(&parked, |(key, _)| key.tenant_no),
+                &column(&parked, |(key, _)| id(key)),
                 &column(&parked, |(_, lane)| lane.record_key),
                 &column(&parked, |(_, lane)| signed(lane.sequence)),
                 &column(&parked, |(_, lane)| i64::from(lane.retry.attempts)),
@@ -155,7 +159,7 @@ async fn write_lanes(on: &Transaction<'_>, ledger: &Ledger) -> Result<()> {
             ],
         )
         .await
-        .map_err(fault)?;
+        .map_err(store_error)?;
     }
     if !cleared.is_empty() {
         execute(
@@ -163,22 +167,22 @@ async fn write_lanes(on: &Transaction<'_>, ledger: &Ledger) -> Result<()> {
             "DELETE FROM lanes n USING unnest($1::bigint[], $2::bytea[], $3::bigint[]) AS k (tenant_no, webhook, record_key)
              WHERE n.tenant_no = k.tenant_no AND n.webhook = k.webhook AND n.record_key = k.record_key",
             &[
-                &column(&cleared, |(whose, _)| whose.tenant_no),
-                &column(&cleared, |(whose, _)| id(whose)),
+                &column(&cleared, |(key, _)| key.tenant_no),
+                &column(&cleared, |(key, _)| id(key)),
                 &column(&cleared, |(_, record_key)| *record_key),
             ],
         )
         .await
-        .map_err(fault)?;
+        .map_err(store_error)?;
     }
     Ok(())
 }
 
-async fn write_replays(on: &Transaction<'_>, ledger: &Ledger) -> Result<()> {
-    if ledger.replays.is_empty() {
+async fn write_replays(on: &Transaction<'_>, writes: &CheckpointWrites) -> Result<()> {
+    if writes.replays.is_empty() {
         return Ok(());
     }
-    let all: Vec<_> = ledger.replays.iter().collect();
+    let all: Vec<_> = writes.replays.iter().collect();
     execute(
         on,
         "UPDATE replays r SET position = greatest(r.position, k.position), delivered = k.delivered, failed = k.failed,
@@ -187,8 +191,8 @@ async fn write_replays(on: &Transaction<'_>, ledger: &Ledger) -> Result<()> {
              AS k (tenant_no, webhook, number, position, delivered, failed, is_done)
          WHERE r.tenant_no = k.tenant_no AND r.webhook = k.webhook AND r.number = k.number",
         &[
-            &column(&all, |((whose, _), _)| whose.tenant_no),
-            &column(&all, |((whose, _), _)| id(whose)),
+            &column(&all, |((key, _), _)| key.tenant_no),
+            &column(&all, |((key, _), _)| id(key)),
             &column(&all, |((_, number), _)| *number),
             &column(&all, |(_, step)| signed(step.position)),
             &column(&all, |(_, step)| signed(step.delivered)),
@@ -197,15 +201,15 @@ async fn write_replays(on: &Transaction<'_>, ledger: &Ledger) -> Result<()> {
         ],
     )
     .await
-    .map_err(fault)?;
+    .map_err(store_error)?;
     Ok(())
 }
 
-async fn write_attempts(on: &Transaction<'_>, all: &[(Whose, AttemptRecord)]) -> Result<()> {
+async fn write_attempts(on: &Transaction<'_>, all: &[(WebhookKey, AttemptRecord)]) -> Result<()> {
     if all.is_empty() {
         return Ok(());
     }
-    // A checkpoint that is written again, its answer being lost, tells nothing twice.
+    // A checkpoint may be written twice if its response was lost; the same attempt is recorded once.
     execute(
         on,
         "INSERT INTO attempts (tenant_no, webhook, at, sequence, occasion, number, handshake, status, succeeded, reason,
@@ -215,8 +219,8 @@ async fn write_attempts(on: &Transaction<'_>, all: &[(Whose, AttemptRecord)]) ->
              $14::bigint[], $15::bigint[], $16::bigint[])
          ON CONFLICT DO NOTHING",
         &[
-            &column(all, |(whose, _)| whose.tenant_no),
-            &column(all, |(whose, _)| id(whose)),
+            &column(all, |(key, _)| key.tenant_no),
+            &column(all, |(key, _)| id(key)),
             &column(all, |(_, one)| one.at.0),
             &column(all, |(_, one)| signed(one.purpose.sequence())),
             &column(all, |(_, one)| one.purpose.code()),
@@ -234,11 +238,11 @@ async fn write_attempts(on: &Transaction<'_>, all: &[(Whose, AttemptRecord)]) ->
         ],
     )
     .await
-    .map_err(fault)?;
+    .map_err(store_error)?;
     Ok(())
 }
 
-async fn write_delivered(on: &Transaction<'_>, all: &[(Whose, Pack)]) -> Result<()> {
+async fn write_delivered(on: &Transaction<'_>, all: &[(WebhookKey, Pack)]) -> Result<()> {
     if all.is_empty() {
         return Ok(());
     }
@@ -249,8 +253,8 @@ async fn write_delivered(on: &Transaction<'_>, all: &[(Whose, Pack)]) -> Result<
              $7::bigint[], $8::bytea[])
          ON CONFLICT DO NOTHING",
         &[
-            &column(all, |(whose, _)| whose.tenant_no),
-            &column(all, |(whose, _)| id(whose)),
+            &column(all, |(key, _)| key.tenant_no),
+            &column(all, |(key, _)| id(key)),
             &column(all, |(_, one)| one.last_at.0),
             &column(all, |(_, one)| signed(one.last_sequence)),
             &column(all, |(_, one)| signed(one.first_sequence)),
@@ -260,6 +264,6 @@ async fn write_delivered(on: &Transaction<'_>, all: &[(Whose, Pack)]) -> Result<
         ],
     )
     .await
-    .map_err(fault)?;
+    .map_err(store_error)?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What the delivery engine reads and writes, in PostgreSQL.
+//! The delivery engine's port in PostgreSQL.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -11,23 +11,23 @@ use tokio_postgres::Row;
 
 use super::PostgresStore;
 use super::changes::{ENTRY, entry};
-use super::hook_rows::{LANE, LIVE, REPLAY, WEBHOOK, lane, replay, sealed};
 use super::rows::{code, column, guid, limit, row, rows, snapshot};
+use super::webhook_rows::{LANE, LIVE, REPLAY, WEBHOOK, lane, replay, sealed};
 use crate::plan::{signed, unsigned};
-use crate::webhooks::{Sealed, id_key};
+use crate::webhooks::{SealedWebhook, id_key};
 use crate::{
     ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, Lane, LoadedWebhook, LogBounds, LogEvent,
     LogTail, Replay, Result, ShardLease, Status, StoreError, WebhookCheckpoint,
 };
 
-/// Comes before every id.
+/// Sorts before every id.
 const NO_ID: &[u8] = &[];
 
 fn event(row: &Row) -> Result<LogEvent> {
     Ok(LogEvent { entry: entry(row)?, record_key: row.get(13) })
 }
 
-/// Rows that belong to webhooks; the webhook's id stands in the column.
+/// Groups rows by the webhook id in the given column.
 fn by_webhook<T>(found: &[Row], at: usize, one: impl Fn(&Row) -> T) -> Result<HashMap<WebhookId, Vec<T>>> {
     let mut all: HashMap<WebhookId, Vec<T>> = HashMap::new();
     for row in found {
@@ -37,9 +37,9 @@ fn by_webhook<T>(found: &[Row], at: usize, one: impl Fn(&Row) -> T) -> Result<Ha
 }
 
 impl PostgresStore {
-    /// Webhooks with their lanes and their open replays.
-    async fn whole(&self, on: &Transaction<'_>, found: Vec<Row>) -> Result<Vec<LoadedWebhook>> {
-        let found = found.iter().map(sealed).collect::<Result<Vec<Sealed>>>()?;
+    /// Adds the lanes and the open replays to the webhooks.
+    async fn load_parts(&self, on: &Transaction<'_>, found: Vec<Row>) -> Result<Vec<LoadedWebhook>> {
+        let found = found.iter().map(sealed).collect::<Result<Vec<SealedWebhook>>>()?;
         if found.is_empty() {
             return Ok(Vec::new());
         }
@@ -67,7 +67,7 @@ impl PostgresStore {
         let mut lanes: HashMap<WebhookId, Vec<Lane>> = by_webhook(&lanes, 5, lane)?;
         let mut replays: HashMap<WebhookId, Vec<Replay>> = by_webhook(&replays, 9, replay)?;
         let vault = &self.ports().vault;
-        let load_webhooks = found.into_iter().map(|one| {
+        let loaded = found.into_iter().map(|one| {
             let webhook = one.open(vault)?;
             Ok(LoadedWebhook {
                 lanes: lanes.remove(&webhook.id).unwrap_or_default(),
@@ -76,19 +76,19 @@ impl PostgresStore {
                 webhook,
             })
         });
-        load_webhooks.collect()
+        loaded.collect()
     }
 }
 
 #[async_trait]
 impl Deliveries for PostgresStore {
     async fn renew_shard_leases(&self, node: Guid, nodes: u32, lease: Duration) -> Result<Vec<ShardLease>> {
-        self.hear_others();
-        self.hold(node, nodes, lease).await
+        self.listen_to_other_nodes();
+        self.renew_leases(node, nodes, lease).await
     }
 
     async fn release_shards(&self, node: Guid) -> Result<()> {
-        self.leave(node).await
+        self.release_leases(node).await
     }
 
     async fn load_webhooks(
@@ -109,7 +109,7 @@ impl Deliveries for PostgresStore {
             ],
         )
         .await?;
-        self.whole(&snapshot, found).await
+        self.load_parts(&snapshot, found).await
     }
 
     async fn load_webhook(&self, webhook: WebhookId) -> Result<Option<LoadedWebhook>> {
@@ -117,11 +117,11 @@ impl Deliveries for PostgresStore {
         let snapshot = snapshot(&mut client).await?;
         let sql = format!("{WEBHOOK} WHERE w.id = $1 AND {LIVE}");
         let found = row(&snapshot, &sql, &[&webhook.as_bytes().as_slice()]).await?;
-        Ok(self.whole(&snapshot, found.into_iter().collect()).await?.pop())
+        Ok(self.load_parts(&snapshot, found.into_iter().collect()).await?.pop())
     }
 
     async fn changed_webhooks(&self, since: u64) -> Result<ChangedWebhooks> {
-        // One statement sees one moment.
+        // One statement, so that both values come from one snapshot.
         let found = self
             .rows(
                 "SELECT m.moved, w.id FROM webhook_moves m LEFT JOIN webhooks w ON w.moved > $1
@@ -146,7 +146,8 @@ impl Deliveries for PostgresStore {
     }
 
     async fn log_heads(&self) -> Result<Vec<(TenantId, u64)>> {
-        // From tenant to tenant, not from webhook to webhook: this is asked every second.
+        // Skips from tenant to tenant instead of reading every webhook, because the engine calls this every
+        // second.
         let next = format!("SELECT w.tenant_no FROM webhooks w WHERE w.tenant_no > l.no AND {LIVE}");
         let sql = format!(
             "WITH RECURSIVE live (no) AS (SELECT 0::bigint UNION ALL
@@ -166,7 +167,7 @@ impl Deliveries for PostgresStore {
         after: u64,
         rows_max: usize,
     ) -> Result<LogTail> {
-        // One statement sees one moment: the events, and how far the log has come.
+        // One statement, so that the events and the head come from one snapshot.
         let sql = format!(
             "SELECT {ENTRY}, l.record_key, h.head, h.floor FROM tenants t JOIN heads h ON h.tenant_no = t.no
              LEFT JOIN LATERAL (SELECT e.* FROM unnest($3::bigint[]) AS k (kind)
@@ -206,10 +207,10 @@ impl Deliveries for PostgresStore {
         found.iter().map(event).collect()
     }
 
-    async fn checkpoint(&self, points: Vec<WebhookCheckpoint>) -> Result<Vec<CheckpointResult>> {
-        if points.is_empty() {
+    async fn checkpoint(&self, checkpoints: Vec<WebhookCheckpoint>) -> Result<Vec<CheckpointResult>> {
+        if checkpoints.is_empty() {
             return Ok(Vec::new());
         }
-        self.write_points(points).await
+        self.write_checkpoints(checkpoints).await
     }
 }

@@ -5,8 +5,8 @@ use domain::{MembershipId, TenantId, Ticks, UserId};
 use tokio_postgres::Row;
 
 use super::rows::{guid, tenant_no};
-use super::webhooks::next_move;
-use super::{PostgresStore, fault};
+use super::webhooks::next_change_number;
+use super::{PostgresStore, store_error};
 use crate::{Directory, Membership, ResourceSet, Result, Status, Tenant, TenantMembership, User};
 
 fn tenant(row: &Row) -> Tenant {
@@ -53,13 +53,13 @@ fn membership(row: &Row) -> Result<Membership> {
     })
 }
 
-fn seat(row: &Row) -> Result<TenantMembership> {
+fn tenant_membership(row: &Row) -> Result<TenantMembership> {
     Ok(TenantMembership { membership: membership(row)?, user: user_at(row, 9), tenant: tenant_at(row, 16) })
 }
 
 const TENANT: &str = "SELECT id, name, short_code, standing, created_at FROM tenants";
 const USER: &str = "SELECT id, email, given_name, lang, password_hash, standing, created_at FROM users";
-const SEAT: &str =
+const TENANT_MEMBERSHIP: &str =
     "SELECT m.id, m.user_id, m.tenant_id, m.modules, m.key_user_correlation_id, m.equipo_user_id,
          m.second_client_id, m.created_at, m.last_used_at,
          u.id, u.email, u.given_name, u.lang, u.password_hash, u.standing, u.created_at,
@@ -101,20 +101,22 @@ impl Directory for PostgresStore {
 
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
         let mut client = self.client().await?;
-        let transaction = client.transaction().await.map_err(fault)?;
-        // First of all: nobody subscribes meanwhile.
-        let moved = next_move(&transaction).await?;
+        let transaction = client.transaction().await.map_err(store_error)?;
+        // Taking the change number first blocks concurrent subscriptions.
+        let change_number = next_change_number(&transaction).await?;
         let Some(tenant_no) = tenant_no(&transaction, id).await? else {
             return Ok(false);
         };
         transaction
             .execute("SELECT 1 FROM heads WHERE tenant_no = $1 FOR UPDATE", &[&tenant_no])
             .await
-            .map_err(fault)?;
-        let gone =
-            transaction.execute("DELETE FROM tenants WHERE no = $1", &[&tenant_no]).await.map_err(fault)?;
-        if gone == 0 {
-            // Somebody else erased it while this one waited for the lock.
+            .map_err(store_error)?;
+        let deleted = transaction
+            .execute("DELETE FROM tenants WHERE no = $1", &[&tenant_no])
+            .await
+            .map_err(store_error)?;
+        if deleted == 0 {
+            // Another node erased the tenant while this one waited for the lock.
             return Ok(false);
         }
         for sql in [
@@ -122,21 +124,21 @@ impl Directory for PostgresStore {
             "DELETE FROM grants WHERE tenant_id = $1",
             "DELETE FROM memberships WHERE tenant_id = $1",
         ] {
-            transaction.execute(sql, &[&id.as_str()]).await.map_err(fault)?;
+            transaction.execute(sql, &[&id.as_str()]).await.map_err(store_error)?;
         }
         transaction
             .execute(
                 "UPDATE webhooks SET moved = $2
                  WHERE tenant_no = $1 AND unsubscribed_at IS NULL AND deleted_at IS NULL",
-                &[&tenant_no, &moved],
+                &[&tenant_no, &change_number],
             )
             .await
-            .map_err(fault)?;
+            .map_err(store_error)?;
         transaction
             .execute("INSERT INTO erased_tenants (tenant_no) VALUES ($1)", &[&tenant_no])
             .await
-            .map_err(fault)?;
-        transaction.commit().await.map_err(fault)?;
+            .map_err(store_error)?;
+        transaction.commit().await.map_err(store_error)?;
         self.access_changed();
         self.records_changed(id, ResourceSet::default());
         self.all_changed();
@@ -233,21 +235,22 @@ impl Directory for PostgresStore {
         user: &UserId,
         tenant: &TenantId,
     ) -> Result<Option<TenantMembership>> {
-        let found =
-            self.row(&format!("{SEAT} AND m.tenant_id = $2"), &[&user.as_str(), &tenant.as_str()]).await?;
-        found.as_ref().map(seat).transpose()
+        let found = self
+            .row(&format!("{TENANT_MEMBERSHIP} AND m.tenant_id = $2"), &[&user.as_str(), &tenant.as_str()])
+            .await?;
+        found.as_ref().map(tenant_membership).transpose()
     }
 
     async fn active_memberships(&self, user: &UserId) -> Result<Vec<TenantMembership>> {
         let rows = self
             .rows(
                 &format!(
-                    "{SEAT} AND u.standing = $2 AND t.standing = $2
+                    "{TENANT_MEMBERSHIP} AND u.standing = $2 AND t.standing = $2
                      ORDER BY m.last_used_at DESC NULLS LAST, t.name, t.id"
                 ),
                 &[&user.as_str(), &Status::Active.code()],
             )
             .await?;
-        rows.iter().map(seat).collect()
+        rows.iter().map(tenant_membership).collect()
     }
 }

@@ -1,16 +1,17 @@
-//! Codes, grants and refresh tokens in PostgreSQL: the row that is taken is locked first.
+//! Authorization codes, grants and refresh tokens in PostgreSQL. The row of a single-use credential is locked
+//! first.
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
 use domain::{ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, UserId};
 use tokio_postgres::Row;
 
-use super::audit::add_record;
-use super::refresh::{add_refresh, lengthen, lock_refresh, mark_used, touch};
+use super::audit::append_audit;
+use super::refresh::{add_refresh, extend_grant, lock_refresh, mark_used, record_grant_use};
 use super::rows::{column, execute, row, rows};
-use super::{PostgresStore, exists, fault};
+use super::{PostgresStore, exists, store_error};
 use crate::grants::{
-    CODE, REFRESH, RefreshDecision, decide_refresh, revocation_entry, rotation_entry, taking_entry,
+    CODE, REFRESH, RefreshDecision, code_exchange_entry, decide_refresh, revocation_entry, rotation_entry,
 };
 use crate::{
     AuditContext, AuthorizationCode, ClientAccess, CodeExchange, CodeOutcome, Grant, GrantDecision, Grants,
@@ -42,7 +43,7 @@ pub(super) async fn find(on: &Transaction<'_>, id: &str) -> Result<Option<Grant>
     Ok(row(on, &find_sql(), &[&id]).await?.as_ref().map(grant))
 }
 
-/// Revokes; gives the grant where it was not revoked before.
+/// Revokes a grant; returns it unless it was already revoked.
 async fn revoke(on: &Transaction<'_>, id: &str, now: Ticks) -> Result<Option<Grant>> {
     let sql = format!(
         "UPDATE grants g SET revoked_at = $2 WHERE g.id = $1 AND g.revoked_at + 0 IS NULL RETURNING {COLUMNS}"
@@ -75,10 +76,10 @@ async fn add_grant(on: &Transaction<'_>, new: &NewGrant, refresh_hash: Option<[u
     Ok(())
 }
 
-/// Whether a code was used, and what came of it.
-enum Used {
-    Never,
-    Before { made: Option<GrantId> },
+/// Whether a code was used, and the grant that it created.
+enum CodeUse {
+    Unused,
+    Used { created_grant: Option<GrantId> },
 }
 
 /// Locks the row of a client's code.
@@ -86,7 +87,7 @@ async fn lock_code(
     on: &Transaction<'_>,
     hash: &[u8; 32],
     client: &ClientId,
-) -> Result<Option<(AuthorizationCode, Used)>> {
+) -> Result<Option<(AuthorizationCode, CodeUse)>> {
     let locked = row(
         on,
         "SELECT user_id, tenant_id, expires_at, details, used_at, grant_id FROM codes
@@ -103,32 +104,32 @@ async fn lock_code(
             details: row.get(3),
         };
         let used = match row.get::<_, Option<i64>>(4) {
-            None => Used::Never,
-            Some(_) => Used::Before { made: row.get::<_, Option<Box<str>>>(5).map(GrantId::new) },
+            None => CodeUse::Unused,
+            Some(_) => CodeUse::Used { created_grant: row.get::<_, Option<Box<str>>>(5).map(GrantId::new) },
         };
         (code, used)
     }))
 }
 
-/// Uses a code for the first time, if it is still good for anything.
+/// Consumes a code on its first use.
 async fn redeem(
     on: &Transaction<'_>,
     vault: &Vault,
     (hash, code): (&[u8; 32], AuthorizationCode),
     now: Ticks,
-    judge: GrantDecision,
+    decide: GrantDecision,
 ) -> Result<CodeOutcome> {
     let is_live = now < code.expires_at;
-    let new = if is_live { judge(&code) } else { None };
-    let made = new.as_ref().map(|new| &new.grant);
-    let kept_until = made.map_or(code.expires_at, |grant| grant.expires_at);
+    let new = if is_live { decide(&code) } else { None };
+    let created_grant = new.as_ref().map(|new| &new.grant);
+    let retain_until = created_grant.map_or(code.expires_at, |grant| grant.expires_at);
     execute(
         on,
         "UPDATE codes SET used_at = $2, grant_id = $3, expires_at = $4 WHERE hash = $1",
-        &[&hash.as_slice(), &now.0, &made.map(|grant| grant.id.as_str()), &kept_until.0],
+        &[&hash.as_slice(), &now.0, &created_grant.map(|grant| grant.id.as_str()), &retain_until.0],
     )
     .await
-    .map_err(fault)?;
+    .map_err(store_error)?;
     if let Some(new) = &new {
         let refresh = new.refresh.as_ref().map(|(token, _)| vault.fingerprint(REFRESH, token));
         add_grant(on, new, refresh).await?;
@@ -139,14 +140,14 @@ async fn redeem(
     Ok(CodeOutcome::Redeemed { code, grant: new.map(|new| new.grant) })
 }
 
-/// Forgets the codes and revokes the grants of a client for a user in a tenant; gives those grants. Codes
-/// come first: one that somebody is just taking is waited for, and the grant that came of it is then seen.
-async fn take_back(on: &Transaction<'_>, access: &ClientAccess, now: Ticks) -> Result<Vec<Grant>> {
+/// Deletes the unused codes and revokes the live grants of a client's access; returns the grants. Codes come
+/// first: the delete waits for a concurrent exchange, whose grant is then visible.
+async fn revoke_access(on: &Transaction<'_>, access: &ClientAccess, now: Ticks) -> Result<Vec<Grant>> {
     let (user, client, tenant) = (access.user.as_str(), access.client.as_str(), access.tenant.as_str());
     if [user, client, tenant].iter().any(|id| id.contains('\0')) {
         return Ok(Vec::new());
     }
-    // Whoever does the same at the same time locks in the same order.
+    // Locks rows in a fixed order, so that concurrent calls cannot deadlock.
     execute(
         on,
         "DELETE FROM codes WHERE hash IN
@@ -155,7 +156,7 @@ async fn take_back(on: &Transaction<'_>, access: &ClientAccess, now: Ticks) -> R
         &[&user, &client, &tenant],
     )
     .await
-    .map_err(fault)?;
+    .map_err(store_error)?;
     let sql = format!(
         "SELECT {COLUMNS} FROM grants g WHERE g.user_id = $1 AND g.client_id = $2 AND g.tenant_id || '' = $3
          AND g.revoked_at + 0 IS NULL AND g.expires_at + 0 > $4 ORDER BY g.id FOR UPDATE"
@@ -165,7 +166,7 @@ async fn take_back(on: &Transaction<'_>, access: &ClientAccess, now: Ticks) -> R
     let ids = column(&live, |grant| grant.id.as_str());
     execute(on, "UPDATE grants SET revoked_at = $2 WHERE id = ANY($1)", &[&ids, &now.0])
         .await
-        .map_err(fault)?;
+        .map_err(store_error)?;
     Ok(live)
 }
 
@@ -174,8 +175,8 @@ impl Grants for PostgresStore {
     async fn store_code(
         &self,
         code: &Secret,
-        kept: &AuthorizationCode,
-        chosen: &MembershipId,
+        issued: &AuthorizationCode,
+        membership_id: &MembershipId,
         now: Ticks,
     ) -> Result<()> {
         let hash = self.ports().vault.fingerprint(CODE, code);
@@ -186,42 +187,42 @@ impl Grants for PostgresStore {
              VALUES ($1, $2, $3, $4, $5, $6)",
             &[
                 &hash.as_slice(),
-                &kept.client.as_str(),
-                &kept.user.as_str(),
-                &kept.tenant.as_str(),
-                &kept.expires_at.0,
-                &kept.details,
-                &chosen.as_str(),
+                &issued.client.as_str(),
+                &issued.user.as_str(),
+                &issued.tenant.as_str(),
+                &issued.expires_at.0,
+                &issued.details,
+                &membership_id.as_str(),
                 &now.0,
             ],
         )
         .await
     }
 
-    async fn take_code(&self, taking: &CodeExchange, judge: GrantDecision) -> Result<CodeOutcome> {
+    async fn take_code(&self, exchange: &CodeExchange, decide: GrantDecision) -> Result<CodeOutcome> {
         let ports = self.ports();
-        let hash = ports.vault.fingerprint(CODE, &taking.code);
+        let hash = ports.vault.fingerprint(CODE, &exchange.code);
         let mut connection = self.client().await?;
-        let transaction = connection.transaction().await.map_err(fault)?;
-        let Some((code, used)) = lock_code(&transaction, &hash, &taking.client).await? else {
+        let transaction = connection.transaction().await.map_err(store_error)?;
+        let Some((code, used)) = lock_code(&transaction, &hash, &exchange.client).await? else {
             return Ok(CodeOutcome::Unknown);
         };
-        let (taken, before) = match used {
-            Used::Never => {
-                (redeem(&transaction, &ports.vault, (&hash, code), taking.now, judge).await?, None)
+        let (outcome, before) = match used {
+            CodeUse::Unused => {
+                (redeem(&transaction, &ports.vault, (&hash, code), exchange.now, decide).await?, None)
             }
-            Used::Before { made: None } => (CodeOutcome::Reused { revoked: None }, None),
-            Used::Before { made: Some(made) } => {
-                revoke(&transaction, made.as_str(), taking.now).await?;
-                let before = find(&transaction, made.as_str()).await?;
-                (CodeOutcome::Reused { revoked: Some(made) }, before)
+            CodeUse::Used { created_grant: None } => (CodeOutcome::Reused { revoked: None }, None),
+            CodeUse::Used { created_grant: Some(created_grant) } => {
+                revoke(&transaction, created_grant.as_str(), exchange.now).await?;
+                let before = find(&transaction, created_grant.as_str()).await?;
+                (CodeOutcome::Reused { revoked: Some(created_grant) }, before)
             }
         };
-        if let Some(entry) = taking_entry(taking, &taken, before.as_ref()) {
-            add_record(&transaction, &*ports.random, entry).await?;
+        if let Some(entry) = code_exchange_entry(exchange, &outcome, before.as_ref()) {
+            append_audit(&transaction, &*ports.random, entry).await?;
         }
-        transaction.commit().await.map_err(fault)?;
-        Ok(taken)
+        transaction.commit().await.map_err(store_error)?;
+        Ok(outcome)
     }
 
     async fn rotate_refresh(&self, rotation: &RefreshRotation) -> Result<RefreshOutcome> {
@@ -229,20 +230,20 @@ impl Grants for PostgresStore {
         let presented = ports.vault.fingerprint(REFRESH, &rotation.presented);
         let successor = ports.vault.fingerprint(REFRESH, &rotation.successor);
         let mut connection = self.client().await?;
-        let transaction = connection.transaction().await.map_err(fault)?;
+        let transaction = connection.transaction().await.map_err(store_error)?;
         let (row, grant) = match lock_refresh(&transaction, &presented).await? {
             Some((row, grant)) => (Some(row), grant),
             None => (None, None),
         };
-        let verdict = decide_refresh(rotation, row, grant, &successor);
-        let entry = rotation_entry(rotation, &verdict);
+        let decision = decide_refresh(rotation, row, grant, &successor);
+        let entry = rotation_entry(rotation, &decision);
         let record = async {
             match entry {
-                Some(entry) => add_record(&transaction, &*ports.random, entry).await,
+                Some(entry) => append_audit(&transaction, &*ports.random, entry).await,
                 None => Ok(()),
             }
         };
-        let rotated = match verdict {
+        let outcome = match decision {
             RefreshDecision::Done(done) => {
                 record.await?;
                 done
@@ -255,25 +256,25 @@ impl Grants for PostgresStore {
             RefreshDecision::Retry { grant, expires_at, is_longer } => {
                 record.await?;
                 if is_longer {
-                    lengthen(&transaction, &grant).await?;
+                    extend_grant(&transaction, &grant).await?;
                 }
                 RefreshOutcome::Retried { grant, expires_at }
             }
             RefreshDecision::Rotate { grant, expires_at } => {
-                // They travel together and run in this order, so that the first fault is the one that counts.
+                // The statements are pipelined in this order, so that the first error is the one reported.
                 let (added, marked, touched, recorded) = tokio::join!(
                     biased;
                     add_refresh(&transaction, &successor, &grant, expires_at),
                     mark_used(&transaction, [&presented, &successor], rotation.now),
-                    touch(&transaction, &grant),
+                    record_grant_use(&transaction, &grant),
                     record
                 );
                 added.and(marked).and(touched).and(recorded)?;
                 RefreshOutcome::Rotated { grant, expires_at }
             }
         };
-        transaction.commit().await.map_err(fault)?;
-        Ok(rotated)
+        transaction.commit().await.map_err(store_error)?;
+        Ok(outcome)
     }
 
     async fn find_refresh_token(&self, token: &Secret) -> Result<Option<RefreshToken>> {
@@ -327,13 +328,13 @@ impl Grants for PostgresStore {
         note: &str,
     ) -> Result<bool> {
         let mut connection = self.client().await?;
-        let transaction = connection.transaction().await.map_err(fault)?;
+        let transaction = connection.transaction().await.map_err(store_error)?;
         let Some(revoked) = revoke(&transaction, id.as_str(), now).await? else {
             return Ok(false);
         };
         let entry = revocation_entry(&revoked, now, context, note);
-        add_record(&transaction, &*self.ports().random, entry).await?;
-        transaction.commit().await.map_err(fault)?;
+        append_audit(&transaction, &*self.ports().random, entry).await?;
+        transaction.commit().await.map_err(store_error)?;
         Ok(true)
     }
 
@@ -345,13 +346,13 @@ impl Grants for PostgresStore {
         note: &str,
     ) -> Result<Vec<GrantId>> {
         let mut connection = self.client().await?;
-        let transaction = connection.transaction().await.map_err(fault)?;
-        let gone = take_back(&transaction, access, now).await?;
-        for grant in &gone {
+        let transaction = connection.transaction().await.map_err(store_error)?;
+        let revoked_grants = revoke_access(&transaction, access, now).await?;
+        for grant in &revoked_grants {
             let entry = revocation_entry(grant, now, context, note);
-            add_record(&transaction, &*self.ports().random, entry).await?;
+            append_audit(&transaction, &*self.ports().random, entry).await?;
         }
-        transaction.commit().await.map_err(fault)?;
-        Ok(gone.into_iter().map(|grant| grant.id).collect())
+        transaction.commit().await.map_err(store_error)?;
+        Ok(revoked_grants.into_iter().map(|grant| grant.id).collect())
     }
 }

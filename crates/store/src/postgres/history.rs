@@ -1,19 +1,19 @@
-//! What was tried and how it went, in PostgreSQL.
+//! Delivery history in PostgreSQL.
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
 use domain::{Ticks, WebhookId};
 use tokio_postgres::Row;
 
-use super::audit::add_record;
-use super::hook_rows::{LANE, LIVE, REPLAY, WEBHOOK, count, is_set, lane, replay, sealed};
+use super::audit::append_audit;
 use super::rows::{Args, code, execute, limit, row, rows, snapshot};
-use super::webhooks::next_move;
-use super::{PostgresStore, fault};
+use super::webhook_rows::{LANE, LIVE, REPLAY, WEBHOOK, count, is_set, lane, replay, sealed};
+use super::webhooks::next_change_number;
+use super::{PostgresStore, store_error};
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{
-    BEHIND_MAX, EVENT, P95_OF_MAX, PACK_NUMBERS_MAX, PACK_SPAN, Sealed, id_key, last_of, newest, of_nanos,
-    percentile_95, unpack,
+    BEHIND_MAX, EVENT, P95_OF_MAX, PACK_NUMBERS_MAX, PACK_SPAN, SealedWebhook, from_nanos, id_key, last_of,
+    newest, percentile_95, unpack,
 };
 use crate::{
     AttemptPurpose, AttemptRecord, AttemptTiming, AuditEntry, DeliveryHistory, DeliveryQuery, History, Lane,
@@ -23,12 +23,12 @@ use crate::{
 const ATTEMPT: &str = "a.at, a.sequence, a.occasion, a.number, a.handshake, a.status, a.succeeded, a.reason, \
                        a.excerpt, a.resolve_ns, a.connect_ns, a.tls_ns, a.wait_ns, a.total_ns";
 
-/// The webhook's tenant, where it is there.
+/// The number of the webhook's tenant, if the tenant exists.
 const TENANT_OF: &str =
     "(SELECT w.tenant_no FROM webhooks w JOIN tenants t ON t.no = w.tenant_no WHERE w.id = $1)";
 
 fn attempt(row: &Row) -> AttemptRecord {
-    let span = |column| of_nanos(row.get(column));
+    let span = |column| from_nanos(row.get(column));
     AttemptRecord {
         at: Ticks(row.get(0)),
         purpose: AttemptPurpose::from_code(row.get(2), unsigned(row.get(1)), row.get(4)),
@@ -51,17 +51,17 @@ fn packed(row: &Row) -> Vec<u8> {
     row.get(0)
 }
 
-async fn known(on: &Transaction<'_>, webhook: WebhookId) -> Result<Option<Sealed>> {
+async fn find_sealed(on: &Transaction<'_>, webhook: WebhookId) -> Result<Option<SealedWebhook>> {
     let found = row(on, &format!("{WEBHOOK} WHERE w.id = $1"), &[&webhook.as_bytes().as_slice()]).await?;
     found.as_ref().map(sealed).transpose()
 }
 
-async fn counted(on: &Transaction<'_>, sql: &str, args: Args<'_>) -> Result<u64> {
+async fn query_count(on: &Transaction<'_>, sql: &str, args: Args<'_>) -> Result<u64> {
     Ok(row(on, sql, args).await?.map_or(0, |row| unsigned(row.get(0))))
 }
 
-/// Packs that may hold the wanted: those around the last moment, and the newest before it. Each in the order of the
-/// index that is meant; another has the webhook too.
+/// Packs that may contain matches: those around `before`, and the newest before it. Each ORDER BY names the
+/// intended index, because another index also starts with the webhook.
 const PACKS: &str = "(SELECT packed FROM delivered WHERE tenant_no = $1 AND webhook = $2 AND last_at >= $3
          AND last_at >= $5 AND last_at <= $4 AND first_at <= $3 ORDER BY tenant_no, webhook, last_at)
      UNION ALL (SELECT packed FROM delivered WHERE tenant_no = $1 AND webhook = $2
@@ -78,10 +78,10 @@ async fn delivered(
     newest(&found.iter().map(packed).collect::<Vec<_>>(), query)
 }
 
-/// How many were delivered since then: whole packs by their counts, those around the moment one by one.
-async fn count_delivered(on: &Transaction<'_>, one: &Sealed, since: Ticks) -> Result<u64> {
+/// Deliveries since a time: complete packs by their counts, packs around the time by their content.
+async fn count_delivered(on: &Transaction<'_>, one: &SealedWebhook, since: Ticks) -> Result<u64> {
     let webhook = one.webhook.id.as_bytes().as_slice();
-    let whole = counted(
+    let whole = query_count(
         on,
         "SELECT coalesce(sum(events), 0)::bigint FROM (SELECT events FROM delivered
          WHERE tenant_no = $1 AND webhook = $2 AND last_at >= $3 AND first_at >= $3
@@ -104,12 +104,12 @@ async fn count_delivered(on: &Transaction<'_>, one: &Sealed, since: Ticks) -> Re
     Ok(whole + some)
 }
 
-/// Events that wait, behind the cursor and in lanes.
-async fn behind(on: &Transaction<'_>, one: &Sealed) -> Result<u64> {
+/// Counts undelivered events, after the cursor and in lanes.
+async fn behind(on: &Transaction<'_>, one: &SealedWebhook) -> Result<u64> {
     let Some(cursor) = one.webhook.cursor else { return Ok(0) };
     let (resource, cursor, most) = (code(one.webhook.resource), signed(cursor), i64::from(BEHIND_MAX));
     let kinds: Vec<i64> = one.webhook.kinds.iter().map(|kind| i64::from(kind.code())).collect();
-    let ahead = counted(
+    let ahead = query_count(
         on,
         "SELECT count(*) FROM unnest($3::bigint[]) AS k (kind) CROSS JOIN LATERAL (SELECT 1 FROM log
              WHERE tenant_no + 0 = $1 AND resource = $2 AND kind = k.kind AND sequence > $4
@@ -117,7 +117,7 @@ async fn behind(on: &Transaction<'_>, one: &Sealed) -> Result<u64> {
         &[&one.tenant_no, &resource, &kinds, &cursor, &most],
     )
     .await?;
-    let parked = counted(
+    let parked = query_count(
         on,
         "SELECT count(*) FROM (SELECT 1 FROM lanes n CROSS JOIN LATERAL (SELECT l.kind FROM log l
                  WHERE l.tenant_no - 0 = n.tenant_no AND l.resource = $3 AND l.record_key = n.record_key
@@ -129,9 +129,9 @@ async fn behind(on: &Transaction<'_>, one: &Sealed) -> Result<u64> {
     Ok((ahead + parked).min(BEHIND_MAX.into()))
 }
 
-async fn webhook_stats(on: &Transaction<'_>, one: &Sealed, since: Ticks) -> Result<WebhookStats> {
+async fn webhook_stats(on: &Transaction<'_>, one: &SealedWebhook, since: Ticks) -> Result<WebhookStats> {
     let (tenant_no, webhook) = (one.tenant_no, one.webhook.id.as_bytes().as_slice());
-    let failed = counted(
+    let failed = query_count(
         on,
         "SELECT count(*) FROM (SELECT 1 FROM attempts
          WHERE tenant_no = $1 AND webhook = $2 AND at >= $3 AND occasion = $4 AND succeeded = 0
@@ -170,8 +170,7 @@ async fn webhook_stats(on: &Transaction<'_>, one: &Sealed, since: Ticks) -> Resu
     })
 }
 
-/// The last number at or below which everything was before a moment. Versions grow with numbers, so the range is
-/// halved until it is one.
+/// The last sequence whose log rows are all older than a time, by binary search: versions grow with sequences.
 async fn last_before(on: &Transaction<'_>, tenant_no: i64, moment: Ticks) -> Result<i64> {
     let found = row(
         on,
@@ -191,7 +190,12 @@ async fn last_before(on: &Transaction<'_>, tenant_no: i64, moment: Ticks) -> Res
     Ok(found.and_then(|row| row.get::<_, Option<i64>>(0)).unwrap_or(0))
 }
 
-async fn span(on: &Transaction<'_>, one: &Sealed, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
+async fn span(
+    on: &Transaction<'_>,
+    one: &SealedWebhook,
+    from: Ticks,
+    to: Ticks,
+) -> Result<Option<(u64, u64)>> {
     let after = last_before(on, one.tenant_no, from).await?;
     let through = last_before(on, one.tenant_no, to.next()).await?;
     let kinds: Vec<i64> = one.webhook.kinds.iter().map(|kind| i64::from(kind.code())).collect();
@@ -234,7 +238,7 @@ impl History for PostgresStore {
         }
         let mut client = self.client().await?;
         let snapshot = snapshot(&mut client).await?;
-        match known(&snapshot, query.webhook).await? {
+        match find_sealed(&snapshot, query.webhook).await? {
             None => Ok(Vec::new()),
             Some(one) => delivered(&snapshot, one.tenant_no, query).await,
         }
@@ -279,7 +283,7 @@ impl History for PostgresStore {
     async fn webhook_stats(&self, webhook: WebhookId, since: Ticks) -> Result<WebhookStats> {
         let mut client = self.client().await?;
         let snapshot = snapshot(&mut client).await?;
-        match known(&snapshot, webhook).await? {
+        match find_sealed(&snapshot, webhook).await? {
             None => Ok(WebhookStats::default()),
             Some(one) => webhook_stats(&snapshot, &one, since).await,
         }
@@ -294,17 +298,17 @@ impl History for PostgresStore {
     ) -> Result<Option<Replay>> {
         let now = self.ports().clock.now();
         let mut client = self.client().await?;
-        let transaction = client.transaction().await.map_err(fault)?;
-        let moved = next_move(&transaction).await?;
+        let transaction = client.transaction().await.map_err(store_error)?;
+        let change_number = next_change_number(&transaction).await?;
         let sql = format!(
             "UPDATE webhooks w SET replays = w.replays + 1, moved = $2 FROM tenants t
              WHERE w.id = $1 AND t.no = w.tenant_no AND {LIVE} RETURNING w.replays, w.tenant_no"
         );
         let id = webhook.as_bytes().as_slice();
-        let Some(found) = row(&transaction, &sql, &[&id, &moved]).await? else {
+        let Some(found) = row(&transaction, &sql, &[&id, &change_number]).await? else {
             return Ok(None);
         };
-        let asked = Replay::asked(found.get(0), kind, now, after, through);
+        let replay = Replay::new(found.get(0), kind, now, after, through);
         execute(
             &transaction,
             "INSERT INTO replays (tenant_no, webhook, number, kind, asked_at, after_sequence, upto_sequence, position,
@@ -313,25 +317,25 @@ impl History for PostgresStore {
             &[
                 &found.get::<_, i64>(1),
                 &id,
-                &asked.number,
-                &asked.kind.code(),
-                &asked.requested_at.0,
-                &signed(asked.after),
-                &signed(asked.through),
-                &signed(asked.position),
-                &signed(asked.delivered),
-                &signed(asked.failed),
-                &i64::from(asked.is_done),
+                &replay.number,
+                &replay.kind.code(),
+                &replay.requested_at.0,
+                &signed(replay.after),
+                &signed(replay.through),
+                &signed(replay.position),
+                &signed(replay.delivered),
+                &signed(replay.failed),
+                &i64::from(replay.is_done),
             ],
         )
         .await
-        .map_err(fault)?;
+        .map_err(store_error)?;
         if let Some(entry) = entry {
-            add_record(&transaction, &*self.ports().random, entry).await?;
+            append_audit(&transaction, &*self.ports().random, entry).await?;
         }
-        transaction.commit().await.map_err(fault)?;
+        transaction.commit().await.map_err(store_error)?;
         self.webhook_changed(webhook);
-        Ok(Some(asked))
+        Ok(Some(replay))
     }
 
     async fn replays(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Replay>> {
@@ -346,7 +350,7 @@ impl History for PostgresStore {
     async fn sequence_range(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
         let mut client = self.client().await?;
         let snapshot = snapshot(&mut client).await?;
-        match known(&snapshot, webhook).await? {
+        match find_sealed(&snapshot, webhook).await? {
             None => Ok(None),
             Some(one) => span(&snapshot, &one, from, to).await,
         }

@@ -4,19 +4,19 @@ use async_trait::async_trait;
 use domain::Ticks;
 
 use super::rows::{execute, row};
-use super::{PostgresStore, exists, fault};
-use crate::keys::{made_behind, purpose};
+use super::{PostgresStore, exists, store_error};
+use crate::keys::{created_after, sealing_purpose};
 use crate::{Result, SigningKey, SigningKeys};
 
 #[async_trait]
 impl SigningKeys for PostgresStore {
     async fn add_signing_key(&self, key: &SigningKey, newest: Option<&str>) -> Result<bool> {
         let ports = self.ports();
-        let sealed = ports.vault.seal(&*ports.random, &purpose(&key.kid), key.private.reveal())?;
+        let sealed = ports.vault.seal(&*ports.random, &sealing_purpose(&key.kid), key.private.reveal())?;
         let mut client = self.client().await?;
-        let transaction = client.transaction().await.map_err(fault)?;
-        // One adds at a time; who reads the keys need not wait.
-        transaction.batch_execute("LOCK TABLE signing_keys IN EXCLUSIVE MODE").await.map_err(fault)?;
+        let transaction = client.transaction().await.map_err(store_error)?;
+        // One writer at a time; readers do not wait.
+        transaction.batch_execute("LOCK TABLE signing_keys IN EXCLUSIVE MODE").await.map_err(store_error)?;
         let last = row(
             &transaction,
             "SELECT kid, created_at FROM signing_keys ORDER BY created_at DESC, kid DESC LIMIT 1",
@@ -24,7 +24,7 @@ impl SigningKeys for PostgresStore {
         )
         .await?;
         let last = last.as_ref().map(|row| (row.get(0), Ticks(row.get(1))));
-        let Some(created_at) = made_behind(key, newest, last) else {
+        let Some(created_at) = created_after(key, newest, last) else {
             return Ok(false);
         };
         execute(
@@ -42,7 +42,7 @@ impl SigningKeys for PostgresStore {
         )
         .await
         .map_err(exists(format!("a signing key \"{}\"", key.kid)))?;
-        transaction.commit().await.map_err(fault)?;
+        transaction.commit().await.map_err(store_error)?;
         Ok(true)
     }
 
@@ -58,7 +58,7 @@ impl SigningKeys for PostgresStore {
             .map(|row| {
                 let kid: String = row.get(0);
                 Ok(SigningKey {
-                    private: self.ports().vault.open(&purpose(&kid), row.get(1))?,
+                    private: self.ports().vault.open(&sealing_purpose(&kid), row.get(1))?,
                     kid,
                     public_jwk: row.get(2),
                     created_at: Ticks(row.get(3)),

@@ -1,53 +1,53 @@
-//! Loads the ground that a plan of changes stands on, from PostgreSQL.
+//! Loads the inputs of a plan from PostgreSQL.
 
 use deadpool_postgres::Transaction;
 use domain::Ticks;
 use domain::record::State;
 
 use super::changes::progress;
-use super::fault;
 use super::rows::{code, column, small};
-use crate::plan::{Collection, Ground, Key, Place, Stored, unsigned};
+use super::store_error;
+use crate::plan::{CollectionCounters, CollectionKey, PlanInputs, RecordKey, StoredRecord, unsigned};
 use crate::{ChangeBatch, Result};
 
 pub(super) async fn load(
     transaction: &Transaction<'_>,
     tenant_no: i64,
     batches: &[ChangeBatch],
-    mut ground: Ground,
-) -> Result<Ground> {
-    load_records(transaction, tenant_no, Ground::company_keys(batches), &mut ground).await?;
-    let keys = ground.record_keys(batches);
-    let places = ground.places(batches);
-    load_records(transaction, tenant_no, keys, &mut ground).await?;
-    load_collections(transaction, tenant_no, places, &mut ground).await?;
-    for key in Ground::progress_keys(batches) {
+    mut inputs: PlanInputs,
+) -> Result<PlanInputs> {
+    load_records(transaction, tenant_no, PlanInputs::company_keys(batches), &mut inputs).await?;
+    let keys = inputs.record_keys(batches);
+    let collection_keys = inputs.collection_keys(batches);
+    load_records(transaction, tenant_no, keys, &mut inputs).await?;
+    load_collections(transaction, tenant_no, collection_keys, &mut inputs).await?;
+    for key in PlanInputs::ingest_keys(batches) {
         let find = transaction
             .prepare_cached(
                 "SELECT line, hash, process, tally FROM processes WHERE tenant_no = $1 AND idempotency_key = $2",
             )
             .await
-            .map_err(fault)?;
-        if let Some(row) = transaction.query_opt(&find, &[&tenant_no, &key]).await.map_err(fault)? {
-            ground.know_progress(key, progress(&row)?);
+            .map_err(store_error)?;
+        if let Some(row) = transaction.query_opt(&find, &[&tenant_no, &key]).await.map_err(store_error)? {
+            inputs.insert_progress(key, progress(&row)?);
         }
     }
-    Ok(ground)
+    Ok(inputs)
 }
 
 async fn load_records(
     transaction: &Transaction<'_>,
     tenant_no: i64,
-    mut keys: Vec<Key>,
-    ground: &mut Ground,
+    mut keys: Vec<RecordKey>,
+    inputs: &mut PlanInputs,
 ) -> Result<()> {
     if keys.is_empty() {
         return Ok(());
     }
-    let companies = column(&keys, |key| key.place.company_no);
-    let resources = column(&keys, |key| code(key.place.resource));
+    let companies = column(&keys, |key| key.collection.company_no);
+    let resources = column(&keys, |key| code(key.collection.resource));
     let ids = column(&keys, |key| &*key.id);
-    // OFFSET 0 makes PostgreSQL look each key up, and not the keys up for each record.
+    // OFFSET 0 makes PostgreSQL look up each key by index instead of scanning the records.
     let find = transaction
         .prepare_cached(
             "SELECT k.at, r.ordinal, r.state, r.version, r.sequence, r.body
@@ -56,22 +56,23 @@ async fn load_records(
                  AND company_no + 0 = k.company_no AND resource + 0 = k.resource OFFSET 0) r ORDER BY k.at DESC",
         )
         .await
-        .map_err(fault)?;
-    let rows = transaction.query(&find, &[&tenant_no, &companies, &resources, &ids]).await.map_err(fault)?;
-    // From the last to the first, so that taking one does not move those still to be taken.
+        .map_err(store_error)?;
+    let rows =
+        transaction.query(&find, &[&tenant_no, &companies, &resources, &ids]).await.map_err(store_error)?;
+    // From last to first, so that `swap_remove` does not move the keys that are still needed.
     for row in rows {
         let at = usize::try_from(row.get::<_, i64>(0) - 1).unwrap_or(usize::MAX);
         if at >= keys.len() {
             continue;
         }
-        let stored = Stored {
+        let stored = StoredRecord {
             ordinal: unsigned(row.get(1)),
             state: State::from_code(small(row.get(2))),
             version: Ticks(row.get(3)),
             sequence: unsigned(row.get(4)),
             body: row.get(5),
         };
-        ground.know_record(keys.swap_remove(at), stored);
+        inputs.insert_record(keys.swap_remove(at), stored);
     }
     Ok(())
 }
@@ -79,11 +80,11 @@ async fn load_records(
 async fn load_collections(
     transaction: &Transaction<'_>,
     tenant_no: i64,
-    places: Vec<Place>,
-    ground: &mut Ground,
+    collection_keys: Vec<CollectionKey>,
+    inputs: &mut PlanInputs,
 ) -> Result<()> {
-    let companies = column(&places, |place| place.company_no);
-    let resources = column(&places, |place| code(place.resource));
+    let companies = column(&collection_keys, |collection| collection.company_no);
+    let resources = column(&collection_keys, |collection| code(collection.resource));
     let find = transaction
         .prepare_cached(
             "SELECT k.at, c.next_ordinal, c.live, c.version
@@ -91,12 +92,15 @@ async fn load_collections(
              JOIN collections c ON c.tenant_no = $1 AND c.company_no = k.company_no AND c.resource = k.resource",
         )
         .await
-        .map_err(fault)?;
-    for row in transaction.query(&find, &[&tenant_no, &companies, &resources]).await.map_err(fault)? {
+        .map_err(store_error)?;
+    for row in transaction.query(&find, &[&tenant_no, &companies, &resources]).await.map_err(store_error)? {
         let at = usize::try_from(row.get::<_, i64>(0) - 1).unwrap_or(usize::MAX);
-        if let Some(place) = places.get(at) {
+        if let Some(collection) = collection_keys.get(at) {
             let (next_ordinal, live) = (unsigned(row.get(1)), unsigned(row.get(2)));
-            ground.know_collection(*place, Collection { next_ordinal, live, version: unsigned(row.get(3)) });
+            inputs.insert_collection(
+                *collection,
+                CollectionCounters { next_ordinal, live, version: unsigned(row.get(3)) },
+            );
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Upkeep in PostgreSQL.
+//! Maintenance in PostgreSQL.
 
 use async_trait::async_trait;
 use domain::Ticks;
@@ -8,7 +8,7 @@ use super::rows::limit;
 use crate::maintenance::{COMPANY_TABLES, TENANT_TABLES};
 use crate::{ExpiredRows, Health, InvalidationCounters, Maintenance, Result, RetentionCutoffs};
 
-/// The history of webhooks: what identifies a row, and which have had their time.
+/// The webhook history tables: key columns and expiry condition.
 const HISTORY: [(&str, &str, &str); 3] = [
     ("attempts", "tenant_no, webhook, at, sequence, occasion, number", "at < $1"),
     ("delivered", "tenant_no, webhook, last_at, last_sequence, first_sequence", "last_at < $1"),
@@ -25,17 +25,17 @@ impl PostgresStore {
 
     async fn delete(&self, sql: &str, args: super::rows::Args<'_>) -> Result<usize> {
         let client = self.client().await?;
-        let statement = client.prepare_cached(sql).await.map_err(super::fault)?;
-        let gone = client.execute(&statement, args).await.map_err(super::fault)?;
-        Ok(usize::try_from(gone).unwrap_or(usize::MAX))
+        let statement = client.prepare_cached(sql).await.map_err(super::store_error)?;
+        let deleted = client.execute(&statement, args).await.map_err(super::store_error)?;
+        Ok(usize::try_from(deleted).unwrap_or(usize::MAX))
     }
 
     async fn expire_history(&self, before: Ticks, rows_max: usize) -> Result<usize> {
-        let mut gone = 0;
+        let mut deleted = 0;
         for (table, key, condition) in HISTORY {
-            gone += self.delete_some(table, key, condition, [before.0, limit(rows_max)]).await?;
+            deleted += self.delete_some(table, key, condition, [before.0, limit(rows_max)]).await?;
         }
-        Ok(gone)
+        Ok(deleted)
     }
 
     async fn purge_company(&self, rows_max: usize) -> Result<usize> {
@@ -47,9 +47,9 @@ impl PostgresStore {
                 "DELETE FROM {table} WHERE ({key}) IN
                  (SELECT {key} FROM {table} WHERE tenant_no = $1 AND company_no = $2 LIMIT $3)"
             );
-            let gone = self.delete(&sql, &[&tenant_no, &company_no, &limit(rows_max)]).await?;
-            if gone > 0 {
-                return Ok(gone);
+            let deleted = self.delete(&sql, &[&tenant_no, &company_no, &limit(rows_max)]).await?;
+            if deleted > 0 {
+                return Ok(deleted);
             }
         }
         self.delete(
@@ -65,9 +65,10 @@ impl PostgresStore {
         };
         let tenant_no: i64 = next.get(0);
         for (table, key) in TENANT_TABLES {
-            let gone = self.delete_some(table, key, "tenant_no = $1", [tenant_no, limit(rows_max)]).await?;
-            if gone > 0 {
-                return Ok(gone);
+            let deleted =
+                self.delete_some(table, key, "tenant_no = $1", [tenant_no, limit(rows_max)]).await?;
+            if deleted > 0 {
+                return Ok(deleted);
             }
         }
         self.delete("DELETE FROM erased_tenants WHERE tenant_no = $1", &[&tenant_no]).await
@@ -78,7 +79,7 @@ impl PostgresStore {
 impl Maintenance for PostgresStore {
     async fn health(&self) -> Result<Health> {
         self.row("SELECT 1", &[]).await?;
-        Ok(Health { schema: self.inner.schema, queued: self.inner.gather.queued() })
+        Ok(Health { schema: self.inner.schema, queued: self.inner.batch_queue.queued() })
     }
 
     async fn expire(&self, cutoffs: RetentionCutoffs, rows_max: usize) -> Result<ExpiredRows> {
@@ -106,7 +107,7 @@ impl Maintenance for PostgresStore {
         }
         match self.purge_company(rows_max).await? {
             0 => self.purge_tenant(rows_max).await,
-            gone => Ok(gone),
+            deleted => Ok(deleted),
         }
     }
 
@@ -115,11 +116,11 @@ impl Maintenance for PostgresStore {
     }
 
     fn change_commits(&self) -> u64 {
-        self.inner.gather.commits()
+        self.inner.batch_queue.commits()
     }
 
     async fn close(&self) {
-        self.inner.herald.close();
+        self.inner.notify.close();
         self.inner.pool.close();
     }
 }

@@ -1,11 +1,11 @@
-//! Brings a database's schema up to date, forward only; refuses one that a newer program has made.
+//! Migrates the database's schema forward; refuses a schema that is newer than this program.
 
 use deadpool_postgres::Object;
 
-use super::fault;
+use super::store_error;
 use crate::{Ports, Result, StoreError};
 
-/// In order; the name of each says its number.
+/// In order; each name starts with its number.
 const MIGRATIONS: [(&str, &str); 6] = [
     ("0001_spine", include_str!("migrations/0001_spine.sql")),
     ("0002_sign_in", include_str!("migrations/0002_sign_in.sql")),
@@ -14,7 +14,7 @@ const MIGRATIONS: [(&str, &str); 6] = [
     ("0005_webhooks", include_str!("migrations/0005_webhooks.sql")),
     ("0006_ways_into_the_log", include_str!("migrations/0006_ways_into_the_log.sql")),
 ];
-/// Any constant: nodes that start together take turns at it.
+/// The advisory lock that serializes nodes that start at the same time. The value is arbitrary.
 const LOCK: i64 = 0x616c_6461_6261;
 
 fn known() -> i64 {
@@ -25,12 +25,13 @@ pub(super) async fn version(client: &tokio_postgres::Client) -> Result<Option<i6
     let exists = client
         .query_one("SELECT to_regclass('schema_migrations') IS NOT NULL", &[])
         .await
-        .map_err(fault)?
+        .map_err(store_error)?
         .get::<_, bool>(0);
     if !exists {
         return Ok(None);
     }
-    let row = client.query_one("SELECT max(number) FROM schema_migrations", &[]).await.map_err(fault)?;
+    let row =
+        client.query_one("SELECT max(number) FROM schema_migrations", &[]).await.map_err(store_error)?;
     Ok(row.get(0))
 }
 
@@ -40,27 +41,27 @@ pub(super) async fn up(client: &mut Object) -> Result<i64> {
     {
         return not_newer(at);
     }
-    let transaction = client.transaction().await.map_err(fault)?;
-    transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await.map_err(fault)?;
+    let transaction = client.transaction().await.map_err(store_error)?;
+    transaction.execute("SELECT pg_advisory_xact_lock($1)", &[&LOCK]).await.map_err(store_error)?;
     transaction
         .batch_execute(
             "CREATE TABLE IF NOT EXISTS schema_migrations
                  (number BIGINT NOT NULL PRIMARY KEY, name TEXT COLLATE \"C\" NOT NULL)",
         )
         .await
-        .map_err(fault)?;
-    // Read again under the lock: another node may have been faster.
+        .map_err(store_error)?;
+    // Read again under the lock, because another node may have migrated meanwhile.
     let row = transaction.query_one("SELECT coalesce(max(number), 0) FROM schema_migrations", &[]).await;
-    let done: i64 = row.map_err(fault)?.get(0);
+    let done: i64 = row.map_err(store_error)?.get(0);
     for (number, (name, sql)) in (1_i64..).zip(MIGRATIONS).filter(|(number, _)| *number > done) {
-        tracing::info!(migration = name, "bringing the store's schema up to date");
-        transaction.batch_execute(sql).await.map_err(fault)?;
+        tracing::info!(migration = name, "migrating the store's schema");
+        transaction.batch_execute(sql).await.map_err(store_error)?;
         transaction
             .execute("INSERT INTO schema_migrations (number, name) VALUES ($1, $2)", &[&number, &name])
             .await
-            .map_err(fault)?;
+            .map_err(store_error)?;
     }
-    transaction.commit().await.map_err(fault)?;
+    transaction.commit().await.map_err(store_error)?;
     not_newer(done.max(known()))
 }
 
@@ -72,13 +73,14 @@ fn not_newer(found: i64) -> Result<i64> {
     Ok(found)
 }
 
-/// A new store takes the master key that it is opened with; after that, no other opens it.
+/// A new store is bound to the master key that first opens it.
 pub(super) async fn check_master_key(client: &Object, ports: &Ports) -> Result<()> {
     let sealed = ports.vault.sealed_check(&*ports.random)?;
     client
         .execute("INSERT INTO meta (name, value) VALUES ('vault', $1) ON CONFLICT DO NOTHING", &[&sealed])
         .await
-        .map_err(fault)?;
-    let row = client.query_one("SELECT value FROM meta WHERE name = 'vault'", &[]).await.map_err(fault)?;
+        .map_err(store_error)?;
+    let row =
+        client.query_one("SELECT value FROM meta WHERE name = 'vault'", &[]).await.map_err(store_error)?;
     ports.vault.check(row.get(0))
 }

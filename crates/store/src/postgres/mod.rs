@@ -1,24 +1,23 @@
-//! The store for many nodes: PostgreSQL 15 or newer, a pool of connections, batches as arrays. Nodes keep
-//! no state; what must happen in order is ordered by the tenant's head row.
+//! The store for many nodes: PostgreSQL 15 or newer, a connection pool, batches written as arrays. Nodes keep
+//! no state; the tenant's head row orders concurrent writes.
 
-mod applications;
 mod apply;
 mod archive;
 mod audit;
+mod batch_queue;
 mod changes;
 mod checkpoint;
+mod clients;
 mod deliveries;
 mod directory;
-mod gather;
 mod grants;
-mod herald;
 mod history;
-mod hook_rows;
 mod keys;
 mod load;
 mod maintenance;
 mod migrate;
 mod nodes;
+mod notify;
 mod payroll;
 mod records;
 mod refresh;
@@ -27,6 +26,7 @@ mod sessions;
 mod shards;
 mod subscriptions;
 mod tls;
+mod webhook_rows;
 mod webhooks;
 
 use std::error::Error as _;
@@ -40,22 +40,21 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::WrongType;
 
 use crate::{InvalidationCounters, Ports, Result, StoreError};
-use gather::Gather;
-use herald::Herald;
+use batch_queue::BatchQueue;
+use notify::Notifier;
 
-/// How long a request waits for a connection before it is told that the store is busy.
+/// How long a request waits for a free connection before it fails as unavailable.
 const CONNECTION_WAIT: Duration = Duration::from_secs(5);
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
-/// Every statement here finds its rows by an index (and where two would do, `+ 0` keeps it off the wrong one; the log has one
-/// of its own for each way in, see `0006_ways_into_the_log`).
-/// A plan that was made while a table was new and empty would read it from end to end, and be kept while the
-/// table grows. The few that read a small table whole count as dear beyond measure then, and PostgreSQL would
-/// compile them for 100 ms each time: no compiler.
-const BY_INDEX: &str = "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_material = off; \
+/// Forces index plans. A plan made while a table is empty would scan the whole table, and would stay cached
+/// while the table grows. Where two indexes match, `+ 0` rules out the wrong one; the log has one index per
+/// access path (see `0006_ways_into_the_log`). Small tables that are scanned anyway look so expensive under
+/// these settings that the JIT compiler would spend 100 ms on them, so it is off.
+const FORCE_INDEX_PLANS: &str = "SET enable_seqscan = off; SET enable_bitmapscan = off; SET enable_material = off; \
                         SET enable_hashjoin = off; SET enable_mergejoin = off; SET jit = off";
-/// A node that stands still within a transaction, or is cut off, lets go of what it has locked after this long: others
-/// wait for it, and no longer. Between two statements of a transaction nothing here takes any time.
-const LETS_GO: &str = "SET idle_in_transaction_session_timeout = '5s'";
+/// A node that stalls or is cut off within a transaction releases its locks after this time. No transaction
+/// here waits between statements.
+const IDLE_TRANSACTION_TIMEOUT: &str = "SET idle_in_transaction_session_timeout = '5s'";
 const SERVER_VERSION_MIN: i32 = 150_000;
 
 /// A store in a PostgreSQL database; cheap to clone.
@@ -67,10 +66,10 @@ pub struct PostgresStore {
 struct Inner {
     pool: Pool,
     ports: Ports,
-    gather: Gather,
+    batch_queue: BatchQueue,
     schema: i64,
     invalidation: InvalidationCounters,
-    herald: Herald,
+    notify: Notifier,
 }
 
 impl std::fmt::Debug for PostgresStore {
@@ -80,31 +79,31 @@ impl std::fmt::Debug for PostgresStore {
 }
 
 impl PostgresStore {
-    /// Connects, brings the schema up to date, and checks that the master key opens the store.
+    /// Connects, migrates the schema, and checks the master key.
     pub async fn open(url: &str, connections_max: usize, ports: Ports) -> Result<Self> {
         let pool = pool(url, connections_max)?;
-        let mut client = take(&pool).await?;
+        let mut client = connection(&pool).await?;
         check_server(&client).await?;
         let schema = migrate::up(&mut client).await?;
         migrate::check_master_key(&client, &ports).await?;
         drop(client);
-        let herald = Herald::new(ports.random.guid(), url);
+        let notify = Notifier::new(ports.random.guid(), url);
         Ok(Self {
             inner: Arc::new(Inner {
                 pool,
                 ports,
-                gather: Gather::default(),
+                batch_queue: BatchQueue::default(),
                 schema,
                 invalidation: InvalidationCounters::default(),
-                herald,
+                notify,
             }),
         })
     }
 
-    /// The number of the newest migration that is in the database, without changing anything.
+    /// The newest migration in the database; changes nothing.
     pub async fn schema_of(url: &str) -> Result<Option<i64>> {
         let pool = pool(url, 1)?;
-        migrate::version(&*take(&pool).await?).await
+        migrate::version(&*connection(&pool).await?).await
     }
 
     fn ports(&self) -> &Ports {
@@ -112,7 +111,7 @@ impl PostgresStore {
     }
 
     async fn client(&self) -> Result<Object> {
-        take(&self.inner.pool).await
+        connection(&self.inner.pool).await
     }
 }
 
@@ -129,7 +128,10 @@ fn pool(url: &str, connections_max: usize) -> Result<Pool> {
         .create_timeout(Some(CONNECT_TIMEOUT))
         .post_create(Hook::async_fn(|client, _| {
             Box::pin(async move {
-                client.batch_execute(&format!("{BY_INDEX}; {LETS_GO}")).await.map_err(HookError::Backend)
+                client
+                    .batch_execute(&format!("{FORCE_INDEX_PLANS}; {IDLE_TRANSACTION_TIMEOUT}"))
+                    .await
+                    .map_err(HookError::Backend)
             })
         }))
         .runtime(Runtime::Tokio1)
@@ -140,33 +142,34 @@ fn pool(url: &str, connections_max: usize) -> Result<Pool> {
 fn config_of(url: &str) -> Result<tokio_postgres::Config> {
     let mut config: tokio_postgres::Config = url
         .parse()
-        .map_err(|error| StoreError::Unavailable(format!("the store's url cannot be read: {error}")))?;
+        .map_err(|error| StoreError::Unavailable(format!("the store's URL is invalid: {error}")))?;
     config.connect_timeout(CONNECT_TIMEOUT).application_name("aldaba");
     Ok(config)
 }
 
-async fn take(pool: &Pool) -> Result<Object> {
+async fn connection(pool: &Pool) -> Result<Object> {
     pool.get().await.map_err(|error| match error {
-        PoolError::Backend(error) => fault(error),
-        PoolError::Timeout(_) => {
-            StoreError::Unavailable("no connection to PostgreSQL became free in 5 s".into())
-        }
+        PoolError::Backend(error) => store_error(error),
+        PoolError::Timeout(_) => StoreError::Unavailable(
+            "no PostgreSQL connection became free within 5 s; allow more connections or reduce the load"
+                .into(),
+        ),
         other => StoreError::Unavailable(other.to_string()),
     })
 }
 
 async fn check_server(client: &Object) -> Result<()> {
-    let version: String = client.query_one("SHOW server_version_num", &[]).await.map_err(fault)?.get(0);
+    let version: String = client.query_one("SHOW server_version_num", &[]).await.map_err(store_error)?.get(0);
     if version.parse().unwrap_or(0) < SERVER_VERSION_MIN {
         return Err(StoreError::Unavailable(format!(
-            "PostgreSQL 15 or newer is needed; the server says {version}"
+            "the server has PostgreSQL version number {version}; PostgreSQL 15 or newer is required"
         )));
     }
     Ok(())
 }
 
-/// Says what a fault of PostgreSQL's means to who called.
-fn fault(error: tokio_postgres::Error) -> StoreError {
+/// Maps a PostgreSQL error to a store error.
+fn store_error(error: tokio_postgres::Error) -> StoreError {
     let Some(db) = error.as_db_error() else {
         let wrong_type = error.source().and_then(|source| source.downcast_ref::<WrongType>());
         return if wrong_type.is_some() {
@@ -195,10 +198,10 @@ fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// A violated uniqueness means that the thing is there already.
+/// Maps a unique violation to `Exists`.
 fn exists(what: String) -> impl FnOnce(tokio_postgres::Error) -> StoreError {
     move |error| match error.code() {
         Some(&SqlState::UNIQUE_VIOLATION) => StoreError::Exists(what),
-        _ => fault(error),
+        _ => store_error(error),
     }
 }

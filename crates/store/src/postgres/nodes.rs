@@ -1,4 +1,4 @@
-//! The programs that work on one PostgreSQL database. Their times are the database's.
+//! Node registration in PostgreSQL, by the database's clock.
 
 use std::time::Duration;
 

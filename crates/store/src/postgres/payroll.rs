@@ -1,4 +1,4 @@
-//! Payroll companies that match a filter, in PostgreSQL.
+//! Payroll queries in PostgreSQL. SQL is composed from constants and parameter numbers only; values are bound.
 
 use std::fmt::Write as _;
 
@@ -8,14 +8,14 @@ use domain::filter::{Comparison, Field, Filter, OrderBy, StringFunction};
 use tokio_postgres::Row;
 use tokio_postgres::types::{ToSql, Type};
 
-use super::fault;
 use super::rows::{code, limit};
-use crate::payroll::{Bound, Clause, Dialect, column, columns, is_walk, sign};
-use crate::plan::{Collection, TENANT, signed, unsigned};
+use super::store_error;
+use crate::payroll::{Bound, Clause, Dialect, column, columns, follows_index, sql_operator};
+use crate::plan::{CollectionCounters, NO_COMPANY, signed, unsigned};
 use crate::{PayrollQuery, RecordBodies, Result};
 
-/// Parameters that every statement has before the filter's: tenant, resource, limit, offset.
-const OWN: usize = 4;
+/// Parameters of every statement before those of the filter: tenant, resource, limit, offset.
+const FIXED_PARAMETERS: usize = 4;
 
 struct Postgres;
 
@@ -29,7 +29,7 @@ impl Dialect for Postgres {
             value => (value, comparison),
         };
         let at = to.bind(value);
-        let _ = write!(to.sql, "{} {} ${at}", column(field), sign(comparison));
+        let _ = write!(to.sql, "{} {} ${at}", column(field), sql_operator(comparison));
     }
 
     fn like<'a>(to: &mut Clause<'a>, field: Field, function: StringFunction, text: &'a str) {
@@ -45,9 +45,9 @@ impl Dialect for Postgres {
     }
 }
 
-/// PostgreSQL takes no text with a NUL, and keeps none. So none equals a text with one; and since a NUL is less
-/// than whatever else could follow, what is at most the part before it is less than the whole, and what is
-/// greater than that part is greater than the whole.
+/// PostgreSQL neither accepts nor stores a NUL in a text, so no stored text equals one with a NUL. A NUL sorts
+/// before every other character: a stored text is less than the whole if it is at most the part before the NUL,
+/// and greater if it is greater than that part.
 fn before_nul(
     text: &str,
     comparison: Comparison,
@@ -61,27 +61,27 @@ fn before_nul(
     }
 }
 
-/// How many match, and the bodies of those on the page.
+/// The number of matches, and the bodies of the page.
 pub(super) async fn page(
     snapshot: &Transaction<'_>,
     tenant_no: i64,
-    all: Collection,
+    counters: CollectionCounters,
     query: &PayrollQuery,
 ) -> Result<(u64, RecordBodies)> {
-    let clause = Clause::of::<Postgres>(query.filter.as_ref(), OWN);
+    let clause = Clause::of::<Postgres>(query.filter.as_ref(), FIXED_PARAMETERS);
     let mut values = vec![
         Bound::Number(tenant_no),
         Bound::Number(code(Resource::payroll_companies())),
         Bound::Number(limit(query.rows_max)),
-        // What is past all that there are is past all that match.
-        Bound::Number(signed(query.offset.min(all.live))),
+        // An offset beyond all records is beyond all matches.
+        Bound::Number(signed(query.offset.min(counters.live))),
     ];
     values.extend(&clause.bound);
     let found = format!("FROM payroll_companies WHERE tenant_no = $1 AND ({})", clause.sql);
     let columns = columns(query.order.as_ref());
     let sql = if query.filter.is_none() {
         format!("SELECT 0::bigint, {}", bodies(&found, &columns))
-    } else if is_walk(query.filter.as_ref(), query.order.as_ref()) {
+    } else if follows_index(query.filter.as_ref(), query.order.as_ref()) {
         format!("SELECT (SELECT count(*) {found}), {}", bodies(&found, &columns))
     } else {
         format!(
@@ -91,31 +91,31 @@ pub(super) async fn page(
             bodies("FROM m", &columns)
         )
     };
-    let row = one(snapshot, &sql, &values, is_kept(query)).await.map_err(fault)?;
-    let total = if query.filter.is_none() { all.live } else { unsigned(row.get(0)) };
-    let bodies: Vec<&str> = row.try_get(1).map_err(fault)?;
+    let row = one(snapshot, &sql, &values, is_cacheable(query)).await.map_err(store_error)?;
+    let total = if query.filter.is_none() { counters.live } else { unsigned(row.get(0)) };
+    let bodies: Vec<&str> = row.try_get(1).map_err(store_error)?;
     Ok((total, bodies.iter().collect()))
 }
 
-/// What those that match are gathered with.
+/// The columns that the sort of the matches needs.
 fn sorted_by(query: &PayrollQuery) -> String {
     let fields = query.order.as_ref().map_or(&[][..], OrderBy::fields);
     fields.iter().fold("ordinal".to_owned(), |all, (field, _)| format!("{all}, {}", column(*field)))
 }
 
-/// The bodies of a page, in order. Each is looked up by itself: a join would be planned from statistics that
-/// may not be there yet, and then reads all records of the tenant.
+/// The bodies of a page, in order. A subquery looks up each body, because a join planned without statistics
+/// would read all records of the tenant.
 fn bodies(found: &str, columns: &str) -> String {
     format!(
-        "ARRAY(SELECT (SELECT r.body FROM records r WHERE r.tenant_no = $1 AND r.company_no = {TENANT}
+        "ARRAY(SELECT (SELECT r.body FROM records r WHERE r.tenant_no = $1 AND r.company_no = {NO_COMPANY}
              AND r.resource = $2 AND r.ordinal = p.ordinal)
          FROM (SELECT ordinal {found} ORDER BY {columns} LIMIT $3 OFFSET $4) p)"
     )
 }
 
-/// A connection keeps every statement that is prepared, and there is no end of filters. So only those are that
-/// come often and are few: one comparison that has an index, and the orders that have.
-fn is_kept(query: &PayrollQuery) -> bool {
+/// A connection keeps every prepared statement, and filters vary without limit. So only frequent and few
+/// statements are prepared: a single comparison on an indexed column, and orders on indexed columns.
+fn is_cacheable(query: &PayrollQuery) -> bool {
     let has_index = |field: &Field| matches!(field, Field::CompanyCode | Field::LastUpdate);
     let filter = match &query.filter {
         None => true,
@@ -130,10 +130,10 @@ async fn one(
     snapshot: &Transaction<'_>,
     sql: &str,
     values: &[Bound<'_>],
-    kept: bool,
+    is_cached: bool,
 ) -> std::result::Result<Row, tokio_postgres::Error> {
     let typed: Vec<_> = values.iter().map(typed).collect();
-    if !kept {
+    if !is_cached {
         return snapshot.query_typed_one(sql, &typed).await;
     }
     let statement = snapshot.prepare_cached(sql).await?;

@@ -6,39 +6,39 @@ use domain::{Resource, TenantId};
 use tokio_postgres::Row;
 
 use super::rows::{Args, code, limit, row, snapshot};
-use super::{PostgresStore, fault, payroll};
-use crate::plan::{Collection, TENANT, signed, unsigned};
+use super::{PostgresStore, payroll, store_error};
+use crate::plan::{CollectionCounters, NO_COMPANY, signed, unsigned};
 use crate::records::{Start, locate};
 use crate::{
     CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records, Result, StoreError,
 };
 
-/// The tenant's and the owning company's number: what most statements here start from.
+/// The numbers of the tenant and the owning company, from which most statements start.
 const OWNER: &str = "SELECT t.no AS tenant_no, h.head,
         CASE WHEN $2::text IS NULL THEN 0 ELSE (SELECT c.ordinal FROM records c
             WHERE c.tenant_no = t.no AND c.correlation_id = $2 AND c.company_no + 0 = 0 AND c.resource + 0 = $3) END AS company_no
     FROM tenants t JOIN heads h ON h.tenant_no = t.no WHERE t.id = $1";
 
-/// A collection as a whole, and where it is; without an owner where there is no such company.
-struct Whole {
+/// A collection's numbers and counters; `company_no` is none if the company does not exist.
+struct CollectionState {
     tenant_no: i64,
-    owner: Option<i64>,
-    all: Collection,
+    company_no: Option<i64>,
+    counters: CollectionCounters,
     head: u64,
 }
 
-/// None: no such tenant.
-async fn whole(
+/// None if the tenant does not exist.
+async fn collection_state(
     snapshot: &Transaction<'_>,
     tenant: &TenantId,
     company: Option<&str>,
     resource: Resource,
-) -> Result<Option<Whole>> {
+) -> Result<Option<CollectionState>> {
     let args: Args<'_> = &[&tenant.as_str(), &company, &code(Resource::companies()), &code(resource)];
-    Ok(row(snapshot, &whole_sql(), args).await?.as_ref().map(Whole::of))
+    Ok(row(snapshot, &collection_state_sql(), args).await?.as_ref().map(CollectionState::of))
 }
 
-fn whole_sql() -> String {
+fn collection_state_sql() -> String {
     format!(
         "SELECT o.tenant_no, o.company_no, o.head, c.next_ordinal, c.live, c.version FROM ({OWNER}) o
          LEFT JOIN collections c ON c.tenant_no = o.tenant_no AND c.company_no = o.company_no
@@ -46,15 +46,17 @@ fn whole_sql() -> String {
     )
 }
 
-impl Whole {
+impl CollectionState {
     fn of(row: &Row) -> Self {
         Self {
             tenant_no: row.get(0),
-            owner: row.get(1),
-            all: row.get::<_, Option<i64>>(3).map_or_else(Collection::default, |next| Collection {
-                next_ordinal: unsigned(next),
-                live: unsigned(row.get(4)),
-                version: unsigned(row.get(5)),
+            company_no: row.get(1),
+            counters: row.get::<_, Option<i64>>(3).map_or_else(CollectionCounters::default, |next| {
+                CollectionCounters {
+                    next_ordinal: unsigned(next),
+                    live: unsigned(row.get(4)),
+                    version: unsigned(row.get(5)),
+                }
             }),
             head: unsigned(row.get(2)),
         }
@@ -63,12 +65,12 @@ impl Whole {
 
 async fn start(
     snapshot: &Transaction<'_>,
-    (tenant_no, owner): (i64, i64),
+    (tenant_no, company_no): (i64, i64),
     resource: Resource,
-    all: Collection,
+    counters: CollectionCounters,
     offset: u64,
 ) -> Result<Start> {
-    if all.live + 1 == all.next_ordinal {
+    if counters.live + 1 == counters.next_ordinal {
         return Ok(locate(offset, []));
     }
     let gaps = snapshot
@@ -76,8 +78,9 @@ async fn start(
             "SELECT block, dead FROM gaps WHERE tenant_no = $1 AND company_no = $2 AND resource = $3 ORDER BY block",
         )
         .await
-        .map_err(fault)?;
-    let gaps = snapshot.query(&gaps, &[&tenant_no, &owner, &code(resource)]).await.map_err(fault)?;
+        .map_err(store_error)?;
+    let gaps =
+        snapshot.query(&gaps, &[&tenant_no, &company_no, &code(resource)]).await.map_err(store_error)?;
     let gaps = gaps.iter().map(|row| (unsigned(row.get(0)), unsigned(row.get(1))));
     Ok(locate(offset, gaps))
 }
@@ -85,26 +88,26 @@ async fn start(
 async fn bodies(
     snapshot: &Transaction<'_>,
     query: &PageQuery,
-    (tenant_no, owner): (i64, i64),
-    all: Collection,
+    (tenant_no, company_no): (i64, i64),
+    counters: CollectionCounters,
 ) -> Result<RecordBodies> {
-    let start = start(snapshot, (tenant_no, owner), query.resource, all, query.offset).await?;
+    let start = start(snapshot, (tenant_no, company_no), query.resource, counters, query.offset).await?;
     let read = snapshot
         .prepare_cached(
             "SELECT body FROM records WHERE tenant_no = $1 AND company_no = $2 AND resource = $3
              AND ordinal >= $4 ORDER BY ordinal LIMIT $5 OFFSET $6",
         )
         .await
-        .map_err(fault)?;
+        .map_err(store_error)?;
     let args: Args<'_> = &[
         &tenant_no,
-        &owner,
+        &company_no,
         &code(query.resource),
         &signed(start.ordinal),
         &limit(query.rows_max),
         &signed(start.skip),
     ];
-    let rows = snapshot.query(&read, args).await.map_err(fault)?;
+    let rows = snapshot.query(&read, args).await.map_err(store_error)?;
     Ok(rows.iter().map(|row| row.get::<_, &str>(0)).collect())
 }
 
@@ -133,18 +136,18 @@ impl Records for PostgresStore {
         let mut client = self.client().await?;
         let snapshot = snapshot(&mut client).await?;
         let company = query.company.as_deref();
-        let Some(whole) = whole(&snapshot, &query.tenant, company, query.resource).await? else {
+        let Some(state) = collection_state(&snapshot, &query.tenant, company, query.resource).await? else {
             return Ok(None);
         };
-        let Whole { tenant_no, owner: Some(owner), all, head } = whole else {
+        let CollectionState { tenant_no, company_no: Some(company_no), counters, head } = state else {
             return Ok(None);
         };
-        let bodies = if query.offset >= all.live {
+        let bodies = if query.offset >= counters.live {
             RecordBodies::default()
         } else {
-            bodies(&snapshot, query, (tenant_no, owner), all).await?
+            bodies(&snapshot, query, (tenant_no, company_no), counters).await?
         };
-        Ok(Some(Page { bodies, total: all.live, version: all.version, head }))
+        Ok(Some(Page { bodies, total: counters.live, version: counters.version, head }))
     }
 
     async fn collection_version(
@@ -154,20 +157,22 @@ impl Records for PostgresStore {
         resource: Resource,
     ) -> Result<Option<CollectionVersion>> {
         let args: Args<'_> = &[&tenant.as_str(), &company, &code(Resource::companies()), &code(resource)];
-        let found = self.row(&whole_sql(), args).await?.as_ref().map(Whole::of);
-        let there = found.filter(|whole| whole.owner.is_some());
-        Ok(there.map(|whole| CollectionVersion { version: whole.all.version, head: whole.head }))
+        let found = self.row(&collection_state_sql(), args).await?.as_ref().map(CollectionState::of);
+        let there = found.filter(|state| state.company_no.is_some());
+        Ok(there.map(|state| CollectionVersion { version: state.counters.version, head: state.head }))
     }
 
     async fn payroll_page(&self, query: &PayrollQuery) -> Result<Page> {
         let mut client = self.client().await?;
         let snapshot = snapshot(&mut client).await?;
-        let Some(whole) = whole(&snapshot, &query.tenant, None, Resource::payroll_companies()).await? else {
+        let Some(state) =
+            collection_state(&snapshot, &query.tenant, None, Resource::payroll_companies()).await?
+        else {
             return Err(StoreError::UnknownTenant(query.tenant.as_str().to_owned()));
         };
-        let Whole { tenant_no, all, head, .. } = whole;
-        let (total, bodies) = payroll::page(&snapshot, tenant_no, all, query).await?;
-        Ok(Page { bodies, total, version: all.version, head })
+        let CollectionState { tenant_no, counters, head, .. } = state;
+        let (total, bodies) = payroll::page(&snapshot, tenant_no, counters, query).await?;
+        Ok(Page { bodies, total, version: counters.version, head })
     }
 
     async fn company_ids(&self, tenant: &TenantId, max: usize) -> Result<Vec<Box<str>>> {
@@ -175,7 +180,7 @@ impl Records for PostgresStore {
             .rows(
                 "SELECT correlation_id FROM records WHERE tenant_no = (SELECT no FROM tenants WHERE id = $1)
                  AND company_no = $2 AND resource = $3 ORDER BY ordinal LIMIT $4",
-                &[&tenant.as_str(), &TENANT, &code(Resource::companies()), &limit(max)],
+                &[&tenant.as_str(), &NO_COMPANY, &code(Resource::companies()), &limit(max)],
             )
             .await?;
         Ok(rows.iter().map(|row| row.get(0)).collect())

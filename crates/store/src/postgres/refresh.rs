@@ -1,11 +1,11 @@
-//! Refresh tokens in PostgreSQL, and what using one does to its grant.
+//! Refresh tokens in PostgreSQL and the effect of their use on the grant.
 
 use deadpool_postgres::Transaction;
 use domain::{ClientId, Ticks};
 
 use super::grants::find;
 use super::rows::{bytes, execute, row};
-use super::{exists, fault};
+use super::{exists, store_error};
 use crate::grants::RefreshRow;
 use crate::{Grant, Result};
 
@@ -25,7 +25,7 @@ pub(super) async fn add_refresh(
     Ok(())
 }
 
-/// Locks the token's row, then reads it with its successor's and its grant.
+/// Locks the token's row, then reads its successor and its grant.
 pub(super) async fn lock_refresh(
     on: &Transaction<'_>,
     hash: &[u8; 32],
@@ -75,30 +75,30 @@ pub(super) async fn mark_used(
         &[&used.as_slice(), &now.0, &successor.as_slice()],
     )
     .await
-    .map_err(fault)?;
+    .map_err(store_error)?;
     Ok(())
 }
 
-/// Keeps that a token was got from a grant.
-pub(super) async fn touch(on: &Transaction<'_>, grant: &Grant) -> Result<()> {
+/// Records that a token was issued from the grant.
+pub(super) async fn record_grant_use(on: &Transaction<'_>, grant: &Grant) -> Result<()> {
     execute(
         on,
         "UPDATE grants SET expires_at = greatest(expires_at, $2), last_used_at = $3 WHERE id = $1",
         &[&grant.id.as_str(), &grant.expires_at.0, &grant.last_used_at.0],
     )
     .await
-    .map_err(fault)?;
+    .map_err(store_error)?;
     Ok(())
 }
 
-/// Keeps that a grant lives longer than it did.
-pub(super) async fn lengthen(on: &Transaction<'_>, grant: &Grant) -> Result<()> {
+/// Extends the grant's expiry.
+pub(super) async fn extend_grant(on: &Transaction<'_>, grant: &Grant) -> Result<()> {
     execute(
         on,
         "UPDATE grants SET expires_at = greatest(expires_at, $2) WHERE id = $1",
         &[&grant.id.as_str(), &grant.expires_at.0],
     )
     .await
-    .map_err(fault)?;
+    .map_err(store_error)?;
     Ok(())
 }

@@ -3,9 +3,9 @@
 use async_trait::async_trait;
 use domain::{Secret, Ticks, UserId};
 
-use super::audit::add_record;
+use super::audit::append_audit;
 use super::rows::execute;
-use super::{PostgresStore, exists, fault};
+use super::{PostgresStore, exists, store_error};
 use crate::sessions::SESSION;
 use crate::{AuditEntry, Result, Session, Sessions};
 
@@ -21,12 +21,12 @@ impl Sessions for PostgresStore {
         let ports = self.ports();
         let hash = ports.vault.fingerprint(SESSION, id);
         let mut client = self.client().await?;
-        let transaction = client.transaction().await.map_err(fault)?;
+        let transaction = client.transaction().await.map_err(store_error)?;
         if let Some(replaced) = replaced {
             let old = ports.vault.fingerprint(SESSION, replaced);
             execute(&transaction, "DELETE FROM sessions WHERE hash = $1", &[&old.as_slice()])
                 .await
-                .map_err(fault)?;
+                .map_err(store_error)?;
         }
         execute(
             &transaction,
@@ -42,8 +42,8 @@ impl Sessions for PostgresStore {
         )
         .await
         .map_err(exists("such a session".into()))?;
-        add_record(&transaction, &*ports.random, entry.clone()).await?;
-        transaction.commit().await.map_err(fault)
+        append_audit(&transaction, &*ports.random, entry.clone()).await?;
+        transaction.commit().await.map_err(store_error)
     }
 
     async fn find_session(&self, id: &Secret, now: Ticks) -> Result<Option<Session>> {
@@ -66,15 +66,15 @@ impl Sessions for PostgresStore {
     async fn end_session(&self, id: &Secret, entry: &AuditEntry) -> Result<bool> {
         let hash = self.ports().vault.fingerprint(SESSION, id);
         let mut client = self.client().await?;
-        let transaction = client.transaction().await.map_err(fault)?;
+        let transaction = client.transaction().await.map_err(store_error)?;
         let ended = execute(&transaction, "DELETE FROM sessions WHERE hash = $1", &[&hash.as_slice()])
             .await
-            .map_err(fault)?;
+            .map_err(store_error)?;
         if ended == 0 {
             return Ok(false);
         }
-        add_record(&transaction, &*self.ports().random, entry.clone()).await?;
-        transaction.commit().await.map_err(fault)?;
+        append_audit(&transaction, &*self.ports().random, entry.clone()).await?;
+        transaction.commit().await.map_err(store_error)?;
         Ok(true)
     }
 }

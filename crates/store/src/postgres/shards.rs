@@ -1,4 +1,4 @@
-//! Which shards are whose, in PostgreSQL. Leases end by the database's clock.
+//! Shard leases in PostgreSQL. They expire by the database's clock.
 
 use std::time::Duration;
 
@@ -7,8 +7,8 @@ use tokio_postgres::Row;
 
 use super::nodes::NOW;
 use super::rows::{column, execute, rows};
-use super::{PostgresStore, fault};
-use crate::webhooks::{Lease, held_by, share_out};
+use super::{PostgresStore, store_error};
+use crate::webhooks::{Lease, leases_held_by, rebalance};
 use crate::{Result, ShardLease, StoreError};
 
 fn lease(row: &Row) -> Result<Lease> {
@@ -23,9 +23,14 @@ fn lease(row: &Row) -> Result<Lease> {
 }
 
 impl PostgresStore {
-    pub(super) async fn hold(&self, node: Guid, nodes: u32, span: Duration) -> Result<Vec<ShardLease>> {
+    pub(super) async fn renew_leases(
+        &self,
+        node: Guid,
+        nodes: u32,
+        span: Duration,
+    ) -> Result<Vec<ShardLease>> {
         let mut client = self.client().await?;
-        let transaction = client.transaction().await.map_err(fault)?;
+        let transaction = client.transaction().await.map_err(store_error)?;
         let found = rows(
             &transaction,
             &format!(
@@ -36,7 +41,7 @@ impl PostgresStore {
         .await?;
         let now = Ticks(found.last().map_or(0, |row| row.get(4)));
         let mut leases = found.iter().map(lease).collect::<Result<Vec<Lease>>>()?;
-        let changed = share_out(&leases, node, nodes, now, now + span);
+        let changed = rebalance(&leases, node, nodes, now, now + span);
         execute(
             &transaction,
             "UPDATE shard_leases l SET holder = k.holder, fence = k.fence, expires_at = k.expires_at
@@ -50,17 +55,17 @@ impl PostgresStore {
             ],
         )
         .await
-        .map_err(fault)?;
-        transaction.commit().await.map_err(fault)?;
+        .map_err(store_error)?;
+        transaction.commit().await.map_err(store_error)?;
         for one in changed {
             if let Some(lease) = leases.iter_mut().find(|lease| lease.shard == one.shard) {
                 *lease = one;
             }
         }
-        Ok(held_by(&leases, node))
+        Ok(leases_held_by(&leases, node))
     }
 
-    pub(super) async fn leave(&self, node: Guid) -> Result<()> {
+    pub(super) async fn release_leases(&self, node: Guid) -> Result<()> {
         let sql = "UPDATE shard_leases SET holder = NULL WHERE shard BETWEEN 0 AND 255 AND holder = $1";
         self.change(sql, &[&node.as_bytes().as_slice()]).await?;
         Ok(())

@@ -1,4 +1,4 @@
-//! Subscriptions, their keys and their calls in PostgreSQL.
+//! Subscriptions, their keys and their call counts in PostgreSQL.
 
 use async_trait::async_trait;
 use domain::ids::SubscriptionId;
@@ -7,7 +7,7 @@ use domain::{Secret, Ticks};
 use tokio_postgres::Row;
 
 use super::rows::column;
-use super::{PostgresStore, exists, fault};
+use super::{PostgresStore, exists, store_error};
 use crate::plan::{signed, unsigned};
 use crate::subscriptions::SUBSCRIPTION_KEY;
 use crate::{CallCount, KeyInfo, KeyLastUse, KeySlot, Result, Status, Subscription, Subscriptions};
@@ -31,7 +31,7 @@ fn subscription(row: &Row) -> Subscription {
 impl Subscriptions for PostgresStore {
     async fn add_subscription(&self, one: &Subscription, primary: &Secret, secondary: &Secret) -> Result<()> {
         let mut client = self.client().await?;
-        let transaction = client.transaction().await.map_err(fault)?;
+        let transaction = client.transaction().await.map_err(store_error)?;
         transaction
             .execute(
                 "INSERT INTO subscriptions (id, name, products, standing, created_at, daily_quota, cancelled_at)
@@ -55,7 +55,7 @@ impl Subscriptions for PostgresStore {
                 .await
                 .map_err(exists("such a key".into()))?;
         }
-        transaction.commit().await.map_err(fault)
+        transaction.commit().await.map_err(store_error)
     }
 
     async fn find_subscription(&self, id: &SubscriptionId) -> Result<Option<Subscription>> {
@@ -118,7 +118,7 @@ impl Subscriptions for PostgresStore {
     ) -> Result<bool> {
         let hash = self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key);
         let mut client = self.client().await?;
-        let transaction = client.transaction().await.map_err(fault)?;
+        let transaction = client.transaction().await.map_err(store_error)?;
         let replaced = transaction
             .execute(
                 "UPDATE subscription_keys SET valid_until = $3
@@ -126,7 +126,7 @@ impl Subscriptions for PostgresStore {
                 &[&id.as_str(), &slot.code(), &previous_valid_until.0],
             )
             .await
-            .map_err(fault)?;
+            .map_err(store_error)?;
         if replaced == 0 {
             return Ok(false);
         }
@@ -134,7 +134,7 @@ impl Subscriptions for PostgresStore {
             .execute(ADD_KEY, &[&hash.as_slice(), &id.as_str(), &slot.code()])
             .await
             .map_err(exists("such a key".into()))?;
-        transaction.commit().await.map_err(fault)?;
+        transaction.commit().await.map_err(store_error)?;
         self.access_changed();
         Ok(true)
     }
@@ -155,8 +155,8 @@ impl Subscriptions for PostgresStore {
 
     async fn record_usage(&self, calls: &[CallCount], used: &[KeyLastUse]) -> Result<()> {
         let mut client = self.client().await?;
-        let transaction = client.transaction().await.map_err(fault)?;
-        // In one order on every node, so that none waits for one that waits for it.
+        let transaction = client.transaction().await.map_err(store_error)?;
+        // A fixed order on every node prevents deadlocks.
         let mut calls: Vec<&CallCount> = calls.iter().collect();
         calls.sort_by_key(|one| (&one.subscription, one.day, &one.route));
         transaction
@@ -174,7 +174,7 @@ impl Subscriptions for PostgresStore {
                 ],
             )
             .await
-            .map_err(fault)?;
+            .map_err(store_error)?;
         let vault = &self.ports().vault;
         let mut used: Vec<_> =
             used.iter().map(|one| (vault.fingerprint(SUBSCRIPTION_KEY, &one.key), one.at.0)).collect();
@@ -187,9 +187,9 @@ impl Subscriptions for PostgresStore {
                     &[&hash.as_slice(), &at],
                 )
                 .await
-                .map_err(fault)?;
+                .map_err(store_error)?;
         }
-        transaction.commit().await.map_err(fault)
+        transaction.commit().await.map_err(store_error)
     }
 
     async fn call_counts(&self, id: &SubscriptionId, from_day: i64, to_day: i64) -> Result<Vec<CallCount>> {

@@ -1,4 +1,4 @@
-//! TLS towards PostgreSQL, where its url does not switch it off.
+//! TLS for PostgreSQL connections, unless the URL disables it.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::{Result, StoreError};
 
-/// None where the url says `sslmode=disable`, or every host is on this machine.
+/// None if the URL says `sslmode=disable`, or if TLS is optional and every host is local.
 pub(super) fn connector(config: &tokio_postgres::Config) -> Result<Option<MakeRustlsConnect>> {
     if config.get_ssl_mode() == SslMode::Disable
         || (config.get_ssl_mode() == SslMode::Prefer && is_local(config))

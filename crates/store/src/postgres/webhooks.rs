@@ -1,53 +1,55 @@
-//! Webhooks in PostgreSQL, as their owners manage them. Who changes one takes the number of the change first: its row
-//! is held until the commit, so that changes follow one another, and two at once never make two alike.
+//! Webhook management in PostgreSQL. A change first takes the next change number, whose row stays locked until
+//! the commit: changes are serialized, and concurrent subscriptions cannot create duplicates.
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
 use domain::{Ticks, WebhookId};
 use tokio_postgres::types::ToSql;
 
-use super::audit::add_record;
-use super::hook_rows::{LIVE, WEBHOOK, sealed};
+use super::audit::append_audit;
 use super::rows::{execute, limit, row, tenant_no};
-use super::{PostgresStore, exists, fault};
+use super::webhook_rows::{LIVE, WEBHOOK, sealed};
+use super::{PostgresStore, exists, store_error};
 use crate::plan::{signed, unsigned};
-use crate::webhooks::{Secrets, anew, change, family_codes, made};
+use crate::webhooks::{SealedSecrets, apply_change, family_codes, new_webhook, reset_retry};
 use crate::{
     AuditEntry, NewWebhook, Ports, Result, StoreError, SubscribeOutcome, Webhook, WebhookChange,
     WebhookChangeOutcome, WebhookOwner, WebhookQuery, Webhooks, shard_of,
 };
 
-/// The number of the next change of a webhook.
-pub(super) async fn next_move(on: &Transaction<'_>) -> Result<i64> {
+/// Assigns the number of a webhook change.
+pub(super) async fn next_change_number(on: &Transaction<'_>) -> Result<i64> {
     let next = row(
         on,
         "INSERT INTO webhook_moves (no, moved) VALUES (1, 1)
          ON CONFLICT (no) DO UPDATE SET moved = webhook_moves.moved + 1 RETURNING moved",
         &[],
     );
-    next.await?.map(|row| row.get(0)).ok_or_else(|| StoreError::internal("no number for a change"))
+    next.await?
+        .map(|row| row.get(0))
+        .ok_or_else(|| StoreError::internal("the database returned no webhook change number"))
 }
 
 async fn find(on: &Transaction<'_>, ports: &Ports, id: WebhookId) -> Result<Option<(i64, Webhook)>> {
     let sql = format!("{WEBHOOK} WHERE w.id = $1 FOR UPDATE OF w");
-    opened(row(on, &sql, &[&id.as_bytes().as_slice()]).await?, ports)
+    open_sealed(row(on, &sql, &[&id.as_bytes().as_slice()]).await?, ports)
 }
 
-async fn find_alike(
+async fn find_identical(
     on: &Transaction<'_>,
     ports: &Ports,
     tenant_no: i64,
     fingerprint: &[u8; 32],
 ) -> Result<Option<(i64, Webhook)>> {
-    // In the order of the index that is meant; another has the tenant too.
+    // The ORDER BY names the intended index, because another index also starts with the tenant.
     let sql = format!(
         "{WEBHOOK} WHERE w.tenant_no = $1 AND w.fingerprint = $2 AND {LIVE}
          ORDER BY w.tenant_no, w.fingerprint FOR UPDATE OF w"
     );
-    opened(row(on, &sql, &[&tenant_no, &fingerprint.as_slice()]).await?, ports)
+    open_sealed(row(on, &sql, &[&tenant_no, &fingerprint.as_slice()]).await?, ports)
 }
 
-fn opened(found: Option<tokio_postgres::Row>, ports: &Ports) -> Result<Option<(i64, Webhook)>> {
+fn open_sealed(found: Option<tokio_postgres::Row>, ports: &Ports) -> Result<Option<(i64, Webhook)>> {
     let open = |row| {
         let one = sealed(&row)?;
         Ok((one.tenant_no, one.open(&ports.vault)?))
@@ -60,9 +62,9 @@ async fn insert(
     ports: &Ports,
     tenant_no: i64,
     one: &Webhook,
-    moved: i64,
+    change_number: i64,
 ) -> Result<()> {
-    let secrets = Secrets::of(one, &ports.vault, &*ports.random)?;
+    let secrets = SealedSecrets::of(one, &ports.vault, &*ports.random)?;
     execute(
         on,
         "INSERT INTO webhooks (tenant_no, id, client_id, user_id, resource, kinds, name, description, url, secret,
@@ -89,7 +91,7 @@ async fn insert(
             &i64::from(one.handshake.accepted),
             &signed(one.revision),
             &i64::from(shard_of(one.id)),
-            &moved,
+            &change_number,
         ],
     )
     .await
@@ -101,8 +103,8 @@ async fn update(
     on: &Transaction<'_>,
     tenant_no: i64,
     one: &Webhook,
-    secrets: &Secrets,
-    moved: i64,
+    secrets: &SealedSecrets,
+    change_number: i64,
 ) -> Result<()> {
     let retry = one.handshake.retry;
     execute(
@@ -134,21 +136,21 @@ async fn update(
             &one.deleted_at.map(|at| at.0),
             &signed(one.revision),
             &one.cursor.map(signed),
-            &moved,
+            &change_number,
         ],
     )
     .await
-    .map_err(fault)?;
+    .map_err(store_error)?;
     Ok(())
 }
 
-/// Lanes of these webhooks start anew: due at once.
-pub(super) async fn renew_lanes(
+/// Resets the lanes of these webhooks: due immediately, no failures.
+pub(super) async fn reset_lanes(
     on: &Transaction<'_>,
     webhooks: &[(i64, WebhookId)],
     now: Ticks,
 ) -> Result<()> {
-    let retry = anew(now);
+    let retry = reset_retry(now);
     let tenants: Vec<i64> = webhooks.iter().map(|(tenant_no, _)| *tenant_no).collect();
     let ids: Vec<&[u8]> = webhooks.iter().map(|(_, id)| id.as_bytes().as_slice()).collect();
     execute(
@@ -159,7 +161,7 @@ pub(super) async fn renew_lanes(
         &[&tenants, &ids, &i64::from(retry.attempts), &retry.first_failed_at.0, &retry.next_at.0],
     )
     .await
-    .map_err(fault)?;
+    .map_err(store_error)?;
     Ok(())
 }
 
@@ -168,41 +170,41 @@ async fn drop_lanes(on: &Transaction<'_>, tenant_no: i64, webhook: WebhookId) ->
         "DELETE FROM lanes WHERE tenant_no = $1 AND webhook = $2",
         "DELETE FROM replays WHERE tenant_no = $1 AND webhook = $2 AND is_done = 0",
     ] {
-        execute(on, sql, &[&tenant_no, &webhook.as_bytes().as_slice()]).await.map_err(fault)?;
+        execute(on, sql, &[&tenant_no, &webhook.as_bytes().as_slice()]).await.map_err(store_error)?;
     }
     Ok(())
 }
 
-/// Changes a webhook whose row is held, with a number that was taken for it.
-async fn change_hook(
+/// Changes a locked webhook under the given change number.
+async fn change_stored_webhook(
     on: &Transaction<'_>,
     ports: &Ports,
     (tenant_no, mut webhook): (i64, Webhook),
     what: &WebhookChange,
-    moved: i64,
+    change_number: i64,
 ) -> Result<WebhookChangeOutcome> {
     let now = ports.clock.now();
     let head = row(on, "SELECT head FROM heads WHERE tenant_no = $1", &[&tenant_no]).await?;
     let head = head.map_or(0, |row| unsigned(row.get(0)));
-    let Some(effects) = change(&mut webhook, what, now, head) else {
+    let Some(effects) = apply_change(&mut webhook, what, now, head) else {
         return Ok(WebhookChangeOutcome::Ended(webhook));
     };
-    if effects.none {
+    if effects.unchanged {
         return Ok(WebhookChangeOutcome::Changed(webhook));
     }
-    let secrets = Secrets::of(&webhook, &ports.vault, &*ports.random)?;
+    let secrets = SealedSecrets::of(&webhook, &ports.vault, &*ports.random)?;
     if !webhook.flags().is_final() {
-        let alike = find_alike(on, ports, tenant_no, &secrets.fingerprint).await?;
+        let alike = find_identical(on, ports, tenant_no, &secrets.fingerprint).await?;
         if alike.is_some_and(|(_, other)| other.id != webhook.id) {
             return Ok(WebhookChangeOutcome::Duplicate);
         }
     }
-    update(on, tenant_no, &webhook, &secrets, moved).await?;
+    update(on, tenant_no, &webhook, &secrets, change_number).await?;
     if effects.drop_lanes {
         drop_lanes(on, tenant_no, webhook.id).await?;
     }
-    if effects.renew_lanes {
-        renew_lanes(on, &[(tenant_no, webhook.id)], now).await?;
+    if effects.reset_lanes {
+        reset_lanes(on, &[(tenant_no, webhook.id)], now).await?;
     }
     Ok(WebhookChangeOutcome::Changed(webhook))
 }
@@ -213,15 +215,16 @@ async fn subscribe(
     webhook: Webhook,
     webhooks_max: usize,
 ) -> Result<SubscribeOutcome> {
-    let moved = next_move(on).await?;
+    let change_number = next_change_number(on).await?;
     let unknown = || StoreError::UnknownTenant(webhook.owner.tenant.to_string());
     let tenant_no = tenant_no(on, &webhook.owner.tenant).await?.ok_or_else(unknown)?;
-    if let Some(kept) = find_alike(on, ports, tenant_no, &webhook.fingerprint(&ports.vault)).await? {
-        let found = kept.1.clone();
-        if !found.rests() {
+    if let Some(existing) = find_identical(on, ports, tenant_no, &webhook.fingerprint(&ports.vault)).await? {
+        let found = existing.1.clone();
+        if !found.needs_enable() {
             return Ok(SubscribeOutcome::Existing(found));
         }
-        let enabled = change_hook(on, ports, kept, &WebhookChange::Enable, moved).await?;
+        let enabled =
+            change_stored_webhook(on, ports, existing, &WebhookChange::Enable, change_number).await?;
         return Ok(SubscribeOutcome::Existing(if let WebhookChangeOutcome::Changed(one) = enabled {
             one
         } else {
@@ -237,11 +240,12 @@ async fn subscribe(
     if own.map_or(0, |row| unsigned(row.get(0))) >= webhooks_max as u64 {
         return Ok(SubscribeOutcome::LimitReached);
     }
-    insert(on, ports, tenant_no, &webhook, moved).await?;
+    insert(on, ports, tenant_no, &webhook, change_number).await?;
     Ok(SubscribeOutcome::Created(webhook))
 }
 
-/// The conditions of a query that hold, and their arguments.
+/// The WHERE clause of a query and its arguments. It is composed from constants, parameter numbers and resource
+/// codes; values are bound.
 fn conditions(query: &WebhookQuery) -> (String, Vec<Box<dyn ToSql + Sync + Send>>) {
     let (mut sql, mut args): (Vec<String>, Vec<Box<dyn ToSql + Sync + Send>>) = (Vec::new(), Vec::new());
     if let Some(tenant) = &query.tenant {
@@ -274,14 +278,14 @@ fn conditions(query: &WebhookQuery) -> (String, Vec<Box<dyn ToSql + Sync + Send>
 }
 
 impl PostgresStore {
-    async fn like(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
-        let fingerprint = made(body.clone(), Ticks(0)).fingerprint(&self.ports().vault);
+    async fn find_live_identical(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
+        let fingerprint = new_webhook(body.clone(), Ticks(0)).fingerprint(&self.ports().vault);
         let sql = format!(
             "{WEBHOOK} WHERE w.tenant_no = (SELECT no FROM tenants WHERE id = $1) AND w.fingerprint = $2 AND {LIVE}
              ORDER BY w.tenant_no, w.fingerprint"
         );
         let found = self.row(&sql, &[&body.owner.tenant.as_str(), &fingerprint.as_slice()]).await?;
-        Ok(opened(found, self.ports())?.map(|(_, webhook)| webhook))
+        Ok(open_sealed(found, self.ports())?.map(|(_, webhook)| webhook))
     }
 }
 
@@ -293,31 +297,31 @@ impl Webhooks for PostgresStore {
         webhooks_max: usize,
         entry: Option<AuditEntry>,
     ) -> Result<SubscribeOutcome> {
-        // What is there and needs no change is told without a lock.
-        if let Some(found) = self.like(&new).await?.filter(|found| !found.rests()) {
+        // An identical webhook that needs no change is returned without a lock.
+        if let Some(found) = self.find_live_identical(&new).await?.filter(|found| !found.needs_enable()) {
             return Ok(SubscribeOutcome::Existing(found));
         }
-        let webhook = made(new, self.ports().clock.now());
+        let webhook = new_webhook(new, self.ports().clock.now());
         let mut client = self.client().await?;
-        let transaction = client.transaction().await.map_err(fault)?;
+        let transaction = client.transaction().await.map_err(store_error)?;
         let done = subscribe(&transaction, self.ports(), webhook, webhooks_max).await?;
         if let (SubscribeOutcome::Created(_), Some(entry)) = (&done, entry) {
-            add_record(&transaction, &*self.ports().random, entry).await?;
+            append_audit(&transaction, &*self.ports().random, entry).await?;
         }
         if let SubscribeOutcome::Created(one) | SubscribeOutcome::Existing(one) = &done {
-            transaction.commit().await.map_err(fault)?;
+            transaction.commit().await.map_err(store_error)?;
             self.webhook_changed(one.id);
         }
         Ok(done)
     }
 
     async fn find_identical_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
-        self.like(body).await
+        self.find_live_identical(body).await
     }
 
     async fn find_webhook(&self, id: WebhookId) -> Result<Option<Webhook>> {
         let found = self.row(&format!("{WEBHOOK} WHERE w.id = $1"), &[&id.as_bytes().as_slice()]).await?;
-        Ok(opened(found, self.ports())?.map(|(_, webhook)| webhook))
+        Ok(open_sealed(found, self.ports())?.map(|(_, webhook)| webhook))
     }
 
     async fn webhooks(&self, query: &WebhookQuery) -> Result<Vec<Webhook>> {
@@ -335,19 +339,20 @@ impl Webhooks for PostgresStore {
         entry: Option<AuditEntry>,
     ) -> Result<WebhookChangeOutcome> {
         let mut client = self.client().await?;
-        let transaction = client.transaction().await.map_err(fault)?;
-        let moved = next_move(&transaction).await?;
+        let transaction = client.transaction().await.map_err(store_error)?;
+        let change_number = next_change_number(&transaction).await?;
         let found = find(&transaction, self.ports(), id).await?;
-        let Some(kept) = found.filter(|(_, one)| owner.is_none_or(|owner| one.owner == *owner)) else {
+        let Some(existing) = found.filter(|(_, one)| owner.is_none_or(|owner| one.owner == *owner)) else {
             return Ok(WebhookChangeOutcome::Unknown);
         };
-        let before = kept.1.clone();
-        let changed = change_hook(&transaction, self.ports(), kept, &what, moved).await?;
-        if changed.is_other_than(&before) {
+        let before = existing.1.clone();
+        let changed =
+            change_stored_webhook(&transaction, self.ports(), existing, &what, change_number).await?;
+        if changed.is_changed_from(&before) {
             if let Some(entry) = entry {
-                add_record(&transaction, &*self.ports().random, entry).await?;
+                append_audit(&transaction, &*self.ports().random, entry).await?;
             }
-            transaction.commit().await.map_err(fault)?;
+            transaction.commit().await.map_err(store_error)?;
             self.webhook_changed(id);
         }
         Ok(changed)

@@ -1,40 +1,44 @@
-//! Applies changes in SQLite: has the ground of a plan loaded and writes the plan down.
+//! Applies changes in SQLite: loads the inputs, plans, and writes the plan.
 
 use domain::{Resource, TenantId, Ticks};
 use rusqlite::{Connection, params};
 
-use super::fault;
+use super::collection_numbers::{self, CollectionNumbers};
 use super::load::load;
-use super::places::{self, Places};
 use super::rows::tenant_no;
-use crate::plan::{self, LogRow, Place, Plan, Row, signed};
+use super::store_error;
+use crate::plan::{self, CollectionKey, LogRow, Plan, RecordRow, signed};
 use crate::{BatchCounts, ChangeBatch, Ports, ResourceSet, Result, StoreError};
 
-/// What came of batches, and which logs have grown by what.
-pub(super) struct Applied {
+/// The results of the batches, and the resources of the new log rows per tenant.
+pub(super) struct AppliedBatches {
     pub(super) counts_by_batch: Vec<Result<BatchCounts>>,
-    pub(super) grown: Vec<(TenantId, ResourceSet)>,
+    pub(super) changed_logs: Vec<(TenantId, ResourceSet)>,
 }
 
 /// Applies batches of any tenants; batches of one tenant are planned together.
-pub(super) fn apply(connection: &Connection, batches: Vec<ChangeBatch>, ports: &Ports) -> Result<Applied> {
-    let mut grown = Vec::new();
+pub(super) fn apply(
+    connection: &Connection,
+    batches: Vec<ChangeBatch>,
+    ports: &Ports,
+) -> Result<AppliedBatches> {
+    let mut changed_logs = Vec::new();
     let mut counts_by_batch: Vec<Option<Result<BatchCounts>>> = Vec::new();
     counts_by_batch.resize_with(batches.len(), || None);
     let mut waiting: Vec<(usize, ChangeBatch)> = batches.into_iter().enumerate().collect();
     while let Some((_, first)) = waiting.first() {
         let tenant = first.tenant.clone();
-        let (ours, others): (Vec<_>, Vec<_>) =
+        let (own, others): (Vec<_>, Vec<_>) =
             waiting.into_iter().partition(|(_, batch)| batch.tenant == tenant);
         waiting = others;
-        let (positions, ours): (Vec<_>, Vec<_>) = ours.into_iter().unzip();
-        let (resources, ours) = apply_for(connection, &tenant, ours, ports)?;
-        for (position, counts) in positions.into_iter().zip(ours) {
-            counts_by_batch[position] = Some(counts);
+        let (indexes, own): (Vec<_>, Vec<_>) = own.into_iter().unzip();
+        let (resources, own) = apply_for(connection, &tenant, own, ports)?;
+        for (index, counts) in indexes.into_iter().zip(own) {
+            counts_by_batch[index] = Some(counts);
         }
-        grown.push((tenant, resources));
+        changed_logs.push((tenant, resources));
     }
-    Ok(Applied { counts_by_batch: counts_by_batch.into_iter().flatten().collect(), grown })
+    Ok(AppliedBatches { counts_by_batch: counts_by_batch.into_iter().flatten().collect(), changed_logs })
 }
 
 fn apply_for(
@@ -47,27 +51,29 @@ fn apply_for(
         let unknown = || StoreError::UnknownTenant(tenant.to_string());
         return Ok((ResourceSet::default(), batches.iter().map(|_| Err(unknown())).collect()));
     };
-    let ground = load(connection, tenant_no, &batches)?;
+    let inputs = load(connection, tenant_no, &batches)?;
     let now = ports.clock.now();
-    let (plan, counts_by_batch) = plan::decide(ground, batches, now, &*ports.random);
+    let (plan, counts_by_batch) = plan::decide(inputs, batches, now, &*ports.random);
     write(connection, tenant_no, &plan, now)?;
     Ok((plan.resources(), counts_by_batch))
 }
 
 fn write(connection: &Connection, tenant_no: i64, plan: &Plan, now: Ticks) -> Result<()> {
-    plan.collections.iter().try_for_each(|(_, collection)| places::check_room(*collection))?;
-    let places = &mut Places::new(connection);
-    delete_records(connection, tenant_no, &plan.deletes, places).map_err(fault)?;
-    write_records(connection, tenant_no, plan, places).map_err(fault)?;
-    write_payroll(connection, tenant_no, plan).map_err(fault)?;
-    append(connection, tenant_no, &plan.log).map_err(fault)?;
-    write_collections(connection, tenant_no, plan).map_err(fault)?;
+    plan.collections
+        .iter()
+        .try_for_each(|(_, collection)| collection_numbers::check_ordinals(*collection))?;
+    let collection_numbers = &mut CollectionNumbers::new(connection);
+    delete_records(connection, tenant_no, &plan.deletes, collection_numbers).map_err(store_error)?;
+    write_records(connection, tenant_no, plan, collection_numbers).map_err(store_error)?;
+    write_payroll(connection, tenant_no, plan).map_err(store_error)?;
+    append(connection, tenant_no, &plan.log).map_err(store_error)?;
+    write_collections(connection, tenant_no, plan).map_err(store_error)?;
     write_progress(connection, tenant_no, plan, now)?;
     if !plan.log.is_empty() {
         connection
             .prepare_cached("UPDATE heads SET head = ?2, version = ?3 WHERE tenant_no = ?1")
             .and_then(|mut head| head.execute(params![tenant_no, signed(plan.head), plan.version.0]))
-            .map_err(fault)?;
+            .map_err(store_error)?;
     }
     Ok(())
 }
@@ -75,18 +81,19 @@ fn write(connection: &Connection, tenant_no: i64, plan: &Plan, now: Ticks) -> Re
 fn delete_records(
     connection: &Connection,
     tenant_no: i64,
-    gone: &[(Place, u64)],
-    places: &mut Places<'_>,
+    deleted: &[(CollectionKey, u64)],
+    collection_numbers: &mut CollectionNumbers<'_>,
 ) -> rusqlite::Result<()> {
-    if gone.is_empty() {
+    if deleted.is_empty() {
         return Ok(());
     }
     let mut record = connection.prepare_cached("DELETE FROM records WHERE row = ?1")?;
     let mut payroll =
         connection.prepare_cached("DELETE FROM payroll_companies WHERE tenant_no = ?1 AND ordinal = ?2")?;
-    for (place, ordinal) in gone {
-        record.execute([places.row((tenant_no, place.company_no, place.resource.code()), *ordinal)?])?;
-        if place.resource == Resource::payroll_companies() {
+    for (collection, ordinal) in deleted {
+        record.execute([collection_numbers
+            .row((tenant_no, collection.company_no, collection.resource.code()), *ordinal)?])?;
+        if collection.resource == Resource::payroll_companies() {
             payroll.execute(params![tenant_no, signed(*ordinal)])?;
         }
     }
@@ -97,20 +104,21 @@ fn write_records(
     connection: &Connection,
     tenant_no: i64,
     plan: &Plan,
-    places: &mut Places<'_>,
+    collection_numbers: &mut CollectionNumbers<'_>,
 ) -> rusqlite::Result<()> {
     let mut insert = connection.prepare_cached(
         "INSERT INTO records (row, tenant_no, company_no, resource, ordinal, correlation_id, state, version, sequence, body)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
     )?;
-    let mut row =
-        |place: Place, ordinal| places.row((tenant_no, place.company_no, place.resource.code()), ordinal);
-    for Row { key, stored, .. } in &plan.inserts {
+    let mut row = |collection: CollectionKey, ordinal| {
+        collection_numbers.row((tenant_no, collection.company_no, collection.resource.code()), ordinal)
+    };
+    for RecordRow { key, stored, .. } in &plan.inserts {
         insert.execute(params![
-            row(key.place, stored.ordinal)?,
+            row(key.collection, stored.ordinal)?,
             tenant_no,
-            key.place.company_no,
-            key.place.resource.code(),
+            key.collection.company_no,
+            key.collection.resource.code(),
             signed(stored.ordinal),
             key.id,
             stored.state.code(),
@@ -122,9 +130,9 @@ fn write_records(
     let mut update = connection.prepare_cached(
         "UPDATE records SET state = ?2, version = ?3, sequence = ?4, body = ?5 WHERE row = ?1",
     )?;
-    for Row { key, stored, .. } in &plan.updates {
+    for RecordRow { key, stored, .. } in &plan.updates {
         update.execute(params![
-            row(key.place, stored.ordinal)?,
+            row(key.collection, stored.ordinal)?,
             stored.state.code(),
             stored.version.0,
             signed(stored.sequence),
@@ -141,7 +149,7 @@ fn write_payroll(connection: &Connection, tenant_no: i64, plan: &Plan) -> rusqli
          ON CONFLICT (tenant_no, ordinal) DO UPDATE SET name = excluded.name,
              identifier = excluded.identifier, last_update = excluded.last_update",
     )?;
-    for Row { stored, payroll: company, .. } in plan.inserts.iter().chain(&plan.updates) {
+    for RecordRow { stored, payroll: company, .. } in plan.inserts.iter().chain(&plan.updates) {
         if let Some(company) = company {
             payroll.execute(params![
                 tenant_no,
@@ -186,20 +194,20 @@ fn append(connection: &Connection, tenant_no: i64, log: &[LogRow]) -> rusqlite::
 }
 
 fn write_collections(connection: &Connection, tenant_no: i64, plan: &Plan) -> rusqlite::Result<()> {
-    let mut collection = connection.prepare_cached(
+    let mut upsert = connection.prepare_cached(
         "INSERT INTO collections (tenant_no, company_no, resource, next_ordinal, live, version)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6)
          ON CONFLICT (tenant_no, company_no, resource) DO UPDATE SET
              next_ordinal = excluded.next_ordinal, live = excluded.live, version = excluded.version",
     )?;
-    for (place, now) in &plan.collections {
-        collection.execute(params![
+    for (collection, counters) in &plan.collections {
+        upsert.execute(params![
             tenant_no,
-            place.company_no,
-            place.resource.code(),
-            signed(now.next_ordinal),
-            signed(now.live),
-            signed(now.version),
+            collection.company_no,
+            collection.resource.code(),
+            signed(counters.next_ordinal),
+            signed(counters.live),
+            signed(counters.version),
         ])?;
     }
     let mut gap = connection.prepare_cached(
@@ -209,16 +217,16 @@ fn write_collections(connection: &Connection, tenant_no: i64, plan: &Plan) -> ru
     for one in &plan.gaps {
         gap.execute(params![
             tenant_no,
-            one.place.company_no,
-            one.place.resource.code(),
+            one.collection.company_no,
+            one.collection.resource.code(),
             signed(one.block),
             signed(one.dead),
         ])?;
     }
-    let mut departed = connection
+    let mut deleted_companies = connection
         .prepare_cached("INSERT OR IGNORE INTO departed_companies (tenant_no, company_no) VALUES (?1, ?2)")?;
-    for company_no in &plan.departed {
-        departed.execute([tenant_no, *company_no])?;
+    for company_no in &plan.deleted_companies {
+        deleted_companies.execute([tenant_no, *company_no])?;
     }
     Ok(())
 }
@@ -233,8 +241,8 @@ fn write_progress(connection: &Connection, tenant_no: i64, plan: &Plan, now: Tic
                  ON CONFLICT (tenant_no, idempotency_key) DO UPDATE SET line = excluded.line,
                      hash = excluded.hash, process = excluded.process, tally = excluded.tally, touched_at = excluded.touched_at",
             )
-            .and_then(|mut keep| {
-                keep.execute(params![
+            .and_then(|mut upsert| {
+                upsert.execute(params![
                     tenant_no,
                     key,
                     signed(progress.line),
@@ -244,7 +252,7 @@ fn write_progress(connection: &Connection, tenant_no: i64, plan: &Plan, now: Tic
                     now.0
                 ])
             })
-            .map_err(fault)?;
+            .map_err(store_error)?;
     }
     Ok(())
 }

@@ -5,8 +5,8 @@ use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, params_from_iter};
 use tokio::sync::mpsc;
 
-use super::places::Places;
-use super::{SqliteStore, fault};
+use super::collection_numbers::CollectionNumbers;
+use super::{SqliteStore, store_error};
 use crate::archive::{CHUNK_ROWS, RowChunk, TABLES, Table, occupied_sql};
 use crate::plan::{signed, unsigned};
 use crate::{Archive, CellValue, Result, StoreError};
@@ -32,7 +32,7 @@ fn value(cell: ValueRef<'_>) -> Result<CellValue> {
             CellValue::Text(String::from_utf8(text.to_vec()).map_err(StoreError::internal)?)
         }
         ValueRef::Blob(bytes) => CellValue::Bytes(bytes.to_vec()),
-        ValueRef::Real(_) => return Err(StoreError::internal("a number with a fraction in the store")),
+        ValueRef::Real(_) => return Err(StoreError::internal("a column holds a floating-point number")),
     })
 }
 
@@ -40,7 +40,7 @@ impl SqliteStore {
     fn dump_table(reader: &Connection, table: &'static Table, out: &mpsc::Sender<RowChunk>) -> Result<()> {
         let width = table.columns().count();
         let sql = if table.name == RECORDS {
-            // In order without sorting: place by place.
+            // Ordered without sorting: one collection after the other.
             format!(
                 "SELECT {} FROM places p CROSS JOIN records r ON r.row BETWEEN p.no << 32 AND (p.no << 32) + 4294967295
                  ORDER BY p.tenant_no, p.company_no, p.resource, r.row",
@@ -49,11 +49,11 @@ impl SqliteStore {
         } else {
             format!("SELECT {} FROM {} ORDER BY {}", table.column_list(), table.name, table.key)
         };
-        let mut statement = reader.prepare(&sql).map_err(fault)?;
-        let mut rows = statement.query([]).map_err(fault)?;
+        let mut statement = reader.prepare(&sql).map_err(store_error)?;
+        let mut rows = statement.query([]).map_err(store_error)?;
         let mut chunk = Vec::with_capacity(CHUNK_ROWS);
-        while let Some(row) = rows.next().map_err(fault)? {
-            let cells = (0..width).map(|column| value(row.get_ref(column).map_err(fault)?));
+        while let Some(row) = rows.next().map_err(store_error)? {
+            let cells = (0..width).map(|column| value(row.get_ref(column).map_err(store_error)?));
             chunk.push(cells.collect::<Result<_>>()?);
             if chunk.len() == CHUNK_ROWS {
                 send(out, RowChunk { table, rows: std::mem::take(&mut chunk) })?;
@@ -63,13 +63,13 @@ impl SqliteStore {
     }
 }
 
-/// Records get their rows as they are loaded: a backup does not know of them.
+/// Records get row numbers as they are loaded, since backups do not contain them.
 fn load_records(writer: &Connection, chunk: &RowChunk) -> Result<()> {
     let columns = chunk.table.columns().count();
     let marks = vec!["?"; columns].join(", ");
     let sql = format!("INSERT INTO records (row, {}) VALUES (?, {marks})", chunk.table.column_list());
-    let mut insert = writer.prepare_cached(&sql).map_err(fault)?;
-    let mut places = Places::new(writer);
+    let mut insert = writer.prepare_cached(&sql).map_err(store_error)?;
+    let mut collection_numbers = CollectionNumbers::new(writer);
     for cells in &chunk.rows {
         let [
             CellValue::Int(tenant_no),
@@ -79,17 +79,22 @@ fn load_records(writer: &Connection, chunk: &RowChunk) -> Result<()> {
             ..,
         ] = cells[..]
         else {
-            return Err(StoreError::internal("a record without its numbers"));
+            return Err(StoreError::internal("a record row lacks its tenant, company, resource or ordinal"));
         };
         let resource = i16::try_from(resource).map_err(StoreError::internal)?;
-        let row = places.row((tenant_no, company_no, resource), unsigned(ordinal)).map_err(fault)?;
-        insert.execute(params_from_iter([&CellValue::Int(row)].into_iter().chain(cells))).map_err(fault)?;
+        let row = collection_numbers
+            .row((tenant_no, company_no, resource), unsigned(ordinal))
+            .map_err(store_error)?;
+        insert
+            .execute(params_from_iter([&CellValue::Int(row)].into_iter().chain(cells)))
+            .map_err(store_error)?;
     }
     Ok(())
 }
 
 fn send(out: &mpsc::Sender<RowChunk>, chunk: RowChunk) -> Result<()> {
-    out.blocking_send(chunk).map_err(|_| StoreError::internal("the backup's file was closed"))
+    out.blocking_send(chunk)
+        .map_err(|_| StoreError::internal("the backup file was closed before all rows were written"))
 }
 
 #[async_trait]
@@ -97,7 +102,9 @@ impl Archive for SqliteStore {
     async fn dump(&self, out: mpsc::Sender<RowChunk>) -> Result<()> {
         let store = self.clone();
         let dumping = tokio::task::spawn_blocking(move || {
-            store.snapshot(|reader| TABLES.iter().try_for_each(|table| Self::dump_table(reader, table, &out)))
+            store.read_fresh_snapshot(|reader| {
+                TABLES.iter().try_for_each(|table| Self::dump_table(reader, table, &out))
+            })
         });
         dumping.await.map_err(StoreError::internal)?
     }
@@ -107,7 +114,7 @@ impl Archive for SqliteStore {
             reader
                 .query_row(&occupied_sql(), [], |row| row.get::<_, bool>(0))
                 .map(|occupied| !occupied)
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -119,9 +126,9 @@ impl Archive for SqliteStore {
             }
             let marks = vec!["?"; table.columns().count()].join(", ");
             let sql = format!("INSERT INTO {} ({}) VALUES ({marks})", table.name, table.column_list());
-            let mut insert = writer.prepare_cached(&sql).map_err(fault)?;
+            let mut insert = writer.prepare_cached(&sql).map_err(store_error)?;
             for row in &chunk.rows {
-                insert.execute(params_from_iter(row)).map_err(fault)?;
+                insert.execute(params_from_iter(row)).map_err(store_error)?;
             }
             Ok(())
         })
@@ -133,14 +140,16 @@ impl Archive for SqliteStore {
             reader
                 .query_row(&format!("SELECT count(*) FROM {}", table.name), [], |row| row.get(0))
                 .map(unsigned)
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
     async fn finish_restore(&self, heads_advance: u64) -> Result<()> {
         self.write(move |writer| {
-            writer.execute("UPDATE heads SET head = head + ?1", [signed(heads_advance)]).map_err(fault)?;
-            // The numbers of tenants that were erased must not be given again either.
+            writer
+                .execute("UPDATE heads SET head = head + ?1", [signed(heads_advance)])
+                .map_err(store_error)?;
+            // The numbers of erased tenants must not be reused either.
             writer
                 .execute_batch(
                     "DELETE FROM sqlite_sequence WHERE name = 'tenants';
@@ -148,7 +157,7 @@ impl Archive for SqliteStore {
                          max(coalesce((SELECT max(no) FROM tenants), 0),
                              coalesce((SELECT max(tenant_no) FROM erased_tenants), 0));",
                 )
-                .map_err(fault)
+                .map_err(store_error)
         })
         .await
     }

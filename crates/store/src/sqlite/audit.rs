@@ -1,15 +1,15 @@
-//! The audit in SQLite.
+//! The audit trail in SQLite.
 
 use async_trait::async_trait;
 use domain::{ClientId, GrantId, Random, TenantId, Ticks, UserId};
 use rusqlite::{Connection, Row, params};
 
 use super::rows::guid;
-use super::{SqliteStore, fault};
+use super::{SqliteStore, store_error};
 use crate::{Audit, AuditContext, AuditEntry, AuditKind, AuditQuery, AuditRecord, Result};
 
-/// Adds a record to what is being written.
-pub(super) fn add_record(writer: &Connection, random: &dyn Random, entry: AuditEntry) -> Result<()> {
+/// Appends an audit record within the caller's transaction.
+pub(super) fn append_audit(writer: &Connection, random: &dyn Random, entry: AuditEntry) -> Result<()> {
     let entry = entry.without_nul();
     writer
         .prepare_cached(
@@ -30,7 +30,7 @@ pub(super) fn add_record(writer: &Connection, random: &dyn Random, entry: AuditE
                 entry.note
             ])
         })
-        .map_err(fault)?;
+        .map_err(store_error)?;
     Ok(())
 }
 
@@ -52,8 +52,8 @@ fn record(row: &Row<'_>) -> rusqlite::Result<AuditRecord> {
     Ok(AuditRecord { id: guid(row, 1)?, entry })
 }
 
-/// The index by which the records are found, and its condition; the others are looked at on the way. SQLite
-/// would rather walk through the primary key where it takes a column's values for common.
+/// The index to use and its condition; the other conditions are checked per row. Without INDEXED BY, SQLite may
+/// scan the primary key when it considers a value common. Only constants are composed; values are bound.
 fn leading(query: &AuditQuery) -> [&'static str; 2] {
     match query {
         AuditQuery { user: Some(_), .. } => ["INDEXED BY audit_by_user", "user_id = ?3 AND"],
@@ -68,7 +68,7 @@ fn leading(query: &AuditQuery) -> [&'static str; 2] {
 impl Audit for SqliteStore {
     async fn record(&self, entry: &AuditEntry) -> Result<()> {
         let (random, entry) = (self.ports().random.clone(), entry.clone());
-        self.write(move |writer| add_record(writer, &*random, entry)).await
+        self.write(move |writer| append_audit(writer, &*random, entry)).await
     }
 
     async fn audit(&self, query: &AuditQuery) -> Result<Vec<AuditRecord>> {
@@ -81,7 +81,7 @@ impl Audit for SqliteStore {
              AND (?5 IS NULL OR client_id = ?5) AND (?6 IS NULL OR kind = ?6)
              ORDER BY at DESC, id DESC LIMIT ?7"
         );
-        let wanted = params![
+        let parameters = params![
             start.at.0,
             start.id.as_bytes(),
             query.user.as_ref().map(UserId::as_str),
@@ -93,8 +93,8 @@ impl Audit for SqliteStore {
         self.read(|reader| {
             reader
                 .prepare_cached(&sql)
-                .and_then(|mut find| find.query_map(wanted, record)?.collect())
-                .map_err(fault)
+                .and_then(|mut find| find.query_map(parameters, record)?.collect())
+                .map_err(store_error)
         })
     }
 }

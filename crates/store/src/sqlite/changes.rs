@@ -1,4 +1,4 @@
-//! The change log in SQLite: what the port asks of it, and how it is read.
+//! The change log in SQLite.
 
 use async_trait::async_trait;
 use domain::event::EventKind;
@@ -6,7 +6,7 @@ use domain::{Resource, TenantId, Ticks};
 use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params};
 
 use super::rows::{company_no, guid, tenant_no};
-use super::{SqliteStore, fault};
+use super::{SqliteStore, store_error};
 use crate::plan::{signed, unsigned};
 use crate::{
     BatchCounts, ChangeBatch, ChangeLog, IngestProgress, LogBounds, LogEntry, LogPage, LogQuery, Result,
@@ -32,7 +32,7 @@ pub(super) fn find_ingest_progress(
             })
             .optional()
         })
-        .map_err(fault)?;
+        .map_err(store_error)?;
     let Some((line, hash, process, counts)) = found else {
         return Ok(None);
     };
@@ -69,11 +69,11 @@ pub(super) fn bounds(connection: &Connection, tenant_no: i64) -> Result<LogBound
                 Ok(LogBounds { floor: unsigned(row.get(0)?), head: unsigned(row.get(1)?) })
             })
         })
-        .map_err(fault)
+        .map_err(store_error)
 }
 
-/// One range of the log; `company_no` below zero means any. Without the index named, SQLite may walk through the whole
-/// rest of the log for a kind that does not occur.
+/// Reads one range of the log; a negative `company_no` selects any company. Without INDEXED BY, SQLite may scan
+/// the rest of the log for an event kind that does not occur.
 fn range(
     connection: &Connection,
     query: &LogQuery,
@@ -115,7 +115,7 @@ impl ChangeLog for SqliteStore {
     }
 
     async fn read_log(&self, query: &LogQuery) -> Result<LogPage> {
-        self.snapshot(|reader| {
+        self.read_fresh_snapshot(|reader| {
             let unknown = || StoreError::UnknownTenant(query.tenant.to_string());
             let tenant_no = tenant_no(reader, &query.tenant)?.ok_or_else(unknown)?;
             let floor = bounds(reader, tenant_no)?.floor;
@@ -132,14 +132,15 @@ impl ChangeLog for SqliteStore {
             let Some(events) = &query.events else {
                 return range(reader, query, tenant_no, company_no, None)
                     .map(LogPage::Entries)
-                    .map_err(fault);
+                    .map_err(store_error);
             };
             let mut entries = Vec::new();
             for event in events {
-                entries.extend(range(reader, query, tenant_no, company_no, Some(*event)).map_err(fault)?);
+                entries
+                    .extend(range(reader, query, tenant_no, company_no, Some(*event)).map_err(store_error)?);
             }
             entries.sort_unstable_by_key(|entry| entry.sequence);
-            // An event that was asked for twice is told once.
+            // An event kind that was requested twice is returned once.
             entries.dedup_by_key(|entry| entry.sequence);
             entries.truncate(query.rows_max);
             Ok(LogPage::Entries(entries))
@@ -167,14 +168,14 @@ impl ChangeLog for SqliteStore {
                     params![tenant_no, rows_max, before.0],
                     |row| row.get(0),
                 )
-                .map_err(fault)?;
+                .map_err(store_error)?;
             let Some(last) = last else { return Ok(0) };
             writer
                 .execute("UPDATE heads SET floor = ?2 WHERE tenant_no = ?1", params![tenant_no, last])
-                .map_err(fault)?;
+                .map_err(store_error)?;
             writer
                 .execute("DELETE FROM log WHERE tenant_no = ?1 AND sequence <= ?2", params![tenant_no, last])
-                .map_err(fault)
+                .map_err(store_error)
         })
         .await
     }

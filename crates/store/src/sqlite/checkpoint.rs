@@ -1,21 +1,20 @@
-//! Writes a checkpoint of the delivery engine in SQLite: reads how the webhooks stand, has the points judged, and
-//! writes what is left of them.
+//! Writes checkpoints of the delivery engine in SQLite: reads the webhooks, decides, and writes the results.
 
 use std::collections::HashMap;
 
 use domain::{Ticks, WebhookId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::audit::add_record;
-use super::fault;
-use super::hook_rows::{disabled, event_gap, handshake};
-use super::webhooks::renew_lanes;
+use super::audit::append_audit;
+use super::store_error;
+use super::webhook_rows::{disabled, event_gap, handshake};
+use super::webhooks::reset_lanes;
 use crate::plan::{signed, unsigned};
-use crate::webhooks::{Ledger, Position, Whose, nanos, pack, settle};
+use crate::webhooks::{CheckpointWrites, DeliveryState, WebhookKey, decide_checkpoints, nanos, pack};
 use crate::{AttemptRecord, CheckpointResult, Ports, Result, WebhookCheckpoint};
 
-fn position(row: &Row<'_>) -> rusqlite::Result<Position> {
-    Ok(Position {
+fn delivery_state(row: &Row<'_>) -> rusqlite::Result<DeliveryState> {
+    Ok(DeliveryState {
         tenant_no: row.get(0)?,
         fence: row.get(1)?,
         revision: unsigned(row.get(2)?),
@@ -27,10 +26,10 @@ fn position(row: &Row<'_>) -> rusqlite::Result<Position> {
     })
 }
 
-fn positions(
+fn delivery_states(
     writer: &Connection,
-    points: &[WebhookCheckpoint],
-) -> rusqlite::Result<HashMap<WebhookId, Position>> {
+    checkpoints: &[WebhookCheckpoint],
+) -> rusqlite::Result<HashMap<WebhookId, DeliveryState>> {
     let mut find = writer.prepare_cached(
         "SELECT w.tenant_no, l.fence, w.revision, w.cursor, w.handshake, w.handshake_at, w.handshake_accepted,
              w.handshake_attempts, w.handshake_failed_at, w.handshake_next_at, w.disabled_at, w.disabled_why,
@@ -38,10 +37,10 @@ fn positions(
          FROM webhooks w JOIN tenants t ON t.no = w.tenant_no JOIN shard_leases l ON l.shard = w.shard
          WHERE w.id = ?1",
     )?;
-    let mut found = HashMap::with_capacity(points.len());
-    for point in points {
-        if let Some(one) = find.query_row([point.webhook.as_bytes()], position).optional()? {
-            found.insert(point.webhook, one);
+    let mut found = HashMap::with_capacity(checkpoints.len());
+    for checkpoint in checkpoints {
+        if let Some(one) = find.query_row([checkpoint.webhook.as_bytes()], delivery_state).optional()? {
+            found.insert(checkpoint.webhook, one);
         }
     }
     Ok(found)
@@ -50,37 +49,37 @@ fn positions(
 pub(super) fn write(
     writer: &Connection,
     ports: &Ports,
-    points: Vec<WebhookCheckpoint>,
+    checkpoints: Vec<WebhookCheckpoint>,
 ) -> Result<Vec<CheckpointResult>> {
     let now = ports.clock.now();
-    let positions = positions(writer, &points).map_err(fault)?;
-    let mut ledger = settle(points, positions, now);
-    for whose in &ledger.renewed {
-        renew_lanes(writer, whose.tenant_no, whose.webhook, now)?;
+    let delivery_states = delivery_states(writer, &checkpoints).map_err(store_error)?;
+    let mut writes = decide_checkpoints(checkpoints, delivery_states, now);
+    for key in &writes.lane_resets {
+        reset_lanes(writer, key.tenant_no, key.webhook, now)?;
     }
-    write_webhooks(writer, &ledger).map_err(fault)?;
-    write_lanes(writer, &ledger).map_err(fault)?;
-    write_replays(writer, &ledger).map_err(fault)?;
-    write_attempts(writer, &ledger.attempts).map_err(fault)?;
-    write_delivered(writer, std::mem::take(&mut ledger.delivered)).map_err(fault)?;
-    for entry in ledger.audit {
-        add_record(writer, &*ports.random, entry)?;
+    write_webhooks(writer, &writes).map_err(store_error)?;
+    write_lanes(writer, &writes).map_err(store_error)?;
+    write_replays(writer, &writes).map_err(store_error)?;
+    write_attempts(writer, &writes.attempts).map_err(store_error)?;
+    write_delivered(writer, std::mem::take(&mut writes.delivered)).map_err(store_error)?;
+    for entry in writes.audit {
+        append_audit(writer, &*ports.random, entry)?;
     }
-    Ok(ledger.verdicts)
+    Ok(writes.results)
 }
 
-fn write_webhooks(writer: &Connection, ledger: &Ledger) -> rusqlite::Result<()> {
+fn write_webhooks(writer: &Connection, writes: &CheckpointWrites) -> rusqlite::Result<()> {
     let mut update = writer.prepare_cached(
         "UPDATE webhooks SET cursor = ?3, handshake_accepted = ?4, handshake_attempts = ?5,
              handshake_failed_at = ?6, handshake_next_at = ?7, disabled_at = ?8, disabled_why = ?9, lost_at = ?10,
              lost_after = ?11, lost_upto = ?12, began = ?13
          WHERE tenant_no = ?1 AND id = ?2",
     )?;
-    for (whose, one) in &ledger.changed {
+    for (key, one) in &writes.changed {
         let retry = one.handshake.retry;
         update.execute(params![
-            whose.tenant_no,
-            whose.webhook.as_bytes(),
+            key.tenant_no,
+            key.webhook.as_bytes(),
             one.cursor.map(signed),
             one.handshake.accepted,
             retry.map(|retry| retry.attempts),
@@ -97,7 +96,7 @@ fn write_webhooks(writer: &Connection, ledger: &Ledger) -> rusqlite::Result<()> 
     Ok(())
 }
 
-fn write_lanes(writer: &Connection, ledger: &Ledger) -> rusqlite::Result<()> {
+fn write_lanes(writer: &Connection, writes: &CheckpointWrites) -> rusqlite::Result<()> {
     let mut park = writer.prepare_cached(
         "INSERT INTO lanes (tenant_no, webhook, record_key, sequence, attempts, first_failed_at, next_at)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
@@ -106,12 +105,12 @@ fn write_lanes(writer: &Connection, ledger: &Ledger) -> rusqlite::Result<()> {
     )?;
     let mut clear = writer
         .prepare_cached("DELETE FROM lanes WHERE tenant_no = ?1 AND webhook = ?2 AND record_key = ?3")?;
-    for ((whose, record_key), lane) in &ledger.lanes {
-        let webhook = whose.webhook.as_bytes();
+    for ((key, record_key), lane) in &writes.lanes {
+        let webhook = key.webhook.as_bytes();
         match lane {
-            None => clear.execute(params![whose.tenant_no, webhook, record_key])?,
+            None => clear.execute(params![key.tenant_no, webhook, record_key])?,
             Some(lane) => park.execute(params![
-                whose.tenant_no,
+                key.tenant_no,
                 webhook,
                 record_key,
                 signed(lane.sequence),
@@ -124,15 +123,15 @@ fn write_lanes(writer: &Connection, ledger: &Ledger) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn write_replays(writer: &Connection, ledger: &Ledger) -> rusqlite::Result<()> {
+fn write_replays(writer: &Connection, writes: &CheckpointWrites) -> rusqlite::Result<()> {
     let mut update = writer.prepare_cached(
         "UPDATE replays SET position = max(position, ?4), delivered = ?5, failed = ?6, is_done = ?7
          WHERE tenant_no = ?1 AND webhook = ?2 AND number = ?3",
     )?;
-    for ((whose, number), step) in &ledger.replays {
+    for ((key, number), step) in &writes.replays {
         update.execute(params![
-            whose.tenant_no,
-            whose.webhook.as_bytes(),
+            key.tenant_no,
+            key.webhook.as_bytes(),
             number,
             signed(step.position),
             signed(step.delivered),
@@ -143,17 +142,17 @@ fn write_replays(writer: &Connection, ledger: &Ledger) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn write_attempts(writer: &Connection, attempts: &[(Whose, AttemptRecord)]) -> rusqlite::Result<()> {
-    // A checkpoint that is written again, its answer being lost, tells nothing twice.
+fn write_attempts(writer: &Connection, attempts: &[(WebhookKey, AttemptRecord)]) -> rusqlite::Result<()> {
+    // A checkpoint may be written twice if its response was lost; the same attempt is recorded once.
     let mut insert = writer.prepare_cached(
         "INSERT INTO attempts (tenant_no, webhook, at, sequence, occasion, number, handshake, status, succeeded,
              reason, excerpt, resolve_ns, connect_ns, tls_ns, wait_ns, total_ns)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16) ON CONFLICT DO NOTHING",
     )?;
-    for (whose, one) in attempts {
+    for (key, one) in attempts {
         insert.execute(params![
-            whose.tenant_no,
-            whose.webhook.as_bytes(),
+            key.tenant_no,
+            key.webhook.as_bytes(),
             one.at.0,
             signed(one.purpose.sequence()),
             one.purpose.code(),
@@ -175,18 +174,18 @@ fn write_attempts(writer: &Connection, attempts: &[(Whose, AttemptRecord)]) -> r
 
 fn write_delivered(
     writer: &Connection,
-    delivered: Vec<(Whose, Vec<crate::SuccessfulDelivery>)>,
+    delivered: Vec<(WebhookKey, Vec<crate::SuccessfulDelivery>)>,
 ) -> rusqlite::Result<()> {
     let mut insert = writer.prepare_cached(
         "INSERT INTO delivered (tenant_no, webhook, last_at, last_sequence, first_sequence, first_at, events, packed)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8) ON CONFLICT DO NOTHING",
     )?;
-    for (whose, delivered) in delivered {
+    for (key, delivered) in delivered {
         for one in pack(delivered) {
             let (Ticks(last_at), Ticks(first_at)) = (one.last_at, one.first_at);
             insert.execute(params![
-                whose.tenant_no,
-                whose.webhook.as_bytes(),
+                key.tenant_no,
+                key.webhook.as_bytes(),
                 last_at,
                 signed(one.last_sequence),
                 signed(one.first_sequence),

@@ -1,4 +1,4 @@
-//! What the delivery engine reads and writes, in SQLite.
+//! The delivery engine's port in SQLite.
 
 use std::time::Duration;
 
@@ -8,30 +8,30 @@ use domain::{ClientId, Guid, Resource, TenantId, WebhookId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::changes::{ENTRY, bounds, entry};
-use super::hook_rows::{LANE, LIVE, REPLAY, WEBHOOK, lane, replay, sealed};
+use super::delivery_lock::{Ownership, lease_all_shards, release_all_shards};
 use super::rows::{guid, tenant_no};
-use super::shards::{Taken, hold_all, leave_all};
-use super::{SqliteStore, checkpoint, fault};
+use super::webhook_rows::{LANE, LIVE, REPLAY, WEBHOOK, lane, replay, sealed};
+use super::{SqliteStore, checkpoint, store_error};
 use crate::plan::{signed, unsigned};
-use crate::webhooks::{Sealed, id_key};
+use crate::webhooks::{SealedWebhook, id_key};
 use crate::{
     ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, LoadedWebhook, LogEvent, LogTail, Result,
     ShardLease, Status, StoreError, Vault, WebhookCheckpoint,
 };
 
-/// A webhook with its lanes and its open replays.
-fn whole(reader: &Connection, vault: &Vault, one: Sealed) -> Result<LoadedWebhook> {
-    let place = params![one.tenant_no, one.webhook.id.as_bytes()];
+/// Adds the lanes and the open replays to a webhook.
+fn load_parts(reader: &Connection, vault: &Vault, one: SealedWebhook) -> Result<LoadedWebhook> {
+    let key = params![one.tenant_no, one.webhook.id.as_bytes()];
     let lanes = reader
         .prepare_cached(&format!("SELECT {LANE} FROM lanes WHERE tenant_no = ?1 AND webhook = ?2"))
-        .and_then(|mut all| all.query_map(place, lane)?.collect())
-        .map_err(fault)?;
+        .and_then(|mut all| all.query_map(key, lane)?.collect())
+        .map_err(store_error)?;
     let replays = reader
         .prepare_cached(&format!(
             "SELECT {REPLAY} FROM replays WHERE tenant_no = ?1 AND webhook = ?2 AND is_done = 0 ORDER BY number"
         ))
-        .and_then(|mut all| all.query_map(place, replay)?.collect())
-        .map_err(fault)?;
+        .and_then(|mut all| all.query_map(key, replay)?.collect())
+        .map_err(store_error)?;
     let webhook = one.open(vault)?;
     Ok(LoadedWebhook { lanes, replays, id_key: id_key(vault, webhook.id), webhook })
 }
@@ -40,8 +40,9 @@ fn event(row: &Row<'_>) -> rusqlite::Result<LogEvent> {
     Ok(LogEvent { entry: entry(row)?, record_key: row.get(13)? })
 }
 
-/// One resource's events after a number: the ranges of its kinds, which SQLite merges as it goes. Without the index named, it
-/// walks through the whole rest of the log for a kind that does not occur.
+/// The events of one resource after a sequence: one index range per event kind, merged by SQLite. Without
+/// INDEXED BY, SQLite scans the rest of the log for a kind that does not occur. Only constants and codes are
+/// composed; values are bound.
 fn tail_sql(resource: Resource) -> String {
     let range = |kind: EventKind| {
         format!(
@@ -55,32 +56,36 @@ fn tail_sql(resource: Resource) -> String {
     format!("{} ORDER BY sequence LIMIT ?3", ranges.join(" UNION ALL "))
 }
 
-fn texts<T>(reader: &Connection, sql: &str, made: impl Fn(Box<str>) -> T) -> Result<Vec<T>> {
+fn texts<T>(reader: &Connection, sql: &str, convert: impl Fn(Box<str>) -> T) -> Result<Vec<T>> {
     reader
         .prepare_cached(sql)
-        .and_then(|mut all| all.query_map([Status::Disabled.code()], |row| row.get(0).map(&made))?.collect())
-        .map_err(fault)
+        .and_then(|mut all| {
+            all.query_map([Status::Disabled.code()], |row| row.get(0).map(&convert))?.collect()
+        })
+        .map_err(store_error)
 }
 
 #[async_trait]
 impl Deliveries for SqliteStore {
     async fn renew_shard_leases(&self, node: Guid, _nodes: u32, lease: Duration) -> Result<Vec<ShardLease>> {
-        let taken = self.inner.turn.take()?;
-        if taken == Taken::ByAnother {
+        let ownership = self.inner.delivery_lock.acquire()?;
+        if ownership == Ownership::HeldElsewhere {
             return Ok(Vec::new());
         }
         let until = self.ports().clock.now() + lease;
-        let held = self.write(move |writer| hold_all(writer, node, taken == Taken::Anew, until)).await;
+        let held = self
+            .write(move |writer| lease_all_shards(writer, node, ownership == Ownership::Acquired, until))
+            .await;
         if held.is_err() {
-            // Nothing was taken: whoever is next takes it anew.
-            self.inner.turn.leave();
+            // No lease was written: the next caller acquires the lock anew.
+            self.inner.delivery_lock.release();
         }
         held
     }
 
     async fn release_shards(&self, node: Guid) -> Result<()> {
-        let left = self.write(move |writer| leave_all(writer, node)).await;
-        self.inner.turn.leave();
+        let left = self.write(move |writer| release_all_shards(writer, node)).await;
+        self.inner.delivery_lock.release();
         left
     }
 
@@ -91,44 +96,44 @@ impl Deliveries for SqliteStore {
         rows_max: usize,
     ) -> Result<Vec<LoadedWebhook>> {
         let after = after.map_or(Vec::new(), |after| after.as_bytes().to_vec());
-        self.snapshot(|reader| {
+        self.read_fresh_snapshot(|reader| {
             let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
-            let found: Vec<Sealed> = reader
+            let found: Vec<SealedWebhook> = reader
                 .prepare_cached(&format!(
                     "{WEBHOOK} WHERE w.shard = ?1 AND w.id > ?2 AND {LIVE} ORDER BY w.id LIMIT ?3"
                 ))
                 .and_then(|mut all| all.query_map(params![shard, after, rows_max], sealed)?.collect())
-                .map_err(fault)?;
-            found.into_iter().map(|one| whole(reader, &self.ports().vault, one)).collect()
+                .map_err(store_error)?;
+            found.into_iter().map(|one| load_parts(reader, &self.ports().vault, one)).collect()
         })
     }
 
     async fn load_webhook(&self, webhook: WebhookId) -> Result<Option<LoadedWebhook>> {
-        self.snapshot(|reader| {
+        self.read_fresh_snapshot(|reader| {
             let found = reader
                 .prepare_cached(&format!("{WEBHOOK} WHERE w.id = ?1 AND {LIVE}"))
                 .and_then(|mut find| find.query_row([webhook.as_bytes()], sealed).optional())
-                .map_err(fault)?;
-            found.map(|one| whole(reader, &self.ports().vault, one)).transpose()
+                .map_err(store_error)?;
+            found.map(|one| load_parts(reader, &self.ports().vault, one)).transpose()
         })
     }
 
     async fn changed_webhooks(&self, since: u64) -> Result<ChangedWebhooks> {
-        self.snapshot(|reader| {
+        self.read_fresh_snapshot(|reader| {
             let last_change: Option<i64> = reader
                 .prepare_cached("SELECT moved FROM webhook_moves")
                 .and_then(|mut find| find.query_row([], |row| row.get(0)).optional())
-                .map_err(fault)?;
+                .map_err(store_error)?;
             let webhooks = reader
                 .prepare_cached("SELECT id FROM webhooks WHERE moved > ?1 ORDER BY moved")
                 .and_then(|mut all| all.query_map([signed(since)], |row| guid(row, 0))?.collect())
-                .map_err(fault)?;
+                .map_err(store_error)?;
             Ok(ChangedWebhooks { last_change: unsigned(last_change.unwrap_or_default()), webhooks })
         })
     }
 
     async fn disabled_owners(&self) -> Result<DisabledOwners> {
-        self.snapshot(|reader| {
+        self.read_fresh_snapshot(|reader| {
             Ok(DisabledOwners {
                 tenants: texts(reader, "SELECT id FROM tenants WHERE standing = ?1", TenantId::new)?,
                 clients: texts(reader, "SELECT id FROM clients WHERE standing = ?1", ClientId::new)?,
@@ -137,7 +142,8 @@ impl Deliveries for SqliteStore {
     }
 
     async fn log_heads(&self) -> Result<Vec<(TenantId, u64)>> {
-        // From tenant to tenant, not from webhook to webhook: this is asked every second.
+        // Skips from tenant to tenant instead of reading every webhook, because the engine calls this every
+        // second.
         let head = |row: &Row<'_>| Ok((TenantId::new(row.get::<_, Box<str>>(0)?), unsigned(row.get(1)?)));
         self.read(|reader| {
             reader
@@ -149,7 +155,7 @@ impl Deliveries for SqliteStore {
                      ORDER BY t.id"
                 ))
                 .and_then(|mut all| all.query_map([], head)?.collect())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -160,7 +166,7 @@ impl Deliveries for SqliteStore {
         after: u64,
         rows_max: usize,
     ) -> Result<LogTail> {
-        self.snapshot(|reader| {
+        self.read_fresh_snapshot(|reader| {
             let unknown = || StoreError::UnknownTenant(tenant.to_string());
             let tenant_no = tenant_no(reader, tenant)?.ok_or_else(unknown)?;
             let bounds = bounds(reader, tenant_no)?;
@@ -171,7 +177,7 @@ impl Deliveries for SqliteStore {
             let events = reader
                 .prepare_cached(&tail_sql(resource))
                 .and_then(|mut all| all.query_map(params![tenant_no, signed(after), limit], event)?.collect())
-                .map_err(fault)?;
+                .map_err(store_error)?;
             Ok(LogTail::of(events, rows_max, bounds))
         })
     }
@@ -185,7 +191,7 @@ impl Deliveries for SqliteStore {
         through: u64,
         rows_max: usize,
     ) -> Result<Vec<LogEvent>> {
-        self.snapshot(|reader| {
+        self.read_fresh_snapshot(|reader| {
             let Some(tenant_no) = tenant_no(reader, tenant)? else {
                 return Ok(Vec::new());
             };
@@ -199,12 +205,12 @@ impl Deliveries for SqliteStore {
                      ORDER BY sequence LIMIT ?6"
                 ))
                 .and_then(|mut all| all.query_map(args, event)?.collect())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
-    async fn checkpoint(&self, points: Vec<WebhookCheckpoint>) -> Result<Vec<CheckpointResult>> {
+    async fn checkpoint(&self, checkpoints: Vec<WebhookCheckpoint>) -> Result<Vec<CheckpointResult>> {
         let ports = self.ports().clone();
-        self.write(move |writer| checkpoint::write(writer, &ports, points)).await
+        self.write(move |writer| checkpoint::write(writer, &ports, checkpoints)).await
     }
 }

@@ -5,8 +5,8 @@ use domain::{MembershipId, TenantId, Ticks, UserId};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
 use super::rows::{guid, tenant_no};
-use super::webhooks::next_move;
-use super::{SqliteStore, exists, fault};
+use super::webhooks::next_change_number;
+use super::{SqliteStore, exists, store_error};
 use crate::{Directory, Membership, ResourceSet, Result, Status, Tenant, TenantMembership, User};
 
 fn tenant(row: &Row<'_>) -> rusqlite::Result<Tenant> {
@@ -53,13 +53,13 @@ fn membership(row: &Row<'_>) -> rusqlite::Result<Membership> {
     })
 }
 
-fn seat(row: &Row<'_>) -> rusqlite::Result<TenantMembership> {
+fn tenant_membership(row: &Row<'_>) -> rusqlite::Result<TenantMembership> {
     Ok(TenantMembership { membership: membership(row)?, user: user_at(row, 9)?, tenant: tenant_at(row, 16)? })
 }
 
 const TENANT: &str = "SELECT id, name, short_code, standing, created_at FROM tenants";
 const USER: &str = "SELECT id, email, given_name, lang, password_hash, standing, created_at FROM users";
-const SEAT: &str =
+const TENANT_MEMBERSHIP: &str =
     "SELECT m.id, m.user_id, m.tenant_id, m.modules, m.key_user_correlation_id, m.equipo_user_id,
          m.second_client_id, m.created_at, m.last_used_at,
          u.id, u.email, u.given_name, u.lang, u.password_hash, u.standing, u.created_at,
@@ -67,9 +67,13 @@ const SEAT: &str =
      FROM memberships m JOIN users u ON u.id = m.user_id JOIN tenants t ON t.id = m.tenant_id
      WHERE m.user_id = ?1";
 
-/// Changes one row; false where there is none.
+/// Executes a statement; false if it changed no row.
 pub(super) fn change(writer: &Connection, sql: &str, args: impl Params) -> Result<bool> {
-    writer.prepare_cached(sql).and_then(|mut change| change.execute(args)).map(|rows| rows > 0).map_err(fault)
+    writer
+        .prepare_cached(sql)
+        .and_then(|mut change| change.execute(args))
+        .map(|rows| rows > 0)
+        .map_err(store_error)
 }
 
 fn erase(writer: &Connection, id: &TenantId) -> Result<bool> {
@@ -83,11 +87,11 @@ fn erase(writer: &Connection, id: &TenantId) -> Result<bool> {
     )?;
     change(writer, "DELETE FROM grants WHERE tenant_id = ?1", [id.as_str()])?;
     change(writer, "DELETE FROM memberships WHERE tenant_id = ?1", [id.as_str()])?;
-    let moved = next_move(writer)?;
+    let change_number = next_change_number(writer)?;
     change(
         writer,
         "UPDATE webhooks SET moved = ?2 WHERE tenant_no = ?1 AND unsubscribed_at IS NULL AND deleted_at IS NULL",
-        [tenant_no, moved],
+        [tenant_no, change_number],
     )?;
     change(writer, "DELETE FROM tenants WHERE no = ?1", [tenant_no])?;
     change(writer, "INSERT INTO erased_tenants (tenant_no) VALUES (?1)", [tenant_no])
@@ -122,7 +126,7 @@ impl Directory for SqliteStore {
             reader
                 .prepare_cached(&format!("{TENANT} WHERE id = ?1"))
                 .and_then(|mut find| find.query_row([id.as_str()], tenant).optional())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -131,7 +135,7 @@ impl Directory for SqliteStore {
             reader
                 .prepare_cached(&format!("{TENANT} ORDER BY no"))
                 .and_then(|mut all| all.query_map([], tenant)?.collect())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -183,7 +187,7 @@ impl Directory for SqliteStore {
             reader
                 .prepare_cached(&format!("{USER} WHERE id = ?1"))
                 .and_then(|mut find| find.query_row([id.as_str()], user).optional())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -192,7 +196,7 @@ impl Directory for SqliteStore {
             reader
                 .prepare_cached(&format!("{USER} WHERE email = ?1"))
                 .and_then(|mut find| find.query_row([email], user).optional())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -201,7 +205,7 @@ impl Directory for SqliteStore {
             reader
                 .prepare_cached(&format!("{USER} ORDER BY created_at, id"))
                 .and_then(|mut all| all.query_map([], user)?.collect())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -273,7 +277,7 @@ impl Directory for SqliteStore {
                      FROM memberships WHERE user_id = ?1 ORDER BY created_at, id",
                 )
                 .and_then(|mut all| all.query_map([user.as_str()], membership)?.collect())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -284,9 +288,11 @@ impl Directory for SqliteStore {
     ) -> Result<Option<TenantMembership>> {
         self.read(|reader| {
             reader
-                .prepare_cached(&format!("{SEAT} AND m.tenant_id = ?2"))
-                .and_then(|mut find| find.query_row([user.as_str(), tenant.as_str()], seat).optional())
-                .map_err(fault)
+                .prepare_cached(&format!("{TENANT_MEMBERSHIP} AND m.tenant_id = ?2"))
+                .and_then(|mut find| {
+                    find.query_row([user.as_str(), tenant.as_str()], tenant_membership).optional()
+                })
+                .map_err(store_error)
         })
     }
 
@@ -294,13 +300,13 @@ impl Directory for SqliteStore {
         self.read(|reader| {
             reader
                 .prepare_cached(&format!(
-                    "{SEAT} AND u.standing = ?2 AND t.standing = ?2
+                    "{TENANT_MEMBERSHIP} AND u.standing = ?2 AND t.standing = ?2
                      ORDER BY m.last_used_at DESC NULLS LAST, t.name, t.id"
                 ))
                 .and_then(|mut all| {
-                    all.query_map(params![user.as_str(), Status::Active.code()], seat)?.collect()
+                    all.query_map(params![user.as_str(), Status::Active.code()], tenant_membership)?.collect()
                 })
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 }

@@ -1,14 +1,14 @@
-//! Codes, grants and refresh tokens in SQLite.
+//! Authorization codes, grants and refresh tokens in SQLite.
 
 use async_trait::async_trait;
 use domain::{ClientId, GrantId, MembershipId, Secret, TenantId, Ticks, UserId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::audit::add_record;
+use super::audit::append_audit;
 use super::directory::change;
 use super::refresh::{add_refresh, rotate};
-use super::{SqliteStore, exists, fault};
-use crate::grants::{CODE, REFRESH, revocation_entry, taking_entry};
+use super::{SqliteStore, exists, store_error};
+use crate::grants::{CODE, REFRESH, code_exchange_entry, revocation_entry};
 use crate::{
     AuditContext, AuthorizationCode, ClientAccess, CodeExchange, CodeOutcome, Grant, GrantDecision, Grants,
     NewGrant, Ports, RefreshOutcome, RefreshRotation, RefreshToken, Result, Status,
@@ -35,7 +35,7 @@ pub(super) fn find_grant(connection: &Connection, id: &str) -> Result<Option<Gra
     connection
         .prepare_cached(&format!("{GRANT} FROM grants g WHERE g.id = ?1"))
         .and_then(|mut find| find.query_row([id], grant).optional())
-        .map_err(fault)
+        .map_err(store_error)
 }
 
 pub(super) fn revoke(writer: &Connection, id: &str, now: Ticks) -> Result<bool> {
@@ -99,25 +99,25 @@ fn find_code(connection: &Connection, hash: &[u8; 32]) -> Result<Option<CodeRow>
             })
             .optional()
         })
-        .map_err(fault)
+        .map_err(store_error)
 }
 
-/// Uses a code for the first time, if it is still good for anything.
+/// Consumes a code on its first use.
 fn redeem(
     writer: &Connection,
     ports: &Ports,
     (hash, code): (&[u8; 32], AuthorizationCode),
     now: Ticks,
-    judge: GrantDecision,
+    decide: GrantDecision,
 ) -> Result<CodeOutcome> {
     let is_live = now < code.expires_at;
-    let new = if is_live { judge(&code) } else { None };
-    let made = new.as_ref().map(|new| &new.grant);
-    let kept_until = made.map_or(code.expires_at, |grant| grant.expires_at);
+    let new = if is_live { decide(&code) } else { None };
+    let created_grant = new.as_ref().map(|new| &new.grant);
+    let retain_until = created_grant.map_or(code.expires_at, |grant| grant.expires_at);
     change(
         writer,
         "UPDATE codes SET used_at = ?2, grant_id = ?3, expires_at = ?4 WHERE hash = ?1",
-        params![hash, now.0, made.map(|grant| grant.id.as_str()), kept_until.0],
+        params![hash, now.0, created_grant.map(|grant| grant.id.as_str()), retain_until.0],
     )?;
     if let Some(new) = &new {
         let refresh = new.refresh.as_ref().map(|(token, _)| ports.vault.fingerprint(REFRESH, token));
@@ -133,43 +133,45 @@ fn take(
     writer: &Connection,
     ports: &Ports,
     hash: &[u8; 32],
-    taking: &CodeExchange,
-    judge: GrantDecision,
+    exchange: &CodeExchange,
+    decide: GrantDecision,
 ) -> Result<CodeOutcome> {
-    let Some(row) = find_code(writer, hash)?.filter(|row| row.code.client == taking.client) else {
+    let Some(row) = find_code(writer, hash)?.filter(|row| row.code.client == exchange.client) else {
         return Ok(CodeOutcome::Unknown);
     };
-    let (taken, before) = match row {
-        CodeRow { used: false, code, .. } => (redeem(writer, ports, (hash, code), taking.now, judge)?, None),
+    let (outcome, before) = match row {
+        CodeRow { used: false, code, .. } => {
+            (redeem(writer, ports, (hash, code), exchange.now, decide)?, None)
+        }
         CodeRow { grant: None, .. } => (CodeOutcome::Reused { revoked: None }, None),
-        CodeRow { grant: Some(made), .. } => {
-            revoke(writer, &made, taking.now)?;
-            let before = find_grant(writer, &made)?;
-            (CodeOutcome::Reused { revoked: Some(GrantId::new(made)) }, before)
+        CodeRow { grant: Some(created_grant), .. } => {
+            revoke(writer, &created_grant, exchange.now)?;
+            let before = find_grant(writer, &created_grant)?;
+            (CodeOutcome::Reused { revoked: Some(GrantId::new(created_grant)) }, before)
         }
     };
-    if let Some(entry) = taking_entry(taking, &taken, before.as_ref()) {
-        add_record(writer, &*ports.random, entry)?;
+    if let Some(entry) = code_exchange_entry(exchange, &outcome, before.as_ref()) {
+        append_audit(writer, &*ports.random, entry)?;
     }
-    Ok(taken)
+    Ok(outcome)
 }
 
-/// Forgets the codes and revokes the grants of a client for a user in a tenant; gives those grants.
-fn take_back(writer: &Connection, access: &ClientAccess, now: Ticks) -> Result<Vec<Grant>> {
-    let of_whom = [access.user.as_str(), access.client.as_str(), access.tenant.as_str()];
+/// Deletes the unused codes and revokes the live grants of a client's access; returns the grants.
+fn revoke_access(writer: &Connection, access: &ClientAccess, now: Ticks) -> Result<Vec<Grant>> {
+    let access_ids = [access.user.as_str(), access.client.as_str(), access.tenant.as_str()];
     change(
         writer,
         "DELETE FROM codes WHERE user_id = ?1 AND client_id = ?2 AND tenant_id = ?3 AND used_at IS NULL",
-        of_whom,
+        access_ids,
     )?;
-    let [user, client, tenant] = of_whom;
+    let [user, client, tenant] = access_ids;
     let live: Vec<Grant> = writer
         .prepare_cached(&format!(
             "{GRANT} FROM grants g WHERE g.user_id = ?1 AND g.client_id = ?2 AND +g.tenant_id = ?3
              AND +g.revoked_at IS NULL AND +g.expires_at > ?4 ORDER BY g.id"
         ))
         .and_then(|mut all| all.query_map(params![user, client, tenant, now.0], grant)?.collect())
-        .map_err(fault)?;
+        .map_err(store_error)?;
     for grant in &live {
         revoke(writer, grant.id.as_str(), now)?;
     }
@@ -181,12 +183,12 @@ impl Grants for SqliteStore {
     async fn store_code(
         &self,
         code: &Secret,
-        kept: &AuthorizationCode,
-        chosen: &MembershipId,
+        issued: &AuthorizationCode,
+        membership_id: &MembershipId,
         now: Ticks,
     ) -> Result<()> {
         let hash = self.ports().vault.fingerprint(CODE, code);
-        let (kept, chosen) = (kept.clone(), chosen.clone());
+        let (issued, membership_id) = (issued.clone(), membership_id.clone());
         self.write(move |writer| {
             writer
                 .prepare_cached(
@@ -196,28 +198,28 @@ impl Grants for SqliteStore {
                 .and_then(|mut add| {
                     add.execute(params![
                         hash,
-                        kept.client.as_str(),
-                        kept.user.as_str(),
-                        kept.tenant.as_str(),
-                        kept.expires_at.0,
-                        kept.details
+                        issued.client.as_str(),
+                        issued.user.as_str(),
+                        issued.tenant.as_str(),
+                        issued.expires_at.0,
+                        issued.details
                     ])
                 })
                 .map_err(exists("such a code".into()))?;
             change(
                 writer,
                 "UPDATE memberships SET last_used_at = ?2 WHERE id = ?1",
-                params![chosen.as_str(), now.0],
+                params![membership_id.as_str(), now.0],
             )?;
             Ok(())
         })
         .await
     }
 
-    async fn take_code(&self, taking: &CodeExchange, judge: GrantDecision) -> Result<CodeOutcome> {
-        let (ports, taking) = (self.ports().clone(), taking.clone());
-        let hash = ports.vault.fingerprint(CODE, &taking.code);
-        self.write(move |writer| take(writer, &ports, &hash, &taking, judge)).await
+    async fn take_code(&self, exchange: &CodeExchange, decide: GrantDecision) -> Result<CodeOutcome> {
+        let (ports, exchange) = (self.ports().clone(), exchange.clone());
+        let hash = ports.vault.fingerprint(CODE, &exchange.code);
+        self.write(move |writer| take(writer, &ports, &hash, &exchange, decide)).await
     }
 
     async fn rotate_refresh(&self, rotation: &RefreshRotation) -> Result<RefreshOutcome> {
@@ -242,7 +244,7 @@ impl Grants for SqliteStore {
                     })
                     .optional()
                 })
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -259,7 +261,7 @@ impl Grants for SqliteStore {
                      ORDER BY g.last_used_at DESC, g.id"
                 ))
                 .and_then(|mut all| all.query_map(params![user.as_str(), now.0], grant)?.collect())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -276,7 +278,7 @@ impl Grants for SqliteStore {
                      AND c.standing = ?2 AND u.standing = ?2 AND t.standing = ?2",
                 )
                 .and_then(|mut find| find.exists(params![id.as_str(), Status::Active.code()]))
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -292,7 +294,7 @@ impl Grants for SqliteStore {
         self.write(move |writer| {
             let live = find_grant(writer, id.as_str())?.filter(|grant| grant.revoked_at.is_none());
             let Some(grant) = live else { return Ok(false) };
-            add_record(writer, &*random, revocation_entry(&grant, now, &context, &note))?;
+            append_audit(writer, &*random, revocation_entry(&grant, now, &context, &note))?;
             revoke(writer, id.as_str(), now)
         })
         .await
@@ -308,11 +310,11 @@ impl Grants for SqliteStore {
         let random = self.ports().random.clone();
         let (access, context, note) = (access.clone(), context.clone(), note.to_owned());
         self.write(move |writer| {
-            let gone = take_back(writer, &access, now)?;
-            for grant in &gone {
-                add_record(writer, &*random, revocation_entry(grant, now, &context, &note))?;
+            let revoked_grants = revoke_access(writer, &access, now)?;
+            for grant in &revoked_grants {
+                append_audit(writer, &*random, revocation_entry(grant, now, &context, &note))?;
             }
-            Ok(gone.into_iter().map(|grant| grant.id).collect())
+            Ok(revoked_grants.into_iter().map(|grant| grant.id).collect())
         })
         .await
     }

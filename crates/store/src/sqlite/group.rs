@@ -1,65 +1,67 @@
-//! One transaction that holds the work of many: what fails is undone alone, the rest is committed at once.
+//! A group commit: one transaction with the work of many requests. A failed request is rolled back alone, and
+//! the rest is committed at once.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use rusqlite::Connection;
 
-use super::fault;
-use super::turnstile::Turnstile;
+use super::store_error;
+use super::write_lock::WriteLock;
 use crate::{Result, StoreError};
 
-pub(super) struct Group<'a> {
+pub(super) struct WriteGroup<'a> {
     connection: &'a Connection,
-    /// Why there is no transaction (any more).
+    /// The error that ended the transaction, if any.
     failure: Option<StoreError>,
 }
 
-impl<'a> Group<'a> {
-    pub(super) fn begin(connection: &'a Connection, turnstile: &Turnstile) -> Self {
-        let failure = turnstile.pass(|| connection.execute_batch("BEGIN IMMEDIATE")).map_err(fault).err();
+impl<'a> WriteGroup<'a> {
+    pub(super) fn begin(connection: &'a Connection, write_lock: &WriteLock) -> Self {
+        let failure =
+            write_lock.run_in_turn(|| connection.execute_batch("BEGIN IMMEDIATE")).map_err(store_error).err();
         Self { connection, failure }
     }
 
-    /// Runs one request's work; what it did is undone where it fails, or breaks down.
+    /// Runs one request's work in a savepoint and rolls it back if it fails or panics.
     pub(super) fn run<T>(&mut self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
-        self.control("SAVEPOINT work")?;
-        let done = self.attempt(work);
+        self.execute("SAVEPOINT work")?;
+        let done = self.catch_panic(work);
         match &done {
-            Ok(_) => self.control("RELEASE work")?,
-            // SQLite that finds no room midway gives up the whole transaction, not this savepoint alone.
+            Ok(_) => self.execute("RELEASE work")?,
+            // On a full disk SQLite rolls back the whole transaction, not only the savepoint.
             Err(error) if self.connection.is_autocommit() => self.failure = Some(error.clone()),
-            Err(_) => self.control("ROLLBACK TO work; RELEASE work")?,
+            Err(_) => self.execute("ROLLBACK TO work; RELEASE work")?,
         }
         done
     }
 
-    /// Runs the only work of a group. Its failure undoes the group, so it needs no savepoint, for which SQLite
-    /// would copy every page that is changed.
+    /// Runs the only work of a group without a savepoint, for which SQLite would copy every changed page. A
+    /// failure rolls back the group.
     pub(super) fn run_alone<T>(&mut self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         if let Some(failure) = &self.failure {
             return Err(failure.clone());
         }
-        let done = self.attempt(work);
+        let done = self.catch_panic(work);
         self.failure = done.as_ref().err().cloned();
         done
     }
 
-    fn attempt<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+    fn catch_panic<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         catch_unwind(AssertUnwindSafe(|| work(self.connection)))
-            .unwrap_or_else(|_| Err(StoreError::internal("a request broke down while it was written")))
+            .unwrap_or_else(|_| Err(StoreError::internal("a request panicked during its write")))
     }
 
     pub(super) fn commit(mut self) -> Result<()> {
-        let committed = self.control("COMMIT");
+        let committed = self.execute("COMMIT");
         if !self.connection.is_autocommit() {
             let _ = self.connection.execute_batch("ROLLBACK");
         }
         committed
     }
 
-    fn control(&mut self, sql: &str) -> Result<()> {
+    fn execute(&mut self, sql: &str) -> Result<()> {
         if self.failure.is_none() {
-            self.failure = self.connection.execute_batch(sql).map_err(fault).err();
+            self.failure = self.connection.execute_batch(sql).map_err(store_error).err();
         }
         self.failure.clone().map_or(Ok(()), Err)
     }

@@ -1,17 +1,17 @@
-//! What was tried and how it went, in SQLite.
+//! Delivery history in SQLite.
 
 use async_trait::async_trait;
 use domain::{Ticks, WebhookId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::audit::add_record;
-use super::hook_rows::{LANE, REPLAY, WEBHOOK, lane, replay, sealed};
-use super::webhooks::next_move;
-use super::{SqliteStore, fault};
+use super::audit::append_audit;
+use super::webhook_rows::{LANE, REPLAY, WEBHOOK, lane, replay, sealed};
+use super::webhooks::next_change_number;
+use super::{SqliteStore, store_error};
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{
-    BEHIND_MAX, EVENT, P95_OF_MAX, PACK_NUMBERS_MAX, PACK_SPAN, Sealed, id_key, last_of, newest, of_nanos,
-    percentile_95, unpack,
+    BEHIND_MAX, EVENT, P95_OF_MAX, PACK_NUMBERS_MAX, PACK_SPAN, SealedWebhook, from_nanos, id_key, last_of,
+    newest, percentile_95, unpack,
 };
 use crate::{
     AttemptPurpose, AttemptRecord, AttemptTiming, AuditEntry, DeliveryHistory, DeliveryQuery, History, Lane,
@@ -23,7 +23,7 @@ const ATTEMPT: &str =
      a.resolve_ns, a.connect_ns, a.tls_ns, a.wait_ns, a.total_ns";
 
 fn attempt(row: &Row<'_>) -> rusqlite::Result<AttemptRecord> {
-    let span = |column| row.get(column).map(of_nanos);
+    let span = |column| row.get(column).map(from_nanos);
     Ok(AttemptRecord {
         at: Ticks(row.get(0)?),
         purpose: AttemptPurpose::from_code(row.get(2)?, unsigned(row.get(1)?), row.get(4)?),
@@ -42,15 +42,15 @@ fn attempt(row: &Row<'_>) -> rusqlite::Result<AttemptRecord> {
     })
 }
 
-/// The webhook, of a tenant that is there.
-fn known(reader: &Connection, webhook: WebhookId) -> Result<Option<Sealed>> {
+/// The webhook, if its tenant exists.
+fn find_sealed(reader: &Connection, webhook: WebhookId) -> Result<Option<SealedWebhook>> {
     reader
         .prepare_cached(&format!("{WEBHOOK} WHERE w.id = ?1"))
         .and_then(|mut find| find.query_row([webhook.as_bytes()], sealed).optional())
-        .map_err(fault)
+        .map_err(store_error)
 }
 
-/// Packs that may hold the wanted: those around the last moment, and the newest before it.
+/// Packs that may contain matches: those around `before`, and the newest before it.
 fn packs(reader: &Connection, tenant_no: i64, query: &DeliveryQuery) -> Result<Vec<Vec<u8>>> {
     let [before, until, since, rows_max] = query.pack_bounds(PACK_SPAN);
     reader
@@ -64,7 +64,7 @@ fn packs(reader: &Connection, tenant_no: i64, query: &DeliveryQuery) -> Result<V
             let args = params![tenant_no, query.webhook.as_bytes(), before, until, since, rows_max];
             all.query_map(args, |row| row.get(0))?.collect()
         })
-        .map_err(fault)
+        .map_err(store_error)
 }
 
 fn delivered(reader: &Connection, tenant_no: i64, query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>> {
@@ -76,12 +76,12 @@ fn count(reader: &Connection, sql: &str, args: impl rusqlite::Params) -> Result<
         .prepare_cached(sql)
         .and_then(|mut count| count.query_row(args, |row| row.get(0)))
         .map(unsigned)
-        .map_err(fault)
+        .map_err(store_error)
 }
 
-/// How many were delivered since then: whole packs by their counts, those around the moment one by one.
-fn count_delivered(reader: &Connection, whose: (i64, WebhookId), since: Ticks) -> Result<u64> {
-    let (tenant_no, webhook) = whose;
+/// Deliveries since a time: complete packs by their counts, packs around the time by their content.
+fn count_delivered(reader: &Connection, key: (i64, WebhookId), since: Ticks) -> Result<u64> {
+    let (tenant_no, webhook) = key;
     let whole = count(
         reader,
         "SELECT coalesce(sum(events), 0) FROM delivered
@@ -97,7 +97,7 @@ fn count_delivered(reader: &Connection, whose: (i64, WebhookId), since: Ticks) -
             let args = params![tenant_no, webhook.as_bytes(), since.0, (since + PACK_SPAN).0];
             all.query_map(args, |row| row.get(0))?.collect()
         })
-        .map_err(fault)?;
+        .map_err(store_error)?;
     let mut some = 0;
     for packed in around {
         some += unpack(&packed)?.iter().filter(|one| one.at >= since).count() as u64;
@@ -105,8 +105,8 @@ fn count_delivered(reader: &Connection, whose: (i64, WebhookId), since: Ticks) -
     Ok(whole + some)
 }
 
-/// Events that wait, behind the cursor and in lanes.
-fn behind(reader: &Connection, one: &Sealed) -> Result<u64> {
+/// Counts undelivered events, after the cursor and in lanes.
+fn behind(reader: &Connection, one: &SealedWebhook) -> Result<u64> {
     let Some(cursor) = one.webhook.cursor else { return Ok(0) };
     let resource = one.webhook.resource.code();
     let mut waiting = 0;
@@ -136,9 +136,9 @@ fn behind(reader: &Connection, one: &Sealed) -> Result<u64> {
     Ok(waiting.min(BEHIND_MAX.into()))
 }
 
-fn webhook_stats(reader: &Connection, one: &Sealed, since: Ticks) -> Result<WebhookStats> {
+fn webhook_stats(reader: &Connection, one: &SealedWebhook, since: Ticks) -> Result<WebhookStats> {
     let (tenant_no, webhook) = (one.tenant_no, one.webhook.id);
-    let place = params![tenant_no, webhook.as_bytes()];
+    let key = params![tenant_no, webhook.as_bytes()];
     let failed = count(
         reader,
         "SELECT count(*) FROM attempts
@@ -147,15 +147,15 @@ fn webhook_stats(reader: &Connection, one: &Sealed, since: Ticks) -> Result<Webh
     )?;
     let last: Option<i64> = reader
         .prepare_cached("SELECT max(last_at) FROM delivered WHERE tenant_no = ?1 AND webhook = ?2")
-        .and_then(|mut last| last.query_row(place, |row| row.get(0)))
-        .map_err(fault)?;
+        .and_then(|mut last| last.query_row(key, |row| row.get(0)))
+        .map_err(store_error)?;
     let (lanes, failing, next): (i64, Option<i64>, Option<i64>) = reader
         .prepare_cached(
             "SELECT count(*), min(CASE WHEN attempts > 0 THEN first_failed_at END), min(next_at)
              FROM lanes WHERE tenant_no = ?1 AND webhook = ?2",
         )
-        .and_then(|mut all| all.query_row(place, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))))
-        .map_err(fault)?;
+        .and_then(|mut all| all.query_row(key, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?))))
+        .map_err(store_error)?;
     let retry = one.webhook.handshake.retry;
     let recent = delivered(reader, tenant_no, &DeliveryQuery::newest_since(webhook, since, P95_OF_MAX))?;
     Ok(WebhookStats {
@@ -170,21 +170,21 @@ fn webhook_stats(reader: &Connection, one: &Sealed, since: Ticks) -> Result<Webh
     })
 }
 
-/// The last number at or below which everything was before a moment: versions grow with numbers.
+/// The last sequence whose log rows are all older than a time, by binary search: versions grow with sequences.
 fn last_before(reader: &Connection, tenant_no: i64, moment: Ticks) -> Result<i64> {
     let (mut low, mut high): (i64, i64) = reader
         .prepare_cached("SELECT floor, head FROM heads WHERE tenant_no = ?1")
         .and_then(|mut find| find.query_row([tenant_no], |row| Ok((row.get(0)?, row.get(1)?))))
-        .map_err(fault)?;
+        .map_err(store_error)?;
     let mut next = reader
         .prepare_cached(
             "SELECT version FROM log WHERE tenant_no = ?1 AND sequence > ?2 ORDER BY sequence LIMIT 1",
         )
-        .map_err(fault)?;
+        .map_err(store_error)?;
     while low < high {
         let middle = low + (high - low) / 2;
         let version: Option<i64> =
-            next.query_row([tenant_no, middle], |row| row.get(0)).optional().map_err(fault)?;
+            next.query_row([tenant_no, middle], |row| row.get(0)).optional().map_err(store_error)?;
         if version.is_some_and(|version| version < moment.0) {
             low = middle + 1;
         } else {
@@ -194,12 +194,12 @@ fn last_before(reader: &Connection, tenant_no: i64, moment: Ticks) -> Result<i64
     Ok(low)
 }
 
-fn span(reader: &Connection, one: &Sealed, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
+fn span(reader: &Connection, one: &SealedWebhook, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
     let after = last_before(reader, one.tenant_no, from)?;
     let through = last_before(reader, one.tenant_no, to.next())?;
     let mut span: Option<(i64, i64)> = None;
     for kind in one.webhook.kinds.iter() {
-        let place = [one.tenant_no, one.webhook.resource.code().into(), kind.code().into(), after, through];
+        let key = [one.tenant_no, one.webhook.resource.code().into(), kind.code().into(), after, through];
         let found: (Option<i64>, Option<i64>) = reader
             .prepare_cached(
                 "SELECT (SELECT min(sequence) FROM log INDEXED BY log_by_kind WHERE tenant_no = ?1 AND resource = ?2
@@ -207,8 +207,8 @@ fn span(reader: &Connection, one: &Sealed, from: Ticks, to: Ticks) -> Result<Opt
                      (SELECT max(sequence) FROM log INDEXED BY log_by_kind WHERE tenant_no = ?1 AND resource = ?2
                      AND kind = ?3 AND sequence > ?4 AND sequence <= ?5)",
             )
-            .and_then(|mut find| find.query_row(place, |row| Ok((row.get(0)?, row.get(1)?))))
-            .map_err(fault)?;
+            .and_then(|mut find| find.query_row(key, |row| Ok((row.get(0)?, row.get(1)?))))
+            .map_err(store_error)?;
         if let (Some(first), Some(last)) = found {
             span = Some(span.map_or((first, last), |one| (one.0.min(first), one.1.max(last))));
         }
@@ -236,7 +236,7 @@ impl History for SqliteStore {
                      ORDER BY a.at DESC, a.sequence DESC, a.occasion DESC, a.number DESC LIMIT ?6"
                 ))
                 .and_then(|mut all| all.query_map(args, attempt)?.collect())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -244,15 +244,15 @@ impl History for SqliteStore {
         if query.only_failed {
             return Ok(Vec::new());
         }
-        self.snapshot(|reader| match known(reader, query.webhook)? {
+        self.read_fresh_snapshot(|reader| match find_sealed(reader, query.webhook)? {
             None => Ok(Vec::new()),
             Some(one) => delivered(reader, one.tenant_no, query),
         })
     }
 
     async fn delivery_history(&self, webhook: WebhookId, sequence: u64) -> Result<DeliveryHistory> {
-        self.snapshot(|reader| {
-            let Some(one) = known(reader, webhook)? else {
+        self.read_fresh_snapshot(|reader| {
+            let Some(one) = find_sealed(reader, webhook)? else {
                 return Ok(DeliveryHistory { sequence, delivered: None, attempts: Vec::new() });
             };
             let (event, far) = (signed(sequence), signed(sequence.saturating_add(PACK_NUMBERS_MAX)));
@@ -265,7 +265,7 @@ impl History for SqliteStore {
                     let args = params![one.tenant_no, webhook.as_bytes(), event, far];
                     all.query_map(args, |row| row.get(0))?.collect()
                 })
-                .map_err(fault)?;
+                .map_err(store_error)?;
             let attempts = reader
                 .prepare_cached(&format!(
                     "SELECT {ATTEMPT} FROM attempts a INDEXED BY attempts_by_sequence
@@ -275,14 +275,14 @@ impl History for SqliteStore {
                 .and_then(|mut all| {
                     all.query_map(params![one.tenant_no, webhook.as_bytes(), event], attempt)?.collect()
                 })
-                .map_err(fault)?;
+                .map_err(store_error)?;
             Ok(DeliveryHistory { sequence, delivered: last_of(&packs, sequence)?, attempts })
         })
     }
 
     async fn lanes(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Lane>> {
-        self.snapshot(|reader| {
-            let Some(one) = known(reader, webhook)? else { return Ok(Vec::new()) };
+        self.read_fresh_snapshot(|reader| {
+            let Some(one) = find_sealed(reader, webhook)? else { return Ok(Vec::new()) };
             let args =
                 params![one.tenant_no, webhook.as_bytes(), i64::try_from(rows_max).unwrap_or(i64::MAX)];
             reader
@@ -291,12 +291,12 @@ impl History for SqliteStore {
                      ORDER BY sequence, record_key LIMIT ?3"
                 ))
                 .and_then(|mut all| all.query_map(args, lane)?.collect())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
     async fn webhook_stats(&self, webhook: WebhookId, since: Ticks) -> Result<WebhookStats> {
-        self.snapshot(|reader| match known(reader, webhook)? {
+        self.read_fresh_snapshot(|reader| match find_sealed(reader, webhook)? {
             None => Ok(WebhookStats::default()),
             Some(one) => webhook_stats(reader, &one, since),
         })
@@ -310,48 +310,48 @@ impl History for SqliteStore {
         entry: Option<AuditEntry>,
     ) -> Result<Option<Replay>> {
         let (now, random) = (self.ports().clock.now(), self.ports().random.clone());
-        let asked = self
+        let replay = self
             .write(move |writer| {
-                let known = known(writer, webhook)?.filter(|one| !one.webhook.flags().is_final());
-                let Some(one) = known else { return Ok(None) };
-                let moved = next_move(writer)?;
+                let find_sealed = find_sealed(writer, webhook)?.filter(|one| !one.webhook.flags().is_final());
+                let Some(one) = find_sealed else { return Ok(None) };
+                let change_number = next_change_number(writer)?;
                 let number = writer
                     .prepare_cached(
                         "UPDATE webhooks SET replays = replays + 1, moved = ?3 WHERE tenant_no = ?1 AND id = ?2
                          RETURNING replays",
                     )
                     .and_then(|mut next| {
-                        let args = params![one.tenant_no, webhook.as_bytes(), moved];
+                        let args = params![one.tenant_no, webhook.as_bytes(), change_number];
                         next.query_row(args, |row| row.get(0))
                     })
-                    .map_err(fault)?;
-                let asked = Replay::asked(number, kind, now, after, through);
-                insert_replay(writer, one.tenant_no, webhook, &asked)?;
+                    .map_err(store_error)?;
+                let replay = Replay::new(number, kind, now, after, through);
+                insert_replay(writer, one.tenant_no, webhook, &replay)?;
                 if let Some(entry) = entry {
-                    add_record(writer, &*random, entry)?;
+                    append_audit(writer, &*random, entry)?;
                 }
-                Ok(Some(asked))
+                Ok(Some(replay))
             })
             .await;
         self.inner.invalidation.commit_signal().signal_webhook(webhook);
-        asked
+        replay
     }
 
     async fn replays(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Replay>> {
-        self.snapshot(|reader| {
-            let Some(one) = known(reader, webhook)? else { return Ok(Vec::new()) };
+        self.read_fresh_snapshot(|reader| {
+            let Some(one) = find_sealed(reader, webhook)? else { return Ok(Vec::new()) };
             let args = params![one.tenant_no, webhook.as_bytes(), i64::try_from(rows_max).unwrap_or(i64::MAX)];
             reader
                 .prepare_cached(&format!(
                     "SELECT {REPLAY} FROM replays WHERE tenant_no = ?1 AND webhook = ?2 ORDER BY number DESC LIMIT ?3"
                 ))
                 .and_then(|mut all| all.query_map(args, replay)?.collect())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
     async fn sequence_range(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>> {
-        self.snapshot(|reader| match known(reader, webhook)? {
+        self.read_fresh_snapshot(|reader| match find_sealed(reader, webhook)? {
             None => Ok(None),
             Some(one) => span(reader, &one, from, to),
         })
@@ -380,6 +380,6 @@ fn insert_replay(writer: &Connection, tenant_no: i64, webhook: WebhookId, one: &
                 one.is_done
             ])
         })
-        .map_err(fault)?;
+        .map_err(store_error)?;
     Ok(())
 }

@@ -5,8 +5,8 @@ use domain::Ticks;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::directory::change;
-use super::{SqliteStore, exists, fault};
-use crate::keys::{made_behind, purpose};
+use super::{SqliteStore, exists, store_error};
+use crate::keys::{created_after, sealing_purpose};
 use crate::{Result, SigningKey, SigningKeys};
 
 fn newest_key(writer: &Connection) -> Result<Option<(String, Ticks)>> {
@@ -17,19 +17,19 @@ fn newest_key(writer: &Connection) -> Result<Option<(String, Ticks)>> {
             |row| Ok((row.get(0)?, Ticks(row.get(1)?))),
         )
         .optional()
-        .map_err(fault)
+        .map_err(store_error)
 }
 
 #[async_trait]
 impl SigningKeys for SqliteStore {
     async fn add_signing_key(&self, key: &SigningKey, newest: Option<&str>) -> Result<bool> {
         let ports = self.ports();
-        let sealed = ports.vault.seal(&*ports.random, &purpose(&key.kid), key.private.reveal())?;
+        let sealed = ports.vault.seal(&*ports.random, &sealing_purpose(&key.kid), key.private.reveal())?;
         let (key, expected) = (key.clone(), newest.map(str::to_owned));
         self.write(move |writer| {
             let newest = newest_key(writer)?;
             let newest = newest.as_ref().map(|(kid, at)| (kid.as_str(), *at));
-            let Some(created_at) = made_behind(&key, expected.as_deref(), newest) else {
+            let Some(created_at) = created_after(&key, expected.as_deref(), newest) else {
                 return Ok(false);
             };
             writer
@@ -52,8 +52,8 @@ impl SigningKeys for SqliteStore {
     }
 
     async fn signing_keys(&self) -> Result<Vec<SigningKey>> {
-        type Sealed = (String, Vec<u8>, String, i64, i64, Option<i64>);
-        let rows: Vec<Sealed> = self.read(|reader| {
+        type SealedWebhook = (String, Vec<u8>, String, i64, i64, Option<i64>);
+        let rows: Vec<SealedWebhook> = self.read(|reader| {
             reader
                 .prepare_cached(
                     "SELECT kid, sealed, public_jwk, created_at, signs_from, retired_at FROM signing_keys
@@ -65,11 +65,11 @@ impl SigningKeys for SqliteStore {
                     })?
                     .collect()
                 })
-                .map_err(fault)
+                .map_err(store_error)
         })?;
         rows.into_iter()
             .map(|(kid, sealed, public_jwk, created_at, signs_from, retired_at)| {
-                let private = self.ports().vault.open(&purpose(&kid), &sealed)?;
+                let private = self.ports().vault.open(&sealing_purpose(&kid), &sealed)?;
                 let (created_at, signs_from) = (Ticks(created_at), Ticks(signs_from));
                 Ok(SigningKey {
                     kid,

@@ -1,46 +1,51 @@
-//! Loads the ground that a plan of changes stands on, from SQLite.
+//! Loads the inputs of a plan from SQLite.
 
 use domain::Ticks;
 use domain::record::State;
 use rusqlite::{Connection, OptionalExtension, params};
 
 use super::changes::find_ingest_progress;
-use super::fault;
-use crate::plan::{Collection, Ground, Key, Stored, unsigned};
+use super::store_error;
+use crate::plan::{CollectionCounters, PlanInputs, RecordKey, StoredRecord, unsigned};
 use crate::{ChangeBatch, Result};
 
-pub(super) fn load(connection: &Connection, tenant_no: i64, batches: &[ChangeBatch]) -> Result<Ground> {
+pub(super) fn load(connection: &Connection, tenant_no: i64, batches: &[ChangeBatch]) -> Result<PlanInputs> {
     let (head, version) = connection
         .prepare_cached("SELECT head, version FROM heads WHERE tenant_no = ?1")
         .and_then(|mut head| {
             head.query_row([tenant_no], |row| Ok((unsigned(row.get(0)?), Ticks(row.get(1)?))))
         })
-        .map_err(fault)?;
-    let mut ground = Ground::new(head, version);
-    load_records(connection, tenant_no, Ground::company_keys(batches), &mut ground)?;
-    let keys = ground.record_keys(batches);
-    load_records(connection, tenant_no, keys, &mut ground)?;
-    load_collections(connection, tenant_no, batches, &mut ground)?;
-    for key in Ground::progress_keys(batches) {
+        .map_err(store_error)?;
+    let mut inputs = PlanInputs::new(head, version);
+    load_records(connection, tenant_no, PlanInputs::company_keys(batches), &mut inputs)?;
+    let keys = inputs.record_keys(batches);
+    load_records(connection, tenant_no, keys, &mut inputs)?;
+    load_collections(connection, tenant_no, batches, &mut inputs)?;
+    for key in PlanInputs::ingest_keys(batches) {
         if let Some(progress) = find_ingest_progress(connection, tenant_no, &key)? {
-            ground.know_progress(key, progress);
+            inputs.insert_progress(key, progress);
         }
     }
-    Ok(ground)
+    Ok(inputs)
 }
 
-fn load_records(connection: &Connection, tenant_no: i64, keys: Vec<Key>, ground: &mut Ground) -> Result<()> {
+fn load_records(
+    connection: &Connection,
+    tenant_no: i64,
+    keys: Vec<RecordKey>,
+    inputs: &mut PlanInputs,
+) -> Result<()> {
     let mut find = connection
         .prepare_cached(
             "SELECT ordinal, state, version, sequence, body FROM records
              WHERE tenant_no = ?1 AND company_no = ?2 AND resource = ?3 AND correlation_id = ?4",
         )
-        .map_err(fault)?;
+        .map_err(store_error)?;
     for key in keys {
-        let place = key.place;
+        let collection = key.collection;
         let found = find
-            .query_row(params![tenant_no, place.company_no, place.resource.code(), key.id], |row| {
-                Ok(Stored {
+            .query_row(params![tenant_no, collection.company_no, collection.resource.code(), key.id], |row| {
+                Ok(StoredRecord {
                     ordinal: unsigned(row.get(0)?),
                     state: State::from_code(row.get(1)?),
                     version: Ticks(row.get(2)?),
@@ -49,9 +54,9 @@ fn load_records(connection: &Connection, tenant_no: i64, keys: Vec<Key>, ground:
                 })
             })
             .optional()
-            .map_err(fault)?;
+            .map_err(store_error)?;
         if let Some(stored) = found {
-            ground.know_record(key, stored);
+            inputs.insert_record(key, stored);
         }
     }
     Ok(())
@@ -61,27 +66,27 @@ fn load_collections(
     connection: &Connection,
     tenant_no: i64,
     batches: &[ChangeBatch],
-    ground: &mut Ground,
+    inputs: &mut PlanInputs,
 ) -> Result<()> {
     let mut find = connection
         .prepare_cached(
             "SELECT next_ordinal, live, version FROM collections
              WHERE tenant_no = ?1 AND company_no = ?2 AND resource = ?3",
         )
-        .map_err(fault)?;
-    for place in ground.places(batches) {
+        .map_err(store_error)?;
+    for collection in inputs.collection_keys(batches) {
         let found = find
-            .query_row(params![tenant_no, place.company_no, place.resource.code()], |row| {
-                Ok(Collection {
+            .query_row(params![tenant_no, collection.company_no, collection.resource.code()], |row| {
+                Ok(CollectionCounters {
                     next_ordinal: unsigned(row.get(0)?),
                     live: unsigned(row.get(1)?),
                     version: unsigned(row.get(2)?),
                 })
             })
             .optional()
-            .map_err(fault)?;
-        if let Some(collection) = found {
-            ground.know_collection(place, collection);
+            .map_err(store_error)?;
+        if let Some(counters) = found {
+            inputs.insert_collection(collection, counters);
         }
     }
     Ok(())

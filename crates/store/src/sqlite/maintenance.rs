@@ -1,16 +1,16 @@
-//! Upkeep in SQLite.
+//! Maintenance in SQLite.
 
 use async_trait::async_trait;
 use domain::Ticks;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
-use super::places::PlaceNo;
-use super::{SqliteStore, fault};
+use super::collection_numbers::CollectionNo;
+use super::{SqliteStore, store_error};
 use crate::maintenance::{COMPANY_TABLES, TENANT_TABLES};
 use crate::{ExpiredRows, Health, InvalidationCounters, Maintenance, Result, RetentionCutoffs};
 
-/// The history of webhooks: what identifies a row, and which have had their time. By row numbers where there are any:
-/// by a key of several columns SQLite would look at all rows of the tenant.
+/// The webhook history tables: key and expiry condition. The key is the rowid where there is one, because with
+/// a composite key SQLite would read all rows of the tenant.
 const HISTORY: [(&str, &str, &str); 3] = [
     ("attempts", "rowid", "at < ?1"),
     ("delivered", "rowid", "last_at < ?1"),
@@ -29,31 +29,31 @@ fn delete_some(
             "DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} WHERE {condition} LIMIT ?2)"
         ))
         .and_then(|mut delete| delete.execute(args))
-        .map_err(fault)
+        .map_err(store_error)
 }
 
-/// Takes up to `rows_max` rows of a place away; tells how many it found.
-fn clear(writer: &Connection, table: &str, key: &str, place: &[i64], rows_max: usize) -> Result<usize> {
+/// Deletes up to `rows_max` rows of a company or tenant; returns how many.
+fn clear(writer: &Connection, table: &str, key: &str, owner: &[i64], rows_max: usize) -> Result<usize> {
     if table == "records" {
-        return clear_records(writer, place, rows_max);
+        return clear_records(writer, owner, rows_max);
     }
-    let condition = if place.len() == 1 { "tenant_no = ?1" } else { "tenant_no = ?1 AND company_no = ?3" };
+    let condition = if owner.len() == 1 { "tenant_no = ?1" } else { "tenant_no = ?1 AND company_no = ?3" };
     let sql = format!(
         "DELETE FROM {table} WHERE ({key}) IN (SELECT {key} FROM {table} WHERE {condition} LIMIT ?2)"
     );
     let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
-    let mut delete = writer.prepare_cached(&sql).map_err(fault)?;
-    match place {
+    let mut delete = writer.prepare_cached(&sql).map_err(store_error)?;
+    match owner {
         [tenant_no] => delete.execute(params![tenant_no, rows_max]),
         [tenant_no, company_no] => delete.execute(params![tenant_no, rows_max, company_no]),
         _ => Ok(0),
     }
-    .map_err(fault)
+    .map_err(store_error)
 }
 
-/// The same for records, place by place; a place without records goes too.
-fn clear_records(writer: &Connection, place: &[i64], rows_max: usize) -> Result<usize> {
-    let condition = if place.len() == 1 { "tenant_no = ?1" } else { "tenant_no = ?1 AND company_no = ?2" };
+/// Deletes records, one collection after the other, and the numbers of empty collections.
+fn clear_records(writer: &Connection, owner: &[i64], rows_max: usize) -> Result<usize> {
+    let condition = if owner.len() == 1 { "tenant_no = ?1" } else { "tenant_no = ?1 AND company_no = ?2" };
     let find = format!("SELECT no FROM places WHERE {condition} LIMIT 1");
     let clear =
         "DELETE FROM records WHERE row IN (SELECT row FROM records WHERE row BETWEEN ?1 AND ?2 LIMIT ?3)";
@@ -61,19 +61,19 @@ fn clear_records(writer: &Connection, place: &[i64], rows_max: usize) -> Result<
         let next = writer
             .prepare_cached(&find)
             .and_then(|mut find| {
-                find.query_row(params_from_iter(place), |row| row.get(0).map(PlaceNo)).optional()
+                find.query_row(params_from_iter(owner), |row| row.get(0).map(CollectionNo)).optional()
             })
-            .map_err(fault)?;
+            .map_err(store_error)?;
         let Some(next) = next else { return Ok(0) };
         let rows_max = i64::try_from(rows_max).unwrap_or(i64::MAX);
-        let gone = writer
+        let deleted = writer
             .prepare_cached(clear)
             .and_then(|mut clear| clear.execute([next.row(0), next.last_row(), rows_max]))
-            .map_err(fault)?;
-        if gone > 0 {
-            return Ok(gone);
+            .map_err(store_error)?;
+        if deleted > 0 {
+            return Ok(deleted);
         }
-        writer.execute("DELETE FROM places WHERE no = ?1", [next.0]).map_err(fault)?;
+        writer.execute("DELETE FROM places WHERE no = ?1", [next.0]).map_err(store_error)?;
     }
     Ok(rows_max)
 }
@@ -84,32 +84,32 @@ fn purge_company(writer: &Connection, rows_max: usize) -> Result<usize> {
             Ok([row.get(0)?, row.get(1)?])
         })
         .optional()
-        .map_err(fault)?;
-    let Some(place) = next else { return Ok(0) };
+        .map_err(store_error)?;
+    let Some(owner) = next else { return Ok(0) };
     for (table, key) in COMPANY_TABLES {
-        let gone = clear(writer, table, key, &place, rows_max)?;
-        if gone > 0 {
-            return Ok(gone);
+        let deleted = clear(writer, table, key, &owner, rows_max)?;
+        if deleted > 0 {
+            return Ok(deleted);
         }
     }
     writer
-        .execute("DELETE FROM departed_companies WHERE tenant_no = ?1 AND company_no = ?2", place)
-        .map_err(fault)
+        .execute("DELETE FROM departed_companies WHERE tenant_no = ?1 AND company_no = ?2", owner)
+        .map_err(store_error)
 }
 
 fn purge_tenant(writer: &Connection, rows_max: usize) -> Result<usize> {
     let next: Option<i64> = writer
         .query_row("SELECT tenant_no FROM erased_tenants LIMIT 1", [], |row| row.get(0))
         .optional()
-        .map_err(fault)?;
+        .map_err(store_error)?;
     let Some(tenant_no) = next else { return Ok(0) };
     for (table, key) in TENANT_TABLES {
-        let gone = clear(writer, table, key, &[tenant_no], rows_max)?;
-        if gone > 0 {
-            return Ok(gone);
+        let deleted = clear(writer, table, key, &[tenant_no], rows_max)?;
+        if deleted > 0 {
+            return Ok(deleted);
         }
     }
-    writer.execute("DELETE FROM erased_tenants WHERE tenant_no = ?1", [tenant_no]).map_err(fault)
+    writer.execute("DELETE FROM erased_tenants WHERE tenant_no = ?1", [tenant_no]).map_err(store_error)
 }
 
 #[async_trait]
@@ -141,11 +141,11 @@ impl Maintenance for SqliteStore {
                 audit: some("audit", "at, id", "at < ?1", cutoffs.audit)?,
                 calls: some("calls", "subscription_id, day, route", "day < ?1", Ticks(cutoffs.calls.day()))?,
                 deliveries: {
-                    let mut gone = 0;
+                    let mut deleted = 0;
                     for (table, key, condition) in HISTORY {
-                        gone += some(table, key, condition, cutoffs.deliveries)?;
+                        deleted += some(table, key, condition, cutoffs.deliveries)?;
                     }
-                    gone
+                    deleted
                 },
             })
         })
@@ -158,7 +158,7 @@ impl Maintenance for SqliteStore {
         }
         self.write(move |writer| match purge_company(writer, rows_max)? {
             0 => purge_tenant(writer, rows_max),
-            gone => Ok(gone),
+            deleted => Ok(deleted),
         })
         .await
     }
@@ -174,6 +174,6 @@ impl Maintenance for SqliteStore {
     async fn close(&self) {
         let store = self.clone();
         let _ = tokio::task::spawn_blocking(move || store.inner.writer.close()).await;
-        self.inner.turn.leave();
+        self.inner.delivery_lock.release();
     }
 }

@@ -1,11 +1,11 @@
-//! Brings a file's schema up to date, forward only; refuses one that a newer program has made.
+//! Migrates the file's schema forward; refuses a schema that is newer than this program.
 
 use rusqlite::{Connection, OptionalExtension};
 
-use super::fault;
+use super::store_error;
 use crate::{Ports, Result, StoreError};
 
-/// In order; the name of each says its number.
+/// In order; each name starts with its number.
 const MIGRATIONS: [(&str, &str); 6] = [
     ("0001_spine", include_str!("migrations/0001_spine.sql")),
     ("0002_sign_in", include_str!("migrations/0002_sign_in.sql")),
@@ -20,22 +20,23 @@ pub(super) fn known() -> i64 {
 }
 
 pub(super) fn version(connection: &Connection) -> Result<i64> {
-    connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(fault)
+    connection.query_row("PRAGMA user_version", [], |row| row.get(0)).map_err(store_error)
 }
 
 pub(super) fn up(connection: &mut Connection) -> Result<i64> {
     if version(connection)? < known() {
-        let transaction =
-            connection.transaction_with_behavior(rusqlite::TransactionBehavior::Immediate).map_err(fault)?;
-        // Read again under the lock: another process may have been faster.
+        let transaction = connection
+            .transaction_with_behavior(rusqlite::TransactionBehavior::Immediate)
+            .map_err(store_error)?;
+        // Read again under the lock, because another process may have migrated meanwhile.
         for (number, (name, sql)) in (1_i64..).zip(MIGRATIONS) {
             if number > version(&transaction)? {
-                tracing::info!(migration = name, "bringing the store's schema up to date");
-                transaction.execute_batch(sql).map_err(fault)?;
-                transaction.pragma_update(None, "user_version", number).map_err(fault)?;
+                tracing::info!(migration = name, "migrating the store's schema");
+                transaction.execute_batch(sql).map_err(store_error)?;
+                transaction.pragma_update(None, "user_version", number).map_err(store_error)?;
             }
         }
-        transaction.commit().map_err(fault)?;
+        transaction.commit().map_err(store_error)?;
     }
     match version(connection)? {
         found if found > known() => Err(StoreError::NewerSchema { found, known: known() }),
@@ -43,37 +44,38 @@ pub(super) fn up(connection: &mut Connection) -> Result<i64> {
     }
 }
 
-/// Statements are written for their indexes, and are planned for tables of any size. What SQLite once counted in a table
-/// that was small then would have it walk through the whole of it ever after: a file is not to hold such counts. Tells
-/// whether it did; connections that were open then still know them.
+/// Drops the planner's statistics. The statements are written for their indexes; statistics from a time when a
+/// table was small would make SQLite scan it forever. Returns whether there were any: connections opened before
+/// still use them.
 pub(super) fn forget_statistics(connection: &Connection) -> Result<bool> {
     let find =
         "SELECT name FROM sqlite_schema WHERE type = 'table' AND name LIKE 'sqlite\\_stat_' ESCAPE '\\'";
     let found: Vec<String> = connection
         .prepare(find)
         .and_then(|mut find| find.query_map([], |row| row.get(0))?.collect())
-        .map_err(fault)?;
+        .map_err(store_error)?;
     found
         .iter()
         .try_for_each(|table| connection.execute_batch(&format!("DROP TABLE IF EXISTS {table}")))
-        .map_err(fault)?;
+        .map_err(store_error)?;
     Ok(!found.is_empty())
 }
 
-/// A new store takes the master key that it is opened with; after that, no other opens it.
+/// A new store is bound to the master key that first opens it.
 pub(super) fn check_master_key(connection: &Connection, ports: &Ports) -> Result<()> {
     let find = || -> Result<Option<Vec<u8>>> {
         connection
             .query_row("SELECT value FROM meta WHERE name = 'vault'", [], |row| row.get(0))
             .optional()
-            .map_err(fault)
+            .map_err(store_error)
     };
     if find()?.is_none() {
         let sealed = ports.vault.sealed_check(&*ports.random)?;
         connection
             .execute("INSERT OR IGNORE INTO meta (name, value) VALUES ('vault', ?1)", [sealed])
-            .map_err(fault)?;
+            .map_err(store_error)?;
     }
-    let kept = find()?.ok_or_else(|| StoreError::internal("the vault's check is missing"))?;
-    ports.vault.check(&kept)
+    let stored_check =
+        find()?.ok_or_else(|| StoreError::internal("the vault check is missing from the store"))?;
+    ports.vault.check(&stored_check)
 }

@@ -1,35 +1,35 @@
-//! The embedded store: one file, one writer thread that commits whole groups, readers beside it.
+//! The embedded store: one file, one writer thread with group commits, and a pool of readers.
 
-mod applications;
 mod apply;
 mod archive;
 mod audit;
 mod changes;
 mod checkpoint;
+mod clients;
+mod collection_numbers;
 mod deliveries;
+mod delivery_lock;
 mod directory;
 mod grants;
 mod group;
 mod history;
-mod hook_rows;
 mod keys;
+mod last_update_index;
 mod load;
 mod maintenance;
 mod migrate;
-mod moments;
 mod nodes;
 mod payroll;
-mod places;
 mod reader;
-mod readers;
+mod reader_pool;
 mod records;
 mod refresh;
 mod rows;
 mod sessions;
-mod shards;
 mod subscriptions;
-mod turnstile;
+mod webhook_rows;
 mod webhooks;
+mod write_lock;
 mod writer;
 
 use std::path::{Path, PathBuf};
@@ -43,22 +43,22 @@ use rusqlite::{Connection, ErrorCode};
 use tokio::sync::Semaphore;
 
 use crate::{InvalidationCounters, Ports, Result, StoreError};
-use moments::KnownMoments;
+use delivery_lock::DeliveryLock;
+use last_update_index::LastUpdateIndexes;
 use reader::Reader;
-use readers::Readers;
-use shards::Turn;
-use turnstile::Turnstile;
+use reader_pool::ReaderPool;
+use write_lock::WriteLock;
 use writer::Writer;
 
-/// How long a connection waits for another process that writes.
+/// How long a connection waits for another process's write.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 const STATEMENTS_CACHED: usize = 128;
 const WAL_TRIES_MAX: usize = 100;
-/// As many of SQLite's own steps as take about half a millisecond. It asks after each round whether to go on, and
-/// counts on from a statement's earlier runs, so the first round may be short.
-const GLANCE_ROUNDS_MAX: u32 = 20;
+/// About half a millisecond of SQLite's virtual machine steps. SQLite calls the progress handler after each
+/// round and keeps counting across runs of a statement, so the first round may be short.
+const BUDGET_ROUNDS_MAX: u32 = 20;
 const ROUND_STEPS: i32 = 1000;
-/// How many searches may look through all of a tenant's companies at once, each on a thread of its own.
+/// How many full searches of a tenant's payroll companies may run at once, each on a blocking thread.
 const SEARCHES_MAX: usize = 4;
 
 /// A store in one file; cheap to clone.
@@ -70,12 +70,12 @@ pub struct SqliteStore {
 struct Inner {
     path: PathBuf,
     ports: Ports,
-    readers: Arc<Readers>,
+    reader_pool: Arc<ReaderPool>,
     searches: Semaphore,
-    moments: KnownMoments,
+    last_update_index: LastUpdateIndexes,
     writer: Writer,
     invalidation: Arc<InvalidationCounters>,
-    turn: Turn,
+    delivery_lock: DeliveryLock,
 }
 
 impl std::fmt::Debug for SqliteStore {
@@ -85,36 +85,44 @@ impl std::fmt::Debug for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens the file, makes it where there is none, brings its schema up to date, and checks that the
-    /// master key opens it.
+    /// Opens or creates the file, migrates its schema, and checks the master key.
     pub fn open(path: &Path, ports: Ports) -> Result<Self> {
-        make_private(path)?;
+        create_private_file(path)?;
         let mut connection = connect(path)?;
-        switch_to_wal(&connection).map_err(unreachable(path))?;
+        switch_to_wal(&connection).map_err(cannot_open(path))?;
         let schema = migrate::up(&mut connection)?;
         migrate::check_master_key(&connection, &ports)?;
         if migrate::forget_statistics(&connection)? {
             connection = connect(path)?;
         }
-        let turnstile = Turnstile::beside(path);
-        let (invalidation, readers) =
-            (Arc::new(InvalidationCounters::default()), Arc::new(Readers::new(path.to_owned())));
+        let write_lock = WriteLock::next_to(path);
+        let (invalidation, reader_pool) =
+            (Arc::new(InvalidationCounters::default()), Arc::new(ReaderPool::new(path.to_owned())));
         let writer = Writer::start(
             connection,
-            turnstile,
+            write_lock,
             ports.clone(),
             schema,
             invalidation.clone(),
-            readers.clone(),
+            reader_pool.clone(),
         )?;
-        let (searches, moments) = (Semaphore::new(SEARCHES_MAX), KnownMoments::default());
-        let (path, turn) = (path.to_owned(), Turn::beside(path));
+        let (searches, last_update_index) = (Semaphore::new(SEARCHES_MAX), LastUpdateIndexes::default());
+        let (path, delivery_lock) = (path.to_owned(), DeliveryLock::next_to(path));
         Ok(Self {
-            inner: Arc::new(Inner { path, ports, readers, searches, moments, writer, invalidation, turn }),
+            inner: Arc::new(Inner {
+                path,
+                ports,
+                reader_pool,
+                searches,
+                last_update_index,
+                writer,
+                invalidation,
+                delivery_lock,
+            }),
         })
     }
 
-    /// The number of the newest migration that is in the file, without changing anything.
+    /// The newest migration in the file; changes nothing.
     pub fn schema_of(path: &Path) -> Result<Option<i64>> {
         if !path.exists() {
             return Ok(None);
@@ -126,67 +134,68 @@ impl SqliteStore {
         &self.inner.ports
     }
 
-    /// Reads on the caller's own thread: a look-up costs microseconds, a hand-over would cost more.
-    fn read<T>(&self, look: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
-        let reader = self.inner.readers.take()?;
-        reader.end_view();
-        let seen = look(&reader);
+    /// Reads on the caller's thread: a lookup costs microseconds, less than handing it to another thread.
+    fn read<T>(&self, query: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        let reader = self.inner.reader_pool.take()?;
+        reader.end_snapshot();
+        let result = query(&reader);
         self.put_back(reader);
-        seen
+        result
     }
 
-    /// Reads several things as they stood at one moment, which is now.
-    fn snapshot<T>(&self, look: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+    /// Reads from a new snapshot.
+    fn read_fresh_snapshot<T>(&self, query: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
         self.read(|reader| {
-            reader.view(readers::NONE)?;
-            let seen = look(reader);
-            reader.end_view();
-            seen
+            reader.begin_snapshot(reader_pool::NEVER_REUSED)?;
+            let result = query(reader);
+            reader.end_snapshot();
+            result
         })
     }
 
-    /// Reads several things as they stood at one moment: after all that was written through this handle. What others
-    /// wrote in the last tenth of a second may not be there yet.
-    fn view<T>(&self, look: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
-        let reader = self.inner.readers.take()?;
-        let seen = self.view_by(&reader, look);
+    /// Reads from a snapshot that contains everything written through this handle. It may lack what other
+    /// processes wrote in the last 100 ms.
+    fn read_snapshot<T>(&self, query: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        let reader = self.inner.reader_pool.take()?;
+        let result = self.read_snapshot_on(&reader, query);
         self.put_back(reader);
-        seen
+        result
     }
 
-    fn view_by<T>(&self, reader: &Reader, look: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
-        let seen = reader.view(self.inner.readers.era()).and_then(|()| look(reader));
-        if seen.is_err() {
-            reader.end_view();
+    fn read_snapshot_on<T>(&self, reader: &Reader, query: impl FnOnce(&Reader) -> Result<T>) -> Result<T> {
+        let result = reader.begin_snapshot(self.inner.reader_pool.generation()).and_then(|()| query(reader));
+        if result.is_err() {
+            reader.end_snapshot();
         }
-        seen
+        result
     }
 
-    /// As `view`, but given up where it takes more than a moment: none. What may have to look at every row
-    /// starts here, and where that is long it is done again aside, not on a thread that serves others.
-    fn glance<T>(&self, look: impl FnOnce(&Reader) -> Result<T>) -> Result<Option<T>> {
-        let mut reader = self.inner.readers.take()?;
+    /// Like `read_snapshot`, but returns none if the query exceeds its budget. A query that may read every row
+    /// starts here; if it is long, the caller repeats it on a blocking thread, so that it does not delay other
+    /// requests.
+    fn read_with_budget<T>(&self, query: impl FnOnce(&Reader) -> Result<T>) -> Result<Option<T>> {
+        let mut reader = self.inner.reader_pool.take()?;
         let is_long = Arc::new(AtomicBool::new(false));
-        let (told, mut rounds) = (is_long.clone(), 0);
+        let (exceeded, mut rounds) = (is_long.clone(), 0);
         let give_up = move || {
             rounds += 1;
-            told.store(rounds > GLANCE_ROUNDS_MAX, Ordering::Relaxed);
-            rounds > GLANCE_ROUNDS_MAX
+            exceeded.store(rounds > BUDGET_ROUNDS_MAX, Ordering::Relaxed);
+            rounds > BUDGET_ROUNDS_MAX
         };
-        reader.progress_handler(ROUND_STEPS, Some(give_up)).map_err(fault)?;
-        let seen = self.view_by(&reader, look);
-        reader.progress_handler(0, None::<fn() -> bool>).map_err(fault)?;
+        reader.progress_handler(ROUND_STEPS, Some(give_up)).map_err(store_error)?;
+        let result = self.read_snapshot_on(&reader, query);
+        reader.progress_handler(0, None::<fn() -> bool>).map_err(store_error)?;
         self.put_back(reader);
-        if is_long.load(Ordering::Relaxed) { Ok(None) } else { seen.map(Some) }
+        if is_long.load(Ordering::Relaxed) { Ok(None) } else { result.map(Some) }
     }
 
     fn put_back(&self, reader: Reader) {
-        if self.inner.readers.put_back(reader) {
-            self.inner.writer.mind_views();
+        if self.inner.reader_pool.put_back(reader) {
+            self.inner.writer.watch_snapshots();
         }
     }
 
-    /// Runs `work` in the next group; returns once it is on disk.
+    /// Runs `work` in the next group commit; returns once it is on disk.
     async fn write<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -194,7 +203,7 @@ impl SqliteStore {
         self.inner.writer.run(work).await
     }
 
-    /// As `write`, for what changes somebody's access.
+    /// Like `write`, and invalidates cached access.
     async fn write_access<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Connection) -> Result<T> + Send + 'static,
@@ -205,11 +214,11 @@ impl SqliteStore {
     }
 }
 
-/// A new file is its owner's alone; SQLite gives its companions the same rights.
-fn make_private(path: &Path) -> Result<()> {
+/// Creates a file that only its owner can access; SQLite gives its companion files the same permissions.
+fn create_private_file(path: &Path) -> Result<()> {
     use std::os::unix::fs::OpenOptionsExt as _;
-    let made = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
-    match made {
+    let created = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path);
+    match created {
         Err(error) if error.kind() != std::io::ErrorKind::AlreadyExists => {
             Err(StoreError::Unavailable(format!("{}: {error}", path.display())))
         }
@@ -218,11 +227,11 @@ fn make_private(path: &Path) -> Result<()> {
 }
 
 fn connect(path: &Path) -> Result<Connection> {
-    let connection = Connection::open(path).map_err(unreachable(path))?;
-    connection.busy_timeout(BUSY_TIMEOUT).map_err(fault)?;
+    let connection = Connection::open(path).map_err(cannot_open(path))?;
+    connection.busy_timeout(BUSY_TIMEOUT).map_err(store_error)?;
     connection.set_prepared_statement_cache_capacity(STATEMENTS_CACHED);
-    // Plans do not follow what is bound: else SQLite would plan most statements anew each time they are run.
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fault)?;
+    // Without this option SQLite would plan most statements again whenever other values are bound.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(store_error)?;
     connection
         .execute_batch(
             "PRAGMA synchronous = FULL;
@@ -231,12 +240,12 @@ fn connect(path: &Path) -> Result<Connection> {
              PRAGMA cache_size = -8192;
              PRAGMA temp_store = MEMORY;",
         )
-        .map_err(unreachable(path))?;
+        .map_err(cannot_open(path))?;
     Ok(connection)
 }
 
-/// A file that is new becomes one with a write-ahead log. That needs the file for itself, and SQLite does
-/// not always wait for who else has it; taking a writer's turn does.
+/// Switches a new file to a write-ahead log. That needs exclusive access, and SQLite does not always wait for
+/// other connections; beginning a write transaction does.
 fn switch_to_wal(connection: &Connection) -> rusqlite::Result<()> {
     let switch = || connection.pragma_update(None, "journal_mode", "WAL");
     for _ in 1..WAL_TRIES_MAX {
@@ -250,17 +259,17 @@ fn switch_to_wal(connection: &Connection) -> rusqlite::Result<()> {
     switch()
 }
 
-/// A file that cannot be opened is named.
-fn unreachable(path: &Path) -> impl FnOnce(rusqlite::Error) -> StoreError {
+/// Adds the path to an error.
+fn cannot_open(path: &Path) -> impl FnOnce(rusqlite::Error) -> StoreError {
     move |error| StoreError::Unavailable(format!("{}: {error}", path.display()))
 }
 
-/// Says what a fault of SQLite's means to who called.
-fn fault(error: rusqlite::Error) -> StoreError {
+/// Maps a SQLite error to a store error.
+fn store_error(error: rusqlite::Error) -> StoreError {
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => StoreError::Full("the disk that holds the store is full".into()),
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            StoreError::Unavailable("another process is writing to the store's file".into())
+            StoreError::Unavailable("another process is writing to the store's file; try again".into())
         }
         Some(ErrorCode::SystemIoFailure | ErrorCode::CannotOpen | ErrorCode::ReadOnly) => {
             StoreError::Unavailable(error.to_string())
@@ -269,10 +278,10 @@ fn fault(error: rusqlite::Error) -> StoreError {
     }
 }
 
-/// A violated uniqueness means that the thing is there already.
+/// Maps a constraint violation to `Exists`.
 fn exists(what: String) -> impl FnOnce(rusqlite::Error) -> StoreError {
     move |error| match error.sqlite_error_code() {
         Some(ErrorCode::ConstraintViolation) => StoreError::Exists(what),
-        _ => fault(error),
+        _ => store_error(error),
     }
 }

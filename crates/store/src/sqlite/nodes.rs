@@ -1,4 +1,4 @@
-//! The programs that work on one SQLite file.
+//! Node registration in SQLite.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use domain::Guid;
 use rusqlite::params;
 
 use super::directory::change;
-use super::{SqliteStore, fault};
+use super::{SqliteStore, store_error};
 use crate::{Nodes, Result};
 
 #[async_trait]
@@ -26,7 +26,7 @@ impl Nodes for SqliteStore {
                  ON CONFLICT (id) DO UPDATE SET seen_at = excluded.seen_at",
                 params![node.as_bytes(), now.0],
             )?;
-            writer.query_row("SELECT count(*) FROM nodes", [], |row| row.get(0)).map_err(fault)
+            writer.query_row("SELECT count(*) FROM nodes", [], |row| row.get(0)).map_err(store_error)
         })
         .await
     }
@@ -36,7 +36,7 @@ impl Nodes for SqliteStore {
         self.read(|reader| {
             reader
                 .query_row("SELECT count(*) FROM nodes WHERE seen_at >= ?1", [earliest.0], |row| row.get(0))
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 

@@ -1,5 +1,5 @@
-//! A connection that reads, and its view of the file. It remembers how collections stood, as long as SQLite says that
-//! nothing was committed since: then a page costs no look at its tenant, its company and its total.
+//! A reading connection with its snapshot. It caches the state of collections until SQLite reports a commit,
+//! which saves a page the lookup of its tenant, company and total.
 
 use std::cell::{Cell, RefCell};
 use std::ops::{Deref, DerefMut};
@@ -7,111 +7,121 @@ use std::ops::{Deref, DerefMut};
 use domain::{Resource, TenantId};
 use rusqlite::Connection;
 
-use super::fault;
-use super::places::PlaceNo;
+use super::collection_numbers::CollectionNo;
+use super::store_error;
 use crate::Result;
-use crate::plan::Collection;
+use crate::plan::CollectionCounters;
 
-/// Few enough to be looked through.
-const WHOLES_MAX: usize = 64;
+/// Few enough for a linear search.
+const CACHED_MAX: usize = 64;
 
-/// A collection as a whole, and where it is.
+/// A collection's numbers, counters and head.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Whole {
+pub(super) struct CollectionState {
     pub(super) tenant_no: i64,
-    pub(super) owner: i64,
-    /// None where there was never a record.
-    pub(super) place: Option<PlaceNo>,
-    pub(super) all: Collection,
+    pub(super) company_no: i64,
+    /// None if the collection never had a record.
+    pub(super) number: Option<CollectionNo>,
+    pub(super) counters: CollectionCounters,
     pub(super) head: u64,
 }
 
 pub(super) struct Reader {
     connection: Connection,
-    seen: RefCell<Seen>,
-    /// When the view began that stands, if one does.
-    era: Cell<Option<u64>>,
-    /// Whether `seen` is known to be what this view shows.
-    is_seen_now: Cell<bool>,
+    cache: RefCell<CollectionCache>,
+    /// The generation of the open snapshot, if there is one.
+    generation: Cell<Option<u64>>,
+    /// Whether the cache is valid for the open snapshot.
+    is_cache_current: Cell<bool>,
 }
 
 #[derive(Default)]
-struct Seen {
+struct CollectionCache {
     data_version: i64,
-    wholes: Vec<(TenantId, Option<Box<str>>, Resource, Whole)>,
+    states: Vec<(TenantId, Option<Box<str>>, Resource, CollectionState)>,
 }
 
 impl Reader {
     pub(super) fn new(connection: Connection) -> Self {
-        Self { connection, seen: RefCell::default(), era: Cell::new(None), is_seen_now: Cell::new(false) }
+        Self {
+            connection,
+            cache: RefCell::default(),
+            generation: Cell::new(None),
+            is_cache_current: Cell::new(false),
+        }
     }
 
-    /// The era that its view is of.
-    pub(super) fn era(&self) -> Option<u64> {
-        self.era.get()
+    /// The generation of the open snapshot.
+    pub(super) fn generation(&self) -> Option<u64> {
+        self.generation.get()
     }
 
-    /// Begins a view, or goes on in the one that stands where it is of this era.
-    pub(super) fn view(&self, era: u64) -> Result<()> {
-        if self.era.get() == Some(era) {
+    /// Begins a snapshot, or continues the open one if it has this generation.
+    pub(super) fn begin_snapshot(&self, generation: u64) -> Result<()> {
+        if self.generation.get() == Some(generation) {
             return Ok(());
         }
-        self.end_view();
+        self.end_snapshot();
         self.control("BEGIN")?;
-        self.era.set(Some(era));
+        self.generation.set(Some(generation));
         Ok(())
     }
 
-    /// Where this fails the connection stays in its transaction, and is not kept.
-    pub(super) fn end_view(&self) {
-        if self.era.take().is_some() {
-            self.is_seen_now.set(false);
+    /// If this fails, the connection stays in its transaction and is not returned to the pool.
+    pub(super) fn end_snapshot(&self) {
+        if self.generation.take().is_some() {
+            self.is_cache_current.set(false);
             let _ = self.control("ROLLBACK");
         }
     }
 
     fn control(&self, sql: &str) -> Result<()> {
-        self.connection.prepare_cached(sql).and_then(|mut run| run.execute([])).map_err(fault).map(drop)
+        self.connection.prepare_cached(sql).and_then(|mut run| run.execute([])).map_err(store_error).map(drop)
     }
 
-    /// What `find` would find in the view, or in the transaction, that this is called in.
-    pub(super) fn whole(
+    /// The collection's state in the current snapshot or transaction, from the cache or by `find`.
+    pub(super) fn collection_state(
         &self,
         tenant: &TenantId,
         company: Option<&str>,
         resource: Resource,
-        find: impl FnOnce(&Connection) -> Result<Option<Whole>>,
-    ) -> Result<Option<Whole>> {
-        let mut seen = self.seen.borrow_mut();
-        if !self.is_seen_now.get() {
+        find: impl FnOnce(&Connection) -> Result<Option<CollectionState>>,
+    ) -> Result<Option<CollectionState>> {
+        let mut cache = self.cache.borrow_mut();
+        if !self.is_cache_current.get() {
             let data_version = self.data_version()?;
-            if seen.data_version != data_version {
-                *seen = Seen { data_version, wholes: Vec::new() };
+            if cache.data_version != data_version {
+                *cache = CollectionCache { data_version, states: Vec::new() };
             }
-            self.is_seen_now.set(self.era.get().is_some());
+            self.is_cache_current.set(self.generation.get().is_some());
         }
-        let is_wanted = |(whose, of, what, _): &&(TenantId, Option<Box<str>>, Resource, Whole)| {
-            *what == resource && of.as_deref() == company && whose == tenant
+        let is_match = |(cached_tenant, cached_company, cached_resource, _): &&(
+            TenantId,
+            Option<Box<str>>,
+            Resource,
+            CollectionState,
+        )| {
+            *cached_resource == resource && cached_company.as_deref() == company && cached_tenant == tenant
         };
-        if let Some((.., whole)) = seen.wholes.iter().find(is_wanted) {
-            return Ok(Some(*whole));
+        if let Some((.., state)) = cache.states.iter().find(is_match) {
+            return Ok(Some(*state));
         }
         let found = find(&self.connection)?;
-        if let Some(whole) = found {
-            if seen.wholes.len() >= WHOLES_MAX {
-                seen.wholes.clear();
+        if let Some(state) = found {
+            if cache.states.len() >= CACHED_MAX {
+                cache.states.clear();
             }
-            seen.wholes.push((tenant.clone(), company.map(Into::into), resource, whole));
+            cache.states.push((tenant.clone(), company.map(Into::into), resource, state));
         }
         Ok(found)
     }
 
-    /// Moves with every commit of another connection. Asking begins the transaction's view of the file.
+    /// Changes with every commit of another connection. The query starts the transaction's snapshot.
     fn data_version(&self) -> Result<i64> {
         self.connection
             .prepare_cached("PRAGMA data_version")
             .and_then(|mut ask| ask.query_row([], |row| row.get(0)))
-            .map_err(fault)
+            .map_err(store_error)
     }
 }
 

@@ -6,18 +6,19 @@ use async_trait::async_trait;
 use domain::{Resource, TenantId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
-use super::moments::{self, KnownMoments};
-use super::places::PlaceNo;
-use super::reader::{Reader, Whole};
-use super::{SqliteStore, fault, payroll};
-use crate::plan::{Collection, unsigned};
+use super::collection_numbers::CollectionNo;
+use super::last_update_index::{self, LastUpdateIndexes};
+use super::reader::{CollectionState, Reader};
+use super::{SqliteStore, payroll, store_error};
+use crate::plan::{CollectionCounters, unsigned};
 use crate::records::{Start, locate};
 use crate::{
     CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records, Result, StoreError,
 };
 
-/// Statements for the tenant's own records and for those of a company. They start from the owner: (tenant's number,
-/// company's number). A company is found by its id alone: the index ends in the row, and that in the number.
+/// A statement for the tenant's own records and one for a company's records. Both are composed once, from
+/// constants, around a subquery that finds (tenant number, company number). A company's number is in its row
+/// number, at the end of the index, so the index alone finds it.
 struct ByOwner {
     of_tenant: String,
     of_company: String,
@@ -43,7 +44,7 @@ impl ByOwner {
     }
 }
 
-static WHOLE: LazyLock<ByOwner> = LazyLock::new(|| {
+static COLLECTION_STATE: LazyLock<ByOwner> = LazyLock::new(|| {
     ByOwner::new(
         "SELECT o.tenant_no, o.company_no, h.head, c.next_ordinal, c.live, c.version, p.no FROM ({owner}) o
          JOIN heads h ON h.tenant_no = o.tenant_no
@@ -58,63 +59,69 @@ static RECORD: LazyLock<ByOwner> = LazyLock::new(|| {
     )
 });
 
-/// None: no such tenant, or no such company.
-fn whole(
+/// None if the tenant or the company does not exist.
+fn collection_state(
     reader: &Reader,
     tenant: &TenantId,
     company: Option<&str>,
     resource: Resource,
-) -> Result<Option<Whole>> {
+) -> Result<Option<CollectionState>> {
     let read = |row: &Row<'_>| {
-        let all = match row.get::<_, Option<i64>>(3)? {
-            None => Collection::default(),
-            Some(next) => Collection {
+        let counters = match row.get::<_, Option<i64>>(3)? {
+            None => CollectionCounters::default(),
+            Some(next) => CollectionCounters {
                 next_ordinal: unsigned(next),
                 live: unsigned(row.get(4)?),
                 version: unsigned(row.get(5)?),
             },
         };
-        let place = row.get::<_, Option<i64>>(6)?.map(PlaceNo);
-        Ok(Whole { tenant_no: row.get(0)?, owner: row.get(1)?, place, all, head: unsigned(row.get(2)?) })
+        let number = row.get::<_, Option<i64>>(6)?.map(CollectionNo);
+        Ok(CollectionState {
+            tenant_no: row.get(0)?,
+            company_no: row.get(1)?,
+            number,
+            counters,
+            head: unsigned(row.get(2)?),
+        })
     };
-    reader.whole(tenant, company, resource, |connection| {
+    reader.collection_state(tenant, company, resource, |connection| {
         connection
-            .prepare_cached(WHOLE.sql(company))
+            .prepare_cached(COLLECTION_STATE.sql(company))
             .and_then(|mut find| {
                 find.query_row(params![tenant.as_str(), company, resource.code()], read).optional()
             })
-            .map_err(fault)
+            .map_err(store_error)
     })
 }
 
-fn start(reader: &Connection, of: &Whole, query: &PageQuery) -> rusqlite::Result<Start> {
-    if of.all.live + 1 == of.all.next_ordinal {
+fn start(reader: &Connection, state: &CollectionState, query: &PageQuery) -> rusqlite::Result<Start> {
+    if state.counters.live + 1 == state.counters.next_ordinal {
         return Ok(locate(query.offset, []));
     }
     let gaps: Vec<(u64, u64)> = reader
         .prepare_cached(
             "SELECT block, dead FROM gaps WHERE tenant_no = ?1 AND company_no = ?2 AND resource = ?3 ORDER BY block",
         )?
-        .query_map(params![of.tenant_no, of.owner, query.resource.code()], |row| {
+        .query_map(params![state.tenant_no, state.company_no, query.resource.code()], |row| {
             Ok((unsigned(row.get(0)?), unsigned(row.get(1)?)))
         })?
         .collect::<rusqlite::Result<_>>()?;
     Ok(locate(query.offset, gaps))
 }
 
-fn bodies(reader: &Connection, of: &Whole, query: &PageQuery) -> rusqlite::Result<RecordBodies> {
-    let Some(place) = of.place.filter(|_| query.offset < of.all.live) else {
+fn bodies(reader: &Connection, state: &CollectionState, query: &PageQuery) -> rusqlite::Result<RecordBodies> {
+    let Some(number) = state.number.filter(|_| query.offset < state.counters.live) else {
         return Ok(RecordBodies::default());
     };
-    let start = start(reader, of, query)?;
+    let start = start(reader, state, query)?;
     let mut read =
         reader.prepare_cached("SELECT body FROM records WHERE row BETWEEN ?1 AND ?2 ORDER BY row")?;
-    let mut rows = read.query([place.row(start.ordinal), place.last_row()])?;
+    let mut rows = read.query([number.row(start.ordinal), number.last_row()])?;
     for _ in 0..start.skip {
         rows.next()?;
     }
-    let mut bodies = RecordBodies::with_room_for(query.rows_max);
-    // The page's length ends the walk: a limit of SQLite's own would be counted row by row.
+    let mut bodies = RecordBodies::with_capacity(query.rows_max);
+    // Counting here is faster than a SQL LIMIT, which SQLite evaluates per row.
     while bodies.len() < query.rows_max
         && let Some(row) = rows.next()?
     {
@@ -123,26 +130,29 @@ fn bodies(reader: &Connection, of: &Whole, query: &PageQuery) -> rusqlite::Resul
     Ok(bodies)
 }
 
-fn payroll_page(reader: &Reader, query: &PayrollQuery, known: &KnownMoments) -> Result<Page> {
-    let found = whole(reader, &query.tenant, None, Resource::payroll_companies())?;
-    let Some(of) = found else {
+fn payroll_page(reader: &Reader, query: &PayrollQuery, known: &LastUpdateIndexes) -> Result<Page> {
+    let found = collection_state(reader, &query.tenant, None, Resource::payroll_companies())?;
+    let Some(state) = found else {
         return Err(StoreError::UnknownTenant(query.tenant.as_str().to_owned()));
     };
-    let (total, bodies) = payroll::page(reader, &of, query, known).map_err(fault)?;
-    Ok(Page { bodies, total, version: of.all.version, head: of.head })
+    let (total, bodies) = payroll::page(reader, &state, query, known).map_err(store_error)?;
+    Ok(Page { bodies, total, version: state.counters.version, head: state.head })
 }
 
 impl SqliteStore {
-    /// Gathers a tenant's moments aside, for searches to come; where too many search already, not now.
-    fn gather_moments(&self, tenant_no: i64) {
+    /// Builds a tenant's last-update index on a blocking thread, unless too many searches are running.
+    fn build_last_update_index(&self, tenant_no: i64) {
         let store = self.clone();
         tokio::task::spawn_blocking(move || {
             let Ok(_place) = store.inner.searches.try_acquire() else { return };
-            let gathered = store.view(|reader| moments::gather(reader, tenant_no).map_err(fault));
+            let gathered = store
+                .read_snapshot(|reader| last_update_index::build(reader, tenant_no).map_err(store_error));
             match gathered {
-                Ok(Some((version, moments))) => store.inner.moments.keep(tenant_no, version, &moments),
+                Ok(Some((version, last_update_index))) => {
+                    store.inner.last_update_index.store(tenant_no, version, &last_update_index)
+                }
                 Ok(None) => {}
-                Err(error) => tracing::warn!(%error, "moments could not be gathered"),
+                Err(error) => tracing::warn!(%error, "building the last-update index failed"),
             }
         });
     }
@@ -157,7 +167,7 @@ impl Records for SqliteStore {
         resource: Resource,
         correlation_id: &str,
     ) -> Result<Option<Record>> {
-        self.view(|reader| {
+        self.read_snapshot(|reader| {
             reader
                 .prepare_cached(RECORD.sql(company))
                 .and_then(|mut find| {
@@ -167,16 +177,21 @@ impl Records for SqliteStore {
                     )
                     .optional()
                 })
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
     async fn page(&self, query: &PageQuery) -> Result<Option<Page>> {
-        self.view(|reader| {
-            let found = whole(reader, &query.tenant, query.company.as_deref(), query.resource)?;
-            let Some(of) = found else { return Ok(None) };
-            let bodies = bodies(reader, &of, query).map_err(fault)?;
-            Ok(Some(Page { bodies, total: of.all.live, version: of.all.version, head: of.head }))
+        self.read_snapshot(|reader| {
+            let found = collection_state(reader, &query.tenant, query.company.as_deref(), query.resource)?;
+            let Some(state) = found else { return Ok(None) };
+            let bodies = bodies(reader, &state, query).map_err(store_error)?;
+            Ok(Some(Page {
+                bodies,
+                total: state.counters.live,
+                version: state.counters.version,
+                head: state.head,
+            }))
         })
     }
 
@@ -186,15 +201,15 @@ impl Records for SqliteStore {
         company: Option<&str>,
         resource: Resource,
     ) -> Result<Option<CollectionVersion>> {
-        let found = self.view(|reader| whole(reader, tenant, company, resource))?;
-        Ok(found.map(|whole| CollectionVersion { version: whole.all.version, head: whole.head }))
+        let found = self.read_snapshot(|reader| collection_state(reader, tenant, company, resource))?;
+        Ok(found.map(|state| CollectionVersion { version: state.counters.version, head: state.head }))
     }
 
     async fn payroll_page(&self, query: &PayrollQuery) -> Result<Page> {
-        let known = &self.inner.moments;
-        let page = self.glance(|reader| payroll_page(reader, query, known)).transpose();
+        let known = &self.inner.last_update_index;
+        let page = self.read_with_budget(|reader| payroll_page(reader, query, known)).transpose();
         if let Some(tenant_no) = known.take_due() {
-            self.gather_moments(tenant_no);
+            self.build_last_update_index(tenant_no);
         }
         if let Some(page) = page {
             return page;
@@ -202,7 +217,7 @@ impl Records for SqliteStore {
         let _place = self.inner.searches.acquire().await.map_err(StoreError::internal)?;
         let (store, query) = (self.clone(), query.clone());
         let looking = tokio::task::spawn_blocking(move || {
-            store.view(|reader| payroll_page(reader, &query, &store.inner.moments))
+            store.read_snapshot(|reader| payroll_page(reader, &query, &store.inner.last_update_index))
         });
         looking.await.map_err(StoreError::internal)?
     }
@@ -223,7 +238,7 @@ impl Records for SqliteStore {
                     })?
                     .collect()
                 })
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 }

@@ -1,12 +1,12 @@
-//! Refresh tokens in SQLite, and what using one does to its grant.
+//! Refresh tokens in SQLite and the effect of their use on the grant.
 
 use domain::{ClientId, Ticks};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::audit::add_record;
+use super::audit::append_audit;
 use super::directory::change;
 use super::grants::{find_grant, revoke};
-use super::{exists, fault};
+use super::{exists, store_error};
 use crate::grants::{RefreshDecision, RefreshRow, decide_refresh, rotation_entry};
 use crate::{Grant, Ports, RefreshOutcome, RefreshRotation, Result};
 
@@ -47,7 +47,7 @@ fn find_refresh(connection: &Connection, hash: &[u8; 32]) -> Result<Option<Refre
             })
             .optional()
         })
-        .map_err(fault)
+        .map_err(store_error)
 }
 
 pub(super) fn rotate(
@@ -61,11 +61,11 @@ pub(super) fn rotate(
         Some(row) => find_grant(writer, &row.grant)?,
         None => None,
     };
-    let verdict = decide_refresh(rotation, row, grant, successor);
-    if let Some(entry) = rotation_entry(rotation, &verdict) {
-        add_record(writer, &*ports.random, entry)?;
+    let decision = decide_refresh(rotation, row, grant, successor);
+    if let Some(entry) = rotation_entry(rotation, &decision) {
+        append_audit(writer, &*ports.random, entry)?;
     }
-    match verdict {
+    match decision {
         RefreshDecision::Done(done) => Ok(done),
         RefreshDecision::Revoke(grant) => {
             revoke(writer, grant.id.as_str(), rotation.now)?;

@@ -4,9 +4,9 @@ use async_trait::async_trait;
 use domain::{Secret, Ticks, UserId};
 use rusqlite::{Connection, OptionalExtension, params};
 
-use super::audit::add_record;
+use super::audit::append_audit;
 use super::directory::change;
-use super::{SqliteStore, exists, fault};
+use super::{SqliteStore, exists, store_error};
 use crate::sessions::SESSION;
 use crate::{AuditEntry, Result, Session, Sessions};
 
@@ -46,7 +46,7 @@ impl Sessions for SqliteStore {
                     ])
                 })
                 .map_err(exists("such a session".into()))?;
-            add_record(writer, &*ports.random, entry)
+            append_audit(writer, &*ports.random, entry)
         })
         .await
     }
@@ -70,7 +70,7 @@ impl Sessions for SqliteStore {
                     })
                     .optional()
                 })
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -81,7 +81,7 @@ impl Sessions for SqliteStore {
         self.write(move |writer| {
             let ended = remove(writer, &hash)?;
             if ended {
-                add_record(writer, &*ports.random, entry)?;
+                append_audit(writer, &*ports.random, entry)?;
             }
             Ok(ended)
         })

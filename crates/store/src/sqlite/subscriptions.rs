@@ -1,4 +1,4 @@
-//! Subscriptions, their keys and their calls in SQLite.
+//! Subscriptions, their keys and their call counts in SQLite.
 
 use async_trait::async_trait;
 use domain::ids::SubscriptionId;
@@ -7,7 +7,7 @@ use domain::{Secret, Ticks};
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::directory::change;
-use super::{SqliteStore, exists, fault};
+use super::{SqliteStore, exists, store_error};
 use crate::plan::{signed, unsigned};
 use crate::subscriptions::SUBSCRIPTION_KEY;
 use crate::{CallCount, KeyInfo, KeyLastUse, KeySlot, Result, Status, Subscription, Subscriptions};
@@ -67,7 +67,7 @@ impl Subscriptions for SqliteStore {
             reader
                 .prepare_cached(&format!("{SUBSCRIPTION} WHERE s.id = ?1"))
                 .and_then(|mut find| find.query_row([id.as_str()], subscription).optional())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -76,7 +76,7 @@ impl Subscriptions for SqliteStore {
             reader
                 .prepare_cached(&format!("{SUBSCRIPTION} ORDER BY s.created_at, s.id"))
                 .and_then(|mut all| all.query_map([], subscription)?.collect())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -133,7 +133,7 @@ impl Subscriptions for SqliteStore {
                      ORDER BY slot, valid_until IS NOT NULL, valid_until DESC",
                 )
                 .and_then(|mut all| all.query_map([id.as_str()], key)?.collect())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -176,7 +176,7 @@ impl Subscriptions for SqliteStore {
                      WHERE k.hash = ?1 AND (k.valid_until IS NULL OR k.valid_until > ?2)"
                 ))
                 .and_then(|mut find| find.query_row(params![hash, now.0], subscription).optional())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -192,12 +192,12 @@ impl Subscriptions for SqliteStore {
                      ON CONFLICT (subscription_id, day, route) DO UPDATE
                      SET calls = calls + excluded.calls, failed = failed + excluded.failed",
                 )
-                .map_err(fault)?;
+                .map_err(store_error)?;
             for one in &calls {
                 let id = one.subscription.as_str();
                 count
                     .execute(params![id, one.day, one.route, signed(one.calls), signed(one.failed)])
-                    .map_err(fault)?;
+                    .map_err(store_error)?;
             }
             for (hash, at) in &used {
                 change(
@@ -229,7 +229,7 @@ impl Subscriptions for SqliteStore {
                      ORDER BY day DESC, route",
                 )
                 .and_then(|mut all| all.query_map(params![id.as_str(), from_day, to_day], calls)?.collect())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -241,7 +241,7 @@ impl Subscriptions for SqliteStore {
                 )
                 .and_then(|mut sum| sum.query_row(params![id.as_str(), day], |row| row.get(0)))
                 .map(unsigned)
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 }

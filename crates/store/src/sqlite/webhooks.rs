@@ -1,17 +1,17 @@
-//! Webhooks in SQLite, as their owners manage them.
+//! Webhook management in SQLite.
 
 use async_trait::async_trait;
 use domain::{Ticks, WebhookId};
 use rusqlite::types::Value;
 use rusqlite::{Connection, OptionalExtension, params, params_from_iter};
 
-use super::audit::add_record;
+use super::audit::append_audit;
 use super::directory::change as write_rows;
-use super::hook_rows::{LIVE, WEBHOOK, sealed};
 use super::rows::tenant_no;
-use super::{SqliteStore, exists, fault};
+use super::webhook_rows::{LIVE, WEBHOOK, sealed};
+use super::{SqliteStore, exists, store_error};
 use crate::plan::{signed, unsigned};
-use crate::webhooks::{Sealed, Secrets, anew, change, family_codes, made};
+use crate::webhooks::{SealedSecrets, SealedWebhook, apply_change, family_codes, new_webhook, reset_retry};
 use crate::{
     AuditEntry, NewWebhook, Ports, Result, StoreError, SubscribeOutcome, Webhook, WebhookChange,
     WebhookChangeOutcome, WebhookOwner, WebhookQuery, Webhooks, shard_of,
@@ -21,11 +21,11 @@ fn find(connection: &Connection, ports: &Ports, id: WebhookId) -> Result<Option<
     let found = connection
         .prepare_cached(&format!("{WEBHOOK} WHERE w.id = ?1"))
         .and_then(|mut find| find.query_row([id.as_bytes()], sealed).optional())
-        .map_err(fault)?;
-    opened(found, ports)
+        .map_err(store_error)?;
+    open_sealed(found, ports)
 }
 
-fn find_alike(
+fn find_identical(
     connection: &Connection,
     ports: &Ports,
     tenant_no: i64,
@@ -34,28 +34,28 @@ fn find_alike(
     let found = connection
         .prepare_cached(&format!("{WEBHOOK} WHERE w.tenant_no = ?1 AND w.fingerprint = ?2 AND {LIVE}"))
         .and_then(|mut find| find.query_row(params![tenant_no, fingerprint], sealed).optional())
-        .map_err(fault)?;
-    opened(found, ports)
+        .map_err(store_error)?;
+    open_sealed(found, ports)
 }
 
-fn opened(found: Option<Sealed>, ports: &Ports) -> Result<Option<(i64, Webhook)>> {
+fn open_sealed(found: Option<SealedWebhook>, ports: &Ports) -> Result<Option<(i64, Webhook)>> {
     found.map(|one| Ok((one.tenant_no, one.open(&ports.vault)?))).transpose()
 }
 
-/// The number of the next change of a webhook.
-pub(super) fn next_move(writer: &Connection) -> Result<i64> {
+/// Assigns the number of a webhook change.
+pub(super) fn next_change_number(writer: &Connection) -> Result<i64> {
     writer
         .prepare_cached(
             "INSERT INTO webhook_moves (no, moved) VALUES (1, 1)
              ON CONFLICT (no) DO UPDATE SET moved = moved + 1 RETURNING moved",
         )
         .and_then(|mut next| next.query_row([], |row| row.get(0)))
-        .map_err(fault)
+        .map_err(store_error)
 }
 
 fn insert(writer: &Connection, ports: &Ports, tenant_no: i64, one: &Webhook) -> Result<()> {
-    let secrets = Secrets::of(one, &ports.vault, &*ports.random)?;
-    let moved = next_move(writer)?;
+    let secrets = SealedSecrets::of(one, &ports.vault, &*ports.random)?;
+    let change_number = next_change_number(writer)?;
     writer
         .prepare_cached(
             "INSERT INTO webhooks (tenant_no, id, client_id, user_id, resource, kinds, name, description, url,
@@ -84,15 +84,15 @@ fn insert(writer: &Connection, ports: &Ports, tenant_no: i64, one: &Webhook) -> 
                 one.handshake.accepted,
                 signed(one.revision),
                 shard_of(one.id),
-                moved
+                change_number
             ])
         })
         .map_err(exists(format!("a webhook \"{}\"", one.id)))?;
     Ok(())
 }
 
-fn update(writer: &Connection, tenant_no: i64, one: &Webhook, secrets: &Secrets) -> Result<()> {
-    let moved = next_move(writer)?;
+fn update(writer: &Connection, tenant_no: i64, one: &Webhook, secrets: &SealedSecrets) -> Result<()> {
+    let change_number = next_change_number(writer)?;
     let retry = one.handshake.retry;
     write_rows(
         writer,
@@ -123,15 +123,15 @@ fn update(writer: &Connection, tenant_no: i64, one: &Webhook, secrets: &Secrets)
             one.deleted_at.map(|at| at.0),
             signed(one.revision),
             one.cursor.map(signed),
-            moved
+            change_number
         ],
     )?;
     Ok(())
 }
 
-/// Lanes that start anew are due at once.
-pub(super) fn renew_lanes(writer: &Connection, tenant_no: i64, webhook: WebhookId, now: Ticks) -> Result<()> {
-    let retry = anew(now);
+/// Resets the lanes of a webhook: due immediately, no failures.
+pub(super) fn reset_lanes(writer: &Connection, tenant_no: i64, webhook: WebhookId, now: Ticks) -> Result<()> {
+    let retry = reset_retry(now);
     write_rows(
         writer,
         "UPDATE lanes SET attempts = ?3, first_failed_at = ?4, next_at = ?5 WHERE tenant_no = ?1 AND webhook = ?2",
@@ -150,7 +150,7 @@ fn drop_lanes(writer: &Connection, tenant_no: i64, webhook: WebhookId) -> Result
     Ok(())
 }
 
-fn change_hook(
+fn change_stored_webhook(
     writer: &Connection,
     ports: &Ports,
     (tenant_no, mut webhook): (i64, Webhook),
@@ -160,15 +160,15 @@ fn change_hook(
     let head: i64 = writer
         .prepare_cached("SELECT head FROM heads WHERE tenant_no = ?1")
         .and_then(|mut head| head.query_row([tenant_no], |row| row.get(0)))
-        .map_err(fault)?;
-    let Some(effects) = change(&mut webhook, what, now, unsigned(head)) else {
+        .map_err(store_error)?;
+    let Some(effects) = apply_change(&mut webhook, what, now, unsigned(head)) else {
         return Ok(WebhookChangeOutcome::Ended(webhook));
     };
-    if effects.none {
+    if effects.unchanged {
         return Ok(WebhookChangeOutcome::Changed(webhook));
     }
-    let secrets = Secrets::of(&webhook, &ports.vault, &*ports.random)?;
-    let alike = find_alike(writer, ports, tenant_no, &secrets.fingerprint)?;
+    let secrets = SealedSecrets::of(&webhook, &ports.vault, &*ports.random)?;
+    let alike = find_identical(writer, ports, tenant_no, &secrets.fingerprint)?;
     if !webhook.flags().is_final() && alike.is_some_and(|(_, other)| other.id != webhook.id) {
         return Ok(WebhookChangeOutcome::Duplicate);
     }
@@ -176,8 +176,8 @@ fn change_hook(
     if effects.drop_lanes {
         drop_lanes(writer, tenant_no, webhook.id)?;
     }
-    if effects.renew_lanes {
-        renew_lanes(writer, tenant_no, webhook.id, now)?;
+    if effects.reset_lanes {
+        reset_lanes(writer, tenant_no, webhook.id, now)?;
     }
     Ok(WebhookChangeOutcome::Changed(webhook))
 }
@@ -188,15 +188,15 @@ fn subscribe(
     new: NewWebhook,
     webhooks_max: usize,
 ) -> Result<SubscribeOutcome> {
-    let webhook = made(new, ports.clock.now());
+    let webhook = new_webhook(new, ports.clock.now());
     let unknown = || StoreError::UnknownTenant(webhook.owner.tenant.to_string());
     let tenant_no = tenant_no(writer, &webhook.owner.tenant)?.ok_or_else(unknown)?;
-    if let Some(kept) = find_alike(writer, ports, tenant_no, &webhook.fingerprint(&ports.vault))? {
-        let found = kept.1.clone();
-        if !found.rests() {
+    if let Some(existing) = find_identical(writer, ports, tenant_no, &webhook.fingerprint(&ports.vault))? {
+        let found = existing.1.clone();
+        if !found.needs_enable() {
             return Ok(SubscribeOutcome::Existing(found));
         }
-        let enabled = change_hook(writer, ports, kept, &WebhookChange::Enable)?;
+        let enabled = change_stored_webhook(writer, ports, existing, &WebhookChange::Enable)?;
         return Ok(SubscribeOutcome::Existing(if let WebhookChangeOutcome::Changed(one) = enabled {
             one
         } else {
@@ -210,7 +210,7 @@ fn subscribe(
         .and_then(|mut count| {
             count.query_row(params![tenant_no, webhook.owner.client.as_str()], |row| row.get(0))
         })
-        .map_err(fault)?;
+        .map_err(store_error)?;
     if unsigned(own) >= webhooks_max as u64 {
         return Ok(SubscribeOutcome::LimitReached);
     }
@@ -218,7 +218,8 @@ fn subscribe(
     Ok(SubscribeOutcome::Created(webhook))
 }
 
-/// The conditions of a query that hold, and their arguments.
+/// The WHERE clause of a query and its arguments. It is composed from constants, parameter numbers and resource
+/// codes; values are bound.
 fn conditions(query: &WebhookQuery) -> (String, Vec<Value>) {
     let (mut sql, mut args): (Vec<String>, Vec<Value>) = (Vec::new(), Vec::new());
     if let Some(tenant) = &query.tenant {
@@ -261,7 +262,7 @@ impl Webhooks for SqliteStore {
         let work = move |writer: &Connection| {
             let done = subscribe(writer, &ports, new, webhooks_max)?;
             if let (SubscribeOutcome::Created(_), Some(entry)) = (&done, entry) {
-                add_record(writer, &*ports.random, entry)?;
+                append_audit(writer, &*ports.random, entry)?;
             }
             Ok(done)
         };
@@ -273,12 +274,12 @@ impl Webhooks for SqliteStore {
     }
 
     async fn find_identical_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>> {
-        let fingerprint = made(body.clone(), Ticks(0)).fingerprint(&self.ports().vault);
-        self.snapshot(|reader| {
+        let fingerprint = new_webhook(body.clone(), Ticks(0)).fingerprint(&self.ports().vault);
+        self.read_fresh_snapshot(|reader| {
             let Some(tenant_no) = tenant_no(reader, &body.owner.tenant)? else {
                 return Ok(None);
             };
-            Ok(find_alike(reader, self.ports(), tenant_no, &fingerprint)?.map(|(_, webhook)| webhook))
+            Ok(find_identical(reader, self.ports(), tenant_no, &fingerprint)?.map(|(_, webhook)| webhook))
         })
     }
 
@@ -288,11 +289,11 @@ impl Webhooks for SqliteStore {
 
     async fn webhooks(&self, query: &WebhookQuery) -> Result<Vec<Webhook>> {
         let (conditions, args) = conditions(query);
-        let found: Vec<Sealed> = self.read(|reader| {
+        let found: Vec<SealedWebhook> = self.read(|reader| {
             reader
                 .prepare_cached(&format!("{WEBHOOK} WHERE {conditions}"))
                 .and_then(|mut all| all.query_map(params_from_iter(&args), sealed)?.collect())
-                .map_err(fault)
+                .map_err(store_error)
         })?;
         found.into_iter().map(|one| one.open(&self.ports().vault)).collect()
     }
@@ -308,13 +309,14 @@ impl Webhooks for SqliteStore {
         let changed = self
             .write(move |writer| {
                 let found = find(writer, &ports, id)?;
-                let Some(kept) = found.filter(|(_, one)| owner.is_none_or(|owner| one.owner == owner)) else {
+                let Some(existing) = found.filter(|(_, one)| owner.is_none_or(|owner| one.owner == owner))
+                else {
                     return Ok(WebhookChangeOutcome::Unknown);
                 };
-                let before = kept.1.clone();
-                let changed = change_hook(writer, &ports, kept, &what)?;
-                if let (true, Some(entry)) = (changed.is_other_than(&before), entry) {
-                    add_record(writer, &*ports.random, entry)?;
+                let before = existing.1.clone();
+                let changed = change_stored_webhook(writer, &ports, existing, &what)?;
+                if let (true, Some(entry)) = (changed.is_changed_from(&before), entry) {
+                    append_audit(writer, &*ports.random, entry)?;
                 }
                 Ok(changed)
             })

@@ -1,5 +1,5 @@
-//! The one writer: takes all that waits, writes it in one transaction, commits once, then answers all.
-//! Short work (sign-in) goes ahead of bulk; a group is bounded, and so is what may wait.
+//! The writer thread: takes all queued work, writes it in one transaction, commits once, then responds to all.
+//! Short work (sign-in) goes before bulk changes; groups and the queue are bounded.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,20 +13,20 @@ use rusqlite::Connection;
 use tokio::sync::oneshot;
 
 use super::apply;
-use super::group::Group;
-use super::readers::Readers;
-use super::turnstile::Turnstile;
-use crate::waiting::{Load, Room, closed};
+use super::group::WriteGroup;
+use super::reader_pool::ReaderPool;
+use super::write_lock::WriteLock;
+use crate::write_queue::{GroupSize, QueueLimits, closed};
 use crate::{BatchCounts, ChangeBatch, InvalidationCounters, Ports, ResourceSet, Result, StoreError};
 
-/// How old a reader's view may become: another process may write to the file, and is not heard.
-const VIEW_AGE_MAX: Duration = Duration::from_millis(100);
+/// How old a reader's snapshot may become: other processes may write to the file without notice.
+const SNAPSHOT_AGE_MAX: Duration = Duration::from_millis(100);
 
-/// Work of any kind: runs inside the group, and answers once the group's fate is known.
-type Work = Box<dyn FnOnce(&mut Group<'_>) -> Answer + Send>;
-type Answer = Box<dyn FnOnce(Option<StoreError>) + Send>;
+/// Queued work: runs inside the group, and responds once the group is committed or has failed.
+type Work = Box<dyn FnOnce(&mut WriteGroup<'_>) -> Completion + Send>;
+type Completion = Box<dyn FnOnce(Option<StoreError>) + Send>;
 
-struct Waiting {
+struct QueuedBatch {
     batch: ChangeBatch,
     answer: oneshot::Sender<Result<BatchCounts>>,
 }
@@ -34,18 +34,18 @@ struct Waiting {
 #[derive(Default)]
 struct Queue {
     works: VecDeque<Work>,
-    batches: VecDeque<Waiting>,
+    batches: VecDeque<QueuedBatch>,
     closed: bool,
 }
 
 struct Shared {
     queue: Mutex<Queue>,
     wake: Condvar,
-    room: Room,
+    limits: QueueLimits,
     change_commits: AtomicU64,
     invalidation: Arc<InvalidationCounters>,
-    readers: Arc<Readers>,
-    turnstile: Turnstile,
+    reader_pool: Arc<ReaderPool>,
+    write_lock: WriteLock,
 }
 
 pub(super) struct Writer {
@@ -57,25 +57,25 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn start(
         connection: Connection,
-        turnstile: Turnstile,
+        write_lock: WriteLock,
         ports: Ports,
         schema: i64,
         invalidation: Arc<InvalidationCounters>,
-        readers: Arc<Readers>,
+        reader_pool: Arc<ReaderPool>,
     ) -> Result<Self> {
         let shared = Arc::new(Shared {
             queue: Mutex::new(Queue::default()),
             wake: Condvar::new(),
-            room: Room::default(),
+            limits: QueueLimits::default(),
             change_commits: AtomicU64::new(0),
             invalidation,
-            readers,
-            turnstile,
+            reader_pool,
+            write_lock,
         });
-        let theirs = shared.clone();
+        let thread_shared = shared.clone();
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
-            .spawn(move || serve(&connection, &theirs, &ports))
+            .spawn(move || run_writer(&connection, &thread_shared, &ports))
             .map_err(StoreError::internal)?;
         Ok(Self { shared, thread: Mutex::new(Some(thread)), schema })
     }
@@ -91,15 +91,15 @@ impl Writer {
                 let _ = sender.send(failed.map_or(done, Err));
             })
         });
-        let _room = self.shared.room.for_short_work().await?;
-        self.put(|queue| queue.works.push_back(work))?;
+        let _room = self.shared.limits.for_short_work().await?;
+        self.enqueue(|queue| queue.works.push_back(work))?;
         receiver.await.map_err(|_| closed())?
     }
 
     pub(super) async fn apply(&self, batch: ChangeBatch) -> Result<BatchCounts> {
         let (answer, receiver) = oneshot::channel();
-        let _room = self.shared.room.for_batch(&batch).await?;
-        self.put(|queue| queue.batches.push_back(Waiting { batch, answer }))?;
+        let _room = self.shared.limits.for_batch(&batch).await?;
+        self.enqueue(|queue| queue.batches.push_back(QueuedBatch { batch, answer }))?;
         receiver.await.map_err(|_| closed())?
     }
 
@@ -107,13 +107,13 @@ impl Writer {
         self.shared.change_commits.load(Ordering::Relaxed)
     }
 
-    /// How many wait; none can once the writer has ended.
+    /// The length of the queue; fails if the writer has ended.
     pub(super) fn queued(&self) -> Result<usize> {
         let queue = self.shared.queue.lock();
         if queue.closed { Err(closed()) } else { Ok(queue.works.len() + queue.batches.len()) }
     }
 
-    fn put(&self, push: impl FnOnce(&mut Queue)) -> Result<()> {
+    fn enqueue(&self, push: impl FnOnce(&mut Queue)) -> Result<()> {
         let mut queue = self.shared.queue.lock();
         if queue.closed {
             return Err(closed());
@@ -124,14 +124,14 @@ impl Writer {
         Ok(())
     }
 
-    /// A view stands: it is to be ended when it has had its time.
-    pub(super) fn mind_views(&self) {
-        // The lock is taken so that the thread is either waiting, or has yet to look.
+    /// Wakes the writer so that it ends the open snapshots when they are old.
+    pub(super) fn watch_snapshots(&self) {
+        // Taking the lock ensures that the thread is either waiting or has yet to check.
         drop(self.shared.queue.lock());
         self.shared.wake.notify_one();
     }
 
-    /// Takes nothing more, writes what waits, and returns when the thread has ended.
+    /// Stops accepting work, writes what is queued, and returns when the thread has ended.
     pub(super) fn close(&self) {
         self.shared.queue.lock().closed = true;
         self.shared.wake.notify_one();
@@ -147,19 +147,20 @@ impl Drop for Writer {
     }
 }
 
-fn serve(connection: &Connection, shared: &Shared, ports: &Ports) {
-    let _ending = Ending(shared);
+fn run_writer(connection: &Connection, shared: &Shared, ports: &Ports) {
+    let _ending = CloseOnDrop(shared);
     while let Some((works, batches)) = next_group(shared) {
         write_group(connection, works, batches, ports, shared);
     }
-    // Whoever is the last to close the file brings its log in; nobody who goes on with it has to wait for that.
-    shared.readers.close();
+    // The last connection to close the file checkpoints its WAL; closing idle readers now saves other processes
+    // that work.
+    shared.reader_pool.close();
 }
 
-/// However the thread ends, nobody waits for it in vain.
-struct Ending<'a>(&'a Shared);
+/// However the thread ends, its callers get an error instead of waiting forever.
+struct CloseOnDrop<'a>(&'a Shared);
 
-impl Drop for Ending<'_> {
+impl Drop for CloseOnDrop<'_> {
     fn drop(&mut self) {
         let mut queue = self.0.queue.lock();
         queue.closed = true;
@@ -168,68 +169,69 @@ impl Drop for Ending<'_> {
     }
 }
 
-fn next_group(shared: &Shared) -> Option<(Vec<Work>, Vec<Waiting>)> {
+fn next_group(shared: &Shared) -> Option<(Vec<Work>, Vec<QueuedBatch>)> {
     let mut queue = shared.queue.lock();
     while queue.works.is_empty() && queue.batches.is_empty() {
         if queue.closed {
             return None;
         }
-        if !shared.readers.may_stand() {
+        if !shared.reader_pool.has_open_snapshot() {
             shared.wake.wait(&mut queue);
-        } else if shared.wake.wait_for(&mut queue, VIEW_AGE_MAX).timed_out() {
-            MutexGuard::unlocked(&mut queue, || shared.readers.turn());
+        } else if shared.wake.wait_for(&mut queue, SNAPSHOT_AGE_MAX).timed_out() {
+            MutexGuard::unlocked(&mut queue, || shared.reader_pool.expire_snapshots());
         }
     }
     let works = queue.works.drain(..).collect();
     let mut batches = Vec::new();
-    let mut load = Load::default();
-    while load.has_room()
-        && let Some(waiting) = queue.batches.pop_front()
+    let mut size = GroupSize::default();
+    while size.has_room()
+        && let Some(queued) = queue.batches.pop_front()
     {
-        load.add(&waiting.batch);
-        batches.push(waiting);
+        size.add(&queued.batch);
+        batches.push(queued);
     }
     Some((works, batches))
 }
 
-/// Writes a group and answers everybody in it.
+/// Writes a group and responds to its requests.
 fn write_group(
     connection: &Connection,
     works: Vec<Work>,
-    batches: Vec<Waiting>,
+    batches: Vec<QueuedBatch>,
     ports: &Ports,
     shared: &Shared,
 ) {
     let (batches, answers): (Vec<_>, Vec<_>) =
-        batches.into_iter().map(|waiting| (waiting.batch, waiting.answer)).unzip();
+        batches.into_iter().map(|queued| (queued.batch, queued.answer)).unzip();
     let tenants: Vec<TenantId> = batches.iter().map(|batch| batch.tenant.clone()).collect();
-    shared.readers.pause();
-    let mut group = Group::begin(connection, &shared.turnstile);
-    let work_answers: Vec<Answer> = works.into_iter().map(|work| work(&mut group)).collect();
+    shared.reader_pool.pause_snapshots();
+    let mut group = WriteGroup::begin(connection, &shared.write_lock);
+    let completions: Vec<Completion> = works.into_iter().map(|work| work(&mut group)).collect();
     let apply = |connection: &Connection| apply::apply(connection, batches, ports);
-    let applied = if work_answers.is_empty() { group.run_alone(apply) } else { group.run(apply) };
+    let applied = if completions.is_empty() { group.run_alone(apply) } else { group.run(apply) };
     let failed = group.commit().err();
     if failed.is_none() && !answers.is_empty() {
         shared.change_commits.fetch_add(1, Ordering::Relaxed);
     }
     let applied = failed.clone().map_or(applied, Err);
     match &applied {
-        Ok(applied) => {
-            applied.grown.iter().for_each(|(tenant, by)| shared.invalidation.records_changed(tenant, *by))
-        }
-        // It may be in the file all the same: a number that moves without cause does no harm.
+        Ok(applied) => applied
+            .changed_logs
+            .iter()
+            .for_each(|(tenant, by)| shared.invalidation.records_changed(tenant, *by)),
+        // The commit may have succeeded all the same; a needless increment only costs a cache miss.
         Err(_) => tenants
             .iter()
             .for_each(|tenant| shared.invalidation.records_changed(tenant, ResourceSet::default())),
     }
-    shared.readers.resume();
-    for answer in work_answers {
+    shared.reader_pool.resume_snapshots();
+    for answer in completions {
         answer(failed.clone());
     }
     let counts_by_batch = match applied {
         Ok(applied) => applied.counts_by_batch,
         Err(error) => {
-            tracing::warn!(%error, "a group of writes failed");
+            tracing::warn!(%error, "a group commit failed");
             answers.iter().map(|_| Err(error.clone())).collect()
         }
     };

@@ -1,38 +1,38 @@
-//! What a change does to a webhook: decided purely, for all stores.
+//! Decides purely what a change does to a webhook, for all stores.
 
 use domain::Ticks;
 use domain::webhook::WebhookFlags;
 
 use super::{Handshake, NewWebhook, PreviousSecret, Webhook, WebhookChange};
-use crate::audit::cleaned;
+use crate::audit::replace_nul;
 
-/// What else has to be written with the webhook's row.
-#[expect(clippy::struct_excessive_bools, reason = "each is a thing to write, or not")]
+/// What must be written besides the webhook's row.
+#[expect(clippy::struct_excessive_bools, reason = "each flag is an independent write")]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Effects {
-    /// Nothing changed at all: the row stays as it is.
-    pub(crate) none: bool,
-    /// Its parked lanes go.
+    /// Nothing changed, so the row is not written.
+    pub(crate) unchanged: bool,
+    /// Delete the parked lanes.
     pub(crate) drop_lanes: bool,
-    /// Its parked lanes start anew: due now, no failure counted.
-    pub(crate) renew_lanes: bool,
-    /// What the engine had in hand does not count any more.
-    pub(crate) resets: bool,
+    /// Reset the parked lanes: due immediately, no failures.
+    pub(crate) reset_lanes: bool,
+    /// Checkpoints of the previous revision become stale.
+    pub(crate) bumps_revision: bool,
 }
 
-pub(crate) fn made(new: NewWebhook, now: Ticks) -> Webhook {
+pub(crate) fn new_webhook(new: NewWebhook, now: Ticks) -> Webhook {
     Webhook {
         id: new.id,
         owner: new.owner,
         user: new.user,
         resource: new.resource,
         kinds: new.kinds,
-        name: cleaned(new.name),
-        description: cleaned(new.description),
-        url: cleaned(new.url),
+        name: replace_nul(new.name),
+        description: replace_nul(new.description),
+        url: replace_nul(new.url),
         secret: new.secret,
         previous_secret: None,
-        host_mismatch: cleaned(new.host_mismatch),
+        host_mismatch: replace_nul(new.host_mismatch),
         created_at: now,
         enabled: new.enabled,
         handshake: Handshake { number: 1, at: now, accepted: false, retry: None },
@@ -46,8 +46,9 @@ pub(crate) fn made(new: NewWebhook, now: Ticks) -> Webhook {
     }
 }
 
-/// Changes a webhook whose log stands at `head`; none where it is over.
-pub(crate) fn change(
+/// Applies a change to a webhook; `head` is the head of its tenant's log. None if the webhook is unsubscribed
+/// or deleted.
+pub(crate) fn apply_change(
     webhook: &mut Webhook,
     change: &WebhookChange,
     now: Ticks,
@@ -61,7 +62,7 @@ pub(crate) fn change(
     let effects = match change {
         WebhookChange::Enable => enable(webhook, flags, now, head),
         WebhookChange::Disable => disable(webhook),
-        WebhookChange::ChangeUrl(url) => move_to(webhook, url, now),
+        WebhookChange::ChangeUrl(url) => change_url(webhook, url, now),
         WebhookChange::RotateSecret { secret, previous_valid_until } => {
             let old = std::mem::replace(&mut webhook.secret, secret.clone());
             webhook.previous_secret = (*previous_valid_until > now)
@@ -70,14 +71,14 @@ pub(crate) fn change(
         }
         WebhookChange::Unsubscribe => {
             webhook.unsubscribed_at = Some(now);
-            Effects { drop_lanes: true, resets: true, ..Effects::default() }
+            Effects { drop_lanes: true, bumps_revision: true, ..Effects::default() }
         }
         WebhookChange::Delete => {
             webhook.deleted_at = Some(now);
-            Effects { drop_lanes: true, resets: true, ..Effects::default() }
+            Effects { drop_lanes: true, bumps_revision: true, ..Effects::default() }
         }
     };
-    if effects.resets {
+    if effects.bumps_revision {
         webhook.revision += 1;
     }
     Some(effects)
@@ -86,10 +87,10 @@ pub(crate) fn change(
 fn enable(webhook: &mut Webhook, flags: WebhookFlags, now: Ticks, head: u64) -> Effects {
     // Enabling an active webhook never moves its cursor.
     if flags.is_active() {
-        return Effects { none: true, ..Effects::default() };
+        return Effects { unchanged: true, ..Effects::default() };
     }
     if !flags.enabled {
-        // Its owner had it rest: it resumes from the next event.
+        // The owner had disabled it: it resumes with the next event.
         webhook.cursor = webhook.cursor.map(|_| head);
     }
     webhook.enabled = true;
@@ -97,25 +98,25 @@ fn enable(webhook: &mut Webhook, flags: WebhookFlags, now: Ticks, head: u64) -> 
     if !flags.handshake_accepted {
         webhook.handshake = next_handshake(webhook.handshake, now);
     }
-    // What the service gave up is tried again from the first event that was not delivered.
-    Effects { renew_lanes: true, resets: true, ..Effects::default() }
+    // A webhook that the service disabled resumes with the first undelivered event.
+    Effects { reset_lanes: true, bumps_revision: true, ..Effects::default() }
 }
 
 fn disable(webhook: &mut Webhook) -> Effects {
     if !webhook.enabled {
-        return Effects { none: true, ..Effects::default() };
+        return Effects { unchanged: true, ..Effects::default() };
     }
     webhook.enabled = false;
-    Effects { drop_lanes: true, resets: true, ..Effects::default() }
+    Effects { drop_lanes: true, bumps_revision: true, ..Effects::default() }
 }
 
-/// Events wait for the new address; none is lost.
-fn move_to(webhook: &mut Webhook, url: &str, now: Ticks) -> Effects {
-    webhook.url = cleaned(url.to_owned());
+/// Events wait until the new URL has accepted a handshake; none is lost.
+fn change_url(webhook: &mut Webhook, url: &str, now: Ticks) -> Effects {
+    webhook.url = replace_nul(url.to_owned());
     webhook.disabled = None;
     webhook.host_mismatch.clear();
     webhook.handshake = next_handshake(webhook.handshake, now);
-    Effects { renew_lanes: true, resets: true, ..Effects::default() }
+    Effects { reset_lanes: true, bumps_revision: true, ..Effects::default() }
 }
 
 fn next_handshake(before: Handshake, now: Ticks) -> Handshake {

@@ -1,5 +1,5 @@
-//! What the delivery engine reads and writes: which webhooks are this node's, the log behind their cursors, and
-//! checkpoints. Nothing is kept of a delivery that succeeds but the cursor's move and a packed line of history.
+//! The delivery engine's port: shard leases, the webhooks of a shard, the log after their cursors, and
+//! checkpoints. A successful delivery only advances the cursor and adds a packed history entry.
 
 use std::time::Duration;
 
@@ -10,45 +10,46 @@ use domain::{ClientId, Guid, Resource, TenantId, Ticks, WebhookId};
 use super::{AttemptRecord, Replay, ReplayStep, SuccessfulDelivery, Webhook};
 use crate::{AuditEntry, LogBounds, LogEntry, Result};
 
-/// Nodes share the webhooks out by this many shards, not one by one.
+/// Nodes share the webhooks by this many shards.
 pub const SHARDS: u16 = 256;
 
-/// Which shard a webhook belongs to.
+/// The shard of a webhook.
 pub fn shard_of(webhook: WebhookId) -> u8 {
-    // Ids are random: any byte of theirs is.
+    // Ids are random, so any byte will do.
     webhook.as_bytes()[15]
 }
 
-/// A shard that this node may work on, with the number that its writes carry.
+/// A shard that this node may deliver, with the fence for its writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShardLease {
     pub shard: u8,
-    /// Moves whenever the shard changes hands: what an earlier holder still writes is refused.
+    /// Increases whenever the shard changes hands: writes of a previous holder are refused.
     pub fence: i64,
 }
 
-/// A webhook with all that the engine has to know.
+/// A webhook with everything that the engine needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LoadedWebhook {
     pub webhook: Webhook,
     pub lanes: Vec<Lane>,
-    /// Those that are not done.
+    /// The open replays.
     pub replays: Vec<Replay>,
-    /// From which the ids of its deliveries are derived.
+    /// The key from which its outgoing ids are derived.
     pub id_key: [u8; 32],
 }
 
-/// A record whose next event could not be delivered yet; later ones of it wait behind.
+/// A record whose next event could not be delivered yet; its later events wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Lane {
-    /// Stands for (company, record), as in the log.
+    /// Identifies (company, record), as in the log.
     pub record_key: i64,
-    /// The event that is next.
+    /// The next event to deliver.
     pub sequence: u64,
     pub retry: RetryState,
 }
 
-/// Events that a webhook was entitled to and that the log no longer has: after `after`, up to and with `through`.
+/// Events that a webhook was entitled to but that the log no longer holds: after `after`, through `through`
+/// (inclusive).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct EventGap {
     pub at: Ticks,
@@ -56,25 +57,25 @@ pub struct EventGap {
     pub through: u64,
 }
 
-/// A row of the log, with what stands for its record.
+/// A log row with its record key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogEvent {
     pub entry: LogEntry,
     pub record_key: i64,
 }
 
-/// A piece of a tenant's log, one resource's.
+/// A part of a tenant's log, for one resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogTail {
     pub events: Vec<LogEvent>,
-    /// How far this has looked: there is no other event of the resource up to here.
+    /// The log was read up to here: there is no other event of the resource up to this sequence.
     pub read_to: u64,
-    /// Entries up to this number are gone.
+    /// Entries up to and including this sequence were pruned.
     pub floor: u64,
 }
 
 impl LogTail {
-    /// What was found of at most `rows_max` rows; where there were fewer, the log was read to its end.
+    /// The tail of at most `rows_max` rows; if there are fewer, the log was read to its head.
     pub(crate) fn of(events: Vec<LogEvent>, rows_max: usize, bounds: LogBounds) -> Self {
         let last = events.last().filter(|_| events.len() >= rows_max);
         let read_to = last.map_or(bounds.head, |event| event.entry.sequence);
@@ -82,36 +83,36 @@ impl LogTail {
     }
 }
 
-/// Webhooks that their owners (or the operator) have changed, or want replayed.
+/// Webhooks that were changed or got a replay request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ChangedWebhooks {
-    /// To be asked from the next time.
+    /// The `since` of the next call.
     pub last_change: u64,
     pub webhooks: Vec<WebhookId>,
 }
 
-/// Whose webhooks rest for now.
+/// Disabled tenants and clients: their webhooks are paused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct DisabledOwners {
     pub tenants: Vec<TenantId>,
     pub clients: Vec<ClientId>,
 }
 
-/// What the engine writes of one webhook, all of it or nothing.
+/// What the engine writes for one webhook, atomically.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WebhookCheckpoint {
     pub webhook: WebhookId,
-    /// The fence under which its shard is held.
+    /// The fence of the shard lease.
     pub fence: i64,
-    /// The webhook's revision that this follows from.
+    /// The webhook revision that this is based on.
     pub revision: u64,
     pub cursor: Option<u64>,
-    /// Lanes that are new or have changed.
+    /// New or changed lanes.
     pub parked: Vec<Lane>,
     /// Records whose lane is empty.
     pub cleared: Vec<i64>,
     pub handshake: Option<HandshakeStep>,
-    /// The service gives up: why.
+    /// The reason, if the service disables the webhook.
     pub disabled: Option<String>,
     pub event_gap: Option<EventGap>,
     pub attempts: Vec<AttemptRecord>,
@@ -140,10 +141,10 @@ impl WebhookCheckpoint {
     }
 }
 
-/// How the handshake of this number goes.
+/// The result of a handshake attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HandshakeStep {
-    /// Accepted. `head`: where the log stood before the accepted request was sent; the first cursor.
+    /// `head` is the log's head before the accepted request was sent: the webhook's first cursor.
     Accepted {
         number: u32,
         head: u64,
@@ -154,26 +155,26 @@ pub enum HandshakeStep {
     },
 }
 
-/// What became of a point.
+/// The result of a checkpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckpointResult {
     Written,
     /// The webhook has changed meanwhile: only its history was written.
     Stale,
-    /// The shard is not this node's any more: nothing was written.
+    /// The shard belongs to another node: nothing was written.
     Fenced,
 }
 
 #[async_trait]
 pub trait Deliveries: Send + Sync + 'static {
-    /// Takes and renews this node's part of the shards among `nodes` nodes, for `lease` from now by the store's
-    /// clock, and gives back what is above it. Tells all that it holds.
+    /// Renews and acquires this node's share of the shards among `nodes` nodes, for `lease` by the store's
+    /// clock, and releases any surplus. Returns all shards that it holds.
     async fn renew_shard_leases(&self, node: Guid, nodes: u32, lease: Duration) -> Result<Vec<ShardLease>>;
 
-    /// This node goes: others may take its shards at once.
+    /// Releases this node's shards for other nodes.
     async fn release_shards(&self, node: Guid) -> Result<()>;
 
-    /// The webhooks of a shard that are not over, behind `after` in the order of their ids.
+    /// The live webhooks of a shard, after `after` in id order.
     async fn load_webhooks(
         &self,
         shard: u8,
@@ -181,19 +182,19 @@ pub trait Deliveries: Send + Sync + 'static {
         rows_max: usize,
     ) -> Result<Vec<LoadedWebhook>>;
 
-    /// None: unknown, or over.
+    /// None if the webhook does not exist, or is unsubscribed or deleted.
     async fn load_webhook(&self, webhook: WebhookId) -> Result<Option<LoadedWebhook>>;
 
-    /// Which webhooks were made, changed or asked for a replay since `since`.
+    /// Webhooks that were created, changed or got a replay request after change number `since`.
     async fn changed_webhooks(&self, since: u64) -> Result<ChangedWebhooks>;
 
-    /// Tenants and clients that are disabled.
+    /// Disabled tenants and clients.
     async fn disabled_owners(&self) -> Result<DisabledOwners>;
 
-    /// Where the logs of all tenants with live webhooks stand.
+    /// The log heads of all tenants with live webhooks.
     async fn log_heads(&self) -> Result<Vec<(TenantId, u64)>>;
 
-    /// Events of one resource after a number, in order; one look for all its webhooks.
+    /// The events of one resource after a sequence, in order; one read serves all its webhooks.
     async fn read_tail(
         &self,
         tenant: &TenantId,
@@ -202,7 +203,7 @@ pub trait Deliveries: Send + Sync + 'static {
         rows_max: usize,
     ) -> Result<LogTail>;
 
-    /// Events of one record after a number and up to another, in order.
+    /// The events of one record after a sequence and through another, in order.
     async fn read_record_tail(
         &self,
         tenant: &TenantId,
@@ -213,6 +214,6 @@ pub trait Deliveries: Send + Sync + 'static {
         rows_max: usize,
     ) -> Result<Vec<LogEvent>>;
 
-    /// Writes how far deliveries have come; one transaction, a verdict for each point in its order.
-    async fn checkpoint(&self, points: Vec<WebhookCheckpoint>) -> Result<Vec<CheckpointResult>>;
+    /// Writes delivery progress in one transaction; returns one result per checkpoint, in order.
+    async fn checkpoint(&self, checkpoints: Vec<WebhookCheckpoint>) -> Result<Vec<CheckpointResult>>;
 }

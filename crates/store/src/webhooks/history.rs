@@ -1,5 +1,5 @@
-//! What was tried and how it went. Failed attempts are rows; deliveries that succeeded are packed, one row a
-//! checkpoint, whose last ones a crash may lose.
+//! Delivery history. Failed attempts have one row each; successful deliveries are packed, one row per
+//! checkpoint, and a crash may lose the last ones.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ pub enum AttemptPurpose {
     Handshake {
         number: u32,
     },
-    /// An event again, as its owner or the operator asked.
+    /// An event sent again at the owner's or the operator's request.
     Replay {
         sequence: u64,
     },
@@ -27,7 +27,7 @@ pub enum AttemptPurpose {
 }
 
 impl AttemptPurpose {
-    /// The number of the event that it was about; 0 where it was about none.
+    /// The event's sequence; 0 for handshakes and tests.
     pub fn sequence(self) -> u64 {
         match self {
             Self::Event { sequence } | Self::Replay { sequence } => sequence,
@@ -35,13 +35,13 @@ impl AttemptPurpose {
         }
     }
 
-    /// Whether it was about this event.
-    pub(crate) fn is_of(self, event: u64) -> bool {
+    /// Whether the attempt delivered this event.
+    pub(crate) fn is_for_event(self, event: u64) -> bool {
         matches!(self, Self::Event { sequence } | Self::Replay { sequence } if sequence == event)
     }
 }
 
-/// Where the time of an attempt went.
+/// The phases of an attempt's duration.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AttemptTiming {
     pub resolve: Duration,
@@ -51,25 +51,25 @@ pub struct AttemptTiming {
     pub total: Duration,
 }
 
-/// An attempt that failed, or one whose success is worth a row of its own (handshakes, tests, replays).
+/// A failed attempt, or a successful handshake, test or replay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AttemptRecord {
     pub at: Ticks,
     pub purpose: AttemptPurpose,
-    /// The how many-th of its occasion, from 1.
+    /// The number of the attempt for its purpose, from 1.
     pub number: u32,
-    /// None: no answer came.
+    /// None if there was no response.
     pub status: Option<u16>,
     pub succeeded: bool,
-    /// In words.
+    /// The outcome in words.
     pub reason: String,
-    /// The beginning of the answer's body.
+    /// The beginning of the response body.
     pub excerpt: String,
     pub timing: AttemptTiming,
 }
 
 impl AttemptRecord {
-    /// Its place in the history; what `DeliveryQuery::before` continues from.
+    /// The position in the history, for `DeliveryQuery::before`.
     pub fn cursor(&self) -> (Ticks, u64) {
         (self.at, self.purpose.sequence())
     }
@@ -86,13 +86,13 @@ pub struct SuccessfulDelivery {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReplayKind {
-    /// Events after `after`, up to and with `through`.
+    /// Events after `after`, through `through` (inclusive).
     Events,
-    /// One made-up event.
+    /// One test event.
     Test,
 }
 
-/// Deliveries that somebody asked for again: outside the order and the counting of failures.
+/// Deliveries requested again; they ignore the order of events and do not count as failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Replay {
     pub number: i64,
@@ -108,19 +108,13 @@ pub struct Replay {
 }
 
 impl Replay {
-    pub(crate) fn asked(
-        number: i64,
-        kind: ReplayKind,
-        requested_at: Ticks,
-        after: u64,
-        through: u64,
-    ) -> Self {
+    pub(crate) fn new(number: i64, kind: ReplayKind, requested_at: Ticks, after: u64, through: u64) -> Self {
         let (position, delivered, failed) = (after, 0, 0);
         Self { number, kind, requested_at, after, through, position, delivered, failed, is_done: false }
     }
 }
 
-/// How far a replay has come.
+/// The progress of a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReplayStep {
     pub number: i64,
@@ -130,7 +124,7 @@ pub struct ReplayStep {
     pub is_done: bool,
 }
 
-/// What is known of the delivery of one event.
+/// The history of one event's delivery.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DeliveryHistory {
     pub sequence: u64,
@@ -139,11 +133,11 @@ pub struct DeliveryHistory {
     pub attempts: Vec<AttemptRecord>,
 }
 
-/// Which deliveries are wanted, newest first.
+/// Filters for deliveries, newest first.
 #[derive(Clone, Debug)]
 pub struct DeliveryQuery {
     pub webhook: WebhookId,
-    /// Only older ones than this, by (time, sequence).
+    /// Only deliveries older than this (time, sequence).
     pub before: Option<(Ticks, u64)>,
     pub since: Option<Ticks>,
     pub only_failed: bool,
@@ -155,73 +149,74 @@ impl DeliveryQuery {
         Self { webhook, before: None, since: Some(since), only_failed: false, rows_max }
     }
 
-    /// (time, number) before which, time from which on, and how many: as the databases count.
+    /// SQL parameters: time and sequence to stop before, earliest time, row limit.
     pub(crate) fn bounds(&self) -> [i64; 4] {
         let (at, sequence) = self.before.map_or((i64::MAX, i64::MAX), |(at, number)| (at.0, signed(number)));
         let since = self.since.map_or(i64::MIN, |since| since.0);
         [at, sequence, since, i64::try_from(self.rows_max).unwrap_or(i64::MAX)]
     }
 
-    /// Time before which, time until which a pack with something before it may last, time from which on, how many.
+    /// SQL parameters for packs: time to stop before, latest end of a pack that may start before it, earliest
+    /// time, row limit.
     pub(crate) fn pack_bounds(&self, pack_span: Duration) -> [i64; 4] {
         let [before, _, since, rows_max] = self.bounds();
         [before, (Ticks(before) + pack_span).0, since, rows_max]
     }
 
-    pub(crate) fn takes(&self, at: Ticks, sequence: u64) -> bool {
+    pub(crate) fn includes(&self, at: Ticks, sequence: u64) -> bool {
         self.before.is_none_or(|before| (at, sequence) < before) && self.since.is_none_or(|since| at >= since)
     }
 }
 
-/// How a webhook does.
+/// Delivery statistics of a webhook.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WebhookStats {
     pub delivered: u64,
-    /// Attempts to deliver an event, in its turn, that failed.
+    /// Failed attempts at regular deliveries.
     pub failed: u64,
-    /// Of the last 2,000 deliveries at most.
+    /// Over at most the last 2,000 deliveries.
     pub p95_ms: Option<u32>,
     pub last_delivered_at: Option<Ticks>,
     pub lanes: u64,
     pub failing_since: Option<Ticks>,
     pub next_attempt_at: Option<Ticks>,
-    /// Events that wait: behind the cursor and in lanes; counted up to 10,000.
+    /// Undelivered events after the cursor and in lanes; counted up to 10,000.
     pub behind: u64,
 }
 
-/// Events that wait are counted up to here.
+/// Undelivered events are counted up to this.
 pub(crate) const BEHIND_MAX: u16 = 10_000;
-/// How many deliveries a percentile is taken of.
+/// How many deliveries the percentile covers.
 pub(crate) const P95_OF_MAX: usize = 2_000;
 
-/// The time within which 95 of 100 were done.
+/// The 95th percentile.
 pub(crate) fn percentile_95(mut duration_ms: Vec<u32>) -> Option<u32> {
     duration_ms.sort_unstable();
-    let place = (duration_ms.len() * 95).div_ceil(100).checked_sub(1)?;
-    duration_ms.get(place).copied()
+    let index = (duration_ms.len() * 95).div_ceil(100).checked_sub(1)?;
+    duration_ms.get(index).copied()
 }
 
 #[async_trait]
 pub trait History: Send + Sync + 'static {
-    /// From which the ids of a webhook's deliveries are derived, also of one that is over.
+    /// The key from which a webhook's outgoing ids are derived, even after the webhook was deleted.
     fn outgoing_id_key(&self, webhook: WebhookId) -> [u8; 32];
 
-    /// Attempts of a webhook that have a row of their own, newest first.
+    /// A webhook's attempts with a row of their own, newest first.
     async fn attempts(&self, query: &DeliveryQuery) -> Result<Vec<AttemptRecord>>;
 
-    /// Deliveries of a webhook that succeeded, newest first; none where only failed ones are wanted.
+    /// A webhook's successful deliveries, newest first; none if the query asks for failures only.
     async fn successful_deliveries(&self, query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>>;
 
-    /// All that is known of one event's delivery.
+    /// The history of one event's delivery.
     async fn delivery_history(&self, webhook: WebhookId, sequence: u64) -> Result<DeliveryHistory>;
 
-    /// By the numbers of their next events.
+    /// Ordered by the sequence of the next event.
     async fn lanes(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Lane>>;
 
-    /// How a webhook has done since then.
+    /// A webhook's statistics since a time.
     async fn webhook_stats(&self, webhook: WebhookId, since: Ticks) -> Result<WebhookStats>;
 
-    /// Asks for deliveries again; none where the webhook is unknown or over.
+    /// Requests deliveries again; none if the webhook does not exist, or is unsubscribed or deleted.
     async fn request_replay(
         &self,
         webhook: WebhookId,
@@ -232,7 +227,8 @@ pub trait History: Send + Sync + 'static {
         self.request_replay_audited(webhook, kind, (after, through), None).await
     }
 
-    /// The same, of what lies after one number and not after another; it and its entry in the audit are one transaction.
+    /// Like `request_replay`, for a span of (after, through); the request and its audit entry are one
+    /// transaction.
     async fn request_replay_audited(
         &self,
         webhook: WebhookId,
@@ -244,6 +240,6 @@ pub trait History: Send + Sync + 'static {
     /// Newest first.
     async fn replays(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Replay>>;
 
-    /// The numbers before the first and of the last event in a span of time: what a replay of it covers.
+    /// The range (after, through) of the webhook's events in a span of time, as a replay takes it.
     async fn sequence_range(&self, webhook: WebhookId, from: Ticks, to: Ticks) -> Result<Option<(u64, u64)>>;
 }

@@ -1,4 +1,4 @@
-//! How nodes share the shards out: each takes what is free, up to its part, and gives back what is above it.
+//! Shares the shards among the nodes: each node acquires free shards up to its share and releases any surplus.
 
 use domain::{Guid, Ticks};
 
@@ -13,43 +13,44 @@ pub(crate) struct Lease {
 }
 
 impl Lease {
-    /// Nobody's yet.
+    /// A lease without a holder.
     pub(crate) fn free(shard: u8) -> Self {
         Self { shard, holder: None, fence: 0, expires_at: Ticks(0) }
     }
 
-    pub(crate) fn held(&self) -> ShardLease {
+    pub(crate) fn as_shard_lease(&self) -> ShardLease {
         ShardLease { shard: self.shard, fence: self.fence }
     }
 }
 
-/// A node's part among so many.
-fn part(nodes: u32) -> usize {
+/// The share of one of so many nodes.
+fn fair_share(nodes: u32) -> usize {
     usize::from(SHARDS).div_ceil(usize::try_from(nodes.max(1)).unwrap_or(usize::MAX))
 }
 
-/// The leases that change when a node renews its own and takes its part, and with them all that it then holds. A shard
-/// that is given back keeps its fence until somebody takes it: what its last holder still has to write is written.
-pub(crate) fn share_out(leases: &[Lease], node: Guid, nodes: u32, now: Ticks, until: Ticks) -> Vec<Lease> {
-    let part = part(nodes);
+/// The leases that change when a node renews its own and takes its share, including all that it then holds. A
+/// released shard keeps its fence until another node acquires it, so the last holder can still write its
+/// checkpoints.
+pub(crate) fn rebalance(leases: &[Lease], node: Guid, nodes: u32, now: Ticks, until: Ticks) -> Vec<Lease> {
+    let fair_share = fair_share(nodes);
     let (own, others): (Vec<Lease>, Vec<Lease>) = leases.iter().partition(|one| one.holder == Some(node));
-    let (kept, given_back) = own.split_at(own.len().min(part));
-    let renewed = kept.iter().map(|one| Lease { expires_at: until, ..*one });
-    let returned = given_back.iter().map(|one| Lease { holder: None, ..*one });
+    let (retained, surplus) = own.split_at(own.len().min(fair_share));
+    let renewed = retained.iter().map(|one| Lease { expires_at: until, ..*one });
+    let returned = surplus.iter().map(|one| Lease { holder: None, ..*one });
     let free = others.iter().filter(|one| one.holder.is_none() || one.expires_at <= now);
-    let taken = free.take(part - kept.len()).map(|one| Lease {
+    let acquired = free.take(fair_share - retained.len()).map(|one| Lease {
         holder: Some(node),
         fence: one.fence + 1,
         expires_at: until,
         ..*one
     });
-    renewed.chain(taken).chain(returned).collect()
+    renewed.chain(acquired).chain(returned).collect()
 }
 
-/// Those of the leases that are this node's, in order.
-pub(crate) fn held_by(leases: &[Lease], node: Guid) -> Vec<ShardLease> {
+/// The shards that the node holds, in order.
+pub(crate) fn leases_held_by(leases: &[Lease], node: Guid) -> Vec<ShardLease> {
     let mut held: Vec<ShardLease> =
-        leases.iter().filter(|one| one.holder == Some(node)).map(Lease::held).collect();
+        leases.iter().filter(|one| one.holder == Some(node)).map(Lease::as_shard_lease).collect();
     held.sort_unstable_by_key(|one| one.shard);
     held
 }

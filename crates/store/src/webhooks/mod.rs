@@ -1,22 +1,25 @@
-//! Webhooks as their owners manage them: one row each, found by its owner, changed in one transaction. What a change
-//! does is decided in one place (`decide`), for all three stores.
+//! Webhook management: one row per webhook, each change in one transaction. `decide` determines the effect of a
+//! change for all stores.
 
-mod codes;
+mod checkpoint_writes;
+mod db_codes;
 mod decide;
 mod deliveries;
 mod history;
 mod leases;
 mod pack;
-mod sealed;
-mod settle;
+mod sealed_webhook;
 
 use async_trait::async_trait;
 use domain::retry::RetryState;
 use domain::webhook::{EventKinds, Family, WebhookFlags};
 use domain::{ClientId, Resource, Secret, TenantId, Ticks, UserId, WebhookId};
 
-pub(crate) use codes::{EVENT, nanos, of_nanos};
-pub(crate) use decide::{change, made};
+pub(crate) use checkpoint_writes::{
+    CheckpointWrites, DeliveryState, WebhookKey, decide_checkpoints, reset_retry,
+};
+pub(crate) use db_codes::{EVENT, from_nanos, nanos};
+pub(crate) use decide::{apply_change, new_webhook};
 pub use deliveries::{
     ChangedWebhooks, CheckpointResult, Deliveries, DisabledOwners, EventGap, HandshakeStep, Lane,
     LoadedWebhook, LogEvent, LogTail, SHARDS, ShardLease, WebhookCheckpoint, shard_of,
@@ -26,24 +29,23 @@ pub use history::{
     ReplayKind, ReplayStep, SuccessfulDelivery, WebhookStats,
 };
 pub(crate) use history::{BEHIND_MAX, P95_OF_MAX, percentile_95};
-pub(crate) use leases::{Lease, held_by, share_out};
+pub(crate) use leases::{Lease, leases_held_by, rebalance};
 pub(crate) use pack::{PACK_NUMBERS_MAX, PACK_SPAN, Pack, last_of, newest, pack, unpack};
-pub(crate) use sealed::{Sealed, Secrets, family_codes};
-pub(crate) use settle::{Ledger, Position, Whose, anew, settle};
+pub(crate) use sealed_webhook::{SealedSecrets, SealedWebhook, family_codes};
 
 use crate::{AuditEntry, Result, Vault};
 
-/// Purpose of the fingerprints by which a body is found again.
+/// Purpose of the fingerprints that detect identical webhooks.
 const WEBHOOK_BODY: &str = "webhook body";
-/// Purpose of the keys from which the ids of deliveries are derived.
+/// Purpose of the keys from which outgoing ids are derived.
 const OUTGOING_IDS: &str = "outgoing ids";
 
-/// From which the ids of a webhook's deliveries are derived: the same on every node, after every restart.
+/// The key from which a webhook's outgoing ids are derived: the same on every node and after every restart.
 pub(crate) fn id_key(vault: &Vault, webhook: WebhookId) -> [u8; 32] {
     vault.fingerprint(OUTGOING_IDS, &Secret::new(webhook.to_string()))
 }
 
-/// Whose a webhook is. Nobody else sees it.
+/// The owner of a webhook; no other client sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WebhookOwner {
     pub tenant: TenantId,
@@ -54,7 +56,7 @@ pub struct WebhookOwner {
 pub struct Webhook {
     pub id: WebhookId,
     pub owner: WebhookOwner,
-    /// Who subscribed.
+    /// The user who subscribed.
     pub user: UserId,
     pub resource: Resource,
     pub kinds: EventKinds,
@@ -63,26 +65,26 @@ pub struct Webhook {
     pub description: String,
     pub url: String,
     pub secret: Secret,
-    /// The one before, while it still signs beside the current one.
+    /// The previous secret, while requests are signed with both.
     pub previous_secret: Option<PreviousSecret>,
-    /// Why the receiver's host may not be the caller's; empty: no doubt.
+    /// Why the receiver's host may not belong to the caller; empty if it does.
     pub host_mismatch: String,
     pub created_at: Ticks,
     pub enabled: bool,
     pub handshake: Handshake,
-    /// By the service.
+    /// Set if the service disabled the webhook.
     pub disabled: Option<DisabledByService>,
     pub unsubscribed_at: Option<Ticks>,
     pub deleted_at: Option<Ticks>,
-    /// Moves where its owner (or the operator) sets its cursor or its lanes anew: what the engine had in hand before
-    /// does not count any more. A new secret leaves it.
+    /// Increases when the owner or the operator resets the cursor or the lanes: the engine's earlier work
+    /// becomes stale. A new secret does not change it.
     pub revision: u64,
-    /// Everything up to this number is delivered, parked in a lane, or none of its business. None: before the
-    /// first acceptance.
+    /// Everything up to this sequence is delivered, parked in a lane, or not for this webhook. None before the
+    /// first accepted handshake.
     pub cursor: Option<u64>,
-    /// The first cursor: only what comes after it was ever meant for this webhook.
+    /// The first cursor: the webhook is only entitled to events after it.
     pub initial_cursor: Option<u64>,
-    /// What it will never be told, because the log no longer has it.
+    /// Events that were pruned before they could be delivered.
     pub event_gap: Option<EventGap>,
 }
 
@@ -94,9 +96,9 @@ pub struct PreviousSecret {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Handshake {
-    /// Counts up with each new one.
+    /// Increases with each handshake.
     pub number: u32,
-    /// When it was asked for.
+    /// When the handshake was requested.
     pub at: Ticks,
     pub accepted: bool,
     pub retry: Option<RetryState>,
@@ -119,23 +121,23 @@ impl Webhook {
         }
     }
 
-    /// Whether subscribing to it again has to enable it.
-    pub(crate) fn rests(&self) -> bool {
+    /// Whether a repeated subscription must enable it.
+    pub(crate) fn needs_enable(&self) -> bool {
         let flags = self.flags();
         !flags.enabled || flags.disabled
     }
 
-    /// By which it is found again: no two live ones have the same.
+    /// Detects identical webhooks: no two live ones share it.
     pub(crate) fn fingerprint(&self, vault: &Vault) -> [u8; 32] {
-        vault.fingerprint(WEBHOOK_BODY, &self.likeness())
+        vault.fingerprint(WEBHOOK_BODY, &self.identity_text())
     }
 
     pub fn family(&self) -> Family {
         Family::of(self.resource)
     }
 
-    /// What a body must be equal to, to be this webhook's: two live webhooks are never alike in it.
-    fn likeness(&self) -> Secret {
+    /// The text that identifies a webhook: no two live webhooks have the same.
+    fn identity_text(&self) -> Secret {
         let parts = [
             self.owner.tenant.as_str(),
             self.owner.client.as_str(),
@@ -145,12 +147,12 @@ impl Webhook {
             &self.url,
             self.secret.reveal(),
         ];
-        // Lengths keep what follows one another apart.
+        // Length prefixes keep the parts apart.
         Secret::new(parts.map(|part| format!("{}:{part}", part.len())).concat())
     }
 }
 
-/// What is asked for with a new webhook.
+/// A subscription request.
 #[derive(Clone, Debug)]
 pub struct NewWebhook {
     pub id: WebhookId,
@@ -166,25 +168,25 @@ pub struct NewWebhook {
     pub enabled: bool,
 }
 
-/// What became of a wish to subscribe.
+/// The result of a subscription request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SubscribeOutcome {
     Created(Webhook),
-    /// One with the very same body is there; where it was disabled, it is enabled.
+    /// An identical webhook exists; if it was disabled, it is enabled.
     Existing(Webhook),
-    /// The owner has as many as it may have.
+    /// The owner has reached its limit of webhooks.
     LimitReached,
 }
 
-/// What an owner (or the operator) does to a webhook.
+/// A change by the owner or the operator.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WebhookChange {
-    /// Resumes; where there is no contract, a new handshake starts.
+    /// Resumes deliveries; without an accepted handshake, a new one starts.
     Enable,
     Disable,
-    /// A new address, which has to accept a new handshake.
+    /// A new URL, which must accept a new handshake.
     ChangeUrl(String),
-    /// A new secret; the one that was signs beside it until then.
+    /// A new secret; requests are also signed with the previous one until then.
     RotateSecret {
         secret: Secret,
         previous_valid_until: Ticks,
@@ -193,47 +195,46 @@ pub enum WebhookChange {
     Delete,
 }
 
-/// What became of a change.
+/// The result of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WebhookChangeOutcome {
     Changed(Webhook),
-    /// Deleted (or, but for deleting it, unsubscribed) before: final.
+    /// The webhook was deleted, or unsubscribed and this change is not a deletion. Both are final.
     Ended(Webhook),
-    /// It would be alike another live one of the same owner.
+    /// The change would make it identical to another live webhook of the owner.
     Duplicate,
     Unknown,
 }
 
 impl WebhookChangeOutcome {
-    /// Whether the webhook is another than it was.
-    pub(crate) fn is_other_than(&self, before: &Webhook) -> bool {
+    /// Whether the change modified the webhook.
+    pub(crate) fn is_changed_from(&self, before: &Webhook) -> bool {
         matches!(self, Self::Changed(after) if after != before)
     }
 }
 
-/// Which webhooks are wanted; all conditions hold together.
+/// Filters for webhooks; all conditions must hold.
 #[derive(Clone, Debug, Default)]
 pub struct WebhookQuery {
     pub tenant: Option<TenantId>,
     pub client: Option<ClientId>,
     pub resource: Option<Resource>,
     pub family: Option<Family>,
-    /// Those that are unsubscribed or deleted too.
+    /// Also unsubscribed and deleted webhooks.
     pub include_ended: bool,
-    /// Only what lies behind this one, in order of creation, ties by id.
+    /// Only webhooks after this one, in order of creation, ties by id.
     pub after: Option<(Ticks, WebhookId)>,
     pub rows_max: usize,
 }
 
 #[async_trait]
 pub trait Webhooks: Send + Sync + 'static {
-    /// Makes a webhook, unless a live one with the very same body is there. `webhooks_max`: as many live ones as the
-    /// owner may have.
+    /// Creates a webhook unless an identical live one exists. `webhooks_max` limits the owner's live webhooks.
     async fn subscribe(&self, new: NewWebhook, webhooks_max: usize) -> Result<SubscribeOutcome> {
         self.subscribe_audited(new, webhooks_max, None).await
     }
 
-    /// The same; a webhook that is made and its entry in the audit are one transaction.
+    /// Like `subscribe`; the new webhook and its audit entry are one transaction.
     async fn subscribe_audited(
         &self,
         new: NewWebhook,
@@ -241,7 +242,7 @@ pub trait Webhooks: Send + Sync + 'static {
         entry: Option<AuditEntry>,
     ) -> Result<SubscribeOutcome>;
 
-    /// The owner's live webhook with this very body.
+    /// The owner's live webhook that is identical to this request.
     async fn find_identical_webhook(&self, body: &NewWebhook) -> Result<Option<Webhook>>;
 
     async fn find_webhook(&self, id: WebhookId) -> Result<Option<Webhook>>;
@@ -249,7 +250,7 @@ pub trait Webhooks: Send + Sync + 'static {
     /// In order of creation.
     async fn webhooks(&self, query: &WebhookQuery) -> Result<Vec<Webhook>>;
 
-    /// Changes a webhook; where `owner` is given, only one of theirs.
+    /// Changes a webhook; if `owner` is given, only one of theirs.
     async fn change_webhook(
         &self,
         id: WebhookId,
@@ -259,7 +260,7 @@ pub trait Webhooks: Send + Sync + 'static {
         self.change_webhook_audited(id, owner, change, None).await
     }
 
-    /// The same; where something changes, it and its entry in the audit are one transaction.
+    /// Like `change_webhook`; the change and its audit entry are one transaction.
     async fn change_webhook_audited(
         &self,
         id: WebhookId,

@@ -1,5 +1,5 @@
-//! Deliveries that succeeded, packed: a few bytes each instead of a row each. A pack is short in time and in numbers,
-//! so that who looks for a moment or an event finds the few packs that may have it.
+//! Packed successful deliveries: a few bytes each instead of a row each. A pack spans little time and few
+//! sequences, so that a query reads only the few packs that may match.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use domain::Ticks;
 use super::{DeliveryQuery, SuccessfulDelivery};
 use crate::{Result, StoreError};
 
-/// Between the first and the last of a pack.
+/// The longest time between the first and the last delivery of a pack.
 pub(crate) const PACK_SPAN: Duration = Duration::from_secs(60);
 pub(crate) const PACK_NUMBERS_MAX: u64 = 16_384;
 const PACK_EVENTS_MAX: usize = 1_000;
@@ -87,18 +87,18 @@ pub(crate) fn unpack(mut packed: &[u8]) -> Result<Vec<SuccessfulDelivery>> {
     Ok(delivered)
 }
 
-/// Of what the packs hold, what a query wants: newest first.
+/// The deliveries in the packs that match a query, newest first.
 pub(crate) fn newest<P: AsRef<[u8]>>(packs: &[P], query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>> {
     let mut found = Vec::new();
     for packed in packs {
-        found.extend(unpack(packed.as_ref())?.into_iter().filter(|one| query.takes(one.at, one.sequence)));
+        found.extend(unpack(packed.as_ref())?.into_iter().filter(|one| query.includes(one.at, one.sequence)));
     }
     found.sort_unstable_by_key(|one: &SuccessfulDelivery| std::cmp::Reverse((one.at, one.sequence)));
     found.truncate(query.rows_max);
     Ok(found)
 }
 
-/// The last delivery of one event.
+/// The last delivery of an event.
 pub(crate) fn last_of<P: AsRef<[u8]>>(packs: &[P], sequence: u64) -> Result<Option<SuccessfulDelivery>> {
     let mut last: Option<SuccessfulDelivery> = None;
     for packed in packs {
@@ -108,7 +108,7 @@ pub(crate) fn last_of<P: AsRef<[u8]>>(packs: &[P], sequence: u64) -> Result<Opti
     Ok(last)
 }
 
-/// Seven bits a byte, the lowest first; the highest bit says that more follow.
+/// A varint: seven bits per byte, lowest first; the highest bit says that more bytes follow.
 fn put(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(low_bits(number) | 0x80);
@@ -125,7 +125,7 @@ fn take(packed: &mut &[u8]) -> Result<u64> {
     let mut number = 0;
     for shift in (0..64).step_by(7) {
         let (byte, rest) =
-            packed.split_first().ok_or_else(|| StoreError::internal("a pack of deliveries breaks off"))?;
+            packed.split_first().ok_or_else(|| StoreError::internal("a pack of deliveries is truncated"))?;
         *packed = rest;
         number |= u64::from(byte & 0x7f) << shift;
         if byte & 0x80 == 0 {
@@ -135,7 +135,7 @@ fn take(packed: &mut &[u8]) -> Result<u64> {
     Err(StoreError::internal("a number in a pack of deliveries is too long"))
 }
 
-/// Small numbers of either sign become small ones.
+/// Maps small numbers of either sign to small unsigned numbers.
 fn zigzag(number: i64) -> u64 {
     ((number << 1) ^ (number >> 63)).cast_unsigned()
 }

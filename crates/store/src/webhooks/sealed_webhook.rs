@@ -1,4 +1,4 @@
-//! A webhook as the databases keep it: its secrets sealed for its row alone.
+//! Stored webhooks: their secrets are sealed for their row.
 
 use domain::webhook::Family;
 use domain::{Random, Resource, Ticks, WebhookId};
@@ -12,16 +12,16 @@ fn purpose(webhook: WebhookId) -> String {
     format!("{WEBHOOK_SECRET} {webhook}")
 }
 
-/// A webhook without its secrets, and these beside it.
+/// A webhook without its secrets, and the sealed secrets.
 #[derive(Debug)]
-pub(crate) struct Sealed {
+pub(crate) struct SealedWebhook {
     pub(crate) tenant_no: i64,
     pub(crate) webhook: Webhook,
     pub(crate) secret: Vec<u8>,
     pub(crate) previous_secret: Option<(Vec<u8>, Ticks)>,
 }
 
-impl Sealed {
+impl SealedWebhook {
     pub(crate) fn open(self, vault: &Vault) -> Result<Webhook> {
         let purpose = purpose(self.webhook.id);
         let old = self.previous_secret.map(|(sealed, until)| {
@@ -36,15 +36,15 @@ impl Sealed {
     }
 }
 
-/// What of a webhook is kept in another form than it has.
+/// The columns of a webhook that are sealed or hashed.
 #[derive(Debug)]
-pub(crate) struct Secrets {
+pub(crate) struct SealedSecrets {
     pub(crate) secret: Vec<u8>,
     pub(crate) previous_secret: Option<Vec<u8>>,
     pub(crate) fingerprint: [u8; 32],
 }
 
-impl Secrets {
+impl SealedSecrets {
     pub(crate) fn of(webhook: &Webhook, vault: &Vault, random: &dyn Random) -> Result<Self> {
         let purpose = purpose(webhook.id);
         let seal = |plain: &domain::Secret| vault.seal(random, &purpose, plain.reveal());
@@ -56,7 +56,7 @@ impl Secrets {
     }
 }
 
-/// The codes of a family's resources, as SQL lists them.
+/// The codes of a family's resources as a SQL list.
 pub(crate) fn family_codes(family: Family) -> String {
     let codes = Resource::all().filter(|one| Family::of(*one) == family).map(|one| one.code().to_string());
     codes.collect::<Vec<_>>().join(", ")

@@ -1,4 +1,4 @@
-//! Numbers under which the databases keep what a webhook's history tells.
+//! Integer codes of the webhook history columns.
 
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ impl AttemptPurpose {
         }
     }
 
-    /// Which handshake it was for; 0 where for none.
+    /// The handshake's number; 0 for other purposes.
     pub(crate) fn handshake(self) -> i64 {
         if let Self::Handshake { number } = self { number.into() } else { 0 }
     }
@@ -37,7 +37,7 @@ impl AttemptPurpose {
 }
 
 impl AttemptRecord {
-    /// What tells it from every other of its webhook, in the order of the history.
+    /// Unique within a webhook; sorts in history order.
     pub(crate) fn key(&self) -> (Ticks, u64, i64, u32) {
         (self.at, self.purpose.sequence(), self.purpose.code(), self.number)
     }
@@ -60,6 +60,6 @@ pub(crate) fn nanos(span: Duration) -> i64 {
     i64::try_from(span.as_nanos()).unwrap_or(i64::MAX)
 }
 
-pub(crate) fn of_nanos(nanos: i64) -> Duration {
+pub(crate) fn from_nanos(nanos: i64) -> Duration {
     Duration::from_nanos(u64::try_from(nanos).unwrap_or_default())
 }

@@ -6,8 +6,8 @@ use rusqlite::{OptionalExtension, Row, params};
 
 use super::directory::change;
 use super::rows::guid;
-use super::{SqliteStore, exists, fault};
-use crate::applications::{CLIENT_SECRET, from_list, to_list};
+use super::{SqliteStore, exists, store_error};
+use crate::clients::{CLIENT_SECRET, from_list, to_list};
 use crate::{Client, ClientSecret, Clients, Consent, Pkce, Result, Status};
 
 const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
@@ -64,7 +64,7 @@ impl Clients for SqliteStore {
             reader
                 .prepare_cached(&format!("{CLIENT} WHERE id = ?1"))
                 .and_then(|mut find| find.query_row([id.as_str()], client).optional())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -73,7 +73,7 @@ impl Clients for SqliteStore {
             reader
                 .prepare_cached(&format!("{CLIENT} ORDER BY created_at, id"))
                 .and_then(|mut all| all.query_map([], client)?.collect())
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -122,7 +122,7 @@ impl Clients for SqliteStore {
                      AND (secret_hash = ?2 OR (old_secret_hash = ?2 AND old_secret_until > ?3))",
                 )
                 .and_then(|mut find| find.exists(params![id.as_str(), hash, now.0]))
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 
@@ -131,7 +131,7 @@ impl Clients for SqliteStore {
             reader
                 .query_row("SELECT CAST(value AS TEXT) FROM meta WHERE name = 'dev'", [], |row| row.get(0))
                 .optional()
-                .map_err(fault)
+                .map_err(store_error)
         })
     }
 

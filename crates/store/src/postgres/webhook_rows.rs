@@ -1,4 +1,4 @@
-//! The rows of webhooks, lanes and replays in PostgreSQL, read back.
+//! Row mapping of webhooks, lanes and replays in PostgreSQL.
 
 use domain::retry::RetryState;
 use domain::webhook::EventKinds;
@@ -7,13 +7,13 @@ use tokio_postgres::Row;
 
 use super::rows::{guid, small};
 use crate::plan::unsigned;
-use crate::webhooks::Sealed;
+use crate::webhooks::SealedWebhook;
 use crate::{
     DisabledByService, EventGap, Handshake, Lane, Replay, ReplayKind, Result, StoreError, Webhook,
     WebhookOwner,
 };
 
-/// A webhook of a tenant that is there, as `sealed` reads it.
+/// Selects webhooks of existing tenants, with the columns that `sealed` reads.
 pub(super) const WEBHOOK: &str =
     "SELECT w.id, t.id, w.client_id, w.user_id, w.resource, w.kinds, w.name, w.description, w.url, w.doubt,
          w.created_at, w.enabled, w.handshake, w.handshake_at, w.handshake_accepted, w.handshake_attempts,
@@ -40,7 +40,7 @@ pub(super) fn is_set(row: &Row, column: usize) -> bool {
     row.get::<_, i64>(column) != 0
 }
 
-/// Attempts, first failure and next attempt, where there are any.
+/// The retry state in three columns, if there is one.
 fn retry(row: &Row, column: usize) -> Option<RetryState> {
     let attempts: Option<i64> = row.get(column);
     let (first_failed_at, next_at) = (ticks(row, column + 1)?, ticks(row, column + 2)?);
@@ -68,8 +68,8 @@ pub(super) fn event_gap(row: &Row, column: usize) -> Option<EventGap> {
     })
 }
 
-pub(super) fn sealed(row: &Row) -> Result<Sealed> {
-    let unknown = || StoreError::internal("a webhook of an unknown resource");
+pub(super) fn sealed(row: &Row) -> Result<SealedWebhook> {
+    let unknown = || StoreError::internal("a webhook has an unknown resource");
     let webhook = Webhook {
         id: guid(row, 0)?,
         owner: WebhookOwner {
@@ -97,7 +97,7 @@ pub(super) fn sealed(row: &Row) -> Result<Sealed> {
         event_gap: event_gap(row, 24),
     };
     let previous_secret = row.get::<_, Option<Vec<u8>>>(29).zip(ticks(row, 30));
-    Ok(Sealed { tenant_no: row.get(27), webhook, secret: row.get(28), previous_secret })
+    Ok(SealedWebhook { tenant_no: row.get(27), webhook, secret: row.get(28), previous_secret })
 }
 
 pub(super) const LANE: &str = "n.record_key, n.sequence, n.attempts, n.first_failed_at, n.next_at";

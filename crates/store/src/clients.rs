@@ -1,11 +1,11 @@
-//! What may sign users in: OAuth clients. Secrets come in plain and are kept as keyed hashes.
+//! OAuth clients. Client secrets arrive in plain text and are stored as keyed hashes.
 
 use async_trait::async_trait;
 use domain::{ClientId, Guid, Secret, Ticks};
 
 use crate::{Result, Status};
 
-/// Purpose of the fingerprints.
+/// Purpose of the keyed hash.
 pub(crate) const CLIENT_SECRET: &str = "client secret";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl Consent {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Client {
     pub id: ClientId,
-    /// The GUID that stands in the `owapp` claim.
+    /// The value of the `owapp` claim.
     pub guid: Guid,
     pub name: String,
     pub redirect_uris: Vec<String>,
@@ -65,7 +65,7 @@ pub struct Client {
     pub created_at: Ticks,
 }
 
-/// A client's secret to set; an earlier one stays valid until `previous_valid_until`.
+/// A new client secret; the previous one stays valid until `previous_valid_until`.
 #[derive(Clone, Debug)]
 pub struct ClientSecret {
     pub secret: Secret,
@@ -77,18 +77,18 @@ pub trait Clients: Send + Sync + 'static {
     async fn add_client(&self, client: &Client, secret: &Secret) -> Result<()>;
     async fn find_client(&self, id: &ClientId) -> Result<Option<Client>>;
     async fn clients(&self) -> Result<Vec<Client>>;
-    /// Everything of the record but its id, GUID, secret and time of creation.
+    /// Updates everything except the id, GUID, secret and creation time.
     async fn update_client(&self, client: &Client) -> Result<bool>;
     async fn set_client_secret(&self, id: &ClientId, secret: &ClientSecret) -> Result<bool>;
-    /// Whether this is the client's secret, or an earlier one that is still valid.
+    /// Whether this is the client's secret, or the previous one while it is still valid.
     async fn client_secret_matches(&self, id: &ClientId, secret: &Secret, now: Ticks) -> Result<bool>;
 
-    /// The plain credentials of a development store; a store that has them is not for production.
+    /// The plain-text credentials of a development store. A store that has them is not for production.
     async fn dev_credentials(&self) -> Result<Option<String>>;
     async fn save_dev_credentials(&self, json: &str) -> Result<()>;
 }
 
-/// Lists of addresses are kept as JSON.
+/// Lists of URLs are stored as JSON.
 pub(crate) fn to_list(texts: &[String]) -> String {
     serde_json::to_string(texts).unwrap_or_else(|_| "[]".into())
 }

@@ -1,37 +1,37 @@
-//! How much may wait to be written, and how much is written at once: the same bounds for every store.
+//! Limits of the write queue and of a group commit, shared by all stores.
 
 use domain::change::Action;
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use crate::{ChangeBatch, Result, StoreError};
 
-/// Changes that wait may weigh this much; who comes later waits outside.
+/// The total size of queued changes; further batches wait outside the queue.
 const BULK_KIB_MAX: usize = 64 * 1024;
-/// Short work (sign-in) has a line of its own, so that it never stands behind bulk.
+/// Short work (sign-in) has its own queue, so that it never waits behind bulk changes.
 const SHORT_MAX: usize = 4096;
-/// A group takes no further batch once it has this many changes, or weighs this much: it is written in a few
-/// tens of milliseconds, and nobody waits longer than that for the next.
+/// A group takes no further batch beyond these limits: writing it takes a few tens of milliseconds, which
+/// bounds the wait for the next group.
 const GROUP_CHANGES_MAX: usize = 2048;
 const GROUP_KIB_MAX: usize = 4096;
-/// What a change weighs beside its data.
+/// The size of a change besides its data.
 const CHANGE_BYTES: usize = 512;
 
 #[derive(Debug)]
-pub(crate) struct Room {
+pub(crate) struct QueueLimits {
     bulk: Semaphore,
     short: Semaphore,
 }
 
-impl Default for Room {
+impl Default for QueueLimits {
     fn default() -> Self {
         Self { bulk: Semaphore::new(BULK_KIB_MAX), short: Semaphore::new(SHORT_MAX) }
     }
 }
 
-impl Room {
-    /// Waits for room for a batch; it is free again once the permit goes.
+impl QueueLimits {
+    /// Waits for capacity for a batch; dropping the permit releases it.
     pub(crate) async fn for_batch(&self, batch: &ChangeBatch) -> Result<SemaphorePermit<'_>> {
-        let kib = u32::try_from(weight_kib(batch).min(BULK_KIB_MAX)).unwrap_or(1);
+        let kib = u32::try_from(size_kib(batch).min(BULK_KIB_MAX)).unwrap_or(1);
         self.bulk.acquire_many(kib).await.map_err(|_| closed())
     }
 
@@ -44,14 +44,14 @@ pub(crate) fn closed() -> StoreError {
     StoreError::Unavailable("the store is closed".into())
 }
 
-/// What a group holds so far.
+/// The size of a group so far.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Load {
+pub(crate) struct GroupSize {
     changes: usize,
     kib: usize,
 }
 
-impl Load {
+impl GroupSize {
     /// Whether another batch may join; the first always may.
     pub(crate) fn has_room(self) -> bool {
         self.changes < GROUP_CHANGES_MAX && self.kib < GROUP_KIB_MAX
@@ -59,11 +59,11 @@ impl Load {
 
     pub(crate) fn add(&mut self, batch: &ChangeBatch) {
         self.changes += batch.lines.len();
-        self.kib += weight_kib(batch);
+        self.kib += size_kib(batch);
     }
 }
 
-fn weight_kib(batch: &ChangeBatch) -> usize {
+fn size_kib(batch: &ChangeBatch) -> usize {
     let weight = |action: &Action| match action {
         Action::Upsert(upsert) => CHANGE_BYTES + upsert.members.len(),
         _ => CHANGE_BYTES,

@@ -6,7 +6,7 @@ use tokio_postgres::Row;
 
 use super::PostgresStore;
 use super::rows::guid;
-use crate::applications::{CLIENT_SECRET, from_list, to_list};
+use crate::clients::{CLIENT_SECRET, from_list, to_list};
 use crate::{Client, ClientSecret, Clients, Consent, Pkce, Result, Status, StoreError};
 
 const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \

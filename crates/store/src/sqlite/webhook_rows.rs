@@ -1,4 +1,4 @@
-//! The rows of webhooks, lanes and replays in SQLite, read back.
+//! Row mapping of webhooks, lanes and replays in SQLite.
 
 use domain::retry::RetryState;
 use domain::webhook::EventKinds;
@@ -8,10 +8,10 @@ use rusqlite::types::Type;
 
 use super::rows::guid;
 use crate::plan::unsigned;
-use crate::webhooks::Sealed;
+use crate::webhooks::SealedWebhook;
 use crate::{DisabledByService, EventGap, Handshake, Lane, Replay, ReplayKind, Webhook, WebhookOwner};
 
-/// A webhook of a tenant that is there, as `sealed` reads it.
+/// Selects webhooks of existing tenants, with the columns that `sealed` reads.
 pub(super) const WEBHOOK: &str =
     "SELECT w.id, t.id, w.client_id, w.user_id, w.resource, w.kinds, w.name, w.description, w.url, w.doubt,
          w.created_at, w.enabled, w.handshake, w.handshake_at, w.handshake_accepted, w.handshake_attempts,
@@ -30,7 +30,7 @@ fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     row.get(column).map(unsigned)
 }
 
-/// Attempts, first failure and next attempt, where there are any.
+/// The retry state in three columns, if there is one.
 fn retry(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<RetryState>> {
     let Some(attempts) = row.get(column)? else { return Ok(None) };
     let (first_failed_at, next_at) = (Ticks(row.get(column + 1)?), Ticks(row.get(column + 2)?));
@@ -56,7 +56,7 @@ pub(super) fn event_gap(row: &Row<'_>, column: usize) -> rusqlite::Result<Option
     Ok(Some(EventGap { at, after: number(row, column + 1)?, through: number(row, column + 2)? }))
 }
 
-pub(super) fn sealed(row: &Row<'_>) -> rusqlite::Result<Sealed> {
+pub(super) fn sealed(row: &Row<'_>) -> rusqlite::Result<SealedWebhook> {
     let unknown = || rusqlite::Error::FromSqlConversionFailure(4, Type::Integer, "unknown resource".into());
     let until = ticks(row, 30)?;
     let webhook = Webhook {
@@ -86,7 +86,7 @@ pub(super) fn sealed(row: &Row<'_>) -> rusqlite::Result<Sealed> {
         event_gap: event_gap(row, 24)?,
     };
     let previous_secret = row.get::<_, Option<Vec<u8>>>(29)?.zip(until);
-    Ok(Sealed { tenant_no: row.get(27)?, webhook, secret: row.get(28)?, previous_secret })
+    Ok(SealedWebhook { tenant_no: row.get(27)?, webhook, secret: row.get(28)?, previous_secret })
 }
 
 pub(super) const LANE: &str = "record_key, sequence, attempts, first_failed_at, next_at";
