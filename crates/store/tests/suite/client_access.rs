@@ -1,4 +1,4 @@
-//! Withdrawals: all that a client may do for a user in a tenant ends at once, and nothing else does.
+//! Revoking a client's access for a user in a tenant: every grant and every pending code of it ends, and nothing else.
 
 use std::time::Duration;
 
@@ -8,54 +8,54 @@ use store::{
     RefreshOutcome,
 };
 
-use super::codes::{chosen, code, context, grant, makes, ours, taking, theirs};
-use super::refresh::rotation;
-use super::stage::{Stage, at_once};
+use super::codes::{approve, code, context, exchange, grant, membership_id, other_client, our_client};
+use super::fixture::{Fixture, concurrently};
+use super::refresh_tokens::rotation;
 
-/// Whom `code` and `grant` are of.
+/// The user, client and tenant of `code` and `grant`.
 pub(crate) fn access() -> ClientAccess {
-    ClientAccess { user: UserId::new("maria"), client: ours(), tenant: TenantId::new("tenant-1") }
+    ClientAccess { user: UserId::new("maria"), client: our_client(), tenant: TenantId::new("tenant-1") }
 }
 
-/// All that differ from `access` in one thing.
+/// Accesses that differ from `access` in one member.
 fn others() -> [ClientAccess; 3] {
     [
         ClientAccess { user: UserId::new("jon"), ..access() },
-        ClientAccess { client: theirs(), ..access() },
+        ClientAccess { client: other_client(), ..access() },
         ClientAccess { tenant: TenantId::new("tenant-2"), ..access() },
     ]
 }
 
-fn code_of(access: &ClientAccess, now: Ticks) -> AuthorizationCode {
+fn code_for(access: &ClientAccess, now: Ticks) -> AuthorizationCode {
     let ClientAccess { user, client, tenant } = access.clone();
     AuthorizationCode { user, client, tenant, ..code(now) }
 }
 
-fn taking_of(access: &ClientAccess, code: &Secret, now: Ticks) -> CodeExchange {
-    CodeExchange { client: access.client.clone(), ..taking(code, &ours(), now) }
+fn exchange_for(access: &ClientAccess, code: &Secret, now: Ticks) -> CodeExchange {
+    CodeExchange { client: access.client.clone(), ..exchange(code, &our_client(), now) }
 }
 
-async fn keep(stage: &Stage, access: &ClientAccess, name: &str) -> Secret {
-    let (secret, now) = (Secret::new(name), stage.now());
-    stage.store.store_code(&secret, &code_of(access, now), &chosen(), now).await.unwrap();
+async fn store_code(fixture: &Fixture, access: &ClientAccess, name: &str) -> Secret {
+    let (secret, now) = (Secret::new(name), fixture.now());
+    fixture.store.store_code(&secret, &code_for(access, now), &membership_id(), now).await.unwrap();
     secret
 }
 
-/// A grant of this access, with a refresh token where one is named.
-async fn give(stage: &Stage, access: &ClientAccess, id: &str, token: Option<&str>) -> Grant {
-    let now = stage.now();
-    let secret = keep(stage, access, &format!("code of {id}")).await;
+/// Issues a grant for this access, with a refresh token if one is named.
+async fn issue_grant(fixture: &Fixture, access: &ClientAccess, id: &str, token: Option<&str>) -> Grant {
+    let now = fixture.now();
+    let secret = store_code(fixture, access, &format!("code of {id}")).await;
     let ClientAccess { user, client, tenant } = access.clone();
-    let made = Grant { user, client, tenant, ..grant(id, now) };
-    let judge = makes(&made, token.map(|token| (token, made.expires_at)));
-    stage.store.take_code(&taking_of(access, &secret, now), judge).await.unwrap();
-    made
+    let new_grant = Grant { user, client, tenant, ..grant(id, now) };
+    let decision = approve(&new_grant, token.map(|token| (token, new_grant.expires_at)));
+    fixture.store.take_code(&exchange_for(access, &secret, now), decision).await.unwrap();
+    new_grant
 }
 
-async fn revocations(stage: &Stage) -> Vec<AuditEntry> {
+async fn revocations(fixture: &Fixture) -> Vec<AuditEntry> {
     let query = AuditQuery { kind: Some(AuditKind::Revoked), rows_max: 1000, ..AuditQuery::default() };
     let mut entries: Vec<_> =
-        stage.store.audit(&query).await.unwrap().into_iter().map(|record| record.entry).collect();
+        fixture.store.audit(&query).await.unwrap().into_iter().map(|record| record.entry).collect();
     entries.sort_by_key(|entry| (entry.at, entry.grant.clone()));
     entries
 }
@@ -64,131 +64,134 @@ fn ids<const N: usize>(names: [&str; N]) -> Vec<GrantId> {
     names.into_iter().map(GrantId::new).collect()
 }
 
-pub(crate) async fn what_a_client_may_do_for_a_user_is_taken_back(stage: Stage) {
-    let (store, now) = (&stage.store, stage.now());
-    let second = give(&stage, &access(), "g2", Some("token-1")).await;
-    let first = give(&stage, &access(), "g1", None).await;
-    let waiting = [keep(&stage, &access(), "code-1").await, keep(&stage, &access(), "code-2").await];
+pub(crate) async fn revoking_client_access_revokes_its_grants_and_codes(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
+    let second = issue_grant(&fixture, &access(), "g2", Some("token-1")).await;
+    let first = issue_grant(&fixture, &access(), "g1", None).await;
+    let waiting =
+        [store_code(&fixture, &access(), "code-1").await, store_code(&fixture, &access(), "code-2").await];
     let later = now + Duration::from_secs(5);
-    let gone = store.revoke_client_access(&access(), later, &context(), "señora, \"basta\"").await;
-    assert_eq!(gone, Ok(ids(["g1", "g2"])));
-    for made in [&first, &second] {
-        let revoked = Grant { revoked_at: Some(later), ..made.clone() };
-        assert_eq!(store.find_grant(&made.id).await, Ok(Some(revoked)));
+    let revoked_ids = store.revoke_client_access(&access(), later, &context(), "señora, \"basta\"").await;
+    assert_eq!(revoked_ids, Ok(ids(["g1", "g2"])));
+    for new_grant in [&first, &second] {
+        let revoked = Grant { revoked_at: Some(later), ..new_grant.clone() };
+        assert_eq!(store.find_grant(&new_grant.id).await, Ok(Some(revoked)));
     }
     assert_eq!(store.live_grants(&access().user, later).await, Ok(Vec::new()));
     assert_eq!(store.rotate_refresh(&rotation(1, later)).await, Ok(RefreshOutcome::Revoked));
     for secret in &waiting {
-        let taken = store.take_code(&taking(secret, &ours(), later), Box::new(|_| None)).await;
+        let taken = store.take_code(&exchange(secret, &our_client(), later), Box::new(|_| None)).await;
         assert_eq!(taken, Ok(CodeOutcome::Unknown));
     }
-    let entry = |made: &Grant| {
-        AuditEntry::new(AuditKind::Revoked, later, &context()).for_grant(made).note("señora, \"basta\"")
+    let entry = |new_grant: &Grant| {
+        AuditEntry::new(AuditKind::Revoked, later, &context()).for_grant(new_grant).note("señora, \"basta\"")
     };
     let recorded = [entry(&first), entry(&second)];
-    assert_eq!(revocations(&stage).await, recorded);
+    assert_eq!(revocations(&fixture).await, recorded);
 
     let again =
         store.revoke_client_access(&access(), later + Duration::from_secs(1), &context(), "again").await;
     assert_eq!(again, Ok(Vec::new()));
-    assert_eq!(revocations(&stage).await, recorded, "what was revoked is not revoked again");
-    // A code that was used is still known, and the user may allow it all anew.
-    let used = store.take_code(&taking(&Secret::new("code of g1"), &ours(), later), Box::new(|_| None)).await;
+    assert_eq!(revocations(&fixture).await, recorded, "a revoked grant is not revoked again");
+    // A used code is still known, and the user may grant access again.
+    let used = store
+        .take_code(&exchange(&Secret::new("code of g1"), &our_client(), later), Box::new(|_| None))
+        .await;
     assert_eq!(used, Ok(CodeOutcome::Reused { revoked: Some(first.id) }));
-    let anew = give(&stage, &access(), "g3", None).await;
-    assert_eq!(store.find_grant(&anew.id).await, Ok(Some(anew)));
+    let renewed = issue_grant(&fixture, &access(), "g3", None).await;
+    assert_eq!(store.find_grant(&renewed.id).await, Ok(Some(renewed)));
 }
 
-pub(crate) async fn nothing_else_is_taken_back(stage: Stage) {
-    let (store, now) = (&stage.store, stage.now());
-    let mut kept = Vec::new();
+pub(crate) async fn revoking_client_access_leaves_everything_else(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
+    let mut unaffected = Vec::new();
     let mut codes = Vec::new();
     for (number, other) in others().into_iter().enumerate() {
-        kept.push(give(&stage, &other, &format!("other {number}"), None).await);
-        let secret = keep(&stage, &other, &format!("waiting {number}")).await;
+        unaffected.push(issue_grant(&fixture, &other, &format!("other {number}"), None).await);
+        let secret = store_code(&fixture, &other, &format!("waiting {number}")).await;
         codes.push((other, secret));
     }
-    let revoked = give(&stage, &access(), "revoked", None).await;
+    let revoked = issue_grant(&fixture, &access(), "revoked", None).await;
     store.revoke_grant(&revoked.id, now, &context(), "before").await.unwrap();
-    kept.push(Grant { revoked_at: Some(now), ..revoked });
+    unaffected.push(Grant { revoked_at: Some(now), ..revoked });
     let end = grant("any", now).expires_at;
-    kept.push(give(&stage, &access(), "expired", None).await);
-    stage.clock.set(Ticks(now.0 + 1));
-    give(&stage, &access(), "live", None).await;
-    stage.clock.set(now);
-    let nobodies = ["", "MARIA", "maria\0", "tenant-1\0", "erp-norte\0"];
-    for nobody in nobodies {
-        let asked = [
-            ClientAccess { user: UserId::new(nobody), ..access() },
-            ClientAccess { client: ClientId::new(nobody), ..access() },
-            ClientAccess { tenant: TenantId::new(nobody), ..access() },
+    unaffected.push(issue_grant(&fixture, &access(), "expired", None).await);
+    fixture.clock.set(Ticks(now.0 + 1));
+    issue_grant(&fixture, &access(), "live", None).await;
+    fixture.clock.set(now);
+    let unknown_names = ["", "MARIA", "maria\0", "tenant-1\0", "erp-norte\0"];
+    for unknown in unknown_names {
+        let unknown_accesses = [
+            ClientAccess { user: UserId::new(unknown), ..access() },
+            ClientAccess { client: ClientId::new(unknown), ..access() },
+            ClientAccess { tenant: TenantId::new(unknown), ..access() },
         ];
-        for asked in &asked {
+        for unknown_accesses in &unknown_accesses {
             assert_eq!(
-                store.revoke_client_access(asked, now, &context(), "").await,
+                store.revoke_client_access(unknown_accesses, now, &context(), "").await,
                 Ok(Vec::new()),
-                "{asked:?}"
+                "{unknown_accesses:?}"
             );
         }
     }
-    assert_eq!(revocations(&stage).await.len(), 1);
+    assert_eq!(revocations(&fixture).await.len(), 1);
 
     assert_eq!(store.revoke_client_access(&access(), end, &context(), "").await, Ok(ids(["live"])));
-    for one in kept {
-        assert_eq!(store.find_grant(&one.id).await, Ok(Some(one)));
+    for grant in unaffected {
+        assert_eq!(store.find_grant(&grant.id).await, Ok(Some(grant)));
     }
-    assert_eq!(revocations(&stage).await.len(), 2);
+    assert_eq!(revocations(&fixture).await.len(), 2);
     for (other, secret) in codes {
-        let taken = store.take_code(&taking_of(&other, &secret, now), Box::new(|_| None)).await;
-        assert_eq!(taken, Ok(CodeOutcome::Redeemed { code: code_of(&other, now), grant: None }));
+        let taken = store.take_code(&exchange_for(&other, &secret, now), Box::new(|_| None)).await;
+        assert_eq!(taken, Ok(CodeOutcome::Redeemed { code: code_for(&other, now), grant: None }));
     }
 }
 
-/// However many withdraw at once, each grant is revoked and recorded once.
-pub(crate) async fn of_many_who_withdraw_one_revokes(stage: Stage) {
-    let (store, now) = (&stage.store, stage.now());
-    let there = stage.reopen().await.store;
+/// Concurrent revocations revoke and audit each grant once.
+pub(crate) async fn concurrent_revocations_revoke_each_grant_once(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
+    let second_store = fixture.reopen().await.store;
     for round in 0..5 {
-        let mut made = Vec::new();
+        let mut issued = Vec::new();
         for number in 0..10 {
-            made.push(give(&stage, &access(), &format!("g{round}{number}"), None).await.id);
-            keep(&stage, &access(), &format!("waiting {round} {number}")).await;
+            issued.push(issue_grant(&fixture, &access(), &format!("g{round}{number}"), None).await.id);
+            store_code(&fixture, &access(), &format!("waiting {round} {number}")).await;
         }
-        let answers = at_once(20, &[store, &there], |_, store| async move {
+        let answers = concurrently(20, &[store, &second_store], |_, store| async move {
             store.revoke_client_access(&access(), now, &context(), "").await.unwrap()
         })
         .await;
-        let found: Vec<_> = answers.into_iter().filter(|gone| !gone.is_empty()).collect();
-        assert_eq!(found, [made]);
-        assert_eq!(revocations(&stage).await.len(), 10 * (round + 1));
+        let found: Vec<_> = answers.into_iter().filter(|revoked_ids| !revoked_ids.is_empty()).collect();
+        assert_eq!(found, [issued]);
+        assert_eq!(revocations(&fixture).await.len(), 10 * (round + 1));
     }
 }
 
-/// Whoever redeems a code meanwhile is either too late or has a grant that is revoked.
-pub(crate) async fn a_code_that_is_just_taken_is_taken_back_too(stage: Stage) {
-    let (store, now) = (&stage.store, stage.now());
-    let there = stage.reopen().await.store;
+/// A code redeemed concurrently is either unknown or its grant is revoked.
+pub(crate) async fn code_redeemed_during_the_revocation_is_revoked_too(fixture: Fixture) {
+    let (store, now) = (&fixture.store, fixture.now());
+    let second_store = fixture.reopen().await.store;
     for round in 0..10 {
         for number in 0..12 {
-            keep(&stage, &access(), &format!("code {round} {number}")).await;
+            store_code(&fixture, &access(), &format!("code {round} {number}")).await;
         }
-        let answers = at_once(13, &[store, &there], |number, store| async move {
+        let answers = concurrently(13, &[store, &second_store], |number, store| async move {
             if number == 6 {
                 store.revoke_client_access(&access(), now, &context(), "").await.unwrap();
                 return CodeOutcome::Unknown;
             }
             let number = if number > 6 { number - 1 } else { number };
             let secret = Secret::new(format!("code {round} {number}"));
-            let judge = makes(&grant(&format!("g {round} {number}"), now), None);
-            store.take_code(&taking(&secret, &ours(), now), judge).await.unwrap()
+            let decision = approve(&grant(&format!("g {round} {number}"), now), None);
+            store.take_code(&exchange(&secret, &our_client(), now), decision).await.unwrap()
         })
         .await;
         for taken in answers {
             match taken {
                 CodeOutcome::Unknown => {}
-                CodeOutcome::Redeemed { grant: Some(made), .. } => {
-                    let kept = store.find_grant(&made.id).await.unwrap().unwrap();
-                    assert_eq!(kept.revoked_at, Some(now), "{} got away", made.id);
+                CodeOutcome::Redeemed { grant: Some(new_grant), .. } => {
+                    let unaffected = store.find_grant(&new_grant.id).await.unwrap().unwrap();
+                    assert_eq!(unaffected.revoked_at, Some(now), "{} was not revoked", new_grant.id);
                 }
                 other => panic!("{other:?}"),
             }
@@ -197,19 +200,19 @@ pub(crate) async fn a_code_that_is_just_taken_is_taken_back_too(stage: Stage) {
     }
 }
 
-pub(crate) async fn a_withdrawal_that_breaks_down_takes_nothing_back(stage: Stage) {
-    let (store, now) = (stage.store.clone(), stage.now());
-    let made = give(&stage, &access(), "g1", None).await;
-    let waiting = keep(&stage, &access(), "code-1").await;
-    stage.random.fail_next();
-    let withdrawing = store.clone();
+pub(crate) async fn panicking_revocation_is_rolled_back(fixture: Fixture) {
+    let (store, now) = (fixture.store.clone(), fixture.now());
+    let new_grant = issue_grant(&fixture, &access(), "g1", None).await;
+    let waiting = store_code(&fixture, &access(), "code-1").await;
+    fixture.random.panic_next();
+    let store_handle = store.clone();
     let broken =
-        tokio::spawn(async move { withdrawing.revoke_client_access(&access(), now, &context(), "").await })
+        tokio::spawn(async move { store_handle.revoke_client_access(&access(), now, &context(), "").await })
             .await;
-    assert!(!matches!(broken, Ok(Ok(_))), "a panic is no answer");
-    assert_eq!(store.find_grant(&made.id).await, Ok(Some(made)));
-    assert_eq!(revocations(&stage).await, []);
-    let taken = store.take_code(&taking(&waiting, &ours(), now), Box::new(|_| None)).await;
+    assert!(!matches!(broken, Ok(Ok(_))), "the revocation fails");
+    assert_eq!(store.find_grant(&new_grant.id).await, Ok(Some(new_grant)));
+    assert_eq!(revocations(&fixture).await, []);
+    let taken = store.take_code(&exchange(&waiting, &our_client(), now), Box::new(|_| None)).await;
     assert_eq!(taken, Ok(CodeOutcome::Redeemed { code: code(now), grant: None }));
     assert_eq!(store.revoke_client_access(&access(), now, &context(), "").await, Ok(ids(["g1"])));
 }

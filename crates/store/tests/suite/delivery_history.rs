@@ -1,4 +1,4 @@
-//! What was tried and how it went: rows for failures, packs for successes, both read back newest first.
+//! Delivery history: failed attempts are rows, successful deliveries are packed; both are read newest first.
 
 use std::time::Duration;
 
@@ -8,9 +8,11 @@ use store::{
     SuccessfulDelivery, Webhook, WebhookStats,
 };
 
-use super::desk::{Desk, company, customer, disable, journal};
-use super::stage::Stage;
-use super::webhook_fixtures::{contracted, delivered, failed, guid, lane, point, retry, written};
+use super::fixture::Fixture;
+use super::test_tenant::{TestTenant, company, customer, disable, journal};
+use super::webhook_fixtures::{
+    active_webhook, failed_attempt, guid, lane, new_checkpoint, retry, successful_delivery, write_checkpoint,
+};
 
 fn all(webhook: Guid) -> DeliveryQuery {
     DeliveryQuery { webhook, before: None, since: None, only_failed: false, rows_max: 1000 }
@@ -20,24 +22,24 @@ fn seconds(seconds: u64) -> Duration {
     Duration::from_secs(seconds)
 }
 
-async fn remember(
-    stage: &Stage,
+async fn write_history(
+    fixture: &Fixture,
     webhook: &Webhook,
     attempts: &[AttemptRecord],
     delivered: &[SuccessfulDelivery],
 ) {
-    let mut point = point(&stage.store, webhook).await;
-    point.attempts = attempts.to_vec();
-    point.delivered = delivered.to_vec();
-    written(&stage.store, point).await;
+    let mut checkpoint = new_checkpoint(&fixture.store, webhook).await;
+    checkpoint.attempts = attempts.to_vec();
+    checkpoint.delivered = delivered.to_vec();
+    write_checkpoint(&fixture.store, checkpoint).await;
 }
 
-pub(crate) async fn attempts_are_kept_as_given_newest_first(stage: Stage) {
-    let (desk, store, start) = (stage.desk().await, &stage.store, stage.now());
-    let webhook = contracted(&stage, &desk, "a").await;
-    let other = contracted(&stage, &desk, "b").await;
+pub(crate) async fn attempts_are_stored_unchanged_and_read_newest_first(fixture: Fixture) {
+    let (tenant, store, start) = (fixture.add_tenant().await, &fixture.store, fixture.now());
+    let webhook = active_webhook(&fixture, &tenant, "a").await;
+    let other = active_webhook(&fixture, &tenant, "b").await;
     let mut attempts: Vec<AttemptRecord> =
-        (0..10).map(|number| failed(number + 1, 1, start + seconds(number / 3))).collect();
+        (0..10).map(|number| failed_attempt(number + 1, 1, start + seconds(number / 3))).collect();
     attempts[1].status = None;
     attempts[2].purpose = AttemptPurpose::Handshake { number: 7 };
     attempts[3].purpose = AttemptPurpose::Replay { sequence: 3 };
@@ -45,10 +47,10 @@ pub(crate) async fn attempts_are_kept_as_given_newest_first(stage: Stage) {
     attempts[4].purpose = AttemptPurpose::Test;
     attempts[5].excerpt = "a\0b".into();
     attempts[5].timing.total = Duration::ZERO;
-    remember(&stage, &webhook, &attempts, &[]).await;
-    remember(&stage, &other, &attempts[..1], &[]).await;
+    write_history(&fixture, &webhook, &attempts, &[]).await;
+    write_history(&fixture, &other, &attempts[..1], &[]).await;
     attempts[5].excerpt = "a\u{fffd}b".into();
-    attempts.sort_by_key(|one| std::cmp::Reverse(one.cursor()));
+    attempts.sort_by_key(|row| std::cmp::Reverse(row.cursor()));
     assert_eq!(store.attempts(&all(webhook.id)).await, Ok(attempts.clone()));
     assert_eq!(store.attempts(&all(other.id)).await.unwrap().len(), 1);
     assert_eq!(store.attempts(&all(guid(3))).await, Ok(Vec::new()));
@@ -69,10 +71,10 @@ pub(crate) async fn attempts_are_kept_as_given_newest_first(stage: Stage) {
     assert_eq!(paged, attempts);
 }
 
-/// Far apart in time and number, out of order, many at once: all come back.
-pub(crate) async fn deliveries_are_packed_and_read_back(stage: Stage) {
-    let (desk, store, start) = (stage.desk().await, &stage.store, stage.now());
-    let webhook = contracted(&stage, &desk, "a").await;
+/// Deliveries far apart in time and sequence, out of order and in large batches, are all read back.
+pub(crate) async fn deliveries_are_packed_and_read_back(fixture: Fixture) {
+    let (tenant, store, start) = (fixture.add_tenant().await, &fixture.store, fixture.now());
+    let webhook = active_webhook(&fixture, &tenant, "a").await;
     let mut expected = Vec::new();
     for batch in 0..6_u64 {
         let batch: Vec<SuccessfulDelivery> = (0..300_u64)
@@ -80,13 +82,13 @@ pub(crate) async fn deliveries_are_packed_and_read_back(stage: Stage) {
                 let sequence = 1 + batch * 300 + number * if number > 280 { 1_000_000 } else { 1 };
                 let at =
                     Ticks(start.0 + i64::try_from((batch * 300 + number * 7 % 300) * 1_000_003).unwrap());
-                delivered(sequence, at, u32::try_from(number).unwrap() * 77_777)
+                successful_delivery(sequence, at, u32::try_from(number).unwrap() * 77_777)
             })
             .collect();
-        remember(&stage, &webhook, &[], &batch).await;
+        write_history(&fixture, &webhook, &[], &batch).await;
         expected.extend(batch);
     }
-    expected.sort_by_key(|one| std::cmp::Reverse((one.at, one.sequence)));
+    expected.sort_by_key(|row| std::cmp::Reverse((row.at, row.sequence)));
     let query = DeliveryQuery { rows_max: 5000, ..all(webhook.id) };
     assert_eq!(store.successful_deliveries(&query).await, Ok(expected.clone()));
     assert_eq!(
@@ -103,7 +105,7 @@ pub(crate) async fn deliveries_are_packed_and_read_back(stage: Stage) {
     );
     let mut paged: Vec<SuccessfulDelivery> = Vec::new();
     loop {
-        let before = paged.last().map(|one| (one.at, one.sequence));
+        let before = paged.last().map(|row| (row.at, row.sequence));
         let page = store
             .successful_deliveries(&DeliveryQuery { before, rows_max: 250, ..query.clone() })
             .await
@@ -114,65 +116,77 @@ pub(crate) async fn deliveries_are_packed_and_read_back(stage: Stage) {
         paged.extend(page);
     }
     assert_eq!(paged, expected);
-    for one in expected.iter().step_by(97) {
-        assert_eq!(store.delivery_history(webhook.id, one.sequence).await.unwrap().delivered, Some(*one));
+    for row in expected.iter().step_by(97) {
+        assert_eq!(store.delivery_history(webhook.id, row.sequence).await.unwrap().delivered, Some(*row));
     }
 }
 
-pub(crate) async fn all_is_known_of_one_events_delivery(stage: Stage) {
-    let (desk, store, start) = (stage.desk().await, &stage.store, stage.now());
-    let webhook = contracted(&stage, &desk, "a").await;
-    let tries: Vec<AttemptRecord> =
-        (1..4).map(|number| failed(5, number, start + seconds(number.into()))).collect();
-    let mut replayed = failed(5, 1, start + seconds(60));
+pub(crate) async fn delivery_history_has_every_attempt_of_an_event(fixture: Fixture) {
+    let (tenant, store, start) = (fixture.add_tenant().await, &fixture.store, fixture.now());
+    let webhook = active_webhook(&fixture, &tenant, "a").await;
+    let attempts: Vec<AttemptRecord> =
+        (1..4).map(|number| failed_attempt(5, number, start + seconds(number.into()))).collect();
+    let mut replayed = failed_attempt(5, 1, start + seconds(60));
     replayed.purpose = AttemptPurpose::Replay { sequence: 5 };
-    let mut handshake = failed(5, 1, start);
+    let mut handshake = failed_attempt(5, 1, start);
     handshake.purpose = AttemptPurpose::Handshake { number: 5 };
-    let others = [failed(6, 1, start), handshake];
-    let kept = [&tries[..], &[replayed.clone()], &others].concat();
-    let came = delivered(5, start + seconds(30), 9);
-    remember(&stage, &webhook, &kept, &[delivered(4, start, 1), came, delivered(6, start, 1)]).await;
-    let expected = [&tries[..], &[replayed]].concat();
-    let told = store.delivery_history(webhook.id, 5).await;
-    assert_eq!(told, Ok(DeliveryHistory { sequence: 5, delivered: Some(came), attempts: expected }));
+    let others = [failed_attempt(6, 1, start), handshake];
+    let all_attempts = [&attempts[..], &[replayed.clone()], &others].concat();
+    let delivery = successful_delivery(5, start + seconds(30), 9);
+    write_history(
+        &fixture,
+        &webhook,
+        &all_attempts,
+        &[successful_delivery(4, start, 1), delivery, successful_delivery(6, start, 1)],
+    )
+    .await;
+    let expected = [&attempts[..], &[replayed]].concat();
+    let history = store.delivery_history(webhook.id, 5).await;
+    assert_eq!(history, Ok(DeliveryHistory { sequence: 5, delivered: Some(delivery), attempts: expected }));
     let nothing = |sequence| DeliveryHistory { sequence, delivered: None, attempts: Vec::new() };
     assert_eq!(store.delivery_history(webhook.id, 7).await, Ok(nothing(7)));
     assert_eq!(store.delivery_history(webhook.id, 0).await, Ok(nothing(0)));
     assert_eq!(store.delivery_history(guid(3), 5).await, Ok(nothing(5)));
-    // It came again, later.
-    let again = delivered(5, start + seconds(90), 4);
-    remember(&stage, &webhook, &[], &[again]).await;
+    // A later delivery replaces it.
+    let again = successful_delivery(5, start + seconds(90), 4);
+    write_history(&fixture, &webhook, &[], &[again]).await;
     assert_eq!(store.delivery_history(webhook.id, 5).await.unwrap().delivered, Some(again));
 }
 
-async fn busy(desk: &Desk) {
-    desk.accept([company("c1"), customer("c1", "k1", "Ana"), customer("c1", "k2", "Eva")]).await;
-    desk.accept([journal("c1", "j1", "{}"), customer("c1", "k1", "Berta"), customer("c1", "k3", "Luz")])
+async fn write_sample_changes(tenant: &TestTenant) {
+    tenant.accept([company("c1"), customer("c1", "k1", "Ana"), customer("c1", "k2", "Eva")]).await;
+    tenant
+        .accept([journal("c1", "j1", "{}"), customer("c1", "k1", "Berta"), customer("c1", "k3", "Luz")])
         .await;
-    desk.accept([disable(customer("c1", "k1", "")), customer("c1", "k2", "Iria")]).await;
+    tenant.accept([disable(customer("c1", "k1", "")), customer("c1", "k2", "Iria")]).await;
 }
 
-pub(crate) async fn an_outlook_tells_how_a_webhook_does(stage: Stage) {
-    let (desk, store, start) = (stage.desk().await, &stage.store, stage.now());
+pub(crate) async fn webhook_stats_summarise_deliveries(fixture: Fixture) {
+    let (tenant, store, start) = (fixture.add_tenant().await, &fixture.store, fixture.now());
     assert_eq!(store.webhook_stats(guid(3), start).await, Ok(WebhookStats::default()));
-    let webhook = contracted(&stage, &desk, "a").await;
+    let webhook = active_webhook(&fixture, &tenant, "a").await;
     assert_eq!(store.webhook_stats(webhook.id, start).await, Ok(WebhookStats::default()));
-    busy(&desk).await;
-    let key = store.read_tail(&desk.tenant, webhook.resource, 0, 1).await.unwrap().events[0].record_key;
+    write_sample_changes(&tenant).await;
+    let key = store.read_tail(&tenant.id, webhook.resource, 0, 1).await.unwrap().events[0].record_key;
     let late = start + seconds(40);
-    let mut point = point(store, &webhook).await;
-    point.cursor = Some(6);
+    let mut checkpoint = new_checkpoint(store, &webhook).await;
+    checkpoint.cursor = Some(6);
     let renewed = store::Lane { retry: retry(0, start), ..lane(77, 3, start) };
-    point.parked = vec![lane(key, 5, late), renewed];
-    point.attempts = vec![failed(2, 1, start), failed(5, 1, late), failed(5, 2, late + seconds(1))];
-    let mut test = failed(0, 1, late);
+    checkpoint.parked = vec![lane(key, 5, late), renewed];
+    checkpoint.attempts = vec![
+        failed_attempt(2, 1, start),
+        failed_attempt(5, 1, late),
+        failed_attempt(5, 2, late + seconds(1)),
+    ];
+    let mut test = failed_attempt(0, 1, late);
     test.purpose = AttemptPurpose::Test;
-    point.attempts.push(test);
+    checkpoint.attempts.push(test);
     let ms = |number: u64| u32::try_from(number).unwrap();
-    let before = (0..10).map(|number| delivered(1 + number, start + seconds(number), 9000));
-    let after = (0..100).map(|number| delivered(100 + number, late + seconds(number % 20), ms(number) + 1));
-    point.delivered = before.chain(after).collect();
-    written(store, point).await;
+    let before = (0..10).map(|number| successful_delivery(1 + number, start + seconds(number), 9000));
+    let after =
+        (0..100).map(|number| successful_delivery(100 + number, late + seconds(number % 20), ms(number) + 1));
+    checkpoint.delivered = before.chain(after).collect();
+    write_checkpoint(store, checkpoint).await;
     let webhook_stats = store.webhook_stats(webhook.id, late).await.unwrap();
     let expected = WebhookStats {
         delivered: 100,
@@ -182,7 +196,7 @@ pub(crate) async fn an_outlook_tells_how_a_webhook_does(stage: Stage) {
         lanes: 2,
         failing_since: Some(late),
         next_attempt_at: Some(start + seconds(5)),
-        // Two behind the cursor, one in the lane.
+        // Two events after the cursor, one in the lane.
         behind: 3,
     };
     assert_eq!(webhook_stats, expected);
@@ -193,69 +207,69 @@ pub(crate) async fn an_outlook_tells_how_a_webhook_does(stage: Stage) {
     assert_eq!(store.lanes(webhook.id, 1).await.unwrap().len(), 1);
 }
 
-pub(crate) async fn a_span_of_time_is_a_span_of_numbers(stage: Stage) {
-    let (desk, store) = (stage.desk().await, &stage.store);
-    let webhook = contracted(&stage, &desk, "a").await;
+pub(crate) async fn time_range_maps_to_a_sequence_range(fixture: Fixture) {
+    let (tenant, store) = (fixture.add_tenant().await, &fixture.store);
+    let webhook = active_webhook(&fixture, &tenant, "a").await;
     assert_eq!(store.sequence_range(webhook.id, Ticks(0), Ticks(i64::MAX)).await, Ok(None));
     for minute in 0..5_u64 {
-        desk.accept([company(&format!("c{minute}"))]).await;
-        desk.accept([customer(&format!("c{minute}"), "k1", "Ana")]).await;
-        desk.accept([journal(&format!("c{minute}"), "j1", "{}")]).await;
-        stage.clock.forward(seconds(60));
+        tenant.accept([company(&format!("c{minute}"))]).await;
+        tenant.accept([customer(&format!("c{minute}"), "k1", "Ana")]).await;
+        tenant.accept([journal(&format!("c{minute}"), "j1", "{}")]).await;
+        fixture.clock.advance(seconds(60));
     }
-    let log = desk.log().await;
+    let log = tenant.log().await;
     let at = |sequence: usize| log[sequence - 1].version;
-    let span = async |from, to| store.sequence_range(webhook.id, from, to).await.unwrap();
+    let range = async |from, to| store.sequence_range(webhook.id, from, to).await.unwrap();
     // Customers are 2, 5, 8, 11 and 14.
-    assert_eq!(span(Ticks(0), Ticks(i64::MAX)).await, Some((1, 14)));
-    assert_eq!(span(at(4), at(9)).await, Some((4, 8)));
-    assert_eq!(span(at(5), at(5)).await, Some((4, 5)));
-    assert_eq!(span(at(6), at(7)).await, None);
-    assert_eq!(span(at(9), at(5)).await, None);
-    assert_eq!(span(at(15).next(), Ticks(i64::MAX)).await, None);
-    assert_eq!(desk.prune(at(6), 100).await, 5);
-    assert_eq!(span(Ticks(0), at(11)).await, Some((7, 11)));
+    assert_eq!(range(Ticks(0), Ticks(i64::MAX)).await, Some((1, 14)));
+    assert_eq!(range(at(4), at(9)).await, Some((4, 8)));
+    assert_eq!(range(at(5), at(5)).await, Some((4, 5)));
+    assert_eq!(range(at(6), at(7)).await, None);
+    assert_eq!(range(at(9), at(5)).await, None);
+    assert_eq!(range(at(15).next(), Ticks(i64::MAX)).await, None);
+    assert_eq!(tenant.prune(at(6), 100).await, 5);
+    assert_eq!(range(Ticks(0), at(11)).await, Some((7, 11)));
     assert_eq!(store.sequence_range(guid(3), Ticks(0), Ticks(1)).await, Ok(None));
 }
 
-pub(crate) async fn history_has_its_time(stage: Stage) {
-    let (desk, store, start) = (stage.desk().await, &stage.store, stage.now());
-    let webhook = contracted(&stage, &desk, "a").await;
+pub(crate) async fn delivery_history_expires(fixture: Fixture) {
+    let (tenant, store, start) = (fixture.add_tenant().await, &fixture.store, fixture.now());
+    let webhook = active_webhook(&fixture, &tenant, "a").await;
     let hour = |number: u64| start + seconds(3600 * number);
     for number in 0..4 {
-        let come = delivered(number, hour(number), 1);
-        remember(&stage, &webhook, &[failed(number, 1, hour(number))], &[come]).await;
+        let delivery = successful_delivery(number, hour(number), 1);
+        write_history(&fixture, &webhook, &[failed_attempt(number, 1, hour(number))], &[delivery]).await;
     }
     let [open, done] = [1, 2].map(|through| (ReplayKind::Events, through));
     store.request_replay(webhook.id, open.0, 0, open.1).await.unwrap();
-    let asked = store.request_replay(webhook.id, done.0, 0, done.1).await.unwrap().unwrap();
-    let mut step = point(store, &webhook).await;
+    let replay = store.request_replay(webhook.id, done.0, 0, done.1).await.unwrap().unwrap();
+    let mut step = new_checkpoint(store, &webhook).await;
     step.replays =
-        vec![ReplayStep { number: asked.number, position: 2, delivered: 2, failed: 0, is_done: true }];
-    written(store, step).await;
-    let never = Ticks(0);
+        vec![ReplayStep { number: replay.number, position: 2, delivered: 2, failed: 0, is_done: true }];
+    write_checkpoint(store, step).await;
+    let epoch = Ticks(0);
     let cutoffs = |deliveries| RetentionCutoffs {
-        now: never,
-        processes: never,
-        audit: never,
-        calls: never,
+        now: epoch,
+        processes: epoch,
+        audit: epoch,
+        calls: epoch,
         deliveries,
     };
     assert_eq!(store.expire(cutoffs(start), 100).await.unwrap().total(), 0);
-    let mut gone = 0;
+    let mut total = 0;
     loop {
-        let some = store.expire(cutoffs(hour(2)), 1).await.unwrap();
-        assert_eq!(some.total(), some.deliveries);
-        assert!(some.deliveries <= 3, "a few at a time");
-        gone += some.deliveries;
-        if some.deliveries == 0 {
+        let expired = store.expire(cutoffs(hour(2)), 1).await.unwrap();
+        assert_eq!(expired.total(), expired.deliveries);
+        assert!(expired.deliveries <= 3, "each call is bounded");
+        total += expired.deliveries;
+        if expired.deliveries == 0 {
             break;
         }
     }
-    // Two attempts, two deliveries, and the replay that was done.
-    assert_eq!(gone, 5);
+    // Two attempts, two deliveries and the finished replay.
+    assert_eq!(total, 5);
     assert_eq!(store.attempts(&all(webhook.id)).await.unwrap().len(), 2);
     assert_eq!(store.successful_deliveries(&all(webhook.id)).await.unwrap().len(), 2);
     let replays = store.replays(webhook.id, 10).await.unwrap();
-    assert_eq!(replays.iter().map(|one| one.is_done).collect::<Vec<_>>(), [false]);
+    assert_eq!(replays.iter().map(|row| row.is_done).collect::<Vec<_>>(), [false]);
 }

@@ -1,51 +1,53 @@
-//! The stage of a story: a store of one kind, opened on nothing, with a clock that only the story turns
-//! and chance that comes from a seed.
+//! The fixture of a test: an empty store of one kind, a clock that only the test moves, and randomness from a fixed seed.
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use domain::{Clock, Random, TenantId, Ticks};
+use domain::{Clock, TenantId, Ticks};
 use store::memory::{Contents, MemoryStore};
 use store::postgres::PostgresStore;
 use store::sqlite::SqliteStore;
 use store::{Archive, MasterKey, Ports, Result, Status, Store, Tenant, Vault};
 use tempfile::TempDir;
+use testkit::{SeededRandom, TestClock};
 use tokio::sync::Barrier;
 use tokio::task::JoinSet;
 
-use super::database::Database;
-use super::desk::Desk;
+use super::postgres_database::Database;
+use super::test_tenant::TestTenant;
 
-/// Few, so that stories that run side by side do not take all that the server has.
+/// Few, so that tests that run in parallel do not exhaust the server's connections.
 const CONNECTIONS_MAX: usize = 8;
 /// The file of a SQLite store, in its folder.
 const FILE: &str = "aldaba.db";
-const SOON: Duration = Duration::from_secs(1);
+const EVENTUALLY_MAX: Duration = Duration::from_secs(1);
+/// A time with all seven decimals, so that a test notices a lost digit.
+const START: &str = "2026-11-15T08:30:00.1234567Z";
 const SEED: u64 = 0x616c_6461_6261;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum StoreKind {
     Memory,
     Sqlite,
     Postgres,
 }
 
-/// Where a store keeps what it is given.
-pub(crate) enum Ground {
+/// Where a store keeps its data.
+pub(crate) enum Storage {
     Memory(Contents),
     Sqlite(TempDir),
     Postgres(Database),
 }
 
-impl Ground {
-    /// A place where no store has been yet.
-    pub(crate) async fn fresh(kind: Kind) -> Self {
+impl Storage {
+    /// Empty storage that no store has opened yet.
+    pub(crate) async fn create(kind: StoreKind) -> Self {
         match kind {
-            Kind::Memory => Self::Memory(Contents::default()),
-            Kind::Sqlite => Self::Sqlite(tempfile::tempdir().unwrap()),
-            Kind::Postgres => Self::Postgres(Database::create().await),
+            StoreKind::Memory => Self::Memory(Contents::default()),
+            StoreKind::Sqlite => Self::Sqlite(tempfile::tempdir().unwrap()),
+            StoreKind::Postgres => Self::Postgres(Database::create().await),
         }
     }
 
@@ -56,7 +58,7 @@ impl Ground {
         }
     }
 
-    /// The file of a SQLite store, there or not.
+    /// The path of a SQLite store, whether or not the file exists.
     pub(crate) fn file(&self) -> PathBuf {
         match self {
             Self::Sqlite(folder) => folder.path().join(FILE),
@@ -77,7 +79,7 @@ impl Ground {
     }
 }
 
-/// A handle on the store, with its archive where it has one.
+/// An open store, with its archive if it has one.
 #[derive(Clone)]
 pub(crate) struct Handle {
     pub(crate) store: Arc<dyn Store>,
@@ -94,31 +96,31 @@ impl Handle {
     }
 }
 
-pub(crate) struct Stage {
+pub(crate) struct Fixture {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) handle: Handle,
-    pub(crate) clock: Arc<FakeClock>,
+    pub(crate) clock: Arc<TestClock>,
     pub(crate) random: Arc<SeededRandom>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: StoreKind,
     tenants: AtomicU64,
-    ground: Ground,
+    storage: Storage,
 }
 
-impl Stage {
-    pub(crate) async fn set(kind: Kind) -> Self {
-        let ground = Ground::fresh(kind).await;
-        let (clock, random) = (Arc::new(FakeClock::default()), Arc::new(SeededRandom::new(SEED)));
-        let handle = ground.open(ports(&clock, &random, &the_key())).await.unwrap();
-        Self { store: handle.store.clone(), handle, clock, random, kind, tenants: AtomicU64::new(0), ground }
+impl Fixture {
+    pub(crate) async fn open(kind: StoreKind) -> Self {
+        let storage = Storage::create(kind).await;
+        let (clock, random) = (Arc::new(test_clock()), Arc::new(SeededRandom::new(SEED)));
+        let handle = storage.open(ports(&clock, &random, &master_key())).await.unwrap();
+        Self { store: handle.store.clone(), handle, clock, random, kind, tenants: AtomicU64::new(0), storage }
     }
 
     /// A second handle on the same store: another node, or the program started again.
     pub(crate) async fn reopen(&self) -> Handle {
-        self.reopen_with(&the_key()).await.unwrap()
+        self.reopen_with(&master_key()).await.unwrap()
     }
 
     pub(crate) async fn reopen_with(&self, key: &MasterKey) -> Result<Handle> {
-        self.ground.open(self.ports(key)).await
+        self.storage.open(self.ports(key)).await
     }
 
     pub(crate) fn ports(&self, key: &MasterKey) -> Ports {
@@ -127,63 +129,63 @@ impl Stage {
 
     /// The file of a SQLite store.
     pub(crate) fn file(&self) -> PathBuf {
-        self.ground.file()
+        self.storage.file()
     }
 
     /// The url of a PostgreSQL store.
     pub(crate) fn url(&self) -> String {
-        self.ground.url()
+        self.storage.url()
     }
 
     pub(crate) fn now(&self) -> Ticks {
         self.clock.now()
     }
 
-    /// A fresh tenant, and who writes and reads for it.
-    pub(crate) async fn desk(&self) -> Desk {
+    /// Adds a new tenant to the store.
+    pub(crate) async fn add_tenant(&self) -> TestTenant {
         let number = self.tenants.fetch_add(1, Ordering::Relaxed) + 1;
-        let tenant = tenant(&format!("tenant-{number}"), self.now());
+        let tenant = new_tenant(&format!("tenant-{number}"), self.now());
         self.store.add_tenant(&tenant).await.unwrap();
-        Desk::new(self.store.clone(), tenant.id)
+        TestTenant::new(self.store.clone(), tenant.id)
     }
 }
 
-/// Does the same thing many times at the same moment, in turn at each of the handles.
-pub(crate) async fn at_once<T, F>(
+/// Runs an action `count` times concurrently, alternating between the stores, and returns every result.
+pub(crate) async fn concurrently<T, F>(
     count: usize,
     stores: &[&Arc<dyn Store>],
-    act: impl Fn(usize, Arc<dyn Store>) -> F,
+    action: impl Fn(usize, Arc<dyn Store>) -> F,
 ) -> Vec<T>
 where
     T: Send + 'static,
     F: Future<Output = T> + Send + 'static,
 {
     let start = Arc::new(Barrier::new(count));
-    let mut actors = JoinSet::new();
+    let mut tasks = JoinSet::new();
     for number in 0..count {
         let (start, store) = (start.clone(), stores[number % stores.len()].clone());
-        let acting = act(number, store.clone());
-        actors.spawn(async move {
-            // Nobody is ahead because of a connection that the others still have to make.
+        let work = action(number, store.clone());
+        tasks.spawn(async move {
+            // Connect first, so that no task is ahead of the others.
             store.health().await.unwrap();
             start.wait().await;
-            acting.await
+            work.await
         });
     }
-    actors.join_all().await
+    tasks.join_all().await
 }
 
-/// Waits until it is so, with whatever reads that takes.
-pub(crate) async fn soon<F: Future<Output = bool>>(is_so: impl Fn() -> F) {
+/// Polls a condition until it holds; fails after a second.
+pub(crate) async fn eventually<F: Future<Output = bool>>(condition: impl Fn() -> F) {
     let waiting = async {
-        while !is_so().await {
+        while !condition().await {
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(SOON, waiting).await.expect("so within a second");
+    tokio::time::timeout(EVENTUALLY_MAX, waiting).await.expect("the condition holds within a second");
 }
 
-pub(crate) fn tenant(id: &str, created_at: Ticks) -> Tenant {
+pub(crate) fn new_tenant(id: &str, created_at: Ticks) -> Tenant {
     Tenant {
         id: TenantId::new(id),
         name: format!("Asesoría {id}"),
@@ -193,85 +195,19 @@ pub(crate) fn tenant(id: &str, created_at: Ticks) -> Tenant {
     }
 }
 
-pub(crate) fn the_key() -> MasterKey {
+pub(crate) fn master_key() -> MasterKey {
     MasterKey::from_bytes([7; 32])
 }
 
-pub(crate) fn another_key() -> MasterKey {
+pub(crate) fn other_master_key() -> MasterKey {
     MasterKey::from_bytes([8; 32])
 }
 
-pub(crate) fn ports(clock: &Arc<FakeClock>, random: &Arc<SeededRandom>, key: &MasterKey) -> Ports {
+/// The clock that every fixture starts with.
+pub(crate) fn test_clock() -> TestClock {
+    TestClock::at(Ticks::parse_iso(START).unwrap())
+}
+
+pub(crate) fn ports(clock: &Arc<TestClock>, random: &Arc<SeededRandom>, key: &MasterKey) -> Ports {
     Ports { clock: clock.clone(), random: random.clone(), vault: Arc::new(Vault::new(key).unwrap()) }
-}
-
-/// Stands still until it is turned.
-pub(crate) struct FakeClock(AtomicI64);
-
-impl Default for FakeClock {
-    fn default() -> Self {
-        let start = Ticks::parse_iso("2026-11-15T08:30:00.1234567Z").unwrap();
-        Self(AtomicI64::new(start.0))
-    }
-}
-
-impl FakeClock {
-    pub(crate) fn set(&self, moment: Ticks) {
-        self.0.store(moment.0, Ordering::SeqCst);
-    }
-
-    pub(crate) fn forward(&self, span: Duration) -> Ticks {
-        self.set(self.now() + span);
-        self.now()
-    }
-
-    pub(crate) fn back(&self, span: Duration) -> Ticks {
-        self.set(self.now().minus(span));
-        self.now()
-    }
-}
-
-impl Clock for FakeClock {
-    fn now(&self) -> Ticks {
-        Ticks(self.0.load(Ordering::SeqCst))
-    }
-}
-
-/// Chance that is the same in every run: splitmix64.
-pub(crate) struct SeededRandom {
-    state: AtomicU64,
-    fails_next: AtomicBool,
-}
-
-impl SeededRandom {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self { state: AtomicU64::new(seed), fails_next: AtomicBool::new(false) }
-    }
-
-    /// Whoever asks next finds no chance left, and breaks down.
-    pub(crate) fn fail_next(&self) {
-        self.fails_next.store(true, Ordering::SeqCst);
-    }
-
-    pub(crate) fn number(&self) -> u64 {
-        const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-        let mut mixed = self.state.fetch_add(STEP, Ordering::Relaxed).wrapping_add(STEP);
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
-    pub(crate) fn below(&self, bound: u64) -> u64 {
-        self.number() % bound
-    }
-}
-
-impl Random for SeededRandom {
-    fn fill(&self, bytes: &mut [u8]) {
-        assert!(!self.fails_next.swap(false, Ordering::SeqCst), "no chance is left");
-        for chunk in bytes.chunks_mut(8) {
-            let number = self.number().to_le_bytes();
-            chunk.copy_from_slice(&number[..chunk.len()]);
-        }
-    }
 }

@@ -1,22 +1,22 @@
-//! What is refused is named with its line and field; what is good in the same batch is kept.
+//! Rejected lines are reported with line and field; the other lines of the batch are applied.
 
 use domain::FieldError;
 use domain::change::Change;
 use store::{BatchCounts, LineError, StoreError};
 
-use super::desk::{
+use super::fixture::Fixture;
+use super::test_tenant::{
     account, company, company_with, customer, customer_with, delete, disable, enable, fail, journal,
 };
-use super::stage::Stage;
 
 fn fault(line: u64, code: &'static str, message: &str, field: &'static str) -> LineError {
     LineError { line, fault: FieldError::new(code, message).at(field) }
 }
 
-pub(crate) async fn refused_lines_are_named_and_the_others_kept(stage: Stage) {
-    let desk = stage.desk().await;
-    desk.accept([company("c1"), customer("c1", "k1", "Ana")]).await;
-    let counts = desk
+pub(crate) async fn rejected_lines_are_listed_and_the_others_applied(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
+    tenant.accept([company("c1"), customer("c1", "k1", "Ana")]).await;
+    let counts = tenant
         .send([
             customer("c1", "k2", "Berta"),
             customer("nowhere", "k3", "Carla"),
@@ -58,7 +58,7 @@ pub(crate) async fn refused_lines_are_named_and_the_others_kept(stage: Stage) {
     };
     assert_eq!(counts, expected);
     assert_eq!(
-        desk.told().await,
+        tenant.log_lines().await,
         [
             "1 companies c1 Created",
             "2 customers k1 Created",
@@ -67,52 +67,61 @@ pub(crate) async fn refused_lines_are_named_and_the_others_kept(stage: Stage) {
         ]
     );
     for refused in ["k3", "k4", "k5"] {
-        assert!(!desk.has(&customer("c1", refused, "")).await);
+        assert!(!tenant.has(&customer("c1", refused, "")).await);
     }
 }
 
-pub(crate) async fn a_batch_of_nothing_good_leaves_no_trace(stage: Stage) {
-    let desk = stage.desk().await;
-    desk.accept([company("c1")]).await;
-    let counts = desk.send([customer("c2", "k1", "Ana"), delete(journal("c1", "j1", "{}"))]).await;
+pub(crate) async fn batch_with_only_rejected_lines_changes_nothing(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
+    tenant.accept([company("c1")]).await;
+    let counts = tenant.send([customer("c2", "k1", "Ana"), delete(journal("c1", "j1", "{}"))]).await;
     assert_eq!((counts.accepted, counts.rejected, counts.last_sequence), (0, 2, 1));
-    assert_eq!(desk.send([]).await, BatchCounts { last_sequence: 1, ..BatchCounts::default() });
-    assert_eq!(desk.told().await, ["1 companies c1 Created"]);
+    assert_eq!(tenant.send([]).await, BatchCounts { last_sequence: 1, ..BatchCounts::default() });
+    assert_eq!(tenant.log_lines().await, ["1 companies c1 Created"]);
 }
 
-/// A company's `accountLength` is that of the lines before, in the same batch and in others.
-pub(crate) async fn an_account_length_holds_from_its_line_on(stage: Stage) {
-    let desk = stage.desk().await;
+/// A line is checked against the `accountLength` that earlier lines set, in the same batch or before.
+pub(crate) async fn account_length_applies_from_its_line_on(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
     let with = |length| company_with("c1", "Talleres Iturri", length);
-    let coded = |id: &str, code: &str| customer_with("c1", id, "Ana", code);
+    let customer_with_code = |id: &str, code: &str| customer_with("c1", id, "Ana", code);
     let refused =
         |counts: BatchCounts| -> Vec<u64> { counts.errors.iter().map(|error| error.line).collect() };
 
     let first = [
-        coded("k1", "4300"),
+        customer_with_code("k1", "4300"),
         with(4),
-        coded("k2", "4300"),
+        customer_with_code("k2", "4300"),
         with(6),
-        coded("k3", "4300"),
-        coded("k4", "430000"),
+        customer_with_code("k3", "4300"),
+        customer_with_code("k4", "430000"),
     ];
-    assert_eq!(refused(desk.send(first).await), [1, 5]);
-    assert_eq!(refused(desk.send([coded("k5", "4300"), coded("k6", "430000")]).await), [1]);
-    assert_eq!(refused(desk.send([with(4), coded("k7", "4300")]).await), [0; 0]);
+    assert_eq!(refused(tenant.send(first).await), [1, 5]);
+    assert_eq!(
+        refused(tenant.send([customer_with_code("k5", "4300"), customer_with_code("k6", "430000")]).await),
+        [1]
+    );
+    assert_eq!(refused(tenant.send([with(4), customer_with_code("k7", "4300")]).await), [0; 0]);
 
-    // A company that is deleted and made again brings its own.
-    let again = [delete(with(4)), coded("k8", "4300"), with(2), coded("k8", "4300"), coded("k8", "43")];
-    assert_eq!(refused(desk.send(again).await), [2, 4]);
-    assert_eq!(desk.ids(&coded("any", "43")).await, ["k8"]);
+    // A recreated company has its own length.
+    let again = [
+        delete(with(4)),
+        customer_with_code("k8", "4300"),
+        with(2),
+        customer_with_code("k8", "4300"),
+        customer_with_code("k8", "43"),
+    ];
+    assert_eq!(refused(tenant.send(again).await), [2, 4]);
+    assert_eq!(tenant.ids(&customer_with_code("any", "43")).await, ["k8"]);
 }
 
-/// A failure of a company that is not there (any more, or yet) is told, and is nobody else's.
-pub(crate) async fn a_failure_of_no_company_is_nobodys(stage: Stage) {
-    let desk = stage.desk().await;
-    desk.accept([company("c1"), fail(company("c2"))]).await;
-    desk.accept([fail(company("c3")), company("c4")]).await;
+/// A failure of a company that does not exist is logged, and no other company's log contains it.
+pub(crate) async fn failure_of_an_unknown_company_belongs_to_no_company(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
+    tenant.accept([company("c1"), fail(company("c2"))]).await;
+    tenant.accept([fail(company("c3")), company("c4")]).await;
     assert_eq!(
-        desk.told().await,
+        tenant.log_lines().await,
         [
             "1 companies c1 Created",
             "2 companies c2 ErrorOccurred",
@@ -120,26 +129,26 @@ pub(crate) async fn a_failure_of_no_company_is_nobodys(stage: Stage) {
             "4 companies c4 Created",
         ]
     );
-    let mut query = desk.query(0, 10);
+    let mut query = tenant.query(0, 10);
     query.company = Some("c4".into());
-    assert_eq!(desk.numbers(&query).await, [4]);
+    assert_eq!(tenant.sequences(&query).await, [4]);
 }
 
-pub(crate) async fn nobody_writes_or_reads_for_a_tenant_that_is_not_there(stage: Stage) {
-    let here = stage.desk().await;
-    here.accept([company("c1")]).await;
-    let mut nowhere = here.clone();
-    nowhere.tenant = domain::TenantId::new("nowhere");
+pub(crate) async fn unknown_tenant_can_neither_write_nor_read(fixture: Fixture) {
+    let known = fixture.add_tenant().await;
+    known.accept([company("c1")]).await;
+    let mut unknown_tenant = known.clone();
+    unknown_tenant.id = domain::TenantId::new("nowhere");
     let unknown = StoreError::UnknownTenant("nowhere".into());
-    let sent: Result<BatchCounts, StoreError> = nowhere.try_send([company("c1")]).await;
+    let sent: Result<BatchCounts, StoreError> = unknown_tenant.try_send([company("c1")]).await;
     assert_eq!(sent, Err(unknown.clone()));
-    assert_eq!(nowhere.store.read_log(&nowhere.query(0, 10)).await, Err(unknown.clone()));
-    assert_eq!(nowhere.store.log_bounds(&nowhere.tenant).await, Err(unknown));
-    assert_eq!(nowhere.prune(stage.now(), 10).await, 0);
-    assert_eq!(nowhere.store.find_ingest_progress(&nowhere.tenant, "key").await, Ok(None));
-    assert_eq!(nowhere.store.company_ids(&nowhere.tenant, 10).await, Ok(Vec::new()));
-    let one: Change = company("c1");
-    assert!(!nowhere.has(&one).await);
-    assert_eq!(nowhere.find_page(None, one.resource, 0, 10).await, None);
-    assert_eq!(nowhere.find_page(Some("c1"), customer("c1", "k1", "").resource, 0, 10).await, None);
+    assert_eq!(unknown_tenant.store.read_log(&unknown_tenant.query(0, 10)).await, Err(unknown.clone()));
+    assert_eq!(unknown_tenant.store.log_bounds(&unknown_tenant.id).await, Err(unknown));
+    assert_eq!(unknown_tenant.prune(fixture.now(), 10).await, 0);
+    assert_eq!(unknown_tenant.store.find_ingest_progress(&unknown_tenant.id, "key").await, Ok(None));
+    assert_eq!(unknown_tenant.store.company_ids(&unknown_tenant.id, 10).await, Ok(Vec::new()));
+    let subject: Change = company("c1");
+    assert!(!unknown_tenant.has(&subject).await);
+    assert_eq!(unknown_tenant.find_page(None, subject.resource, 0, 10).await, None);
+    assert_eq!(unknown_tenant.find_page(Some("c1"), customer("c1", "k1", "").resource, 0, 10).await, None);
 }

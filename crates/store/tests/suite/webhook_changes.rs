@@ -1,4 +1,4 @@
-//! What happens to a webhook's cursor, lanes and handshake when it is changed.
+//! What each change of a webhook does to its cursor, lanes and handshake.
 
 use std::time::Duration;
 
@@ -10,192 +10,197 @@ use store::{
 };
 
 use super::codes::context;
-use super::desk::{company, customer};
-use super::stage::Stage;
+use super::fixture::Fixture;
+use super::test_tenant::{company, customer};
 use super::webhook_fixtures::{
-    body, contracted, found, in_trouble, lane, load_webhook, made, point, written,
+    active_webhook, add_lanes_and_replay, create_webhook, find_webhook, lane, load_webhook, new_checkpoint,
+    new_webhook, write_checkpoint,
 };
 
-async fn change(stage: &Stage, webhook: &Webhook, change: WebhookChange) -> Webhook {
-    match stage.store.change_webhook(webhook.id, None, change).await.unwrap() {
+async fn change(fixture: &Fixture, webhook: &Webhook, change: WebhookChange) -> Webhook {
+    match fixture.store.change_webhook(webhook.id, None, change).await.unwrap() {
         WebhookChangeOutcome::Changed(changed) => {
-            assert_eq!(found(&stage.store, webhook.id).await, changed);
+            assert_eq!(find_webhook(&fixture.store, webhook.id).await, changed);
             changed
         }
-        other => panic!("it was to be done: {other:?}"),
+        other => panic!("the webhook was not changed: {other:?}"),
     }
 }
 
-fn renewed(stage: &Stage, lanes: [Lane; 2]) -> Vec<Lane> {
-    let now = stage.now();
+fn renewed(fixture: &Fixture, lanes: [Lane; 2]) -> Vec<Lane> {
+    let now = fixture.now();
     let retry = RetryState { attempts: 0, first_failed_at: now, next_at: now };
     lanes.into_iter().map(|lane| Lane { retry, ..lane }).collect()
 }
 
-pub(crate) async fn enabling_an_active_one_changes_nothing(stage: Stage) {
-    let desk = stage.desk().await;
-    let webhook = contracted(&stage, &desk, "a").await;
+pub(crate) async fn enabling_an_active_webhook_changes_nothing(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
+    let webhook = active_webhook(&fixture, &tenant, "a").await;
     assert!(webhook.flags().is_active());
-    in_trouble(&stage, &webhook).await;
-    desk.accept([company("c1")]).await;
+    add_lanes_and_replay(&fixture, &webhook).await;
+    tenant.accept([company("c1")]).await;
     let before = (
-        load_webhook(&stage.store, webhook.id).await,
-        stage.store.changed_webhooks(0).await.unwrap().last_change,
+        load_webhook(&fixture.store, webhook.id).await,
+        fixture.store.changed_webhooks(0).await.unwrap().last_change,
     );
-    assert_eq!(change(&stage, &webhook, WebhookChange::Enable).await, webhook);
+    assert_eq!(change(&fixture, &webhook, WebhookChange::Enable).await, webhook);
     let after = (
-        load_webhook(&stage.store, webhook.id).await,
-        stage.store.changed_webhooks(0).await.unwrap().last_change,
+        load_webhook(&fixture.store, webhook.id).await,
+        fixture.store.changed_webhooks(0).await.unwrap().last_change,
     );
     assert_eq!(before, after);
 }
 
-pub(crate) async fn who_rested_resumes_from_the_next_event(stage: Stage) {
-    let desk = stage.desk().await;
-    desk.accept([company("c1")]).await;
-    let webhook = contracted(&stage, &desk, "a").await;
+pub(crate) async fn paused_webhook_resumes_with_the_next_event(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
+    tenant.accept([company("c1")]).await;
+    let webhook = active_webhook(&fixture, &tenant, "a").await;
     assert_eq!(webhook.cursor, Some(1));
-    in_trouble(&stage, &webhook).await;
-    let rests = change(&stage, &webhook, WebhookChange::Disable).await;
-    assert_eq!((rests.enabled, rests.revision, rests.cursor), (false, 2, Some(1)));
-    let kept = load_webhook(&stage.store, webhook.id).await;
-    assert!(kept.lanes.is_empty() && kept.replays.is_empty(), "what waited is given up");
-    assert_eq!(change(&stage, &webhook, WebhookChange::Disable).await, rests, "twice is once");
-    desk.accept([customer("c1", "k1", "Ana")]).await;
-    let resumed = change(&stage, &webhook, WebhookChange::Enable).await;
-    assert!(resumed.flags().is_active(), "the contract stands");
+    add_lanes_and_replay(&fixture, &webhook).await;
+    let paused = change(&fixture, &webhook, WebhookChange::Disable).await;
+    assert_eq!((paused.enabled, paused.revision, paused.cursor), (false, 2, Some(1)));
+    let stored = load_webhook(&fixture.store, webhook.id).await;
+    assert!(stored.lanes.is_empty() && stored.replays.is_empty(), "lanes and replays are discarded");
+    assert_eq!(
+        change(&fixture, &webhook, WebhookChange::Disable).await,
+        paused,
+        "pausing twice changes nothing"
+    );
+    tenant.accept([customer("c1", "k1", "Ana")]).await;
+    let resumed = change(&fixture, &webhook, WebhookChange::Enable).await;
+    assert!(resumed.flags().is_active(), "the handshake stays accepted");
     assert_eq!((resumed.cursor, resumed.revision, resumed.handshake.number), (Some(2), 3, 1));
-    assert_eq!(resumed.initial_cursor, Some(1), "what came before was never meant for it");
+    assert_eq!(resumed.initial_cursor, Some(1), "the initial cursor does not change");
 }
 
-pub(crate) async fn who_rested_before_its_contract_starts_with_it(stage: Stage) {
-    let desk = stage.desk().await;
-    desk.accept([company("c1")]).await;
-    let webhook = made(&stage.store, body(&stage, &desk, "a")).await;
-    change(&stage, &webhook, WebhookChange::Disable).await;
-    let enabled = change(&stage, &webhook, WebhookChange::Enable).await;
+pub(crate) async fn webhook_paused_before_its_handshake_gets_a_new_one(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
+    tenant.accept([company("c1")]).await;
+    let webhook = create_webhook(&fixture.store, new_webhook(&fixture, &tenant, "a")).await;
+    change(&fixture, &webhook, WebhookChange::Disable).await;
+    let enabled = change(&fixture, &webhook, WebhookChange::Enable).await;
     assert_eq!((enabled.cursor, enabled.handshake.number), (None, 2));
 }
 
-pub(crate) async fn what_was_given_up_resumes_from_what_was_not_delivered(stage: Stage) {
-    let desk = stage.desk().await;
-    let webhook = contracted(&stage, &desk, "a").await;
-    in_trouble(&stage, &webhook).await;
-    let mut gives_up = point(&stage.store, &webhook).await;
+pub(crate) async fn webhook_disabled_by_failures_resumes_from_undelivered_events(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
+    let webhook = active_webhook(&fixture, &tenant, "a").await;
+    add_lanes_and_replay(&fixture, &webhook).await;
+    let mut gives_up = new_checkpoint(&fixture.store, &webhook).await;
     gives_up.disabled = Some("24 h".into());
-    written(&stage.store, gives_up).await;
-    let disabled = found(&stage.store, webhook.id).await;
+    write_checkpoint(&fixture.store, gives_up).await;
+    let disabled = find_webhook(&fixture.store, webhook.id).await;
     assert!(
         disabled.flags().disabled && disabled.revision == webhook.revision,
-        "the engine moves no revision"
+        "the engine does not change the revision"
     );
-    desk.accept([company("c1")]).await;
-    stage.clock.forward(Duration::from_secs(60));
-    let enabled = change(&stage, &webhook, WebhookChange::Enable).await;
+    tenant.accept([company("c1")]).await;
+    fixture.clock.advance(Duration::from_secs(60));
+    let enabled = change(&fixture, &webhook, WebhookChange::Enable).await;
     assert!(enabled.flags().is_active());
     assert_eq!((enabled.cursor, enabled.handshake.number), (Some(0), 1));
-    let kept = load_webhook(&stage.store, webhook.id).await;
-    assert_eq!(kept.lanes, renewed(&stage, [lane(-7, 2, stage.now()), lane(5, 3, stage.now())]));
-    assert_eq!(kept.replays.len(), 1);
+    let stored = load_webhook(&fixture.store, webhook.id).await;
+    assert_eq!(stored.lanes, renewed(&fixture, [lane(-7, 2, fixture.now()), lane(5, 3, fixture.now())]));
+    assert_eq!(stored.replays.len(), 1);
 }
 
-pub(crate) async fn a_new_address_waits_for_a_new_handshake(stage: Stage) {
-    let desk = stage.desk().await;
-    let webhook = contracted(&stage, &desk, "a").await;
-    in_trouble(&stage, &webhook).await;
-    desk.accept([company("c1")]).await;
-    let now = stage.clock.forward(Duration::from_secs(60));
-    let moved = change(&stage, &webhook, WebhookChange::ChangeUrl("https://b.example/".into())).await;
-    assert_eq!((moved.url.as_str(), moved.cursor), ("https://b.example/", Some(0)));
-    assert!(!moved.flags().is_active());
-    assert_eq!((moved.handshake.number, moved.handshake.at, moved.handshake.accepted), (2, now, false));
-    let kept = load_webhook(&stage.store, webhook.id).await;
-    assert_eq!(kept.lanes, renewed(&stage, [lane(-7, 2, now), lane(5, 3, now)]));
-    // The body by which it is found is another now.
-    assert_eq!(stage.store.find_identical_webhook(&body(&stage, &desk, "a")).await, Ok(None));
+pub(crate) async fn changed_url_needs_a_new_handshake(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
+    let webhook = active_webhook(&fixture, &tenant, "a").await;
+    add_lanes_and_replay(&fixture, &webhook).await;
+    tenant.accept([company("c1")]).await;
+    let now = fixture.clock.advance(Duration::from_secs(60));
+    let changed = change(&fixture, &webhook, WebhookChange::ChangeUrl("https://b.example/".into())).await;
+    assert_eq!((changed.url.as_str(), changed.cursor), ("https://b.example/", Some(0)));
+    assert!(!changed.flags().is_active());
+    assert_eq!((changed.handshake.number, changed.handshake.at, changed.handshake.accepted), (2, now, false));
+    let stored = load_webhook(&fixture.store, webhook.id).await;
+    assert_eq!(stored.lanes, renewed(&fixture, [lane(-7, 2, now), lane(5, 3, now)]));
+    // The old subscription no longer matches it.
+    assert_eq!(fixture.store.find_identical_webhook(&new_webhook(&fixture, &tenant, "a")).await, Ok(None));
 }
 
-pub(crate) async fn a_secret_is_replaced_with_an_overlap(stage: Stage) {
-    let desk = stage.desk().await;
-    let webhook = made(&stage.store, body(&stage, &desk, "a")).await;
-    let until = stage.now() + Duration::from_secs(60);
+pub(crate) async fn secret_rotation_has_an_overlap(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
+    let webhook = create_webhook(&fixture.store, new_webhook(&fixture, &tenant, "a")).await;
+    let until = fixture.now() + Duration::from_secs(60);
     let rotate = |text: &str, previous_valid_until| WebhookChange::RotateSecret {
         secret: Secret::new(text),
         previous_valid_until,
     };
-    let moved = stage.store.changed_webhooks(0).await.unwrap().last_change;
-    let rotated = change(&stage, &webhook, rotate("second", until)).await;
+    let changed = fixture.store.changed_webhooks(0).await.unwrap().last_change;
+    let rotated = change(&fixture, &webhook, rotate("second", until)).await;
     let old = rotated.previous_secret.as_ref().unwrap();
     assert_eq!((old.secret.reveal(), old.until), (webhook.secret.reveal(), until));
     assert_eq!((rotated.secret.reveal(), rotated.revision), ("second", 1));
     assert_ne!(
-        stage.store.changed_webhooks(0).await.unwrap().last_change,
-        moved,
-        "the engine is told all the same"
+        fixture.store.changed_webhooks(0).await.unwrap().last_change,
+        changed,
+        "the engine is notified"
     );
-    let at_once = change(&stage, &webhook, rotate("third", stage.now())).await;
-    assert_eq!(at_once.previous_secret, None);
+    let rotated_again = change(&fixture, &webhook, rotate("third", fixture.now())).await;
+    assert_eq!(rotated_again.previous_secret, None);
 }
 
-pub(crate) async fn no_two_live_ones_become_alike(stage: Stage) {
-    let (desk, store) = (stage.desk().await, &stage.store);
-    let one = made(store, body(&stage, &desk, "a")).await;
-    let mut same = body(&stage, &desk, "a");
+pub(crate) async fn url_change_cannot_create_a_duplicate(fixture: Fixture) {
+    let (tenant, store) = (fixture.add_tenant().await, &fixture.store);
+    let first = create_webhook(store, new_webhook(&fixture, &tenant, "a")).await;
+    let mut same = new_webhook(&fixture, &tenant, "a");
     same.url = "https://b.example/".into();
-    let other = made(store, same).await;
-    let move_to = WebhookChange::ChangeUrl(one.url.clone());
+    let other = create_webhook(store, same).await;
+    let move_to = WebhookChange::ChangeUrl(first.url.clone());
     assert_eq!(
         store.change_webhook(other.id, None, move_to.clone()).await,
         Ok(WebhookChangeOutcome::Duplicate)
     );
-    assert_eq!(found(store, other.id).await, other);
-    change(&stage, &one, WebhookChange::ChangeUrl(one.url.clone())).await;
-    change(&stage, &one, WebhookChange::Unsubscribe).await;
-    change(&stage, &other, move_to).await;
+    assert_eq!(find_webhook(store, other.id).await, other);
+    change(&fixture, &first, WebhookChange::ChangeUrl(first.url.clone())).await;
+    change(&fixture, &first, WebhookChange::Unsubscribe).await;
+    change(&fixture, &other, move_to).await;
 }
 
-pub(crate) async fn an_end_is_final(stage: Stage) {
-    let (desk, store) = (stage.desk().await, &stage.store);
-    let webhook = contracted(&stage, &desk, "a").await;
-    in_trouble(&stage, &webhook).await;
-    let over = change(&stage, &webhook, WebhookChange::Unsubscribe).await;
-    assert_eq!((over.unsubscribed_at, over.deleted_at), (Some(stage.now()), None));
+pub(crate) async fn ended_webhook_cannot_be_changed(fixture: Fixture) {
+    let (tenant, store) = (fixture.add_tenant().await, &fixture.store);
+    let webhook = active_webhook(&fixture, &tenant, "a").await;
+    add_lanes_and_replay(&fixture, &webhook).await;
+    let ended = change(&fixture, &webhook, WebhookChange::Unsubscribe).await;
+    assert_eq!((ended.unsubscribed_at, ended.deleted_at), (Some(fixture.now()), None));
     assert_eq!(store.load_webhook(webhook.id).await, Ok(None));
     assert_eq!(store.lanes(webhook.id, 10).await, Ok(Vec::new()));
     assert_eq!(store.replays(webhook.id, 10).await, Ok(Vec::new()));
     for late in [WebhookChange::Enable, WebhookChange::Disable, WebhookChange::Unsubscribe] {
         assert_eq!(
             store.change_webhook(webhook.id, None, late).await,
-            Ok(WebhookChangeOutcome::Ended(over.clone()))
+            Ok(WebhookChangeOutcome::Ended(ended.clone()))
         );
     }
-    let deleted = change(&stage, &webhook, WebhookChange::Delete).await;
-    assert_eq!((deleted.unsubscribed_at, deleted.deleted_at), (over.unsubscribed_at, Some(stage.now())));
+    let deleted = change(&fixture, &webhook, WebhookChange::Delete).await;
+    assert_eq!((deleted.unsubscribed_at, deleted.deleted_at), (ended.unsubscribed_at, Some(fixture.now())));
     let twice = store.change_webhook(webhook.id, None, WebhookChange::Delete).await;
     assert_eq!(twice, Ok(WebhookChangeOutcome::Ended(deleted)));
     assert_eq!(store.request_replay(webhook.id, ReplayKind::Test, 0, 0).await, Ok(None));
 }
 
-pub(crate) async fn what_the_audit_is_told_comes_with_the_change_or_not_at_all(stage: Stage) {
-    let (desk, store) = (stage.desk().await, &stage.store);
+pub(crate) async fn audit_entry_is_written_only_with_its_change(fixture: Fixture) {
+    let (tenant, store) = (fixture.add_tenant().await, &fixture.store);
     let entry = |note: &str| {
-        Some(AuditEntry::new(AuditKind::WebhookChanged, stage.now(), &context()).note(note.to_owned()))
+        Some(AuditEntry::new(AuditKind::WebhookChanged, fixture.now(), &context()).note(note.to_owned()))
     };
-    let told = async || {
+    let audit_notes = async || {
         let query = AuditQuery { rows_max: 100, ..AuditQuery::default() };
         let mut notes: Vec<_> =
-            store.audit(&query).await.unwrap().into_iter().map(|one| one.entry.note).collect();
+            store.audit(&query).await.unwrap().into_iter().map(|record| record.entry.note).collect();
         notes.sort();
         notes
     };
-    let new = body(&stage, &desk, "a");
-    let Ok(SubscribeOutcome::Created(webhook)) = store.subscribe_audited(new, 1, entry("1 made")).await
+    let new = new_webhook(&fixture, &tenant, "a");
+    let Ok(SubscribeOutcome::Created(webhook)) = store.subscribe_audited(new, 1, entry("1 created")).await
     else {
-        panic!("it is new");
+        panic!("the webhook is new");
     };
-    let again = store.subscribe_audited(body(&stage, &desk, "a"), 1, entry("found")).await;
+    let again = store.subscribe_audited(new_webhook(&fixture, &tenant, "a"), 1, entry("found")).await;
     assert!(matches!(again, Ok(SubscribeOutcome::Existing(_))), "{again:?}");
-    let more = store.subscribe_audited(body(&stage, &desk, "b"), 1, entry("too many")).await;
+    let more = store.subscribe_audited(new_webhook(&fixture, &tenant, "b"), 1, entry("too many")).await;
     assert_eq!(more, Ok(SubscribeOutcome::LimitReached));
     for (change, note) in [
         (WebhookChange::Disable, "2 disabled"),
@@ -204,12 +209,12 @@ pub(crate) async fn what_the_audit_is_told_comes_with_the_change_or_not_at_all(s
     ] {
         store.change_webhook_audited(webhook.id, None, change, entry(note)).await.unwrap();
     }
-    store.request_replay_audited(webhook.id, ReplayKind::Test, (0, 0), entry("4 asked")).await.unwrap();
+    store.request_replay_audited(webhook.id, ReplayKind::Test, (0, 0), entry("4 requested")).await.unwrap();
     store.change_webhook_audited(webhook.id, None, WebhookChange::Delete, entry("5 deleted")).await.unwrap();
     store.change_webhook_audited(webhook.id, None, WebhookChange::Enable, entry("over")).await.unwrap();
     assert_eq!(
         store.request_replay_audited(webhook.id, ReplayKind::Test, (0, 0), entry("none")).await,
         Ok(None)
     );
-    assert_eq!(told().await, ["1 made", "2 disabled", "3 enabled", "4 asked", "5 deleted"]);
+    assert_eq!(audit_notes().await, ["1 created", "2 disabled", "3 enabled", "4 requested", "5 deleted"]);
 }

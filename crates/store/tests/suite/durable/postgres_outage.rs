@@ -1,4 +1,4 @@
-//! PostgreSQL goes away and comes back while a store is open on it.
+//! PostgreSQL stops and starts again while a store is open.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,84 +6,85 @@ use std::time::Duration;
 use domain::{GrantId, Secret};
 use store::postgres::PostgresStore;
 use store::{Result, Store, StoreError};
+use testkit::SeededRandom;
 
-use super::cluster::Cluster;
-use crate::suite::codes::{chosen, code};
-use crate::suite::database::connect;
-use crate::suite::desk::{Desk, company, journal};
-use crate::suite::stage::{FakeClock, Kind, SeededRandom, Stage, ports, tenant, the_key};
+use super::postgres_cluster::Cluster;
+use crate::suite::codes::{code, membership_id};
+use crate::suite::fixture::{Fixture, StoreKind, master_key, new_tenant, ports, test_clock};
+use crate::suite::postgres_database::connect;
+use crate::suite::test_tenant::{TestTenant, company, journal};
 
-const COMES_BACK_WITHIN: Duration = Duration::from_secs(20);
+const RECOVERY_MAX: Duration = Duration::from_secs(20);
 
 fn assert_unavailable<T: std::fmt::Debug>(answer: &Result<T>) {
     assert!(matches!(answer, Err(StoreError::Unavailable(_))), "{answer:?}");
 }
 
-async fn until_it_is_well(store: &Arc<dyn Store>) {
-    let well = async {
+async fn wait_until_healthy(store: &Arc<dyn Store>) {
+    let healthy = async {
         while let Err(error) = store.health().await {
             assert_unavailable::<()>(&Err(error));
             tokio::task::yield_now().await;
         }
     };
-    tokio::time::timeout(COMES_BACK_WITHIN, well).await.expect("the store did not come back");
+    tokio::time::timeout(RECOVERY_MAX, healthy).await.expect("the store recovers");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_store_outlives_its_servers_restart() {
+async fn store_survives_a_server_restart() {
     let cluster = Cluster::start();
-    let (clock, random) = (Arc::new(FakeClock::default()), Arc::new(SeededRandom::new(1)));
-    let given = ports(&clock, &random, &the_key());
-    let (now, a_code) = (given.clock.now(), Secret::new("code"));
+    let (clock, random) = (Arc::new(test_clock()), Arc::new(SeededRandom::new(1)));
+    let ports = ports(&clock, &random, &master_key());
+    let (now, secret) = (ports.clock.now(), Secret::new("code"));
     let store: Arc<dyn Store> =
-        Arc::new(PostgresStore::open(&cluster.url(), 4, given.clone()).await.unwrap());
-    let tenant = tenant("t", now);
+        Arc::new(PostgresStore::open(&cluster.url(), 4, ports.clone()).await.unwrap());
+    let tenant = new_tenant("t", now);
     store.add_tenant(&tenant).await.unwrap();
-    let desk = Desk::new(store.clone(), tenant.id.clone());
-    desk.accept([company("c1")]).await;
+    let tenant = TestTenant::new(store.clone(), tenant.id.clone());
+    tenant.accept([company("c1")]).await;
 
     for round in 1..=2_u64 {
-        cluster.down();
+        cluster.stop_server();
         assert_unavailable(&store.find_tenant(&tenant.id).await);
-        assert_unavailable(&desk.try_send([journal("c1", "lost", "{}")]).await);
-        assert_unavailable(&desk.try_send([journal("c1", "lost", "{}")]).await);
-        assert_unavailable(&store.store_code(&a_code, &code(now), &chosen(), now).await);
+        assert_unavailable(&tenant.try_send([journal("c1", "lost", "{}")]).await);
+        assert_unavailable(&tenant.try_send([journal("c1", "lost", "{}")]).await);
+        assert_unavailable(&store.store_code(&secret, &code(now), &membership_id(), now).await);
         assert_unavailable(&store.find_grant(&GrantId::new("g")).await);
-        assert_unavailable(&store.read_log(&desk.query(0, 10)).await);
+        assert_unavailable(&store.read_log(&tenant.query(0, 10)).await);
         assert_unavailable(&store.purge(10).await);
         assert_unavailable(&store.health().await);
-        assert_unavailable(&PostgresStore::open(&cluster.url(), 1, given.clone()).await);
+        assert_unavailable(&PostgresStore::open(&cluster.url(), 1, ports.clone()).await);
 
-        cluster.up();
-        until_it_is_well(&store).await;
-        let kept = journal("c1", &format!("j{round}"), "{}");
-        assert_eq!(desk.accept([kept.clone()]).await.last_sequence, round + 1);
-        assert!(desk.has(&kept).await && !desk.has(&journal("c1", "lost", "{}")).await);
+        cluster.start_server();
+        wait_until_healthy(&store).await;
+        let stored = journal("c1", &format!("j{round}"), "{}");
+        assert_eq!(tenant.accept([stored.clone()]).await.last_sequence, round + 1);
+        assert!(tenant.has(&stored).await && !tenant.has(&journal("c1", "lost", "{}")).await);
     }
     assert_eq!(
-        desk.told().await,
+        tenant.log_lines().await,
         ["1 companies c1 Created", "2 journals j1 Created", "3 journals j2 Created"]
     );
     store.close().await;
     assert_unavailable(&store.health().await);
 }
 
-/// A server whose disk is full says so with an error of its own.
+/// A server with a full disk reports it with its own error code.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_server_without_room_refuses_writes_and_goes_on_reading() {
-    let stage = Stage::set(Kind::Postgres).await;
-    let desk = stage.desk().await;
-    desk.accept([company("c1")]).await;
-    let server = connect(&stage.url()).await;
+async fn server_with_a_full_disk_refuses_writes_and_serves_reads() {
+    let fixture = Fixture::open(StoreKind::Postgres).await;
+    let tenant = fixture.add_tenant().await;
+    tenant.accept([company("c1")]).await;
+    let server = connect(&fixture.url()).await;
     let full = "CREATE FUNCTION no_room() RETURNS trigger LANGUAGE plpgsql AS
             $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$;
         CREATE TRIGGER no_room BEFORE INSERT ON log EXECUTE FUNCTION no_room();";
     server.batch_execute(full).await.unwrap();
-    let refused = desk.try_send([journal("c1", "j1", "{}")]).await;
+    let refused = tenant.try_send([journal("c1", "j1", "{}")]).await;
     assert_eq!(refused, Err(StoreError::Full("could not extend file".into())));
-    assert_eq!(desk.told().await, ["1 companies c1 Created"]);
-    assert!(!desk.has(&journal("c1", "j1", "{}")).await);
+    assert_eq!(tenant.log_lines().await, ["1 companies c1 Created"]);
+    assert!(!tenant.has(&journal("c1", "j1", "{}")).await);
 
     server.batch_execute("DROP TRIGGER no_room ON log").await.unwrap();
-    assert_eq!(desk.accept([journal("c1", "j1", "{}")]).await.last_sequence, 2);
+    assert_eq!(tenant.accept([journal("c1", "j1", "{}")]).await.last_sequence, 2);
 }

@@ -1,36 +1,36 @@
-//! What is deleted or erased leaves no row behind once housekeeping is through.
+//! Deleted and erased data leaves no row behind after the purge.
 
 use store::CellValue;
 
-use super::rows::{furnish, rows};
-use crate::suite::desk::{company, delete, journal};
-use crate::suite::stage::{Stage, at_once};
+use super::rows::{fill_every_table, rows};
+use crate::suite::fixture::{Fixture, concurrently};
+use crate::suite::test_tenant::{company, delete, journal};
 
-/// Whoever still writes while the tenant is erased, and while its rows are purged.
-pub(crate) async fn an_erased_tenant_leaves_no_rows(stage: Stage) {
-    let there = stage.reopen().await.store;
-    let first = furnish(&stage).await;
-    for tenant in stage.store.tenants().await.unwrap() {
-        stage.store.erase_tenant(&tenant.id).await.unwrap();
+/// Also with writes during the erasure and during the purge.
+pub(crate) async fn erased_tenant_leaves_no_rows(fixture: Fixture) {
+    let second_store = fixture.reopen().await.store;
+    let first = fill_every_table(&fixture).await;
+    for tenant in fixture.store.tenants().await.unwrap() {
+        fixture.store.erase_tenant(&tenant.id).await.unwrap();
     }
     for _ in 0..5 {
-        let desk = stage.desk().await;
-        desk.accept([company("c1"), journal("c1", "j", "{}")]).await;
-        at_once(24, &[&stage.store, &there], |number, store| {
-            let desk = desk.at(&store);
+        let tenant = fixture.add_tenant().await;
+        tenant.accept([company("c1"), journal("c1", "j", "{}")]).await;
+        concurrently(24, &[&fixture.store, &second_store], |number, store| {
+            let tenant = tenant.via(&store);
             async move {
                 let ids = [number, number + 100].map(|number| format!("j{number}"));
                 match number {
-                    11 => drop(desk.store.erase_tenant(&desk.tenant).await.unwrap()),
-                    18.. => drop(desk.store.purge(10).await.unwrap()),
-                    _ => drop(desk.try_send(ids.iter().map(|id| journal("c1", id, "{}"))).await),
+                    11 => drop(tenant.store.erase_tenant(&tenant.id).await.unwrap()),
+                    18.. => drop(tenant.store.purge(10).await.unwrap()),
+                    _ => drop(tenant.try_send(ids.iter().map(|id| journal("c1", id, "{}"))).await),
                 }
             }
         })
         .await;
     }
     first.purge_all(300).await;
-    let rows = rows(stage.handle.archive()).await;
+    let rows = rows(fixture.handle.archive()).await;
     for table in [
         "tenants",
         "heads",
@@ -51,27 +51,27 @@ pub(crate) async fn an_erased_tenant_leaves_no_rows(stage: Stage) {
     assert!(!rows["users"].is_empty() && !rows["signing_keys"].is_empty());
 }
 
-pub(crate) async fn a_deleted_company_leaves_no_rows(stage: Stage) {
-    let desk = stage.desk().await;
-    desk.accept([company("c1"), company("c2"), journal("c2", "j1", "{}")]).await;
-    desk.accept((0..50).map(|number| journal("c1", &format!("j{number}"), "{}"))).await;
-    desk.accept([delete(journal("c1", "j3", "{}")), delete(company("c1"))]).await;
-    desk.purge_all(300).await;
-    let rows = rows(stage.handle.archive()).await;
+pub(crate) async fn deleted_company_leaves_no_rows(fixture: Fixture) {
+    let tenant = fixture.add_tenant().await;
+    tenant.accept([company("c1"), company("c2"), journal("c2", "j1", "{}")]).await;
+    tenant.accept((0..50).map(|number| journal("c1", &format!("j{number}"), "{}"))).await;
+    tenant.accept([delete(journal("c1", "j3", "{}")), delete(company("c1"))]).await;
+    tenant.purge_all(300).await;
+    let rows = rows(fixture.handle.archive()).await;
     for table in ["records", "collections", "gaps"] {
         let of_the_first = rows[table].iter().filter(|row| row[1] == CellValue::Int(1));
         assert_eq!(of_the_first.count(), 0, "{table}");
     }
     assert!(rows["departed_companies"].is_empty());
     assert_eq!(rows["records"].len(), 2);
-    assert_eq!(rows["log"].len(), 55, "the log keeps what was");
+    assert_eq!(rows["log"].len(), 55, "the log keeps its entries");
 }
 
-/// An upsert that says the same, or a batch of refusals, writes nothing at all.
-pub(crate) async fn what_changes_nothing_writes_nothing(stage: Stage) {
-    let desk = furnish(&stage).await;
-    let before = rows(stage.handle.archive()).await;
-    stage.clock.forward(std::time::Duration::from_hours(1));
-    desk.send([company("c1"), journal("c1", "j1", "{}"), delete(journal("c1", "none", "{}"))]).await;
-    assert_eq!(rows(stage.handle.archive()).await, before);
+/// A batch of unchanged and rejected lines writes nothing.
+pub(crate) async fn unchanged_batch_writes_no_rows(fixture: Fixture) {
+    let tenant = fill_every_table(&fixture).await;
+    let before = rows(fixture.handle.archive()).await;
+    fixture.clock.advance(std::time::Duration::from_hours(1));
+    tenant.send([company("c1"), journal("c1", "j1", "{}"), delete(journal("c1", "none", "{}"))]).await;
+    assert_eq!(rows(fixture.handle.archive()).await, before);
 }

@@ -1,11 +1,11 @@
-//! What must not be read by who gets hold of the file or the tables.
+//! No secret can be read from the file or the tables.
 
 use std::fs;
 
 use store::CellValue;
 
-use super::rows::{furnish, rows};
-use crate::suite::stage::{Kind, Stage};
+use super::rows::{fill_every_table, rows};
+use crate::suite::fixture::{Fixture, StoreKind};
 
 const SECRETS: [&str; 14] = [
     "MIIEvQIBADANBgkqhkiG9w0BAQEFAASC",
@@ -23,22 +23,22 @@ const SECRETS: [&str; 14] = [
     "webhook-secret second",
     "webhook-secret other",
 ];
-/// Texts that are no secrets: if they are not found, the search is no search.
-const OPEN: [&str; 5] = ["https://erp.example/first", "kid-1", "erp-norte", "tenant-1", "maria"];
+/// Texts that are not secret: the search must find them, or it does not work.
+const PLAIN_TEXTS: [&str; 5] = ["https://erp.example/first", "kid-1", "erp-norte", "tenant-1", "maria"];
 
 /// All bytes that the store has written.
-async fn all_bytes(stage: &Stage) -> Vec<u8> {
+async fn all_bytes(fixture: &Fixture) -> Vec<u8> {
     let mut bytes = Vec::new();
-    if stage.kind == Kind::Sqlite {
-        for file in fs::read_dir(stage.file().parent().unwrap()).unwrap() {
+    if fixture.kind == StoreKind::Sqlite {
+        for file in fs::read_dir(fixture.file().parent().unwrap()).unwrap() {
             bytes.extend(fs::read(file.unwrap().path()).unwrap());
         }
         return bytes;
     }
-    for value in rows(stage.handle.archive()).await.into_values().flatten().flatten() {
+    for value in rows(fixture.handle.archive()).await.into_values().flatten().flatten() {
         match value {
             CellValue::Text(text) => bytes.extend(text.into_bytes()),
-            CellValue::Bytes(some) => bytes.extend(some),
+            CellValue::Bytes(value) => bytes.extend(value),
             CellValue::Int(_) | CellValue::Null => {}
         }
         bytes.push(0);
@@ -46,18 +46,19 @@ async fn all_bytes(stage: &Stage) -> Vec<u8> {
     bytes
 }
 
-pub(crate) async fn no_secret_lies_in_plain_text(stage: Stage) {
-    furnish(&stage).await;
-    let written = all_bytes(&stage).await;
-    stage.store.close().await;
-    let after_the_end = if stage.kind == Kind::Sqlite { all_bytes(&stage).await } else { written.clone() };
-    for bytes in [written, after_the_end] {
+pub(crate) async fn no_secret_is_stored_in_plain_text(fixture: Fixture) {
+    fill_every_table(&fixture).await;
+    let written = all_bytes(&fixture).await;
+    fixture.store.close().await;
+    let after_close =
+        if fixture.kind == StoreKind::Sqlite { all_bytes(&fixture).await } else { written.clone() };
+    for bytes in [written, after_close] {
         let found = |text: &str| bytes.windows(text.len()).any(|window| window == text.as_bytes());
-        for text in OPEN {
-            assert!(found(text), "\"{text}\" was to be found");
+        for text in PLAIN_TEXTS {
+            assert!(found(text), "\"{text}\" is found");
         }
         for secret in SECRETS {
-            assert!(!found(secret), "\"{secret}\" lies in plain text");
+            assert!(!found(secret), "\"{secret}\" is stored in plain text");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! SQLite on a disk without room: writes say so, reads go on, and nothing that was answered is lost.
+//! SQLite on a full disk: writes are refused, reads continue, and no acknowledged write is lost.
 
 use std::fs;
 use std::path::Path;
@@ -9,15 +9,16 @@ use domain::{Secret, TenantId};
 use store::sqlite::SqliteStore;
 use store::{AuthorizationCode, GrantDecision, Result, Store, StoreError};
 use tempfile::TempDir;
+use testkit::SeededRandom;
 use tokio::sync::oneshot;
 
-use crate::suite::codes::{chosen, code, ours, taking};
-use crate::suite::desk::{Desk, company, journal};
-use crate::suite::stage::{FakeClock, SeededRandom, ports, tenant, the_key};
+use crate::suite::codes::{code, exchange, membership_id, our_client};
+use crate::suite::fixture::{master_key, new_tenant, ports, test_clock};
+use crate::suite::test_tenant::{TestTenant, company, journal};
 
 const KIB: usize = 1024;
 
-/// A small disk of our own.
+/// A small file system for one test.
 struct Disk(TempDir);
 
 impl Disk {
@@ -26,10 +27,7 @@ impl Disk {
         let mut mount = Command::new("mount");
         mount.args(["-t", "tmpfs", "-o", &format!("size={size_kib}k"), "tmpfs"]).arg(folder.path());
         let mounted = mount.output().is_ok_and(|output| output.status.success());
-        assert!(
-            mounted,
-            "this test needs the right to mount a tmpfs: run it as root, in a container with SYS_ADMIN"
-        );
+        assert!(mounted, "this test mounts a tmpfs: run it as root, in a container with CAP_SYS_ADMIN");
         Self(folder)
     }
 
@@ -37,7 +35,7 @@ impl Disk {
         self.0.path()
     }
 
-    /// Leaves no room for anything.
+    /// Fills the disk completely.
     fn fill(&self) {
         let mut size = 1024 * KIB;
         while size > 0 {
@@ -60,52 +58,55 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // A store that is still open would keep it busy.
+        // Lazily, because a store may still be open.
         let _ = Command::new("umount").arg("--lazy").arg(self.path()).status();
     }
 }
 
-struct Scene {
+struct DiskFixture {
     store: Arc<dyn Store>,
-    desk: Desk,
+    tenant: TestTenant,
     file: std::path::PathBuf,
-    given: store::Ports,
+    ports: store::Ports,
 }
 
-impl Scene {
-    async fn on(disk: &Disk) -> Self {
+impl DiskFixture {
+    async fn open(disk: &Disk) -> Self {
         let file = disk.path().join("aldaba.db");
-        let given = ports(&Arc::new(FakeClock::default()), &Arc::new(SeededRandom::new(1)), &the_key());
-        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&file, given.clone()).unwrap());
-        store.add_tenant(&tenant("t", given.clock.now())).await.unwrap();
-        let desk = Desk::new(store.clone(), TenantId::new("t"));
-        desk.accept([company("c1")]).await;
-        Self { store, desk, file, given }
+        let ports = ports(&Arc::new(test_clock()), &Arc::new(SeededRandom::new(1)), &master_key());
+        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&file, ports.clone()).unwrap());
+        store.add_tenant(&new_tenant("t", ports.clock.now())).await.unwrap();
+        let tenant = TestTenant::new(store.clone(), TenantId::new("t"));
+        tenant.accept([company("c1")]).await;
+        Self { store, tenant, file, ports }
     }
 
-    fn a_code(&self) -> AuthorizationCode {
-        code(self.given.clock.now())
+    fn new_code(&self) -> AuthorizationCode {
+        code(self.ports.clock.now())
     }
 
     async fn store_code(&self, name: &str) -> Result<()> {
-        let now = self.given.clock.now();
-        self.store.store_code(&Secret::new(name), &self.a_code(), &chosen(), now).await
+        let now = self.ports.clock.now();
+        self.store.store_code(&Secret::new(name), &self.new_code(), &membership_id(), now).await
     }
 
-    /// Whether a code is kept; looking spends it.
+    /// Whether a code is stored; this redeems it.
     async fn has_code(&self, name: &str) -> bool {
         let taken = self
             .store
-            .take_code(&taking(&Secret::new(name), &ours(), self.given.clock.now()), Box::new(|_| None))
+            .take_code(
+                &exchange(&Secret::new(name), &our_client(), self.ports.clock.now()),
+                Box::new(|_| None),
+            )
             .await;
         taken.unwrap() != store::CodeOutcome::Unknown
     }
 
-    /// The same file, opened by the next program.
-    async fn again(self) -> Desk {
+    /// Closes the store and opens the same file again.
+    async fn reopen(self) -> TestTenant {
         self.store.close().await;
-        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&self.file, self.given.clone()).unwrap());
-        self.desk.at(&store)
+        let store: Arc<dyn Store> = Arc::new(SqliteStore::open(&self.file, self.ports.clone()).unwrap());
+        self.tenant.via(&store)
     }
 }
 
@@ -122,101 +123,100 @@ fn bulky(id: &str, bytes: usize) -> domain::change::Change {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_disk_refuses_writes_and_loses_nothing() {
+async fn full_disk_refuses_writes_and_loses_nothing() {
     let disk = Disk::mount(16 * KIB);
-    let scene = Scene::on(&disk).await;
-    let desk = &scene.desk;
-    let (mut kept, mut lost) = (Vec::new(), Vec::new());
+    let fixture = DiskFixture::open(&disk).await;
+    let tenant = &fixture.tenant;
+    let (mut stored, mut lost) = (Vec::new(), Vec::new());
     for round in 0..2 {
         disk.fill();
         for number in 0.. {
             let id = format!("j{round}-{number}");
-            if is_full(desk.try_send([bulky(&id, 20 * KIB)]).await) {
+            if is_full(tenant.try_send([bulky(&id, 20 * KIB)]).await) {
                 lost.push(id);
                 break;
             }
-            kept.push(id);
+            stored.push(id);
         }
-        // Whatever else is to be written is refused in the same words once the last bytes are used up.
-        while !is_full(scene.store_code(&scene.given.random.token()).await) {}
-        assert!(is_full(desk.try_send([bulky("lost too", 20 * KIB)]).await));
-        assert_eq!(desk.head().await, kept.len() as u64 + 1);
-        assert_eq!(desk.page(&bulky("any", 1), 0, 5).await.total, kept.len() as u64);
-        for id in &kept {
-            assert!(desk.has(&bulky(id, 1)).await);
+        // Other writes are refused in the same way once the last bytes are used.
+        while !is_full(fixture.store_code(&fixture.ports.random.token()).await) {}
+        assert!(is_full(tenant.try_send([bulky("lost too", 20 * KIB)]).await));
+        assert_eq!(tenant.head().await, stored.len() as u64 + 1);
+        assert_eq!(tenant.page(&bulky("any", 1), 0, 5).await.total, stored.len() as u64);
+        for id in &stored {
+            assert!(tenant.has(&bulky(id, 1)).await);
         }
-        scene.store.health().await.unwrap();
+        fixture.store.health().await.unwrap();
 
         disk.make_room();
         let id = format!("after {round}");
-        desk.accept([bulky(&id, 20 * KIB)]).await;
-        kept.push(id);
-        scene.store_code(&format!("code {round}")).await.unwrap();
-        assert!(scene.has_code(&format!("code {round}")).await);
+        tenant.accept([bulky(&id, 20 * KIB)]).await;
+        stored.push(id);
+        fixture.store_code(&format!("code {round}")).await.unwrap();
+        assert!(fixture.has_code(&format!("code {round}")).await);
     }
-    let again = scene.again().await;
-    assert_eq!(again.ids(&bulky("any", 1)).await, kept);
+    let reopened = fixture.reopen().await;
+    assert_eq!(reopened.ids(&bulky("any", 1)).await, stored);
     for id in lost.iter().map(String::as_str).chain(["lost too"]) {
-        assert!(!again.has(&bulky(id, 1)).await);
+        assert!(!reopened.has(&bulky(id, 1)).await);
     }
-    again.accept([bulky("the end", KIB)]).await;
+    reopened.accept([bulky("the end", KIB)]).await;
 }
 
-/// One request that finds no room midway: SQLite drops all that was written beside it, and says so to all.
+/// When one request of a group finds the disk full, SQLite rolls back the whole group, and every request fails.
 #[tokio::test(flavor = "multi_thread")]
-async fn requests_that_are_written_together_share_the_fate_of_the_disk() {
+async fn requests_in_one_group_fail_together_on_a_full_disk() {
     let disk = Disk::mount(16 * KIB);
-    let scene = Arc::new(Scene::on(&disk).await);
-    scene.store_code("gate").await.unwrap();
+    let fixture = Arc::new(DiskFixture::open(&disk).await);
+    fixture.store_code("blocked").await.unwrap();
     disk.fill();
 
-    // Holds the writer until all the others wait in line, so that they are written as one group.
-    let (open, gate) = oneshot::channel::<()>();
-    let (entered, waiting) = oneshot::channel::<()>();
-    let judge: GrantDecision = Box::new(move |_| {
-        entered.send(()).unwrap();
-        gate.blocking_recv().unwrap();
+    // Blocks the writer until all other requests are queued, so that they are written as one group.
+    let (release, released) = oneshot::channel::<()>();
+    let (started, has_started) = oneshot::channel::<()>();
+    let decision: GrantDecision = Box::new(move |_| {
+        started.send(()).unwrap();
+        released.blocking_recv().unwrap();
         None
     });
-    let (store, now) = (scene.store.clone(), scene.given.clock.now());
-    let holding =
-        tokio::spawn(
-            async move { store.take_code(&taking(&Secret::new("gate"), &ours(), now), judge).await },
-        );
-    waiting.await.unwrap();
+    let (store, now) = (fixture.store.clone(), fixture.ports.clock.now());
+    let blocked = tokio::spawn(async move {
+        store.take_code(&exchange(&Secret::new("blocked"), &our_client(), now), decision).await
+    });
+    has_started.await.unwrap();
 
-    let keep = |name: &'static str, details: usize| {
-        let (store, kept) =
-            (scene.store.clone(), AuthorizationCode { details: "x".repeat(details), ..scene.a_code() });
-        tokio::spawn(async move { store.store_code(&Secret::new(name), &kept, &chosen(), now).await })
+    let store_code_of = |name: &'static str, details: usize| {
+        let (store, code) =
+            (fixture.store.clone(), AuthorizationCode { details: "x".repeat(details), ..fixture.new_code() });
+        tokio::spawn(async move { store.store_code(&Secret::new(name), &code, &membership_id(), now).await })
     };
     let mut codes = Vec::new();
-    // The third alone is more than SQLite's cache holds: it has to be written before the commit.
+    // The third is larger than SQLite's cache: SQLite writes it before the commit.
     for (name, details) in [("a", 10), ("b", 10), ("c", 12 * KIB * KIB), ("d", 10), ("e", 10)] {
-        codes.push((name, keep(name, details)));
-        queue_reaches(&scene, codes.len()).await;
+        codes.push((name, store_code_of(name, details)));
+        queue_reaches(&fixture, codes.len()).await;
     }
-    let (desk, changes) = (scene.desk.clone(), ["j1", "j2"].map(|id| journal("c1", id, "{}")));
-    let changing = tokio::spawn(async move { desk.try_send(changes).await });
-    queue_reaches(&scene, 6).await;
-    open.send(()).unwrap();
+    let (tenant, changes) = (fixture.tenant.clone(), ["j1", "j2"].map(|id| journal("c1", id, "{}")));
+    let changing = tokio::spawn(async move { tenant.try_send(changes).await });
+    queue_reaches(&fixture, 6).await;
+    release.send(()).unwrap();
 
-    let _ = holding.await.unwrap();
+    let _ = blocked.await.unwrap();
     for (name, answer) in &mut codes {
         assert!(is_full(answer.await.unwrap()), "{name}");
     }
     assert!(is_full(changing.await.unwrap()));
     disk.make_room();
     for (name, _) in codes {
-        assert!(!scene.has_code(name).await, "{name} was refused");
+        assert!(!fixture.has_code(name).await, "{name} was refused");
     }
-    assert_eq!(scene.desk.told().await, ["1 companies c1 Created"]);
-    assert_eq!(scene.desk.ids(&journal("c1", "any", "{}")).await, [""; 0]);
-    assert_eq!(scene.desk.accept([journal("c1", "j3", "{}")]).await.last_sequence, 2);
+    assert_eq!(fixture.tenant.log_lines().await, ["1 companies c1 Created"]);
+    assert_eq!(fixture.tenant.ids(&journal("c1", "any", "{}")).await, [""; 0]);
+    assert_eq!(fixture.tenant.accept([journal("c1", "j3", "{}")]).await.last_sequence, 2);
 }
 
-async fn queue_reaches(scene: &Scene, count: usize) {
-    while scene.store.health().await.unwrap().queued < count {
+async fn queue_reaches(fixture: &DiskFixture, count: usize) {
+    while fixture.store.health().await.unwrap().queued < count {
         tokio::task::yield_now().await;
     }
 }
