@@ -16,7 +16,7 @@ use domain::signature::{ACCOUNTING_HEADER, STANDARD_ID, STANDARD_SIGNATURE, STAN
 use domain::{Guid, Resource, Secret, TenantId, Ticks, UserId};
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http::{HeaderMap, Method};
-use webhooks::egress::{Call, Egress, EgressSettings};
+use webhooks::egress::{Egress, EgressSettings, OutboundRequest};
 
 use crate::Fallible;
 
@@ -71,7 +71,7 @@ async fn rate(urls: Vec<Arc<ReceiverUrl>>, in_flight: usize, span: Duration) -> 
     Ok(accepted.load(Ordering::Relaxed) as f64 / from.elapsed().as_secs_f64())
 }
 
-fn call(signing: &(EnvelopeContext, IdKey, Signer), url: Arc<ReceiverUrl>, number: u64) -> Call {
+fn call(signing: &(EnvelopeContext, IdKey, Signer), url: Arc<ReceiverUrl>, number: u64) -> OutboundRequest {
     let (envelope_context, ids, signer) = signing;
     let conversation = Guid::from_bytes((u128::from(number) << 64 | 7).to_be_bytes());
     let id = ids.event_id(number, conversation);
@@ -104,6 +104,14 @@ fn call(signing: &(EnvelopeContext, IdKey, Signer), url: Arc<ReceiverUrl>, numbe
             headers.insert(HeaderName::from_static(name), value);
         }
     }
-    let deadline = Duration::from_secs(5);
-    Call { url, method: Method::POST, query: None, headers, body: Bytes::from(body), deadline, now: AT }
+    let timeout = Duration::from_secs(5);
+    OutboundRequest {
+        url,
+        method: Method::POST,
+        query: None,
+        headers,
+        body: Bytes::from(body),
+        timeout,
+        now: AT,
+    }
 }

@@ -101,9 +101,9 @@ class Person {
     await this.page.goto(ask.url);
     await this.#heading(this.words.signIn);
     await this.show('sign-in');
-    await this.#press(this.page.locator('a.switch', { hasText: this.words.other }));
+    await this.#press(this.page.locator('a.language-switch', { hasText: this.words.other }));
     check('the other language', (await this.page.locator('html').getAttribute('lang')) !== this.lang);
-    await this.#press(this.page.locator('a.switch'));
+    await this.#press(this.page.locator('a.language-switch'));
 
     await this.#enter(two, 'not this one');
     const notice = await this.page.locator('#problem').innerText();

@@ -1,23 +1,23 @@
-//! How the program ends: documented codes, and one line that says why.
+//! The exit codes and the error message of a failed command.
 
-use identity::KeyFault;
+use identity::KeyError;
 use operator::admin::AdminError;
 use store::{ArchiveError, StoreError};
 
 use crate::config::ConfigFault;
 use crate::supervisor::TaskFailure;
 
-/// The codes, as `--help` and the documentation list them.
+/// The exit codes, for `--help`.
 pub(crate) const CODES: &str = "Exit codes:
-  0  done
-  1  something failed
-  2  the command line is wrong
-  3  the configuration is wrong
-  4  the store cannot be used (unreachable, full, another master key, a newer schema)
-  5  no such thing, there already is one, it is over for good, or it cannot be done as things stand
-  6  done, but some changes were rejected
+  0  success
+  1  failure
+  2  invalid command line
+  3  invalid configuration
+  4  store unusable (unreachable, full, another master key, a newer schema)
+  5  refused: not found, already exists, or not possible in the current state
+  6  applied, but some changes were rejected (changes apply)
   7  the signature does not match (verify)
-  8  the service is lost for good: it does not answer any more, or refuses what it took before (listen)
+  8  the service stopped responding or now refuses the receiver (listen)
   9  a background task failed (serve, dev); the log names it";
 
 #[derive(Debug)]
@@ -27,50 +27,50 @@ pub(crate) enum Failure {
     Config(Vec<ConfigFault>),
     Store(StoreError),
     Refused(String),
-    /// An address cannot be listened on, and what to do about it.
-    Busy {
+    /// The program cannot listen on an address; `remedy` says what to do.
+    AddressInUse {
         why: String,
         remedy: String,
     },
-    /// The answer was given already; some of what was asked for was rejected.
+    /// The result is already printed; some changes were rejected.
     SomeRejected,
-    /// The answer was given already: the signature does not match.
+    /// The result is already printed; the signature does not match.
     Mismatch,
-    /// The service is gone, or refuses what it took before.
-    Lost(String),
+    /// The service stopped responding, or refuses what it accepted before.
+    ServiceLost(String),
     /// A background task of the service panicked or ended.
     TaskFailed(TaskFailure),
 }
 
-pub(crate) type Outcome = Result<(), Failure>;
+pub(crate) type CommandResult = Result<(), Failure>;
 
 impl Failure {
     pub(crate) fn code(&self) -> u8 {
         match self {
-            Self::Failed(_) | Self::Busy { .. } => 1,
+            Self::Failed(_) | Self::AddressInUse { .. } => 1,
             Self::Usage(_) => 2,
             Self::Config(_) => 3,
             Self::Store(_) => 4,
             Self::Refused(_) => 5,
             Self::SomeRejected => 6,
             Self::Mismatch => 7,
-            Self::Lost(_) => 8,
+            Self::ServiceLost(_) => 8,
             Self::TaskFailed(_) => 9,
         }
     }
 
-    /// Whether the result on standard output has told all of it.
-    pub(crate) fn is_told(&self) -> bool {
+    /// Whether standard output already explains the failure.
+    pub(crate) fn is_already_printed(&self) -> bool {
         matches!(self, Self::SomeRejected | Self::Mismatch)
     }
 
     pub(crate) fn message(&self) -> String {
         match self {
-            Self::Failed(why) | Self::Usage(why) | Self::Refused(why) | Self::Lost(why) => why.clone(),
-            Self::Busy { why, remedy } => format!("{why}; {remedy}"),
+            Self::Failed(why) | Self::Usage(why) | Self::Refused(why) | Self::ServiceLost(why) => why.clone(),
+            Self::AddressInUse { why, remedy } => format!("{why}; {remedy}"),
             Self::Config(faults) => {
                 let lines: Vec<String> = faults.iter().map(ToString::to_string).collect();
-                format!("the configuration is wrong\n  {}", lines.join("\n  "))
+                format!("the configuration is invalid\n  {}", lines.join("\n  "))
             }
             Self::Store(error) => error.to_string(),
             Self::TaskFailed(failure) => failure.to_string(),
@@ -95,7 +95,7 @@ impl From<AdminError> for Failure {
     fn from(error: AdminError) -> Self {
         match error {
             AdminError::Invalid(why) => Self::Usage(why),
-            AdminError::Missing(_) | AdminError::Cancelled(_) | AdminError::Refused { .. } => {
+            AdminError::NotFound(_) | AdminError::Cancelled(_) | AdminError::Conflict { .. } => {
                 Self::Refused(error.to_string())
             }
             AdminError::Store(error) => error.into(),
@@ -113,10 +113,10 @@ impl From<ArchiveError> for Failure {
     }
 }
 
-impl From<KeyFault> for Failure {
-    fn from(fault: KeyFault) -> Self {
+impl From<KeyError> for Failure {
+    fn from(fault: KeyError) -> Self {
         match fault {
-            KeyFault::Store(error) => error.into(),
+            KeyError::Store(error) => error.into(),
             other => Self::Failed(other.to_string()),
         }
     }

@@ -17,7 +17,7 @@ use prometheus_client::registry::Unit;
 use serde_json::json;
 use store::Store;
 use web::Metrics;
-use webhooks::engine::Counts;
+use webhooks::engine::DeliveryCounts;
 
 use crate::supervisor::{Supervisor, TaskFailure};
 
@@ -30,7 +30,7 @@ pub(crate) struct Health {
     pub(crate) supervisor: Supervisor,
     pub(crate) metrics: Metrics,
     pub(crate) gauges: Gauges,
-    pub(crate) deliveries: Counts,
+    pub(crate) deliveries: DeliveryCounts,
 }
 
 /// Figures that are read when the metrics are requested.
@@ -75,7 +75,7 @@ impl Gauges {
         gauges
     }
 
-    async fn read(&self, store: &dyn Store, deliveries: &Counts) {
+    async fn read(&self, store: &dyn Store, deliveries: &DeliveryCounts) {
         self.delivered.inner().store(deliveries.delivered(), Ordering::Relaxed);
         self.failed.inner().store(deliveries.failed(), Ordering::Relaxed);
         self.in_flight.set(i64::try_from(deliveries.in_flight()).unwrap_or(i64::MAX));

@@ -23,7 +23,7 @@ use clap::Parser as _;
 
 use cli::{Cli, Command};
 use config::Sources;
-use exit::{Failure, Outcome};
+use exit::{CommandResult, Failure};
 use output::Output;
 
 pub use supervisor::{FailureCause, Supervisor, TaskFailure};
@@ -36,15 +36,15 @@ pub fn main() -> ExitCode {
     match run(cli, output) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
-            if !failure.is_told() {
-                output::say(&format!("aldaba: {}", failure.message()));
+            if !failure.is_already_printed() {
+                output::print_message(&format!("aldaba: {}", failure.message()));
             }
             ExitCode::from(failure.code())
         }
     }
 }
 
-fn run(cli: Cli, output: Output) -> Outcome {
+fn run(cli: Cli, output: Output) -> CommandResult {
     let sources = sources(&cli)?;
     match cli.command {
         Command::Completions { shell } => {
@@ -67,7 +67,7 @@ fn run(cli: Cli, output: Output) -> Outcome {
     }
 }
 
-async fn dispatch(command: Command, sources: Sources, output: Output) -> Outcome {
+async fn dispatch(command: Command, sources: Sources, output: Output) -> CommandResult {
     match command {
         Command::Dev(dev) => dev::run(&dev, sources, output).await,
         Command::Serve(serve) => serve::run(&serve, sources).await,
@@ -97,7 +97,7 @@ fn sources(cli: &Cli) -> Result<Sources, Failure> {
     for pair in &cli.set {
         let (key, value) = pair
             .split_once('=')
-            .ok_or_else(|| Failure::Usage(format!("--set takes KEY=VALUE, not {pair:?}")))?;
+            .ok_or_else(|| Failure::Usage(format!("--set must be KEY=VALUE, not {pair:?}")))?;
         flags.push((key.to_owned(), value.to_owned()));
     }
     Ok(Sources { file: cli.config.clone(), environment: environment(), flags })

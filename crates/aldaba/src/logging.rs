@@ -1,5 +1,5 @@
-//! The program's log, on standard error: text on a terminal, JSON elsewhere. What is said while a request is
-//! answered carries its id.
+//! The program's log on standard error: text on a terminal, JSON otherwise. Lines written while a request is handled
+//! carry its id.
 
 use std::fmt;
 
@@ -25,7 +25,7 @@ pub(crate) fn start(config: &Config) {
         LogFormat::Auto => !on_terminal(),
     };
     let log = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
-    // A second start in one process keeps the first log.
+    // A second call in the same process keeps the first subscriber.
     let _ = if json {
         log.event_format(Json).try_init()
     } else {
@@ -33,32 +33,32 @@ pub(crate) fn start(config: &Config) {
     };
 }
 
-/// What an event says: its message, and the rest by name.
+/// The message and the other fields of an event.
 #[derive(Default)]
-struct Said {
+struct EventData {
     message: String,
-    /// In the order in which they are said.
+    /// In the order of the log statement.
     fields: Vec<(&'static str, Value)>,
 }
 
-impl Said {
-    fn by(event: &Event<'_>) -> Self {
-        let mut said = Self::default();
-        event.record(&mut said);
-        said
+impl EventData {
+    fn from_event(event: &Event<'_>) -> Self {
+        let mut data = Self::default();
+        event.record(&mut data);
+        data
     }
 
     fn put(&mut self, field: &Field, value: Value) {
         match (field.name(), value) {
             ("message", Value::String(text)) => self.message = text,
-            // What libraries log in their own way brings its own name and place along.
+            // Events of the `log` crate carry their target and source position as fields.
             (name, _) if name.starts_with("log.") => {}
             (name, value) => self.fields.push((name, value)),
         }
     }
 }
 
-impl Visit for Said {
+impl Visit for EventData {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         self.put(field, Value::String(format!("{value:?}")));
     }
@@ -88,7 +88,7 @@ fn now() -> Ticks {
     SystemClock.now()
 }
 
-/// One object a line.
+/// One JSON object per line.
 struct Json;
 
 impl<S, N> FormatEvent<S, N> for Json
@@ -97,21 +97,21 @@ where
     N: for<'a> FormatFields<'a> + 'static,
 {
     fn format_event(&self, _: &FmtContext<'_, S, N>, mut to: Writer<'_>, event: &Event<'_>) -> fmt::Result {
-        let said = Said::by(event);
+        let data = EventData::from_event(event);
         let mut line = Map::new();
         line.insert("timestamp".into(), now().iso().into());
         line.insert("level".into(), event.metadata().level().as_str().into());
         line.insert("target".into(), event.metadata().target().into());
-        line.insert("message".into(), said.message.into());
+        line.insert("message".into(), data.message.into());
         if let Some(id) = RequestId::current() {
             line.insert("requestId".into(), id.as_str().into());
         }
-        line.extend(said.fields.into_iter().map(|(name, value)| (name.to_owned(), value)));
+        line.extend(data.fields.into_iter().map(|(name, value)| (name.to_owned(), value)));
         writeln!(to, "{}", Value::Object(line))
     }
 }
 
-/// A line for people.
+/// One line of text per event.
 struct Text;
 
 impl<S, N> FormatEvent<S, N> for Text
@@ -120,11 +120,11 @@ where
     N: for<'a> FormatFields<'a> + 'static,
 {
     fn format_event(&self, _: &FmtContext<'_, S, N>, mut to: Writer<'_>, event: &Event<'_>) -> fmt::Result {
-        let said = Said::by(event);
+        let data = EventData::from_event(event);
         let level = *event.metadata().level();
         let (start, end) = if to.has_ansi_escapes() { (colour(level), "\u{1b}[0m") } else { ("", "") };
-        write!(to, "{} {start}{:>5}{end} {}", now().iso_millis(), level.as_str(), said.message)?;
-        for (name, value) in &said.fields {
+        write!(to, "{} {start}{:>5}{end} {}", now().iso_millis(), level.as_str(), data.message)?;
+        for (name, value) in &data.fields {
             match value {
                 Value::String(text) => write!(to, " {name}={text}")?,
                 other => write!(to, " {name}={other}")?,

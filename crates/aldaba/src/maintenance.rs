@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use domain::{Clock, Ticks};
-use store::{Result, RetentionCutoffs, Store};
+use store::{ListQuery, Result, RetentionCutoffs, Store};
 use tokio::sync::watch;
 
 use crate::config::Config;
@@ -70,14 +70,22 @@ pub(crate) async fn round(store: &dyn Store, now: Ticks, periods: RetentionPerio
             break;
         }
     }
-    for tenant in store.tenants().await? {
-        loop {
-            let deleted = store.prune_log(&tenant.id, now.minus(periods.log), BATCH_ROWS).await?;
-            rows += deleted;
-            if deleted < BATCH_ROWS {
-                break;
+    let mut query = ListQuery::default();
+    loop {
+        let page = store.list_tenants(&query).await?;
+        for tenant in &page.rows {
+            loop {
+                let deleted = store.prune_log(&tenant.id, now.minus(periods.log), BATCH_ROWS).await?;
+                rows += deleted;
+                if deleted < BATCH_ROWS {
+                    break;
+                }
             }
         }
+        if page.next.is_none() {
+            break;
+        }
+        query.after = page.next;
     }
     loop {
         match store.purge(BATCH_ROWS).await? {

@@ -1,23 +1,23 @@
-//! What commands say: data to standard output, talk to standard error, JSON where it was asked for.
+//! The output of commands: data on standard output, messages on standard error, JSON with `--json`.
 
 use std::io::{IsTerminal as _, Write as _};
 
 use serde::Serialize;
 
-/// How a command speaks.
+/// The output format of a command.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Output {
     pub(crate) json: bool,
 }
 
 impl Output {
-    /// The result of a command: an object as JSON, or lines for people.
+    /// Prints the result of a command: JSON, or text for people.
     pub(crate) fn result(self, data: &impl Serialize, text: impl FnOnce() -> String) {
         let line = if self.json { to_json(data) } else { text() };
         print_line(&line);
     }
 
-    /// A list: a JSON array, or aligned columns under their titles.
+    /// Prints a list: a JSON array, or a table.
     pub(crate) fn list<T: Serialize>(self, items: &[T], titles: &[&str], row: impl Fn(&T) -> Vec<String>) {
         if self.json {
             return print_line(&to_json(&items));
@@ -25,23 +25,23 @@ impl Output {
         print_line(&table(titles, items.iter().map(row).collect()));
     }
 
-    /// What was done, where there is nothing to show: an object as JSON, or a line of talk.
+    /// Confirms an action without a result: JSON on standard output, or a message.
     pub(crate) fn done(self, data: &impl Serialize, text: &str) {
         if self.json {
             return print_line(&to_json(data));
         }
-        say(text);
+        print_message(text);
     }
 
-    /// Talk beside the data.
-    pub(crate) fn say(self, text: &str) {
+    /// Prints a message, unless the output is JSON.
+    pub(crate) fn print_message(self, text: &str) {
         if !self.json {
-            say(text);
+            print_message(text);
         }
     }
 }
 
-/// Aligned columns under their titles.
+/// A table with aligned columns.
 pub(crate) fn table(titles: &[&str], rows: Vec<Vec<String>>) -> String {
     let titled = titles.iter().map(|title| (*title).to_owned()).collect();
     let all: Vec<Vec<String>> = std::iter::once(titled).chain(rows).collect();
@@ -55,24 +55,24 @@ pub(crate) fn table(titles: &[&str], rows: Vec<Vec<String>>) -> String {
     all.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
-/// Names and what they stand for, one a line; a line without a name goes on with what the one before it says.
-pub(crate) fn fields(told: &[(&str, String)]) -> String {
-    let width = told.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+/// Names and values, one pair per line. A pair with an empty name continues the value of the line before.
+pub(crate) fn fields(pairs: &[(&str, String)]) -> String {
+    let width = pairs.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     let line = |(name, text): &(&str, String)| format!("{name:<width$}  {text}").trim_end().to_owned();
-    told.iter().map(line).collect::<Vec<_>>().join("\n")
+    pairs.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 fn to_json(data: &impl Serialize) -> String {
     serde_json::to_string(data).unwrap_or_else(|error| format!("{{\"error\":\"{error}\"}}"))
 }
 
-/// One line of data. A reader that has gone away is no reason to panic.
+/// Prints one line of data. A closed pipe is not an error.
 pub(crate) fn print_line(line: &str) {
     let mut out = std::io::stdout().lock();
     let _ = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
-pub(crate) fn say(text: &str) {
+pub(crate) fn print_message(text: &str) {
     let _ = writeln!(std::io::stderr().lock(), "{text}");
 }
 

@@ -4,14 +4,14 @@ use store::MasterKey;
 
 use crate::cli::Serve;
 use crate::config::{self, Config, ConfigFault, Sources, address};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::logging;
 use crate::service::{Service, ShutdownSignals};
-use crate::wiring::{self, BasePorts, Opened};
+use crate::wiring::{self, BasePorts, OpenStore};
 
 const TOKEN_CHARS_MIN: usize = 32;
 
-pub(crate) async fn run(args: &Serve, mut sources: Sources) -> Outcome {
+pub(crate) async fn run(args: &Serve, mut sources: Sources) -> CommandResult {
     let mut flag = |key: &str, value: Option<String>| {
         sources.flags.extend(value.map(|value| (key.to_owned(), value)));
     };
@@ -44,13 +44,13 @@ pub(crate) async fn run(args: &Serve, mut sources: Sources) -> Outcome {
 }
 
 /// Opens the configured store with the configured master key.
-pub(crate) async fn open(config: &Config) -> Result<Opened, Failure> {
+pub(crate) async fn open(config: &Config) -> Result<OpenStore, Failure> {
     let wrong = |message: &str| {
         Failure::Config(vec![ConfigFault { origin: "store.master_key".into(), message: message.to_owned() }])
     };
     let master = config.store.master_key.as_ref().ok_or_else(|| {
         wrong(
-            "is missing; `aldaba init` makes one, then give it as store.master_key or store.master_key_file",
+            "is missing; `aldaba init` creates one, then give it as store.master_key or store.master_key_file",
         )
     })?;
     let ports = wiring::ports(&BasePorts::system(), &MasterKey::parse(master.reveal()).map_err(wrong)?)?;
@@ -67,20 +67,20 @@ pub(crate) fn unfit(config: &Config) -> Vec<ConfigFault> {
         [("server.base_url", &config.server.base_url), ("server.auth_url", &config.server.auth_url)]
     {
         if url.is_empty() {
-            wrong(key, "is missing: the address under which clients reach the service");
-        } else if let Some(why) = address::unsafe_outside(url) {
+            wrong(key, "is missing: set it to the public URL of the service");
+        } else if let Some(why) = address::production_error(url) {
             wrong(key, why);
         }
     }
     match &config.operator.token {
-        None => wrong("operator.token", "is missing; `aldaba init` makes one"),
+        None => wrong("operator.token", "is missing; `aldaba init` creates one"),
         Some(token) if token.reveal().chars().count() < TOKEN_CHARS_MIN => {
             wrong("operator.token", "is too short: 32 characters at least");
         }
         Some(_) => {}
     }
     match &config.store.master_key {
-        None => wrong("store.master_key", "is missing; `aldaba init` makes one"),
+        None => wrong("store.master_key", "is missing; `aldaba init` creates one"),
         Some(key) => {
             if let Err(why) = MasterKey::parse(key.reveal()) {
                 wrong("store.master_key", why);

@@ -10,13 +10,15 @@ use domain::{Guid, Secret};
 use gateway::Gateway;
 use identity::Identity;
 use operator::admin::Admin;
-use operator::{Operator, OperatorToken};
+use operator::{AppState, OperatorToken};
 use store::Store;
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::watch;
 use web::{
     Listener, ListenerLimits, Metrics, RequestLayer, RequestLayerConfig, ShutdownTrigger, error_response, tls,
 };
 use webhooks::egress::Egress;
+use webhooks::engine::Engine;
 
 use crate::config::Config;
 use crate::documents::{self, Document};
@@ -24,7 +26,7 @@ use crate::exit::Failure;
 use crate::health::{self, Gauges, Health};
 use crate::maintenance;
 use crate::supervisor::{Supervisor, TaskFailure};
-use crate::wiring::{self, BasePorts, Opened};
+use crate::wiring::{self, BasePorts, OpenStore};
 
 /// How long background tasks have to end once the listeners have drained.
 const JOIN_TIME_MAX: Duration = Duration::from_secs(30);
@@ -46,7 +48,7 @@ impl Service {
     pub(crate) async fn bind(
         mut config: Config,
         base: BasePorts,
-        opened: Opened,
+        opened: OpenStore,
         token: &Secret,
     ) -> Result<Self, Failure> {
         let tls = match &config.server.tls {
@@ -88,8 +90,8 @@ impl Service {
         let draining = Arc::new(AtomicBool::new(false));
         let Self { base, public, operator, store, identity, egress, config, metrics, token } = self;
         let node = base.random.guid();
-        let (engine, delivering) =
-            wiring::engine(&config, &base, store.clone(), egress.clone(), node, stopped.clone());
+        let engine =
+            wiring::engine(&config, &base, store.clone(), egress.clone(), node, &supervisor, stopped.clone());
         let health = Health {
             store: store.clone(),
             draining: draining.clone(),
@@ -99,14 +101,17 @@ impl Service {
             deliveries: engine.counts().clone(),
         };
         let admin = Admin { store: store.clone(), clock: base.clock.clone(), random: base.random.clone() };
-        let operator_api = Operator::new(admin, token, &metrics);
-        let gated_routes = wiring::gated_routes(&config, &base, store.clone(), egress, Arc::new(engine));
+        let notifier = Arc::new(engine.clone());
+        let history = wiring::history(&base, store.clone(), notifier.clone(), config.delivery.window);
+        let webhook_admin = wiring::webhook_admin(&base, store.clone(), history.clone());
+        let operator_api = AppState::new(admin, webhook_admin, token, &metrics);
+        let gated_routes = wiring::gated_routes(&config, &base, store.clone(), egress, notifier, history);
         let gateway =
             Arc::new(wiring::gateway(&config, &base, store.clone(), identity.clone(), gated_routes));
         let public_routes = identity::router(identity.clone())
             .merge(gateway::router(gateway.clone()))
             .merge(documents::router(Document::public(&config)))
-            .merge(documents::notifications())
+            .merge(documents::asyncapi_router())
             .merge(health::public_probes(health.clone()));
         let operator_routes = operator::router(operator_api)
             .merge(documents::router(Document::operator()))
@@ -119,18 +124,22 @@ impl Service {
         let operator_routes = with_common_layers(operator_routes, side("operator"));
 
         let (clock, retention) = (base.clock.clone(), (&config).into());
-        supervisor.spawn("delivery-engine", async move {
-            if let Err(error) = delivering.await {
-                std::panic::resume_unwind(error.into_panic());
-            }
-        });
         supervisor.spawn("maintenance", maintenance::run(store.clone(), clock, retention, stopped.clone()));
-        supervisor.spawn("signing-keys", identity.tend(stopped.clone()));
+        supervisor.spawn("store", watch_store(store.clone(), stopped.clone()));
+        supervisor.spawn("signing-keys", identity.run_maintenance(stopped.clone()));
         supervisor.spawn("gateway-usage", gateway.clone().run_maintenance(node, stopped.clone()));
         supervisor.spawn("public-listener", public.serve(public_routes, stopped.clone()));
         supervisor.spawn("operator-listener", operator.serve(operator_routes, stopped));
         panic_on_request(&supervisor);
-        RunningService { supervisor, shutdown, draining, gateway, node, store }
+        RunningService { supervisor, shutdown, draining, engine, gateway, node, store }
+    }
+}
+
+/// Ends when a worker of the store ends, or at shutdown: the store itself closes last.
+async fn watch_store(store: Arc<dyn Store>, mut stopped: watch::Receiver<bool>) {
+    tokio::select! {
+        () = store.worker_ended() => {}
+        _ = stopped.wait_for(|stop| *stop) => {}
     }
 }
 
@@ -148,6 +157,7 @@ pub(crate) struct RunningService {
     supervisor: Supervisor,
     shutdown: ShutdownTrigger,
     draining: Arc<AtomicBool>,
+    engine: Engine,
     gateway: Arc<Gateway>,
     node: Guid,
     store: Arc<dyn Store>,
@@ -177,6 +187,10 @@ impl RunningService {
         self.draining.store(true, Ordering::Relaxed);
         self.shutdown.trigger();
         self.supervisor.join(JOIN_TIME_MAX).await;
+        if self.supervisor.failure().is_some() {
+            // The engine may have failed before it could do this itself.
+            self.engine.release_shards().await;
+        }
         self.gateway.close(self.node).await;
         self.store.close().await;
         self.supervisor.failure()
@@ -199,7 +213,7 @@ async fn bind(
     tls: Option<tls::Tls>,
     limits: ListenerLimits,
 ) -> Result<Listener, Failure> {
-    Listener::bind(address, tls, limits).await.map_err(|error| Failure::Busy {
+    Listener::bind(address, tls, limits).await.map_err(|error| Failure::AddressInUse {
         why: format!("cannot listen on {address}: {error}"),
         remedy: format!("choose another address with {key}"),
     })

@@ -130,6 +130,12 @@ impl Supervisor {
     }
 }
 
+impl web::Tasks for Supervisor {
+    fn spawn(&self, name: &'static str, task: web::BoxFuture<'static, ()>) {
+        Self::spawn(self, name, task);
+    }
+}
+
 impl Shared {
     fn report(&self, failure: TaskFailure) {
         tracing::error!(task = failure.task, "{failure}");

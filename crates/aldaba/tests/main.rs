@@ -3,8 +3,8 @@
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
-    reason = "a story that cannot go on stops where it stands"
+    reason = "a test panics at the first thing that goes wrong"
 )]
 
 mod harness;
-mod stories;
+mod integration;

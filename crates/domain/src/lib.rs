@@ -4,6 +4,7 @@
 pub mod caller;
 pub mod catalogue;
 pub mod change;
+pub mod delivery;
 pub mod egress;
 pub mod envelope;
 pub mod event;
@@ -32,6 +33,7 @@ pub mod suggest;
 pub mod tax_id;
 pub mod time;
 pub mod webhook;
+pub mod webhook_status;
 
 pub use caller::Caller;
 pub use catalogue::{Area, Resource};
@@ -42,3 +44,4 @@ pub use scope::{Scope, Scopes};
 pub use secret::Secret;
 pub use time::Ticks;
 pub use webhook::WebhookId;
+pub use webhook_status::WebhookStatus;

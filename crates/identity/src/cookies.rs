@@ -1,12 +1,12 @@
-//! The cookies: their names and the lines that set and clear them.
+//! The names of the cookies and the `Set-Cookie` values that set and clear them.
 
 use axum::http::HeaderValue;
 use domain::Secret;
 
-/// The names of the cookies: browsers hold `__Host-` ones to this host and to https.
+/// The names of the cookies. Browsers restrict `__Host-` cookies to this host and to https.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct CookieNames {
-    pub(crate) browser: &'static str,
+    pub(crate) browser_id: &'static str,
     pub(crate) session: &'static str,
     attributes: &'static str,
 }
@@ -15,13 +15,13 @@ impl CookieNames {
     pub(crate) fn new(is_https: bool) -> Self {
         if is_https {
             Self {
-                browser: "__Host-aldaba-browser",
+                browser_id: "__Host-aldaba-browser",
                 session: "__Host-aldaba-session",
                 attributes: "; Path=/; HttpOnly; SameSite=Lax; Secure",
             }
         } else {
             Self {
-                browser: "aldaba-browser",
+                browser_id: "aldaba-browser",
                 session: "aldaba-session",
                 attributes: "; Path=/; HttpOnly; SameSite=Lax",
             }

@@ -1,4 +1,4 @@
-//! The configuration document: what this provider offers, and nothing that it does not.
+//! The OpenID Connect discovery document.
 
 use axum::http::HeaderValue;
 use bytes::Bytes;
@@ -8,12 +8,12 @@ use serde_json::json;
 use crate::keys::etag;
 use crate::settings::Settings;
 
-pub(crate) struct Discovery {
+pub(crate) struct DiscoveryDocument {
     pub(crate) body: Bytes,
     pub(crate) etag: HeaderValue,
 }
 
-impl Discovery {
+impl DiscoveryDocument {
     pub(crate) fn new(settings: &Settings) -> Self {
         let at = |path: &str| format!("{}{path}", settings.issuer);
         let secret = ["client_secret_basic", "client_secret_post"];

@@ -1,7 +1,7 @@
-//! What must hold of any access token that somebody sends: nothing is taken but what our key signed, to the letter.
-//! The fuzz target and the property tests call the same entry.
+//! Checks that the provider accepts no access token but those that it signed, byte for byte. The fuzz target and the
+//! property tests call the same function.
 
-mod forge;
+mod mutator;
 #[cfg(test)]
 mod tests;
 
@@ -14,41 +14,41 @@ use store::{MasterKey, Vault};
 use web::Metrics;
 
 use crate::{Identity, Ports, Settings};
-use forge::Forge;
+use mutator::TokenMutator;
 
 const NOW: Ticks = Ticks(639_000_000_000_000_000);
 
-struct Stage {
-    /// Has never been shown a good token.
-    cold: Identity,
-    /// Has seen every good one, and knows them again.
-    warm: Identity,
-    forge: Forge,
+struct Fixture {
+    /// Has never verified a valid token.
+    uncached: Identity,
+    /// Has every valid token in its cache.
+    cached: Identity,
+    mutator: TokenMutator,
 }
 
-static STAGE: LazyLock<Stage> = LazyLock::new(Stage::new);
+static FIXTURE: LazyLock<Fixture> = LazyLock::new(Fixture::new);
 
-/// Any bytes, as a token or as a series of changes to good ones: taken only where the text is a good one, whether
-/// or not that one is known already; and who carries the good one is who it says, before and after.
+/// Takes any bytes as a token or as a series of mutations of a valid token. The result must be accepted only if it
+/// equals a valid token, cached or not, and the valid tokens must still identify their users.
 pub fn tokens(data: &[u8]) {
-    let Stage { cold, warm, forge } = &*STAGE;
-    let token = forge.made(data.strip_suffix(b"\n").unwrap_or(data));
-    let is_good = forge.good().contains(&token);
-    if !is_good {
-        assert_eq!(cold.bearer(&token), None, "{token}");
+    let Fixture { uncached, cached, mutator } = &*FIXTURE;
+    let token = mutator.mutate(data.strip_suffix(b"\n").unwrap_or(data));
+    let is_valid = mutator.valid_tokens().contains(&token);
+    if !is_valid {
+        assert_eq!(uncached.verify_access_token(&token), None, "{token}");
     }
-    let taken = warm.bearer(&token);
-    assert_eq!(taken.is_some(), is_good, "{token}");
-    for (user, good) in ["one", "two"].into_iter().zip(forge.good()) {
-        let caller = warm.bearer(good);
+    let accepted = cached.verify_access_token(&token);
+    assert_eq!(accepted.is_some(), is_valid, "{token}");
+    for (user, valid) in ["one", "two"].into_iter().zip(mutator.valid_tokens()) {
+        let caller = cached.verify_access_token(valid);
         assert_eq!(caller.map(|caller| caller.user.as_str().to_owned()).as_deref(), Some(user));
     }
 }
 
-impl Stage {
+impl Fixture {
     fn new() -> Self {
         let opening = async {
-            let clock = Arc::new(Fixed);
+            let clock = Arc::new(FixedPorts);
             let Ok(vault) = Vault::new(&MasterKey::from_bytes([7; 32])) else { panic!("no vault") };
             let vault = Arc::new(vault);
             let ports = store::Ports { clock: clock.clone(), random: clock.clone(), vault: vault.clone() };
@@ -56,9 +56,11 @@ impl Stage {
             let ports = Ports { store: Arc::new(store), clock: clock.clone(), random: clock, vault };
             let measures = Metrics::new();
             let open = || Identity::open(ports.clone(), settings(), &measures);
-            // Both over the same keys: the second finds those of the first.
+            // Both share one store: the second loads the keys of the first.
             match (open().await, open().await) {
-                (Ok(cold), Ok(warm)) => Self { forge: Forge::new(&warm, NOW), cold, warm },
+                (Ok(uncached), Ok(cached)) => {
+                    Self { mutator: TokenMutator::new(&cached, NOW), uncached, cached }
+                }
                 other => panic!("{other:?}"),
             }
         };
@@ -87,16 +89,16 @@ fn settings() -> Settings {
     }
 }
 
-/// Neither time nor chance: what is found once is found again.
-struct Fixed;
+/// A fixed clock and fixed randomness, so that findings are reproducible.
+struct FixedPorts;
 
-impl Clock for Fixed {
+impl Clock for FixedPorts {
     fn now(&self) -> Ticks {
         NOW
     }
 }
 
-impl Random for Fixed {
+impl Random for FixedPorts {
     fn fill(&self, bytes: &mut [u8]) {
         bytes.fill(7);
     }

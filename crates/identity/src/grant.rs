@@ -1,39 +1,40 @@
-//! What a code is bound to and what a grant remembers, as the store keeps them: JSON that only this room reads.
+//! The JSON that codes and grants carry in the store. Only this crate reads it; its member names are persistent.
 
 use domain::{Scopes, Ticks};
 use serde::{Deserialize, Serialize};
 
-/// What an authorization code is bound to, beside its client, its user and its tenant.
+/// What an authorization code is bound to besides its client, user and tenant.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Binding {
+pub(crate) struct CodeBinding {
     pub(crate) redirect_uri: String,
     pub(crate) challenge: Option<String>,
-    /// Whether the client uses PKCE at all.
+    /// Whether the client was configured to ignore PKCE.
     pub(crate) ignores_pkce: bool,
     pub(crate) nonce: Option<String>,
-    /// Whether the client asked for more than it gets, and must be told.
-    pub(crate) tells_scope: bool,
-    pub(crate) details: Details,
+    /// Whether the token response must contain `scope`, because it differs from the requested one.
+    #[serde(rename = "tells_scope")]
+    pub(crate) reports_scope: bool,
+    pub(crate) details: GrantDetails,
 }
 
-/// What a grant remembers for the tokens that come of it.
+/// What the tokens of a grant are issued from.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Details {
+pub(crate) struct GrantDetails {
     scope: String,
     authenticated_at: i64,
     pub(crate) methods: String,
 }
 
-impl Details {
+impl GrantDetails {
     pub(crate) fn new(scopes: Scopes, authenticated_at: Ticks, methods: &str) -> Self {
         Self { scope: scopes.to_string(), authenticated_at: authenticated_at.0, methods: methods.into() }
     }
 
-    pub(crate) fn read(json: &str) -> Option<Self> {
+    pub(crate) fn from_json(json: &str) -> Option<Self> {
         serde_json::from_str(json).ok()
     }
 
-    pub(crate) fn write(&self) -> String {
+    pub(crate) fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
@@ -46,12 +47,12 @@ impl Details {
     }
 }
 
-impl Binding {
-    pub(crate) fn read(json: &str) -> Option<Self> {
+impl CodeBinding {
+    pub(crate) fn from_json(json: &str) -> Option<Self> {
         serde_json::from_str(json).ok()
     }
 
-    pub(crate) fn write(&self) -> String {
+    pub(crate) fn to_json(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 }

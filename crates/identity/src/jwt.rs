@@ -1,5 +1,5 @@
-//! JSON Web Tokens, one algorithm: RS256 with a key of our own. Nothing in a token's header can choose
-//! another algorithm, another key or another place to fetch a key from.
+//! JSON Web Tokens, signed with RS256. A token's header selects one of the provider's own keys by `kid`, and
+//! cannot select another algorithm or a key from elsewhere.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use base64::Engine as _;
@@ -8,21 +8,21 @@ use serde::Deserialize;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::keys::{KeyFault, Keys};
+use crate::keys::{KeyError, Keys};
 
-/// Longer tokens are not ours.
+/// Longer tokens are refused.
 const BYTES_MAX: usize = 16 * 1024;
 
-/// Signs claims with the key that signs now.
-pub(crate) fn sign(keys: &Keys, claims: &impl Serialize) -> Result<String, KeyFault> {
-    let claims = serde_json::to_vec(claims).map_err(|_| KeyFault::Crypto("write claims for"))?;
-    keys.with_signer(|pair| {
-        let header = format!(r#"{{"alg":"RS256","typ":"JWT","kid":"{}"}}"#, pair.kid);
+/// Signs claims with the current signing key.
+pub(crate) fn sign(keys: &Keys, claims: &impl Serialize) -> Result<String, KeyError> {
+    let claims = serde_json::to_vec(claims).map_err(|_| KeyError::Crypto("serialize claims for"))?;
+    keys.with_signer(|key_pair| {
+        let header = format!(r#"{{"alg":"RS256","typ":"JWT","kid":"{}"}}"#, key_pair.kid);
         let mut token = String::with_capacity((header.len() + claims.len()) * 4 / 3 + 360);
         URL_SAFE_NO_PAD.encode_string(header, &mut token);
         token.push('.');
         URL_SAFE_NO_PAD.encode_string(&claims, &mut token);
-        let signature = pair.sign(token.as_bytes())?;
+        let signature = key_pair.sign(token.as_bytes())?;
         token.push('.');
         URL_SAFE_NO_PAD.encode_string(signature, &mut token);
         Ok(token)
@@ -37,13 +37,13 @@ struct Header {
     crit: Option<serde_json::Value>,
 }
 
-/// The claims of a token that one of our keys signed; what they say is for the caller to check.
+/// The claims of a token with a valid signature. The caller checks the claims.
 pub(crate) fn verify<T: DeserializeOwned>(keys: &Keys, token: &str) -> Option<T> {
-    verify_by(keys, token).map(|(claims, _)| claims)
+    verify_with_kid(keys, token).map(|(claims, _)| claims)
 }
 
-/// The same, with the key's id.
-pub(crate) fn verify_by<T: DeserializeOwned>(keys: &Keys, token: &str) -> Option<(T, String)> {
+/// The same, with the id of the key.
+pub(crate) fn verify_with_kid<T: DeserializeOwned>(keys: &Keys, token: &str) -> Option<(T, String)> {
     if token.len() > BYTES_MAX {
         return None;
     }
@@ -53,8 +53,8 @@ pub(crate) fn verify_by<T: DeserializeOwned>(keys: &Keys, token: &str) -> Option
     if header.alg != "RS256" || header.crit.is_some() {
         return None;
     }
-    let pair = keys.verifier(&header.kid)?;
-    if !pair.verifies(message.as_bytes(), &decode(signature)?) {
+    let key_pair = keys.verification_key(&header.kid)?;
+    if !key_pair.verifies(message.as_bytes(), &decode(signature)?) {
         return None;
     }
     Some((serde_json::from_slice(&decode(claims)?).ok()?, header.kid))
@@ -64,8 +64,8 @@ fn decode(text: &str) -> Option<Vec<u8>> {
     URL_SAFE_NO_PAD.decode(text).ok()
 }
 
-/// The left half of a hash: what `c_hash` and `at_hash` carry.
-pub(crate) fn half_hash(text: &str) -> String {
+/// The left half of the SHA-256 hash, for `c_hash` and `at_hash`.
+pub(crate) fn left_half_hash(text: &str) -> String {
     let hash = digest(&SHA256, text.as_bytes());
     URL_SAFE_NO_PAD.encode(hash.as_ref().get(..16).unwrap_or_default())
 }

@@ -1,24 +1,25 @@
-//! Who is calling: sign-in, tenant choice, codes, tokens, signing keys, discovery, sessions.
+//! The identity provider (OAuth 2.0 and OpenID Connect): sign-in, tenant choice, authorization codes, tokens,
+//! signing keys, discovery and sessions.
 
+mod authorization_request;
+mod claims;
 mod cookies;
 mod discovery;
 mod flow;
 #[cfg(any(test, feature = "fuzzing"))]
 pub mod fuzzing;
 mod grant;
+mod grant_status;
 mod http;
 mod jwt;
 mod keys;
-mod liveness;
 mod oauth_error;
 mod openapi;
 mod pages;
 mod params;
-mod request;
 mod settings;
 mod sign_in;
-mod tokens;
-mod verified;
+mod token_cache;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -28,21 +29,22 @@ use store::{AuditContext, Store, Vault};
 use tokio::sync::watch;
 use web::Metrics;
 
+use claims::AccessTokenClaims;
 use cookies::CookieNames;
-use discovery::Discovery;
+use discovery::DiscoveryDocument;
 use flow::ticket::Tickets;
+use grant_status::GrantStatusCache;
 pub use http::router;
-pub use keys::{KeyFault, KeyPolicy, KeyState, Keys, ShownKey};
-use liveness::Liveness;
+pub use keys::{KeyError, KeyPolicy, KeyState, Keys, SigningKeyInfo};
 pub use openapi::openapi;
 pub use settings::{CLOCK_TOLERANCE, Settings};
-use sign_in::{Guard, Hashing};
-use tokens::Presented;
-use verified::{Known, Verified};
+use sign_in::{LoginThrottle, PasswordHasher};
+use token_cache::{VerifiedToken, VerifiedTokenCache};
 
-/// How often keys are looked at, and how often they are tended.
-const KEYS_EVERY: Duration = Duration::from_secs(2);
-const TEND_EVERY_ROUNDS: u32 = 30;
+/// How often the signing keys are read from the store.
+const KEY_RELOAD_INTERVAL: Duration = Duration::from_secs(2);
+/// Every so many reloads, the maintenance also rotates a key that is due and deletes expired ones.
+const RELOADS_PER_ROTATION_CHECK: u32 = 30;
 
 /// The identity provider.
 pub struct Identity {
@@ -52,16 +54,16 @@ pub struct Identity {
     vault: Arc<Vault>,
     settings: Settings,
     audience: String,
-    /// Where pages find their styles.
+    /// Base path of the pages' static files.
     assets: String,
     keys: Keys,
     tickets: Tickets,
     cookies: CookieNames,
-    guard: Guard,
-    hashing: Hashing,
-    verified: Verified,
-    liveness: Liveness,
-    discovery: Discovery,
+    login_throttle: LoginThrottle,
+    password_hasher: PasswordHasher,
+    token_cache: VerifiedTokenCache,
+    grant_status: GrantStatusCache,
+    discovery: DiscoveryDocument,
 }
 
 impl std::fmt::Debug for Identity {
@@ -70,7 +72,7 @@ impl std::fmt::Debug for Identity {
     }
 }
 
-/// What the identity provider is given from outside.
+/// The ports that the identity provider uses.
 #[derive(Clone)]
 pub struct Ports {
     pub store: Arc<dyn Store>,
@@ -85,24 +87,24 @@ impl std::fmt::Debug for Ports {
     }
 }
 
-/// Why a token is not good.
+/// Why an access token is not accepted.
 #[derive(Debug)]
-pub enum TokenRefusal {
-    /// Not ours, changed, expired, revoked, or not an access token.
+pub enum TokenError {
+    /// Forged, expired, revoked, issued by another provider, or not an access token.
     Invalid,
-    /// It cannot be known now.
-    Unknown(store::StoreError),
+    /// The store could not say whether the grant is live.
+    Unavailable(store::StoreError),
 }
 
 impl Identity {
-    /// Opens the keys and gets ready to serve.
-    pub async fn open(ports: Ports, settings: Settings, measures: &Metrics) -> Result<Self, KeyFault> {
+    /// Opens the signing keys, creating the first one if there is none.
+    pub async fn open(ports: Ports, settings: Settings, measures: &Metrics) -> Result<Self, KeyError> {
         let Ports { store, clock, random, vault } = ports;
         let keys = Keys::open(store.clone(), clock.clone(), settings.key_policy()).await?;
-        let hashing = Hashing::new(settings.hashing_parallel, settings.hashing_queue_max);
+        let password_hasher = PasswordHasher::new(settings.hashing_parallel, settings.hashing_queue_max);
         measures.with_registry(|registry| {
             let help = "Password hashes computed";
-            registry.register("password_hashes", help, hashing.computed.clone());
+            registry.register("password_hashes", help, password_hasher.computed.clone());
         });
         Ok(Self {
             audience: settings.audience(),
@@ -110,11 +112,11 @@ impl Identity {
             keys,
             tickets: Tickets { vault: vault.clone(), random: random.clone() },
             cookies: CookieNames::new(settings.is_https()),
-            guard: Guard::new(settings.address_failures_max),
-            hashing,
-            verified: Verified::new(),
-            liveness: Liveness::new(store.clone(), clock.clone()),
-            discovery: Discovery::new(&settings),
+            login_throttle: LoginThrottle::new(settings.address_failures_max),
+            password_hasher,
+            token_cache: VerifiedTokenCache::new(),
+            grant_status: GrantStatusCache::new(store.clone(), clock.clone()),
+            discovery: DiscoveryDocument::new(&settings),
             store,
             clock,
             random,
@@ -123,45 +125,46 @@ impl Identity {
         })
     }
 
-    /// Keeps the keys up to date until the end is called.
-    pub async fn tend(self: Arc<Self>, mut stopped: watch::Receiver<bool>) {
-        let mut rounds = 0;
-        while tokio::time::timeout(KEYS_EVERY, stopped.wait_for(|stop| *stop)).await.is_err() {
-            rounds = (rounds + 1) % TEND_EVERY_ROUNDS;
-            let done = if rounds == 0 { self.keys.tend().await } else { self.keys.reload().await };
-            if let Err(error) = done {
-                tracing::warn!(%error, "the signing keys could not be looked at; those known stay in use");
+    /// Reloads and rotates the signing keys. Returns only at shutdown; the caller spawns and supervises it.
+    pub async fn run_maintenance(self: Arc<Self>, mut shutdown: watch::Receiver<bool>) {
+        let mut reloads = 0;
+        while tokio::time::timeout(KEY_RELOAD_INTERVAL, shutdown.wait_for(|stop| *stop)).await.is_err() {
+            reloads = (reloads + 1) % RELOADS_PER_ROTATION_CHECK;
+            let result =
+                if reloads == 0 { self.keys.rotate_if_due().await } else { self.keys.reload().await };
+            if let Err(error) = result {
+                tracing::warn!(%error, "signing keys could not be reloaded; the last known keys stay in use");
             }
         }
     }
 
-    /// Who carries this access token.
-    pub async fn caller(&self, token: &str) -> Result<Arc<Caller>, TokenRefusal> {
-        let caller = self.bearer(token).ok_or(TokenRefusal::Invalid)?;
-        match self.liveness.is_live(&caller.grant).await {
+    /// The caller that an access token stands for.
+    pub async fn caller(&self, token: &str) -> Result<Arc<Caller>, TokenError> {
+        let caller = self.verify_access_token(token).ok_or(TokenError::Invalid)?;
+        match self.grant_status.is_live(&caller.grant).await {
             Ok(true) => Ok(caller),
-            Ok(false) => Err(TokenRefusal::Invalid),
-            Err(error) => Err(TokenRefusal::Unknown(error)),
+            Ok(false) => Err(TokenError::Invalid),
+            Err(error) => Err(TokenError::Unavailable(error)),
         }
     }
 
-    /// Whose token this is by what it says of itself.
-    fn bearer(&self, token: &str) -> Option<Arc<Caller>> {
+    /// Verifies signature, issuer, audience and time of an access token, but not whether its grant is live.
+    fn verify_access_token(&self, token: &str) -> Option<Arc<Caller>> {
         let now = self.clock.now();
-        if let Some(caller) = self.verified.find(token, &self.keys, now) {
+        if let Some(caller) = self.token_cache.find(token, &self.keys, now) {
             return Some(caller);
         }
-        let (presented, kid): (Presented, _) = jwt::verify_by(&self.keys, token)?;
-        let known = Known::new(presented.caller(&self.settings, now)?, &kid, presented.valid());
+        let (presented, kid): (AccessTokenClaims, _) = jwt::verify_with_kid(&self.keys, token)?;
+        let known = VerifiedToken::new(presented.caller(&self.settings, now)?, &kid, presented.validity());
         let caller = known.caller.clone();
-        self.verified.learn(token, known);
+        self.token_cache.insert(token, known);
         Some(caller)
     }
 
-    /// Revokes a grant; this node knows at once.
+    /// Revokes a grant; this node refuses its tokens at once.
     async fn revoke(&self, grant: &GrantId, context: &AuditContext, note: &str) -> store::Result<bool> {
         let revoked = self.store.revoke_grant(grant, self.clock.now(), context, note).await?;
-        self.liveness.revoked(grant);
+        self.grant_status.mark_revoked(grant);
         Ok(revoked)
     }
 }

@@ -1,6 +1,5 @@
-//! An error of the protocol: a code that clients know, and a sentence for who debugs them.
+//! An OAuth error: an error code of the specifications and a description for developers.
 
-/// An error of the protocol, as the client reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OAuthError {
     pub(crate) code: &'static str,

@@ -1,9 +1,9 @@
-//! The identity provider's addresses for the OpenAPI document: enough to find one's way. How they are used
-//! stands in the discovery document and in the specifications that it follows.
+//! The identity provider's part of the OpenAPI document, built from the route list (`http::routes`). It is an
+//! overview: the discovery document and the OAuth 2.0 and OpenID Connect specifications define the details.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use utoipa::openapi::path::{Operation, OperationBuilder, ParameterBuilder, ParameterIn, PathItem};
-use utoipa::openapi::request_body::RequestBodyBuilder;
+use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
 use utoipa::openapi::response::{Response, ResponseBuilder};
 use utoipa::openapi::schema::{AdditionalProperties, Type};
 use utoipa::openapi::security::{HttpAuthScheme, HttpBuilder, SecurityRequirement, SecurityScheme};
@@ -14,190 +14,101 @@ use utoipa::openapi::{
     PathsBuilder, Ref, Required,
 };
 
+use crate::http::{Documentation, routes};
+
 const TAG: &str = "Identity provider";
-const CLIENT: &str = "clientCredentials";
-const BEARER: &str = "accessToken";
+const CLIENT_CREDENTIALS: &str = "clientCredentials";
+const ACCESS_TOKEN: &str = "accessToken";
 
-/// Whom an address asks to prove who they are.
+/// The credentials that an operation requires.
 #[derive(Clone, Copy)]
-enum Proof {
-    Nothing,
-    /// The application, by its id and secret; in the body, or as Basic.
+pub(crate) enum Authentication {
+    None,
+    /// Client id and secret, in the body or as HTTP Basic.
     Client,
-    /// The bearer of an access token.
-    Bearer,
+    /// An access token with the scope `openid`.
+    AccessToken,
 }
 
-/// One address.
-struct Told {
-    path: &'static str,
-    method: HttpMethod,
-    id: &'static str,
-    summary: &'static str,
-    about: &'static str,
-    proof: Proof,
-    /// Parameters of the query, or fields of the form; those that must be there are marked with a star.
-    asked: &'static [(&'static str, &'static str)],
-    answers: &'static [(&'static str, &'static str)],
+/// A query parameter (GET) or form field (POST).
+pub(crate) struct ParameterDoc {
+    name: &'static str,
+    description: &'static str,
+    is_required: bool,
 }
 
-/// What an application asks of a token that it holds, and what it may be answered.
-const OF_A_TOKEN: &[(&str, &str)] = &[
-    ("token*", "An access or refresh token."),
-    ("token_type_hint", "Not needed."),
-    ("client_id", "Unless it comes as Basic."),
-    ("client_secret", "Unless it comes as Basic."),
-];
-const TO_AN_APPLICATION: &[(&str, &str)] = &[
-    ("200", "Claims"),
-    ("400", "OAuthError"),
-    ("401", "OAuthError"),
-    ("413", "OAuthError"),
-    ("503", "OAuthError"),
+pub(crate) const fn required(name: &'static str, description: &'static str) -> ParameterDoc {
+    ParameterDoc { name, description, is_required: true }
+}
+
+pub(crate) const fn optional(name: &'static str, description: &'static str) -> ParameterDoc {
+    ParameterDoc { name, description, is_required: false }
+}
+
+/// A response by its status code.
+pub(crate) enum ResponseDoc {
+    /// JSON of a schema of the components.
+    Json(&'static str, &'static str),
+    /// An HTML page.
+    Page(&'static str, &'static str),
+    Redirect(&'static str),
+}
+
+/// What the document says about one operation.
+pub(crate) struct OperationDoc {
+    pub(crate) id: &'static str,
+    pub(crate) summary: &'static str,
+    pub(crate) description: &'static str,
+    pub(crate) authentication: Authentication,
+    pub(crate) parameters: &'static [ParameterDoc],
+    pub(crate) responses: &'static [ResponseDoc],
+}
+
+pub(crate) const CLIENT_ID: ParameterDoc =
+    optional("client_id", "The client id, unless HTTP Basic carries it.");
+pub(crate) const CLIENT_SECRET: ParameterDoc =
+    optional("client_secret", "The client secret, unless HTTP Basic carries it.");
+
+/// The form of the revocation and introspection endpoints.
+pub(crate) const TOKEN_PARAMETERS: &[ParameterDoc] = &[
+    required("token", "An access token or a refresh token."),
+    optional("token_type_hint", "Accepted and ignored: the provider recognises both types."),
+    CLIENT_ID,
+    CLIENT_SECRET,
 ];
 
-static ALL: [Told; 8] = [
-    Told {
-        path: "/connect/authorize",
-        method: HttpMethod::Get,
-        id: "authorize",
-        summary: "Send a user to sign in",
-        about: "For browsers. Leads over pages where they are needed, and then to `redirect_uri` with `code`, `state`, \
-                `iss`, and `id_token` where `openid` and a `nonce` were asked; or with `error`. A POST with the same \
-                fields goes on as a GET.",
-        proof: Proof::Nothing,
-        asked: &[
-            ("client_id*", "The application."),
-            ("response_type*", "`code`."),
-            ("redirect_uri*", "An address that is registered for the application, exactly."),
-            ("scope*", "Scopes, separated by spaces or plus signs."),
-            ("state", "Comes back as it was sent; compare it."),
-            ("nonce", "Stands in the id_token."),
-            ("code_challenge", "PKCE: the verifier's SHA-256."),
-            ("code_challenge_method", "`S256`."),
-            ("response_mode", "`query` or `form_post`."),
-            ("prompt", "`none`, `login`, `consent`, `select_account`."),
-            ("acr_values", "`tenant:<id>` preselects a tenant."),
-        ],
-        answers: &[
-            ("200", "A page."),
-            ("302", "On to a page, or back to the application."),
-            ("400", "A page that says why the application cannot be answered."),
-        ],
-    },
-    Told {
-        path: "/connect/token",
-        method: HttpMethod::Post,
-        id: "token",
-        summary: "Exchange a code, or renew tokens",
-        about: "A code counts for five minutes, once. A refresh token counts once, too, and brings its successor.",
-        proof: Proof::Client,
-        asked: &[
-            ("grant_type*", "`authorization_code` or `refresh_token`."),
-            ("code", "The code from the callback."),
-            ("redirect_uri", "The address that was used to get the code."),
-            ("code_verifier", "PKCE: the verifier, where a challenge was sent."),
-            ("refresh_token", "The refresh token."),
-            ("scope", "With a refresh token: fewer scopes than before."),
-            ("client_id", "The application, unless it comes as Basic."),
-            ("client_secret", "Its secret, unless it comes as Basic."),
-        ],
-        answers: &[
-            ("200", "Tokens"),
-            ("400", "OAuthError"),
-            ("401", "OAuthError"),
-            ("413", "OAuthError"),
-            ("503", "OAuthError"),
-        ],
-    },
-    Told {
-        path: "/connect/userinfo",
-        method: HttpMethod::Get,
-        id: "userinfo",
-        summary: "Who the token stands for",
-        about: "Needs the scope `openid`. Takes POST as well.",
-        proof: Proof::Bearer,
-        asked: &[],
-        answers: &[("200", "Claims"), ("401", "OAuthError"), ("403", "OAuthError"), ("503", "OAuthError")],
-    },
-    Told {
-        path: "/connect/revocation",
-        method: HttpMethod::Post,
-        id: "revoke",
-        summary: "Give a token back",
-        about: "Ends the whole grant. Another application's token is left alone, with the same answer.",
-        proof: Proof::Client,
-        asked: OF_A_TOKEN,
-        answers: TO_AN_APPLICATION,
-    },
-    Told {
-        path: "/connect/introspect",
-        method: HttpMethod::Post,
-        id: "introspect",
-        summary: "Is a token good, and what for",
-        about: "Tells of the application's own tokens; any other is not `active`.",
-        proof: Proof::Client,
-        asked: OF_A_TOKEN,
-        answers: TO_AN_APPLICATION,
-    },
-    Told {
-        path: "/connect/endsession",
-        method: HttpMethod::Get,
-        id: "endSession",
-        summary: "Sign the user out",
-        about: "For browsers. Without an id_token of the user who is signed in, the user is asked.",
-        proof: Proof::Nothing,
-        asked: &[
-            ("id_token_hint", "An id_token of the user."),
-            ("post_logout_redirect_uri", "An address that is registered for it, exactly."),
-            ("state", "Comes back as it was sent."),
-        ],
-        answers: &[
-            ("200", "A page."),
-            ("302", "On to a page, or back to the application."),
-            ("400", "A page that says why not."),
-        ],
-    },
-    Told {
-        path: "/.well-known/openid-configuration",
-        method: HttpMethod::Get,
-        id: "discovery",
-        summary: "What the identity provider offers",
-        about: "OpenID Connect's discovery document: libraries read everything else from here.",
-        proof: Proof::Nothing,
-        asked: &[],
-        answers: &[("200", "Claims")],
-    },
-    Told {
-        path: "/.well-known/jwks",
-        method: HttpMethod::Get,
-        id: "keys",
-        summary: "The keys that tokens are signed with",
-        about: "A JSON Web Key Set. Follow the `kid` of a token, and ask again where it is unknown.",
-        proof: Proof::Nothing,
-        asked: &[],
-        answers: &[("200", "Claims")],
-    },
-];
+/// The responses of an endpoint that authenticates the client.
+pub(crate) const fn client_responses(schema: &'static str) -> [ResponseDoc; 5] {
+    [
+        ResponseDoc::Json("200", schema),
+        ResponseDoc::Json("400", "OAuthError"),
+        ResponseDoc::Json("401", "OAuthError"),
+        ResponseDoc::Json("413", "OAuthError"),
+        ResponseDoc::Json("503", "OAuthError"),
+    ]
+}
 
-/// Paths, schemas and a tag, to be merged into the public document; an empty address is not known yet.
+/// Paths, schemas and a tag, to be merged into the public document. `auth_url` may be empty: the document then
+/// names an example host.
 pub fn openapi(auth_url: &str) -> OpenApi {
     let server = if auth_url.is_empty() { "https://api.example.com" } else { auth_url };
-    let paths = ALL.iter().fold(PathsBuilder::new(), |paths, told| {
-        let mut item = PathItem::new(told.method.clone(), operation(told));
-        item.servers = Some(vec![Server::new(server)]);
-        paths.path(format!("/auth/core{}", told.path), item)
-    });
+    let mut paths = PathsBuilder::new();
+    for route in routes() {
+        for (method, documentation) in route.documentation {
+            let Documentation::Operation(doc) = documentation else { continue };
+            let operation = operation(&method, doc);
+            let mut item = PathItem::new(method, operation);
+            item.servers = Some(vec![Server::new(server)]);
+            paths = paths.path(format!("/auth/core{}", route.path), item);
+        }
+    }
     let basic = HttpBuilder::new()
         .scheme(HttpAuthScheme::Basic)
-        .description(Some("The application's id and secret; or both in the body."));
+        .description(Some("Client id and secret. Both may be sent in the body instead."));
     let components = ComponentsBuilder::new()
-        .security_scheme(CLIENT, SecurityScheme::Http(basic.build()))
-        .schema("Tokens", tokens())
-        .schema(
-            "Claims",
-            free("Members by their names, as the specifications have them.", &json!({"sub": "b1d0c2"})),
-        )
+        .security_scheme(CLIENT_CREDENTIALS, SecurityScheme::Http(basic.build()))
+        .schema("Tokens", token_response())
+        .schema("Claims", claims())
         .schema("OAuthError", oauth_error());
     let about = "Sign-in with OAuth 2.0 and OpenID Connect.";
     OpenApiBuilder::new()
@@ -208,93 +119,144 @@ pub fn openapi(auth_url: &str) -> OpenApi {
         .build()
 }
 
-fn operation(told: &Told) -> Operation {
+fn operation(method: &HttpMethod, doc: &OperationDoc) -> Operation {
     let operation = OperationBuilder::new()
         .tag(TAG)
-        .operation_id(Some(told.id))
-        .summary(Some(told.summary))
-        .description(Some(told.about));
-    let none: [&str; 0] = [];
-    let operation = operation.securities(Some(match told.proof {
-        Proof::Nothing => vec![SecurityRequirement::default()],
-        Proof::Client => vec![SecurityRequirement::new(CLIENT, none), SecurityRequirement::default()],
-        Proof::Bearer => vec![SecurityRequirement::new(BEARER, ["openid"])],
+        .operation_id(Some(doc.id))
+        .summary(Some(doc.summary))
+        .description(Some(doc.description));
+    let no_scopes: [&str; 0] = [];
+    let operation = operation.securities(Some(match doc.authentication {
+        Authentication::None => vec![SecurityRequirement::default()],
+        Authentication::Client => {
+            vec![SecurityRequirement::new(CLIENT_CREDENTIALS, no_scopes), SecurityRequirement::default()]
+        }
+        Authentication::AccessToken => vec![SecurityRequirement::new(ACCESS_TOKEN, ["openid"])],
     }));
-    let operation = told
-        .answers
+    let operation = doc
+        .responses
         .iter()
-        .fold(operation, |operation, (status, what)| operation.response(*status, answer(status, what)));
-    match told.method {
-        HttpMethod::Post => operation.request_body(Some(form(told).build())).build(),
-        _ => told.asked.iter().fold(operation, |operation, asked| operation.parameter(query(*asked))).build(),
+        .map(response)
+        .fold(operation, |operation, (status, response)| operation.response(status, response));
+    match method {
+        HttpMethod::Post => operation.request_body(Some(form(doc.parameters))).build(),
+        _ => doc.parameters.iter().fold(operation, |operation, doc| operation.parameter(query(doc))).build(),
     }
 }
 
-fn query((name, about): (&str, &str)) -> ParameterBuilder {
-    let is_required = if name.ends_with('*') { Required::True } else { Required::False };
+fn query(doc: &ParameterDoc) -> ParameterBuilder {
     ParameterBuilder::new()
-        .name(name.trim_end_matches('*'))
+        .name(doc.name)
         .parameter_in(ParameterIn::Query)
-        .required(is_required)
-        .description(Some(about))
+        .required(if doc.is_required { Required::True } else { Required::False })
+        .description(Some(doc.description))
         .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
 }
 
-fn form(told: &Told) -> RequestBodyBuilder {
-    let fields =
-        told.asked.iter().fold(ObjectBuilder::new().schema_type(Type::Object), |object, (name, about)| {
-            let plain = name.trim_end_matches('*');
-            let object = object
-                .property(plain, ObjectBuilder::new().schema_type(Type::String).description(Some(*about)));
-            if name.ends_with('*') { object.required(plain) } else { object }
-        });
+fn form(parameters: &[ParameterDoc]) -> RequestBody {
+    let object = ObjectBuilder::new().schema_type(Type::Object);
+    let fields = parameters.iter().fold(object, |object, doc| {
+        let object = object.property(doc.name, text(doc.description));
+        if doc.is_required { object.required(doc.name) } else { object }
+    });
     let content = ContentBuilder::new().schema(Some(fields)).build();
     RequestBodyBuilder::new()
         .required(Some(Required::True))
         .content("application/x-www-form-urlencoded", content)
+        .build()
 }
 
-/// A schema's name stands for JSON of that form, a sentence for a page or for nothing at all.
-fn answer(status: &str, what: &str) -> Response {
-    if what.ends_with('.') {
-        let response = ResponseBuilder::new().description(what);
-        let page = ContentBuilder::new().schema(Some(ObjectBuilder::new().schema_type(Type::String))).build();
-        return if status == "302" { response.build() } else { response.content("text/html", page).build() };
+fn response(doc: &ResponseDoc) -> (&'static str, Response) {
+    match *doc {
+        ResponseDoc::Json(status, schema) => {
+            let description =
+                if schema == "OAuthError" { "The request was refused." } else { "The request succeeded." };
+            let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).build();
+            let response = ResponseBuilder::new().description(description);
+            (status, response.content("application/json", content).build())
+        }
+        ResponseDoc::Page(status, description) => {
+            let html = ObjectBuilder::new().schema_type(Type::String);
+            let content = ContentBuilder::new().schema(Some(html)).build();
+            let response = ResponseBuilder::new().description(description);
+            (status, response.content("text/html", content).build())
+        }
+        ResponseDoc::Redirect(description) => {
+            ("302", ResponseBuilder::new().description(description).build())
+        }
     }
-    let about = if what == "OAuthError" { "Refused." } else { "Done." };
-    let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(what))).build();
-    ResponseBuilder::new().description(about).content("application/json", content).build()
 }
 
-fn free(about: &str, example: &Value) -> ObjectBuilder {
+fn text(description: &str) -> ObjectBuilder {
+    ObjectBuilder::new().schema_type(Type::String).description(Some(description))
+}
+
+fn claims() -> ObjectBuilder {
     ObjectBuilder::new()
         .schema_type(Type::Object)
-        .description(Some(about))
+        .description(Some(
+            "A JSON object whose members the OAuth 2.0 and OpenID Connect specifications define.",
+        ))
         .additional_properties(Some(AdditionalProperties::FreeForm(true)))
-        .examples([example.clone()])
+        .examples([json!({"sub": "b1d0c2"})])
 }
 
-fn tokens() -> ObjectBuilder {
-    let text = |about: &str| ObjectBuilder::new().schema_type(Type::String).description(Some(about));
-    let seconds =
-        ObjectBuilder::new().schema_type(Type::Integer).description(Some("How long it lives, in seconds."));
+fn token_response() -> ObjectBuilder {
+    let seconds = ObjectBuilder::new()
+        .schema_type(Type::Integer)
+        .description(Some("Lifetime of the access token in seconds."));
     ObjectBuilder::new()
         .schema_type(Type::Object)
-        .property("access_token", text("For the APIs.")).required("access_token")
-        .property("token_type", text("`Bearer`.")).required("token_type")
-        .property("expires_in", seconds).required("expires_in")
-        .property("id_token", text("Who the user is; with the scope `openid`."))
-        .property("refresh_token", text("For new tokens; with the scope `offline_access`."))
-        .property("scope", text("What was granted, where it differs from what was asked."))
-        .examples([json!({"access_token": "eyJ…", "token_type": "Bearer", "expires_in": 3600, "refresh_token": "q5…"})])
+        .property("access_token", text("The access token for the APIs."))
+        .required("access_token")
+        .property("token_type", text("`Bearer`."))
+        .required("token_type")
+        .property("expires_in", seconds)
+        .required("expires_in")
+        .property("id_token", text("Identifies the user. Present with the scope `openid`."))
+        .property("refresh_token", text("Gets new tokens. Present with the scope `offline_access`."))
+        .property("scope", text("The granted scopes, if they differ from the requested ones."))
+        .examples([json!({
+            "access_token": "eyJ…", "token_type": "Bearer", "expires_in": 3600, "refresh_token": "q5…"
+        })])
 }
 
 fn oauth_error() -> ObjectBuilder {
-    let text = |about: &str| ObjectBuilder::new().schema_type(Type::String).description(Some(about));
     ObjectBuilder::new()
         .schema_type(Type::Object)
-        .property("error", text("For programs."))
+        .property("error", text("The error code, for programs."))
         .required("error")
-        .property("error_description", text("For people."))
-        .examples([json!({"error": "invalid_grant", "error_description": "the code has expired"})])
+        .property("error_description", text("The explanation, for developers."))
+        .examples([
+            json!({"error": "invalid_grant", "error_description": "The authorization code has expired."}),
+        ])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_documented_operation_is_in_the_document_under_its_own_id() {
+        let documented: Vec<String> = routes()
+            .iter()
+            .flat_map(|route| route.documentation.iter().map(move |doc| (route.path, doc)))
+            .filter(|(_, (_, documentation))| matches!(documentation, Documentation::Operation(_)))
+            .map(|(path, _)| format!("/auth/core{path}"))
+            .collect();
+        let document = openapi("");
+        let mut paths: Vec<&String> = document.paths.paths.keys().collect();
+        let mut expected: Vec<&String> = documented.iter().collect();
+        paths.sort();
+        expected.sort();
+        assert_eq!(paths, expected);
+    }
+
+    #[test]
+    fn every_discovered_endpoint_is_documented() {
+        let document = openapi("");
+        for path in ["authorize", "token", "userinfo", "revocation", "introspect", "endsession"] {
+            assert!(document.paths.paths.contains_key(&format!("/auth/core/connect/{path}")), "{path}");
+        }
+    }
 }

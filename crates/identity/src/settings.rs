@@ -1,30 +1,30 @@
-//! What the identity provider is told from outside.
+//! The settings of the identity provider.
 
 use std::time::Duration;
 
 use crate::keys::KeyPolicy;
 
-/// How far clocks may differ.
+/// Tolerated clock skew.
 pub const CLOCK_TOLERANCE: Duration = Duration::from_secs(5);
 
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// `{auth_url}/auth/core`, whatever a request's Host says.
+    /// `{auth_url}/auth/core`, independent of the Host header.
     pub issuer: String,
     pub code_ttl: Duration,
     pub access_token_ttl: Duration,
     pub refresh_token_ttl: Duration,
-    /// Whether each refresh begins the time anew.
+    /// Whether each refresh extends the lifetime of the refresh token.
     pub refresh_sliding: bool,
     pub refresh_grace: Duration,
     pub session_ttl: Duration,
-    /// How long a key signs; zero: until somebody rotates.
+    /// How long a key signs; zero disables automatic rotation.
     pub key_period: Duration,
     /// How long a key is published before it signs.
     pub key_lead: Duration,
-    /// Failed sign-ins that one address may make in a row.
+    /// Failed sign-ins in a row that one address is allowed.
     pub address_failures_max: u32,
-    /// Passwords that are checked at the same time, and how many more may wait.
+    /// Passwords that are hashed in parallel, and how many requests may wait for that.
     pub hashing_parallel: usize,
     pub hashing_queue_max: usize,
 }
@@ -33,7 +33,7 @@ impl Settings {
     pub fn key_policy(&self) -> KeyPolicy {
         KeyPolicy {
             lead: self.key_lead,
-            tokens_live: self.access_token_ttl.max(ID_TOKEN_TTL) + CLOCK_TOLERANCE,
+            token_ttl_max: self.access_token_ttl.max(ID_TOKEN_TTL) + CLOCK_TOLERANCE,
             period: self.key_period,
         }
     }
@@ -46,12 +46,12 @@ impl Settings {
         self.issuer.starts_with("https://")
     }
 
-    /// The path under which everything here lies: `/auth/core`.
+    /// The path of the issuer: `/auth/core`.
     pub fn base_path(&self) -> &str {
         let rest = self.issuer.split_once("://").map_or("", |(_, rest)| rest);
         rest.find('/').and_then(|slash| rest.get(slash..)).unwrap_or("/auth/core")
     }
 }
 
-/// How long an id_token lives, wherever it is given.
+/// Lifetime of every id_token.
 pub(crate) const ID_TOKEN_TTL: Duration = Duration::from_secs(300);

@@ -1,4 +1,4 @@
-//! Reading the audit: what the operator's API and the command line show of it.
+//! Reading the audit log, for the operator's API and the command line.
 
 use std::collections::HashMap;
 
@@ -6,35 +6,35 @@ use domain::{ClientId, Guid, TenantId, Ticks, UserId};
 use serde::Serialize;
 use store::{AuditCursor, AuditKind, AuditQuery, AuditRecord, Store};
 use utoipa::ToSchema;
+use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::{RefOr, Schema};
 
-use crate::admin::AdminError;
+use crate::error::AdminError;
+use crate::page_size::{ROWS_DEFAULT, ROWS_MAX};
 
-pub const ROWS_DEFAULT: usize = 100;
-pub const ROWS_MAX: usize = 1000;
-
-/// What somebody wants to see, as they wrote it.
+/// The filters of an audit listing, as text.
 #[derive(Clone, Debug, Default)]
-pub struct AuditAsk {
+pub struct AuditRequest {
     pub kind: Option<String>,
     /// An e-mail address, or a user's id.
     pub user: Option<String>,
     pub tenant: Option<String>,
     pub client: Option<String>,
-    /// Where the page before ended.
+    /// The `next` of the previous page.
     pub before: Option<String>,
     pub rows_max: Option<usize>,
 }
 
-/// A record as it is shown.
+/// An audit record as the API returns it.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = AuditRecord)]
-pub struct Shown {
+pub struct AuditRecordView {
     #[schema(format = "uuid")]
     pub id: String,
     #[schema(format = DateTime)]
     pub at: String,
-    #[schema(schema_with = crate::http::audit_kinds)]
+    #[schema(schema_with = audit_kinds)]
     pub kind: &'static str,
     #[schema(required = true)]
     pub user: Option<String>,
@@ -51,56 +51,60 @@ pub struct Shown {
     pub note: String,
 }
 
-/// Records, newest first, and where to go on.
+/// A page of records, newest first.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct AuditPage {
-    pub records: Vec<Shown>,
-    /// Ask with `before` for what is older; null at the end.
+    pub records: Vec<AuditRecordView>,
+    /// Send it as `before` to get the next page of older records; null on the last page.
     #[schema(required = true)]
     pub next: Option<String>,
 }
 
-/// Reads a page of the audit.
-pub async fn page(store: &dyn Store, ask: &AuditAsk) -> Result<AuditPage, AdminError> {
-    let rows_max = ask.rows_max.unwrap_or(ROWS_DEFAULT);
+/// Reads one page of the audit log.
+pub async fn page(store: &dyn Store, request: &AuditRequest) -> Result<AuditPage, AdminError> {
+    let rows_max = request.rows_max.unwrap_or(ROWS_DEFAULT);
     if !(1..=ROWS_MAX).contains(&rows_max) {
         return Err(AdminError::Invalid(format!("a page has 1 to {ROWS_MAX} records, not {rows_max}")));
     }
     let query = AuditQuery {
-        before: ask.before.as_deref().map(read_mark).transpose()?,
-        kind: ask.kind.as_deref().map(read_kind).transpose()?,
-        user: match ask.user.as_deref() {
-            Some(name) if name.contains('@') => {
-                let user = store.find_user_by_email(&name.to_lowercase()).await?;
-                Some(user.ok_or_else(|| AdminError::Missing(format!("user \"{name}\"")))?.id)
+        before: request.before.as_deref().map(parse_cursor).transpose()?,
+        kind: request.kind.as_deref().map(parse_kind).transpose()?,
+        user: match request.user.as_deref() {
+            Some(email) if email.contains('@') => {
+                let user = store.find_user_by_email(&email.to_lowercase()).await?;
+                Some(user.ok_or_else(|| AdminError::NotFound(format!("user \"{email}\"")))?.id)
             }
             Some(id) => Some(UserId::new(id)),
             None => None,
         },
-        tenant: ask.tenant.as_deref().map(TenantId::new),
-        client: ask.client.as_deref().map(ClientId::new),
+        tenant: request.tenant.as_deref().map(TenantId::new),
+        client: request.client.as_deref().map(ClientId::new),
         rows_max,
     };
-    let found = store.audit(&query).await?;
-    if found.is_empty() && query.before.is_none() {
+    let records = store.audit(&query).await?;
+    if records.is_empty() && query.before.is_none() {
         check_known(store, &query).await?;
     }
-    let next =
-        if found.len() == rows_max { found.last().map(|last| write_mark(last.cursor())) } else { None };
+    let next = if records.len() == rows_max {
+        records.last().map(|last| format_cursor(last.cursor()))
+    } else {
+        None
+    };
     let mut emails = HashMap::new();
-    for user in found.iter().filter_map(|record| record.entry.user.as_ref()) {
+    for user in records.iter().filter_map(|record| record.entry.user.as_ref()) {
         if !emails.contains_key(user)
             && let Some(known) = store.find_user(user).await?
         {
             emails.insert(user.clone(), known.email);
         }
     }
-    Ok(AuditPage { records: found.iter().map(|record| shown(record, &emails)).collect(), next })
+    Ok(AuditPage { records: records.iter().map(|record| view(record, &emails)).collect(), next })
 }
 
-/// Whom nobody knows is told apart from whom nothing happened to. What is gone but left traces is found.
+/// Answers "not found" for a filter that names an unknown user, tenant or client and matches no record. A deleted one that
+/// still has records is found by them.
 async fn check_known(store: &dyn Store, query: &AuditQuery) -> Result<(), AdminError> {
-    let missing = |what: &str, id: &str| Err(AdminError::Missing(format!("{what} \"{id}\"")));
+    let missing = |what: &str, id: &str| Err(AdminError::NotFound(format!("{what} \"{id}\"")));
     match (&query.user, &query.tenant, &query.client) {
         (Some(id), _, _) if store.find_user(id).await?.is_none() => missing("user", id.as_str()),
         (_, Some(id), _) if store.find_tenant(id).await?.is_none() => missing("tenant", id.as_str()),
@@ -109,9 +113,9 @@ async fn check_known(store: &dyn Store, query: &AuditQuery) -> Result<(), AdminE
     }
 }
 
-fn shown(record: &AuditRecord, emails: &HashMap<UserId, String>) -> Shown {
+fn view(record: &AuditRecord, emails: &HashMap<UserId, String>) -> AuditRecordView {
     let entry = &record.entry;
-    Shown {
+    AuditRecordView {
         id: record.id.to_string(),
         at: entry.at.iso(),
         kind: entry.kind.as_str(),
@@ -126,29 +130,32 @@ fn shown(record: &AuditRecord, emails: &HashMap<UserId, String>) -> Shown {
     }
 }
 
-/// How many records a page of the API has.
-pub(crate) fn read_page_size(text: &str) -> Result<usize, String> {
-    let size = text.parse().ok().filter(|size| (1..=ROWS_MAX).contains(size));
-    size.ok_or_else(|| format!("pageSize must be a whole number from 1 to {ROWS_MAX}, not {text:?}"))
+/// The schema of the audit kinds: one of their names.
+pub(crate) fn audit_kinds() -> RefOr<Schema> {
+    ObjectBuilder::new()
+        .schema_type(SchemaType::new(Type::String))
+        .enum_values(Some(AuditKind::ALL.map(AuditKind::as_str)))
+        .build()
+        .into()
 }
 
-pub(crate) fn read_kind(word: &str) -> Result<AuditKind, AdminError> {
-    AuditKind::from_name(word).ok_or_else(|| {
-        let words = AuditKind::ALL.map(AuditKind::as_str);
-        AdminError::Invalid(format!("kind must be one of {}; not {word:?}", words.join(", ")))
+pub(crate) fn parse_kind(name: &str) -> Result<AuditKind, AdminError> {
+    AuditKind::from_name(name).ok_or_else(|| {
+        let names = AuditKind::ALL.map(AuditKind::as_str);
+        AdminError::Invalid(format!("kind must be one of {}; not {name:?}", names.join(", ")))
     })
 }
 
-/// `ticks-guid`
-fn write_mark(mark: AuditCursor) -> String {
-    format!("{}-{}", mark.at.0, mark.id)
+/// `<ticks>-<guid>`
+fn format_cursor(cursor: AuditCursor) -> String {
+    format!("{}-{}", cursor.at.0, cursor.id)
 }
 
-pub(crate) fn read_mark(text: &str) -> Result<AuditCursor, AdminError> {
-    let read = || {
+pub(crate) fn parse_cursor(text: &str) -> Result<AuditCursor, AdminError> {
+    let parse = || {
         let (ticks, guid) = text.split_once('-')?;
-        let mark = AuditCursor { at: Ticks(ticks.parse().ok()?), id: Guid::parse(guid)? };
-        (write_mark(mark) == text && mark.at.0 >= 0).then_some(mark)
+        let cursor = AuditCursor { at: Ticks(ticks.parse().ok()?), id: Guid::parse(guid)? };
+        (format_cursor(cursor) == text && cursor.at.0 >= 0).then_some(cursor)
     };
-    read().ok_or_else(|| AdminError::Invalid("before must be the next of an earlier page".into()))
+    parse().ok_or_else(|| AdminError::Invalid("before must be the next of an earlier page".into()))
 }

@@ -1,8 +1,8 @@
-//! What names, ids and addresses must look like before they are kept.
+//! Validation of names, ids, addresses and languages before they are stored.
 
 use domain::redirect_uri;
 
-use crate::admin::{AdminError, Result};
+use crate::error::{AdminError, Result};
 
 const NAME_CHARS_MAX: usize = 200;
 const EMAIL_CHARS_MAX: usize = 254;
@@ -16,13 +16,13 @@ fn check_address(what: &str, uri: &str) -> Result<()> {
     redirect_uri::check(uri).map_err(|why| AdminError::Invalid(format!("{what} {uri} {why}")))
 }
 
-/// Addresses to go to after sign-out follow the same rules; there is nothing to show out of band.
+/// Post-logout addresses follow the rules of redirect addresses, except that none is out-of-band.
 pub(crate) fn checked_logout_uris(uris: Vec<String>) -> Result<Vec<String>> {
     for uri in &uris {
         check_address("the address after sign-out", uri)?;
         if uri == redirect_uri::OUT_OF_BAND {
             return Err(AdminError::Invalid(format!(
-                "the address after sign-out {uri} leads nowhere; give an https address"
+                "the address after sign-out {uri} shows the code out of band; give an https address"
             )));
         }
     }
@@ -40,10 +40,10 @@ pub(crate) fn checked_name(name: &str) -> Result<String> {
 }
 
 pub(crate) fn checked_id(what: &str, id: &str) -> Result<String> {
-    let fine = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
-    // An id stands in paths, where "." and ".." have a meaning of their own.
-    let begins_well = id.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
-    if !begins_well || id.len() > ID_CHARS_MAX || !id.bytes().all(fine) {
+    let is_allowed = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.".contains(&byte);
+    // Ids are path segments, where "." and ".." have a meaning of their own.
+    let first_is_alphanumeric = id.bytes().next().is_some_and(|byte| byte.is_ascii_alphanumeric());
+    if !first_is_alphanumeric || id.len() > ID_CHARS_MAX || !id.bytes().all(is_allowed) {
         let message = format!(
             "a {what} has 1 to {ID_CHARS_MAX} letters, digits, hyphens, dots or underscores, and begins with a letter or digit"
         );
@@ -54,9 +54,9 @@ pub(crate) fn checked_id(what: &str, id: &str) -> Result<String> {
 
 pub(crate) fn checked_email(email: &str) -> Result<String> {
     let email = email.trim();
-    let shaped = email.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
+    let has_parts = email.split_once('@').is_some_and(|(name, host)| !name.is_empty() && !host.is_empty());
     let is_long = email.chars().count() > EMAIL_CHARS_MAX;
-    if !shaped || is_long || email.chars().any(|c| c.is_whitespace() || c.is_control()) {
+    if !has_parts || is_long || email.chars().any(|c| c.is_whitespace() || c.is_control()) {
         return Err(AdminError::Invalid(format!("{email:?} is not an e-mail address")));
     }
     Ok(email.to_lowercase())

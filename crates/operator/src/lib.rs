@@ -1,12 +1,17 @@
-//! The operator's side: the changes door, through which records come in, and the administration of
-//! tenants, users, clients, subscriptions and webhooks.
+//! The operator's API: ingest of changes, administration of tenants, users, clients, subscriptions and webhooks, and
+//! the audit.
 
 pub mod admin;
 pub mod audit;
 mod checks;
-pub mod door;
+mod error;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 mod http;
+pub mod ingest;
+mod page_size;
+pub mod ports;
 mod token;
 
-pub use http::{Operator, openapi, router};
+pub use http::{AppState, openapi, router};
 pub use token::OperatorToken;

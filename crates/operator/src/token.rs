@@ -1,4 +1,4 @@
-//! The operator's bearer token: kept as a hash, compared in constant time.
+//! The operator's bearer token: held as a hash and compared in constant time.
 
 use aws_lc_rs::{constant_time, digest};
 use axum::http::HeaderMap;
@@ -20,7 +20,7 @@ impl OperatorToken {
     }
 
     /// Whether the request carries this token.
-    pub(crate) fn admits(&self, headers: &HeaderMap) -> bool {
+    pub(crate) fn matches(&self, headers: &HeaderMap) -> bool {
         let header = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok());
         let bearer = header.and_then(|value| value.split_once(' '));
         bearer.is_some_and(|(scheme, token)| {

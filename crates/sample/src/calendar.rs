@@ -1,12 +1,12 @@
-//! The days of 2026, the year that the sample's books are kept in.
+//! The days of 2026, the accounting year of the sample.
 
 use std::fmt;
 
-use crate::chance::Dice;
+use crate::rng::Rng;
 
 const MONTH_LENGTHS: [u32; 12] = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
 
-/// The books reach to the end of the third quarter: what an adviser has declared by the autumn.
+/// The journals end with the third quarter, the last one that a company has declared by the autumn.
 pub(crate) const BOOKED_MONTHS: u32 = 9;
 
 /// A day by its number in the year, from 1.
@@ -16,7 +16,7 @@ pub(crate) struct Day(u32);
 impl Day {
     pub(crate) const FIRST: Self = Self(1);
 
-    /// The working day for step `step` of `steps` that fill the booked months evenly.
+    /// The working day of step `step`, with `steps` steps spread evenly over the booked months.
     pub(crate) fn of_step(step: u32, steps: u32) -> Self {
         let Self(last) = Self::end_of(BOOKED_MONTHS);
         let span = u64::from(last - 2);
@@ -24,17 +24,17 @@ impl Day {
         Self(2 + u32::try_from(passed).unwrap_or_default()).working()
     }
 
-    /// Any working day of the booked months.
-    pub(crate) fn any(dice: &mut Dice) -> Self {
+    /// A random working day of the booked months.
+    pub(crate) fn random(rng: &mut Rng) -> Self {
         let Self(last) = Self::end_of(BOOKED_MONTHS);
-        Self(dice.between(2, last - 1)).working()
+        Self(rng.between(2, last - 1)).working()
     }
 
     pub(crate) fn end_of(month: u32) -> Self {
         Self(MONTH_LENGTHS.iter().take(month as usize).sum())
     }
 
-    /// Later, but still this year.
+    /// `days` later, but not after the end of the year.
     pub(crate) fn plus(self, days: u32) -> Self {
         Self((self.0 + days).min(365))
     }
@@ -56,7 +56,7 @@ impl Day {
         (month, day)
     }
 
-    /// Saturdays go back to Friday and Sundays on to Monday, so that the order of days is kept.
+    /// Moves Saturday to Friday and Sunday to Monday, which preserves the order of days.
     pub(crate) fn working(self) -> Self {
         // The year began on a Thursday.
         match (self.0 + 2) % 7 {
@@ -74,9 +74,9 @@ impl fmt::Display for Day {
     }
 }
 
-/// An instant of the day's office hours, ISO 8601 in UTC with milliseconds.
-pub(crate) fn moment(day: Day, dice: &mut Dice) -> String {
-    let (hour, minute) = (dice.between(7, 17), dice.below(60));
-    let (second, millisecond) = (dice.below(60), dice.below(1_000));
+/// A random time in the office hours of a day, as ISO 8601 in UTC with milliseconds.
+pub(crate) fn timestamp(day: Day, rng: &mut Rng) -> String {
+    let (hour, minute) = (rng.between(7, 17), rng.below(60));
+    let (second, millisecond) = (rng.below(60), rng.below(1_000));
     format!("{day}T{hour:02}:{minute:02}:{second:02}.{millisecond:03}Z")
 }

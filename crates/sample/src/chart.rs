@@ -1,25 +1,25 @@
-//! The chart of accounts that a company starts with: the part of the Plan General Contable in daily use.
+//! The initial chart of accounts of a company: the commonly used part of the Plan General Contable.
 
 use crate::company::Account;
 use crate::names::BANKS;
 
-/// Whose books an account belongs in.
+/// Which companies have an account in their chart.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Books {
+enum AppliesTo {
     All,
-    Society,
+    Incorporated,
     SelfEmployed,
 }
 
-use Books::{All, SelfEmployed, Society};
+use AppliesTo::{All, Incorporated, SelfEmployed};
 
-#[rustfmt::skip] // A ledger reads by rows.
-const CHART: &[(u16, Books, &str)] = &[
-    (100, Society, "Capital social"),
+#[rustfmt::skip] // One row per account.
+const CHART: &[(u16, AppliesTo, &str)] = &[
+    (100, Incorporated, "Capital social"),
     (102, SelfEmployed, "Capital"),
-    (112, Society, "Reserva legal"),
-    (113, Society, "Reservas voluntarias"),
-    (121, Society, "Resultados negativos de ejercicios anteriores"),
+    (112, Incorporated, "Reserva legal"),
+    (113, Incorporated, "Reservas voluntarias"),
+    (121, Incorporated, "Resultados negativos de ejercicios anteriores"),
     (129, All, "Resultado del ejercicio"),
     (170, All, "Deudas a largo plazo con entidades de crédito"),
     (173, All, "Proveedores de inmovilizado a largo plazo"),
@@ -50,7 +50,7 @@ const CHART: &[(u16, Books, &str)] = &[
     (473, All, "Hacienda Pública, retenciones y pagos a cuenta"),
     (4750, All, "Hacienda Pública, acreedora por IVA"),
     (4751, All, "Hacienda Pública, acreedora por retenciones practicadas"),
-    (4752, Society, "Hacienda Pública, acreedora por impuesto sobre sociedades"),
+    (4752, Incorporated, "Hacienda Pública, acreedora por impuesto sobre sociedades"),
     (476, All, "Organismos de la Seguridad Social, acreedores"),
     (477, All, "Hacienda Pública, IVA repercutido"),
     (480, All, "Gastos anticipados"),
@@ -59,7 +59,7 @@ const CHART: &[(u16, Books, &str)] = &[
     (520, All, "Deudas a corto plazo con entidades de crédito"),
     (523, All, "Proveedores de inmovilizado a corto plazo"),
     (550, SelfEmployed, "Titular de la explotación"),
-    (551, Society, "Cuenta corriente con socios y administradores"),
+    (551, Incorporated, "Cuenta corriente con socios y administradores"),
     (555, All, "Partidas pendientes de aplicación"),
     (570, All, "Caja, euros"),
     (572, All, "Bancos e instituciones de crédito c/c vista, euros"),
@@ -78,7 +78,7 @@ const CHART: &[(u16, Books, &str)] = &[
     (627, All, "Publicidad, propaganda y relaciones públicas"),
     (628, All, "Suministros"),
     (629, All, "Otros servicios"),
-    (6300, Society, "Impuesto corriente"),
+    (6300, Incorporated, "Impuesto corriente"),
     (631, All, "Otros tributos"),
     (640, All, "Sueldos y salarios"),
     (642, All, "Seguridad Social a cargo de la empresa"),
@@ -103,7 +103,7 @@ const CHART: &[(u16, Books, &str)] = &[
 
 pub(crate) const VAT_RATES: [u32; 3] = [21, 10, 4];
 
-/// VAT is booked by rate, and the rate is the sub-account's number.
+/// VAT has one sub-account per rate, and the rate is its number.
 const VAT_ACCOUNTS: [(u16, u32, &str); 6] = [
     (472, 21, "Hacienda Pública, IVA soportado 21 %"),
     (472, 10, "Hacienda Pública, IVA soportado 10 %"),
@@ -113,10 +113,10 @@ const VAT_ACCOUNTS: [(u16, u32, &str); 6] = [
     (477, 4, "Hacienda Pública, IVA repercutido 4 %"),
 ];
 
-/// The accounts of a company's chart and what they are called, its customers' and suppliers' aside.
+/// The accounts of a company's chart with their names, without those of its customers and suppliers.
 pub(crate) fn accounts(self_employed: bool, banks: [usize; 2]) -> impl Iterator<Item = (Account, String)> {
-    let other = if self_employed { Society } else { SelfEmployed };
-    let groups = CHART.iter().filter(move |(_, books, _)| *books != other);
+    let other = if self_employed { Incorporated } else { SelfEmployed };
+    let groups = CHART.iter().filter(move |(_, applies_to, _)| *applies_to != other);
     let groups = groups.map(|(group, _, name)| (Account::new(*group, 0), (*name).to_owned()));
     let vat =
         VAT_ACCOUNTS.iter().map(|(group, rate, name)| (Account::new(*group, *rate), (*name).to_owned()));

@@ -1,16 +1,16 @@
-//! Invoicing's entities that stand by themselves: the tenant's own data, its products, whom it deals with.
+//! Invoicing's master data: the tenant's company and settings, banks, products, customers, suppliers, contacts.
 
 use std::iter::once;
 
 use crate::Plan;
 use crate::calendar::BOOKED_MONTHS;
-use crate::chance::{Dice, mix};
+use crate::change_line::{ChangeLine, RecordId};
 use crate::company::{Account, Company};
-use crate::documents;
-use crate::line::{Guid, Line};
+use crate::invoicing_documents;
 use crate::names::{BANKS, slug};
-use crate::party::{Human, Party, address};
+use crate::party::{Party, Person, address};
 use crate::resource::Resource;
+use crate::rng::{Rng, mix};
 
 pub(crate) const CUSTOMERS: u32 = 12;
 pub(crate) const SUPPLIERS: u32 = 6;
@@ -27,7 +27,7 @@ const EXPENSE_TYPES: [(u16, &str); 5] = [
     (629, "Gastos de oficina"),
 ];
 
-/// Who writes the invoices: the plan's first company.
+/// The company that issues the invoices: the first one of the plan.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Issuer {
     key: u64,
@@ -35,20 +35,20 @@ pub(crate) struct Issuer {
 }
 
 impl Issuer {
-    pub(crate) fn dice(&self, resource: Resource, number: u32) -> Dice {
-        Dice::new(mix(mix(self.key, resource as u64), u64::from(number)))
+    pub(crate) fn rng(&self, resource: Resource, number: u32) -> Rng {
+        Rng::new(mix(mix(self.key, resource as u64), u64::from(number)))
     }
 
-    pub(crate) fn id(&self, resource: Resource, number: u32) -> Guid {
-        Guid::of(self.key, resource, u64::from(number))
+    pub(crate) fn id(&self, resource: Resource, number: u32) -> RecordId {
+        RecordId::derive(self.key, resource, u64::from(number))
     }
 
-    pub(crate) fn record(&self, resource: Resource, number: u32) -> Line {
-        Line::new(resource, None, self.id(resource, number))
+    pub(crate) fn record(&self, resource: Resource, number: u32) -> ChangeLine {
+        ChangeLine::new(resource, None, self.id(resource, number))
     }
 }
 
-pub(crate) fn entities(plan: Plan) -> impl Iterator<Item = String> {
+pub(crate) fn records(plan: Plan) -> impl Iterator<Item = String> {
     let company = Company::new(plan.seed, 0, plan.customers_per_company);
     let issuer = Issuer { key: mix(plan.seed, u64::MAX), company };
     once(company_data(issuer))
@@ -61,8 +61,8 @@ pub(crate) fn entities(plan: Plan) -> impl Iterator<Item = String> {
         .chain((0..CUSTOMERS).map(move |number| customer(issuer, number)))
         .chain((0..CONTACTS).map(move |number| contact(issuer, number)))
         .chain((0..SUPPLIERS).map(move |number| supplier(issuer, number)))
-        .chain(documents::sales(issuer))
-        .chain(documents::purchases(issuer))
+        .chain(invoicing_documents::sales(issuer))
+        .chain(invoicing_documents::purchases(issuer))
 }
 
 fn company_data(issuer: Issuer) -> String {
@@ -72,12 +72,12 @@ fn company_data(issuer: Issuer) -> String {
         .text("name", &party.vat_name)
         .text("tradeName", &party.trade_name)
         .text("vatNumber", &party.vat_number)
-        .text("legalForm", party.form.label());
-    let line = address(line, &mut issuer.dice(Resource::CompanyData, 0));
+        .text("legalForm", party.legal_form.label());
+    let line = address(line, &mut issuer.rng(Resource::CompanyData, 0));
     let site = slug(&party.trade_name);
-    line.shown("email", format_args!("facturacion@{site}.example"))
-        .shown("website", format_args!("https://www.{site}.example"))
-        .done()
+    line.display("email", format_args!("facturacion@{site}.example"))
+        .display("website", format_args!("https://www.{site}.example"))
+        .finish()
 }
 
 fn company_settings(issuer: Issuer) -> String {
@@ -91,19 +91,19 @@ fn company_settings(issuer: Issuer) -> String {
         .number("closedMonths", BOOKED_MONTHS)
         .flag("sendsInvoicesByEmail", true)
         .flag("pricesIncludeVat", false)
-        .done()
+        .finish()
 }
 
 fn bank_account(issuer: Issuer, number: u32, bank: usize) -> String {
     let (name, code) = BANKS[bank % BANKS.len()];
-    let mut dice = issuer.dice(Resource::Bank, number);
+    let mut rng = issuer.rng(Resource::Bank, number);
     issuer
         .record(Resource::Bank, number)
         .text("name", name)
-        .text("iban", &iban(code, dice.between(1, 9_999), dice.roll() % 10_000_000_000))
+        .text("iban", &iban(code, rng.between(1, 9_999), rng.next_u64() % 10_000_000_000))
         .text("accountCode", &issuer.company.account_code(Account::new(572, number + 1)))
         .flag("isDefault", number == 0)
-        .done()
+        .finish()
 }
 
 fn booking_types(
@@ -117,7 +117,7 @@ fn booking_types(
             .number("code", *group)
             .text("description", description)
             .text("accountCode", &issuer.company.account_code(Account::new(*group, 0)))
-            .done()
+            .finish()
     })
 }
 
@@ -125,76 +125,77 @@ fn products(issuer: Issuer) -> impl Iterator<Item = String> {
     (0_u32..).zip(issuer.company.sector.items).map(move |(number, item)| {
         issuer
             .record(Resource::Product, number)
-            .shown("code", format_args!("ART-{:03}", number + 1))
+            .display("code", format_args!("ART-{:03}", number + 1))
             .text("description", item.text)
             .euros("unitPrice", item.price_cents)
             .number("vatRate", item.vat_rate)
             .flag("isStocked", issuer.company.sector.sales_group != 705)
-            .done()
+            .finish()
     })
 }
 
 fn representative(issuer: Issuer, number: u32) -> String {
-    let mut dice = issuer.dice(Resource::Representative, number);
-    let human = Human::any(&mut dice, issuer.key, number);
+    let mut rng = issuer.rng(Resource::Representative, number);
+    let person = Person::random(&mut rng, issuer.key, number);
     issuer
         .record(Resource::Representative, number)
-        .shown("code", format_args!("R{:02}", number + 1))
-        .text("name", &human.full_name())
-        .text("vatNumber", &human.vat_number)
-        .number("commissionRate", dice.between(2, 6))
-        .done()
+        .display("code", format_args!("R{:02}", number + 1))
+        .text("name", &person.full_name())
+        .text("vatNumber", &person.vat_number)
+        .number("commissionRate", rng.between(2, 6))
+        .finish()
 }
 
 fn customer(issuer: Issuer, number: u32) -> String {
     let party = issuer.company.customer(number + 1);
-    let representative = issuer.dice(Resource::Customer, number).below(REPRESENTATIVES);
-    dealer(issuer, Resource::Customer, number, &party)
+    let representative = issuer.rng(Resource::Customer, number).below(REPRESENTATIVES);
+    business_partner(issuer, Resource::Customer, number, &party)
         .id("representativeId", issuer.id(Resource::Representative, representative))
-        .done()
+        .finish()
 }
 
 fn supplier(issuer: Issuer, number: u32) -> String {
     let party = issuer.company.supplier(number + 1);
-    dealer(issuer, Resource::Supplier, number, &party).done()
+    business_partner(issuer, Resource::Supplier, number, &party).finish()
 }
 
-fn dealer(issuer: Issuer, resource: Resource, number: u32, party: &Party) -> Line {
+fn business_partner(issuer: Issuer, resource: Resource, number: u32, party: &Party) -> ChangeLine {
     let name = if party.vat_name.is_empty() { &party.trade_name } else { &party.vat_name };
     let line = issuer
         .record(resource, number)
-        .shown("code", format_args!("{:05}", number + 1))
+        .display("code", format_args!("{:05}", number + 1))
         .text("name", name)
         .text("tradeName", &party.trade_name)
         .text("vatNumber", &party.vat_number);
-    let line = address(line, &mut issuer.dice(resource, number));
+    let line = address(line, &mut issuer.rng(resource, number));
     line.number("paymentTermDays", if number.is_multiple_of(3) { 60_u32 } else { 30 })
 }
 
 fn contact(issuer: Issuer, number: u32) -> String {
-    let mut dice = issuer.dice(Resource::Contact, number);
-    let human = Human::any(&mut dice, issuer.key, REPRESENTATIVES + number);
-    let position = *dice.pick(&["Administración", "Compras", "Gerencia", "Almacén"]);
+    let mut rng = issuer.rng(Resource::Contact, number);
+    let person = Person::random(&mut rng, issuer.key, REPRESENTATIVES + number);
+    let position = *rng.pick(&["Administración", "Compras", "Gerencia", "Almacén"]);
     issuer
         .record(Resource::Contact, number)
-        .text("name", &human.full_name())
+        .text("name", &person.full_name())
         .text("position", position)
-        .shown("email", format_args!("{}@correo.example", slug(&human.full_name())))
-        .id("customerId", issuer.id(Resource::Customer, dice.below(CUSTOMERS)))
-        .done()
+        .display("email", format_args!("{}@correo.example", slug(&person.full_name())))
+        .id("customerId", issuer.id(Resource::Customer, rng.below(CUSTOMERS)))
+        .finish()
 }
 
-/// An account number with the control digits that banks check, and the IBAN's own two in front.
+/// The IBAN of an account, with the check digits of the bank account number and of the IBAN.
 fn iban(bank: u32, branch: u32, account: u64) -> String {
-    let office = u64::from(bank) * 10_000 + u64::from(branch);
-    let bban = format!("{office:08}{}{}{account:010}", bank_control(office), bank_control(account));
-    // ES as 1428, then 00, moved to the end.
+    let bank_and_branch = u64::from(bank) * 10_000 + u64::from(branch);
+    let bban =
+        format!("{bank_and_branch:08}{}{}{account:010}", check_digit(bank_and_branch), check_digit(account));
+    // ISO 13616: the country code as digits (ES is 1428) and 00 go to the end.
     let remainder =
         bban.bytes().chain(*b"142800").fold(0, |rest, digit| (rest * 10 + u32::from(digit - b'0')) % 97);
     format!("ES{:02}{bban}", 98 - remainder)
 }
 
-fn bank_control(mut number: u64) -> u64 {
+fn check_digit(mut number: u64) -> u64 {
     let mut sum = 0;
     for weight in [6, 3, 7, 9, 10, 5, 8, 4, 2, 1] {
         sum += number % 10 * weight;
@@ -212,7 +213,7 @@ mod tests {
     use super::iban;
 
     #[test]
-    fn an_iban_is_the_textbooks() {
+    fn iban_has_the_standard_check_digits() {
         assert_eq!(iban(2_100, 418, 200_051_332), "ES9121000418450200051332");
     }
 }

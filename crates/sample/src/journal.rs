@@ -1,10 +1,10 @@
-//! Journals: entries that balance. Two kinds come from no invoice: the opening and the month's wages.
+//! Journals with balanced entries, and the two kinds that no invoice causes: the opening and the monthly payroll.
 
-use crate::bill::percent;
+use crate::amounts::percent;
 use crate::calendar::Day;
+use crate::change_line::RecordId;
 use crate::company::{Account, Company};
-use crate::form::Form;
-use crate::line::Guid;
+use crate::legal_form::LegalForm;
 
 use crate::resource::Resource;
 
@@ -42,8 +42,8 @@ pub(crate) struct Journal<'a> {
     pub(crate) number: u32,
     pub(crate) day: Day,
     pub(crate) text: &'a str,
-    /// The record that it books.
-    pub(crate) document: Option<Guid>,
+    /// The invoice, charge or payment that it records.
+    pub(crate) document: Option<RecordId>,
 }
 
 impl Journal<'_> {
@@ -51,7 +51,7 @@ impl Journal<'_> {
         let mut line = company
             .record(Resource::Journals, self.number)
             .number("number", self.number)
-            .shown("date", self.day)
+            .display("date", self.day)
             .text("description", self.text)
             .id("accountingYearCorrelationId", company.record_id(Resource::AccountingYears, 2026));
         if let Some(document) = self.document {
@@ -65,18 +65,18 @@ impl Journal<'_> {
         })
         .euros("totalDebit", entries.iter().map(|entry| entry.debit_cents).sum())
         .euros("totalCredit", entries.iter().map(|entry| entry.credit_cents).sum())
-        .done()
+        .finish()
     }
 }
 
-/// What the company brings over from last year.
+/// The opening balance, carried over from last year.
 pub(crate) fn opening(company: Company) -> String {
-    let mut dice = company.dice(Resource::Journals, 1);
-    let mut any = |low, high| dice.between(low, high);
-    // The least that the law asks of each form, with the round sums of the peseta's last years.
-    let (capital_group, capital) = match company.form {
-        Form::Public => (100, 6_010_121),
-        Form::Person => (102, 0),
+    let mut rng = company.rng(Resource::Journals, 1);
+    let mut any = |low, high| rng.between(low, high);
+    // The legal minimum of each form; the odd amounts are round sums in pesetas.
+    let (capital_group, capital) = match company.legal_form {
+        LegalForm::PublicLimited => (100, 6_010_121),
+        LegalForm::Person => (102, 0),
         _ => (100, 300_600),
     };
     let bank = capital + u64::from(any(800_000, 6_000_000));
@@ -104,10 +104,10 @@ pub(crate) fn opening(company: Company) -> String {
         .write(company, &entries)
 }
 
-/// A month's payroll: gross pay and social security on one side, who is owed it on the other.
+/// A month's payroll: gross pay and social security as debits, the creditors as credits.
 pub(crate) fn wages(company: Company, number: u32, month: u32) -> String {
-    let staff = u64::from(company.dice(Resource::PayrollCompanies, 0).between(1, 14));
-    let extra = u64::from(company.dice(Resource::PayrollCompanies, month).below(20_000));
+    let staff = u64::from(company.rng(Resource::PayrollCompanies, 0).between(1, 14));
+    let extra = u64::from(company.rng(Resource::PayrollCompanies, month).below(20_000));
     let gross = staff * 178_000 + extra;
     let employer_share = percent(gross, 32);
     let worker_share = percent(gross, 6);

@@ -4,27 +4,27 @@
 //! seed and its own number, so the generator keeps no state, needs constant memory and repeats itself exactly.
 
 mod accounting;
-mod bill;
-mod books;
+mod amounts;
 mod calendar;
-mod chance;
+mod change_line;
 mod chart;
 mod company;
-mod documents;
-mod entities;
-mod form;
-mod goods;
+mod core_records;
+mod goods_sectors;
 mod invoicing;
+mod invoicing_documents;
 mod journal;
-mod line;
+mod legal_form;
 mod names;
 mod party;
 mod payroll;
 mod resource;
+mod rng;
 mod sectors;
-mod services;
+mod service_sectors;
 #[cfg(test)]
 mod tests;
+mod transactions;
 
 use std::iter::once;
 
@@ -45,17 +45,17 @@ pub struct Plan {
 /// and an account before the customer or supplier that it belongs to.
 pub fn changes(plan: Plan) -> impl Iterator<Item = String> {
     (0..plan.companies)
-        .flat_map(move |index| records(Company::new(plan.seed, index, plan.customers_per_company)))
+        .flat_map(move |index| company_records(Company::new(plan.seed, index, plan.customers_per_company)))
         .chain(payroll::companies(plan))
-        .chain(invoicing::entities(plan))
+        .chain(invoicing::records(plan))
 }
 
-fn records(company: Company) -> impl Iterator<Item = String> {
+fn company_records(company: Company) -> impl Iterator<Item = String> {
     once(accounting::company(company))
         .chain(accounting::accounting_years(company))
         .chain(accounting::chart(company))
         .chain(accounting::customers(company))
         .chain(accounting::suppliers(company))
-        .chain(entities::all(company))
-        .chain(books::year(company))
+        .chain(core_records::records(company))
+        .chain(transactions::records(company))
 }

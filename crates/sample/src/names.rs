@@ -1,5 +1,4 @@
-//! The words that names and addresses are made of. The tables are kept in paragraphs: one word a line would
-//! be five hundred lines.
+//! Tables of words for names and addresses. They skip rustfmt, which would put each word on its own line.
 
 #[rustfmt::skip]
 pub(crate) const FIRST_NAMES: &[&str] = &[
@@ -46,9 +45,9 @@ pub(crate) const COMPOUND_SURNAMES: &[&str] = &[
     "Díaz-Caneja", "de Diego",
 ];
 
-/// What stands over the door when it is not the owner's name.
+/// Names of businesses that are not named after their owner.
 #[rustfmt::skip]
-pub(crate) const HOUSES: &[&str] = &[
+pub(crate) const BUSINESS_NAMES: &[&str] = &[
     "La Encina", "El Roble", "San Roque", "Virgen del Carmen", "Santa Eulalia", "La Espiga", "El Molino",
     "La Dehesa", "El Olivar", "San Isidro", "La Alameda", "Puerta Nueva", "El Faro", "La Muralla",
     "Monte Alto", "Las Eras", "La Fuentona", "El Puente", "Los Arcos", "San Millán", "Santa Bárbara",
@@ -89,7 +88,7 @@ pub(crate) const STREETS: &[&str] = &[
     "Cuesta de San Blas",
 ];
 
-/// Provincial capitals with their municipal codes, from which postcodes and town halls' CIF follow.
+/// Provincial capitals with their municipal codes, which determine postcodes and the CIF of town halls.
 #[rustfmt::skip]
 pub(crate) const TOWNS: &[(&str, u32)] = &[
     ("Vitoria-Gasteiz", 1_059), ("Albacete", 2_003), ("Alicante", 3_014), ("Almería", 4_013),
@@ -106,7 +105,7 @@ pub(crate) const TOWNS: &[(&str, u32)] = &[
     ("Valladolid", 47_186), ("Bilbao", 48_020), ("Zamora", 49_275), ("Zaragoza", 50_297),
 ];
 
-/// Banks and their codes in an account number.
+/// Banks with their codes, the first four digits of an account number.
 #[rustfmt::skip]
 pub(crate) const BANKS: &[(&str, u32)] = &[
     ("CaixaBank", 2_100), ("Banco Santander", 49), ("BBVA", 182), ("Banco Sabadell", 81),
@@ -114,13 +113,13 @@ pub(crate) const BANKS: &[(&str, u32)] = &[
     ("Bankinter", 128), ("Cajamar", 3_058), ("Caja Rural de Navarra", 3_008), ("Laboral Kutxa", 3_035),
 ];
 
-/// The conjunction before a name: `y`, or `e` where the name begins with that sound.
-pub(crate) fn and(next: &str) -> &'static str {
+/// The conjunction before a name: `y`, or `e` if the name begins with the same sound.
+pub(crate) fn conjunction(next: &str) -> &'static str {
     if ["I", "Í", "Hi"].iter().any(|sound| next.starts_with(sound)) { "e" } else { "y" }
 }
 
-/// A letter as addresses on the net write it; `None` for what they leave out.
-fn plain(letter: char) -> Option<char> {
+/// The ASCII form of a letter for host names and e-mail addresses; `None` for a character to drop.
+fn to_ascii(letter: char) -> Option<char> {
     match letter {
         'á' | 'à' => Some('a'),
         'é' | 'è' => Some('e'),
@@ -137,7 +136,7 @@ fn plain(letter: char) -> Option<char> {
 pub(crate) fn slug(name: &str) -> String {
     let mut slug = String::with_capacity(name.len());
     for letter in name.chars().flat_map(char::to_lowercase) {
-        match plain(letter) {
+        match to_ascii(letter) {
             Some(letter) => slug.push(letter),
             None if !slug.ends_with('-') => slug.push('-'),
             None => {}
@@ -147,9 +146,9 @@ pub(crate) fn slug(name: &str) -> String {
     slug
 }
 
-/// Two surnames run into one word, as partners like to do: `Zapata`, `López` → `Zaplop`.
+/// The first letters of two surnames as one word: `Zapata`, `López` → `Zaplop`.
 pub(crate) fn blend(first: &str, second: &str) -> String {
     let tail = second.chars().flat_map(char::to_lowercase);
     let letters = first.chars().take(3).chain(tail.take(3));
-    letters.map(|letter| if letter == 'ñ' { letter } else { plain(letter).unwrap_or(letter) }).collect()
+    letters.map(|letter| if letter == 'ñ' { letter } else { to_ascii(letter).unwrap_or(letter) }).collect()
 }

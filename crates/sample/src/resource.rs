@@ -1,4 +1,4 @@
-//! What the sample holds: the accounting family's 19 resources, payroll's companies, invoicing's 18 entities.
+//! The resources of the sample: 19 of the accounting family, payroll companies, and 18 invoicing entities.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Resource {
@@ -43,8 +43,8 @@ pub(crate) enum Resource {
 }
 
 impl Resource {
-    /// Area and resource, as the changes door spells them.
-    pub(crate) fn door(self) -> (&'static str, &'static str) {
+    /// The area and resource names of the ingest API.
+    pub(crate) fn wire_names(self) -> (&'static str, &'static str) {
         match self {
             Self::Accounts => ("accounting", "accounts"),
             Self::Charges => ("accounting", "charges"),
@@ -87,7 +87,7 @@ impl Resource {
         }
     }
 
-    /// The product that wrote the record, and what its user was doing.
+    /// `sourceInterface` and `sourceAction`: the product that wrote the record, and the user's action in it.
     pub(crate) fn source(self) -> (&'static str, &'static str) {
         match self {
             Self::Accounts | Self::Customers | Self::Suppliers | Self::IntegrationFiles => ("ERP", "Import"),
@@ -97,7 +97,7 @@ impl Resource {
             Self::Payments => ("ERP", "Pago"),
             Self::PayrollCompanies => ("Nóminas", "Alta"),
             Self::CompanyData | Self::CompanySettings => ("Facturación", "Modificación"),
-            other if other.door().0 == "invoicing" => ("Facturación", "Alta"),
+            other if other.wire_names().0 == "invoicing" => ("Facturación", "Alta"),
             _ => ("ERP", "Alta"),
         }
     }

@@ -1,6 +1,6 @@
-//! What an accountant would look at first: that everything is there, is spelt right and refers to something.
+//! Completeness, references, account codes and tax identifiers of the sample.
 
-mod sums;
+mod totals;
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,7 +10,7 @@ use serde_json::Value;
 use crate::{Plan, changes};
 
 const PLAN: Plan = Plan { seed: 1, companies: 3, customers_per_company: 40 };
-const KINDS: &str = "accounting/accounts accounting/charges accounting/payments accounting/customers \
+const RESOURCES: &str = "accounting/accounts accounting/charges accounting/payments accounting/customers \
     accounting/suppliers accounting/inputInvoices accounting/issuedInvoices accounting/journals \
     accounting/companies accounting/accountingYears core/persons core/corporateLegalEntities \
     core/individualLegalEntities core/activities core/estimations core/legalEntityLicences core/prorates \
@@ -26,7 +26,7 @@ fn read(plan: Plan) -> Vec<Value> {
         .collect()
 }
 
-/// Several plans, so that every form of company gets its turn.
+/// Several plans, so that every legal form occurs.
 fn samples() -> impl Iterator<Item = Value> {
     (0..12).flat_map(|seed| read(Plan { seed, companies: 4, customers_per_company: 60 }))
 }
@@ -49,7 +49,7 @@ fn is_guid(text: &str) -> bool {
 }
 
 #[test]
-fn a_seed_is_a_sample() {
+fn same_seed_gives_same_lines_and_another_seed_other_ids() {
     let lines = || changes(PLAN).collect::<Vec<_>>();
     assert_eq!(lines(), lines());
     let other = read(Plan { seed: 2, ..PLAN });
@@ -60,26 +60,26 @@ fn a_seed_is_a_sample() {
 }
 
 #[test]
-fn the_stream_can_move_to_another_thread() {
-    fn movable(_: impl Iterator<Item = String> + Send + 'static) {}
-    movable(changes(PLAN));
+fn iterator_is_send() {
+    fn assert_send(_: impl Iterator<Item = String> + Send + 'static) {}
+    assert_send(changes(PLAN));
 }
 
 #[test]
-fn every_kind_is_there_and_nothing_else() {
+fn sample_has_exactly_the_known_resources() {
     let mut counts: HashMap<String, u32> = HashMap::new();
     for line in read(PLAN) {
         *counts.entry(format!("{}/{}", text(&line, "area"), text(&line, "resource"))).or_default() += 1;
     }
     let found: HashSet<&str> = counts.keys().map(String::as_str).collect();
-    assert_eq!(found, KINDS.split_whitespace().collect());
+    assert_eq!(found, RESOURCES.split_whitespace().collect());
     assert_eq!(counts["accounting/companies"], 3);
     assert_eq!(counts["accounting/customers"], 120);
     assert_eq!((counts["invoicing/CompanyData"], counts["invoicing/CompanySettings"]), (1, 1));
 }
 
 #[test]
-fn every_line_has_the_doors_members() {
+fn every_line_has_the_members_of_the_ingest_api() {
     let mut ids = HashSet::new();
     for line in samples() {
         assert_eq!(line["action"], "upsert");
@@ -104,9 +104,9 @@ fn every_line_has_the_doors_members() {
 }
 
 #[test]
-fn what_is_referred_to_has_come_before() {
-    // Only the first customers have a record of the entity behind their tax identifier, and it comes later.
-    let loose = ["vatNumberCorrelationId"];
+fn references_point_to_earlier_lines() {
+    // Only the first customers have a record of their legal entity, and it follows later.
+    let unchecked = ["vatNumberCorrelationId"];
     let mut seen: HashSet<String> = HashSet::new();
     for line in samples() {
         if let Some(company) = line["company"].as_str() {
@@ -114,7 +114,7 @@ fn what_is_referred_to_has_come_before() {
         }
         for (name, value) in line["data"].as_object().expect("data") {
             let refers = (name.ends_with("CorrelationId") || name.ends_with("Id")) && value.is_string();
-            if refers && !loose.contains(&name.as_str()) {
+            if refers && !unchecked.contains(&name.as_str()) {
                 assert!(seen.contains(value.as_str().unwrap()), "{name} of {line}");
             }
         }
@@ -123,7 +123,7 @@ fn what_is_referred_to_has_come_before() {
 }
 
 #[test]
-fn account_codes_fit_their_company() {
+fn account_codes_have_the_length_of_their_company() {
     let mut lengths: HashMap<String, u64> = HashMap::new();
     let mut codes: HashMap<(String, String), String> = HashMap::new();
     for line in samples() {
@@ -146,8 +146,8 @@ fn account_codes_fit_their_company() {
             ("accounting", resource @ ("customers" | "suppliers")) => {
                 let code = text(data, "accountCode");
                 assert!(code.starts_with(if resource == "customers" { "430" } else { "400" }), "{line}");
-                let place = (text(&line, "company").to_owned(), code.to_owned());
-                assert_eq!(codes.get(&place).map(String::as_str), data["accountCodeCorrelationId"].as_str());
+                let key = (text(&line, "company").to_owned(), code.to_owned());
+                assert_eq!(codes.get(&key).map(String::as_str), data["accountCodeCorrelationId"].as_str());
             }
             _ => {}
         }
@@ -178,7 +178,7 @@ fn tax_identifiers_are_valid_or_absent() {
     assert_eq!(nameless, 12 * 4 * 5, "one in twelve of 60");
 }
 
-/// Customers' members, cut from their lines: a parser would be most of the time.
+/// Account code and trade name of each customer, cut from the line's text: parsing JSON would take much longer.
 fn customers(plan: Plan) -> impl Iterator<Item = [String; 2]> {
     let cut = |line: &str, member: &str| {
         let start = line.find(&format!("\"{member}\":\"")).expect("member") + member.len() + 4;
@@ -190,7 +190,7 @@ fn customers(plan: Plan) -> impl Iterator<Item = [String; 2]> {
 }
 
 #[test]
-fn a_hundred_thousand_customers_have_codes_of_their_own() {
+fn account_codes_of_100_000_customers_are_unique() {
     let plan = Plan { seed: 9, companies: 1, customers_per_company: 100_000 };
     let (mut codes, mut names) = (HashSet::new(), HashSet::new());
     for [code, name] in customers(plan) {
@@ -203,7 +203,7 @@ fn a_hundred_thousand_customers_have_codes_of_their_own() {
 }
 
 #[test]
-fn a_thousand_names_do_not_look_like_a_loop() {
+fn names_of_1_000_customers_rarely_repeat() {
     let plan = Plan { seed: 3, companies: 1, customers_per_company: 1_000 };
     let names: HashSet<String> = customers(plan).map(|[_, name]| name).collect();
     assert!(names.len() > 970, "{} names", names.len());
@@ -212,11 +212,11 @@ fn a_thousand_names_do_not_look_like_a_loop() {
 }
 
 #[test]
-fn more_customers_than_the_usual_codes_hold_make_longer_codes() {
+fn account_codes_grow_with_the_number_of_customers() {
     let lengths = |customers_per_company| {
         let plan = Plan { seed: 1, companies: 5, customers_per_company };
         (0..plan.companies).map(move |index| {
-            super::company::Company::new(plan.seed, index, plan.customers_per_company).account_length
+            crate::company::Company::new(plan.seed, index, plan.customers_per_company).account_length
         })
     };
     assert_eq!(lengths(40).min(), Some(8));
@@ -226,7 +226,7 @@ fn more_customers_than_the_usual_codes_hold_make_longer_codes() {
 }
 
 #[test]
-fn small_plans_are_plans_too() {
+fn small_plans_work() {
     for (companies, customers_per_company) in [(0, 0), (1, 0), (1, 1), (2, 7), (1, 8)] {
         let lines = read(Plan { seed: 5, companies, customers_per_company });
         assert_eq!(of(&lines, "accounting", "companies").count(), companies as usize);

@@ -68,7 +68,7 @@ const fn table(name: &'static str, columns: &'static str, key: &'static str) -> 
 #[rustfmt::skip]
 pub static TABLES: [Table; 30] = [
     table("meta", "name:t value:b", "name"),
-    table("tenants", "no:i id:t name:t short_code:t standing:i created_at:i", "no"),
+    table("tenants", "no:i id:t name:t short_code:t standing:i created_at:i revision:i", "no"),
     table("heads", "tenant_no:i head:i floor:i version:i", "tenant_no"),
     table("erased_tenants", "tenant_no:i", "tenant_no"),
     table("records", "tenant_no:i company_no:i resource:i ordinal:i correlation_id:t state:i version:i sequence:i body:t", "tenant_no, company_no, resource, ordinal"),
@@ -78,10 +78,10 @@ pub static TABLES: [Table; 30] = [
     table("payroll_companies", "tenant_no:i ordinal:i code:i name:t identifier:t last_update:i", "tenant_no, ordinal"),
     table("log", "tenant_no:i sequence:i resource:i kind:i company_no:i record_key:i version:i conversation:b process:b company:t correlation_id:t user_name:t source_interface:t source_action:t changes:t envelope:i", "tenant_no, sequence"),
     table("processes", "tenant_no:i idempotency_key:t line:i hash:b process:b tally:t touched_at:i", "tenant_no, idempotency_key"),
-    table("users", "id:t email:t given_name:t lang:t password_hash:t standing:i created_at:i", "id"),
+    table("users", "id:t email:t given_name:t lang:t password_hash:t standing:i created_at:i revision:i", "id"),
     table("memberships", "id:t user_id:t tenant_id:t modules:t key_user_correlation_id:b equipo_user_id:t second_client_id:t created_at:i last_used_at:i", "id"),
-    table("clients", "id:t guid:b name:t redirect_uris:t post_logout_uris:t pkce:i consent:i callback_id_token:i standing:i created_at:i secret_hash:b old_secret_hash:b old_secret_until:i", "id"),
-    table("subscriptions", "id:t name:t products:i standing:i created_at:i daily_quota:i cancelled_at:i", "id"),
+    table("clients", "id:t guid:b name:t redirect_uris:t post_logout_uris:t pkce:i consent:i callback_id_token:i standing:i created_at:i secret_hash:b old_secret_hash:b old_secret_until:i revision:i", "id"),
+    table("subscriptions", "id:t name:t products:i standing:i created_at:i daily_quota:i cancelled_at:i revision:i", "id"),
     table("subscription_keys", "hash:b subscription_id:t slot:i valid_until:i last_used_at:i", "hash"),
     table("codes", "hash:b client_id:t expires_at:i details:t used_at:i grant_id:t user_id:t tenant_id:t", "hash"),
     table("grants", "id:t client_id:t user_id:t tenant_id:t details:t created_at:i revoked_at:i expires_at:i last_used_at:i", "id"),
@@ -97,6 +97,18 @@ pub static TABLES: [Table; 30] = [
     table("attempts", "tenant_no:i webhook:b at:i sequence:i occasion:i number:i handshake:i status:i succeeded:i reason:t excerpt:t resolve_ns:i connect_ns:i tls_ns:i wait_ns:i total_ns:i", "tenant_no, webhook, at, sequence, occasion, number"),
     table("delivered", "tenant_no:i webhook:b last_at:i last_sequence:i first_sequence:i first_at:i events:i packed:b", "tenant_no, webhook, last_at, last_sequence, first_sequence"),
     table("replays", "tenant_no:i webhook:b number:i kind:i asked_at:i after_sequence:i upto_sequence:i position:i delivered:i failed:i is_done:i", "tenant_no, webhook, number"),
+];
+
+/// The oldest schema whose backups can be restored.
+pub(crate) const OLDEST_RESTORABLE_SCHEMA: i64 = 6;
+
+/// Columns that a later schema appended to a table, with the value that rows of older backups get:
+/// schema, table, value.
+const APPENDED_COLUMNS: [(i64, &str, CellValue); 4] = [
+    (7, "tenants", CellValue::Int(1)),
+    (7, "users", CellValue::Int(1)),
+    (7, "clients", CellValue::Int(1)),
+    (7, "subscriptions", CellValue::Int(1)),
 ];
 
 /// A query that says whether any table has a row besides the vault check, which every store has. The table
@@ -115,6 +127,17 @@ pub(crate) fn occupied_sql() -> String {
 pub struct RowChunk {
     pub table: &'static Table,
     pub rows: Vec<Vec<CellValue>>,
+}
+
+impl RowChunk {
+    /// Appends the columns that the backup's schema did not have yet.
+    pub(crate) fn upgrade(&mut self, from_schema: i64) {
+        for (schema, table, value) in &APPENDED_COLUMNS {
+            if from_schema < *schema && self.table.name == *table {
+                self.rows.iter_mut().for_each(|row| row.push(value.clone()));
+            }
+        }
+    }
 }
 
 /// Rows per chunk.

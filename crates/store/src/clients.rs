@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use domain::{ClientId, Guid, Secret, Ticks};
 
-use crate::{Result, Status};
+use crate::{ListPage, ListQuery, Result, Status, UpdateOutcome};
 
 /// Purpose of the keyed hash.
 pub(crate) const CLIENT_SECRET: &str = "client secret";
@@ -63,6 +63,20 @@ pub struct Client {
     pub callback_id_token: bool,
     pub status: Status,
     pub created_at: Ticks,
+    /// Incremented by every update.
+    pub revision: u64,
+}
+
+/// Changes to a client; `None` leaves a property as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ClientUpdate {
+    pub name: Option<String>,
+    pub redirect_uris: Option<Vec<String>>,
+    pub post_logout_uris: Option<Vec<String>>,
+    pub pkce: Option<Pkce>,
+    pub consent: Option<Consent>,
+    pub callback_id_token: Option<bool>,
+    pub status: Option<Status>,
 }
 
 /// A new client secret; the previous one stays valid until `previous_valid_until`.
@@ -76,9 +90,18 @@ pub struct ClientSecret {
 pub trait Clients: Send + Sync + 'static {
     async fn add_client(&self, client: &Client, secret: &Secret) -> Result<()>;
     async fn find_client(&self, id: &ClientId) -> Result<Option<Client>>;
-    async fn clients(&self) -> Result<Vec<Client>>;
-    /// Updates everything except the id, GUID, secret and creation time.
-    async fn update_client(&self, client: &Client) -> Result<bool>;
+    async fn list_clients(&self, query: &ListQuery) -> Result<ListPage<Client>>;
+    /// Changes a client, if it has the expected revision (any by default).
+    async fn update_client(
+        &self,
+        id: &ClientId,
+        update: &ClientUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<UpdateOutcome<Client>>;
+    async fn set_client_status(&self, id: &ClientId, status: Status) -> Result<bool> {
+        let update = ClientUpdate { status: Some(status), ..ClientUpdate::default() };
+        Ok(self.update_client(id, &update, None).await?.is_updated())
+    }
     async fn set_client_secret(&self, id: &ClientId, secret: &ClientSecret) -> Result<bool>;
     /// Whether this is the client's secret, or the previous one while it is still valid.
     async fn client_secret_matches(&self, id: &ClientId, secret: &Secret, now: Ticks) -> Result<bool>;

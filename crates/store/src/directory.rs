@@ -3,7 +3,7 @@
 use async_trait::async_trait;
 use domain::{Guid, MembershipId, TenantId, Ticks, UserId};
 
-use crate::Result;
+use crate::{ListPage, ListQuery, Result, UpdateOutcome};
 
 /// Whether an entity may be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +37,8 @@ pub struct Tenant {
     pub short_code: String,
     pub status: Status,
     pub created_at: Ticks,
+    /// Incremented by every update.
+    pub revision: u64,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +52,22 @@ pub struct User {
     pub password_hash: String,
     pub status: Status,
     pub created_at: Ticks,
+    /// Incremented by every update.
+    pub revision: u64,
+}
+
+/// Changes to a tenant; `None` leaves a property as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TenantUpdate {
+    pub status: Option<Status>,
+}
+
+/// Changes to a user; `None` leaves a property as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UserUpdate {
+    pub status: Option<Status>,
+    /// A new password ends the user's sessions.
+    pub password_hash: Option<String>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,23 +104,45 @@ impl TenantMembership {
 pub trait Directory: Send + Sync + 'static {
     async fn add_tenant(&self, tenant: &Tenant) -> Result<()>;
     async fn find_tenant(&self, id: &TenantId) -> Result<Option<Tenant>>;
-    /// In order of creation.
-    async fn tenants(&self) -> Result<Vec<Tenant>>;
-    async fn set_tenant_status(&self, id: &TenantId, status: Status) -> Result<bool>;
+    async fn list_tenants(&self, query: &ListQuery) -> Result<ListPage<Tenant>>;
+    /// Changes a tenant, if it has the expected revision (any by default).
+    async fn update_tenant(
+        &self,
+        id: &TenantId,
+        update: &TenantUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<UpdateOutcome<Tenant>>;
+    async fn set_tenant_status(&self, id: &TenantId, status: Status) -> Result<bool> {
+        let update = TenantUpdate { status: Some(status) };
+        Ok(self.update_tenant(id, &update, None).await?.is_updated())
+    }
     /// Hides the tenant at once; maintenance deletes its rows in batches.
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool>;
 
-    async fn add_user(&self, user: &User) -> Result<()>;
+    /// Adds a user and their memberships, or nothing. `UnknownTenant` where a tenant does not exist.
+    async fn add_user(&self, user: &User, memberships: &[Membership]) -> Result<()>;
     async fn find_user(&self, id: &UserId) -> Result<Option<User>>;
     async fn find_user_by_email(&self, email: &str) -> Result<Option<User>>;
-    async fn users(&self) -> Result<Vec<User>>;
-    async fn set_user_status(&self, id: &UserId, status: Status) -> Result<bool>;
-    /// Sets a new password hash and ends the user's sessions.
-    async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool>;
+    async fn list_users(&self, query: &ListQuery) -> Result<ListPage<User>>;
+    /// Changes a user, if it has the expected revision (any by default).
+    async fn update_user(
+        &self,
+        id: &UserId,
+        update: &UserUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<UpdateOutcome<User>>;
+    async fn set_user_status(&self, id: &UserId, status: Status) -> Result<bool> {
+        let update = UserUpdate { status: Some(status), ..UserUpdate::default() };
+        Ok(self.update_user(id, &update, None).await?.is_updated())
+    }
+    async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool> {
+        let update = UserUpdate { password_hash: Some(hash.to_owned()), ..UserUpdate::default() };
+        Ok(self.update_user(id, &update, None).await?.is_updated())
+    }
 
     async fn add_membership(&self, membership: &Membership) -> Result<()>;
     async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool>;
-    async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>>;
+    async fn list_memberships(&self, user: &UserId, query: &ListQuery) -> Result<ListPage<Membership>>;
     /// The user's membership in a tenant, even if either is disabled.
     async fn find_tenant_membership(
         &self,

@@ -11,6 +11,7 @@ mod error;
 mod grants;
 mod invalidation;
 mod keys;
+mod listing;
 mod maintenance;
 pub mod memory;
 mod nodes;
@@ -18,11 +19,13 @@ mod payroll;
 mod plan;
 pub mod postgres;
 mod records;
+mod revision;
 mod sessions;
 pub mod sqlite;
 mod subscriptions;
 mod vault;
 mod webhooks;
+mod worker_end;
 mod write_queue;
 
 use std::sync::Arc;
@@ -31,14 +34,16 @@ use domain::{Clock, Random};
 
 pub use archive::{Archive, ArchiveError, BackupSummary, CellValue};
 pub use audit::{Audit, AuditContext, AuditCursor, AuditEntry, AuditKind, AuditQuery, AuditRecord};
-pub use clients::{Client, ClientSecret, Clients, Consent, Pkce};
+pub use clients::{Client, ClientSecret, ClientUpdate, Clients, Consent, Pkce};
 
 pub use changes::{
     BatchCounts, ChangeBatch, ChangeLine, ChangeLog, ERRORS_LISTED_MAX, IngestCheckpoint, IngestProgress,
     LineError, LogBounds, LogPage, LogQuery,
 };
 pub use commit_signal::{ChangeSet, CommitSignal, ResourceSet};
-pub use directory::{Directory, Membership, Status, Tenant, TenantMembership, User};
+pub use directory::{
+    Directory, Membership, Status, Tenant, TenantMembership, TenantUpdate, User, UserUpdate,
+};
 pub use domain::log_entry::LogEntry;
 pub use error::{Result, StoreError};
 pub use grants::{
@@ -47,11 +52,15 @@ pub use grants::{
 };
 pub use invalidation::InvalidationCounters;
 pub use keys::{SigningKey, SigningKeys};
+pub use listing::{LIST_ROWS_MAX, ListCursor, ListPage, ListQuery};
 pub use maintenance::{ExpiredRows, Health, Maintenance, RetentionCutoffs};
 pub use nodes::Nodes;
 pub use records::{CollectionVersion, Page, PageQuery, PayrollQuery, Record, RecordBodies, Records};
+pub use revision::{FIRST_REVISION, UpdateOutcome};
 pub use sessions::{Session, Sessions};
-pub use subscriptions::{CallCount, KeyInfo, KeyLastUse, KeySlot, Subscription, Subscriptions};
+pub use subscriptions::{
+    CallCount, KeyInfo, KeyLastUse, KeySlot, Subscription, SubscriptionUpdate, Subscriptions,
+};
 pub use vault::{MasterKey, Vault};
 pub use webhooks::{
     AttemptPurpose, AttemptRecord, AttemptTiming, ChangedWebhooks, CheckpointResult, Deliveries,

@@ -24,6 +24,10 @@ pub trait Maintenance: Send + Sync + 'static {
     /// Commits of change batches since the store was opened; one commit may hold many requests.
     fn change_commits(&self) -> u64;
 
+    /// Waits until a background worker of the store has ended: SQLite's writer thread, PostgreSQL's listener. Before
+    /// `close` that is a failure, and the store cannot go on. One caller at a time.
+    async fn worker_ended(&self);
+
     /// Writes what is queued and closes the store; later writes fail.
     async fn close(&self);
 }

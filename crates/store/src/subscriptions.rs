@@ -5,7 +5,7 @@ use domain::ids::SubscriptionId;
 use domain::subscription::Products;
 use domain::{Secret, Ticks};
 
-use crate::{Result, Status};
+use crate::{ListPage, ListQuery, Result, Status, UpdateOutcome};
 
 /// Purpose of the keyed hash.
 pub(crate) const SUBSCRIPTION_KEY: &str = "subscription key";
@@ -47,6 +47,16 @@ pub struct Subscription {
     pub daily_quota: Option<u64>,
     /// When the subscription was cancelled for good; it has no keys any more.
     pub cancelled_at: Option<Ticks>,
+    /// Incremented by every update.
+    pub revision: u64,
+}
+
+/// Changes to a subscription; `None` leaves a property as it is.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SubscriptionUpdate {
+    pub status: Option<Status>,
+    /// `Some(None)` removes the subscription's own quota.
+    pub daily_quota: Option<Option<u64>>,
 }
 
 /// A key without its secret.
@@ -81,10 +91,22 @@ pub struct KeyLastUse {
 pub trait Subscriptions: Send + Sync + 'static {
     async fn add_subscription(&self, one: &Subscription, primary: &Secret, secondary: &Secret) -> Result<()>;
     async fn find_subscription(&self, id: &SubscriptionId) -> Result<Option<Subscription>>;
-    async fn subscriptions(&self) -> Result<Vec<Subscription>>;
-    /// False if the subscription does not exist or is cancelled.
-    async fn set_subscription_status(&self, id: &SubscriptionId, status: Status) -> Result<bool>;
-    async fn set_daily_quota(&self, id: &SubscriptionId, calls_max: Option<u64>) -> Result<bool>;
+    async fn list_subscriptions(&self, query: &ListQuery) -> Result<ListPage<Subscription>>;
+    /// Changes a subscription that is not cancelled, if it has the expected revision (any by default).
+    async fn update_subscription(
+        &self,
+        id: &SubscriptionId,
+        update: &SubscriptionUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<UpdateOutcome<Subscription>>;
+    async fn set_subscription_status(&self, id: &SubscriptionId, status: Status) -> Result<bool> {
+        let update = SubscriptionUpdate { status: Some(status), ..SubscriptionUpdate::default() };
+        Ok(self.update_subscription(id, &update, None).await?.is_updated())
+    }
+    async fn set_daily_quota(&self, id: &SubscriptionId, calls_max: Option<u64>) -> Result<bool> {
+        let update = SubscriptionUpdate { daily_quota: Some(calls_max), ..SubscriptionUpdate::default() };
+        Ok(self.update_subscription(id, &update, None).await?.is_updated())
+    }
     /// Cancels a subscription for good and deletes its keys.
     async fn cancel_subscription(&self, id: &SubscriptionId, now: Ticks) -> Result<bool>;
 

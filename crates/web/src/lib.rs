@@ -10,6 +10,7 @@ pub mod listener;
 pub mod metrics;
 mod request_id;
 mod request_layer;
+mod tasks;
 pub mod tls;
 
 pub use address::ClientAddress;
@@ -20,3 +21,4 @@ pub use listener::{Listener, ListenerLimits, ShutdownTrigger};
 pub use metrics::{Metrics, Stopwatch};
 pub use request_id::RequestId;
 pub use request_layer::{RequestContext, RequestLayer, RequestLayerConfig};
+pub use tasks::{BoxFuture, DetachedTasks, Tasks};

@@ -1,6 +1,6 @@
-//! How many deliveries a second the egress makes over loopback, beside a bare loop over hyper's connections.
-//! Run it with `cargo run --release -p aldaba-webhooks --example egress_speed [seconds]`. On a machine that others use
-//! too, compare the time of the processors: it is told for both, the receiver's share in it.
+//! Measures how many requests per second the egress sends over loopback, compared with a bare loop over hyper's
+//! connections. Run it with `cargo run --release -p aldaba-webhooks --example egress_speed [seconds]`. On a shared machine
+//! compare the processor time per request; it includes the receiver's share.
 #![allow(clippy::print_stdout, clippy::unwrap_used, reason = "a measurement prints and may stop")]
 
 use std::convert::Infallible;
@@ -21,7 +21,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::Instant;
-use webhooks::egress::{Call, Egress, EgressSettings};
+use webhooks::egress::{Egress, EgressSettings, OutboundRequest};
 
 #[tokio::main]
 async fn main() {
@@ -60,7 +60,7 @@ where
     format!("{}/s ({}.{} µs of processor each)", count / seconds, busy / 10, busy % 10)
 }
 
-/// What this process has used of its processors; nothing where the system does not say.
+/// The processor time of this process; 0 where the system does not report it.
 fn busy_micros() -> u64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
@@ -72,16 +72,16 @@ async fn by_egress(egress: Egress, sink: SocketAddr, count: Arc<AtomicU64>, end:
     let url = Arc::new(ReceiverUrl::parse(&format!("http://{sink}/hooks"), true).unwrap());
     let (headers, body) = (headers(), body());
     while Instant::now() < end {
-        let call = Call {
+        let request = OutboundRequest {
             url: url.clone(),
             method: Method::POST,
             query: None,
             headers: headers.clone(),
             body: body.clone(),
-            deadline: Duration::from_secs(5),
+            timeout: Duration::from_secs(5),
             now: Ticks(0),
         };
-        assert_eq!(egress.send(call).await.result.unwrap().status, 200);
+        assert_eq!(egress.send(request).await.result.unwrap().status, 200);
         count.fetch_add(1, Ordering::Relaxed);
     }
 }
@@ -108,7 +108,7 @@ async fn by_hand(sink: SocketAddr, count: Arc<AtomicU64>, end: Instant) {
     }
 }
 
-/// As many as a delivery carries.
+/// As many headers as a delivery has.
 fn headers() -> HeaderMap {
     let mut headers = HeaderMap::with_capacity(16);
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -125,7 +125,7 @@ fn body() -> Bytes {
     Bytes::from(vec![b'x'; 1024])
 }
 
-/// Reads what it is sent and says 200.
+/// Starts a receiver that reads every request and responds 200.
 async fn sink() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

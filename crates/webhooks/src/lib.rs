@@ -1,8 +1,9 @@
-//! Subscriptions of both families, the engine that delivers to them, and the one way out to receivers. It may use the
-//! store, the web and the domain, and none of its neighbours.
+//! Webhooks of both families: managing subscriptions, the delivery engine, and the egress that sends requests to
+//! receivers. Depends on the crates store, web and domain only.
 
 pub mod egress;
 pub mod engine;
+pub mod history;
 pub mod management;
 
 use async_trait::async_trait;
@@ -10,9 +11,9 @@ use domain::WebhookId;
 
 pub use management::{asyncapi, openapi};
 
-/// Who has to know that a webhook was changed, before the change is answered: nothing that follows from what it was
-/// before starts after this has returned.
+/// Tells the delivery engine that a webhook has changed. Callers await it before they answer the change: once it has
+/// returned, the engine starts no attempt from the webhook's old state.
 #[async_trait]
-pub trait Nudge: Send + Sync + 'static {
-    async fn touched(&self, webhook: WebhookId);
+pub trait EngineNotifier: Send + Sync + 'static {
+    async fn webhook_changed(&self, webhook: WebhookId);
 }

@@ -1,11 +1,10 @@
-//! The stories of the webhooks room: the way out against real sockets, the engine under a fake clock with everything
-//! around it scripted, and the management over a store in memory.
-#![allow(
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a story that cannot go on stops where it stands"
-)]
+//! Tests of the webhooks crate: the egress against real sockets, the engine in a deterministic simulation and with its real
+//! tasks, the management API and the history over the memory store.
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test that cannot go on stops")]
 
 mod egress;
+mod engine;
+mod fixture;
+mod history;
 mod management;
 mod simulation;

@@ -1,31 +1,34 @@
-//! The command line.
+//! The command line: commands, flags and their help texts.
 
-mod desk;
-mod hooks;
-mod kit;
+mod admin_args;
+mod integrator_args;
+mod webhook_args;
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-pub(crate) use desk::{Audit, Client, Key, PkceMode, SigningKeys, Slot, Tenant, User};
-pub(crate) use hooks::{Deliveries, DeliveryList, Replay, Since, WebhookList, Webhooks};
-pub(crate) use kit::{Listen, Trigger, Verify};
+pub(crate) use admin_args::{Audit, Client, Key, KeySlotArg, PkceMode, SigningKeys, Tenant, User};
+pub(crate) use integrator_args::{Listen, Trigger, Verify};
+pub(crate) use webhook_args::{Deliveries, DeliveryList, Replay, Since, WebhookList, Webhooks};
 
 use crate::exit::CODES;
 
+/// The package version and the git commit; `build.rs` sets it.
+const VERSION: &str = env!("ALDABA_VERSION");
+
 #[derive(Debug, Parser)]
-#[command(name = "aldaba", version, about, after_help = CODES, propagate_version = true)]
+#[command(name = "aldaba", version = VERSION, about, after_help = CODES, propagate_version = true)]
 /// Sign-in, APIs and webhooks over accounting, payroll and invoicing data.
 pub(crate) struct Cli {
-    /// The configuration file [default: aldaba.toml where there is one]
+    /// The configuration file [default: aldaba.toml, if it exists]
     #[arg(long, global = true, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-    /// Sets a configuration key, as in --set store.url=sqlite:data.db (repeatable)
+    /// Set a configuration key, for example --set store.url=sqlite:data.db (repeatable)
     #[arg(long = "set", global = true, value_name = "KEY=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Prints results as JSON
+    /// Print results as JSON
     #[arg(long, global = true)]
     pub(crate) json: bool,
     #[command(subcommand)]
@@ -34,56 +37,56 @@ pub(crate) struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// The first five minutes: everything on this machine, with sample data
+    /// Run everything on this machine with sample data, for development
     Dev(Dev),
-    /// Runs the service
+    /// Run the service
     Serve(Serve),
-    /// Writes a production configuration with fresh secrets
+    /// Write a production configuration with new secrets
     Init(Init),
-    /// Checks the configuration and says what is wrong, where
+    /// Check the configuration and report every error with its location
     Check,
-    /// Tenants: the sets of companies that users choose from
+    /// Manage tenants: each owns a set of companies and their records
     #[command(subcommand)]
     Tenant(Tenant),
-    /// Users who sign in
+    /// Manage users
     #[command(subcommand)]
     User(User),
-    /// OAuth clients: the applications
+    /// Manage OAuth clients: the applications that users sign in to
     #[command(subcommand)]
     Client(Client),
-    /// Subscriptions and their keys
+    /// Manage API subscriptions and their keys
     #[command(subcommand)]
     Key(Key),
-    /// Webhooks of all owners: how they stand and how they do
+    /// Inspect and manage the webhooks of all tenants and clients
     #[command(subcommand)]
     Webhooks(Webhooks),
-    /// What was sent to a webhook, and sending it again
+    /// Inspect the deliveries of a webhook and replay them
     #[command(subcommand)]
     Deliveries(Deliveries),
-    /// A receiver for your desk: answers handshakes, verifies, prints what comes
+    /// Receive webhooks locally: answer handshakes, verify signatures, print events
     Listen(Box<Listen>),
-    /// Makes a change happen in a running service, so that its event is told
+    /// Write a test change to a running service, which then sends the event
     Trigger(Trigger),
-    /// Names the reason why a signature does not match
+    /// Verify a webhook signature and explain why it does not match
     Verify(Verify),
-    /// Keys that sign tokens
+    /// List and rotate the keys that sign tokens
     #[command(subcommand)]
     SigningKeys(SigningKeys),
-    /// Who signed in, what was granted, refreshed, reused, revoked: newest first
+    /// Show the audit log: sign-ins, grants, tokens, administration (newest first)
     Audit(Audit),
-    /// Records: loads them, or makes sample ones
+    /// Load records into a tenant, or generate sample records
     #[command(subcommand)]
     Changes(Changes),
-    /// The store: schema, backup, restore
+    /// Migrate, back up or restore the store
     #[command(subcommand)]
     Store(StoreCommand),
-    /// Prints the OpenAPI document of the public APIs
+    /// Print the OpenAPI document of the public APIs
     #[command(name = "openapi")]
     OpenApi(OpenApi),
-    /// Prints the AsyncAPI document of all notifications
+    /// Print the AsyncAPI document of all notifications
     #[command(name = "asyncapi")]
     AsyncApi(AsyncApi),
-    /// Prints a completion script for a shell
+    /// Print a completion script for a shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
@@ -95,131 +98,131 @@ pub(crate) enum Command {
 pub(crate) struct Dev {
     #[command(subcommand)]
     pub(crate) command: Option<DevCommand>,
-    /// Where to listen, on this machine only; port 0 takes any [default: 127.0.0.1:8080]
+    /// The loopback address to listen on; port 0 picks a free port [default: 127.0.0.1:8080]
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<SocketAddr>,
-    /// Keeps everything in this folder [default: a temporary one, gone at the end]
+    /// Store all data in this folder [default: a temporary folder, deleted at exit]
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// Keeps everything in this store: sqlite:PATH or postgres://…
+    /// Use this store: sqlite:PATH or postgres://…
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<String>,
-    /// An address that both applications may be sent back to (repeatable)
+    /// A further redirect URI of both clients (repeatable)
     #[arg(long = "redirect-uri", value_name = "URI")]
     pub(crate) redirect_uris: Vec<String>,
-    /// Tenants, users, clients and keys, but no records
+    /// Create tenants, users, clients and keys, but no records
     #[arg(long)]
     pub(crate) empty: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum DevCommand {
-    /// Prints an access token, through the real sign-in of the dev that runs
+    /// Sign in to a running dev server and print an access token
     ///
-    /// It finds that dev by the export lines that it printed, or by its folder. As in:
-    /// export ACCESS=$(aldaba dev token)
+    /// The command finds the server by the variables of the export lines that it printed, or by its --data folder.
+    /// Example: export ACCESS=$(aldaba dev token)
     Token(Token),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Token {
-    /// The folder that a running dev keeps everything in [default: what was exported counts]
+    /// The --data folder of the running dev server [default: use the exported variables]
     #[arg(long, value_name = "DIR")]
     pub(crate) data: Option<PathBuf>,
-    /// Who signs in [default: the first user of dev's]
+    /// The user who signs in [default: the first user of the dev server]
     #[arg(long, value_name = "EMAIL")]
     pub(crate) user: Option<String>,
-    /// The tenant that is chosen where the user has several
+    /// The tenant to choose if the user has several
     #[arg(long, value_name = "ID", env = "TENANT")]
     pub(crate) tenant: Option<String>,
-    /// Prints the code instead, as the application would be sent it; exchange it within five minutes
+    /// Print the authorization code instead of a token; it is valid for five minutes
     #[arg(long)]
     pub(crate) code: bool,
-    /// The identity provider's address
+    /// The URL of the identity provider
     #[arg(long, value_name = "URL", env = "AUTH")]
     pub(crate) auth_url: Option<String>,
-    /// The application's client id
+    /// The client id
     #[arg(long, value_name = "ID", env = "CLIENT")]
     pub(crate) client: Option<String>,
-    /// The application's secret
+    /// The client secret
     #[arg(long, env = "SECRET", hide_env_values = true)]
     pub(crate) secret: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Serve {
-    /// Where the public side listens
+    /// The address of the public listener
     #[arg(long, value_name = "ADDR")]
     pub(crate) listen: Option<SocketAddr>,
-    /// Where the operator's side listens
+    /// The address of the operator listener
     #[arg(long, value_name = "ADDR")]
     pub(crate) operator_listen: Option<SocketAddr>,
-    /// Where everything is kept: sqlite:PATH or postgres://…
+    /// The store: sqlite:PATH or postgres://…
     #[arg(long, value_name = "URL")]
     pub(crate) store: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct OpenApi {
-    /// The operator's API instead of the public ones
+    /// Print the document of the operator API instead
     #[arg(long)]
     pub(crate) operator: bool,
-    /// Writes it into this file [default: standard output]
+    /// Write to this file [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct AsyncApi {
-    /// Writes it into this file [default: standard output]
+    /// Write to this file [default: standard output]
     #[arg(long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Init {
-    /// The folder to write aldaba.toml, master.key and operator.token into
+    /// The folder for aldaba.toml, master.key and operator.token
     #[arg(default_value = ".")]
     pub(crate) folder: PathBuf,
-    /// The address under which clients will reach the service
+    /// The public URL of the APIs
     #[arg(long, value_name = "URL", default_value = "https://api.example.com")]
     pub(crate) base_url: String,
-    /// The identity provider's address [default: the base url]
+    /// The URL of the identity provider [default: the base URL]
     #[arg(long, value_name = "URL")]
     pub(crate) auth_url: Option<String>,
-    /// Where everything is kept: sqlite:PATH or postgres://…
+    /// The store: sqlite:PATH or postgres://…
     #[arg(long, value_name = "URL", default_value = "sqlite:aldaba.db")]
     pub(crate) store: String,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Changes {
-    /// Loads changes (NDJSON or a JSON array) into a tenant
+    /// Load changes (NDJSON or a JSON array) into a tenant
     Apply {
-        /// The file; - reads standard input
+        /// The file to read; - reads standard input
         file: PathBuf,
-        /// The tenant that the records belong to
+        /// The id of the tenant that owns the records
         #[arg(long, value_name = "ID")]
         tenant: String,
-        /// Sends them to a running service instead of the store: its operator's address
+        /// Send the changes to a running service instead of the store: the URL of its operator API
         #[arg(long, value_name = "URL", requires = "token")]
         url: Option<String>,
-        /// The operator's token, with --url
+        /// The operator token, for --url
         #[arg(long, env = "ALDABA_OPERATOR_TOKEN", hide_env_values = true)]
         token: Option<String>,
-        /// A name for this load, so that it can be run again and only the rest is applied
+        /// A unique name for this load: repeating the command with it applies only what is missing
         #[arg(long, value_name = "KEY")]
         idempotency_key: Option<String>,
     },
-    /// Prints sample changes as NDJSON, the same for the same seed
+    /// Print sample changes as NDJSON; the same seed gives the same changes
     Generate {
-        /// Where chance starts from
+        /// The seed of the random numbers
         #[arg(long, default_value_t = 1)]
         seed: u64,
-        /// How many companies
+        /// The number of companies
         #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(0..=100_000))]
         companies: u32,
-        /// Customers in each company
+        /// The number of customers of each company
         #[arg(long, default_value_t = 40, value_parser = clap::value_parser!(u32).range(0..=10_000_000))]
         customers: u32,
     },
@@ -227,19 +230,19 @@ pub(crate) enum Changes {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum StoreCommand {
-    /// Brings the schema up to date
+    /// Migrate the schema to the newest version
     Migrate,
-    /// Writes a backup and reads it back to check it
+    /// Write a backup and verify it
     Backup {
         /// The file to write
         file: PathBuf,
-        /// Replaces a file that is there already
+        /// Replace an existing file
         #[arg(long)]
         force: bool,
     },
-    /// Restores a backup into a new, empty store
+    /// Restore a backup into an empty store
     Restore {
-        /// A file that `store backup` wrote
+        /// A file written by `store backup`
         file: PathBuf,
     },
 }

@@ -1,14 +1,14 @@
-//! Attempts to reach a receiver, as a table.
+//! The table of attempts that `aldaba webhooks show` and `aldaba deliveries show` print.
 
-use operator::admin::AttemptShown;
+use operator::admin::AttemptJson;
 
 pub(crate) const TITLES: [&str; 6] = ["AT", "OCCASION", "NO", "STATUS", "MS", "REASON"];
 
-pub(crate) fn attempt_rows(attempts: &[AttemptShown]) -> Vec<Vec<String>> {
+pub(crate) fn attempt_rows(attempts: &[AttemptJson]) -> Vec<Vec<String>> {
     attempts.iter().map(row).collect()
 }
 
-fn row(attempt: &AttemptShown) -> Vec<String> {
+fn row(attempt: &AttemptJson) -> Vec<String> {
     let reason = if attempt.succeeded { "succeeded" } else { &attempt.reason };
     vec![
         attempt.at.clone(),

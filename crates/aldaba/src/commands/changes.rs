@@ -1,4 +1,4 @@
-//! `aldaba changes`: loads records through the changes door, or makes sample ones.
+//! `aldaba changes`: loads records into a tenant, or generates sample records.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -8,37 +8,37 @@ use bytes::Bytes;
 use domain::TenantId;
 use futures_util::Stream;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use operator::door::{Delivery, Door, DoorError};
+use operator::ingest::{Ingest, IngestError, IngestRequest};
 use serde_json::Value;
 use store::BatchCounts;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-use super::{opened, remote};
+use super::{ingest_client, open_store};
 use crate::cli::Changes;
 use crate::config::Sources;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::{Output, on_terminal};
 use crate::wiring::SystemRandom;
 
-const PIECE_BYTES: usize = 64 * 1024;
+const CHUNK_BYTES: usize = 64 * 1024;
 
-pub(crate) async fn run(command: Changes, sources: &Sources, output: Output) -> Outcome {
+pub(crate) async fn run(command: Changes, sources: &Sources, output: Output) -> CommandResult {
     let Changes::Apply { file, tenant, url, token, idempotency_key } = command else {
         return Ok(());
     };
     let (input, size) = open(&file).await?;
-    let bar = bar(size, output);
+    let bar = progress_bar(size, output);
     let counted = bar.clone();
-    let body = pieces(input, move |bytes| counted.inc(bytes as u64));
+    let body = chunks(input, move |bytes| counted.inc(bytes as u64));
     let answer = if let (Some(url), Some(token)) = (url, token) {
-        remote::send(&url, &token, &tenant, idempotency_key.as_deref(), body).await?
+        ingest_client::send(&url, &token, &tenant, idempotency_key.as_deref(), body).await?
     } else {
-        let (_, opened) = opened(sources).await?;
-        let door = Door::new(opened.store.clone(), Arc::new(SystemRandom));
-        let delivery = Delivery { tenant: TenantId::new(tenant), idempotency_key, is_json: false };
-        let said = bar.clone();
-        let progress = move |tally: &BatchCounts| said.set_message(counts(tally.accepted, tally.rejected));
-        let taken = door.take(&delivery, Box::pin(body), progress).await.map_err(failure)?;
+        let (_, opened) = open_store(sources).await?;
+        let ingest = Ingest::new(opened.store.clone(), Arc::new(SystemRandom));
+        let request = IngestRequest { tenant: TenantId::new(tenant), idempotency_key, is_json: false };
+        let message = bar.clone();
+        let progress = move |tally: &BatchCounts| message.set_message(counts(tally.accepted, tally.rejected));
+        let taken = ingest.run(&request, Box::pin(body), progress).await.map_err(failure)?;
         opened.store.close().await;
         serde_json::from_str(&taken.json()).map_err(|error| Failure::Failed(error.to_string()))?
     };
@@ -46,26 +46,26 @@ pub(crate) async fn run(command: Changes, sources: &Sources, output: Output) -> 
     report(&answer, output)
 }
 
-fn failure(error: DoorError) -> Failure {
-    let accepted = error.tally().accepted;
+fn failure(error: IngestError) -> Failure {
+    let accepted = error.counts().accepted;
     match error {
-        DoorError::Store(error, _) => {
+        IngestError::Store(error, _) => {
             if accepted > 0 {
-                crate::output::say(&format!("{accepted} changes were accepted before and stay"));
+                crate::output::print_message(&format!("{accepted} changes were already applied and remain"));
             }
             error.into()
         }
-        DoorError::OtherBody(_) => Failure::Refused(error.to_string()),
-        other => Failure::Failed(format!("{other}; {accepted} changes were accepted before and stay")),
+        IngestError::OtherBody(_) => Failure::Refused(error.to_string()),
+        other => Failure::Failed(format!("{other}; {accepted} changes were already applied and remain")),
     }
 }
 
-fn report(answer: &Value, output: Output) -> Outcome {
+fn report(answer: &Value, output: Output) -> CommandResult {
     let number = |name: &str| answer[name].as_u64().unwrap_or(0);
     let (accepted, rejected) = (number("accepted"), number("rejected"));
     for error in answer["errors"].as_array().into_iter().flatten().take(20) {
         let (line, message) = (&error["line"], error["message"].as_str().unwrap_or_default());
-        output.say(&format!("line {line}: {message}"));
+        output.print_message(&format!("line {line}: {message}"));
     }
     output.result(answer, || {
         let last = answer["lastSequenceVersion"].as_str().unwrap_or_default();
@@ -90,34 +90,34 @@ async fn open(file: &Path) -> Result<(Input, Option<u64>), Failure> {
     Ok((Box::new(opened), Some(size)))
 }
 
-/// The input in pieces; `read` hears the size of each.
-fn pieces(input: Input, read: impl Fn(usize) + Send) -> impl Stream<Item = std::io::Result<Bytes>> + Send {
-    futures_util::stream::try_unfold((input, read), async |(mut input, read)| {
-        let mut piece = Vec::with_capacity(PIECE_BYTES);
-        let count = (&mut input).take(PIECE_BYTES as u64).read_to_end(&mut piece).await?;
-        read(count);
-        Ok((count > 0).then(|| (Bytes::from(piece), (input, read))))
+/// The input in chunks. `on_read` receives the size of each.
+fn chunks(input: Input, on_read: impl Fn(usize) + Send) -> impl Stream<Item = std::io::Result<Bytes>> + Send {
+    futures_util::stream::try_unfold((input, on_read), async |(mut input, on_read)| {
+        let mut chunk = Vec::with_capacity(CHUNK_BYTES);
+        let count = (&mut input).take(CHUNK_BYTES as u64).read_to_end(&mut chunk).await?;
+        on_read(count);
+        Ok((count > 0).then(|| (Bytes::from(chunk), (input, on_read))))
     })
 }
 
-fn bar(size: Option<u64>, output: Output) -> ProgressBar {
+fn progress_bar(size: Option<u64>, output: Output) -> ProgressBar {
     if output.json || !on_terminal() {
         return ProgressBar::hidden();
     }
     let bar = size.map_or_else(ProgressBar::no_length, ProgressBar::new);
     bar.set_draw_target(ProgressDrawTarget::stderr());
-    let look = "{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {msg}";
-    if let Ok(style) = ProgressStyle::with_template(look) {
+    let template = "{bar:30} {bytes}/{total_bytes} {bytes_per_sec} {msg}";
+    if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
     bar
 }
 
-pub(crate) fn generate(seed: u64, companies: u32, customers: u32) -> Outcome {
+pub(crate) fn generate(seed: u64, companies: u32, customers: u32) -> CommandResult {
     let mut out = std::io::BufWriter::new(std::io::stdout().lock());
     for line in sample::changes(sample::Plan { seed, companies, customers_per_company: customers }) {
         if let Err(error) = writeln!(out, "{line}") {
-            // Whoever read this has had enough.
+            // The reader, for example `head`, closed the pipe.
             return if error.kind() == std::io::ErrorKind::BrokenPipe { Ok(()) } else { Err(error.into()) };
         }
     }

@@ -1,13 +1,13 @@
-//! `aldaba check`: says what is wrong with a configuration before anybody depends on it.
+//! `aldaba check`: validates the configuration and shows the state of the store.
 
 use serde_json::json;
 
 use crate::config::{self, Sources};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::Output;
 use crate::{serve, wiring};
 
-pub(crate) async fn run(sources: &Sources, output: Output) -> Outcome {
+pub(crate) async fn run(sources: &Sources, output: Output) -> CommandResult {
     let config = config::load(sources).map_err(Failure::Config)?;
     let faults = serve::unfit(&config);
     if !faults.is_empty() {
@@ -15,12 +15,12 @@ pub(crate) async fn run(sources: &Sources, output: Output) -> Outcome {
     }
     let schema = wiring::schema_of(&config.store.url).await?;
     let store = match schema {
-        None => "new, will be made at the first start".to_owned(),
-        Some(number) => format!("schema {number}"),
+        None => "does not exist yet; the first start creates it".to_owned(),
+        Some(number) => format!("schema version {number}"),
     };
     output.result(&json!({"ok": true, "store": {"schema": schema}, "config": &config}), || {
         format!(
-            "the configuration is fine\npublic    {}\noperator  {}\nstore     {store}",
+            "the configuration is valid\npublic    {}\noperator  {}\nstore     {store}",
             config.server.listen, config.operator.listen
         )
     });

@@ -1,18 +1,18 @@
-//! `aldaba client`.
+//! `aldaba client`: registers, lists and changes OAuth clients.
 
-use operator::admin::{Admin, ClientChange, NewClient};
+use operator::admin::{Admin, NewClient};
 use serde::Serialize;
 use serde_json::json;
-use store::{Client as Kept, Consent, Pkce, Status};
+use store::{Client as StoredClient, ClientUpdate, Consent, Pkce, Status};
 
-use super::{overlap, status_name};
+use super::{all_pages, overlap, status_name};
 use crate::cli::{Client, PkceMode};
 use crate::config::Sources;
-use crate::exit::Outcome;
+use crate::exit::CommandResult;
 use crate::output::Output;
 
 #[derive(Serialize)]
-struct Shown {
+struct ClientView {
     client_id: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     client_secret: Option<String>,
@@ -25,36 +25,36 @@ struct Shown {
     standing: String,
 }
 
-impl Shown {
-    /// How it signs users in, for people.
+impl ClientView {
+    /// The sign-in settings as text.
     fn settings(&self) -> String {
         format!(
             "pkce               {}\nconsent            {}\ncallback_id_token  {}\npost_logout_uris   {}",
             self.pkce,
             self.consent,
             self.callback_id_token,
-            listed(&self.post_logout_uris)
+            joined_or_dash(&self.post_logout_uris)
         )
     }
 
-    /// Everything, for people.
+    /// All settings as text.
     fn all(&self) -> String {
         let Self { client_id, name, standing, redirect_uris, .. } = self;
         format!(
-            "client_id          {client_id}\nname               {name}\nstanding           {standing}\n\
+            "client_id          {client_id}\nname               {name}\nstatus             {standing}\n\
              redirect_uris      {}\n{}",
-            listed(redirect_uris),
+            joined_or_dash(redirect_uris),
             self.settings()
         )
     }
 }
 
-fn listed(uris: &[String]) -> String {
+fn joined_or_dash(uris: &[String]) -> String {
     if uris.is_empty() { "-".into() } else { uris.join(" ") }
 }
 
-fn shown(client: Kept, secret: Option<String>) -> Shown {
-    Shown {
+fn view(client: StoredClient, secret: Option<String>) -> ClientView {
+    ClientView {
         client_id: client.id.to_string(),
         client_secret: secret,
         name: client.name,
@@ -79,11 +79,11 @@ fn pkce_of(mode: PkceMode) -> Pkce {
     }
 }
 
-fn consent_of(is_asked: bool) -> Consent {
-    if is_asked { Consent::Required } else { Consent::None }
+fn consent_of(is_required: bool) -> Consent {
+    if is_required { Consent::Required } else { Consent::None }
 }
 
-pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> Outcome {
+pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> CommandResult {
     let admin = super::admin(sources).await?;
     match command {
         Client::Add { name, id, redirect_uris, post_logout_uris, pkce, consent, no_callback_id_token } => {
@@ -92,41 +92,41 @@ pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> O
             let new =
                 NewClient { id, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token };
             let (client, secret) = admin.add_client(new).await?;
-            let client = shown(client, Some(secret.reveal().to_owned()));
-            output.say("The secret is shown once; keep it safe.");
+            let client = view(client, Some(secret.reveal().to_owned()));
+            output.print_message("The secret is shown only now. Store it safely.");
             output.result(&client, || {
                 format!("client_id      {}\nclient_secret  {}", client.client_id, secret.reveal())
             });
         }
         Client::List => list(&admin, output).await?,
         Client::Show { id } => {
-            let client = shown(admin.client(&id).await?, None);
+            let client = view(admin.client(&id).await?, None);
             output.result(&client, || client.all());
         }
         Client::Disable { id } => set_status(&admin, &id, Status::Disabled, output).await?,
         Client::Enable { id } => set_status(&admin, &id, Status::Active, output).await?,
         Client::Redirect { id, uris } => {
-            let client = shown(admin.add_redirect_uris(&id, &uris).await?, None);
+            let client = view(admin.add_redirect_uris(&id, &uris).await?, None);
             output.result(&client, || client.redirect_uris.join("\n"));
         }
         Client::Unredirect { id, uris } => {
-            let client = shown(admin.remove_redirect_uris(&id, &uris).await?, None);
+            let client = view(admin.remove_redirect_uris(&id, &uris).await?, None);
             output.result(&client, || client.redirect_uris.join("\n"));
         }
         Client::Set { id, pkce, consent, callback_id_token, post_logout_uris } => {
-            let change = ClientChange {
+            let update = ClientUpdate {
                 pkce: pkce.map(pkce_of),
                 consent: consent.map(consent_of),
                 callback_id_token,
-                post_logout_uris: replacing(post_logout_uris),
-                ..ClientChange::default()
+                post_logout_uris: replacement(post_logout_uris),
+                ..ClientUpdate::default()
             };
-            let client = shown(admin.set_client(&id, change).await?, None);
+            let client = view(admin.update_client(&id, update, None).await?, None);
             output.result(&client, || client.settings());
         }
         Client::Rotate { id, overlap: text } => {
             let secret = admin.rotate_client_secret(&id, overlap(&text)?).await?.secret;
-            output.say(&format!("The old secret stays valid for {text}."));
+            output.print_message(&format!("The old secret remains valid for {text}."));
             let data = json!({"client_id": id, "client_secret": secret.reveal()});
             output.result(&data, || secret.reveal().to_owned());
         }
@@ -135,24 +135,29 @@ pub(crate) async fn run(command: Client, sources: &Sources, output: Output) -> O
     Ok(())
 }
 
-async fn list(admin: &Admin, output: Output) -> Outcome {
-    let all: Vec<Shown> =
-        admin.store.clients().await?.into_iter().map(|client| shown(client, None)).collect();
-    output.list(&all, &["CLIENT_ID", "NAME", "STANDING", "REDIRECT_URIS"], |one| {
-        vec![one.client_id.clone(), one.name.clone(), one.standing.clone(), one.redirect_uris.join(" ")]
+async fn list(admin: &Admin, output: Output) -> CommandResult {
+    let clients = all_pages(async |query| admin.store.list_clients(&query).await).await?;
+    let all: Vec<ClientView> = clients.into_iter().map(|client| view(client, None)).collect();
+    output.list(&all, &["CLIENT_ID", "NAME", "STATUS", "REDIRECT_URIS"], |client| {
+        vec![
+            client.client_id.clone(),
+            client.name.clone(),
+            client.standing.clone(),
+            client.redirect_uris.join(" "),
+        ]
     });
     Ok(())
 }
 
-async fn set_status(admin: &Admin, id: &str, standing: Status, output: Output) -> Outcome {
-    admin.set_client_status(id, standing).await?;
-    let word = standing.as_str();
-    output.done(&json!({"client_id": id, "standing": word}), &format!("client {id} is {word}"));
+async fn set_status(admin: &Admin, id: &str, status: Status, output: Output) -> CommandResult {
+    admin.set_client_status(id, status).await?;
+    let status = status.as_str();
+    output.done(&json!({"client_id": id, "standing": status}), &format!("client {id} is {status}"));
     Ok(())
 }
 
-/// A list that takes the place of another: one empty value empties it, no value leaves it.
-fn replacing(values: Vec<String>) -> Option<Vec<String>> {
+/// The new value of a list: none to leave it unchanged, or empty if the only value is ''.
+fn replacement(values: Vec<String>) -> Option<Vec<String>> {
     match values.as_slice() {
         [] => None,
         [only] if only.is_empty() => Some(Vec::new()),

@@ -1,72 +1,73 @@
 //! `aldaba deliveries`.
 
-use operator::admin::{Admin, DeliveryAsk, DeliveryShown, DeliveryStatus, ReplayShown};
+use domain::delivery::{DeliveryPageQuery, DeliveryStatus};
+use operator::admin::{DeliveryJson, ReplayJson, WebhookAdmin};
 use store::AuditContext;
 
 use super::attempts::attempt_rows;
 use crate::cli::{Deliveries, DeliveryList, Replay, Since};
 use crate::config::Sources;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::{Output, fields, table};
 
 const TITLES: [&str; 6] = ["SEQUENCE", "OUTGOING_ID", "EVENT", "RECORD", "STATUS", "LAST"];
 
-pub(crate) async fn run(command: Deliveries, sources: &Sources, output: Output) -> Outcome {
-    let admin = super::admin(sources).await?;
+pub(crate) async fn run(command: Deliveries, sources: &Sources, output: Output) -> CommandResult {
+    let admin = super::webhook_admin(sources).await?;
     match command {
-        Deliveries::List(wanted) => list(&admin, wanted, output).await?,
+        Deliveries::List(args) => list(&admin, args, output).await?,
         Deliveries::Show { webhook, delivery } => {
-            let one = admin.delivery(&webhook, &delivery).await?;
-            output.result(&one, || text(&one));
+            let delivery = admin.delivery(&webhook, &delivery).await?;
+            output.result(&delivery, || text(&delivery));
         }
-        Deliveries::Replay(wanted) => {
-            let asked = replay(&admin, &wanted).await?;
-            let next = format!("see how it goes with: aldaba webhooks show {}", wanted.webhook);
-            let what = format!("the running service sends events {}", span(&asked));
-            output.done(&asked, &format!("{what} again within a second; {next}"));
+        Deliveries::Replay(args) => {
+            let replay = replay(&admin, &args).await?;
+            let next = format!("see its progress with: aldaba webhooks show {}", args.webhook);
+            let what = format!("the running service sends events {}", span(&replay));
+            output.done(&replay, &format!("{what} again within a second; {next}"));
         }
     }
     admin.store.close().await;
     Ok(())
 }
 
-async fn list(admin: &Admin, wanted: DeliveryList, output: Output) -> Outcome {
-    let named = wanted.status.as_deref().and_then(DeliveryStatus::parse);
-    let ask = DeliveryAsk {
-        status: if wanted.failed { Some(DeliveryStatus::Failed) } else { named },
-        since: wanted.since.map(|since| match since {
+async fn list(admin: &WebhookAdmin, args: DeliveryList, output: Output) -> CommandResult {
+    let status = args.status.as_deref().and_then(DeliveryStatus::parse);
+    let query = DeliveryPageQuery {
+        status: if args.failed { Some(DeliveryStatus::Failed) } else { status },
+        since: args.since.map(|since| match since {
             Since::Ago(span) => admin.clock.now().minus(span),
-            Since::Then(moment) => moment,
+            Since::At(time) => time,
         }),
-        before: wanted.before,
-        rows_max: Some(wanted.limit.into()),
+        before: args.before,
+        page_size: args.limit.into(),
     };
-    let page = admin.deliveries(&wanted.webhook, &ask).await?;
+    let page = admin.deliveries(&args.webhook, &query).await?;
     if output.json {
         output.result(&page, String::new);
         return Ok(());
     }
-    output.list(&page.deliveries, &TITLES, |one| {
+    output.list(&page.deliveries, &TITLES, |delivery| {
         vec![
-            one.sequence_version.clone(),
-            or_dash(one.outgoing_id.as_ref()),
-            or_dash(one.event.as_ref()),
-            or_dash(one.correlation_id.as_ref()),
-            one.status.as_str().to_owned(),
-            last(one),
+            delivery.sequence_version.clone(),
+            or_dash(delivery.outgoing_id.as_ref()),
+            or_dash(delivery.event.as_ref()),
+            or_dash(delivery.correlation_id.as_ref()),
+            delivery.status.as_str().to_owned(),
+            last_result(delivery),
         ]
     });
     if let Some(next) = &page.next {
-        output.say(&format!("There is more: --before {next}"));
+        output.print_message(&format!("There is more: --before {next}"));
     }
     Ok(())
 }
 
-async fn replay(admin: &Admin, wanted: &Replay) -> Result<ReplayShown, Failure> {
-    let (webhook, context) = (&wanted.webhook, AuditContext::default());
-    Ok(match (&wanted.delivery, wanted.from) {
+async fn replay(admin: &WebhookAdmin, args: &Replay) -> Result<ReplayJson, Failure> {
+    let (webhook, context) = (&args.webhook, AuditContext::default());
+    Ok(match (&args.delivery, args.from) {
         (Some(delivery), _) => admin.replay_delivery(webhook, delivery, &context).await?,
-        (None, Some(from)) => admin.replay_span(webhook, from, wanted.to, &context).await?,
+        (None, Some(from)) => admin.replay_span(webhook, from, args.to, &context).await?,
         (None, None) => {
             let why = "name a delivery by its OutgoingId, or give --from for a span of time";
             return Err(Failure::Usage(why.into()));
@@ -75,17 +76,17 @@ async fn replay(admin: &Admin, wanted: &Replay) -> Result<ReplayShown, Failure> 
 }
 
 /// `1018`, or `1018 to 1027`.
-fn span(asked: &ReplayShown) -> String {
+fn span(replay: &ReplayJson) -> String {
     let first =
-        asked.after.parse().map_or_else(|_| asked.after.clone(), |after: u64| (after + 1).to_string());
-    if first == asked.upto { first } else { format!("{first} to {}", asked.upto) }
+        replay.after.parse().map_or_else(|_| replay.after.clone(), |after: u64| (after + 1).to_string());
+    if first == replay.upto { first } else { format!("{first} to {}", replay.upto) }
 }
 
-/// What was heard of it last.
-fn last(one: &DeliveryShown) -> String {
-    let failure = one.attempts.last().filter(|_| one.delivered_at.is_none());
+/// When it was delivered, or how the last attempt failed.
+fn last_result(delivery: &DeliveryJson) -> String {
+    let failure = delivery.attempts.last().filter(|_| delivery.delivered_at.is_none());
     failure.map_or_else(
-        || or_dash(one.delivered_at.as_ref()),
+        || or_dash(delivery.delivered_at.as_ref()),
         |attempt| format!("{} {}", attempt.at, attempt.reason),
     )
 }
@@ -94,27 +95,28 @@ fn or_dash(text: Option<&String>) -> String {
     text.cloned().unwrap_or_else(|| "-".into())
 }
 
-/// Everything, for people.
-fn text(one: &DeliveryShown) -> String {
-    let told = [
-        ("outgoing_id", or_dash(one.outgoing_id.as_ref())),
-        ("sequence", one.sequence_version.clone()),
-        ("event", or_dash(one.event.as_ref())),
-        ("company", or_dash(one.company.as_ref())),
-        ("record", or_dash(one.correlation_id.as_ref())),
-        ("status", one.status.as_str().to_owned()),
-        ("delivered_at", or_dash(one.delivered_at.as_ref())),
-        ("next_attempt", or_dash(one.next_attempt_at.as_ref())),
+/// All fields, for people.
+fn text(delivery: &DeliveryJson) -> String {
+    let rows = [
+        ("outgoing_id", or_dash(delivery.outgoing_id.as_ref())),
+        ("sequence", delivery.sequence_version.clone()),
+        ("event", or_dash(delivery.event.as_ref())),
+        ("company", or_dash(delivery.company.as_ref())),
+        ("record", or_dash(delivery.correlation_id.as_ref())),
+        ("status", delivery.status.as_str().to_owned()),
+        ("delivered_at", or_dash(delivery.delivered_at.as_ref())),
+        ("next_attempt", or_dash(delivery.next_attempt_at.as_ref())),
     ];
-    let mut parts = vec![fields(&told)];
-    if !one.attempts.is_empty() {
-        parts.push(table(&super::attempts::TITLES, attempt_rows(&one.attempts)));
+    let mut parts = vec![fields(&rows)];
+    if !delivery.attempts.is_empty() {
+        parts.push(table(&super::attempts::TITLES, attempt_rows(&delivery.attempts)));
     }
-    if let Some(answer) = one.attempts.last().map(|attempt| &attempt.excerpt).filter(|text| !text.is_empty())
+    if let Some(answer) =
+        delivery.attempts.last().map(|attempt| &attempt.excerpt).filter(|text| !text.is_empty())
     {
         parts.push(format!("last answer:\n{answer}"));
     }
-    if let Some(body) = &one.body {
+    if let Some(body) = &delivery.body {
         parts.push(format!("body:\n{body}"));
     }
     parts.join("\n\n")

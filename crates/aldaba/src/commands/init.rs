@@ -1,4 +1,4 @@
-//! `aldaba init`: writes a configuration for production, with fresh secrets beside it.
+//! `aldaba init`: writes a production configuration and new secrets.
 
 use std::fs::OpenOptions;
 use std::io::Write as _;
@@ -10,28 +10,29 @@ use store::MasterKey;
 
 use crate::cli::Init;
 use crate::config::{DEFAULT, StoreUrl, address};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::Output;
 use crate::wiring::SystemRandom;
 
 const PRIVATE: u32 = 0o600;
 const READABLE: u32 = 0o644;
-/// Where the operator's side listens by default.
+/// The default port of the operator listener.
 const OPERATOR_PORT: u16 = 8081;
 
-pub(crate) fn run(args: &Init, set: &[String], output: Output) -> Outcome {
+pub(crate) fn run(args: &Init, set: &[String], output: Output) -> CommandResult {
     check(args, set)?;
-    std::fs::create_dir_all(&args.folder)
-        .map_err(|error| Failure::Failed(format!("{} cannot be made: {error}", args.folder.display())))?;
+    std::fs::create_dir_all(&args.folder).map_err(|error| {
+        Failure::Failed(format!("cannot create the folder {}: {error}", args.folder.display()))
+    })?;
     let files = [
-        ("aldaba.toml", configured(args), READABLE),
+        ("aldaba.toml", configuration(args), READABLE),
         ("master.key", MasterKey::generate(&SystemRandom).reveal().to_owned() + "\n", PRIVATE),
         ("operator.token", SystemRandom.token() + "\n", PRIVATE),
     ];
     for (name, _, _) in &files {
         if args.folder.join(name).exists() {
             return Err(Failure::Refused(format!(
-                "{} is there already; nothing was written",
+                "{} already exists; nothing was written",
                 args.folder.join(name).display()
             )));
         }
@@ -39,10 +40,12 @@ pub(crate) fn run(args: &Init, set: &[String], output: Output) -> Outcome {
     for (name, text, mode) in &files {
         let path = args.folder.join(name);
         write_new(&path, text, *mode)
-            .map_err(|error| Failure::Failed(format!("{} cannot be written: {error}", path.display())))?;
+            .map_err(|error| Failure::Failed(format!("cannot write {}: {error}", path.display())))?;
     }
     let config = args.folder.join("aldaba.toml");
-    output.say("Keep master.key: without it the store cannot be opened, and it is in no backup.");
+    output.print_message(
+        "Keep a copy of master.key: the store cannot be opened without it, and backups do not contain it.",
+    );
     let data = serde_json::json!({"config": config, "files": files.map(|(name, _, _)| name)});
     output.result(&data, || {
         format!(
@@ -53,18 +56,18 @@ pub(crate) fn run(args: &Init, set: &[String], output: Output) -> Outcome {
     Ok(())
 }
 
-/// Refuses what `check` and `serve` would refuse.
-fn check(args: &Init, set: &[String]) -> Outcome {
+/// Refuses values that `check` and `serve` would refuse.
+fn check(args: &Init, set: &[String]) -> CommandResult {
     if let Some(pair) = set.first() {
         return Err(Failure::Usage(format!(
-            "init takes no --set ({pair}); use --base-url, --auth-url or --store, or edit the file that it writes"
+            "init does not accept --set ({pair}); use --base-url, --auth-url or --store, or edit aldaba.toml afterwards"
         )));
     }
     if StoreUrl::parse(&args.store).is_none() {
-        return Err(Failure::Usage("--store takes sqlite:PATH or postgres://…".into()));
+        return Err(Failure::Usage("--store must be sqlite:PATH or postgres://…".into()));
     }
     for (flag, url) in [("--base-url", Some(&args.base_url)), ("--auth-url", args.auth_url.as_ref())] {
-        let wrong = |url: &String| address::misshapen(url).or_else(|| address::unsafe_outside(url));
+        let wrong = |url: &String| address::format_error(url).or_else(|| address::production_error(url));
         if let Some((url, why)) = url.and_then(|url| Some((url, wrong(url)?))) {
             return Err(Failure::Usage(format!("{flag} {url:?} {why}")));
         }
@@ -72,8 +75,8 @@ fn check(args: &Init, set: &[String]) -> Outcome {
     Ok(())
 }
 
-/// The default file with what is known by now. An address of this machine is listened on itself.
-fn configured(args: &Init) -> String {
+/// The default file with the given values. If the base URL is a loopback address, the service listens on it.
+fn configuration(args: &Init) -> String {
     let auth_url = args.auth_url.as_deref().unwrap_or(&args.base_url);
     let mut text = DEFAULT
         .replace("base_url = \"\"", &format!("base_url = {:?}", args.base_url))
@@ -81,7 +84,7 @@ fn configured(args: &Init) -> String {
         .replace("url = \"sqlite:aldaba.db\"", &format!("url = {:?}", args.store))
         .replace("\ntoken = \"\"", "\ntoken_file = \"operator.token\"")
         .replace("\nmaster_key = \"\"", "\nmaster_key_file = \"master.key\"");
-    if let Some(listen) = address::listener_of(&args.base_url) {
+    if let Some(listen) = address::loopback_listener(&args.base_url) {
         if listen.port() == OPERATOR_PORT {
             text = text.replace("127.0.0.1:8081", "127.0.0.1:8082");
         }

@@ -1,25 +1,25 @@
-//! `aldaba openapi` and `aldaba asyncapi`: print the documents, for who generates clients and receivers from them.
+//! `aldaba openapi` and `aldaba asyncapi`: print the API documents, for client generators.
 
 use std::path::Path;
 
 use crate::cli::{AsyncApi, OpenApi};
 use crate::config::{self, Sources};
 use crate::documents;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::print_line;
 
-pub(crate) fn run(args: &OpenApi, sources: &Sources) -> Outcome {
+pub(crate) fn run(args: &OpenApi, sources: &Sources) -> CommandResult {
     let config = config::load(sources).map_err(Failure::Config)?;
     let document = if args.operator { operator::openapi() } else { documents::public(&config) };
-    told(args.output.as_deref(), &documents::text(&document))
+    print_or_write(args.output.as_deref(), &documents::text(&document))
 }
 
-/// The AsyncAPI document, which no configuration changes.
-pub(crate) fn notifications(args: &AsyncApi) -> Outcome {
-    told(args.output.as_deref(), &documents::asyncapi())
+/// Prints the AsyncAPI document, which does not depend on the configuration.
+pub(crate) fn notifications(args: &AsyncApi) -> CommandResult {
+    print_or_write(args.output.as_deref(), &documents::asyncapi())
 }
 
-fn told(output: Option<&Path>, text: &str) -> Outcome {
+fn print_or_write(output: Option<&Path>, text: &str) -> CommandResult {
     match output {
         None => print_line(text),
         Some(file) => write(file, text)?,
@@ -27,7 +27,7 @@ fn told(output: Option<&Path>, text: &str) -> Outcome {
     Ok(())
 }
 
-fn write(file: &Path, text: &str) -> Outcome {
+fn write(file: &Path, text: &str) -> CommandResult {
     std::fs::write(file, format!("{text}\n"))
         .map_err(|error| Failure::Failed(format!("{}: {error}", file.display())))
 }

@@ -1,17 +1,17 @@
-//! `aldaba signing-keys`.
+//! `aldaba signing-keys`: lists and rotates the keys that sign tokens.
 
-use identity::{KeyState, ShownKey};
+use identity::{KeyState, SigningKeyInfo};
 use serde::Serialize;
 
-use super::opened;
+use super::open_store;
 use crate::cli::SigningKeys;
 use crate::config::Sources;
-use crate::exit::Outcome;
+use crate::exit::CommandResult;
 use crate::output::Output;
 use crate::wiring;
 
 #[derive(Serialize)]
-struct Shown {
+struct SigningKeyView {
     kid: String,
     state: &'static str,
     created_at: String,
@@ -19,8 +19,8 @@ struct Shown {
     retired_at: Option<String>,
 }
 
-impl From<ShownKey> for Shown {
-    fn from(key: ShownKey) -> Self {
+impl From<SigningKeyInfo> for SigningKeyView {
+    fn from(key: SigningKeyInfo) -> Self {
         Self {
             kid: key.kid,
             state: if key.retired_at.is_some() { "ended" } else { key.state.as_str() },
@@ -31,31 +31,31 @@ impl From<ShownKey> for Shown {
     }
 }
 
-pub(crate) async fn run(command: SigningKeys, sources: &Sources, output: Output) -> Outcome {
-    let (config, opened) = opened(sources).await?;
+pub(crate) async fn run(command: SigningKeys, sources: &Sources, output: Output) -> CommandResult {
+    let (config, opened) = open_store(sources).await?;
     let keys = wiring::signing_keys(&config, &opened).await?;
     match command {
         SigningKeys::List => {
-            let all: Vec<Shown> = keys.shown().into_iter().map(Shown::from).collect();
-            output.list(&all, &["KID", "STATE", "SIGNS FROM", "CREATED", "ENDED"], |one| {
-                let ended = one.retired_at.clone().unwrap_or_else(|| "-".into());
-                let Shown { kid, state, signs_from, created_at, .. } = one;
+            let all: Vec<SigningKeyView> = keys.list().into_iter().map(SigningKeyView::from).collect();
+            output.list(&all, &["KID", "STATE", "SIGNS FROM", "CREATED", "ENDED"], |key| {
+                let ended = key.retired_at.clone().unwrap_or_else(|| "-".into());
+                let SigningKeyView { kid, state, signs_from, created_at, .. } = key;
                 vec![kid.clone(), (*state).to_owned(), signs_from.clone(), created_at.clone(), ended]
             });
         }
         SigningKeys::Rotate { now } => {
-            let waiting = keys.shown().into_iter().rfind(|key| key.state == KeyState::Next);
-            if let Some(next) = waiting.filter(|_| !now) {
-                output.say(&format!(
-                    "A next key is already waiting since {}; this makes another one.",
+            let next = keys.list().into_iter().rfind(|key| key.state == KeyState::Next);
+            if let Some(next) = next.filter(|_| !now) {
+                output.print_message(&format!(
+                    "A next key already exists since {}. This command adds another one.",
                     next.created_at.iso()
                 ));
             }
-            let key: Shown = keys.rotate(now).await?.into();
-            output.say(if now {
-                "Signs from now on; every token that an older key signed is refused within 5 seconds."
+            let key: SigningKeyView = keys.rotate(now).await?.into();
+            output.print_message(if now {
+                "The new key signs from now on. Within 5 seconds, all tokens signed by older keys are refused."
             } else {
-                "Published within 5 seconds; it signs 24 hours from now, and nobody notices."
+                "The new key is published within 5 seconds and signs in 24 hours. Existing tokens remain valid."
             });
             output.result(&key, || key.kid.clone());
         }

@@ -1,19 +1,19 @@
-//! `aldaba tenant`.
+//! `aldaba tenant`: adds, lists, disables, enables and erases tenants.
 
 use domain::TenantId;
 use operator::admin::Admin;
 use serde::Serialize;
 use serde_json::json;
-use store::{Status, Tenant as Kept};
+use store::{Status, Tenant as StoredTenant};
 
-use super::status_name;
+use super::{all_pages, status_name};
 use crate::cli::Tenant;
 use crate::config::Sources;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::Output;
 
 #[derive(Serialize)]
-struct Shown {
+struct TenantView {
     id: String,
     name: String,
     short_code: String,
@@ -21,8 +21,8 @@ struct Shown {
     created_at: String,
 }
 
-impl From<Kept> for Shown {
-    fn from(tenant: Kept) -> Self {
+impl From<StoredTenant> for TenantView {
+    fn from(tenant: StoredTenant) -> Self {
         Self {
             id: tenant.id.to_string(),
             name: tenant.name,
@@ -33,27 +33,29 @@ impl From<Kept> for Shown {
     }
 }
 
-pub(crate) async fn run(command: Tenant, sources: &Sources, output: Output) -> Outcome {
+pub(crate) async fn run(command: Tenant, sources: &Sources, output: Output) -> CommandResult {
     if let Tenant::Erase { id, confirm } = &command
         && id != confirm
     {
-        return Err(Failure::Usage(format!("--confirm must repeat the tenant's id, {id:?}")));
+        return Err(Failure::Usage(format!("--confirm must be the tenant's id, {id:?}")));
     }
     let admin = super::admin(sources).await?;
     match command {
         Tenant::Add { name, id, short_code } => {
-            let tenant: Shown = admin.add_tenant(id.as_deref(), &name, short_code.as_deref()).await?.into();
+            let tenant: TenantView =
+                admin.add_tenant(id.as_deref(), &name, short_code.as_deref()).await?.into();
             output.result(&tenant, || tenant.id.clone());
         }
         Tenant::List => {
-            let all: Vec<Shown> = admin.store.tenants().await?.into_iter().map(Shown::from).collect();
-            output.list(&all, &["ID", "NAME", "CODE", "STANDING", "CREATED"], |one| {
+            let tenants = all_pages(async |query| admin.store.list_tenants(&query).await).await?;
+            let all: Vec<TenantView> = tenants.into_iter().map(TenantView::from).collect();
+            output.list(&all, &["ID", "NAME", "CODE", "STATUS", "CREATED"], |tenant| {
                 vec![
-                    one.id.clone(),
-                    one.name.clone(),
-                    one.short_code.clone(),
-                    one.standing.clone(),
-                    one.created_at.clone(),
+                    tenant.id.clone(),
+                    tenant.name.clone(),
+                    tenant.short_code.clone(),
+                    tenant.standing.clone(),
+                    tenant.created_at.clone(),
                 ]
             });
         }
@@ -68,9 +70,9 @@ pub(crate) async fn run(command: Tenant, sources: &Sources, output: Output) -> O
     Ok(())
 }
 
-async fn set_status(admin: &Admin, id: &str, standing: Status, output: Output) -> Outcome {
-    admin.set_tenant_status(&TenantId::new(id), standing).await?;
-    let word = standing.as_str();
-    output.done(&json!({"id": id, "standing": word}), &format!("tenant {id} is {word}"));
+async fn set_status(admin: &Admin, id: &str, status: Status, output: Output) -> CommandResult {
+    admin.set_tenant_status(&TenantId::new(id), status).await?;
+    let status = status.as_str();
+    output.done(&json!({"id": id, "standing": status}), &format!("tenant {id} is {status}"));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `aldaba trigger`: makes a change happen through the operator's door of a running service.
+//! `aldaba trigger`: writes a test change through the ingest API of a running service.
 
 use domain::catalogue::Owner;
 use domain::event::{EventKind, event_type, semantic_name};
@@ -6,40 +6,40 @@ use domain::suggest::did_you_mean;
 use domain::{Area, Guid, Random as _, Resource};
 use serde_json::{Value, json};
 
-use super::remote;
+use super::ingest_client;
 use crate::cli::Trigger;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::{Output, fields};
 use crate::wiring::SystemRandom;
 
 const ACCOUNT_DIGITS_DEFAULT: usize = 9;
 
-pub(crate) async fn run(args: &Trigger, output: Output) -> Outcome {
+pub(crate) async fn run(args: &Trigger, output: Output) -> CommandResult {
     let (resource, kind) = find(&args.event)?;
-    let wanted = Wanted::new(args, resource, kind)?;
-    let mut lines = wanted.lines(ACCOUNT_DIGITS_DEFAULT);
+    let request = TriggerRequest::new(args, resource, kind)?;
+    let mut lines = request.lines(ACCOUNT_DIGITS_DEFAULT);
     let mut answer = send(args, &lines).await?;
-    // Only the company knows how long its account codes are, and the door says it.
+    // The length of account codes depends on the company; the error message contains it.
     if let Some(digits) = account_digits(&answer) {
-        lines = wanted.lines(digits);
+        lines = request.lines(digits);
         answer = send(args, &lines).await?;
     }
     if let Some(error) = answer["errors"].as_array().and_then(|errors| errors.first()) {
-        let why = error["message"].as_str().unwrap_or("the service refused the change");
+        let why = error["message"].as_str().unwrap_or("the service rejected the change");
         return Err(Failure::Refused(format!("{}: {why}", args.event)));
     }
-    let made: Vec<String> = lines.iter().map(|(kind, _)| semantic_name(resource, *kind)).collect();
+    let events: Vec<String> = lines.iter().map(|(kind, _)| semantic_name(resource, *kind)).collect();
     let sequence = answer["lastSequenceVersion"].as_str().unwrap_or_default();
     let change = lines.last().map(|(_, line)| line.clone()).unwrap_or_default();
-    let told = json!({
-        "event": semantic_name(resource, kind), "correlationId": wanted.id, "company": wanted.company,
-        "sequenceVersion": sequence, "processId": answer["processId"], "made": made, "change": change,
+    let result = json!({
+        "event": semantic_name(resource, kind), "correlationId": request.id, "company": request.company,
+        "sequenceVersion": sequence, "processId": answer["processId"], "made": events, "change": change,
     });
-    output.result(&told, || {
+    output.result(&result, || {
         fields(&[
-            ("event", made.join(", then ")),
-            ("company", wanted.company.clone().unwrap_or_else(|| "-".into())),
-            ("record", wanted.id.clone()),
+            ("event", events.join(", then ")),
+            ("company", request.company.clone().unwrap_or_else(|| "-".into())),
+            ("record", request.id.clone()),
             ("sequence", sequence.to_owned()),
             ("data", change["data"].to_string()),
         ])
@@ -47,8 +47,8 @@ pub(crate) async fn run(args: &Trigger, output: Output) -> Outcome {
     Ok(())
 }
 
-/// Everything that can be told, with the names that it goes by: the contract's first, the short one last.
-fn known() -> impl Iterator<Item = (Resource, EventKind, [String; 3])> {
+/// All events with their names: the contract's name first, the short name last.
+fn known_events() -> impl Iterator<Item = (Resource, EventKind, [String; 3])> {
     Resource::all().flat_map(|resource| {
         resource.event_kinds().into_iter().map(move |kind| {
             let names = [
@@ -62,71 +62,70 @@ fn known() -> impl Iterator<Item = (Resource, EventKind, [String; 3])> {
 }
 
 fn find(name: &str) -> Result<(Resource, EventKind), Failure> {
-    let is_meant = |names: &[String; 3]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
-    if let Some((resource, kind, _)) = known().find(|(_, _, names)| is_meant(names)) {
+    let matches = |names: &[String; 3]| names.iter().any(|known| known.eq_ignore_ascii_case(name));
+    if let Some((resource, kind, _)) = known_events().find(|(_, _, names)| matches(names)) {
         return Ok((resource, kind));
     }
-    let told = |why: String| Err(Failure::Usage(format!("there is no event {name:?}{why}")));
-    // A resource that is known has few events: all of them say more than the nearest name.
+    let unknown = |hint: String| Err(Failure::Usage(format!("unknown event {name:?}{hint}")));
+    // A known resource has few events: listing all of them helps more than the nearest name.
     let before = name.rsplit_once('.').map_or("", |(before, _)| before);
-    let of_resource = known().filter(|(resource, _, [whole, ..])| {
+    let of_resource = known_events().filter(|(resource, _, [whole, ..])| {
         let start = whole.rsplit_once('.').map_or("", |(start, _)| start);
         resource.as_str().eq_ignore_ascii_case(before) || start.eq_ignore_ascii_case(before)
     });
     let offered: Vec<String> = of_resource.map(|(_, _, [.., short])| short).collect();
     if !offered.is_empty() {
-        return told(format!("; {before} has {}", offered.join(", ")));
+        return unknown(format!("; the events of {before} are {}", offered.join(", ")));
     }
-    let names: Vec<String> = known().flat_map(|(_, _, [whole, _, short])| [short, whole]).collect();
+    let names: Vec<String> = known_events().flat_map(|(_, _, [whole, _, short])| [short, whole]).collect();
     let hint = did_you_mean(name, names.iter().map(String::as_str));
-    told(format!(
-        "{hint}: events are called as in customers.created, SaleInvoice.Updated or \
-         Svc.ACC.Customers.CustomerDisabled; aldaba asyncapi lists them all"
+    unknown(format!(
+        "{hint}. Examples: customers.created, SaleInvoice.Updated, Svc.ACC.Customers.CustomerDisabled; \
+         `aldaba asyncapi` lists all events"
     ))
 }
 
-/// What is to happen, to which record.
-struct Wanted {
+/// The event to cause, and the record.
+struct TriggerRequest {
     resource: Resource,
     kind: EventKind,
     company: Option<String>,
     id: String,
-    /// Whether the record is there already.
-    is_there: bool,
-    /// So that no two records, and no two states of one, are the same.
-    mark: String,
+    /// Whether the record exists already.
+    exists: bool,
+    /// A random suffix, so that every upsert changes something.
+    suffix: String,
 }
 
-impl Wanted {
+impl TriggerRequest {
     fn new(args: &Trigger, resource: Resource, kind: EventKind) -> Result<Self, Failure> {
         let given = args.company.clone().filter(|id| !id.is_empty());
         let company = given.filter(|_| resource.owner() == Owner::Company);
         if resource.owner() == Owner::Company && company.is_none() {
-            let why =
-                format!("{} belong to a company: say which with --company ID or COMPANY", resource.as_str());
-            return Err(Failure::Usage(format!("{why} (aldaba trigger companies.created makes one)")));
+            let why = format!("{} belong to a company: add --company ID or set COMPANY", resource.as_str());
+            return Err(Failure::Usage(format!("{why} (`aldaba trigger companies.created` creates one)")));
         }
         let mut bytes = [0; 16];
         SystemRandom.fill(&mut bytes);
-        let made = Guid::random_from(bytes).to_string();
-        let mark = made[..8].to_owned();
-        let id = args.id.clone().unwrap_or(made);
-        Ok(Self { resource, kind, company, id, is_there: args.id.is_some(), mark })
+        let generated = Guid::random_from(bytes).to_string();
+        let suffix = generated[..8].to_owned();
+        let id = args.id.clone().unwrap_or(generated);
+        Ok(Self { resource, kind, company, id, exists: args.id.is_some(), suffix })
     }
 
-    /// The changes, each with what it is told as. What happens to a record that is not there yet needs one first.
+    /// The changes, each with its event. If the record does not exist yet, the first change creates it.
     fn lines(&self, account_digits: usize) -> Vec<(EventKind, Value)> {
         let upsert = |kind, name: &str| (kind, self.line("upsert", Some(self.data(name, account_digits))));
         let first = self.resource.first_event();
-        let made = upsert(first, "Prueba");
-        let after = match self.kind {
-            kind if kind == first => return vec![made],
+        let create = upsert(first, "Prueba");
+        let change = match self.kind {
+            kind if kind == first => return vec![create],
             EventKind::ErrorOccurred => return vec![(self.kind, self.line("fail", None))],
             EventKind::Disabled => (self.kind, self.line("disable", None)),
             EventKind::Deleted => (self.kind, self.line("delete", None)),
             EventKind::Created | EventKind::Updated => upsert(self.kind, "Prueba cambiada"),
         };
-        if self.is_there { vec![after] } else { vec![made, after] }
+        if self.exists { vec![change] } else { vec![create, change] }
     }
 
     fn line(&self, action: &str, data: Option<Value>) -> Value {
@@ -144,7 +143,7 @@ impl Wanted {
     }
 
     fn data(&self, name: &str, account_digits: usize) -> Value {
-        let name = format!("{name} {}", self.mark);
+        let name = format!("{name} {}", self.suffix);
         let code = |group: &str| {
             format!("{group:0<account_digits$}").chars().take(account_digits).collect::<String>()
         };
@@ -164,10 +163,10 @@ impl Wanted {
 async fn send(args: &Trigger, lines: &[(EventKind, Value)]) -> Result<Value, Failure> {
     let body: String = lines.iter().flat_map(|(_, line)| [line.to_string(), "\n".into()]).collect();
     let body = futures_util::stream::iter([Ok(body.into())]);
-    remote::send(&args.url, &args.token, &args.tenant, None, body).await
+    ingest_client::send(&args.url, &args.token, &args.tenant, None, body).await
 }
 
-/// How long the company's account codes are, where that is what the door minds.
+/// The length of the company's account codes, if the first error names it.
 fn account_digits(answer: &Value) -> Option<usize> {
     let error = answer["errors"].as_array()?.first()?;
     error["message"].as_str()?.split("accountLength is ").nth(1)?.parse().ok()
@@ -179,7 +178,7 @@ mod tests {
 
     #[test]
     fn every_event_is_found_by_each_of_its_names_in_any_case() {
-        for (resource, kind, names) in known() {
+        for (resource, kind, names) in known_events() {
             for name in names {
                 assert_eq!(find(&name).ok(), Some((resource, kind)), "{name}");
                 assert_eq!(find(&name.to_lowercase()).ok(), Some((resource, kind)), "{name}");
@@ -188,14 +187,14 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_gets_the_nearest_name_and_a_known_resource_all_of_its_events() {
+    fn unknown_event_suggests_the_nearest_name_or_all_events_of_the_resource() {
         let why = |name: &str| find(name).map_err(|failure| failure.message()).unwrap_err();
-        let slip = why("custmers.created");
-        assert!(slip.contains("did you mean \"customers.Created\""), "{slip}");
+        let misspelled = why("custmers.created");
+        assert!(misspelled.contains("did you mean \"customers.Created\""), "{misspelled}");
         for name in ["customers.deleted", "Svc.ACC.Customers.CustomerDeleted"] {
             let known = why(name);
             assert!(
-                known.contains("has customers.Created, customers.Updated, customers.Disabled"),
+                known.contains("are customers.Created, customers.Updated, customers.Disabled"),
                 "{known}"
             );
         }

@@ -1,4 +1,4 @@
-//! `aldaba user`.
+//! `aldaba user`: adds, lists, disables and enables users, sets passwords and memberships.
 
 use std::io::{BufRead as _, IsTerminal as _};
 
@@ -6,16 +6,16 @@ use domain::{Secret, TenantId};
 use operator::admin::{Admin, NewUser};
 use serde::Serialize;
 use serde_json::json;
-use store::{Status, User as Kept};
+use store::{Status, User as StoredUser};
 
-use super::status_name;
+use super::{all_pages, status_name};
 use crate::cli::User;
 use crate::config::Sources;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::Output;
 
 #[derive(Serialize)]
-struct Shown {
+struct UserView {
     id: String,
     email: String,
     given_name: String,
@@ -24,8 +24,8 @@ struct Shown {
     tenants: Vec<String>,
 }
 
-fn shown(user: Kept, tenants: Vec<String>) -> Shown {
-    Shown {
+fn view(user: StoredUser, tenants: Vec<String>) -> UserView {
+    UserView {
         id: user.id.to_string(),
         email: user.email,
         given_name: user.given_name,
@@ -35,7 +35,8 @@ fn shown(user: Kept, tenants: Vec<String>) -> Shown {
     }
 }
 
-/// One line from standard input, unseen on a terminal: a password has no place on a command line.
+/// Reads one line of standard input, without echo on a terminal. Never an argument: other users of the machine can
+/// see the command line.
 fn read_password() -> Result<Secret, Failure> {
     let mut line = String::new();
     if std::io::stdin().is_terminal() {
@@ -45,35 +46,39 @@ fn read_password() -> Result<Secret, Failure> {
     }
     let password = line.trim_end_matches(['\r', '\n']);
     if password.is_empty() {
-        return Err(Failure::Usage("give the password as one line on standard input".into()));
+        return Err(Failure::Usage("no password: write it as one line to standard input".into()));
     }
     Ok(Secret::new(password))
 }
 
-pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> Outcome {
+pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> CommandResult {
     let admin = super::admin(sources).await?;
     match command {
         User::Add { email, given_name, lang, tenants } => {
             let tenants: Vec<TenantId> = tenants.into_iter().map(TenantId::new).collect();
-            let named = tenants.iter().map(ToString::to_string).collect();
+            let tenant_ids = tenants.iter().map(ToString::to_string).collect();
             let password = read_password()?;
             let user = admin.add_user(NewUser { email, given_name, lang, password, tenants }).await?;
-            let user = shown(user, named);
+            let user = view(user, tenant_ids);
             output.result(&user, || user.id.clone());
         }
         User::List => {
             let mut all = Vec::new();
-            for user in admin.store.users().await? {
-                let memberships = admin.store.memberships(&user.id).await?;
-                all.push(shown(user, memberships.iter().map(|one| one.tenant.to_string()).collect()));
+            for user in all_pages(async |query| admin.store.list_users(&query).await).await? {
+                let memberships =
+                    all_pages(async |query| admin.store.list_memberships(&user.id, &query).await).await?;
+                all.push(view(
+                    user,
+                    memberships.iter().map(|membership| membership.tenant.to_string()).collect(),
+                ));
             }
-            output.list(&all, &["EMAIL", "NAME", "LANG", "STANDING", "TENANTS"], |one| {
+            output.list(&all, &["EMAIL", "NAME", "LANG", "STATUS", "TENANTS"], |user| {
                 vec![
-                    one.email.clone(),
-                    one.given_name.clone(),
-                    one.lang.clone(),
-                    one.standing.clone(),
-                    one.tenants.join(" "),
+                    user.email.clone(),
+                    user.given_name.clone(),
+                    user.lang.clone(),
+                    user.standing.clone(),
+                    user.tenants.join(" "),
                 ]
             });
         }
@@ -81,28 +86,28 @@ pub(crate) async fn run(command: User, sources: &Sources, output: Output) -> Out
         User::Enable { email } => set_status(&admin, &email, Status::Active, output).await?,
         User::Password { email } => {
             admin.set_password(&email, read_password()?).await?;
-            let text = format!("{email} has a new password, and is signed out of every browser");
+            let text = format!("{email} has a new password and is signed out of all browsers");
             output.done(&json!({"email": email, "password": "changed"}), &text);
         }
         User::Join { email, tenant } => {
             let user = admin.user(&email).await?;
             admin.add_membership(&user, &TenantId::new(tenant.clone())).await?;
             let data = json!({"email": email, "tenant": tenant, "member": true});
-            output.done(&data, &format!("{email} belongs to {tenant}"));
+            output.done(&data, &format!("{email} is now a member of {tenant}"));
         }
         User::Leave { email, tenant } => {
             admin.remove_membership(&email, &TenantId::new(tenant.clone())).await?;
             let data = json!({"email": email, "tenant": tenant, "member": false});
-            output.done(&data, &format!("{email} belongs to {tenant} no more"));
+            output.done(&data, &format!("{email} is no longer a member of {tenant}"));
         }
     }
     admin.store.close().await;
     Ok(())
 }
 
-async fn set_status(admin: &Admin, email: &str, standing: Status, output: Output) -> Outcome {
-    admin.set_user_status(email, standing).await?;
-    let word = standing.as_str();
-    output.done(&json!({"email": email, "standing": word}), &format!("user {email} is {word}"));
+async fn set_status(admin: &Admin, email: &str, status: Status, output: Output) -> CommandResult {
+    admin.set_user_status(email, status).await?;
+    let status = status.as_str();
+    output.done(&json!({"email": email, "standing": status}), &format!("user {email} is {status}"));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! `aldaba verify`: whether a signature is right, and where it is not, why.
+//! `aldaba verify`: verifies a webhook signature and explains why it does not match.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -9,32 +9,36 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use crate::cli::Verify;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::Output;
 use crate::wiring::SystemClock;
 
 #[derive(Serialize)]
-struct Verdict {
+struct VerificationResult {
     matches: bool,
     /// `contract` or `standard`
     scheme: &'static str,
     reasons: Vec<Value>,
 }
 
-pub(crate) fn run(args: &Verify, output: Output) -> Outcome {
+pub(crate) fn run(args: &Verify, output: Output) -> CommandResult {
     let body = read(&args.body)?;
     let claim = claim(args, &body)?;
     let now = SystemClock.now().unix_seconds();
-    let told = diagnose(&claim, &Secret::new(args.secret.as_str()), now, args.tolerance);
-    let reasons = told.as_ref().err().map(|mismatch| mismatch.reasons.as_slice()).unwrap_or_default();
+    let diagnosis = diagnose(&claim, &Secret::new(args.secret.as_str()), now, args.tolerance);
+    let reasons = diagnosis.as_ref().err().map(|mismatch| mismatch.reasons.as_slice()).unwrap_or_default();
     let scheme = if claim.scheme == Scheme::Standard { "standard" } else { "contract" };
-    let verdict = Verdict { matches: told.is_ok(), scheme, reasons: reasons.iter().map(shown).collect() };
-    output.result(&verdict, || text(scheme, reasons));
-    if verdict.matches { Ok(()) } else { Err(Failure::Mismatch) }
+    let result = VerificationResult {
+        matches: diagnosis.is_ok(),
+        scheme,
+        reasons: reasons.iter().map(reason_json).collect(),
+    };
+    output.result(&result, || text(scheme, reasons));
+    if result.matches { Ok(()) } else { Err(Failure::Mismatch) }
 }
 
-/// A reason for programs and for people.
-pub(crate) fn shown(reason: &Reason) -> Value {
+/// A reason as JSON: the code for programs, the message for people.
+pub(crate) fn reason_json(reason: &Reason) -> Value {
     json!({"code": reason.code(), "message": reason.to_string()})
 }
 
@@ -46,13 +50,13 @@ fn text(scheme: &str, reasons: &[Reason]) -> String {
     format!("The signature does not match ({scheme} scheme):{}", lines.concat())
 }
 
-/// Both families sign alike, so the contract's scheme is one; Standard Webhooks covers an id and a time, too.
+/// Both families use the same contract scheme; Standard Webhooks also signs the id and the timestamp.
 fn claim<'a>(args: &'a Verify, body: &'a [u8]) -> Result<Claim<'a>, Failure> {
     let signature = args.signature.trim();
     match (&args.id, &args.timestamp) {
         (Some(id), Some(timestamp)) => Ok(Claim::standard(id, timestamp, signature, body)),
         _ if signature.starts_with("v1,") => {
-            let why = "v1,… is a signature of Standard Webhooks: give the headers webhook-id as --id and \
+            let why = "v1,… is a Standard Webhooks signature: add the value of webhook-id as --id and of \
                        webhook-timestamp as --timestamp";
             Err(Failure::Usage(why.into()))
         }
@@ -71,7 +75,7 @@ fn read(file: &Path) -> Result<Vec<u8>, Failure> {
         opened.take(bytes_max).read_to_end(&mut body).map_err(cannot)?;
     }
     if body.len() > BODY_BYTES_MAX {
-        let why = format!("no notification has more than {BODY_BYTES_MAX} bytes");
+        let why = format!("the body is too large: a notification has at most {BODY_BYTES_MAX} bytes");
         return Err(Failure::Failed(format!("{}: {why}", file.display())));
     }
     Ok(body)

@@ -1,32 +1,32 @@
-//! The rules for the addresses under which clients reach the service.
+//! Rules for the public URLs of the service.
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
-/// What is wrong with the form of an address, if anything.
-pub(crate) fn misshapen(url: &str) -> Option<&'static str> {
-    let is_fine = parts(url).is_some_and(|(_, host, port)| {
-        let fine = |c: char| c.is_ascii_alphanumeric() || "-._[]:".contains(c);
+/// The error in the format of a URL, if there is one.
+pub(crate) fn format_error(url: &str) -> Option<&'static str> {
+    let is_valid = parts(url).is_some_and(|(_, host, port)| {
+        let is_host_char = |c: char| c.is_ascii_alphanumeric() || "-._[]:".contains(c);
         !host.is_empty()
-            && host.chars().all(fine)
+            && host.chars().all(is_host_char)
             && port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0))
     });
-    (!is_fine).then_some("must be an address without a path, as in https://api.example.com")
+    (!is_valid).then_some("must be a URL without a path, for example https://api.example.com")
 }
 
-/// What keeps a well-formed address out of production, if anything.
-pub(crate) fn unsafe_outside(url: &str) -> Option<&'static str> {
-    let is_safe = url.starts_with("https://") || this_machine(url).is_some();
-    (!is_safe).then_some("must be https; plain http is for this machine only")
+/// The reason why a valid URL is not allowed in production, if there is one.
+pub(crate) fn production_error(url: &str) -> Option<&'static str> {
+    let is_allowed = url.starts_with("https://") || loopback_ip(url).is_some();
+    (!is_allowed).then_some("must start with https:// (http:// is allowed for loopback addresses only)")
 }
 
-/// Where to listen so that a plain address of this machine is right; nothing where it names no port.
-pub(crate) fn listener_of(url: &str) -> Option<SocketAddr> {
-    let (host, (_, _, port)) = (this_machine(url)?, parts(url)?);
+/// The address to listen on for an http URL of a loopback address; none if the URL has no port.
+pub(crate) fn loopback_listener(url: &str) -> Option<SocketAddr> {
+    let (host, (_, _, port)) = (loopback_ip(url)?, parts(url)?);
     Some(SocketAddr::new(host, port?.parse().ok()?))
 }
 
-/// The address of this machine that a plain http address names.
-fn this_machine(url: &str) -> Option<IpAddr> {
+/// The loopback address of an http URL.
+fn loopback_ip(url: &str) -> Option<IpAddr> {
     let (scheme, host, _) = parts(url)?;
     match host {
         _ if scheme != "http" => None,

@@ -1,9 +1,9 @@
-//! Durations as people write them: `500ms`, `5s`, `2m`, `24h`, `30d`.
+//! Parses durations: `500ms`, `5s`, `2m`, `24h`, `30d`.
 
 use std::time::Duration;
 
-/// What a duration looks like, for messages.
-pub(crate) const DURATION: &str = "one number and one unit, as in 90m (ms, s, m, h or d)";
+/// The format of a duration, for messages.
+pub(crate) const DURATION: &str = "a whole number followed by ms, s, m, h or d, such as 90m";
 
 pub(crate) fn parse_duration(text: &str) -> Option<Duration> {
     let text = text.trim();

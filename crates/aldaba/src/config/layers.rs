@@ -1,4 +1,4 @@
-//! Puts the layers on top of each other. The default file says which keys there are and of what kind.
+//! Merges the layers. The default file defines the keys and their types.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use super::{ConfigFault, DEFAULT, Sources, parse_duration};
 const ENVIRONMENT: &str = "ALDABA__";
 const FILE: &str = "_file";
 const DEFAULT_FILE_NAME: &str = "aldaba.toml";
-/// Keys that name files.
+/// Keys whose values are paths.
 const PATHS: [&str; 3] = ["server.tls_certificates", "server.tls_key", "egress.ca_file"];
 const SECRET_FILE_BYTES_MAX: u64 = 64 * 1024;
 
@@ -23,7 +23,7 @@ pub(super) enum Value {
     List(Vec<String>),
 }
 
-/// A value and where it stands.
+/// A value and its location.
 #[derive(Clone, Debug)]
 pub(super) struct Setting {
     pub(super) value: Value,
@@ -33,7 +33,7 @@ pub(super) struct Setting {
 pub(super) type Settings = BTreeMap<String, Setting>;
 type Faults = Vec<ConfigFault>;
 
-/// All settings, with what is wrong with the kinds and names of some; those keep the value from below.
+/// All settings, with the errors in names and types. An invalid setting keeps the value of the layer below.
 pub(super) fn gather(sources: &Sources) -> Result<(Settings, Faults), Faults> {
     let mut faults = Vec::new();
     let mut settings = Settings::new();
@@ -43,22 +43,22 @@ pub(super) fn gather(sources: &Sources) -> Result<(Settings, Faults), Faults> {
     if let Some((path, text)) = read_file(sources).map_err(|fault| vec![fault])? {
         let folder = Path::new(&path).parent().map(Path::to_path_buf).unwrap_or_default();
         for (key, setting) in read_toml(&text, &path)? {
-            let setting = Setting { value: anchored(&key, setting.value, &folder), ..setting };
-            lay(&mut settings, &key, setting, &folder, &mut faults);
+            let setting = Setting { value: resolve_paths(&key, setting.value, &folder), ..setting };
+            apply(&mut settings, &key, setting, &folder, &mut faults);
         }
     }
-    let here = Path::new("");
+    let current_folder = Path::new("");
     for (name, text) in &sources.environment {
         let Some(path) = name.strip_prefix(ENVIRONMENT) else {
             continue;
         };
         let key = path.to_lowercase().replacen("__", ".", 1);
         let setting = Setting { value: Value::Text(text.clone()), origin: name.clone() };
-        lay(&mut settings, &key, setting, here, &mut faults);
+        apply(&mut settings, &key, setting, current_folder, &mut faults);
     }
     for (key, text) in &sources.flags {
         let setting = Setting { value: Value::Text(text.clone()), origin: "the command line".into() };
-        lay(&mut settings, key, setting, here, &mut faults);
+        apply(&mut settings, key, setting, current_folder, &mut faults);
     }
     Ok((settings, faults))
 }
@@ -72,12 +72,12 @@ fn read_file(sources: &Sources) -> Result<Option<(String, String)>, ConfigFault>
     let name = path.display().to_string();
     match std::fs::read_to_string(&path) {
         Ok(text) => Ok(Some((name, text))),
-        Err(error) => Err(ConfigFault { origin: name, message: format!("cannot be read: {error}") }),
+        Err(error) => Err(ConfigFault { origin: name, message: format!("cannot read the file: {error}") }),
     }
 }
 
-/// Paths that a file names count from the file's own folder, wherever the program was started.
-fn anchored(key: &str, value: Value, folder: &Path) -> Value {
+/// Paths in a file are relative to the folder of the file.
+fn resolve_paths(key: &str, value: Value, folder: &Path) -> Value {
     let anchor = |path: &str| folder.join(path).display().to_string();
     match value {
         Value::Text(path) if PATHS.contains(&key) && !path.is_empty() => Value::Text(anchor(&path)),
@@ -89,15 +89,15 @@ fn anchored(key: &str, value: Value, folder: &Path) -> Value {
     }
 }
 
-/// Puts one value on top of those below it.
-fn lay(settings: &mut Settings, key: &str, setting: Setting, folder: &Path, faults: &mut Faults) {
+/// Applies one setting to the layers below.
+fn apply(settings: &mut Settings, key: &str, setting: Setting, folder: &Path, faults: &mut Faults) {
     let fault = |message: String| ConfigFault { origin: setting.origin.clone(), message };
     if let Some(known) = settings.get(key) {
-        match converted(&setting.value, &known.value) {
+        match convert(&setting.value, &known.value) {
             Some(value) => {
                 settings.insert(key.to_owned(), Setting { value, origin: setting.origin });
             }
-            None => faults.push(fault(format!("{key} must be {}", kind(&known.value)))),
+            None => faults.push(fault(format!("{key} must be {}", type_name(&known.value)))),
         }
         return;
     }
@@ -106,26 +106,26 @@ fn lay(settings: &mut Settings, key: &str, setting: Setting, folder: &Path, faul
         .filter(|key| matches!(settings.get(*key), Some(Setting { value: Value::Text(_), .. })));
     let (Some(key), Value::Text(path)) = (from_file, &setting.value) else {
         let hint = did_you_mean(key, settings.keys().map(String::as_str));
-        return faults.push(fault(format!("there is no key \"{key}\"{hint}")));
+        return faults.push(fault(format!("unknown key \"{key}\"{hint}")));
     };
     match read_secret(&folder.join(path)) {
         Ok(text) => {
             settings.insert(key.to_owned(), Setting { value: Value::Text(text), origin: setting.origin });
         }
-        Err(why) => faults.push(fault(format!("{key}{FILE} names {path}, which cannot be read: {why}"))),
+        Err(why) => faults.push(fault(format!("{key}{FILE}: cannot read {path}: {why}"))),
     }
 }
 
 fn read_secret(path: &Path) -> Result<String, String> {
     let size = std::fs::metadata(path).map_err(|error| error.to_string())?.len();
     if size > SECRET_FILE_BYTES_MAX {
-        return Err("it is larger than 64 KiB".into());
+        return Err("the file is larger than 64 KiB".into());
     }
     std::fs::read_to_string(path).map(|text| text.trim().to_owned()).map_err(|error| error.to_string())
 }
 
-/// The value in the kind of the default; texts come from the environment and the command line.
-fn converted(value: &Value, like: &Value) -> Option<Value> {
+/// The value in the type of the default. Values of the environment and the command line are texts.
+fn convert(value: &Value, like: &Value) -> Option<Value> {
     match (value, like) {
         (Value::Text(_), Value::Text(_))
         | (Value::Integer(_), Value::Integer(_))
@@ -140,9 +140,9 @@ fn converted(value: &Value, like: &Value) -> Option<Value> {
     }
 }
 
-fn kind(value: &Value) -> &'static str {
+fn type_name(value: &Value) -> &'static str {
     match value {
-        Value::Text(text) if parse_duration(text).is_some() => "a duration in quotes, as in \"5m\"",
+        Value::Text(text) if parse_duration(text).is_some() => "a duration in quotes, for example \"5m\"",
         Value::Text(_) => "a text",
         Value::Integer(_) => "a whole number",
         Value::Flag(_) => "true or false",
@@ -150,26 +150,26 @@ fn kind(value: &Value) -> &'static str {
     }
 }
 
-/// The keys of a file as `section.key`, with the line on which each stands.
+/// The keys of a file as `section.key`, each with its line.
 fn read_toml(text: &str, name: &str) -> Result<Vec<(String, Setting)>, Faults> {
     let origin = |at: usize| format!("{name}:{}", text[..at.min(text.len())].matches('\n').count() + 1);
-    let one = |at: usize, message: String| vec![ConfigFault { origin: origin(at), message }];
+    let fault = |at: usize, message: String| vec![ConfigFault { origin: origin(at), message }];
     let table = DeTable::parse(text)
-        .map_err(|error| one(error.span().map_or(0, |span| span.start), error.message().to_owned()))?;
+        .map_err(|error| fault(error.span().map_or(0, |span| span.start), error.message().to_owned()))?;
     let mut found = Vec::new();
     for (section, inner) in table.get_ref() {
         let at = section.span().start;
         let DeValue::Table(keys) = inner.get_ref() else {
-            return Err(one(
+            return Err(fault(
                 at,
-                format!("\"{}\" stands outside a section such as [server]", section.get_ref()),
+                format!("\"{}\" is outside a section such as [server]", section.get_ref()),
             ));
         };
         for (key, value) in keys {
             let at = key.span().start;
             let path = format!("{}.{}", section.get_ref(), key.get_ref());
-            let Some(value) = plain(value.get_ref()) else {
-                return Err(one(
+            let Some(value) = simple_value(value.get_ref()) else {
+                return Err(fault(
                     at,
                     format!("{path} must be a text, a whole number, true or false, or a list of texts"),
                 ));
@@ -180,7 +180,7 @@ fn read_toml(text: &str, name: &str) -> Result<Vec<(String, Setting)>, Faults> {
     Ok(found)
 }
 
-fn plain(value: &DeValue<'_>) -> Option<Value> {
+fn simple_value(value: &DeValue<'_>) -> Option<Value> {
     match value {
         DeValue::String(text) => Some(Value::Text(text.to_string())),
         DeValue::Integer(number) => {

@@ -1,10 +1,10 @@
-//! The configuration: one commented file holds every key and its default, and is the documentation too.
-//! Layers go on top of each other; what is wrong is told with the place where it stands.
+//! The configuration. `aldaba.default.toml` defines every key and its default and is also the documentation. Later layers
+//! override earlier ones, and every error names its location.
 
 pub(crate) mod address;
 mod duration;
 mod layers;
-mod reading;
+mod reader;
 mod typed;
 
 use std::path::PathBuf;
@@ -12,20 +12,20 @@ use std::path::PathBuf;
 pub(crate) use duration::{DURATION, parse_duration};
 pub(crate) use typed::{Config, LogFormat, StoreUrl};
 
-/// The default file, as it is shipped.
+/// The default file, embedded in the program.
 pub(crate) const DEFAULT: &str = include_str!("../../aldaba.default.toml");
 
-/// Where the values come from, besides the defaults.
+/// The layers above the defaults.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sources {
-    /// A file that must be there; without one, `aldaba.toml` is taken where it is.
+    /// A file that must exist. If none is given, `aldaba.toml` is read if it exists.
     pub(crate) file: Option<PathBuf>,
     pub(crate) environment: Vec<(String, String)>,
     /// `section.key` and value, from the command line.
     pub(crate) flags: Vec<(String, String)>,
 }
 
-/// One thing that is wrong, and where.
+/// One error and its location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ConfigFault {
     pub(crate) origin: String,
@@ -38,11 +38,11 @@ impl std::fmt::Display for ConfigFault {
     }
 }
 
-/// Reads all layers into a configuration, or tells everything that is wrong with them.
+/// Reads all layers into a configuration, or returns all errors.
 pub(crate) fn load(sources: &Sources) -> Result<Config, Vec<ConfigFault>> {
     let (settings, mut faults) = layers::gather(sources)?;
-    let (config, wrong) = typed::read(&settings);
-    faults.extend(wrong);
+    let (config, value_faults) = typed::read(&settings);
+    faults.extend(value_faults);
     if faults.is_empty() { Ok(config) } else { Err(faults) }
 }
 

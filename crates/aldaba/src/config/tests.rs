@@ -1,4 +1,4 @@
-//! Layers and their order, and what is said about slips.
+//! The order of the layers, and error messages.
 
 use super::*;
 
@@ -21,7 +21,7 @@ fn file(text: &str) -> (tempfile::TempDir, Sources) {
 }
 
 #[test]
-fn the_shipped_file_is_complete_and_right() {
+fn default_file_is_complete_and_valid() {
     let config = load(&Sources::default()).unwrap();
     assert_eq!(config.server.listen.to_string(), "127.0.0.1:8080");
     assert_eq!(config.identity.code_ttl.as_secs(), 300);
@@ -31,7 +31,7 @@ fn the_shipped_file_is_complete_and_right() {
 }
 
 #[test]
-fn the_command_line_wins_over_the_environment_over_the_file() {
+fn command_line_overrides_environment_overrides_file() {
     let (_folder, mut layered) =
         file("[server]\nlisten = \"127.0.0.1:1\"\nconnections_max = 5\n[delivery]\nwindow = \"1h\"\n");
     layered.environment = vec![
@@ -48,24 +48,21 @@ fn the_command_line_wins_over_the_environment_over_the_file() {
 }
 
 #[test]
-fn an_unknown_key_is_named_with_its_line_and_the_likely_meaning() {
+fn unknown_key_is_reported_with_line_and_suggestion() {
     let (folder, wrong) = file("[server]\nlisten = \"127.0.0.1:1\"\nbase_ur = \"https://x.example\"\n");
     let path = folder.path().join("aldaba.toml");
     assert_eq!(
         faults(&wrong),
-        [format!(
-            "{}:3: there is no key \"server.base_ur\" (did you mean \"server.base_url\"?)",
-            path.display()
-        )]
+        [format!("{}:3: unknown key \"server.base_ur\" (did you mean \"server.base_url\"?)", path.display())]
     );
     assert_eq!(
         faults(&sources(&[("ALDABA__STORE__ULR", "x")], &[])),
-        ["ALDABA__STORE__ULR: there is no key \"store.ulr\" (did you mean \"store.url\"?)"]
+        ["ALDABA__STORE__ULR: unknown key \"store.ulr\" (did you mean \"store.url\"?)"]
     );
 }
 
 #[test]
-fn everything_that_is_wrong_is_told_at_once() {
+fn all_errors_are_reported_at_once() {
     let wrong = sources(
         &[
             ("ALDABA__SERVER__LISTEN", "here"),
@@ -74,9 +71,11 @@ fn everything_that_is_wrong_is_told_at_once() {
         ],
         &[("gateway.rate_per_minute", "-1"), ("store.url", "mysql://x")],
     );
-    let told = faults(&wrong);
-    assert_eq!(told.len(), 5, "{told:?}");
-    assert!(told.iter().any(|fault| fault.starts_with("the command line: store.url must be sqlite:PATH")));
+    let faults_found = faults(&wrong);
+    assert_eq!(faults_found.len(), 5, "{faults_found:?}");
+    assert!(
+        faults_found.iter().any(|fault| fault.starts_with("the command line: store.url must be sqlite:PATH"))
+    );
     assert!(
         faults(&sources(&[("ALDABA__GATEWAY__RATE_PER_MINUTE", "many")], &[]))[0]
             .contains("must be a whole number")
@@ -84,7 +83,7 @@ fn everything_that_is_wrong_is_told_at_once() {
 }
 
 #[test]
-fn broken_toml_and_half_a_tls_pair_are_told_with_their_line() {
+fn invalid_toml_and_incomplete_tls_pair_are_reported_with_their_line() {
     let (_folder, broken) = file("[server]\nlisten = 127\n.0.0.1\n");
     assert!(faults(&broken)[0].contains("aldaba.toml:3"), "{:?}", faults(&broken));
     let (_folder, half) = file("[server]\ntls_key = \"key.pem\"\n");
@@ -94,7 +93,7 @@ fn broken_toml_and_half_a_tls_pair_are_told_with_their_line() {
 }
 
 #[test]
-fn a_secret_can_come_from_a_file_beside_the_configuration_and_never_prints() {
+fn secret_is_read_from_a_file_and_never_printed() {
     let (folder, mut from_file) = file("[operator]\ntoken_file = \"token\"\n");
     std::fs::write(folder.path().join("token"), "hush-hush\n").unwrap();
     let config = load(&from_file).unwrap();
@@ -102,11 +101,11 @@ fn a_secret_can_come_from_a_file_beside_the_configuration_and_never_prints() {
     assert!(!format!("{config:?}").contains("hush"));
     assert!(!serde_json::to_string(&config).unwrap().contains("hush"));
     from_file.environment = vec![("ALDABA__OPERATOR__TOKEN_FILE".into(), "/nowhere/token".into())];
-    assert!(faults(&from_file)[0].contains("cannot be read"));
+    assert!(faults(&from_file)[0].contains("cannot read /nowhere/token"));
 }
 
 #[test]
-fn paths_in_the_file_count_from_its_folder() {
+fn paths_are_relative_to_the_folder_of_the_file() {
     let (folder, there) =
         file("[store]\nurl = \"sqlite:data/aldaba.db\"\n[egress]\nca_file = \"/etc/ca.pem\"\n");
     let config = load(&there).unwrap();
@@ -115,14 +114,14 @@ fn paths_in_the_file_count_from_its_folder() {
 }
 
 #[test]
-fn a_postgres_password_does_not_print() {
+fn postgres_password_is_not_printed() {
     let config = load(&sources(&[], &[("store.url", "postgres://me:hush@db.example/aldaba")])).unwrap();
     let shown = serde_json::to_string(&config).unwrap();
     assert!(shown.contains("db.example/aldaba") && !shown.contains("hush"), "{shown}");
 }
 
 #[test]
-fn durations_as_people_write_them() {
+fn durations_are_parsed_and_others_refused() {
     for (text, milliseconds) in
         [("500ms", 500), ("5s", 5000), ("2m", 120_000), ("24h", 86_400_000), ("1d", 86_400_000)]
     {

@@ -1,4 +1,4 @@
-//! The configuration as the program uses it: every value parsed and checked, secrets unprintable.
+//! The typed configuration: every value is parsed and validated, and secrets cannot be printed.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use webhooks::management::{HostCheck, WEBHOOKS_MAX};
 
 use super::ConfigFault;
 use super::layers::Settings;
-use super::reading::Reading;
+use super::reader::SettingsReader;
 
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Config {
@@ -102,7 +102,7 @@ pub(crate) struct Delivery {
     pub(crate) in_flight_per_webhook: usize,
     pub(crate) in_flight: usize,
     pub(crate) webhooks_max: usize,
-    #[serde(serialize_with = "word")]
+    #[serde(serialize_with = "host_check_name")]
     pub(crate) host_check: HostCheck,
 }
 
@@ -154,7 +154,7 @@ impl StoreUrl {
 }
 
 impl Serialize for StoreUrl {
-    /// Without the password that a PostgreSQL url may hold.
+    /// Without the user and password of a PostgreSQL URL.
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
             Self::Sqlite(path) => serializer.serialize_str(&format!("sqlite:{}", path.display())),
@@ -175,7 +175,7 @@ fn all_seconds<S: Serializer>(spans: &[Duration], serializer: S) -> Result<S::Ok
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde calls it with a reference to the field")]
-fn word<S: Serializer>(check: &HostCheck, serializer: S) -> Result<S::Ok, S::Error> {
+fn host_check_name<S: Serializer>(check: &HostCheck, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(check.as_str())
 }
 
@@ -184,60 +184,60 @@ fn hidden<S: Serializer>(secret: &Option<Secret>, serializer: S) -> Result<S::Ok
     serializer.serialize_str(if secret.is_some() { "***" } else { "" })
 }
 
-/// The configuration, and everything that is wrong with it.
+/// The configuration and all errors in it.
 pub(super) fn read(settings: &Settings) -> (Config, Vec<ConfigFault>) {
-    let mut from = Reading::of(settings);
+    let mut reader = SettingsReader::new(settings);
     let config = Config {
-        server: server(&mut from),
+        server: server(&mut reader),
         operator: OperatorSide {
-            listen: from.address("operator.listen"),
-            token: from.optional("operator.token").map(Secret::new),
+            listen: reader.address("operator.listen"),
+            token: reader.optional("operator.token").map(Secret::new),
         },
         store: StoreSide {
-            url: from.parsed(
+            url: reader.parsed(
                 "store.url",
                 StoreUrl::Sqlite(PathBuf::new()),
                 StoreUrl::parse,
                 "must be sqlite:PATH or postgres://user:password@host/database",
             ),
-            master_key: from.optional("store.master_key").map(Secret::new),
-            connections_max: from.number("store.connections_max", 1, 1000),
+            master_key: reader.optional("store.master_key").map(Secret::new),
+            connections_max: reader.number("store.connections_max", 1, 1000),
         },
-        identity: identity(&mut from),
+        identity: identity(&mut reader),
         gateway: Gateway {
-            rate_per_minute: from.number("gateway.rate_per_minute", 0, 10_000_000),
-            quota_per_day: from.number("gateway.quota_per_day", 0, 1_000_000_000_000),
+            rate_per_minute: reader.number("gateway.rate_per_minute", 0, 10_000_000),
+            quota_per_day: reader.number("gateway.quota_per_day", 0, 1_000_000_000_000),
         },
-        delivery: delivery(&mut from),
+        delivery: delivery(&mut reader),
         egress: Egress {
-            allow: from.networks("egress.allow"),
-            loopback: from.flag("egress.loopback"),
-            sockets_max: from.number("egress.sockets_max", 16, 100_000),
-            ca_file: from.optional("egress.ca_file").map(PathBuf::from),
+            allow: reader.networks("egress.allow"),
+            loopback: reader.flag("egress.loopback"),
+            sockets_max: reader.number("egress.sockets_max", 16, 100_000),
+            ca_file: reader.optional("egress.ca_file").map(PathBuf::from),
         },
         retention: Retention {
-            log: from.duration("retention.log"),
-            idempotency_keys: from.duration("retention.idempotency_keys"),
-            audit: from.span("retention.audit", "1h", "36500d"),
-            calls: from.span("retention.calls", "24h", "36500d"),
-            deliveries: from.span("retention.deliveries", "1h", "36500d"),
-            every: from.span("retention.every", "1s", "1h"),
+            log: reader.duration("retention.log"),
+            idempotency_keys: reader.duration("retention.idempotency_keys"),
+            audit: reader.span("retention.audit", "1h", "36500d"),
+            calls: reader.span("retention.calls", "24h", "36500d"),
+            deliveries: reader.span("retention.deliveries", "1h", "36500d"),
+            every: reader.span("retention.every", "1s", "1h"),
         },
-        logging: logging(&mut from),
+        logging: logging(&mut reader),
     };
-    (config, from.faults)
+    (config, reader.faults)
 }
 
-fn delivery(from: &mut Reading<'_>) -> Delivery {
+fn delivery(reader: &mut SettingsReader<'_>) -> Delivery {
     let host_check = |text: &str| HostCheck::ALL.into_iter().find(|check| check.as_str() == text);
     Delivery {
-        schedule: from.durations("delivery.schedule"),
-        window: from.duration("delivery.window"),
-        timeout: from.span("delivery.timeout", "100ms", "1m"),
-        in_flight_per_webhook: from.number("delivery.in_flight_per_webhook", 1, 1000),
-        in_flight: from.number("delivery.in_flight", 4, 100_000),
-        webhooks_max: from.number("delivery.webhooks_max", 1, WEBHOOKS_MAX.try_into().unwrap_or(i64::MAX)),
-        host_check: from.parsed(
+        schedule: reader.durations("delivery.schedule"),
+        window: reader.duration("delivery.window"),
+        timeout: reader.span("delivery.timeout", "100ms", "1m"),
+        in_flight_per_webhook: reader.number("delivery.in_flight_per_webhook", 1, 1000),
+        in_flight: reader.number("delivery.in_flight", 4, 100_000),
+        webhooks_max: reader.number("delivery.webhooks_max", 1, WEBHOOKS_MAX.try_into().unwrap_or(i64::MAX)),
+        host_check: reader.parsed(
             "delivery.host_check",
             HostCheck::default(),
             host_check,
@@ -246,47 +246,47 @@ fn delivery(from: &mut Reading<'_>) -> Delivery {
     }
 }
 
-fn identity(from: &mut Reading<'_>) -> Identity {
+fn identity(reader: &mut SettingsReader<'_>) -> Identity {
     Identity {
-        code_ttl: from.span("identity.code_ttl", "1ms", "1h"),
-        access_token_ttl: from.span("identity.access_token_ttl", "1ms", "24h"),
-        refresh_token_ttl: from.span("identity.refresh_token_ttl", "1ms", "3650d"),
-        refresh_sliding: from.flag("identity.refresh_sliding"),
-        refresh_grace: from.span("identity.refresh_grace", "0s", "10m"),
-        session_ttl: from.span("identity.session_ttl", "1ms", "365d"),
-        key_period: from.span_or_never("identity.key_period", "2d", "3650d"),
-        address_failures_max: from.number("identity.address_failures_max", 1, 1_000_000),
-        hashing_parallel: from.number("identity.hashing_parallel", 0, 1024),
-        hashing_queue_max: from.number("identity.hashing_queue_max", 1, 100_000),
+        code_ttl: reader.span("identity.code_ttl", "1ms", "1h"),
+        access_token_ttl: reader.span("identity.access_token_ttl", "1ms", "24h"),
+        refresh_token_ttl: reader.span("identity.refresh_token_ttl", "1ms", "3650d"),
+        refresh_sliding: reader.flag("identity.refresh_sliding"),
+        refresh_grace: reader.span("identity.refresh_grace", "0s", "10m"),
+        session_ttl: reader.span("identity.session_ttl", "1ms", "365d"),
+        key_period: reader.span_or_never("identity.key_period", "2d", "3650d"),
+        address_failures_max: reader.number("identity.address_failures_max", 1, 1_000_000),
+        hashing_parallel: reader.number("identity.hashing_parallel", 0, 1024),
+        hashing_queue_max: reader.number("identity.hashing_queue_max", 1, 100_000),
     }
 }
 
-fn server(from: &mut Reading<'_>) -> Server {
-    let (certificates, key) = (from.optional("server.tls_certificates"), from.optional("server.tls_key"));
+fn server(reader: &mut SettingsReader<'_>) -> Server {
+    let (certificates, key) = (reader.optional("server.tls_certificates"), reader.optional("server.tls_key"));
     let tls = match (certificates, key) {
         (Some(certificates), Some(key)) => Some(Tls { certificates: certificates.into(), key: key.into() }),
         (None, None) => None,
         (None, Some(_)) => {
-            from.wrong("server.tls_certificates", "is missing beside server.tls_key");
+            reader.add_fault("server.tls_certificates", "is missing: server.tls_key needs it");
             None
         }
         (Some(_), None) => {
-            from.wrong("server.tls_key", "is missing beside server.tls_certificates");
+            reader.add_fault("server.tls_key", "is missing: server.tls_certificates needs it");
             None
         }
     };
     Server {
-        listen: from.address("server.listen"),
-        base_url: from.url("server.base_url"),
-        auth_url: from.url("server.auth_url"),
+        listen: reader.address("server.listen"),
+        base_url: reader.url("server.base_url"),
+        auth_url: reader.url("server.auth_url"),
         tls,
-        drain: from.duration("server.drain"),
-        connections_max: from.number("server.connections_max", 1, 1_000_000),
-        trusted_proxies: from.proxies("server.trusted_proxies"),
+        drain: reader.duration("server.drain"),
+        connections_max: reader.number("server.connections_max", 1, 1_000_000),
+        trusted_proxies: reader.proxies("server.trusted_proxies"),
     }
 }
 
-fn logging(from: &mut Reading<'_>) -> Logging {
+fn logging(reader: &mut SettingsReader<'_>) -> Logging {
     let format = |text: &str| match text {
         "auto" => Some(LogFormat::Auto),
         "text" => Some(LogFormat::Text),
@@ -295,12 +295,12 @@ fn logging(from: &mut Reading<'_>) -> Logging {
     };
     let is_level = |text: &str| text.parse::<tracing_subscriber::EnvFilter>().ok().map(|_| text.to_owned());
     Logging {
-        level: from.parsed(
+        level: reader.parsed(
             "logging.level",
             String::new(),
             is_level,
             "must be error, warn, info, debug or trace",
         ),
-        format: from.parsed("logging.format", LogFormat::Auto, format, "must be auto, text or json"),
+        format: reader.parsed("logging.format", LogFormat::Auto, format, "must be auto, text or json"),
     }
 }

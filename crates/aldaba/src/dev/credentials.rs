@@ -1,23 +1,23 @@
-//! The development store's tenants, users, applications and keys, in plain, kept in the store itself.
+//! The tenants, users, clients and keys of a development store, saved in plain text in the store itself.
 
 use domain::subscription::{Product, Products};
 use domain::{Random as _, Secret, TenantId};
 use operator::admin::{Admin, NewClient, NewSubscription, NewUser};
 use serde::{Deserialize, Serialize};
-use store::{Consent, Pkce, Store};
+use store::{Consent, ListQuery, Pkce, Store};
 
 use crate::cli::Dev;
 use crate::exit::Failure;
 use crate::wiring::SystemRandom;
 
-/// Where both applications are sent back to, whatever else they may be sent to.
-pub(super) const CALLBACK: &str = "http://localhost:8765/callback";
-/// Marks a store as development's before anything is in it.
+/// A redirect URI that both clients always have.
+pub(super) const CALLBACK_URI: &str = "http://localhost:8765/callback";
+/// Marks a new store as a development store before anything else is written.
 const UNFINISHED: &str = "unfinished";
-/// Both applications' names.
-pub(super) const APPLICATIONS: [&str; 2] = ["Panel de ventas", "Otra aplicación"];
+/// The names of the two clients.
+pub(super) const CLIENT_NAMES: [&str; 2] = ["Panel de ventas", "Otra aplicación"];
 pub(super) const PASSWORD: &str = "aldaba-dev-2026";
-/// E-mail address, name, language, and which of the tenants are theirs.
+/// E-mail address, name, language, and the indexes of the user's tenants.
 pub(super) const USERS: [(&str, &str, &str, &[usize]); 3] = [
     ("maria@example.com", "María", "es", &[0]),
     ("inaki@example.com", "Iñaki", "es", &[0, 1]),
@@ -32,9 +32,9 @@ pub(super) struct Credentials {
     pub(super) client: Client,
     pub(super) other_client: Client,
     pub(super) users: Vec<User>,
-    /// In the order in which they were made.
+    /// In order of creation.
     pub(super) tenants: Vec<String>,
-    /// Whether sample records were loaded, or were not wanted.
+    /// Whether the sample records were loaded or skipped (`--empty`).
     pub(super) sample_is_settled: bool,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Keys {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-#[allow(clippy::struct_field_names, reason = "the ready line's own words")]
+#[allow(clippy::struct_field_names, reason = "the member names of the ready line")]
 pub(super) struct Client {
     pub(super) client_id: String,
     pub(super) client_secret: String,
@@ -60,42 +60,42 @@ pub(super) struct User {
 }
 
 impl Credentials {
-    pub(super) async fn keep(&self, store: &dyn Store) -> Result<(), Failure> {
+    pub(super) async fn save(&self, store: &dyn Store) -> Result<(), Failure> {
         let json = serde_json::to_string(self).map_err(|error| Failure::Failed(error.to_string()))?;
         Ok(store.save_dev_credentials(&json).await?)
     }
 }
 
-/// The store's credentials: those that are there, or new ones in a new store.
-pub(super) async fn ensure(admin: &Admin, args: &Dev) -> Result<Credentials, Failure> {
+/// Loads the credentials of the store, or creates them in a new store.
+pub(super) async fn load_or_create(admin: &Admin, args: &Dev) -> Result<Credentials, Failure> {
     let mut credentials = match admin.store.dev_credentials().await? {
         Some(json) if json == UNFINISHED => {
             return Err(Failure::Refused(
-                "the first start on this store was broken off; remove the store and start again".into(),
+                "the first start on this store was interrupted; delete the store and start again".into(),
             ));
         }
         Some(json) => serde_json::from_str(&json).map_err(|error| {
-            Failure::Failed(format!("the development store's credentials cannot be read: {error}"))
+            Failure::Failed(format!("cannot read the credentials of the development store: {error}"))
         })?,
-        None if !admin.store.tenants().await?.is_empty() => {
+        None if !admin.store.list_tenants(&ListQuery { after: None, rows_max: 1 }).await?.rows.is_empty() => {
             return Err(Failure::Refused(
-                "this is not a development store; dev makes its own, in another place".into(),
+                "this store was not created by `aldaba dev`; choose another --data folder or --store".into(),
             ));
         }
         None => {
             admin.store.save_dev_credentials(UNFINISHED).await?;
-            make(admin).await?
+            create(admin).await?
         }
     };
     for client in [&mut credentials.client, &mut credentials.other_client] {
         admin.add_redirect_uris(&client.client_id, &args.redirect_uris).await?;
-        args.redirect_uris.first().map_or(CALLBACK, String::as_str).clone_into(&mut client.redirect_uri);
+        args.redirect_uris.first().map_or(CALLBACK_URI, String::as_str).clone_into(&mut client.redirect_uri);
     }
-    credentials.keep(&*admin.store).await?;
+    credentials.save(&*admin.store).await?;
     Ok(credentials)
 }
 
-async fn make(admin: &Admin) -> Result<Credentials, Failure> {
+async fn create(admin: &Admin) -> Result<Credentials, Failure> {
     let mut tenants = Vec::new();
     for (name, code) in
         [("Asesoría Peñalver", "4101"), ("Gestoría Ibáñez & Núñez", "4102"), ("Bodegas Güell", "4103")]
@@ -103,11 +103,11 @@ async fn make(admin: &Admin) -> Result<Credentials, Failure> {
         tenants.push(admin.add_tenant(None, name, Some(code)).await?.id);
     }
     let mut users = Vec::new();
-    for (email, name, lang, theirs) in USERS {
-        let theirs = theirs.iter().filter_map(|at| tenants.get(*at).cloned()).collect();
-        users.push(user(admin, email, name, lang, theirs).await?);
+    for (email, name, lang, indexes) in USERS {
+        let members_of = indexes.iter().filter_map(|index| tenants.get(*index).cloned()).collect();
+        users.push(user(admin, email, name, lang, members_of).await?);
     }
-    let [name, other_name] = APPLICATIONS;
+    let [name, other_name] = CLIENT_NAMES;
     let client = client(admin, name).await?;
     let other_client = self::client(admin, other_name).await?;
     Ok(Credentials {
@@ -127,25 +127,25 @@ async fn user(
     email: &str,
     name: &str,
     lang: &str,
-    theirs: Vec<TenantId>,
+    tenants: Vec<TenantId>,
 ) -> Result<User, Failure> {
-    let tenants = theirs.iter().map(ToString::to_string).collect();
+    let tenant_ids = tenants.iter().map(ToString::to_string).collect();
     let new = NewUser {
         email: email.to_owned(),
         given_name: name.to_owned(),
         lang: lang.to_owned(),
         password: Secret::new(PASSWORD),
-        tenants: theirs,
+        tenants,
     };
     admin.add_user(new).await?;
-    Ok(User { email: email.to_owned(), password: PASSWORD.to_owned(), tenants })
+    Ok(User { email: email.to_owned(), password: PASSWORD.to_owned(), tenants: tenant_ids })
 }
 
 async fn client(admin: &Admin, name: &str) -> Result<Client, Failure> {
     let new = NewClient {
         id: None,
         name: name.to_owned(),
-        redirect_uris: vec![CALLBACK.to_owned()],
+        redirect_uris: vec![CALLBACK_URI.to_owned()],
         post_logout_uris: Vec::new(),
         pkce: Pkce::IfSent,
         consent: Consent::None,
@@ -155,7 +155,7 @@ async fn client(admin: &Admin, name: &str) -> Result<Client, Failure> {
     Ok(Client {
         client_id: client.id.to_string(),
         client_secret: secret.reveal().to_owned(),
-        redirect_uri: CALLBACK.to_owned(),
+        redirect_uri: CALLBACK_URI.to_owned(),
     })
 }
 

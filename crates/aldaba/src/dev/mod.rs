@@ -1,12 +1,12 @@
-//! `aldaba dev`: everything on this machine, with tenants, users, applications, keys and sample records.
-//! Started again on the same data, it is the same again.
+//! `aldaba dev`: the service on this machine with tenants, users, clients, keys and sample records. A restart on the
+//! same data keeps all of them.
 
-mod browser;
 mod credentials;
-mod page;
-mod paint;
-mod ready;
+mod headless_browser;
+mod ready_line;
 mod receiver;
+mod start_page;
+mod terminal_style;
 mod token;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -16,39 +16,38 @@ use std::sync::Arc;
 use ::store::{MasterKey, Store};
 use domain::{Secret, TenantId, redirect_uri};
 use operator::admin::Admin;
-use operator::door::{Delivery, Door};
+use operator::ingest::{Ingest, IngestRequest};
 
 use crate::cli::{Dev, DevCommand};
 use crate::config::{self, Config, Sources, StoreUrl};
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::logging;
 use crate::output::Output;
-
 use crate::service::{Service, ShutdownSignals};
 use crate::wiring::{self, BasePorts, SystemClock, SystemRandom};
 use credentials::Credentials;
 
-/// No secret: a development store holds its credentials in plain anyway, and is refused by `serve`.
+/// Not a secret: a development store contains plain credentials anyway, and `serve` refuses it.
 const DEV_MASTER_KEY: [u8; 32] = *b"aldaba dev: not for production!!";
 const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080);
 const SAMPLE_COMPANIES: u32 = 3;
 const SAMPLE_CUSTOMERS: u32 = 40;
 
-/// For people, who want to see retries: the first within a second, and as many pauses as by default.
-const WATCHED_SCHEDULE: &str = "1s,2s,5s,10s,30s,1m,5m";
+/// A faster retry schedule for interactive use, with as many steps as the default.
+const INTERACTIVE_SCHEDULE: &str = "1s,2s,5s,10s,30s,1m,5m";
 
-pub(crate) async fn run(args: &Dev, sources: Sources, output: Output) -> Outcome {
+pub(crate) async fn run(args: &Dev, sources: Sources, output: Output) -> CommandResult {
     match &args.command {
         Some(DevCommand::Token(wanted)) => token::run(wanted, output).await,
         None => start(args, sources, output).await,
     }
 }
 
-async fn start(args: &Dev, sources: Sources, output: Output) -> Outcome {
+async fn start(args: &Dev, sources: Sources, output: Output) -> CommandResult {
     for uri in &args.redirect_uris {
         redirect_uri::check(uri).map_err(|why| Failure::Usage(format!("--redirect-uri {uri} {why}")))?;
     }
-    // A start that is stopped half-way still finishes: the folder goes, the store is whole.
+    // Installed first, so that a signal during the start still deletes the folder and closes the store.
     let signals = ShutdownSignals::install()?;
     let folder = Folder::choose(args)?;
     let config = configure(args, sources, &folder, output)?;
@@ -61,27 +60,27 @@ async fn start(args: &Dev, sources: Sources, output: Output) -> Outcome {
     )
     .await?;
     let store = opened.store.clone();
-    let credentials = credentials::ensure(&admin(store.clone()), args).await?;
+    let credentials = credentials::load_or_create(&admin(store.clone()), args).await?;
     let credentials = load_sample(store.clone(), credentials, args.empty).await?;
-    let receiver = receiver::start(beside(config.server.listen, 2), store.clone(), output).await;
+    let receiver = receiver::start(with_port_offset(config.server.listen, 2), store.clone(), output).await;
     let receiver = receiver.map_err(ports_taken)?;
     let token = Secret::new(credentials.operator_token.clone());
     let service = Service::bind(config, BasePorts::system(), opened, &token).await.map_err(ports_taken)?;
-    let ready = ready::Ready::new(&service, &credentials, &*store, receiver).await?;
-    ready.leave_in(&folder.path)?;
+    let ready = ready_line::ReadyLine::new(&service, &credentials, &*store, receiver).await?;
+    ready.write_to(&folder.path)?;
     ready.print(output);
     let served = service.start().run(signals).await;
-    // Nothing runs here any more.
-    let _ = std::fs::remove_file(folder.path.join(token::RUNNING));
+    // Tells `dev token --data` that no server runs on this folder.
+    let _ = std::fs::remove_file(folder.path.join(token::READY_FILE));
     drop(folder);
     served
 }
 
 fn ports_taken(failure: Failure) -> Failure {
-    let remedy = "dev takes three ports in a row (8080, 8081 and 8082 unless told otherwise): move them all \
-                  with --listen, as in --listen 127.0.0.1:18080";
+    let remedy = "dev uses three consecutive ports (by default 8080, 8081 and 8082): choose others with --listen, \
+                  for example --listen 127.0.0.1:18080";
     match failure {
-        Failure::Busy { why, .. } => Failure::Busy { why, remedy: remedy.into() },
+        Failure::AddressInUse { why, .. } => Failure::AddressInUse { why, remedy: remedy.into() },
         other => other,
     }
 }
@@ -90,7 +89,7 @@ fn admin(store: Arc<dyn Store>) -> Admin {
     Admin { store, clock: Arc::new(SystemClock), random: Arc::new(SystemRandom) }
 }
 
-/// Where the store's file lies; a temporary folder goes with this.
+/// The folder of the store's file. Dropping it deletes a temporary folder.
 struct Folder {
     path: PathBuf,
     _temporary: Option<tempfile::TempDir>,
@@ -108,34 +107,34 @@ impl Folder {
     }
 }
 
-/// The configuration: development's own defaults, whatever was set, and the flags of `dev` on top.
+/// The configuration: the defaults of `dev`, then the configured values, then the flags of `dev`.
 ///
-/// Who starts it for a program (`--json`) gets the service's own schedule.
+/// With `--json`, for programs, the retry schedule is the service's default.
 fn configure(args: &Dev, mut sources: Sources, folder: &Folder, output: Output) -> Result<Config, Failure> {
     let listen = args.listen.unwrap_or(LISTEN);
     if !listen.ip().is_loopback() {
-        let why = "dev holds plain credentials and listens on this machine only, as in 127.0.0.1:8080";
+        let why = "dev has plain credentials and must listen on a loopback address such as 127.0.0.1:8080";
         return Err(Failure::Usage(format!("--listen {listen}: {why}")));
     }
     let store = match &args.store {
         Some(url) if StoreUrl::parse(url).is_none() => {
-            return Err(Failure::Usage(format!("--store takes sqlite:PATH or postgres://…, not {url:?}")));
+            return Err(Failure::Usage(format!("--store must be sqlite:PATH or postgres://…, not {url:?}")));
         }
         Some(url) => url.clone(),
         None => format!("sqlite:{}", folder.path.join("aldaba.db").display()),
     };
-    let store_given = args.store.is_some() || args.data.is_some();
+    let has_store_flag = args.store.is_some() || args.data.is_some();
     let own = [
         ("server.listen", listen.to_string(), args.listen.is_some()),
-        ("store.url", store, store_given),
-        ("operator.listen", beside(listen, 1).to_string(), false),
+        ("store.url", store, has_store_flag),
+        ("operator.listen", with_port_offset(listen, 1).to_string(), false),
         ("gateway.rate_per_minute", "0".to_owned(), false),
         ("delivery.host_check", "off".to_owned(), false),
         ("egress.loopback", "true".to_owned(), false),
         ("logging.level", "warn".to_owned(), false),
         ("server.drain", "2s".to_owned(), false),
     ];
-    let schedule = ("delivery.schedule", WATCHED_SCHEDULE.to_owned(), false);
+    let schedule = ("delivery.schedule", INTERACTIVE_SCHEDULE.to_owned(), false);
     let is_set = |key: &str| {
         let variable = format!("ALDABA__{}", key.replacen('.', "__", 1).to_uppercase());
         sources.flags.iter().any(|(name, _)| name == key)
@@ -151,19 +150,19 @@ fn configure(args: &Dev, mut sources: Sources, folder: &Folder, output: Output) 
     let config = config::load(&Sources { flags, ..sources }).map_err(Failure::Config)?;
     for address in [config.server.listen, config.operator.listen] {
         if !address.ip().is_loopback() {
-            return Err(Failure::Usage(format!("{address}: dev listens on this machine only")));
+            return Err(Failure::Usage(format!("{address}: dev must listen on a loopback address")));
         }
     }
     Ok(config)
 }
 
-/// The address some ports further; any port stays any port.
-fn beside(address: SocketAddr, further: u16) -> SocketAddr {
-    let port = if address.port() == 0 { 0 } else { address.port().saturating_add(further) };
+/// The address with a higher port; port 0 stays 0.
+fn with_port_offset(address: SocketAddr, offset: u16) -> SocketAddr {
+    let port = if address.port() == 0 { 0 } else { address.port().saturating_add(offset) };
     SocketAddr::new(address.ip(), port)
 }
 
-/// Sample records come once; after that the store is left as it is.
+/// Loads the sample records into a new store; later starts do not change the records.
 async fn load_sample(
     store: Arc<dyn Store>,
     credentials: Credentials,
@@ -173,23 +172,23 @@ async fn load_sample(
         return Ok(credentials);
     }
     if !empty {
-        let door = Door::new(store.clone(), Arc::new(SystemRandom));
+        let ingest = Ingest::new(store.clone(), Arc::new(SystemRandom));
         for (seed, tenant) in (1_u64..).zip(&credentials.tenants) {
             let plan =
                 sample::Plan { seed, companies: SAMPLE_COMPANIES, customers_per_company: SAMPLE_CUSTOMERS };
             let lines =
                 sample::changes(plan).map(|line| Ok::<_, std::convert::Infallible>((line + "\n").into()));
             let key = Some("sample data".to_owned());
-            let delivery =
-                Delivery { tenant: TenantId::new(tenant.clone()), idempotency_key: key, is_json: false };
-            let taken = Box::pin(door.take(&delivery, futures_util::stream::iter(lines), |_| {})).await;
+            let request =
+                IngestRequest { tenant: TenantId::new(tenant.clone()), idempotency_key: key, is_json: false };
+            let taken = Box::pin(ingest.run(&request, futures_util::stream::iter(lines), |_| {})).await;
             let answer = taken.map_err(|error| Failure::Failed(error.to_string()))?;
-            if let Some(error) = answer.tally.errors.first() {
+            if let Some(error) = answer.counts.errors.first() {
                 return Err(Failure::Failed(format!("sample line {}: {}", error.line, error.fault.message)));
             }
         }
     }
     let settled = Credentials { sample_is_settled: true, ..credentials };
-    settled.keep(&*store).await?;
+    settled.save(&*store).await?;
     Ok(settled)
 }

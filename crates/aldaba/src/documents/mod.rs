@@ -1,49 +1,49 @@
-//! The OpenAPI documents: put together from what the rooms tell of themselves, printed by `aldaba openapi`,
-//! served beside the APIs, and browsable; and the AsyncAPI document of the notifications.
+//! The OpenAPI documents, merged from those of the crates, and the AsyncAPI document of the notifications. The program
+//! prints them (`aldaba openapi`), serves them next to the APIs, and shows them in Swagger UI.
 
-mod kept;
-mod page;
-mod served;
+mod routes;
+mod static_response;
+mod swagger_page;
 
 use utoipa::openapi::OpenApi;
 
 use crate::config::Config;
-pub(crate) use served::{notifications, router};
+pub(crate) use routes::{asyncapi_router, router};
 
-/// Writes a document; called once, when somebody first asks for it.
-type Write = Box<dyn FnOnce() -> String + Send>;
+/// Renders a document; called once, on the first request.
+type Render = Box<dyn FnOnce() -> String + Send>;
 
-/// A document and the places where a listener shows it.
+/// An OpenAPI document and its paths on a listener.
 pub(crate) struct Document {
     pub(crate) title: &'static str,
-    /// The document itself; none where another room serves it at its address.
-    pub(crate) text: Option<Write>,
-    /// Where it is read.
-    pub(crate) address: &'static str,
-    /// Where it is browsed.
+    /// The document; none if another router serves it.
+    pub(crate) text: Option<Render>,
+    /// The path of the document.
+    pub(crate) path: &'static str,
+    /// The path of the Swagger UI page.
     pub(crate) page: &'static str,
 }
 
 impl Document {
-    /// Of the public side.
+    /// The document of the public APIs.
     pub(crate) fn public(config: &Config) -> Self {
         let config = config.clone();
-        let text: Write = Box::new(move || text(&public(&config)) + "\n");
-        Self { title: "Aldaba", text: Some(text), address: "/openapi.json", page: "/docs/" }
+        let text: Render = Box::new(move || text(&public(&config)) + "\n");
+        Self { title: "Aldaba", text: Some(text), path: "/openapi.json", page: "/docs/" }
     }
 
-    /// Of the operator's side, whose room serves the document itself.
+    /// The document of the operator API, which `operator::router` serves.
     pub(crate) fn operator() -> Self {
-        let (address, page) = ("/operator/v1/openapi.json", "/operator/docs/");
-        Self { title: "Aldaba for operators", text: None, address, page }
+        let (path, page) = ("/operator/v1/openapi.json", "/operator/docs/");
+        Self { title: "Aldaba for operators", text: None, path, page }
     }
 }
 
-/// The public side: the APIs behind the gate, the management of webhooks and what they send, and the identity provider.
+/// The public APIs: reads, webhook management and notifications, and the identity provider.
 pub(crate) fn public(config: &Config) -> OpenApi {
     let server = &config.server;
     let mut management = webhooks::openapi();
-    // Putting documents together leaves these where they are.
+    // `merge_from` does not merge webhooks.
     let notifications = management.webhooks.take();
     let mut document = gateway::openapi(&server.base_url, &server.auth_url)
         .merge_from(management)
@@ -52,12 +52,12 @@ pub(crate) fn public(config: &Config) -> OpenApi {
     document
 }
 
-/// The AsyncAPI document as it is printed and served; no configuration changes it.
+/// The AsyncAPI document; it does not depend on the configuration.
 pub(crate) fn asyncapi() -> String {
     format!("{:#}", webhooks::asyncapi())
 }
 
-/// As it is printed and served: the same bytes every time.
+/// The document as JSON, always with the same bytes.
 pub(crate) fn text(document: &OpenApi) -> String {
     document.to_pretty_json().unwrap_or_default()
 }
@@ -70,7 +70,7 @@ mod tests {
 
     use super::*;
 
-    /// Every reference below this value.
+    /// Collects every reference in this value.
     fn references(value: &Value, found: &mut BTreeSet<String>) {
         match value {
             Value::Object(members) => {
@@ -83,13 +83,13 @@ mod tests {
     }
 
     #[test]
-    fn put_together_every_reference_leads_somewhere_and_every_part_is_used() {
+    fn every_reference_resolves_and_every_component_is_used() {
         let config = crate::config::load(&crate::config::Sources::default()).unwrap();
         let document = serde_json::to_value(public(&config)).unwrap();
         let mut found = BTreeSet::new();
         references(&document, &mut found);
-        for place in &found {
-            assert!(document.pointer(place.trim_start_matches('#')).is_some(), "{place}");
+        for reference in &found {
+            assert!(document.pointer(reference.trim_start_matches('#')).is_some(), "{reference}");
         }
         for kind in ["schemas", "responses", "parameters", "headers"] {
             for name in document["components"][kind].as_object().unwrap().keys() {

@@ -1,14 +1,13 @@
-// Starts Swagger UI over the document that settings.json names. Nothing is kept in the browser: what is
-// typed in is gone with the page. `authorize` may hold values by the name of their security scheme (a key,
-// a token) for who is signed in; they are filled in.
+// Starts Swagger UI with the document that settings.json names. The browser stores nothing: input is lost with the
+// page. `authorize` may contain values by security scheme (a key, a token) to fill in for a signed-in user.
 'use strict';
 
 (async () => {
   const read = async (address) => (await fetch(address, { cache: 'no-cache' })).json();
   const settings = await read('settings.json');
   const spec = await read(settings.document);
-  // Calls go where this page comes from: one service may have several names, and a browser takes only this one.
-  const here = { url: location.origin, description: 'where this page comes from' };
+  // Requests go to the origin of this page: the content security policy forbids the service's other names.
+  const here = { url: location.origin, description: 'this server' };
   const others = (spec.servers ?? []).filter(({ url }) => url !== here.url);
   spec.servers = [here, ...others];
   const ui = SwaggerUIBundle({

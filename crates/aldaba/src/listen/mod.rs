@@ -1,10 +1,10 @@
-//! `aldaba listen`: a receiver for one's own desk. Alone it answers, verifies and prints; with resources it subscribes
-//! itself and tells at its next start, from the pull feed, what it missed.
+//! `aldaba listen`: a local webhook receiver that responds, verifies signatures and prints events. With --resource it
+//! subscribes itself, and at its next start it prints the missed events from the pull feed.
 
-mod desk;
-mod following;
-mod memory;
 mod printer;
+mod receiver;
+mod state_file;
+mod subscriber;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,55 +17,60 @@ use serde_json::json;
 use tokio::net::TcpListener;
 
 use crate::cli::Listen;
-use crate::exit::{Failure, Outcome};
+use crate::exit::{CommandResult, Failure};
 use crate::output::Output;
 use crate::service::ShutdownSignals;
 use crate::wiring::SystemRandom;
-use desk::{Desk, Manner};
-use following::Following;
-use memory::Memory;
 use printer::Printer;
+use receiver::{Receiver, ResponseSettings};
+use state_file::ListenState;
+use subscriber::Subscriber;
 
-const FAREWELL_MAX: Duration = Duration::from_secs(5);
+const UNSUBSCRIBE_MAX: Duration = Duration::from_secs(5);
 
-pub(crate) async fn run(args: &Listen, output: Output) -> Outcome {
+pub(crate) async fn run(args: &Listen, output: Output) -> CommandResult {
     let mut signals = ShutdownSignals::install()?;
-    let busy = |error: std::io::Error| Failure::Busy {
+    let in_use = |error: std::io::Error| Failure::AddressInUse {
         why: format!("cannot listen on {}: {error}", args.address),
         remedy: "choose another address with --listen".into(),
     };
-    let listener = TcpListener::bind(args.address).await.map_err(busy)?;
-    let here = format!("http://{}", listener.local_addr()?);
+    let listener = TcpListener::bind(args.address).await.map_err(in_use)?;
+    let listen_url = format!("http://{}", listener.local_addr()?);
     let printer = Printer::new(output);
     let secrets = secrets(args);
-    let memory = if args.resources.is_empty() { Memory::none() } else { Memory::open(&args.state)? };
-    let memory = Arc::new(memory);
-    let desk = Desk::new(printer, verifier(&secrets), manner(args)?, memory.clone());
-    tokio::spawn(axum::serve(listener, desk.router()).into_future());
-    printer.talk("listening", json!({"url": here}), &format!("listening on {here} (Ctrl-C ends it)"));
+    let state =
+        if args.resources.is_empty() { ListenState::in_memory() } else { ListenState::open(&args.state)? };
+    let state = Arc::new(state);
+    let receiver = Receiver::new(printer, verifier(&secrets), response_settings(args)?, state.clone());
+    tokio::spawn(axum::serve(listener, receiver.router()).into_future());
+    printer.print_status(
+        "listening",
+        json!({"url": listen_url}),
+        &format!("listening on {listen_url} (stop with Ctrl-C)"),
+    );
     let Some(secret) = secrets.first().filter(|_| !args.resources.is_empty()) else {
         if secrets.is_empty() {
-            output.say("without --secret nothing is verified");
+            output.print_message("signatures are not verified: no --secret");
         }
         signals.received().await;
         return Ok(());
     };
-    let reached_at = args.public_url.clone().unwrap_or(here);
-    let mut following = Following::new(args, secret, &reached_at, printer, memory)?;
+    let receiver_url = args.public_url.clone().unwrap_or(listen_url);
+    let mut subscriber = Subscriber::new(args, secret, &receiver_url, printer, state)?;
     let done = tokio::select! {
         () = signals.received() => Ok(()),
-        lost = following.run() => lost,
+        result = subscriber.run() => result,
     };
     if args.stay {
         return done;
     }
-    // Where something went wrong before, this is worth a try and no more.
-    let ended = tokio::time::timeout(FAREWELL_MAX, following.unsubscribe()).await;
-    let late = || Failure::Lost("the service does not answer, so the webhooks stay subscribed".into());
-    done.and_then(|()| ended.map_err(|_| late())?.map_err(Failure::from))
+    // If `done` is already an error, a failure to unsubscribe is not reported.
+    let unsubscribed = tokio::time::timeout(UNSUBSCRIBE_MAX, subscriber.unsubscribe()).await;
+    let late = || Failure::ServiceLost("the service does not respond; the webhooks remain subscribed".into());
+    done.and_then(|()| unsubscribed.map_err(|_| late())?.map_err(Failure::from))
 }
 
-/// Those given; who subscribes and gives none gets one that nobody else knows.
+/// The given secrets, or a random one if the receiver subscribes itself and none is given.
 fn secrets(args: &Listen) -> Vec<Secret> {
     let given: Vec<Secret> = args.secrets.iter().map(|secret| Secret::new(secret.as_str())).collect();
     if !given.is_empty() || args.resources.is_empty() {
@@ -81,19 +86,24 @@ fn verifier(secrets: &[Secret]) -> Option<Verifier> {
     Some(others.iter().cloned().fold(Verifier::new(first.clone()), Verifier::or))
 }
 
-fn manner(args: &Listen) -> Result<Manner, Failure> {
+fn response_settings(args: &Listen) -> Result<ResponseSettings, Failure> {
     let forward = match &args.forward_to {
         None => None,
         Some(url) => {
             let uri: axum::http::Uri =
                 url.parse().map_err(|error| Failure::Usage(format!("--forward-to {url}: {error}")))?;
             if !matches!(uri.scheme_str(), Some("http" | "https")) {
-                let why = "it takes a whole address, as in http://127.0.0.1:3000/hooks";
+                let why = "must be an absolute URL such as http://127.0.0.1:3000/hooks";
                 return Err(Failure::Usage(format!("--forward-to {url}: {why}")));
             }
             let transport = HttpTransport::new().map_err(|error| Failure::Failed(error.to_string()))?;
             Some((uri, transport))
         }
     };
-    Ok(Manner { forward, status: args.status.unwrap_or(200), delay: args.delay, cookie: args.cookie })
+    Ok(ResponseSettings {
+        forward,
+        status: args.status.unwrap_or(200),
+        delay: args.delay,
+        cookie: args.cookie,
+    })
 }

@@ -1,75 +1,80 @@
-//! What `listen` says: one line for each thing that happens, as NDJSON or for people.
+//! Prints one line per event of `listen`, as NDJSON or text.
 
 use std::io::IsTerminal as _;
 
 use domain::{Clock as _, Ticks};
 use serde_json::{Value, json};
 
-use crate::output::{Output, print_line, say};
+use crate::output::{Output, print_line, print_message};
 use crate::wiring::SystemClock;
 
-/// How good the news is.
+/// The color of a line.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Tone {
-    Good,
-    Odd,
-    Bad,
+pub(super) enum Severity {
+    Success,
+    Warning,
+    Error,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Printer {
     json: bool,
-    colour: bool,
+    color: bool,
 }
 
 impl Printer {
     pub(super) fn new(output: Output) -> Self {
-        let colour = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-        Self { json: output.json, colour }
+        let color = std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+        Self { json: output.json, color }
     }
 
-    /// Data: something came.
-    pub(super) fn tell(self, what: &str, tone: Tone, data: Value, text: &str) {
+    /// Prints a received request on standard output.
+    pub(super) fn print_event(self, what: &str, severity: Severity, data: Value, text: &str) {
         let now = SystemClock.now();
         if self.json {
             return print_line(&line(what, now, data));
         }
-        print_line(&format!("{}  {}  {}", clock(now), self.painted(what, tone), harmless(text)));
+        print_line(&format!(
+            "{}  {}  {}",
+            clock(now),
+            self.colored(what, severity),
+            without_control_chars(text)
+        ));
     }
 
-    /// Talk: how this program itself does.
-    pub(super) fn talk(self, what: &str, data: Value, text: &str) {
+    /// Prints the state of this program: on standard error, or as NDJSON on standard output.
+    pub(super) fn print_status(self, what: &str, data: Value, text: &str) {
         if self.json {
             return print_line(&line(what, SystemClock.now(), data));
         }
-        say(&harmless(text));
+        print_message(&without_control_chars(text));
     }
 
-    fn painted(self, what: &str, tone: Tone) -> String {
-        let code = match tone {
-            Tone::Good => 32,
-            Tone::Odd => 33,
-            Tone::Bad => 31,
+    fn colored(self, what: &str, severity: Severity) -> String {
+        let code = match severity {
+            Severity::Success => 32,
+            Severity::Warning => 33,
+            Severity::Error => 31,
         };
-        if self.colour { format!("\x1b[{code}m{what:<11}\x1b[0m") } else { format!("{what:<11}") }
+        if self.color { format!("\x1b[{code}m{what:<11}\x1b[0m") } else { format!("{what:<11}") }
     }
 }
 
 fn line(what: &str, now: Ticks, data: Value) -> String {
-    let mut whole = json!({"what": what, "at": now.iso_millis()});
-    if let (Some(whole), Value::Object(data)) = (whole.as_object_mut(), data) {
-        whole.extend(data);
+    let mut object = json!({"what": what, "at": now.iso_millis()});
+    if let (Some(members), Value::Object(data)) = (object.as_object_mut(), data) {
+        members.extend(data);
     }
-    whole.to_string()
+    object.to_string()
 }
 
-/// `08:30:00` of a moment, UTC.
+/// The time of day in UTC: `08:30:00`.
 fn clock(now: Ticks) -> String {
     now.iso_millis().split('T').nth(1).unwrap_or_default().chars().take(8).collect()
 }
 
-/// Nothing that a stranger sends may command the terminal.
-fn harmless(text: &str) -> String {
+/// Replaces control characters, so that received text cannot send escape sequences to the terminal.
+fn without_control_chars(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\n' { '\u{fffd}' } else { c }).collect()
 }
 
@@ -78,12 +83,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_that_came_commands_the_terminal() {
-        assert_eq!(harmless("a\x1b[31mb\u{9b}c"), "a\u{fffd}[31mb\u{fffd}c");
+    fn control_characters_are_replaced() {
+        assert_eq!(without_control_chars("a\x1b[31mb\u{9b}c"), "a\u{fffd}[31mb\u{fffd}c");
     }
 
     #[test]
-    fn a_line_of_json_says_what_and_when() {
+    fn json_line_has_what_and_at() {
         let line: Value = serde_json::from_str(&line("event", Ticks(0), json!({"a": 1}))).unwrap();
         assert_eq!((&line["what"], &line["a"], line["at"].is_string()), (&json!("event"), &json!(1), true));
     }

@@ -7,9 +7,9 @@ use domain::egress::EgressPolicy;
 use domain::retry::Schedule;
 use store::Store;
 use tokio::sync::watch;
-use tokio::task::JoinHandle;
+use web::Tasks;
 use webhooks::egress::{Egress, EgressSettings};
-use webhooks::engine::{Carrier, Engine, Ports, Settings};
+use webhooks::engine::{Engine, Ports, Settings};
 
 use super::BasePorts;
 use crate::config::Config;
@@ -38,8 +38,9 @@ pub(crate) fn engine(
     store: Arc<dyn Store>,
     egress: Egress,
     node: Guid,
+    tasks: &dyn Tasks,
     stopped: watch::Receiver<bool>,
-) -> (Engine, JoinHandle<()>) {
+) -> Engine {
     let delivery = &config.delivery;
     let schedule = Schedule { pauses: delivery.schedule.clone(), window: delivery.window };
     let settings = Settings {
@@ -47,7 +48,7 @@ pub(crate) fn engine(
         in_flight_max: delivery.in_flight,
         ..Settings::new(schedule, delivery.timeout)
     };
-    let transport = Arc::new(Carrier { egress, timeout: delivery.timeout });
+    let transport = Arc::new(egress);
     let ports = Ports { store, clock: base.clock.clone(), random: base.random.clone(), transport };
-    Engine::start(ports, settings, node, stopped)
+    Engine::start(ports, settings, node, tasks, stopped)
 }

@@ -16,9 +16,9 @@ struct FromIdentity(Arc<Identity>);
 #[async_trait]
 impl TokenVerifier for FromIdentity {
     async fn verify(&self, token: &str) -> Result<Arc<Caller>, TokenError> {
-        self.0.caller(token).await.map_err(|refusal| match refusal {
-            identity::TokenRefusal::Invalid => TokenError::Invalid,
-            identity::TokenRefusal::Unknown(error) => TokenError::Unavailable(error),
+        self.0.caller(token).await.map_err(|error| match error {
+            identity::TokenError::Invalid => TokenError::Invalid,
+            identity::TokenError::Unavailable(error) => TokenError::Unavailable(error),
         })
     }
 }

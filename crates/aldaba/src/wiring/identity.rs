@@ -6,7 +6,7 @@ use std::time::Duration;
 use identity::{Identity, Keys, Ports, Settings};
 use web::Metrics;
 
-use super::{BasePorts, Opened, SystemClock};
+use super::{BasePorts, OpenStore, SystemClock};
 use crate::config::Config;
 use crate::exit::Failure;
 
@@ -16,7 +16,7 @@ const KEY_LEAD: Duration = Duration::from_secs(24 * 60 * 60);
 pub(crate) async fn identity(
     config: &Config,
     base: &BasePorts,
-    opened: Opened,
+    opened: OpenStore,
     metrics: &Metrics,
 ) -> Result<Identity, Failure> {
     let ports = Ports {
@@ -29,7 +29,7 @@ pub(crate) async fn identity(
 }
 
 /// The signing keys alone, for the commands that manage them.
-pub(crate) async fn signing_keys(config: &Config, opened: &Opened) -> Result<Keys, Failure> {
+pub(crate) async fn signing_keys(config: &Config, opened: &OpenStore) -> Result<Keys, Failure> {
     let policy = settings(config).key_policy();
     Ok(Keys::open(opened.store.clone(), Arc::new(SystemClock), policy).await?)
 }

@@ -11,7 +11,7 @@ use crate::config::StoreUrl;
 
 /// An open store behind its two ports: for the service and for backups.
 #[derive(Clone)]
-pub(crate) struct Opened {
+pub(crate) struct OpenStore {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) archive: Arc<dyn Archive>,
     pub(crate) vault: Arc<Vault>,
@@ -22,16 +22,16 @@ pub(crate) fn ports(base: &BasePorts, master: &MasterKey) -> Result<Ports> {
     Ok(Ports { clock: base.clock.clone(), random: base.random.clone(), vault })
 }
 
-pub(crate) async fn open(url: &StoreUrl, connections_max: usize, ports: Ports) -> Result<Opened> {
+pub(crate) async fn open(url: &StoreUrl, connections_max: usize, ports: Ports) -> Result<OpenStore> {
     let vault = ports.vault.clone();
     match url {
         StoreUrl::Sqlite(path) => {
             let store = Arc::new(SqliteStore::open(path, ports)?);
-            Ok(Opened { store: store.clone(), archive: store, vault })
+            Ok(OpenStore { store: store.clone(), archive: store, vault })
         }
         StoreUrl::Postgres(url) => {
             let store = Arc::new(PostgresStore::open(url, connections_max, ports).await?);
-            Ok(Opened { store: store.clone(), archive: store, vault })
+            Ok(OpenStore { store: store.clone(), archive: store, vault })
         }
     }
 }

@@ -1,10 +1,11 @@
-//! Builds the management of webhooks and puts its routes behind the gate.
+//! Wires the webhook management API and puts its routes behind the gate.
 
 use std::sync::Arc;
 
-use ::webhooks::Nudge;
+use ::webhooks::EngineNotifier;
 use ::webhooks::egress::Egress;
-use ::webhooks::management::{Call, Management, Ports, Route, Settings};
+use ::webhooks::history::History;
+use ::webhooks::management::{Management, ManagementRequest, Ports, Route, Settings};
 use domain::Scope;
 use gateway::{AuthorizedRequest, GatedRoute, ResponseFuture};
 use store::Store;
@@ -12,22 +13,22 @@ use store::Store;
 use super::BasePorts;
 use crate::config::Config;
 
-/// The management's routes. `nudge` learns of every change before the response is sent.
+/// The routes of the webhook management API, behind the gate. `notifier` learns of every change before the response is sent.
 pub(crate) fn gated_routes(
     config: &Config,
     base: &BasePorts,
     store: Arc<dyn Store>,
     egress: Egress,
-    nudge: Arc<dyn Nudge>,
+    notifier: Arc<dyn EngineNotifier>,
+    history: History,
 ) -> Vec<GatedRoute> {
     let settings = Settings {
         base_url: config.server.base_url.clone(),
         webhooks_max: config.delivery.webhooks_max,
         host_check: config.delivery.host_check,
         is_local: config.egress.loopback,
-        window: config.delivery.window,
     };
-    let ports = Ports { store, random: base.random.clone(), egress, nudge };
+    let ports = Ports { store, random: base.random.clone(), egress, notifier, history };
     let management = Arc::new(Management::new(ports, settings));
     Route::all().map(|route| gated_route(&management, route)).collect()
 }
@@ -36,9 +37,10 @@ fn gated_route(management: &Arc<Management>, route: Route) -> GatedRoute {
     let management = management.clone();
     let handler = move |request: AuthorizedRequest| -> ResponseFuture {
         let management = management.clone();
-        let AuthorizedRequest { caller, path_params: names, parts, body, now, address, request_id } = request;
-        let call = Call { caller, names, uri: parts.uri, headers: parts.headers, now, address, request_id };
-        Box::pin(async move { management.answer(route, call, body).await })
+        let AuthorizedRequest { caller, path_params, parts, body, now, address, request_id } = request;
+        let (uri, headers) = (parts.uri, parts.headers);
+        let request = ManagementRequest { caller, path_params, uri, headers, now, address, request_id };
+        Box::pin(async move { management.respond(route, request, body).await })
     };
     GatedRoute {
         area: route.area(),

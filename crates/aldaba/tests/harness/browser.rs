@@ -1,33 +1,33 @@
-//! A browser without a screen: keeps cookies, reads forms, and goes where it is told, one step at a time.
+//! A headless browser: it stores cookies, parses forms and follows redirects when a test says so.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::ops::Deref;
 
-use super::{Call, Reply};
+use super::{HttpRequest, HttpResponse};
 
-/// Goes about on one host. Each new one has never been there.
+/// Talks to one host. A new browser has no cookies.
 pub(crate) struct Browser {
     origin: String,
     cookies: RefCell<BTreeMap<String, String>>,
     headers: Vec<(&'static str, String)>,
 }
 
-/// What a browser was answered.
+/// A response to the browser.
 #[derive(Debug)]
 pub(crate) struct Page {
-    reply: Reply,
+    response: HttpResponse,
 }
 
 impl Deref for Page {
-    type Target = Reply;
+    type Target = HttpResponse;
 
-    fn deref(&self) -> &Reply {
-        &self.reply
+    fn deref(&self) -> &HttpResponse {
+        &self.response
     }
 }
 
-/// A form of a page, to be filled in.
+/// A form of a page.
 #[derive(Clone, Debug)]
 pub(crate) struct Form {
     pub(crate) action: String,
@@ -40,7 +40,7 @@ impl Browser {
         Self { origin: origin.to_owned(), cookies: RefCell::default(), headers: Vec::new() }
     }
 
-    /// Sends a header with everything from now on.
+    /// Sends this header with every request from now on.
     pub(crate) fn with_header(mut self, name: &'static str, value: &str) -> Self {
         self.headers.push((name, value.to_owned()));
         self
@@ -56,16 +56,17 @@ impl Browser {
 
     #[track_caller]
     pub(crate) fn get(&self, path: &str) -> Page {
-        self.send(Call::get(&self.url(path)))
+        self.send(HttpRequest::get(&self.url(path)))
     }
 
     #[track_caller]
     pub(crate) fn post(&self, path: &str, fields: &[(&str, &str)]) -> Page {
-        let call = Call::post(&self.url(path)).header("content-type", "application/x-www-form-urlencoded");
-        self.send(call.body(encoded(fields)))
+        let request =
+            HttpRequest::post(&self.url(path)).header("content-type", "application/x-www-form-urlencoded");
+        self.send(request.body(encode_form(fields)))
     }
 
-    /// Sends a form, some fields of it filled in or changed.
+    /// Submits a form with some fields added or replaced.
     #[track_caller]
     pub(crate) fn submit(&self, form: &Form, filled: &[(&str, &str)]) -> Page {
         let mut fields: Vec<(&str, &str)> = form
@@ -77,32 +78,32 @@ impl Browser {
         fields.extend_from_slice(filled);
         match form.method.as_str() {
             "post" => self.post(&form.action, &fields),
-            _ => self.get(&format!("{}?{}", form.action, encoded(&fields))),
+            _ => self.get(&format!("{}?{}", form.action, encode_form(&fields))),
         }
     }
 
-    /// Goes where a redirect leads, as long as it stays on this host.
+    /// Follows redirects as long as they stay on this host.
     #[track_caller]
-    pub(crate) fn settle(&self, mut page: Page) -> Page {
+    pub(crate) fn follow_redirects(&self, mut page: Page) -> Page {
         for _ in 0..10 {
             if !page.location().starts_with('/') {
                 return page;
             }
             page = self.get(page.location());
         }
-        panic!("it is sent around in circles: {page:?}");
+        panic!("redirect loop: {page:?}");
     }
 
     #[track_caller]
-    pub(crate) fn send(&self, mut call: Call) -> Page {
+    pub(crate) fn send(&self, mut request: HttpRequest) -> Page {
         let cookies: Vec<String> =
             self.cookies.borrow().iter().map(|(name, value)| format!("{name}={value}")).collect();
-        call = call.header("cookie", &cookies.join("; "));
+        request = request.header("cookie", &cookies.join("; "));
         for (name, value) in &self.headers {
-            call = call.header(name, value);
+            request = request.header(name, value);
         }
-        let reply = call.send();
-        for line in reply.headers.get_all("set-cookie") {
+        let response = request.send();
+        for line in response.headers.get_all("set-cookie") {
             let line = line.to_str().unwrap();
             let (name, value) = line.split(';').next().unwrap().split_once('=').unwrap();
             if line.contains("Max-Age=0") {
@@ -111,7 +112,7 @@ impl Browser {
                 self.set_cookie(name, value);
             }
         }
-        Page { reply }
+        Page { response }
     }
 
     fn url(&self, path: &str) -> String {
@@ -124,14 +125,14 @@ impl Page {
         self.header("location")
     }
 
-    /// The parameters that the answer takes along to another host.
+    /// The query parameters of a redirect.
     #[track_caller]
     pub(crate) fn params(&self) -> BTreeMap<String, String> {
         let (_, query) = self.location().split_once('?').unwrap_or_else(|| panic!("no query: {self:?}"));
-        decoded(query)
+        decode_form(query)
     }
 
-    /// The page's form of this method, with its hidden fields and what is filled in already.
+    /// The page's form with this method, including its hidden and prefilled fields.
     #[track_caller]
     pub(crate) fn form(&self, method: &str) -> Form {
         self.forms()
@@ -164,7 +165,7 @@ impl Page {
             .collect()
     }
 
-    /// The values that a field with choices offers.
+    /// The values that a radio or checkbox field offers.
     pub(crate) fn choices(&self, name: &str) -> Vec<String> {
         let inputs = self.text().split("<input").skip(1).map(|input| input.split('>').next().unwrap());
         inputs
@@ -181,10 +182,10 @@ impl Page {
 fn attribute(tag: &str, name: &str) -> Option<String> {
     let from = tag.find(&format!(" {name}=\""))? + name.len() + 3;
     let value = tag[from..].split('"').next()?;
-    Some(unescaped(value))
+    Some(unescape_html(value))
 }
 
-fn unescaped(text: &str) -> String {
+fn unescape_html(text: &str) -> String {
     text.replace("&lt;", "<")
         .replace("&gt;", ">")
         .replace("&quot;", "\"")
@@ -192,10 +193,10 @@ fn unescaped(text: &str) -> String {
         .replace("&amp;", "&")
 }
 
-pub(crate) fn encoded(fields: &[(&str, &str)]) -> String {
+pub(crate) fn encode_form(fields: &[(&str, &str)]) -> String {
     form_urlencoded::Serializer::new(String::new()).extend_pairs(fields).finish()
 }
 
-pub(crate) fn decoded(query: &str) -> BTreeMap<String, String> {
+pub(crate) fn decode_form(query: &str) -> BTreeMap<String, String> {
     form_urlencoded::parse(query.as_bytes()).map(|(name, value)| (name.into(), value.into())).collect()
 }

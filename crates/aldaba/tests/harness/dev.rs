@@ -1,11 +1,11 @@
-//! `aldaba dev --json`, with its ready line.
+//! A running `aldaba dev --json` and its ready line.
 
 use serde_json::Value;
 
-use super::{Done, Door, Program, Running, until};
+use super::{FinishedProcess, IngestClient, Program, RunningProcess, wait_for};
 
 pub(crate) struct Dev {
-    pub(crate) running: Running,
+    pub(crate) process: RunningProcess,
     pub(crate) ready: Value,
 }
 
@@ -19,30 +19,30 @@ impl Dev {
     }
 
     pub(crate) fn run(program: Program) -> Self {
-        let mut running = program.start();
-        let line = until("the ready line", || {
-            assert!(!running.has_ended(), "it ended: {}", running.stderr());
-            running.stdout().strip_suffix('\n').map(str::to_owned)
+        let mut process = program.start();
+        let line = wait_for("the ready line", || {
+            assert!(!process.has_exited(), "the process exited: {}", process.stderr());
+            process.stdout().strip_suffix('\n').map(str::to_owned)
         });
-        Self { running, ready: serde_json::from_str(&line).unwrap() }
+        Self { process, ready: serde_json::from_str(&line).unwrap() }
     }
 
     pub(crate) fn text(&self, member: &str) -> &str {
         self.ready[member].as_str().unwrap()
     }
 
-    /// The ids of its tenants.
+    /// The ids of the sample tenants.
     pub(crate) fn tenants(&self) -> Vec<&str> {
         let tenants = self.ready["tenants"].as_array().unwrap();
         tenants.iter().map(|tenant| tenant["id"].as_str().unwrap()).collect()
     }
 
-    pub(crate) fn door(&self, tenant: usize) -> Door {
-        Door::new(self.text("operator_url"), self.text("operator_token"), self.tenants()[tenant])
+    pub(crate) fn ingest_client(&self, tenant: usize) -> IngestClient {
+        IngestClient::new(self.text("operator_url"), self.text("operator_token"), self.tenants()[tenant])
     }
 
     #[track_caller]
-    pub(crate) fn stop(self) -> Done {
-        self.running.stop()
+    pub(crate) fn stop(self) -> FinishedProcess {
+        self.process.stop()
     }
 }

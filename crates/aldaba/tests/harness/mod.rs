@@ -1,53 +1,58 @@
-//! What sets the stage: programs that run and end, places to run them on, a client, and lines to send.
+//! Shared test tools: processes, installations, HTTP clients, fixtures, and change lines.
 
-mod api;
+mod api_fixture;
+mod attack;
 mod browser;
-mod client;
+mod changes;
+mod database_proxy;
 mod dev;
-mod door;
-mod errands;
-mod keyring;
-mod lines;
-mod office;
-mod operator;
+mod http;
+mod ingest;
+mod installation;
+mod jwks;
+mod operator_api;
 mod postgres;
+mod process;
 mod program;
-mod raw;
+mod raw_http;
 mod receiver;
-mod running;
-mod serve;
-mod site;
-mod target;
+mod serve_process;
+mod sign_in;
+mod sign_in_actions;
 mod wait;
-mod wire;
 
-pub(crate) use api::{
-    ALL_SCOPES, Api, BASE_URL, Keys, Pass, act, column, context, desk, items, links, room, segment, texts,
+pub(crate) use api_fixture::{
+    ALL_SCOPES, ApiCredentials, ApiFixture, BASE_URL, SubscriptionKeys, change_line, column, context, items,
+    links, segment, shared_api, texts, unlimited_server,
 };
-pub(crate) use browser::{Browser, Form, Page, decoded, encoded};
-pub(crate) use client::{Call, Reply};
+pub(crate) use attack::{
+    attack_server, get_from_host, password_hash_count, run_concurrently, send_raw_bytes,
+};
+pub(crate) use browser::{Browser, Form, Page, decode_form, encode_form};
+pub(crate) use changes::{account, bank, charge, company, customer, ndjson};
+pub(crate) use database_proxy::DatabaseProxy;
 pub(crate) use dev::Dev;
-pub(crate) use door::{Answer, Door};
-pub(crate) use errands::{SESSION, at_lobby, get, let_pass, lobby, members, within_seconds};
-pub(crate) use keyring::{Keyring, half_hash, sha256};
-pub(crate) use lines::{account, bank, charge, company, customer, ndjson};
-pub(crate) use office::{
-    App, Ask, CALLBACK, ISSUER, Office, PASSWORD, SCOPE, Tokens, claims, new_app, new_user, oauth_error,
-    opened,
-};
-pub(crate) use operator::OperatorApi;
+pub(crate) use http::{HttpRequest, HttpResponse};
+pub(crate) use ingest::{IngestClient, IngestResponse};
+pub(crate) use installation::Installation;
+pub(crate) use jwks::{JwkSet, half_hash, sha256};
+pub(crate) use operator_api::OperatorApi;
 pub(crate) use postgres::Database;
-pub(crate) use program::{Done, Program};
-pub(crate) use raw::Raw;
-pub(crate) use receiver::{Letter, Receiver};
-pub(crate) use running::{Frozen, Running};
-pub(crate) use serve::{Serve, measure, shared};
-pub(crate) use site::Site;
-pub(crate) use target::{at_once, get_from_host, hashes, status_of, target};
-pub(crate) use wait::{BOUND, until, within};
-pub(crate) use wire::Wire;
+pub(crate) use process::{FrozenProcess, RunningProcess};
+pub(crate) use program::{FinishedProcess, Program};
+pub(crate) use raw_http::RawConnection;
+pub(crate) use receiver::{ReceivedRequest, Receiver};
+pub(crate) use serve_process::{ServeProcess, metric, shared_server};
+pub(crate) use sign_in::{
+    AuthorizationRequest, CALLBACK, ISSUER, PASSWORD, SCOPE, SignInFixture, TestApp, Tokens, claims,
+    decode_jwt, new_user, oauth_error, register_app,
+};
+pub(crate) use sign_in_actions::{
+    SESSION, assert_within_seconds, get, members, shared_fixture, shared_signed_in_browser, wait_for_duration,
+};
+pub(crate) use wait::{WAIT_MAX, poll_within, wait_for};
 
-/// Whether a text looks like a GUID.
+/// Whether a text has the form of a GUID.
 pub(crate) fn is_guid(text: &str) -> bool {
     let parts: Vec<usize> = text.split('-').map(str::len).collect();
     let hexadecimal = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_hexdigit());

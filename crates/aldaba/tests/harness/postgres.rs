@@ -1,13 +1,13 @@
-//! Databases of one's own in the server that `ALDABA_TEST_POSTGRES` names.
+//! Fresh databases on the server that `ALDABA_TEST_POSTGRES` names.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use tokio_postgres::NoTls;
 
 const SERVER: &str = "ALDABA_TEST_POSTGRES";
-static MADE: AtomicU32 = AtomicU32::new(0);
+static CREATED_COUNT: AtomicU32 = AtomicU32::new(0);
 
-/// A new, empty database; gone when this is dropped.
+/// A new, empty database, dropped together with this value.
 pub(crate) struct Database {
     server: String,
     name: String,
@@ -17,12 +17,16 @@ impl Database {
     pub(crate) fn create() -> Self {
         let server = std::env::var(SERVER).unwrap_or_default();
         assert!(!server.is_empty(), "run `cargo xtask test`, or set {SERVER}");
-        let name = format!("aldaba_program_{}_{}", std::process::id(), MADE.fetch_add(1, Ordering::Relaxed));
+        let name = format!(
+            "aldaba_program_{}_{}",
+            std::process::id(),
+            CREATED_COUNT.fetch_add(1, Ordering::Relaxed)
+        );
         execute(&server, &format!("CREATE DATABASE {name}"));
         Self { server, name }
     }
 
-    /// The server's url with this database in the place of its own.
+    /// The server's URL with this database in its path.
     pub(crate) fn url(&self) -> String {
         let (address, query) = self.server.split_once('?').unwrap_or((&self.server, ""));
         let after_scheme = address.find("://").map_or(0, |at| at + 3);
@@ -31,7 +35,7 @@ impl Database {
         format!("{}/{}{query}", &address[..host_ends], self.name)
     }
 
-    /// Changes something in it behind the program's back.
+    /// Runs a statement directly in the database.
     pub(crate) fn execute(&self, statement: &str) {
         execute(&self.url(), statement);
     }

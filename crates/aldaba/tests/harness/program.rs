@@ -1,4 +1,4 @@
-//! A command line on its way: arguments, environment, input; run to its end, or left running.
+//! A command line of the program: arguments, environment and input.
 
 use std::fs::File;
 use std::io::{Seek as _, Write as _};
@@ -7,9 +7,10 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 
-use super::Running;
+use super::RunningProcess;
 
-/// The program with some arguments; it sees none of our own settings, and no `aldaba.toml` unless it is told of one.
+/// The program with these arguments. It gets none of this process's `ALDABA_` variables, and starts in `/`, where
+/// there is no `aldaba.toml`.
 pub(crate) struct Program {
     arguments: Vec<String>,
     variables: Vec<(String, String)>,
@@ -17,10 +18,10 @@ pub(crate) struct Program {
     folder: PathBuf,
 }
 
-/// How a program ended and what it said.
+/// The exit code and output of a process.
 #[derive(Debug)]
-pub(crate) struct Done {
-    /// None where a signal ended it.
+pub(crate) struct FinishedProcess {
+    /// `None` if a signal ended it.
     pub(crate) code: Option<i32>,
     pub(crate) stdout: String,
     pub(crate) stderr: String,
@@ -51,20 +52,20 @@ impl Program {
         self
     }
 
-    /// The folder in which it is started.
+    /// Sets the working directory.
     pub(crate) fn inside(mut self, folder: &Path) -> Self {
         folder.clone_into(&mut self.folder);
         self
     }
 
-    pub(crate) fn start(self) -> Running {
-        Running::start(self.command())
+    pub(crate) fn start(self) -> RunningProcess {
+        RunningProcess::start(self.command())
     }
 
-    /// Runs it to its end.
+    /// Runs it until it exits.
     #[track_caller]
-    pub(crate) fn run(self) -> Done {
-        self.start().ended()
+    pub(crate) fn run(self) -> FinishedProcess {
+        self.start().wait_for_exit()
     }
 
     fn command(self) -> Command {
@@ -85,32 +86,32 @@ fn file_of(bytes: &[u8]) -> File {
     file
 }
 
-impl Done {
+impl FinishedProcess {
     #[track_caller]
     pub(crate) fn code(self, expected: i32) -> Self {
         assert_eq!(self.code, Some(expected), "{self:?}");
         self
     }
 
-    /// It worked and said nothing but its result.
+    /// Expects success and one line of JSON.
     #[track_caller]
     pub(crate) fn json(self) -> Value {
-        let done = self.code(0);
-        assert_eq!(done.stderr, "", "with --json nothing stands beside the data");
-        done.only_line()
+        let finished = self.code(0);
+        assert_eq!(finished.stderr, "", "with --json, standard error stays empty");
+        finished.only_line()
     }
 
-    /// The one line of its standard output, as JSON.
+    /// The only line of standard output, as JSON.
     #[track_caller]
     pub(crate) fn only_line(&self) -> Value {
         assert_eq!(self.stdout.matches('\n').count(), 1, "{self:?}");
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 
-    /// It ended with this code and said why, on standard error alone.
+    /// Expects this exit code, this message on standard error, and no standard output.
     #[track_caller]
-    pub(crate) fn refused(self, code: i32, why: &str) {
-        assert!(self.stderr.contains(why), "{why:?} is not in {self:?}");
+    pub(crate) fn expect_failure(self, code: i32, message: &str) {
+        assert!(self.stderr.contains(message), "{message:?} is not in {self:?}");
         assert_eq!(self.stdout, "", "{self:?}");
         self.code(code);
     }

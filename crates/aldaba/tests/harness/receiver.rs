@@ -1,4 +1,4 @@
-//! A receiver of webhooks: notes every letter that comes, and answers as the story wants.
+//! A webhook receiver that records every request and responds as the test says.
 
 use std::collections::HashMap;
 use std::io::{BufRead as _, BufReader, Read, Write};
@@ -9,19 +9,19 @@ use std::time::Duration;
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use serde_json::Value;
 
-use super::until;
+use super::wait_for;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Letter {
+pub(crate) struct ReceivedRequest {
     pub(crate) method: String,
     pub(crate) target: String,
     pub(crate) headers: HashMap<String, String>,
     pub(crate) body: String,
-    /// Which of the receiver's connections it came over, from 1.
+    /// Which of the receiver's connections carried it, counted from 1.
     pub(crate) connection: usize,
 }
 
-impl Letter {
+impl ReceivedRequest {
     #[track_caller]
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap()
@@ -31,7 +31,7 @@ impl Letter {
         self.body.contains("\"EventType\":\"Acknowledge\"")
     }
 
-    /// `CorrelationId` of a change of the accounting family, or `EntityId` of invoicing's.
+    /// The `CorrelationId` of an accounting event, or the `EntityId` of an invoicing event.
     pub(crate) fn record(&self) -> Option<String> {
         let whole = serde_json::from_str::<Value>(&self.body).ok()?;
         if let Some(id) = whole["EntityId"].as_str() {
@@ -41,7 +41,7 @@ impl Letter {
         data["CorrelationId"].as_str().map(ToOwned::to_owned)
     }
 
-    /// `SequenceVersion` of a change of the accounting family.
+    /// The `SequenceVersion` of an accounting event.
     pub(crate) fn sequence(&self) -> Option<u64> {
         let whole = serde_json::from_str::<Value>(&self.body).ok()?;
         let data: Value = serde_json::from_str(whole["JsonData"].as_str()?).ok()?;
@@ -49,15 +49,15 @@ impl Letter {
     }
 }
 
-/// What is answered to a letter: status and more lines of the head; None: never anything.
-pub(crate) type Mood = Box<dyn Fn(&Letter) -> Option<(u16, &'static str)> + Send>;
+/// Decides the response to a request: status and extra header lines, or `None` for no response at all.
+pub(crate) type Responder = Box<dyn Fn(&ReceivedRequest) -> Option<(u16, &'static str)> + Send>;
 
 struct Inner {
-    letters: Mutex<Vec<Letter>>,
-    mood: Mutex<Mood>,
-    /// What is said instead of the echo.
-    words: Mutex<Option<&'static str>>,
-    /// Those that were opened, each with a handle to close it while it is open.
+    requests: Mutex<Vec<ReceivedRequest>>,
+    responder: Mutex<Responder>,
+    /// A response body that replaces the echo.
+    body: Mutex<Option<&'static str>>,
+    /// All connections so far, each with a handle to close it while it is open.
     connections: Mutex<Vec<Option<TcpStream>>>,
     tls: Mutex<Option<Arc<ServerConfig>>>,
 }
@@ -69,91 +69,94 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
-    /// One that takes everything.
+    /// A receiver that responds 200 to everything.
     pub(crate) fn open() -> Self {
         Self::on(TcpListener::bind("127.0.0.1:0").unwrap(), None)
     }
 
-    /// The same behind TLS.
+    /// The same over TLS.
     pub(crate) fn with_tls(listener: TcpListener, tls: Arc<ServerConfig>) -> Self {
         Self::on(listener, Some(tls))
     }
 
     fn on(listener: TcpListener, tls: Option<Arc<ServerConfig>>) -> Self {
         let address = listener.local_addr().unwrap();
-        let mood: Mood = Box::new(|_| Some((200, "")));
+        let responder: Responder = Box::new(|_| Some((200, "")));
         let inner = Inner {
-            letters: Mutex::default(),
-            mood: Mutex::new(mood),
-            words: Mutex::default(),
+            requests: Mutex::default(),
+            responder: Mutex::new(responder),
+            body: Mutex::default(),
             connections: Mutex::default(),
             tls: Mutex::new(tls),
         };
         let receiver = Self { address, inner: Arc::new(inner) };
-        let own = receiver.clone();
+        let this = receiver.clone();
         std::thread::spawn(move || {
             for stream in listener.incoming().flatten() {
-                let own = own.clone();
-                std::thread::spawn(move || own.welcome(stream));
+                let this = this.clone();
+                std::thread::spawn(move || this.handle_connection(stream));
             }
         });
         receiver
     }
 
     pub(crate) fn url(&self, path: &str) -> String {
-        let scheme = if held(&self.inner.tls).is_some() { "https" } else { "http" };
+        let scheme = if lock(&self.inner.tls).is_some() { "https" } else { "http" };
         format!("{scheme}://{}{path}", self.address)
     }
 
-    /// Connections that were opened to it, also those over which nothing came.
+    /// The number of connections so far, including those without a request.
     pub(crate) fn connections(&self) -> usize {
-        held(&self.inner.connections).len()
+        lock(&self.inner.connections).len()
     }
 
-    /// Shows another certificate from now on, to those too who had a connection.
-    pub(crate) fn shows(&self, tls: Arc<ServerConfig>) {
-        *held(&self.inner.tls) = Some(tls);
-        for connection in held(&self.inner.connections).iter().flatten() {
+    /// Changes the certificate and closes all connections.
+    pub(crate) fn set_certificate(&self, tls: Arc<ServerConfig>) {
+        *lock(&self.inner.tls) = Some(tls);
+        for connection in lock(&self.inner.connections).iter().flatten() {
             let _ = connection.shutdown(Shutdown::Both);
         }
     }
 
-    pub(crate) fn answers(&self, mood: impl Fn(&Letter) -> Option<(u16, &'static str)> + Send + 'static) {
-        *held(&self.inner.mood) = Box::new(mood);
+    pub(crate) fn respond_with(
+        &self,
+        responder: impl Fn(&ReceivedRequest) -> Option<(u16, &'static str)> + Send + 'static,
+    ) {
+        *lock(&self.inner.responder) = Box::new(responder);
     }
 
-    /// The body of every answer, or the echo again.
-    pub(crate) fn says(&self, words: Option<&'static str>) {
-        *held(&self.inner.words) = words;
+    /// Sets the body of every response; `None` restores the echo.
+    pub(crate) fn set_body(&self, body: Option<&'static str>) {
+        *lock(&self.inner.body) = body;
     }
 
-    pub(crate) fn letters(&self) -> Vec<Letter> {
-        held(&self.inner.letters).clone()
+    pub(crate) fn requests(&self) -> Vec<ReceivedRequest> {
+        lock(&self.inner.requests).clone()
     }
 
-    /// Changes that came, handshakes aside.
-    pub(crate) fn changes(&self) -> Vec<Letter> {
-        self.letters().into_iter().filter(|letter| letter.record().is_some()).collect()
+    /// The received requests without handshakes.
+    pub(crate) fn changes(&self) -> Vec<ReceivedRequest> {
+        self.requests().into_iter().filter(|request| request.record().is_some()).collect()
     }
 
     pub(crate) fn records(&self) -> Vec<String> {
-        self.changes().iter().filter_map(Letter::record).collect()
+        self.changes().iter().filter_map(ReceivedRequest::record).collect()
     }
 
-    /// Waits until so many changes came.
+    /// Waits until this many changes have been received.
     #[track_caller]
-    pub(crate) fn wait_for(&self, count: usize) -> Vec<Letter> {
-        until("changes to arrive", || Some(self.changes()).filter(|came| came.len() >= count))
+    pub(crate) fn wait_for(&self, count: usize) -> Vec<ReceivedRequest> {
+        wait_for("changes to arrive", || Some(self.changes()).filter(|received| received.len() >= count))
     }
 
-    fn welcome(&self, stream: TcpStream) {
+    fn handle_connection(&self, stream: TcpStream) {
         let _ = stream.set_read_timeout(Some(Duration::from_secs(60)));
         let number = {
-            let mut all = held(&self.inner.connections);
+            let mut all = lock(&self.inner.connections);
             all.push(Some(stream.try_clone().unwrap()));
             all.len()
         };
-        let tls = held(&self.inner.tls).clone();
+        let tls = lock(&self.inner.tls).clone();
         match tls {
             Some(tls) => {
                 let connection = ServerConnection::new(tls).unwrap();
@@ -161,17 +164,17 @@ impl Receiver {
             }
             None => self.serve(stream, number),
         }
-        held(&self.inner.connections)[number - 1] = None;
+        lock(&self.inner.connections)[number - 1] = None;
     }
 
     fn serve(&self, stream: impl Read + Write, connection: usize) {
         let mut reader = BufReader::new(stream);
-        while let Some(letter) = read(&mut reader, connection) {
-            held(&self.inner.letters).push(letter.clone());
-            let answer = held(&self.inner.mood)(&letter);
+        while let Some(request) = read(&mut reader, connection) {
+            lock(&self.inner.requests).push(request.clone());
+            let answer = lock(&self.inner.responder)(&request);
             let Some((status, head)) = answer else { continue };
-            let echo = letter.target.split("echo=").nth(1).unwrap_or_default();
-            let echo = held(&self.inner.words).unwrap_or(echo);
+            let echo = request.target.split("echo=").nth(1).unwrap_or_default();
+            let echo = lock(&self.inner.body).unwrap_or(echo);
             let answer = format!("HTTP/1.1 {status} X\r\n{head}content-length: {}\r\n\r\n{echo}", echo.len());
             let writer = reader.get_mut();
             if writer.write_all(answer.as_bytes()).and_then(|()| writer.flush()).is_err() {
@@ -181,15 +184,15 @@ impl Receiver {
     }
 }
 
-fn held<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn read(reader: &mut BufReader<impl Read>, connection: usize) -> Option<Letter> {
+fn read(reader: &mut BufReader<impl Read>, connection: usize) -> Option<ReceivedRequest> {
     let mut line = String::new();
     reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
-    let mut words = line.split_whitespace().map(ToOwned::to_owned);
-    let (method, target) = (words.next()?, words.next()?);
+    let mut body = line.split_whitespace().map(ToOwned::to_owned);
+    let (method, target) = (body.next()?, body.next()?);
     let mut headers = HashMap::new();
     loop {
         let mut line = String::new();
@@ -200,5 +203,5 @@ fn read(reader: &mut BufReader<impl Read>, connection: usize) -> Option<Letter> 
     let length = headers.get("content-length").and_then(|text| text.parse().ok()).unwrap_or(0);
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    Some(Letter { method, target, headers, body: String::from_utf8(body).ok()?, connection })
+    Some(ReceivedRequest { method, target, headers, body: String::from_utf8(body).ok()?, connection })
 }

@@ -1,26 +1,26 @@
-//! Waits for the thing itself, within a bound.
+//! Polls for a condition, with a time limit.
 
 use std::time::Duration;
 
 use web::Stopwatch;
 
-/// Nothing that is waited for here takes this long, even in a debug build on a busy machine.
-pub(crate) const BOUND: Duration = Duration::from_secs(30);
-const BETWEEN_LOOKS: Duration = Duration::from_millis(5);
+/// Upper limit for every wait, also for a debug build on a busy machine.
+pub(crate) const WAIT_MAX: Duration = Duration::from_secs(30);
+const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// Looks again and again until there is something to see.
+/// Polls until the probe returns a value, and panics after [`WAIT_MAX`].
 #[track_caller]
-pub(crate) fn until<T>(what: &str, look: impl FnMut() -> Option<T>) -> T {
-    within(BOUND, look).unwrap_or_else(|| panic!("{what}: not within {} s", BOUND.as_secs()))
+pub(crate) fn wait_for<T>(condition: &str, probe: impl FnMut() -> Option<T>) -> T {
+    poll_within(WAIT_MAX, probe).unwrap_or_else(|| panic!("{condition}: not within {} s", WAIT_MAX.as_secs()))
 }
 
-pub(crate) fn within<T>(bound: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+pub(crate) fn poll_within<T>(limit: Duration, mut probe: impl FnMut() -> Option<T>) -> Option<T> {
     let watch = Stopwatch::start();
     loop {
-        if let Some(seen) = look() {
-            return Some(seen);
+        if let Some(found) = probe() {
+            return Some(found);
         }
-        if watch.elapsed() > bound {
+        if watch.elapsed() > limit {
             return None;
         }
         pause();
@@ -29,8 +29,8 @@ pub(crate) fn within<T>(bound: Duration, mut look: impl FnMut() -> Option<T>) ->
 
 #[allow(
     clippy::disallowed_methods,
-    reason = "another process cannot wake us: between two looks there is a pause"
+    reason = "another process cannot wake this one, so the poll sleeps between probes"
 )]
 fn pause() {
-    std::thread::sleep(BETWEEN_LOOKS);
+    std::thread::sleep(POLL_INTERVAL);
 }

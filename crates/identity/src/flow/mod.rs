@@ -1,5 +1,5 @@
-//! The way of a sign-in: a ticket carries the request from page to page, and one function decides what
-//! comes next. Every page returns to it.
+//! The sign-in flow: a ticket carries the pending request from page to page, and one function decides the next
+//! step. Every page returns to that function.
 
 pub(crate) mod step;
 pub(crate) mod ticket;

@@ -1,119 +1,129 @@
-//! The one dispatcher: what comes next in a sign-in. A second factor will be a step between the
-//! password and the tenant.
+//! Decides the next step of an authorization request. Pure.
 
 use std::time::Duration;
 
 use domain::{TenantId, Ticks};
 use store::{Client, Consent, Grant, Session, TenantMembership};
 
+use crate::authorization_request::AuthorizationRequest;
 use crate::oauth_error::OAuthError;
-use crate::request::Authorization;
 
-/// All that the decision stands on.
+/// The inputs of the decision.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Situation<'a> {
-    pub(crate) asked: &'a Authorization,
+pub(crate) struct FlowState<'a> {
+    pub(crate) request: &'a AuthorizationRequest,
     pub(crate) client: &'a Client,
-    /// When this errand began: a session that is younger was made for it.
+    /// When the flow started: a more recent session was created for it.
     pub(crate) started_at: Ticks,
     pub(crate) session: Option<&'a Session>,
-    /// The user's open seats.
-    pub(crate) seats: &'a [TenantMembership],
-    /// What the user has granted and not revoked.
+    /// The user's active memberships.
+    pub(crate) memberships: &'a [TenantMembership],
+    /// The user's live grants.
     pub(crate) grants: &'a [Grant],
-    /// What the user has just chosen on the page.
-    pub(crate) chosen: Option<&'a TenantId>,
+    /// The tenant that the user has just chosen on the page.
+    pub(crate) chosen_tenant: Option<&'a TenantId>,
     pub(crate) now: Ticks,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Step {
     SignIn,
-    /// The page with the tenants, with or without the question for consent.
-    Choose {
-        asks_consent: bool,
+    /// Show the tenant page, with or without asking for consent.
+    ChooseTenant {
+        needs_consent: bool,
     },
     Issue(Box<TenantMembership>),
     Refuse(OAuthError),
 }
 
-pub(crate) fn next(at: &Situation<'_>) -> Step {
-    let silent = at.asked.prompt.none;
-    if let Some(session) = at.session
-        && session.authenticated_at >= at.started_at
-        && !is_hinted(at, session)
+pub(crate) fn next_step(state: &FlowState<'_>) -> Step {
+    let silent = state.request.prompt.none;
+    if let Some(session) = state.session
+        && session.authenticated_at >= state.started_at
+        && !is_hinted_user(state, session)
     {
-        return refuse("login_required", "another user has signed in than the one asked for");
+        return refuse("login_required", "The signed-in user is not the one that id_token_hint names.");
     }
-    let Some(session) = at.session.filter(|session| is_fit(at, session)) else {
-        return if silent { refuse("login_required", "the user must sign in") } else { Step::SignIn };
+    let Some(session) = state.session.filter(|session| is_sufficient(state, session)) else {
+        return if silent {
+            refuse("login_required", "The user is not signed in, and prompt=none allows no sign-in page.")
+        } else {
+            Step::SignIn
+        };
     };
-    debug_assert!(session.expires_at > at.now);
-    if at.seats.is_empty() {
-        return refuse("access_denied", "the user has no tenant to sign in to");
+    debug_assert!(session.expires_at > state.now);
+    if state.memberships.is_empty() {
+        return refuse("access_denied", "The user has no active tenant.");
     }
-    if let Some(seat) = at.chosen.and_then(|chosen| seat_in(at, chosen)) {
-        return issue(seat);
+    if let Some(membership) =
+        state.chosen_tenant.and_then(|chosen_tenant| membership_in(state, chosen_tenant))
+    {
+        return issue(membership);
     }
-    let only = if let [only] = at.seats { Some(only) } else { None };
-    // An application may name the tenant. That chooses nothing for the user, but what was chosen before
-    // may be renewed without a question.
-    let named = at.asked.tenant.as_ref().and_then(|tenant| seat_in(at, tenant));
-    let renewed = named.filter(|seat| silent && has_grant(at, seat));
-    let Some(seat) = only.or(renewed) else {
+    let only = if let [only] = state.memberships { Some(only) } else { None };
+    // A client may name the tenant (`acr_values`). That does not choose it for the user, but a tenant that the user
+    // has already granted may be used again without a page.
+    let named = state.request.tenant.as_ref().and_then(|tenant| membership_in(state, tenant));
+    let renewed = named.filter(|membership| silent && has_grant(state, membership));
+    let Some(membership) = only.or(renewed) else {
         if silent {
-            return refuse("interaction_required", "the user must choose a tenant");
+            return refuse(
+                "interaction_required",
+                "The user has several tenants and must choose one, and prompt=none allows no page.",
+            );
         }
-        return Step::Choose { asks_consent: asks_consent(at, None) };
+        return Step::ChooseTenant { needs_consent: needs_consent(state, None) };
     };
-    if !asks_consent(at, Some(seat)) {
-        return issue(seat);
+    if !needs_consent(state, Some(membership)) {
+        return issue(membership);
     }
     if silent {
-        return refuse("consent_required", "the user must consent");
+        return refuse("consent_required", "The user must consent, and prompt=none allows no page.");
     }
-    Step::Choose { asks_consent: true }
+    Step::ChooseTenant { needs_consent: true }
 }
 
-fn issue(seat: &TenantMembership) -> Step {
-    Step::Issue(Box::new(seat.clone()))
+fn issue(membership: &TenantMembership) -> Step {
+    Step::Issue(Box::new(membership.clone()))
 }
 
 fn refuse(code: &'static str, description: &str) -> Step {
     Step::Refuse(OAuthError::new(code, description))
 }
 
-/// Whether the session satisfies what the request asks of a sign-in.
-fn is_fit(at: &Situation<'_>, session: &Session) -> bool {
-    // A sign-in for this very errand is enough, however long the user then takes to choose.
-    let is_fresh = session.authenticated_at >= at.started_at;
-    let asks_anew = at.asked.prompt.login || at.asked.prompt.select_account;
-    let age = at.now.since(session.authenticated_at);
-    let is_young =
-        at.asked.max_age_seconds.is_none_or(|seconds| seconds > 0 && age <= Duration::from_secs(seconds));
-    is_hinted(at, session) && (is_fresh || (!asks_anew && is_young))
+/// Whether the session satisfies `prompt`, `max_age` and `id_token_hint`.
+fn is_sufficient(state: &FlowState<'_>, session: &Session) -> bool {
+    // A sign-in during this flow is sufficient, however long the user then takes to choose a tenant.
+    let is_fresh = session.authenticated_at >= state.started_at;
+    let forces_sign_in = state.request.prompt.login || state.request.prompt.select_account;
+    let age = state.now.since(session.authenticated_at);
+    let is_young = state
+        .request
+        .max_age_seconds
+        .is_none_or(|seconds| seconds > 0 && age <= Duration::from_secs(seconds));
+    is_hinted_user(state, session) && (is_fresh || (!forces_sign_in && is_young))
 }
 
-/// Whether it is the session of the user that the request names, if it names one.
-fn is_hinted(at: &Situation<'_>, session: &Session) -> bool {
-    at.asked.hinted_user.as_deref().is_none_or(|hinted| hinted == session.user.as_str())
+/// Whether the session belongs to the user of `id_token_hint`, if there is one.
+fn is_hinted_user(state: &FlowState<'_>, session: &Session) -> bool {
+    state.request.hinted_user.as_deref().is_none_or(|hinted| hinted == session.user.as_str())
 }
 
-fn seat_in<'a>(at: &Situation<'a>, tenant: &TenantId) -> Option<&'a TenantMembership> {
-    at.seats.iter().find(|seat| seat.tenant.id == *tenant)
+fn membership_in<'a>(state: &FlowState<'a>, tenant: &TenantId) -> Option<&'a TenantMembership> {
+    state.memberships.iter().find(|membership| membership.tenant.id == *tenant)
 }
 
-/// A consent stands as long as the grant that came of it, for what it was given for.
-fn asks_consent(at: &Situation<'_>, seat: Option<&TenantMembership>) -> bool {
-    let stands = seat.is_some_and(|seat| has_grant(at, seat));
-    at.asked.prompt.consent || (at.client.consent == Consent::Required && !stands)
+/// Consent holds as long as a live grant covers the requested scopes.
+fn needs_consent(state: &FlowState<'_>, membership: Option<&TenantMembership>) -> bool {
+    let has_consent = membership.is_some_and(|membership| has_grant(state, membership));
+    state.request.prompt.consent || (state.client.consent == Consent::Required && !has_consent)
 }
 
-fn has_grant(at: &Situation<'_>, seat: &TenantMembership) -> bool {
-    at.grants.iter().any(|grant| {
-        grant.client == at.client.id
-            && grant.tenant == seat.tenant.id
-            && crate::grant::Details::read(&grant.details)
-                .is_some_and(|details| details.scopes().has_all(at.asked.scopes()))
+fn has_grant(state: &FlowState<'_>, membership: &TenantMembership) -> bool {
+    state.grants.iter().any(|grant| {
+        grant.client == state.client.id
+            && grant.tenant == membership.tenant.id
+            && crate::grant::GrantDetails::from_json(&grant.details)
+                .is_some_and(|details| details.scopes().has_all(state.request.scopes()))
     })
 }

@@ -1,4 +1,4 @@
-//! The dispatcher and the tickets, without a server.
+//! The next step of the flow, and tickets, without a server.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,11 +9,11 @@ use store::{
     Vault,
 };
 
-use super::step::{Situation, Step, next};
-use super::ticket::{Errand, Opened, SignOutErrand, Tickets};
-use crate::grant::Details;
+use super::step::{FlowState, Step, next_step};
+use super::ticket::{LogoutRequest, PendingRequest, TicketState, Tickets};
+use crate::authorization_request::{self, AuthorizationRequest};
+use crate::grant::GrantDetails;
 use crate::params::Params;
-use crate::request::{self, Authorization};
 
 const NOW: Ticks = Ticks(639_000_000_000_000_000);
 const CALLBACK: &str = "https://app.example/callback";
@@ -30,15 +30,16 @@ fn client(consent: Consent) -> Client {
         callback_id_token: true,
         status: Status::Active,
         created_at: NOW,
+        revision: store::FIRST_REVISION,
     }
 }
 
-fn asked(extra: &str) -> Authorization {
+fn request(extra: &str) -> AuthorizationRequest {
     let text = format!("client_id=app&response_type=code&redirect_uri={CALLBACK}&scope=openid+email&{extra}");
     let (params, client) = (Params::parse(text.as_bytes()), client(Consent::None));
-    let reply = request::reply(&params, &client).unwrap();
+    let target = authorization_request::response_target(&params, &client).unwrap();
     let hinted = params.get("hinted").map(Into::into);
-    request::authorization(&params, reply, &client, hinted).unwrap()
+    authorization_request::parse(&params, target, &client, hinted).unwrap()
 }
 
 fn session(ago: Duration) -> Session {
@@ -50,7 +51,7 @@ fn session(ago: Duration) -> Session {
     }
 }
 
-fn seat(tenant: &str) -> TenantMembership {
+fn membership(tenant: &str) -> TenantMembership {
     TenantMembership {
         user: User {
             id: UserId::new("maria"),
@@ -60,6 +61,7 @@ fn seat(tenant: &str) -> TenantMembership {
             password_hash: String::new(),
             status: Status::Active,
             created_at: NOW,
+            revision: store::FIRST_REVISION,
         },
         tenant: Tenant {
             id: TenantId::new(tenant),
@@ -67,6 +69,7 @@ fn seat(tenant: &str) -> TenantMembership {
             short_code: "1".into(),
             status: Status::Active,
             created_at: NOW,
+            revision: store::FIRST_REVISION,
         },
         membership: Membership {
             id: MembershipId::new(format!("m-{tenant}")),
@@ -88,7 +91,7 @@ fn grant(tenant: &str, scope: &str) -> Grant {
         client: ClientId::new("app"),
         user: UserId::new("maria"),
         tenant: TenantId::new(tenant),
-        details: Details::new(Scopes::parse(scope).scopes, NOW, "password").write(),
+        details: GrantDetails::new(Scopes::parse(scope).scopes, NOW, "password").to_json(),
         created_at: NOW,
         last_used_at: NOW,
         expires_at: NOW,
@@ -96,91 +99,103 @@ fn grant(tenant: &str, scope: &str) -> Grant {
     }
 }
 
-/// What comes next for a signed-in user (or nobody), in few words.
-struct Case<'a> {
+/// The parts of a `FlowState` that the tests vary.
+struct FlowCase<'a> {
     extra: &'a str,
     session: Option<Duration>,
-    seats: &'a [&'a str],
+    memberships: &'a [&'a str],
     grants: &'a [(&'a str, &'a str)],
     consent: Consent,
-    chosen: Option<&'a str>,
+    chosen_tenant: Option<&'a str>,
 }
 
-impl Default for Case<'_> {
+impl Default for FlowCase<'_> {
     fn default() -> Self {
         let session = Some(Duration::from_secs(100));
-        Self { extra: "", session, seats: &["one"], grants: &[], consent: Consent::None, chosen: None }
+        Self {
+            extra: "",
+            session,
+            memberships: &["one"],
+            grants: &[],
+            consent: Consent::None,
+            chosen_tenant: None,
+        }
     }
 }
 
-fn check(case: &Case<'_>, expected: &str) {
-    let (asked, client) = (asked(case.extra), client(case.consent));
+fn check(case: &FlowCase<'_>, expected: &str) {
+    let (request, client) = (request(case.extra), client(case.consent));
     let session = case.session.map(session);
-    let seats: Vec<TenantMembership> = case.seats.iter().map(|tenant| seat(tenant)).collect();
+    let memberships: Vec<TenantMembership> =
+        case.memberships.iter().map(|tenant| membership(tenant)).collect();
     let grants: Vec<Grant> = case.grants.iter().map(|(tenant, scope)| grant(tenant, scope)).collect();
-    let chosen = case.chosen.map(TenantId::new);
-    let step = next(&Situation {
-        asked: &asked,
+    let chosen_tenant = case.chosen_tenant.map(TenantId::new);
+    let step = next_step(&FlowState {
+        request: &request,
         client: &client,
         started_at: NOW.minus(Duration::from_secs(50)),
         session: session.as_ref(),
-        seats: &seats,
+        memberships: &memberships,
         grants: &grants,
-        chosen: chosen.as_ref(),
+        chosen_tenant: chosen_tenant.as_ref(),
         now: NOW,
     });
-    let told = match step {
+    let outcome = match step {
         Step::SignIn => "sign in".into(),
-        Step::Choose { asks_consent: false } => "choose".into(),
-        Step::Choose { asks_consent: true } => "choose and consent".into(),
-        Step::Issue(seat) => format!("issue {}", seat.tenant.id),
+        Step::ChooseTenant { needs_consent: false } => "choose".into(),
+        Step::ChooseTenant { needs_consent: true } => "choose and consent".into(),
+        Step::Issue(membership) => format!("issue {}", membership.tenant.id),
         Step::Refuse(error) => error.code.to_owned(),
     };
-    assert_eq!(told, expected, "{}", case.extra);
+    assert_eq!(outcome, expected, "{}", case.extra);
 }
 
 #[test]
-fn who_is_not_signed_in_signs_in() {
-    check(&Case { session: None, ..Case::default() }, "sign in");
-    check(&Case { session: None, extra: "prompt=none", ..Case::default() }, "login_required");
+fn without_a_session_the_user_signs_in() {
+    check(&FlowCase { session: None, ..FlowCase::default() }, "sign in");
+    check(&FlowCase { session: None, extra: "prompt=none", ..FlowCase::default() }, "login_required");
 }
 
 #[test]
-fn a_session_is_enough_unless_more_is_asked() {
-    check(&Case::default(), "issue one");
-    check(&Case { extra: "prompt=none", ..Case::default() }, "issue one");
+fn session_is_sufficient_unless_the_request_demands_more() {
+    check(&FlowCase::default(), "issue one");
+    check(&FlowCase { extra: "prompt=none", ..FlowCase::default() }, "issue one");
     for extra in ["prompt=login", "prompt=select_account", "max_age=99", "max_age=0", "hinted=other"] {
-        check(&Case { extra, ..Case::default() }, "sign in");
+        check(&FlowCase { extra, ..FlowCase::default() }, "sign in");
     }
-    check(&Case { extra: "max_age=100", ..Case::default() }, "issue one");
-    check(&Case { extra: "hinted=maria", ..Case::default() }, "issue one");
-    check(&Case { extra: "prompt=none&max_age=99", ..Case::default() }, "login_required");
-    check(&Case { extra: "prompt=none&hinted=other", ..Case::default() }, "login_required");
+    check(&FlowCase { extra: "max_age=100", ..FlowCase::default() }, "issue one");
+    check(&FlowCase { extra: "hinted=maria", ..FlowCase::default() }, "issue one");
+    check(&FlowCase { extra: "prompt=none&max_age=99", ..FlowCase::default() }, "login_required");
+    check(&FlowCase { extra: "prompt=none&hinted=other", ..FlowCase::default() }, "login_required");
 }
 
 #[test]
-fn a_session_that_was_made_for_this_errand_satisfies_every_wish_for_a_new_one() {
+fn session_created_during_the_flow_satisfies_prompt_and_max_age() {
     let session = Some(Duration::from_secs(40));
     for extra in ["prompt=login", "max_age=1", "max_age=0", "prompt=select_account"] {
-        check(&Case { extra, session, ..Case::default() }, "issue one");
+        check(&FlowCase { extra, session, ..FlowCase::default() }, "issue one");
     }
-    check(&Case { extra: "hinted=other", session, ..Case::default() }, "login_required");
+    check(&FlowCase { extra: "hinted=other", session, ..FlowCase::default() }, "login_required");
 }
 
 #[test]
-fn several_tenants_are_never_chosen_from_in_silence() {
+fn with_several_tenants_the_user_must_choose() {
     let two: &[&str] = &["one", "two"];
-    check(&Case { seats: two, ..Case::default() }, "choose");
-    check(&Case { seats: two, extra: "acr_values=tenant:two", ..Case::default() }, "choose");
-    check(&Case { seats: two, extra: "prompt=none", ..Case::default() }, "interaction_required");
-    check(&Case { seats: two, chosen: Some("two"), ..Case::default() }, "issue two");
-    check(&Case { seats: two, chosen: Some("three"), ..Case::default() }, "choose");
-    check(&Case { seats: &[], ..Case::default() }, "access_denied");
+    check(&FlowCase { memberships: two, ..FlowCase::default() }, "choose");
+    check(&FlowCase { memberships: two, extra: "acr_values=tenant:two", ..FlowCase::default() }, "choose");
+    check(
+        &FlowCase { memberships: two, extra: "prompt=none", ..FlowCase::default() },
+        "interaction_required",
+    );
+    check(&FlowCase { memberships: two, chosen_tenant: Some("two"), ..FlowCase::default() }, "issue two");
+    check(&FlowCase { memberships: two, chosen_tenant: Some("three"), ..FlowCase::default() }, "choose");
+    check(&FlowCase { memberships: &[], ..FlowCase::default() }, "access_denied");
 }
 
 #[test]
-fn what_was_chosen_before_can_be_renewed_in_silence_by_who_names_it() {
-    let renew = |extra, grants| Case { seats: &["one", "two"], extra, grants, ..Case::default() };
+fn granted_tenant_can_be_named_with_prompt_none() {
+    let renew =
+        |extra, grants| FlowCase { memberships: &["one", "two"], extra, grants, ..FlowCase::default() };
     let named = "prompt=none&acr_values=tenant:two";
     check(&renew(named, &[("two", "openid email")]), "issue two");
     check(&renew(named, &[("one", "openid email")]), "interaction_required");
@@ -189,20 +204,25 @@ fn what_was_chosen_before_can_be_renewed_in_silence_by_who_names_it() {
 }
 
 #[test]
-fn consent_is_asked_once_for_what_it_covers() {
-    let consent =
-        |extra, grants, chosen| Case { consent: Consent::Required, extra, grants, chosen, ..Case::default() };
+fn consent_is_required_once_per_set_of_scopes() {
+    let consent = |extra, grants, chosen_tenant| FlowCase {
+        consent: Consent::Required,
+        extra,
+        grants,
+        chosen_tenant,
+        ..FlowCase::default()
+    };
     check(&consent("", &[], None), "choose and consent");
     check(&consent("", &[], Some("one")), "issue one");
     check(&consent("", &[("one", "openid email profile")], None), "issue one");
     check(&consent("", &[("one", "openid")], None), "choose and consent");
     check(&consent("prompt=none", &[], None), "consent_required");
-    check(&Case { extra: "prompt=consent", ..Case::default() }, "choose and consent");
+    check(&FlowCase { extra: "prompt=consent", ..FlowCase::default() }, "choose and consent");
 }
 
-struct Counting;
+struct CountingRandom;
 
-impl Random for Counting {
+impl Random for CountingRandom {
     fn fill(&self, bytes: &mut [u8]) {
         bytes.fill(9);
     }
@@ -210,34 +230,34 @@ impl Random for Counting {
 
 fn tickets(key: u8) -> Tickets {
     let vault = Arc::new(Vault::new(&MasterKey::from_bytes([key; 32])).unwrap());
-    Tickets { vault, random: Arc::new(Counting) }
+    Tickets { vault, random: Arc::new(CountingRandom) }
 }
 
 #[test]
-fn a_ticket_is_good_in_its_own_browser_and_for_half_an_hour() {
+fn ticket_is_valid_in_its_browser_for_half_an_hour() {
     let (tickets, mine, other) = (tickets(1), Secret::new("mine"), Secret::new("other"));
-    let text = tickets.issue(Errand::SignOut(SignOutErrand::default()), &mine, NOW).unwrap().unwrap();
+    let text = tickets.issue(PendingRequest::Logout(LogoutRequest::default()), &mine, NOW).unwrap().unwrap();
     let opened = |browser, at| tickets.open(&text, browser, at);
-    assert!(matches!(opened(Some(&mine), NOW), Opened::Valid(_)));
-    assert!(matches!(opened(Some(&mine), NOW + Duration::from_secs(1800)), Opened::Valid(_)));
-    assert!(matches!(opened(Some(&mine), NOW + Duration::from_secs(1801)), Opened::Stale(_)));
-    assert!(matches!(opened(Some(&other), NOW), Opened::Stale(_)));
-    assert!(matches!(opened(None, NOW), Opened::Stale(_)));
+    assert!(matches!(opened(Some(&mine), NOW), TicketState::Valid(_)));
+    assert!(matches!(opened(Some(&mine), NOW + Duration::from_secs(1800)), TicketState::Valid(_)));
+    assert!(matches!(opened(Some(&mine), NOW + Duration::from_secs(1801)), TicketState::Stale(_)));
+    assert!(matches!(opened(Some(&other), NOW), TicketState::Stale(_)));
+    assert!(matches!(opened(None, NOW), TicketState::Stale(_)));
 }
 
 #[test]
-fn a_ticket_cannot_be_changed_made_up_or_brought_from_elsewhere() {
+fn altered_or_foreign_tickets_are_unreadable() {
     let browser = Secret::new("mine");
-    let text = tickets(1).issue(Errand::Permissions, &browser, NOW).unwrap().unwrap();
+    let text = tickets(1).issue(PendingRequest::Permissions, &browser, NOW).unwrap().unwrap();
     assert!(!text.contains("Permissions") && !text.contains('='));
     for at in 0..text.len() {
         let mut changed = text.clone().into_bytes();
         changed[at] = if changed[at] == b'A' { b'B' } else { b'A' };
         let changed = String::from_utf8(changed).unwrap();
-        assert!(matches!(tickets(1).open(&changed, Some(&browser), NOW), Opened::Unreadable), "{at}");
+        assert!(matches!(tickets(1).open(&changed, Some(&browser), NOW), TicketState::Unreadable), "{at}");
     }
     for wrong in ["", "x", &text[1..], &text[..text.len() - 1], &"A".repeat(100_000)] {
-        assert!(matches!(tickets(1).open(wrong, Some(&browser), NOW), Opened::Unreadable));
+        assert!(matches!(tickets(1).open(wrong, Some(&browser), NOW), TicketState::Unreadable));
     }
-    assert!(matches!(tickets(2).open(&text, Some(&browser), NOW), Opened::Unreadable));
+    assert!(matches!(tickets(2).open(&text, Some(&browser), NOW), TicketState::Unreadable));
 }

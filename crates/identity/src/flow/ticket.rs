@@ -1,5 +1,5 @@
-//! Tickets: what a browser carries from page to page, sealed, so that it can be neither read nor changed,
-//! and bound to the browser that it was given to, so that nobody can make another's browser send it.
+//! Tickets carry a pending request from page to page. They are encrypted and authenticated, and bound to the
+//! browser by a cookie, so that another site cannot make a browser submit someone else's ticket.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,26 +11,26 @@ use domain::{ClientId, Random, Secret, Ticks};
 use serde::{Deserialize, Serialize};
 use store::{StoreError, Vault};
 
-use crate::request::Authorization;
+use crate::authorization_request::AuthorizationRequest;
 
 const PURPOSE: &str = "ticket";
 const BROWSER: &str = "browser";
 const TTL: Duration = Duration::from_secs(30 * 60);
-/// Longer ones are not ours.
+/// Longer tickets are refused.
 const BYTES_MAX: usize = 48 * 1024;
 
-/// What somebody came for.
+/// The request that the pages are completing.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) enum Errand {
-    Authorize(Box<Authorization>),
+pub(crate) enum PendingRequest {
+    Authorization(Box<AuthorizationRequest>),
     Permissions,
-    SignOut(SignOutErrand),
+    Logout(LogoutRequest),
 }
 
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct SignOutErrand {
+pub(crate) struct LogoutRequest {
     pub(crate) client: Option<ClientId>,
-    /// Where to go afterwards, and what to take along.
+    /// The post-logout redirect URI; `state` is added to it.
     pub(crate) uri: Option<String>,
     pub(crate) state: Option<String>,
     pub(crate) ui_locales: Option<String>,
@@ -38,8 +38,8 @@ pub(crate) struct SignOutErrand {
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Ticket {
-    pub(crate) errand: Errand,
-    browser: String,
+    pub(crate) pending: PendingRequest,
+    browser_id: String,
     started_at: i64,
 }
 
@@ -49,12 +49,12 @@ impl Ticket {
     }
 }
 
-/// What a text that claims to be a ticket turned out to be.
+/// The result of opening a ticket.
 #[derive(Debug)]
-pub(crate) enum Opened {
+pub(crate) enum TicketState {
     Valid(Ticket),
-    /// Ours, but its time is over or it was given to another browser: the errand may begin anew.
-    Stale(Errand),
+    /// Authentic, but expired or issued to another browser: the flow may start again.
+    Stale(PendingRequest),
     Unreadable,
 }
 
@@ -64,28 +64,29 @@ pub(crate) struct Tickets {
 }
 
 impl Tickets {
-    /// A ticket for an errand that began then, in this browser. None where it would be longer than an
-    /// address can be.
+    /// Issues a ticket for this browser. `None` if it would be too long for a URL.
     pub(crate) fn issue(
         &self,
-        errand: Errand,
-        browser: &Secret,
+        pending: PendingRequest,
+        browser_id: &Secret,
         started_at: Ticks,
     ) -> store::Result<Option<String>> {
-        let ticket = Ticket { errand, browser: self.mark(browser), started_at: started_at.0 };
+        let ticket =
+            Ticket { pending, browser_id: self.browser_fingerprint(browser_id), started_at: started_at.0 };
         let plain =
             serde_json::to_string(&ticket).map_err(|error| StoreError::Internal(error.to_string()))?;
         let text = base64url(&self.vault.seal(&*self.random, PURPOSE, &plain)?);
         Ok((text.len() <= BYTES_MAX).then_some(text))
     }
 
-    pub(crate) fn open(&self, text: &str, browser: Option<&Secret>, now: Ticks) -> Opened {
-        let Some(ticket) = self.read(text) else { return Opened::Unreadable };
-        let is_theirs = browser.is_some_and(|browser| self.mark(browser) == ticket.browser);
-        if is_theirs && now.since(ticket.started_at()) <= TTL {
-            Opened::Valid(ticket)
+    pub(crate) fn open(&self, text: &str, browser_id: Option<&Secret>, now: Ticks) -> TicketState {
+        let Some(ticket) = self.read(text) else { return TicketState::Unreadable };
+        let is_own =
+            browser_id.is_some_and(|browser_id| self.browser_fingerprint(browser_id) == ticket.browser_id);
+        if is_own && now.since(ticket.started_at()) <= TTL {
+            TicketState::Valid(ticket)
         } else {
-            Opened::Stale(ticket.errand)
+            TicketState::Stale(ticket.pending)
         }
     }
 
@@ -98,8 +99,8 @@ impl Tickets {
         serde_json::from_str(plain.reveal()).ok()
     }
 
-    /// What stands for a browser's cookie inside a ticket.
-    fn mark(&self, browser: &Secret) -> String {
-        base64url(&self.vault.fingerprint(BROWSER, browser))
+    /// The fingerprint of the browser id that the ticket contains.
+    fn browser_fingerprint(&self, browser_id: &Secret) -> String {
+        base64url(&self.vault.fingerprint(BROWSER, browser_id))
     }
 }

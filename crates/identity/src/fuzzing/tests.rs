@@ -1,15 +1,15 @@
-//! The entry over the seeds and over what chance brings; and that the forge's own tokens are what they claim to be.
+//! Runs the fuzzing function over the seeds and over random input.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::*;
 
-/// What the forge's changes begin with.
+/// The kinds of mutations.
 const CHANGES: &[u8] = b"gpsfidtaerwc";
 
 #[test]
-fn the_seeds_hold() {
+fn seeds_pass() {
     let seeds = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/seeds/tokens");
     let files: Vec<_> = std::fs::read_dir(seeds).unwrap().map(|file| file.unwrap().path()).collect();
     assert!(!files.is_empty(), "{seeds} is empty");
@@ -19,28 +19,32 @@ fn the_seeds_hold() {
 }
 
 #[test]
-fn every_change_of_one_letter_is_noticed() {
-    let Stage { cold, warm, forge } = &*STAGE;
-    let good = &forge.good()[0];
-    assert!(warm.bearer(good).is_some());
-    for at in 0..good.len() {
+fn every_single_bit_change_is_refused() {
+    let Fixture { uncached, cached, mutator } = &*FIXTURE;
+    let valid = &mutator.valid_tokens()[0];
+    assert!(cached.verify_access_token(valid).is_some());
+    for at in 0..valid.len() {
         for bit in 0..7 {
-            let mut bytes = good.clone().into_bytes();
+            let mut bytes = valid.clone().into_bytes();
             bytes[at] ^= 1 << bit;
             let token = String::from_utf8(bytes).unwrap();
-            assert_eq!((cold.bearer(&token), warm.bearer(&token)), (None, None), "{at} {bit}: {token}");
+            assert_eq!(
+                (uncached.verify_access_token(&token), cached.verify_access_token(&token)),
+                (None, None),
+                "{at} {bit}: {token}"
+            );
         }
     }
 }
 
 proptest! {
     #[test]
-    fn any_text(text in any::<String>()) {
+    fn arbitrary_text_is_refused(text in any::<String>()) {
         tokens(format!("={text}").as_bytes());
     }
 
     #[test]
-    fn any_changes(changes in vec((proptest::sample::select(CHANGES), any::<[u8; 3]>()), 0..6)) {
+    fn mutated_tokens_are_refused(changes in vec((proptest::sample::select(CHANGES), any::<[u8; 3]>()), 0..6)) {
         let data: Vec<u8> = changes.into_iter().flat_map(|(what, rest)| [what, rest[0], rest[1], rest[2]]).collect();
         tokens(&data);
     }

@@ -1,4 +1,5 @@
-//! `/connect/authorize`: reads the request, asks the dispatcher, and brings the answer to the client.
+//! `/connect/authorize`: parses the authorization request, decides the next step of the flow, and sends the
+//! authorization response to the client.
 
 use std::sync::Arc;
 
@@ -8,255 +9,301 @@ use axum::http::{HeaderMap, StatusCode};
 use domain::{Scope, Secret, TenantId};
 use store::{AuthorizationCode, Client, Pkce, Session, Status, TenantMembership, User};
 
-use super::answer::{self, Answer};
-use super::failed::Failed;
-use super::form::{QUERY_BYTES_MAX, too_long};
-use super::visit::Visit;
+use super::browser::BrowserContext;
+use super::extract::{QUERY_BYTES_MAX, too_long};
+use super::page_error::PageError;
+use super::response::{self, Response};
 use crate::Identity;
-use crate::flow::step::{self, Situation, Step};
-use crate::flow::ticket::Errand;
-use crate::grant::{Binding, Details};
+use crate::authorization_request::{self, AuthorizationRequest, ResponseTarget, TargetError};
+use crate::claims::{IdClaims, IdTokenHint};
+use crate::flow::step::{self, FlowState, Step};
+use crate::flow::ticket::PendingRequest;
+use crate::grant::{CodeBinding, GrantDetails};
 use crate::jwt;
 use crate::oauth_error::OAuthError;
+use crate::openapi::{Authentication, OperationDoc, ResponseDoc, optional, required};
 use crate::pages::{self, CodePage, ErrorKind};
 use crate::params::{Params, query};
-use crate::request::{self, Authorization, Reply, Unanswerable};
-use crate::tokens::{Hint, IdClaims};
 use domain::Ticks;
+
+pub(super) const DOC: OperationDoc = OperationDoc {
+    id: "authorize",
+    summary: "Send a user to sign in",
+    description: "For browsers. Shows the sign-in and tenant pages if they are needed and then redirects to \
+                  `redirect_uri` with `code`, `state` and `iss`, plus `id_token` if the request has the scope `openid` \
+                  and a `nonce`; or with `error`. A POST with the same fields is redirected to this GET.",
+    authentication: Authentication::None,
+    parameters: &[
+        required("client_id", "The client."),
+        required("response_type", "`code`."),
+        required("redirect_uri", "A redirect URI that is registered for the client, compared exactly."),
+        required("scope", "Scopes, separated by spaces or plus signs."),
+        optional("state", "Returned unchanged. Compare it with the value you sent."),
+        optional("nonce", "Returned in the id_token."),
+        optional("code_challenge", "PKCE: the SHA-256 hash of the code verifier, as base64url."),
+        optional("code_challenge_method", "`S256`."),
+        optional("response_mode", "`query` or `form_post`."),
+        optional("prompt", "`none`, `login`, `consent` or `select_account`."),
+        optional("acr_values", "`tenant:<id>` preselects a tenant."),
+    ],
+    responses: &[
+        ResponseDoc::Page("200", "An HTML page for the user."),
+        ResponseDoc::Redirect("A redirect to a page for the user, or to the client."),
+        ResponseDoc::Page(
+            "400",
+            "An HTML page that explains why the request cannot be answered to the client.",
+        ),
+    ],
+};
 
 pub(super) async fn get(
     State(identity): State<Arc<Identity>>,
-    visit: Visit,
+    browser: BrowserContext,
     RawQuery(query): RawQuery,
     params: Params,
-) -> Answer {
-    let begun = match query.map_or(0, |query| query.len()) {
-        0..=QUERY_BYTES_MAX => identity.begin(&visit, &params).await,
+) -> Response {
+    let result = match query.map_or(0, |query| query.len()) {
+        0..=QUERY_BYTES_MAX => identity.start_authorization(&browser, &params).await,
         _ => Err(too_long()),
     };
-    identity.shown(&visit, begun)
+    identity.render(&browser, result)
 }
 
 pub(super) async fn post(
     State(identity): State<Arc<Identity>>,
-    visit: Visit,
+    browser: BrowserContext,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
-    identity.as_get(&visit, "connect/authorize", &headers, body).await
+) -> Response {
+    identity.redirect_post_to_get(&browser, "connect/authorize", &headers, body).await
 }
 
-/// Who is signed in in this browser.
-pub(crate) struct SignedIn {
+/// The session of this browser and its user.
+pub(crate) struct ActiveSession {
     pub(crate) session: Session,
     pub(crate) user: User,
 }
 
 impl Identity {
-    /// An address of ours, on whatever host the browser has come to.
+    /// The path of one of the provider's own URLs, without a host.
     pub(crate) fn path(&self, rest: &str) -> String {
         format!("{}/{rest}", self.settings.base_path())
     }
 
-    /// The same, in the language that was picked.
-    pub(crate) fn path_in(&self, visit: &Visit, page: &str) -> String {
-        match visit.picked() {
+    /// The same, with the language that the user selected.
+    pub(crate) fn path_in(&self, browser: &BrowserContext, page: &str) -> String {
+        match browser.selected_lang() {
             Some(lang) => self.path(&format!("{page}?{}", query([("lang", lang)]))),
             None => self.path(page),
         }
     }
 
-    /// A live session of a user who may sign in.
-    pub(crate) async fn signed_in(&self, visit: &Visit) -> store::Result<Option<SignedIn>> {
-        let Some(id) = &visit.session else { return Ok(None) };
+    /// The browser's session, if it has not expired and its user is active.
+    pub(crate) async fn active_session(
+        &self,
+        browser: &BrowserContext,
+    ) -> store::Result<Option<ActiveSession>> {
+        let Some(id) = &browser.session else { return Ok(None) };
         let Some(session) = self.store.find_session(id, self.clock.now()).await? else { return Ok(None) };
         let user = self.store.find_user(&session.user).await?;
         let user = user.filter(|user| user.status == Status::Active);
-        Ok(user.map(|user| SignedIn { session, user }))
+        Ok(user.map(|user| ActiveSession { session, user }))
     }
 
-    /// The client, where it is there and not disabled.
+    /// The client, unless it is unknown or disabled.
     pub(crate) async fn active_client(&self, id: &domain::ClientId) -> store::Result<Option<Client>> {
         let client = self.store.find_client(id).await?;
         Ok(client.filter(|client| client.status == Status::Active))
     }
 
-    async fn begin(&self, visit: &Visit, params: &Params) -> Result<Answer, Failed> {
-        let client = match request::client_id(params) {
+    async fn start_authorization(
+        &self,
+        browser: &BrowserContext,
+        params: &Params,
+    ) -> Result<Response, PageError> {
+        let client = match authorization_request::client_id(params) {
             Some(id) => self.active_client(&id).await?,
             None => None,
         };
-        let speak = |why: Unanswerable| {
-            // Clients' ids and addresses are no secrets, and who has to repair them needs them in the log.
+        let page_error = |error: TargetError| {
+            // Client ids and redirect URIs are not secret, and whoever fixes the client needs them in the log.
             let (client, uri) = (params.get("client_id"), params.get("redirect_uri"));
-            tracing::info!(?client, ?uri, "a request cannot be answered to anybody");
-            Failed::from(why).speaking(params.get("ui_locales"))
+            tracing::info!(?client, ?uri, "authorization request without a valid client and redirect_uri");
+            PageError::from(error).with_locales(params.get("ui_locales"))
         };
-        let client = client.ok_or(Unanswerable::Client).map_err(speak)?;
-        let reply = request::reply(params, &client).map_err(speak)?;
-        let asked = self.hinted(params, &client).and_then(|hinted| {
-            request::authorization(params, reply.clone(), &client, hinted.map(|hint| hint.sub))
+        let client = client.ok_or(TargetError::UnknownClient).map_err(page_error)?;
+        let target = authorization_request::response_target(params, &client).map_err(page_error)?;
+        let request = self.id_token_hint(params, &client).and_then(|id_token_hint| {
+            authorization_request::parse(params, target.clone(), &client, id_token_hint.map(|hint| hint.sub))
         });
-        match asked {
-            Ok(asked) => self.proceed(visit, &asked, &client, self.clock.now(), None).await,
-            Err(error) => self.refuse(visit, &reply, &error, &client, params.get("ui_locales")),
+        match request {
+            Ok(request) => self.advance(browser, &request, &client, self.clock.now(), None).await,
+            Err(error) => self.error_callback(browser, &target, &error, &client, params.get("ui_locales")),
         }
     }
 
-    /// Whom an id_token_hint names; it must be ours, and this client's.
-    fn hinted(&self, params: &Params, client: &Client) -> Result<Option<Hint>, OAuthError> {
+    /// Verifies `id_token_hint`, which must be an id_token of this provider for this client.
+    fn id_token_hint(&self, params: &Params, client: &Client) -> Result<Option<IdTokenHint>, OAuthError> {
         let Some(token) = params.get("id_token_hint") else { return Ok(None) };
-        let hint = self.hint(token).filter(|hint| hint.aud == client.id.as_str());
-        hint.map(Some)
-            .ok_or_else(|| OAuthError::invalid_request("id_token_hint is not an id_token of this client"))
+        let hint = self.verify_hint(token).filter(|hint| hint.aud == client.id.as_str());
+        hint.map(Some).ok_or_else(|| {
+            OAuthError::invalid_request(
+                "id_token_hint is not an id_token that this provider issued to this client.",
+            )
+        })
     }
 
-    pub(crate) fn hint(&self, token: &str) -> Option<Hint> {
-        jwt::verify::<Hint>(&self.keys, token).filter(|hint| hint.is_ours(&self.settings))
+    pub(crate) fn verify_hint(&self, token: &str) -> Option<IdTokenHint> {
+        jwt::verify::<IdTokenHint>(&self.keys, token).filter(|hint| hint.is_valid_for(&self.settings))
     }
 
-    /// Goes one step: to a page, or to the end.
-    pub(crate) async fn proceed(
+    /// Takes the next step of the flow: redirects to a page, or sends the authorization response.
+    pub(crate) async fn advance(
         &self,
-        visit: &Visit,
-        asked: &Authorization,
+        browser: &BrowserContext,
+        request: &AuthorizationRequest,
         client: &Client,
         started_at: Ticks,
-        chosen: Option<&TenantId>,
-    ) -> Result<Answer, Failed> {
-        let signed_in = self.signed_in(visit).await?;
-        let step = self.next_step(asked, client, signed_in.as_ref(), started_at, chosen).await?;
-        match (step, signed_in) {
-            (Step::Issue(seat), Some(signed_in)) => {
-                self.issue(visit, asked, client, &seat, &signed_in.session).await
+        chosen_tenant: Option<&TenantId>,
+    ) -> Result<Response, PageError> {
+        let active_session = self.active_session(browser).await?;
+        let step =
+            self.next_step(request, client, active_session.as_ref(), started_at, chosen_tenant).await?;
+        match (step, active_session) {
+            (Step::Issue(membership), Some(active_session)) => {
+                self.issue_code(browser, request, client, &membership, &active_session.session).await
             }
             (Step::Refuse(error), _) => {
-                self.refuse(visit, &asked.reply, &error, client, asked.ui_locales.as_deref())
+                self.error_callback(browser, &request.target, &error, client, request.ui_locales.as_deref())
             }
-            (Step::Choose { .. }, _) => self.to_page(visit, "tenant", asked, started_at),
-            (Step::SignIn | Step::Issue(_), _) => self.to_page(visit, "login", asked, started_at),
+            (Step::ChooseTenant { .. }, _) => self.redirect_to_page(browser, "tenant", request, started_at),
+            (Step::SignIn | Step::Issue(_), _) => {
+                self.redirect_to_page(browser, "login", request, started_at)
+            }
         }
     }
 
     pub(crate) async fn next_step(
         &self,
-        asked: &Authorization,
+        request: &AuthorizationRequest,
         client: &Client,
-        signed_in: Option<&SignedIn>,
+        active_session: Option<&ActiveSession>,
         started_at: Ticks,
-        chosen: Option<&TenantId>,
-    ) -> Result<Step, Failed> {
+        chosen_tenant: Option<&TenantId>,
+    ) -> Result<Step, PageError> {
         let now = self.clock.now();
-        let (mut seats, mut grants) = (Vec::new(), Vec::new());
-        if let Some(SignedIn { user, .. }) = signed_in {
-            seats = self.store.active_memberships(&user.id).await?;
-            if client.consent == store::Consent::Required || asked.tenant.is_some() {
+        let (mut memberships, mut grants) = (Vec::new(), Vec::new());
+        if let Some(ActiveSession { user, .. }) = active_session {
+            memberships = self.store.active_memberships(&user.id).await?;
+            if client.consent == store::Consent::Required || request.tenant.is_some() {
                 grants = self.store.live_grants(&user.id, now).await?;
             }
         }
-        Ok(step::next(&Situation {
-            asked,
+        Ok(step::next_step(&FlowState {
+            request,
             client,
             started_at,
-            session: signed_in.map(|signed_in| &signed_in.session),
-            seats: &seats,
+            session: active_session.map(|active_session| &active_session.session),
+            memberships: &memberships,
             grants: &grants,
-            chosen,
+            chosen_tenant,
             now,
         }))
     }
 
-    /// Sends the browser to a page of ours, with a ticket.
-    fn to_page(
+    /// Redirects the browser to a page of the provider, with a ticket.
+    fn redirect_to_page(
         &self,
-        visit: &Visit,
+        browser: &BrowserContext,
         page: &str,
-        asked: &Authorization,
+        request: &AuthorizationRequest,
         started_at: Ticks,
-    ) -> Result<Answer, Failed> {
-        let errand = Errand::Authorize(Box::new(asked.clone()));
-        let (ticket, cookie) = self.ticket(visit, errand, started_at)?;
-        let lang = visit.picked();
+    ) -> Result<Response, PageError> {
+        let pending = PendingRequest::Authorization(Box::new(request.clone()));
+        let (ticket, cookie) = self.issue_ticket(browser, pending, started_at)?;
+        let lang = browser.selected_lang();
         let params = [("ticket", Some(ticket.as_str())), ("lang", lang)];
         let params = params.into_iter().filter_map(|(name, value)| Some((name, value?)));
         let to = self.path(&format!("{page}?{}", query(params)));
-        Ok(self.with_browser(answer::redirect(&to), cookie.as_ref()))
+        Ok(self.with_browser_cookie(response::redirect(&to), cookie.as_ref()))
     }
 
-    /// A ticket for this browser, and the browser's mark where it has to be set.
-    pub(crate) fn ticket(
+    /// A ticket for this browser, and the browser id if the response must set its cookie.
+    pub(crate) fn issue_ticket(
         &self,
-        visit: &Visit,
-        errand: Errand,
+        browser: &BrowserContext,
+        pending: PendingRequest,
         started_at: Ticks,
-    ) -> Result<(String, Option<Secret>), Failed> {
-        let made = visit.browser.is_none().then(|| Secret::new(self.random.token()));
-        let Some(browser) = visit.browser.as_ref().or(made.as_ref()) else { return Err(too_long()) };
-        let ticket = self.tickets.issue(errand, browser, started_at)?.ok_or_else(too_long)?;
-        Ok((ticket, made))
+    ) -> Result<(String, Option<Secret>), PageError> {
+        let new_id = browser.browser_id.is_none().then(|| Secret::new(self.random.token()));
+        let Some(browser_id) = browser.browser_id.as_ref().or(new_id.as_ref()) else {
+            return Err(too_long());
+        };
+        let ticket = self.tickets.issue(pending, browser_id, started_at)?.ok_or_else(too_long)?;
+        Ok((ticket, new_id))
     }
 
-    pub(crate) fn with_browser(&self, answer: Answer, browser: Option<&Secret>) -> Answer {
-        match browser {
-            Some(mark) => with_cookie(answer, self.cookies.set(self.cookies.browser, mark)),
-            None => answer,
+    pub(crate) fn with_browser_cookie(&self, response: Response, browser_id: Option<&Secret>) -> Response {
+        match browser_id {
+            Some(id) => with_cookie(response, self.cookies.set(self.cookies.browser_id, id)),
+            None => response,
         }
     }
 
-    /// Brings an error to the client, or, where its address has no place for one, to the person.
-    pub(crate) fn refuse(
+    /// Sends an error to the client; the out-of-band redirect URI cannot receive one, so the user sees a page.
+    pub(crate) fn error_callback(
         &self,
-        visit: &Visit,
-        reply: &Reply,
+        browser: &BrowserContext,
+        target: &ResponseTarget,
         error: &OAuthError,
         client: &Client,
         ui_locales: Option<&str>,
-    ) -> Result<Answer, Failed> {
-        tracing::debug!(error = error.code, client = %client.id, "an authorization request was refused");
+    ) -> Result<Response, PageError> {
+        tracing::debug!(error = error.code, client = %client.id, "authorization request refused");
         let mut params = vec![("error", error.code), ("error_description", error.description.as_str())];
-        params.extend(reply.state.as_deref().map(|state| ("state", state)));
+        params.extend(target.state.as_deref().map(|state| ("state", state)));
         params.push(("iss", &self.settings.issuer));
-        answer::callback(reply, &params, visit.lang(ui_locales), &self.assets).ok_or_else(|| {
+        response::callback(target, &params, browser.lang(ui_locales), &self.assets).ok_or_else(|| {
             let detail = format!("{}: {}", error.code, error.description);
-            Failed::bad(ErrorKind::BadRequest, detail).speaking(ui_locales)
+            PageError::bad_request(ErrorKind::BadRequest, detail).with_locales(ui_locales)
         })
     }
 
-    /// Gives the client a code for this seat.
-    async fn issue(
+    /// Issues a code for this membership and sends it to the client.
+    async fn issue_code(
         &self,
-        visit: &Visit,
-        asked: &Authorization,
+        browser: &BrowserContext,
+        request: &AuthorizationRequest,
         client: &Client,
-        seat: &TenantMembership,
+        membership: &TenantMembership,
         session: &Session,
-    ) -> Result<Answer, Failed> {
+    ) -> Result<Response, PageError> {
         let now = self.clock.now();
         let code = Secret::new(self.random.token());
-        let binding = Binding {
-            redirect_uri: asked.reply.redirect_uri.clone(),
-            challenge: asked.challenge.clone(),
+        let binding = CodeBinding {
+            redirect_uri: request.target.redirect_uri.clone(),
+            challenge: request.challenge.clone(),
             ignores_pkce: client.pkce == Pkce::Ignore,
-            nonce: asked.nonce.clone(),
-            tells_scope: asked.has_unknown_scope,
-            details: Details::new(asked.scopes(), session.authenticated_at, &session.methods),
+            nonce: request.nonce.clone(),
+            reports_scope: request.has_unknown_scope,
+            details: GrantDetails::new(request.scopes(), session.authenticated_at, &session.methods),
         };
         let expires_at = now + self.settings.code_ttl;
-        let kept = AuthorizationCode {
+        let stored = AuthorizationCode {
             client: client.id.clone(),
-            user: seat.user.id.clone(),
-            tenant: seat.tenant.id.clone(),
+            user: membership.user.id.clone(),
+            tenant: membership.tenant.id.clone(),
             expires_at,
-            details: binding.write(),
+            details: binding.to_json(),
         };
-        self.store.store_code(&code, &kept, &seat.membership.id, now).await?;
-        let id_token = self.callback_id_token(asked, client, session, code.reveal(), now)?;
+        self.store.store_code(&code, &stored, &membership.membership.id, now).await?;
+        let id_token = self.callback_id_token(request, client, session, code.reveal(), now)?;
         let mut params = vec![("code", code.reveal())];
         params.extend(id_token.as_deref().map(|token| ("id_token", token)));
-        params.extend(asked.reply.state.as_deref().map(|state| ("state", state)));
+        params.extend(request.target.state.as_deref().map(|state| ("state", state)));
         params.push(("iss", &self.settings.issuer));
-        let lang = visit.lang(asked.ui_locales.as_deref());
-        Ok(answer::callback(&asked.reply, &params, lang, &self.assets).unwrap_or_else(|| {
+        let lang = browser.lang(request.ui_locales.as_deref());
+        Ok(response::callback(&request.target, &params, lang, &self.assets).unwrap_or_else(|| {
             let model = CodePage {
                 lang,
                 assets: &self.assets,
@@ -265,32 +312,33 @@ impl Identity {
                 code: code.reveal(),
                 minutes: self.settings.code_ttl.as_secs() / 60,
             };
-            answer::page(StatusCode::OK, pages::code_page(&model), None)
+            response::page(StatusCode::OK, pages::code_page(&model), None)
         }))
     }
 
-    /// The callback's id_token: for who asks for `openid` with a nonce, unless the client wants none.
+    /// The id_token of the callback: for requests with `openid` and a nonce, unless the client is configured
+    /// without it.
     fn callback_id_token(
         &self,
-        asked: &Authorization,
+        request: &AuthorizationRequest,
         client: &Client,
         session: &Session,
         code: &str,
         now: Ticks,
-    ) -> Result<Option<String>, Failed> {
-        let is_wanted = client.callback_id_token && asked.scopes().has(Scope::OpenId);
-        let Some(nonce) = asked.nonce.as_deref().filter(|_| is_wanted) else { return Ok(None) };
+    ) -> Result<Option<String>, PageError> {
+        let is_enabled = client.callback_id_token && request.scopes().has(Scope::OpenId);
+        let Some(nonce) = request.nonce.as_deref().filter(|_| is_enabled) else { return Ok(None) };
         let mut claims = IdClaims::new(&self.settings, &client.id, &session.user, now);
-        claims.authenticated(session.authenticated_at, &session.methods);
+        claims.set_authentication(session.authenticated_at, &session.methods);
         claims.nonce = Some(nonce);
-        claims.c_hash = Some(jwt::half_hash(code));
+        claims.c_hash = Some(jwt::left_half_hash(code));
         Ok(Some(jwt::sign(&self.keys, &claims)?))
     }
 }
 
-pub(crate) fn with_cookie(mut answer: Answer, line: Option<axum::http::HeaderValue>) -> Answer {
+pub(crate) fn with_cookie(mut response: Response, line: Option<axum::http::HeaderValue>) -> Response {
     if let Some(line) = line {
-        answer.headers_mut().append(axum::http::header::SET_COOKIE, line);
+        response.headers_mut().append(axum::http::header::SET_COOKIE, line);
     }
-    answer
+    response
 }

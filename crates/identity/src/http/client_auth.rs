@@ -1,4 +1,5 @@
-//! Who calls the token endpoint and its neighbours: a client with its secret, in the body or as Basic.
+//! Client authentication for the token, revocation and introspection endpoints (`client_secret_post`,
+//! `client_secret_basic`), their error responses, and PKCE verification.
 
 use aws_lc_rs::digest::{SHA256, digest};
 use axum::http::StatusCode;
@@ -9,53 +10,53 @@ use domain::{ClientId, Secret};
 use serde::Serialize;
 use store::{AuditContext, AuditEntry, AuditKind, Client, StoreError};
 
-use super::answer::{self, Answer};
-use super::body::NotAForm;
+use super::form_body::FormError;
+use super::response::{self, Response};
 use crate::Identity;
-use crate::keys::KeyFault;
+use crate::keys::KeyError;
 use crate::oauth_error::OAuthError;
 use crate::params::Params;
 
 const VALUE_BYTES_MAX: usize = 16 * 1024;
-/// The same for every client that is not who it says.
-const WRONG_CLIENT: &str = "the client is unknown or disabled, or its secret is wrong";
+/// One text for all causes, so that it does not reveal which clients exist.
+const INVALID_CLIENT: &str = "The client is unknown or disabled, or its secret is wrong.";
 
-/// Why a client's call is refused.
+/// Why an endpoint refuses a client's request.
 #[derive(Debug)]
-pub(crate) enum Refused {
+pub(crate) enum EndpointError {
     OAuth(OAuthError),
-    /// The client is not who it says; told by Basic where it came by Basic.
-    Client {
-        by_basic: bool,
-        why: &'static str,
+    /// Client authentication failed; the response has a Basic challenge if the client used Basic.
+    InvalidClient {
+        used_basic: bool,
+        reason: &'static str,
     },
-    NotAForm(NotAForm),
+    FormError(FormError),
     Store(StoreError),
-    Key(KeyFault),
+    Key(KeyError),
 }
 
-impl From<OAuthError> for Refused {
+impl From<OAuthError> for EndpointError {
     fn from(error: OAuthError) -> Self {
         Self::OAuth(error)
     }
 }
 
-impl From<NotAForm> for Refused {
-    fn from(not: NotAForm) -> Self {
-        Self::NotAForm(not)
+impl From<FormError> for EndpointError {
+    fn from(not: FormError) -> Self {
+        Self::FormError(not)
     }
 }
 
-impl From<StoreError> for Refused {
+impl From<StoreError> for EndpointError {
     fn from(error: StoreError) -> Self {
         Self::Store(error)
     }
 }
 
-impl From<KeyFault> for Refused {
-    fn from(fault: KeyFault) -> Self {
+impl From<KeyError> for EndpointError {
+    fn from(fault: KeyError) -> Self {
         match fault {
-            KeyFault::Store(error) => Self::Store(error),
+            KeyError::Store(error) => Self::Store(error),
             fault => Self::Key(fault),
         }
     }
@@ -67,103 +68,115 @@ struct ErrorBody<'a> {
     error_description: &'a str,
 }
 
-impl Refused {
-    pub(crate) fn answer(&self) -> Answer {
-        let body =
-            |status, error, error_description| answer::json(status, &ErrorBody { error, error_description });
+impl EndpointError {
+    pub(crate) fn response(&self) -> Response {
+        let body = |status, error, error_description| {
+            response::json(status, &ErrorBody { error, error_description })
+        };
         match self {
             Self::OAuth(error) => body(StatusCode::BAD_REQUEST, error.code, &error.description),
-            // RFC 6749 has one status for a malformed request, whatever is malformed about it.
-            Self::NotAForm(not @ NotAForm::TooLong) => {
+            // RFC 6749 has one status, 400, for every malformed request.
+            Self::FormError(not @ FormError::TooLong) => {
                 body(not.status(), "invalid_request", not.description())
             }
-            Self::NotAForm(not) => body(StatusCode::BAD_REQUEST, "invalid_request", not.description()),
-            Self::Client { by_basic, why } => {
-                let mut answer = body(StatusCode::UNAUTHORIZED, "invalid_client", why);
-                if *by_basic {
+            Self::FormError(not) => body(StatusCode::BAD_REQUEST, "invalid_request", not.description()),
+            Self::InvalidClient { used_basic, reason } => {
+                let mut response = body(StatusCode::UNAUTHORIZED, "invalid_client", reason);
+                if *used_basic {
                     let challenge = HeaderValue::from_static("Basic realm=\"aldaba\", charset=\"UTF-8\"");
-                    answer.headers_mut().insert(WWW_AUTHENTICATE, challenge);
+                    response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
                 }
-                answer
+                response
             }
-            Self::Store(StoreError::Unavailable(why) | StoreError::Full(why)) => {
-                tracing::warn!(why, "the store does not answer");
-                let description = "the service cannot write or read now; try again in a few seconds";
-                let busy = body(StatusCode::SERVICE_UNAVAILABLE, "temporarily_unavailable", description);
-                answer::with_retry_after(busy, 5)
+            Self::Store(StoreError::Unavailable(reason) | StoreError::Full(reason)) => {
+                tracing::warn!(reason, "store unavailable");
+                let description = "The service cannot reach its database. Try again in a few seconds.";
+                let unavailable =
+                    body(StatusCode::SERVICE_UNAVAILABLE, "temporarily_unavailable", description);
+                response::with_retry_after(unavailable, 5)
             }
-            Self::Store(error) => broken(error),
-            Self::Key(fault) => broken(fault),
+            Self::Store(error) => server_error(error),
+            Self::Key(fault) => server_error(fault),
         }
     }
 }
 
-fn broken(error: &dyn std::error::Error) -> Answer {
-    tracing::error!(%error, "a client's call failed");
-    let body = ErrorBody { error: "server_error", error_description: "something went wrong on our side" };
-    answer::json(StatusCode::INTERNAL_SERVER_ERROR, &body)
+fn server_error(error: &dyn std::error::Error) -> Response {
+    tracing::error!(%error, "request failed");
+    let body = ErrorBody {
+        error: "server_error",
+        error_description: "The service failed. Try again, and report the request id if it fails again.",
+    };
+    response::json(StatusCode::INTERNAL_SERVER_ERROR, &body)
 }
 
-/// What a client showed.
-struct Shown {
+/// The client id and secret of a request.
+struct ClientCredentials {
     id: String,
     secret: String,
-    by_basic: bool,
+    used_basic: bool,
 }
 
 impl Identity {
-    /// The client that calls. It is known, active, and has shown its secret, in one way only.
+    /// Authenticates the client: it must exist, be active, and present its secret in exactly one way.
     pub(super) async fn authenticate_client(
         &self,
         headers: &HeaderMap,
         form: &Params,
         context: &AuditContext,
-    ) -> Result<Client, Refused> {
+    ) -> Result<Client, EndpointError> {
         form.check(VALUE_BYTES_MAX)?;
-        let shown = shown(headers, form)?;
-        let (id, secret) = (ClientId::new(shown.id), Secret::new(shown.secret));
+        let credentials = client_credentials(headers, form)?;
+        let (id, secret) = (ClientId::new(credentials.id), Secret::new(credentials.secret));
         let now = self.clock.now();
-        // The secret is looked at whether there is such a client or not.
+        // Compared whether the client exists or not, so that the time does not reveal it.
         let matches = self.store.client_secret_matches(&id, &secret, now).await?;
         match self.active_client(&id).await? {
             Some(client) if matches => Ok(client),
             found => {
                 if let Some(client) = found
-                    && self.guard.is_worth_noting(client.id.as_str(), now)
+                    && self.login_throttle.is_worth_auditing(client.id.as_str(), now)
                 {
                     let entry = AuditEntry::new(AuditKind::ClientRefused, now, context);
                     self.store.record(&entry.client(&client.id)).await?;
                 }
-                Err(Refused::Client { by_basic: shown.by_basic, why: WRONG_CLIENT })
+                Err(EndpointError::InvalidClient {
+                    used_basic: credentials.used_basic,
+                    reason: INVALID_CLIENT,
+                })
             }
         }
     }
 }
 
-fn shown(headers: &HeaderMap, form: &Params) -> Result<Shown, Refused> {
+fn client_credentials(headers: &HeaderMap, form: &Params) -> Result<ClientCredentials, EndpointError> {
     let in_body = form.get("client_id");
-    let Some(line) = headers.get(AUTHORIZATION) else {
-        let missing = |why| Refused::Client { by_basic: false, why };
-        let id = in_body.ok_or_else(|| missing("client_id is missing"))?;
-        let secret = form.get("client_secret").ok_or_else(|| missing("client_secret is missing"))?;
-        return Ok(Shown { id: id.into(), secret: secret.into(), by_basic: false });
+    let Some(header) = headers.get(AUTHORIZATION) else {
+        let missing = |reason| EndpointError::InvalidClient { used_basic: false, reason };
+        let id =
+            in_body.ok_or_else(|| missing("client_id is missing. Send it in the body or as HTTP Basic."))?;
+        let secret = form
+            .get("client_secret")
+            .ok_or_else(|| missing("client_secret is missing. Send it in the body or as HTTP Basic."))?;
+        return Ok(ClientCredentials { id: id.into(), secret: secret.into(), used_basic: false });
     };
     if form.get("client_secret").is_some() {
-        let description = "the client shows its secret twice: in the body and in Authorization";
+        let description =
+            "The client secret is both in the body and in the Authorization header. Send it once.";
         return Err(OAuthError::invalid_request(description).into());
     }
-    let why = "Authorization is not Basic with a client's id and secret";
-    let (id, secret) = basic(line).ok_or(Refused::Client { by_basic: true, why })?;
+    let reason = "The Authorization header is not HTTP Basic with a client id and a client secret.";
+    let (id, secret) = basic(header).ok_or(EndpointError::InvalidClient { used_basic: true, reason })?;
     if in_body.is_some_and(|given| given != id) {
-        let description = "client_id in the body is another than in Authorization";
+        let description = "client_id in the body differs from the one in the Authorization header.";
         return Err(OAuthError::invalid_request(description).into());
     }
-    Ok(Shown { id, secret, by_basic: true })
+    Ok(ClientCredentials { id, secret, used_basic: true })
 }
 
-/// Both halves are form-encoded before they are joined (RFC 6749, 2.3.1).
-fn basic(line: &HeaderValue) -> Option<(String, String)> {
-    let (scheme, credentials) = line.to_str().ok()?.split_once(' ')?;
+/// Decodes Basic credentials; id and secret are each form-encoded (RFC 6749, 2.3.1).
+fn basic(header: &HeaderValue) -> Option<(String, String)> {
+    let (scheme, credentials) = header.to_str().ok()?.split_once(' ')?;
     if !scheme.eq_ignore_ascii_case("basic") {
         return None;
     }
@@ -173,15 +186,19 @@ fn basic(line: &HeaderValue) -> Option<(String, String)> {
 }
 
 fn form_decoded(text: &str) -> String {
-    // As one parameter's value, so that `&` and `=` stay what they are.
-    let one = format!("x={}", text.replace('&', "%26"));
-    form_urlencoded::parse(one.as_bytes()).next().map(|(_, value)| value.into_owned()).unwrap_or_default()
+    // Decoded as the value of one parameter, so that `&` and `=` keep their literal meaning.
+    let parameter = format!("x={}", text.replace('&', "%26"));
+    form_urlencoded::parse(parameter.as_bytes())
+        .next()
+        .map(|(_, value)| value.into_owned())
+        .unwrap_or_default()
 }
 
-/// Whether a verifier belongs to a challenge (PKCE, S256).
-pub(super) fn proves(verifier: &str, challenge: &str) -> bool {
-    let fits = (43..=128).contains(&verifier.len())
+/// Whether a code verifier matches a code challenge (PKCE, S256).
+pub(super) fn matches_challenge(verifier: &str, challenge: &str) -> bool {
+    let is_well_formed = (43..=128).contains(&verifier.len())
         && verifier.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-._~".contains(&byte));
     let hash = domain::secret::base64url(digest(&SHA256, verifier.as_bytes()).as_ref());
-    fits && aws_lc_rs::constant_time::verify_slices_are_equal(hash.as_bytes(), challenge.as_bytes()).is_ok()
+    is_well_formed
+        && aws_lc_rs::constant_time::verify_slices_are_equal(hash.as_bytes(), challenge.as_bytes()).is_ok()
 }

@@ -1,4 +1,4 @@
-//! `/login`: the page, and what comes of a name and a password.
+//! `/login`: the sign-in page and the verification of username and password.
 
 use std::sync::Arc;
 
@@ -8,197 +8,218 @@ use domain::{Secret, password};
 use store::{AuditEntry, AuditKind, Client, Session, User};
 use ui::Lang;
 
-use super::answer::{self, Answer};
 use super::authorize::with_cookie;
-use super::failed::Failed;
-use super::form::OwnForm;
-use super::visit::Visit;
+use super::browser::BrowserContext;
+use super::extract::SameSiteForm;
+use super::page_error::PageError;
+use super::response::{self, Response};
 use crate::Identity;
-use crate::flow::ticket::{Errand, Opened, Ticket};
-use crate::pages::{self, ErrorKind, SignIn, SignInProblem};
+use crate::authorization_request::{AuthorizationRequest, TargetError};
+use crate::flow::ticket::{PendingRequest, Ticket, TicketState};
+use crate::pages::{self, ErrorKind, SignInError, SignInPage};
 use crate::params::{Params, query};
-use crate::request::{Authorization, Unanswerable};
-use crate::sign_in::{self, METHODS, TooMany, Tried};
+use crate::sign_in::{self, AUTHENTICATION_METHODS, AddressThrottled, PasswordCheck};
 
-pub(super) async fn get(State(identity): State<Arc<Identity>>, visit: Visit, params: Params) -> Answer {
-    identity.shown(&visit, identity.show_sign_in(&visit, params.get("ticket")).await)
+pub(super) async fn get(
+    State(identity): State<Arc<Identity>>,
+    browser: BrowserContext,
+    params: Params,
+) -> Response {
+    identity.render(&browser, identity.sign_in_start(&browser, params.get("ticket")).await)
 }
 
 pub(super) async fn post(
     State(identity): State<Arc<Identity>>,
-    visit: Visit,
-    OwnForm(form): OwnForm,
-) -> Answer {
-    identity.shown(&visit, Box::pin(identity.sign_in(&visit, &form)).await)
+    browser: BrowserContext,
+    SameSiteForm(form): SameSiteForm,
+) -> Response {
+    identity.render(&browser, Box::pin(identity.sign_in(&browser, &form)).await)
 }
 
-/// Somebody at the sign-in page.
-struct AtDoor<'a> {
-    visit: &'a Visit,
-    errand: &'a Errand,
-    /// The application that waits, where there is one.
+/// What the sign-in page needs to know about the request.
+struct SignInContext<'a> {
+    browser: &'a BrowserContext,
+    pending: &'a PendingRequest,
+    /// The client of the authorization request, if there is one.
     client: Option<Client>,
 }
 
-impl AtDoor<'_> {
-    fn asked(&self) -> Option<&Authorization> {
-        match self.errand {
-            Errand::Authorize(asked) => Some(asked),
-            Errand::Permissions | Errand::SignOut(_) => None,
+impl SignInContext<'_> {
+    fn authorization(&self) -> Option<&AuthorizationRequest> {
+        match self.pending {
+            PendingRequest::Authorization(request) => Some(request),
+            PendingRequest::Permissions | PendingRequest::Logout(_) => None,
         }
     }
 
     fn lang(&self) -> Lang {
-        self.visit.lang(self.asked().and_then(|asked| asked.ui_locales.as_deref()))
+        self.browser.lang(self.authorization().and_then(|request| request.ui_locales.as_deref()))
     }
 }
 
 impl Identity {
-    async fn show_sign_in(&self, visit: &Visit, ticket: Option<&str>) -> Result<Answer, Failed> {
+    async fn sign_in_start(
+        &self,
+        browser: &BrowserContext,
+        ticket: Option<&str>,
+    ) -> Result<Response, PageError> {
         let now = self.clock.now();
-        let errand = match ticket.map(|text| (text, self.tickets.open(text, visit.browser.as_ref(), now))) {
-            None => Errand::Permissions,
-            Some((text, Opened::Valid(ticket))) => {
-                let door = self.at_door(visit, &ticket.errand).await?;
-                return Ok(self.sign_in_page(&door, text, None, "", StatusCode::OK));
-            }
-            // A page that was left open, or a link from another browser: begin anew.
-            Some((_, Opened::Stale(errand))) => errand,
-            Some((_, Opened::Unreadable)) => return Err(unreadable()),
-        };
-        let door = self.at_door(visit, &errand).await?;
-        self.fresh_sign_in_page(&door, None, "", StatusCode::OK)
+        let pending =
+            match ticket.map(|text| (text, self.tickets.open(text, browser.browser_id.as_ref(), now))) {
+                None => PendingRequest::Permissions,
+                Some((text, TicketState::Valid(ticket))) => {
+                    let context = self.sign_in_context(browser, &ticket.pending).await?;
+                    return Ok(self.sign_in_page(&context, text, None, "", StatusCode::OK));
+                }
+                // The page was open for too long, or the link comes from another browser: start again.
+                Some((_, TicketState::Stale(pending))) => pending,
+                Some((_, TicketState::Unreadable)) => return Err(invalid_ticket()),
+            };
+        let context = self.sign_in_context(browser, &pending).await?;
+        self.fresh_sign_in_page(&context, None, "", StatusCode::OK)
     }
 
-    async fn at_door<'a>(&self, visit: &'a Visit, errand: &'a Errand) -> Result<AtDoor<'a>, Failed> {
-        let client = match errand {
-            Errand::Authorize(asked) => Some(self.waiting_client(asked).await?),
-            Errand::Permissions | Errand::SignOut(_) => None,
+    async fn sign_in_context<'a>(
+        &self,
+        browser: &'a BrowserContext,
+        pending: &'a PendingRequest,
+    ) -> Result<SignInContext<'a>, PageError> {
+        let client = match pending {
+            PendingRequest::Authorization(request) => Some(self.requesting_client(request).await?),
+            PendingRequest::Permissions | PendingRequest::Logout(_) => None,
         };
-        Ok(AtDoor { visit, errand, client })
+        Ok(SignInContext { browser, pending, client })
     }
 
-    /// The client of a request that is under way: it may have been disabled, or its address removed.
-    pub(crate) async fn waiting_client(&self, asked: &Authorization) -> Result<Client, Failed> {
-        let client = self.active_client(&asked.reply.client).await?.ok_or(Unanswerable::Client)?;
-        if !client.redirect_uris.contains(&asked.reply.redirect_uri) {
-            return Err(Unanswerable::RedirectUnregistered.into());
+    /// The client of a pending request, which may have been disabled or lost its redirect URI meanwhile.
+    pub(crate) async fn requesting_client(
+        &self,
+        request: &AuthorizationRequest,
+    ) -> Result<Client, PageError> {
+        let client = self.active_client(&request.target.client).await?.ok_or(TargetError::UnknownClient)?;
+        if !client.redirect_uris.contains(&request.target.redirect_uri) {
+            return Err(TargetError::RedirectUnregistered.into());
         }
         Ok(client)
     }
 
-    /// The page again, with a ticket that begins now.
+    /// The sign-in page with a new ticket.
     fn fresh_sign_in_page(
         &self,
-        door: &AtDoor<'_>,
-        problem: Option<SignInProblem>,
+        context: &SignInContext<'_>,
+        error: Option<SignInError>,
         username: &str,
         status: StatusCode,
-    ) -> Result<Answer, Failed> {
-        let (ticket, browser) = self.ticket(door.visit, door.errand.clone(), self.clock.now())?;
-        let page = self.sign_in_page(door, &ticket, problem, username, status);
-        Ok(self.with_browser(page, browser.as_ref()))
+    ) -> Result<Response, PageError> {
+        let (ticket, browser_id) =
+            self.issue_ticket(context.browser, context.pending.clone(), self.clock.now())?;
+        let page = self.sign_in_page(context, &ticket, error, username, status);
+        Ok(self.with_browser_cookie(page, browser_id.as_ref()))
     }
 
     fn sign_in_page(
         &self,
-        door: &AtDoor<'_>,
+        context: &SignInContext<'_>,
         ticket: &str,
-        problem: Option<SignInProblem>,
+        error: Option<SignInError>,
         username: &str,
         status: StatusCode,
-    ) -> Answer {
-        let lang = door.lang();
-        let hint = door.asked().and_then(|asked| asked.login_hint.as_deref()).unwrap_or_default();
-        let language_switch = self
-            .path(&format!("login?{}", query([("ticket", ticket), ("lang", other_language(lang).tag())])));
-        let model = SignIn {
+    ) -> Response {
+        let lang = context.lang();
+        let hint =
+            context.authorization().and_then(|request| request.login_hint.as_deref()).unwrap_or_default();
+        let language_switch =
+            self.path(&format!("login?{}", query([("ticket", ticket), ("lang", lang.other().tag())])));
+        let model = SignInPage {
             lang,
             assets: &self.assets,
             language_switch: Some(&language_switch),
             action: &self.path(&format!("login?{}", query([("lang", lang.tag())]))),
             ticket,
-            application: door.client.as_ref().map(|client| client.name.as_str()),
+            application: context.client.as_ref().map(|client| client.name.as_str()),
             username: if username.is_empty() { hint } else { username },
-            problem,
+            error,
         };
-        let destination = door.asked().map(|asked| asked.reply.redirect_uri.as_str());
-        answer::page(status, pages::sign_in(&model), destination)
+        let destination = context.authorization().map(|request| request.target.redirect_uri.as_str());
+        response::page(status, pages::sign_in(&model), destination)
     }
 
-    async fn sign_in(&self, visit: &Visit, form: &Params) -> Result<Answer, Failed> {
+    async fn sign_in(&self, browser: &BrowserContext, form: &Params) -> Result<Response, PageError> {
         let text = form.get("ticket").unwrap_or_default();
-        let username = sign_in::clipped(form.get("username").unwrap_or_default());
+        let username = sign_in::trimmed_username(form.get("username").unwrap_or_default());
         let now = self.clock.now();
-        let ticket = match self.tickets.open(text, visit.browser.as_ref(), now) {
-            Opened::Valid(ticket) => ticket,
-            Opened::Stale(errand) => {
-                let door = self.at_door(visit, &errand).await?;
-                // Signed in meanwhile, in another window: nothing needs to be typed again.
-                if let (Errand::Authorize(asked), Some(client)) = (&errand, &door.client)
-                    && self.signed_in(visit).await?.is_some()
+        let ticket = match self.tickets.open(text, browser.browser_id.as_ref(), now) {
+            TicketState::Valid(ticket) => ticket,
+            TicketState::Stale(pending) => {
+                let context = self.sign_in_context(browser, &pending).await?;
+                // The user has signed in in another window meanwhile: continue without asking again.
+                if let (PendingRequest::Authorization(request), Some(client)) = (&pending, &context.client)
+                    && self.active_session(browser).await?.is_some()
                 {
-                    return self.proceed(visit, asked, client, now, None).await;
+                    return self.advance(browser, request, client, now, None).await;
                 }
-                // The page had set a cookie: where none comes back, the browser keeps none.
-                let problem = Some(match &visit.browser {
-                    Some(_) => SignInProblem::Expired,
-                    None => SignInProblem::NoCookies,
+                // The page had set a cookie; without it, the browser does not accept cookies.
+                let error = Some(match &browser.browser_id {
+                    Some(_) => SignInError::Expired,
+                    None => SignInError::NoCookies,
                 });
-                return self.fresh_sign_in_page(&door, problem, username, StatusCode::BAD_REQUEST);
+                return self.fresh_sign_in_page(&context, error, username, StatusCode::BAD_REQUEST);
             }
-            Opened::Unreadable => return Err(unreadable()),
+            TicketState::Unreadable => return Err(invalid_ticket()),
         };
-        let door = self.at_door(visit, &ticket.errand).await?;
-        let again = |problem, status| self.sign_in_page(&door, text, Some(problem), username, status);
-        let (account, typed) = (sign_in::account(username), form.get("password").unwrap_or_default());
+        let context = self.sign_in_context(browser, &ticket.pending).await?;
+        let retry_page = |error, status| self.sign_in_page(&context, text, Some(error), username, status);
+        let (account, typed) =
+            (sign_in::normalized_username(username), form.get("password").unwrap_or_default());
         if account.is_empty() || typed.is_empty() {
-            return Ok(again(SignInProblem::Empty, StatusCode::BAD_REQUEST));
+            return Ok(retry_page(SignInError::Empty, StatusCode::BAD_REQUEST));
         }
-        if let Err(TooMany { seconds }) = self.guard.admit(visit.address, now) {
-            let page = again(SignInProblem::TooMany { seconds }, StatusCode::TOO_MANY_REQUESTS);
-            return Ok(answer::with_retry_after(page, seconds));
+        if let Err(AddressThrottled { seconds }) = self.login_throttle.admit_address(browser.address, now) {
+            let page = retry_page(SignInError::AddressThrottled { seconds }, StatusCode::TOO_MANY_REQUESTS);
+            return Ok(response::with_retry_after(page, seconds));
         }
-        // Waits as long as the account's failures say.
-        let delay = self.guard.delay(&account, now);
+        // The delay grows with the failed sign-ins of the account.
+        let delay = self.login_throttle.account_delay(&account, now);
         let is_slow = !delay.is_zero();
         if is_slow {
             tokio::time::sleep(delay).await;
         }
-        match self.try_password(visit, &account, typed, door.client.as_ref()).await? {
-            Tried::Known(user) => self.enter(&door, &ticket, &user).await,
-            Tried::Wrong(_) => Ok(again(SignInProblem::Wrong { is_slow }, StatusCode::BAD_REQUEST)),
-            Tried::Busy => {
-                let page = again(SignInProblem::Busy { seconds: 5 }, StatusCode::SERVICE_UNAVAILABLE);
-                Ok(answer::with_retry_after(page, 5))
+        match self.verify_credentials(browser, &account, typed, context.client.as_ref()).await? {
+            PasswordCheck::Accepted(user) => self.start_session(&context, &ticket, &user).await,
+            PasswordCheck::Rejected(_) => {
+                Ok(retry_page(SignInError::Wrong { is_slow }, StatusCode::BAD_REQUEST))
+            }
+            PasswordCheck::Busy => {
+                let page = retry_page(SignInError::Busy { seconds: 5 }, StatusCode::SERVICE_UNAVAILABLE);
+                Ok(response::with_retry_after(page, 5))
             }
         }
     }
 
-    /// Compares once, and writes a failure down.
-    async fn try_password(
+    /// Checks the password once and audits a failure.
+    async fn verify_credentials(
         &self,
-        visit: &Visit,
+        browser: &BrowserContext,
         account: &str,
         typed: &str,
         client: Option<&Client>,
-    ) -> Result<Tried, Failed> {
-        let tried = if typed.len() > password::PASSWORD_BYTES_MAX {
-            Tried::Wrong(None)
+    ) -> Result<PasswordCheck, PageError> {
+        let check = if typed.len() > password::PASSWORD_BYTES_MAX {
+            PasswordCheck::Rejected(None)
         } else {
-            sign_in::attempt(&*self.store, &self.hashing, account, Secret::new(typed)).await?
+            sign_in::check_password(&*self.store, &self.password_hasher, account, Secret::new(typed)).await?
         };
-        match &tried {
-            Tried::Known(_) => {
-                self.guard.succeeded(account);
-                self.guard.spare(visit.address);
+        match &check {
+            PasswordCheck::Accepted(_) => {
+                self.login_throttle.reset_account(account);
+                self.login_throttle.refund_address(browser.address);
             }
-            Tried::Busy => self.guard.spare(visit.address),
-            Tried::Wrong(user) => {
+            PasswordCheck::Busy => self.login_throttle.refund_address(browser.address),
+            PasswordCheck::Rejected(user) => {
                 let now = self.clock.now();
-                let mut entry = AuditEntry::new(AuditKind::SignInFailed, now, &visit.context);
+                let mut entry = AuditEntry::new(AuditKind::SignInFailed, now, &browser.audit);
                 entry.client = client.map(|client| client.id.clone());
-                // A name that nobody has may be a password typed into the wrong field: it is not kept.
+                // An unknown username may be a password typed into the wrong field: do not record it.
                 entry = match user {
                     Some(user) => entry.user(&user.id),
                     None => entry.note("unknown account"),
@@ -206,43 +227,41 @@ impl Identity {
                 self.store.record(&entry).await?;
             }
         }
-        Ok(tried)
+        Ok(check)
     }
 
-    /// A new session under a new id, and on to the next step.
-    async fn enter(&self, door: &AtDoor<'_>, ticket: &Ticket, user: &User) -> Result<Answer, Failed> {
+    /// Starts a session under a new id and takes the next step of the flow.
+    async fn start_session(
+        &self,
+        context: &SignInContext<'_>,
+        ticket: &Ticket,
+        user: &User,
+    ) -> Result<Response, PageError> {
         let now = self.clock.now();
         let id = Secret::new(self.random.token());
         let session = Session {
             user: user.id.clone(),
             authenticated_at: now,
-            methods: METHODS.into(),
+            methods: AUTHENTICATION_METHODS.into(),
             expires_at: now + self.settings.session_ttl,
         };
-        let mut entry = AuditEntry::new(AuditKind::SignedIn, now, &door.visit.context).user(&user.id);
-        entry.client = door.client.as_ref().map(|client| client.id.clone());
-        self.store.begin_session(&id, &session, door.visit.session.as_ref(), &entry).await?;
-        // Who knew the browser's mark before the sign-in knows nothing after it.
-        let browser = Secret::new(self.random.token());
-        let visit = door.visit.in_session(&id, &browser);
-        let next = match (&ticket.errand, &door.client) {
-            (Errand::Authorize(asked), Some(client)) => {
-                self.proceed(&visit, asked, client, ticket.started_at(), None).await?
+        let mut entry = AuditEntry::new(AuditKind::SignedIn, now, &context.browser.audit).user(&user.id);
+        entry.client = context.client.as_ref().map(|client| client.id.clone());
+        self.store.begin_session(&id, &session, context.browser.session.as_ref(), &entry).await?;
+        // A new browser id too: one that was planted before the sign-in becomes useless (session fixation).
+        let browser_id = Secret::new(self.random.token());
+        let browser = context.browser.in_session(&id, &browser_id);
+        let next = match (&ticket.pending, &context.client) {
+            (PendingRequest::Authorization(request), Some(client)) => {
+                self.advance(&browser, request, client, ticket.started_at(), None).await?
             }
-            _ => answer::redirect(&self.path_in(&visit, "permissions")),
+            _ => response::redirect(&self.path_in(&browser, "permissions")),
         };
-        let next = self.with_browser(next, Some(&browser));
+        let next = self.with_browser_cookie(next, Some(&browser_id));
         Ok(with_cookie(next, self.cookies.set(self.cookies.session, &id)))
     }
 }
 
-pub(crate) fn unreadable() -> Failed {
-    Failed::bad(ErrorKind::Expired, "the ticket is missing or cannot be read")
-}
-
-pub(crate) fn other_language(lang: Lang) -> Lang {
-    match lang {
-        Lang::Es => Lang::En,
-        Lang::En => Lang::Es,
-    }
+pub(crate) fn invalid_ticket() -> PageError {
+    PageError::bad_request(ErrorKind::Expired, "The ticket is missing or invalid.")
 }

@@ -1,62 +1,46 @@
-//! The map of the identity provider's addresses, all under `/auth/core`.
+//! The HTTP endpoints of the identity provider, all below `/auth/core`. `routes.rs` lists them.
 
-pub(crate) mod answer;
 mod authorize;
-mod body;
+pub(crate) mod browser;
 mod client_auth;
 mod discovery;
-mod failed;
-mod form;
-mod introspect;
+mod extract;
+mod form_body;
+mod introspection;
 mod login;
 mod logout;
+mod page_error;
 mod permissions;
-mod revoke;
+pub(crate) mod response;
+mod revocation;
+mod routes;
 mod tenant;
 mod token;
 mod userinfo;
-pub(crate) mod visit;
 
 use std::sync::Arc;
 
 use axum::Router;
 use axum::extract::State;
 use axum::http::StatusCode;
-use axum::routing::{MethodRouter, any, get, post};
+use axum::routing::any;
 
 use crate::Identity;
 use crate::pages::ErrorKind;
-use answer::Answer;
-use failed::Failed;
-use visit::Visit;
+use browser::BrowserContext;
+use page_error::PageError;
+use response::Response;
+pub(crate) use routes::{Documentation, routes};
 
-/// Everything under `/auth/core`.
+/// Serves every route below `/auth/core`.
 pub fn router(identity: Arc<Identity>) -> Router {
-    let public = || get(discovery::jwks).options(discovery::options);
-    let routes: [(&str, MethodRouter<Arc<Identity>>); 14] = [
-        ("/.well-known/openid-configuration", get(discovery::configuration).options(discovery::options)),
-        ("/.well-known/jwks", public()),
-        ("/.well-known/openid-configuration/jwks", public()),
-        ("/connect/authorize", get(authorize::get).post(authorize::post)),
-        ("/connect/token", post(token::post)),
-        ("/connect/userinfo", get(userinfo::get).post(userinfo::post)),
-        ("/connect/revocation", post(revoke::post)),
-        ("/connect/introspect", post(introspect::post)),
-        ("/connect/endsession", get(logout::end_session_get).post(logout::end_session_post)),
-        ("/login", get(login::get).post(login::post)),
-        ("/tenant", get(tenant::get).post(tenant::post)),
-        ("/logout", get(logout::get).post(logout::post)),
-        ("/permissions", get(permissions::get).post(permissions::post)),
-        ("/look/{asset}", get(discovery::asset)),
-    ];
     let base = identity.settings.base_path().to_owned();
-    let mut router = Router::new();
-    for (path, methods) in routes {
-        router = router.route(&format!("{base}{path}"), methods);
-    }
-    router.route(&format!("{base}/{{*nothing}}"), any(not_found)).with_state(identity)
+    let router = routes()
+        .into_iter()
+        .fold(Router::new(), |router, route| router.route(&format!("{base}{}", route.path), route.handlers));
+    router.route(&format!("{base}/{{*unknown}}"), any(not_found)).with_state(identity)
 }
 
-async fn not_found(State(identity): State<Arc<Identity>>, visit: Visit) -> Answer {
-    Failed::new(StatusCode::NOT_FOUND, ErrorKind::NotFound, "").page(&identity, &visit)
+async fn not_found(State(identity): State<Arc<Identity>>, browser: BrowserContext) -> Response {
+    PageError::new(StatusCode::NOT_FOUND, ErrorKind::NotFound, "").page(&identity, &browser)
 }

@@ -1,4 +1,4 @@
-//! `/permissions`: which applications have access, and taking it back.
+//! `/permissions`: lists the applications with access in the user's name and withdraws it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,36 +8,39 @@ use axum::http::StatusCode;
 use domain::{GrantId, Scopes, Ticks, UserId};
 use store::Grant;
 
-use super::answer::{self, Answer};
-use super::authorize::SignedIn;
-use super::failed::Failed;
-use super::form::OwnForm;
-use super::login::other_language;
-use super::visit::Visit;
+use super::authorize::ActiveSession;
+use super::browser::BrowserContext;
+use super::extract::SameSiteForm;
+use super::page_error::PageError;
+use super::response::{self, Response};
 use crate::Identity;
-use crate::flow::ticket::{Errand, Opened};
-use crate::grant::Details;
-use crate::pages::{self, Access, Permissions};
+use crate::flow::ticket::{PendingRequest, TicketState};
+use crate::grant::GrantDetails;
+use crate::pages::{self, PermissionEntry, PermissionsPage};
 use crate::params::{Params, query};
 
-pub(super) async fn get(State(identity): State<Arc<Identity>>, visit: Visit, params: Params) -> Answer {
-    identity.shown(
-        &visit,
-        identity.show_permissions(&visit, params.get("withdrawn").zip(params.get("tenant"))).await,
+pub(super) async fn get(
+    State(identity): State<Arc<Identity>>,
+    browser: BrowserContext,
+    params: Params,
+) -> Response {
+    identity.render(
+        &browser,
+        identity.show_permissions(&browser, params.get("withdrawn").zip(params.get("tenant"))).await,
     )
 }
 
 pub(super) async fn post(
     State(identity): State<Arc<Identity>>,
-    visit: Visit,
-    OwnForm(form): OwnForm,
-) -> Answer {
-    identity.shown(&visit, identity.withdraw(&visit, &form).await)
+    browser: BrowserContext,
+    SameSiteForm(form): SameSiteForm,
+) -> Response {
+    identity.render(&browser, identity.withdraw(&browser, &form).await)
 }
 
-/// All that one application may do for one tenant.
-struct Held {
-    /// The newest grant's id stands for all of them.
+/// The user's grants for one application and one tenant.
+struct ApplicationGrants {
+    /// The id of the newest grant, which identifies the group on the page.
     key: GrantId,
     grants: Vec<GrantId>,
     access: store::ClientAccess,
@@ -51,40 +54,42 @@ struct Held {
 impl Identity {
     async fn show_permissions(
         &self,
-        visit: &Visit,
+        browser: &BrowserContext,
         withdrawn: Option<(&str, &str)>,
-    ) -> Result<Answer, Failed> {
-        let Some(SignedIn { user, .. }) = self.signed_in(visit).await? else {
-            return Ok(answer::redirect(&self.path_in(visit, "login")));
+    ) -> Result<Response, PageError> {
+        let Some(ActiveSession { user, .. }) = self.active_session(browser).await? else {
+            return Ok(response::redirect(&self.path_in(browser, "login")));
         };
-        let held = self.held(&user.id).await?;
-        let (ticket, browser) = self.ticket(visit, Errand::Permissions, self.clock.now())?;
-        // A name comes from the store, never from the address; and only where nothing is left to withdraw.
-        let is_gone = |(client, tenant): &(&str, &str)| {
-            held.iter()
-                .all(|one| (one.access.client.as_str(), one.access.tenant.as_str()) != (*client, *tenant))
+        let groups = self.application_grants(&user.id).await?;
+        let (ticket, browser_id) =
+            self.issue_ticket(browser, PendingRequest::Permissions, self.clock.now())?;
+        // The name comes from the store, not from the URL, and only if no access is left.
+        let is_withdrawn = |(client, tenant): &(&str, &str)| {
+            groups.iter().all(|group| {
+                (group.access.client.as_str(), group.access.tenant.as_str()) != (*client, *tenant)
+            })
         };
-        let notice = match withdrawn.filter(is_gone) {
+        let notice = match withdrawn.filter(is_withdrawn) {
             Some((client, _)) => self.application_name(client).await?,
             None => None,
         };
-        let applications: Vec<Access<'_>> = held
+        let applications: Vec<PermissionEntry<'_>> = groups
             .iter()
-            .map(|one| Access {
-                key: one.key.as_str(),
-                application: &one.application,
-                tenant: &one.tenant,
-                since: one.since,
-                last_used: one.last_used,
-                scopes: &one.scopes,
+            .map(|group| PermissionEntry {
+                key: group.key.as_str(),
+                application: &group.application,
+                tenant: &group.tenant,
+                since: group.since,
+                last_used: group.last_used,
+                scopes: &group.scopes,
             })
             .collect();
-        let lang = visit.lang(None);
-        let other = query([("lang", other_language(lang).tag())]);
-        let model = Permissions {
+        let lang = browser.lang(None);
+        let other_lang = query([("lang", lang.other().tag())]);
+        let model = PermissionsPage {
             lang,
             assets: &self.assets,
-            language_switch: Some(&self.path(&format!("permissions?{other}"))),
+            language_switch: Some(&self.path(&format!("permissions?{other_lang}"))),
             action: &self.path(&format!("permissions?{}", query([("lang", lang.tag())]))),
             ticket: &ticket,
             email: &user.email,
@@ -93,67 +98,69 @@ impl Identity {
             notice: notice.as_deref(),
             sign_out: &self.path(&format!("logout?{}", query([("lang", lang.tag())]))),
         };
-        let page = answer::page(StatusCode::OK, pages::permissions(&model), None);
-        Ok(self.with_browser(page, browser.as_ref()))
+        let page = response::page(StatusCode::OK, pages::permissions(&model), None);
+        Ok(self.with_browser_cookie(page, browser_id.as_ref()))
     }
 
-    async fn withdraw(&self, visit: &Visit, form: &Params) -> Result<Answer, Failed> {
+    async fn withdraw(&self, browser: &BrowserContext, form: &Params) -> Result<Response, PageError> {
         let text = form.get("ticket").unwrap_or_default();
-        let is_theirs = matches!(
-            self.tickets.open(text, visit.browser.as_ref(), self.clock.now()),
-            Opened::Valid(ticket) if matches!(ticket.errand, Errand::Permissions)
+        let is_valid = matches!(
+            self.tickets.open(text, browser.browser_id.as_ref(), self.clock.now()),
+            TicketState::Valid(ticket) if matches!(ticket.pending, PendingRequest::Permissions)
         );
-        let Some(SignedIn { user, .. }) = self.signed_in(visit).await?.filter(|_| is_theirs) else {
-            return Ok(answer::redirect(&self.path_in(visit, "permissions")));
+        let Some(ActiveSession { user, .. }) = self.active_session(browser).await?.filter(|_| is_valid)
+        else {
+            return Ok(response::redirect(&self.path_in(browser, "permissions")));
         };
         let key = form.get("access").unwrap_or_default();
-        let held = self.held(&user.id).await?;
-        let Some(one) = held.into_iter().find(|one| one.grants.iter().any(|grant| grant.as_str() == key))
+        let groups = self.application_grants(&user.id).await?;
+        let Some(group) =
+            groups.into_iter().find(|group| group.grants.iter().any(|grant| grant.as_str() == key))
         else {
-            return Ok(answer::redirect(&self.path_in(visit, "permissions")));
+            return Ok(response::redirect(&self.path_in(browser, "permissions")));
         };
         let note = "withdrawn by the user";
-        let gone =
-            self.store.revoke_client_access(&one.access, self.clock.now(), &visit.context, note).await?;
-        for grant in &gone {
-            self.liveness.revoked(grant);
+        let revoked =
+            self.store.revoke_client_access(&group.access, self.clock.now(), &browser.audit, note).await?;
+        for grant in &revoked {
+            self.grant_status.mark_revoked(grant);
         }
-        let store::ClientAccess { client, tenant, .. } = &one.access;
+        let store::ClientAccess { client, tenant, .. } = &group.access;
         let mut params = vec![("withdrawn", client.as_str()), ("tenant", tenant.as_str())];
-        params.extend(visit.picked().map(|lang| ("lang", lang)));
-        Ok(answer::redirect(&self.path(&format!("permissions?{}", query(params)))))
+        params.extend(browser.selected_lang().map(|lang| ("lang", lang)));
+        Ok(response::redirect(&self.path(&format!("permissions?{}", query(params)))))
     }
 
-    async fn application_name(&self, id: &str) -> Result<Option<String>, Failed> {
+    async fn application_name(&self, id: &str) -> Result<Option<String>, PageError> {
         Ok(self.store.find_client(&domain::ClientId::new(id)).await?.map(|client| client.name))
     }
 
-    /// The user's live grants, those of one application for one tenant together; last used first.
-    async fn held(&self, user: &UserId) -> Result<Vec<Held>, Failed> {
+    /// The user's live grants, grouped by application and tenant, last used first.
+    async fn application_grants(&self, user: &UserId) -> Result<Vec<ApplicationGrants>, PageError> {
         let grants = self.store.live_grants(user, self.clock.now()).await?;
-        let mut held: Vec<Held> = Vec::new();
-        let mut places: HashMap<(String, String), usize> = HashMap::new();
+        let mut groups: Vec<ApplicationGrants> = Vec::new();
+        let mut indexes: HashMap<(String, String), usize> = HashMap::new();
         for grant in grants {
-            let place = (grant.client.to_string(), grant.tenant.to_string());
-            if let Some(one) = places.get(&place).and_then(|index| held.get_mut(*index)) {
-                one.join(&grant);
+            let pair = (grant.client.to_string(), grant.tenant.to_string());
+            if let Some(group) = indexes.get(&pair).and_then(|index| groups.get_mut(*index)) {
+                group.merge(&grant);
                 continue;
             }
             let client = self.store.find_client(&grant.client).await?;
             let tenant = self.store.find_tenant(&grant.tenant).await?;
             let (Some(client), Some(tenant)) = (client, tenant) else { continue };
-            places.insert(place, held.len());
-            held.push(Held::new(&grant, client.name, tenant.name));
+            indexes.insert(pair, groups.len());
+            groups.push(ApplicationGrants::new(&grant, client.name, tenant.name));
         }
-        Ok(held)
+        Ok(groups)
     }
 }
 
 fn scopes(grant: &Grant) -> Scopes {
-    Details::read(&grant.details).map(|details| details.scopes()).unwrap_or_default()
+    GrantDetails::from_json(&grant.details).map(|details| details.scopes()).unwrap_or_default()
 }
 
-impl Held {
+impl ApplicationGrants {
     fn new(grant: &Grant, application: String, tenant: String) -> Self {
         Self {
             key: grant.id.clone(),
@@ -171,7 +178,7 @@ impl Held {
         }
     }
 
-    fn join(&mut self, grant: &Grant) {
+    fn merge(&mut self, grant: &Grant) {
         self.grants.push(grant.id.clone());
         self.since = self.since.min(grant.created_at);
         self.last_used = self.last_used.max(grant.last_used_at);

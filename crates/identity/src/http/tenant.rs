@@ -1,4 +1,4 @@
-//! `/tenant`: the page on which the user chooses a tenant and, where the client asks for it, consents.
+//! `/tenant`: the page on which the user chooses a tenant and, if the client requires it, consents.
 
 use std::sync::Arc;
 
@@ -7,187 +7,219 @@ use axum::http::StatusCode;
 use domain::TenantId;
 use store::{AuditEntry, AuditKind, Client, TenantMembership};
 
-use super::answer::{self, Answer};
-use super::authorize::SignedIn;
-use super::failed::Failed;
-use super::form::OwnForm;
-use super::login::{other_language, unreadable};
-use super::visit::Visit;
+use super::authorize::ActiveSession;
+use super::browser::BrowserContext;
+use super::extract::SameSiteForm;
+use super::login::invalid_ticket;
+use super::page_error::PageError;
+use super::response::{self, Response};
 use crate::Identity;
+use crate::authorization_request::AuthorizationRequest;
 use crate::flow::step::Step;
-use crate::flow::ticket::{Errand, Opened, Ticket};
+use crate::flow::ticket::{PendingRequest, Ticket, TicketState};
 use crate::oauth_error::OAuthError;
-use crate::pages::{self, ChoiceProblem, Search, TenantChoice, TenantOption};
+use crate::pages::{self, Search, TenantChoiceError, TenantChoicePage, TenantOption};
 use crate::params::{Params, query};
-use crate::request::Authorization;
 
-/// From this many on there is a field to search.
+/// With this many tenants or more the page has a search field.
 const SEARCH_FROM: usize = 9;
-/// No more than this many are shown at a time; the rest is found by searching.
+/// At most this many tenants are shown; the search finds the others.
 const SHOWN_MAX: usize = 200;
-/// This many of those used before are marked.
+/// At most this many recently used tenants are marked.
 const RECENT_MAX: usize = 3;
 const SEARCH_CHARS_MAX: usize = 100;
 
-pub(super) async fn get(State(identity): State<Arc<Identity>>, visit: Visit, params: Params) -> Answer {
-    identity.shown(&visit, identity.show_tenants(&visit, &params).await)
+pub(super) async fn get(
+    State(identity): State<Arc<Identity>>,
+    browser: BrowserContext,
+    params: Params,
+) -> Response {
+    identity.render(&browser, identity.show_tenants(&browser, &params).await)
 }
 
 pub(super) async fn post(
     State(identity): State<Arc<Identity>>,
-    visit: Visit,
-    OwnForm(form): OwnForm,
-) -> Answer {
-    identity.shown(&visit, identity.choose_tenant(&visit, &form).await)
+    browser: BrowserContext,
+    SameSiteForm(form): SameSiteForm,
+) -> Response {
+    identity.render(&browser, identity.choose_tenant(&browser, &form).await)
 }
 
-/// Somebody in front of the tenants.
-struct Choosing<'a> {
-    visit: &'a Visit,
-    asked: &'a Authorization,
+/// What the tenant page needs to know about the request.
+struct TenantChoiceContext<'a> {
+    browser: &'a BrowserContext,
+    request: &'a AuthorizationRequest,
     client: &'a Client,
-    signed_in: &'a SignedIn,
+    active: &'a ActiveSession,
     ticket: &'a str,
-    asks_consent: bool,
+    needs_consent: bool,
 }
 
 impl Identity {
-    async fn show_tenants(&self, visit: &Visit, params: &Params) -> Result<Answer, Failed> {
+    async fn show_tenants(&self, browser: &BrowserContext, params: &Params) -> Result<Response, PageError> {
         let text = params.get("ticket").unwrap_or_default();
-        let ticket = match self.tickets.open(text, visit.browser.as_ref(), self.clock.now()) {
-            Opened::Valid(ticket) => ticket,
-            Opened::Stale(Errand::Authorize(asked)) => return self.begin_again(visit, &asked).await,
-            Opened::Stale(_) | Opened::Unreadable => return Err(unreadable()),
+        let ticket = match self.tickets.open(text, browser.browser_id.as_ref(), self.clock.now()) {
+            TicketState::Valid(ticket) => ticket,
+            TicketState::Stale(PendingRequest::Authorization(request)) => {
+                return self.restart(browser, &request).await;
+            }
+            TicketState::Stale(_) | TicketState::Unreadable => return Err(invalid_ticket()),
         };
-        let Errand::Authorize(asked) = &ticket.errand else { return Err(unreadable()) };
-        let client = self.waiting_client(asked).await?;
-        let signed_in = self.signed_in(visit).await?;
-        let step = self.next_step(asked, &client, signed_in.as_ref(), ticket.started_at(), None).await?;
-        let (Step::Choose { asks_consent }, Some(signed_in)) = (step, &signed_in) else {
-            return self.proceed(visit, asked, &client, ticket.started_at(), None).await;
+        let PendingRequest::Authorization(request) = &ticket.pending else { return Err(invalid_ticket()) };
+        let client = self.requesting_client(request).await?;
+        let active = self.active_session(browser).await?;
+        let step = self.next_step(request, &client, active.as_ref(), ticket.started_at(), None).await?;
+        let (Step::ChooseTenant { needs_consent }, Some(active)) = (step, &active) else {
+            return self.advance(browser, request, &client, ticket.started_at(), None).await;
         };
-        let at = Choosing { visit, asked, client: &client, signed_in, ticket: text, asks_consent };
-        self.tenant_page(&at, params.get("q"), None, StatusCode::OK).await
+        let context =
+            TenantChoiceContext { browser, request, client: &client, active, ticket: text, needs_consent };
+        self.tenant_page(&context, params.get("q"), None, StatusCode::OK).await
     }
 
-    /// A page that waited too long, or came from another browser: the request is asked anew.
-    async fn begin_again(&self, visit: &Visit, asked: &Authorization) -> Result<Answer, Failed> {
-        let client = self.waiting_client(asked).await?;
-        self.proceed(visit, asked, &client, self.clock.now(), None).await
+    /// Starts the flow again: the page was open for too long or belongs to another browser.
+    async fn restart(
+        &self,
+        browser: &BrowserContext,
+        request: &AuthorizationRequest,
+    ) -> Result<Response, PageError> {
+        let client = self.requesting_client(request).await?;
+        self.advance(browser, request, &client, self.clock.now(), None).await
     }
 
     async fn tenant_page(
         &self,
-        at: &Choosing<'_>,
+        context: &TenantChoiceContext<'_>,
         search: Option<&str>,
-        problem: Option<ChoiceProblem>,
+        error: Option<TenantChoiceError>,
         status: StatusCode,
-    ) -> Result<Answer, Failed> {
-        let seats = self.store.active_memberships(&at.signed_in.user.id).await?;
-        let words: String = search.unwrap_or_default().chars().take(SEARCH_CHARS_MAX).collect();
-        let (options, found) = options(&seats, &words, at.asked.tenant.as_ref());
-        let lang = at.visit.lang(at.asked.ui_locales.as_deref());
-        let here = |page: &str, lang: &str| {
-            self.path(&format!("{page}?{}", query([("ticket", at.ticket), ("lang", lang)])))
+    ) -> Result<Response, PageError> {
+        let memberships = self.store.active_memberships(&context.active.user.id).await?;
+        let search_text: String = search.unwrap_or_default().chars().take(SEARCH_CHARS_MAX).collect();
+        let (options, tenant_count) = options(&memberships, &search_text, context.request.tenant.as_ref());
+        let lang = context.browser.lang(context.request.ui_locales.as_deref());
+        let page_url = |page: &str, lang: &str| {
+            self.path(&format!("{page}?{}", query([("ticket", context.ticket), ("lang", lang)])))
         };
         let search_action = self.path("tenant");
-        let scopes = at.asked.scopes().names();
-        let model = TenantChoice {
+        let scopes = context.request.scopes().names();
+        let model = TenantChoicePage {
             lang,
             assets: &self.assets,
-            language_switch: Some(&here("tenant", other_language(lang).tag())),
+            language_switch: Some(&page_url("tenant", lang.other().tag())),
             action: &self.path(&format!("tenant?{}", query([("lang", lang.tag())]))),
-            ticket: at.ticket,
-            application: &at.client.name,
-            email: &at.signed_in.user.email,
-            search: (seats.len() >= SEARCH_FROM).then_some(Search {
+            ticket: context.ticket,
+            application: &context.client.name,
+            email: &context.active.user.email,
+            search: (memberships.len() >= SEARCH_FROM).then_some(Search {
                 action: &search_action,
-                query: &words,
-                shown: options.len(),
-                total: found.max(options.len()),
+                query: &search_text,
+                shown_count: options.len(),
+                total_count: tenant_count.max(options.len()),
             }),
             options: &options,
-            consent: at.asks_consent.then_some(scopes.as_slice()),
-            other_account: &here("login", lang.tag()),
-            problem,
+            consent: context.needs_consent.then_some(scopes.as_slice()),
+            other_account: &page_url("login", lang.tag()),
+            error,
         };
         let page = pages::tenant_choice(&model);
-        Ok(answer::page(status, page, Some(&at.asked.reply.redirect_uri)))
+        Ok(response::page(status, page, Some(&context.request.target.redirect_uri)))
     }
 
-    async fn choose_tenant(&self, visit: &Visit, form: &Params) -> Result<Answer, Failed> {
+    async fn choose_tenant(&self, browser: &BrowserContext, form: &Params) -> Result<Response, PageError> {
         let text = form.get("ticket").unwrap_or_default();
-        let ticket: Ticket = match self.tickets.open(text, visit.browser.as_ref(), self.clock.now()) {
-            Opened::Valid(ticket) => ticket,
-            Opened::Stale(Errand::Authorize(asked)) => return self.begin_again(visit, &asked).await,
-            Opened::Stale(_) | Opened::Unreadable => return Err(unreadable()),
+        let ticket: Ticket = match self.tickets.open(text, browser.browser_id.as_ref(), self.clock.now()) {
+            TicketState::Valid(ticket) => ticket,
+            TicketState::Stale(PendingRequest::Authorization(request)) => {
+                return self.restart(browser, &request).await;
+            }
+            TicketState::Stale(_) | TicketState::Unreadable => return Err(invalid_ticket()),
         };
-        let Errand::Authorize(asked) = &ticket.errand else { return Err(unreadable()) };
-        let client = self.waiting_client(asked).await?;
+        let PendingRequest::Authorization(request) = &ticket.pending else { return Err(invalid_ticket()) };
+        let client = self.requesting_client(request).await?;
         let started_at = ticket.started_at();
-        let decision = form.one("decision").unwrap_or(Some("doubtful"));
+        let decision = form.single("decision").unwrap_or(Some("repeated"));
         if decision == Some("deny") {
-            return self.deny(visit, asked, &client).await;
+            return self.deny(browser, request, &client).await;
         }
-        let chosen = form.get("tenant").map(TenantId::new);
-        let signed_in = self.signed_in(visit).await?;
-        let next =
-            async |chosen| self.next_step(asked, &client, signed_in.as_ref(), started_at, chosen).await;
-        let mut step = next(chosen.as_ref()).await?;
-        // Consent is given by this very word and by nothing else.
+        let chosen_tenant = form.get("tenant").map(TenantId::new);
+        let active = self.active_session(browser).await?;
+        let next = async |chosen_tenant| {
+            self.next_step(request, &client, active.as_ref(), started_at, chosen_tenant).await
+        };
+        let mut step = next(chosen_tenant.as_ref()).await?;
+        // Only `decision=allow` gives consent.
         if decision != Some("allow")
-            && let question @ Step::Choose { asks_consent: true } = next(None).await?
+            && let question @ Step::ChooseTenant { needs_consent: true } = next(None).await?
         {
             step = question;
         }
-        if let (Step::Choose { asks_consent }, Some(signed_in)) = (step, &signed_in) {
-            let at = Choosing { visit, asked, client: &client, signed_in, ticket: text, asks_consent };
-            let problem =
-                if chosen.is_some() { ChoiceProblem::NotYours } else { ChoiceProblem::NothingChosen };
-            return self.tenant_page(&at, None, Some(problem), StatusCode::BAD_REQUEST).await;
+        if let (Step::ChooseTenant { needs_consent }, Some(active)) = (step, &active) {
+            let context = TenantChoiceContext {
+                browser,
+                request,
+                client: &client,
+                active,
+                ticket: text,
+                needs_consent,
+            };
+            let error = if chosen_tenant.is_some() {
+                TenantChoiceError::NotYours
+            } else {
+                TenantChoiceError::NothingChosen
+            };
+            return self.tenant_page(&context, None, Some(error), StatusCode::BAD_REQUEST).await;
         }
-        self.proceed(visit, asked, &client, started_at, chosen.as_ref()).await
+        self.advance(browser, request, &client, started_at, chosen_tenant.as_ref()).await
     }
 
-    async fn deny(&self, visit: &Visit, asked: &Authorization, client: &Client) -> Result<Answer, Failed> {
-        let mut entry = AuditEntry::new(AuditKind::ConsentDenied, self.clock.now(), &visit.context);
-        entry.user = self.signed_in(visit).await?.map(|signed_in| signed_in.user.id);
+    async fn deny(
+        &self,
+        browser: &BrowserContext,
+        request: &AuthorizationRequest,
+        client: &Client,
+    ) -> Result<Response, PageError> {
+        let mut entry = AuditEntry::new(AuditKind::ConsentDenied, self.clock.now(), &browser.audit);
+        entry.user = self.active_session(browser).await?.map(|active| active.user.id);
         self.store.record(&entry.client(&client.id)).await?;
-        let error = OAuthError::new("access_denied", "the user did not allow it");
-        self.refuse(visit, &asked.reply, &error, client, asked.ui_locales.as_deref())
+        let error = OAuthError::new("access_denied", "The user denied the request.");
+        self.error_callback(browser, &request.target, &error, client, request.ui_locales.as_deref())
     }
 }
 
-/// The tenants that match, and how many there are in all.
+/// The tenants that match the search, and the number of all tenants.
 fn options<'a>(
-    seats: &'a [TenantMembership],
-    words: &str,
+    memberships: &'a [TenantMembership],
+    search_text: &str,
     preselected: Option<&TenantId>,
 ) -> (Vec<TenantOption<'a>>, usize) {
-    let words: Vec<String> = words.split_whitespace().map(folded).collect();
-    let matches = |seat: &TenantMembership| {
-        let text = folded(&format!("{} {} {}", seat.tenant.name, seat.tenant.short_code, seat.tenant.id));
+    let words: Vec<String> = search_text.split_whitespace().map(normalized).collect();
+    let matches = |membership: &TenantMembership| {
+        let text = normalized(&format!(
+            "{} {} {}",
+            membership.tenant.name, membership.tenant.short_code, membership.tenant.id
+        ));
         words.iter().all(|word| text.contains(word.as_str()))
     };
-    let recent: Vec<&TenantId> = seats
+    let recent: Vec<&TenantId> = memberships
         .iter()
-        .filter(|seat| seat.membership.last_used_at.is_some())
-        .map(|seat| &seat.tenant.id)
+        .filter(|membership| membership.membership.last_used_at.is_some())
+        .map(|membership| &membership.tenant.id)
         .take(RECENT_MAX)
         .collect();
-    let found: Vec<&TenantMembership> = seats.iter().filter(|seat| matches(seat)).collect();
-    let option = |seat: &&'a TenantMembership| TenantOption {
-        id: seat.tenant.id.as_str(),
-        name: &seat.tenant.name,
-        short_code: &seat.tenant.short_code,
-        is_recent: recent.contains(&&seat.tenant.id),
-        is_checked: preselected == Some(&seat.tenant.id) || found.len() == 1,
+    let found: Vec<&TenantMembership> = memberships.iter().filter(|membership| matches(membership)).collect();
+    let option = |membership: &&'a TenantMembership| TenantOption {
+        id: membership.tenant.id.as_str(),
+        name: &membership.tenant.name,
+        short_code: &membership.tenant.short_code,
+        is_recent: recent.contains(&&membership.tenant.id),
+        is_checked: preselected == Some(&membership.tenant.id) || found.len() == 1,
     };
-    (found.iter().take(SHOWN_MAX).map(option).collect(), seats.len())
+    (found.iter().take(SHOWN_MAX).map(option).collect(), memberships.len())
 }
 
-/// Lower case and without accents, so that "nunez" finds "Núñez".
-fn folded(text: &str) -> String {
+/// Lower case without accents, so that "nunez" finds "Núñez".
+fn normalized(text: &str) -> String {
     let plain = |c: char| match c {
         'á' | 'à' | 'ä' | 'â' => 'a',
         'é' | 'è' | 'ë' | 'ê' => 'e',
@@ -203,10 +235,10 @@ fn folded(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::folded;
+    use super::normalized;
 
     #[test]
-    fn accents_and_case_do_not_matter_to_a_search() {
-        assert_eq!(folded("Gestoría IBÁÑEZ & Núñez"), "gestoria ibanez & nunez");
+    fn search_ignores_accents_and_case() {
+        assert_eq!(normalized("Gestoría IBÁÑEZ & Núñez"), "gestoria ibanez & nunez");
     }
 }

@@ -1,4 +1,4 @@
-//! `/connect/token`: a code or a refresh token in, tokens out.
+//! `/connect/token`: exchanges an authorization code or a refresh token for tokens.
 
 use std::sync::Arc;
 
@@ -13,22 +13,57 @@ use store::{
     RefreshOutcome, RefreshRotation, TenantMembership,
 };
 
-use super::answer::{self, Answer};
-use super::body;
-use super::client_auth::{Refused, proves};
-use super::visit::Visit;
+use super::browser::BrowserContext;
+use super::client_auth::{EndpointError, matches_challenge};
+use super::form_body;
+use super::response::{self, Response};
 use crate::Identity;
-use crate::grant::{Binding, Details};
+use crate::claims::{self, IdClaims, ProfileClaims, TokenSubject};
+use crate::grant::{CodeBinding, GrantDetails};
 use crate::jwt;
 use crate::oauth_error::OAuthError;
+use crate::openapi::{
+    Authentication, CLIENT_ID, CLIENT_SECRET, OperationDoc, client_responses, optional, required,
+};
 use crate::params::Params;
-use crate::tokens::{self, IdClaims, PersonClaims, Subject};
 
-/// What a refresh token's successor is derived from: the token itself, under the store's key.
+/// The vault's purpose for deriving a refresh token's successor. The successor follows from the presented token,
+/// so that a retry gets the same one and only the holder of the old token can obtain it.
 const SUCCESSOR: &str = "refresh token's successor";
 
+const UNKNOWN_CODE: &str = "The authorization code is unknown or was issued to another client.";
+const EXPIRED_CODE: &str = "The authorization code has expired. Start a new authorization request.";
+const REUSED_CODE: &str = "The authorization code was used before. The tokens that were issued for it are revoked; \
+                           start a new authorization request.";
+const CONSUMED_CODE: &str = "The authorization code was used before, in a request that was refused. No tokens were \
+                             issued for it; start a new authorization request.";
+const UNKNOWN_REFRESH_TOKEN: &str =
+    "The refresh token is unknown, has expired, or was revoked. Start a new authorization request.";
+const REUSED_REFRESH_TOKEN: &str = "The refresh token was used before. All tokens of its grant are revoked; \
+                                    start a new authorization request.";
+const INACTIVE_MEMBERSHIP: &str = "The user, the tenant or the membership is no longer active.";
+
+pub(super) const DOC: OperationDoc = OperationDoc {
+    id: "token",
+    summary: "Exchange a code or refresh tokens",
+    description: "A code is valid for five minutes and can be used once. A refresh token can be used once as well: the \
+                  response contains its successor.",
+    authentication: Authentication::Client,
+    parameters: &[
+        required("grant_type", "`authorization_code` or `refresh_token`."),
+        optional("code", "The code from the callback."),
+        optional("redirect_uri", "The redirect URI of the authorization request."),
+        optional("code_verifier", "PKCE: the code verifier, if the authorization request had a challenge."),
+        optional("refresh_token", "The refresh token."),
+        optional("scope", "With a refresh token: a subset of the granted scopes."),
+        CLIENT_ID,
+        CLIENT_SECRET,
+    ],
+    responses: &client_responses("Tokens"),
+};
+
 #[derive(Serialize)]
-struct Tokens {
+struct TokenResponse {
     access_token: String,
     token_type: &'static str,
     expires_in: u64,
@@ -42,146 +77,154 @@ struct Tokens {
 
 pub(super) async fn post(
     State(identity): State<Arc<Identity>>,
-    visit: Visit,
+    browser: BrowserContext,
     headers: HeaderMap,
     body: Body,
-) -> Answer {
-    // Boxed, so that the layers above pass on a pointer.
-    match Box::pin(identity.tokens(&headers, body, &visit.context)).await {
-        Ok(tokens) => answer::json(StatusCode::OK, &tokens),
-        Err(refused) => refused.answer(),
+) -> Response {
+    // Boxed: the future is large, and the layers above move it.
+    match Box::pin(identity.issue_token_response(&headers, body, &browser.audit)).await {
+        Ok(token_response) => response::json(StatusCode::OK, &token_response),
+        Err(error) => error.response(),
     }
 }
 
-/// Everything that tokens are made of, once it is decided that they are given.
-struct Giving<'a> {
+/// The input for issuing tokens, once the request has been accepted.
+struct TokenGrant<'a> {
     client: &'a Client,
-    seat: &'a TenantMembership,
-    grant: &'a GrantId,
-    details: &'a Details,
+    membership: &'a TenantMembership,
+    grant_id: &'a GrantId,
+    details: &'a GrantDetails,
     scopes: Scopes,
     nonce: Option<&'a str>,
     refresh: Option<Secret>,
-    tells_scope: bool,
+    reports_scope: bool,
     now: Ticks,
 }
 
 impl Identity {
-    async fn tokens(
+    async fn issue_token_response(
         &self,
         headers: &HeaderMap,
         body: Body,
         context: &AuditContext,
-    ) -> Result<Tokens, Refused> {
-        let form = body::form(headers, body).await?;
+    ) -> Result<TokenResponse, EndpointError> {
+        let form = form_body::form(headers, body).await?;
         let client = self.authenticate_client(headers, &form, context).await?;
         match form.get("grant_type") {
-            Some("authorization_code") => self.exchange(&client, &form, context).await,
+            Some("authorization_code") => self.exchange_code(&client, &form, context).await,
             Some("refresh_token") => self.refresh(&client, &form, context).await,
             Some(_) => Err(OAuthError::new(
                 "unsupported_grant_type",
-                "grant_type must be authorization_code or refresh_token",
+                "grant_type must be authorization_code or refresh_token.",
             )
             .into()),
-            None => Err(OAuthError::invalid_request("grant_type is missing").into()),
+            None => Err(OAuthError::invalid_request("grant_type is missing.").into()),
         }
     }
 
-    async fn exchange(
+    async fn exchange_code(
         &self,
         client: &Client,
         form: &Params,
         context: &AuditContext,
-    ) -> Result<Tokens, Refused> {
+    ) -> Result<TokenResponse, EndpointError> {
         let now = self.clock.now();
-        let code = required(form, "code")?;
-        let taking = CodeExchange {
+        let code = required_param(form, "code")?;
+        let exchange = CodeExchange {
             code: Secret::new(code),
             client: client.id.clone(),
             now,
             context: context.clone(),
         };
-        let proof = Proof {
+        let proof = CodeProof {
             redirect_uri: form.get("redirect_uri").map(Into::into),
-            verifier: form.get("code_verifier").map(Into::into),
+            code_verifier: form.get("code_verifier").map(Into::into),
             is_required: client.pkce == Pkce::Required,
         };
         let refresh = Secret::new(self.random.token());
-        let made = self.grant_maker(client, refresh.clone(), now);
-        let judged = proof.clone();
-        let judge = Box::new(move |code: &AuthorizationCode| {
-            let binding = Binding::read(&code.details)?;
-            judged.fault(&binding).is_none().then(|| made(code, &binding))
+        let new_grant = self.grant_factory(client, refresh.clone(), now);
+        let checked_proof = proof.clone();
+        let decide = Box::new(move |code: &AuthorizationCode| {
+            let binding = CodeBinding::from_json(&code.details)?;
+            checked_proof.mismatch(&binding).is_none().then(|| new_grant(code, &binding))
         });
-        let (code, grant) = match self.store.take_code(&taking, judge).await? {
-            CodeOutcome::Redeemed { code, grant: Some(grant) } => (code, grant),
-            CodeOutcome::Reused { revoked } => {
-                if let Some(grant) = &revoked {
-                    self.liveness.revoked(grant);
-                }
-                return Err(invalid_grant(
-                    "the code was used before (a refused try uses it up too); what it gave is revoked",
-                ));
-            }
-            CodeOutcome::Redeemed { code, grant: None } => {
-                let fault = Binding::read(&code.details).and_then(|binding| proof.fault(&binding));
-                return Err(invalid_grant(fault.unwrap_or("the code is not known")));
-            }
-            CodeOutcome::Expired => return Err(invalid_grant("the code has expired")),
-            CodeOutcome::Unknown => return Err(invalid_grant("the code is not known")),
-        };
-        let binding = Binding::read(&code.details).ok_or_else(|| invalid_grant("the code is not known"))?;
-        let Some(seat) = self.open_seat(&grant).await? else {
-            self.revoke(&grant.id, context, "the user or the tenant may not sign in any more").await?;
-            return Err(invalid_grant("the user or the tenant may not sign in any more"));
+        let outcome = self.store.take_code(&exchange, decide).await?;
+        let (binding, grant) = self.redeemed(outcome, &proof)?;
+        let Some(membership) = self.active_membership(&grant).await? else {
+            self.revoke(&grant.id, context, "the user, the tenant or the membership is no longer active")
+                .await?;
+            return Err(invalid_grant(INACTIVE_MEMBERSHIP));
         };
         let scopes = binding.details.scopes();
-        self.give(Giving {
+        self.issue_tokens(TokenGrant {
             client,
-            seat: &seat,
-            grant: &grant.id,
+            membership: &membership,
+            grant_id: &grant.id,
             details: &binding.details,
             scopes,
             nonce: binding.nonce.as_deref(),
             refresh: scopes.has(Scope::OfflineAccess).then_some(refresh),
-            tells_scope: binding.tells_scope,
+            reports_scope: binding.reports_scope,
             now,
         })
     }
 
-    /// Makes the grant of a code that has passed.
-    fn grant_maker(
+    /// The binding and the grant of a redeemed code, or why it was refused.
+    fn redeemed(
+        &self,
+        outcome: CodeOutcome,
+        proof: &CodeProof,
+    ) -> Result<(CodeBinding, Grant), EndpointError> {
+        let (code, grant) = match outcome {
+            CodeOutcome::Redeemed { code, grant } => (code, grant),
+            CodeOutcome::Reused { revoked: Some(grant) } => {
+                self.grant_status.mark_revoked(&grant);
+                return Err(invalid_grant(REUSED_CODE));
+            }
+            CodeOutcome::Reused { revoked: None } => return Err(invalid_grant(CONSUMED_CODE)),
+            CodeOutcome::Expired => return Err(invalid_grant(EXPIRED_CODE)),
+            CodeOutcome::Unknown => return Err(invalid_grant(UNKNOWN_CODE)),
+        };
+        let binding = CodeBinding::from_json(&code.details).ok_or_else(|| invalid_grant(UNKNOWN_CODE))?;
+        match grant {
+            Some(grant) => Ok((binding, grant)),
+            None => Err(invalid_grant(proof.mismatch(&binding).unwrap_or(UNKNOWN_CODE))),
+        }
+    }
+
+    /// A function that creates the grant for an accepted code, inside the store's transaction.
+    fn grant_factory(
         &self,
         client: &Client,
         refresh: Secret,
         now: Ticks,
-    ) -> impl FnOnce(&AuthorizationCode, &Binding) -> NewGrant + Send + use<> {
+    ) -> impl FnOnce(&AuthorizationCode, &CodeBinding) -> NewGrant + Send + use<> {
         let (id, client) = (GrantId::from(self.random.guid()), client.id.clone());
         let (access_until, refresh_until) =
             (now + self.settings.access_token_ttl, now + self.settings.refresh_token_ttl);
         move |code, binding| {
-            let lasts = binding.details.scopes().has(Scope::OfflineAccess);
+            let is_offline = binding.details.scopes().has(Scope::OfflineAccess);
             NewGrant {
                 grant: Grant {
                     id,
                     client,
                     user: code.user.clone(),
                     tenant: code.tenant.clone(),
-                    details: binding.details.write(),
+                    details: binding.details.to_json(),
                     created_at: now,
                     last_used_at: now,
-                    expires_at: if lasts { access_until.max(refresh_until) } else { access_until },
+                    expires_at: if is_offline { access_until.max(refresh_until) } else { access_until },
                     revoked_at: None,
                 },
-                refresh: lasts.then_some((refresh, refresh_until)),
+                refresh: is_offline.then_some((refresh, refresh_until)),
             }
         }
     }
 
-    /// The grant's seat, where its user and its tenant are there, active, and belong together.
-    async fn open_seat(&self, grant: &Grant) -> store::Result<Option<TenantMembership>> {
-        let seat = self.store.find_tenant_membership(&grant.user, &grant.tenant).await?;
-        Ok(seat.filter(TenantMembership::is_active))
+    /// The membership of the grant, if it exists and its user and tenant are active.
+    async fn active_membership(&self, grant: &Grant) -> store::Result<Option<TenantMembership>> {
+        let membership = self.store.find_tenant_membership(&grant.user, &grant.tenant).await?;
+        Ok(membership.filter(TenantMembership::is_active))
     }
 
     async fn refresh(
@@ -189,16 +232,16 @@ impl Identity {
         client: &Client,
         form: &Params,
         context: &AuditContext,
-    ) -> Result<Tokens, Refused> {
-        let presented = Secret::new(required(form, "refresh_token")?);
-        let unknown = || invalid_grant("the refresh token is not known, has expired, or was revoked");
-        // Read first, so that a request that must be refused does not use the token up.
+    ) -> Result<TokenResponse, EndpointError> {
+        let presented = Secret::new(required_param(form, "refresh_token")?);
+        let unknown = || invalid_grant(UNKNOWN_REFRESH_TOKEN);
+        // Read before rotating, so that a refused request does not consume the token.
         let found = self.store.find_refresh_token(&presented).await?;
         let found = found.filter(|found| found.grant.client == client.id).ok_or_else(unknown)?;
-        let details = Details::read(&found.grant.details).ok_or_else(unknown)?;
-        let scopes = narrowed(form.get("scope"), details.scopes())?;
-        let Some(seat) = self.open_seat(&found.grant).await? else {
-            return Err(invalid_grant("the user or the tenant may not sign in any more"));
+        let details = GrantDetails::from_json(&found.grant.details).ok_or_else(unknown)?;
+        let scopes = narrowed_scopes(form.get("scope"), details.scopes())?;
+        let Some(membership) = self.active_membership(&found.grant).await? else {
+            return Err(invalid_grant(INACTIVE_MEMBERSHIP));
         };
         let now = self.clock.now();
         let successor = Secret::new(base64url(&self.vault.fingerprint(SUCCESSOR, &presented)));
@@ -218,35 +261,33 @@ impl Identity {
         let grant = match self.store.rotate_refresh(&rotation).await? {
             RefreshOutcome::Rotated { grant, .. } | RefreshOutcome::Retried { grant, .. } => grant,
             RefreshOutcome::Reused { revoked } => {
-                self.liveness.revoked(&revoked);
-                return Err(invalid_grant(
-                    "the refresh token was used before; all that came of it is revoked",
-                ));
+                self.grant_status.mark_revoked(&revoked);
+                return Err(invalid_grant(REUSED_REFRESH_TOKEN));
             }
             RefreshOutcome::Expired | RefreshOutcome::Revoked | RefreshOutcome::Unknown => {
                 return Err(unknown());
             }
         };
-        self.give(Giving {
+        self.issue_tokens(TokenGrant {
             client,
-            seat: &seat,
-            grant: &grant.id,
+            membership: &membership,
+            grant_id: &grant.id,
             details: &details,
             scopes,
             nonce: None,
             refresh: Some(successor),
-            tells_scope: false,
+            reports_scope: false,
             now,
         })
     }
 
-    /// Signs the tokens.
-    fn give(&self, giving: Giving<'_>) -> Result<Tokens, Refused> {
-        let Giving { client, seat, details, scopes, now, .. } = giving;
-        let subject = Subject {
+    /// Signs the access token and, with the scope `openid`, the id_token.
+    fn issue_tokens(&self, grant: TokenGrant<'_>) -> Result<TokenResponse, EndpointError> {
+        let TokenGrant { client, membership, details, scopes, now, .. } = grant;
+        let subject = TokenSubject {
             client,
-            seat,
-            grant: giving.grant,
+            membership,
+            grant: grant.grant_id,
             scopes,
             authenticated_at: details.authenticated_at(),
             methods: &details.methods,
@@ -254,76 +295,82 @@ impl Identity {
         };
         let mut unique = [0; 12];
         self.random.fill(&mut unique);
-        let claims = tokens::access(&subject, &self.settings, &self.audience, &base64url(&unique));
+        let claims = claims::access_claims(&subject, &self.settings, &self.audience, &base64url(&unique));
         let access_token = jwt::sign(&self.keys, &claims)?;
         let mut id_token = None;
         if scopes.has(Scope::OpenId) {
-            let mut claims = IdClaims::new(&self.settings, &client.id, &seat.user.id, now);
-            claims.authenticated(subject.authenticated_at, subject.methods);
-            claims.nonce = giving.nonce;
-            claims.at_hash = Some(jwt::half_hash(&access_token));
-            claims.person = Some(PersonClaims::of(&seat.user, scopes));
+            let mut claims = IdClaims::new(&self.settings, &client.id, &membership.user.id, now);
+            claims.set_authentication(subject.authenticated_at, subject.methods);
+            claims.nonce = grant.nonce;
+            claims.at_hash = Some(jwt::left_half_hash(&access_token));
+            claims.profile = Some(ProfileClaims::of(&membership.user, scopes));
             id_token = Some(jwt::sign(&self.keys, &claims)?);
         }
-        Ok(Tokens {
+        Ok(TokenResponse {
             access_token,
             token_type: "Bearer",
             expires_in: self.settings.access_token_ttl.as_secs(),
             id_token,
-            refresh_token: giving.refresh.map(|token| token.reveal().to_owned()),
-            scope: giving.tells_scope.then(|| scopes.to_string()),
+            refresh_token: grant.refresh.map(|token| token.reveal().to_owned()),
+            scope: grant.reports_scope.then(|| scopes.to_string()),
         })
     }
 }
 
-/// What a client brings along with a code.
+/// The parameters that bind a code to its authorization request.
 #[derive(Clone)]
-struct Proof {
+struct CodeProof {
     redirect_uri: Option<String>,
-    verifier: Option<String>,
-    /// Whether the client must use PKCE by now, whatever it had to when it asked.
+    code_verifier: Option<String>,
+    /// Whether the client must use PKCE according to its present configuration.
     is_required: bool,
 }
 
-impl Proof {
-    /// What does not belong to the request that the code was given for.
-    fn fault(&self, binding: &Binding) -> Option<&'static str> {
+impl CodeProof {
+    /// What differs from the authorization request that the code was issued for.
+    fn mismatch(&self, binding: &CodeBinding) -> Option<&'static str> {
         match self.redirect_uri.as_deref() {
-            None => return Some("redirect_uri is missing"),
+            None => return Some("redirect_uri is missing. Send the one of the authorization request."),
             Some(uri) if uri != binding.redirect_uri => {
-                return Some("redirect_uri is not the one of the authorization request");
+                return Some("redirect_uri differs from the one of the authorization request.");
             }
             Some(_) => {}
         }
         if binding.ignores_pkce && !self.is_required {
             return None;
         }
-        match (&binding.challenge, &self.verifier) {
-            (None, None) if self.is_required => Some("this client must use PKCE, and its request did not"),
+        match (&binding.challenge, &self.code_verifier) {
+            (None, None) if self.is_required => {
+                Some("This client must use PKCE, and its authorization request had no code_challenge.")
+            }
             (None, None) => None,
-            (Some(_), None) => Some("code_verifier is missing"),
-            (Some(challenge), Some(verifier)) if proves(verifier, challenge) => None,
-            (Some(_), Some(_)) => Some("code_verifier does not match the code_challenge"),
-            // Somebody took the challenge out of the request.
-            (None, Some(_)) => Some("code_verifier came, but the request had no code_challenge"),
+            (Some(_), None) => Some("code_verifier is missing."),
+            (Some(challenge), Some(code_verifier)) if matches_challenge(code_verifier, challenge) => None,
+            (Some(_), Some(_)) => {
+                Some("code_verifier does not match the code_challenge of the authorization request.")
+            }
+            // An attacker may have removed the challenge from the authorization request (PKCE downgrade).
+            (None, Some(_)) => {
+                Some("code_verifier was sent, but the authorization request had no code_challenge.")
+            }
         }
     }
 }
 
-fn required<'a>(form: &'a Params, name: &str) -> Result<&'a str, OAuthError> {
-    form.get(name).ok_or_else(|| OAuthError::invalid_request(format!("{name} is missing")))
+fn required_param<'a>(form: &'a Params, name: &str) -> Result<&'a str, OAuthError> {
+    form.get(name).ok_or_else(|| OAuthError::invalid_request(format!("{name} is missing.")))
 }
 
-fn invalid_grant(description: &str) -> Refused {
+fn invalid_grant(description: &str) -> EndpointError {
     OAuthError::new("invalid_grant", description).into()
 }
 
-/// The scopes of this refresh: those of the grant, or fewer.
-fn narrowed(asked: Option<&str>, granted: Scopes) -> Result<Scopes, OAuthError> {
-    let Some(list) = asked else { return Ok(granted) };
-    let asked = Scopes::parse(list);
-    if asked.has_unknown || asked.scopes.is_empty() || !granted.has_all(asked.scopes) {
-        return Err(OAuthError::new("invalid_scope", "scope asks for more than was granted"));
+/// The scopes of a refresh: those of the grant, or the requested subset.
+fn narrowed_scopes(requested: Option<&str>, granted: Scopes) -> Result<Scopes, OAuthError> {
+    let Some(list) = requested else { return Ok(granted) };
+    let requested = Scopes::parse(list);
+    if requested.has_unknown || requested.scopes.is_empty() || !granted.has_all(requested.scopes) {
+        return Err(OAuthError::new("invalid_scope", "scope contains scopes that were not granted."));
     }
-    Ok(asked.scopes)
+    Ok(requested.scopes)
 }

@@ -1,4 +1,4 @@
-//! `/connect/userinfo`: who the bearer of an access token stands for.
+//! `/connect/userinfo`: claims about the user of an access token.
 
 use std::sync::Arc;
 
@@ -9,35 +9,50 @@ use axum::http::header::{AUTHORIZATION, HeaderMap, HeaderValue, WWW_AUTHENTICATE
 use domain::Scope;
 use serde::Serialize;
 
-use super::answer::{self, Answer};
-use super::body;
-use super::client_auth::Refused;
-use crate::tokens::PersonClaims;
-use crate::{Identity, TokenRefusal};
+use super::client_auth::EndpointError;
+use super::form_body;
+use super::response::{self, Response};
+use crate::claims::ProfileClaims;
+use crate::openapi::{Authentication, OperationDoc, ResponseDoc};
+use crate::{Identity, TokenError};
 
 #[derive(Serialize)]
-struct Person<'a> {
+struct UserInfoResponse<'a> {
     sub: &'a str,
     #[serde(flatten)]
-    claims: PersonClaims<'a>,
+    claims: ProfileClaims<'a>,
 }
 
-pub(super) async fn get(State(identity): State<Arc<Identity>>, headers: HeaderMap) -> Answer {
-    match bearer(&headers) {
+pub(super) const DOC: OperationDoc = OperationDoc {
+    id: "userinfo",
+    summary: "Read claims about the user",
+    description: "Requires the scope `openid`. POST is supported as well.",
+    authentication: Authentication::AccessToken,
+    parameters: &[],
+    responses: &[
+        ResponseDoc::Json("200", "Claims"),
+        ResponseDoc::Json("401", "OAuthError"),
+        ResponseDoc::Json("403", "OAuthError"),
+        ResponseDoc::Json("503", "OAuthError"),
+    ],
+};
+
+pub(super) async fn get(State(identity): State<Arc<Identity>>, headers: HeaderMap) -> Response {
+    match bearer_token(&headers) {
         Some(token) => identity.userinfo(token).await,
         None => challenge(StatusCode::UNAUTHORIZED, "Bearer"),
     }
 }
 
-/// The token in the header or in the body, not in both.
-pub(super) async fn post(State(identity): State<Arc<Identity>>, headers: HeaderMap, body: Body) -> Answer {
-    let in_body = match body::form(&headers, body).await {
+/// Takes the token from the header or from the body, but not from both.
+pub(super) async fn post(State(identity): State<Arc<Identity>>, headers: HeaderMap, body: Body) -> Response {
+    let in_body = match form_body::form(&headers, body).await {
         Ok(form) => form.get("access_token").map(ToOwned::to_owned),
-        // A body that is no form is no place for a token; the header still is.
-        Err(body::NotAForm::WrongType) => None,
-        Err(not) => return Refused::from(not).answer(),
+        // A body that is not a form carries no token; the header may.
+        Err(form_body::FormError::WrongContentType) => None,
+        Err(error) => return EndpointError::from(error).response(),
     };
-    match (bearer(&headers), in_body) {
+    match (bearer_token(&headers), in_body) {
         (Some(_), Some(_)) => challenge(StatusCode::BAD_REQUEST, "Bearer error=\"invalid_request\""),
         (Some(token), None) => identity.userinfo(token).await,
         (None, Some(token)) => identity.userinfo(&token).await,
@@ -46,13 +61,13 @@ pub(super) async fn post(State(identity): State<Arc<Identity>>, headers: HeaderM
 }
 
 impl Identity {
-    async fn userinfo(&self, token: &str) -> Answer {
+    async fn userinfo(&self, token: &str) -> Response {
         let caller = match self.caller(token).await {
             Ok(caller) => caller,
-            Err(TokenRefusal::Invalid) => {
+            Err(TokenError::Invalid) => {
                 return challenge(StatusCode::UNAUTHORIZED, "Bearer error=\"invalid_token\"");
             }
-            Err(TokenRefusal::Unknown(error)) => return Refused::from(error).answer(),
+            Err(TokenError::Unavailable(error)) => return EndpointError::from(error).response(),
         };
         if !caller.scopes.has(Scope::OpenId) {
             let line = "Bearer error=\"insufficient_scope\", scope=\"openid\"";
@@ -60,22 +75,22 @@ impl Identity {
         }
         match self.store.find_user(&caller.user).await {
             Ok(Some(user)) => {
-                let claims = PersonClaims::of(&user, caller.scopes);
-                answer::json(StatusCode::OK, &Person { sub: user.id.as_str(), claims })
+                let claims = ProfileClaims::of(&user, caller.scopes);
+                response::json(StatusCode::OK, &UserInfoResponse { sub: user.id.as_str(), claims })
             }
             Ok(None) => challenge(StatusCode::UNAUTHORIZED, "Bearer error=\"invalid_token\""),
-            Err(error) => Refused::from(error).answer(),
+            Err(error) => EndpointError::from(error).response(),
         }
     }
 }
 
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+fn bearer_token(headers: &HeaderMap) -> Option<&str> {
     let (scheme, token) = headers.get(AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
 }
 
-/// The challenge, and the same in words for who reads the body.
-fn challenge(status: StatusCode, line: &'static str) -> Answer {
+/// An error response with a `WWW-Authenticate` challenge and a JSON body that explains it.
+fn challenge(status: StatusCode, line: &'static str) -> Response {
     #[derive(Serialize)]
     struct Body<'a> {
         error: &'a str,
@@ -83,12 +98,14 @@ fn challenge(status: StatusCode, line: &'static str) -> Answer {
     }
     let error = line.split('"').nth(1).unwrap_or("invalid_token");
     let error_description = match (status, error) {
-        (StatusCode::FORBIDDEN, _) => "the access token lacks the scope openid",
-        (StatusCode::BAD_REQUEST, _) => "the access token came twice: in the body and in Authorization",
-        _ if line == "Bearer" => "send the access token as Authorization: Bearer <token>",
-        _ => "the access token is not good: it has expired, was revoked, or is none of this provider",
+        (StatusCode::FORBIDDEN, _) => "The access token lacks the scope openid.",
+        (StatusCode::BAD_REQUEST, _) => {
+            "The access token is both in the body and in the Authorization header. Send it once."
+        }
+        _ if line == "Bearer" => "The access token is missing. Send it as Authorization: Bearer <token>.",
+        _ => "The access token has expired, was revoked, or was not issued by this provider.",
     };
-    let mut answer = answer::json(status, &Body { error, error_description });
-    answer.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(line));
-    answer
+    let mut response = response::json(status, &Body { error, error_description });
+    response.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static(line));
+    response
 }

@@ -1,8 +1,8 @@
-//! Signing keys: the first is made by itself, the next is published before it signs, the last is kept
-//! until its tokens have expired. Every node looks at the store every few seconds.
+//! Signing keys. The first one is created on demand, the next one is published before it signs, and a replaced one
+//! stays published until its tokens have expired. Every node reloads the keys every few seconds.
 
-mod pair;
-mod ring;
+mod key_pair;
+mod key_set;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,39 +15,39 @@ use domain::{Clock, Ticks};
 use parking_lot::RwLock;
 use store::{AuditContext, AuditEntry, AuditKind, SigningKey, Store, StoreError};
 
-pub(crate) use pair::Pair;
-pub use ring::KeyState;
-use ring::{Kept, Ring};
+pub(crate) use key_pair::SigningKeyPair;
+pub use key_set::KeyState;
+use key_set::{KeySet, KeySetEntry};
 
-/// How often a race for the next key is tried again.
-const TRIES_MAX: usize = 8;
+/// Attempts to add a key while other processes do the same.
+const ATTEMPTS_MAX: usize = 8;
 
 #[derive(Debug, thiserror::Error)]
-pub enum KeyFault {
+pub enum KeyError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("the cryptography library could not {0} a signing key")]
     Crypto(&'static str),
-    #[error("there is no signing key yet")]
-    None,
-    #[error("other processes changed the signing keys again and again; try once more")]
+    #[error("there is no active signing key")]
+    NoKey,
+    #[error("other processes kept changing the signing keys; try again")]
     Contended,
 }
 
-/// When keys change.
+/// When keys are rotated.
 #[derive(Clone, Copy, Debug)]
 pub struct KeyPolicy {
     /// How long a key is published before it signs.
     pub lead: Duration,
-    /// How long a token that it signed can be alive.
-    pub tokens_live: Duration,
-    /// How long a key signs before the next one follows by itself; zero: never.
+    /// The longest lifetime of a token that the key signed.
+    pub token_ttl_max: Duration,
+    /// How long a key signs before it is rotated automatically; zero disables that.
     pub period: Duration,
 }
 
-/// A key as people see it.
+/// A signing key without its private part, for display.
 #[derive(Clone, Debug)]
-pub struct ShownKey {
+pub struct SigningKeyInfo {
     pub kid: String,
     pub state: KeyState,
     pub created_at: Ticks,
@@ -55,24 +55,26 @@ pub struct ShownKey {
     pub retired_at: Option<Ticks>,
 }
 
-/// The published keys, ready to serve.
+/// The JSON Web Key Set as a response body.
 #[derive(Clone, Debug)]
-pub(crate) struct Published {
+pub(crate) struct PublishedKeys {
     pub(crate) body: Bytes,
     pub(crate) etag: HeaderValue,
 }
 
-struct Moment {
-    ring: Ring,
-    verifying: Vec<Arc<Pair>>,
-    published: Published,
+/// The keys of one reload with everything that is derived from them.
+struct KeySnapshot {
+    key_set: KeySet,
+    verifying: Vec<Arc<SigningKeyPair>>,
+    published: PublishedKeys,
 }
 
+/// The signing keys of this node.
 pub struct Keys {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
     policy: KeyPolicy,
-    moment: RwLock<Arc<Moment>>,
+    snapshot: RwLock<Arc<KeySnapshot>>,
 }
 
 impl std::fmt::Debug for Keys {
@@ -82,98 +84,104 @@ impl std::fmt::Debug for Keys {
 }
 
 impl Keys {
-    /// Reads the keys; a store without any gets its first, which signs at once.
+    /// Reads the keys. If the store has none, creates the first one, which signs at once.
     pub async fn open(
         store: Arc<dyn Store>,
         clock: Arc<dyn Clock>,
         policy: KeyPolicy,
-    ) -> Result<Self, KeyFault> {
-        let moment = RwLock::new(Arc::new(moment(Ring::default(), clock.now(), policy)));
-        let keys = Self { store, clock, policy, moment };
+    ) -> Result<Self, KeyError> {
+        let snapshot = RwLock::new(Arc::new(snapshot(KeySet::default(), clock.now(), policy)));
+        let keys = Self { store, clock, policy, snapshot };
         keys.reload().await?;
-        if keys.now().ring.0.is_empty() {
+        if keys.current().key_set.0.is_empty() {
             keys.add(keys.clock.now(), None).await?;
             keys.reload().await?;
         }
         Ok(keys)
     }
 
-    fn now(&self) -> Arc<Moment> {
-        self.moment.read().clone()
+    fn current(&self) -> Arc<KeySnapshot> {
+        self.snapshot.read().clone()
     }
 
-    /// Takes over what the store has by now. Keys that are known are not parsed again.
-    pub async fn reload(&self) -> Result<(), KeyFault> {
-        let known = self.now();
-        let kept = self.store.signing_keys().await;
-        let ring = match &kept {
-            Ok(kept) => {
-                let take = |key: &SigningKey| -> Result<Kept, KeyFault> {
-                    let pair = match known.ring.find(&key.kid) {
-                        Some(known) => known.pair.clone(),
-                        None => Arc::new(Pair::open(&key.private)?),
+    /// Reads the keys from the store. Known keys are not parsed again.
+    pub async fn reload(&self) -> Result<(), KeyError> {
+        let previous = self.current();
+        let stored = self.store.signing_keys().await;
+        let key_set = match &stored {
+            Ok(stored) => {
+                let entry = |key: &SigningKey| -> Result<KeySetEntry, KeyError> {
+                    let key_pair = match previous.key_set.find(&key.kid) {
+                        Some(known) => known.key_pair.clone(),
+                        None => Arc::new(SigningKeyPair::open(&key.private)?),
                     };
                     let (created_at, signs_from) = (key.created_at, key.signs_from);
-                    Ok(Kept { pair, created_at, signs_from, retired_at: key.retired_at })
+                    Ok(KeySetEntry { key_pair, created_at, signs_from, retired_at: key.retired_at })
                 };
-                Ring(kept.iter().map(take).collect::<Result<_, _>>()?)
+                KeySet(stored.iter().map(entry).collect::<Result<_, _>>()?)
             }
-            // Time goes on without the store, too.
-            Err(_) => known.ring.clone(),
+            // States depend on the time, so they are recomputed without the store, too.
+            Err(_) => previous.key_set.clone(),
         };
-        *self.moment.write() = Arc::new(moment(ring, self.clock.now(), self.policy));
-        kept.map(|_| ()).map_err(KeyFault::from)
+        *self.snapshot.write() = Arc::new(snapshot(key_set, self.clock.now(), self.policy));
+        stored.map(|_| ()).map_err(KeyError::from)
     }
 
-    /// Makes the next key: published now, signing after the lead; `at_once` for a compromise, which also
-    /// ends every older key, and with it every token that one of them signed.
-    pub async fn rotate(&self, at_once: bool) -> Result<ShownKey, KeyFault> {
-        for _ in 0..TRIES_MAX {
+    /// Adds the next key, which is published now and signs after the lead. `at_once` is for a compromised key: the new
+    /// key signs at once and all older keys are retired, which invalidates every token that they signed.
+    pub async fn rotate(&self, at_once: bool) -> Result<SigningKeyInfo, KeyError> {
+        for _ in 0..ATTEMPTS_MAX {
             self.reload().await?;
             let now = self.clock.now();
-            let older: Vec<Kept> = self.now().ring.0.clone();
-            let newest = older.last().map(|key| key.pair.kid.clone());
+            let older: Vec<KeySetEntry> = self.current().key_set.0.clone();
+            let newest = older.last().map(|key| key.key_pair.kid.clone());
             let signs_from = if at_once || newest.is_none() { now } else { now + self.policy.lead };
             let Some(kid) = self.add(signs_from, newest.as_deref()).await? else { continue };
             if at_once {
                 for old in older.iter().filter(|key| key.retired_at.is_none()) {
-                    self.store.retire_signing_key(&old.pair.kid, now).await?;
+                    self.store.retire_signing_key(&old.key_pair.kid, now).await?;
                 }
             }
-            let note = if at_once { "at once; older keys ended" } else { "signs after its lead" };
+            let note =
+                if at_once { "signs at once; older keys retired" } else { "signs after the lead time" };
             let entry = AuditEntry::new(AuditKind::SigningKeyRotated, now, &AuditContext::default());
             self.store.record(&entry.note(format!("{kid}: {note}"))).await?;
             self.reload().await?;
-            return self.shown().into_iter().find(|key| key.kid == kid).ok_or(KeyFault::Contended);
+            return self.list().into_iter().find(|key| key.kid == kid).ok_or(KeyError::Contended);
         }
-        Err(KeyFault::Contended)
+        Err(KeyError::Contended)
     }
 
-    /// Adds a key behind the newest; none where another was faster.
-    async fn add(&self, signs_from: Ticks, newest: Option<&str>) -> Result<Option<String>, KeyFault> {
-        let making = tokio::task::spawn_blocking(Pair::generate).await;
-        let (pair, private) = making.map_err(|_| KeyFault::Crypto("generate"))??;
+    /// Adds a key after the newest one; `None` if another process was faster.
+    async fn add(&self, signs_from: Ticks, newest: Option<&str>) -> Result<Option<String>, KeyError> {
+        let generated = tokio::task::spawn_blocking(SigningKeyPair::generate).await;
+        let (key_pair, private) = match generated.map_err(tokio::task::JoinError::try_into_panic) {
+            Ok(generated) => generated?,
+            Err(Ok(panic)) => std::panic::resume_unwind(panic),
+            // The runtime is shutting down.
+            Err(Err(_)) => return Err(KeyError::Crypto("generate")),
+        };
         let key = SigningKey {
-            kid: pair.kid.clone(),
+            kid: key_pair.kid.clone(),
             private,
-            public_jwk: pair.public_jwk.clone(),
+            public_jwk: key_pair.public_jwk.clone(),
             created_at: self.clock.now(),
             signs_from,
             retired_at: None,
         };
-        Ok(self.store.add_signing_key(&key, newest).await?.then_some(pair.kid))
+        Ok(self.store.add_signing_key(&key, newest).await?.then_some(key_pair.kid))
     }
 
-    /// Lets the next key follow where the period is over, and forgets keys that have had their time.
-    pub async fn tend(&self) -> Result<(), KeyFault> {
+    /// Adds the next key if the period is over, and deletes keys that no longer verify anything.
+    pub async fn rotate_if_due(&self) -> Result<(), KeyError> {
         self.reload().await?;
-        let (now, keys) = (self.clock.now(), self.shown());
+        let (now, keys) = (self.clock.now(), self.list());
         if let Some(newest) = keys.last()
             && !self.policy.period.is_zero()
             && newest.signs_from + self.policy.period.saturating_sub(self.policy.lead) <= now
             && self.add(now + self.policy.lead, Some(&newest.kid)).await?.is_some()
         {
-            tracing::info!("the next signing key is published");
+            tracing::info!("published the next signing key");
         }
         for past in keys.iter().filter(|key| key.state == KeyState::Past) {
             self.store.delete_signing_key(&past.kid).await?;
@@ -182,49 +190,49 @@ impl Keys {
     }
 
     /// All keys with their states, oldest first.
-    pub fn shown(&self) -> Vec<ShownKey> {
-        let moment = self.now();
-        let states = moment.ring.states(self.clock.now(), self.policy.tokens_live);
-        let show = |(key, state): (&Kept, KeyState)| ShownKey {
-            kid: key.pair.kid.clone(),
+    pub fn list(&self) -> Vec<SigningKeyInfo> {
+        let snapshot = self.current();
+        let states = snapshot.key_set.states(self.clock.now(), self.policy.token_ttl_max);
+        let info = |(key, state): (&KeySetEntry, KeyState)| SigningKeyInfo {
+            kid: key.key_pair.kid.clone(),
             state,
             created_at: key.created_at,
             signs_from: key.signs_from,
             retired_at: key.retired_at,
         };
-        moment.ring.0.iter().zip(states).map(show).collect()
+        snapshot.key_set.0.iter().zip(states).map(info).collect()
     }
 
-    /// Runs `sign` with the key that signs now.
+    /// Runs `sign` with the current signing key.
     pub(crate) fn with_signer<T>(
         &self,
-        sign: impl FnOnce(&Pair) -> Result<T, KeyFault>,
-    ) -> Result<T, KeyFault> {
-        let moment = self.now();
-        sign(moment.ring.signer(self.clock.now()).ok_or(KeyFault::None)?)
+        sign: impl FnOnce(&SigningKeyPair) -> Result<T, KeyError>,
+    ) -> Result<T, KeyError> {
+        let snapshot = self.current();
+        sign(snapshot.key_set.signer(self.clock.now()).ok_or(KeyError::NoKey)?)
     }
 
-    /// The key of that name, where its signatures count.
-    pub(crate) fn verifier(&self, kid: &str) -> Option<Arc<Pair>> {
-        self.now().verifying.iter().find(|pair| pair.kid == kid).cloned()
+    /// The key with this id, if its signatures are valid.
+    pub(crate) fn verification_key(&self, kid: &str) -> Option<Arc<SigningKeyPair>> {
+        self.current().verifying.iter().find(|key_pair| key_pair.kid == kid).cloned()
     }
 
-    pub(crate) fn published(&self) -> Published {
-        self.now().published.clone()
+    pub(crate) fn published(&self) -> PublishedKeys {
+        self.current().published.clone()
     }
 }
 
-fn moment(ring: Ring, now: Ticks, policy: KeyPolicy) -> Moment {
-    let states = ring.states(now, policy.tokens_live);
-    let alive = ring.0.iter().zip(states).filter(|(_, state)| *state != KeyState::Past);
-    let verifying: Vec<Arc<Pair>> = alive.map(|(key, _)| key.pair.clone()).collect();
-    let jwks: Vec<&str> = verifying.iter().map(|pair| pair.public_jwk.as_str()).collect();
+fn snapshot(key_set: KeySet, now: Ticks, policy: KeyPolicy) -> KeySnapshot {
+    let states = key_set.states(now, policy.token_ttl_max);
+    let alive = key_set.0.iter().zip(states).filter(|(_, state)| *state != KeyState::Past);
+    let verifying: Vec<Arc<SigningKeyPair>> = alive.map(|(key, _)| key.key_pair.clone()).collect();
+    let jwks: Vec<&str> = verifying.iter().map(|key_pair| key_pair.public_jwk.as_str()).collect();
     let body = format!(r#"{{"keys":[{}]}}"#, jwks.join(","));
     let etag = etag(body.as_bytes());
-    Moment { ring, verifying, published: Published { body: body.into(), etag } }
+    KeySnapshot { key_set, verifying, published: PublishedKeys { body: body.into(), etag } }
 }
 
-/// A strong validator of some bytes.
+/// A strong ETag of the bytes.
 pub(crate) fn etag(body: &[u8]) -> HeaderValue {
     let hash = digest(&SHA256, body);
     let text = format!("\"{}\"", hex(hash.as_ref().get(..16).unwrap_or_default()));

@@ -1,9 +1,9 @@
-//! The code for an application that has no address to be called back at: a person carries it over.
+//! The page that shows an authorization code for out-of-band clients; the user copies it.
 
 use maud::{Markup, html};
 use ui::{DisplayName, Lang, Layout, PageWidth, duration, page};
 
-use super::{debug_only, words::words};
+use super::{debug_only, i18n::messages};
 
 #[derive(Clone, Copy)]
 pub(crate) struct CodePage<'a> {
@@ -18,23 +18,23 @@ pub(crate) struct CodePage<'a> {
 debug_only!(CodePage { lang, application, minutes });
 
 pub(crate) fn code_page(model: &CodePage<'_>) -> Markup {
-    let words = &words(model.lang).code;
+    let messages = &messages(model.lang).code;
     let CodePage { lang, assets, language_switch, .. } = *model;
-    let layout = Layout { lang, assets, language_switch, title: words.title, width: PageWidth::Narrow };
+    let layout = Layout { lang, assets, language_switch, title: messages.title, width: PageWidth::Narrow };
     let name = DisplayName(model.application);
     let valid = match model.minutes {
-        0 => words.under_a_minute.to_owned(),
+        0 => messages.under_a_minute.to_owned(),
         minutes => duration(lang, minutes.saturating_mul(60)),
     };
     let content = html! {
-        h1 { ((words.heading)(name)) }
-        p.lead { (words.lead) }
+        h1 { ((messages.heading)(name)) }
+        p.lead { (messages.lead) }
         div.code {
-            label for="code" { (words.label) }
-            // A field, so that the keyboard reaches it and "select all" takes the code alone.
+            label for="code" { (messages.label) }
+            // A text area: keyboard users reach it, and "select all" selects the code alone.
             textarea id="code" rows="2" readonly autofocus spellcheck="false" { (model.code) }
         }
-        p.small-print { ((words.valid)(&valid)) }
+        p.small-print { ((messages.valid)(&valid)) }
     };
     page(&layout, None, &content)
 }

@@ -1,9 +1,9 @@
-//! What a person sees where nothing can go on: what it means, what to do, and what to tell whoever can help.
+//! The error page: what happened, what to do, and the reference for support.
 
 use maud::{Markup, html};
 use ui::{Lang, Layout, PageWidth, page};
 
-use super::words::{Said, words};
+use super::i18n::{Message, messages};
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ErrorPage<'a> {
@@ -12,7 +12,7 @@ pub(crate) struct ErrorPage<'a> {
     pub language_switch: Option<&'a str>,
     pub status: u16,
     pub kind: ErrorKind,
-    /// Technical and in English, for whoever builds the application; may be empty.
+    /// Technical detail in English for the client's developers; may be empty.
     pub detail: &'a str,
     pub request_id: &'a str,
 }
@@ -26,22 +26,22 @@ pub(crate) enum ErrorKind {
     Expired,
     NotFound,
     Busy,
-    Broken,
+    Internal,
 }
 
 pub(crate) fn error_page(model: &ErrorPage<'_>) -> Markup {
-    let words = &words(model.lang).error;
+    let messages = &messages(model.lang).error;
     let ErrorPage { lang, assets, language_switch, .. } = *model;
-    let said = told(lang, model.kind);
-    let layout = Layout { lang, assets, language_switch, title: said.title, width: PageWidth::Narrow };
+    let message = notice_for(lang, model.kind);
+    let layout = Layout { lang, assets, language_switch, title: message.title, width: PageWidth::Narrow };
     let content = html! {
-        h1 { (said.title) }
-        p.lead { (said.text) }
+        h1 { (message.title) }
+        p.lead { (message.text) }
         div.reference {
-            p { (words.reference) }
+            p { (messages.reference) }
             p { code { (model.request_id) } }
             details {
-                summary { (words.details) }
+                summary { (messages.details) }
                 p lang="en" dir="auto" {
                     "HTTP " (model.status)
                     @if !model.detail.is_empty() { br; (model.detail) }
@@ -52,16 +52,16 @@ pub(crate) fn error_page(model: &ErrorPage<'_>) -> Markup {
     page(&layout, None, &content)
 }
 
-fn told(lang: Lang, kind: ErrorKind) -> Said {
-    let words = &words(lang).error;
+fn notice_for(lang: Lang, kind: ErrorKind) -> Message {
+    let messages = &messages(lang).error;
     match kind {
-        ErrorKind::UnknownClient => words.unknown_client,
-        ErrorKind::RedirectMissing => words.redirect_missing,
-        ErrorKind::RedirectUnregistered => words.redirect_unregistered,
-        ErrorKind::BadRequest => words.bad_request,
-        ErrorKind::Expired => words.expired,
-        ErrorKind::NotFound => words.not_found,
-        ErrorKind::Busy => words.busy,
-        ErrorKind::Broken => words.broken,
+        ErrorKind::UnknownClient => messages.unknown_client,
+        ErrorKind::RedirectMissing => messages.redirect_missing,
+        ErrorKind::RedirectUnregistered => messages.redirect_unregistered,
+        ErrorKind::BadRequest => messages.bad_request,
+        ErrorKind::Expired => messages.expired,
+        ErrorKind::NotFound => messages.not_found,
+        ErrorKind::Busy => messages.busy,
+        ErrorKind::Internal => messages.broken,
     }
 }

@@ -1,39 +1,39 @@
-//! The page that carries an answer back to the application as a form. It sends itself; its button is for
-//! browsers without scripts.
+//! The `form_post` response mode: a form that submits itself to the client. The button is for browsers without
+//! scripts.
 
 use maud::{Markup, PreEscaped, html};
 use ui::{Button, Lang, Layout, PageWidth, button, hidden_field, page, safe_href};
 
-use super::{debug_only, words::words};
+use super::{debug_only, i18n::messages};
 
-/// The one script of all pages. The content policy names its hash, so it must stand in the page as it is here.
-/// By the prototype, because a field may itself be called `submit`.
+/// The only script of all pages. The Content-Security-Policy contains its hash, so the page must contain it
+/// unchanged. It calls `submit` through the prototype, because a field may be named `submit`.
 pub(crate) const FORM_POST_SCRIPT: &str = "HTMLFormElement.prototype.submit.call(document.forms[0])";
 
 #[derive(Clone, Copy)]
-pub(crate) struct FormPost<'a> {
+pub(crate) struct FormPostPage<'a> {
     pub lang: Lang,
     pub assets: &'a str,
     pub action: &'a str,
     pub fields: &'a [(&'a str, &'a str)],
 }
 
-debug_only!(FormPost { lang, action });
+debug_only!(FormPostPage { lang, action });
 
-pub(crate) fn form_post(model: &FormPost<'_>) -> Markup {
-    let words = &words(model.lang).form_post;
+pub(crate) fn form_post(model: &FormPostPage<'_>) -> Markup {
+    let messages = &messages(model.lang).form_post;
     let layout = Layout {
         lang: model.lang,
         assets: model.assets,
         language_switch: None,
-        title: words.title,
+        title: messages.title,
         width: PageWidth::Narrow,
     };
     let content = html! {
-        h1 { (words.title) " " span.lead { (words.lead) } }
+        h1 { (messages.title) " " span.lead { (messages.lead) } }
         form.stack method="post" action=(safe_href(model.action)) {
             @for (name, value) in model.fields { (hidden_field(name, value)) }
-            (button(&Button { label: words.submit, is_focused: true, ..Button::default() }))
+            (button(&Button { label: messages.submit, is_focused: true, ..Button::default() }))
         }
         script { (PreEscaped(FORM_POST_SCRIPT)) }
     };

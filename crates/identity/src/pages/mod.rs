@@ -1,9 +1,10 @@
-//! The pages of the identity provider, as pure functions: a model in, markup out. What a page says is in
-//! `words`, how it looks is in the room `ui`; the handlers fill the models.
+//! The pages of the identity provider as pure functions from a model to markup. Texts are in `i18n`, components in
+//! the crate `ui`; the HTTP handlers fill the models.
 
 mod code;
 mod error;
 mod form_post;
+mod i18n;
 mod permissions;
 mod scopes;
 mod sign_in;
@@ -11,17 +12,16 @@ mod sign_out;
 mod tenant_choice;
 #[cfg(test)]
 mod tests;
-mod words;
 
 pub(crate) use code::{CodePage, code_page};
 pub(crate) use error::{ErrorKind, ErrorPage, error_page};
-pub(crate) use form_post::{FORM_POST_SCRIPT, FormPost, form_post};
-pub(crate) use permissions::{Access, Permissions, permissions};
-pub(crate) use sign_in::{SignIn, SignInProblem, sign_in};
-pub(crate) use sign_out::{Back, SignOut, SignedOut, sign_out, signed_out};
-pub(crate) use tenant_choice::{ChoiceProblem, Search, TenantChoice, TenantOption, tenant_choice};
+pub(crate) use form_post::{FORM_POST_SCRIPT, FormPostPage, form_post};
+pub(crate) use permissions::{PermissionEntry, PermissionsPage, permissions};
+pub(crate) use sign_in::{SignInError, SignInPage, sign_in};
+pub(crate) use sign_out::{ReturnLink, SignOutPage, SignedOutPage, sign_out, signed_out};
+pub(crate) use tenant_choice::{Search, TenantChoiceError, TenantChoicePage, TenantOption, tenant_choice};
 
-/// `Debug` of a model shows the fields that are named here and no others: tickets and codes stay out of logs.
+/// Implements `Debug` for a model with the named fields only, so that tickets and codes are not logged.
 macro_rules! debug_only {
     ($model:ident { $($field:ident),+ }) => {
         impl std::fmt::Debug for $model<'_> {

@@ -1,4 +1,4 @@
-//! Where a person sees which applications have access in their name, and takes it back.
+//! The page on which users see which applications have access in their name, and withdraw it.
 
 use domain::Ticks;
 use maud::{Markup, html};
@@ -7,10 +7,10 @@ use ui::{
     safe_href, timestamp,
 };
 
-use super::{debug_only, scopes, words::words};
+use super::{debug_only, i18n::messages, scopes};
 
 #[derive(Clone, Copy)]
-pub(crate) struct Permissions<'a> {
+pub(crate) struct PermissionsPage<'a> {
     pub lang: Lang,
     pub assets: &'a str,
     pub language_switch: Option<&'a str>,
@@ -19,44 +19,44 @@ pub(crate) struct Permissions<'a> {
     pub email: &'a str,
     /// May be empty.
     pub given_name: &'a str,
-    pub applications: &'a [Access<'a>],
-    /// The application that has just lost its access.
+    pub applications: &'a [PermissionEntry<'a>],
+    /// The application whose access has just been withdrawn.
     pub notice: Option<&'a str>,
     pub sign_out: &'a str,
 }
 
-debug_only!(Permissions { lang, action, notice });
+debug_only!(PermissionsPage { lang, action, notice });
 
 #[derive(Clone, Copy)]
-pub(crate) struct Access<'a> {
+pub(crate) struct PermissionEntry<'a> {
     pub key: &'a str,
     pub application: &'a str,
     pub tenant: &'a str,
     pub since: Ticks,
-    /// `Ticks::default()` where it was never used.
+    /// `Ticks::default()` if the access was never used.
     pub last_used: Ticks,
     pub scopes: &'a [&'a str],
 }
 
-debug_only!(Access { application, tenant, since, last_used, scopes });
+debug_only!(PermissionEntry { application, tenant, since, last_used, scopes });
 
-pub(crate) fn permissions(model: &Permissions<'_>) -> Markup {
-    let words = &words(model.lang).permissions;
-    let Permissions { lang, assets, language_switch, .. } = *model;
-    let layout = Layout { lang, assets, language_switch, title: words.title, width: PageWidth::Wide };
+pub(crate) fn permissions(model: &PermissionsPage<'_>) -> Markup {
+    let messages = &messages(model.lang).permissions;
+    let PermissionsPage { lang, assets, language_switch, .. } = *model;
+    let layout = Layout { lang, assets, language_switch, title: messages.title, width: PageWidth::Wide };
     let aside = html! {
         span { (DisplayName(model.email)) }
-        a href=(safe_href(model.sign_out)) { (words.sign_out) }
+        a href=(safe_href(model.sign_out)) { (messages.sign_out) }
     };
     let content = html! {
-        @if !model.given_name.trim().is_empty() { p.greeting { ((words.greeting)(DisplayName(model.given_name))) } }
-        h1 { (words.title) }
-        @if !model.applications.is_empty() { p.lead { (words.lead) } }
+        @if !model.given_name.trim().is_empty() { p.greeting { ((messages.greeting)(DisplayName(model.given_name))) } }
+        h1 { (messages.title) }
+        @if !model.applications.is_empty() { p.lead { (messages.lead) } }
         @if let Some(name) = model.notice {
-            (notice(Severity::Success, "notice", &(words.revoked)(DisplayName(name)), None))
+            (notice(Severity::Success, "notice", &(messages.revoked)(DisplayName(name)), None))
         }
         @if model.applications.is_empty() {
-            div.empty { p { b { (words.none.title) } (words.none.text) } }
+            div.empty { p { b { (messages.none.title) } (messages.none.text) } }
         } @else {
             ul.access-list { @for access in model.applications { li.access { (entry(model, access)) } } }
         }
@@ -64,39 +64,39 @@ pub(crate) fn permissions(model: &Permissions<'_>) -> Markup {
     page(&layout, Some(&aside), &content)
 }
 
-fn entry(model: &Permissions<'_>, access: &Access<'_>) -> Markup {
+fn entry(model: &PermissionsPage<'_>, access: &PermissionEntry<'_>) -> Markup {
     let lang = model.lang;
-    let words = &words(lang).permissions;
+    let messages = &messages(lang).permissions;
     html! {
         h2 { (DisplayName(access.application)) }
         dl.facts {
-            div { dt { (words.tenant) } dd { (DisplayName(access.tenant)) } }
-            div { dt { (words.since) } dd { (timestamp(lang, access.since)) } }
+            div { dt { (messages.tenant) } dd { (DisplayName(access.tenant)) } }
+            div { dt { (messages.since) } dd { (timestamp(lang, access.since)) } }
             div {
-                dt { (words.last_used) }
+                dt { (messages.last_used) }
                 dd {
-                    @if access.last_used == Ticks::default() { (words.never_used) }
+                    @if access.last_used == Ticks::default() { (messages.never_used) }
                     @else { (timestamp(lang, access.last_used)) }
                 }
             }
         }
-        @if !access.scopes.is_empty() { (scopes::brief(lang, access.scopes)) }
+        @if !access.scopes.is_empty() { (scopes::names(lang, access.scopes)) }
         (revocation(model, access))
     }
 }
 
-/// Opened first and sent then: one click too many must not stop an application that is at work.
-fn revocation(model: &Permissions<'_>, access: &Access<'_>) -> Markup {
-    let words = &words(model.lang).permissions;
+/// Needs two clicks, so that one accidental click does not stop a running application.
+fn revocation(model: &PermissionsPage<'_>, access: &PermissionEntry<'_>) -> Markup {
+    let messages = &messages(model.lang).permissions;
     let name = DisplayName(access.application);
     html! {
         details.revocation {
-            summary { (words.revoke) span.visually-hidden { " " (name) } }
+            summary { (messages.revoke) span.visually-hidden { " " (name) } }
             form method="post" action=(safe_href(model.action)) {
-                p { ((words.revoke_means)(name, DisplayName(access.tenant))) }
+                p { ((messages.revoke_explanation)(name, DisplayName(access.tenant))) }
                 (hidden_field("ticket", model.ticket))
                 (hidden_field("access", access.key))
-                (button(&Button { label: words.revoke_submit, style: ButtonStyle::Destructive, ..Button::default() }))
+                (button(&Button { label: messages.revoke_submit, style: ButtonStyle::Destructive, ..Button::default() }))
             }
         }
     }

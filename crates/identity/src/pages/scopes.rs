@@ -1,23 +1,23 @@
-//! What a scope means to a person. Scopes that we have no words for are shown by their names.
+//! Explains scopes to users. Scopes without a text are shown by their names.
 
 use maud::{Markup, html};
 use ui::{DisplayName, Icon, Lang};
 
-use super::words::{Said, words};
+use super::i18n::{Message, messages};
 
 const OFFLINE_ACCESS: &str = "offline_access";
 
-/// Each with its sign and one sentence.
+/// Each scope with icon, title and explanation.
 pub(super) fn list(lang: Lang, scopes: &[&str]) -> Markup {
     html! {
         ul.scopes {
             @for scope in scopes {
-                @let (icon, said) = meaning(lang, scope);
+                @let (icon, message) = meaning(lang, scope);
                 li {
                     (icon)
                     div {
-                        @match said {
-                            Some(said) => { p { (said.title) } p { (said.text) } },
+                        @match message {
+                            Some(message) => { p { (message.title) } p { (message.text) } },
                             None => p { (DisplayName(scope)) },
                         }
                     }
@@ -27,18 +27,18 @@ pub(super) fn list(lang: Lang, scopes: &[&str]) -> Markup {
     }
 }
 
-/// Only what they are called, for where there are many.
-pub(super) fn brief(lang: Lang, scopes: &[&str]) -> Markup {
-    let words = &words(lang).scopes;
+/// Each scope with icon and title only.
+pub(super) fn names(lang: Lang, scopes: &[&str]) -> Markup {
+    let messages = &messages(lang).scopes;
     html! {
         ul.scope-names {
             @for scope in scopes {
-                @let (icon, said) = meaning(lang, scope);
+                @let (icon, message) = meaning(lang, scope);
                 li {
                     (icon)
-                    @match said {
-                        Some(_) if *scope == OFFLINE_ACCESS => span { (words.offline_access_alone) },
-                        Some(said) => span { (said.title) },
+                    @match message {
+                        Some(_) if *scope == OFFLINE_ACCESS => span { (messages.offline_access_short) },
+                        Some(message) => span { (message.title) },
                         None => span { (DisplayName(scope)) },
                     }
                 }
@@ -47,19 +47,19 @@ pub(super) fn brief(lang: Lang, scopes: &[&str]) -> Markup {
     }
 }
 
-fn meaning(lang: Lang, scope: &str) -> (Icon, Option<Said>) {
-    let words = &words(lang).scopes;
+fn meaning(lang: Lang, scope: &str) -> (Icon, Option<Message>) {
+    let messages = &messages(lang).scopes;
     match scope {
-        "openid" => (Icon::Person, Some(words.openid)),
-        OFFLINE_ACCESS => (Icon::Clock, Some(words.offline_access)),
-        "profile" => (Icon::Card, Some(words.profile)),
-        "email" => (Icon::Envelope, Some(words.email)),
-        "IDInfo" => (Icon::Card, Some(words.id_info)),
-        "SVC.ES.NEWPOL.COR.API" => (Icon::Building, Some(words.master_data)),
-        "SVC.ES.NEWPOL.ACC.API" => (Icon::Book, Some(words.accounting)),
-        "SVC.ES.NEWPOL.MNG.API" => (Icon::Sliders, Some(words.management)),
-        "SVC.ES.EquipoContex" => (Icon::People, Some(words.payroll)),
-        "SVC.ES.Webhooks" => (Icon::Bell, Some(words.webhooks)),
+        "openid" => (Icon::Person, Some(messages.openid)),
+        OFFLINE_ACCESS => (Icon::Clock, Some(messages.offline_access)),
+        "profile" => (Icon::Card, Some(messages.profile)),
+        "email" => (Icon::Envelope, Some(messages.email)),
+        "IDInfo" => (Icon::Card, Some(messages.id_info)),
+        "SVC.ES.NEWPOL.COR.API" => (Icon::Building, Some(messages.master_data)),
+        "SVC.ES.NEWPOL.ACC.API" => (Icon::Book, Some(messages.accounting)),
+        "SVC.ES.NEWPOL.MNG.API" => (Icon::Sliders, Some(messages.management)),
+        "SVC.ES.EquipoContex" => (Icon::People, Some(messages.payroll)),
+        "SVC.ES.Webhooks" => (Icon::Bell, Some(messages.webhooks)),
         _ => (Icon::Key, None),
     }
 }

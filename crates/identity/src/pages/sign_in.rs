@@ -1,4 +1,4 @@
-//! Where a person says who they are.
+//! The sign-in page.
 
 use maud::{Markup, html};
 use ui::{
@@ -8,72 +8,72 @@ use ui::{
 
 use super::{
     debug_only,
-    words::{Said, words},
+    i18n::{Message, messages},
 };
 
 #[derive(Clone, Copy)]
-pub(crate) struct SignIn<'a> {
+pub(crate) struct SignInPage<'a> {
     pub lang: Lang,
     pub assets: &'a str,
     pub language_switch: Option<&'a str>,
     pub action: &'a str,
     pub ticket: &'a str,
-    /// None where a person only wants to see their own permissions.
+    /// `None` if the user signs in to see the permissions page.
     pub application: Option<&'a str>,
     pub username: &'a str,
-    pub problem: Option<SignInProblem>,
+    pub error: Option<SignInError>,
 }
 
-debug_only!(SignIn { lang, action, application, problem });
+debug_only!(SignInPage { lang, action, application, error });
 
-/// `is_slow`: there were so many failures that answers are held back.
+/// Why the sign-in page is shown again. `is_slow`: responses are delayed after many failures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum SignInProblem {
+pub(crate) enum SignInError {
     Wrong { is_slow: bool },
     Expired,
     NoCookies,
     Busy { seconds: u64 },
     Empty,
-    TooMany { seconds: u64 },
+    AddressThrottled { seconds: u64 },
 }
 
-/// The id of the notice, which the fields name as their problem.
+/// The element id of the error notice.
 const ERROR_ID: &str = "error";
 
-pub(crate) fn sign_in(model: &SignIn<'_>) -> Markup {
-    let words = &words(model.lang).sign_in;
-    let SignIn { lang, assets, language_switch, .. } = *model;
-    let title = if model.problem.is_some() { words.title_with_problem } else { words.title };
+pub(crate) fn sign_in(model: &SignInPage<'_>) -> Markup {
+    let messages = &messages(model.lang).sign_in;
+    let SignInPage { lang, assets, language_switch, .. } = *model;
+    let title = if model.error.is_some() { messages.title_with_error } else { messages.title };
     let layout = Layout { lang, assets, language_switch, title, width: PageWidth::Narrow };
     let content = html! {
         h1 {
-            (words.title) " "
+            (messages.title) " "
             span.lead {
                 @match model.application {
-                    Some(name) => ((words.lead)(DisplayName(name))),
-                    None => (words.lead_permissions),
+                    Some(name) => ((messages.lead)(DisplayName(name))),
+                    None => (messages.lead_permissions),
                 }
             }
         }
-        @if let Some(problem) = model.problem { (told(lang, problem)) }
+        @if let Some(error) = model.error { (notice_for(lang, error)) }
         (form(model))
-        p.small-print { (words.forgotten) }
-        @if let Some(name) = model.application { p.small-print { ((words.assurance)(DisplayName(name))) } }
+        p.small-print { (messages.forgotten) }
+        @if let Some(name) = model.application { p.small-print { ((messages.assurance)(DisplayName(name))) } }
     };
     page(&layout, None, &content)
 }
 
-fn form(model: &SignIn<'_>) -> Markup {
-    let words = &words(model.lang).sign_in;
+fn form(model: &SignInPage<'_>) -> Markup {
+    let messages = &messages(model.lang).sign_in;
     let has_name = !model.username.trim().is_empty();
-    let is_wrong = matches!(model.problem, Some(SignInProblem::Wrong { .. }));
-    let is_empty = model.problem == Some(SignInProblem::Empty);
+    let is_wrong = matches!(model.error, Some(SignInError::Wrong { .. }));
+    let is_empty = model.error == Some(SignInError::Empty);
     html! {
         form.stack method="post" action=(safe_href(model.action)) {
             (hidden_field("ticket", model.ticket))
             (field(&Field {
                 name: "username",
-                label: words.username,
+                label: messages.username,
                 value: Some(model.username),
                 autocomplete: Some("username"),
                 inputmode: Some("email"),
@@ -84,7 +84,7 @@ fn form(model: &SignIn<'_>) -> Markup {
             }))
             (field(&Field {
                 name: "password",
-                label: words.password,
+                label: messages.password,
                 input_type: InputType::Password,
                 autocomplete: Some("current-password"),
                 error_id: (is_wrong || is_empty).then_some(ERROR_ID),
@@ -92,27 +92,28 @@ fn form(model: &SignIn<'_>) -> Markup {
                 is_required: true,
                 ..Field::default()
             }))
-            (button(&Button { label: words.submit, ..Button::default() }))
+            (button(&Button { label: messages.submit, ..Button::default() }))
         }
     }
 }
 
-fn told(lang: Lang, problem: SignInProblem) -> Markup {
-    let words = &words(lang).sign_in;
-    let plain = |said: Said| (said.title, html! { (said.text) });
-    let (severity, (title, text)) = match problem {
-        SignInProblem::Wrong { is_slow: false } => (Severity::Error, plain(words.wrong)),
-        SignInProblem::Wrong { is_slow: true } => {
-            (Severity::Error, (words.wrong.title, html! { (words.wrong.text) " " (words.wrong_is_slow) }))
+fn notice_for(lang: Lang, error: SignInError) -> Markup {
+    let messages = &messages(lang).sign_in;
+    let plain = |message: Message| (message.title, html! { (message.text) });
+    let (severity, (title, text)) = match error {
+        SignInError::Wrong { is_slow: false } => (Severity::Error, plain(messages.wrong)),
+        SignInError::Wrong { is_slow: true } => (
+            Severity::Error,
+            (messages.wrong.title, html! { (messages.wrong.text) " " (messages.wrong_and_slow) }),
+        ),
+        SignInError::Empty => (Severity::Error, plain(messages.empty)),
+        SignInError::Expired => (Severity::Warning, plain(messages.expired)),
+        SignInError::NoCookies => (Severity::Error, plain(messages.no_cookies)),
+        SignInError::Busy { seconds } => {
+            (Severity::Warning, (messages.busy, (messages.busy_wait)(&duration(lang, seconds))))
         }
-        SignInProblem::Empty => (Severity::Error, plain(words.empty)),
-        SignInProblem::Expired => (Severity::Warning, plain(words.expired)),
-        SignInProblem::NoCookies => (Severity::Error, plain(words.no_cookies)),
-        SignInProblem::Busy { seconds } => {
-            (Severity::Warning, (words.busy, (words.busy_wait)(&duration(lang, seconds))))
-        }
-        SignInProblem::TooMany { seconds } => {
-            (Severity::Error, (words.too_many, (words.too_many_wait)(&duration(lang, seconds))))
+        SignInError::AddressThrottled { seconds } => {
+            (Severity::Error, (messages.too_many, (messages.too_many_wait)(&duration(lang, seconds))))
         }
     };
     notice(severity, ERROR_ID, &html! { (title) }, Some(&text))

@@ -1,76 +1,77 @@
-//! The way out: asked first, then confirmed.
+//! The sign-out page and its confirmation.
 
 use maud::{Markup, html};
 use ui::{Button, ButtonStyle, DisplayName, Lang, Layout, PageWidth, button, hidden_field, page, safe_href};
 
 use super::{
     debug_only,
-    words::{Words, words},
+    i18n::{Messages, messages},
 };
 
 #[derive(Clone, Copy)]
-pub(crate) struct SignOut<'a> {
+pub(crate) struct SignOutPage<'a> {
     pub lang: Lang,
     pub assets: &'a str,
     pub language_switch: Option<&'a str>,
     pub action: &'a str,
     pub ticket: &'a str,
     pub email: &'a str,
-    /// The application that asks for it.
+    /// The application that requested the sign-out.
     pub application: Option<&'a str>,
 }
 
-debug_only!(SignOut { lang, action, application });
+debug_only!(SignOutPage { lang, action, application });
 
-pub(crate) fn sign_out(model: &SignOut<'_>) -> Markup {
-    let words = &words(model.lang).sign_out;
-    let SignOut { lang, assets, language_switch, .. } = *model;
-    let layout = Layout { lang, assets, language_switch, title: words.title, width: PageWidth::Narrow };
+pub(crate) fn sign_out(model: &SignOutPage<'_>) -> Markup {
+    let messages = &messages(model.lang).sign_out;
+    let SignOutPage { lang, assets, language_switch, .. } = *model;
+    let layout = Layout { lang, assets, language_switch, title: messages.title, width: PageWidth::Narrow };
     let content = html! {
-        h1 { (words.heading) }
-        @if let Some(name) = model.application { p.lead { ((words.asked_by)(DisplayName(name))) } }
-        p.lead { ((words.signed_in_as)(DisplayName(model.email))) }
+        h1 { (messages.heading) }
+        @if let Some(name) = model.application { p.lead { ((messages.requested_by)(DisplayName(name))) } }
+        p.lead { ((messages.signed_in_as)(DisplayName(model.email))) }
         form.stack method="post" action=(safe_href(model.action)) {
             (hidden_field("ticket", model.ticket))
-            (button(&Button { label: words.submit, ..Button::default() }))
+            (button(&Button { label: messages.submit, ..Button::default() }))
         }
-        p.small-print { (words.or_stay) }
+        p.small-print { (messages.or_stay) }
     };
     page(&layout, None, &content)
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct SignedOut<'a> {
+pub(crate) struct SignedOutPage<'a> {
     pub lang: Lang,
     pub assets: &'a str,
     pub language_switch: Option<&'a str>,
-    pub back: Option<Back<'a>>,
-    /// Where a person sees which applications have access.
+    pub back: Option<ReturnLink<'a>>,
+    /// URL of the permissions page.
     pub permissions: &'a str,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Back<'a> {
+pub(crate) struct ReturnLink<'a> {
     pub href: &'a str,
     pub application: &'a str,
 }
 
-pub(crate) fn signed_out(model: &SignedOut<'_>) -> Markup {
-    let SignedOut { lang, assets, language_switch, back, permissions } = *model;
-    let Words { sign_out: words, permissions: there, .. } = words(lang);
-    let layout = Layout { lang, assets, language_switch, title: words.done_title, width: PageWidth::Narrow };
-    let link = html! { a href=(safe_href(permissions)) { (there.title) } };
+pub(crate) fn signed_out(model: &SignedOutPage<'_>) -> Markup {
+    let SignedOutPage { lang, assets, language_switch, back, permissions } = *model;
+    let Messages { sign_out: messages, permissions: permissions_text, .. } = messages(lang);
+    let layout =
+        Layout { lang, assets, language_switch, title: messages.done_title, width: PageWidth::Narrow };
+    let link = html! { a href=(safe_href(permissions)) { (permissions_text.title) } };
     let content = html! {
-        h1 { (words.done_title) }
-        p.lead { (words.done_text) }
+        h1 { (messages.done_title) }
+        p.lead { (messages.done_text) }
         @if let Some(back) = back {
             p.after.buttons {
                 a class=(ButtonStyle::Secondary.class()) href=(safe_href(back.href)) {
-                    span { ((words.back)(DisplayName(back.application))) }
+                    span { ((messages.back)(DisplayName(back.application))) }
                 }
             }
         }
-        p.small-print { ((words.access_stays)(&link)) }
+        p.small-print { ((messages.access_stays)(&link)) }
     };
     page(&layout, None, &content)
 }

@@ -1,5 +1,4 @@
-//! Where a person chooses the tenant that an application will work with and, for applications that must ask,
-//! sees what it asks for.
+//! The page on which users choose the tenant for an application and, if required, consent to its scopes.
 
 use maud::{Markup, html};
 use ui::{
@@ -7,10 +6,10 @@ use ui::{
     button, field, hidden_field, notice, page, radio_option, safe_href,
 };
 
-use super::{debug_only, scopes, words::words};
+use super::{debug_only, i18n::messages, scopes};
 
 #[derive(Clone, Copy)]
-pub(crate) struct TenantChoice<'a> {
+pub(crate) struct TenantChoicePage<'a> {
     pub lang: Lang,
     pub assets: &'a str,
     pub language_switch: Option<&'a str>,
@@ -18,25 +17,25 @@ pub(crate) struct TenantChoice<'a> {
     pub ticket: &'a str,
     pub application: &'a str,
     pub email: &'a str,
-    /// For who has more tenants than one looks through.
+    /// Present for users with many tenants.
     pub search: Option<Search<'a>>,
-    /// In the order in which they are shown: the recent ones first.
+    /// In display order: recent ones first.
     pub options: &'a [TenantOption<'a>],
-    /// The scopes that the application asks for, where it must ask.
+    /// The requested scopes, if the application needs consent.
     pub consent: Option<&'a [&'a str]>,
-    /// Where to sign in with another account.
+    /// URL for signing in with another account.
     pub other_account: &'a str,
-    pub problem: Option<ChoiceProblem>,
+    pub error: Option<TenantChoiceError>,
 }
 
-debug_only!(TenantChoice { lang, action, application, search, options, consent, problem });
+debug_only!(TenantChoicePage { lang, action, application, search, options, consent, error });
 
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Search<'a> {
     pub action: &'a str,
     pub query: &'a str,
-    pub shown: usize,
-    pub total: usize,
+    pub shown_count: usize,
+    pub total_count: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -49,36 +48,36 @@ pub(crate) struct TenantOption<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ChoiceProblem {
+pub(crate) enum TenantChoiceError {
     NothingChosen,
     NotYours,
 }
 
 const ERROR_ID: &str = "error";
 
-pub(crate) fn tenant_choice(model: &TenantChoice<'_>) -> Markup {
-    let words = &words(model.lang).choice;
-    let TenantChoice { lang, assets, language_switch, .. } = *model;
-    let title = match (model.problem, model.consent) {
-        (Some(_), _) => words.title_with_problem,
-        (None, Some(_)) => words.consent_title,
-        (None, None) => words.title,
+pub(crate) fn tenant_choice(model: &TenantChoicePage<'_>) -> Markup {
+    let messages = &messages(model.lang).choice;
+    let TenantChoicePage { lang, assets, language_switch, .. } = *model;
+    let title = match (model.error, model.consent) {
+        (Some(_), _) => messages.title_with_error,
+        (None, Some(_)) => messages.consent_title,
+        (None, None) => messages.title,
     };
     let layout = Layout { lang, assets, language_switch, title, width: PageWidth::Medium };
     let content = html! {
         (heading(model))
         p.signed-in-as {
-            span { ((words.signed_in_as)(DisplayName(model.email))) }
-            a href=(safe_href(model.other_account)) { (words.other_account) }
+            span { ((messages.signed_in_as)(DisplayName(model.email))) }
+            a href=(safe_href(model.other_account)) { (messages.other_account) }
         }
-        @if let Some(problem) = model.problem { (told(lang, problem)) }
-        @if let Some(asked) = model.consent {
+        @if let Some(error) = model.error { (notice_for(lang, error)) }
+        @if let Some(requested) = model.consent {
             section {
-                h2 { (words.allows) }
-                (scopes::list(lang, asked))
-                p.small-print { (words.revocable) }
+                h2 { (messages.allows) }
+                (scopes::list(lang, requested))
+                p.small-print { (messages.revocable) }
             }
-            h2 { (words.legend) }
+            h2 { (messages.legend) }
         }
         @if let Some(search) = &model.search { (search_form(model, search)) }
         (choice_form(model))
@@ -86,46 +85,46 @@ pub(crate) fn tenant_choice(model: &TenantChoice<'_>) -> Markup {
     page(&layout, None, &content)
 }
 
-fn heading(model: &TenantChoice<'_>) -> Markup {
-    let words = &words(model.lang).choice;
+fn heading(model: &TenantChoicePage<'_>) -> Markup {
+    let messages = &messages(model.lang).choice;
     let name = DisplayName(model.application);
     html! {
         @if model.consent.is_some() {
-            h1 { ((words.consent_heading)(name)) }
+            h1 { ((messages.consent_heading)(name)) }
         } @else {
-            h1 { (words.title) " " span.lead { ((words.lead)(name)) } }
+            h1 { (messages.title) " " span.lead { ((messages.lead)(name)) } }
         }
     }
 }
 
-/// A form of its own: looking for a tenant is no decision.
-fn search_form(model: &TenantChoice<'_>, search: &Search<'_>) -> Markup {
-    let words = &words(model.lang).choice;
-    // Who has not searched yet must not take a part of the list for all of it.
-    let is_cut = search.query.trim().is_empty() && search.shown < search.total;
-    let count = if is_cut { words.count_cut } else { words.count };
+/// A separate form, so that searching does not submit the choice.
+fn search_form(model: &TenantChoicePage<'_>, search: &Search<'_>) -> Markup {
+    let messages = &messages(model.lang).choice;
+    // Without a search the page must say that it shows only part of the list.
+    let is_partial = search.query.trim().is_empty() && search.shown_count < search.total_count;
+    let count = if is_partial { messages.count_cut } else { messages.count };
     html! {
         form.search role="search" method="get" action=(safe_href(search.action)) {
             (hidden_field("ticket", model.ticket))
             (hidden_field("lang", model.lang.tag()))
             (field(&Field {
                 name: "q",
-                label: words.search,
+                label: messages.search,
                 input_type: InputType::Search,
                 value: Some(search.query),
                 autocomplete: Some("off"),
-                // Who must read first, what they allow or what went wrong, is not led past it.
-                is_focused: model.consent.is_none() && model.problem.is_none(),
+                // No focus if there is a consent text or an error to read first.
+                is_focused: model.consent.is_none() && model.error.is_none(),
                 ..Field::default()
             }))
-            (button(&Button { label: words.search_submit, style: ButtonStyle::Secondary, ..Button::default() }))
-            p.count role="status" { (count(search.shown, search.total)) }
+            (button(&Button { label: messages.search_submit, style: ButtonStyle::Secondary, ..Button::default() }))
+            p.count role="status" { (count(search.shown_count, search.total_count)) }
         }
     }
 }
 
-fn choice_form(model: &TenantChoice<'_>) -> Markup {
-    let words = &words(model.lang).choice;
+fn choice_form(model: &TenantChoicePage<'_>) -> Markup {
+    let messages = &messages(model.lang).choice;
     html! {
         form.choice-form method="post" action=(safe_href(model.action)) {
             (hidden_field("ticket", model.ticket))
@@ -133,51 +132,51 @@ fn choice_form(model: &TenantChoice<'_>) -> Markup {
                 (nothing_found(model))
             } @else {
                 fieldset {
-                    legend.visually-hidden { (words.legend) }
+                    legend.visually-hidden { (messages.legend) }
                     div.choices { @for option in model.options { (row(model, option)) } }
                 }
             }
-            (foot(model))
+            (form_actions(model))
         }
     }
 }
 
-fn row(model: &TenantChoice<'_>, option: &TenantOption<'_>) -> Markup {
+fn row(model: &TenantChoicePage<'_>, option: &TenantOption<'_>) -> Markup {
     radio_option(&RadioOption {
         name: "tenant",
         value: option.id,
         label: option.name,
         note: option.short_code,
-        badge: option.is_recent.then_some(words(model.lang).choice.recent),
-        error_id: model.problem.map(|_| ERROR_ID),
+        badge: option.is_recent.then_some(messages(model.lang).choice.recent),
+        error_id: model.error.map(|_| ERROR_ID),
         is_checked: option.is_checked,
     })
 }
 
-fn nothing_found(model: &TenantChoice<'_>) -> Markup {
-    let words = &words(model.lang).choice;
+fn nothing_found(model: &TenantChoicePage<'_>) -> Markup {
+    let messages = &messages(model.lang).choice;
     let query = model.search.map_or("", |search| search.query);
     html! {
         div.empty {
-            p { b { ((words.none_found)(DisplayName(query))) } (words.none_found_advice) }
+            p { b { ((messages.none_found)(DisplayName(query))) } (messages.none_found_advice) }
         }
     }
 }
 
-fn foot(model: &TenantChoice<'_>) -> Markup {
-    let words = &words(model.lang).choice;
-    let asks = model.consent.is_some();
-    let label = if asks { words.allow } else { words.go_on };
+fn form_actions(model: &TenantChoicePage<'_>) -> Markup {
+    let messages = &messages(model.lang).choice;
+    let needs_consent = model.consent.is_some();
+    let label = if needs_consent { messages.allow } else { messages.continue_label };
     html! {
-        @if asks || !model.options.is_empty() {
+        @if needs_consent || !model.options.is_empty() {
             div.form-actions {
                 div.buttons {
                     @if !model.options.is_empty() {
                         (button(&Button { label, name_and_value: Some(("decision", "allow")), ..Button::default() }))
                     }
-                    @if asks {
+                    @if needs_consent {
                         (button(&Button {
-                            label: words.deny,
+                            label: messages.deny,
                             style: ButtonStyle::Secondary,
                             name_and_value: Some(("decision", "deny")),
                             skips_validation: true,
@@ -190,11 +189,11 @@ fn foot(model: &TenantChoice<'_>) -> Markup {
     }
 }
 
-fn told(lang: Lang, problem: ChoiceProblem) -> Markup {
-    let words = &words(lang).choice;
-    let said = match problem {
-        ChoiceProblem::NothingChosen => words.nothing_chosen,
-        ChoiceProblem::NotYours => words.not_yours,
+fn notice_for(lang: Lang, error: TenantChoiceError) -> Markup {
+    let messages = &messages(lang).choice;
+    let message = match error {
+        TenantChoiceError::NothingChosen => messages.nothing_chosen,
+        TenantChoiceError::NotYours => messages.not_yours,
     };
-    notice(Severity::Error, ERROR_ID, &html! { (said.title) }, Some(&html! { (said.text) }))
+    notice(Severity::Error, ERROR_ID, &html! { (message.title) }, Some(&html! { (message.text) }))
 }

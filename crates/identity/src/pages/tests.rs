@@ -1,4 +1,4 @@
-//! What holds for every page, in every state, in both languages, whatever others write into it.
+//! Checks of every page in every state and both languages, also with hostile text in every field.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +8,10 @@ use ui::Lang;
 
 use super::*;
 
-/// A page as a name and its text.
+/// The name of a page and its HTML.
 type Page = (String, String);
 
-/// Every page in every state, with `text` wherever a model holds text.
+/// Every page in every state, with `text` in every text field of the models.
 fn every_page(lang: Lang, text: &str) -> Vec<Page> {
     let mut pages = Vec::new();
     let mut add =
@@ -29,20 +29,27 @@ fn every_page(lang: Lang, text: &str) -> Vec<Page> {
     }
     add(
         "form post".into(),
-        form_post(&FormPost { lang, assets, action: text, fields: &[(text, text), ("b", text)] }),
+        form_post(&FormPostPage { lang, assets, action: text, fields: &[(text, text), ("b", text)] }),
     );
     for application in [None, Some(text)] {
-        let model =
-            SignOut { lang, assets, language_switch, action: text, ticket: text, email: text, application };
+        let model = SignOutPage {
+            lang,
+            assets,
+            language_switch,
+            action: text,
+            ticket: text,
+            email: text,
+            application,
+        };
         add("sign out".into(), sign_out(&model));
-        let back = application.map(|application| Back { href: text, application });
+        let back = application.map(|application| ReturnLink { href: text, application });
         add(
             "signed out".into(),
-            signed_out(&SignedOut { lang, assets, language_switch, back, permissions: text }),
+            signed_out(&SignedOutPage { lang, assets, language_switch, back, permissions: text }),
         );
     }
     let at = Ticks::parse_iso("2026-11-15T08:30:00Z").unwrap();
-    let access = Access {
+    let access = PermissionEntry {
         key: text,
         application,
         tenant: text,
@@ -50,9 +57,9 @@ fn every_page(lang: Lang, text: &str) -> Vec<Page> {
         last_used: at,
         scopes: &["openid", "profile", text],
     };
-    for applications in [&[][..], &[access, Access { last_used: Ticks::default(), ..access }]] {
+    for applications in [&[][..], &[access, PermissionEntry { last_used: Ticks::default(), ..access }]] {
         let notice = (!applications.is_empty()).then_some(text);
-        let model = Permissions {
+        let model = PermissionsPage {
             lang,
             assets,
             language_switch,
@@ -70,7 +77,7 @@ fn every_page(lang: Lang, text: &str) -> Vec<Page> {
 }
 
 fn sign_ins(lang: Lang, text: &str) -> Vec<(String, Markup)> {
-    use SignInProblem::{Busy, Empty, Expired, NoCookies, TooMany, Wrong};
+    use SignInError::{AddressThrottled, Busy, Empty, Expired, NoCookies, Wrong};
     let problems = [
         None,
         Some(Wrong { is_slow: false }),
@@ -79,9 +86,9 @@ fn sign_ins(lang: Lang, text: &str) -> Vec<(String, Markup)> {
         Some(NoCookies),
         Some(Busy { seconds: 1 }),
         Some(Empty),
-        Some(TooMany { seconds: 90 }),
+        Some(AddressThrottled { seconds: 90 }),
     ];
-    let blank = SignIn {
+    let blank = SignInPage {
         lang,
         assets: "/look",
         language_switch: Some(text),
@@ -89,13 +96,13 @@ fn sign_ins(lang: Lang, text: &str) -> Vec<(String, Markup)> {
         ticket: text,
         application: None,
         username: "",
-        problem: None,
+        error: None,
     };
     let mut pages = vec![("sign in, blank".into(), sign_in(&blank))];
-    for problem in problems {
-        let model = SignIn { application: Some(text), username: text, problem, ..blank };
-        pages.push((format!("sign in {problem:?}"), sign_in(&model)));
-        pages.push((format!("sign in {problem:?}, no name"), sign_in(&SignIn { username: "", ..model })));
+    for error in problems {
+        let model = SignInPage { application: Some(text), username: text, error, ..blank };
+        pages.push((format!("sign in {error:?}"), sign_in(&model)));
+        pages.push((format!("sign in {error:?}, no name"), sign_in(&SignInPage { username: "", ..model })));
     }
     pages
 }
@@ -104,13 +111,14 @@ fn choices(lang: Lang, text: &str) -> Vec<(String, Markup)> {
     let option = TenantOption { id: text, name: text, short_code: text, is_recent: true, is_checked: true };
     let options = [option, TenantOption { short_code: "", is_recent: false, is_checked: false, ..option }];
     let asked = [text, "openid", "SVC.ES.Webhooks"];
-    let search = Search { action: text, query: text, shown: 2, total: 340 };
+    let search = Search { action: text, query: text, shown_count: 2, total_count: 340 };
     let mut pages = Vec::new();
     for consent in [None, Some(&asked[..])] {
         for search in [None, Some(search)] {
             for options in [&[][..], &options] {
-                for problem in [None, Some(ChoiceProblem::NothingChosen), Some(ChoiceProblem::NotYours)] {
-                    let model = TenantChoice {
+                for error in [None, Some(TenantChoiceError::NothingChosen), Some(TenantChoiceError::NotYours)]
+                {
+                    let model = TenantChoicePage {
                         lang,
                         assets: "/look",
                         language_switch: Some(text),
@@ -122,9 +130,9 @@ fn choices(lang: Lang, text: &str) -> Vec<(String, Markup)> {
                         options,
                         consent,
                         other_account: text,
-                        problem,
+                        error,
                     };
-                    let name = format!("choice {problem:?} {} {}", search.is_some(), options.len());
+                    let name = format!("choice {error:?} {} {}", search.is_some(), options.len());
                     pages.push((name, tenant_choice(&model)));
                 }
             }
@@ -135,10 +143,10 @@ fn choices(lang: Lang, text: &str) -> Vec<(String, Markup)> {
 
 fn errors(lang: Lang, text: &str) -> Vec<(String, Markup)> {
     use ErrorKind::{
-        BadRequest, Broken, Busy, Expired, NotFound, RedirectMissing, RedirectUnregistered, UnknownClient,
+        BadRequest, Busy, Expired, Internal, NotFound, RedirectMissing, RedirectUnregistered, UnknownClient,
     };
     let kinds =
-        [UnknownClient, RedirectMissing, RedirectUnregistered, BadRequest, Expired, NotFound, Busy, Broken];
+        [UnknownClient, RedirectMissing, RedirectUnregistered, BadRequest, Expired, NotFound, Busy, Internal];
     let language_switch = Some(text);
     let page = |kind| ErrorPage {
         lang,
@@ -150,15 +158,15 @@ fn errors(lang: Lang, text: &str) -> Vec<(String, Markup)> {
         request_id: text,
     };
     let mut pages = kinds.map(|kind| (format!("error {kind:?}"), error_page(&page(kind)))).to_vec();
-    pages.push(("error, no detail".into(), error_page(&ErrorPage { detail: "", ..page(Broken) })));
+    pages.push(("error, no detail".into(), error_page(&ErrorPage { detail: "", ..page(Internal) })));
     pages
 }
 
-fn calm_pages() -> impl Iterator<Item = Page> {
+fn benign_pages() -> impl Iterator<Item = Page> {
     Lang::ALL.into_iter().flat_map(|lang| every_page(lang, "x"))
 }
 
-/// A start tag: its name and its attributes as they stand in the text.
+/// A tag: its name and its attributes, not unescaped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Tag {
     name: String,
@@ -175,7 +183,7 @@ impl Tag {
     }
 }
 
-/// Start and end tags in order, read as a browser does: quotes hide brackets.
+/// The start and end tags in order, parsed as a browser does: brackets inside quotes do not count.
 fn tags(page: &str) -> Vec<Tag> {
     let mut tags = Vec::new();
     let mut rest = page;
@@ -206,14 +214,14 @@ fn tags(page: &str) -> Vec<Tag> {
     tags
 }
 
-/// The page without what others wrote: the names of its tags and attributes.
-fn bones(page: &str) -> Vec<(String, Vec<String>)> {
+/// The names of the tags and attributes, without values and text.
+fn skeleton(page: &str) -> Vec<(String, Vec<String>)> {
     let names = |tag: Tag| (tag.name, tag.attributes.into_iter().map(|(name, _)| name).collect());
     tags(page).into_iter().map(names).collect()
 }
 
 #[test]
-fn hostile_text_changes_nothing_but_the_text() {
+fn hostile_text_does_not_change_the_markup() {
     let long = "\"><script>alert(1)</script>".repeat(400);
     let hostile = [
         "\"><script>alert(1)</script>",
@@ -229,10 +237,10 @@ fn hostile_text_changes_nothing_but_the_text() {
         &long,
     ];
     for lang in Lang::ALL {
-        let calm = every_page(lang, "x");
+        let benign = every_page(lang, "x");
         for text in hostile {
-            for ((name, calm), (_, page)) in calm.iter().zip(every_page(lang, text)) {
-                assert_eq!(bones(calm), bones(&page), "{name} with {text:?}");
+            for ((name, benign), (_, page)) in benign.iter().zip(every_page(lang, text)) {
+                assert_eq!(skeleton(benign), skeleton(&page), "{name} with {text:?}");
                 assert!(!page.contains("<script>alert"), "{name}");
             }
         }
@@ -240,7 +248,7 @@ fn hostile_text_changes_nothing_but_the_text() {
 }
 
 #[test]
-fn no_link_and_no_form_leads_to_a_script() {
+fn links_and_forms_never_target_a_script() {
     for lang in Lang::ALL {
         for text in ["javascript:alert(1)", " \tJAVASCRIPT:alert(1)", "data:text/html,<script>"] {
             for (name, page) in every_page(lang, text) {
@@ -255,7 +263,7 @@ fn no_link_and_no_form_leads_to_a_script() {
 }
 
 #[test]
-fn names_are_cut_and_values_are_not() {
+fn names_are_truncated_and_form_values_are_not() {
     let long = "ñ".repeat(10_000);
     for (name, page) in every_page(Lang::Es, &long) {
         for field in tags(&page).iter().filter(|tag| tag.get("name") == Some("ticket")) {
@@ -267,8 +275,8 @@ fn names_are_cut_and_values_are_not() {
 }
 
 #[test]
-fn every_page_has_one_heading_a_title_a_language_and_one_main_part() {
-    for (name, page) in calm_pages() {
+fn every_page_has_one_heading_title_language_and_main_element() {
+    for (name, page) in benign_pages() {
         let tags = tags(&page);
         let count = |wanted: &str| tags.iter().filter(|tag| tag.name == wanted).count();
         for once in ["h1", "title", "main", "html"] {
@@ -281,8 +289,8 @@ fn every_page_has_one_heading_a_title_a_language_and_one_main_part() {
 }
 
 #[test]
-fn every_field_has_a_label_and_every_reference_an_end() {
-    for (name, page) in calm_pages() {
+fn every_field_has_a_label_and_every_id_reference_resolves() {
+    for (name, page) in benign_pages() {
         let tags = tags(&page);
         let ids: Vec<_> = tags.iter().filter_map(|tag| tag.get("id")).collect();
         assert_eq!(ids.iter().collect::<BTreeSet<_>>().len(), ids.len(), "ids of {name} are unique");
@@ -308,8 +316,8 @@ fn every_field_has_a_label_and_every_reference_an_end() {
 }
 
 #[test]
-fn pages_hold_nothing_that_the_content_policy_forbids() {
-    for (name, page) in calm_pages() {
+fn pages_comply_with_the_content_security_policy() {
+    for (name, page) in benign_pages() {
         for tag in tags(&page) {
             let is_form_post = name.starts_with("form post");
             assert!(tag.name != "style" && tag.name != "iframe" && tag.name != "base", "{name}");
@@ -323,8 +331,8 @@ fn pages_hold_nothing_that_the_content_policy_forbids() {
 }
 
 #[test]
-fn the_form_post_page_sends_itself_with_the_script_that_the_policy_names() {
-    let model = FormPost {
+fn form_post_page_contains_the_script_that_the_policy_allows() {
+    let model = FormPostPage {
         lang: Lang::Es,
         assets: "/look",
         action: "https://a.example/cb",
@@ -337,13 +345,13 @@ fn the_form_post_page_sends_itself_with_the_script_that_the_policy_names() {
     assert!(page.contains(r#"method="post" action="https://a.example/cb""#) && page.contains("Continuar"));
 }
 
-/// A page whose tags one looks at.
-fn only(page: Markup, of: &str, name: &str) -> Vec<Tag> {
+/// The tags of a page with this tag name and `name` attribute.
+fn tags_named(page: Markup, of: &str, name: &str) -> Vec<Tag> {
     let is_it = |tag: &Tag| tag.name == of && tag.get("name") == Some(name);
     tags(&page.into_string()).into_iter().filter(is_it).collect()
 }
 
-const SIGN_IN: SignIn<'_> = SignIn {
+const SIGN_IN: SignInPage<'_> = SignInPage {
     lang: Lang::Es,
     assets: "/look",
     language_switch: None,
@@ -351,55 +359,64 @@ const SIGN_IN: SignIn<'_> = SignIn {
     ticket: "t",
     application: Some("Facturador"),
     username: "",
-    problem: None,
+    error: None,
 };
 
 #[test]
-fn the_first_thing_to_fill_in_has_the_focus() {
-    let focused =
-        |model: &SignIn<'_>, name| only(sign_in(model), "input", name)[0].get("autofocus").is_some();
+fn first_empty_field_has_the_focus() {
+    let focused = |model: &SignInPage<'_>, name| {
+        tags_named(sign_in(model), "input", name)[0].get("autofocus").is_some()
+    };
     assert!(focused(&SIGN_IN, "username") && !focused(&SIGN_IN, "password"));
-    let named = SignIn { username: "marta@example.es", ..SIGN_IN };
+    let named = SignInPage { username: "marta@example.es", ..SIGN_IN };
     assert!(!focused(&named, "username") && focused(&named, "password"));
 }
 
 #[test]
-fn a_wrong_sign_in_is_announced_and_says_not_which_half() {
-    let model = SignIn {
+fn wrong_credentials_are_announced_without_saying_which_one_is_wrong() {
+    let model = SignInPage {
         username: "marta@example.es",
-        problem: Some(SignInProblem::Wrong { is_slow: false }),
+        error: Some(SignInError::Wrong { is_slow: false }),
         ..SIGN_IN
     };
     for name in ["username", "password"] {
-        let field = &only(sign_in(&model), "input", name)[0];
+        let field = &tags_named(sign_in(&model), "input", name)[0];
         assert_eq!((field.get("aria-invalid"), field.get("aria-describedby")), (Some("true"), Some("error")));
     }
     let page = sign_in(&model).into_string();
     assert!(page.contains(r#"role="alert" id="error""#) && page.contains("El correo o la contraseña"));
-    assert!(only(sign_in(&model), "input", "password")[0].get("value").is_none(), "never sent back");
+    assert!(
+        tags_named(sign_in(&model), "input", "password")[0].get("value").is_none(),
+        "the password is not echoed"
+    );
     assert!(!page.contains("Tras varios intentos"));
-    let slow = SignIn { problem: Some(SignInProblem::Wrong { is_slow: true }), ..model };
+    let slow = SignInPage { error: Some(SignInError::Wrong { is_slow: true }), ..model };
     assert!(sign_in(&slow).into_string().contains("de nuevo. Tras varios intentos fallidos, cada respuesta"));
-    assert_eq!(only(sign_in(&slow), "input", "username")[0].get("aria-invalid"), Some("true"));
+    assert_eq!(tags_named(sign_in(&slow), "input", "username")[0].get("aria-invalid"), Some("true"));
 }
 
 #[test]
-fn a_browser_without_cookies_is_told_so_and_no_field_is_blamed() {
+fn missing_cookies_are_explained_without_marking_a_field() {
     for (lang, text) in [(Lang::Es, "no acepta cookies"), (Lang::En, "does not accept cookies")] {
-        let model = SignIn { lang, problem: Some(SignInProblem::NoCookies), ..SIGN_IN };
+        let model = SignInPage { lang, error: Some(SignInError::NoCookies), ..SIGN_IN };
         assert!(sign_in(&model).into_string().contains(text));
-        assert_eq!(only(sign_in(&model), "input", "password")[0].get("aria-invalid"), None);
+        assert_eq!(tags_named(sign_in(&model), "input", "password")[0].get("aria-invalid"), None);
     }
 }
 
 #[test]
-fn waiting_is_told_in_units_and_plurals() {
-    let told = |lang, problem| {
-        sign_in(&SignIn { lang, problem: Some(problem), ..SIGN_IN }).into_string().replace('\u{a0}', " ")
+fn waiting_times_have_units_and_plurals() {
+    let notice_for = |lang, error| {
+        sign_in(&SignInPage { lang, error: Some(error), ..SIGN_IN }).into_string().replace('\u{a0}', " ")
     };
-    assert!(told(Lang::Es, SignInProblem::Busy { seconds: 1 }).contains("dentro de 1 segundo."));
-    assert!(told(Lang::Es, SignInProblem::TooMany { seconds: 840 }).contains("espere 14 minutos antes"));
-    assert!(told(Lang::En, SignInProblem::TooMany { seconds: 60 }).contains("wait 1 minute before"));
+    assert!(notice_for(Lang::Es, SignInError::Busy { seconds: 1 }).contains("dentro de 1 segundo."));
+    assert!(
+        notice_for(Lang::Es, SignInError::AddressThrottled { seconds: 840 })
+            .contains("espere 14 minutos antes")
+    );
+    assert!(
+        notice_for(Lang::En, SignInError::AddressThrottled { seconds: 60 }).contains("wait 1 minute before")
+    );
     let code = |minutes| {
         let model = CodePage {
             lang: Lang::Es,
@@ -416,8 +433,8 @@ fn waiting_is_told_in_units_and_plurals() {
 }
 
 #[test]
-fn who_signs_out_learns_that_applications_keep_their_access() {
-    let model = SignedOut {
+fn signed_out_page_says_that_applications_keep_access() {
+    let model = SignedOutPage {
         lang: Lang::Es,
         assets: "/look",
         language_switch: None,
@@ -430,20 +447,20 @@ fn who_signs_out_learns_that_applications_keep_their_access() {
 }
 
 #[test]
-fn every_scope_of_ours_has_words() {
+fn every_supported_scope_has_a_text() {
     let scopes = domain::Scope::ALL.map(domain::Scope::name);
     for lang in Lang::ALL {
-        let lists = [scopes::list(lang, &scopes), scopes::brief(lang, &scopes)];
+        let lists = [scopes::list(lang, &scopes), scopes::names(lang, &scopes)];
         assert!(lists.into_iter().all(|list| !list.into_string().contains("<bdi>")), "{}", lang.tag());
     }
-    assert!(scopes::brief(Lang::Es, &scopes).into_string().contains("aunque usted no esté conectado"));
+    assert!(scopes::names(Lang::Es, &scopes).into_string().contains("aunque usted no esté conectado"));
 }
 
 #[test]
-fn consent_adds_words_for_scopes_and_a_way_to_say_no() {
+fn consent_lists_the_scopes_and_offers_to_deny() {
     let options =
         [TenantOption { id: "t1", name: "Soler", short_code: "S", is_recent: false, is_checked: true }];
-    let plain = TenantChoice {
+    let plain = TenantChoicePage {
         lang: Lang::En,
         assets: "/look",
         language_switch: None,
@@ -451,34 +468,34 @@ fn consent_adds_words_for_scopes_and_a_way_to_say_no() {
         ticket: "t",
         application: "Facturador",
         email: "marta@example.es",
-        search: Some(Search { action: "/choice", query: "sol", shown: 12, total: 340 }),
+        search: Some(Search { action: "/choice", query: "sol", shown_count: 12, total_count: 340 }),
         options: &options,
         consent: None,
         other_account: "/other",
-        problem: None,
+        error: None,
     };
-    let decisions = |model: &TenantChoice<'_>| {
-        let buttons = only(tenant_choice(model), "button", "decision");
+    let decisions = |model: &TenantChoicePage<'_>| {
+        let buttons = tags_named(tenant_choice(model), "button", "decision");
         buttons.iter().map(|tag| tag.get("value").unwrap().to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(decisions(&plain), ["allow"]);
-    let asking = TenantChoice { consent: Some(&["SVC.ES.NEWPOL.ACC.API", "new.scope"]), ..plain };
+    let asking = TenantChoicePage { consent: Some(&["SVC.ES.NEWPOL.ACC.API", "new.scope"]), ..plain };
     assert_eq!(decisions(&asking), ["allow", "deny"]);
     let page = tenant_choice(&asking).into_string();
     assert!(page.contains("See the accounting") && page.contains("<bdi>new.scope</bdi>"));
     assert!(page.contains("12 of 340"));
-    assert_eq!(only(tenant_choice(&plain), "input", "tenant")[0].get("value"), Some("t1"));
-    assert_eq!(only(tenant_choice(&plain), "input", "ticket").len(), 2, "the search needs it as well");
-    let count = |lang, shown| {
-        let search = Some(Search { action: "/choice", query: " ", shown, total: 300 });
-        tenant_choice(&TenantChoice { lang, search, ..plain }).into_string()
+    assert_eq!(tags_named(tenant_choice(&plain), "input", "tenant")[0].get("value"), Some("t1"));
+    assert_eq!(tags_named(tenant_choice(&plain), "input", "ticket").len(), 2, "the search form needs it too");
+    let count = |lang, shown_count| {
+        let search = Some(Search { action: "/choice", query: " ", shown_count, total_count: 300 });
+        tenant_choice(&TenantChoicePage { lang, search, ..plain }).into_string()
     };
     assert!(count(Lang::Es, 200).contains("Se muestran 200 de 300. Busque para encontrar las demás."));
     assert!(count(Lang::En, 300).contains(">300 organisations<"));
 }
 
 #[test]
-fn secrets_do_not_print() {
+fn debug_output_has_no_secrets() {
     let code = CodePage {
         lang: Lang::Es,
         assets: "",
@@ -487,8 +504,8 @@ fn secrets_do_not_print() {
         code: "hush",
         minutes: 1,
     };
-    let post = FormPost { lang: Lang::Es, assets: "", action: "/", fields: &[("code", "hush")] };
-    let sign_in = SignIn { ticket: "hush", username: "hush", ..SIGN_IN };
+    let post = FormPostPage { lang: Lang::Es, assets: "", action: "/", fields: &[("code", "hush")] };
+    let sign_in = SignInPage { ticket: "hush", username: "hush", ..SIGN_IN };
     for text in [format!("{code:?}"), format!("{post:?}"), format!("{sign_in:?}")] {
         assert!(!text.contains("hush"), "{text}");
     }

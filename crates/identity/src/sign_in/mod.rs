@@ -1,60 +1,60 @@
-//! Checking who somebody is: a bounded queue in front of the hash, growing delays, and the same work and
-//! the same answer whether there is such a user or not.
+//! Password sign-in: a bounded hashing queue, throttling, and the same work and response for known and unknown
+//! users.
 
-mod guard;
-mod hashing;
+mod login_throttle;
+mod password_hasher;
 
 use domain::Secret;
 use store::{Status, User};
 
-pub(crate) use guard::{Guard, TooMany};
-pub(crate) use hashing::Hashing;
+pub(crate) use login_throttle::{AddressThrottled, LoginThrottle};
+pub(crate) use password_hasher::PasswordHasher;
 
-/// Texts that are longer are nobody's name.
+/// No username is longer.
 const USERNAME_BYTES_MAX: usize = 254;
 
-/// A typed name, cut where it is longer than any name.
-pub(crate) fn clipped(username: &str) -> &str {
+/// The username without surrounding white space, truncated to the maximum length.
+pub(crate) fn trimmed_username(username: &str) -> &str {
     let name = username.trim();
     name.get(..name.floor_char_boundary(USERNAME_BYTES_MAX)).unwrap_or_default()
 }
 
-/// The account that a typed name means.
-pub(crate) fn account(username: &str) -> String {
-    clipped(username).replace('\0', "\u{fffd}").to_lowercase()
+/// The username in the form in which accounts are stored.
+pub(crate) fn normalized_username(username: &str) -> String {
+    trimmed_username(username).replace('\0', "\u{fffd}").to_lowercase()
 }
 
-/// What came of a try.
+/// The result of a password check.
 #[derive(Debug)]
-pub(crate) enum Tried {
-    Known(User),
-    /// Whatever was wrong; the account is told to the audit alone.
-    Wrong(Option<User>),
-    /// Too many are waiting for the hash.
+pub(crate) enum PasswordCheck {
+    Accepted(User),
+    /// Wrong password or inactive account; the user is for the audit only.
+    Rejected(Option<User>),
+    /// The hashing queue is full.
     Busy,
 }
 
-/// One try. There is one hash computation, whatever is found.
-pub(crate) async fn attempt(
+/// Checks a password. Computes one hash whether the user exists or not.
+pub(crate) async fn check_password(
     store: &dyn store::Store,
-    hashing: &Hashing,
+    password_hasher: &PasswordHasher,
     account: &str,
     password: Secret,
-) -> store::Result<Tried> {
+) -> store::Result<PasswordCheck> {
     let user = store.find_user_by_email(account).await?;
-    let Some(is_right) =
-        hashing.matches(password, user.as_ref().map(|user| user.password_hash.clone())).await
+    let Some(is_correct) =
+        password_hasher.matches(password, user.as_ref().map(|user| user.password_hash.clone())).await
     else {
-        return Ok(Tried::Busy);
+        return Ok(PasswordCheck::Busy);
     };
     Ok(match user {
-        Some(user) if is_right && user.status == Status::Active => Tried::Known(user),
-        other => Tried::Wrong(other),
+        Some(user) if is_correct && user.status == Status::Active => PasswordCheck::Accepted(user),
+        other => PasswordCheck::Rejected(other),
     })
 }
 
-/// How the user proved who it is, as `amr` lists it. A second factor will add "2fa".
-pub(crate) const METHODS: &str = "password";
+/// The authentication methods of a password sign-in, for `amr`.
+pub(crate) const AUTHENTICATION_METHODS: &str = "password";
 
 #[cfg(test)]
 mod tests;

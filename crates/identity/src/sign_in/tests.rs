@@ -1,12 +1,12 @@
-//! Delays and bounds of the sign-in, on a clock that tests turn.
+//! Throttling and bounds of the sign-in, with an explicit clock.
 
 use std::time::Duration;
 
 use domain::{Secret, Ticks};
 
-use super::guard::{Guard, TooMany};
-use super::hashing::Hashing;
-use super::{account, clipped};
+use super::login_throttle::{AddressThrottled, LoginThrottle};
+use super::password_hasher::PasswordHasher;
+use super::{normalized_username, trimmed_username};
 
 const NOW: Ticks = Ticks(639_000_000_000_000_000);
 
@@ -15,104 +15,105 @@ fn after(seconds: u64) -> Ticks {
 }
 
 #[test]
-fn a_name_is_trimmed_cut_and_read_in_any_case() {
-    assert_eq!(account("  María@Example.COM \n"), "maría@example.com");
+fn username_is_trimmed_truncated_and_lowercased() {
+    assert_eq!(normalized_username("  María@Example.COM \n"), "maría@example.com");
     let long = "ñ".repeat(1000);
-    assert_eq!(clipped(&long).len(), 254, "cut between letters");
-    assert_eq!(account(""), "");
+    assert_eq!(trimmed_username(&long).len(), 254, "truncated at a character boundary");
+    assert_eq!(normalized_username(""), "");
 }
 
 #[test]
-fn answers_wait_longer_with_every_failure_and_never_for_ever() {
-    let guard = Guard::new(60);
-    let waits: Vec<u64> =
-        (0..10).map(|_| u64::try_from(guard.delay("maria", NOW).as_millis()).unwrap()).collect();
+fn account_delay_grows_with_failures_up_to_a_maximum() {
+    let login_throttle = LoginThrottle::new(60);
+    let waits: Vec<u64> = (0..10)
+        .map(|_| u64::try_from(login_throttle.account_delay("maria", NOW).as_millis()).unwrap())
+        .collect();
     assert_eq!(waits, [0, 0, 0, 500, 1000, 2000, 4000, 8000, 10_000, 10_000]);
-    assert_eq!(guard.delay("other", NOW), Duration::ZERO, "each account has its own");
-    guard.succeeded("maria");
-    assert_eq!(guard.delay("maria", NOW), Duration::ZERO);
+    assert_eq!(login_throttle.account_delay("other", NOW), Duration::ZERO, "accounts are independent");
+    login_throttle.reset_account("maria");
+    assert_eq!(login_throttle.account_delay("maria", NOW), Duration::ZERO);
 }
 
 #[test]
-fn failures_are_forgotten_after_a_quiet_quarter_of_an_hour() {
-    let guard = Guard::new(60);
+fn account_failures_are_forgotten_after_fifteen_minutes() {
+    let login_throttle = LoginThrottle::new(60);
     for _ in 0..6 {
-        guard.delay("maria", NOW);
+        login_throttle.account_delay("maria", NOW);
     }
-    assert_eq!(guard.delay("maria", after(900)), Duration::from_secs(4));
-    assert_eq!(guard.delay("maria", after(900 + 901)), Duration::ZERO);
+    assert_eq!(login_throttle.account_delay("maria", after(900)), Duration::from_secs(4));
+    assert_eq!(login_throttle.account_delay("maria", after(900 + 901)), Duration::ZERO);
 }
 
 #[test]
-fn an_address_that_fails_too_often_waits_and_gets_its_tries_back() {
-    let guard = Guard::new(3);
+fn throttled_address_regains_attempts_over_time() {
+    let login_throttle = LoginThrottle::new(3);
     let address = "203.0.113.9".parse().unwrap();
     for _ in 0..3 {
-        assert_eq!(guard.admit(address, NOW), Ok(()));
+        assert_eq!(login_throttle.admit_address(address, NOW), Ok(()));
     }
-    assert_eq!(guard.admit(address, NOW), Err(TooMany { seconds: 5 }));
-    assert_eq!(guard.admit("203.0.113.10".parse().unwrap(), NOW), Ok(()));
-    assert_eq!(guard.admit(address, after(4)), Err(TooMany { seconds: 5 }));
-    assert_eq!(guard.admit(address, after(5)), Ok(()));
-    assert_eq!(guard.admit(address, after(5)), Err(TooMany { seconds: 5 }));
-    assert_eq!(guard.admit(address, after(60)), Ok(()));
+    assert_eq!(login_throttle.admit_address(address, NOW), Err(AddressThrottled { seconds: 5 }));
+    assert_eq!(login_throttle.admit_address("203.0.113.10".parse().unwrap(), NOW), Ok(()));
+    assert_eq!(login_throttle.admit_address(address, after(4)), Err(AddressThrottled { seconds: 5 }));
+    assert_eq!(login_throttle.admit_address(address, after(5)), Ok(()));
+    assert_eq!(login_throttle.admit_address(address, after(5)), Err(AddressThrottled { seconds: 5 }));
+    assert_eq!(login_throttle.admit_address(address, after(60)), Ok(()));
 }
 
 #[test]
-fn a_try_that_succeeds_costs_an_address_nothing() {
-    let guard = Guard::new(1);
+fn successful_attempt_is_refunded() {
+    let login_throttle = LoginThrottle::new(1);
     let address = "203.0.113.9".parse().unwrap();
     for _ in 0..5 {
-        assert_eq!(guard.admit(address, NOW), Ok(()));
-        guard.spare(address);
+        assert_eq!(login_throttle.admit_address(address, NOW), Ok(()));
+        login_throttle.refund_address(address);
     }
-    guard.spare(address);
-    assert_eq!(guard.admit(address, NOW), Ok(()));
-    assert!(guard.admit(address, NOW).is_err());
+    login_throttle.refund_address(address);
+    assert_eq!(login_throttle.admit_address(address, NOW), Ok(()));
+    assert!(login_throttle.admit_address(address, NOW).is_err());
 }
 
 #[test]
-fn a_busy_office_forgets_its_mistakes_too() {
-    let guard = Guard::new(3);
+fn refills_continue_under_steady_attempts() {
+    let login_throttle = LoginThrottle::new(3);
     let address = "203.0.113.9".parse().unwrap();
     for _ in 0..2 {
-        guard.admit(address, NOW).unwrap();
+        login_throttle.admit_address(address, NOW).unwrap();
     }
     for second in 1..60 {
-        assert_eq!(guard.admit(address, after(second)), Ok(()), "{second}");
-        guard.spare(address);
+        assert_eq!(login_throttle.admit_address(address, after(second)), Ok(()), "{second}");
+        login_throttle.refund_address(address);
     }
     for _ in 0..3 {
-        assert_eq!(guard.admit(address, after(60)), Ok(()), "nothing is left of the two mistakes");
+        assert_eq!(login_throttle.admit_address(address, after(60)), Ok(()), "both failures are forgotten");
     }
 }
 
 #[test]
-fn a_network_of_six_is_one_address() {
-    let guard = Guard::new(1);
-    guard.admit("2001:db8:1:2::1".parse().unwrap(), NOW).unwrap();
-    assert!(guard.admit("2001:db8:1:2:ffff::9".parse().unwrap(), NOW).is_err());
-    assert!(guard.admit("2001:db8:1:3::1".parse().unwrap(), NOW).is_ok());
-    guard.admit("::ffff:203.0.113.9".parse().unwrap(), NOW).unwrap();
-    assert!(guard.admit("203.0.113.9".parse().unwrap(), NOW).is_err());
+fn ipv6_network_counts_as_one_address() {
+    let login_throttle = LoginThrottle::new(1);
+    login_throttle.admit_address("2001:db8:1:2::1".parse().unwrap(), NOW).unwrap();
+    assert!(login_throttle.admit_address("2001:db8:1:2:ffff::9".parse().unwrap(), NOW).is_err());
+    assert!(login_throttle.admit_address("2001:db8:1:3::1".parse().unwrap(), NOW).is_ok());
+    login_throttle.admit_address("::ffff:203.0.113.9".parse().unwrap(), NOW).unwrap();
+    assert!(login_throttle.admit_address("203.0.113.9".parse().unwrap(), NOW).is_err());
 }
 
 #[test]
-fn a_long_row_of_client_failures_is_no_news() {
-    let guard = Guard::new(60);
-    let noted = (0..100).filter(|_| guard.is_worth_noting("app", NOW)).count();
-    assert_eq!(noted, 8);
+fn long_series_of_client_failures_is_audited_only_at_first() {
+    let login_throttle = LoginThrottle::new(60);
+    let audited = (0..100).filter(|_| login_throttle.is_worth_auditing("app", NOW)).count();
+    assert_eq!(audited, 8);
 }
 
 #[tokio::test]
-async fn who_comes_when_too_many_wait_is_sent_away_at_once() {
-    let hashing = Hashing::new(1, 2);
+async fn full_hashing_queue_refuses_at_once() {
+    let password_hasher = PasswordHasher::new(1, 2);
     let (first, second, third) = tokio::join!(
-        hashing.matches(Secret::new("one"), None),
-        hashing.matches(Secret::new("two"), None),
-        hashing.matches(Secret::new("three"), None),
+        password_hasher.matches(Secret::new("one"), None),
+        password_hasher.matches(Secret::new("two"), None),
+        password_hasher.matches(Secret::new("three"), None),
     );
     assert_eq!((first, second, third), (Some(false), Some(false), None));
-    assert_eq!(hashing.computed.get(), 2, "no work was done for the third");
-    assert_eq!(hashing.matches(Secret::new("four"), None).await, Some(false), "places come back");
+    assert_eq!(password_hasher.computed.get(), 2, "the refused request computes no hash");
+    assert_eq!(password_hasher.matches(Secret::new("four"), None).await, Some(false), "slots are released");
 }

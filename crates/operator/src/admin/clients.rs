@@ -1,11 +1,11 @@
-//! Clients: the applications that users sign in through.
+//! OAuth clients: the applications that users sign in to.
 
 use std::time::Duration;
 
 use domain::{ClientId, Secret};
-use store::{Client, ClientSecret, Consent, Pkce, Status};
+use store::{Client, ClientSecret, ClientUpdate, Consent, FIRST_REVISION, Pkce, Status, UpdateOutcome};
 
-use super::{Admin, AdminError, Replacement, Result, found};
+use super::{Admin, AdminError, Result, RotatedSecret, check_found, check_revision, updated};
 use crate::checks::{check_redirect, checked_id, checked_logout_uris, checked_name};
 
 #[derive(Clone, Debug)]
@@ -19,17 +19,8 @@ pub struct NewClient {
     pub callback_id_token: bool,
 }
 
-/// What is to be changed of a client; what is not given stays.
-#[derive(Clone, Debug, Default)]
-pub struct ClientChange {
-    pub name: Option<String>,
-    pub redirect_uris: Option<Vec<String>>,
-    pub pkce: Option<Pkce>,
-    pub consent: Option<Consent>,
-    pub callback_id_token: Option<bool>,
-    pub post_logout_uris: Option<Vec<String>>,
-    pub status: Option<Status>,
-}
+/// How often a read-modify-write of a client is tried against concurrent updates.
+const UPDATE_TRIES_MAX: u32 = 5;
 
 impl Admin {
     pub async fn add_client(&self, new: NewClient) -> Result<(Client, Secret)> {
@@ -51,6 +42,7 @@ impl Admin {
             callback_id_token: new.callback_id_token,
             status: Status::Active,
             created_at: self.now(),
+            revision: FIRST_REVISION,
         };
         let secret = self.secret();
         self.store.add_client(&client, &secret).await?;
@@ -59,68 +51,93 @@ impl Admin {
 
     pub async fn client(&self, id: &str) -> Result<Client> {
         let client = self.store.find_client(&ClientId::new(id)).await?;
-        client.ok_or_else(|| AdminError::Missing(format!("client \"{id}\"")))
+        client.ok_or_else(|| AdminError::NotFound(format!("client \"{id}\"")))
     }
 
-    pub async fn set_client_status(&self, id: &str, status: Status) -> Result<()> {
-        let client = Client { status, ..self.client(id).await? };
-        found(self.store.update_client(&client).await?, || format!("client \"{id}\""))
+    pub async fn set_client_status(&self, id: &str, status: Status) -> Result<Client> {
+        let update = ClientUpdate { status: Some(status), ..ClientUpdate::default() };
+        self.update_client(id, update, None).await
     }
 
-    /// Adds addresses to those that a client may be sent back to; ones it has are left as they are.
+    /// Registers redirect addresses; those already registered are skipped.
     pub async fn add_redirect_uris(&self, id: &str, uris: &[String]) -> Result<Client> {
-        let mut client = self.client(id).await?;
-        for uri in uris {
-            check_redirect(uri)?;
-            if !client.redirect_uris.contains(uri) {
-                client.redirect_uris.push(uri.clone());
+        uris.iter().try_for_each(|uri| check_redirect(uri))?;
+        self.change_redirect_uris(id, |registered| {
+            for uri in uris {
+                if !registered.contains(uri) {
+                    registered.push(uri.clone());
+                }
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Removes redirect addresses; at least one must remain.
+    pub async fn remove_redirect_uris(&self, id: &str, uris: &[String]) -> Result<Client> {
+        self.change_redirect_uris(id, |registered| {
+            if let Some(uri) = uris.iter().find(|uri| !registered.contains(uri)) {
+                return Err(AdminError::NotFound(format!("redirect address \"{uri}\" at client \"{id}\"")));
+            }
+            registered.retain(|uri| !uris.contains(uri));
+            if registered.is_empty() {
+                let why = "needs one redirect address at least; add another before you remove the last";
+                return Err(AdminError::Invalid(format!("client \"{id}\" {why}")));
+            }
+            Ok(())
+        })
+        .await
+    }
+
+    /// Reads the redirect addresses, changes them and writes them; again where another update came in between.
+    async fn change_redirect_uris(
+        &self,
+        id: &str,
+        change: impl Fn(&mut Vec<String>) -> Result<()>,
+    ) -> Result<Client> {
+        let mut outcome = UpdateOutcome::RevisionConflict;
+        for _ in 0..UPDATE_TRIES_MAX {
+            let client = self.client(id).await?;
+            let mut redirect_uris = client.redirect_uris.clone();
+            change(&mut redirect_uris)?;
+            if redirect_uris == client.redirect_uris {
+                return Ok(client);
+            }
+            let update = ClientUpdate { redirect_uris: Some(redirect_uris), ..ClientUpdate::default() };
+            outcome = self.store.update_client(&client.id, &update, Some(client.revision)).await?;
+            if outcome != UpdateOutcome::RevisionConflict {
+                break;
             }
         }
-        found(self.store.update_client(&client).await?, || format!("client \"{id}\""))?;
-        Ok(client)
+        updated(outcome, || format!("client \"{id}\""))
     }
 
-    /// Takes addresses from those that a client may be sent back to; one stays.
-    pub async fn remove_redirect_uris(&self, id: &str, uris: &[String]) -> Result<Client> {
-        let mut client = self.client(id).await?;
-        if let Some(uri) = uris.iter().find(|uri| !client.redirect_uris.contains(uri)) {
-            return Err(AdminError::Missing(format!("redirect address \"{uri}\" at client \"{id}\"")));
+    /// Changes a client, if it has the expected revision (any by default).
+    pub async fn update_client(
+        &self,
+        id: &str,
+        mut update: ClientUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<Client> {
+        let what = || format!("client \"{id}\"");
+        if update == ClientUpdate::default() {
+            let client = self.client(id).await?;
+            check_revision(client.revision, expected_revision, what)?;
+            return Ok(client);
         }
-        client.redirect_uris.retain(|uri| !uris.contains(uri));
-        if client.redirect_uris.is_empty() {
-            let why = "needs one redirect address at least; add another before you remove the last";
-            return Err(AdminError::Invalid(format!("client \"{id}\" {why}")));
-        }
-        found(self.store.update_client(&client).await?, || format!("client \"{id}\""))?;
-        Ok(client)
+        update.name = update.name.as_deref().map(checked_name).transpose()?;
+        update.redirect_uris.iter().flatten().try_for_each(|uri| check_redirect(uri))?;
+        update.post_logout_uris = update.post_logout_uris.map(checked_logout_uris).transpose()?;
+        updated(self.store.update_client(&ClientId::new(id), &update, expected_revision).await?, what)
     }
 
-    /// Changes what is given of how a client signs users in.
-    pub async fn set_client(&self, id: &str, change: ClientChange) -> Result<Client> {
-        let mut client = self.client(id).await?;
-        if let Some(name) = change.name {
-            client.name = checked_name(&name)?;
-        }
-        if let Some(uris) = change.redirect_uris {
-            uris.iter().try_for_each(|uri| check_redirect(uri))?;
-            client.redirect_uris = uris;
-        }
-        client.status = change.status.unwrap_or(client.status);
-        client.pkce = change.pkce.unwrap_or(client.pkce);
-        client.consent = change.consent.unwrap_or(client.consent);
-        client.callback_id_token = change.callback_id_token.unwrap_or(client.callback_id_token);
-        if let Some(uris) = change.post_logout_uris {
-            client.post_logout_uris = checked_logout_uris(uris)?;
-        }
-        found(self.store.update_client(&client).await?, || format!("client \"{id}\""))?;
-        Ok(client)
-    }
-
-    /// A new secret; the old one stays valid for `overlap`.
-    pub async fn rotate_client_secret(&self, id: &str, overlap: Duration) -> Result<Replacement> {
+    /// Replaces the secret; the old one stays valid for `overlap`.
+    pub async fn rotate_client_secret(&self, id: &str, overlap: Duration) -> Result<RotatedSecret> {
         let (secret, previous_valid_until) = (self.secret(), self.now() + overlap);
         let new = ClientSecret { secret: secret.clone(), previous_valid_until };
-        found(self.store.set_client_secret(&ClientId::new(id), &new).await?, || format!("client \"{id}\""))?;
-        Ok(Replacement { secret, previous_valid_until })
+        check_found(self.store.set_client_secret(&ClientId::new(id), &new).await?, || {
+            format!("client \"{id}\"")
+        })?;
+        Ok(RotatedSecret { secret, previous_valid_until })
     }
 }

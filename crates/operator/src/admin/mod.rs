@@ -1,46 +1,31 @@
-//! The administration of tenants, users, clients, subscriptions and webhooks: what the command line and the console
-//! do. Secrets are made here, shown once, and kept as hashes.
+//! Administration of tenants, users, clients, subscriptions and webhooks, for the HTTP API and the command line.
+//! Generated secrets are returned once, in plain text; the store holds only their hashes.
 
 mod clients;
-mod people;
 mod stats;
 mod subscriptions;
+mod tenants;
 mod usage;
+mod users;
 mod webhooks;
 
 use std::sync::Arc;
 
 use domain::{Clock, Random, Secret, Ticks};
-use store::{Store, StoreError};
+use store::Store;
 
-pub use clients::{ClientChange, NewClient};
-pub use people::NewUser;
+pub use crate::error::AdminError;
+pub(crate) use crate::error::{Result, check_found, check_revision, updated};
+pub use clients::NewClient;
 pub use stats::Stats;
-pub use subscriptions::{DAILY_QUOTA_MAX, Keys, NewSubscription};
+pub use subscriptions::{DAILY_QUOTA_MAX, NewSubscription, SubscriptionKeys};
 pub use usage::{DayUsage, RouteUsage, Usage, read_day};
+pub use users::{NewUser, UserChange};
 pub use webhooks::{
-    AttemptShown, DeliveryAsk, DeliveryMark, DeliveryPage, DeliveryShown, DeliveryStatus, FamilyWord, Health,
-    ReplayPage, ReplayShown, WebhookAsk, WebhookMark, WebhookPage, WebhookShown, WebhookStatus, subscribable,
+    AttemptJson, DeliveryJson, DeliveryPageJson, HealthJson, ReplayJson, ReplayPageJson, WebhookAdmin,
+    WebhookCursor, WebhookFamily, WebhookJson, WebhookListQuery, WebhookPageJson, subscribable_resources,
 };
-pub(crate) use webhooks::{DELIVERIES_MAX, resources};
-
-/// Why something could not be administered.
-#[derive(Debug, thiserror::Error)]
-pub enum AdminError {
-    #[error("{0}")]
-    Invalid(String),
-    #[error("there is no {0}")]
-    Missing(String),
-    #[error("{0} is cancelled, which is final; make a new one in its place")]
-    Cancelled(String),
-    /// It is there, and as it stands this cannot be done to it.
-    #[error("{why}")]
-    Refused { code: &'static str, why: String },
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
-
-pub(crate) type Result<T> = std::result::Result<T, AdminError>;
+pub(crate) use webhooks::{WebhookStatusSchema, names_schema, resource_schema};
 
 #[derive(Clone)]
 pub struct Admin {
@@ -55,11 +40,11 @@ impl std::fmt::Debug for Admin {
     }
 }
 
-/// What took another's place, in plain; shown once.
+/// A new secret or key in plain text, with the end of the old one's validity.
 #[derive(Clone, Debug)]
-pub struct Replacement {
+pub struct RotatedSecret {
     pub secret: Secret,
-    /// Until when what it replaces stays valid.
+    /// The old one is valid until then.
     pub previous_valid_until: Ticks,
 }
 
@@ -71,8 +56,4 @@ impl Admin {
     fn secret(&self) -> Secret {
         Secret::new(self.random.token())
     }
-}
-
-fn found(there: bool, what: impl FnOnce() -> String) -> Result<()> {
-    if there { Ok(()) } else { Err(AdminError::Missing(what())) }
 }

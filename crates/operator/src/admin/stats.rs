@@ -1,47 +1,47 @@
-//! How all webhooks do together, at a glance.
+//! Totals over all webhooks.
 
 use std::time::Duration;
 
-use domain::Ticks;
+use domain::{Ticks, WebhookStatus};
 use serde::Serialize;
 use store::{DisabledOwners, Webhook, WebhookQuery};
 use utoipa::ToSchema;
 
-use super::webhooks::WebhookStatus;
+use super::webhooks::webhook_status;
 use super::{Admin, Result};
 
 const HOUR: Duration = Duration::from_secs(60 * 60);
 const DAY: Duration = Duration::from_secs(24 * 60 * 60);
-/// A node that was silent for this long is not there any more.
+/// A node that sent no heartbeat for this long counts as gone.
 const NODE_SILENCE_MAX: Duration = Duration::from_secs(10);
-const LOOK_ROWS: usize = 1_000;
-/// So many are counted by their status,
+const SCAN_ROWS: usize = 1_000;
+/// The most webhooks counted by status.
 const COUNTED_MAX: u64 = 100_000;
-/// and of so many it is summed up what they were sent.
+/// The most webhooks whose traffic is summed.
 const MEASURED_MAX: u64 = 1_000;
 
-/// All webhooks that are not over, together.
+/// Totals over all webhooks that are neither unsubscribed nor deleted.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Stats {
     pub webhooks: StatusCounts,
-    /// Webhooks that deliveries fail for now.
+    /// Webhooks whose deliveries are failing.
     #[schema(examples(1))]
     pub failing: u64,
-    /// Events that wait, in sum; of each webhook up to 10,000 are counted.
+    /// Events that wait for delivery; at most 10,000 are counted per webhook.
     #[schema(examples(17))]
     pub events_waiting: u64,
     pub last_hour: Traffic,
     pub last_day: Traffic,
-    /// Of how many webhooks all but the counts by status is summed up: the 1,000 oldest at most.
+    /// How many webhooks the totals (other than the counts by status) cover: at most the 1,000 oldest.
     #[schema(examples(42))]
     pub measured: u64,
-    /// Programs that serve this store.
+    /// Nodes that serve this store.
     #[schema(examples(1))]
     pub nodes: u32,
 }
 
-/// How many webhooks stand how; up to 100,000 are counted.
+/// Webhooks by status; at most 100,000 are counted.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct StatusCounts {
@@ -57,7 +57,7 @@ pub struct StatusCounts {
     pub disabled_by_service: u64,
 }
 
-/// What was sent.
+/// Delivery counts.
 #[derive(Clone, Debug, Default, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Traffic {
@@ -74,15 +74,15 @@ impl Admin {
         let nodes =
             if self.store.is_shared() { self.store.count_live_nodes(NODE_SILENCE_MAX).await? } else { 1 };
         let mut stats = Stats { nodes, ..Stats::default() };
-        let mut query = WebhookQuery { rows_max: LOOK_ROWS, ..WebhookQuery::default() };
+        let mut query = WebhookQuery { rows_max: SCAN_ROWS, ..WebhookQuery::default() };
         let mut counted = 0;
         loop {
             let found = self.store.webhooks(&query).await?;
-            let is_last = found.len() < LOOK_ROWS;
+            let is_last = found.len() < SCAN_ROWS;
             for webhook in &found {
                 stats.webhooks.count(webhook, &disabled_owners);
                 counted += 1;
-                // What never was accepted was never sent anything.
+                // A webhook without an accepted handshake was never sent an event.
                 if stats.measured < MEASURED_MAX && webhook.initial_cursor.is_some() {
                     self.measure(&mut stats, webhook, now).await?;
                 }
@@ -110,7 +110,7 @@ impl Admin {
 
 impl StatusCounts {
     fn count(&mut self, webhook: &Webhook, disabled_owners: &DisabledOwners) {
-        let count = match WebhookStatus::of(webhook, disabled_owners) {
+        let count = match webhook_status(webhook, disabled_owners) {
             WebhookStatus::Active => &mut self.active,
             WebhookStatus::AwaitingContract => &mut self.awaiting_contract,
             WebhookStatus::Suspended => &mut self.suspended,

@@ -1,42 +1,42 @@
-//! Subscriptions: made with two keys, suspended and resumed, given a quota, and cancelled for good.
+//! Subscriptions: created with two keys, suspended and resumed, limited by a daily quota, and cancelled for good.
 
 use std::time::Duration;
 
 use domain::Secret;
 use domain::ids::SubscriptionId;
 use domain::subscription::Products;
-use store::{KeyInfo, KeySlot, Status, Subscription};
+use store::{FIRST_REVISION, KeyInfo, KeySlot, Status, Subscription, SubscriptionUpdate};
 
-use super::{Admin, AdminError, Replacement, Result};
+use super::{Admin, AdminError, Result, RotatedSecret, check_revision, updated};
 use crate::checks::checked_name;
 
-/// The largest quota that can be given.
+/// The largest daily quota.
 pub const DAILY_QUOTA_MAX: u64 = 1_000_000_000_000;
 
 #[derive(Clone, Debug)]
 pub struct NewSubscription {
     pub name: String,
     pub products: Products,
-    /// How many calls it may make a day, where that is its own.
+    /// Calls per day; `None` applies the configured default.
     pub daily_quota: Option<u64>,
 }
 
-/// A pair of keys, in plain; shown once.
+/// The two keys of a new subscription, in plain text.
 #[derive(Clone, Debug)]
-pub struct Keys {
+pub struct SubscriptionKeys {
     pub primary: Secret,
     pub secondary: Secret,
 }
 
 impl Admin {
-    /// 32 hexadecimal digits, as subscription keys look.
+    /// A new key: 32 hexadecimal digits.
     fn key(&self) -> Secret {
         let mut bytes = [0; 16];
         self.random.fill(&mut bytes);
         Secret::new(domain::secret::hex(&bytes))
     }
 
-    pub async fn add_subscription(&self, new: NewSubscription) -> Result<(Subscription, Keys)> {
+    pub async fn add_subscription(&self, new: NewSubscription) -> Result<(Subscription, SubscriptionKeys)> {
         if new.products == Products::default() {
             return Err(AdminError::Invalid("a subscription needs one product at least".into()));
         }
@@ -48,19 +48,19 @@ impl Admin {
             created_at: self.now(),
             daily_quota: new.daily_quota.map(checked_quota).transpose()?,
             cancelled_at: None,
+            revision: FIRST_REVISION,
         };
-        let keys = Keys { primary: self.key(), secondary: self.key() };
+        let keys = SubscriptionKeys { primary: self.key(), secondary: self.key() };
         self.store.add_subscription(&subscription, &keys.primary, &keys.secondary).await?;
         Ok((subscription, keys))
     }
 
     pub async fn subscription(&self, id: &str) -> Result<Subscription> {
-        let one = self.store.find_subscription(&SubscriptionId::new(id)).await?;
-        one.ok_or_else(|| AdminError::Missing(format!("subscription \"{id}\"")))
+        let subscription = self.store.find_subscription(&SubscriptionId::new(id)).await?;
+        subscription.ok_or_else(|| AdminError::NotFound(format!("subscription \"{id}\"")))
     }
 
-    /// The keys that a subscription has now: by slot, the one in use first, then those that it replaced and that
-    /// are still good.
+    /// The valid keys of a subscription: by slot, the current one first, then replaced ones within their overlap.
     pub async fn keys_of(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>> {
         let now = self.now();
         let mut keys = self.store.subscription_keys(id).await?;
@@ -68,40 +68,52 @@ impl Admin {
         Ok(keys)
     }
 
-    pub async fn set_subscription_status(&self, id: &str, status: Status) -> Result<()> {
-        let changed = self.store.set_subscription_status(&SubscriptionId::new(id), status).await?;
-        self.check_changed(id, changed).await
+    /// Changes a subscription that is not cancelled, if it has the expected revision (any by default).
+    pub async fn update_subscription(
+        &self,
+        id: &str,
+        update: SubscriptionUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<Subscription> {
+        let what = || format!("subscription \"{id}\"");
+        if update == SubscriptionUpdate::default() {
+            let subscription = self.subscription(id).await?;
+            check_revision(subscription.revision, expected_revision, what)?;
+            return Ok(subscription);
+        }
+        update.daily_quota.flatten().map(checked_quota).transpose()?;
+        let outcome =
+            self.store.update_subscription(&SubscriptionId::new(id), &update, expected_revision).await?;
+        updated(outcome, what)
     }
 
-    /// How many calls it may make a day; none: as many as the configuration says.
-    pub async fn set_daily_quota(&self, id: &str, calls_max: Option<u64>) -> Result<()> {
-        let calls_max = calls_max.map(checked_quota).transpose()?;
-        let changed = self.store.set_daily_quota(&SubscriptionId::new(id), calls_max).await?;
-        self.check_changed(id, changed).await
+    pub async fn set_subscription_status(&self, id: &str, status: Status) -> Result<Subscription> {
+        let update = SubscriptionUpdate { status: Some(status), ..SubscriptionUpdate::default() };
+        self.update_subscription(id, update, None).await
     }
 
-    /// Ends a subscription for good. One that is over already stays as it is.
+    /// Sets the calls per day; `None` applies the configured default.
+    pub async fn set_daily_quota(&self, id: &str, calls_max: Option<u64>) -> Result<Subscription> {
+        let update = SubscriptionUpdate { daily_quota: Some(calls_max), ..SubscriptionUpdate::default() };
+        self.update_subscription(id, update, None).await
+    }
+
+    /// Cancels a subscription for good. A cancelled one stays as it is.
     pub async fn cancel_subscription(&self, id: &str) -> Result<Subscription> {
         self.store.cancel_subscription(&SubscriptionId::new(id), self.now()).await?;
         self.subscription(id).await
     }
 
-    /// A new key in a slot; the old one stays valid for `overlap`.
-    pub async fn rotate_key(&self, id: &str, slot: KeySlot, overlap: Duration) -> Result<Replacement> {
+    /// Puts a new key into a slot; the old one stays valid for `overlap`.
+    pub async fn rotate_key(&self, id: &str, slot: KeySlot, overlap: Duration) -> Result<RotatedSecret> {
         let (secret, previous_valid_until) = (self.key(), self.now() + overlap);
         let rotated =
             self.store.rotate_key(&SubscriptionId::new(id), slot, &secret, previous_valid_until).await?;
-        self.check_changed(id, rotated).await?;
-        Ok(Replacement { secret, previous_valid_until })
-    }
-
-    /// What could not be changed is not there, or is cancelled.
-    async fn check_changed(&self, id: &str, changed: bool) -> Result<()> {
-        if changed {
-            return Ok(());
+        if !rotated {
+            let subscription = self.subscription(id).await?;
+            return Err(AdminError::Cancelled(format!("subscription \"{}\"", subscription.id)));
         }
-        let one = self.subscription(id).await?;
-        Err(AdminError::Cancelled(format!("subscription \"{}\"", one.id)))
+        Ok(RotatedSecret { secret, previous_valid_until })
     }
 }
 

@@ -1,5 +1,4 @@
-//! How much a subscription was used: its calls by day and by route. What is shown is what the nodes have told the
-//! store; each does so every few seconds.
+//! Usage of a subscription: its calls by day and route, as flushed by the nodes every few seconds.
 
 use domain::Ticks;
 use domain::ids::SubscriptionId;
@@ -12,7 +11,7 @@ use super::{Admin, AdminError, Result};
 const DAYS_MAX: i64 = 400;
 const DAYS_DEFAULT: i64 = 30;
 
-/// The calls of a subscription that were let in, from one day to another (UTC).
+/// The authorized calls of a subscription in a span of days (UTC).
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct Usage {
     #[schema(examples("7d0f3d2e-6f0b-4a39-8a55-0c8f6b1f8a52"))]
@@ -25,10 +24,10 @@ pub struct Usage {
     pub to: String,
     #[schema(examples(120))]
     pub calls: u64,
-    /// Those of them that were answered with an error.
+    /// Calls that were answered with an error.
     #[schema(examples(2))]
     pub failed: u64,
-    /// The days on which there were calls, latest first.
+    /// The days with calls, latest first.
     pub days: Vec<DayUsage>,
 }
 
@@ -44,10 +43,10 @@ pub struct DayUsage {
     pub routes: Vec<RouteUsage>,
 }
 
-/// The calls to one address on one day.
+/// The calls to one route on one day.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub struct RouteUsage {
-    /// The address, with `{id}` in the place of a correlationId.
+    /// The path, with `{id}` in place of a correlationId.
     #[schema(examples("/accounting/api/customers/{id}"))]
     pub route: String,
     #[schema(examples(120))]
@@ -57,22 +56,22 @@ pub struct RouteUsage {
 }
 
 impl Admin {
-    /// What a subscription called. Without a last day: up to today; without a first: the 30 days up to the last.
+    /// The usage of a subscription. `to_day` defaults to today, `from_day` to 30 days up to `to_day`.
     pub async fn usage(&self, id: &str, from_day: Option<i64>, to_day: Option<i64>) -> Result<Usage> {
         let id = self.subscription(id).await?.id;
         let to_day = to_day.unwrap_or_else(|| self.now().day());
         let from_day = from_day.unwrap_or_else(|| (to_day - DAYS_DEFAULT + 1).max(0));
         check_span(from_day, to_day)?;
         let calls = self.store.call_counts(&id, from_day, to_day).await?;
-        Ok(told(&id, (from_day, to_day), calls))
+        Ok(summarize(&id, (from_day, to_day), calls))
     }
 }
 
-/// The day that a text names, counted from the first of year 1.
+/// Parses a date as days since 0001-01-01.
 pub fn read_day(text: &str) -> std::result::Result<i64, String> {
     let day = Ticks::parse_iso(text).map(Ticks::day);
-    let is_so_written = |day: &i64| *day >= 0 && Ticks::from_day(*day).date() == text;
-    day.filter(is_so_written).ok_or_else(|| format!("{text:?} is no day as in 2026-11-15"))
+    let is_canonical = |day: &i64| *day >= 0 && Ticks::from_day(*day).date() == text;
+    day.filter(is_canonical).ok_or_else(|| format!("{text:?} is no day as in 2026-11-15"))
 }
 
 fn check_span(from_day: i64, to_day: i64) -> Result<()> {
@@ -85,8 +84,8 @@ fn check_span(from_day: i64, to_day: i64) -> Result<()> {
     Ok(())
 }
 
-/// Groups what the store has, which comes latest day first.
-fn told(id: &SubscriptionId, (from_day, to_day): (i64, i64), all: Vec<CallCount>) -> Usage {
+/// Groups the store's counts, which come latest day first, by day.
+fn summarize(id: &SubscriptionId, (from_day, to_day): (i64, i64), all: Vec<CallCount>) -> Usage {
     let date = |day| Ticks::from_day(day).date();
     let mut days: Vec<DayUsage> = Vec::new();
     for CallCount { day, route, calls, failed, .. } in all {
@@ -115,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_day_is_written_in_one_way() {
+    fn only_canonical_dates_are_read() {
         let day = read_day("2026-11-15").unwrap();
         assert_eq!(Ticks::from_day(day).date(), "2026-11-15");
         for wrong in
@@ -126,14 +125,14 @@ mod tests {
     }
 
     #[test]
-    fn a_span_has_its_bounds() {
+    fn span_is_bounded() {
         assert!(check_span(5, 5).is_ok() && check_span(5, 404).is_ok());
         assert!(check_span(5, 405).unwrap_err().to_string().contains("400 days at most"));
         assert!(check_span(6, 5).unwrap_err().to_string().contains("not be later"));
     }
 
     #[test]
-    fn days_add_up() {
+    fn days_are_summed() {
         let id = SubscriptionId::new("a");
         let call = |day, route: &str, calls, failed| CallCount {
             subscription: SubscriptionId::new("a"),
@@ -143,10 +142,10 @@ mod tests {
             failed,
         };
         let all = vec![call(9, "/a", 3, 1), call(9, "/b", 4, 0), call(7, "/a", 5, 2)];
-        let usage = told(&id, (5, 9), all);
+        let usage = summarize(&id, (5, 9), all);
         assert_eq!((usage.calls, usage.failed), (12, 3));
         let days: Vec<_> = usage.days.iter().map(|day| (day.calls, day.failed, day.routes.len())).collect();
         assert_eq!(days, [(7, 1, 2), (5, 2, 1)]);
-        assert_eq!(told(&id, (5, 9), Vec::new()).calls, 0);
+        assert_eq!(summarize(&id, (5, 9), Vec::new()).calls, 0);
     }
 }

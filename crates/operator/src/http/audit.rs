@@ -1,100 +1,71 @@
-//! `/operator/v1/audit`: what happened to accounts and grants.
+//! `/operator/v1/audit`: the audit log of accounts, grants and webhooks.
 
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse as _;
 use serde::Deserialize;
-use store::AuditKind;
 use utoipa::IntoParams;
-use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
-use utoipa::openapi::{RefOr, Schema};
 use utoipa_axum::routes;
 
-use super::document::{BadQuery, Missing};
-use super::input::Asked;
+use super::document::{BadQuery, NotFound};
+use super::input::QueryParams;
 use super::paging::PageSize;
-use super::{Answered, Desk, Routes};
-use crate::admin::AdminError;
-use crate::audit::{self, AuditAsk, AuditPage};
+use super::schema_types::NameFilter;
+use super::{HandlerResult, Routes, SharedState};
+use crate::audit::{self, AuditPage, AuditRequest, audit_kinds};
+use crate::error::AdminError;
 
-const NAME_CHARS_MAX: usize = 254;
-
-/// The query of the audit.
+/// The query parameters of the audit listing.
 #[derive(Debug, Default, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 struct AuditParams {
     /// Only records of this kind.
-    #[param(schema_with = kinds, required = false)]
-    kind: Option<KindWord>,
+    #[param(schema_with = audit_kinds, required = false)]
+    kind: Option<AuditKindName>,
     /// Only records of this user: an id, or an e-mail address.
     #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
-    user: Option<WhoseName>,
+    user: Option<NameFilter>,
     /// Only records of this tenant.
     #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
-    tenant: Option<WhoseName>,
+    tenant: Option<NameFilter>,
     /// Only records of this client.
     #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
-    client: Option<WhoseName>,
-    /// The `next` of the page before; leave it out for the first page.
+    client: Option<NameFilter>,
+    /// The `next` of the previous page; leave it out for the first page.
     #[param(
         value_type = String,
         required = false,
         pattern = "^(0|[1-9][0-9]{0,17})-[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
     )]
-    before: Option<EarlierMark>,
-    /// How many records a page has at the most.
+    before: Option<AuditCursorText>,
+    /// The largest number of records on the page.
     #[param(value_type = u16, required = false, minimum = 1, maximum = 1000, default = 100)]
     page_size: Option<PageSize>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "String")]
-struct KindWord(String);
+struct AuditKindName(String);
 
-impl TryFrom<String> for KindWord {
+impl TryFrom<String> for AuditKindName {
     type Error = AdminError;
 
-    fn try_from(word: String) -> Result<Self, AdminError> {
-        audit::read_kind(&word).map(|_| Self(word))
+    fn try_from(name: String) -> Result<Self, AdminError> {
+        audit::parse_kind(&name).map(|_| Self(name))
     }
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(try_from = "String")]
-struct EarlierMark(String);
+struct AuditCursorText(String);
 
-impl TryFrom<String> for EarlierMark {
+impl TryFrom<String> for AuditCursorText {
     type Error = AdminError;
 
-    fn try_from(mark: String) -> Result<Self, AdminError> {
-        audit::read_mark(&mark).map(|_| Self(mark))
+    fn try_from(cursor: String) -> Result<Self, AdminError> {
+        audit::parse_cursor(&cursor).map(|_| Self(cursor))
     }
-}
-
-/// What somebody is called, as far as a store can be asked for it.
-#[derive(Debug, Deserialize)]
-#[serde(try_from = "String")]
-pub(super) struct WhoseName(pub(super) String);
-
-impl TryFrom<String> for WhoseName {
-    type Error = String;
-
-    fn try_from(text: String) -> Result<Self, String> {
-        if text.contains('\0') || text.chars().count() > NAME_CHARS_MAX {
-            return Err(format!("it may have {NAME_CHARS_MAX} characters, none of them NUL"));
-        }
-        Ok(Self(text))
-    }
-}
-
-/// The kinds that there are.
-pub(crate) fn kinds() -> RefOr<Schema> {
-    ObjectBuilder::new()
-        .schema_type(SchemaType::new(Type::String))
-        .enum_values(Some(AuditKind::ALL.map(AuditKind::as_str)))
-        .build()
-        .into()
 }
 
 pub(super) fn routes() -> Routes {
@@ -103,24 +74,24 @@ pub(super) fn routes() -> Routes {
 
 /// Read the audit
 ///
-/// Sign-ins and failures, what was granted, refreshed, used twice and revoked; newest first.
+/// Sign-ins and failed sign-ins; grants made, refreshed, reused and revoked; changes to webhooks. Newest first.
 #[utoipa::path(
     get,
     path = "/operator/v1/audit",
     operation_id = "listAudit",
     tag = "Audit",
     params(AuditParams),
-    responses((status = 200, description = "A page of records", body = AuditPage), BadQuery, Missing)
+    responses((status = 200, description = "A page of records", body = AuditPage), BadQuery, NotFound)
 )]
-async fn list(State(desk): Desk, Asked(asked): Asked<AuditParams>) -> Answered {
-    let text = |name: Option<WhoseName>| name.map(|name| name.0);
-    let ask = AuditAsk {
-        kind: asked.kind.map(|kind| kind.0),
-        user: text(asked.user),
-        tenant: text(asked.tenant),
-        client: text(asked.client),
-        before: asked.before.map(|mark| mark.0),
-        rows_max: asked.page_size.map(|size| size.0),
+async fn list(State(state): SharedState, QueryParams(params): QueryParams<AuditParams>) -> HandlerResult {
+    let text = |name: Option<NameFilter>| name.map(|name| name.0);
+    let request = AuditRequest {
+        kind: params.kind.map(|kind| kind.0),
+        user: text(params.user),
+        tenant: text(params.tenant),
+        client: text(params.client),
+        before: params.before.map(|cursor| cursor.0),
+        rows_max: params.page_size.map(|size| size.0),
     };
-    Ok(Json(audit::page(&*desk.admin.store, &ask).await?).into_response())
+    Ok(Json(audit::page(&*state.admin.store, &request).await?).into_response())
 }

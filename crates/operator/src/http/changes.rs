@@ -1,4 +1,4 @@
-//! The changes door over HTTP: `POST /operator/v1/tenants/{tenant}/changes`.
+//! Ingest over HTTP: `POST /operator/v1/tenants/{tenant}/changes`.
 
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
@@ -17,14 +17,14 @@ use utoipa::{PartialSchema, ToSchema};
 use utoipa_axum::routes;
 use web::{ErrorResponse, drain_in_background};
 
-use super::document::{BadChanges, Missing};
-use super::refusal::{coded, store_refusal};
-use super::{Desk, Operator, Routes};
-use crate::door::{Delivery, DoorError};
+use super::document::{BadChanges, NotFound};
+use super::error_response::{error_with_code, store_error_response};
+use super::{AppState, Routes, SharedState};
+use crate::ingest::{IngestError, IngestRequest};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const KEY_BYTES_MAX: usize = 255;
-/// How much of a refused body is still read, so that its sender sees the answer.
+/// How much of a refused body is still read, so that its sender sees the response.
 const DRAIN_BYTES_MAX: usize = 256 * 1024 * 1024;
 
 /// One change of one record.
@@ -35,10 +35,10 @@ struct Change {
     /// The last segment of the resource's path, `companies`, or the name of an invoicing entity.
     #[schema(examples("customers"))]
     resource: String,
-    /// The company's correlationId; the accounting family needs it, except for companies themselves.
+    /// The company's correlationId; required for the accounting family, except for companies themselves.
     company: Option<String>,
     action: Action,
-    /// What the writer calls the record; one is made for an upsert that has none.
+    /// The writer's id of the record; one is generated for an upsert without it.
     #[schema(min_length = 1, max_length = 200)]
     correlation_id: Option<String>,
     /// The record, for an upsert.
@@ -71,13 +71,13 @@ enum Action {
     Fail,
 }
 
-/// A body of changes. What is no change is no reason to refuse it, so the document takes anything.
+/// A body of changes. Invalid items are rejected one by one and not with the body, so the schema allows anything.
 struct Changes;
 
 impl PartialSchema for Changes {
     fn schema() -> RefOr<Schema> {
-        let what = "An array of changes, or one. What does not begin with `[` is read line by line. Whatever is no \
-            change is counted as rejected, and the answer says why.";
+        let what = "An array of changes, or one change. A body that does not begin with `[` is read line by line. An \
+            invalid change is counted as rejected, and the response says why.";
         let change = Ref::from_schema_name("Change");
         let any = AnyOfBuilder::new()
             .description(Some(what))
@@ -95,49 +95,51 @@ impl ToSchema for Changes {
     }
 }
 
-/// What became of the changes.
+/// The outcome of the changes.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-#[allow(dead_code, reason = "named in the document; the door writes its answer piece by piece")]
-struct ChangesAnswer {
+#[schema(as = ChangesAnswer)]
+#[allow(dead_code, reason = "named in the document; the response is streamed")]
+struct ChangesResponse {
     #[schema(format = "uuid")]
     process_id: String,
-    /// Committed: they are safe.
+    /// Committed changes.
     accepted: u64,
     rejected: u64,
-    /// The tenant's last number, as text.
+    /// The last sequence number of the tenant's log, as text.
     #[schema(pattern = "^[0-9]+$")]
     last_sequence_version: String,
-    /// The first thousand lines that were rejected.
+    /// The first 1,000 rejected lines.
     errors: Vec<LineFault>,
-    /// Lines that were accepted and look odd.
+    /// Accepted lines that look suspicious.
     #[schema(required = false)]
     warnings: Vec<LineFault>,
-    /// Lines that came without a correlationId.
-    ids: Vec<MadeId>,
+    /// The generated ids of lines that came without a correlationId.
+    ids: Vec<GeneratedId>,
 }
 
-/// What is wrong with one line.
+/// A fault of one line.
 #[derive(Serialize, ToSchema)]
 #[allow(dead_code, reason = "named in the document")]
 struct LineFault {
     /// Counted from 1.
     #[schema(minimum = 1)]
     line: u64,
-    /// For programs.
+    /// A stable code, for programs.
     #[schema(examples("unknown_record"))]
     code: String,
-    /// For people.
+    /// The explanation, for people.
     message: String,
     #[schema(required = false, nullable = false)]
     field: Option<String>,
 }
 
-/// The id that was made for a line.
+/// The id generated for a line.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
+#[schema(as = MadeId)]
 #[allow(dead_code, reason = "named in the document")]
-struct MadeId {
+struct GeneratedId {
     #[schema(minimum = 1)]
     line: u64,
     correlation_id: String,
@@ -147,10 +149,10 @@ pub(super) fn routes() -> Routes {
     vec![routes!(changes)]
 }
 
-/// Bring in changes
+/// Apply changes
 ///
-/// A body of any length, as JSON lines or as one array; what is counted as accepted is committed. Under an
-/// Idempotency-Key a load that broke off can be sent again: what is in already is skipped.
+/// A body of any length, as JSON lines or as one array. Every change counted as accepted is committed. With an
+/// Idempotency-Key an interrupted body can be sent again: committed lines are skipped.
 #[utoipa::path(
     post,
     path = "/operator/v1/tenants/{tenant}/changes",
@@ -160,34 +162,34 @@ pub(super) fn routes() -> Routes {
         ("tenant" = String, Path, description = "The tenant's id"),
         ("Idempotency-Key" = Option<String>, Header, min_length = 1, max_length = 255, nullable = false,
             pattern = "^[!-~]([ -~]*[!-~])?[\\t ]*$",
-            description = "Makes a retry safe; remembered for a day after its last use")
+            description = "Makes a retry safe; stored for a day after its last use")
     ),
     request_body(content(
         (String = "application/x-ndjson"),
         (Changes = "application/json", example = json!([{"area": "core", "resource": "persons", "action": "delete", "correlationId": "p-1"}]))
     )),
     responses(
-        (status = 200, description = "Every line was looked at", body = ChangesAnswer),
+        (status = 200, description = "The outcome of every line", body = ChangesResponse),
         BadChanges,
-        Missing
+        NotFound
     )
 )]
 async fn changes(
-    State(operator): Desk,
+    State(state): SharedState,
     tenant: Result<Path<String>, PathRejection>,
     headers: HeaderMap,
     mut body: Body,
 ) -> Result<Response, ErrorResponse> {
-    // Boxed, so that the layers above pass on a pointer and not the door's whole state.
-    let taken = Box::pin(take(&operator, tenant, &headers, &mut body)).await;
-    if taken.is_err() {
+    // Boxed, so that the layers above move a pointer and not the whole state of the ingest.
+    let outcome = Box::pin(ingest_body(&state, tenant, &headers, &mut body)).await;
+    if outcome.is_err() {
         drain_in_background(body, DRAIN_BYTES_MAX);
     }
-    taken
+    outcome
 }
 
-async fn take(
-    operator: &Operator,
+async fn ingest_body(
+    state: &AppState,
     tenant: Result<Path<String>, PathRejection>,
     headers: &HeaderMap,
     body: &mut Body,
@@ -195,12 +197,12 @@ async fn take(
     let Path(tenant) = tenant.map_err(|wrong| ErrorResponse::new(wrong.status(), wrong.body_text()))?;
     let is_json = check_type(headers)?;
     let idempotency_key = idempotency_key(headers)?;
-    let delivery = Delivery { tenant: TenantId::new(tenant), idempotency_key, is_json };
-    let taken = operator.door.take(&delivery, BodyDataStream::new(body), operator.counting()).await;
-    taken.map(IntoResponse::into_response).map_err(|error| door_refusal(&error))
+    let request = IngestRequest { tenant: TenantId::new(tenant), idempotency_key, is_json };
+    let outcome = state.ingest.run(&request, BodyDataStream::new(body), state.change_counter()).await;
+    outcome.map(IntoResponse::into_response).map_err(|error| ingest_error_response(&error))
 }
 
-/// Bodies are JSON lines or a JSON array, as they are. Returns whether this one is said to be JSON.
+/// Accepts uncompressed JSON lines or a JSON array. Returns whether the body is declared as JSON.
 fn check_type(headers: &HeaderMap) -> Result<bool, ErrorResponse> {
     const TYPES: [&str; 5] =
         ["application/x-ndjson", "application/ndjson", "application/jsonl", "application/json", "text/plain"];
@@ -236,31 +238,31 @@ fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, ErrorResponse>
     Ok(Some(key.to_owned()))
 }
 
-/// How the door's errors look from outside; each says what stays.
-fn door_refusal(error: &DoorError) -> ErrorResponse {
-    let tally = error.tally();
-    let stays = format!(
+/// Maps ingest errors to HTTP; each message says which changes are committed.
+fn ingest_error_response(error: &IngestError) -> ErrorResponse {
+    let counts = error.counts();
+    let committed = format!(
         "{} accepted and {} rejected before stay as they are (lastSequenceVersion {}).",
-        tally.accepted, tally.rejected, tally.last_sequence
+        counts.accepted, counts.rejected, counts.last_sequence
     );
     match error {
-        DoorError::Store(error, _) => {
-            let mut refusal = store_refusal(error);
-            if tally.accepted + tally.rejected > 0 {
-                refusal.problem.message = format!("{} {stays}", refusal.problem.message);
+        IngestError::Store(error, _) => {
+            let mut error_response = store_error_response(error);
+            if counts.accepted + counts.rejected > 0 {
+                error_response.problem.message = format!("{} {committed}", error_response.problem.message);
             }
-            refusal
+            error_response
         }
-        DoorError::CutOff(why, _) => {
+        IngestError::CutOff(why, _) => {
             let message = format!(
-                "The body was cut off ({why}). {stays} Send the rest, or all again under an Idempotency-Key."
+                "The body was cut off ({why}). {committed} Send the rest, or all again under an Idempotency-Key."
             );
-            coded(400, "body_cut_off", message)
+            error_with_code(400, "body_cut_off", message)
         }
-        DoorError::NotChanges(why, _) => {
-            coded(400, "not_changes", format!("The body cannot be read on: {why}. {stays}"))
+        IngestError::NotChanges(why, _) => {
+            error_with_code(400, "not_changes", format!("The body cannot be read on: {why}. {committed}"))
         }
-        DoorError::OtherBody(_) => coded(
+        IngestError::OtherBody(_) => error_with_code(
             409,
             "idempotency_key_reused",
             "Another body was sent under this Idempotency-Key before; use a new key for new changes.".into(),

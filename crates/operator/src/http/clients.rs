@@ -1,24 +1,25 @@
-//! `/operator/v1/clients`: the applications that send users to sign in.
+//! `/operator/v1/clients`: OAuth clients.
 
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse as _;
-use domain::Ticks;
 use serde::{Deserialize, Serialize};
+use store::ClientUpdate;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::document::{BadBody, BadQuery, Missing, Taken};
-use super::input::{Asked, Body, BodyOrNone, Named};
-use super::paging::{Listed, PageAsk, page};
-use super::words::{ChosenId, Few, LogoutUri, Name, Overlap, RedirectUri, Standing};
-use super::{Answered, Desk, Routes, made, unkept};
-use crate::admin::{AdminError, ClientChange as Change, NewClient as Wanted};
+use super::document::{AlreadyExists, BadBody, BadQuery, NotFound, RevisionConflict};
+use super::input::{JsonBody, OptionalJsonBody, PathParams, QueryParams};
+use super::paging::{ListParams, next_text};
+use super::schema_types::{BoundedList, ChosenId, LogoutUri, Name, Overlap, RedirectUri, Revision, Status};
+use super::{HandlerResult, Routes, SharedState, created, no_store};
+use crate::admin;
+use crate::error::AdminError;
 
-type RedirectUris = Few<RedirectUri, 1, 20>;
-type LogoutUris = Few<LogoutUri, 0, 10>;
+type RedirectUris = BoundedList<RedirectUri, 1, 20>;
+type LogoutUris = BoundedList<LogoutUri, 0, 10>;
 
-/// An application that is registered for sign-in.
+/// An application that users sign in to.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Client {
@@ -32,32 +33,36 @@ struct Client {
     #[schema(examples(json!(["https://app.example/bye"])))]
     post_logout_uris: Vec<String>,
     pkce: Pkce,
-    /// Whether users are asked before the application gets what it asks for.
+    /// Whether users must consent before the application gets access.
     consent: bool,
-    /// Whether the callback carries an id_token where `openid` and a `nonce` were asked.
+    /// Whether the callback carries an id_token when the request has the scope `openid` and a `nonce`.
     callback_id_token: bool,
-    standing: Standing,
+    standing: Status,
     #[schema(format = DateTime)]
     created_at: String,
+    /// Incremented by every update; send it with a change to make sure that nothing changed in between.
+    #[schema(minimum = 1, examples(1))]
+    revision: u64,
 }
 
 impl From<store::Client> for Client {
-    fn from(kept: store::Client) -> Self {
+    fn from(stored: store::Client) -> Self {
         Self {
-            id: kept.id.to_string(),
-            name: kept.name,
-            redirect_uris: kept.redirect_uris,
-            post_logout_uris: kept.post_logout_uris,
-            pkce: kept.pkce.into(),
-            consent: kept.consent == store::Consent::Required,
-            callback_id_token: kept.callback_id_token,
-            standing: kept.status.into(),
-            created_at: kept.created_at.iso(),
+            id: stored.id.to_string(),
+            name: stored.name,
+            redirect_uris: stored.redirect_uris,
+            post_logout_uris: stored.post_logout_uris,
+            pkce: stored.pkce.into(),
+            consent: stored.consent == store::Consent::Required,
+            callback_id_token: stored.callback_id_token,
+            standing: stored.status.into(),
+            created_at: stored.created_at.iso(),
+            revision: stored.revision,
         }
     }
 }
 
-/// Whether a client must prove that the code was meant for it.
+/// The client's use of PKCE.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Pkce {
@@ -67,8 +72,8 @@ enum Pkce {
 }
 
 impl From<store::Pkce> for Pkce {
-    fn from(kept: store::Pkce) -> Self {
-        match kept {
+    fn from(stored: store::Pkce) -> Self {
+        match stored {
             store::Pkce::Required => Self::Required,
             store::Pkce::IfSent => Self::IfSent,
             store::Pkce::Ignore => Self::Ignore,
@@ -77,8 +82,8 @@ impl From<store::Pkce> for Pkce {
 }
 
 impl From<Pkce> for store::Pkce {
-    fn from(word: Pkce) -> Self {
-        match word {
+    fn from(pkce: Pkce) -> Self {
+        match pkce {
             Pkce::Required => Self::Required,
             Pkce::IfSent => Self::IfSent,
             Pkce::Ignore => Self::Ignore,
@@ -86,39 +91,39 @@ impl From<Pkce> for store::Pkce {
     }
 }
 
-fn consent_of(is_asked: bool) -> store::Consent {
-    if is_asked { store::Consent::Required } else { store::Consent::None }
+fn consent_of(is_required: bool) -> store::Consent {
+    if is_required { store::Consent::Required } else { store::Consent::None }
 }
 
 /// Clients, oldest first.
 #[derive(Serialize, ToSchema)]
 struct ClientPage {
     clients: Vec<Client>,
-    /// Ask with `after` for what follows; null at the end.
+    /// Send it as `after` to get the next page; null on the last page.
     #[schema(required = true)]
     next: Option<String>,
 }
 
-/// A client to be registered.
+/// A new client.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct NewClient {
     name: Name,
-    /// The `client_id`; a GUID is made where none is given.
+    /// The `client_id`; a GUID is generated by default.
     id: Option<ChosenId>,
     #[schema(inline)]
     redirect_uris: RedirectUris,
     #[schema(inline)]
     post_logout_uris: Option<LogoutUris>,
-    /// `if-sent` where none is given.
+    /// `if-sent` by default.
     pkce: Option<Pkce>,
-    /// False where it is not given.
+    /// False by default.
     consent: Option<bool>,
-    /// True where it is not given.
+    /// True by default.
     callback_id_token: Option<bool>,
 }
 
-/// What is to be changed; what is not given stays, a list that is given takes the place of the old one.
+/// Changes; a member that is left out stays as it is, and a list replaces the old one.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct ClientChange {
@@ -130,40 +135,40 @@ struct ClientChange {
     pkce: Option<Pkce>,
     consent: Option<bool>,
     callback_id_token: Option<bool>,
-    standing: Option<Standing>,
+    standing: Option<Status>,
+    /// The revision that you read: with another one stored, nothing changes and the response is 409
+    /// (`revision_conflict`). Without it, the change is applied to whatever is stored.
+    revision: Option<Revision>,
 }
 
-/// A new client with its secret, which is shown this once.
+/// A new client with its secret, which is returned only once.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct ClientMade {
+#[schema(as = ClientMade)]
+struct CreatedClient {
     client: Client,
     #[schema(examples("hV3t1mZ2o9w0yXq8s7r6u5v4t3s2r1q0pOnMlKjIhGf"))]
     client_secret: String,
 }
 
-/// How a secret is replaced.
+/// How to replace the secret.
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct SecretAsk {
+#[schema(as = SecretAsk)]
+struct ReplaceSecretRequest {
     overlap: Option<Overlap>,
 }
 
-/// A new secret, which is shown this once.
+/// A new secret, which is returned only once.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct SecretMade {
+#[schema(as = SecretMade)]
+struct CreatedSecret {
     #[schema(examples("hV3t1mZ2o9w0yXq8s7r6u5v4t3s2r1q0pOnMlKjIhGf"))]
     client_secret: String,
-    /// Until when the old secret stays valid.
+    /// The end of the old secret's validity.
     #[schema(format = DateTime)]
     old_valid_until: String,
-}
-
-impl Listed for store::Client {
-    fn place(&self) -> (Ticks, &str) {
-        (self.created_at, self.id.as_str())
-    }
 }
 
 pub(super) fn routes() -> Routes {
@@ -176,18 +181,18 @@ pub(super) fn routes() -> Routes {
     path = "/operator/v1/clients",
     operation_id = "listClients",
     tag = "Clients",
-    params(PageAsk),
+    params(ListParams),
     responses((status = 200, description = "A page of clients", body = ClientPage), BadQuery)
 )]
-async fn list(State(desk): Desk, Asked(ask): Asked<PageAsk>) -> Answered {
-    let all = desk.admin.store.clients().await.map_err(AdminError::from)?;
-    let (some, next) = page(all, &ask);
-    Ok(Json(ClientPage { clients: some.into_iter().map(Client::from).collect(), next }).into_response())
+async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListParams>) -> HandlerResult {
+    let page = state.admin.store.list_clients(&params.into()).await.map_err(AdminError::from)?;
+    let next = next_text(page.next.as_ref());
+    Ok(Json(ClientPage { clients: page.rows.into_iter().map(Client::from).collect(), next }).into_response())
 }
 
 /// Register a client
 ///
-/// Its secret is shown in this answer and never again.
+/// The response holds its secret, which cannot be read again.
 #[utoipa::path(
     post,
     path = "/operator/v1/clients",
@@ -195,17 +200,17 @@ async fn list(State(desk): Desk, Asked(ask): Asked<PageAsk>) -> Answered {
     tag = "Clients",
     request_body = NewClient,
     responses(
-        (status = 201, description = "The client is registered", body = ClientMade,
+        (status = 201, description = "The client is registered", body = CreatedClient,
             headers(
                 ("Location" = String, description = "The client's path"),
                 ("Cache-Control" = String, description = "no-store")
             )),
         BadBody,
-        Taken
+        AlreadyExists
     )
 )]
-async fn add(State(desk): Desk, Body(new): Body<NewClient>) -> Answered {
-    let wanted = Wanted {
+async fn add(State(state): SharedState, JsonBody(new): JsonBody<NewClient>) -> HandlerResult {
+    let new_client = admin::NewClient {
         id: new.id.map(|id| id.0),
         name: new.name.0,
         redirect_uris: redirect_texts(new.redirect_uris),
@@ -214,9 +219,9 @@ async fn add(State(desk): Desk, Body(new): Body<NewClient>) -> Answered {
         consent: consent_of(new.consent.unwrap_or(false)),
         callback_id_token: new.callback_id_token.unwrap_or(true),
     };
-    let (client, secret) = desk.admin.add_client(wanted).await?;
-    let shown = ClientMade { client: client.into(), client_secret: secret.reveal().to_owned() };
-    Ok(unkept(made(&["clients", &shown.client.id], &shown)))
+    let (client, secret) = state.admin.add_client(new_client).await?;
+    let created_client = CreatedClient { client: client.into(), client_secret: secret.reveal().to_owned() };
+    Ok(no_store(created(&["clients", &created_client.client.id], &created_client)))
 }
 
 fn redirect_texts(uris: RedirectUris) -> Vec<String> {
@@ -234,15 +239,15 @@ fn logout_texts(uris: LogoutUris) -> Vec<String> {
     operation_id = "getClient",
     tag = "Clients",
     params(("client" = String, Path, description = "The `client_id`")),
-    responses((status = 200, description = "The client", body = Client), Missing)
+    responses((status = 200, description = "The client", body = Client), NotFound)
 )]
-async fn show(State(desk): Desk, Named(id): Named<String>) -> Answered {
-    Ok(Json(Client::from(desk.admin.client(&id).await?)).into_response())
+async fn show(State(state): SharedState, PathParams(id): PathParams<String>) -> HandlerResult {
+    Ok(Json(Client::from(state.admin.client(&id).await?)).into_response())
 }
 
 /// Change a client
 ///
-/// A disabled client can neither send users to sign in nor use its tokens; enabled again, it goes on.
+/// A disabled client can neither start sign-ins nor use its tokens; enabling it restores both.
 #[utoipa::path(
     patch,
     path = "/operator/v1/clients/{client}",
@@ -250,47 +255,53 @@ async fn show(State(desk): Desk, Named(id): Named<String>) -> Answered {
     tag = "Clients",
     params(("client" = String, Path, description = "The `client_id`")),
     request_body = ClientChange,
-    responses((status = 200, description = "The client as it is now", body = Client), BadBody, Missing)
+    responses((status = 200, description = "The changed client", body = Client), BadBody, NotFound, RevisionConflict)
 )]
-async fn change(State(desk): Desk, Named(id): Named<String>, Body(asked): Body<ClientChange>) -> Answered {
-    let change = Change {
-        name: asked.name.map(|name| name.0),
-        redirect_uris: asked.redirect_uris.map(redirect_texts),
-        post_logout_uris: asked.post_logout_uris.map(logout_texts),
-        pkce: asked.pkce.map(Into::into),
-        consent: asked.consent.map(consent_of),
-        callback_id_token: asked.callback_id_token,
-        status: asked.standing.map(Into::into),
+async fn change(
+    State(state): SharedState,
+    PathParams(id): PathParams<String>,
+    JsonBody(change): JsonBody<ClientChange>,
+) -> HandlerResult {
+    let update = ClientUpdate {
+        name: change.name.map(|name| name.0),
+        redirect_uris: change.redirect_uris.map(redirect_texts),
+        post_logout_uris: change.post_logout_uris.map(logout_texts),
+        pkce: change.pkce.map(Into::into),
+        consent: change.consent.map(consent_of),
+        callback_id_token: change.callback_id_token,
+        status: change.standing.map(Into::into),
     };
-    Ok(Json(Client::from(desk.admin.set_client(&id, change).await?)).into_response())
+    let revision = change.revision.map(|revision| revision.0);
+    let client = state.admin.update_client(&id, update, revision).await?;
+    Ok(Json(Client::from(client)).into_response())
 }
 
-/// Give a client a new secret
+/// Replace a client's secret
 ///
-/// It is shown in this answer and never again. The old one stays valid for the overlap.
+/// The response holds the new secret, which cannot be read again. The old one stays valid for the overlap.
 #[utoipa::path(
     post,
     path = "/operator/v1/clients/{client}/secret",
     operation_id = "replaceClientSecret",
     tag = "Clients",
     params(("client" = String, Path, description = "The `client_id`")),
-    request_body = Option<SecretAsk>,
+    request_body = Option<ReplaceSecretRequest>,
     responses(
-        (status = 200, description = "The new secret", body = SecretMade,
+        (status = 200, description = "The new secret", body = CreatedSecret,
             headers(("Cache-Control" = String, description = "no-store"))),
         BadBody,
-        Missing
+        NotFound
     )
 )]
 async fn replace_secret(
-    State(desk): Desk,
-    Named(id): Named<String>,
-    BodyOrNone(ask): BodyOrNone<SecretAsk>,
-) -> Answered {
-    let new = desk.admin.rotate_client_secret(&id, ask.overlap.unwrap_or_default().0).await?;
-    let shown = SecretMade {
-        client_secret: new.secret.reveal().to_owned(),
-        old_valid_until: new.previous_valid_until.iso(),
+    State(state): SharedState,
+    PathParams(id): PathParams<String>,
+    OptionalJsonBody(request): OptionalJsonBody<ReplaceSecretRequest>,
+) -> HandlerResult {
+    let rotated = state.admin.rotate_client_secret(&id, request.overlap.unwrap_or_default().0).await?;
+    let secret = CreatedSecret {
+        client_secret: rotated.secret.reveal().to_owned(),
+        old_valid_until: rotated.previous_valid_until.iso(),
     };
-    Ok(unkept(Json(shown).into_response()))
+    Ok(no_store(Json(secret).into_response()))
 }

@@ -1,4 +1,4 @@
-//! The API's OpenAPI document: made from the same map that serves, with what every answer has in common.
+//! The OpenAPI document: built from the routes that are served, with the responses that all operations share.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ use utoipa::openapi::{
 use utoipa::{IntoResponses, PartialSchema as _, ToSchema};
 use utoipa_axum::routes;
 
-use super::{Answered, Routes, map, with};
+use super::{HandlerResult, Routes, guarded_routes, with_trailing_slashes};
 
 const SCHEME: &str = "operatorToken";
 
@@ -26,14 +26,14 @@ const SCHEME: &str = "operatorToken";
 #[serde(rename_all = "camelCase")]
 #[allow(dead_code, reason = "named in the document; `web` writes it")]
 struct Problem {
-    /// The status of the answer.
+    /// The HTTP status.
     #[schema(minimum = 400, maximum = 599)]
     status_code: u16,
     /// What was wrong, and what to do.
     message: String,
-    /// The answer's `X-Request-Id`, which the log has too.
+    /// The response's `X-Request-Id`, which the log records too.
     request_id: String,
-    /// Each fault, where there is more to say.
+    /// The individual faults.
     #[schema(required = false)]
     errors: Vec<Fault>,
 }
@@ -42,35 +42,43 @@ struct Problem {
 #[derive(Serialize, ToSchema)]
 #[allow(dead_code, reason = "named in the document; `web` writes it")]
 struct Fault {
-    /// For programs; it does not change.
+    /// A stable code, for programs.
     #[schema(examples("missing_member"))]
     code: String,
-    /// For people.
+    /// The explanation, for people.
     message: String,
-    /// The member, parameter or header.
+    /// The member, parameter or header at fault.
     #[schema(required = false, nullable = false)]
     field: Option<String>,
 }
 
-/// Problems by the name under which operations refer to them.
-const PROBLEMS: [(&str, &str); 14] = [
-    ("BadRequest", "Something in the request is wrong; the error names it"),
+/// Shared error responses by their component name.
+const PROBLEMS: [(&str, &str); 16] = [
+    ("BadRequest", "The request is invalid; the error names the fault"),
     ("Unauthorized", "The operator's token is missing or wrong"),
-    ("NotFound", "There is no such thing"),
-    ("RequestTimeout", "The body took too long to come"),
-    ("Conflict", "There is such a thing already"),
-    ("NotConfirmed", "`confirm` is not the id of what is to go"),
+    ("NotFound", "No such object exists"),
+    ("RequestTimeout", "The body arrived too slowly"),
+    ("Conflict", "An object with this id or e-mail address exists already"),
+    ("NotConfirmed", "`confirm` is not the id of the tenant"),
     ("Cancelled", "The subscription is cancelled, which is final"),
+    ("RevisionConflict", "Another revision is stored; read the object again and repeat the change"),
+    (
+        "SubscriptionConflict",
+        "The subscription is cancelled, which is final; or another revision is stored: read it again and repeat the change",
+    ),
     ("WebhookOver", "The webhook is unsubscribed or deleted, which is final"),
-    ("NotNow", "The webhook is not active, was never entitled to it, or has too many replays under way"),
+    (
+        "NotNow",
+        "The webhook is not active, was not entitled to the event, or has too many replays in progress",
+    ),
     ("KeyConflict", "The Idempotency-Key is in use, or was used for another body"),
     ("ContentTooLarge", "The body is larger than 64 KiB"),
-    ("UnsupportedMediaType", "The body's type or encoding is not taken"),
-    ("Failed", "Something went wrong on our side"),
-    ("Unavailable", "The store is full or does not answer"),
+    ("UnsupportedMediaType", "The Content-Type or Content-Encoding is not supported"),
+    ("Failed", "An internal error"),
+    ("Unavailable", "The store is full or unavailable"),
 ];
 
-/// What an operation may answer besides; named in its `responses`.
+/// Sets of error responses that operations name in their `responses`.
 macro_rules! problem_sets {
     ($($(#[$doc:meta])* $name:ident: $($status:literal $problem:literal),*;)*) => {$(
         $(#[$doc])*
@@ -85,24 +93,28 @@ macro_rules! problem_sets {
 }
 
 problem_sets! {
-    /// The query cannot be read.
+    /// The query is invalid.
     BadQuery: "400" "BadRequest";
-    /// The body cannot be read.
+    /// The body is invalid.
     BadBody: "400" "BadRequest", "408" "RequestTimeout", "413" "ContentTooLarge", "415" "UnsupportedMediaType";
-    /// The changes cannot be read, or not under this Idempotency-Key.
+    /// The changes cannot be read, or conflict with their Idempotency-Key.
     BadChanges: "400" "BadRequest", "409" "KeyConflict", "415" "UnsupportedMediaType";
-    /// What the path names is not there. A path can also be no text at all.
-    Missing: "400" "BadRequest", "404" "NotFound";
-    /// What is asked for good must be confirmed.
+    /// The object that the path names does not exist. 400: the path is not valid UTF-8.
+    NotFound: "400" "BadRequest", "404" "NotFound";
+    /// An irreversible operation needs a confirmation.
     Unconfirmed: "409" "NotConfirmed";
-    /// The subscription is over.
-    Over: "409" "Cancelled";
-    /// The webhook is over.
-    Final: "409" "WebhookOver";
-    /// Nothing can be sent to the webhook now.
+    /// The subscription is cancelled.
+    Cancelled: "409" "Cancelled";
+    /// Another revision is stored.
+    RevisionConflict: "409" "RevisionConflict";
+    /// The subscription is cancelled, or another revision is stored.
+    SubscriptionConflict: "409" "SubscriptionConflict";
+    /// The webhook is unsubscribed or deleted.
+    WebhookOver: "409" "WebhookOver";
+    /// The webhook cannot be sent anything now.
     NotNow: "409" "NotNow";
-    /// It is there already.
-    Taken: "409" "Conflict";
+    /// The id or e-mail address is in use.
+    AlreadyExists: "409" "Conflict";
 }
 
 fn problem(name: &str) -> RefOr<Response> {
@@ -122,7 +134,7 @@ pub(super) fn routes() -> Routes {
     responses((status = 200, description = "This document", body = Object)),
     security(())
 )]
-async fn show() -> Answered {
+async fn show() -> HandlerResult {
     static TEXT: LazyLock<Bytes> =
         LazyLock::new(|| serde_json::to_vec(&openapi()).unwrap_or_default().into());
     Ok(([(CONTENT_TYPE, HeaderValue::from_static("application/json"))], TEXT.clone()).into_response())
@@ -142,8 +154,8 @@ pub fn openapi() -> OpenApi {
         .components(Some(Components::new()))
         .security(Some([SecurityRequirement::new(SCHEME, Vec::<String>::new())]))
         .build();
-    api.merge(map().into_openapi());
-    api.merge(with(routes()).into_openapi());
+    api.merge(guarded_routes().into_openapi());
+    api.merge(with_trailing_slashes(routes()).into_openapi());
     for item in api.paths.paths.values_mut() {
         operations(item).for_each(complete);
     }
@@ -159,17 +171,17 @@ pub fn openapi() -> OpenApi {
     api
 }
 
-const INTRODUCTION: &str = "Administration of tenants, users, clients, subscriptions and webhooks, the changes \
-    door and the audit. Every call carries the operator's token. Lists come in pages: `next` of one is `after` of the \
-    following one. Every error has the same body. A trailing slash is fine.";
+const INTRODUCTION: &str = "Administration of tenants, users, clients, subscriptions and webhooks, ingest of \
+    changes, and the audit log. Every request carries the operator's token. Lists are paged: send the `next` of a page as \
+    `after` of the following one. All errors have the same body. A trailing slash is accepted.";
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {
     [&mut item.get, &mut item.put, &mut item.post, &mut item.delete, &mut item.patch].into_iter().flatten()
 }
 
-/// Adds what every operation behind the gate can answer, and the header that every answer has.
+/// Adds the error responses of every guarded operation, and the header of every response.
 fn complete(operation: &mut Operation) {
-    // Changes may come to nothing: an empty body is fine.
+    // An empty body of changes is valid.
     if let Some(RefOr::T(body)) = &mut operation.request_body
         && body.content.contains_key("application/x-ndjson")
     {
@@ -183,7 +195,9 @@ fn complete(operation: &mut Operation) {
     }
     for response in responses.values_mut() {
         if let RefOr::T(response) = response {
-            response.headers.insert("X-Request-Id".into(), header("What the log calls this request").into());
+            response
+                .headers
+                .insert("X-Request-Id".into(), header("The id of this request in the log").into());
         }
     }
 }
@@ -193,10 +207,10 @@ fn described(name: &str, why: &str) -> Response {
     let response = ResponseBuilder::new()
         .description(why)
         .content("application/json", body)
-        .header("X-Request-Id", header("What the log calls this request"));
+        .header("X-Request-Id", header("The id of this request in the log"));
     match name {
-        "Unauthorized" => response.header("WWW-Authenticate", header("How to prove who calls")),
-        "Unavailable" => response.header("Retry-After", header("Seconds after which to try again")),
+        "Unauthorized" => response.header("WWW-Authenticate", header("The authentication scheme")),
+        "Unavailable" => response.header("Retry-After", header("Seconds to wait before the next try")),
         _ => response,
     }
     .build()

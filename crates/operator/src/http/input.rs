@@ -1,5 +1,5 @@
-//! Reading what a request brings: a small JSON body, a query, names in the path. Everything is bounded, and
-//! what is wrong is told with its place.
+//! Extractors: JSON bodies, query parameters, path parameters and the origin for the audit. Sizes are bounded, and a
+//! response names the member or parameter at fault.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -16,29 +16,29 @@ use serde::de::DeserializeOwned;
 use store::AuditContext;
 use web::{ErrorResponse, drain_in_background};
 
-use super::refusal::{at_field, coded, sentence};
+use super::error_response::{error_at_field, error_with_code, sentence};
 
 pub(super) const BODY_BYTES_MAX: usize = 64 * 1024;
-const BODY_PATIENCE: Duration = Duration::from_secs(30);
-/// How much of a refused body is still read, so that its sender sees the answer.
+const BODY_READ_MAX: Duration = Duration::from_secs(30);
+/// How much of a refused body is still read, so that its sender sees the response.
 const DRAIN_BYTES_MAX: usize = 16 * 1024 * 1024;
 
 /// A JSON object.
-pub(super) struct Body<T>(pub(super) T);
+pub(super) struct JsonBody<T>(pub(super) T);
 
-/// A JSON object that may be left out.
-pub(super) struct BodyOrNone<T>(pub(super) T);
+/// A JSON object that may be absent.
+pub(super) struct OptionalJsonBody<T>(pub(super) T);
 
-/// What the query asks; names that are not known, or come twice, are refused.
-pub(super) struct Asked<T>(pub(super) T);
+/// The query string; unknown and repeated parameters are refused.
+pub(super) struct QueryParams<T>(pub(super) T);
 
-/// The names in the path.
-pub(super) struct Named<T>(pub(super) T);
+/// The parameters of the path.
+pub(super) struct PathParams<T>(pub(super) T);
 
-/// Where a request comes from, for the audit.
-pub(super) struct By(pub(super) AuditContext);
+/// The address and id of the request, for the audit.
+pub(super) struct RequestOrigin(pub(super) AuditContext);
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
     type Rejection = ErrorResponse;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ErrorResponse> {
@@ -47,7 +47,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for Body<T> {
     }
 }
 
-impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for BodyOrNone<T> {
+impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for OptionalJsonBody<T> {
     type Rejection = ErrorResponse;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, ErrorResponse> {
@@ -59,7 +59,7 @@ impl<S: Send + Sync, T: DeserializeOwned + Default> FromRequest<S> for BodyOrNon
     }
 }
 
-impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
+impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for QueryParams<T> {
     type Rejection = ErrorResponse;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ErrorResponse> {
@@ -72,28 +72,29 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequestParts<S> for Asked<T> {
     }
 }
 
-impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for Named<T> {
+impl<S: Send + Sync, T: DeserializeOwned + Send> FromRequestParts<S> for PathParams<T> {
     type Rejection = ErrorResponse;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, ErrorResponse> {
-        // Not every store takes a NUL, and nothing has one in its name.
+        // PostgreSQL accepts no NUL in text, and no id has one.
         if parts.uri.path().contains("%00") {
-            return Err(coded(404, "not_found", "There is nothing of such a name.".into()));
+            return Err(error_with_code(404, "not_found", "No object has such an id.".into()));
         }
         let read = Path::<T>::from_request_parts(parts, state).await;
-        read.map(|Path(names)| Self(names))
-            .map_err(|wrong| coded(wrong.status().as_u16(), "invalid_path", sentence(&wrong.body_text())))
+        read.map(|Path(names)| Self(names)).map_err(|wrong| {
+            error_with_code(wrong.status().as_u16(), "invalid_path", sentence(&wrong.body_text()))
+        })
     }
 }
 
-impl<S: Send + Sync> FromRequestParts<S> for By {
+impl<S: Send + Sync> FromRequestParts<S> for RequestOrigin {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
-        let visit = parts.extensions.get::<web::RequestContext>();
-        let context = visit.map(|visit| AuditContext {
-            address: visit.address.0.to_string(),
-            request_id: visit.id.as_str().to_owned(),
+        let request = parts.extensions.get::<web::RequestContext>();
+        let context = request.map(|request| AuditContext {
+            address: request.address.0.to_string(),
+            request_id: request.id.as_str().to_owned(),
         });
         Ok(Self(context.unwrap_or_default()))
     }
@@ -101,25 +102,31 @@ impl<S: Send + Sync> FromRequestParts<S> for By {
 
 async fn read(request: Request) -> Result<Bytes, ErrorResponse> {
     let (parts, mut body) = request.into_parts();
-    if let Err(refusal) = check_type(&parts.headers, &body) {
+    if let Err(error_response) = check_type(&parts.headers, &body) {
         drain_in_background(body, DRAIN_BYTES_MAX);
-        return Err(refusal);
+        return Err(error_response);
     }
     let reading = Limited::new(&mut body, BODY_BYTES_MAX).collect();
-    match tokio::time::timeout(BODY_PATIENCE, reading).await {
+    match tokio::time::timeout(BODY_READ_MAX, reading).await {
         Ok(Ok(read)) => Ok(read.to_bytes()),
         Ok(Err(error)) if error.is::<LengthLimitError>() => {
             drain_in_background(body, DRAIN_BYTES_MAX);
             let message = format!("The body may have {} KiB at most.", BODY_BYTES_MAX / 1024);
-            Err(coded(413, "body_too_large", message))
+            Err(error_with_code(413, "body_too_large", message))
         }
-        Ok(Err(_)) => Err(coded(400, "body_cut_off", "The body was cut off; send it again.".into())),
-        Err(_) => Err(coded(408, "body_too_slow", "The body took too long to come; send it again.".into())),
+        Ok(Err(_)) => {
+            Err(error_with_code(400, "body_cut_off", "The body was cut off; send it again.".into()))
+        }
+        Err(_) => Err(error_with_code(
+            408,
+            "body_too_slow",
+            "The body took too long to come; send it again.".into(),
+        )),
     }
 }
 
 fn check_type(headers: &HeaderMap, body: &Incoming) -> Result<(), ErrorResponse> {
-    let wrong = |message: String| Err(coded(415, "unsupported_media_type", message));
+    let wrong = |message: String| Err(error_with_code(415, "unsupported_media_type", message));
     if headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding != "identity") {
         return wrong("Send the body without Content-Encoding.".into());
     }
@@ -137,18 +144,19 @@ fn check_type(headers: &HeaderMap, body: &Incoming) -> Result<(), ErrorResponse>
 }
 
 fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ErrorResponse> {
-    // Lists would be read as objects without names.
+    // serde would read an array as the fields of a struct, by position.
     if bytes.trim_ascii_start().first() != Some(&b'{') {
-        return Err(coded(400, "invalid_json", "The body must be one JSON object.".into()));
+        return Err(error_with_code(400, "invalid_json", "The body must be one JSON object.".into()));
     }
-    let not_json =
-        |error: &serde_json::Error| coded(400, "invalid_json", format!("The body is not JSON: {error}."));
+    let not_json = |error: &serde_json::Error| {
+        error_with_code(400, "invalid_json", format!("The body is not JSON: {error}."))
+    };
     let mut reader = serde_json::Deserializer::from_slice(bytes);
     let value = serde_path_to_error::deserialize(&mut reader).map_err(|error| {
         let path = error.path().to_string();
         let error = error.into_inner();
         if error.is_data() {
-            explain(&MEMBER, &path, without_place(&error.to_string()))
+            explain(&MEMBER, &path, without_position(&error.to_string()))
         } else {
             not_json(&error)
         }
@@ -157,13 +165,13 @@ fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ErrorResponse> {
     Ok(value)
 }
 
-/// The place in the text helps nobody where the field is named.
-fn without_place(text: &str) -> &str {
+/// Without serde's line and column: the field is named instead.
+fn without_position(text: &str) -> &str {
     text.rsplit_once(" at line ").map_or(text, |(text, _)| text)
 }
 
-/// Where something stands, and the codes of what can be wrong with it there.
-struct Kind {
+/// Error codes for one kind of input.
+struct InputKind {
     word: &'static str,
     unknown: &'static str,
     missing: &'static str,
@@ -171,14 +179,14 @@ struct Kind {
     invalid: &'static str,
 }
 
-const MEMBER: Kind = Kind {
+const MEMBER: InputKind = InputKind {
     word: "member",
     unknown: "unknown_member",
     missing: "missing_member",
     duplicate: "duplicate_member",
     invalid: "invalid_member",
 };
-const PARAMETER: Kind = Kind {
+const PARAMETER: InputKind = InputKind {
     word: "parameter",
     unknown: "unknown_parameter",
     missing: "missing_parameter",
@@ -186,23 +194,28 @@ const PARAMETER: Kind = Kind {
     invalid: "invalid_parameter",
 };
 
-/// Turns what serde says of one place into a refusal that names it.
-fn explain(kind: &Kind, path: &str, text: &str) -> ErrorResponse {
-    let mut words = text.split('`').skip(1).step_by(2);
-    let (named, word) = (words.next().unwrap_or_default(), kind.word);
+/// Turns serde's message about one field into an error that names it.
+fn explain(kind: &InputKind, path: &str, text: &str) -> ErrorResponse {
+    let mut schema_types = text.split('`').skip(1).step_by(2);
+    let (named, word) = (schema_types.next().unwrap_or_default(), kind.word);
     if text.starts_with("unknown field") {
-        let known: Vec<&str> = words.collect();
+        let known: Vec<&str> = schema_types.collect();
         let hint = did_you_mean(named, known.iter().copied());
         let message = format!("There is no {word} {named:?} here{hint}; known are {}.", known.join(", "));
-        at_field(400, kind.unknown, named, message)
+        error_at_field(400, kind.unknown, named, message)
     } else if text.starts_with("missing field") {
-        at_field(400, kind.missing, named, format!("The {word} \"{named}\" is missing."))
+        error_at_field(400, kind.missing, named, format!("The {word} \"{named}\" is missing."))
     } else if text.starts_with("duplicate field") {
-        at_field(400, kind.duplicate, named, format!("The {word} \"{named}\" came twice; send it once."))
+        error_at_field(
+            400,
+            kind.duplicate,
+            named,
+            format!("The {word} \"{named}\" came twice; send it once."),
+        )
     } else if text.starts_with(&format!("{path} ")) {
-        at_field(400, kind.invalid, path, format!("{text}."))
+        error_at_field(400, kind.invalid, path, format!("{text}."))
     } else {
-        at_field(400, kind.invalid, path, format!("{path}: {text}."))
+        error_at_field(400, kind.invalid, path, format!("{path}: {text}."))
     }
 }
 
@@ -214,23 +227,23 @@ mod tests {
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
-    #[allow(dead_code, reason = "read for its faults")]
-    struct Thing {
+    #[allow(dead_code, reason = "only deserialized")]
+    struct Sample {
         name: String,
         sizes: Option<Vec<u8>>,
     }
 
     #[track_caller]
-    fn refused(body: &str, code: &str, field: Option<&str>, words: &str) {
-        let problem = parse::<Thing>(body.as_bytes()).unwrap_err().problem;
+    fn refused(body: &str, code: &str, field: Option<&str>, schema_types: &str) {
+        let problem = parse::<Sample>(body.as_bytes()).unwrap_err().problem;
         assert_eq!((problem.status, &*problem.errors[0].code), (400, code), "{problem:?}");
         assert_eq!(problem.errors[0].field.as_deref(), field, "{problem:?}");
-        assert!(problem.message.contains(words), "{problem:?}");
+        assert!(problem.message.contains(schema_types), "{problem:?}");
     }
 
     #[test]
-    fn what_is_wrong_is_told_with_its_place() {
-        assert!(parse::<Thing>(br#" {"name":"a","sizes":null} "#).is_ok());
+    fn error_names_the_field() {
+        assert!(parse::<Sample>(br#" {"name":"a","sizes":null} "#).is_ok());
         refused(r#"{"nmae":"a"}"#, "unknown_member", Some("nmae"), "(did you mean \"name\"?)");
         refused("{}", "missing_member", Some("name"), "\"name\" is missing");
         refused(r#"{"name":"a","name":"b"}"#, "duplicate_member", Some("name"), "twice");
@@ -239,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_no_body() {
+    fn body_must_be_one_json_object() {
         for body in ["", "[\"a\"]", "\"a\"", "null", "nonsense"] {
             refused(body, "invalid_json", None, "one JSON object");
         }

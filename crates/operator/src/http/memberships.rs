@@ -1,4 +1,4 @@
-//! `/operator/v1/users/{user}/tenants`: which tenants a user belongs to.
+//! `/operator/v1/users/{user}/tenants`: the memberships of a user.
 
 use axum::Json;
 use axum::extract::State;
@@ -10,20 +10,20 @@ use store::StoreError;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::document::{BadQuery, Missing};
-use super::input::{Asked, Named};
-use super::paging::{Listed, PageAsk, page};
-use super::{Answered, Desk, Routes};
-use crate::admin::AdminError;
+use super::document::{BadQuery, NotFound};
+use super::input::{PathParams, QueryParams};
+use super::paging::{ListParams, next_text};
+use super::{HandlerResult, Routes, SharedState};
+use crate::error::AdminError;
 
-/// That a user belongs to a tenant.
+/// A user's membership in a tenant.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 struct Membership {
     /// The tenant's id.
     #[schema(examples("asesoria-penalver"))]
     tenant: String,
-    /// What tokens carry as `svc.es.modules`.
+    /// The claim `svc.es.modules` of the user's tokens.
     #[schema(examples(json!(["ACC", "PAY"])))]
     modules: Vec<String>,
     #[schema(format = DateTime)]
@@ -34,12 +34,17 @@ struct Membership {
 }
 
 impl From<store::Membership> for Membership {
-    fn from(kept: store::Membership) -> Self {
+    fn from(stored: store::Membership) -> Self {
         Self {
-            tenant: kept.tenant.to_string(),
-            modules: kept.modules.split(';').filter(|word| !word.is_empty()).map(str::to_owned).collect(),
-            created_at: kept.created_at.iso(),
-            last_used_at: kept.last_used_at.map(Ticks::iso),
+            tenant: stored.tenant.to_string(),
+            modules: stored
+                .modules
+                .split(';')
+                .filter(|module| !module.is_empty())
+                .map(str::to_owned)
+                .collect(),
+            created_at: stored.created_at.iso(),
+            last_used_at: stored.last_used_at.map(Ticks::iso),
         }
     }
 }
@@ -48,15 +53,9 @@ impl From<store::Membership> for Membership {
 #[derive(Serialize, ToSchema)]
 struct MembershipPage {
     tenants: Vec<Membership>,
-    /// Ask with `after` for what follows; null at the end.
+    /// Send it as `after` to get the next page; null on the last page.
     #[schema(required = true)]
     next: Option<String>,
-}
-
-impl Listed for store::Membership {
-    fn place(&self) -> (Ticks, &str) {
-        (self.created_at, self.id.as_str())
-    }
 }
 
 pub(super) fn routes() -> Routes {
@@ -69,20 +68,25 @@ pub(super) fn routes() -> Routes {
     path = "/operator/v1/users/{user}/tenants",
     operation_id = "listUserTenants",
     tag = "Users",
-    params(("user" = String, Path, description = "The user's id or e-mail address"), PageAsk),
-    responses((status = 200, description = "A page of memberships", body = MembershipPage), BadQuery, Missing)
+    params(("user" = String, Path, description = "The user's id or e-mail address"), ListParams),
+    responses((status = 200, description = "A page of memberships", body = MembershipPage), BadQuery, NotFound)
 )]
-async fn list(State(desk): Desk, Named(user): Named<String>, Asked(ask): Asked<PageAsk>) -> Answered {
-    let user = desk.admin.user_named(&user).await?;
-    let all = desk.admin.store.memberships(&user.id).await.map_err(AdminError::from)?;
-    let (some, next) = page(all, &ask);
-    let tenants = some.into_iter().map(Membership::from).collect();
+async fn list(
+    State(state): SharedState,
+    PathParams(user): PathParams<String>,
+    QueryParams(params): QueryParams<ListParams>,
+) -> HandlerResult {
+    let user = state.admin.find_user(&user).await?;
+    let page =
+        state.admin.store.list_memberships(&user.id, &params.into()).await.map_err(AdminError::from)?;
+    let next = next_text(page.next.as_ref());
+    let tenants = page.rows.into_iter().map(Membership::from).collect();
     Ok(Json(MembershipPage { tenants, next }).into_response())
 }
 
-/// Let a user belong to a tenant
+/// Add a user to a tenant
 ///
-/// Asked again, it changes nothing.
+/// Idempotent.
 #[utoipa::path(
     put,
     path = "/operator/v1/users/{user}/tenants/{tenant}",
@@ -93,28 +97,32 @@ async fn list(State(desk): Desk, Named(user): Named<String>, Asked(ask): Asked<P
         ("tenant" = String, Path, description = "The tenant's id")
     ),
     responses(
-        (status = 200, description = "The user belonged to the tenant already", body = Membership),
-        (status = 201, description = "The user belongs to the tenant from now on", body = Membership),
-        Missing
+        (status = 200, description = "The user was a member already", body = Membership),
+        (status = 201, description = "The user is now a member", body = Membership),
+        NotFound
     )
 )]
-async fn join(State(desk): Desk, Named((user, tenant)): Named<(String, String)>) -> Answered {
-    let user = desk.admin.user_named(&user).await?;
-    let tenant = desk.admin.tenant(&TenantId::new(tenant)).await?.id;
-    let status = match desk.admin.add_membership(&user, &tenant).await {
+async fn join(
+    State(state): SharedState,
+    PathParams((user, tenant)): PathParams<(String, String)>,
+) -> HandlerResult {
+    let user = state.admin.find_user(&user).await?;
+    let tenant = state.admin.tenant(&TenantId::new(tenant)).await?.id;
+    let status = match state.admin.add_membership(&user, &tenant).await {
         Ok(_) => StatusCode::CREATED,
         Err(AdminError::Store(StoreError::Exists(_))) => StatusCode::OK,
         Err(error) => return Err(error.into()),
     };
-    let seat = desk.admin.store.find_tenant_membership(&user.id, &tenant).await.map_err(AdminError::from)?;
-    // Somebody may have taken it away meanwhile.
-    let seat = seat.ok_or_else(|| AdminError::Missing(format!("tenant \"{tenant}\" of this user")))?;
-    Ok((status, Json(Membership::from(seat.membership))).into_response())
+    let found =
+        state.admin.store.find_tenant_membership(&user.id, &tenant).await.map_err(AdminError::from)?;
+    // A concurrent request may have removed it.
+    let found = found.ok_or_else(|| AdminError::NotFound(format!("tenant \"{tenant}\" of this user")))?;
+    Ok((status, Json(Membership::from(found.membership))).into_response())
 }
 
-/// Let a user belong to a tenant no more
+/// Remove a user from a tenant
 ///
-/// Asked again, it changes nothing. Tokens for this user and tenant are refused within two seconds.
+/// Idempotent. Tokens for this user and tenant are refused within two seconds.
 #[utoipa::path(
     delete,
     path = "/operator/v1/users/{user}/tenants/{tenant}",
@@ -124,13 +132,16 @@ async fn join(State(desk): Desk, Named((user, tenant)): Named<(String, String)>)
         ("user" = String, Path, description = "The user's id or e-mail address"),
         ("tenant" = String, Path, description = "The tenant's id")
     ),
-    responses((status = 204, description = "The user does not belong to the tenant"), Missing)
+    responses((status = 204, description = "The user is not a member"), NotFound)
 )]
-async fn leave(State(desk): Desk, Named((user, tenant)): Named<(String, String)>) -> Answered {
-    let user = desk.admin.user_named(&user).await?;
-    let tenant = desk.admin.tenant(&TenantId::new(tenant)).await?.id;
-    match desk.admin.remove_membership(&user.email, &tenant).await {
-        Ok(()) | Err(AdminError::Missing(_)) => Ok(StatusCode::NO_CONTENT.into_response()),
+async fn leave(
+    State(state): SharedState,
+    PathParams((user, tenant)): PathParams<(String, String)>,
+) -> HandlerResult {
+    let user = state.admin.find_user(&user).await?;
+    let tenant = state.admin.tenant(&TenantId::new(tenant)).await?.id;
+    match state.admin.remove_membership(&user.email, &tenant).await {
+        Ok(()) | Err(AdminError::NotFound(_)) => Ok(StatusCode::NO_CONTENT.into_response()),
         Err(error) => Err(error.into()),
     }
 }

@@ -1,27 +1,37 @@
-//! Lists in pages: oldest first, each page with a mark from which the next goes on.
+//! The query parameters of lists, which are paged in order of creation, and the text form of their cursor.
 
 use domain::Ticks;
 use serde::Deserialize;
+use store::{ListCursor, ListQuery};
 use utoipa::IntoParams;
 
-use super::words::ChosenId;
-use crate::audit::{ROWS_DEFAULT, read_page_size};
+use super::schema_types::ChosenId;
+use crate::page_size::{ROWS_DEFAULT, parse_page_size};
 
-/// What a page is asked with.
+/// The query parameters of a list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-pub(super) struct PageAsk {
-    /// How many a page has at the most.
+pub(super) struct ListParams {
+    /// The largest number of items on the page.
     #[param(value_type = u16, required = false, minimum = 1, maximum = 1000, default = 100)]
     page_size: Option<PageSize>,
-    /// The `next` of the page before; leave it out for the first page.
+    /// The `next` of the previous page; leave it out for the first page.
     #[param(
         value_type = String,
         required = false,
         pattern = "^(0|[1-9][0-9]{0,17})\\.[A-Za-z0-9][A-Za-z0-9._-]{0,99}$"
     )]
-    after: Option<Mark>,
+    after: Option<PageCursor>,
+}
+
+impl From<ListParams> for ListQuery {
+    fn from(params: ListParams) -> Self {
+        Self {
+            after: params.after.map(|cursor| cursor.0),
+            rows_max: params.page_size.map_or(ROWS_DEFAULT, |size| size.0),
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -32,90 +42,47 @@ impl TryFrom<String> for PageSize {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        read_page_size(&text).map(Self)
+        parse_page_size(&text).map(Self)
     }
 }
 
-/// Where a page ended: when its last one was made, and its id.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
+/// `<ticks>.<id>`: the creation time and the id of the last row of a page.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
-struct Mark(Ticks, String);
+struct PageCursor(ListCursor);
 
-impl Mark {
-    fn of(one: &impl Listed) -> Self {
-        let (created_at, id) = one.place();
-        Self(created_at, id.to_owned())
-    }
-
-    fn text(&self) -> String {
-        format!("{}.{}", self.0.0, self.1)
-    }
+/// The `next` of a page.
+pub(super) fn next_text(cursor: Option<&ListCursor>) -> Option<String> {
+    cursor.map(|cursor| format!("{}.{}", cursor.created_at.0, cursor.id))
 }
 
-impl TryFrom<String> for Mark {
+impl TryFrom<String> for PageCursor {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let read = || {
+        let parse = || {
             let (ticks, id) = text.split_once('.')?;
-            let mark = Self(Ticks(ticks.parse().ok()?), id.to_owned());
-            let is_ours = mark.text() == text && mark.0.0 >= 0 && ticks.len() <= 18;
-            (is_ours && ChosenId::try_from(mark.1.clone()).is_ok()).then_some(mark)
+            let cursor = ListCursor { created_at: Ticks(ticks.parse().ok()?), id: id.to_owned() };
+            let is_canonical = next_text(Some(&cursor)).as_ref() == Some(&text)
+                && cursor.created_at.0 >= 0
+                && ticks.len() <= 18;
+            (is_canonical && ChosenId::try_from(cursor.id.clone()).is_ok()).then_some(Self(cursor))
         };
-        read().ok_or_else(|| format!("{text:?} is not the next of an earlier page"))
+        parse().ok_or_else(|| format!("{text:?} is not the next of an earlier page"))
     }
-}
-
-/// Something that stands in a list.
-pub(super) trait Listed {
-    /// When it was made, and its id.
-    fn place(&self) -> (Ticks, &str);
-}
-
-/// Cuts a page out of all there are, and says where the next one begins.
-pub(super) fn page<T: Listed>(mut all: Vec<T>, ask: &PageAsk) -> (Vec<T>, Option<String>) {
-    all.sort_by(|one, other| one.place().cmp(&other.place()));
-    if let Some(mark) = &ask.after {
-        all.retain(|one| one.place() > (mark.0, mark.1.as_str()));
-    }
-    let size = ask.page_size.map_or(ROWS_DEFAULT, |size| size.0);
-    let goes_on = all.len() > size;
-    all.truncate(size);
-    let next = all.last().filter(|_| goes_on).map(|last| Mark::of(last).text());
-    (all, next)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    struct One(i64, &'static str);
-
-    impl Listed for One {
-        fn place(&self) -> (Ticks, &str) {
-            (Ticks(self.0), self.1)
-        }
-    }
-
     #[test]
-    fn pages_leave_nothing_out_and_nothing_twice() {
-        let all = || vec![One(2, "b"), One(1, "z"), One(2, "a"), One(2, "c"), One(3, "a")];
-        let mut seen = Vec::new();
-        let mut after = None;
-        loop {
-            let (some, next) = page(all(), &PageAsk { page_size: Some(PageSize(2)), after });
-            seen.extend(some.iter().map(|one| (one.0, one.1)));
-            let Some(next) = next else { break };
-            after = Some(Mark::try_from(next).unwrap());
-        }
-        assert_eq!(seen, [(1, "z"), (2, "a"), (2, "b"), (2, "c"), (3, "a")]);
-    }
-
-    #[test]
-    fn only_marks_of_ours_are_read() {
+    fn only_canonical_cursors_are_read() {
         for wrong in ["", "1", "x.a", "01.a", "-1.a", "1.", "1.ñ", "1..", "1234567890123456789.a"] {
-            assert!(Mark::try_from(wrong.to_owned()).is_err(), "{wrong}");
+            assert!(PageCursor::try_from(wrong.to_owned()).is_err(), "{wrong}");
         }
-        assert_eq!(Mark::try_from("17.a.b".to_owned()), Ok(Mark(Ticks(17), "a.b".into())));
+        let cursor = ListCursor { created_at: Ticks(17), id: "a.b".into() };
+        assert_eq!(next_text(Some(&cursor)).as_deref(), Some("17.a.b"));
+        assert_eq!(PageCursor::try_from("17.a.b".to_owned()), Ok(PageCursor(cursor)));
     }
 }

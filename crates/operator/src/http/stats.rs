@@ -1,28 +1,28 @@
-//! `/operator/v1/stats`: how all webhooks do together.
+//! `/operator/v1/stats`: totals over all webhooks.
 
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse as _;
 use utoipa_axum::routes;
 
-use super::{Answered, Desk, Routes};
+use super::{HandlerResult, Routes, SharedState};
 use crate::admin::Stats;
 
 pub(super) fn routes() -> Routes {
     vec![routes!(stats)]
 }
 
-/// See how all webhooks do
+/// Show totals over all webhooks
 ///
-/// How many stand how, what waits, what was delivered and what failed lately, and how many nodes there are. For figures
-/// over time, scrape `/metrics`.
+/// Webhooks by status, waiting events, recent deliveries and failures, and the number of nodes. For figures over time,
+/// scrape `/metrics`.
 #[utoipa::path(
     get,
     path = "/operator/v1/stats",
     operation_id = "getStats",
     tag = "Webhooks",
-    responses((status = 200, description = "All webhooks together", body = Stats))
+    responses((status = 200, description = "The totals", body = Stats))
 )]
-async fn stats(State(desk): Desk) -> Answered {
-    Ok(Json(desk.admin.stats().await?).into_response())
+async fn stats(State(state): SharedState) -> HandlerResult {
+    Ok(Json(state.admin.stats().await?).into_response())
 }

@@ -1,21 +1,22 @@
-//! `/operator/v1/users`: who signs in.
+//! `/operator/v1/users`: the people who sign in.
 
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse as _;
-use domain::{Secret, TenantId, Ticks};
+use domain::{Secret, TenantId};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::document::{BadBody, BadQuery, Missing, Taken};
-use super::input::{Asked, Body, Named};
-use super::paging::{Listed, PageAsk, page};
-use super::words::{ChosenId, Email, Few, Name, Password, Standing};
-use super::{Answered, Desk, Routes, made};
-use crate::admin::{AdminError, NewUser as Wanted};
+use super::document::{AlreadyExists, BadBody, BadQuery, NotFound, RevisionConflict};
+use super::input::{JsonBody, PathParams, QueryParams};
+use super::paging::{ListParams, next_text};
+use super::schema_types::{BoundedList, ChosenId, Email, Name, Password, Revision, Status};
+use super::{HandlerResult, Routes, SharedState, created};
+use crate::admin;
+use crate::error::AdminError;
 
-type TenantIds = Few<ChosenId, 0, 100>;
+type TenantIds = BoundedList<ChosenId, 0, 100>;
 
 /// A person who signs in.
 #[derive(Serialize, ToSchema)]
@@ -29,20 +30,24 @@ struct User {
     given_name: String,
     #[schema(value_type = Lang)]
     lang: String,
-    standing: Standing,
+    standing: Status,
     #[schema(format = DateTime)]
     created_at: String,
+    /// Incremented by every update; send it with a change to make sure that nothing changed in between.
+    #[schema(minimum = 1, examples(1))]
+    revision: u64,
 }
 
 impl From<store::User> for User {
-    fn from(kept: store::User) -> Self {
+    fn from(stored: store::User) -> Self {
         Self {
-            id: kept.id.to_string(),
-            email: kept.email,
-            given_name: kept.given_name,
-            lang: kept.lang,
-            standing: kept.status.into(),
-            created_at: kept.created_at.iso(),
+            id: stored.id.to_string(),
+            email: stored.email,
+            given_name: stored.given_name,
+            lang: stored.lang,
+            standing: stored.status.into(),
+            created_at: stored.created_at.iso(),
+            revision: stored.revision,
         }
     }
 }
@@ -69,38 +74,35 @@ impl Lang {
 #[derive(Serialize, ToSchema)]
 struct UserPage {
     users: Vec<User>,
-    /// Ask with `after` for what follows; null at the end.
+    /// Send it as `after` to get the next page; null on the last page.
     #[schema(required = true)]
     next: Option<String>,
 }
 
-/// A user to be made.
+/// A new user.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct NewUser {
     email: Email,
     given_name: Name,
     password: Password,
-    /// Spanish where none is given.
+    /// Spanish by default.
     lang: Option<Lang>,
-    /// The ids of tenants to which the user belongs from the start.
+    /// The ids of the tenants that the user is a member of.
     #[schema(inline)]
     tenants: Option<TenantIds>,
 }
 
-/// What is to be changed; what is not given stays.
+/// Changes; a member that is left out stays as it is.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct UserChange {
-    standing: Option<Standing>,
-    /// A new password ends the user's browser sessions; what applications were granted goes on.
+    standing: Option<Status>,
+    /// A new password ends the user's browser sessions; grants to applications stay.
     password: Option<Password>,
-}
-
-impl Listed for store::User {
-    fn place(&self) -> (Ticks, &str) {
-        (self.created_at, self.id.as_str())
-    }
+    /// The revision that you read: with another one stored, nothing changes and the response is 409
+    /// (`revision_conflict`). Without it, the change is applied to whatever is stored.
+    revision: Option<Revision>,
 }
 
 pub(super) fn routes() -> Routes {
@@ -113,16 +115,18 @@ pub(super) fn routes() -> Routes {
     path = "/operator/v1/users",
     operation_id = "listUsers",
     tag = "Users",
-    params(PageAsk),
+    params(ListParams),
     responses((status = 200, description = "A page of users", body = UserPage), BadQuery)
 )]
-async fn list(State(desk): Desk, Asked(ask): Asked<PageAsk>) -> Answered {
-    let all = desk.admin.store.users().await.map_err(AdminError::from)?;
-    let (some, next) = page(all, &ask);
-    Ok(Json(UserPage { users: some.into_iter().map(User::from).collect(), next }).into_response())
+async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListParams>) -> HandlerResult {
+    let page = state.admin.store.list_users(&params.into()).await.map_err(AdminError::from)?;
+    let next = next_text(page.next.as_ref());
+    Ok(Json(UserPage { users: page.rows.into_iter().map(User::from).collect(), next }).into_response())
 }
 
-/// Make a user
+/// Add a user
+///
+/// The user and their memberships are added together, or neither is.
 #[utoipa::path(
     post,
     path = "/operator/v1/users",
@@ -130,27 +134,30 @@ async fn list(State(desk): Desk, Asked(ask): Asked<PageAsk>) -> Answered {
     tag = "Users",
     request_body = NewUser,
     responses(
-        (status = 201, description = "The user is there", body = User,
+        (status = 201, description = "The new user", body = User,
             headers(("Location" = String, description = "The user's path"))),
         BadBody,
-        Missing,
-        Taken
+        NotFound,
+        AlreadyExists
     )
 )]
-async fn add(State(desk): Desk, Body(new): Body<NewUser>) -> Answered {
-    let mut tenants: Vec<TenantId> =
-        new.tenants.map(|few| few.0).unwrap_or_default().into_iter().map(|id| TenantId::new(id.0)).collect();
-    tenants.sort_unstable();
-    tenants.dedup();
-    let wanted = Wanted {
+async fn add(State(state): SharedState, JsonBody(new): JsonBody<NewUser>) -> HandlerResult {
+    let tenants: Vec<TenantId> = new
+        .tenants
+        .map(|list| list.0)
+        .unwrap_or_default()
+        .into_iter()
+        .map(|id| TenantId::new(id.0))
+        .collect();
+    let new_user = admin::NewUser {
         email: new.email.0,
         given_name: new.given_name.0,
         lang: new.lang.unwrap_or_default().as_str().to_owned(),
         password: Secret::new(new.password.0),
         tenants,
     };
-    let user: User = desk.admin.add_user(wanted).await?.into();
-    Ok(made(&["users", &user.id], &user))
+    let user: User = state.admin.add_user(new_user).await?.into();
+    Ok(created(&["users", &user.id], &user))
 }
 
 /// Show a user
@@ -160,17 +167,17 @@ async fn add(State(desk): Desk, Body(new): Body<NewUser>) -> Answered {
     operation_id = "getUser",
     tag = "Users",
     params(("user" = String, Path, description = "The user's id or e-mail address")),
-    responses((status = 200, description = "The user", body = User), Missing)
+    responses((status = 200, description = "The user", body = User), NotFound)
 )]
-async fn show(State(desk): Desk, Named(name): Named<String>) -> Answered {
-    let user = desk.admin.user_named(&name).await?;
+async fn show(State(state): SharedState, PathParams(name): PathParams<String>) -> HandlerResult {
+    let user = state.admin.find_user(&name).await?;
     Ok(Json(User::from(user)).into_response())
 }
 
-/// Disable or enable a user, or give them a new password
+/// Disable or enable a user, or set a new password
 ///
-/// A disabled user cannot sign in, and tokens that were granted are refused within two seconds. Enabling the
-/// user brings back every token that has not ended by itself meanwhile.
+/// A disabled user cannot sign in, and the user's tokens are refused within two seconds. Enabling the user
+/// restores every token that has not expired.
 #[utoipa::path(
     patch,
     path = "/operator/v1/users/{user}",
@@ -178,16 +185,19 @@ async fn show(State(desk): Desk, Named(name): Named<String>) -> Answered {
     tag = "Users",
     params(("user" = String, Path, description = "The user's id or e-mail address")),
     request_body = UserChange,
-    responses((status = 200, description = "The user as it is now", body = User), BadBody, Missing)
+    responses((status = 200, description = "The changed user", body = User), BadBody, NotFound, RevisionConflict)
 )]
-async fn change(State(desk): Desk, Named(name): Named<String>, Body(change): Body<UserChange>) -> Answered {
-    let user = desk.admin.user_named(&name).await?;
-    if let Some(password) = change.password {
-        desk.admin.set_password(&user.email, Secret::new(password.0)).await?;
-    }
-    if let Some(standing) = change.standing {
-        desk.admin.set_user_status(&user.email, standing.into()).await?;
-    }
-    let user = desk.admin.user_named(user.id.as_str()).await?;
+async fn change(
+    State(state): SharedState,
+    PathParams(name): PathParams<String>,
+    JsonBody(change): JsonBody<UserChange>,
+) -> HandlerResult {
+    let user = state.admin.find_user(&name).await?;
+    let user_change = admin::UserChange {
+        status: change.standing.map(Into::into),
+        password: change.password.map(|password| Secret::new(password.0)),
+    };
+    let revision = change.revision.map(|revision| revision.0);
+    let user = state.admin.update_user(&user, user_change, revision).await?;
     Ok(Json(User::from(user)).into_response())
 }

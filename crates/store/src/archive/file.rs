@@ -11,7 +11,8 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::{mpsc, oneshot};
 
 use super::{
-    Archive, ArchiveError, BackupSummary, CHUNK_ROWS, CellValue, HEADS_ADVANCE, RowChunk, TABLES, Table,
+    Archive, ArchiveError, BackupSummary, CHUNK_ROWS, CellValue, HEADS_ADVANCE, OLDEST_RESTORABLE_SCHEMA,
+    RowChunk, TABLES, Table,
 };
 
 const FORMAT: u32 = 1;
@@ -233,7 +234,7 @@ pub async fn read<R>(store: &dyn Archive, verified: &BackupSummary, input: R) ->
 where
     R: BufRead + Send + 'static,
 {
-    if verified.schema != store.schema() {
+    if !(OLDEST_RESTORABLE_SCHEMA..=store.schema()).contains(&verified.schema) {
         return Err(ArchiveError::OtherSchema { found: verified.schema, known: store.schema() });
     }
     if !store.is_empty().await? {
@@ -245,7 +246,8 @@ where
             sender.blocking_send(chunk).map_err(|_| damaged("the store stopped accepting rows"))
         })
     });
-    while let Some(chunk) = receiver.recv().await {
+    while let Some(mut chunk) = receiver.recv().await {
+        chunk.upgrade(verified.schema);
         let chunk = if chunk.table.name == "meta" { without_vault(store, chunk)? } else { chunk };
         store.load(chunk).await?;
     }

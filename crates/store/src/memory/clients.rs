@@ -5,7 +5,9 @@ use domain::{ClientId, Secret, Ticks};
 
 use super::{MemoryStore, StoredClient};
 use crate::clients::CLIENT_SECRET;
-use crate::{Client, ClientSecret, Clients, Result, StoreError};
+use crate::{
+    Client, ClientSecret, ClientUpdate, Clients, ListPage, ListQuery, Result, StoreError, UpdateOutcome,
+};
 
 #[async_trait]
 impl Clients for MemoryStore {
@@ -24,21 +26,38 @@ impl Clients for MemoryStore {
         Ok(self.state().clients.get(id.as_str()).map(|stored| stored.client.clone()))
     }
 
-    async fn clients(&self) -> Result<Vec<Client>> {
-        let mut clients: Vec<_> = self.state().clients.values().map(|stored| stored.client.clone()).collect();
-        clients.sort_by_key(|client| (client.created_at, client.id.clone()));
-        Ok(clients)
+    async fn list_clients(&self, query: &ListQuery) -> Result<ListPage<Client>> {
+        Ok(query.page_of_all(self.state().clients.values().map(|stored| stored.client.clone())))
     }
 
-    async fn update_client(&self, client: &Client) -> Result<bool> {
+    async fn update_client(
+        &self,
+        id: &ClientId,
+        update: &ClientUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<UpdateOutcome<Client>> {
         let mut state = self.state_mut()?;
-        let Some(stored) = state.clients.get_mut(client.id.as_str()) else {
-            return Ok(false);
-        };
-        let (guid, created_at) = (stored.client.guid, stored.client.created_at);
-        stored.client = Client { guid, created_at, ..client.clone() };
         self.invalidation.access_changed();
-        Ok(true)
+        let Some(client) = state.clients.get_mut(id.as_str()).map(|stored| &mut stored.client) else {
+            return Ok(UpdateOutcome::NotFound);
+        };
+        if expected_revision.is_some_and(|expected| expected != client.revision) {
+            return Ok(UpdateOutcome::RevisionConflict);
+        }
+        let ClientUpdate { name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, status } =
+            update.clone();
+        *client = Client {
+            name: name.unwrap_or_else(|| client.name.clone()),
+            redirect_uris: redirect_uris.unwrap_or_else(|| client.redirect_uris.clone()),
+            post_logout_uris: post_logout_uris.unwrap_or_else(|| client.post_logout_uris.clone()),
+            pkce: pkce.unwrap_or(client.pkce),
+            consent: consent.unwrap_or(client.consent),
+            callback_id_token: callback_id_token.unwrap_or(client.callback_id_token),
+            status: status.unwrap_or(client.status),
+            revision: client.revision + 1,
+            ..client.clone()
+        };
+        Ok(UpdateOutcome::Updated(client.clone()))
     }
 
     async fn set_client_secret(&self, id: &ClientId, secret: &ClientSecret) -> Result<bool> {
@@ -49,6 +68,7 @@ impl Clients for MemoryStore {
         };
         stored.old = Some((stored.secret, secret.previous_valid_until));
         stored.secret = hash;
+        stored.client.revision += 1;
         Ok(true)
     }
 

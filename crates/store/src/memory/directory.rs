@@ -7,7 +7,8 @@ use domain::{TenantId, Ticks, UserId};
 
 use super::{Head, MemoryStore, State};
 use crate::{
-    Directory, LogBounds, Membership, ResourceSet, Result, Status, StoreError, Tenant, TenantMembership, User,
+    Directory, ListPage, ListQuery, LogBounds, Membership, ResourceSet, Result, StoreError, Tenant,
+    TenantMembership, TenantUpdate, UpdateOutcome, User, UserUpdate,
 };
 
 impl State {
@@ -21,6 +22,19 @@ impl State {
             let user = self.users.get(membership.user.as_str())?.clone();
             Some(TenantMembership { user, tenant, membership: membership.clone() })
         })
+    }
+}
+
+impl State {
+    fn add_membership(&mut self, membership: &Membership) -> Result<()> {
+        let same = |one: &Membership| {
+            one.id == membership.id || (one.user == membership.user && one.tenant == membership.tenant)
+        };
+        if self.memberships.iter().any(same) {
+            return Err(StoreError::Exists("such a membership".into()));
+        }
+        self.memberships.push(membership.clone());
+        Ok(())
     }
 }
 
@@ -43,15 +57,27 @@ impl Directory for MemoryStore {
         Ok(self.state().tenants.values().find(|tenant| tenant.id == *id).cloned())
     }
 
-    async fn tenants(&self) -> Result<Vec<Tenant>> {
-        Ok(self.state().tenants.values().cloned().collect())
+    async fn list_tenants(&self, query: &ListQuery) -> Result<ListPage<Tenant>> {
+        Ok(query.page_of_all(self.state().tenants.values().cloned()))
     }
 
-    async fn set_tenant_status(&self, id: &TenantId, status: Status) -> Result<bool> {
+    async fn update_tenant(
+        &self,
+        id: &TenantId,
+        update: &TenantUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<UpdateOutcome<Tenant>> {
         let mut state = self.state_mut()?;
         self.invalidation.access_changed();
-        let found = state.tenants.values_mut().find(|tenant| tenant.id == *id);
-        Ok(found.map(|tenant| tenant.status = status).is_some())
+        let Some(tenant) = state.tenants.values_mut().find(|tenant| tenant.id == *id) else {
+            return Ok(UpdateOutcome::NotFound);
+        };
+        if expected_revision.is_some_and(|expected| expected != tenant.revision) {
+            return Ok(UpdateOutcome::RevisionConflict);
+        }
+        tenant.status = update.status.unwrap_or(tenant.status);
+        tenant.revision += 1;
+        Ok(UpdateOutcome::Updated(tenant.clone()))
     }
 
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
@@ -82,10 +108,22 @@ impl Directory for MemoryStore {
         Ok(true)
     }
 
-    async fn add_user(&self, user: &User) -> Result<()> {
+    async fn add_user(&self, user: &User, memberships: &[Membership]) -> Result<()> {
         let mut state = self.state_mut()?;
         if state.users.values().any(|other| other.email == user.email || other.id == user.id) {
             return Err(StoreError::Exists(format!("a user \"{}\"", user.email)));
+        }
+        let before = state.memberships.clone();
+        for membership in memberships {
+            let added = if state.tenant_no(&membership.tenant).is_some() {
+                state.add_membership(membership)
+            } else {
+                Err(StoreError::UnknownTenant(membership.tenant.to_string()))
+            };
+            if added.is_err() {
+                state.memberships = before;
+                return added;
+            }
         }
         state.users.insert(user.id.as_str().into(), user.clone());
         Ok(())
@@ -99,36 +137,38 @@ impl Directory for MemoryStore {
         Ok(self.state().users.values().find(|user| user.email == email).cloned())
     }
 
-    async fn users(&self) -> Result<Vec<User>> {
-        let mut users: Vec<User> = self.state().users.values().cloned().collect();
-        users.sort_by_key(|user| (user.created_at, user.id.clone()));
-        Ok(users)
+    async fn list_users(&self, query: &ListQuery) -> Result<ListPage<User>> {
+        Ok(query.page_of_all(self.state().users.values().cloned()))
     }
 
-    async fn set_user_status(&self, id: &UserId, status: Status) -> Result<bool> {
+    async fn update_user(
+        &self,
+        id: &UserId,
+        update: &UserUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<UpdateOutcome<User>> {
         let mut state = self.state_mut()?;
         self.invalidation.access_changed();
-        let found = state.users.get_mut(id.as_str());
-        Ok(found.map(|user| user.status = status).is_some())
-    }
-
-    async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool> {
-        let mut state = self.state_mut()?;
-        state.sessions.retain(|_, session| session.user != *id);
-        let found = state.users.get_mut(id.as_str());
-        Ok(found.map(|user| user.password_hash = hash.into()).is_some())
+        let Some(user) = state.users.get_mut(id.as_str()) else {
+            return Ok(UpdateOutcome::NotFound);
+        };
+        if expected_revision.is_some_and(|expected| expected != user.revision) {
+            return Ok(UpdateOutcome::RevisionConflict);
+        }
+        user.status = update.status.unwrap_or(user.status);
+        if let Some(hash) = &update.password_hash {
+            user.password_hash.clone_from(hash);
+        }
+        user.revision += 1;
+        let user = user.clone();
+        if update.password_hash.is_some() {
+            state.sessions.retain(|_, session| session.user != *id);
+        }
+        Ok(UpdateOutcome::Updated(user))
     }
 
     async fn add_membership(&self, membership: &Membership) -> Result<()> {
-        let mut state = self.state_mut()?;
-        let same = |one: &Membership| {
-            one.id == membership.id || (one.user == membership.user && one.tenant == membership.tenant)
-        };
-        if state.memberships.iter().any(same) {
-            return Err(StoreError::Exists("such a membership".into()));
-        }
-        state.memberships.push(membership.clone());
-        Ok(())
+        self.state_mut()?.add_membership(membership)
     }
 
     async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
@@ -139,11 +179,9 @@ impl Directory for MemoryStore {
         Ok(state.memberships.len() < before)
     }
 
-    async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>> {
+    async fn list_memberships(&self, user: &UserId, query: &ListQuery) -> Result<ListPage<Membership>> {
         let state = self.state();
-        let mut found: Vec<_> = state.memberships.iter().filter(|one| one.user == *user).cloned().collect();
-        found.sort_by_key(|one| (one.created_at, one.id.clone()));
-        Ok(found)
+        Ok(query.page_of_all(state.memberships.iter().filter(|one| one.user == *user).cloned()))
     }
 
     async fn find_tenant_membership(

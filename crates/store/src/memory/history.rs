@@ -1,14 +1,16 @@
 //! Delivery history in memory.
 
+use std::collections::{BTreeSet, HashSet};
+
 use async_trait::async_trait;
-use domain::{Ticks, WebhookId};
+use domain::{Resource, TenantId, Ticks, WebhookId};
 
 use super::webhooks::StoredWebhook;
 use super::{MemoryStore, State};
 use crate::webhooks::{BEHIND_MAX, P95_OF_MAX, id_key, percentile_95};
 use crate::{
-    AttemptPurpose, AttemptRecord, AuditEntry, DeliveryHistory, DeliveryQuery, History, Lane, Replay,
-    ReplayKind, Result, SuccessfulDelivery, WebhookStats,
+    AttemptPurpose, AttemptRecord, AuditEntry, DeliveryHistory, DeliveryQuery, History, Lane, LogEvent,
+    Replay, ReplayKind, Result, SuccessfulDelivery, WebhookStats,
 };
 
 impl State {
@@ -73,17 +75,33 @@ impl History for MemoryStore {
         Ok(all.filter(|one| query.includes(one.at, one.sequence)).take(query.rows_max).copied().collect())
     }
 
-    async fn delivery_history(&self, webhook: WebhookId, sequence: u64) -> Result<DeliveryHistory> {
+    async fn find_deliveries(&self, webhook: WebhookId, sequences: &[u64]) -> Result<Vec<DeliveryHistory>> {
         let state = self.state();
-        let Some(stored) = state.webhooks.all.get(&webhook) else {
-            return Ok(DeliveryHistory { sequence, delivered: None, attempts: Vec::new() });
-        };
-        let of_it = |one: &&AttemptRecord| one.purpose.is_for_event(sequence);
-        Ok(DeliveryHistory {
-            sequence,
-            delivered: stored.delivered.values().rev().find(|one| one.sequence == sequence).copied(),
-            attempts: stored.attempts.iter().filter(of_it).cloned().collect(),
-        })
+        let stored = state.webhooks.all.get(&webhook);
+        let wanted: HashSet<u64> = sequences.iter().copied().collect();
+        let successes = stored.into_iter().flat_map(|stored| stored.delivered.values());
+        let attempts = stored.into_iter().flat_map(|stored| &stored.attempts);
+        let is_wanted =
+            |attempt: &&AttemptRecord| attempt.purpose.event().is_some_and(|event| wanted.contains(&event));
+        Ok(DeliveryHistory::group(
+            sequences,
+            successes.filter(|success| wanted.contains(&success.sequence)).copied(),
+            attempts.filter(is_wanted).cloned(),
+        ))
+    }
+
+    async fn find_events(
+        &self,
+        tenant: &TenantId,
+        resource: Resource,
+        sequences: &[u64],
+    ) -> Result<Vec<LogEvent>> {
+        let state = self.state();
+        let Some(tenant_no) = state.tenant_no(tenant) else { return Ok(Vec::new()) };
+        let wanted: BTreeSet<u64> = sequences.iter().copied().collect();
+        let rows = wanted.iter().filter_map(|sequence| state.log.get(&(tenant_no, *sequence)));
+        let events = rows.filter(|row| row.entry.resource == resource);
+        Ok(events.map(|row| LogEvent { entry: row.entry.clone(), record_key: row.record_key }).collect())
     }
 
     async fn lanes(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Lane>> {

@@ -95,6 +95,11 @@ impl Maintenance for MemoryStore {
         self.change_commits.load(Ordering::Relaxed)
     }
 
+    /// The in-memory store has no worker.
+    async fn worker_ended(&self) {
+        std::future::pending().await
+    }
+
     async fn close(&self) {
         self.closed.store(true, Ordering::SeqCst);
     }

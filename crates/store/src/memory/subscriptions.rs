@@ -7,7 +7,8 @@ use domain::{Secret, Ticks};
 use super::{MemoryStore, StoredKey};
 use crate::subscriptions::SUBSCRIPTION_KEY;
 use crate::{
-    CallCount, KeyInfo, KeyLastUse, KeySlot, Result, Status, StoreError, Subscription, Subscriptions,
+    CallCount, KeyInfo, KeyLastUse, KeySlot, ListPage, ListQuery, Result, Status, StoreError, Subscription,
+    SubscriptionUpdate, Subscriptions, UpdateOutcome,
 };
 
 fn key_in_use(subscription: &SubscriptionId, slot: KeySlot) -> StoredKey {
@@ -16,21 +17,6 @@ fn key_in_use(subscription: &SubscriptionId, slot: KeySlot) -> StoredKey {
 
 fn key_exists() -> StoreError {
     StoreError::Exists("such a key".into())
-}
-
-impl MemoryStore {
-    /// Changes a subscription that is not cancelled; false if there is none.
-    fn change_subscription(
-        &self,
-        id: &SubscriptionId,
-        change: impl FnOnce(&mut Subscription),
-    ) -> Result<bool> {
-        let mut state = self.state_mut()?;
-        let found = state.subscriptions.get_mut(id.as_str()).filter(|one| one.cancelled_at.is_none());
-        let changed = found.map(change).is_some();
-        self.invalidation.access_changed();
-        Ok(changed)
-    }
 }
 
 #[async_trait]
@@ -55,27 +41,46 @@ impl Subscriptions for MemoryStore {
         Ok(self.state().subscriptions.get(id.as_str()).cloned())
     }
 
-    async fn subscriptions(&self) -> Result<Vec<Subscription>> {
-        let mut all: Vec<_> = self.state().subscriptions.values().cloned().collect();
-        all.sort_by_key(|one| (one.created_at, one.id.clone()));
-        Ok(all)
+    async fn list_subscriptions(&self, query: &ListQuery) -> Result<ListPage<Subscription>> {
+        Ok(query.page_of_all(self.state().subscriptions.values().cloned()))
     }
 
-    async fn set_subscription_status(&self, id: &SubscriptionId, status: Status) -> Result<bool> {
-        self.change_subscription(id, |one| one.status = status)
-    }
-
-    async fn set_daily_quota(&self, id: &SubscriptionId, calls_max: Option<u64>) -> Result<bool> {
-        self.change_subscription(id, |one| one.daily_quota = calls_max)
+    async fn update_subscription(
+        &self,
+        id: &SubscriptionId,
+        update: &SubscriptionUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<UpdateOutcome<Subscription>> {
+        let mut state = self.state_mut()?;
+        self.invalidation.access_changed();
+        let Some(subscription) = state.subscriptions.get_mut(id.as_str()) else {
+            return Ok(UpdateOutcome::NotFound);
+        };
+        if subscription.cancelled_at.is_some() {
+            return Ok(UpdateOutcome::Cancelled);
+        }
+        if expected_revision.is_some_and(|expected| expected != subscription.revision) {
+            return Ok(UpdateOutcome::RevisionConflict);
+        }
+        subscription.status = update.status.unwrap_or(subscription.status);
+        subscription.daily_quota = update.daily_quota.unwrap_or(subscription.daily_quota);
+        subscription.revision += 1;
+        Ok(UpdateOutcome::Updated(subscription.clone()))
     }
 
     async fn cancel_subscription(&self, id: &SubscriptionId, now: Ticks) -> Result<bool> {
-        let cancelled = self.change_subscription(id, |one| {
-            one.cancelled_at = Some(now);
-            one.status = Status::Disabled;
-        })?;
-        self.state_mut()?.keys.retain(|_, key| &*key.subscription != id.as_str());
-        Ok(cancelled)
+        let mut state = self.state_mut()?;
+        self.invalidation.access_changed();
+        let subscription = state.subscriptions.get_mut(id.as_str());
+        let Some(subscription) = subscription.filter(|subscription| subscription.cancelled_at.is_none())
+        else {
+            return Ok(false);
+        };
+        subscription.cancelled_at = Some(now);
+        subscription.status = Status::Disabled;
+        subscription.revision += 1;
+        state.keys.retain(|_, key| &*key.subscription != id.as_str());
+        Ok(true)
     }
 
     async fn subscription_keys(&self, id: &SubscriptionId) -> Result<Vec<KeyInfo>> {
@@ -114,6 +119,9 @@ impl Subscriptions for MemoryStore {
         }
         current.valid_until = Some(previous_valid_until);
         state.keys.insert(hash, key_in_use(id, slot));
+        if let Some(subscription) = state.subscriptions.get_mut(id.as_str()) {
+            subscription.revision += 1;
+        }
         self.invalidation.access_changed();
         Ok(true)
     }

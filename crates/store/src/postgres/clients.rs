@@ -5,12 +5,16 @@ use domain::{ClientId, Secret, Ticks};
 use tokio_postgres::Row;
 
 use super::PostgresStore;
-use super::rows::guid;
+use super::rows::{AFTER, IN_ORDER, guid};
 use crate::clients::{CLIENT_SECRET, from_list, to_list};
-use crate::{Client, ClientSecret, Clients, Consent, Pkce, Result, Status, StoreError};
+use crate::plan::{signed, unsigned};
+use crate::{
+    Client, ClientSecret, ClientUpdate, Clients, Consent, ListPage, ListQuery, Pkce, Result, Status,
+    StoreError, UpdateOutcome,
+};
 
 const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
-                      standing, created_at FROM clients";
+                      standing, created_at, revision FROM clients";
 
 fn client(row: &Row) -> Result<Client> {
     Ok(Client {
@@ -24,6 +28,7 @@ fn client(row: &Row) -> Result<Client> {
         callback_id_token: row.get::<_, i64>(7) != 0,
         status: Status::from_code(row.get(8)),
         created_at: Ticks(row.get(9)),
+        revision: unsigned(row.get(10)),
     })
 }
 
@@ -34,8 +39,8 @@ impl Clients for PostgresStore {
         self.insert(
             format!("a client \"{}\"", client.id),
             "INSERT INTO clients (id, guid, name, redirect_uris, post_logout_uris, pkce, consent,
-                 callback_id_token, standing, created_at, secret_hash)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
+                 callback_id_token, standing, created_at, secret_hash, revision)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)",
             &[
                 &client.id.as_str(),
                 &client.guid.as_bytes().as_slice(),
@@ -48,6 +53,7 @@ impl Clients for PostgresStore {
                 &client.status.code(),
                 &client.created_at.0,
                 &hash.as_slice(),
+                &signed(client.revision),
             ],
         )
         .await
@@ -57,32 +63,47 @@ impl Clients for PostgresStore {
         self.row(&format!("{CLIENT} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(client).transpose()
     }
 
-    async fn clients(&self) -> Result<Vec<Client>> {
-        self.rows(&format!("{CLIENT} ORDER BY created_at, id"), &[]).await?.iter().map(client).collect()
+    async fn list_clients(&self, query: &ListQuery) -> Result<ListPage<Client>> {
+        let rows = self.list(&format!("{CLIENT} WHERE {AFTER} {IN_ORDER}"), query).await?;
+        Ok(query.page(rows.iter().map(client).collect::<Result<_>>()?))
     }
 
-    async fn update_client(&self, client: &Client) -> Result<bool> {
-        self.change_access(
-            "UPDATE clients SET name = $2, redirect_uris = $3, post_logout_uris = $4, pkce = $5, consent = $6,
-                 callback_id_token = $7, standing = $8 WHERE id = $1",
-            &[
-                &client.id.as_str(),
-                &client.name,
-                &to_list(&client.redirect_uris),
-                &to_list(&client.post_logout_uris),
-                &client.pkce.code(),
-                &client.consent.code(),
-                &i64::from(client.callback_id_token),
-                &client.status.code(),
-            ],
-        )
-        .await
+    async fn update_client(
+        &self,
+        id: &ClientId,
+        update: &ClientUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<UpdateOutcome<Client>> {
+        let (updated, row) = self
+            .update_row(
+                "UPDATE clients SET name = coalesce($2, name), redirect_uris = coalesce($3, redirect_uris),
+                     post_logout_uris = coalesce($4, post_logout_uris), pkce = coalesce($5, pkce),
+                     consent = coalesce($6, consent), callback_id_token = coalesce($7, callback_id_token),
+                     standing = coalesce($8, standing), revision = revision + 1
+                 WHERE id = $1 AND ($9::bigint IS NULL OR revision = $9)",
+                &[
+                    &id.as_str(),
+                    &update.name,
+                    &update.redirect_uris.as_deref().map(to_list),
+                    &update.post_logout_uris.as_deref().map(to_list),
+                    &update.pkce.map(Pkce::code),
+                    &update.consent.map(Consent::code),
+                    &update.callback_id_token.map(i64::from),
+                    &update.status.map(Status::code),
+                    &expected_revision.map(signed),
+                ],
+                &format!("{CLIENT} WHERE id = $1"),
+                id.as_str(),
+            )
+            .await?;
+        Ok(UpdateOutcome::of(updated, row.as_ref().map(client).transpose()?))
     }
 
     async fn set_client_secret(&self, id: &ClientId, secret: &ClientSecret) -> Result<bool> {
         let hash = self.ports().vault.fingerprint(CLIENT_SECRET, &secret.secret);
         self.change(
-            "UPDATE clients SET old_secret_hash = secret_hash, old_secret_until = $3, secret_hash = $2 WHERE id = $1",
+            "UPDATE clients SET old_secret_hash = secret_hash, old_secret_until = $3, secret_hash = $2,
+                 revision = revision + 1 WHERE id = $1",
             &[&id.as_str(), &hash.as_slice(), &secret.previous_valid_until.0],
         )
         .await

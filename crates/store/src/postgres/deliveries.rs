@@ -23,7 +23,7 @@ use crate::{
 /// Sorts before every id.
 const NO_ID: &[u8] = &[];
 
-fn event(row: &Row) -> Result<LogEvent> {
+pub(super) fn event(row: &Row) -> Result<LogEvent> {
     Ok(LogEvent { entry: entry(row)?, record_key: row.get(13) })
 }
 

@@ -1,13 +1,18 @@
 //! Tenants, users and memberships in PostgreSQL.
 
 use async_trait::async_trait;
+use deadpool_postgres::Transaction;
 use domain::{MembershipId, TenantId, Ticks, UserId};
 use tokio_postgres::Row;
 
-use super::rows::{guid, tenant_no};
+use super::rows::{AFTER, IN_ORDER, execute, guid, row, tenant_no};
 use super::webhooks::next_change_number;
-use super::{PostgresStore, store_error};
-use crate::{Directory, Membership, ResourceSet, Result, Status, Tenant, TenantMembership, User};
+use super::{PostgresStore, exists, store_error};
+use crate::plan::{signed, unsigned};
+use crate::{
+    Directory, ListPage, ListQuery, Membership, ResourceSet, Result, Status, StoreError, Tenant,
+    TenantMembership, TenantUpdate, UpdateOutcome, User, UserUpdate,
+};
 
 fn tenant(row: &Row) -> Tenant {
     tenant_at(row, 0)
@@ -20,6 +25,7 @@ fn tenant_at(row: &Row, at: usize) -> Tenant {
         short_code: row.get(at + 2),
         status: Status::from_code(row.get(at + 3)),
         created_at: Ticks(row.get(at + 4)),
+        revision: unsigned(row.get(at + 5)),
     }
 }
 
@@ -36,6 +42,7 @@ fn user_at(row: &Row, at: usize) -> User {
         password_hash: row.get(at + 4),
         status: Status::from_code(row.get(at + 5)),
         created_at: Ticks(row.get(at + 6)),
+        revision: unsigned(row.get(at + 7)),
     }
 }
 
@@ -54,26 +61,50 @@ fn membership(row: &Row) -> Result<Membership> {
 }
 
 fn tenant_membership(row: &Row) -> Result<TenantMembership> {
-    Ok(TenantMembership { membership: membership(row)?, user: user_at(row, 9), tenant: tenant_at(row, 16) })
+    Ok(TenantMembership { membership: membership(row)?, user: user_at(row, 9), tenant: tenant_at(row, 17) })
 }
 
-const TENANT: &str = "SELECT id, name, short_code, standing, created_at FROM tenants";
-const USER: &str = "SELECT id, email, given_name, lang, password_hash, standing, created_at FROM users";
+const TENANT: &str = "SELECT id, name, short_code, standing, created_at, revision FROM tenants";
+const USER: &str =
+    "SELECT id, email, given_name, lang, password_hash, standing, created_at, revision FROM users";
 const TENANT_MEMBERSHIP: &str =
     "SELECT m.id, m.user_id, m.tenant_id, m.modules, m.key_user_correlation_id, m.equipo_user_id,
          m.second_client_id, m.created_at, m.last_used_at,
-         u.id, u.email, u.given_name, u.lang, u.password_hash, u.standing, u.created_at,
-         t.id, t.name, t.short_code, t.standing, t.created_at
+         u.id, u.email, u.given_name, u.lang, u.password_hash, u.standing, u.created_at, u.revision,
+         t.id, t.name, t.short_code, t.standing, t.created_at, t.revision
      FROM memberships m JOIN users u ON u.id = m.user_id JOIN tenants t ON t.id = m.tenant_id
      WHERE m.user_id = $1";
+
+async fn insert_membership(on: &Transaction<'_>, membership: &Membership) -> Result<()> {
+    execute(
+        on,
+        "INSERT INTO memberships (id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
+             second_client_id, created_at, last_used_at)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
+        &[
+            &membership.id.as_str(),
+            &membership.user.as_str(),
+            &membership.tenant.as_str(),
+            &membership.modules,
+            &membership.key_user_correlation_id.as_bytes().as_slice(),
+            &membership.equipo_user_id,
+            &membership.second_client_id,
+            &membership.created_at.0,
+            &membership.last_used_at.map(|at| at.0),
+        ],
+    )
+    .await
+    .map(drop)
+    .map_err(exists("such a membership".into()))
+}
 
 #[async_trait]
 impl Directory for PostgresStore {
     async fn add_tenant(&self, tenant: &Tenant) -> Result<()> {
         self.insert(
             format!("a tenant \"{}\"", tenant.id),
-            "WITH added AS (INSERT INTO tenants (id, name, short_code, standing, created_at)
-                 VALUES ($1, $2, $3, $4, $5) RETURNING no)
+            "WITH added AS (INSERT INTO tenants (id, name, short_code, standing, created_at, revision)
+                 VALUES ($1, $2, $3, $4, $5, $6) RETURNING no)
              INSERT INTO heads (tenant_no, head, floor, version) SELECT no, 0, 0, 0 FROM added",
             &[
                 &tenant.id.as_str(),
@@ -81,6 +112,7 @@ impl Directory for PostgresStore {
                 &tenant.short_code,
                 &tenant.status.code(),
                 &tenant.created_at.0,
+                &signed(tenant.revision),
             ],
         )
         .await
@@ -90,13 +122,27 @@ impl Directory for PostgresStore {
         Ok(self.row(&format!("{TENANT} WHERE id = $1"), &[&id.as_str()]).await?.as_ref().map(tenant))
     }
 
-    async fn tenants(&self) -> Result<Vec<Tenant>> {
-        Ok(self.rows(&format!("{TENANT} ORDER BY no"), &[]).await?.iter().map(tenant).collect())
+    async fn list_tenants(&self, query: &ListQuery) -> Result<ListPage<Tenant>> {
+        let rows = self.list(&format!("{TENANT} WHERE {AFTER} {IN_ORDER}"), query).await?;
+        Ok(query.page(rows.iter().map(tenant).collect()))
     }
 
-    async fn set_tenant_status(&self, id: &TenantId, status: Status) -> Result<bool> {
-        self.change_access("UPDATE tenants SET standing = $2 WHERE id = $1", &[&id.as_str(), &status.code()])
-            .await
+    async fn update_tenant(
+        &self,
+        id: &TenantId,
+        update: &TenantUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<UpdateOutcome<Tenant>> {
+        let (updated, row) = self
+            .update_row(
+                "UPDATE tenants SET standing = coalesce($2, standing), revision = revision + 1
+                 WHERE id = $1 AND ($3::bigint IS NULL OR revision = $3)",
+                &[&id.as_str(), &update.status.map(Status::code), &expected_revision.map(signed)],
+                &format!("{TENANT} WHERE id = $1"),
+                id.as_str(),
+            )
+            .await?;
+        Ok(UpdateOutcome::of(updated, row.as_ref().map(tenant)))
     }
 
     async fn erase_tenant(&self, id: &TenantId) -> Result<bool> {
@@ -145,11 +191,13 @@ impl Directory for PostgresStore {
         Ok(true)
     }
 
-    async fn add_user(&self, user: &User) -> Result<()> {
-        self.insert(
-            format!("a user \"{}\"", user.email),
-            "INSERT INTO users (id, email, given_name, lang, password_hash, standing, created_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7)",
+    async fn add_user(&self, user: &User, memberships: &[Membership]) -> Result<()> {
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.map_err(store_error)?;
+        execute(
+            &transaction,
+            "INSERT INTO users (id, email, given_name, lang, password_hash, standing, created_at, revision)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
             &[
                 &user.id.as_str(),
                 &user.email,
@@ -158,9 +206,20 @@ impl Directory for PostgresStore {
                 &user.password_hash,
                 &user.status.code(),
                 &user.created_at.0,
+                &signed(user.revision),
             ],
         )
         .await
+        .map_err(exists(format!("a user \"{}\"", user.email)))?;
+        for membership in memberships {
+            // The lock keeps the tenant from being erased before the commit.
+            let lock = "SELECT 1 FROM tenants WHERE id = $1 FOR KEY SHARE";
+            if row(&transaction, lock, &[&membership.tenant.as_str()]).await?.is_none() {
+                return Err(StoreError::UnknownTenant(membership.tenant.to_string()));
+            }
+            insert_membership(&transaction, membership).await?;
+        }
+        transaction.commit().await.map_err(store_error)
     }
 
     async fn find_user(&self, id: &UserId) -> Result<Option<User>> {
@@ -171,43 +230,43 @@ impl Directory for PostgresStore {
         Ok(self.row(&format!("{USER} WHERE email = $1"), &[&email]).await?.as_ref().map(user))
     }
 
-    async fn users(&self) -> Result<Vec<User>> {
-        Ok(self.rows(&format!("{USER} ORDER BY created_at, id"), &[]).await?.iter().map(user).collect())
+    async fn list_users(&self, query: &ListQuery) -> Result<ListPage<User>> {
+        let rows = self.list(&format!("{USER} WHERE {AFTER} {IN_ORDER}"), query).await?;
+        Ok(query.page(rows.iter().map(user).collect()))
     }
 
-    async fn set_user_status(&self, id: &UserId, status: Status) -> Result<bool> {
-        self.change_access("UPDATE users SET standing = $2 WHERE id = $1", &[&id.as_str(), &status.code()])
-            .await
-    }
-
-    async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool> {
-        self.change(
-            "WITH ended AS (DELETE FROM sessions WHERE user_id = $1)
-             UPDATE users SET password_hash = $2 WHERE id = $1",
-            &[&id.as_str(), &hash],
-        )
-        .await
+    async fn update_user(
+        &self,
+        id: &UserId,
+        update: &UserUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<UpdateOutcome<User>> {
+        let (updated, row) = self
+            .update_row(
+                "WITH updated AS (
+                     UPDATE users SET standing = coalesce($2, standing), password_hash = coalesce($3, password_hash),
+                         revision = revision + 1
+                     WHERE id = $1 AND ($4::bigint IS NULL OR revision = $4) RETURNING id),
+                 ended AS (DELETE FROM sessions WHERE $3::text IS NOT NULL AND user_id IN (SELECT id FROM updated))
+                 SELECT id FROM updated",
+                &[
+                    &id.as_str(),
+                    &update.status.map(Status::code),
+                    &update.password_hash,
+                    &expected_revision.map(signed),
+                ],
+                &format!("{USER} WHERE id = $1"),
+                id.as_str(),
+            )
+            .await?;
+        Ok(UpdateOutcome::of(updated, row.as_ref().map(user)))
     }
 
     async fn add_membership(&self, membership: &Membership) -> Result<()> {
-        self.insert(
-            "such a membership".into(),
-            "INSERT INTO memberships (id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
-                 second_client_id, created_at, last_used_at)
-             VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)",
-            &[
-                &membership.id.as_str(),
-                &membership.user.as_str(),
-                &membership.tenant.as_str(),
-                &membership.modules,
-                &membership.key_user_correlation_id.as_bytes().as_slice(),
-                &membership.equipo_user_id,
-                &membership.second_client_id,
-                &membership.created_at.0,
-                &membership.last_used_at.map(|at| at.0),
-            ],
-        )
-        .await
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.map_err(store_error)?;
+        insert_membership(&transaction, membership).await?;
+        transaction.commit().await.map_err(store_error)
     }
 
     async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
@@ -218,16 +277,19 @@ impl Directory for PostgresStore {
         .await
     }
 
-    async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>> {
+    async fn list_memberships(&self, user: &UserId, query: &ListQuery) -> Result<ListPage<Membership>> {
+        let (created_at, id) = query.after();
         let rows = self
             .rows(
-                "SELECT id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
-                     second_client_id, created_at, last_used_at
-                 FROM memberships WHERE user_id = $1 ORDER BY created_at, id",
-                &[&user.as_str()],
+                &format!(
+                    "SELECT id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
+                         second_client_id, created_at, last_used_at
+                     FROM memberships WHERE {AFTER} AND user_id = $4 {IN_ORDER}"
+                ),
+                &[&created_at, &id, &query.limit(), &user.as_str()],
             )
             .await?;
-        rows.iter().map(membership).collect()
+        Ok(query.page(rows.iter().map(membership).collect::<Result<_>>()?))
     }
 
     async fn find_tenant_membership(

@@ -2,22 +2,24 @@
 
 use async_trait::async_trait;
 use deadpool_postgres::Transaction;
-use domain::{Ticks, WebhookId};
+use domain::{Resource, TenantId, Ticks, WebhookId};
 use tokio_postgres::Row;
 
 use super::audit::append_audit;
-use super::rows::{Args, code, execute, limit, row, rows, snapshot};
+use super::changes::ENTRY;
+use super::deliveries::event;
+use super::rows::{Args, code, column, execute, limit, row, rows, snapshot};
 use super::webhook_rows::{LANE, LIVE, REPLAY, WEBHOOK, count, is_set, lane, replay, sealed};
 use super::webhooks::next_change_number;
 use super::{PostgresStore, store_error};
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{
-    BEHIND_MAX, EVENT, P95_OF_MAX, PACK_NUMBERS_MAX, PACK_SPAN, SealedWebhook, from_nanos, id_key, last_of,
-    newest, percentile_95, unpack,
+    BEHIND_MAX, EVENT, P95_OF_MAX, PACK_NUMBERS_MAX, PACK_SPAN, SealedWebhook, from_nanos, id_key, newest,
+    percentile_95, runs, successes_of, unpack,
 };
 use crate::{
     AttemptPurpose, AttemptRecord, AttemptTiming, AuditEntry, DeliveryHistory, DeliveryQuery, History, Lane,
-    Replay, ReplayKind, Result, SuccessfulDelivery, WebhookStats,
+    LogEvent, Replay, ReplayKind, Result, SuccessfulDelivery, WebhookStats,
 };
 
 const ATTEMPT: &str = "a.at, a.sequence, a.occasion, a.number, a.handshake, a.status, a.succeeded, a.reason, \
@@ -244,31 +246,53 @@ impl History for PostgresStore {
         }
     }
 
-    async fn delivery_history(&self, webhook: WebhookId, sequence: u64) -> Result<DeliveryHistory> {
-        let (event, far) = (signed(sequence), signed(sequence.saturating_add(PACK_NUMBERS_MAX)));
+    async fn find_deliveries(&self, webhook: WebhookId, sequences: &[u64]) -> Result<Vec<DeliveryHistory>> {
+        let ranges = runs(sequences);
+        let (first, last) = (column(&ranges, |run| signed(run.0)), column(&ranges, |run| signed(run.1)));
+        let numbers = column(sequences, |sequence| signed(*sequence));
         let id = webhook.as_bytes().as_slice();
         let packs = self
             .rows(
                 &format!(
-                    "SELECT packed FROM delivered WHERE tenant_no = {TENANT_OF} AND webhook = $1
-                     AND last_sequence BETWEEN $2 AND $3 AND first_sequence <= $2
-                     ORDER BY tenant_no, webhook, last_sequence, first_sequence"
+                    "SELECT DISTINCT d.last_at, d.last_sequence, d.first_sequence, d.packed
+                     FROM unnest($2::bigint[], $3::bigint[]) AS r (first, last) CROSS JOIN LATERAL (
+                         SELECT last_at, last_sequence, first_sequence, packed FROM delivered
+                         WHERE tenant_no = {TENANT_OF} AND webhook = $1 AND last_sequence >= r.first
+                             AND last_sequence <= r.last + $4 AND first_sequence <= r.last
+                         ORDER BY tenant_no, webhook, last_sequence, first_sequence) d"
                 ),
-                &[&id, &event, &far],
+                &[&id, &first, &last, &signed(PACK_NUMBERS_MAX)],
             )
             .await?;
         let attempts = self
             .rows(
                 &format!(
-                    "SELECT {ATTEMPT} FROM attempts a WHERE a.tenant_no = {TENANT_OF} AND a.webhook = $1
-                     AND a.sequence = $2 AND a.occasion IN (0, 2)
-                     ORDER BY a.tenant_no, a.webhook, a.sequence, a.at, a.occasion, a.number"
+                    "SELECT {ATTEMPT} FROM (SELECT DISTINCT unnest($2::bigint[]) AS sequence) s CROSS JOIN LATERAL (
+                         SELECT * FROM attempts WHERE tenant_no = {TENANT_OF} AND webhook = $1
+                             AND sequence = s.sequence AND occasion IN (0, 2)
+                         ORDER BY tenant_no, webhook, sequence, at) a
+                     ORDER BY a.at, a.occasion, a.number"
                 ),
-                &[&id, &event],
+                &[&id, &numbers],
             )
             .await?;
-        let delivered = last_of(&packs.iter().map(packed).collect::<Vec<_>>(), sequence)?;
-        Ok(DeliveryHistory { sequence, delivered, attempts: attempts.iter().map(attempt).collect() })
+        let packs: Vec<Vec<u8>> = packs.iter().map(|row| row.get(3)).collect();
+        Ok(DeliveryHistory::group(sequences, successes_of(&packs, sequences)?, attempts.iter().map(attempt)))
+    }
+
+    async fn find_events(
+        &self,
+        tenant: &TenantId,
+        resource: Resource,
+        sequences: &[u64],
+    ) -> Result<Vec<LogEvent>> {
+        let sql = format!(
+            "SELECT {ENTRY}, l.record_key FROM log l WHERE l.tenant_no = (SELECT no FROM tenants WHERE id = $1)
+             AND l.sequence = ANY($2) AND l.resource = $3 ORDER BY l.sequence"
+        );
+        let numbers = column(sequences, |sequence| signed(*sequence));
+        let found = self.rows(&sql, &[&tenant.as_str(), &numbers, &code(resource)]).await?;
+        found.iter().map(event).collect()
     }
 
     async fn lanes(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Lane>> {

@@ -119,6 +119,10 @@ impl Maintenance for PostgresStore {
         self.inner.batch_queue.commits()
     }
 
+    async fn worker_ended(&self) {
+        self.inner.notify.listener_ended().await;
+    }
+
     async fn close(&self) {
         self.inner.notify.close();
         self.inner.pool.close();

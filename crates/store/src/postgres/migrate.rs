@@ -6,13 +6,14 @@ use super::store_error;
 use crate::{Ports, Result, StoreError};
 
 /// In order; each name starts with its number.
-const MIGRATIONS: [(&str, &str); 6] = [
+const MIGRATIONS: [(&str, &str); 7] = [
     ("0001_spine", include_str!("migrations/0001_spine.sql")),
     ("0002_sign_in", include_str!("migrations/0002_sign_in.sql")),
     ("0003_gateway", include_str!("migrations/0003_gateway.sql")),
     ("0004_places", include_str!("migrations/0004_places.sql")),
     ("0005_webhooks", include_str!("migrations/0005_webhooks.sql")),
     ("0006_ways_into_the_log", include_str!("migrations/0006_ways_into_the_log.sql")),
+    ("0007_revisions", include_str!("migrations/0007_revisions.sql")),
 ];
 /// The advisory lock that serializes nodes that start at the same time. The value is arbitrary.
 const LOCK: i64 = 0x616c_6461_6261;

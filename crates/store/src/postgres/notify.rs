@@ -15,6 +15,7 @@ use tokio::task::AbortHandle;
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, NoTls, Socket};
 
 use super::{Inner, PostgresStore, config_of, store_error, tls};
+use crate::worker_end::WorkerEnd;
 use crate::{ChangeSet, ResourceSet, Result};
 
 const CHANNEL: &str = "aldaba_bell";
@@ -30,6 +31,7 @@ pub(super) struct Notifier {
     url: String,
     pending: Mutex<Pending>,
     listener: OnceLock<AbortHandle>,
+    listener_end: WorkerEnd,
 }
 
 /// Changes to be sent.
@@ -60,7 +62,13 @@ fn is_false(flag: &bool) -> bool {
 
 impl Notifier {
     pub(super) fn new(node: Guid, url: &str) -> Self {
-        Self { node, url: url.to_owned(), pending: Mutex::default(), listener: OnceLock::new() }
+        Self {
+            node,
+            url: url.to_owned(),
+            pending: Mutex::default(),
+            listener: OnceLock::new(),
+            listener_end: WorkerEnd::default(),
+        }
     }
 
     /// The payload of the changes; if it is too long, one that says that everything may have changed.
@@ -93,6 +101,11 @@ impl Notifier {
             access: payload.access,
             all: payload.all,
         })
+    }
+
+    /// Waits until the listener has ended. It starts with the first shard lease.
+    pub(super) async fn listener_ended(&self) {
+        self.listener_end.ended().await;
     }
 
     pub(super) fn close(&self) {
@@ -165,7 +178,12 @@ impl PostgresStore {
         let notify = &self.inner.notify;
         notify.listener.get_or_init(|| {
             let (inner, url) = (Arc::downgrade(&self.inner), notify.url.clone());
-            tokio::spawn(async move { listen_until_closed(&inner, &url).await }).abort_handle()
+            let guard = notify.listener_end.guard();
+            let listener = tokio::spawn(async move {
+                let _guard = guard;
+                listen_until_closed(&inner, &url).await;
+            });
+            listener.abort_handle()
         });
     }
 }

@@ -8,7 +8,7 @@ use tokio_postgres::{IsolationLevel, Row};
 
 use super::{PostgresStore, store_error};
 use crate::plan::NO_COMPANY;
-use crate::{Result, StoreError};
+use crate::{ListQuery, Result, StoreError};
 
 pub(super) type Args<'a> = &'a [&'a (dyn ToSql + Sync)];
 
@@ -39,6 +39,30 @@ impl PostgresStore {
         changed
     }
 
+    /// Reads a page of a list with a statement that has `AFTER` and `IN_ORDER`.
+    pub(super) async fn list(&self, sql: &str, query: &ListQuery) -> Result<Vec<Row>> {
+        let (created_at, id) = query.after();
+        self.rows(sql, &[&created_at, &id, &query.limit()]).await
+    }
+
+    /// Runs an update that changes access and reads the row afterwards, in one transaction. Returns whether the update
+    /// changed a row; the update may also return its rows.
+    pub(super) async fn update_row(
+        &self,
+        update: &str,
+        args: Args<'_>,
+        find: &str,
+        id: &str,
+    ) -> Result<(bool, Option<Row>)> {
+        let mut client = self.client().await?;
+        let transaction = client.transaction().await.map_err(store_error)?;
+        let updated = execute(&transaction, update, args).await.map_err(store_error)? > 0;
+        let row = row(&transaction, find, &[&id]).await?;
+        transaction.commit().await.map_err(store_error)?;
+        self.access_changed();
+        Ok((updated, row))
+    }
+
     /// Inserts a row; fails with `Exists` if it is a duplicate.
     pub(super) async fn insert(&self, what: String, sql: &str, args: Args<'_>) -> Result<()> {
         let client = self.client().await?;
@@ -46,6 +70,10 @@ impl PostgresStore {
         client.execute(&statement, args).await.map(|_| ()).map_err(super::exists(what))
     }
 }
+
+/// The condition and the order of a page; parameters 1 to 3 are the cursor and the limit.
+pub(super) const AFTER: &str = "(created_at, id) > ($1, $2)";
+pub(super) const IN_ORDER: &str = "ORDER BY created_at, id LIMIT $3";
 
 /// Executes a cached prepared statement; returns how many rows it changed.
 pub(super) async fn execute(

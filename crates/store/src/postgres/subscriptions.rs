@@ -6,13 +6,16 @@ use domain::subscription::Products;
 use domain::{Secret, Ticks};
 use tokio_postgres::Row;
 
-use super::rows::column;
+use super::rows::{AFTER, IN_ORDER, column};
 use super::{PostgresStore, exists, store_error};
 use crate::plan::{signed, unsigned};
 use crate::subscriptions::SUBSCRIPTION_KEY;
-use crate::{CallCount, KeyInfo, KeyLastUse, KeySlot, Result, Status, Subscription, Subscriptions};
+use crate::{
+    CallCount, KeyInfo, KeyLastUse, KeySlot, ListPage, ListQuery, Result, Status, Subscription,
+    SubscriptionUpdate, Subscriptions, UpdateOutcome,
+};
 
-const SUBSCRIPTION: &str = "SELECT s.id, s.name, s.products, s.standing, s.created_at, s.daily_quota, s.cancelled_at FROM subscriptions s";
+const SUBSCRIPTION: &str = "SELECT s.id, s.name, s.products, s.standing, s.created_at, s.daily_quota, s.cancelled_at, s.revision FROM subscriptions s";
 const ADD_KEY: &str = "INSERT INTO subscription_keys (hash, subscription_id, slot) VALUES ($1, $2, $3)";
 
 fn subscription(row: &Row) -> Subscription {
@@ -24,6 +27,7 @@ fn subscription(row: &Row) -> Subscription {
         created_at: Ticks(row.get(4)),
         daily_quota: row.get::<_, Option<i64>>(5).map(unsigned),
         cancelled_at: row.get::<_, Option<i64>>(6).map(Ticks),
+        revision: unsigned(row.get(7)),
     }
 }
 
@@ -34,8 +38,9 @@ impl Subscriptions for PostgresStore {
         let transaction = client.transaction().await.map_err(store_error)?;
         transaction
             .execute(
-                "INSERT INTO subscriptions (id, name, products, standing, created_at, daily_quota, cancelled_at)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7)",
+                "INSERT INTO subscriptions (id, name, products, standing, created_at, daily_quota, cancelled_at,
+                     revision)
+                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
                 &[
                     &one.id.as_str(),
                     &one.name,
@@ -44,6 +49,7 @@ impl Subscriptions for PostgresStore {
                     &one.created_at.0,
                     &one.daily_quota.map(signed),
                     &one.cancelled_at.map(|at| at.0),
+                    &signed(one.revision),
                 ],
             )
             .await
@@ -63,31 +69,47 @@ impl Subscriptions for PostgresStore {
         Ok(row.as_ref().map(subscription))
     }
 
-    async fn subscriptions(&self) -> Result<Vec<Subscription>> {
-        let all = format!("{SUBSCRIPTION} ORDER BY s.created_at, s.id");
-        Ok(self.rows(&all, &[]).await?.iter().map(subscription).collect())
+    async fn list_subscriptions(&self, query: &ListQuery) -> Result<ListPage<Subscription>> {
+        let rows = self.list(&format!("{SUBSCRIPTION} WHERE {AFTER} {IN_ORDER}"), query).await?;
+        Ok(query.page(rows.iter().map(subscription).collect()))
     }
 
-    async fn set_subscription_status(&self, id: &SubscriptionId, status: Status) -> Result<bool> {
-        self.change_access(
-            "UPDATE subscriptions SET standing = $2 WHERE id = $1 AND cancelled_at IS NULL",
-            &[&id.as_str(), &status.code()],
-        )
-        .await
-    }
-
-    async fn set_daily_quota(&self, id: &SubscriptionId, calls_max: Option<u64>) -> Result<bool> {
-        self.change_access(
-            "UPDATE subscriptions SET daily_quota = $2 WHERE id = $1 AND cancelled_at IS NULL",
-            &[&id.as_str(), &calls_max.map(signed)],
-        )
-        .await
+    async fn update_subscription(
+        &self,
+        id: &SubscriptionId,
+        update: &SubscriptionUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<UpdateOutcome<Subscription>> {
+        let (updated, row) = self
+            .update_row(
+                "UPDATE subscriptions SET standing = coalesce($2, standing),
+                     daily_quota = CASE WHEN $3 THEN $4 ELSE daily_quota END, revision = revision + 1
+                 WHERE id = $1 AND cancelled_at IS NULL AND ($5::bigint IS NULL OR revision = $5)",
+                &[
+                    &id.as_str(),
+                    &update.status.map(Status::code),
+                    &update.daily_quota.is_some(),
+                    &update.daily_quota.flatten().map(signed),
+                    &expected_revision.map(signed),
+                ],
+                &format!("{SUBSCRIPTION} WHERE s.id = $1"),
+                id.as_str(),
+            )
+            .await?;
+        let row = row.as_ref().map(subscription);
+        if row.as_ref().is_some_and(|row| row.cancelled_at.is_some()) {
+            return Ok(UpdateOutcome::Cancelled);
+        }
+        Ok(UpdateOutcome::of(updated, row))
     }
 
     async fn cancel_subscription(&self, id: &SubscriptionId, now: Ticks) -> Result<bool> {
         self.change_access(
-            "WITH gone AS (DELETE FROM subscription_keys WHERE subscription_id = $1)
-             UPDATE subscriptions SET cancelled_at = $2, standing = $3 WHERE id = $1 AND cancelled_at IS NULL",
+            "WITH cancelled AS (
+                 UPDATE subscriptions SET cancelled_at = $2, standing = $3, revision = revision + 1
+                 WHERE id = $1 AND cancelled_at IS NULL RETURNING id),
+             gone AS (DELETE FROM subscription_keys WHERE subscription_id IN (SELECT id FROM cancelled))
+             SELECT id FROM cancelled",
             &[&id.as_str(), &now.0, &Status::Disabled.code()],
         )
         .await
@@ -119,6 +141,11 @@ impl Subscriptions for PostgresStore {
         let hash = self.ports().vault.fingerprint(SUBSCRIPTION_KEY, key);
         let mut client = self.client().await?;
         let transaction = client.transaction().await.map_err(store_error)?;
+        // The subscription's row is locked first, here and when it is cancelled.
+        transaction
+            .execute("UPDATE subscriptions SET revision = revision + 1 WHERE id = $1", &[&id.as_str()])
+            .await
+            .map_err(store_error)?;
         let replaced = transaction
             .execute(
                 "UPDATE subscription_keys SET valid_until = $3

@@ -5,13 +5,17 @@ use domain::{ClientId, Secret, Ticks};
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::directory::change;
-use super::rows::guid;
+use super::rows::{AFTER, IN_ORDER, find, guid, list};
 use super::{SqliteStore, exists, store_error};
 use crate::clients::{CLIENT_SECRET, from_list, to_list};
-use crate::{Client, ClientSecret, Clients, Consent, Pkce, Result, Status};
+use crate::plan::{signed, unsigned};
+use crate::{
+    Client, ClientSecret, ClientUpdate, Clients, Consent, ListPage, ListQuery, Pkce, Result, Status,
+    UpdateOutcome,
+};
 
 const CLIENT: &str = "SELECT id, guid, name, redirect_uris, post_logout_uris, pkce, consent, callback_id_token, \
-                      standing, created_at FROM clients";
+                      standing, created_at, revision FROM clients";
 
 fn client(row: &Row<'_>) -> rusqlite::Result<Client> {
     Ok(Client {
@@ -25,6 +29,7 @@ fn client(row: &Row<'_>) -> rusqlite::Result<Client> {
         callback_id_token: row.get::<_, i64>(7)? != 0,
         status: Status::from_code(row.get(8)?),
         created_at: Ticks(row.get(9)?),
+        revision: unsigned(row.get(10)?),
     })
 }
 
@@ -37,8 +42,8 @@ impl Clients for SqliteStore {
             writer
                 .execute(
                     "INSERT INTO clients (id, guid, name, redirect_uris, post_logout_uris, pkce, consent,
-                         callback_id_token, standing, created_at, secret_hash)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
+                         callback_id_token, standing, created_at, secret_hash, revision)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12)",
                     params![
                         one.id.as_str(),
                         one.guid.as_bytes(),
@@ -50,7 +55,8 @@ impl Clients for SqliteStore {
                         i64::from(one.callback_id_token),
                         one.status.code(),
                         one.created_at.0,
-                        hash
+                        hash,
+                        signed(one.revision)
                     ],
                 )
                 .map_err(exists(format!("a client \"{}\"", one.id)))?;
@@ -68,33 +74,41 @@ impl Clients for SqliteStore {
         })
     }
 
-    async fn clients(&self) -> Result<Vec<Client>> {
-        self.read(|reader| {
-            reader
-                .prepare_cached(&format!("{CLIENT} ORDER BY created_at, id"))
-                .and_then(|mut all| all.query_map([], client)?.collect())
-                .map_err(store_error)
-        })
+    async fn list_clients(&self, query: &ListQuery) -> Result<ListPage<Client>> {
+        self.read(|reader| list(reader, &format!("{CLIENT} WHERE {AFTER} {IN_ORDER}"), query, client))
     }
 
-    async fn update_client(&self, client: &Client) -> Result<bool> {
-        let one = client.clone();
+    async fn update_client(
+        &self,
+        id: &ClientId,
+        update: &ClientUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<UpdateOutcome<Client>> {
+        let (id, update) = (id.clone(), update.clone());
         self.write_access(move |writer| {
-            change(
+            let updated = change(
                 writer,
-                "UPDATE clients SET name = ?2, redirect_uris = ?3, post_logout_uris = ?4, pkce = ?5, consent = ?6,
-                     callback_id_token = ?7, standing = ?8 WHERE id = ?1",
+                "UPDATE clients SET name = coalesce(?2, name), redirect_uris = coalesce(?3, redirect_uris),
+                     post_logout_uris = coalesce(?4, post_logout_uris), pkce = coalesce(?5, pkce),
+                     consent = coalesce(?6, consent), callback_id_token = coalesce(?7, callback_id_token),
+                     standing = coalesce(?8, standing), revision = revision + 1
+                 WHERE id = ?1 AND (?9 IS NULL OR revision = ?9)",
                 params![
-                    one.id.as_str(),
-                    one.name,
-                    to_list(&one.redirect_uris),
-                    to_list(&one.post_logout_uris),
-                    one.pkce.code(),
-                    one.consent.code(),
-                    i64::from(one.callback_id_token),
-                    one.status.code()
+                    id.as_str(),
+                    update.name,
+                    update.redirect_uris.as_deref().map(to_list),
+                    update.post_logout_uris.as_deref().map(to_list),
+                    update.pkce.map(Pkce::code),
+                    update.consent.map(Consent::code),
+                    update.callback_id_token.map(i64::from),
+                    update.status.map(Status::code),
+                    expected_revision.map(signed)
                 ],
-            )
+            )?;
+            Ok(UpdateOutcome::of(
+                updated,
+                find(writer, &format!("{CLIENT} WHERE id = ?1"), id.as_str(), client)?,
+            ))
         })
         .await
     }
@@ -105,8 +119,8 @@ impl Clients for SqliteStore {
         self.write(move |writer| {
             change(
                 writer,
-                "UPDATE clients SET old_secret_hash = secret_hash, old_secret_until = ?3, secret_hash = ?2
-                 WHERE id = ?1",
+                "UPDATE clients SET old_secret_hash = secret_hash, old_secret_until = ?3, secret_hash = ?2,
+                     revision = revision + 1 WHERE id = ?1",
                 params![id.as_str(), hash, previous_valid_until.0],
             )
         })

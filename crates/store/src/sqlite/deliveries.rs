@@ -36,7 +36,7 @@ fn load_parts(reader: &Connection, vault: &Vault, one: SealedWebhook) -> Result<
     Ok(LoadedWebhook { lanes, replays, id_key: id_key(vault, webhook.id), webhook })
 }
 
-fn event(row: &Row<'_>) -> rusqlite::Result<LogEvent> {
+pub(super) fn event(row: &Row<'_>) -> rusqlite::Result<LogEvent> {
     Ok(LogEvent { entry: entry(row)?, record_key: row.get(13)? })
 }
 

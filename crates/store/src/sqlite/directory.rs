@@ -4,10 +4,14 @@ use async_trait::async_trait;
 use domain::{MembershipId, TenantId, Ticks, UserId};
 use rusqlite::{Connection, OptionalExtension, Params, Row, params};
 
-use super::rows::{guid, tenant_no};
+use super::rows::{AFTER, IN_ORDER, find, guid, list, tenant_no};
 use super::webhooks::next_change_number;
 use super::{SqliteStore, exists, store_error};
-use crate::{Directory, Membership, ResourceSet, Result, Status, Tenant, TenantMembership, User};
+use crate::plan::{signed, unsigned};
+use crate::{
+    Directory, ListPage, ListQuery, Membership, ResourceSet, Result, Status, StoreError, Tenant,
+    TenantMembership, TenantUpdate, UpdateOutcome, User, UserUpdate,
+};
 
 fn tenant(row: &Row<'_>) -> rusqlite::Result<Tenant> {
     tenant_at(row, 0)
@@ -20,6 +24,7 @@ fn tenant_at(row: &Row<'_>, at: usize) -> rusqlite::Result<Tenant> {
         short_code: row.get(at + 2)?,
         status: Status::from_code(row.get(at + 3)?),
         created_at: Ticks(row.get(at + 4)?),
+        revision: unsigned(row.get(at + 5)?),
     })
 }
 
@@ -36,6 +41,7 @@ fn user_at(row: &Row<'_>, at: usize) -> rusqlite::Result<User> {
         password_hash: row.get(at + 4)?,
         status: Status::from_code(row.get(at + 5)?),
         created_at: Ticks(row.get(at + 6)?),
+        revision: unsigned(row.get(at + 7)?),
     })
 }
 
@@ -54,16 +60,17 @@ fn membership(row: &Row<'_>) -> rusqlite::Result<Membership> {
 }
 
 fn tenant_membership(row: &Row<'_>) -> rusqlite::Result<TenantMembership> {
-    Ok(TenantMembership { membership: membership(row)?, user: user_at(row, 9)?, tenant: tenant_at(row, 16)? })
+    Ok(TenantMembership { membership: membership(row)?, user: user_at(row, 9)?, tenant: tenant_at(row, 17)? })
 }
 
-const TENANT: &str = "SELECT id, name, short_code, standing, created_at FROM tenants";
-const USER: &str = "SELECT id, email, given_name, lang, password_hash, standing, created_at FROM users";
+const TENANT: &str = "SELECT id, name, short_code, standing, created_at, revision FROM tenants";
+const USER: &str =
+    "SELECT id, email, given_name, lang, password_hash, standing, created_at, revision FROM users";
 const TENANT_MEMBERSHIP: &str =
     "SELECT m.id, m.user_id, m.tenant_id, m.modules, m.key_user_correlation_id, m.equipo_user_id,
          m.second_client_id, m.created_at, m.last_used_at,
-         u.id, u.email, u.given_name, u.lang, u.password_hash, u.standing, u.created_at,
-         t.id, t.name, t.short_code, t.standing, t.created_at
+         u.id, u.email, u.given_name, u.lang, u.password_hash, u.standing, u.created_at, u.revision,
+         t.id, t.name, t.short_code, t.standing, t.created_at, t.revision
      FROM memberships m JOIN users u ON u.id = m.user_id JOIN tenants t ON t.id = m.tenant_id
      WHERE m.user_id = ?1";
 
@@ -74,6 +81,28 @@ pub(super) fn change(writer: &Connection, sql: &str, args: impl Params) -> Resul
         .and_then(|mut change| change.execute(args))
         .map(|rows| rows > 0)
         .map_err(store_error)
+}
+
+fn insert_membership(writer: &Connection, membership: &Membership) -> Result<()> {
+    writer
+        .execute(
+            "INSERT INTO memberships (id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
+                 second_client_id, created_at, last_used_at)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
+            params![
+                membership.id.as_str(),
+                membership.user.as_str(),
+                membership.tenant.as_str(),
+                membership.modules,
+                membership.key_user_correlation_id.as_bytes(),
+                membership.equipo_user_id,
+                membership.second_client_id,
+                membership.created_at.0,
+                membership.last_used_at.map(|at| at.0)
+            ],
+        )
+        .map(drop)
+        .map_err(exists("such a membership".into()))
 }
 
 fn erase(writer: &Connection, id: &TenantId) -> Result<bool> {
@@ -104,18 +133,24 @@ impl Directory for SqliteStore {
         self.write(move |writer| {
             writer
                 .execute(
-                    "INSERT INTO tenants (id, name, short_code, standing, created_at) VALUES (?1, ?2, ?3, ?4, ?5)",
+                    "INSERT INTO tenants (id, name, short_code, standing, created_at, revision)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                     params![
                         tenant.id.as_str(),
                         tenant.name,
                         tenant.short_code,
                         tenant.status.code(),
-                        tenant.created_at.0
+                        tenant.created_at.0,
+                        signed(tenant.revision)
                     ],
                 )
                 .map_err(exists(format!("a tenant \"{}\"", tenant.id)))?;
             let tenant_no = writer.last_insert_rowid();
-            change(writer, "INSERT INTO heads (tenant_no, head, floor, version) VALUES (?1, 0, 0, 0)", [tenant_no])?;
+            change(
+                writer,
+                "INSERT INTO heads (tenant_no, head, floor, version) VALUES (?1, 0, 0, 0)",
+                [tenant_no],
+            )?;
             Ok(())
         })
         .await
@@ -130,23 +165,28 @@ impl Directory for SqliteStore {
         })
     }
 
-    async fn tenants(&self) -> Result<Vec<Tenant>> {
-        self.read(|reader| {
-            reader
-                .prepare_cached(&format!("{TENANT} ORDER BY no"))
-                .and_then(|mut all| all.query_map([], tenant)?.collect())
-                .map_err(store_error)
-        })
+    async fn list_tenants(&self, query: &ListQuery) -> Result<ListPage<Tenant>> {
+        self.read(|reader| list(reader, &format!("{TENANT} WHERE {AFTER} {IN_ORDER}"), query, tenant))
     }
 
-    async fn set_tenant_status(&self, id: &TenantId, status: Status) -> Result<bool> {
-        let id = id.clone();
+    async fn update_tenant(
+        &self,
+        id: &TenantId,
+        update: &TenantUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<UpdateOutcome<Tenant>> {
+        let (id, update) = (id.clone(), update.clone());
         self.write_access(move |writer| {
-            change(
+            let updated = change(
                 writer,
-                "UPDATE tenants SET standing = ?2 WHERE id = ?1",
-                params![id.as_str(), status.code()],
-            )
+                "UPDATE tenants SET standing = coalesce(?2, standing), revision = revision + 1
+                 WHERE id = ?1 AND (?3 IS NULL OR revision = ?3)",
+                params![id.as_str(), update.status.map(Status::code), expected_revision.map(signed)],
+            )?;
+            Ok(UpdateOutcome::of(
+                updated,
+                find(writer, &format!("{TENANT} WHERE id = ?1"), id.as_str(), tenant)?,
+            ))
         })
         .await
     }
@@ -159,13 +199,13 @@ impl Directory for SqliteStore {
         erased
     }
 
-    async fn add_user(&self, user: &User) -> Result<()> {
-        let user = user.clone();
+    async fn add_user(&self, user: &User, memberships: &[Membership]) -> Result<()> {
+        let (user, memberships) = (user.clone(), memberships.to_vec());
         self.write(move |writer| {
             writer
                 .execute(
-                    "INSERT INTO users (id, email, given_name, lang, password_hash, standing, created_at)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                    "INSERT INTO users (id, email, given_name, lang, password_hash, standing, created_at, revision)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                     params![
                         user.id.as_str(),
                         user.email,
@@ -173,11 +213,17 @@ impl Directory for SqliteStore {
                         user.lang,
                         user.password_hash,
                         user.status.code(),
-                        user.created_at.0
+                        user.created_at.0,
+                        signed(user.revision)
                     ],
                 )
                 .map_err(exists(format!("a user \"{}\"", user.email)))?;
-            Ok(())
+            memberships.iter().try_for_each(|membership| {
+                if tenant_no(writer, &membership.tenant)?.is_none() {
+                    return Err(StoreError::UnknownTenant(membership.tenant.to_string()));
+                }
+                insert_membership(writer, membership)
+            })
         })
         .await
     }
@@ -200,60 +246,41 @@ impl Directory for SqliteStore {
         })
     }
 
-    async fn users(&self) -> Result<Vec<User>> {
-        self.read(|reader| {
-            reader
-                .prepare_cached(&format!("{USER} ORDER BY created_at, id"))
-                .and_then(|mut all| all.query_map([], user)?.collect())
-                .map_err(store_error)
-        })
+    async fn list_users(&self, query: &ListQuery) -> Result<ListPage<User>> {
+        self.read(|reader| list(reader, &format!("{USER} WHERE {AFTER} {IN_ORDER}"), query, user))
     }
 
-    async fn set_user_status(&self, id: &UserId, status: Status) -> Result<bool> {
-        let id = id.clone();
+    async fn update_user(
+        &self,
+        id: &UserId,
+        update: &UserUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<UpdateOutcome<User>> {
+        let (id, update) = (id.clone(), update.clone());
         self.write_access(move |writer| {
-            change(
+            let updated = change(
                 writer,
-                "UPDATE users SET standing = ?2 WHERE id = ?1",
-                params![id.as_str(), status.code()],
-            )
-        })
-        .await
-    }
-
-    async fn set_password_hash(&self, id: &UserId, hash: &str) -> Result<bool> {
-        let (id, hash) = (id.clone(), hash.to_owned());
-        self.write(move |writer| {
-            change(writer, "DELETE FROM sessions WHERE user_id = ?1", [id.as_str()])?;
-            change(writer, "UPDATE users SET password_hash = ?2 WHERE id = ?1", params![id.as_str(), hash])
+                "UPDATE users SET standing = coalesce(?2, standing), password_hash = coalesce(?3, password_hash),
+                     revision = revision + 1
+                 WHERE id = ?1 AND (?4 IS NULL OR revision = ?4)",
+                params![
+                    id.as_str(),
+                    update.status.map(Status::code),
+                    update.password_hash,
+                    expected_revision.map(signed)
+                ],
+            )?;
+            if updated && update.password_hash.is_some() {
+                change(writer, "DELETE FROM sessions WHERE user_id = ?1", [id.as_str()])?;
+            }
+            Ok(UpdateOutcome::of(updated, find(writer, &format!("{USER} WHERE id = ?1"), id.as_str(), user)?))
         })
         .await
     }
 
     async fn add_membership(&self, membership: &Membership) -> Result<()> {
-        let one = membership.clone();
-        self.write(move |writer| {
-            writer
-                .execute(
-                    "INSERT INTO memberships (id, user_id, tenant_id, modules, key_user_correlation_id,
-                         equipo_user_id, second_client_id, created_at, last_used_at)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9)",
-                    params![
-                        one.id.as_str(),
-                        one.user.as_str(),
-                        one.tenant.as_str(),
-                        one.modules,
-                        one.key_user_correlation_id.as_bytes(),
-                        one.equipo_user_id,
-                        one.second_client_id,
-                        one.created_at.0,
-                        one.last_used_at.map(|at| at.0)
-                    ],
-                )
-                .map_err(exists("such a membership".into()))?;
-            Ok(())
-        })
-        .await
+        let membership = membership.clone();
+        self.write(move |writer| insert_membership(writer, &membership)).await
     }
 
     async fn remove_membership(&self, user: &UserId, tenant: &TenantId) -> Result<bool> {
@@ -268,16 +295,21 @@ impl Directory for SqliteStore {
         .await
     }
 
-    async fn memberships(&self, user: &UserId) -> Result<Vec<Membership>> {
+    async fn list_memberships(&self, user: &UserId, query: &ListQuery) -> Result<ListPage<Membership>> {
         self.read(|reader| {
-            reader
-                .prepare_cached(
+            let (created_at, id) = query.after();
+            let rows = reader
+                .prepare_cached(&format!(
                     "SELECT id, user_id, tenant_id, modules, key_user_correlation_id, equipo_user_id,
                          second_client_id, created_at, last_used_at
-                     FROM memberships WHERE user_id = ?1 ORDER BY created_at, id",
-                )
-                .and_then(|mut all| all.query_map([user.as_str()], membership)?.collect())
-                .map_err(store_error)
+                     FROM memberships WHERE {AFTER} AND user_id = ?4 {IN_ORDER}"
+                ))
+                .and_then(|mut rows| {
+                    let args = params![created_at, id, query.limit(), user.as_str()];
+                    rows.query_map(args, membership)?.collect()
+                })
+                .map_err(store_error)?;
+            Ok(query.page(rows))
         })
     }
 

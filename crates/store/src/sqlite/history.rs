@@ -1,28 +1,30 @@
 //! Delivery history in SQLite.
 
 use async_trait::async_trait;
-use domain::{Ticks, WebhookId};
+use domain::{Resource, TenantId, Ticks, WebhookId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::audit::append_audit;
+use super::lookups::{find_deliveries, find_events};
+use super::rows::tenant_no;
 use super::webhook_rows::{LANE, REPLAY, WEBHOOK, lane, replay, sealed};
 use super::webhooks::next_change_number;
 use super::{SqliteStore, store_error};
 use crate::plan::{signed, unsigned};
 use crate::webhooks::{
-    BEHIND_MAX, EVENT, P95_OF_MAX, PACK_NUMBERS_MAX, PACK_SPAN, SealedWebhook, from_nanos, id_key, last_of,
-    newest, percentile_95, unpack,
+    BEHIND_MAX, EVENT, P95_OF_MAX, PACK_SPAN, SealedWebhook, from_nanos, id_key, newest, percentile_95,
+    unpack,
 };
 use crate::{
     AttemptPurpose, AttemptRecord, AttemptTiming, AuditEntry, DeliveryHistory, DeliveryQuery, History, Lane,
-    Replay, ReplayKind, Result, SuccessfulDelivery, WebhookStats,
+    LogEvent, Replay, ReplayKind, Result, SuccessfulDelivery, WebhookStats,
 };
 
-const ATTEMPT: &str =
+pub(super) const ATTEMPT: &str =
     "a.at, a.sequence, a.occasion, a.number, a.handshake, a.status, a.succeeded, a.reason, a.excerpt,
      a.resolve_ns, a.connect_ns, a.tls_ns, a.wait_ns, a.total_ns";
 
-fn attempt(row: &Row<'_>) -> rusqlite::Result<AttemptRecord> {
+pub(super) fn attempt(row: &Row<'_>) -> rusqlite::Result<AttemptRecord> {
     let span = |column| row.get(column).map(from_nanos);
     Ok(AttemptRecord {
         at: Ticks(row.get(0)?),
@@ -250,33 +252,22 @@ impl History for SqliteStore {
         })
     }
 
-    async fn delivery_history(&self, webhook: WebhookId, sequence: u64) -> Result<DeliveryHistory> {
-        self.read_fresh_snapshot(|reader| {
-            let Some(one) = find_sealed(reader, webhook)? else {
-                return Ok(DeliveryHistory { sequence, delivered: None, attempts: Vec::new() });
-            };
-            let (event, far) = (signed(sequence), signed(sequence.saturating_add(PACK_NUMBERS_MAX)));
-            let packs: Vec<Vec<u8>> = reader
-                .prepare_cached(
-                    "SELECT packed FROM delivered INDEXED BY delivered_by_sequence WHERE tenant_no = ?1
-                     AND webhook = ?2 AND last_sequence BETWEEN ?3 AND ?4 AND first_sequence <= ?3",
-                )
-                .and_then(|mut all| {
-                    let args = params![one.tenant_no, webhook.as_bytes(), event, far];
-                    all.query_map(args, |row| row.get(0))?.collect()
-                })
-                .map_err(store_error)?;
-            let attempts = reader
-                .prepare_cached(&format!(
-                    "SELECT {ATTEMPT} FROM attempts a INDEXED BY attempts_by_sequence
-                     WHERE a.tenant_no = ?1 AND a.webhook = ?2 AND a.sequence = ?3
-                     AND a.occasion IN (0, 2) ORDER BY a.at, a.occasion, a.number"
-                ))
-                .and_then(|mut all| {
-                    all.query_map(params![one.tenant_no, webhook.as_bytes(), event], attempt)?.collect()
-                })
-                .map_err(store_error)?;
-            Ok(DeliveryHistory { sequence, delivered: last_of(&packs, sequence)?, attempts })
+    async fn find_deliveries(&self, webhook: WebhookId, sequences: &[u64]) -> Result<Vec<DeliveryHistory>> {
+        self.read_fresh_snapshot(|reader| match find_sealed(reader, webhook)? {
+            None => Ok(DeliveryHistory::group(sequences, [], [])),
+            Some(one) => find_deliveries(reader, (one.tenant_no, webhook), sequences),
+        })
+    }
+
+    async fn find_events(
+        &self,
+        tenant: &TenantId,
+        resource: Resource,
+        sequences: &[u64],
+    ) -> Result<Vec<LogEvent>> {
+        self.read_fresh_snapshot(|reader| match tenant_no(reader, tenant)? {
+            None => Ok(Vec::new()),
+            Some(tenant_no) => find_events(reader, tenant_no, resource, sequences),
         })
     }
 

@@ -171,6 +171,10 @@ impl Maintenance for SqliteStore {
         self.inner.writer.change_commits()
     }
 
+    async fn worker_ended(&self) {
+        self.inner.writer.ended().await;
+    }
+
     async fn close(&self) {
         let store = self.clone();
         let _ = tokio::task::spawn_blocking(move || store.inner.writer.close()).await;

@@ -16,6 +16,7 @@ mod history;
 mod keys;
 mod last_update_index;
 mod load;
+mod lookups;
 mod maintenance;
 mod migrate;
 mod nodes;

@@ -4,8 +4,9 @@ use domain::{Guid, Resource, TenantId};
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::store_error;
-use crate::Result;
+use crate::listing::ListRow;
 use crate::plan::NO_COMPANY;
+use crate::{ListPage, ListQuery, Result};
 
 pub(super) fn tenant_no(connection: &Connection, tenant: &TenantId) -> Result<Option<i64>> {
     connection
@@ -32,4 +33,35 @@ pub(super) fn company_no(connection: &Connection, tenant_no: i64, company: &str)
 
 pub(super) fn guid(row: &Row<'_>, column: usize) -> rusqlite::Result<Guid> {
     row.get::<_, [u8; 16]>(column).map(Guid::from_bytes)
+}
+
+/// The condition and the order of a page; parameters 1 to 3 are the cursor and the limit.
+pub(super) const AFTER: &str = "(created_at, id) > (?1, ?2)";
+pub(super) const IN_ORDER: &str = "ORDER BY created_at, id LIMIT ?3";
+
+/// Reads a page of a list with a statement that has `AFTER` and `IN_ORDER`.
+pub(super) fn list<T: ListRow>(
+    reader: &Connection,
+    sql: &str,
+    query: &ListQuery,
+    row: fn(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<ListPage<T>> {
+    let (created_at, id) = query.after();
+    let rows = reader
+        .prepare_cached(sql)
+        .and_then(|mut rows| rows.query_map(params![created_at, id, query.limit()], row)?.collect())
+        .map_err(store_error)?;
+    Ok(query.page(rows))
+}
+
+pub(super) fn find<T>(
+    connection: &Connection,
+    sql: &str,
+    id: &str,
+    row: fn(&Row<'_>) -> rusqlite::Result<T>,
+) -> Result<Option<T>> {
+    connection
+        .prepare_cached(sql)
+        .and_then(|mut find| find.query_row([id], row).optional())
+        .map_err(store_error)
 }

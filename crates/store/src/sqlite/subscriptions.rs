@@ -7,12 +7,16 @@ use domain::{Secret, Ticks};
 use rusqlite::{OptionalExtension, Row, params};
 
 use super::directory::change;
+use super::rows::{AFTER, IN_ORDER, find, list};
 use super::{SqliteStore, exists, store_error};
 use crate::plan::{signed, unsigned};
 use crate::subscriptions::SUBSCRIPTION_KEY;
-use crate::{CallCount, KeyInfo, KeyLastUse, KeySlot, Result, Status, Subscription, Subscriptions};
+use crate::{
+    CallCount, KeyInfo, KeyLastUse, KeySlot, ListPage, ListQuery, Result, Status, Subscription,
+    SubscriptionUpdate, Subscriptions, UpdateOutcome,
+};
 
-const SUBSCRIPTION: &str = "SELECT s.id, s.name, s.products, s.standing, s.created_at, s.daily_quota, s.cancelled_at FROM subscriptions s";
+const SUBSCRIPTION: &str = "SELECT s.id, s.name, s.products, s.standing, s.created_at, s.daily_quota, s.cancelled_at, s.revision FROM subscriptions s";
 
 fn subscription(row: &Row<'_>) -> rusqlite::Result<Subscription> {
     Ok(Subscription {
@@ -23,6 +27,7 @@ fn subscription(row: &Row<'_>) -> rusqlite::Result<Subscription> {
         created_at: Ticks(row.get(4)?),
         daily_quota: row.get::<_, Option<i64>>(5)?.map(unsigned),
         cancelled_at: row.get::<_, Option<i64>>(6)?.map(Ticks),
+        revision: unsigned(row.get(7)?),
     })
 }
 
@@ -36,8 +41,8 @@ impl Subscriptions for SqliteStore {
         self.write(move |writer| {
             writer
                 .execute(
-                    "INSERT INTO subscriptions (id, name, products, standing, created_at, daily_quota, cancelled_at)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                    "INSERT INTO subscriptions (id, name, products, standing, created_at, daily_quota, cancelled_at, revision)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
                     params![
                         one.id.as_str(),
                         one.name,
@@ -45,7 +50,8 @@ impl Subscriptions for SqliteStore {
                         one.status.code(),
                         one.created_at.0,
                         one.daily_quota.map(signed),
-                        one.cancelled_at.map(|at| at.0)
+                        one.cancelled_at.map(|at| at.0),
+                        signed(one.revision)
                     ],
                 )
                 .map_err(exists(format!("a subscription \"{}\"", one.id)))?;
@@ -71,35 +77,38 @@ impl Subscriptions for SqliteStore {
         })
     }
 
-    async fn subscriptions(&self) -> Result<Vec<Subscription>> {
+    async fn list_subscriptions(&self, query: &ListQuery) -> Result<ListPage<Subscription>> {
         self.read(|reader| {
-            reader
-                .prepare_cached(&format!("{SUBSCRIPTION} ORDER BY s.created_at, s.id"))
-                .and_then(|mut all| all.query_map([], subscription)?.collect())
-                .map_err(store_error)
+            list(reader, &format!("{SUBSCRIPTION} WHERE {AFTER} {IN_ORDER}"), query, subscription)
         })
     }
 
-    async fn set_subscription_status(&self, id: &SubscriptionId, status: Status) -> Result<bool> {
-        let id = id.clone();
+    async fn update_subscription(
+        &self,
+        id: &SubscriptionId,
+        update: &SubscriptionUpdate,
+        expected_revision: Option<u64>,
+    ) -> Result<UpdateOutcome<Subscription>> {
+        let (id, update) = (id.clone(), update.clone());
         self.write_access(move |writer| {
-            change(
+            let updated = change(
                 writer,
-                "UPDATE subscriptions SET standing = ?2 WHERE id = ?1 AND cancelled_at IS NULL",
-                params![id.as_str(), status.code()],
-            )
-        })
-        .await
-    }
-
-    async fn set_daily_quota(&self, id: &SubscriptionId, calls_max: Option<u64>) -> Result<bool> {
-        let id = id.clone();
-        self.write_access(move |writer| {
-            change(
-                writer,
-                "UPDATE subscriptions SET daily_quota = ?2 WHERE id = ?1 AND cancelled_at IS NULL",
-                params![id.as_str(), calls_max.map(signed)],
-            )
+                "UPDATE subscriptions SET standing = coalesce(?2, standing),
+                     daily_quota = CASE WHEN ?3 THEN ?4 ELSE daily_quota END, revision = revision + 1
+                 WHERE id = ?1 AND cancelled_at IS NULL AND (?5 IS NULL OR revision = ?5)",
+                params![
+                    id.as_str(),
+                    update.status.map(Status::code),
+                    update.daily_quota.is_some(),
+                    update.daily_quota.flatten().map(signed),
+                    expected_revision.map(signed)
+                ],
+            )?;
+            let row = find(writer, &format!("{SUBSCRIPTION} WHERE s.id = ?1"), id.as_str(), subscription)?;
+            if row.as_ref().is_some_and(|row| row.cancelled_at.is_some()) {
+                return Ok(UpdateOutcome::Cancelled);
+            }
+            Ok(UpdateOutcome::of(updated, row))
         })
         .await
     }
@@ -109,7 +118,8 @@ impl Subscriptions for SqliteStore {
         self.write_access(move |writer| {
             let cancelled = change(
                 writer,
-                "UPDATE subscriptions SET cancelled_at = ?2, standing = ?3 WHERE id = ?1 AND cancelled_at IS NULL",
+                "UPDATE subscriptions SET cancelled_at = ?2, standing = ?3, revision = revision + 1
+                 WHERE id = ?1 AND cancelled_at IS NULL",
                 params![id.as_str(), now.0, Status::Disabled.code()],
             )?;
             change(writer, "DELETE FROM subscription_keys WHERE subscription_id = ?1", [id.as_str()])?;
@@ -162,7 +172,7 @@ impl Subscriptions for SqliteStore {
                     params![hash, id.as_str(), slot.code()],
                 )
                 .map_err(exists("such a key".into()))?;
-            Ok(true)
+            change(writer, "UPDATE subscriptions SET revision = revision + 1 WHERE id = ?1", [id.as_str()])
         })
         .await
     }

@@ -16,6 +16,7 @@ use super::apply;
 use super::group::WriteGroup;
 use super::reader_pool::ReaderPool;
 use super::write_lock::WriteLock;
+use crate::worker_end::WorkerEnd;
 use crate::write_queue::{GroupSize, QueueLimits, closed};
 use crate::{BatchCounts, ChangeBatch, InvalidationCounters, Ports, ResourceSet, Result, StoreError};
 
@@ -51,6 +52,7 @@ struct Shared {
 pub(super) struct Writer {
     shared: Arc<Shared>,
     thread: Mutex<Option<JoinHandle<()>>>,
+    end: WorkerEnd,
     pub(super) schema: i64,
 }
 
@@ -72,12 +74,21 @@ impl Writer {
             reader_pool,
             write_lock,
         });
-        let thread_shared = shared.clone();
+        let end = WorkerEnd::default();
+        let (thread_shared, guard) = (shared.clone(), end.guard());
         let thread = std::thread::Builder::new()
             .name("store-writer".into())
-            .spawn(move || run_writer(&connection, &thread_shared, &ports))
+            .spawn(move || {
+                let _guard = guard;
+                run_writer(&connection, &thread_shared, &ports);
+            })
             .map_err(StoreError::internal)?;
-        Ok(Self { shared, thread: Mutex::new(Some(thread)), schema })
+        Ok(Self { shared, thread: Mutex::new(Some(thread)), end, schema })
+    }
+
+    /// Waits until the thread has ended.
+    pub(super) async fn ended(&self) {
+        self.end.ended().await;
     }
 
     pub(super) async fn run<T: Send + 'static>(

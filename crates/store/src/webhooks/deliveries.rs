@@ -7,7 +7,7 @@ use async_trait::async_trait;
 use domain::retry::RetryState;
 use domain::{ClientId, Guid, Resource, TenantId, Ticks, WebhookId};
 
-use super::{AttemptRecord, Replay, ReplayStep, SuccessfulDelivery, Webhook};
+use super::{AttemptRecord, Replay, ReplayStep, SuccessfulDelivery, Webhook, WebhookOwner};
 use crate::{AuditEntry, LogBounds, LogEntry, Result};
 
 /// Nodes share the webhooks by this many shards.
@@ -96,6 +96,13 @@ pub struct ChangedWebhooks {
 pub struct DisabledOwners {
     pub tenants: Vec<TenantId>,
     pub clients: Vec<ClientId>,
+}
+
+impl DisabledOwners {
+    /// Whether the owner's tenant or client is disabled, so that its webhooks are suspended.
+    pub fn includes(&self, owner: &WebhookOwner) -> bool {
+        self.tenants.contains(&owner.tenant) || self.clients.contains(&owner.client)
+    }
 }
 
 /// What the engine writes for one webhook, atomically.

@@ -1,12 +1,13 @@
 //! Delivery history. Failed attempts have one row each; successful deliveries are packed, one row per
 //! checkpoint, and a crash may lose the last ones.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::{Ticks, WebhookId};
+use domain::{Resource, TenantId, Ticks, WebhookId};
 
-use super::Lane;
+use super::{Lane, LogEvent};
 use crate::plan::signed;
 use crate::{AuditEntry, Result};
 
@@ -29,15 +30,15 @@ pub enum AttemptPurpose {
 impl AttemptPurpose {
     /// The event's sequence; 0 for handshakes and tests.
     pub fn sequence(self) -> u64 {
-        match self {
-            Self::Event { sequence } | Self::Replay { sequence } => sequence,
-            Self::Handshake { .. } | Self::Test => 0,
-        }
+        self.event().unwrap_or_default()
     }
 
-    /// Whether the attempt delivered this event.
-    pub(crate) fn is_for_event(self, event: u64) -> bool {
-        matches!(self, Self::Event { sequence } | Self::Replay { sequence } if sequence == event)
+    /// The event that it was about; None for a handshake or a test.
+    pub(crate) fn event(self) -> Option<u64> {
+        match self {
+            Self::Event { sequence } | Self::Replay { sequence } => Some(sequence),
+            Self::Handshake { .. } | Self::Test => None,
+        }
     }
 }
 
@@ -133,6 +134,34 @@ pub struct DeliveryHistory {
     pub attempts: Vec<AttemptRecord>,
 }
 
+impl DeliveryHistory {
+    /// Sorts what was read of many deliveries out by event: one for each sequence, in their order. Of an event that was
+    /// delivered more than once the last success counts.
+    pub(crate) fn group(
+        sequences: &[u64],
+        successes: impl IntoIterator<Item = SuccessfulDelivery>,
+        attempts: impl IntoIterator<Item = AttemptRecord>,
+    ) -> Vec<Self> {
+        let mut last: HashMap<u64, SuccessfulDelivery> = HashMap::new();
+        for success in successes {
+            let known = last.entry(success.sequence).or_insert(success);
+            if success.at > known.at {
+                *known = success;
+            }
+        }
+        let mut by_event: HashMap<u64, Vec<AttemptRecord>> = HashMap::new();
+        for attempt in attempts {
+            by_event.entry(attempt.purpose.sequence()).or_default().push(attempt);
+        }
+        let of = |sequence: &u64| Self {
+            sequence: *sequence,
+            delivered: last.get(sequence).copied(),
+            attempts: by_event.get(sequence).cloned().unwrap_or_default(),
+        };
+        sequences.iter().map(of).collect()
+    }
+}
+
 /// Filters for deliveries, newest first.
 #[derive(Clone, Debug)]
 pub struct DeliveryQuery {
@@ -208,7 +237,22 @@ pub trait History: Send + Sync + 'static {
     async fn successful_deliveries(&self, query: &DeliveryQuery) -> Result<Vec<SuccessfulDelivery>>;
 
     /// The history of one event's delivery.
-    async fn delivery_history(&self, webhook: WebhookId, sequence: u64) -> Result<DeliveryHistory>;
+    async fn delivery_history(&self, webhook: WebhookId, sequence: u64) -> Result<DeliveryHistory> {
+        let found = self.find_deliveries(webhook, &[sequence]).await?.pop();
+        Ok(found.unwrap_or(DeliveryHistory { sequence, delivered: None, attempts: Vec::new() }))
+    }
+
+    /// The history of many events' deliveries, one for each sequence and in their order; the number of queries does not
+    /// depend on how many there are.
+    async fn find_deliveries(&self, webhook: WebhookId, sequences: &[u64]) -> Result<Vec<DeliveryHistory>>;
+
+    /// The events of one resource with these sequences that the log still has, in ascending order; one query.
+    async fn find_events(
+        &self,
+        tenant: &TenantId,
+        resource: Resource,
+        sequences: &[u64],
+    ) -> Result<Vec<LogEvent>>;
 
     /// Ordered by the sequence of the next event.
     async fn lanes(&self, webhook: WebhookId, rows_max: usize) -> Result<Vec<Lane>>;

@@ -30,7 +30,7 @@ pub use history::{
 };
 pub(crate) use history::{BEHIND_MAX, P95_OF_MAX, percentile_95};
 pub(crate) use leases::{Lease, leases_held_by, rebalance};
-pub(crate) use pack::{PACK_NUMBERS_MAX, PACK_SPAN, Pack, last_of, newest, pack, unpack};
+pub(crate) use pack::{PACK_NUMBERS_MAX, PACK_SPAN, Pack, newest, pack, runs, successes_of, unpack};
 pub(crate) use sealed_webhook::{SealedSecrets, SealedWebhook, family_codes};
 
 use crate::{AuditEntry, Result, Vault};

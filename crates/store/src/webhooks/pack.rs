@@ -1,6 +1,7 @@
 //! Packed successful deliveries: a few bytes each instead of a row each. A pack spans little time and few
 //! sequences, so that a query reads only the few packs that may match.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use domain::Ticks;
@@ -12,6 +13,8 @@ use crate::{Result, StoreError};
 pub(crate) const PACK_SPAN: Duration = Duration::from_secs(60);
 pub(crate) const PACK_NUMBERS_MAX: u64 = 16_384;
 const PACK_EVENTS_MAX: usize = 1_000;
+/// Between two sequences of one run; the packs of a wider gap are not worth reading.
+const RUN_GAP_MAX: u64 = 256;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Pack {
@@ -98,14 +101,31 @@ pub(crate) fn newest<P: AsRef<[u8]>>(packs: &[P], query: &DeliveryQuery) -> Resu
     Ok(found)
 }
 
-/// The last delivery of an event.
-pub(crate) fn last_of<P: AsRef<[u8]>>(packs: &[P], sequence: u64) -> Result<Option<SuccessfulDelivery>> {
-    let mut last: Option<SuccessfulDelivery> = None;
+/// Of what the packs hold, the deliveries of these events.
+pub(crate) fn successes_of<P: AsRef<[u8]>>(
+    packs: &[P],
+    sequences: &[u64],
+) -> Result<Vec<SuccessfulDelivery>> {
+    let wanted: HashSet<u64> = sequences.iter().copied().collect();
+    let mut found = Vec::new();
     for packed in packs {
-        let of_it = unpack(packed.as_ref())?.into_iter().filter(|one| one.sequence == sequence);
-        last = of_it.chain(last).max_by_key(|one| one.at);
+        found.extend(unpack(packed.as_ref())?.into_iter().filter(|one| wanted.contains(&one.sequence)));
     }
-    Ok(last)
+    Ok(found)
+}
+
+/// Sequences as runs, each from its first to its last: what lies close together is looked up in one range.
+pub(crate) fn runs(sequences: &[u64]) -> Vec<(u64, u64)> {
+    let mut sorted = sequences.to_vec();
+    sorted.sort_unstable();
+    let mut runs: Vec<(u64, u64)> = Vec::new();
+    for sequence in sorted {
+        match runs.last_mut() {
+            Some((_, last)) if sequence - *last <= RUN_GAP_MAX => *last = sequence,
+            _ => runs.push((sequence, sequence)),
+        }
+    }
+    runs
 }
 
 /// A varint: seven bits per byte, lowest first; the highest bit says that more bytes follow.
@@ -142,4 +162,17 @@ fn zigzag(number: i64) -> u64 {
 
 fn unzigzag(number: u64) -> i64 {
     (number >> 1).cast_signed() ^ -((number & 1).cast_signed())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn close_sequences_form_one_run() {
+        assert_eq!(runs(&[]), []);
+        assert_eq!(runs(&[7]), [(7, 7)]);
+        assert_eq!(runs(&[300, 5, 5, 44, 556]), [(5, 556)]);
+        assert_eq!(runs(&[u64::MAX, 0, 257]), [(0, 0), (257, 257), (u64::MAX, u64::MAX)]);
+    }
 }

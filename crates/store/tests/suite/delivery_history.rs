@@ -273,3 +273,63 @@ pub(crate) async fn delivery_history_expires(fixture: Fixture) {
     let replays = store.replays(webhook.id, 10).await.unwrap();
     assert_eq!(replays.iter().map(|row| row.is_done).collect::<Vec<_>>(), [false]);
 }
+
+pub(crate) async fn deliveries_of_many_events_are_found_in_one_call(fixture: Fixture) {
+    let (tenant, store, start) = (fixture.add_tenant().await, &fixture.store, fixture.now());
+    let webhook = active_webhook(&fixture, &tenant, "a").await;
+    // Sequences far apart, single and full packs, an event delivered twice and one never delivered.
+    let mut successes: Vec<SuccessfulDelivery> =
+        (1..=300).map(|sequence| successful_delivery(sequence, start + seconds(sequence), 7)).collect();
+    successes.push(successful_delivery(40_000, start + seconds(1), 8));
+    write_history(&fixture, &webhook, &[], &successes).await;
+    write_history(&fixture, &webhook, &[], &[successful_delivery(10_000_000, start, 9)]).await;
+    let second = successful_delivery(5, start + seconds(900), 4);
+    write_history(&fixture, &webhook, &[], &[second]).await;
+    let mut attempts = vec![
+        failed_attempt(5, 2, start + seconds(4)),
+        failed_attempt(5, 1, start),
+        failed_attempt(777, 1, start),
+    ];
+    let mut handshake = failed_attempt(0, 1, start);
+    handshake.purpose = AttemptPurpose::Handshake { number: 5 };
+    attempts.push(handshake);
+    write_history(&fixture, &webhook, &attempts, &[]).await;
+
+    let sequences = [777, 5, 10_000_000, 0, 299, 40_000, 888, 5];
+    let found = store.find_deliveries(webhook.id, &sequences).await.unwrap();
+    assert_eq!(
+        found.iter().map(|row| row.sequence).collect::<Vec<_>>(),
+        sequences,
+        "in the order of the argument"
+    );
+    for row in &found {
+        assert_eq!(store.delivery_history(webhook.id, row.sequence).await.as_ref(), Ok(row));
+    }
+    let duration_ms = |index: usize| found[index].delivered.map(|success| success.duration_ms);
+    assert_eq!(
+        [0, 1, 2, 3, 4, 5, 6].map(duration_ms),
+        [None, Some(4), Some(9), None, Some(7), Some(8), None]
+    );
+    let numbers = |index: usize| found[index].attempts.iter().map(|row| row.number).collect::<Vec<_>>();
+    assert_eq!([0, 1, 2, 3].map(numbers), [vec![1], vec![1, 2], vec![], vec![]]);
+    assert_eq!(store.find_deliveries(webhook.id, &[]).await, Ok(Vec::new()));
+    let unknown = DeliveryHistory { sequence: 5, delivered: None, attempts: Vec::new() };
+    assert_eq!(store.find_deliveries(guid(3), &[5]).await, Ok(vec![unknown]));
+}
+
+pub(crate) async fn events_are_found_by_their_sequences(fixture: Fixture) {
+    let (tenant, store) = (fixture.add_tenant().await, &fixture.store);
+    write_sample_changes(&tenant).await;
+    let customers = domain::Resource::customers();
+    let tail = store.read_tail(&tenant.id, customers, 0, 100).await.unwrap().events;
+    assert_eq!(tail.len(), 6);
+    // Repeated, in any order, of another resource, and beyond the head.
+    let sequences: Vec<u64> =
+        tail.iter().rev().map(|event| event.entry.sequence).chain([1, 4, 2, 0, 99, u64::MAX]).collect();
+    let find = async |sequences: &[u64]| store.find_events(&tenant.id, customers, sequences).await;
+    assert_eq!(find(&sequences).await, Ok(tail.clone()));
+    assert_eq!(find(&[tail[3].entry.sequence]).await, Ok(tail[3..4].to_vec()));
+    assert_eq!(find(&[]).await, Ok(Vec::new()));
+    let unknown = domain::TenantId::new("nobody");
+    assert_eq!(store.find_events(&unknown, customers, &sequences).await, Ok(Vec::new()));
+}

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::{Guid, MembershipId, TenantId, UserId};
-use store::{Membership, Status, StoreError, Tenant, User};
+use store::{FIRST_REVISION, ListQuery, Membership, Status, StoreError, Tenant, User};
 
 use super::fixture::{Fixture, new_tenant};
 
@@ -16,6 +16,7 @@ pub(crate) fn user(fixture: &Fixture, id: &str) -> User {
         password_hash: "$argon2id$v=19$m=19456,t=2,p=1$c2FsdA$aGFzaA".into(),
         status: Status::Active,
         created_at: fixture.now(),
+        revision: FIRST_REVISION,
     }
 }
 
@@ -35,7 +36,7 @@ pub(crate) fn membership(fixture: &Fixture, id: &str, user: &str, tenant: &Tenan
 
 pub(crate) async fn tenants_are_stored_unchanged(fixture: Fixture) {
     let store = &fixture.store;
-    // Created in another order than their ids and times.
+    // Added in another order than their times of creation.
     let second = Tenant { status: Status::Disabled, ..new_tenant("a", fixture.now()) };
     let first = new_tenant("b", fixture.now() + Duration::from_secs(1));
     store.add_tenant(&first).await.unwrap();
@@ -45,15 +46,19 @@ pub(crate) async fn tenants_are_stored_unchanged(fixture: Fixture) {
     for unknown in ["", "B", "b ", "b\0"] {
         assert_eq!(store.find_tenant(&TenantId::new(unknown)).await, Ok(None));
     }
-    assert_eq!(store.tenants().await, Ok(vec![first.clone(), second]), "in order of creation");
+    assert_eq!(
+        store.list_tenants(&ListQuery::default()).await.map(|page| page.rows),
+        Ok(vec![second, first.clone()]),
+        "by time, then by id"
+    );
 
     let same_id = Tenant { name: "Otra".into(), ..new_tenant("b", fixture.now()) };
     assert_eq!(store.add_tenant(&same_id).await, Err(StoreError::Exists("a tenant \"b\"".into())));
     assert_eq!(store.set_tenant_status(&first.id, Status::Disabled).await, Ok(true));
-    let disabled = Tenant { status: Status::Disabled, ..first.clone() };
+    let disabled = Tenant { status: Status::Disabled, revision: 2, ..first.clone() };
     assert_eq!(store.find_tenant(&first.id).await, Ok(Some(disabled)));
     assert_eq!(store.set_tenant_status(&first.id, Status::Active).await, Ok(true));
-    assert_eq!(store.find_tenant(&first.id).await, Ok(Some(first)));
+    assert_eq!(store.find_tenant(&first.id).await, Ok(Some(Tenant { revision: 3, ..first })));
     assert_eq!(store.set_tenant_status(&TenantId::new("c"), Status::Active).await, Ok(false));
 }
 
@@ -62,7 +67,7 @@ pub(crate) async fn users_are_stored_unchanged(fixture: Fixture) {
     let maria = User { created_at: fixture.now() + Duration::from_secs(1), ..user(&fixture, "maria") };
     let (jon, ane) = (user(&fixture, "jon"), user(&fixture, "ane"));
     for user in [&maria, &jon, &ane] {
-        store.add_user(user).await.unwrap();
+        store.add_user(user, &[]).await.unwrap();
     }
     assert_eq!(store.find_user_by_email(&maria.email).await, Ok(Some(maria.clone())));
     assert_eq!(store.find_user(&maria.id).await, Ok(Some(maria.clone())));
@@ -72,21 +77,26 @@ pub(crate) async fn users_are_stored_unchanged(fixture: Fixture) {
     for unknown in ["", "MARIA@asesoría.example", "maria@asesoria.example", "maria\0"] {
         assert_eq!(store.find_user_by_email(unknown).await, Ok(None), "{unknown:?}");
     }
-    assert_eq!(store.users().await, Ok(vec![ane, jon, maria.clone()]), "by time, then by id");
+    assert_eq!(
+        store.list_users(&ListQuery::default()).await.map(|page| page.rows),
+        Ok(vec![ane, jon, maria.clone()]),
+        "by time, then by id"
+    );
 
     let exists = |email: &str| Err(StoreError::Exists(format!("a user \"{email}\"")));
     let same_email = User { id: UserId::new("otra"), ..maria.clone() };
-    assert_eq!(store.add_user(&same_email).await, exists(&maria.email));
+    assert_eq!(store.add_user(&same_email, &[]).await, exists(&maria.email));
     let same_id = User { email: "otra@x.example".into(), ..maria.clone() };
-    assert_eq!(store.add_user(&same_id).await, exists("otra@x.example"));
+    assert_eq!(store.add_user(&same_id, &[]).await, exists("otra@x.example"));
 
     assert_eq!(store.set_user_status(&maria.id, Status::Disabled).await, Ok(true));
     assert_eq!(store.set_password_hash(&maria.id, "$argon2id$new").await, Ok(true));
-    let changed = User { status: Status::Disabled, password_hash: "$argon2id$new".into(), ..maria.clone() };
+    let password_hash = "$argon2id$new".into();
+    let changed = User { status: Status::Disabled, password_hash, revision: 3, ..maria.clone() };
     assert_eq!(store.find_user_by_email(&maria.email).await, Ok(Some(changed)));
     assert_eq!(store.set_user_status(&UserId::new("nobody"), Status::Active).await, Ok(false));
     assert_eq!(store.set_password_hash(&UserId::new("nobody"), "x").await, Ok(false));
-    assert_eq!(store.users().await.unwrap().len(), 3);
+    assert_eq!(store.list_users(&ListQuery::default()).await.map(|page| page.rows).unwrap().len(), 3);
 }
 
 pub(crate) async fn memberships_are_stored_unchanged(fixture: Fixture) {
@@ -104,9 +114,18 @@ pub(crate) async fn memberships_are_stored_unchanged(fixture: Fixture) {
     for membership in [&late, &early, &other] {
         store.add_membership(membership).await.unwrap();
     }
-    assert_eq!(store.memberships(&maria).await, Ok(vec![early.clone(), late.clone()]));
-    assert_eq!(store.memberships(&jon).await, Ok(vec![other.clone()]));
-    assert_eq!(store.memberships(&UserId::new("nobody")).await, Ok(Vec::new()));
+    assert_eq!(
+        store.list_memberships(&maria, &ListQuery::default()).await.map(|page| page.rows),
+        Ok(vec![early.clone(), late.clone()])
+    );
+    assert_eq!(
+        store.list_memberships(&jon, &ListQuery::default()).await.map(|page| page.rows),
+        Ok(vec![other.clone()])
+    );
+    assert_eq!(
+        store.list_memberships(&UserId::new("nobody"), &ListQuery::default()).await.map(|page| page.rows),
+        Ok(Vec::new())
+    );
 
     let exists = Err(StoreError::Exists("such a membership".into()));
     let same_pair = membership(&fixture, "m4", "maria", &vigo);
@@ -116,7 +135,13 @@ pub(crate) async fn memberships_are_stored_unchanged(fixture: Fixture) {
 
     assert_eq!(store.remove_membership(&maria, &vigo).await, Ok(true));
     assert_eq!(store.remove_membership(&maria, &vigo).await, Ok(false));
-    assert_eq!(store.memberships(&maria).await, Ok(vec![late]));
-    assert_eq!(store.memberships(&jon).await, Ok(vec![other]));
+    assert_eq!(
+        store.list_memberships(&maria, &ListQuery::default()).await.map(|page| page.rows),
+        Ok(vec![late])
+    );
+    assert_eq!(
+        store.list_memberships(&jon, &ListQuery::default()).await.map(|page| page.rows),
+        Ok(vec![other])
+    );
     store.add_membership(&same_pair).await.unwrap();
 }

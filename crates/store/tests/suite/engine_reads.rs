@@ -251,8 +251,7 @@ pub(crate) async fn disabled_owners_are_listed(fixture: Fixture) {
     store.add_client(&client(&fixture, "erp"), &Secret::new("s")).await.unwrap();
     assert_eq!(store.disabled_owners().await, Ok(DisabledOwners::default()));
     store.set_tenant_status(&tenant.id, Status::Disabled).await.unwrap();
-    let disabled = store::Client { status: Status::Disabled, ..client(&fixture, "erp") };
-    store.update_client(&disabled).await.unwrap();
+    store.set_client_status(&ClientId::new("erp"), Status::Disabled).await.unwrap();
     let both = DisabledOwners { tenants: vec![tenant.id.clone()], clients: vec![ClientId::new("erp")] };
     assert_eq!(store.disabled_owners().await, Ok(both));
 }

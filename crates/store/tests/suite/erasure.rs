@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::{GrantId, Secret, UserId};
-use store::{CodeOutcome, RefreshOutcome, RefreshRotation, StoreError};
+use store::{CodeOutcome, ListQuery, RefreshOutcome, RefreshRotation, StoreError};
 
 use super::codes::{approve, code, context, exchange, grant, membership_id, our_client};
 use super::directory::{membership, user};
@@ -59,7 +59,11 @@ async fn assert_gone(fixture: &Fixture, tenant: &TestTenant, name: &str) {
     assert_eq!(store.find_ingest_progress(&tenant.id, "import").await, Ok(None));
     assert_eq!(store.find_grant(&GrantId::new(format!("g {name}"))).await, Ok(None));
     assert_eq!(store.rotate_refresh(&rotation(fixture, name)).await, Ok(RefreshOutcome::Unknown));
-    let members = store.memberships(&UserId::new("maria")).await.unwrap();
+    let members = store
+        .list_memberships(&UserId::new("maria"), &ListQuery::default())
+        .await
+        .map(|page| page.rows)
+        .unwrap();
     assert!(members.iter().all(|membership| membership.tenant != tenant.id));
     let code = Secret::new(format!("code {name}"));
     let reused =
@@ -69,7 +73,7 @@ async fn assert_gone(fixture: &Fixture, tenant: &TestTenant, name: &str) {
 
 pub(crate) async fn erased_tenant_is_gone_and_others_are_unchanged(fixture: Fixture) {
     let (erased, other) = (fixture.add_tenant().await, fixture.add_tenant().await);
-    fixture.store.add_user(&user(&fixture, "maria")).await.unwrap();
+    fixture.store.add_user(&user(&fixture, "maria"), &[]).await.unwrap();
     fill_tenant(&fixture, &erased, "erased").await;
     fill_tenant(&fixture, &other, "other").await;
     let (log, ids) = (other.log().await, other.ids(&journal("c1", "j", "{}")).await);
@@ -88,9 +92,25 @@ pub(crate) async fn erased_tenant_is_gone_and_others_are_unchanged(fixture: Fixt
     assert!(other.store.find_grant(&GrantId::new("g other")).await.unwrap().is_some());
     let rotated = other.store.rotate_refresh(&rotation(&fixture, "other")).await.unwrap();
     assert!(matches!(rotated, RefreshOutcome::Rotated { .. }));
-    assert_eq!(other.store.memberships(&UserId::new("maria")).await.unwrap().len(), 1);
-    assert_eq!(fixture.store.tenants().await.unwrap().len(), 1);
-    assert_eq!(fixture.store.users().await.unwrap().len(), 1, "users belong to no tenant");
+    assert_eq!(
+        other
+            .store
+            .list_memberships(&UserId::new("maria"), &ListQuery::default())
+            .await
+            .map(|page| page.rows)
+            .unwrap()
+            .len(),
+        1
+    );
+    assert_eq!(
+        fixture.store.list_tenants(&ListQuery::default()).await.map(|page| page.rows).unwrap().len(),
+        1
+    );
+    assert_eq!(
+        fixture.store.list_users(&ListQuery::default()).await.map(|page| page.rows).unwrap().len(),
+        1,
+        "users belong to no tenant"
+    );
 }
 
 pub(crate) async fn erased_tenants_id_can_be_reused(fixture: Fixture) {
@@ -106,7 +126,14 @@ pub(crate) async fn erased_tenants_id_can_be_reused(fixture: Fixture) {
     assert_eq!(tenant.log_lines().await, ["1 companies c1 Created", "2 journals j1 Created"]);
     assert_eq!(tenant.ids(&journal("c1", "j", "{}")).await, ["j1"]);
     assert_eq!(tenant.store.find_ingest_progress(&tenant.id, "import").await, Ok(None));
-    assert_eq!(tenant.store.memberships(&UserId::new("maria")).await, Ok(Vec::new()));
+    assert_eq!(
+        tenant
+            .store
+            .list_memberships(&UserId::new("maria"), &ListQuery::default())
+            .await
+            .map(|page| page.rows),
+        Ok(Vec::new())
+    );
 }
 
 /// Of concurrent erasures, with concurrent writes, exactly one returns true, and nothing remains.

@@ -9,7 +9,7 @@ use domain::{Clock, TenantId, Ticks};
 use store::memory::{Contents, MemoryStore};
 use store::postgres::PostgresStore;
 use store::sqlite::SqliteStore;
-use store::{Archive, MasterKey, Ports, Result, Status, Store, Tenant, Vault};
+use store::{Archive, FIRST_REVISION, MasterKey, Ports, Result, Status, Store, Tenant, Vault};
 use tempfile::TempDir;
 use testkit::{SeededRandom, TestClock};
 use tokio::sync::Barrier;
@@ -192,6 +192,7 @@ pub(crate) fn new_tenant(id: &str, created_at: Ticks) -> Tenant {
         short_code: "ES00042".into(),
         status: Status::Active,
         created_at,
+        revision: FIRST_REVISION,
     }
 }
 

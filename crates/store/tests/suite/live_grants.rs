@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::{ClientId, GrantId, Secret, TenantId, Ticks, UserId};
-use store::{Client, Grant, RefreshToken, Status};
+use store::{Grant, RefreshToken, Status};
 
 use super::clients::client;
 use super::codes::{approve, code, context, exchange, grant, membership_id, our_client};
@@ -24,7 +24,7 @@ async fn issue_grant(fixture: &Fixture, issued: &Grant, token: Option<&str>) {
 async fn issue_grant_with_owners(fixture: &Fixture, name: &str) -> Grant {
     let (store, now) = (&fixture.store, fixture.now());
     store.add_client(&client(fixture, name), &Secret::new("secret")).await.unwrap();
-    store.add_user(&user(fixture, name)).await.unwrap();
+    store.add_user(&user(fixture, name), &[]).await.unwrap();
     store.add_tenant(&new_tenant(name, now)).await.unwrap();
     let tenant = TenantId::new(name);
     store.add_membership(&membership(fixture, name, name, &tenant)).await.unwrap();
@@ -46,10 +46,7 @@ pub(crate) async fn grant_needs_an_active_client_user_tenant_and_membership(fixt
             "revoked" => store.revoke_grant(&issued.id, now, &context(), "").await,
             "no user" => store.set_user_status(user, Status::Disabled).await,
             "no tenant" => store.set_tenant_status(tenant, Status::Disabled).await,
-            "no client" => {
-                let disabled = Client { status: Status::Disabled, ..client(&fixture, cause) };
-                store.update_client(&disabled).await
-            }
+            "no client" => store.set_client_status(&client(&fixture, cause).id, Status::Disabled).await,
             "no member" => store.remove_membership(user, tenant).await,
             _ => store.erase_tenant(tenant).await,
         };

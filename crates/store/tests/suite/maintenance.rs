@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use domain::{GrantId, Secret, Ticks};
 use store::{
-    AuditKind, AuditQuery, AuthorizationCode, CodeOutcome, ExpiredRows, Grant, KeySlot, RefreshOutcome,
-    RefreshRotation, RetentionCutoffs, Session, StoreError,
+    AuditKind, AuditQuery, AuthorizationCode, CodeOutcome, ExpiredRows, Grant, KeySlot, ListQuery,
+    RefreshOutcome, RefreshRotation, RetentionCutoffs, Session, StoreError,
 };
 
 use super::client_access::access;
@@ -76,7 +76,7 @@ async fn add_five_expiring_rows(fixture: &Fixture, start: Ticks) {
 /// records.
 async fn remaining(fixture: &Fixture, start: Ticks) -> [Vec<usize>; 7] {
     let store = &fixture.store;
-    let tenant = store.tenants().await.unwrap().remove(0).id;
+    let tenant = store.list_tenants(&ListQuery::default()).await.map(|page| page.rows).unwrap().remove(0).id;
     let late = start + seconds(1000);
     let granted = AuditQuery { kind: Some(AuditKind::Granted), rows_max: 100, ..AuditQuery::default() };
     let granted = store.audit(&granted).await.unwrap();
@@ -241,7 +241,10 @@ pub(crate) async fn closed_store_refuses_writes(fixture: Fixture) {
     let reopened = tenant.via(&fixture.reopen().await.store);
     assert_eq!(reopened.log_lines().await, ["1 companies c1 Created"]);
     reopened.accept([company("c2")]).await;
-    assert_eq!(reopened.store.tenants().await.unwrap().len(), 1);
+    assert_eq!(
+        reopened.store.list_tenants(&ListQuery::default()).await.map(|page| page.rows).unwrap().len(),
+        1
+    );
 }
 
 /// A write that is queued when the store closes is either stored or refused as unavailable.

@@ -19,6 +19,7 @@ mod engine_reads;
 mod erasure;
 mod idempotency;
 mod invalidation;
+mod lists;
 mod live_grants;
 mod log;
 mod maintenance;
@@ -28,6 +29,7 @@ mod payroll_filters;
 mod payroll_last_update;
 mod refresh_tokens;
 mod rejected_changes;
+mod revisions;
 mod sessions;
 mod shard_leases;
 mod signing_keys;
@@ -217,6 +219,21 @@ tests_on_every_store! {
         active_memberships_come_last_used_first_then_by_name,
         storing_a_code_records_the_membership_use,
     }
+    lists {
+        tenants_are_listed_in_pages,
+        users_are_listed_in_pages,
+        clients_are_listed_in_pages,
+        subscriptions_are_listed_in_pages,
+        memberships_of_one_user_are_listed_in_pages,
+    }
+    revisions {
+        tenant_is_updated_only_at_the_expected_revision,
+        user_is_updated_only_at_the_expected_revision,
+        client_is_updated_only_at_the_expected_revision,
+        subscription_is_updated_only_at_the_expected_revision,
+        concurrent_updates_of_one_revision_succeed_once,
+        user_is_added_with_all_memberships_or_not_at_all,
+    }
     directory {
         tenants_are_stored_unchanged,
         users_are_stored_unchanged,
@@ -299,6 +316,8 @@ tests_on_every_store! {
         webhook_stats_summarise_deliveries,
         time_range_maps_to_a_sequence_range,
         delivery_history_expires,
+        deliveries_of_many_events_are_found_in_one_call,
+        events_are_found_by_their_sequences,
     }
     erasure {
         erased_tenant_is_gone_and_others_are_unchanged,

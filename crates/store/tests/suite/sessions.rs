@@ -98,7 +98,7 @@ pub(crate) async fn session_ends_once(fixture: Fixture) {
 pub(crate) async fn new_password_ends_the_users_sessions(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     for name in ["maria", "jon"] {
-        store.add_user(&user(&fixture, name)).await.unwrap();
+        store.add_user(&user(&fixture, name), &[]).await.unwrap();
     }
     let [first, second_store, other] = ["here", "there", "theirs"].map(Secret::new);
     for (cookie, user) in [(&first, "maria"), (&second_store, "maria"), (&other, "jon")] {

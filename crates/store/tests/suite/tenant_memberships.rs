@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::{MembershipId, Secret, TenantId, UserId};
-use store::{Membership, Status, StoreError, Tenant, TenantMembership};
+use store::{ListQuery, Membership, Status, StoreError, Tenant, TenantMembership};
 
 use super::codes::code;
 use super::directory::{membership, user};
@@ -26,7 +26,7 @@ async fn add_tenant_membership(
 pub(crate) async fn tenant_membership_is_found_with_user_and_tenant(fixture: Fixture) {
     let store = &fixture.store;
     for name in ["maria", "jon"] {
-        store.add_user(&user(&fixture, name)).await.unwrap();
+        store.add_user(&user(&fixture, name), &[]).await.unwrap();
     }
     let north = add_tenant_membership(&fixture, "maria", "north", "Norte").await;
     let south = add_tenant_membership(&fixture, "jon", "south", "Sur").await;
@@ -57,7 +57,7 @@ pub(crate) async fn tenant_membership_is_found_with_user_and_tenant(fixture: Fix
 /// A membership is found only if its user and its tenant exist.
 pub(crate) async fn membership_without_user_or_tenant_is_not_found(fixture: Fixture) {
     let store = &fixture.store;
-    store.add_user(&user(&fixture, "maria")).await.unwrap();
+    store.add_user(&user(&fixture, "maria"), &[]).await.unwrap();
     let tenant_id = fixture.add_tenant().await.id;
     let nowhere = TenantId::new("nowhere");
     store.add_membership(&membership(&fixture, "m1", "ghost", &tenant_id)).await.unwrap();
@@ -77,7 +77,7 @@ async fn active_tenant_names(fixture: &Fixture) -> Vec<String> {
 pub(crate) async fn active_memberships_come_last_used_first_then_by_name(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     for name in ["maria", "jon"] {
-        store.add_user(&user(&fixture, name)).await.unwrap();
+        store.add_user(&user(&fixture, name), &[]).await.unwrap();
     }
     for (id, name) in [("t1", "Ñandú"), ("t2", "azul"), ("t3", "Beta"), ("t4", "Alfa"), ("t0", "Beta")] {
         add_tenant_membership(&fixture, "maria", id, name).await;
@@ -119,10 +119,19 @@ pub(crate) async fn storing_a_code_records_the_membership_use(fixture: Fixture) 
     let later = now + Duration::from_secs(9);
     let used_at = |at| Membership { last_used_at: Some(at), ..first.clone() };
     store.store_code(&Secret::new("code"), &code(now), &first.id, now).await.unwrap();
-    assert_eq!(store.memberships(&first.user).await, Ok(vec![used_at(now)]));
+    assert_eq!(
+        store.list_memberships(&first.user, &ListQuery::default()).await.map(|page| page.rows),
+        Ok(vec![used_at(now)])
+    );
     let twice = store.store_code(&Secret::new("code"), &code(now), &first.id, later).await;
     assert_eq!(twice, Err(StoreError::Exists("such a code".into())));
-    assert_eq!(store.memberships(&first.user).await, Ok(vec![used_at(now)]));
+    assert_eq!(
+        store.list_memberships(&first.user, &ListQuery::default()).await.map(|page| page.rows),
+        Ok(vec![used_at(now)])
+    );
     store.store_code(&Secret::new("other"), &code(now), &first.id, later).await.unwrap();
-    assert_eq!(store.memberships(&first.user).await, Ok(vec![used_at(later)]));
+    assert_eq!(
+        store.list_memberships(&first.user, &ListQuery::default()).await.map(|page| page.rows),
+        Ok(vec![used_at(later)])
+    );
 }

@@ -91,11 +91,11 @@ pub(crate) async fn daily_quota_is_set_and_removed(fixture: Fixture) {
     let store = &fixture.store;
     let first = add_subscription(&fixture, "a").await;
     assert_eq!(store.set_daily_quota(&first.id, Some(1000)).await, Ok(true));
-    let with = Subscription { daily_quota: Some(1000), ..first.clone() };
+    let with = Subscription { daily_quota: Some(1000), revision: 2, ..first.clone() };
     assert_eq!(store.find_subscription(&first.id).await, Ok(Some(with.clone())));
     assert_eq!(store.find_subscription_by_key(&Secret::new("a1"), fixture.now()).await, Ok(Some(with)));
     assert_eq!(store.set_daily_quota(&first.id, None).await, Ok(true));
-    assert_eq!(store.find_subscription(&first.id).await, Ok(Some(first)));
+    assert_eq!(store.find_subscription(&first.id).await, Ok(Some(Subscription { revision: 3, ..first })));
     assert_eq!(store.set_daily_quota(&SubscriptionId::new("b"), None).await, Ok(false));
     assert_eq!(store.find_subscription(&SubscriptionId::new("b")).await, Ok(None));
 }
@@ -104,7 +104,8 @@ pub(crate) async fn cancelled_subscription_cannot_be_changed(fixture: Fixture) {
     let (store, now) = (&fixture.store, fixture.now());
     let (first, other) = (add_subscription(&fixture, "a").await, add_subscription(&fixture, "b").await);
     assert_eq!(store.cancel_subscription(&first.id, now).await, Ok(true));
-    let cancelled = Subscription { status: Status::Disabled, cancelled_at: Some(now), ..first.clone() };
+    let cancelled =
+        Subscription { status: Status::Disabled, cancelled_at: Some(now), revision: 2, ..first.clone() };
     assert_eq!(store.find_subscription(&first.id).await, Ok(Some(cancelled.clone())));
     for key in ["a1", "a2"] {
         assert_eq!(store.find_subscription_by_key(&Secret::new(key), now).await, Ok(None), "{key}");

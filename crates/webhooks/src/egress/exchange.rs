@@ -1,4 +1,4 @@
-//! One request and its answer over an open connection.
+//! Sends one request over an open connection and reads its response.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -9,15 +9,15 @@ use http::{HeaderMap, Method, Request, StatusCode, Uri};
 use http_body_util::{BodyExt, Full};
 use hyper::body::{Body, Incoming};
 
-use super::call::{Answer, Phase, Progress};
-use super::failure::{Failure, is_gone};
+use super::error::{EgressError, is_connection_gone};
 use super::pool::Lease;
+use super::request::{Phase, Progress, ReceiverResponse};
 
-/// What is read of an answer.
-pub const ANSWER_BYTES_MAX: usize = 16 * 1024;
+/// How much of a response body is read.
+pub const RESPONSE_BYTES_MAX: usize = 16 * 1024;
 
-/// A request that can be made a second time.
-pub(super) struct Errand {
+/// A request that is ready to be sent, a second time too.
+pub(super) struct PreparedRequest {
     pub(super) method: Method,
     pub(super) uri: Uri,
     pub(super) headers: HeaderMap,
@@ -25,54 +25,62 @@ pub(super) struct Errand {
     pub(super) now: Ticks,
 }
 
-/// Why an exchange came to nothing.
-pub(super) enum Fault {
-    /// The connection was gone before anything was answered.
-    Gone(Failure),
-    Final(Failure),
+/// Why an exchange failed.
+pub(super) enum ExchangeError {
+    /// The connection was closed before any response arrived.
+    ConnectionGone(EgressError),
+    Final(EgressError),
 }
 
-impl Fault {
-    pub(super) fn into_failure(self) -> Failure {
+impl ExchangeError {
+    pub(super) fn into_error(self) -> EgressError {
         match self {
-            Self::Gone(failure) | Self::Final(failure) => failure,
+            Self::ConnectionGone(error) | Self::Final(error) => error,
         }
     }
 }
 
-impl Errand {
-    /// `last`: this one will not be asked for again.
-    fn request(&mut self, last: bool) -> Request<Full<Bytes>> {
+impl PreparedRequest {
+    /// `is_last`: the request will not be sent again, so that its headers can be moved.
+    fn build(&mut self, is_last: bool) -> Request<Full<Bytes>> {
         let mut request = Request::new(Full::new(self.body.clone()));
         *request.method_mut() = self.method.clone();
         *request.uri_mut() = self.uri.clone();
-        *request.headers_mut() = if last { std::mem::take(&mut self.headers) } else { self.headers.clone() };
+        *request.headers_mut() =
+            if is_last { std::mem::take(&mut self.headers) } else { self.headers.clone() };
         request
     }
 
-    /// Sends the request and reads the answer; the connection is kept if the whole of it was read.
-    pub(super) async fn run(&mut self, mut lease: Lease, progress: &mut Progress) -> Result<Answer, Fault> {
-        progress.enter(Phase::Answer);
-        progress.reuses(lease.reused);
-        let request = self.request(!lease.reused);
-        let gone = |error: &hyper::Error| {
-            let failure = Failure::of_http(error);
-            if is_gone(error) { Fault::Gone(failure) } else { Fault::Final(failure) }
+    /// Sends the request and reads the response. The connection goes back to the pool if the whole response was read.
+    pub(super) async fn send(
+        &mut self,
+        mut lease: Lease,
+        progress: &mut Progress,
+    ) -> Result<ReceiverResponse, ExchangeError> {
+        progress.enter(Phase::Response);
+        progress.set_reused(lease.reused);
+        let request = self.build(!lease.reused);
+        let failed = |error: &hyper::Error| {
+            let is_gone = is_connection_gone(error);
+            let error = EgressError::from_http(error);
+            if is_gone { ExchangeError::ConnectionGone(error) } else { ExchangeError::Final(error) }
         };
         let response = match lease.sender() {
             Some(sender) => {
-                sender.ready().await.map_err(|error| gone(&error))?;
-                sender.send_request(request).await.map_err(|error| gone(&error))?
+                sender.ready().await.map_err(|error| failed(&error))?;
+                sender.send_request(request).await.map_err(|error| failed(&error))?
             }
-            None => return Err(Fault::Gone(Failure::Broken("it is closed".into()))),
+            None => return Err(ExchangeError::ConnectionGone(EgressError::Broken("it is closed".into()))),
         };
         progress.enter(Phase::Body);
         let (head, body) = response.into_parts();
-        let (body, is_whole) = read(body).await.map_err(|error| Fault::Final(Failure::of_http(&error)))?;
-        if is_whole && head.status != StatusCode::SWITCHING_PROTOCOLS {
-            lease.keep();
+        let body = read_body(body).await;
+        let (body, is_complete) =
+            body.map_err(|error| ExchangeError::Final(EgressError::from_http(&error)))?;
+        if is_complete && head.status != StatusCode::SWITCHING_PROTOCOLS {
+            lease.put_back();
         }
-        Ok(Answer {
+        Ok(ReceiverResponse {
             status: head.status.as_u16(),
             sets_cookie: head.headers.contains_key(SET_COOKIE),
             retry_after: retry_after(&head.headers, self.now),
@@ -81,38 +89,38 @@ impl Errand {
     }
 }
 
-/// The body as far as it is read, and whether that was all of it.
-async fn read(mut body: Incoming) -> hyper::Result<(Bytes, bool)> {
+/// The body up to the limit, and whether that is all of it.
+async fn read_body(mut body: Incoming) -> hyper::Result<(Bytes, bool)> {
     let mut first = Bytes::new();
-    let mut rest = BytesMut::new();
+    let mut joined = BytesMut::new();
     while let Some(frame) = body.frame().await {
         let Ok(data) = frame?.into_data() else { continue };
-        if first.is_empty() && rest.is_empty() {
+        if first.is_empty() && joined.is_empty() {
             first = data;
         } else {
-            // Most answers come in one piece and are not copied.
-            if rest.is_empty() {
-                rest.extend_from_slice(&first);
+            // Most bodies arrive in one frame and are not copied.
+            if joined.is_empty() {
+                joined.extend_from_slice(&first);
             }
-            rest.extend_from_slice(&data);
+            joined.extend_from_slice(&data);
         }
-        let length = first.len().max(rest.len());
-        if length >= ANSWER_BYTES_MAX {
-            let is_whole = length == ANSWER_BYTES_MAX && body.is_end_stream();
-            let mut whole = if rest.is_empty() { first } else { rest.freeze() };
-            whole.truncate(ANSWER_BYTES_MAX);
-            return Ok((whole, is_whole));
+        let length = first.len().max(joined.len());
+        if length >= RESPONSE_BYTES_MAX {
+            let is_complete = length == RESPONSE_BYTES_MAX && body.is_end_stream();
+            let mut bytes = if joined.is_empty() { first } else { joined.freeze() };
+            bytes.truncate(RESPONSE_BYTES_MAX);
+            return Ok((bytes, is_complete));
         }
     }
-    Ok((if rest.is_empty() { first } else { rest.freeze() }, true))
+    Ok((if joined.is_empty() { first } else { joined.freeze() }, true))
 }
 
-/// Seconds, or a date; anything else is as if it had not been said.
+/// Retry-After as seconds or as an HTTP date; anything else is ignored.
 fn retry_after(headers: &HeaderMap, now: Ticks) -> Option<Duration> {
     let text = headers.get(RETRY_AFTER)?.to_str().ok()?.trim();
     if let Ok(seconds) = text.parse() {
         return Some(Duration::from_secs(seconds));
     }
-    let then = httpdate::parse_http_date(text).ok()?.duration_since(UNIX_EPOCH).ok()?;
-    Some(Ticks::from_unix_seconds(i64::try_from(then.as_secs()).ok()?).since(now))
+    let date = httpdate::parse_http_date(text).ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(Ticks::from_unix_seconds(i64::try_from(date.as_secs()).ok()?).since(now))
 }

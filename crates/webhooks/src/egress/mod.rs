@@ -1,13 +1,13 @@
-//! The one client for everything that dials a receiver: judged addresses, one deadline, no redirects, no proxy,
-//! no cookies, and connections that are kept.
+//! The one HTTP client for requests to receivers: it checks every address against the egress policy, gives each request
+//! one timeout, pools connections, and uses no redirects, proxies or cookies.
 
-mod call;
-mod dial;
+mod dialler;
+mod error;
 mod exchange;
-mod failure;
 mod pool;
-mod resolve;
-mod trust;
+mod request;
+mod resolver;
+mod tls_config;
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -21,32 +21,31 @@ use http::{HeaderMap, Uri};
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_rustls::TlsConnector;
 
-pub use call::{Answer, Call, Phase, Sent, Timing};
-pub use exchange::ANSWER_BYTES_MAX;
-pub use failure::Failure;
-pub use resolve::{Resolve, SystemResolver};
+pub use error::EgressError;
+pub use exchange::RESPONSE_BYTES_MAX;
+pub use request::{Exchange, OutboundRequest, Phase, ReceiverResponse};
+pub use resolver::{Resolver, SystemResolver};
 
-use call::Progress;
-use dial::Dialler;
-use exchange::{Errand, Fault};
-use pool::{Bounds, Grant, Lease, Pool};
+use dialler::Dialler;
+use exchange::{ExchangeError, PreparedRequest};
+use pool::{Grant, Lease, Limits, Pool};
+use request::Progress;
 
-/// For look-ups that no call is waiting for.
-const LOOK_UP_MAX: Duration = Duration::from_secs(5);
+/// For lookups outside a request.
+const LOOKUP_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What the egress is made from.
 #[derive(Clone, Debug)]
 pub struct EgressSettings {
     pub policy: EgressPolicy,
     /// Certificate authorities beside the platform's: PEM, or one certificate in DER; empty for none.
     pub authorities: Vec<u8>,
-    /// All sockets together, whoever they lead to.
+    /// For all receivers together.
     pub sockets_max: usize,
     pub idle_per_host_max: usize,
     pub idle_max: Duration,
-    /// To a host that has this many connections, a call waits for one of them to be free before it opens another…
+    /// When a host has this many connections, a request waits for one of them to become free before it opens another…
     pub eager_per_host_max: usize,
-    /// …for this long; the more calls wait there, the longer.
+    /// …for this long, and longer where others wait already.
     pub grow_after: Duration,
     pub user_agent: HeaderValue,
 }
@@ -60,7 +59,7 @@ impl Default for EgressSettings {
             // One application may have hundreds of webhooks at one host.
             idle_per_host_max: 256,
             idle_max: Duration::from_secs(60),
-            // A usual queue of connections that nobody has accepted yet holds 128; past it, connecting takes a second.
+            // A listen backlog usually holds 128 connections; beyond that, connecting takes a second.
             eager_per_host_max: 64,
             grow_after: Duration::from_millis(10),
             user_agent: HeaderValue::from_static(concat!("Aldaba/", env!("CARGO_PKG_VERSION"))),
@@ -68,7 +67,7 @@ impl Default for EgressSettings {
     }
 }
 
-/// The way out; cheap to clone.
+/// The client; cheap to clone.
 #[derive(Clone)]
 pub struct Egress(Arc<Inner>);
 
@@ -85,16 +84,16 @@ impl std::fmt::Debug for Egress {
 }
 
 impl Egress {
-    /// With the system's resolver; the error says what is wrong with the authorities.
+    /// Uses the system's resolver. The error says what is wrong with the authorities.
     pub fn new(settings: EgressSettings) -> Result<Self, String> {
         Self::with_resolver(settings, Arc::new(SystemResolver::new()))
     }
 
-    pub fn with_resolver(settings: EgressSettings, resolver: Arc<dyn Resolve>) -> Result<Self, String> {
-        let tls = TlsConnector::from(trust::client_config(&settings.authorities)?);
+    pub fn with_resolver(settings: EgressSettings, resolver: Arc<dyn Resolver>) -> Result<Self, String> {
+        let tls = TlsConnector::from(tls_config::client_config(&settings.authorities)?);
         Ok(Self(Arc::new(Inner {
             dialler: Dialler { policy: settings.policy, resolver, tls },
-            pool: Pool::new(Bounds {
+            pool: Pool::new(Limits {
                 sockets_max: settings.sockets_max.max(1),
                 idle_per_host_max: settings.idle_per_host_max,
                 idle_max: settings.idle_max,
@@ -105,80 +104,88 @@ impl Egress {
         })))
     }
 
-    /// Makes a call. It ends at its deadline, whatever it is busy with then.
-    pub async fn send(&self, call: Call) -> Sent {
+    /// Sends a request. It ends at its timeout, in whatever phase it is then.
+    pub async fn send(&self, request: OutboundRequest) -> Exchange {
         let start = Instant::now();
-        let deadline = start + call.deadline;
+        let deadline = start + request.timeout;
         let mut progress = Progress::start(start);
-        let result = timeout_at(deadline, self.0.carry(call, deadline, &mut progress)).await;
-        let result = result.unwrap_or_else(|_| Err(Failure::TimedOut(progress.phase())));
-        Sent { result, timing: progress.end() }
+        let result = timeout_at(deadline, self.0.send(request, deadline, &mut progress)).await;
+        let result = result.unwrap_or_else(|_| Err(EgressError::TimedOut(progress.phase())));
+        progress.end(result)
     }
 
-    /// Whether a receiver may be called, as far as can be said before calling it. A name that does not resolve
-    /// (yet) is [`Failure::Unresolved`], or [`Failure::TimedOut`] where its servers stay silent.
-    pub async fn check(&self, url: &ReceiverUrl) -> Result<(), Failure> {
-        let judged = timeout(LOOK_UP_MAX, self.0.dialler.judged(url.host())).await;
-        judged.unwrap_or(Err(Failure::TimedOut(Phase::Resolve))).map(drop)
+    /// Whether the policy allows a receiver's addresses as they resolve now. A name that does not resolve (yet) is
+    /// [`EgressError::Unresolved`], or [`EgressError::TimedOut`] where its name servers do not answer.
+    pub async fn check(&self, url: &ReceiverUrl) -> Result<(), EgressError> {
+        let allowed = timeout(LOOKUP_TIMEOUT, self.0.dialler.allowed_addresses(url.host())).await;
+        allowed.unwrap_or(Err(EgressError::TimedOut(Phase::Resolve))).map(drop)
     }
 
-    /// All addresses of a host, whether they may be called or not.
-    pub async fn addresses(&self, host: &Host) -> Result<Vec<IpAddr>, Failure> {
-        let addresses = timeout(LOOK_UP_MAX, self.0.dialler.addresses(host)).await;
-        addresses.unwrap_or(Err(Failure::TimedOut(Phase::Resolve)))
+    /// All addresses of a host, whether the policy allows them or not.
+    pub async fn addresses(&self, host: &Host) -> Result<Vec<IpAddr>, EgressError> {
+        let addresses = timeout(LOOKUP_TIMEOUT, self.0.dialler.addresses(host)).await;
+        addresses.unwrap_or(Err(EgressError::TimedOut(Phase::Resolve)))
     }
 }
 
 impl Inner {
-    async fn carry(&self, call: Call, deadline: Instant, progress: &mut Progress) -> Result<Answer, Failure> {
-        let url = call.url;
-        let headers = self.complete(call.headers, &url)?;
-        let uri = target(&url, call.query.as_deref())?;
-        let mut errand = Errand { method: call.method, uri, headers, body: call.body, now: call.now };
+    async fn send(
+        &self,
+        request: OutboundRequest,
+        deadline: Instant,
+        progress: &mut Progress,
+    ) -> Result<ReceiverResponse, EgressError> {
+        let url = request.url;
+        let headers = self.complete_headers(request.headers, &url)?;
+        let uri = request_target(&url, request.query.as_deref())?;
+        let mut prepared =
+            PreparedRequest { method: request.method, uri, headers, body: request.body, now: request.now };
         let lease = self.connection(&url, false, deadline, progress).await?;
         let reused = lease.reused;
-        match errand.run(lease, progress).await {
-            Ok(answer) => Ok(answer),
-            // The receiver closed it while it was idle: no fault of anybody's, so it is asked again, once.
-            Err(Fault::Gone(_)) if reused => {
+        match prepared.send(lease, progress).await {
+            Ok(response) => Ok(response),
+            // The receiver closed the idle connection, which it may: the request is sent again over a new one, once.
+            Err(ExchangeError::ConnectionGone(_)) if reused => {
                 let lease = self.connection(&url, true, deadline, progress).await?;
-                errand.run(lease, progress).await.map_err(Fault::into_failure)
+                prepared.send(lease, progress).await.map_err(ExchangeError::into_error)
             }
-            Err(fault) => Err(fault.into_failure()),
+            Err(error) => Err(error.into_error()),
         }
     }
 
     async fn connection(
         &self,
         url: &ReceiverUrl,
-        fresh: bool,
+        must_be_new: bool,
         deadline: Instant,
         progress: &mut Progress,
-    ) -> Result<Lease, Failure> {
+    ) -> Result<Lease, EgressError> {
         progress.enter(Phase::Socket);
-        match self.pool.take(url.origin(), fresh, deadline).await {
+        match self.pool.take(url.origin(), must_be_new, deadline).await {
             Some(Grant::Connection(lease)) => Ok(lease),
-            // Boxed, for most calls find a connection and need not carry the place for making one.
-            Some(Grant::Room(room)) => Box::pin(self.dialler.dial(url, room, deadline, progress)).await,
-            None => Err(Failure::Ours("the service is ending".into())),
+            // Boxed: most requests find a connection, and their futures need no space for dialling.
+            Some(Grant::Socket(permit)) => Box::pin(self.dialler.dial(url, permit, deadline, progress)).await,
+            None => Err(EgressError::Internal("the service is stopping".into())),
         }
     }
 
-    fn complete(&self, mut headers: HeaderMap, url: &ReceiverUrl) -> Result<HeaderMap, Failure> {
-        let host =
-            HeaderValue::from_str(url.authority()).map_err(|error| Failure::Ours(error.to_string()))?;
+    fn complete_headers(&self, mut headers: HeaderMap, url: &ReceiverUrl) -> Result<HeaderMap, EgressError> {
+        let host = HeaderValue::from_str(url.authority())
+            .map_err(|error| EgressError::Internal(error.to_string()))?;
         headers.insert(HOST, host);
         headers.insert(USER_AGENT, self.user_agent.clone());
         Ok(headers)
     }
 }
 
-fn target(url: &ReceiverUrl, query: Option<&str>) -> Result<Uri, Failure> {
+fn request_target(url: &ReceiverUrl, query: Option<&str>) -> Result<Uri, EgressError> {
     let path = url.path_and_query();
     let joined = query.map(|query| {
-        let joint = if path.contains('?') { '&' } else { '?' };
-        format!("{path}{joint}{query}")
+        let separator = if path.contains('?') { '&' } else { '?' };
+        format!("{path}{separator}{query}")
     });
     let target = PathAndQuery::try_from(joined.as_deref().unwrap_or(path));
-    target.map(Uri::from).map_err(|error| Failure::Ours(format!("the address cannot be asked for: {error}")))
+    target
+        .map(Uri::from)
+        .map_err(|error| EgressError::Internal(format!("the address is not a valid request target: {error}")))
 }

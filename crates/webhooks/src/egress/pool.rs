@@ -1,5 +1,5 @@
-//! Connections that are kept: a stack for each origin, one bound over all sockets, and a fair queue for them. An origin
-//! with many connections gets more of them one by one, and only where none becomes free.
+//! The connection pool: a stack of idle connections for each origin, one limit for all sockets, and a fair queue for
+//! them. An origin that has many connections gets another one only where none becomes free for a while.
 
 mod state;
 
@@ -16,16 +16,16 @@ use tokio::time::{Instant, timeout};
 
 use state::{State, Waiter};
 
-/// How much longer a call waits for a connection to be free for each that waits already: so fast, at the most, does the
-/// number of connections to an origin grow.
+/// How much longer a request waits for a free connection for each request that waits already. It limits how fast the
+/// number of connections to an origin grows.
 const GROWTH_STEP: Duration = Duration::from_micros(250);
-/// Nor does it wait for more than this part of the time that it has left.
-const GROWTH_PART: u32 = 10;
+/// A request waits at most this fraction (1/10) of its remaining time before it opens a connection of its own.
+const GROWTH_WAIT_DIVISOR: u32 = 10;
 
-/// The pool's owner; with it go the connections that nobody uses.
+/// Owns the idle connections: dropping the pool closes them.
 pub(super) struct Pool(Arc<Shared>);
 
-/// An open connection; its socket lives in a task of its own. Let go, it is closed in good order.
+/// An open connection; a task of its own drives the socket. Dropping it closes the connection in order.
 pub(super) struct Connection {
     pub(super) sender: SendRequest<Full<Bytes>>,
     task: AbortHandle,
@@ -33,28 +33,29 @@ pub(super) struct Connection {
     origin: Arc<str>,
 }
 
-/// A connection in use: [kept](Lease::keep) when its answer is complete, else cut off where it stands.
+/// A connection in use. [`Lease::put_back`] returns it to the pool when its response is complete; dropping it aborts the
+/// connection.
 pub(super) struct Lease {
     connection: Option<Connection>,
     shared: Arc<Shared>,
     pub(super) reused: bool,
 }
 
-/// The right to one socket, from before it is dialled until it is closed.
-pub(super) struct Room {
+/// Permission for one socket, held from before it is dialled until it is closed.
+pub(super) struct SocketPermit {
     shared: Arc<Shared>,
     origin: Arc<str>,
     number: u64,
 }
 
-/// What a call gets: a connection, or room for one.
+/// What a request gets: a connection, or permission to open one.
 pub(super) enum Grant {
     Connection(Lease),
-    Room(Room),
+    Socket(SocketPermit),
 }
 
-#[allow(clippy::struct_field_names, reason = "what is bounded says so in its name")]
-pub(super) struct Bounds {
+#[allow(clippy::struct_field_names, reason = "limits end in _max")]
+pub(super) struct Limits {
     pub(super) sockets_max: usize,
     pub(super) idle_per_host_max: usize,
     pub(super) idle_max: Duration,
@@ -63,66 +64,66 @@ pub(super) struct Bounds {
 }
 
 struct Shared {
-    bounds: Bounds,
+    limits: Limits,
     state: Mutex<State>,
 }
 
 impl Pool {
-    pub(super) fn new(bounds: Bounds) -> Self {
-        Self(Arc::new(Shared { bounds, state: Mutex::default() }))
+    pub(super) fn new(limits: Limits) -> Self {
+        Self(Arc::new(Shared { limits, state: Mutex::default() }))
     }
 
-    /// The newest idle connection to `origin` (unless it must be a fresh one), or room to open one. Where every
-    /// socket is busy it waits its turn; where one is idle elsewhere, that one is closed. Nothing once the pool ends.
-    pub(super) async fn take(&self, origin: &str, fresh: bool, deadline: Instant) -> Option<Grant> {
-        if !fresh && let Some(connection) = self.free(origin, deadline).await {
+    /// The newest idle connection to `origin` (unless `must_be_new`), or permission to open one. Where every socket is in
+    /// use it waits in the queue, and closes the oldest idle connection to make room. `None` once the pool is dropped.
+    pub(super) async fn take(&self, origin: &str, must_be_new: bool, deadline: Instant) -> Option<Grant> {
+        if !must_be_new && let Some(connection) = self.wait_for_free(origin, deadline).await {
             return Some(Grant::Connection(Lease::new(connection, &self.0, true)));
         }
-        let turn = {
+        let receiver = {
             let mut state = self.0.state.lock();
-            if !fresh && let Some(connection) = state.newest(origin) {
+            if !must_be_new && let Some(connection) = state.take_newest_idle(origin) {
                 drop(state);
                 return Some(Grant::Connection(Lease::new(connection, &self.0, true)));
             }
-            if state.open < self.0.bounds.sockets_max {
-                return Some(Grant::Room(state.enter(&self.0, origin)));
+            if state.open < self.0.limits.sockets_max {
+                return Some(Grant::Socket(state.open_socket(&self.0, origin)));
             }
-            let (promise, turn) = oneshot::channel();
-            state.waiting.push_back(Waiter { origin: origin.into(), fresh, promise });
-            let oldest = state.oldest();
+            let (sender, receiver) = oneshot::channel();
+            state.waiting.push_back(Waiter { origin: origin.into(), must_be_new, sender });
+            let oldest = state.take_oldest_idle();
             drop(state);
             drop(oldest);
-            turn
+            receiver
         };
-        turn.await.ok()
+        receiver.await.ok()
     }
 
-    /// A connection to `origin` that is idle; where it has many, also one that soon will be. Where every socket is taken
-    /// the queue for all is the only one.
-    async fn free(&self, origin: &str, deadline: Instant) -> Option<Connection> {
-        let (mut turn, pause) = {
+    /// An idle connection to `origin`; where it has many, also one that becomes free within a short wait. Where the socket
+    /// limit is reached it does not wait here, because then the queue for sockets decides.
+    async fn wait_for_free(&self, origin: &str, deadline: Instant) -> Option<Connection> {
+        let (mut receiver, pause) = {
             let mut state = self.0.state.lock();
-            if let Some(connection) = state.newest(origin) {
+            if let Some(connection) = state.take_newest_idle(origin) {
                 return Some(connection);
             }
-            let bounds = &self.0.bounds;
-            if state.open >= bounds.sockets_max {
+            let limits = &self.0.limits;
+            if state.open >= limits.sockets_max {
                 return None;
             }
-            let host = state.hosts.get_mut(origin).filter(|host| host.open >= bounds.eager_per_host_max)?;
-            host.forget_the_gone();
+            let host = state.hosts.get_mut(origin).filter(|host| host.open >= limits.eager_per_host_max)?;
+            host.drop_abandoned();
             let longer = GROWTH_STEP.saturating_mul(u32::try_from(host.waiting.len()).unwrap_or(u32::MAX));
-            let (promise, turn) = oneshot::channel();
-            host.waiting.push_back(promise);
-            let left = deadline.saturating_duration_since(Instant::now());
-            (turn, bounds.grow_after.saturating_add(longer).min(left / GROWTH_PART))
+            let (sender, receiver) = oneshot::channel();
+            host.waiting.push_back(sender);
+            let remaining = deadline.saturating_duration_since(Instant::now());
+            (receiver, limits.grow_after.saturating_add(longer).min(remaining / GROWTH_WAIT_DIVISOR))
         };
-        if let Ok(turn) = timeout(pause, &mut turn).await {
-            return turn.ok();
+        if let Ok(connection) = timeout(pause, &mut receiver).await {
+            return connection.ok();
         }
-        // It may have come at this very moment.
-        turn.close();
-        turn.try_recv().ok()
+        // A connection may have been sent just now.
+        receiver.close();
+        receiver.try_recv().ok()
     }
 }
 
@@ -130,7 +131,7 @@ impl Drop for Pool {
     fn drop(&mut self) {
         let mut state = self.0.state.lock();
         state.is_closed = true;
-        state.stays.clear();
+        state.idle_order.clear();
         let idle: Vec<_> = state.hosts.values_mut().map(|host| std::mem::take(&mut host.idle)).collect();
         let waiting = std::mem::take(&mut state.waiting);
         drop(state);
@@ -138,16 +139,16 @@ impl Drop for Pool {
     }
 }
 
-impl Room {
-    /// Puts an opened connection into this room; `drive` runs its socket until it is closed.
-    pub(super) fn fill<F>(self, sender: SendRequest<Full<Bytes>>, drive: F) -> Lease
+impl SocketPermit {
+    /// Uses the permit for an opened connection; `drive` runs its socket until it is closed.
+    pub(super) fn attach<F>(self, sender: SendRequest<Full<Bytes>>, drive: F) -> Lease
     where
         F: Future<Output = hyper::Result<()>> + Send + 'static,
     {
         let (origin, number, shared) = (self.origin.clone(), self.number, self.shared.clone());
         let task = tokio::spawn(async move {
-            // Dropped last, in whatever way this ends: the room is free when the socket is closed.
-            let _room = self;
+            // Dropped last, however the task ends: the permit is free when the socket is closed.
+            let _permit = self;
             if let Err(error) = drive.await {
                 tracing::trace!(%error, "a connection to a receiver ended");
             }
@@ -157,18 +158,19 @@ impl Room {
     }
 }
 
-impl Drop for Room {
+impl Drop for SocketPermit {
     fn drop(&mut self) {
         let mut state = self.shared.state.lock();
-        let left = state.leave(&self.origin, self.number, self.shared.bounds.eager_per_host_max);
-        let next =
-            state.next_waiter().map(|waiter| (waiter.promise, state.enter(&self.shared, &waiter.origin)));
+        let closed = state.close_socket(&self.origin, self.number, self.shared.limits.eager_per_host_max);
+        let next = state
+            .next_waiter()
+            .map(|waiter| (waiter.sender, state.open_socket(&self.shared, &waiter.origin)));
         drop(state);
-        // A broken promise: who waited for a connection to be free opens one.
-        drop(left);
-        if let Some((promise, room)) = next {
-            // Who has just stopped waiting gives the room back, and the next in the queue gets it.
-            drop(promise.send(Grant::Room(room)));
+        // Dropping a sender makes the request that waited for a free connection open its own.
+        drop(closed);
+        if let Some((sender, permit)) = next {
+            // A request that has just stopped waiting returns the permit, and the next in the queue gets it.
+            drop(sender.send(Grant::Socket(permit)));
         }
     }
 }
@@ -182,10 +184,10 @@ impl Lease {
         self.connection.as_mut().map(|connection| &mut connection.sender)
     }
 
-    /// Gives the connection back for the next call.
-    pub(super) fn keep(mut self) {
+    /// Returns the connection to the pool for the next request.
+    pub(super) fn put_back(mut self) {
         if let Some(connection) = self.connection.take() {
-            self.shared.keep(connection);
+            self.shared.put_back(connection);
         }
     }
 }
@@ -199,50 +201,50 @@ impl Drop for Lease {
 }
 
 impl Shared {
-    fn keep(self: &Arc<Self>, connection: Connection) {
+    fn put_back(self: &Arc<Self>, connection: Connection) {
         let mut state = self.state.lock();
         if state.is_closed || connection.sender.is_closed() {
             drop(state);
             return;
         }
         match state.front_waiter() {
-            Some(waiter) if waiter.origin == connection.origin && !waiter.fresh => {
+            Some(waiter) if waiter.origin == connection.origin && !waiter.must_be_new => {
                 let waiter = state.waiting.pop_front();
                 drop(state);
                 let lease = Lease::new(connection, self, true);
                 if let Some(Err(Grant::Connection(mut lease))) =
-                    waiter.map(|waiter| waiter.promise.send(Grant::Connection(lease)))
+                    waiter.map(|waiter| waiter.sender.send(Grant::Connection(lease)))
                     && let Some(connection) = lease.connection.take()
                 {
-                    // It stopped waiting at this very moment.
-                    self.keep(connection);
+                    // The request has just stopped waiting.
+                    self.put_back(connection);
                 }
             }
-            // Another origin's turn: this one closes, and its room goes to the queue.
+            // Another origin is first in the queue: this connection closes, and its permit goes to the queue.
             Some(_) => drop(state),
             None => {
-                let Some(connection) = state.hand_on(connection) else { return };
-                let surplus = state.put(connection, self.bounds.idle_per_host_max);
-                let sweeper_starts = !std::mem::replace(&mut state.is_swept, true);
+                let Some(connection) = state.hand_over(connection) else { return };
+                let surplus = state.add_idle(connection, self.limits.idle_per_host_max);
+                let needs_sweeper = !std::mem::replace(&mut state.has_sweeper, true);
                 drop(state);
                 drop(surplus);
-                if sweeper_starts {
+                if needs_sweeper {
                     tokio::spawn(sweep(Arc::downgrade(self)));
                 }
             }
         }
     }
 
-    /// Takes out what has been idle for too long; and says when the next one will have been.
+    /// Removes connections that have been idle for too long; returns them, and when the next one will have been.
     fn expire(&self, now: Instant) -> (Vec<Connection>, Option<Instant>) {
         let mut state = self.state.lock();
         let mut expired = Vec::new();
         loop {
-            match state.oldest_since().map(|since| since + self.bounds.idle_max) {
-                Some(end) if end <= now => expired.extend(state.oldest()),
+            match state.oldest_idle_since().map(|since| since + self.limits.idle_max) {
+                Some(end) if end <= now => expired.extend(state.take_oldest_idle()),
                 Some(end) => return (expired, Some(end)),
                 None => {
-                    state.is_swept = false;
+                    state.has_sweeper = false;
                     return (expired, None);
                 }
             }
@@ -250,7 +252,8 @@ impl Shared {
     }
 }
 
-/// Closes idle connections when their time is over; ends with the last of them.
+/// Closes idle connections when their time is over. It ends when none is idle or the pool is dropped, so it is no task for
+/// the supervisor. Were it to fail, idle connections would live until the receiver or a limit of the pool closes them.
 async fn sweep(shared: Weak<Shared>) {
     while let Some(shared) = shared.upgrade() {
         let (expired, next) = shared.expire(Instant::now());

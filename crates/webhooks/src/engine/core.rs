@@ -1,122 +1,134 @@
-//! The core: which webhooks are this node's, whose turn it is, and what time it is. How an event, a handshake, a
-//! checkpoint goes stands in the files beside this one.
+//! The core: applies inputs to its state and decides what to start next. The files beside this one hold the rules for
+//! events, handshakes, replays, checkpoints and shards.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-use domain::{ClientId, TenantId, Ticks, WebhookId};
+use domain::{ClientId, Resource, TenantId, Ticks, WebhookId};
 use store::ChangeSet;
 
-use super::counts::Counts;
-use super::deliver::Flight;
-use super::feed::Feed;
-use super::points::Points;
-use super::state::State;
-use super::work::{Chance, Map, Owners, Set};
-use super::{Command, FeedKey, Input, Moment, Settings};
+use super::checkpoint::CheckpointSchedule;
+use super::counts::DeliveryCounts;
+use super::delivery::InFlight;
+use super::deterministic::{SeededRandom, StableMap, StableSet};
+use super::owner_interner::OwnerInterner;
+use super::tail_cache::TailCache;
+use super::webhook_state::WebhookState;
+use super::{Command, Input, Moment, Settings, TailKey};
 
-/// An attempt starts only where the lease outlives it by this much.
+/// An attempt starts only where the lease outlives its timeout by this much.
 const LEASE_MARGIN: Duration = Duration::from_secs(1);
-/// How long reads rest after the store did not answer.
+/// How long the core sends no reads after a read failed.
 const READS_PAUSE: Duration = Duration::from_millis(200);
-/// A clock that goes back by more was wrong before.
+/// A wall clock that goes back by more than this was ahead before.
 const CLOCK_TOLERANCE: Duration = Duration::from_secs(1);
-/// How many feeds keep what they read last.
-const FEEDS_WARM_MAX: usize = 64;
+/// How many tails keep the chunks that they read last.
+const TAILS_CACHED_MAX: usize = 64;
 
 #[derive(Debug)]
 pub struct Core {
     pub(super) settings: Settings,
-    pub(super) chance: Chance,
+    pub(super) random: SeededRandom,
     pub(super) now: Moment,
-    /// Boxed: a map has more places than it uses.
-    pub(super) hooks: Map<WebhookId, Box<State>>,
-    pub(super) owners: Owners,
-    pub(super) feeds: Map<FeedKey, Feed>,
-    warm: VecDeque<FeedKey>,
-    pub(super) shards: Map<u8, i64>,
-    /// Shards whose webhooks are being read, and which of these were changed meanwhile.
-    pub(super) loading: Map<u8, Set<WebhookId>>,
-    /// The last read of each webhook that is being read.
-    pub(super) loads: Map<WebhookId, u64>,
-    pub(super) next_load: u64,
-    /// Until when, as time passes, the shards are held.
-    pub(super) held_until: Duration,
-    /// Who rests is not known from the first moment on.
-    pub(super) knows_suspended: bool,
-    pub(super) suspended_tenants: Set<TenantId>,
-    pub(super) suspended_clients: Set<ClientId>,
-    pub(super) flights: Map<u64, Flight>,
-    pub(super) flights_of_slow: usize,
-    next_flight: u64,
+    /// Boxed, because a hash map also allocates its empty slots.
+    pub(super) webhooks: StableMap<WebhookId, Box<WebhookState>>,
+    pub(super) owners: OwnerInterner,
+    pub(super) tails: StableMap<TailKey, TailCache>,
+    /// The tails that hold chunks, least recently added first.
+    cached_tails: VecDeque<TailKey>,
+    /// The fence of each shard that this node holds.
+    pub(super) shards: StableMap<u8, i64>,
+    /// Shards whose webhooks are being loaded, and which of these webhooks have changed since the load began.
+    pub(super) loading: StableMap<u8, StableSet<WebhookId>>,
+    /// The last reload of each webhook that is being loaded.
+    pub(super) reloads: StableMap<WebhookId, u64>,
+    pub(super) next_reload: u64,
+    /// When the shard leases end, on the monotonic clock.
+    pub(super) leased_until: Duration,
+    /// The orderly stop has begun: nothing starts any more.
+    is_stopping: bool,
+    /// Nothing starts before the core has learned which owners are disabled.
+    pub(super) knows_disabled_owners: bool,
+    pub(super) disabled_tenants: StableSet<TenantId>,
+    pub(super) disabled_clients: StableSet<ClientId>,
+    pub(super) in_flight: StableMap<u64, InFlight>,
+    /// Attempts in flight to webhooks whose last attempt timed out.
+    pub(super) slow_in_flight: usize,
+    next_attempt_id: u64,
     pub(super) next_epoch: u64,
+    /// Webhooks that may have something to start.
     ready: VecDeque<WebhookId>,
-    hungry: VecDeque<WebhookId>,
+    /// Webhooks that may have something to read.
+    read_queue: VecDeque<WebhookId>,
     pub(super) due: BTreeSet<(Ticks, WebhookId)>,
-    pub(super) dirty: Set<WebhookId>,
-    pub(super) points: Points,
-    reads_rest_until: Duration,
-    /// Events that are at hand for somebody.
+    /// Webhooks with progress that is not in the store yet.
+    pub(super) dirty: StableSet<WebhookId>,
+    pub(super) checkpoints: CheckpointSchedule,
+    reads_paused_until: Duration,
+    /// Events that webhooks hold in memory.
     pub(super) buffered: usize,
-    pub(super) out: Vec<Command>,
-    pub(super) counts: Counts,
+    pub(super) commands: Vec<Command>,
+    pub(super) counts: DeliveryCounts,
 }
 
 impl Core {
     pub fn new(settings: Settings, seed: u64, now: Moment) -> Self {
         Self {
             settings,
-            chance: Chance::new(seed),
+            random: SeededRandom::new(seed),
             now,
-            hooks: Map::default(),
-            owners: Owners::default(),
-            feeds: Map::default(),
-            warm: VecDeque::new(),
-            shards: Map::default(),
-            loading: Map::default(),
-            loads: Map::default(),
-            next_load: 0,
-            held_until: Duration::ZERO,
-            knows_suspended: false,
-            suspended_tenants: Set::default(),
-            suspended_clients: Set::default(),
-            flights: Map::default(),
-            flights_of_slow: 0,
-            next_flight: 0,
+            webhooks: StableMap::default(),
+            owners: OwnerInterner::default(),
+            tails: StableMap::default(),
+            cached_tails: VecDeque::new(),
+            shards: StableMap::default(),
+            loading: StableMap::default(),
+            reloads: StableMap::default(),
+            next_reload: 0,
+            leased_until: Duration::ZERO,
+            is_stopping: false,
+            knows_disabled_owners: false,
+            disabled_tenants: StableSet::default(),
+            disabled_clients: StableSet::default(),
+            in_flight: StableMap::default(),
+            slow_in_flight: 0,
+            next_attempt_id: 0,
             next_epoch: 0,
             ready: VecDeque::new(),
-            hungry: VecDeque::new(),
+            read_queue: VecDeque::new(),
             due: BTreeSet::new(),
-            dirty: Set::default(),
-            points: Points::default(),
-            reads_rest_until: Duration::ZERO,
+            dirty: StableSet::default(),
+            checkpoints: CheckpointSchedule::default(),
+            reads_paused_until: Duration::ZERO,
             buffered: 0,
-            out: Vec::new(),
-            counts: Counts::default(),
+            commands: Vec::new(),
+            counts: DeliveryCounts::default(),
         }
     }
 
-    /// Takes in what has happened. What follows from it is said by `settle`, once for any number of inputs.
+    /// Applies an input. [`Core::settle`] returns the commands that follow from any number of inputs.
     pub fn handle(&mut self, now: Moment, input: Input) {
         self.set_now(now);
         match input {
             Input::Tick => {}
-            Input::Held { shards, until } => self.held(&shards, until),
-            Input::Shard { shard, fence, hooks, is_last } => self.shard(shard, fence, hooks, is_last),
-            Input::Touched(webhook) => self.touched(webhook),
-            Input::LoadedWebhook { webhook, load, hook } => {
-                self.loaded(webhook, load, hook.map(|hook| *hook))
+            Input::ShardsLeased { shards, until } => self.shards_leased(&shards, until),
+            Input::ShardLoaded { shard, fence, webhooks, is_last } => {
+                self.shard_loaded(shard, fence, webhooks, is_last);
             }
-            Input::Rang(changes) => self.rang(changes),
-            Input::Heads(heads) => self.heads(&heads),
-            Input::DisabledOwners(suspended) => self.suspend(suspended),
-            Input::LogTail { feed, after, serial, read } => self.tail(&feed, after, serial, read.ok()),
-            Input::Record { webhook, epoch, record_key, upto, read } => {
-                self.record(webhook, epoch, record_key, upto, read.ok());
+            Input::WebhookChanged(webhook) => self.webhook_changed(webhook),
+            Input::WebhookLoaded { webhook, reload, loaded } => {
+                self.webhook_loaded(webhook, reload, loaded.map(|loaded| *loaded));
             }
-            Input::Head { webhook, number, head } => self.head(webhook, number, head.ok()),
-            Input::Reply { flight, reply } => self.replied(flight, &reply),
-            Input::Checkpointed(verdicts) => self.checkpointed(verdicts.ok()),
+            Input::Committed(changes) => self.committed(changes),
+            Input::HeadsRead(heads) => self.heads_read(&heads),
+            Input::DisabledOwnersRead(disabled) => self.disabled_owners_read(disabled),
+            Input::TailRead { key, after, serial, read } => self.tail_read(&key, after, serial, read.ok()),
+            Input::RecordRead { webhook, epoch, record_key, upto, read } => {
+                self.record_read(webhook, epoch, record_key, upto, read.ok());
+            }
+            Input::HeadRead { webhook, number, head } => self.head_read(webhook, number, head.ok()),
+            Input::AttemptFinished { attempt_id, exchange } => self.attempt_finished(attempt_id, &exchange),
+            Input::CheckpointWritten(results) => self.checkpoint_written(results.ok()),
         }
     }
 
@@ -124,176 +136,170 @@ impl Core {
         let before = std::mem::replace(&mut self.now, now);
         let expected = before.wall + now.steady.saturating_sub(before.steady);
         if expected.since(now.wall) > CLOCK_TOLERANCE {
-            let latest = self.latest();
-            for state in self.hooks.values_mut() {
-                state.clamp(latest);
+            let latest = self.latest_due();
+            for state in self.webhooks.values_mut() {
+                state.clamp_due(latest);
             }
             self.wake_all();
         }
     }
 
-    /// As late as anything is ever set to be done.
-    pub(super) fn latest(&self) -> Ticks {
+    /// The latest time that the schedule can give a retry now, jitter included.
+    pub(super) fn latest_due(&self) -> Ticks {
         let longest = self.settings.schedule.pauses.iter().max().copied().unwrap_or_default();
         self.now.wall + longest + longest / 10
     }
 
-    /// Does what is due at `now`, and tells what is to be done outside.
+    /// Starts what is due at `now` and returns the commands to execute.
     pub fn settle(&mut self, now: Moment) -> Vec<Command> {
         self.set_now(now);
         while let Some((at, webhook)) = self.due.first().copied().filter(|(at, _)| *at <= now.wall) {
             self.due.remove(&(at, webhook));
-            if let Some(state) = self.hooks.get_mut(&webhook) {
+            if let Some(state) = self.webhooks.get_mut(&webhook) {
                 state.due = None;
             }
             self.wake(webhook);
         }
         self.dispatch();
-        self.feed_the_hungry();
+        self.read_for_queued();
         self.dispatch();
         self.checkpoint();
-        self.counts.tell(self.flights.len(), self.hooks.len());
-        std::mem::take(&mut self.out)
+        self.counts.set_gauges(self.in_flight.len(), self.webhooks.len());
+        std::mem::take(&mut self.commands)
     }
 
-    /// How long nothing will happen by itself; none: for as long as nothing comes in.
-    pub fn rests_for(&self) -> Option<Duration> {
+    /// How long until the core has something to do without a new input; `None`: it only waits for inputs.
+    pub fn next_wakeup(&self) -> Option<Duration> {
         let now = self.now;
         let due = self.due.first().map(|(at, _)| at.since(now.wall));
-        let reads =
-            (self.reads_rest_until > now.steady).then(|| self.reads_rest_until.saturating_sub(now.steady));
-        [due, reads, self.points.rests_for(now, &self.settings, !self.dirty.is_empty())]
+        let reads = (self.reads_paused_until > now.steady)
+            .then(|| self.reads_paused_until.saturating_sub(now.steady));
+        [due, reads, self.checkpoints.next_write(now, &self.settings, !self.dirty.is_empty())]
             .into_iter()
             .flatten()
             .min()
     }
 
-    pub(super) fn timeout(&self) -> Duration {
-        self.settings.timeout
-    }
-
-    pub fn counts(&self) -> Counts {
+    pub fn counts(&self) -> DeliveryCounts {
         self.counts.clone()
     }
 
-    /// Starts nothing from now on; what is under way ends.
+    /// Starts nothing from now on; attempts in flight finish and are checkpointed.
     pub fn stop(&mut self) {
-        self.held_until = Duration::ZERO;
-        self.points.hurry();
+        self.is_stopping = true;
+        self.checkpoints.write_soon();
     }
 
-    /// Whether anything is under way or waits to be written down.
+    /// Whether nothing is in flight and all progress is in the store.
     pub fn is_idle(&self) -> bool {
-        self.flights.is_empty() && self.dirty.is_empty() && !self.points.is_under_way()
+        self.in_flight.is_empty() && self.dirty.is_empty() && !self.checkpoints.is_writing()
     }
 
-    pub(super) fn store_rests(&mut self) {
-        self.reads_rest_until = self.now.steady + READS_PAUSE;
+    /// A read has failed: sends no reads for a while.
+    pub(super) fn pause_reads(&mut self) {
+        self.reads_paused_until = self.now.steady + READS_PAUSE;
     }
 
-    fn may_read(&self) -> bool {
-        self.now.steady >= self.reads_rest_until
+    fn can_read(&self) -> bool {
+        self.now.steady >= self.reads_paused_until
     }
 
-    /// Whether an attempt that starts now ends while the shards are still this node's.
-    pub(super) fn may_start(&self) -> bool {
-        self.knows_suspended && self.now.steady + self.settings.timeout + LEASE_MARGIN < self.held_until
+    /// Whether an attempt that starts now ends while this node still holds its shards.
+    pub(super) fn can_start(&self) -> bool {
+        let end = self.now.steady + self.settings.timeout + LEASE_MARGIN;
+        self.knows_disabled_owners && !self.is_stopping && end < self.leased_until
     }
 
-    fn rang(&mut self, changes: ChangeSet) {
+    fn committed(&mut self, changes: ChangeSet) {
         for webhook in changes.webhooks {
-            self.touched(webhook);
+            self.webhook_changed(webhook);
         }
         for (tenant, resources) in changes.tenants {
-            let keys: Vec<FeedKey> = self.feeds_of(&tenant, |resource| resources.contains(resource));
-            for key in keys {
-                self.grown(&key);
-            }
-        }
-    }
-
-    fn feeds_of(&self, tenant: &TenantId, wanted: impl Fn(domain::Resource) -> bool) -> Vec<FeedKey> {
-        let all = domain::Resource::all().filter(|resource| wanted(*resource));
-        let keys = all.map(|resource| FeedKey { tenant: tenant.clone(), resource });
-        keys.filter(|key| self.feeds.contains_key(key)).collect()
-    }
-
-    fn grown(&mut self, key: &FeedKey) {
-        let Some(feed) = self.feeds.get_mut(key) else { return };
-        feed.rang();
-        let webhooks: Vec<WebhookId> = feed.webhooks.iter().copied().collect();
-        for webhook in webhooks {
-            self.hunger(webhook);
-        }
-    }
-
-    fn heads(&mut self, heads: &[(TenantId, u64)]) {
-        for (tenant, head) in heads {
-            for key in self.feeds_of(tenant, |_| true) {
-                let Some(feed) = self.feeds.get_mut(&key) else { continue };
-                if feed.stands_at(*head) {
-                    let webhooks: Vec<WebhookId> = feed.webhooks.iter().copied().collect();
-                    for webhook in webhooks {
-                        self.hunger(webhook);
-                    }
+            for key in self.tails_of(&tenant, |resource| resources.contains(resource)) {
+                if let Some(tail) = self.tails.get_mut(&key) {
+                    tail.log_grew();
+                    self.queue_reads(&key);
                 }
             }
         }
     }
 
+    fn heads_read(&mut self, heads: &[(TenantId, u64)]) {
+        for (tenant, head) in heads {
+            for key in self.tails_of(tenant, |_| true) {
+                if self.tails.get_mut(&key).is_some_and(|tail| tail.set_head(*head)) {
+                    self.queue_reads(&key);
+                }
+            }
+        }
+    }
+
+    fn tails_of(&self, tenant: &TenantId, includes: impl Fn(Resource) -> bool) -> Vec<TailKey> {
+        let resources = Resource::all().filter(|resource| includes(*resource));
+        let keys = resources.map(|resource| TailKey { tenant: tenant.clone(), resource });
+        keys.filter(|key| self.tails.contains_key(key)).collect()
+    }
+
+    fn queue_reads(&mut self, key: &TailKey) {
+        let Some(tail) = self.tails.get(key) else { return };
+        let webhooks: Vec<WebhookId> = tail.webhooks.iter().copied().collect();
+        for webhook in webhooks {
+            self.queue_read(webhook);
+        }
+    }
+
     pub(super) fn wake_all(&mut self) {
-        let all: Vec<WebhookId> = self.hooks.keys().copied().collect();
+        let all: Vec<WebhookId> = self.webhooks.keys().copied().collect();
         for webhook in all {
             self.wake(webhook);
-            self.hunger(webhook);
+            self.queue_read(webhook);
         }
     }
 
     /// The webhook may have something to start.
     pub(super) fn wake(&mut self, webhook: WebhookId) {
-        if let Some(state) = self.hooks.get_mut(&webhook).filter(|state| !state.is_ready) {
+        if let Some(state) = self.webhooks.get_mut(&webhook).filter(|state| !state.is_ready) {
             state.is_ready = true;
             self.ready.push_back(webhook);
         }
     }
 
     /// The webhook may have something to read.
-    pub(super) fn hunger(&mut self, webhook: WebhookId) {
-        if let Some(state) =
-            self.hooks.get_mut(&webhook).filter(|state| !state.is_hungry && state.is_active())
-        {
-            state.is_hungry = true;
-            self.hungry.push_back(webhook);
+    pub(super) fn queue_read(&mut self, webhook: WebhookId) {
+        let can_queue = |state: &&mut Box<WebhookState>| !state.is_read_queued && state.is_active();
+        if let Some(state) = self.webhooks.get_mut(&webhook).filter(can_queue) {
+            state.is_read_queued = true;
+            self.read_queue.push_back(webhook);
         }
     }
 
-    /// Each webhook starts one thing at a time and stands at the end of the queue again, so none waits for another.
+    /// Round robin: a webhook starts one thing and goes to the end of the queue, so that none waits for another.
     fn dispatch(&mut self) {
-        if !self.may_start() || !self.may_read() {
+        if !self.can_start() || !self.can_read() {
             return;
         }
-        let mut turned_away = 0;
-        while turned_away < self.ready.len() && self.flights.len() < self.settings.in_flight_max {
+        let mut skipped = 0;
+        while skipped < self.ready.len() && self.in_flight.len() < self.settings.in_flight_max {
             let Some(webhook) = self.ready.pop_front() else { return };
-            let Some(state) = self.hooks.get_mut(&webhook) else { continue };
-            if state.is_slow && self.flights_of_slow >= self.settings.in_flight_max / 4 {
+            let Some(state) = self.webhooks.get_mut(&webhook) else { continue };
+            if state.is_slow && self.slow_in_flight >= self.settings.in_flight_max / 4 {
                 self.ready.push_back(webhook);
-                turned_away += 1;
+                skipped += 1;
                 continue;
             }
             state.is_ready = false;
-            if self.start_one(webhook) {
+            if self.start_next(webhook) {
                 self.wake(webhook);
-                turned_away = 0;
+                skipped = 0;
             } else {
                 self.set_due(webhook);
             }
         }
     }
 
-    /// When the webhook has something to do by itself.
+    /// Notes when the webhook next has something to start without a new input.
     fn set_due(&mut self, webhook: WebhookId) {
-        let Some(state) = self.hooks.get_mut(&webhook) else { return };
+        let Some(state) = self.webhooks.get_mut(&webhook) else { return };
         let next = state.next_due(self.now.wall);
         if state.due != next {
             if let Some(at) = state.due {
@@ -306,35 +312,35 @@ impl Core {
         }
     }
 
-    fn feed_the_hungry(&mut self) {
-        if !self.may_read() {
+    fn read_for_queued(&mut self) {
+        if !self.can_read() {
             return;
         }
-        while let Some(webhook) = self.hungry.pop_front() {
-            if let Some(state) = self.hooks.get_mut(&webhook) {
-                state.is_hungry = false;
+        while let Some(webhook) = self.read_queue.pop_front() {
+            if let Some(state) = self.webhooks.get_mut(&webhook) {
+                state.is_read_queued = false;
                 self.pull(webhook);
             }
         }
     }
 
-    /// What this feed has read is kept; the one that was read longest ago is not, any more.
-    pub(super) fn warm_up(&mut self, key: &FeedKey) {
-        if self.warm.contains(key) {
+    /// The tail keeps the chunks that it reads; the tail that was added longest ago drops its own.
+    pub(super) fn keep_cached(&mut self, key: &TailKey) {
+        if self.cached_tails.contains(key) {
             return;
         }
-        self.warm.push_back(key.clone());
-        if self.warm.len() > FEEDS_WARM_MAX
-            && let Some(oldest) = self.warm.pop_front()
-            && let Some(feed) = self.feeds.get_mut(&oldest)
+        self.cached_tails.push_back(key.clone());
+        if self.cached_tails.len() > TAILS_CACHED_MAX
+            && let Some(oldest) = self.cached_tails.pop_front()
+            && let Some(tail) = self.tails.get_mut(&oldest)
         {
-            feed.rest();
+            tail.clear();
         }
     }
 
-    pub(super) fn new_flight(&mut self, flight: Flight) -> u64 {
-        self.next_flight += 1;
-        self.flights.insert(self.next_flight, flight);
-        self.next_flight
+    pub(super) fn add_in_flight(&mut self, in_flight: InFlight) -> u64 {
+        self.next_attempt_id += 1;
+        self.in_flight.insert(self.next_attempt_id, in_flight);
+        self.next_attempt_id
     }
 }

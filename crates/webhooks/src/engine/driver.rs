@@ -1,122 +1,161 @@
-//! Runs the core: hands it what happens, does what it says, and asks the store again and again for what nobody told.
+//! Runs the core: feeds it inputs, executes its commands, and starts the background tasks that produce inputs.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use domain::{Clock, Guid, Random, Ticks, WebhookId};
-use store::{ChangeLog, Deliveries, Maintenance, Nodes};
+use domain::{Guid, WebhookId};
+use store::StoreError;
 use tokio::sync::{mpsc, oneshot, watch};
-use tokio::task::JoinHandle;
 use tokio::time::{Instant, sleep, timeout};
+use web::Tasks;
 
 use super::core::Core;
-use super::counts::Counts;
-use super::deliver::RECORD_ROWS;
-use super::{Command, FeedKey, Input, Knock, Moment, Reply, Settings, told};
-use crate::Nudge;
+use super::counts::DeliveryCounts;
+use super::log_reader::RECORD_ROWS;
+use super::ports::{EngineStore, Ports};
+use super::shard_leases::{ReleaseShards, ShardLeases};
+use super::{Attempt, Command, Input, Moment, Settings, TailKey};
+use crate::EngineNotifier;
+use crate::egress::{EgressError, Exchange};
 
-/// How many inputs are taken in before the core settles.
+/// How many inputs the core takes before it settles.
 const INPUTS_MAX: usize = 512;
-/// The core looks at its clock at least this often: it may have jumped.
-const REST_MAX: Duration = Duration::from_secs(1);
-const POLL_EVERY: Duration = Duration::from_secs(1);
-const RENEW_EVERY: Duration = Duration::from_millis(1500);
-/// A lease outlives an attempt by this much.
-const LEASE_BEYOND_TIMEOUT: Duration = Duration::from_secs(5);
-/// A node that was silent for this long has no part of the shards any more.
-const NODE_SILENCE_MAX: Duration = Duration::from_secs(10);
+/// The core checks the wall clock at least this often, because it may jump.
+const WAKEUP_MAX: Duration = Duration::from_secs(1);
+/// When a failed load is repeated.
 const RETRY_AFTER: Duration = Duration::from_millis(200);
+/// How many webhooks of a shard one load returns.
 const SHARD_ROWS: usize = 500;
 
-/// Who carries a letter to a receiver and brings the answer back.
-#[async_trait]
-pub trait Transport: Send + Sync + 'static {
-    async fn knock(&self, knock: &Knock, now: Ticks) -> Reply;
+/// A handle on the running engine; cheap to clone.
+#[derive(Clone)]
+pub struct Engine {
+    inputs: InputSender,
+    counts: DeliveryCounts,
+    leases: Arc<dyn ReleaseShards>,
+    /// Closed when the core's task has ended.
+    ended: watch::Receiver<()>,
 }
 
-/// What of a store the engine needs.
-pub trait EngineStore: Deliveries + ChangeLog + Nodes + Maintenance {}
-
-impl<T: Deliveries + ChangeLog + Nodes + Maintenance + ?Sized> EngineStore for T {}
-
-/// What the engine is given from outside.
-pub struct Ports<S: ?Sized> {
-    pub store: Arc<S>,
-    pub clock: Arc<dyn Clock>,
-    pub random: Arc<dyn Random>,
-    pub transport: Arc<dyn Transport>,
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Engine")
+    }
 }
 
-impl<S: ?Sized> Clone for Ports<S> {
-    fn clone(&self) -> Self {
-        let Self { store, clock, random, transport } = self;
-        Self {
-            store: store.clone(),
-            clock: clock.clone(),
-            random: random.clone(),
-            transport: transport.clone(),
+/// An input, and where to confirm that the core has applied it.
+type QueuedInput = (Input, Option<oneshot::Sender<()>>);
+
+#[derive(Clone)]
+pub(super) struct InputSender(mpsc::UnboundedSender<QueuedInput>);
+
+impl InputSender {
+    pub(super) fn send(&self, input: Input) {
+        // The receiver is gone only when the core has ended; then nobody needs the input.
+        let _ = self.0.send((input, None));
+    }
+
+    /// Sends at once; the future completes when the core has applied the input, or has ended.
+    pub(super) fn send_confirmed(&self, input: Input) -> impl Future<Output = ()> + Send + use<> {
+        let (confirm, applied) = oneshot::channel();
+        let _ = self.0.send((input, Some(confirm)));
+        async move {
+            let _ = applied.await;
         }
     }
 }
 
-impl<S: ?Sized> std::fmt::Debug for Ports<S> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Ports")
+impl Engine {
+    /// Starts the engine's tasks: `delivery-engine` (the core), `shard-leases`, `webhook-poll` and `commit-listener`. They
+    /// end in order once `stopped` says so.
+    pub fn start<S: EngineStore + ?Sized>(
+        ports: Ports<S>,
+        settings: Settings,
+        node: Guid,
+        tasks: &dyn Tasks,
+        stopped: watch::Receiver<bool>,
+    ) -> Self {
+        let (sender, receiver) = mpsc::unbounded_channel();
+        let inputs = InputSender(sender);
+        let started = Instant::now();
+        let (leases, renewals_guard) = ShardLeases::new(ports.store.clone(), node, settings.timeout, started);
+        let leases = Arc::new(leases);
+        let (ended_guard, ended) = watch::channel(());
+        let driver = Driver {
+            ports,
+            inputs: inputs.clone(),
+            leases: leases.clone(),
+            timeout: settings.timeout,
+            started,
+        };
+        let mut seed = [0; 8];
+        driver.ports.random.fill(&mut seed);
+        let core = Core::new(settings, u64::from_le_bytes(seed), driver.now());
+        let counts = core.counts();
+        let renewing = leases.clone().renew(inputs.clone(), renewals_guard, stopped.clone());
+        let store = driver.ports.store.clone();
+        let polling = super::polling::poll(store.clone(), inputs.clone());
+        let listening = super::polling::listen(store, inputs.clone());
+        tasks.spawn("shard-leases", Box::pin(renewing));
+        tasks.spawn("webhook-poll", Box::pin(until_stopped(stopped.clone(), polling)));
+        tasks.spawn("commit-listener", Box::pin(until_stopped(stopped.clone(), listening)));
+        tasks.spawn("delivery-engine", Box::pin(driver.run(core, receiver, stopped, ended_guard)));
+        Self { inputs, counts, leases, ended }
+    }
+
+    pub fn counts(&self) -> &DeliveryCounts {
+        &self.counts
+    }
+
+    /// Returns once the core's task has ended: after an orderly stop (attempts finished, progress checkpointed, shards
+    /// released) or after a panic.
+    pub async fn wait_until_ended(&self) {
+        let _ = self.ended.clone().changed().await;
+    }
+
+    /// Gives this node's shard leases back, so that other nodes take over at once instead of waiting for them to expire.
+    /// An orderly stop does this by itself. It also works, and is meant for, when the core's task has panicked: it needs
+    /// none of the engine's tasks and ends the renewal.
+    pub async fn release_shards(&self) {
+        self.leases.release().await;
     }
 }
 
-/// The engine at work; handles are cheap.
-#[derive(Clone, Debug)]
-pub struct Engine {
-    inputs: mpsc::UnboundedSender<Told>,
-    counts: Counts,
+#[async_trait]
+impl EngineNotifier for Engine {
+    async fn webhook_changed(&self, webhook: WebhookId) {
+        self.inputs.send_confirmed(Input::WebhookChanged(webhook)).await;
+    }
 }
 
-/// An input, and who waits until it is taken in.
-type Told = (Input, Option<oneshot::Sender<()>>);
+/// Runs `task` until shutdown.
+async fn until_stopped(mut stopped: watch::Receiver<bool>, task: impl Future<Output = ()>) {
+    tokio::select! {
+        biased;
+        _ = stopped.wait_for(|stop| *stop) => {}
+        () = task => {}
+    }
+}
 
 struct Driver<S: ?Sized> {
     ports: Ports<S>,
-    inputs: mpsc::UnboundedSender<Told>,
+    inputs: InputSender,
+    leases: Arc<ShardLeases<S>>,
+    /// Of one attempt.
+    timeout: Duration,
     started: Instant,
 }
 
 impl<S: ?Sized> Clone for Driver<S> {
     fn clone(&self) -> Self {
-        Self { ports: self.ports.clone(), inputs: self.inputs.clone(), started: self.started }
-    }
-}
-
-impl Engine {
-    /// Starts delivering; ends in order once `stopped` says so.
-    pub fn start<S: EngineStore + ?Sized>(
-        ports: Ports<S>,
-        settings: Settings,
-        node: Guid,
-        stopped: watch::Receiver<bool>,
-    ) -> (Self, JoinHandle<()>) {
-        let (inputs, taken) = mpsc::unbounded_channel();
-        let driver = Driver { ports, inputs: inputs.clone(), started: Instant::now() };
-        let mut seed = [0; 8];
-        driver.ports.random.fill(&mut seed);
-        let core = Core::new(settings, u64::from_le_bytes(seed), driver.now());
-        let counts = core.counts();
-        let running = tokio::spawn(driver.run(core, node, taken, stopped));
-        (Self { inputs, counts }, running)
-    }
-
-    pub fn counts(&self) -> &Counts {
-        &self.counts
-    }
-}
-
-#[async_trait]
-impl Nudge for Engine {
-    async fn touched(&self, webhook: WebhookId) {
-        let (tell, told) = oneshot::channel();
-        if self.inputs.send((Input::Touched(webhook), Some(tell))).is_ok() {
-            let _ = told.await;
+        let Self { ports, inputs, leases, timeout, started } = self;
+        Self {
+            ports: ports.clone(),
+            inputs: inputs.clone(),
+            leases: leases.clone(),
+            timeout: *timeout,
+            started: *started,
         }
     }
 }
@@ -126,58 +165,44 @@ impl<S: EngineStore + ?Sized> Driver<S> {
         Moment { wall: self.ports.clock.now(), steady: self.started.elapsed() }
     }
 
-    fn tell(&self, input: Input) {
-        // Nobody listens any more where the engine has ended.
-        let _ = self.inputs.send((input, None));
-    }
-
     async fn run(
         self,
         mut core: Core,
-        node: Guid,
-        mut taken: mpsc::UnboundedReceiver<Told>,
+        mut inputs: mpsc::UnboundedReceiver<QueuedInput>,
         mut stopped: watch::Receiver<bool>,
+        _ended: watch::Sender<()>,
     ) {
-        let timeout_max = core.timeout();
-        let beside = [
-            tokio::spawn(self.clone().hold(node, timeout_max + LEASE_BEYOND_TIMEOUT)),
-            tokio::spawn(self.clone().poll()),
-            tokio::spawn(self.clone().listen()),
-        ];
         let mut batch = Vec::with_capacity(INPUTS_MAX);
         loop {
             self.settle(&mut core);
             tokio::select! {
                 biased;
                 _ = stopped.wait_for(|stop| *stop) => break,
-                _ = taken.recv_many(&mut batch, INPUTS_MAX) => {}
-                () = sleep(core.rests_for().unwrap_or(REST_MAX).min(REST_MAX)) => {}
+                _ = inputs.recv_many(&mut batch, INPUTS_MAX) => {}
+                () = sleep(core.next_wakeup().unwrap_or(WAKEUP_MAX).min(WAKEUP_MAX)) => {}
             }
-            self.take_in(&mut core, &mut batch);
+            self.apply(&mut core, &mut batch);
         }
-        beside.iter().for_each(JoinHandle::abort);
         core.stop();
-        let drained = timeout(timeout_max + REST_MAX, async {
+        let drained = timeout(self.timeout + WAKEUP_MAX, async {
             while !core.is_idle() {
-                let _ = timeout(RETRY_AFTER, taken.recv_many(&mut batch, INPUTS_MAX)).await;
-                self.take_in(&mut core, &mut batch);
+                let _ = timeout(RETRY_AFTER, inputs.recv_many(&mut batch, INPUTS_MAX)).await;
+                self.apply(&mut core, &mut batch);
                 self.settle(&mut core);
             }
         });
         if drained.await.is_err() {
-            tracing::warn!("some deliveries were still under way at the end; they will be repeated");
+            tracing::warn!("some deliveries did not finish before the stop; they will be sent again");
         }
-        if let Err(error) = self.ports.store.release_shards(node).await {
-            tracing::warn!(%error, "other nodes will notice by themselves that this one delivers no more");
-        }
+        self.leases.release().await;
     }
 
-    fn take_in(&self, core: &mut Core, batch: &mut Vec<Told>) {
+    fn apply(&self, core: &mut Core, batch: &mut Vec<QueuedInput>) {
         let now = self.now();
-        for (input, waits) in batch.drain(..) {
+        for (input, confirm) in batch.drain(..) {
             core.handle(now, input);
-            if let Some(waits) = waits {
-                let _ = waits.send(());
+            if let Some(confirm) = confirm {
+                let _ = confirm.send(());
             }
         }
     }
@@ -191,122 +216,101 @@ impl<S: EngineStore + ?Sized> Driver<S> {
     fn execute(&self, command: Command) {
         let driver = self.clone();
         match command {
-            Command::Knock { flight, knock } => tokio::spawn(async move {
-                let now = driver.ports.clock.now();
-                let reply = driver.ports.transport.knock(&knock, now).await;
-                driver.tell(Input::Reply { flight, reply });
-            }),
-            command => tokio::spawn(async move {
-                let input = driver.ask(command).await;
-                driver.tell(input);
-            }),
-        };
+            Command::Send { attempt_id, attempt } => {
+                let report = AttemptReport { inputs: self.inputs.clone(), attempt_id, exchange: None };
+                tokio::spawn(async move { report.finish(driver.send(&attempt).await) });
+            }
+            command => {
+                tokio::spawn(driver.query_store(command));
+            }
+        }
     }
 
-    /// Does what is to be done at the store. What has to come is asked for until it comes.
-    async fn ask(&self, command: Command) -> Input {
-        let store = &self.ports.store;
-        match command {
-            Command::LoadShard { shard, fence, after } => loop {
-                if let Ok(hooks) = told(store.load_webhooks(shard, after, SHARD_ROWS).await) {
-                    return Input::Shard { shard, fence, is_last: hooks.len() < SHARD_ROWS, hooks };
-                }
+    async fn send(&self, attempt: &Attempt) -> Exchange {
+        match attempt.sign(self.ports.clock.now(), self.timeout) {
+            Ok(request) => self.ports.transport.send(request).await,
+            Err(error) => Exchange::failed(error),
+        }
+    }
+
+    /// Executes a store command and reports its result. Loads are repeated until they succeed; a panic in the store counts
+    /// as a failure.
+    async fn query_store(self, command: Command) {
+        let failure = command.failure();
+        let mut next = Some(command);
+        while let Some(command) = next.take() {
+            let repeated = failure.is_none().then(|| command.clone());
+            let store = self.ports.store.clone();
+            match tokio::spawn(async move { query(&*store, command).await }).await {
+                Ok(Ok(input)) => return self.inputs.send(input),
+                Ok(Err(error)) => log_store_error(&error),
+                Err(error) => tracing::error!(%error, "a store query of the delivery engine panicked"),
+            }
+            if repeated.is_some() {
                 sleep(RETRY_AFTER).await;
-            },
-            Command::LoadHook { webhook, load } => loop {
-                if let Ok(hook) = told(store.load_webhook(webhook).await) {
-                    return Input::LoadedWebhook { webhook, load, hook: hook.map(Box::new) };
-                }
-                sleep(RETRY_AFTER).await;
-            },
-            Command::ReadTail { feed, after, serial, rows_max } => {
-                let read = told(store.read_tail(&feed.tenant, feed.resource, after, rows_max).await);
-                Input::LogTail { feed, after, serial, read }
             }
-            Command::ReadRecord { webhook, epoch, feed, record_key, after, upto } => {
-                let FeedKey { tenant, resource } = feed;
-                let read =
-                    store.read_record_tail(&tenant, resource, record_key, after, upto, RECORD_ROWS).await;
-                Input::Record { webhook, epoch, record_key, upto, read: told(read) }
-            }
-            Command::ReadHead { webhook, number, tenant } => {
-                let head = told(store.log_bounds(&tenant).await).map(|bounds| bounds.head);
-                Input::Head { webhook, number, head }
-            }
-            Command::Checkpoint(points) => Input::Checkpointed(told(store.checkpoint(points).await)),
-            // Is done by others.
-            Command::Knock { .. } => Input::Tick,
+            next = repeated;
+        }
+        if let Some(failure) = failure {
+            self.inputs.send(failure);
         }
     }
+}
 
-    /// Holds this node's part of the shards, as long as it can.
-    async fn hold(self, node: Guid, lease: Duration) {
-        let store = &self.ports.store;
-        loop {
-            // Counted from before it was asked for: the store's lease ends later, never earlier.
-            let from = self.started.elapsed();
-            let nodes =
-                if store.is_shared() { store.register_node(node, NODE_SILENCE_MAX).await } else { Ok(1) };
-            let held = match nodes {
-                Ok(nodes) => store.renew_shard_leases(node, nodes, lease).await,
-                Err(error) => Err(error),
-            };
-            if let Ok(shards) = told(held) {
-                self.tell(Input::Held { shards, until: from + lease });
-            }
-            sleep(RENEW_EVERY).await;
+async fn query<S: EngineStore + ?Sized>(store: &S, command: Command) -> Result<Input, StoreError> {
+    Ok(match command {
+        Command::LoadShard { shard, fence, after } => {
+            let webhooks = store.load_webhooks(shard, after, SHARD_ROWS).await?;
+            Input::ShardLoaded { shard, fence, is_last: webhooks.len() < SHARD_ROWS, webhooks }
         }
+        Command::LoadWebhook { webhook, reload } => {
+            let loaded = store.load_webhook(webhook).await?.map(Box::new);
+            Input::WebhookLoaded { webhook, reload, loaded }
+        }
+        Command::ReadTail { key, after, serial, rows_max } => {
+            let tail = store.read_tail(&key.tenant, key.resource, after, rows_max).await?;
+            Input::TailRead { key, after, serial, read: Ok(tail) }
+        }
+        Command::ReadRecord { webhook, epoch, key, record_key, after, upto } => {
+            let TailKey { tenant, resource } = key;
+            let events =
+                store.read_record_tail(&tenant, resource, record_key, after, upto, RECORD_ROWS).await?;
+            Input::RecordRead { webhook, epoch, record_key, upto, read: Ok(events) }
+        }
+        Command::ReadHead { webhook, number, tenant } => {
+            let head = store.log_bounds(&tenant).await?.head;
+            Input::HeadRead { webhook, number, head: Ok(head) }
+        }
+        Command::Checkpoint(batch) => Input::CheckpointWritten(Ok(store.checkpoint(batch).await?)),
+        // `execute` sends attempts to the transport, not here.
+        Command::Send { .. } => Input::Tick,
+    })
+}
+
+pub(super) fn log_store_error(error: &StoreError) {
+    tracing::warn!(%error, "the delivery engine could not reach the store");
+}
+
+/// Reports the end of an attempt to the core when it is dropped. So the core also learns of an attempt whose task
+/// panicked, and frees its slot; the attempt is retried as an internal failure.
+struct AttemptReport {
+    inputs: InputSender,
+    attempt_id: u64,
+    exchange: Option<Exchange>,
+}
+
+impl AttemptReport {
+    fn finish(mut self, exchange: Exchange) {
+        self.exchange = Some(exchange);
     }
+}
 
-    /// Looks for what nobody told.
-    async fn poll(self) {
-        let mut since = None;
-        loop {
-            self.look(&mut since).await;
-            sleep(POLL_EVERY).await;
-        }
-    }
-
-    /// `since`: none before the first look, for then everything is read as a whole.
-    async fn look(&self, since: &mut Option<u64>) {
-        let store = &self.ports.store;
-        if let Ok(moved) = told(store.changed_webhooks(since.unwrap_or(u64::MAX >> 1)).await) {
-            for webhook in moved.webhooks {
-                self.tell(Input::Touched(webhook));
-            }
-            *since = Some(moved.last_change);
-        }
-        self.look_who_rests().await;
-        if let Ok(heads) = told(store.log_heads().await) {
-            self.tell(Input::Heads(heads));
-        }
-    }
-
-    async fn look_who_rests(&self) {
-        if let Ok(suspended) = told(self.ports.store.disabled_owners().await) {
-            self.tell(Input::DisabledOwners(suspended));
-        }
-    }
-
-    /// Hears of what has moved at once. Rings are joined while the core is busy.
-    async fn listen(self) {
-        let commit_signal = self.ports.store.invalidation().commit_signal();
-        commit_signal.listen();
-        let mut since = None;
-        loop {
-            let changes = commit_signal.wait().await;
-            let (access, all) = (changes.access, changes.all);
-            let (tell, told) = oneshot::channel();
-            if self.inputs.send((Input::Rang(changes), Some(tell))).is_err() {
-                return;
-            }
-            if access {
-                self.look_who_rests().await;
-            }
-            if all {
-                self.look(&mut since).await;
-            }
-            let _ = told.await;
-        }
+impl Drop for AttemptReport {
+    fn drop(&mut self) {
+        let exchange = self.exchange.take().unwrap_or_else(|| {
+            tracing::error!(attempt_id = self.attempt_id, "a delivery attempt ended without a result");
+            Exchange::failed(EgressError::Internal("the attempt's task panicked".into()))
+        });
+        self.inputs.send(Input::AttemptFinished { attempt_id: self.attempt_id, exchange });
     }
 }

@@ -1,5 +1,5 @@
-//! The parked lanes of a webhook: records whose next event could not be delivered yet. A lane holds its record's later
-//! events back; other records go on.
+//! The parked lanes of a webhook: records whose next event could not be delivered yet. A lane holds back the later events
+//! of its record; other records go on.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -8,36 +8,36 @@ use domain::retry::RetryState;
 use store::Lane;
 
 use super::SharedEvent;
-use super::work::Map;
+use super::deterministic::StableMap;
 
 #[derive(Debug, Default)]
 pub(crate) struct Lanes {
-    by_record: Map<i64, Parked>,
-    /// Those that wait, by when they are due.
+    by_record: StableMap<i64, ParkedLane>,
+    /// The lanes that wait, by due time.
     due: BTreeSet<(Ticks, i64)>,
 }
 
 #[derive(Debug)]
-pub(crate) struct Parked {
-    pub(crate) lane: Lane,
-    /// The lane's event and those behind it, as far as they are at hand.
-    pub(crate) events: VecDeque<SharedEvent>,
-    /// The last event of the record that was left to this lane while the log was read on.
-    pub(crate) left_upto: u64,
-    doing: Doing,
+struct ParkedLane {
+    lane: Lane,
+    /// The lane's event and later ones of its record, as far as they have been read.
+    events: VecDeque<SharedEvent>,
+    /// The last event of the record that reading the log left to this lane.
+    deferred_upto: u64,
+    activity: LaneActivity,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Doing {
+enum LaneActivity {
     Waiting,
     Reading,
-    Knocking,
+    Sending,
 }
 
-/// What a lane that is due has to do.
-pub(crate) enum Due {
-    Knock(SharedEvent),
-    /// Its events have to be read, from this number on.
+/// What a lane that is due needs next.
+pub(crate) enum LaneAction {
+    Send(SharedEvent),
+    /// A read of the record's events, starting with this sequence.
     Read {
         from: u64,
     },
@@ -60,20 +60,24 @@ impl Lanes {
         self.by_record.get(&record_key).map(|parked| &parked.lane)
     }
 
-    /// A new lane, for an event that has failed.
+    /// Adds a lane for an event that has failed.
     pub(crate) fn park(&mut self, lane: Lane, event: Option<SharedEvent>) {
-        let left_upto = lane.sequence;
         self.due.insert((lane.retry.next_at, lane.record_key));
-        let events = event.into_iter().collect();
-        self.by_record.insert(lane.record_key, Parked { lane, events, left_upto, doing: Doing::Waiting });
+        let parked = ParkedLane {
+            lane,
+            events: event.into_iter().collect(),
+            deferred_upto: lane.sequence,
+            activity: LaneActivity::Waiting,
+        };
+        self.by_record.insert(lane.record_key, parked);
     }
 
-    /// Leaves an event to its record's lane, where there is one.
-    pub(crate) fn leave(&mut self, record_key: i64, sequence: u64) -> bool {
+    /// Leaves an event to its record's lane; returns whether the record has one.
+    pub(crate) fn defer(&mut self, record_key: i64, sequence: u64) -> bool {
         match self.by_record.get_mut(&record_key) {
             None => false,
             Some(parked) => {
-                parked.left_upto = parked.left_upto.max(sequence);
+                parked.deferred_upto = parked.deferred_upto.max(sequence);
                 true
             }
         }
@@ -83,63 +87,61 @@ impl Lanes {
         self.due.first().map(|(at, _)| *at)
     }
 
-    /// The lane that has been due longest. `ended`: what first failed before that has had its whole window, and goes first.
-    pub(crate) fn take_due(&mut self, now: Ticks, ended: Option<Ticks>) -> Option<(i64, Due)> {
-        let overdue = ended.and_then(|ended| {
+    /// Takes the lane that has been due longest. Lanes that first failed at or before `window_ended` have used up their
+    /// window and go first.
+    pub(crate) fn take_due(&mut self, now: Ticks, window_ended: Option<Ticks>) -> Option<(i64, LaneAction)> {
+        let overdue = window_ended.and_then(|window_ended| {
             let first_failed = |record_key: &i64| {
                 let retry = self.by_record.get(record_key)?.lane.retry;
-                Some(retry.first_failed_at).filter(|at| retry.attempts > 0 && *at <= ended)
+                Some(retry.first_failed_at).filter(|at| retry.attempts > 0 && *at <= window_ended)
             };
             let due = self.due.iter().take_while(|(at, _)| *at <= now);
-            due.filter_map(|one| Some((first_failed(&one.1)?, *one))).min().map(|(_, one)| one)
+            due.filter_map(|entry| Some((first_failed(&entry.1)?, *entry))).min().map(|(_, entry)| entry)
         });
         let (at, record_key) = overdue.or_else(|| self.due.first().copied().filter(|(at, _)| *at <= now))?;
         self.due.remove(&(at, record_key));
         let parked = self.by_record.get_mut(&record_key)?;
         let Some(event) = parked.events.front() else {
-            parked.doing = Doing::Reading;
-            return Some((record_key, Due::Read { from: parked.lane.sequence }));
+            parked.activity = LaneActivity::Reading;
+            return Some((record_key, LaneAction::Read { from: parked.lane.sequence }));
         };
-        parked.doing = Doing::Knocking;
-        Some((record_key, Due::Knock(event.clone())))
+        parked.activity = LaneActivity::Sending;
+        Some((record_key, LaneAction::Send(event.clone())))
     }
 
-    /// The lane's events were read up to `upto`, or only as far as before `rest`; tells whether it is empty, and then
-    /// it is gone.
+    /// Takes the events of a read up to `upto`; `continues_at`: the read was full, and the next one starts there. Removes
+    /// a lane that has nothing left and returns whether it did.
     pub(crate) fn read(
         &mut self,
         record_key: i64,
         events: VecDeque<SharedEvent>,
         upto: u64,
-        rest: Option<u64>,
+        continues_at: Option<u64>,
     ) -> bool {
-        let Some(parked) =
-            self.by_record.get_mut(&record_key).filter(|parked| parked.doing == Doing::Reading)
-        else {
-            return false;
-        };
-        if events.is_empty() && rest.is_none() && parked.left_upto <= upto {
+        let is_reading = |parked: &&mut ParkedLane| parked.activity == LaneActivity::Reading;
+        let Some(parked) = self.by_record.get_mut(&record_key).filter(is_reading) else { return false };
+        if events.is_empty() && continues_at.is_none() && parked.deferred_upto <= upto {
             self.by_record.remove(&record_key);
             return true;
         }
-        let next = events.front().map(|first| first.entry.sequence).or(rest);
+        let next = events.front().map(|first| first.entry.sequence).or(continues_at);
         parked.lane.sequence = next.unwrap_or(parked.lane.sequence).max(parked.lane.sequence);
         parked.events = events;
         self.wait(record_key);
         false
     }
 
-    /// The read failed: it is due again.
-    pub(crate) fn unread(&mut self, record_key: i64) {
+    /// The read failed: the lane is due again.
+    pub(crate) fn read_failed(&mut self, record_key: i64) {
         self.wait(record_key);
     }
 
-    /// The lane's event was delivered: the next one of its record is due at once.
+    /// The lane's event was delivered: the next event of its record is due at once.
     pub(crate) fn delivered(&mut self, record_key: i64, now: Ticks) {
         if let Some(parked) = self.by_record.get_mut(&record_key) {
             let done = parked.events.pop_front().map_or(parked.lane.sequence, |event| event.entry.sequence);
             parked.lane.sequence = parked.events.front().map_or(done + 1, |event| event.entry.sequence);
-            parked.lane.retry = fresh(now);
+            parked.lane.retry = no_failures(now);
             self.wait(record_key);
         }
     }
@@ -151,30 +153,30 @@ impl Lanes {
         }
     }
 
-    /// Everything that waits is due now; `renew`: and counts as never failed.
-    pub(crate) fn hurry(&mut self, now: Ticks, renew: bool) -> Vec<i64> {
+    /// Makes every lane due now; `reset`: also forgets its failures. Returns the records of the lanes that waited.
+    pub(crate) fn make_due(&mut self, now: Ticks, reset: bool) -> Vec<i64> {
         let mut records: Vec<i64> = self.due.iter().map(|(_, record_key)| *record_key).collect();
-        self.due.clear();
-        for (record_key, parked) in &mut self.by_record {
-            if renew {
-                parked.lane.retry = fresh(now);
+        self.update_due(|retry| {
+            if reset {
+                *retry = no_failures(now);
             } else {
-                parked.lane.retry.next_at = parked.lane.retry.next_at.min(now);
+                retry.next_at = retry.next_at.min(now);
             }
-            if parked.doing == Doing::Waiting {
-                self.due.insert((parked.lane.retry.next_at, *record_key));
-            }
-        }
+        });
         records.sort_unstable();
         records
     }
 
-    /// Nothing is due later than this: a clock that was ahead has set it.
-    pub(crate) fn clamp(&mut self, latest: Ticks) {
+    /// No lane is due later than `latest`.
+    pub(crate) fn clamp_due(&mut self, latest: Ticks) {
+        self.update_due(|retry| retry.next_at = retry.next_at.min(latest));
+    }
+
+    fn update_due(&mut self, update: impl Fn(&mut RetryState)) {
         self.due.clear();
         for (record_key, parked) in &mut self.by_record {
-            parked.lane.retry.next_at = parked.lane.retry.next_at.min(latest);
-            if parked.doing == Doing::Waiting {
+            update(&mut parked.lane.retry);
+            if parked.activity == LaneActivity::Waiting {
                 self.due.insert((parked.lane.retry.next_at, *record_key));
             }
         }
@@ -182,12 +184,12 @@ impl Lanes {
 
     fn wait(&mut self, record_key: i64) {
         if let Some(parked) = self.by_record.get_mut(&record_key) {
-            parked.doing = Doing::Waiting;
+            parked.activity = LaneActivity::Waiting;
             self.due.insert((parked.lane.retry.next_at, record_key));
         }
     }
 }
 
-fn fresh(now: Ticks) -> RetryState {
+fn no_failures(now: Ticks) -> RetryState {
     RetryState { attempts: 0, first_failed_at: now, next_at: now }
 }

@@ -1,55 +1,63 @@
-//! The delivery engine. Its core decides and does nothing else: what happens comes in (`Input`), what is to be done
-//! goes out (`Command`), and the time is told to it; so the same core runs in the service and in the simulation.
+//! The delivery engine: reads the log, sends each event to the webhooks that subscribe to it, retries failures and
+//! checkpoints progress. Its core only decides: facts come in as [`Input`], work goes out as [`Command`], and the caller
+//! passes the time. So the same core runs in the service and in the deterministic simulation.
 
-mod carrier;
+mod attempt;
+mod checkpoint;
+mod classify;
 mod core;
 mod counts;
-mod deliver;
+mod delivery;
+mod deterministic;
 mod driver;
-mod feed;
+mod failures;
 mod handshake;
-mod holding;
-mod judge;
 mod lanes;
-mod points;
+mod log_reader;
+mod owner_interner;
+mod polling;
+mod ports;
 mod replay;
-mod state;
-mod target;
-mod work;
+mod shard_assignment;
+mod shard_leases;
+mod tail_cache;
+mod webhook_state;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use domain::retry::Schedule;
 use domain::{Resource, TenantId, Ticks, WebhookId};
 use store::{
-    AttemptTiming, ChangeSet, CheckpointResult, DisabledOwners, LoadedWebhook, LogEvent, LogTail, ShardLease,
-    StoreError, WebhookCheckpoint,
+    ChangeSet, CheckpointResult, DisabledOwners, LoadedWebhook, LogEvent, LogTail, ShardLease,
+    WebhookCheckpoint,
 };
 
 pub use self::core::Core;
-pub use carrier::Carrier;
-pub use counts::Counts;
-pub use driver::{Engine, EngineStore, Ports, Transport};
-pub use target::{Knock, Letter, Target};
+pub use attempt::{Attempt, Target};
+pub use counts::DeliveryCounts;
+pub use driver::Engine;
+pub use ports::{EngineStore, Ports, Transport};
 
-/// The time, twice: as clocks show it, which may jump, and as it passes.
+use crate::egress::Exchange;
+
+/// The time by two clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment {
+    /// The wall clock, which may jump.
     pub wall: Ticks,
-    /// Since some moment of this process.
+    /// The monotonic clock, counted from an arbitrary moment of this process.
     pub steady: Duration,
 }
 
 #[derive(Clone, Debug)]
 pub struct Settings {
     pub schedule: Schedule,
-    /// Over a whole exchange with a receiver.
+    /// For one whole exchange with a receiver.
     pub timeout: Duration,
     pub in_flight_per_webhook_max: usize,
     pub in_flight_max: usize,
-    /// How long progress may stay in memory.
+    /// How long progress may stay in memory before it is checkpointed.
     pub checkpoint_every: Duration,
 }
 
@@ -65,60 +73,62 @@ impl Settings {
     }
 }
 
-/// What happens.
+/// A fact that the core is given.
 #[derive(Clone, Debug)]
 pub enum Input {
-    /// Nothing but that time has passed.
+    /// Time has passed; nothing else happened.
     Tick,
-    /// The shards that this node holds, until then as time passes.
-    Held {
+    /// This node holds these shard leases until `until` on the monotonic clock.
+    ShardsLeased {
         shards: Vec<ShardLease>,
         until: Duration,
     },
-    /// Webhooks of a shard; `is_last`: there are no more.
-    Shard {
+    /// A page of a shard's webhooks; `is_last`: the shard has no more.
+    ShardLoaded {
         shard: u8,
         fence: i64,
-        hooks: Vec<LoadedWebhook>,
+        webhooks: Vec<LoadedWebhook>,
         is_last: bool,
     },
-    /// Somebody has changed this webhook: nothing is started for it until it is known anew.
-    Touched(WebhookId),
-    /// A webhook, known anew; none: it is over.
-    LoadedWebhook {
+    /// This webhook was changed: the core starts nothing for it until it has reloaded it.
+    WebhookChanged(WebhookId),
+    /// The webhook as the store has it now; `None`: it is deleted or unsubscribed.
+    WebhookLoaded {
         webhook: WebhookId,
-        load: u64,
-        hook: Option<Box<LoadedWebhook>>,
+        reload: u64,
+        loaded: Option<Box<LoadedWebhook>>,
     },
-    Rang(ChangeSet),
-    Heads(Vec<(TenantId, u64)>),
-    DisabledOwners(DisabledOwners),
-    LogTail {
-        feed: FeedKey,
+    /// What recent commits changed.
+    Committed(ChangeSet),
+    /// The last sequence number of each tenant's log.
+    HeadsRead(Vec<(TenantId, u64)>),
+    DisabledOwnersRead(DisabledOwners),
+    TailRead {
+        key: TailKey,
         after: u64,
         serial: u64,
         read: Result<LogTail, ()>,
     },
-    Record {
+    RecordRead {
         webhook: WebhookId,
         epoch: u64,
         record_key: i64,
         upto: u64,
         read: Result<Vec<LogEvent>, ()>,
     },
-    Head {
+    HeadRead {
         webhook: WebhookId,
         number: u32,
         head: Result<u64, ()>,
     },
-    Reply {
-        flight: u64,
-        reply: Reply,
+    AttemptFinished {
+        attempt_id: u64,
+        exchange: Exchange,
     },
-    Checkpointed(Result<Vec<CheckpointResult>, ()>),
+    CheckpointWritten(Result<Vec<CheckpointResult>, ()>),
 }
 
-/// What is to be done. Each is answered by an input sooner or later; a read that fails is answered too.
+/// Work that the core wants done. Each command is answered by exactly one input, also when it fails.
 #[derive(Clone, Debug)]
 pub enum Command {
     LoadShard {
@@ -126,13 +136,13 @@ pub enum Command {
         fence: i64,
         after: Option<WebhookId>,
     },
-    /// `load` counts up: only the answer to the last one counts.
-    LoadHook {
+    /// `reload` increases with every command: only the answer to a webhook's last one counts.
+    LoadWebhook {
         webhook: WebhookId,
-        load: u64,
+        reload: u64,
     },
     ReadTail {
-        feed: FeedKey,
+        key: TailKey,
         after: u64,
         serial: u64,
         rows_max: usize,
@@ -140,7 +150,7 @@ pub enum Command {
     ReadRecord {
         webhook: WebhookId,
         epoch: u64,
-        feed: FeedKey,
+        key: TailKey,
         record_key: i64,
         after: u64,
         upto: u64,
@@ -150,49 +160,43 @@ pub enum Command {
         number: u32,
         tenant: TenantId,
     },
-    Knock {
-        flight: u64,
-        knock: Knock,
+    Send {
+        attempt_id: u64,
+        attempt: Attempt,
     },
     Checkpoint(Vec<WebhookCheckpoint>),
 }
 
-/// What a tail belongs to: one resource of one tenant.
+impl Command {
+    /// The input that reports this store command as failed. `None` for loads, which are repeated until they succeed, and
+    /// for [`Command::Send`].
+    pub fn failure(&self) -> Option<Input> {
+        match self {
+            Self::ReadTail { key, after, serial, .. } => {
+                Some(Input::TailRead { key: key.clone(), after: *after, serial: *serial, read: Err(()) })
+            }
+            Self::ReadRecord { webhook, epoch, record_key, upto, .. } => Some(Input::RecordRead {
+                webhook: *webhook,
+                epoch: *epoch,
+                record_key: *record_key,
+                upto: *upto,
+                read: Err(()),
+            }),
+            Self::ReadHead { webhook, number, .. } => {
+                Some(Input::HeadRead { webhook: *webhook, number: *number, head: Err(()) })
+            }
+            Self::Checkpoint(_) => Some(Input::CheckpointWritten(Err(()))),
+            Self::LoadShard { .. } | Self::LoadWebhook { .. } | Self::Send { .. } => None,
+        }
+    }
+}
+
+/// One resource of one tenant: the part of the log that its webhooks read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct FeedKey {
+pub struct TailKey {
     pub tenant: TenantId,
     pub resource: Resource,
 }
 
-/// What came of an exchange with a receiver.
-#[derive(Clone, Debug)]
-pub struct Reply {
-    pub result: Result<Answer, Silence>,
-    pub spent: AttemptTiming,
-}
-
-/// An answer that came whole and in time.
-#[derive(Clone, Debug)]
-pub struct Answer {
-    pub status: u16,
-    pub sets_cookie: bool,
-    pub retry_after: Option<Duration>,
-    pub body: Bytes,
-}
-
-/// No answer came.
-#[derive(Clone, Debug)]
-pub struct Silence {
-    pub timed_out: bool,
-    /// The fault is on this side: the receiver is not to blame.
-    pub is_ours: bool,
-    pub reason: String,
-}
-
-/// Events are shared between the webhooks that they go to.
+/// One event is shared by all webhooks that receive it.
 pub(crate) type SharedEvent = Arc<LogEvent>;
-
-/// What of a store's answer the core has to know: that there is none. The driver has told why.
-pub(crate) fn told<T>(answer: Result<T, StoreError>) -> Result<T, ()> {
-    answer.map_err(|error| tracing::warn!(%error, "the delivery engine could not reach the store"))
-}

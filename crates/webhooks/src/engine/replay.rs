@@ -1,63 +1,63 @@
-//! Deliveries that somebody asked for again, and test events: one at a time, outside the order and the counting of
-//! failures, and only of what the webhook was ever entitled to.
+//! Replays and test events, which an owner or an operator requests: one attempt at a time, outside the event order and
+//! the failure accounting, and only for events that the webhook was entitled to.
 
 use std::collections::VecDeque;
 
 use domain::WebhookId;
 use store::{AttemptPurpose, AttemptTiming, Replay, ReplayKind, ReplayStep};
 
+use super::attempt::AttemptKind;
+use super::classify::Outcome;
 use super::core::Core;
-use super::deliver::{Path, attempt};
-use super::feed::{Ask, PIECE_ROWS, Piece};
-use super::judge::Judged;
-use super::target::Job;
+use super::delivery::{AttemptSource, attempt_record};
+use super::tail_cache::{CHUNK_ROWS, TailChunk, TailLookup};
 use super::{Command, SharedEvent};
 
 #[derive(Debug, Default)]
-pub(crate) struct Replaying {
-    /// The first is under way.
+pub(crate) struct ReplayQueue {
+    /// Replays that are not done; the first one is running.
     open: VecDeque<Replay>,
-    /// Nothing up to here was ever meant for the webhook.
-    began: u64,
+    /// The webhook was entitled to events after this sequence.
+    start: u64,
     events: VecDeque<SharedEvent>,
-    doing: Doing,
-    /// The number of the last one that is done.
+    activity: ReplayActivity,
+    /// The number of the last replay that is done.
     done_upto: i64,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Doing {
+enum ReplayActivity {
     #[default]
     Waiting,
     Reading {
         after: u64,
     },
-    Knocking,
+    Sending,
 }
 
-/// What comes next.
+/// What the running replay needs next.
 #[derive(Debug)]
-pub(crate) enum Step {
-    Knock(SharedEvent),
-    Test(Replay),
-    /// The log has to be read, after this number.
+pub(crate) enum ReplayAction {
+    Send(SharedEvent),
+    SendTest(Replay),
+    /// A read of the log after this sequence.
     Read {
         after: u64,
     },
-    /// The first replay is done.
-    Done(ReplayStep),
+    /// The replay is done.
+    Finish(ReplayStep),
 }
 
-impl Replaying {
-    pub(crate) fn new(open: Vec<Replay>, began: u64) -> Self {
-        Self { open: open.into(), began, ..Self::default() }
+impl ReplayQueue {
+    pub(crate) fn new(open: Vec<Replay>, start: u64) -> Self {
+        Self { open: open.into(), start, ..Self::default() }
     }
 
-    /// What was asked for meanwhile; what is under way goes on.
-    pub(crate) fn learn(&mut self, open: Vec<Replay>, began: u64) {
-        self.began = began;
+    /// Adds the replays that were requested since; the running one continues.
+    pub(crate) fn update(&mut self, open: Vec<Replay>, start: u64) {
+        self.start = start;
         for replay in open {
-            // One that is done here may not be written down yet.
+            // The store may not know yet that a replay is done.
             let is_new = replay.number > self.done_upto;
             if is_new && self.open.iter().all(|known| known.number != replay.number) {
                 self.open.push_back(replay);
@@ -65,156 +65,148 @@ impl Replaying {
         }
     }
 
-    pub(crate) fn begin(&mut self, began: u64) {
-        self.began = began;
+    pub(crate) fn set_start(&mut self, start: u64) {
+        self.start = start;
     }
 
-    /// What to do next; it is under way then.
-    pub(crate) fn next(&mut self) -> Option<Step> {
-        if self.doing != Doing::Waiting {
+    /// Begins the next action, unless one is under way.
+    pub(crate) fn next(&mut self) -> Option<ReplayAction> {
+        if self.activity != ReplayActivity::Waiting {
             return None;
         }
         let replay = *self.open.front()?;
         if replay.kind == ReplayKind::Test {
-            self.doing = Doing::Knocking;
-            return Some(Step::Test(replay));
+            self.activity = ReplayActivity::Sending;
+            return Some(ReplayAction::SendTest(replay));
         }
         if let Some(event) = self.events.front() {
-            self.doing = Doing::Knocking;
-            return Some(Step::Knock(event.clone()));
+            self.activity = ReplayActivity::Sending;
+            return Some(ReplayAction::Send(event.clone()));
         }
         if replay.position >= replay.through {
-            return self.close().map(Step::Done);
+            return self.finish().map(ReplayAction::Finish);
         }
-        let after = replay.position.max(self.began);
-        self.doing = Doing::Reading { after };
-        Some(Step::Read { after })
+        let after = replay.position.max(self.start);
+        self.activity = ReplayActivity::Reading { after };
+        Some(ReplayAction::Read { after })
     }
 
-    /// Whether a read from there on is what it waits for.
+    /// Whether it waits for a read that starts after `after`.
     pub(crate) fn waits_for(&self, after: u64) -> bool {
-        self.doing == Doing::Reading { after }
+        self.activity == ReplayActivity::Reading { after }
     }
 
-    /// A piece of the log that starts where the read was asked for.
-    pub(crate) fn read(&mut self, piece: Option<&Piece>, wants: impl Fn(&SharedEvent) -> bool) {
-        self.doing = Doing::Waiting;
-        let (Some(piece), Some(replay)) = (piece, self.open.front_mut()) else { return };
-        let from = replay.position.max(self.began);
-        let within = |event: &&SharedEvent| event.entry.sequence <= replay.through;
-        self.events =
-            piece.events_after(from).take_while(within).filter(|event| wants(event)).cloned().collect();
+    /// Takes the events of a chunk; `None`: the read failed.
+    pub(crate) fn read(&mut self, chunk: Option<&TailChunk>, is_subscribed: impl Fn(&SharedEvent) -> bool) {
+        self.activity = ReplayActivity::Waiting;
+        let (Some(chunk), Some(replay)) = (chunk, self.open.front_mut()) else { return };
+        let from = replay.position.max(self.start);
+        let is_within = |event: &&SharedEvent| event.entry.sequence <= replay.through;
+        let events = chunk.events_after(from).take_while(is_within).filter(|event| is_subscribed(event));
+        self.events = events.cloned().collect();
         if self.events.is_empty() {
-            // A piece that went up to the head holds all there is.
-            replay.position = if piece.reached.is_some() { replay.through } else { piece.upto };
+            // After a chunk that ends at the head there is nothing more to read.
+            replay.position = if chunk.reached_head_at.is_some() { replay.through } else { chunk.upto };
         }
     }
 
-    /// An attempt is done; tells how far the replay has come.
-    pub(crate) fn knocked(&mut self, succeeded: bool) -> Option<ReplayStep> {
-        self.doing = Doing::Waiting;
+    /// An attempt has finished; returns the replay's progress.
+    pub(crate) fn attempt_finished(&mut self, has_succeeded: bool) -> Option<ReplayStep> {
+        self.activity = ReplayActivity::Waiting;
         let replay = self.open.front_mut()?;
-        if succeeded {
+        if has_succeeded {
             replay.delivered += 1;
         } else {
             replay.failed += 1;
         }
         if replay.kind == ReplayKind::Test {
-            return self.close();
+            return self.finish();
         }
         if let Some(event) = self.events.pop_front() {
             replay.position = replay.position.max(event.entry.sequence);
         }
-        Some(step(replay, false))
+        Some(progress(replay, false))
     }
 
-    fn close(&mut self) -> Option<ReplayStep> {
+    fn finish(&mut self) -> Option<ReplayStep> {
         self.events.clear();
         let replay = self.open.pop_front()?;
         self.done_upto = self.done_upto.max(replay.number);
-        Some(step(&replay, true))
+        Some(progress(&replay, true))
     }
 }
 
-fn step(replay: &Replay, is_done: bool) -> ReplayStep {
+fn progress(replay: &Replay, is_done: bool) -> ReplayStep {
     let Replay { number, position, delivered, failed, .. } = *replay;
     ReplayStep { number, position, delivered, failed, is_done }
 }
 
 impl Core {
     pub(super) fn start_replay(&mut self, webhook: WebhookId) -> bool {
-        let Some(state) = self.hooks.get_mut(&webhook) else { return false };
+        let Some(state) = self.webhooks.get_mut(&webhook) else { return false };
         if state.in_flight >= state.slots(self.settings.in_flight_per_webhook_max) {
             return false;
         }
-        match state.replaying.next() {
-            None => false,
-            Some(Step::Knock(event)) => {
-                self.fly(webhook, Path::Replay { number: 1 }, Job::LogEvent(event));
-                true
+        match state.replays.next() {
+            None => return false,
+            Some(ReplayAction::Send(event)) => {
+                self.send(webhook, AttemptSource::Replay { number: 1 }, AttemptKind::Event(event));
             }
-            Some(Step::Test(replay)) => {
-                let job = Job::Test { number: replay.number, at: replay.requested_at };
-                self.fly(webhook, Path::Replay { number: 1 }, job);
-                true
+            Some(ReplayAction::SendTest(replay)) => {
+                let kind = AttemptKind::Test { number: replay.number, at: replay.requested_at };
+                self.send(webhook, AttemptSource::Replay { number: 1 }, kind);
             }
-            Some(Step::Done(step)) => {
+            Some(ReplayAction::Finish(step)) => {
                 state.pending().replays.push(step);
                 self.dirty.insert(webhook);
-                true
             }
-            Some(Step::Read { after }) => {
-                self.ask_for_replay(webhook, after);
-                true
-            }
+            Some(ReplayAction::Read { after }) => self.read_for_replay(webhook, after),
         }
+        true
     }
 
-    fn ask_for_replay(&mut self, webhook: WebhookId, after: u64) {
-        let Some(state) = self.hooks.get_mut(&webhook) else { return };
-        let Some(feed) = self.feeds.get_mut(&state.feed) else { return };
-        match feed.ask(webhook, after) {
-            Ask::Have(piece) => {
+    fn read_for_replay(&mut self, webhook: WebhookId, after: u64) {
+        let Some(state) = self.webhooks.get_mut(&webhook) else { return };
+        let Some(tail) = self.tails.get_mut(&state.tail_key) else { return };
+        match tail.look_up(webhook, after) {
+            TailLookup::Cached(chunk) => {
                 let kinds = state.kinds;
-                state.replaying.read(Some(&piece), |event| kinds.contains(event.entry.kind));
+                state.replays.read(Some(&chunk), |event| kinds.contains(event.entry.kind));
             }
-            Ask::Wait { is_new: true } => {
-                let (feed, serial) = (state.feed.clone(), feed.serial);
-                self.out.push(Command::ReadTail { feed, after, serial, rows_max: PIECE_ROWS });
+            TailLookup::Pending { is_new: true } => {
+                let (key, serial) = (state.tail_key.clone(), tail.serial);
+                self.commands.push(Command::ReadTail { key, after, serial, rows_max: CHUNK_ROWS });
             }
-            Ask::Wait { is_new: false } => {}
+            TailLookup::Pending { is_new: false } => {}
         }
     }
 
-    pub(super) fn replay_read(&mut self, webhook: WebhookId, after: u64, piece_came: bool) {
-        let Some(state) = self.hooks.get_mut(&webhook) else { return };
-        let Some(feed) = self.feeds.get_mut(&state.feed) else { return };
+    pub(super) fn replay_read(&mut self, webhook: WebhookId, after: u64, has_succeeded: bool) {
+        let Some(state) = self.webhooks.get_mut(&webhook) else { return };
+        let Some(tail) = self.tails.get_mut(&state.tail_key) else { return };
         let kinds = state.kinds;
-        let wants = |event: &SharedEvent| kinds.contains(event.entry.kind);
-        match feed.piece_after(after).filter(|_| piece_came) {
-            Some(piece) => state.replaying.read(Some(&piece), wants),
-            None => state.replaying.read(None, wants),
-        }
+        let chunk = tail.chunk_after(after).filter(|_| has_succeeded);
+        state.replays.read(chunk.as_ref(), |event| kinds.contains(event.entry.kind));
     }
 
-    pub(super) fn replayed(
+    pub(super) fn replay_finished(
         &mut self,
         webhook: WebhookId,
         number: u32,
         is_current: bool,
-        job: &Job,
-        judged: &Judged,
-        spent: AttemptTiming,
+        kind: &AttemptKind,
+        outcome: &Outcome,
+        timing: AttemptTiming,
     ) {
         let now = self.now.wall;
-        let Some(state) = self.hooks.get_mut(&webhook) else { return };
-        let purpose = match job {
-            Job::LogEvent(event) => AttemptPurpose::Replay { sequence: event.entry.sequence },
-            Job::Handshake { .. } | Job::Test { .. } => AttemptPurpose::Test,
+        let Some(state) = self.webhooks.get_mut(&webhook) else { return };
+        let purpose = match kind {
+            AttemptKind::Event(event) => AttemptPurpose::Replay { sequence: event.entry.sequence },
+            AttemptKind::Handshake { .. } | AttemptKind::Test { .. } => AttemptPurpose::Test,
         };
-        state.pending().attempts.push(attempt(purpose, number, now, judged, spent));
+        state.pending().attempts.push(attempt_record(purpose, number, now, outcome, timing));
         if is_current {
-            let step = state.replaying.knocked(judged.succeeded);
+            let step = state.replays.attempt_finished(outcome.succeeded);
             state.pending().replays.extend(step);
         }
     }

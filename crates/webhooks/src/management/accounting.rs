@@ -1,4 +1,4 @@
-//! The accounting family's own operations: events, subscribe, unsubscribe, status, change, delete.
+//! The operations of the accounting family: events, subscribe, unsubscribe, status, change, delete.
 
 use axum::body::Body;
 use axum::response::Response;
@@ -8,93 +8,114 @@ use domain::webhook::EventKinds;
 use domain::{Guid, Resource, Secret};
 use store::{NewWebhook, SubscribeOutcome, WebhookChange};
 
-use super::answer::{self, Done};
-use super::body::Members;
-use super::call::Call;
-use super::{Answer, Management, Side, refusal};
+use super::body::JsonBody;
+use super::request::ManagementRequest;
+use super::response::{self, OperationState};
+use super::{HandlerResult, Management, RouteGroup, errors};
 
 pub(super) const NAME_CHARS_MAX: usize = 200;
 
-/// The names that can be subscribed to.
-pub(super) fn events(resource: Resource) -> Response {
-    answer::json(&names(resource))
+/// The semantic names that can be subscribed to.
+pub(super) fn list_events(resource: Resource) -> Response {
+    response::json(&event_names(resource))
 }
 
-fn names(resource: Resource) -> Vec<String> {
+fn event_names(resource: Resource) -> Vec<String> {
     resource.event_kinds().into_iter().map(|kind| semantic_name(resource, kind)).collect()
 }
 
 impl Management {
-    pub(super) async fn subscribe(&self, resource: Resource, call: &Call, body: Body) -> Answer {
-        let members = Members::read(body).await?;
-        let (new, url) = self.wish(resource, call, members)?;
+    pub(super) async fn subscribe(
+        &self,
+        resource: Resource,
+        request: &ManagementRequest,
+        body: Body,
+    ) -> HandlerResult {
+        let members = JsonBody::read(body).await?;
+        let (new, url) = self.parse_subscription(resource, request, members)?;
         self.check_receiver(&url, "url").await?;
-        let made = self.ports.store.subscribe(new, self.settings.webhooks_max).await;
-        match made.map_err(|error| refusal::store(&error))? {
+        let subscribed = self.ports.store.subscribe(new, self.settings.webhooks_max).await;
+        match subscribed.map_err(|error| errors::store_error(&error))? {
             SubscribeOutcome::Created(webhook) | SubscribeOutcome::Existing(webhook) => {
-                self.ports.nudge.touched(webhook.id).await;
-                Ok(answer::done(Done::Subscribed, webhook.id))
+                self.ports.notifier.webhook_changed(webhook.id).await;
+                Ok(response::operation_result(OperationState::Subscribed, webhook.id))
             }
-            SubscribeOutcome::LimitReached => Err(refusal::too_many(self.settings.webhooks_max)),
+            SubscribeOutcome::LimitReached => Err(errors::too_many_webhooks(self.settings.webhooks_max)),
         }
     }
 
-    pub(super) async fn unsubscribe(&self, resource: Resource, call: &Call, body: Body) -> Answer {
-        let members = Members::read(body).await?;
-        let (body, _) = self.wish(resource, call, members)?;
+    pub(super) async fn unsubscribe(
+        &self,
+        resource: Resource,
+        request: &ManagementRequest,
+        body: Body,
+    ) -> HandlerResult {
+        let members = JsonBody::read(body).await?;
+        let (body, _) = self.parse_subscription(resource, request, members)?;
         let found = self.ports.store.find_identical_webhook(&body).await;
-        let webhook = found.map_err(|error| refusal::store(&error))?.ok_or_else(refusal::no_match)?;
-        let webhook = self.change_found(call, &webhook, WebhookChange::Unsubscribe).await?;
-        Ok(answer::done(Done::Unsubscribed, webhook.id))
+        let webhook =
+            found.map_err(|error| errors::store_error(&error))?.ok_or_else(errors::subscription_not_found)?;
+        let webhook = self.change_webhook(request, &webhook, WebhookChange::Unsubscribe).await?;
+        Ok(response::operation_result(OperationState::Unsubscribed, webhook.id))
     }
 
-    pub(super) async fn set_status(&self, side: Side, call: &Call, body: Body) -> Answer {
-        let mut members = Members::read(body).await?;
-        same_webhook(&mut members, call);
+    pub(super) async fn set_status(
+        &self,
+        group: RouteGroup,
+        request: &ManagementRequest,
+        body: Body,
+    ) -> HandlerResult {
+        let mut members = JsonBody::read(body).await?;
+        check_webhook_id(&mut members, request);
         let enable = members.flag("enable");
         let enable = members.finish(enable)?;
         let change = if enable { WebhookChange::Enable } else { WebhookChange::Disable };
-        let webhook = self.change(side, call, change).await?;
-        Ok(answer::done(Done::StatusSet, webhook.id))
+        let webhook = self.change(group, request, change).await?;
+        Ok(response::operation_result(OperationState::StatusSet, webhook.id))
     }
 
-    pub(super) async fn change_url(&self, side: Side, call: &Call, body: Body) -> Answer {
-        let mut members = Members::read(body).await?;
-        same_webhook(&mut members, call);
-        let url = self.url_of(&mut members, "url");
+    pub(super) async fn change_url(
+        &self,
+        group: RouteGroup,
+        request: &ManagementRequest,
+        body: Body,
+    ) -> HandlerResult {
+        let mut members = JsonBody::read(body).await?;
+        check_webhook_id(&mut members, request);
+        let url = self.parse_url(&mut members, "url");
         let url = members.finish(url)?;
-        let webhook = self.owned(side, call).await?;
+        let webhook = self.find_owned(group, request).await?;
         if webhook.flags().is_final() {
-            return Err(refusal::over(&webhook));
+            return Err(errors::webhook_ended(&webhook));
         }
         self.check_receiver(&url, "url").await?;
         let change = WebhookChange::ChangeUrl(url.as_str().to_owned());
-        let webhook = self.change_found(call, &webhook, change).await?;
-        Ok(answer::done(Done::Changed, webhook.id))
+        let webhook = self.change_webhook(request, &webhook, change).await?;
+        Ok(response::operation_result(OperationState::Changed, webhook.id))
     }
 
-    pub(super) async fn delete(&self, side: Side, call: &Call) -> Answer {
-        let webhook = self.change(side, call, WebhookChange::Delete).await?;
-        Ok(answer::done(Done::Deleted, webhook.id))
+    pub(super) async fn delete(&self, group: RouteGroup, request: &ManagementRequest) -> HandlerResult {
+        let webhook = self.change(group, request, WebhookChange::Delete).await?;
+        Ok(response::operation_result(OperationState::Deleted, webhook.id))
     }
 
-    /// The body of subscribe and unsubscribe.
-    fn wish(
+    /// Parses the body of subscribe and unsubscribe.
+    fn parse_subscription(
         &self,
         resource: Resource,
-        call: &Call,
-        mut members: Members,
+        request: &ManagementRequest,
+        mut members: JsonBody,
     ) -> Result<(NewWebhook, domain::receiver_url::ReceiverUrl), web::ErrorResponse> {
         let name = members.text("thirdPartyApplicationName", NAME_CHARS_MAX);
-        let url = self.url_of(&mut members, "url");
+        let url = self.parse_url(&mut members, "url");
         let secret = members.secret();
-        let kinds = kinds_of(resource, &mut members);
+        let kinds = parse_event_types(resource, &mut members);
         let read = name.zip(url).zip(secret.zip(kinds));
         let ((name, url), (secret, kinds)) = members.finish(read)?;
         let new = NewWebhook {
             id: self.ports.random.guid(),
-            owner: call.owner(),
-            user: call.caller.user.clone(),
+            owner: request.owner(),
+            user: request.caller.user.clone(),
             resource,
             kinds,
             name,
@@ -108,31 +129,31 @@ impl Management {
     }
 }
 
-/// The event types that are asked for, each at least once.
-fn kinds_of(resource: Resource, members: &mut Members) -> Option<EventKinds> {
-    let asked = members.texts("eventTypes")?;
-    let unknown = asked.iter().find(|name| parse_semantic_name(resource, name).is_none());
+/// The set of `eventTypes`.
+fn parse_event_types(resource: Resource, members: &mut JsonBody) -> Option<EventKinds> {
+    let requested = members.texts("eventTypes")?;
+    let unknown = requested.iter().find(|name| parse_semantic_name(resource, name).is_none());
     if let Some(unknown) = unknown {
-        let names = names(resource);
+        let names = event_names(resource);
         let hint = did_you_mean(unknown, names.iter().map(String::as_str));
-        let shown: String = unknown.chars().take(NAME_CHARS_MAX).collect();
+        let excerpt: String = unknown.chars().take(NAME_CHARS_MAX).collect();
         let message = format!(
-            "eventTypes has {shown:?}, which is not offered here{hint}; there are {}.",
+            "eventTypes has {excerpt:?}, which is not offered here{hint}; there are {}.",
             names.join(", ")
         );
-        members.wrong("eventTypes", "unknown_event_type", message);
+        members.add_fault("eventTypes", "unknown_event_type", message);
         return None;
     }
-    Some(asked.iter().filter_map(|name| parse_semantic_name(resource, name)).collect())
+    Some(requested.iter().filter_map(|name| parse_semantic_name(resource, name)).collect())
 }
 
-/// A `webhookId` in the body is the address's again.
-fn same_webhook(members: &mut Members, call: &Call) {
+/// A `webhookId` in the body must equal the path's.
+fn check_webhook_id(members: &mut JsonBody, request: &ManagementRequest) {
     const NAME: &str = "webhookId";
     let Some(text) = members.text_or_none(NAME, NAME_CHARS_MAX) else { return };
-    if let Ok(webhook) = call.webhook()
+    if let Ok(webhook) = request.webhook()
         && Guid::parse(text.trim()) != Some(webhook)
     {
-        members.invalid(NAME, "webhookId must be the one of the address.");
+        members.add_invalid(NAME, "webhookId must be the one in the path.");
     }
 }

@@ -1,5 +1,5 @@
-//! Reading a JSON body: strict in what it says, kind in how. All that is wrong with it is told at once, each with its
-//! member; members that nobody knows are passed over.
+//! Reads JSON request bodies. Every fault is collected with its member, so that one response names them all; unknown
+//! members are ignored.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -14,35 +14,40 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde_json::Value;
 use web::{ErrorResponse, drain_in_background};
 
-use super::refusal::coded;
+use super::errors::error_with_code;
 
 pub(super) const BODY_BYTES_MAX: usize = 64 * 1024;
-const BODY_PATIENCE: Duration = Duration::from_secs(30);
-/// How much of a refused body is still read, so that its sender sees the answer.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// How much of a refused body is still read, so that the client sees the response.
 const DRAIN_BYTES_MAX: usize = 16 * 1024 * 1024;
 const SECRET_BYTES_MAX: usize = 256;
 
-/// The members of an object, and what was found to be wrong with them so far.
+/// The members of a JSON object that are not read yet, and the faults found so far.
 #[derive(Debug)]
-pub(super) struct Members {
-    given: Vec<(String, Value)>,
+pub(super) struct JsonBody {
+    members: Vec<(String, Value)>,
     faults: Vec<FieldError>,
 }
 
-impl Members {
+impl JsonBody {
     pub(super) async fn read(mut body: Body) -> Result<Self, ErrorResponse> {
         let reading = Limited::new(&mut body, BODY_BYTES_MAX).collect();
-        match tokio::time::timeout(BODY_PATIENCE, reading).await {
+        match tokio::time::timeout(BODY_TIMEOUT, reading).await {
             Ok(Ok(read)) => Self::parse(&read.to_bytes()),
             Ok(Err(error)) if error.is::<LengthLimitError>() => {
                 drain_in_background(body, DRAIN_BYTES_MAX);
                 let message = format!("The body may have {} KiB at most.", BODY_BYTES_MAX / 1024);
-                Err(coded(413, "body_too_large", None, &message))
+                Err(error_with_code(413, "body_too_large", None, &message))
             }
-            Ok(Err(_)) => Err(coded(400, "body_cut_off", None, "The body was cut off; send it again.")),
-            Err(_) => {
-                Err(coded(408, "body_too_slow", None, "The body took too long to come; send it again."))
+            Ok(Err(_)) => {
+                Err(error_with_code(400, "body_cut_off", None, "The body was cut off; send it again."))
             }
+            Err(_) => Err(error_with_code(
+                408,
+                "body_too_slow",
+                None,
+                "The body took too long to arrive; send it again.",
+            )),
         }
     }
 
@@ -50,43 +55,44 @@ impl Members {
         // Some clients write a byte order mark.
         let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
         if bytes.trim_ascii_start().first() != Some(&b'{') {
-            return Err(coded(400, "invalid_json", None, "The body must be one JSON object."));
+            return Err(error_with_code(400, "invalid_json", None, "The body must be one JSON object."));
         }
-        let Object(given) = serde_json::from_slice(bytes)
-            .map_err(|error| coded(400, "invalid_json", None, &format!("The body is not JSON: {error}.")))?;
-        let mut read = Self { given, faults: Vec::new() };
-        let mut seen = HashSet::new();
-        let twice = read.given.iter().find(|(name, _)| !seen.insert(name)).map(|(name, _)| name.clone());
+        let Object(members) = serde_json::from_slice(bytes).map_err(|error| {
+            error_with_code(400, "invalid_json", None, &format!("The body is not JSON: {error}."))
+        })?;
+        let mut body = Self { members, faults: Vec::new() };
+        let mut names = HashSet::new();
+        let twice = body.members.iter().find(|(name, _)| !names.insert(name)).map(|(name, _)| name.clone());
         if let Some(name) = twice {
-            let message = format!("{name} came twice; send it once.");
-            read.faults.push(FieldError::new("duplicate_member", message).at(name));
+            let message = format!("{name} was sent twice; send it once.");
+            body.faults.push(FieldError::new("duplicate_member", message).at(name));
         }
-        // Null is as if it were not given.
-        read.given.retain(|(_, value)| !value.is_null());
-        Ok(read)
+        // Null means the same as an absent member.
+        body.members.retain(|(_, value)| !value.is_null());
+        Ok(body)
     }
 
     fn take(&mut self, name: &str) -> Option<Value> {
-        let place = self.given.iter().position(|(given, _)| given == name)?;
-        Some(self.given.swap_remove(place).1)
+        let index = self.members.iter().position(|(member, _)| member == name)?;
+        Some(self.members.swap_remove(index).1)
     }
 
     fn missing(&mut self, name: &'static str) {
-        let others = self.given.iter().map(|(given, _)| given.as_str());
+        let others = self.members.iter().map(|(member, _)| member.as_str());
         let hint = nearest(name, others).map(|near| format!("; there is \"{near}\"")).unwrap_or_default();
-        self.wrong(name, "missing_member", format!("{name} is missing{hint}."));
+        self.add_fault(name, "missing_member", format!("{name} is missing{hint}."));
     }
 
-    pub(super) fn wrong(&mut self, name: &'static str, code: &'static str, message: impl Into<String>) {
+    pub(super) fn add_fault(&mut self, name: &'static str, code: &'static str, message: impl Into<String>) {
         self.faults.push(FieldError::new(code, message).at(name));
     }
 
-    /// A value that is not what it must be.
-    pub(super) fn invalid(&mut self, name: &'static str, message: impl Into<String>) {
-        self.wrong(name, "invalid_member", message);
+    /// A fault of a member whose value is not valid.
+    pub(super) fn add_invalid(&mut self, name: &'static str, message: impl Into<String>) {
+        self.add_fault(name, "invalid_member", message);
     }
 
-    fn taken<T>(
+    fn take_as<T>(
         &mut self,
         name: &'static str,
         what: &str,
@@ -94,28 +100,28 @@ impl Members {
     ) -> Option<T> {
         let read = read(self.take(name)?);
         if read.is_none() {
-            self.invalid(name, format!("{name} must be {what}."));
+            self.add_invalid(name, format!("{name} must be {what}."));
         }
         read
     }
 
     fn has(&self, name: &str) -> bool {
-        self.given.iter().any(|(given, _)| given == name)
+        self.members.iter().any(|(member, _)| member == name)
     }
 
     pub(super) fn text_or_none(&mut self, name: &'static str, chars_max: usize) -> Option<String> {
-        let text = self.taken(name, "a text", |value| match value {
+        let text = self.take_as(name, "a text", |value| match value {
             Value::String(text) => Some(text),
             _ => None,
         })?;
         if text.chars().count() > chars_max {
-            self.invalid(name, format!("{name} may have {chars_max} characters at most."));
+            self.add_invalid(name, format!("{name} may have {chars_max} characters at most."));
             return None;
         }
         Some(text)
     }
 
-    /// A text that must be there, with something in it.
+    /// A required text that is not blank.
     pub(super) fn text(&mut self, name: &'static str, chars_max: usize) -> Option<String> {
         if !self.has(name) {
             self.missing(name);
@@ -123,13 +129,13 @@ impl Members {
         }
         let text = self.text_or_none(name, chars_max)?;
         if text.trim().is_empty() {
-            self.invalid(name, format!("{name} must not be empty."));
+            self.add_invalid(name, format!("{name} must not be empty."));
             return None;
         }
         Some(text)
     }
 
-    /// With what deliveries are signed: 1 to 256 bytes.
+    /// The required secret that signs deliveries: 1 to 256 bytes.
     pub(super) fn secret(&mut self) -> Option<String> {
         const SECRET: &str = "secret";
         if !self.has(SECRET) {
@@ -138,14 +144,14 @@ impl Members {
         }
         let secret = self.text_or_none(SECRET, usize::MAX)?;
         if secret.is_empty() || secret.len() > SECRET_BYTES_MAX {
-            self.invalid(SECRET, format!("secret must have 1 to {SECRET_BYTES_MAX} bytes."));
+            self.add_invalid(SECRET, format!("secret must have 1 to {SECRET_BYTES_MAX} bytes."));
             return None;
         }
         Some(secret)
     }
 
     pub(super) fn flag_or_none(&mut self, name: &'static str) -> Option<bool> {
-        self.taken(name, "true or false", |value| value.as_bool())
+        self.take_as(name, "true or false", |value| value.as_bool())
     }
 
     pub(super) fn flag(&mut self, name: &'static str) -> Option<bool> {
@@ -158,13 +164,13 @@ impl Members {
 
     pub(super) fn number_or_none(&mut self, name: &'static str, from: u32, to: u32) -> Option<u32> {
         let what = format!("a whole number from {from} to {to}");
-        // To JSON `24.0` is a whole number, too.
+        // In JSON `24.0` is a whole number too.
         let whole = |value: Value| (from..=to).find(|number| value.as_f64() == Some(f64::from(*number)));
-        self.taken(name, &what, whole)
+        self.take_as(name, &what, whole)
     }
 
     pub(super) fn time_or_none(&mut self, name: &'static str) -> Option<Ticks> {
-        self.taken(name, "a time as in 2026-11-15T08:30:00Z", |value| Ticks::parse_iso(value.as_str()?))
+        self.take_as(name, "a time as in 2026-11-15T08:30:00Z", |value| Ticks::parse_iso(value.as_str()?))
     }
 
     pub(super) fn time(&mut self, name: &'static str) -> Option<Ticks> {
@@ -175,45 +181,45 @@ impl Members {
         self.time_or_none(name)
     }
 
-    /// A list of texts that must be there, with at least one in it.
+    /// A required list with at least one text.
     pub(super) fn texts(&mut self, name: &'static str) -> Option<Vec<String>> {
         if !self.has(name) {
             self.missing(name);
             return None;
         }
-        let texts = self.taken(name, "a list of texts", |value| match value {
+        let texts = self.take_as(name, "a list of texts", |value| match value {
             Value::Array(items) => {
                 items.into_iter().map(|item| item.as_str().map(ToOwned::to_owned)).collect::<Option<Vec<_>>>()
             }
             _ => None,
         })?;
         if texts.is_empty() {
-            self.invalid(name, format!("{name} must not be empty."));
+            self.add_invalid(name, format!("{name} must not be empty."));
             return None;
         }
         Some(texts)
     }
 
-    /// What was read, where nothing was wrong with it.
+    /// The parsed value, or all faults.
     pub(super) fn finish<T>(self, read: Option<T>) -> Result<T, ErrorResponse> {
         if let (Some(read), true) = (read, self.faults.is_empty()) {
             return Ok(read);
         }
-        let message = self.faults.first().map_or("The body cannot be taken.", |one| &one.message);
+        let message = self.faults.first().map_or("The body is not valid.", |one| &one.message);
         let mut problem = Problem::new(400, message);
         problem.errors = self.faults;
         Err(problem.into())
     }
 }
 
-/// All members of an object in their order, also those that came twice.
+/// All members of an object in their order, duplicates included.
 struct Object(Vec<(String, Value)>);
 
 impl<'de> Deserialize<'de> for Object {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Seen;
+        struct ObjectVisitor;
 
-        impl<'de> Visitor<'de> for Seen {
+        impl<'de> Visitor<'de> for ObjectVisitor {
             type Value = Object;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -229,6 +235,6 @@ impl<'de> Deserialize<'de> for Object {
             }
         }
 
-        deserializer.deserialize_map(Seen)
+        deserializer.deserialize_map(ObjectVisitor)
     }
 }

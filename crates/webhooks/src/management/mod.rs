@@ -1,25 +1,22 @@
-//! What integrators call to manage their webhooks, both families: a call that has passed the gate comes in, an answer
-//! goes out. The gate itself is another room's.
+//! The webhook management API of both families: subscriptions, deliveries, replays, health. It answers requests that have
+//! passed the gateway's gate.
 
 mod accounting;
-mod answer;
 mod body;
-mod call;
-mod deliveries;
-mod delivery;
-mod health;
+mod errors;
+mod history;
+mod history_json;
 mod invoicing;
 mod openapi;
-mod owned;
+mod ownership;
 mod receiver;
 mod record;
-mod refusal;
-mod replay;
+mod request;
+mod response;
 mod route;
 mod secret;
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use axum::body::Body;
 use axum::http::Method;
@@ -28,25 +25,27 @@ use domain::Random;
 use store::Store;
 use web::ErrorResponse;
 
-pub use call::Call;
 pub use openapi::{asyncapi, openapi};
 pub use receiver::HostCheck;
-pub use route::{Operation, Route, Side};
+pub use request::ManagementRequest;
+pub use route::{Operation, Route, RouteGroup};
 
-use crate::Nudge;
+use crate::EngineNotifier;
 use crate::egress::Egress;
+use crate::history::History;
 
-/// As many webhooks as anybody can be allowed to have.
+/// The upper bound of the configurable limit of webhooks per tenant and client.
 pub const WEBHOOKS_MAX: usize = 200_000;
 
-/// What the management is given from outside.
+/// What the management API needs from outside.
 #[derive(Clone)]
 pub struct Ports {
     pub store: Arc<dyn Store>,
     pub random: Arc<dyn Random>,
-    /// Which looks at a receiver's address before it is taken.
+    /// Checks a receiver's address at subscription.
     pub egress: Egress,
-    pub nudge: Arc<dyn Nudge>,
+    pub notifier: Arc<dyn EngineNotifier>,
+    pub history: History,
 }
 
 impl std::fmt::Debug for Ports {
@@ -57,68 +56,70 @@ impl std::fmt::Debug for Ports {
 
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Where links lead: `{base_url}`.
+    /// The base of links.
     pub base_url: String,
     /// For each tenant and client; `WEBHOOKS_MAX` at most.
     pub webhooks_max: usize,
     pub host_check: HostCheck,
-    /// Whether receivers may live on this very machine, over plain http and on any port.
+    /// Whether receivers may listen on loopback, over plain http and on any port.
     pub is_local: bool,
-    /// How long after its first failure a delivery is tried before the webhook is disabled.
-    pub window: Duration,
 }
 
-/// The management of both families.
+/// The management API of both families.
 #[derive(Debug)]
 pub struct Management {
     ports: Ports,
     settings: Settings,
 }
 
-type Answer = Result<Response, ErrorResponse>;
+type HandlerResult = Result<Response, ErrorResponse>;
 
 impl Management {
     pub fn new(ports: Ports, settings: Settings) -> Self {
         Self { ports, settings }
     }
 
-    /// Answers a call to one of the routes. The body is not read yet, and of any length.
-    pub async fn answer(&self, route: Route, call: Call, body: Body) -> Response {
-        let asked = call.asked(route.method() == Method::GET);
-        let answer = match self.run(route, &call, body).await {
-            Ok(answer) => answer,
-            Err(refusal) if route.has_result() => return answer::failed(refusal, &asked),
-            Err(refusal) => refusal.into_response(),
+    /// Handles a request to one of the routes. `body` has not been read yet and may have any length.
+    pub async fn respond(&self, route: Route, request: ManagementRequest, body: Body) -> Response {
+        let context = request.response_context(route.method() == Method::GET);
+        let response = match self.run(route, &request, body).await {
+            Ok(response) => response,
+            Err(error) if route.has_result() => return response::operation_error(error, &context),
+            Err(error) => error.into_response(),
         };
-        answer::finished(answer, &asked).await
+        response::encode(response, &context).await
     }
 
-    async fn run(&self, route: Route, call: &Call, body: Body) -> Answer {
-        let Route { side, operation } = route;
-        if let Side::Of(_) = side {
-            call.check_context()?;
+    async fn run(&self, route: Route, request: &ManagementRequest, body: Body) -> HandlerResult {
+        let Route { group, operation } = route;
+        if let RouteGroup::Resource(_) = group {
+            request.check_context()?;
         }
-        match (side, operation) {
-            (Side::Of(resource), Operation::Events) => Ok(accounting::events(resource)),
-            (Side::Of(resource), Operation::Subscribe) => self.subscribe(resource, call, body).await,
-            (Side::Of(resource), Operation::Unsubscribe) => self.unsubscribe(resource, call, body).await,
-            (Side::Of(_), Operation::Status) => self.set_status(side, call, body).await,
-            (Side::Of(_), Operation::Change) => self.change_url(side, call, body).await,
-            (Side::Of(_), Operation::Delete) => self.delete(side, call).await,
-            (Side::Invoicing, Operation::Subscribe) => self.subscribe_entity(call, body).await,
-            (Side::Invoicing, Operation::Status) => self.pause(call, body).await,
-            (Side::Invoicing, Operation::Delete) => self.delete_entity(call).await,
-            (_, Operation::List) => self.list(side, call).await,
-            (_, Operation::Record) => self.one(side, call).await,
-            (_, Operation::Secret) => self.rotate(side, call, body).await,
-            (_, Operation::Deliveries) => self.deliveries(side, call).await,
-            (_, Operation::Delivery) => self.delivery(side, call).await,
-            (_, Operation::ReplayOne) => self.replay_one(side, call).await,
-            (_, Operation::Replay) => self.replay(side, call, body).await,
-            (_, Operation::Test) => self.test(side, call).await,
-            (_, Operation::Health) => self.health(side, call).await,
-            (Side::Invoicing, Operation::Events | Operation::Unsubscribe | Operation::Change) => {
-                Err(refusal::no_webhook())
+        match (group, operation) {
+            (RouteGroup::Resource(resource), Operation::Events) => Ok(accounting::list_events(resource)),
+            (RouteGroup::Resource(resource), Operation::Subscribe) => {
+                self.subscribe(resource, request, body).await
+            }
+            (RouteGroup::Resource(resource), Operation::Unsubscribe) => {
+                self.unsubscribe(resource, request, body).await
+            }
+            (RouteGroup::Resource(_), Operation::Status) => self.set_status(group, request, body).await,
+            (RouteGroup::Resource(_), Operation::Change) => self.change_url(group, request, body).await,
+            (RouteGroup::Resource(_), Operation::Delete) => self.delete(group, request).await,
+            (RouteGroup::Invoicing, Operation::Subscribe) => self.subscribe_invoicing(request, body).await,
+            (RouteGroup::Invoicing, Operation::Status) => self.pause(request, body).await,
+            (RouteGroup::Invoicing, Operation::Delete) => self.delete_invoicing(request).await,
+            (_, Operation::List) => self.list_records(group, request).await,
+            (_, Operation::Record) => self.show_record(group, request).await,
+            (_, Operation::Secret) => self.rotate(group, request, body).await,
+            (_, Operation::Deliveries) => self.deliveries(group, request).await,
+            (_, Operation::Delivery) => self.delivery(group, request).await,
+            (_, Operation::ReplayDelivery) => self.replay_delivery(group, request).await,
+            (_, Operation::Replay) => self.replay(group, request, body).await,
+            (_, Operation::Test) => self.send_test_event(group, request).await,
+            (_, Operation::Health) => self.health(group, request).await,
+            (RouteGroup::Invoicing, Operation::Events | Operation::Unsubscribe | Operation::Change) => {
+                Err(errors::webhook_not_found())
             }
         }
     }

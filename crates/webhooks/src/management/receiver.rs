@@ -1,4 +1,4 @@
-//! A receiver's address, as somebody who subscribes gives it: read, looked up, and compared with who calls.
+//! The checks of a receiver's URL at subscription: its form, its address, and whether its host is the caller's.
 
 use std::net::IpAddr;
 
@@ -6,25 +6,25 @@ use domain::receiver_url::ReceiverUrl;
 use web::ErrorResponse;
 
 use super::Management;
-use super::body::Members;
-use super::refusal::coded;
-use crate::egress::Failure;
+use super::body::JsonBody;
+use super::errors::error_with_code;
+use crate::egress::EgressError;
 
-/// What is made of a host that is not where its subscriber calls from.
+/// What to do with a host that does not resolve to the subscriber's address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum HostCheck {
     #[default]
     Off,
-    /// It is told on the subscription and in the audit.
+    /// Mark it on the subscription and in the audit.
     Warn,
-    /// It is refused.
+    /// Refuse it.
     Enforce,
 }
 
 impl HostCheck {
     pub const ALL: [Self; 3] = [Self::Off, Self::Warn, Self::Enforce];
 
-    /// The word of the configuration.
+    /// The value in the configuration.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Off => "off",
@@ -34,23 +34,23 @@ impl HostCheck {
     }
 }
 
-/// Longer than any address that is taken, so that the reader of addresses says what is wrong.
+/// Longer than any valid URL, so that the URL parser reports what is wrong.
 const CHARS_MAX: usize = 8192;
 
 impl Management {
-    /// The address under this name, by its form alone.
-    pub(super) fn url_of(&self, members: &mut Members, name: &'static str) -> Option<ReceiverUrl> {
+    /// Parses the URL in a member; checks its form only.
+    pub(super) fn parse_url(&self, members: &mut JsonBody, name: &'static str) -> Option<ReceiverUrl> {
         let text = members.text(name, CHARS_MAX)?;
         match ReceiverUrl::parse(&text, self.settings.is_local) {
             Ok(url) => Some(url),
             Err(why) => {
-                members.wrong(name, "invalid_url", format!("{name} {why}."));
+                members.add_fault(name, "invalid_url", format!("{name} {why}."));
                 None
             }
         }
     }
 
-    /// Refuses an address that may not be called, or that leads nowhere now.
+    /// Refuses a URL whose host resolves to a forbidden address or does not resolve.
     pub(super) async fn check_receiver(
         &self,
         url: &ReceiverUrl,
@@ -58,21 +58,23 @@ impl Management {
     ) -> Result<(), ErrorResponse> {
         let Err(failure) = self.ports.egress.check(url).await else { return Ok(()) };
         let (code, message) = match &failure {
-            Failure::Refused { .. } => ("refused_address", format!("{name} cannot be taken: {failure}.")),
-            Failure::Unresolved { .. } => ("unresolved_host", format!("{name} cannot be taken: {failure}.")),
-            Failure::TimedOut(_) => (
+            EgressError::Refused { .. } => ("refused_address", format!("{name} is not accepted: {failure}.")),
+            EgressError::Unresolved { .. } => {
+                ("unresolved_host", format!("{name} is not accepted: {failure}."))
+            }
+            EgressError::TimedOut(_) => (
                 "unresolved_host",
-                format!("{name} cannot be looked up now: the servers of its name do not answer. Try again."),
+                format!("{name} cannot be resolved now: its name servers do not answer. Try again."),
             ),
             other => {
-                tracing::warn!(failure = %other, "a receiver's address could not be looked up");
-                ("unresolved_host", format!("{name} cannot be looked up now. Try again."))
+                tracing::warn!(failure = %other, "the host of a receiver could not be resolved");
+                ("unresolved_host", format!("{name} cannot be resolved now. Try again."))
             }
         };
-        Err(coded(400, code, Some(name), &message))
+        Err(error_with_code(400, code, Some(name), &message))
     }
 
-    /// Why the host may not be the caller's; empty where there is no doubt, or nobody asks.
+    /// Why the host may not be the caller's; empty where it is, or where the check is off.
     pub(super) async fn host_mismatch(
         &self,
         url: &ReceiverUrl,
@@ -89,11 +91,11 @@ impl Management {
         }
         let host_mismatch = format!("the host {} is not at {caller}, where the call came from", url.host());
         if self.settings.host_check == HostCheck::Enforce {
-            return Err(coded(
+            return Err(error_with_code(
                 400,
                 "foreign_host",
                 Some(name),
-                &format!("{name} cannot be taken: {host_mismatch}."),
+                &format!("{name} is not accepted: {host_mismatch}."),
             ));
         }
         Ok(host_mismatch)

@@ -1,4 +1,4 @@
-//! Webhooks as their owners see them.
+//! Webhooks as JSON for their owners.
 
 use domain::event::{APP_NAME, EventKind, event_type, semantic_name};
 use domain::webhook::Family;
@@ -7,10 +7,10 @@ use serde::Serialize;
 use store::{Webhook, WebhookQuery};
 use utoipa::ToSchema;
 
-use super::call::Call;
-use super::{Answer, Management, Side, WEBHOOKS_MAX, answer, refusal};
+use super::request::ManagementRequest;
+use super::{HandlerResult, Management, RouteGroup, WEBHOOKS_MAX, errors, response};
 
-/// The configuration record of the accounting family, as the contract has it.
+/// The configuration record of the accounting family, in the contract's form.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Webhook)]
@@ -20,17 +20,17 @@ pub(super) struct AccountingRecord<'a> {
     third_party_application_name: &'a str,
     url: &'a str,
     tenant_id: &'a str,
-    /// The secret that was given.
+    /// The secret of the subscription.
     secret: &'a str,
-    /// Whether deliveries are made: wanted by its owner, accepted by its receiver, not given up.
+    /// Whether events are delivered: enabled by the owner, accepted by the receiver, not disabled by the service.
     is_active: bool,
     is_deleted: bool,
-    /// Only of a deleted one.
+    /// Only for a deleted webhook.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = String, format = DateTime, required = false)]
     deleted_at: Option<String>,
     events: Vec<EventDescriptor>,
-    /// Who subscribed.
+    /// The user who subscribed.
     user_identifier: &'a str,
 }
 
@@ -61,7 +61,7 @@ impl EventDescriptor {
     }
 }
 
-/// An invoicing subscription: what was asked for without the secret, and how it stands.
+/// An invoicing subscription with its status and without its secret.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = InvoicingWebhook)]
@@ -80,7 +80,7 @@ pub(super) struct InvoicingRecord<'a> {
     /// `Pending` until the echo, then `Effective`; `Paused`, `Disabled`.
     #[schema(value_type = String)]
     status: &'static str,
-    /// Why the host may not be the subscriber's; absent where there is no doubt.
+    /// Why the receiver's host may not be the subscriber's; absent where it matches.
     #[serde(skip_serializing_if = "str::is_empty")]
     #[schema(required = false)]
     doubt: &'a str,
@@ -131,12 +131,12 @@ fn invoicing(webhook: &Webhook) -> InvoicingRecord<'_> {
 }
 
 impl Management {
-    /// The caller's webhooks that are not over, in the order in which they were made.
-    pub(super) async fn list(&self, side: Side, call: &Call) -> Answer {
-        let owner = call.owner();
-        let (resource, family) = match side {
-            Side::Of(resource) => (Some(resource), None),
-            Side::Invoicing => (None, Some(Family::Invoicing)),
+    /// The caller's webhooks that are neither unsubscribed nor deleted, oldest first.
+    pub(super) async fn list_records(&self, group: RouteGroup, request: &ManagementRequest) -> HandlerResult {
+        let owner = request.owner();
+        let (resource, family) = match group {
+            RouteGroup::Resource(resource) => (Some(resource), None),
+            RouteGroup::Invoicing => (None, Some(Family::Invoicing)),
         };
         let query = WebhookQuery {
             tenant: Some(owner.tenant),
@@ -146,21 +146,21 @@ impl Management {
             rows_max: WEBHOOKS_MAX,
             ..WebhookQuery::default()
         };
-        let found = self.ports.store.webhooks(&query).await.map_err(|error| refusal::store(&error))?;
+        let found = self.ports.store.webhooks(&query).await.map_err(|error| errors::store_error(&error))?;
         let records: Vec<Record<'_>> = found.iter().map(record).collect();
-        Ok(told(side, &records))
+        Ok(render(group, &records))
     }
 
-    pub(super) async fn one(&self, side: Side, call: &Call) -> Answer {
-        let webhook = self.owned(side, call).await?;
-        Ok(told(side, &record(&webhook)))
+    pub(super) async fn show_record(&self, group: RouteGroup, request: &ManagementRequest) -> HandlerResult {
+        let webhook = self.find_owned(group, request).await?;
+        Ok(render(group, &record(&webhook)))
     }
 }
 
-/// The accounting family's records hold their secret.
-fn told(side: Side, value: &impl Serialize) -> axum::response::Response {
-    match side {
-        Side::Of(_) => answer::unkept(value),
-        Side::Invoicing => answer::json(value),
+/// Records of the accounting family contain the secret and must not be stored.
+fn render(group: RouteGroup, value: &impl Serialize) -> axum::response::Response {
+    match group {
+        RouteGroup::Resource(_) => response::uncached_json(value),
+        RouteGroup::Invoicing => response::json(value),
     }
 }

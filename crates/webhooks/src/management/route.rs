@@ -1,12 +1,12 @@
-//! The addresses of the management, one list: the gate's routes, the document and the tests iterate it.
+//! The routes of the management API, in one list that the gate, the OpenAPI document and the tests iterate.
 
 use axum::http::Method;
 use domain::{Area, Resource};
 
-/// Whose webhooks are meant: those of one resource of the accounting family, or invoicing's.
+/// Which webhooks a route is about: those of one resource of the accounting family, or those of invoicing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Side {
-    Of(Resource),
+pub enum RouteGroup {
+    Resource(Resource),
     Invoicing,
 }
 
@@ -17,20 +17,20 @@ pub enum Operation {
     Unsubscribe,
     List,
     Record,
-    /// Enable and disable; of an invoicing webhook, pause and resume.
+    /// Enable and disable; for invoicing, pause and resume.
     Status,
     Change,
     Delete,
     Secret,
     Deliveries,
     Delivery,
-    ReplayOne,
+    ReplayDelivery,
     Replay,
     Test,
     Health,
 }
 
-const OF_A_RESOURCE: [Operation; 15] = [
+const RESOURCE_OPERATIONS: [Operation; 15] = [
     Operation::Events,
     Operation::Subscribe,
     Operation::Unsubscribe,
@@ -42,13 +42,13 @@ const OF_A_RESOURCE: [Operation; 15] = [
     Operation::Secret,
     Operation::Deliveries,
     Operation::Delivery,
-    Operation::ReplayOne,
+    Operation::ReplayDelivery,
     Operation::Replay,
     Operation::Test,
     Operation::Health,
 ];
 
-const OF_INVOICING: [Operation; 12] = [
+const INVOICING_OPERATIONS: [Operation; 12] = [
     Operation::Subscribe,
     Operation::List,
     Operation::Record,
@@ -57,7 +57,7 @@ const OF_INVOICING: [Operation; 12] = [
     Operation::Secret,
     Operation::Deliveries,
     Operation::Delivery,
-    Operation::ReplayOne,
+    Operation::ReplayDelivery,
     Operation::Replay,
     Operation::Test,
     Operation::Health,
@@ -65,23 +65,27 @@ const OF_INVOICING: [Operation; 12] = [
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Route {
-    pub side: Side,
+    pub group: RouteGroup,
     pub operation: Operation,
 }
 
 impl Route {
     pub fn all() -> impl Iterator<Item = Self> {
         let family = Resource::accounting_family().flat_map(|resource| {
-            OF_A_RESOURCE.into_iter().map(move |operation| Self { side: Side::Of(resource), operation })
+            RESOURCE_OPERATIONS
+                .into_iter()
+                .map(move |operation| Self { group: RouteGroup::Resource(resource), operation })
         });
-        let invoicing = OF_INVOICING.into_iter().map(|operation| Self { side: Side::Invoicing, operation });
+        let invoicing = INVOICING_OPERATIONS
+            .into_iter()
+            .map(|operation| Self { group: RouteGroup::Invoicing, operation });
         family.chain(invoicing)
     }
 
     pub fn area(self) -> Area {
-        match self.side {
-            Side::Of(resource) => resource.area(),
-            Side::Invoicing => Area::Invoicing,
+        match self.group {
+            RouteGroup::Resource(resource) => resource.area(),
+            RouteGroup::Invoicing => Area::Invoicing,
         }
     }
 
@@ -95,7 +99,7 @@ impl Route {
             | Operation::Health => Method::GET,
             Operation::Subscribe
             | Operation::Unsubscribe
-            | Operation::ReplayOne
+            | Operation::ReplayDelivery
             | Operation::Replay
             | Operation::Test => Method::POST,
             Operation::Status | Operation::Change | Operation::Secret => Method::PUT,
@@ -103,15 +107,19 @@ impl Route {
         }
     }
 
-    /// Below the base address; names in braces stand for one segment each.
+    /// Below `base_url`; a name in braces is a parameter of one segment.
     pub fn path(self) -> String {
-        match self.side {
-            Side::Of(resource) => format!("{}/webhooks{}", resource.path(), self.accounting_tail()),
-            Side::Invoicing => format!("{}/webhooks{}", Area::Invoicing.prefix(), self.invoicing_tail()),
+        match self.group {
+            RouteGroup::Resource(resource) => {
+                format!("{}/webhooks{}", resource.path(), self.resource_suffix())
+            }
+            RouteGroup::Invoicing => {
+                format!("{}/webhooks{}", Area::Invoicing.prefix(), self.invoicing_suffix())
+            }
         }
     }
 
-    /// Whether it answers with an operation result, also where it refuses.
+    /// Whether the response is an operation result, in success and in failure.
     pub(super) fn has_result(self) -> bool {
         let has = matches!(
             self.operation,
@@ -121,10 +129,10 @@ impl Route {
                 | Operation::Change
                 | Operation::Delete
         );
-        has && self.side != Side::Invoicing
+        has && self.group != RouteGroup::Invoicing
     }
 
-    fn accounting_tail(self) -> &'static str {
+    fn resource_suffix(self) -> &'static str {
         match self.operation {
             Operation::Events => "/events",
             Operation::Subscribe => "/subscribe",
@@ -137,14 +145,14 @@ impl Route {
             Operation::Secret => "/secret/{webhookId}",
             Operation::Deliveries => "/{webhookId}/deliveries",
             Operation::Delivery => "/{webhookId}/deliveries/{outgoingId}",
-            Operation::ReplayOne => "/{webhookId}/deliveries/{outgoingId}/replay",
+            Operation::ReplayDelivery => "/{webhookId}/deliveries/{outgoingId}/replay",
             Operation::Replay => "/{webhookId}/replay",
             Operation::Test => "/{webhookId}/test",
             Operation::Health => "/{webhookId}/health",
         }
     }
 
-    fn invoicing_tail(self) -> &'static str {
+    fn invoicing_suffix(self) -> &'static str {
         match self.operation {
             Operation::Events | Operation::Unsubscribe | Operation::Change => "/none",
             Operation::Subscribe | Operation::List => "",
@@ -152,7 +160,7 @@ impl Route {
             Operation::Secret => "/{id}/secret",
             Operation::Deliveries => "/{id}/deliveries",
             Operation::Delivery => "/{id}/deliveries/{outgoingId}",
-            Operation::ReplayOne => "/{id}/deliveries/{outgoingId}/replay",
+            Operation::ReplayDelivery => "/{id}/deliveries/{outgoingId}/replay",
             Operation::Replay => "/{id}/replay",
             Operation::Test => "/{id}/test",
             Operation::Health => "/{id}/health",

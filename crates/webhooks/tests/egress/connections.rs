@@ -1,16 +1,16 @@
-//! Connections that are kept, shared out, closed, and lost.
+//! The connection pool: reuse, limits, queues, idle connections and lost ones.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use http::Method;
 use tokio::sync::{Barrier, Notify};
-use webhooks::egress::{Call, Egress, EgressSettings, Failure, Phase};
+use webhooks::egress::{Egress, EgressError, EgressSettings, OutboundRequest, Phase};
 
-use super::desk::{answered, call, egress, failed, local, short_call};
-use super::server::{OK, Server, always};
+use super::fixture::{egress, error_of, local, request, response_to, short_request};
+use super::server::{OK, Server, respond_always};
 
-/// So that a tenth of it is long, too.
+/// So long that a tenth of it is long, too.
 const LONG: Duration = Duration::from_mins(5);
 
 fn with(change: impl FnOnce(&mut EgressSettings)) -> Egress {
@@ -20,44 +20,44 @@ fn with(change: impl FnOnce(&mut EgressSettings)) -> Egress {
 }
 
 #[tokio::test]
-async fn one_connection_serves_one_call_after_another() {
-    let server = Server::answering(OK).await;
+async fn connection_is_reused_by_the_next_request() {
+    let server = Server::responding(OK).await;
     let egress = egress();
     for round in 0..20 {
-        let sent = egress.send(call(&server.url("/"))).await;
-        assert_eq!(sent.result.unwrap().status, 200);
-        assert_eq!(sent.timing.reused, round > 0);
-        assert_eq!(sent.timing.connect.is_zero(), round > 0);
+        let exchange = egress.send(request(&server.url("/"))).await;
+        assert_eq!(exchange.result.unwrap().status, 200);
+        assert_eq!(exchange.reused, round > 0);
+        assert_eq!(exchange.timing.connect.is_zero(), round > 0);
     }
-    assert_eq!(server.seen().accepted, 1);
+    assert_eq!(server.counts().accepted, 1);
 }
 
 #[tokio::test]
-async fn eight_calls_at_once_have_eight_connections() {
-    let server = answering_once_all_are_there(8).await;
+async fn concurrent_requests_get_a_connection_each() {
+    let server = responding_once_all_have_asked(8).await;
     let egress = egress();
     for _ in 0..3 {
         at_once(&egress, &server, 8).await;
     }
-    assert_eq!(server.seen().accepted, 8);
+    assert_eq!(server.counts().accepted, 8);
 }
 
-/// Answers none before so many have asked.
-async fn answering_once_all_are_there(count: usize) -> Server {
+/// Responds only when `count` requests have arrived.
+async fn responding_once_all_have_asked(count: usize) -> Server {
     let all_there = Arc::new(Barrier::new(count));
-    Server::start(move |mut visit| {
+    Server::start(move |mut connection| {
         let all_there = all_there.clone();
         async move {
-            while visit.request().await.is_some() {
+            while connection.read_request().await.is_some() {
                 all_there.wait().await;
-                visit.say(OK).await;
+                connection.send(OK).await;
             }
         }
     })
     .await
 }
 
-/// To a host that has ten connections, calls would rather wait than open another.
+/// To a host that has ten connections, requests wait for a free one rather than open another.
 fn patient() -> Egress {
     with(|settings| {
         settings.eager_per_host_max = 10;
@@ -65,273 +65,283 @@ fn patient() -> Egress {
     })
 }
 
-/// Makes so many calls at once; each is answered.
+/// Sends `count` requests at once; each must get a response.
 async fn at_once(egress: &Egress, server: &Server, count: usize) {
-    let calls: Vec<_> = (0..count)
+    let tasks: Vec<_> = (0..count)
         .map(|_| {
-            let (egress, call) = (egress.clone(), Call { deadline: LONG, ..call(&server.url("/")) });
-            tokio::spawn(async move { answered(&egress, call).await.status })
+            let (egress, request) =
+                (egress.clone(), OutboundRequest { timeout: LONG, ..request(&server.url("/")) });
+            tokio::spawn(async move { response_to(&egress, request).await.status })
         })
         .collect();
-    for call in calls {
-        assert_eq!(call.await.unwrap(), 200);
+    for task in tasks {
+        assert_eq!(task.await.unwrap(), 200);
     }
 }
 
 #[tokio::test]
-async fn a_burst_shares_the_connections_that_a_host_has() {
-    let server = Server::answering(OK).await;
+async fn burst_shares_the_connections_of_a_host() {
+    let server = Server::responding(OK).await;
     let egress = patient();
     for _ in 0..3 {
         at_once(&egress, &server, 500).await;
     }
-    assert_eq!(server.seen().accepted, 10);
+    assert_eq!(server.counts().accepted, 10);
 }
 
-/// Each that is closed makes place for one; they do not all come at once.
+/// A closed connection makes room for one other: the requests do not all connect at once.
 #[tokio::test]
-async fn a_burst_to_who_closes_after_each_answer_is_spread_too() {
+async fn burst_to_a_receiver_that_closes_connections_is_spread() {
     let server =
-        Server::answering("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok").await;
+        Server::responding("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok").await;
     let egress = patient();
     at_once(&egress, &server, 500).await;
-    let seen = server.seen();
-    assert_eq!(seen.accepted, 500);
-    // The receiver notices a while later that one of them is closed.
-    assert!(seen.open_most <= 50, "{} at once", seen.open_most);
+    let counts = server.counts();
+    assert_eq!(counts.accepted, 500);
+    // The receiver notices a little later that a connection is closed.
+    assert!(counts.open_max <= 50, "{} at once", counts.open_max);
 }
 
-/// Nobody waits for another's slow answer: here none comes before all have asked.
+/// No request waits for another's slow response: here no response comes before all have asked.
 #[tokio::test]
-async fn where_none_becomes_free_more_are_opened() {
+async fn more_connections_open_where_none_becomes_free() {
     const CALLS: usize = 200;
-    let server = answering_once_all_are_there(CALLS).await;
+    let server = responding_once_all_have_asked(CALLS).await;
     let egress = egress();
     at_once(&egress, &server, CALLS).await;
-    assert_eq!(server.seen().accepted, CALLS);
+    assert_eq!(server.counts().accepted, CALLS);
 }
 
 #[tokio::test]
-async fn nothing_is_shared_between_origins() {
-    let (one, other) = (Server::answering(OK).await, Server::answering(OK).await);
+async fn connections_are_not_shared_between_origins() {
+    let (one, other) = (Server::responding(OK).await, Server::responding(OK).await);
     let egress = egress();
     for server in [&one, &other, &one, &other] {
-        answered(&egress, call(&server.url("/"))).await;
+        response_to(&egress, request(&server.url("/"))).await;
         let by_name = format!("http://localhost:{}/", server.address.port());
-        answered(&egress, call(&by_name)).await;
+        response_to(&egress, request(&by_name)).await;
     }
-    assert_eq!((one.seen().accepted, other.seen().accepted), (2, 2), "one by address, one by name");
+    assert_eq!((one.counts().accepted, other.counts().accepted), (2, 2), "one by address, one by name");
 }
 
 #[tokio::test]
-async fn who_says_close_is_closed() {
+async fn connection_close_header_closes_the_connection() {
     let server =
-        Server::answering("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok").await;
+        Server::responding("HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-length: 2\r\n\r\nok").await;
     let egress = egress();
     for _ in 0..3 {
-        answered(&egress, call(&server.url("/"))).await;
+        response_to(&egress, request(&server.url("/"))).await;
     }
-    assert_eq!(server.seen().accepted, 3);
-    server.until(|seen| seen.open == 0).await;
+    assert_eq!(server.counts().accepted, 3);
+    server.wait_for(|counts| counts.open == 0).await;
 }
 
 #[tokio::test]
-async fn a_body_may_end_with_its_connection() {
-    let server = Server::start(|mut visit| async move {
-        visit.request().await;
-        visit.say("HTTP/1.0 200 OK\r\n\r\nuntil the end").await;
+async fn body_may_end_with_the_connection() {
+    let server = Server::start(|mut connection| async move {
+        connection.read_request().await;
+        connection.send("HTTP/1.0 200 OK\r\n\r\nuntil the end").await;
     })
     .await;
     let egress = egress();
     for _ in 0..2 {
-        assert_eq!(&answered(&egress, call(&server.url("/"))).await.body[..], b"until the end");
+        assert_eq!(&response_to(&egress, request(&server.url("/"))).await.body[..], b"until the end");
     }
 }
 
-/// The receiver takes the second request of its first connection and hangs up without a word.
+/// The receiver reads the second request of its first connection and closes without a response.
 #[tokio::test]
-async fn a_kept_connection_that_is_gone_is_replaced() {
-    let server = Server::start(|mut visit| async move {
-        visit.request().await;
-        visit.say(OK).await;
-        if visit.request().await.is_some() && visit.number > 1 {
-            visit.say(OK).await;
+async fn request_over_a_closed_idle_connection_is_repeated() {
+    let server = Server::start(|mut connection| async move {
+        connection.read_request().await;
+        connection.send(OK).await;
+        if connection.read_request().await.is_some() && connection.number > 1 {
+            connection.send(OK).await;
         }
     })
     .await;
     let egress = egress();
-    answered(&egress, call(&server.url("/"))).await;
-    let sent = egress.send(call(&server.url("/"))).await;
-    assert_eq!(sent.result.unwrap().status, 200);
-    assert!(!sent.timing.reused, "the answer came over a fresh one");
-    assert_eq!(server.seen().accepted, 2);
-    assert_eq!(server.heard().len(), 3, "the first, the one without an answer, and that one again");
+    response_to(&egress, request(&server.url("/"))).await;
+    let exchange = egress.send(request(&server.url("/"))).await;
+    assert_eq!(exchange.result.unwrap().status, 200);
+    assert!(!exchange.reused, "the response came over a new connection");
+    assert_eq!(server.counts().accepted, 2);
+    assert_eq!(
+        server.requests().len(),
+        3,
+        "the first request, the one without a response, and its repetition"
+    );
 }
 
 #[tokio::test]
-async fn it_is_replaced_once_and_not_for_ever() {
-    let server = Server::start(|mut visit| async move {
-        visit.request().await;
-        if visit.number == 1 {
-            visit.say(OK).await;
-            visit.request().await;
+async fn request_is_repeated_only_once() {
+    let server = Server::start(|mut connection| async move {
+        connection.read_request().await;
+        if connection.number == 1 {
+            connection.send(OK).await;
+            connection.read_request().await;
         }
     })
     .await;
     let egress = egress();
-    answered(&egress, call(&server.url("/"))).await;
-    assert_eq!(failed(&egress, call(&server.url("/"))).await.code(), "broken");
-    assert_eq!(server.seen().accepted, 2);
+    response_to(&egress, request(&server.url("/"))).await;
+    assert_eq!(error_of(&egress, request(&server.url("/"))).await.code(), "broken");
+    assert_eq!(server.counts().accepted, 2);
 }
 
 #[tokio::test]
-async fn a_receiver_that_closes_while_idle_costs_nothing() {
-    let server = Server::start(|mut visit| async move {
-        visit.request().await;
-        visit.say(OK).await;
+async fn receiver_that_closes_idle_connections_causes_no_failures() {
+    let server = Server::start(|mut connection| async move {
+        connection.read_request().await;
+        connection.send(OK).await;
     })
     .await;
     let egress = egress();
     for round in 1..=20 {
-        answered(&egress, call(&server.url("/"))).await;
-        assert_eq!(server.seen().accepted, round);
+        response_to(&egress, request(&server.url("/"))).await;
+        assert_eq!(server.counts().accepted, round);
     }
-    assert_eq!(server.heard().len(), 20);
+    assert_eq!(server.requests().len(), 20);
 }
 
 #[tokio::test]
-async fn idle_connections_are_closed_in_time() {
-    let server = Server::answering(OK).await;
+async fn idle_connections_are_closed_after_their_time() {
+    let server = Server::responding(OK).await;
     let egress = with(|settings| settings.idle_max = Duration::from_millis(50));
-    answered(&egress, call(&server.url("/"))).await;
-    server.until(|seen| seen.open == 0).await;
-    answered(&egress, call(&server.url("/"))).await;
-    assert_eq!(server.seen().accepted, 2);
-    server.until(|seen| seen.open == 0).await;
+    response_to(&egress, request(&server.url("/"))).await;
+    server.wait_for(|counts| counts.open == 0).await;
+    response_to(&egress, request(&server.url("/"))).await;
+    assert_eq!(server.counts().accepted, 2);
+    server.wait_for(|counts| counts.open == 0).await;
 }
 
 #[tokio::test]
-async fn they_are_closed_with_the_egress_too() {
-    let server = Server::answering(OK).await;
+async fn idle_connections_are_closed_with_the_egress() {
+    let server = Server::responding(OK).await;
     let egress = egress();
-    answered(&egress, call(&server.url("/"))).await;
+    response_to(&egress, request(&server.url("/"))).await;
     drop(egress);
-    server.until(|seen| seen.open == 0).await;
+    server.wait_for(|counts| counts.open == 0).await;
 }
 
 #[tokio::test]
-async fn so_many_stay_idle_and_no_more() {
-    let server = Server::answering(OK).await;
+async fn idle_connections_per_host_are_limited() {
+    let server = Server::responding(OK).await;
     let egress = with(|settings| settings.idle_per_host_max = 2);
-    let calls: Vec<_> = (0..6)
+    let tasks: Vec<_> = (0..6)
         .map(|_| {
-            let (egress, call) = (egress.clone(), call(&server.url("/")));
-            tokio::spawn(async move { answered(&egress, call).await })
+            let (egress, request) = (egress.clone(), request(&server.url("/")));
+            tokio::spawn(async move { response_to(&egress, request).await })
         })
         .collect();
-    for call in calls {
-        call.await.unwrap();
+    for task in tasks {
+        task.await.unwrap();
     }
-    server.until(|seen| seen.open <= 2).await;
+    server.wait_for(|counts| counts.open <= 2).await;
 }
 
 #[tokio::test]
-async fn the_oldest_idle_one_makes_room() {
+async fn oldest_idle_connection_is_closed_for_a_new_one() {
     let (old, young, new) =
-        (Server::answering(OK).await, Server::answering(OK).await, Server::answering(OK).await);
+        (Server::responding(OK).await, Server::responding(OK).await, Server::responding(OK).await);
     let egress = with(|settings| settings.sockets_max = 2);
     for server in [&old, &young, &new] {
-        answered(&egress, call(&server.url("/"))).await;
+        response_to(&egress, request(&server.url("/"))).await;
     }
-    old.until(|seen| seen.open == 0).await;
-    assert_eq!((young.seen().open, new.seen().open), (1, 1));
+    old.wait_for(|counts| counts.open == 0).await;
+    assert_eq!((young.counts().open, new.counts().open), (1, 1));
 }
 
 #[tokio::test]
-async fn no_more_sockets_than_allowed_and_everybody_gets_a_turn() {
-    let one = Server::answering(OK).await;
-    let other = Server::answering(OK).await;
+async fn sockets_are_limited_and_every_request_gets_one() {
+    let one = Server::responding(OK).await;
+    let other = Server::responding(OK).await;
     let egress = with(|settings| settings.sockets_max = 3);
-    let calls: Vec<_> = (0..60)
+    let tasks: Vec<_> = (0..60)
         .map(|n| {
             let server = if n % 2 == 0 { &one } else { &other };
-            let (egress, call) = (egress.clone(), call(&server.url("/")));
-            tokio::spawn(async move { answered(&egress, call).await.status })
+            let (egress, request) = (egress.clone(), request(&server.url("/")));
+            tokio::spawn(async move { response_to(&egress, request).await.status })
         })
         .collect();
-    for call in calls {
-        assert_eq!(call.await.unwrap(), 200);
+    for task in tasks {
+        assert_eq!(task.await.unwrap(), 200);
     }
-    assert!(one.seen().open_most <= 3 && other.seen().open_most <= 3);
+    assert!(one.counts().open_max <= 3 && other.counts().open_max <= 3);
     let same: Vec<_> = (0..60)
         .map(|_| {
-            let (egress, call) = (egress.clone(), call(&one.url("/")));
-            tokio::spawn(async move { answered(&egress, call).await.status })
+            let (egress, request) = (egress.clone(), request(&one.url("/")));
+            tokio::spawn(async move { response_to(&egress, request).await.status })
         })
         .collect();
-    let before = one.seen().accepted;
-    for call in same {
-        assert_eq!(call.await.unwrap(), 200);
+    let before = one.counts().accepted;
+    for task in same {
+        assert_eq!(task.await.unwrap(), 200);
     }
-    assert!(one.seen().accepted - before <= 3, "in a queue for one origin connections are handed on");
+    assert!(one.counts().accepted - before <= 3, "in a queue for one origin, connections are handed over");
 }
 
 #[tokio::test]
-async fn who_finds_no_socket_in_time_is_told_that_it_was_us() {
+async fn timeout_waiting_for_a_socket_is_internal() {
     let done = Arc::new(Notify::new());
     let held = done.clone();
-    let server = Server::start(move |mut visit| {
+    let server = Server::start(move |mut connection| {
         let held = held.clone();
         async move {
-            visit.request().await;
+            connection.read_request().await;
             held.notified().await;
-            visit.say(OK).await;
-            always(visit, OK).await;
+            connection.send(OK).await;
+            respond_always(connection, OK).await;
         }
     })
     .await;
     let egress = with(|settings| settings.sockets_max = 1);
     let busy = tokio::spawn({
-        let (egress, call) = (egress.clone(), call(&server.url("/")));
-        async move { answered(&egress, call).await }
+        let (egress, request) = (egress.clone(), request(&server.url("/")));
+        async move { response_to(&egress, request).await }
     });
-    server.until(|seen| seen.open == 1).await;
-    let failure = failed(&egress, short_call(&server.url("/"))).await;
-    assert_eq!(failure, Failure::TimedOut(Phase::Socket));
-    assert!(failure.is_ours());
+    server.wait_for(|counts| counts.open == 1).await;
+    let error = error_of(&egress, short_request(&server.url("/"))).await;
+    assert_eq!(error, EgressError::TimedOut(Phase::Socket));
+    assert!(error.is_internal());
     let next = tokio::spawn({
-        let (egress, call) = (egress.clone(), Call { method: Method::GET, ..call(&server.url("/")) });
-        async move { egress.send(call).await }
+        let (egress, request) =
+            (egress.clone(), OutboundRequest { method: Method::GET, ..request(&server.url("/")) });
+        async move { egress.send(request).await }
     });
     done.notify_one();
     busy.await.unwrap();
-    assert_eq!(next.await.unwrap().result.unwrap().status, 200, "who gave up is not in the way");
-    assert_eq!(server.seen().accepted, 1);
+    assert_eq!(
+        next.await.unwrap().result.unwrap().status,
+        200,
+        "a request that timed out does not block the queue"
+    );
+    assert_eq!(server.counts().accepted, 1);
 }
 
 #[tokio::test]
-async fn a_call_that_is_given_up_frees_its_socket() {
-    let server = Server::start(|mut visit| async move { visit.stay().await }).await;
+async fn cancelled_request_frees_its_socket() {
+    let server = Server::start(|mut connection| async move { connection.wait_for_close().await }).await;
     let egress = with(|settings| settings.sockets_max = 1);
     for round in 1..=3 {
-        let given_up = tokio::spawn({
-            let (egress, call) = (egress.clone(), call(&server.url("/")));
-            async move { egress.send(call).await }
+        let cancelled = tokio::spawn({
+            let (egress, request) = (egress.clone(), request(&server.url("/")));
+            async move { egress.send(request).await }
         });
-        server.until(|seen| seen.accepted == round && seen.open == 1).await;
-        given_up.abort();
-        server.until(|seen| seen.open == 0).await;
+        server.wait_for(|counts| counts.accepted == round && counts.open == 1).await;
+        cancelled.abort();
+        server.wait_for(|counts| counts.open == 0).await;
     }
 }
 
-/// Calls that give up at every possible moment, on many threads, with receivers that hang up, dawdle or stay silent.
+/// Requests that time out at every possible moment, on many threads, with receivers that close or stop responding.
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
-async fn no_socket_is_ever_lost() {
-    let steady = Server::answering(OK).await;
-    let fickle = Server::start(|mut visit| async move {
-        while visit.request().await.is_some() && visit.number % 3 > 0 {
-            visit
-                .say(if visit.number % 3 == 1 {
+async fn no_socket_permit_is_lost() {
+    let steady = Server::responding(OK).await;
+    let fickle = Server::start(|mut connection| async move {
+        while connection.read_request().await.is_some() && connection.number % 3 > 0 {
+            connection
+                .send(if connection.number % 3 == 1 {
                     OK
                 } else {
                     "HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nha"
@@ -345,36 +355,37 @@ async fn no_socket_is_ever_lost() {
         settings.eager_per_host_max = 2;
         settings.grow_after = Duration::from_millis(1);
     });
-    let calls: Vec<_> = (0..600)
+    let tasks: Vec<_> = (0..600)
         .map(|n| {
             let server = if n % 3 == 0 { &steady } else { &fickle };
-            let deadline = Duration::from_micros(n * 97 % 20_000);
-            let (egress, call) = (egress.clone(), Call { deadline, ..call(&server.url("/")) });
-            tokio::spawn(async move { egress.send(call).await })
+            let timeout = Duration::from_micros(n * 97 % 20_000);
+            let (egress, request) =
+                (egress.clone(), OutboundRequest { timeout, ..request(&server.url("/")) });
+            tokio::spawn(async move { egress.send(request).await })
         })
         .collect();
-    for call in calls {
-        let _ = call.await.unwrap();
+    for task in tasks {
+        let _ = task.await.unwrap();
     }
     let all_there = Arc::new(Barrier::new(4));
-    let last = Server::start(move |mut visit| {
+    let last = Server::start(move |mut connection| {
         let all_there = all_there.clone();
         async move {
-            visit.request().await;
+            connection.read_request().await;
             all_there.wait().await;
-            visit.say(OK).await;
-            visit.stay().await;
+            connection.send(OK).await;
+            connection.wait_for_close().await;
         }
     })
     .await;
-    let calls: Vec<_> = (0..4)
+    let tasks: Vec<_> = (0..4)
         .map(|_| {
-            let (egress, call) = (egress.clone(), call(&last.url("/")));
-            tokio::spawn(async move { answered(&egress, call).await })
+            let (egress, request) = (egress.clone(), request(&last.url("/")));
+            tokio::spawn(async move { response_to(&egress, request).await })
         })
         .collect();
-    for call in calls {
-        call.await.unwrap();
+    for task in tasks {
+        task.await.unwrap();
     }
-    assert_eq!(last.seen().accepted, 4, "all four sockets are to be had");
+    assert_eq!(last.counts().accepted, 4, "all four sockets are available");
 }

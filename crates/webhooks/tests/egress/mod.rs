@@ -1,8 +1,8 @@
-//! What the way out does with receivers of every kind, and whom it refuses to call.
+//! The egress against real sockets: responses, connections, TLS, and addresses that it must refuse.
 
 mod addresses;
-mod answers;
 mod connections;
-mod desk;
+mod fixture;
+mod responses;
 mod server;
 mod tls;

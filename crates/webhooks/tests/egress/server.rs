@@ -1,4 +1,4 @@
-//! A receiver that behaves as its story says: each connection is handed to a script.
+//! A scripted receiver: a function of the test handles each connection.
 
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -10,83 +10,83 @@ use tokio::net::TcpListener;
 use tokio::sync::watch;
 use tokio_rustls::TlsAcceptor;
 
-use super::desk::PATIENCE;
+use super::fixture::LONG_TIMEOUT;
 
 pub(crate) trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
 impl<T: AsyncRead + AsyncWrite + Send + Unpin> Stream for T {}
 
-type Story = Pin<Box<dyn Future<Output = ()> + Send>>;
-type Script = Arc<dyn Fn(Visit) -> Story + Send + Sync>;
+type ConnectionFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
+type Script = Arc<dyn Fn(Connection) -> ConnectionFuture + Send + Sync>;
 
-/// One connection, seen from the receiver.
-pub(crate) struct Visit {
+/// The receiver's side of a connection.
+pub(crate) struct Connection {
     pub(crate) stream: Box<dyn Stream>,
-    /// Which connection this is, from 1.
+    /// Counts the server's connections from 1.
     pub(crate) number: usize,
-    heard: Arc<Mutex<Vec<String>>>,
+    received: Arc<Mutex<Vec<String>>>,
     buffer: Vec<u8>,
 }
 
-/// A receiver and what it has seen.
+/// A receiver, its counters and the requests that it received.
 pub(crate) struct Server {
     pub(crate) address: SocketAddr,
-    heard: Arc<Mutex<Vec<String>>>,
-    seen: watch::Receiver<Seen>,
+    received: Arc<Mutex<Vec<String>>>,
+    counts: watch::Receiver<ConnectionCounts>,
 }
 
 #[derive(Clone, Copy, Default, Debug, PartialEq, Eq)]
-pub(crate) struct Seen {
+pub(crate) struct ConnectionCounts {
     pub(crate) accepted: usize,
     pub(crate) open: usize,
-    pub(crate) open_most: usize,
+    pub(crate) open_max: usize,
 }
 
 impl Server {
     pub(crate) async fn start<F, S>(script: F) -> Self
     where
-        F: Fn(Visit) -> S + Send + Sync + 'static,
+        F: Fn(Connection) -> S + Send + Sync + 'static,
         S: Future<Output = ()> + Send + 'static,
     {
         Self::start_on("127.0.0.1:0", None, script).await
     }
 
-    /// Answers every request with the same text and keeps the connection.
-    pub(crate) async fn answering(text: &'static str) -> Self {
-        Self::start(move |visit| always(visit, text)).await
+    /// Sends the same response to every request and keeps the connection open.
+    pub(crate) async fn responding(text: &'static str) -> Self {
+        Self::start(move |connection| respond_always(connection, text)).await
     }
 
     pub(crate) async fn start_on<F, S>(address: &str, tls: Option<TlsAcceptor>, script: F) -> Self
     where
-        F: Fn(Visit) -> S + Send + Sync + 'static,
+        F: Fn(Connection) -> S + Send + Sync + 'static,
         S: Future<Output = ()> + Send + 'static,
     {
         let listener = TcpListener::bind(address).await.unwrap();
         let address = listener.local_addr().unwrap();
-        let heard = Arc::new(Mutex::new(Vec::new()));
-        let (tell, seen) = watch::channel(Seen::default());
-        let script: Script = Arc::new(move |visit| Box::pin(script(visit)));
-        tokio::spawn(serve(listener, tls, script, heard.clone(), tell));
-        Self { address, heard, seen }
+        let received = Arc::new(Mutex::new(Vec::new()));
+        let (counter, counts) = watch::channel(ConnectionCounts::default());
+        let script: Script = Arc::new(move |connection| Box::pin(script(connection)));
+        tokio::spawn(serve(listener, tls, script, received.clone(), counter));
+        Self { address, received, counts }
     }
 
-    /// An address of this receiver, by the name of this machine.
+    /// A URL of this receiver.
     pub(crate) fn url(&self, path: &str) -> String {
         format!("http://{}{path}", self.address)
     }
 
-    /// Requests as they came: head and body.
-    pub(crate) fn heard(&self) -> Vec<String> {
-        self.heard.lock().clone()
+    /// The requests as received: head and body.
+    pub(crate) fn requests(&self) -> Vec<String> {
+        self.received.lock().clone()
     }
 
-    pub(crate) fn seen(&self) -> Seen {
-        *self.seen.borrow()
+    pub(crate) fn counts(&self) -> ConnectionCounts {
+        *self.counts.borrow()
     }
 
-    pub(crate) async fn until(&self, is_so: impl FnMut(&Seen) -> bool) {
-        let mut seen = self.seen.clone();
-        let waited = tokio::time::timeout(PATIENCE, seen.wait_for(is_so)).await;
-        waited.unwrap_or_else(|_| panic!("it never came to it: {:?}", self.seen())).unwrap();
+    pub(crate) async fn wait_for(&self, condition: impl FnMut(&ConnectionCounts) -> bool) {
+        let mut counts = self.counts.clone();
+        let result = tokio::time::timeout(LONG_TIMEOUT, counts.wait_for(condition)).await;
+        result.unwrap_or_else(|_| panic!("the condition was never met: {:?}", self.counts())).unwrap();
     }
 }
 
@@ -94,65 +94,66 @@ async fn serve(
     listener: TcpListener,
     tls: Option<TlsAcceptor>,
     script: Script,
-    heard: Arc<Mutex<Vec<String>>>,
-    tell: watch::Sender<Seen>,
+    received: Arc<Mutex<Vec<String>>>,
+    counter: watch::Sender<ConnectionCounts>,
 ) {
     while let Ok((stream, _)) = listener.accept().await {
         stream.set_nodelay(true).unwrap();
-        tell.send_modify(|seen| {
-            seen.accepted += 1;
-            seen.open += 1;
-            seen.open_most = seen.open_most.max(seen.open);
+        counter.send_modify(|counts| {
+            counts.accepted += 1;
+            counts.open += 1;
+            counts.open_max = counts.open_max.max(counts.open);
         });
-        let number = tell.borrow().accepted;
-        let (tls, script, heard, tell) = (tls.clone(), script.clone(), heard.clone(), tell.clone());
+        let number = counter.borrow().accepted;
+        let (tls, script, received, counter) =
+            (tls.clone(), script.clone(), received.clone(), counter.clone());
         tokio::spawn(async move {
             let stream: Option<Box<dyn Stream>> = match tls {
                 Some(tls) => tls.accept(stream).await.ok().map(|stream| Box::new(stream) as _),
                 None => Some(Box::new(stream)),
             };
             if let Some(stream) = stream {
-                script(Visit { stream, number, heard, buffer: Vec::new() }).await;
+                script(Connection { stream, number, received, buffer: Vec::new() }).await;
             }
-            tell.send_modify(|seen| seen.open -= 1);
+            counter.send_modify(|counts| counts.open -= 1);
         });
     }
 }
 
-impl Visit {
-    /// The next request, head and body; nothing once the caller has closed.
-    pub(crate) async fn request(&mut self) -> Option<String> {
+impl Connection {
+    /// The next request, head and body; `None` once the client has closed.
+    pub(crate) async fn read_request(&mut self) -> Option<String> {
         let end = loop {
             if let Some(at) = self.buffer.windows(4).position(|four| four == b"\r\n\r\n") {
                 break at + 4;
             }
-            self.more().await?;
+            self.read_more().await?;
         };
         let head = String::from_utf8_lossy(&self.buffer[..end]).into_owned();
         let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
         let whole = end + length.map_or(0, |length| length.trim().parse().unwrap());
         while self.buffer.len() < whole {
-            self.more().await?;
+            self.read_more().await?;
         }
         let request: Vec<u8> = self.buffer.drain(..whole).collect();
         let request = String::from_utf8_lossy(&request).into_owned();
-        self.heard.lock().push(request.clone());
+        self.received.lock().push(request.clone());
         Some(request)
     }
 
-    pub(crate) async fn say(&mut self, text: &str) {
-        // Who has hung up hears nothing, which is for the story to notice.
+    pub(crate) async fn send(&mut self, text: &str) {
+        // The client may have closed the connection; the test notices that itself.
         let _ = self.stream.write_all(text.as_bytes()).await;
         let _ = self.stream.flush().await;
     }
 
-    /// Says nothing more, and stays until the caller goes.
-    pub(crate) async fn stay(&mut self) {
-        while self.more().await.is_some() {}
+    /// Sends nothing more and waits until the client closes.
+    pub(crate) async fn wait_for_close(&mut self) {
+        while self.read_more().await.is_some() {}
     }
 
-    /// Whatever comes next; nothing once the caller has closed.
-    pub(crate) async fn more(&mut self) -> Option<()> {
+    /// Reads whatever comes next; `None` once the client has closed.
+    pub(crate) async fn read_more(&mut self) -> Option<()> {
         match self.stream.read_buf(&mut self.buffer).await {
             Ok(read) if read > 0 => Some(()),
             _ => None,
@@ -160,10 +161,10 @@ impl Visit {
     }
 }
 
-/// Answers every request with the same text, until the caller goes.
-pub(crate) async fn always(mut visit: Visit, text: &'static str) {
-    while visit.request().await.is_some() {
-        visit.say(text).await;
+/// Sends the same response to every request until the client closes.
+pub(crate) async fn respond_always(mut connection: Connection, text: &'static str) {
+    while connection.read_request().await.is_some() {
+        connection.send(text).await;
     }
 }
 

@@ -1,4 +1,4 @@
-//! Receivers behind TLS: whom we believe, and what is said about the others.
+//! Receivers behind TLS: which certificates the egress trusts, and how it describes the others.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use rustls::ServerConfig;
 use rustls::crypto::aws_lc_rs;
 use rustls::pki_types::PrivateKeyDer;
 use tokio_rustls::TlsAcceptor;
-use webhooks::egress::{Egress, EgressSettings, Failure};
+use webhooks::egress::{Egress, EgressError, EgressSettings};
 
-use super::desk::{Script, answered, call, failed, local, short_call};
-use super::server::{OK, Server, Visit, always};
+use super::fixture::{ScriptedResolver, error_of, local, request, response_to, short_request};
+use super::server::{Connection, OK, Server, respond_always};
 
-/// An authority of the operator's own.
+/// A certificate authority of the operator.
 struct Authority {
     pem: String,
     der: Vec<u8>,
@@ -32,7 +32,7 @@ impl Authority {
         Self { pem: certificate.pem(), der: certificate.der().to_vec(), issuer: Issuer::new(params, key) }
     }
 
-    /// A receiver's side of TLS, with a certificate for these names.
+    /// The receiver's side of TLS, with a certificate for these names.
     fn acceptor(&self, names: &[&str], change: impl FnOnce(&mut CertificateParams)) -> TlsAcceptor {
         let names: Vec<_> = names.iter().map(|&name| name.to_owned()).collect();
         let mut params = CertificateParams::new(names).unwrap();
@@ -58,39 +58,42 @@ impl Authority {
 }
 
 fn trusting(authorities: Vec<u8>) -> Egress {
-    let names = Script::default().says("receiver.localhost", &["127.0.0.1"]);
+    let names = ScriptedResolver::default().with("receiver.localhost", &["127.0.0.1"]);
     Egress::with_resolver(EgressSettings { authorities, ..local() }, Arc::new(names)).unwrap()
 }
 
 async fn server(acceptor: TlsAcceptor) -> (Server, String) {
-    let server = Server::start_on("127.0.0.1:0", Some(acceptor), |visit: Visit| always(visit, OK)).await;
+    let server = Server::start_on("127.0.0.1:0", Some(acceptor), |connection: Connection| {
+        respond_always(connection, OK)
+    })
+    .await;
     let address = format!("https://receiver.localhost:{}/", server.address.port());
     (server, address)
 }
 
 #[tokio::test]
-async fn a_receiver_whose_authority_is_trusted_is_called() {
+async fn receiver_with_trusted_authority_is_called() {
     let authority = Authority::new("The operator");
     let (server, address) = server(authority.acceptor(&["receiver.localhost"], |_| ())).await;
     for egress in [authority.egress(), trusting(authority.der.clone())] {
-        let sent = egress.send(call(&address)).await;
-        assert_eq!(sent.result.unwrap().status, 200);
-        assert!(!sent.timing.tls.is_zero());
-        let again = egress.send(call(&address)).await;
-        assert!(again.timing.reused && again.timing.tls.is_zero());
+        let exchange = egress.send(request(&address)).await;
+        assert_eq!(exchange.result.unwrap().status, 200);
+        assert!(!exchange.timing.tls.is_zero());
+        let again = egress.send(request(&address)).await;
+        assert!(again.reused && again.timing.tls.is_zero());
     }
-    assert_eq!(server.seen().accepted, 2);
+    assert_eq!(server.counts().accepted, 2);
 }
 
 #[tokio::test]
-async fn an_address_is_a_name_too() {
+async fn certificate_may_be_for_an_ip_address() {
     let authority = Authority::new("The operator");
     let (server, _) = server(authority.acceptor(&["127.0.0.1"], |_| ())).await;
-    answered(&authority.egress(), call(&format!("https://{}/", server.address))).await;
+    response_to(&authority.egress(), request(&format!("https://{}/", server.address))).await;
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_certificate_is_said() {
+async fn error_says_what_is_wrong_with_the_certificate() {
     let authority = Authority::new("The operator");
     let expired = authority.acceptor(&["receiver.localhost"], |params| {
         params.not_before = date_time_ymd(2020, 1, 1);
@@ -109,64 +112,64 @@ async fn what_is_wrong_with_a_certificate_is_said() {
         (unknown, "issuer is unknown"),
     ] {
         let (_server, address) = server(acceptor).await;
-        let failure = failed(&authority.egress(), call(&address)).await;
-        assert_eq!(failure.code(), "tls");
-        assert!(failure.to_string().contains(words), "{failure}");
+        let error = error_of(&authority.egress(), request(&address)).await;
+        assert_eq!(error.code(), "tls");
+        assert!(error.to_string().contains(words), "{error}");
     }
 }
 
 #[tokio::test]
-async fn who_is_named_otherwise_is_told_which_names_it_has() {
+async fn error_lists_the_names_of_the_certificate() {
     let authority = Authority::new("The operator");
     let (_server, address) = server(authority.acceptor(&["other.localhost"], |_| ())).await;
-    let words = failed(&authority.egress(), call(&address)).await.to_string();
+    let words = error_of(&authority.egress(), request(&address)).await.to_string();
     assert!(words.ends_with("it has other.localhost, not receiver.localhost"), "{words}");
 }
 
-/// A ServerHello of TLS 1.1, with nothing in it but the version and a cipher of its time.
+/// A minimal ServerHello of TLS 1.1.
 #[tokio::test]
-async fn old_tls_is_refused() {
+async fn tls_below_1_2_is_refused() {
     let hello: Vec<u8> = [&[22, 3, 2, 0, 42, 2, 0, 0, 38, 3, 2][..], &[7; 32], &[0, 0, 0x2f, 0]].concat();
-    let server = Server::start(move |mut visit| {
+    let server = Server::start(move |mut connection| {
         let hello = hello.clone();
         async move {
-            tokio::io::AsyncWriteExt::write_all(&mut visit.stream, &hello).await.unwrap();
-            visit.stay().await;
+            tokio::io::AsyncWriteExt::write_all(&mut connection.stream, &hello).await.unwrap();
+            connection.wait_for_close().await;
         }
     })
     .await;
-    let failure = failed(&trusting(Vec::new()), call(&format!("https://{}/", server.address))).await;
-    assert_eq!(failure.to_string(), "TLS failed: the receiver speaks neither TLS 1.2 nor TLS 1.3");
+    let error = error_of(&trusting(Vec::new()), request(&format!("https://{}/", server.address))).await;
+    assert_eq!(error.to_string(), "TLS failed: the receiver speaks neither TLS 1.2 nor TLS 1.3");
 }
 
 #[tokio::test]
-async fn plain_http_behind_an_https_address_is_named() {
-    let server = Server::start(|mut visit| async move {
-        visit.say("HTTP/1.1 400 Bad Request\r\n\r\n").await;
-        visit.stay().await;
+async fn plain_http_at_an_https_address_is_an_error() {
+    let server = Server::start(|mut connection| async move {
+        connection.send("HTTP/1.1 400 Bad Request\r\n\r\n").await;
+        connection.wait_for_close().await;
     })
     .await;
-    let failure = failed(&trusting(Vec::new()), call(&format!("https://{}/", server.address))).await;
-    assert_eq!(failure.to_string(), "TLS failed: the receiver does not speak TLS on this port");
+    let error = error_of(&trusting(Vec::new()), request(&format!("https://{}/", server.address))).await;
+    assert_eq!(error.to_string(), "TLS failed: the receiver does not speak TLS on this port");
 }
 
 #[tokio::test]
-async fn a_handshake_that_stands_still_times_out() {
-    let server = Server::start(|mut visit| async move { visit.stay().await }).await;
-    let failure = failed(&trusting(Vec::new()), short_call(&format!("https://{}/", server.address))).await;
-    assert_eq!(failure.to_string(), "timed out agreeing on TLS");
-    server.until(|seen| seen.open == 0).await;
+async fn tls_handshake_without_progress_times_out() {
+    let server = Server::start(|mut connection| async move { connection.wait_for_close().await }).await;
+    let error = error_of(&trusting(Vec::new()), short_request(&format!("https://{}/", server.address))).await;
+    assert_eq!(error.to_string(), "timed out negotiating TLS");
+    server.wait_for(|counts| counts.open == 0).await;
 }
 
 #[tokio::test]
-async fn a_handshake_that_breaks_off_is_named() {
+async fn aborted_tls_handshake_is_an_error() {
     let server = Server::start(|_visit| async {}).await;
-    let failure = failed(&trusting(Vec::new()), call(&format!("https://{}/", server.address))).await;
-    assert!(matches!(failure, Failure::Tls(_)), "{failure}");
+    let error = error_of(&trusting(Vec::new()), request(&format!("https://{}/", server.address))).await;
+    assert!(matches!(error, EgressError::Tls(_)), "{error}");
 }
 
 #[test]
-fn authorities_that_are_none_are_refused() {
+fn invalid_authorities_are_refused() {
     for wrong in
         ["no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n", "0\u{1}"]
     {

@@ -1,13 +1,13 @@
-//! What a body may be: strict in what it says, kind in how.
+//! Request bodies: what is valid, and how faults are reported.
 
 use serde_json::json;
 use webhooks::management::Operation;
 
-use super::stage::{CUSTOMERS, NOBODY, Stage, entity_wish, wish, wish_with};
+use crate::fixture::{CUSTOMERS, Fixture, ZERO_ID, invoicing_body, subscription_body, subscription_with};
 
 #[tokio::test]
-async fn what_is_wrong_is_named() {
-    let stage = Stage::new().ready().await;
+async fn faults_of_a_subscription_name_their_member() {
+    let fixture = Fixture::new().with_tenants().await;
     let of_accounts = "Svc.ACC.Accounts.AccountCreated";
     for (name, value, code) in [
         ("thirdPartyApplicationName", json!(null), "missing_member"),
@@ -41,107 +41,117 @@ async fn what_is_wrong_is_named() {
         ("eventTypes", json!([format!("{CUSTOMERS}Acknowledge")]), "unknown_event_type"),
         ("eventTypes", json!([format!("{CUSTOMERS}CustomerDeleted")]), "unknown_event_type"),
     ] {
-        let asked = stage.customers(Operation::Subscribe).body(&wish_with(name, value.clone())).send().await;
-        asked.refused(400, NOBODY, code, Some(name));
-        assert!(asked.body["message"].as_str().unwrap().starts_with(name), "{value}: {asked:?}");
+        let reply = fixture
+            .customers(Operation::Subscribe)
+            .body(&subscription_with(name, value.clone()))
+            .send()
+            .await;
+        reply.assert_failed(400, ZERO_ID, code, Some(name));
+        assert!(reply.body["message"].as_str().unwrap().starts_with(name), "{value}: {reply:?}");
     }
-    assert_eq!(stage.customers(Operation::List).send().await.body, json!([]), "nothing was made");
+    assert_eq!(fixture.customers(Operation::List).send().await.body, json!([]), "nothing was made");
 }
 
 #[tokio::test]
-async fn a_secret_may_have_256_bytes() {
-    let stage = Stage::new().ready().await;
-    let body = wish_with("secret", json!("ñ".repeat(128)));
-    stage.customers(Operation::Subscribe).body(&body).send().await.done(3);
+async fn secret_may_have_256_bytes() {
+    let fixture = Fixture::new().with_tenants().await;
+    let body = subscription_with("secret", json!("ñ".repeat(128)));
+    fixture.customers(Operation::Subscribe).body(&body).send().await.assert_done(3);
 }
 
 #[tokio::test]
-async fn who_waits_for_a_name_is_told_to_try_again() {
-    let stage = Stage::new().ready().await;
-    let body = wish_with("url", json!("https://silent.example/"));
-    let asked = stage.customers(Operation::Subscribe).body(&body).send().await;
-    asked.refused(400, NOBODY, "unresolved_host", Some("url"));
-    assert!(asked.body["message"].as_str().unwrap().ends_with("Try again."), "{asked:?}");
+async fn unanswered_name_lookup_asks_to_try_again() {
+    let fixture = Fixture::new().with_tenants().await;
+    let body = subscription_with("url", json!("https://silent.example/"));
+    let reply = fixture.customers(Operation::Subscribe).body(&body).send().await;
+    reply.assert_failed(400, ZERO_ID, "unresolved_host", Some("url"));
+    assert!(reply.body["message"].as_str().unwrap().ends_with("Try again."), "{reply:?}");
 }
 
 #[tokio::test]
-async fn all_that_is_wrong_is_told_at_once() {
-    let stage = Stage::new().ready().await;
-    let asked = stage.customers(Operation::Subscribe).body(&json!({"Url": "x", "secret": 5})).send().await;
-    let fields: Vec<&str> = asked.body["errors"]
+async fn all_faults_are_reported_at_once() {
+    let fixture = Fixture::new().with_tenants().await;
+    let reply = fixture.customers(Operation::Subscribe).body(&json!({"Url": "x", "secret": 5})).send().await;
+    let fields: Vec<&str> = reply.body["errors"]
         .as_array()
         .unwrap()
         .iter()
         .map(|fault| fault["field"].as_str().unwrap())
         .collect();
     assert_eq!(fields, ["thirdPartyApplicationName", "url", "secret", "eventTypes"]);
-    assert_eq!(asked.body["errors"][1]["message"], "url is missing; there is \"Url\".");
+    assert_eq!(reply.body["errors"][1]["message"], "url is missing; there is \"Url\".");
 }
 
 #[tokio::test]
-async fn unknown_members_and_a_byte_order_mark_do_no_harm() {
-    let stage = Stage::new().ready().await;
-    let body = wish_with("descripton", json!({"any": ["thing"]}));
+async fn unknown_members_and_a_byte_order_mark_are_ignored() {
+    let fixture = Fixture::new().with_tenants().await;
+    let body = subscription_with("descripton", json!({"any": ["thing"]}));
     let marked = [b"\xef\xbb\xbf", body.to_string().as_bytes()].concat();
-    stage.customers(Operation::Subscribe).bytes(&marked).send().await.done(3);
+    fixture.customers(Operation::Subscribe).bytes(&marked).send().await.assert_done(3);
 }
 
 #[tokio::test]
-async fn what_is_no_object_is_no_body() {
-    let stage = Stage::new().ready().await;
+async fn body_must_be_one_object_without_duplicate_members() {
+    let fixture = Fixture::new().with_tenants().await;
     for body in ["", "[]", "null", "\"a\"", "nonsense", "{", "{\"url\":}", "{} {}", "{\"url\":\"\u{0}\"}"] {
-        let asked = stage.customers(Operation::Subscribe).bytes(body.as_bytes()).send().await;
-        asked.refused(400, NOBODY, "invalid_json", None);
+        let reply = fixture.customers(Operation::Subscribe).bytes(body.as_bytes()).send().await;
+        reply.assert_failed(400, ZERO_ID, "invalid_json", None);
     }
-    let twice = wish().to_string().replacen('{', "{\"secret\":\"other\",", 1);
-    let asked = stage.customers(Operation::Subscribe).bytes(twice.as_bytes()).send().await;
-    asked.refused(400, NOBODY, "duplicate_member", Some("secret"));
+    let twice = subscription_body().to_string().replacen('{', "{\"secret\":\"other\",", 1);
+    let reply = fixture.customers(Operation::Subscribe).bytes(twice.as_bytes()).send().await;
+    reply.assert_failed(400, ZERO_ID, "duplicate_member", Some("secret"));
 }
 
 #[tokio::test]
-async fn a_body_has_64_kib_at_most() {
-    let stage = Stage::new().ready().await;
+async fn body_over_64_kib_is_refused() {
+    let fixture = Fixture::new().with_tenants().await;
     let long = |bytes: usize| {
-        let body = wish_with("more", json!("")).to_string();
+        let body = subscription_with("more", json!("")).to_string();
         body.replace("\"more\":\"\"", &format!("\"more\":\"{}\"", "a".repeat(bytes - body.len())))
     };
-    let asked = stage.customers(Operation::Subscribe).bytes(long(64 * 1024 + 1).as_bytes()).send().await;
-    asked.refused(413, NOBODY, "body_too_large", None);
-    stage.customers(Operation::Subscribe).bytes(long(64 * 1024).as_bytes()).send().await.done(3);
-    let asked = stage.invoicing(Operation::Subscribe).bytes(long(64 * 1024 + 1).as_bytes()).send().await;
-    asked.problem(413, "body_too_large");
+    let reply = fixture.customers(Operation::Subscribe).bytes(long(64 * 1024 + 1).as_bytes()).send().await;
+    reply.assert_failed(413, ZERO_ID, "body_too_large", None);
+    fixture.customers(Operation::Subscribe).bytes(long(64 * 1024).as_bytes()).send().await.assert_done(3);
+    let reply = fixture.invoicing(Operation::Subscribe).bytes(long(64 * 1024 + 1).as_bytes()).send().await;
+    reply.assert_error(413, "body_too_large");
 }
 
 #[tokio::test]
-async fn a_body_names_the_webhook_of_its_address_or_none() {
-    let stage = Stage::new().ready().await;
-    let id = stage.subscribed().await;
+async fn webhook_id_in_a_body_must_equal_the_path() {
+    let fixture = Fixture::new().with_tenants().await;
+    let id = fixture.subscribe_to_customers().await;
     for (body, code, field) in [
-        (json!({"webhookId": NOBODY, "enable": true}), "invalid_member", "webhookId"),
+        (json!({"webhookId": ZERO_ID, "enable": true}), "invalid_member", "webhookId"),
         (json!({"webhookId": "x", "enable": true}), "invalid_member", "webhookId"),
         (json!({"webhookId": 7, "enable": true}), "invalid_member", "webhookId"),
         (json!({"webhookId": id}), "missing_member", "enable"),
         (json!({"webhookId": id, "enable": "true"}), "invalid_member", "enable"),
         (json!({"webhookId": id, "enable": 1}), "invalid_member", "enable"),
     ] {
-        let asked = stage.customers(Operation::Status).of(&id).body(&body).send().await;
-        asked.refused(400, &id, code, Some(field));
+        let reply = fixture.customers(Operation::Status).webhook(&id).body(&body).send().await;
+        reply.assert_failed(400, &id, code, Some(field));
     }
-    let body = json!({"webhookId": NOBODY, "url": "https://other.example/"});
-    let asked = stage.customers(Operation::Change).of(&id).body(&body).send().await;
-    asked.refused(400, &id, "invalid_member", Some("webhookId"));
+    let body = json!({"webhookId": ZERO_ID, "url": "https://other.example/"});
+    let reply = fixture.customers(Operation::Change).webhook(&id).body(&body).send().await;
+    reply.assert_failed(400, &id, "invalid_member", Some("webhookId"));
     for (url, code) in
         [("http://other.example/", "invalid_url"), ("https://inside.example/", "refused_address")]
     {
-        let asked = stage.customers(Operation::Change).of(&id).body(&json!({"url": url})).send().await;
-        asked.refused(400, &id, code, Some("url"));
+        let reply = fixture.customers(Operation::Change).webhook(&id).body(&json!({"url": url})).send().await;
+        reply.assert_failed(400, &id, code, Some("url"));
     }
-    stage.customers(Operation::Status).of(&id).body(&json!({"enable": false})).send().await.done(7);
+    fixture
+        .customers(Operation::Status)
+        .webhook(&id)
+        .body(&json!({"enable": false}))
+        .send()
+        .await
+        .assert_done(7);
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_an_invoicing_subscription_is_named() {
-    let stage = Stage::new().ready().await;
+async fn faults_of_an_invoicing_subscription_name_their_member() {
+    let fixture = Fixture::new().with_tenants().await;
     let path = "/api/webhooks/incoming/Invoicing";
     for (name, value, code) in [
         ("uri", json!(null), "missing_member"),
@@ -163,21 +173,29 @@ async fn what_is_wrong_with_an_invoicing_subscription_is_named() {
         ("applicationName", json!(1), "invalid_member"),
         ("description", json!("a".repeat(1001)), "invalid_member"),
     ] {
-        let mut body = entity_wish();
+        let mut body = invoicing_body();
         body[name] = value.clone();
-        let asked = stage.invoicing(Operation::Subscribe).body(&body).send().await;
-        asked.problem(400, code);
-        assert_eq!(asked.body["field"], name, "{value}: {asked:?}");
+        let reply = fixture.invoicing(Operation::Subscribe).body(&body).send().await;
+        reply.assert_error(400, code);
+        assert_eq!(reply.body["field"], name, "{value}: {reply:?}");
     }
 }
 
 #[tokio::test]
-async fn this_machine_is_for_development() {
-    let stage = Stage::with(|settings| settings.is_local = true).ready().await;
+async fn loopback_receivers_are_accepted_in_development_only() {
+    let fixture = Fixture::with(|settings| settings.is_local = true).with_tenants().await;
     for url in ["http://localhost:9000/hook", "http://127.0.0.1:9000/", "https://receiver.example/hook"] {
-        stage.customers(Operation::Subscribe).body(&wish_with("url", json!(url))).send().await.done(3);
+        fixture
+            .customers(Operation::Subscribe)
+            .body(&subscription_with("url", json!(url)))
+            .send()
+            .await
+            .assert_done(3);
     }
-    let asked =
-        stage.customers(Operation::Subscribe).body(&wish_with("url", json!("http://10.0.0.1/"))).send().await;
-    asked.refused(400, NOBODY, "invalid_url", Some("url"));
+    let reply = fixture
+        .customers(Operation::Subscribe)
+        .body(&subscription_with("url", json!("http://10.0.0.1/")))
+        .send()
+        .await;
+    reply.assert_failed(400, ZERO_ID, "invalid_url", Some("url"));
 }

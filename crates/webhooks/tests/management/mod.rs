@@ -1,8 +1,7 @@
-//! The management of webhooks, over a store in memory: every operation, every answer.
+//! The management API over a memory store: every operation and every response.
 
 mod accounting;
 mod bodies;
 mod deliveries;
 mod invoicing;
-mod mending;
-mod stage;
+mod replays_health_secrets;

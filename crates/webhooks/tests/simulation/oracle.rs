@@ -1,122 +1,132 @@
-//! What must hold, whatever happens: watched at every attempt, every delivery and every checkpoint, and once more at
-//! the end.
+//! The engine's invariants, checked at every attempt, delivery and checkpoint, and again at the end of a run.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
+use bytes::Bytes;
 use domain::{TenantId, Ticks, WebhookId};
 use store::memory::MemoryStore;
 use store::{
     AttemptPurpose, ChangeLog as _, CheckpointResult, Deliveries as _, History as _, LogEvent, Webhook,
     WebhookCheckpoint, Webhooks as _,
 };
-use webhooks::engine::{Knock, Letter};
+use webhooks::egress::OutboundRequest;
+use webhooks::engine::Attempt;
 
-use super::stage::{TENANTS, now, resources};
+use super::fixture::{TENANTS, block_on, resources};
 
-/// Another node may learn of a change this much later.
-const OTHERS_LEARN: Duration = Duration::from_millis(1500);
+/// How much later another node may learn of a change.
+const PROPAGATION_MAX: Duration = Duration::from_millis(1500);
 
 #[derive(Default)]
 pub(crate) struct Oracle {
-    /// All that ever happened, by tenant and resource.
+    /// All events, by tenant and resource.
     events: BTreeMap<(TenantId, i16), Vec<LogEvent>>,
     delivered: HashMap<WebhookId, BTreeSet<u64>>,
-    letters: HashMap<(WebhookId, u64), (String, String)>,
+    requests: HashMap<(WebhookId, u64), (String, Bytes)>,
     ids: HashMap<String, (WebhookId, u64)>,
-    /// Up to these numbers a webhook's owner wants nothing.
-    excused_upto: HashMap<WebhookId, u64>,
-    /// When somebody changed a webhook last, and which node was told before the answer.
+    /// A webhook need not receive events up to this sequence.
+    expect_nothing_upto: HashMap<WebhookId, u64>,
+    /// When a webhook was last changed, and which node was notified before the response.
     changed: HashMap<WebhookId, (Duration, Option<usize>)>,
-    /// When a tenant's or a client's standing changed last.
-    standing_changed: Duration,
+    /// When a tenant or client was last enabled or disabled.
+    status_changed: Duration,
     pub(crate) attempts: u64,
     pub(crate) successes: u64,
     pub(crate) disabled: u64,
 }
 
 impl Oracle {
-    /// The log has grown: remembers it, for it may be pruned.
-    pub(crate) fn learn(&mut self, store: &MemoryStore) {
+    /// Remembers new events of the log, because the log may be pruned.
+    pub(crate) fn read_log(&mut self, store: &MemoryStore) {
         for tenant in TENANTS.map(TenantId::new) {
             for resource in resources() {
                 let known = self.events.entry((tenant.clone(), resource.code())).or_default();
                 let after = known.last().map_or(0, |event| event.entry.sequence);
-                known.extend(now(store.read_tail(&tenant, resource, after, usize::MAX)).unwrap().events);
+                known.extend(block_on(store.read_tail(&tenant, resource, after, usize::MAX)).unwrap().events);
             }
         }
     }
 
-    /// The store is an older one again: what it does not know of never happened. Letters and ids are remembered, for none
-    /// of them may ever mean another thing.
+    /// The store was restored from a backup: later events never happened. Requests and ids are still remembered, because
+    /// none of them may be used for another event.
     pub(crate) fn restored(&mut self, store: &MemoryStore, at: Duration) {
         for ((tenant, resource), known) in &mut self.events {
-            let resource = resources().into_iter().find(|one| one.code() == *resource).unwrap();
-            let kept = now(store.read_tail(tenant, resource, 0, usize::MAX)).unwrap().events;
-            let last = kept.last().map_or(0, |event| event.entry.sequence);
+            let resource = resources().into_iter().find(|candidate| candidate.code() == *resource).unwrap();
+            let restored = block_on(store.read_tail(tenant, resource, 0, usize::MAX)).unwrap().events;
+            let last = restored.last().map_or(0, |event| event.entry.sequence);
             known.retain(|event| event.entry.sequence <= last);
         }
         self.changed.clear();
-        self.standing_changed = at;
+        self.status_changed = at;
     }
 
     pub(crate) fn changed(&mut self, webhook: WebhookId, at: Duration, node: Option<usize>) {
         self.changed.insert(webhook, (at, node));
     }
 
-    pub(crate) fn standing_changed(&mut self, at: Duration) {
-        self.standing_changed = at;
+    pub(crate) fn status_changed(&mut self, at: Duration) {
+        self.status_changed = at;
     }
 
-    /// The webhook starts again at the head: what was before is its owner's loss.
-    pub(crate) fn excuse(&mut self, webhook: WebhookId, upto: u64) {
-        self.excused_upto.insert(webhook, upto);
+    /// The webhook starts again at the head: its owner enabled it after disabling it.
+    pub(crate) fn expect_nothing_upto(&mut self, webhook: WebhookId, upto: u64) {
+        self.expect_nothing_upto.insert(webhook, upto);
     }
 
-    /// A node starts an attempt. `is_deaf`: it cannot have heard of the last changes.
-    pub(crate) fn starts(
+    /// A node starts an attempt. `may_be_stale`: it may not have learned of the last changes.
+    pub(crate) fn attempt_started(
         &mut self,
         store: &MemoryStore,
-        knock: &Knock,
+        attempt: &Attempt,
         at: Duration,
         node: usize,
-        is_deaf: bool,
+        may_be_stale: bool,
     ) {
         self.attempts += 1;
-        let id = knock.target.webhook();
-        let webhook = now(store.find_webhook(id)).unwrap().expect("only webhooks that there are");
-        let (changed_at, told) = self.changed.get(&id).copied().unwrap_or_default();
-        let may_not_know = told != Some(node) && (is_deaf || at < changed_at + OTHERS_LEARN);
+        let id = attempt.target.webhook();
+        let webhook = block_on(store.find_webhook(id)).unwrap().expect("the webhook exists");
+        let (changed_at, notified) = self.changed.get(&id).copied().unwrap_or_default();
+        let may_not_know = notified != Some(node) && (may_be_stale || at < changed_at + PROPAGATION_MAX);
         if may_not_know {
             return;
         }
         let flags = webhook.flags();
-        if knock.handshake().is_some() {
+        if attempt.handshake().is_some() {
             assert!(flags.needs_handshake(webhook.family()), "a handshake of {webhook:?}");
-            assert_eq!(knock.handshake(), Some(webhook.handshake.number), "an old handshake");
+            assert_eq!(attempt.handshake(), Some(webhook.handshake.number), "an old handshake");
         } else {
             assert!(flags.is_active(), "an attempt for an inactive webhook: {webhook:?}");
         }
-        assert_eq!(knock.target.url, webhook.url, "an attempt to an old address");
-        if !is_deaf && at >= self.standing_changed + OTHERS_LEARN {
-            let suspended = now(store.disabled_owners()).unwrap();
-            assert!(!suspended.tenants.contains(&webhook.owner.tenant), "a suspended tenant");
-            assert!(!suspended.clients.contains(&webhook.owner.client), "a suspended client");
+        assert_eq!(attempt.target.url, webhook.url, "an attempt to an old address");
+        if !may_be_stale && at >= self.status_changed + PROPAGATION_MAX {
+            let disabled = block_on(store.disabled_owners()).unwrap();
+            assert!(!disabled.tenants.contains(&webhook.owner.tenant), "an attempt for a disabled tenant");
+            assert!(!disabled.clients.contains(&webhook.owner.client), "an attempt for a disabled client");
         }
     }
 
-    /// A letter arrives: the same as every time before, and one of the webhook's own events.
-    pub(crate) fn arrives(&mut self, store: &MemoryStore, knock: &Knock, letter: &Letter) {
-        let Some(sequence) = knock.sequence() else { return };
-        let id = knock.target.webhook();
-        let this = (letter.id.clone(), letter.body.clone());
-        let first = self.letters.entry((id, sequence)).or_insert_with(|| this.clone());
-        assert_eq!(*first, this, "an attempt with other bytes");
-        let owner = self.ids.entry(letter.id.clone()).or_insert((id, sequence));
+    /// A request arrives: it must equal earlier requests for its event, and the event must belong to the webhook.
+    pub(crate) fn request_arrived(
+        &mut self,
+        store: &MemoryStore,
+        attempt: &Attempt,
+        request: &OutboundRequest,
+    ) {
+        let Some(sequence) = attempt.sequence() else { return };
+        let id = attempt.target.webhook();
+        let outgoing_id = request.headers["webhook-id"].to_str().unwrap().to_owned();
+        let this = (outgoing_id.clone(), request.body.clone());
+        let first = self.requests.entry((id, sequence)).or_insert_with(|| this.clone());
+        assert_eq!(*first, this, "an attempt with a different id or body");
+        let owner = self.ids.entry(outgoing_id).or_insert((id, sequence));
         assert_eq!(*owner, (id, sequence), "an id that two events share");
-        let webhook = now(store.find_webhook(id)).unwrap().unwrap();
+        let webhook = block_on(store.find_webhook(id)).unwrap().unwrap();
         let event = self.event(&webhook, sequence);
-        assert!(webhook.kinds.contains(event.entry.kind), "a kind that nobody subscribed to");
+        assert!(
+            webhook.kinds.contains(event.entry.kind),
+            "a kind of event that the webhook does not subscribe to"
+        );
         assert!(sequence > webhook.initial_cursor.unwrap_or(u64::MAX), "an event from before the handshake");
     }
 
@@ -126,14 +136,14 @@ impl Oracle {
         &own[place.expect("an event of the webhook's own tenant and resource")]
     }
 
-    /// A receiver has taken an event: all earlier ones of its record must have been taken before.
-    pub(crate) fn taken(&mut self, store: &MemoryStore, knock: &Knock) {
-        let Some(sequence) = knock.sequence() else { return };
-        let webhook = now(store.find_webhook(knock.target.webhook())).unwrap().unwrap();
+    /// A receiver has accepted an event: it must have accepted all earlier events of the record before.
+    pub(crate) fn event_accepted(&mut self, store: &MemoryStore, attempt: &Attempt) {
+        let Some(sequence) = attempt.sequence() else { return };
+        let webhook = block_on(store.find_webhook(attempt.target.webhook())).unwrap().unwrap();
         self.successes += 1;
         let record = self.event(&webhook, sequence).record_key;
         let missing: Vec<u64> = self
-            .wanted(store, &webhook)
+            .undelivered(store, &webhook)
             .filter(|event| event.record_key == record && event.entry.sequence < sequence)
             .map(|event| event.entry.sequence)
             .collect();
@@ -146,27 +156,31 @@ impl Oracle {
         self.delivered.entry(webhook.id).or_default().insert(sequence);
     }
 
-    /// What the webhook was entitled to and nobody has taken yet.
-    fn wanted<'a>(&'a self, store: &MemoryStore, webhook: &'a Webhook) -> impl Iterator<Item = &'a LogEvent> {
-        let floor = now(store.log_bounds(&webhook.owner.tenant)).unwrap().floor;
-        let excused = self.excused_upto.get(&webhook.id).copied().unwrap_or(0);
-        let after = webhook.initial_cursor.unwrap_or(u64::MAX).max(excused).max(floor);
+    /// The events that the webhook is entitled to and its receiver has not accepted yet.
+    fn undelivered<'a>(
+        &'a self,
+        store: &MemoryStore,
+        webhook: &'a Webhook,
+    ) -> impl Iterator<Item = &'a LogEvent> {
+        let floor = block_on(store.log_bounds(&webhook.owner.tenant)).unwrap().floor;
+        let nothing_upto = self.expect_nothing_upto.get(&webhook.id).copied().unwrap_or(0);
+        let after = webhook.initial_cursor.unwrap_or(u64::MAX).max(nothing_upto).max(floor);
         let delivered = self.delivered.get(&webhook.id);
         let own = self.events.get(&(webhook.owner.tenant.clone(), webhook.resource.code()));
         own.into_iter().flatten().filter(move |event| {
             event.entry.sequence > after
                 && webhook.kinds.contains(event.entry.kind)
-                && !delivered.is_some_and(|taken| taken.contains(&event.entry.sequence))
+                && !delivered.is_some_and(|accepted| accepted.contains(&event.entry.sequence))
         })
     }
 
-    /// Whatever is not delivered yet still waits: behind the cursor, or in its record's lane.
-    pub(crate) fn nothing_is_forgotten(&self, store: &MemoryStore, webhook: &Webhook) {
+    /// Every undelivered event still waits: after the cursor, or in its record's lane.
+    pub(crate) fn check_nothing_forgotten(&self, store: &MemoryStore, webhook: &Webhook) {
         if webhook.flags().is_final() || !webhook.enabled {
             return;
         }
-        let lanes = now(store.lanes(webhook.id, usize::MAX)).unwrap();
-        for event in self.wanted(store, webhook) {
+        let lanes = block_on(store.lanes(webhook.id, usize::MAX)).unwrap();
+        for event in self.undelivered(store, webhook) {
             let sequence = event.entry.sequence;
             let waits = webhook.cursor.is_some_and(|cursor| sequence > cursor);
             let is_parked =
@@ -175,26 +189,26 @@ impl Oracle {
         }
     }
 
-    /// The service gives up only after an attempt at the end of the window, and after enough of them.
-    pub(crate) fn checkpointed(
+    /// A webhook is disabled only after an attempt at the end of the window, and after enough attempts.
+    pub(crate) fn checkpoint_written(
         &mut self,
-        points: &[WebhookCheckpoint],
-        verdicts: &[CheckpointResult],
+        checkpoints: &[WebhookCheckpoint],
+        results: &[CheckpointResult],
         window: Duration,
         attempts_min: u32,
     ) {
-        for (point, verdict) in points.iter().zip(verdicts) {
-            if point.disabled.is_none() || *verdict != CheckpointResult::Written {
+        for (checkpoint, result) in checkpoints.iter().zip(results) {
+            if checkpoint.disabled.is_none() || *result != CheckpointResult::Written {
                 continue;
             }
             self.disabled += 1;
-            let is_shaking = point.attempts.iter().any(|attempt| {
+            let is_handshake = checkpoint.attempts.iter().any(|attempt| {
                 matches!(attempt.purpose, AttemptPurpose::Handshake { .. }) && attempt.number >= attempts_min
             });
-            let is_final = point.parked.iter().any(|lane| {
+            let is_window_over = checkpoint.parked.iter().any(|lane| {
                 let purpose = AttemptPurpose::Event { sequence: lane.sequence };
                 let first: Ticks = lane.retry.first_failed_at;
-                let last = point
+                let last = checkpoint
                     .attempts
                     .iter()
                     .filter(|attempt| attempt.purpose == purpose)
@@ -202,20 +216,21 @@ impl Oracle {
                     .max();
                 lane.retry.attempts >= attempts_min && last.is_some_and(|last| last.since(first) >= window)
             });
-            assert!(is_shaking || is_final, "disabled before its time: {point:?}");
+            assert!(is_handshake || is_window_over, "disabled too early: {checkpoint:?}");
         }
     }
 
-    /// Everything is well again and time has passed: all that was wanted was taken.
-    pub(crate) fn all_is_delivered(&self, store: &MemoryStore, webhook: &Webhook) {
+    /// After the recovery every event must be delivered.
+    pub(crate) fn check_all_delivered(&self, store: &MemoryStore, webhook: &Webhook) {
         if webhook.flags().is_final() || !webhook.enabled {
             return;
         }
         assert!(webhook.flags().is_active(), "still not active: {webhook:?}");
-        let left: Vec<u64> = self.wanted(store, webhook).map(|event| event.entry.sequence).collect();
-        assert_eq!(left, Vec::<u64>::new(), "never delivered to {webhook:?}");
-        let head = now(store.log_bounds(&webhook.owner.tenant)).unwrap().head;
-        assert_eq!(webhook.cursor, Some(head), "the cursor does not stand at the head");
-        assert_eq!(now(store.lanes(webhook.id, 1)).unwrap(), [], "a lane is left");
+        let undelivered: Vec<u64> =
+            self.undelivered(store, webhook).map(|event| event.entry.sequence).collect();
+        assert_eq!(undelivered, Vec::<u64>::new(), "never delivered to {webhook:?}");
+        let head = block_on(store.log_bounds(&webhook.owner.tenant)).unwrap().head;
+        assert_eq!(webhook.cursor, Some(head), "the cursor is not at the head");
+        assert_eq!(block_on(store.lanes(webhook.id, 1)).unwrap(), [], "a lane is left");
     }
 }

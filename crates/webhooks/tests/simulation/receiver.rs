@@ -1,105 +1,112 @@
-//! Receivers, well-behaved and otherwise.
+//! Simulated receivers and how they behave.
 
 use std::time::Duration;
 
 use bytes::Bytes;
 use store::AttemptTiming;
-use webhooks::engine::{Answer, Knock, Letter, Reply, Silence};
+use webhooks::egress::{EgressError, Exchange, OutboundRequest, Phase, ReceiverResponse};
+use webhooks::engine::Attempt;
 
-use super::chance::Chance;
+use super::random::SeededRandom;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mood {
-    Well,
-    /// Answers, but late; sometimes too late.
+pub(crate) enum Behaviour {
+    Healthy,
+    /// Responds late, sometimes after the timeout.
     Slow,
-    /// Never answers.
-    Dead,
-    /// 500, 401, 302, 404.
-    Refuses(u16),
-    /// 503 with a wish for time.
+    NeverResponds,
+    /// With this status, which is no success.
+    RespondsWith(u16),
+    /// 503 with Retry-After.
     Busy,
     SetsCookies,
-    /// Fails for a third of the records, for ever.
-    Poisoned,
-    /// Half of everything fails.
-    Shaky,
+    /// Always fails for a third of the events.
+    FailsForSome,
+    /// Fails for half of the requests.
+    Unreliable,
 }
 
-impl Mood {
-    pub(crate) fn any(chance: &mut Chance) -> Self {
-        *chance.pick(&[
-            Self::Well,
-            Self::Well,
-            Self::Well,
+impl Behaviour {
+    pub(crate) fn any(random: &mut SeededRandom) -> Self {
+        *random.pick(&[
+            Self::Healthy,
+            Self::Healthy,
+            Self::Healthy,
             Self::Slow,
-            Self::Dead,
-            Self::Refuses(500),
-            Self::Refuses(401),
-            Self::Refuses(302),
+            Self::NeverResponds,
+            Self::RespondsWith(500),
+            Self::RespondsWith(401),
+            Self::RespondsWith(302),
             Self::Busy,
             Self::SetsCookies,
-            Self::Poisoned,
-            Self::Shaky,
+            Self::FailsForSome,
+            Self::Unreliable,
         ])
     }
 
-    /// What it answers, and after how long.
-    pub(crate) fn answer(self, knock: &Knock, letter: &Letter, chance: &mut Chance) -> (Reply, Duration) {
-        let soon = chance.span(0..30);
-        let poisoned = || {
-            let body: u64 = letter.body.bytes().filter(u8::is_ascii_digit).map(u64::from).sum();
-            knock.sequence().is_some() && body.is_multiple_of(3)
+    /// The result of a request, and after how long it comes.
+    pub(crate) fn respond(
+        self,
+        attempt: &Attempt,
+        request: &OutboundRequest,
+        random: &mut SeededRandom,
+    ) -> (Exchange, Duration) {
+        let soon = random.span(0..30);
+        let fails_for_event = || {
+            let digits: u64 =
+                request.body.iter().filter(|byte| byte.is_ascii_digit()).copied().map(u64::from).sum();
+            attempt.sequence().is_some() && digits.is_multiple_of(3)
         };
         let status = match self {
-            Self::Dead => return (silent(), Duration::MAX),
-            Self::Slow => {
-                return (said(200, letter, false, None), chance.span(500..6000));
-            }
-            Self::Refuses(status) => status,
-            Self::Busy => return (said(503, letter, false, Some(Duration::from_secs(3))), soon),
-            Self::SetsCookies => return (said(200, letter, true, None), soon),
-            Self::Poisoned if poisoned() => 500,
-            Self::Shaky if chance.percent(50) => {
-                return if chance.percent(10) {
-                    let silence = Silence { timed_out: false, is_ours: true, reason: "no socket".into() };
-                    (Reply { result: Err(silence), spent: AttemptTiming::default() }, soon)
-                } else if chance.percent(50) {
-                    (silent(), soon)
+            Self::NeverResponds => return (broken(), Duration::MAX),
+            Self::Slow => return (response(200, request, false, None), random.span(500..6000)),
+            Self::RespondsWith(status) => status,
+            Self::Busy => return (response(503, request, false, Some(Duration::from_secs(3))), soon),
+            Self::SetsCookies => return (response(200, request, true, None), soon),
+            Self::FailsForSome if fails_for_event() => 500,
+            Self::Unreliable if random.percent(50) => {
+                return if random.percent(10) {
+                    (Exchange::failed(EgressError::Internal("no socket".into())), soon)
+                } else if random.percent(50) {
+                    (broken(), soon)
                 } else {
-                    (said(500, letter, false, None), soon)
+                    (response(500, request, false, None), soon)
                 };
             }
-            Self::Well | Self::Poisoned | Self::Shaky => 200,
+            Self::Healthy | Self::FailsForSome | Self::Unreliable => 200,
         };
-        (said(status, letter, false, None), soon)
+        (response(status, request, false, None), soon)
     }
 }
 
-/// The GUID of an echo, else nothing of interest.
-fn said(status: u16, letter: &Letter, sets_cookie: bool, retry_after: Option<Duration>) -> Reply {
-    let echo = letter.echo.as_deref().and_then(|query| query.strip_prefix("echo="));
+/// The body is the GUID of an echo request, and "ok" otherwise.
+fn response(
+    status: u16,
+    request: &OutboundRequest,
+    sets_cookie: bool,
+    retry_after: Option<Duration>,
+) -> Exchange {
+    let echo = request.query.as_deref().and_then(|query| query.strip_prefix("echo="));
     let body = Bytes::from(echo.unwrap_or("ok").to_owned());
-    Reply { result: Ok(Answer { status, sets_cookie, retry_after, body }), spent: AttemptTiming::default() }
+    let result = Ok(ReceiverResponse { status, sets_cookie, retry_after, body });
+    Exchange { result, timing: AttemptTiming::default(), reused: false }
 }
 
-fn silent() -> Reply {
-    let silence = Silence { timed_out: false, is_ours: false, reason: "the connection broke".into() };
-    Reply { result: Err(silence), spent: AttemptTiming::default() }
+fn broken() -> Exchange {
+    Exchange::failed(EgressError::Broken("it ended before the response was complete".into()))
 }
 
-pub(crate) fn timed_out() -> Reply {
-    let silence = Silence { timed_out: true, is_ours: false, reason: "no answer in time".into() };
-    Reply { result: Err(silence), spent: AttemptTiming::default() }
+pub(crate) fn timed_out() -> Exchange {
+    Exchange::failed(EgressError::TimedOut(Phase::Response))
 }
 
-/// Whether the receiver took it, as the contract says.
-pub(crate) fn takes(knock: &Knock, letter: &Letter, reply: &Reply) -> bool {
-    let Ok(answer) = &reply.result else { return false };
-    let is_good = if knock.handshake().is_some() && letter.echo.is_none() {
-        answer.status == 200
+/// Whether the receiver accepted the request, as the contract defines it.
+pub(crate) fn accepts(attempt: &Attempt, request: &OutboundRequest, exchange: &Exchange) -> bool {
+    let Ok(response) = &exchange.result else { return false };
+    let is_success = if attempt.handshake().is_some() && request.query.is_none() {
+        response.status == 200
     } else {
-        (200..300).contains(&answer.status)
+        (200..300).contains(&response.status)
     };
-    is_good && !answer.sets_cookie
+    is_success && !response.sets_cookie
 }

@@ -1,8 +1,8 @@
-//! The local receiver: answers handshakes and deliveries, so that webhooks have somewhere to go at once; checks their
-//! signatures and tells of each; and can be broken and mended, so that retries can be watched.
+//! The local webhook receiver: responds to handshakes and deliveries, verifies signatures and prints each request.
+//! `PUT /mood` makes it fail, to watch retries.
 
-mod arrival;
-mod check;
+mod received_request;
+mod signature_check;
 
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -20,144 +20,149 @@ use domain::Clock as _;
 use tokio::net::TcpListener;
 use tokio::sync::watch;
 
-use super::paint::Paint;
+use super::terminal_style::TerminalStyle;
 use crate::exit::Failure;
 use crate::output::Output;
 use crate::wiring::SystemClock;
-use arrival::{Arrival, Arrivals, Kind};
-use check::Signature;
+use received_request::{ReceivedRequest, RequestHistory, RequestKind};
+use signature_check::SignatureCheck;
 
-/// How long who asks for deliveries that are still to come is kept waiting.
+/// The longest time that `/deliveries` waits for more requests.
 const WAIT_MAX: Duration = Duration::from_secs(30);
 
-/// How deliveries are answered.
+/// The response to deliveries.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Mood {
+enum ResponseMode {
     #[default]
     Ok,
     Fail,
 }
 
-impl Mood {
-    fn tell(self) -> &'static str {
+impl ResponseMode {
+    fn description(self) -> &'static str {
         match self {
-            Self::Ok => "ok: deliveries are answered 200\n",
-            Self::Fail => "fail: deliveries are answered 500\n",
+            Self::Ok => "ok: the receiver responds with 200\n",
+            Self::Fail => "fail: the receiver responds with 500\n",
         }
     }
 }
 
-/// What the receiver knows; who waits is told when it changes.
+/// The receiver's state; `/deliveries` waits for changes of it.
 #[derive(Debug, Default)]
-struct Known {
-    mood: Mood,
-    arrivals: Arrivals,
+struct ReceiverState {
+    mode: ResponseMode,
+    history: RequestHistory,
 }
 
-struct Desk {
+struct Receiver {
     store: Arc<dyn Store>,
     output: Output,
-    paint: Paint,
-    known: watch::Sender<Known>,
+    style: TerminalStyle,
+    state: watch::Sender<ReceiverState>,
 }
 
-/// Starts the receiver and returns its address; it ends with the program.
+/// Starts the receiver, which runs until the program exits, and returns its address.
 pub(super) async fn start(
     address: SocketAddr,
     store: Arc<dyn Store>,
     output: Output,
 ) -> Result<SocketAddr, Failure> {
-    let cannot = |error: std::io::Error| Failure::Busy {
+    let cannot = |error: std::io::Error| Failure::AddressInUse {
         why: format!("the receiver cannot listen on {address}: {error}"),
         remedy: "choose another address".into(),
     };
     let listener = TcpListener::bind(address).await.map_err(cannot)?;
     let bound = listener.local_addr().map_err(cannot)?;
-    let known = watch::Sender::new(Known::default());
-    let desk = Desk { store, output, paint: Paint::for_stderr(), known };
+    let state = watch::Sender::new(ReceiverState::default());
+    let receiver = Receiver { store, output, style: TerminalStyle::for_stderr(), state };
     let router = Router::new()
-        .route("/mood", get(mood).put(set_mood))
+        .route("/mood", get(mode).put(set_mode))
         .route("/deliveries", get(deliveries))
-        .fallback(any(answer))
-        .with_state(Arc::new(desk));
+        .fallback(any(receive))
+        .with_state(Arc::new(receiver));
     tokio::spawn(async move { axum::serve(listener, router).await });
     Ok(bound)
 }
 
-async fn mood(State(desk): State<Arc<Desk>>) -> &'static str {
-    desk.known.borrow().mood.tell()
+async fn mode(State(receiver): State<Arc<Receiver>>) -> &'static str {
+    receiver.state.borrow().mode.description()
 }
 
-async fn set_mood(State(desk): State<Arc<Desk>>, word: String) -> Response {
-    let mood = match word.trim() {
-        "ok" => Mood::Ok,
-        "fail" => Mood::Fail,
+async fn set_mode(State(receiver): State<Arc<Receiver>>, body: String) -> Response {
+    let mode = match body.trim() {
+        "ok" => ResponseMode::Ok,
+        "fail" => ResponseMode::Fail,
         _ => {
-            let why = "the receiver's mood is ok or fail, as in: curl -X PUT $RECEIVER/mood -d fail\n";
+            let why = "the mood must be ok or fail, for example: curl -X PUT $RECEIVER/mood -d fail\n";
             return (StatusCode::BAD_REQUEST, why).into_response();
         }
     };
-    desk.known.send_modify(|known| known.mood = mood);
-    mood.tell().into_response()
+    receiver.state.send_modify(|state| state.mode = mode);
+    mode.description().into_response()
 }
 
-/// The last deliveries, oldest first, one a line; with `handshakes`, `delivered` or `failed`, as soon as there were that
+/// The last requests, oldest first, one per line. With `handshakes`, `delivered` or `failed`, waits until there are that
 /// many.
-async fn deliveries(State(desk): State<Arc<Desk>>, Query(query): Query<HashMap<String, String>>) -> Response {
+async fn deliveries(
+    State(receiver): State<Arc<Receiver>>,
+    Query(query): Query<HashMap<String, String>>,
+) -> Response {
     let mut wanted = Vec::new();
     for (name, text) in &query {
-        let kind = Kind::ALL.into_iter().find(|kind| kind.counted_as() == name);
+        let kind = RequestKind::ALL.into_iter().find(|kind| kind.query_name() == name);
         let (Some(kind), Ok(count)) = (kind, text.parse::<usize>()) else {
-            let why = "wait for handshakes=N, delivered=N or failed=N, as in /deliveries?delivered=1\n";
+            let why = "the query must be handshakes=N, delivered=N or failed=N, for example /deliveries?delivered=1\n";
             return (StatusCode::BAD_REQUEST, why).into_response();
         };
         wanted.push((kind, count));
     }
-    let mut watching = desk.known.subscribe();
-    let has_all = |known: &Known| wanted.iter().all(|(kind, count)| known.arrivals.count(*kind) >= *count);
-    // Who waited in vain sees what is there.
-    let _ = tokio::time::timeout(WAIT_MAX, watching.wait_for(has_all)).await;
-    let text = desk.known.borrow().arrivals.json();
+    let mut changes = receiver.state.subscribe();
+    let has_all =
+        |state: &ReceiverState| wanted.iter().all(|(kind, count)| state.history.count(*kind) >= *count);
+    // After a timeout the response is the current state.
+    let _ = tokio::time::timeout(WAIT_MAX, changes.wait_for(has_all)).await;
+    let text = receiver.state.borrow().history.json();
     ([(header::CONTENT_TYPE, "application/json")], text).into_response()
 }
 
-/// An echo is given back; whatever is posted is a delivery.
-async fn answer(
-    State(desk): State<Arc<Desk>>,
+/// Responds to an echo handshake (GET) or a delivery (POST).
+async fn receive(
+    State(receiver): State<Arc<Receiver>>,
     method: Method,
     uri: Uri,
     Query(query): Query<HashMap<String, String>>,
     headers: HeaderMap,
     body: Bytes,
 ) -> Response {
-    let is_broken = desk.known.borrow().mood == Mood::Fail;
+    let is_failing = receiver.state.borrow().mode == ResponseMode::Fail;
     let echo = query.get("echo").filter(|_| method == Method::GET);
     if echo.is_none() && method != Method::POST {
         return StatusCode::OK.into_response();
     }
     let signature = match echo {
-        // The echo's GET is not signed.
-        Some(_) => Signature::Missing,
-        None => check::check(&*desk.store, &headers, &body).await,
+        // The GET of the echo handshake has no signature.
+        Some(_) => SignatureCheck::Missing,
+        None => signature_check::check_signature(&*receiver.store, &headers, &body).await,
     };
     let status = match &signature {
-        _ if is_broken => StatusCode::INTERNAL_SERVER_ERROR,
-        Signature::Wrong(_) => StatusCode::UNAUTHORIZED,
-        Signature::Valid(_) | Signature::Missing => StatusCode::OK,
+        _ if is_failing => StatusCode::INTERNAL_SERVER_ERROR,
+        SignatureCheck::Wrong(_) => StatusCode::UNAUTHORIZED,
+        SignatureCheck::Valid(_) | SignatureCheck::Missing => StatusCode::OK,
     };
-    let arrival = match echo {
-        Some(_) => Arrival::of_echo(SystemClock.now(), uri.path(), status),
-        None => Arrival::of(SystemClock.now(), uri.path(), &headers, &body).answered(signature, status),
+    let request = match echo {
+        Some(_) => ReceivedRequest::echo(SystemClock.now(), uri.path(), status),
+        None => ReceivedRequest::delivery(SystemClock.now(), uri.path(), &headers, &body)
+            .with_response(signature, status),
     };
-    desk.note(arrival);
+    receiver.record(request);
     let text = echo.filter(|_| status == StatusCode::OK).cloned().unwrap_or_default();
     (status, text).into_response()
 }
 
-impl Desk {
-    fn note(&self, arrival: Arrival) {
+impl Receiver {
+    fn record(&self, request: ReceivedRequest) {
         let mut line = String::new();
-        self.known.send_modify(|known| line = known.arrivals.add(arrival).line(self.paint));
-        self.output.say(&line);
+        self.state.send_modify(|state| line = state.history.add(request).line(self.style));
+        self.output.print_message(&line);
     }
 }

@@ -1,115 +1,120 @@
 //! Webhooks in pages, oldest first.
 
 use domain::webhook::Family;
-use domain::{ClientId, Guid, Resource, TenantId, Ticks, WebhookId};
+use domain::{ClientId, Guid, Resource, TenantId, Ticks, WebhookId, WebhookStatus};
 use serde::Serialize;
 use store::WebhookQuery;
 use utoipa::ToSchema;
 
-use super::{FamilyWord, WebhookShown, WebhookStatus};
-use crate::admin::{Admin, AdminError, Result};
-use crate::audit::{ROWS_DEFAULT, ROWS_MAX};
+use super::{WebhookAdmin, WebhookFamily, WebhookJson};
+use crate::admin::{AdminError, Result};
+use crate::page_size::{ROWS_DEFAULT, ROWS_MAX};
 
-/// The store knows no status: where one is asked for, it is looked for in this many rows at a time, so many times;
-/// past that the page ends early.
-const LOOK_ROWS: usize = 1_000;
-const LOOKS_MAX: usize = 20;
+/// The store cannot filter by status: a page that does reads this many rows at a time, this many times; past that it ends
+/// early.
+const READ_ROWS: usize = 1_000;
+const READS_MAX: usize = 20;
 
-/// Which webhooks are wanted; all conditions hold together.
+/// Which webhooks a page lists; all conditions hold together.
 #[derive(Clone, Debug, Default)]
-pub struct WebhookAsk {
+pub struct WebhookListQuery {
     pub tenant: Option<String>,
     pub client: Option<String>,
-    pub family: Option<FamilyWord>,
+    pub family: Option<WebhookFamily>,
     pub resource: Option<Resource>,
-    /// None: all that are not over.
+    /// None: all that are neither unsubscribed nor deleted.
     pub status: Option<WebhookStatus>,
-    pub after: Option<WebhookMark>,
+    pub after: Option<WebhookCursor>,
     pub rows_max: Option<usize>,
 }
 
-/// Where a page ended.
+/// Where a page ended: its last webhook's time of creation and id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct WebhookMark(Ticks, WebhookId);
+pub struct WebhookCursor(Ticks, WebhookId);
 
-impl std::fmt::Display for WebhookMark {
+impl std::fmt::Display for WebhookCursor {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}.{}", self.0.0, self.1)
     }
 }
 
-impl std::str::FromStr for WebhookMark {
+impl std::str::FromStr for WebhookCursor {
     type Err = String;
 
     fn from_str(text: &str) -> std::result::Result<Self, String> {
-        let read = || {
+        let parse = || {
             let (ticks, id) = text.split_once('.')?;
-            let mark = Self(Ticks(ticks.parse().ok().filter(|ticks| *ticks >= 0)?), Guid::parse(id)?);
-            (mark.to_string() == text && ticks.len() <= 18).then_some(mark)
+            let cursor = Self(Ticks(ticks.parse().ok().filter(|ticks| *ticks >= 0)?), Guid::parse(id)?);
+            (cursor.to_string() == text && ticks.len() <= 18).then_some(cursor)
         };
-        read().ok_or_else(|| format!("{text:?} is not the next of an earlier page"))
+        parse().ok_or_else(|| format!("{text:?} is not the next of an earlier page"))
     }
 }
 
 /// Webhooks, oldest first.
 #[derive(Clone, Debug, Serialize, ToSchema)]
-pub struct WebhookPage {
-    pub webhooks: Vec<WebhookShown>,
-    /// Ask with `after` for what follows; null at the end. A page may be shorter than was asked for and go on.
+#[schema(as = WebhookPage)]
+pub struct WebhookPageJson {
+    pub webhooks: Vec<WebhookJson>,
+    /// Send it as `after` to get the webhooks that follow; null at the end. A page may be shorter than its size and have
+    /// a next.
     #[schema(required = true)]
     pub next: Option<String>,
 }
 
-impl Admin {
-    pub async fn webhooks(&self, ask: &WebhookAsk) -> Result<WebhookPage> {
-        let size = ask.rows_max.unwrap_or(ROWS_DEFAULT);
+impl WebhookAdmin {
+    pub async fn list(&self, list: &WebhookListQuery) -> Result<WebhookPageJson> {
+        let size = list.rows_max.unwrap_or(ROWS_DEFAULT);
         if !(1..=ROWS_MAX).contains(&size) {
             return Err(AdminError::Invalid(format!("a page has 1 to {ROWS_MAX} webhooks, not {size}")));
         }
         let disabled_owners = self.store.disabled_owners().await?;
         let mut query = WebhookQuery {
-            tenant: ask.tenant.as_deref().map(TenantId::new),
-            client: ask.client.as_deref().map(ClientId::new),
-            resource: ask.resource,
-            family: ask.family.map(Family::from),
-            include_ended: ask.status.is_some_and(WebhookStatus::is_final),
-            after: ask.after.map(|mark| (mark.0, mark.1)),
-            rows_max: if ask.status.is_some() { LOOK_ROWS } else { size + 1 },
+            tenant: list.tenant.as_deref().map(TenantId::new),
+            client: list.client.as_deref().map(ClientId::new),
+            resource: list.resource,
+            family: list.family.map(Family::from),
+            include_ended: list.status.is_some_and(WebhookStatus::is_final),
+            after: list.after.map(|cursor| (cursor.0, cursor.1)),
+            rows_max: if list.status.is_some() { READ_ROWS } else { size + 1 },
         };
-        let mark = |after: Option<(Ticks, WebhookId)>| after.map(|(at, id)| WebhookMark(at, id).to_string());
-        let mut page = WebhookPage { webhooks: Vec::new(), next: None };
-        for _ in 0..LOOKS_MAX {
+        let next =
+            |after: Option<(Ticks, WebhookId)>| after.map(|(at, id)| WebhookCursor(at, id).to_string());
+        let mut page = WebhookPageJson { webhooks: Vec::new(), next: None };
+        for _ in 0..READS_MAX {
             let found = self.store.webhooks(&query).await?;
             let is_last = found.len() < query.rows_max;
-            for one in found {
+            for webhook in found {
                 if page.webhooks.len() == size {
-                    return Ok(WebhookPage { next: mark(query.after), ..page });
+                    return Ok(WebhookPageJson { next: next(query.after), ..page });
                 }
-                query.after = Some((one.created_at, one.id));
-                let shown = WebhookShown::of(one, &disabled_owners);
-                if ask.status.is_none_or(|status| status == shown.status) {
-                    page.webhooks.push(shown);
+                query.after = Some((webhook.created_at, webhook.id));
+                let json = WebhookJson::new(webhook, &disabled_owners);
+                if list.status.is_none_or(|status| status == json.status) {
+                    page.webhooks.push(json);
                 }
             }
             if is_last {
                 if query.after.is_none() {
-                    self.check_owner_known(&query).await?;
+                    self.check_owner_exists(&query).await?;
                 }
                 return Ok(page);
             }
         }
-        Ok(WebhookPage { next: mark(query.after), ..page })
+        Ok(WebhookPageJson { next: next(query.after), ..page })
     }
 
-    /// Whom nobody knows is told apart from who has no webhooks.
-    async fn check_owner_known(&self, query: &WebhookQuery) -> Result<()> {
+    /// An empty list is an error where the tenant or the client does not exist.
+    async fn check_owner_exists(&self, query: &WebhookQuery) -> Result<()> {
         if let Some(id) = &query.tenant
             && self.store.find_tenant(id).await?.is_none()
         {
-            return Err(AdminError::Missing(format!("tenant \"{id}\"")));
+            return Err(AdminError::NotFound(format!("tenant \"{id}\"")));
         }
-        if let Some(id) = &query.client {
-            self.client(id.as_str()).await?;
+        if let Some(id) = &query.client
+            && self.store.find_client(id).await?.is_none()
+        {
+            return Err(AdminError::NotFound(format!("client \"{id}\"")));
         }
         Ok(())
     }
@@ -120,15 +125,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_marks_of_ours_are_read() {
+    fn only_cursors_as_they_are_written_are_accepted() {
         let good = "638000000000000000.0b9f6c1e-3c58-4d2f-9a51-6f6f2b1d7c40";
-        assert_eq!(good.parse::<WebhookMark>().map(|mark| mark.to_string()), Ok(good.to_owned()));
+        assert_eq!(good.parse::<WebhookCursor>().map(|cursor| cursor.to_string()), Ok(good.to_owned()));
         let guid = &good[19..];
         for wrong in ["", "1", "1.a", guid, &good.to_uppercase()] {
-            assert!(wrong.parse::<WebhookMark>().is_err(), "{wrong}");
+            assert!(wrong.parse::<WebhookCursor>().is_err(), "{wrong}");
         }
         for ticks in ["-1", "01", "x", "", "1234567890123456789"] {
-            assert!(format!("{ticks}.{guid}").parse::<WebhookMark>().is_err(), "{ticks}");
+            assert!(format!("{ticks}.{guid}").parse::<WebhookCursor>().is_err(), "{ticks}");
         }
     }
 }

@@ -1,58 +1,64 @@
-//! Webhooks as the operator sees them: everybody's, with how they stand and how they do, but never their secrets. The
-//! API and the command line show the same.
+//! Webhooks as the operator sees them: those of every owner, with status and health, never with their secrets. The API and
+//! the command line show the same.
 
-mod acts;
-mod deliveries;
-mod delivery;
-mod health;
+mod changes;
+mod history;
+mod history_json;
 mod list;
-mod record;
-mod replays;
 #[cfg(test)]
 mod tests;
+mod webhook_json;
 
-use domain::Guid;
-use store::{AuditContext, AuditEntry, AuditKind, Webhook};
+use std::sync::Arc;
 
-use super::{Admin, AdminError, Result};
+use domain::{Clock, Guid};
+use store::{Store, Webhook};
 
-pub(crate) use deliveries::PAGE_SIZE_MAX as DELIVERIES_MAX;
-pub use deliveries::{DeliveryAsk, DeliveryMark, DeliveryPage};
-pub use delivery::{AttemptShown, DeliveryShown, DeliveryStatus};
-pub use health::Health;
-pub use list::{WebhookAsk, WebhookMark, WebhookPage};
-pub(crate) use record::resources;
-pub use record::{FamilyWord, WebhookShown, WebhookStatus, subscribable};
-pub use replays::{ReplayPage, ReplayShown};
+use super::{AdminError, Result};
+use crate::ports::WebhookHistory;
 
-impl Admin {
-    /// Everything about a webhook but its secret.
-    pub async fn webhook(&self, id: &str) -> Result<WebhookShown> {
-        let webhook = self.kept_webhook(id).await?;
-        let health = self.health(&webhook).await?;
-        let mut shown = self.shown_webhook(webhook).await?;
-        shown.health = Some(health);
-        Ok(shown)
+pub use history_json::{AttemptJson, DeliveryJson, DeliveryPageJson, HealthJson, ReplayJson, ReplayPageJson};
+pub use list::{WebhookCursor, WebhookListQuery, WebhookPageJson};
+pub use webhook_json::{WebhookFamily, WebhookJson, subscribable_resources};
+pub(crate) use webhook_json::{WebhookStatusSchema, names_schema, resource_schema, webhook_status};
+
+/// The administration of webhooks.
+#[derive(Clone)]
+pub struct WebhookAdmin {
+    pub store: Arc<dyn Store>,
+    pub clock: Arc<dyn Clock>,
+    pub history: Arc<dyn WebhookHistory>,
+}
+
+impl std::fmt::Debug for WebhookAdmin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("WebhookAdmin")
+    }
+}
+
+impl WebhookAdmin {
+    /// A webhook with its health.
+    pub async fn show(&self, id: &str) -> Result<WebhookJson> {
+        let webhook = self.find(id).await?;
+        let health =
+            self.history.health(webhook.id).await.map_err(|error| history::admin_error(error, id))?;
+        Ok(WebhookJson { health: Some(health.into()), ..self.json(webhook).await? })
     }
 
-    async fn kept_webhook(&self, id: &str) -> Result<Webhook> {
+    async fn find(&self, id: &str) -> Result<Webhook> {
         let found = match Guid::parse(id) {
             Some(guid) => self.store.find_webhook(guid).await?,
             None => None,
         };
-        found.ok_or_else(|| AdminError::Missing(format!("webhook \"{id}\"")))
+        found.ok_or_else(|| missing_webhook(id))
     }
 
-    async fn shown_webhook(&self, webhook: Webhook) -> Result<WebhookShown> {
+    async fn json(&self, webhook: Webhook) -> Result<WebhookJson> {
         let disabled_owners = self.store.disabled_owners().await?;
-        Ok(WebhookShown::of(webhook, &disabled_owners))
+        Ok(WebhookJson::new(webhook, &disabled_owners))
     }
+}
 
-    /// What the audit is told of what is done to a webhook.
-    fn entry(&self, kind: AuditKind, webhook: &Webhook, context: &AuditContext, what: &str) -> AuditEntry {
-        AuditEntry::new(kind, self.now(), context)
-            .tenant(&webhook.owner.tenant)
-            .client(&webhook.owner.client)
-            .note(format!("webhook {}: {what} by the operator", webhook.id))
-    }
+fn missing_webhook(id: &str) -> AdminError {
+    AdminError::NotFound(format!("webhook \"{id}\""))
 }

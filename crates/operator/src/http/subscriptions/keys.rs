@@ -1,4 +1,4 @@
-//! `/operator/v1/subscriptions/{subscription}/keys`: a new key in the place of an old one.
+//! `/operator/v1/subscriptions/{subscription}/keys`: key rotation.
 
 use axum::Json;
 use axum::extract::State;
@@ -8,28 +8,30 @@ use store::KeySlot;
 use utoipa::ToSchema;
 use utoipa_axum::routes;
 
-use super::shapes::Slot;
-use crate::http::document::{BadBody, Missing, Over};
-use crate::http::input::{BodyOrNone, Named};
-use crate::http::refusal::coded;
-use crate::http::words::Overlap;
-use crate::http::{Answered, Desk, Routes, unkept};
+use super::schemas::Slot;
+use crate::http::document::{BadBody, Cancelled, NotFound};
+use crate::http::error_response::error_with_code;
+use crate::http::input::{OptionalJsonBody, PathParams};
+use crate::http::schema_types::Overlap;
+use crate::http::{HandlerResult, Routes, SharedState, no_store};
 
-/// How a key is replaced.
+/// How to replace the key.
 #[derive(Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct KeyAsk {
+#[schema(as = KeyAsk)]
+struct ReplaceKeyRequest {
     overlap: Option<Overlap>,
 }
 
-/// A new key, which is shown this once.
+/// A new key, which is returned only once.
 #[derive(Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
-struct KeyMade {
+#[schema(as = KeyMade)]
+struct CreatedKey {
     slot: Slot,
     #[schema(min_length = 32, max_length = 32, examples("3b1f8c5e9d2a4f60b7c8d9e0f1a2b3c4"))]
     key: String,
-    /// Until when the old key stays valid.
+    /// The end of the old key's validity.
     #[schema(format = DateTime)]
     old_valid_until: String,
 }
@@ -40,7 +42,7 @@ pub(super) fn routes() -> Routes {
 
 /// Replace a key
 ///
-/// The new key is shown in this answer and never again. The old one stays valid for the overlap.
+/// The response holds the new key, which cannot be read again. The old one stays valid for the overlap.
 #[utoipa::path(
     post,
     path = "/operator/v1/subscriptions/{subscription}/keys/{slot}",
@@ -50,29 +52,29 @@ pub(super) fn routes() -> Routes {
         ("subscription" = String, Path, description = "The subscription's id"),
         ("slot" = inline(Slot), Path, description = "Which of the two keys")
     ),
-    request_body = Option<KeyAsk>,
+    request_body = Option<ReplaceKeyRequest>,
     responses(
-        (status = 200, description = "The new key", body = KeyMade,
+        (status = 200, description = "The new key", body = CreatedKey,
             headers(("Cache-Control" = String, description = "no-store"))),
         BadBody,
-        Missing,
-        Over
+        NotFound,
+        Cancelled
     )
 )]
 async fn replace_key(
-    State(desk): Desk,
-    Named((id, slot)): Named<(String, String)>,
-    BodyOrNone(ask): BodyOrNone<KeyAsk>,
-) -> Answered {
-    let (slot, kept) = match slot.as_str() {
+    State(state): SharedState,
+    PathParams((id, slot)): PathParams<(String, String)>,
+    OptionalJsonBody(request): OptionalJsonBody<ReplaceKeyRequest>,
+) -> HandlerResult {
+    let (slot, stored_slot) = match slot.as_str() {
         "primary" => (Slot::Primary, KeySlot::Primary),
         "secondary" => (Slot::Secondary, KeySlot::Secondary),
         other => {
             let message = format!("There is no key {other:?}; a subscription has primary and secondary.");
-            return Err(coded(404, "not_found", message));
+            return Err(error_with_code(404, "not_found", message));
         }
     };
-    let new = desk.admin.rotate_key(&id, kept, ask.overlap.unwrap_or_default().0).await?;
-    let (key, old_valid_until) = (new.secret.reveal().to_owned(), new.previous_valid_until.iso());
-    Ok(unkept(Json(KeyMade { slot, key, old_valid_until }).into_response()))
+    let rotated = state.admin.rotate_key(&id, stored_slot, request.overlap.unwrap_or_default().0).await?;
+    let (key, old_valid_until) = (rotated.secret.reveal().to_owned(), rotated.previous_valid_until.iso());
+    Ok(no_store(Json(CreatedKey { slot, key, old_valid_until }).into_response()))
 }

@@ -1,22 +1,24 @@
-//! `/operator/v1/subscriptions`: which products a developer may call, the keys to them, and how much of it was used.
+//! `/operator/v1/subscriptions`: a developer's products, their keys, quota and usage.
 
 mod keys;
-mod shapes;
+mod schemas;
 mod usage;
 
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse as _;
-use domain::subscription::Product as Kept;
+use domain::subscription::Product as DomainProduct;
+use store::SubscriptionUpdate;
 use utoipa_axum::routes;
 
-use super::document::{BadBody, BadQuery, Missing, Over};
-use super::input::{Asked, Body, Named};
-use super::paging::{PageAsk, page};
-use super::{Answered, Desk, Operator, Routes, made, unkept};
-use crate::admin::{AdminError, NewSubscription as Wanted};
-use shapes::{
-    NewSubscription, QuotaChange, Subscription, SubscriptionChange, SubscriptionMade, SubscriptionPage,
+use super::document::{BadBody, BadQuery, NotFound, SubscriptionConflict};
+use super::input::{JsonBody, PathParams, QueryParams};
+use super::paging::{ListParams, next_text};
+use super::{AppState, HandlerResult, Routes, SharedState, created, no_store};
+use crate::admin;
+use crate::error::AdminError;
+use schemas::{
+    CreatedSubscription, NewSubscription, QuotaChange, Subscription, SubscriptionChange, SubscriptionPage,
 };
 
 pub(super) fn routes() -> Routes {
@@ -24,10 +26,10 @@ pub(super) fn routes() -> Routes {
     own.into_iter().chain(keys::routes()).chain(usage::routes()).collect()
 }
 
-/// A subscription with what is known of its keys.
-async fn shown(desk: &Operator, one: store::Subscription) -> Answered {
-    let keys = desk.admin.keys_of(&one.id).await?;
-    Ok(Json(Subscription::from(one).with(keys)).into_response())
+/// A subscription with its keys, without their secrets.
+async fn subscription_response(state: &AppState, subscription: store::Subscription) -> HandlerResult {
+    let keys = state.admin.keys_of(&subscription.id).await?;
+    Ok(Json(Subscription::from(subscription).with(keys)).into_response())
 }
 
 /// List subscriptions
@@ -36,19 +38,19 @@ async fn shown(desk: &Operator, one: store::Subscription) -> Answered {
     path = "/operator/v1/subscriptions",
     operation_id = "listSubscriptions",
     tag = "Subscriptions",
-    params(PageAsk),
+    params(ListParams),
     responses((status = 200, description = "A page of subscriptions", body = SubscriptionPage), BadQuery)
 )]
-async fn list(State(desk): Desk, Asked(ask): Asked<PageAsk>) -> Answered {
-    let all = desk.admin.store.subscriptions().await.map_err(AdminError::from)?;
-    let (some, next) = page(all, &ask);
-    let subscriptions = some.into_iter().map(Subscription::from).collect();
+async fn list(State(state): SharedState, QueryParams(params): QueryParams<ListParams>) -> HandlerResult {
+    let page = state.admin.store.list_subscriptions(&params.into()).await.map_err(AdminError::from)?;
+    let next = next_text(page.next.as_ref());
+    let subscriptions = page.rows.into_iter().map(Subscription::from).collect();
     Ok(Json(SubscriptionPage { subscriptions, next }).into_response())
 }
 
-/// Make a subscription
+/// Add a subscription
 ///
-/// Both keys are shown in this answer and never again.
+/// The response holds both keys, which cannot be read again.
 #[utoipa::path(
     post,
     path = "/operator/v1/subscriptions",
@@ -56,7 +58,7 @@ async fn list(State(desk): Desk, Asked(ask): Asked<PageAsk>) -> Answered {
     tag = "Subscriptions",
     request_body = NewSubscription,
     responses(
-        (status = 201, description = "The subscription is there", body = SubscriptionMade,
+        (status = 201, description = "The new subscription", body = CreatedSubscription,
             headers(
                 ("Location" = String, description = "The subscription's path"),
                 ("Cache-Control" = String, description = "no-store")
@@ -64,17 +66,21 @@ async fn list(State(desk): Desk, Asked(ask): Asked<PageAsk>) -> Answered {
         BadBody
     )
 )]
-async fn add(State(desk): Desk, Body(new): Body<NewSubscription>) -> Answered {
-    let products = new.products.0.into_iter().map(Kept::from).collect();
-    let wanted = Wanted { name: new.name.0, products, daily_quota: new.daily_quota.map(|quota| quota.0) };
-    let (one, keys) = desk.admin.add_subscription(wanted).await?;
-    let kept = desk.admin.keys_of(&one.id).await?;
-    let shown = SubscriptionMade {
-        subscription: Subscription::from(one).with(kept),
+async fn add(State(state): SharedState, JsonBody(new): JsonBody<NewSubscription>) -> HandlerResult {
+    let products = new.products.0.into_iter().map(DomainProduct::from).collect();
+    let new_subscription = admin::NewSubscription {
+        name: new.name.0,
+        products,
+        daily_quota: new.daily_quota.map(|quota| quota.0),
+    };
+    let (subscription, keys) = state.admin.add_subscription(new_subscription).await?;
+    let key_infos = state.admin.keys_of(&subscription.id).await?;
+    let response = CreatedSubscription {
+        subscription: Subscription::from(subscription).with(key_infos),
         primary_key: keys.primary.reveal().to_owned(),
         secondary_key: keys.secondary.reveal().to_owned(),
     };
-    Ok(unkept(made(&["subscriptions", &shown.subscription.id], &shown)))
+    Ok(no_store(created(&["subscriptions", &response.subscription.id], &response)))
 }
 
 /// Show a subscription
@@ -84,16 +90,16 @@ async fn add(State(desk): Desk, Body(new): Body<NewSubscription>) -> Answered {
     operation_id = "getSubscription",
     tag = "Subscriptions",
     params(("subscription" = String, Path, description = "The subscription's id")),
-    responses((status = 200, description = "The subscription", body = Subscription), Missing)
+    responses((status = 200, description = "The subscription", body = Subscription), NotFound)
 )]
-async fn show(State(desk): Desk, Named(id): Named<String>) -> Answered {
-    shown(&desk, desk.admin.subscription(&id).await?).await
+async fn show(State(state): SharedState, PathParams(id): PathParams<String>) -> HandlerResult {
+    subscription_response(&state, state.admin.subscription(&id).await?).await
 }
 
-/// Suspend, resume, or give a quota
+/// Suspend or resume a subscription, or set its quota
 ///
-/// The keys of a suspended subscription are refused, and open again when it is resumed: at once at the node that
-/// is asked, and within two seconds at others. So does a quota.
+/// The keys of a suspended subscription are refused until it is resumed. Changes apply at once on the node that serves
+/// this request, and within two seconds on the others.
 #[utoipa::path(
     patch,
     path = "/operator/v1/subscriptions/{subscription}",
@@ -102,38 +108,38 @@ async fn show(State(desk): Desk, Named(id): Named<String>) -> Answered {
     params(("subscription" = String, Path, description = "The subscription's id")),
     request_body = SubscriptionChange,
     responses(
-        (status = 200, description = "The subscription as it is now", body = Subscription),
+        (status = 200, description = "The changed subscription", body = Subscription),
         BadBody,
-        Missing,
-        Over
+        NotFound,
+        SubscriptionConflict
     )
 )]
 async fn change(
-    State(desk): Desk,
-    Named(id): Named<String>,
-    Body(change): Body<SubscriptionChange>,
-) -> Answered {
-    if let Some(standing) = change.standing {
-        desk.admin.set_subscription_status(&id, standing.into()).await?;
-    }
-    if let QuotaChange::To(quota) = change.daily_quota {
-        desk.admin.set_daily_quota(&id, quota.map(|quota| quota.0)).await?;
-    }
-    shown(&desk, desk.admin.subscription(&id).await?).await
+    State(state): SharedState,
+    PathParams(id): PathParams<String>,
+    JsonBody(change): JsonBody<SubscriptionChange>,
+) -> HandlerResult {
+    let daily_quota = match change.daily_quota {
+        QuotaChange::None => None,
+        QuotaChange::To(quota) => Some(quota.map(|quota| quota.0)),
+    };
+    let update = SubscriptionUpdate { status: change.standing.map(Into::into), daily_quota };
+    let revision = change.revision.map(|revision| revision.0);
+    subscription_response(&state, state.admin.update_subscription(&id, update, revision).await?).await
 }
 
 /// Cancel a subscription
 ///
-/// For good: its keys are gone, and nothing brings them back. What it has used can still be read. One that is
-/// cancelled already stays as it is.
+/// Final: its keys are deleted and cannot be restored. Its usage can still be read. Cancelling a cancelled subscription
+/// changes nothing.
 #[utoipa::path(
     post,
     path = "/operator/v1/subscriptions/{subscription}/cancel",
     operation_id = "cancelSubscription",
     tag = "Subscriptions",
     params(("subscription" = String, Path, description = "The subscription's id")),
-    responses((status = 200, description = "The subscription, which is over", body = Subscription), Missing)
+    responses((status = 200, description = "The cancelled subscription", body = Subscription), NotFound)
 )]
-async fn cancel(State(desk): Desk, Named(id): Named<String>) -> Answered {
-    shown(&desk, desk.admin.cancel_subscription(&id).await?).await
+async fn cancel(State(state): SharedState, PathParams(id): PathParams<String>) -> HandlerResult {
+    subscription_response(&state, state.admin.cancel_subscription(&id).await?).await
 }

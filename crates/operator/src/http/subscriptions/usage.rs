@@ -1,4 +1,4 @@
-//! `/operator/v1/subscriptions/{subscription}/usage`: how many calls it made.
+//! `/operator/v1/subscriptions/{subscription}/usage`: its calls by day and route.
 
 use axum::Json;
 use axum::extract::State;
@@ -8,24 +8,24 @@ use utoipa::IntoParams;
 use utoipa_axum::routes;
 
 use crate::admin::{Usage, read_day};
-use crate::http::document::{BadQuery, Missing};
-use crate::http::input::{Asked, Named};
-use crate::http::{Answered, Desk, Routes};
+use crate::http::document::{BadQuery, NotFound};
+use crate::http::input::{PathParams, QueryParams};
+use crate::http::{HandlerResult, Routes, SharedState};
 
-/// Of which days. They may span 400 days.
+/// The span of days: at most 400.
 #[derive(Debug, Deserialize, IntoParams)]
 #[serde(deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
-struct UsageAsk {
-    /// The first day (UTC); the 30 days up to `to` where it is not given.
+struct UsageParams {
+    /// The first day (UTC); 30 days up to `to` by default.
     #[param(value_type = String, format = Date, required = false, example = "2026-11-01")]
     from: Option<Day>,
-    /// The last day (UTC), not before `from` and less than 400 days after it; today where it is not given.
+    /// The last day (UTC), not before `from` and less than 400 days after it; today by default.
     #[param(value_type = String, format = Date, required = false, example = "2026-11-15")]
     to: Option<Day>,
 }
 
-/// Counted from the first of year 1.
+/// Days since 0001-01-01.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "String")]
 struct Day(i64);
@@ -42,19 +42,23 @@ pub(super) fn routes() -> Routes {
     vec![routes!(usage)]
 }
 
-/// Read how much a subscription was used
+/// Show the usage of a subscription
 ///
-/// By day, latest first, and by route. Calls that were refused at the gate are not counted. Each node tells its
-/// counts every three seconds.
+/// By day, latest first, and by route. Calls without a valid key or token are not counted. Each node flushes its counts
+/// every three seconds.
 #[utoipa::path(
     get,
     path = "/operator/v1/subscriptions/{subscription}/usage",
     operation_id = "getSubscriptionUsage",
     tag = "Subscriptions",
-    params(("subscription" = String, Path, description = "The subscription's id"), UsageAsk),
-    responses((status = 200, description = "What it called", body = Usage), BadQuery, Missing)
+    params(("subscription" = String, Path, description = "The subscription's id"), UsageParams),
+    responses((status = 200, description = "The calls", body = Usage), BadQuery, NotFound)
 )]
-async fn usage(State(desk): Desk, Named(id): Named<String>, Asked(ask): Asked<UsageAsk>) -> Answered {
+async fn usage(
+    State(state): SharedState,
+    PathParams(id): PathParams<String>,
+    QueryParams(params): QueryParams<UsageParams>,
+) -> HandlerResult {
     let day = |day: Option<Day>| day.map(|day| day.0);
-    Ok(Json(desk.admin.usage(&id, day(ask.from), day(ask.to)).await?).into_response())
+    Ok(Json(state.admin.usage(&id, day(params.from), day(params.to)).await?).into_response())
 }

@@ -1,4 +1,4 @@
-//! `/operator/v1/webhooks/{webhook}/deliveries` and `…/replay`: what was sent, and sending it again.
+//! `/operator/v1/webhooks/{webhook}/deliveries` and `…/replay`: the deliveries of a webhook, and replays.
 
 use axum::Json;
 use axum::extract::State;
@@ -9,48 +9,52 @@ use utoipa::ToSchema;
 use utoipa_axum::routes;
 
 use super::params::DeliveryParams;
-use crate::admin::{DeliveryPage, DeliveryShown, ReplayPage, ReplayShown};
-use crate::http::document::{BadBody, BadQuery, Missing, NotNow};
-use crate::http::input::{Asked, Body, By, Named};
-use crate::http::words::Moment;
-use crate::http::{Answered, Desk, Routes};
+use crate::admin::{DeliveryJson, DeliveryPageJson, ReplayJson, ReplayPageJson};
+use crate::http::document::{BadBody, BadQuery, NotFound, NotNow};
+use crate::http::input::{JsonBody, PathParams, QueryParams, RequestOrigin};
+use crate::http::schema_types::Timestamp;
+use crate::http::{HandlerResult, Routes, SharedState};
 
 /// A span of time.
 #[derive(Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-#[schema(as = ReplaySpan)]
-struct SpanAsk {
-    // Events from then on. Said here: a description beside an inlined schema makes the document contradict itself.
+struct ReplaySpan {
+    // Events from this time on. No doc comment: a description beside an inlined schema makes the document contradict
+    // itself.
     #[schema(inline)]
-    from: Moment,
-    /// Up to then; up to now where it is not given.
+    from: Timestamp,
+    /// Up to this time; without it, up to the end of the log.
     #[schema(inline)]
-    to: Option<Moment>,
+    to: Option<Timestamp>,
 }
 
 pub(super) fn routes() -> Routes {
-    vec![routes!(list), routes!(show), routes!(replay_one), routes!(replay), routes!(replays)]
+    vec![routes!(list), routes!(show), routes!(replay_delivery), routes!(replay), routes!(replays)]
 }
 
 /// List deliveries
 ///
-/// The events that were sent at least once, each once, by when it was last heard of, newest first. Events that wait for
-/// their first attempt are counted in the webhook's health.
+/// Events that were sent at least once, each listed once at its newest attempt, newest first. Events that wait for their
+/// first attempt are counted in the webhook's health.
 #[utoipa::path(
     get,
     path = "/operator/v1/webhooks/{webhook}/deliveries",
     operation_id = "listDeliveries",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id"), DeliveryParams),
-    responses((status = 200, description = "A page of deliveries", body = DeliveryPage), BadQuery, Missing)
+    responses((status = 200, description = "A page of deliveries", body = DeliveryPageJson), BadQuery, NotFound)
 )]
-async fn list(State(desk): Desk, Named(id): Named<String>, Asked(asked): Asked<DeliveryParams>) -> Answered {
-    Ok(Json(desk.admin.deliveries(&id, &asked.into()).await?).into_response())
+async fn list(
+    State(state): SharedState,
+    PathParams(id): PathParams<String>,
+    QueryParams(params): QueryParams<DeliveryParams>,
+) -> HandlerResult {
+    Ok(Json(state.webhooks.deliveries(&id, &params.into()).await?).into_response())
 }
 
 /// Show a delivery
 ///
-/// With its attempts, and the body that is sent.
+/// With its attempts and the body of the notification.
 #[utoipa::path(
     get,
     path = "/operator/v1/webhooks/{webhook}/deliveries/{delivery}",
@@ -60,15 +64,19 @@ async fn list(State(desk): Desk, Named(id): Named<String>, Asked(asked): Asked<D
         ("webhook" = String, Path, description = "The webhook's id"),
         ("delivery" = String, Path, description = "Its OutgoingId, or the event's number in the log")
     ),
-    responses((status = 200, description = "The delivery", body = DeliveryShown), Missing)
+    responses((status = 200, description = "The delivery", body = DeliveryJson), NotFound)
 )]
-async fn show(State(desk): Desk, Named((id, delivery)): Named<(String, String)>) -> Answered {
-    Ok(Json(desk.admin.delivery(&id, &delivery).await?).into_response())
+async fn show(
+    State(state): SharedState,
+    PathParams((id, delivery)): PathParams<(String, String)>,
+) -> HandlerResult {
+    Ok(Json(state.webhooks.delivery(&id, &delivery).await?).into_response())
 }
 
 /// Send an event again
 ///
-/// The same id and the same bytes, signed with the current secret; beside everything else, once.
+/// Sends the same id and the same bytes, signed with the current secret; outside the order of the deliveries, without
+/// retries.
 #[utoipa::path(
     post,
     path = "/operator/v1/webhooks/{webhook}/deliveries/{delivery}/replay",
@@ -78,51 +86,51 @@ async fn show(State(desk): Desk, Named((id, delivery)): Named<(String, String)>)
         ("webhook" = String, Path, description = "The webhook's id"),
         ("delivery" = String, Path, description = "Its OutgoingId, or the event's number in the log")
     ),
-    responses((status = 202, description = "It is on its way", body = ReplayShown), Missing, NotNow)
+    responses((status = 202, description = "The event will be sent", body = ReplayJson), NotFound, NotNow)
 )]
-async fn replay_one(
-    State(desk): Desk,
-    Named((id, delivery)): Named<(String, String)>,
-    By(context): By,
-) -> Answered {
-    let asked = desk.admin.replay_delivery(&id, &delivery, &context).await?;
-    Ok((StatusCode::ACCEPTED, Json(asked)).into_response())
+async fn replay_delivery(
+    State(state): SharedState,
+    PathParams((id, delivery)): PathParams<(String, String)>,
+    RequestOrigin(context): RequestOrigin,
+) -> HandlerResult {
+    let replay = state.webhooks.replay_delivery(&id, &delivery, &context).await?;
+    Ok((StatusCode::ACCEPTED, Json(replay)).into_response())
 }
 
 /// Send the events of a span of time again
 ///
-/// In their order, one at a time, beside everything else; as far as the log still has them, and only what came after the
-/// webhook's first contract. What fails is counted and not tried again.
+/// Sends them in their order, one at a time, outside the order of the deliveries: those that the log still has and that
+/// are newer than the webhook's first contract. Failures are counted and not retried.
 #[utoipa::path(
     post,
     path = "/operator/v1/webhooks/{webhook}/replay",
     operation_id = "replayWebhook",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id")),
-    request_body(content = SpanAsk, example = json!({"from": "2026-01-01T00:00:00Z"})),
-    responses((status = 202, description = "They are on their way", body = ReplayShown), BadBody, Missing, NotNow)
+    request_body(content = ReplaySpan, example = json!({"from": "2026-01-01T00:00:00Z"})),
+    responses((status = 202, description = "The events will be sent", body = ReplayJson), BadBody, NotFound, NotNow)
 )]
 async fn replay(
-    State(desk): Desk,
-    Named(id): Named<String>,
-    By(context): By,
-    Body(span): Body<SpanAsk>,
-) -> Answered {
-    let asked = desk.admin.replay_span(&id, span.from.0, span.to.map(|to| to.0), &context).await?;
-    Ok((StatusCode::ACCEPTED, Json(asked)).into_response())
+    State(state): SharedState,
+    PathParams(id): PathParams<String>,
+    RequestOrigin(context): RequestOrigin,
+    JsonBody(span): JsonBody<ReplaySpan>,
+) -> HandlerResult {
+    let replay = state.webhooks.replay_span(&id, span.from.0, span.to.map(|to| to.0), &context).await?;
+    Ok((StatusCode::ACCEPTED, Json(replay)).into_response())
 }
 
 /// List replays
 ///
-/// The newest 100, newest first, and how far each has come; test events too.
+/// The newest 100, newest first, with their progress; test events too.
 #[utoipa::path(
     get,
     path = "/operator/v1/webhooks/{webhook}/replays",
     operation_id = "listReplays",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id")),
-    responses((status = 200, description = "The replays", body = ReplayPage), Missing)
+    responses((status = 200, description = "The replays", body = ReplayPageJson), NotFound)
 )]
-async fn replays(State(desk): Desk, Named(id): Named<String>) -> Answered {
-    Ok(Json(desk.admin.replays(&id).await?).into_response())
+async fn replays(State(state): SharedState, PathParams(id): PathParams<String>) -> HandlerResult {
+    Ok(Json(state.webhooks.replays(&id).await?).into_response())
 }

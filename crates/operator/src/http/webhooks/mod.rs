@@ -1,4 +1,4 @@
-//! `/operator/v1/webhooks`: everybody's webhooks, how they do, and what the operator can do to them.
+//! `/operator/v1/webhooks`: the webhooks of all owners, their health, and what the operator can do to them.
 
 mod deliveries;
 mod params;
@@ -9,10 +9,10 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse as _;
 use utoipa_axum::routes;
 
-use super::document::{BadQuery, Final, Missing, NotNow};
-use super::input::{Asked, By, Named};
-use super::{Answered, Desk, Routes};
-use crate::admin::{ReplayShown, WebhookPage, WebhookShown};
+use super::document::{BadQuery, NotFound, NotNow, WebhookOver};
+use super::input::{PathParams, QueryParams, RequestOrigin};
+use super::{HandlerResult, Routes, SharedState};
+use crate::admin::{ReplayJson, WebhookJson, WebhookPageJson};
 use params::WebhookParams;
 
 pub(super) fn routes() -> Routes {
@@ -22,7 +22,7 @@ pub(super) fn routes() -> Routes {
 
 /// List webhooks
 ///
-/// Everybody's, oldest first, without their secrets. Those that are unsubscribed or deleted are listed only where
+/// The webhooks of all owners, oldest first, without their secrets. Unsubscribed and deleted ones are listed only where
 /// `status` asks for them.
 #[utoipa::path(
     get,
@@ -30,86 +30,103 @@ pub(super) fn routes() -> Routes {
     operation_id = "listWebhooks",
     tag = "Webhooks",
     params(WebhookParams),
-    responses((status = 200, description = "A page of webhooks", body = WebhookPage), BadQuery, Missing)
+    responses((status = 200, description = "A page of webhooks", body = WebhookPageJson), BadQuery, NotFound)
 )]
-async fn list(State(desk): Desk, Asked(asked): Asked<WebhookParams>) -> Answered {
-    Ok(Json(desk.admin.webhooks(&asked.into()).await?).into_response())
+async fn list(State(state): SharedState, QueryParams(params): QueryParams<WebhookParams>) -> HandlerResult {
+    Ok(Json(state.webhooks.list(&params.into()).await?).into_response())
 }
 
 /// Show a webhook
 ///
-/// With how it stands, in words, and how it does. One that is unsubscribed or deleted can still be seen.
+/// With its status, explained, and its health. An unsubscribed or deleted webhook can still be read.
 #[utoipa::path(
     get,
     path = "/operator/v1/webhooks/{webhook}",
     operation_id = "getWebhook",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id")),
-    responses((status = 200, description = "The webhook, with its health", body = WebhookShown), Missing)
+    responses((status = 200, description = "The webhook, with its health", body = WebhookJson), NotFound)
 )]
-async fn show(State(desk): Desk, Named(id): Named<String>) -> Answered {
-    Ok(Json(desk.admin.webhook(&id).await?).into_response())
+async fn show(State(state): SharedState, PathParams(id): PathParams<String>) -> HandlerResult {
+    Ok(Json(state.webhooks.show(&id).await?).into_response())
 }
 
 /// Enable a webhook
 ///
-/// One that the service has disabled goes on with the first event that was not delivered; one that its owner or the
-/// operator has disabled, with the next event. Without a contract a new handshake starts. An active one stays as it is.
+/// A webhook that the service has disabled goes on with the first undelivered event; one that its owner or the operator
+/// has disabled, with the next event. Without a contract a new handshake starts. An active webhook stays as it is.
 #[utoipa::path(
     post,
     path = "/operator/v1/webhooks/{webhook}/enable",
     operation_id = "enableWebhook",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id")),
-    responses((status = 200, description = "The webhook as it is now", body = WebhookShown), Missing, Final)
+    responses((status = 200, description = "The webhook as it is now", body = WebhookJson), NotFound, WebhookOver)
 )]
-async fn enable(State(desk): Desk, Named(id): Named<String>, By(context): By) -> Answered {
-    Ok(Json(desk.admin.enable_webhook(&id, &context).await?).into_response())
+async fn enable(
+    State(state): SharedState,
+    PathParams(id): PathParams<String>,
+    RequestOrigin(context): RequestOrigin,
+) -> HandlerResult {
+    Ok(Json(state.webhooks.enable(&id, &context).await?).into_response())
 }
 
 /// Disable a webhook
 ///
-/// Nothing is sent any more, and what waits is dropped: once enabled, by its owner or here, it goes on with the next
-/// event.
+/// Nothing is sent any more, and waiting events are dropped: once enabled, by its owner or here, the webhook goes on with
+/// the next event.
 #[utoipa::path(
     post,
     path = "/operator/v1/webhooks/{webhook}/disable",
     operation_id = "disableWebhook",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id")),
-    responses((status = 200, description = "The webhook as it is now", body = WebhookShown), Missing, Final)
+    responses((status = 200, description = "The webhook as it is now", body = WebhookJson), NotFound, WebhookOver)
 )]
-async fn disable(State(desk): Desk, Named(id): Named<String>, By(context): By) -> Answered {
-    Ok(Json(desk.admin.disable_webhook(&id, &context).await?).into_response())
+async fn disable(
+    State(state): SharedState,
+    PathParams(id): PathParams<String>,
+    RequestOrigin(context): RequestOrigin,
+) -> HandlerResult {
+    Ok(Json(state.webhooks.disable(&id, &context).await?).into_response())
 }
 
 /// Delete a webhook
 ///
-/// For good; its owner can subscribe again. It can still be seen, with its deliveries, as long as these are kept.
+/// Deletion is permanent; its owner can subscribe again. The webhook and its deliveries can still be read until the
+/// history expires.
 #[utoipa::path(
     delete,
     path = "/operator/v1/webhooks/{webhook}",
     operation_id = "deleteWebhook",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id")),
-    responses((status = 200, description = "The webhook as it was last", body = WebhookShown), Missing, Final)
+    responses((status = 200, description = "The deleted webhook", body = WebhookJson), NotFound, WebhookOver)
 )]
-async fn delete(State(desk): Desk, Named(id): Named<String>, By(context): By) -> Answered {
-    Ok(Json(desk.admin.delete_webhook(&id, &context).await?).into_response())
+async fn delete(
+    State(state): SharedState,
+    PathParams(id): PathParams<String>,
+    RequestOrigin(context): RequestOrigin,
+) -> HandlerResult {
+    Ok(Json(state.webhooks.delete(&id, &context).await?).into_response())
 }
 
 /// Send a test event
 ///
-/// One made-up event, at once and once. How it went is in the webhook's `recentAttempts` and in its replays.
+/// Sends one generated event at once, without retries. The webhook's `recentAttempts` and replays show the result.
 #[utoipa::path(
     post,
     path = "/operator/v1/webhooks/{webhook}/test",
     operation_id = "testWebhook",
     tag = "Webhooks",
     params(("webhook" = String, Path, description = "The webhook's id")),
-    responses((status = 202, description = "It is on its way", body = ReplayShown), Missing, NotNow)
+    responses((status = 202, description = "The event will be sent", body = ReplayJson), NotFound, NotNow)
 )]
-async fn test(State(desk): Desk, Named(id): Named<String>, By(context): By) -> Answered {
-    let asked = desk.admin.test_webhook(&id, &context).await?;
-    Ok((StatusCode::ACCEPTED, Json(asked)).into_response())
+async fn test(
+    State(state): SharedState,
+    PathParams(id): PathParams<String>,
+    RequestOrigin(context): RequestOrigin,
+) -> HandlerResult {
+    let replay = state.webhooks.send_test_event(&id, &context).await?;
+    Ok((StatusCode::ACCEPTED, Json(replay)).into_response())
 }

@@ -1,20 +1,21 @@
-//! What lists of webhooks and deliveries are asked with.
+//! The query parameters of the lists of webhooks and deliveries.
 
 use std::str::FromStr;
 
-use domain::Resource;
+use domain::delivery::{
+    DELIVERIES_PER_PAGE_DEFAULT, DELIVERIES_PER_PAGE_MAX, DeliveryCursor, DeliveryPageQuery, DeliveryStatus,
+};
+use domain::{Resource, WebhookStatus};
 use serde::Deserialize;
-use utoipa::openapi::schema::{ObjectBuilder, SchemaType, Type};
 use utoipa::openapi::{RefOr, Schema};
 use utoipa::{IntoParams, PartialSchema as _};
 
 use crate::admin::{
-    DELIVERIES_MAX, DeliveryAsk, DeliveryMark, DeliveryStatus, FamilyWord, WebhookAsk, WebhookMark,
-    WebhookStatus, resources, subscribable,
+    WebhookCursor, WebhookFamily, WebhookListQuery, WebhookStatusSchema, names_schema, resource_schema,
+    subscribable_resources,
 };
-use crate::http::audit::WhoseName;
 use crate::http::paging::PageSize;
-use crate::http::words::Moment;
+use crate::http::schema_types::{NameFilter, Timestamp};
 
 /// The query of the list of webhooks.
 #[derive(Debug, Deserialize, IntoParams)]
@@ -23,20 +24,20 @@ use crate::http::words::Moment;
 pub(super) struct WebhookParams {
     /// Only this tenant's.
     #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
-    tenant: Option<WhoseName>,
+    tenant: Option<NameFilter>,
     /// Only this client's.
     #[param(value_type = String, required = false, max_length = 254, pattern = r"^[^\x00]*$")]
-    client: Option<WhoseName>,
+    client: Option<NameFilter>,
     /// Only of this family.
-    #[param(value_type = FamilyWord, inline, required = false)]
-    family: Option<Word<FamilyWord>>,
+    #[param(value_type = WebhookFamily, inline, required = false)]
+    family: Option<EnumParam<WebhookFamily>>,
     /// Only of this resource.
-    #[param(schema_with = resources, required = false)]
-    resource: Option<Word<Resource>>,
-    /// Only those that stand so; without it, all that are not over.
-    #[param(value_type = WebhookStatus, inline, required = false)]
-    status: Option<Word<WebhookStatus>>,
-    /// How many a page has at the most.
+    #[param(schema_with = resource_schema, required = false)]
+    resource: Option<EnumParam<Resource>>,
+    /// Only those with this status; without it, all that are neither unsubscribed nor deleted.
+    #[param(value_type = WebhookStatusSchema, inline, required = false)]
+    status: Option<EnumParam<WebhookStatus>>,
+    /// How many items a page has at most.
     #[param(value_type = u16, required = false, minimum = 1, maximum = 1000, default = 100)]
     page_size: Option<PageSize>,
     /// The `next` of the page before; leave it out for the first page.
@@ -45,19 +46,19 @@ pub(super) struct WebhookParams {
         required = false,
         pattern = "^(0|[1-9][0-9]{0,17})\\.[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$"
     )]
-    after: Option<Parsed<WebhookMark>>,
+    after: Option<TextParam<WebhookCursor>>,
 }
 
-impl From<WebhookParams> for WebhookAsk {
-    fn from(asked: WebhookParams) -> Self {
+impl From<WebhookParams> for WebhookListQuery {
+    fn from(params: WebhookParams) -> Self {
         Self {
-            tenant: asked.tenant.map(|name| name.0),
-            client: asked.client.map(|name| name.0),
-            family: asked.family.map(|word| word.0),
-            resource: asked.resource.map(|word| word.0),
-            status: asked.status.map(|word| word.0),
-            after: asked.after.map(|mark| mark.0),
-            rows_max: asked.page_size.map(|size| size.0),
+            tenant: params.tenant.map(|name| name.0),
+            client: params.client.map(|name| name.0),
+            family: params.family.map(|family| family.0),
+            resource: params.resource.map(|resource| resource.0),
+            status: params.status.map(|status| status.0),
+            after: params.after.map(|cursor| cursor.0),
+            rows_max: params.page_size.map(|size| size.0),
         }
     }
 }
@@ -67,104 +68,101 @@ impl From<WebhookParams> for WebhookAsk {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[into_params(parameter_in = Query)]
 pub(super) struct DeliveryParams {
-    /// Only those that stand so.
-    #[param(schema_with = listed, required = false)]
-    status: Option<Word<DeliveryStatus>>,
-    /// Only what happened from then on.
-    #[param(schema_with = Moment::schema, required = false)]
-    since: Option<Moment>,
-    /// How many a page has at the most.
+    /// Only those with this status.
+    #[param(schema_with = listed_statuses, required = false)]
+    status: Option<EnumParam<DeliveryStatus>>,
+    /// Only deliveries with an attempt or a success at or after this time.
+    #[param(schema_with = Timestamp::schema, required = false)]
+    since: Option<Timestamp>,
+    /// How many items a page has at most.
     #[param(value_type = u16, required = false, minimum = 1, maximum = 100, default = 25)]
-    page_size: Option<FewRows>,
+    page_size: Option<DeliveryPageSize>,
     /// The `next` of the page before; leave it out for the newest.
     #[param(value_type = String, required = false, pattern = "^(0|[1-9][0-9]{0,17})-(0|[1-9][0-9]{0,17})$")]
-    before: Option<Parsed<DeliveryMark>>,
+    before: Option<TextParam<DeliveryCursor>>,
 }
 
-impl From<DeliveryParams> for DeliveryAsk {
-    fn from(asked: DeliveryParams) -> Self {
+impl From<DeliveryParams> for DeliveryPageQuery {
+    fn from(params: DeliveryParams) -> Self {
         Self {
-            status: asked.status.map(|word| word.0),
-            since: asked.since.map(|moment| moment.0),
-            before: asked.before.map(|mark| mark.0),
-            rows_max: asked.page_size.map(|size| size.0),
+            status: params.status.map(|status| status.0),
+            since: params.since.map(|since| since.0),
+            before: params.before.map(|cursor| cursor.0),
+            page_size: params.page_size.map_or(DELIVERIES_PER_PAGE_DEFAULT, |size| size.0),
         }
     }
 }
 
-fn listed() -> RefOr<Schema> {
-    ObjectBuilder::new()
-        .schema_type(SchemaType::new(Type::String))
-        .enum_values(Some(DeliveryStatus::LISTED.map(DeliveryStatus::as_str)))
-        .build()
-        .into()
+fn listed_statuses() -> RefOr<Schema> {
+    names_schema(None, DeliveryStatus::LISTED.map(DeliveryStatus::as_str))
 }
 
-/// Something that is named by one of a few words.
-trait Worded: Sized {
-    fn read(word: &str) -> Option<Self>;
-    fn words() -> Vec<&'static str>;
+/// A value that has one of a few names.
+trait NamedValue: Sized {
+    fn parse(name: &str) -> Option<Self>;
+    fn names() -> Vec<&'static str>;
 }
 
+/// A parameter with one of a few names.
 #[derive(Clone, Copy, Debug, Deserialize)]
-#[serde(try_from = "String", bound = "T: Worded")]
-struct Word<T>(T);
+#[serde(try_from = "String", bound = "T: NamedValue")]
+struct EnumParam<T>(T);
 
-impl<T: Worded> TryFrom<String> for Word<T> {
+impl<T: NamedValue> TryFrom<String> for EnumParam<T> {
     type Error = String;
 
-    fn try_from(word: String) -> Result<Self, String> {
-        let read = T::read(&word).map(Self);
-        read.ok_or_else(|| format!("it must be one of {}; not {word:?}", T::words().join(", ")))
+    fn try_from(name: String) -> Result<Self, String> {
+        let value = T::parse(&name).map(Self);
+        value.ok_or_else(|| format!("it must be one of {}; not {name:?}", T::names().join(", ")))
     }
 }
 
-impl Worded for FamilyWord {
-    fn read(word: &str) -> Option<Self> {
-        Self::parse(word)
+impl NamedValue for WebhookFamily {
+    fn parse(name: &str) -> Option<Self> {
+        Self::parse(name)
     }
 
-    fn words() -> Vec<&'static str> {
-        [Self::Accounting, Self::Invoicing].map(Self::as_str).to_vec()
-    }
-}
-
-impl Worded for WebhookStatus {
-    fn read(word: &str) -> Option<Self> {
-        Self::parse(word)
-    }
-
-    fn words() -> Vec<&'static str> {
+    fn names() -> Vec<&'static str> {
         Self::ALL.map(Self::as_str).to_vec()
     }
 }
 
-impl Worded for DeliveryStatus {
-    fn read(word: &str) -> Option<Self> {
-        Self::parse(word)
+impl NamedValue for WebhookStatus {
+    fn parse(name: &str) -> Option<Self> {
+        Self::parse(name)
     }
 
-    fn words() -> Vec<&'static str> {
+    fn names() -> Vec<&'static str> {
+        Self::ALL.map(Self::as_str).to_vec()
+    }
+}
+
+impl NamedValue for DeliveryStatus {
+    fn parse(name: &str) -> Option<Self> {
+        Self::parse(name)
+    }
+
+    fn names() -> Vec<&'static str> {
         Self::LISTED.map(Self::as_str).to_vec()
     }
 }
 
-impl Worded for Resource {
-    fn read(word: &str) -> Option<Self> {
-        subscribable().find(|resource| resource.as_str() == word)
+impl NamedValue for Resource {
+    fn parse(name: &str) -> Option<Self> {
+        subscribable_resources().find(|resource| resource.as_str() == name)
     }
 
-    fn words() -> Vec<&'static str> {
-        subscribable().map(Self::as_str).collect()
+    fn names() -> Vec<&'static str> {
+        subscribable_resources().map(Self::as_str).collect()
     }
 }
 
-/// A text that is read as something else.
+/// A parameter that is parsed from its text.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "String", bound = "T: FromStr<Err = String>")]
-struct Parsed<T>(T);
+struct TextParam<T>(T);
 
-impl<T: FromStr<Err = String>> TryFrom<String> for Parsed<T> {
+impl<T: FromStr<Err = String>> TryFrom<String> for TextParam<T> {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
@@ -172,18 +170,18 @@ impl<T: FromStr<Err = String>> TryFrom<String> for Parsed<T> {
     }
 }
 
-/// Each delivery takes a look of its own: pages are small.
+/// How many deliveries a page has at most.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(try_from = "String")]
-struct FewRows(usize);
+struct DeliveryPageSize(usize);
 
-impl TryFrom<String> for FewRows {
+impl TryFrom<String> for DeliveryPageSize {
     type Error = String;
 
     fn try_from(text: String) -> Result<Self, String> {
-        let size = text.parse().ok().filter(|size| (1..=DELIVERIES_MAX).contains(size)).map(Self);
+        let size = text.parse().ok().filter(|size| (1..=DELIVERIES_PER_PAGE_MAX).contains(size)).map(Self);
         size.ok_or_else(|| {
-            format!("pageSize must be a whole number from 1 to {DELIVERIES_MAX}, not {text:?}")
+            format!("pageSize must be a whole number from 1 to {DELIVERIES_PER_PAGE_MAX}, not {text:?}")
         })
     }
 }

@@ -2,6 +2,7 @@
 
 mod backup;
 mod migrations;
+mod old_backups;
 mod postgres_cluster;
 mod postgres_nodes;
 mod postgres_outage;
@@ -35,11 +36,14 @@ tests_on_durable_stores! {
         backup_restores_into_postgres,
         backup_is_one_snapshot,
     }
+    old_backups {
+        backup_of_schema_6_is_restored,
+    }
     refused_restores {
         damaged_backup_is_refused,
         restore_needs_an_empty_store,
         restore_needs_the_same_master_key,
-        restore_needs_the_same_schema,
+        backup_of_a_newer_schema_is_refused,
         interrupted_backup_is_damaged,
     }
     purged_rows {

@@ -100,7 +100,7 @@ pub(crate) async fn restore_needs_the_same_master_key(fixture: Fixture) {
 }
 
 /// A backup of a schema that this program does not have, whole in itself.
-pub(crate) async fn restore_needs_the_same_schema(fixture: Fixture) {
+pub(crate) async fn backup_of_a_newer_schema_is_refused(fixture: Fixture) {
     let future = NewerArchive;
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("backup");

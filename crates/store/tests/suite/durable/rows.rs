@@ -59,7 +59,7 @@ pub(crate) async fn fill_every_table(fixture: &Fixture) -> TestTenant {
     let import = tenant.chunk("import", 0, [customer("c1", "k2", "Berta"), customer("c9", "k", "Eva")]);
     store.apply_changes(import).await.unwrap();
 
-    store.add_user(&user(fixture, "maria")).await.unwrap();
+    store.add_user(&user(fixture, "maria"), &[]).await.unwrap();
     store.add_membership(&membership(fixture, "m1", "maria", &tenant.id)).await.unwrap();
     store.add_client(&client(fixture, "erp"), &Secret::new("client-secret-1")).await.unwrap();
     let second = ClientSecret { secret: Secret::new("client-secret-2"), previous_valid_until: now };

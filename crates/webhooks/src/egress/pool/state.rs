@@ -1,4 +1,4 @@
-//! What the pool knows under its lock: who is idle where, and who waits.
+//! The pool's state, which its lock protects: idle connections and waiting requests.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -6,20 +6,20 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-use super::{Connection, Grant, Room, Shared};
+use super::{Connection, Grant, Shared, SocketPermit};
 
 #[derive(Default)]
 pub(super) struct State {
-    /// Sockets, used, idle and being dialled.
+    /// All sockets: in use, idle and being dialled.
     pub(super) open: usize,
-    /// The last number given to a connection or to a stay among the idle.
+    /// The last number given to a connection, or to its entry among the idle ones.
     pub(super) last_number: u64,
     pub(super) hosts: HashMap<Arc<str>, Host>,
-    /// All idle stays, oldest first.
-    pub(super) stays: BTreeMap<u64, Arc<str>>,
-    /// Only while every socket is taken.
+    /// The origins of all idle connections by `Idle::entry_id`, oldest first.
+    pub(super) idle_order: BTreeMap<u64, Arc<str>>,
+    /// Requests that wait for a socket; empty unless every socket is in use.
     pub(super) waiting: VecDeque<Waiter>,
-    pub(super) is_swept: bool,
+    pub(super) has_sweeper: bool,
     pub(super) is_closed: bool,
 }
 
@@ -28,76 +28,76 @@ pub(super) struct Host {
     pub(super) open: usize,
     /// Oldest first.
     pub(super) idle: Vec<Idle>,
-    /// For one of its connections to be free, while there are many and all are in use.
+    /// Requests that wait for a free connection of this host, while it has many and all are in use.
     pub(super) waiting: VecDeque<oneshot::Sender<Connection>>,
 }
 
 pub(super) struct Idle {
-    pub(super) stay: u64,
+    pub(super) entry_id: u64,
     pub(super) since: Instant,
     pub(super) connection: Connection,
 }
 
-/// What goes with a socket that is closed, to be dropped without the lock: the connection, if it was idle, and the promise
-/// to one who need not wait any longer for another to be free.
-type Left = (Option<Connection>, Option<oneshot::Sender<Connection>>);
+/// What a closed socket leaves behind, for the caller to drop without the lock: the connection, if it was idle, and the
+/// sender of a request that need not wait for a free connection any longer.
+type ClosedSocket = (Option<Connection>, Option<oneshot::Sender<Connection>>);
 
 pub(super) struct Waiter {
     pub(super) origin: Arc<str>,
-    pub(super) fresh: bool,
-    pub(super) promise: oneshot::Sender<Grant>,
+    pub(super) must_be_new: bool,
+    pub(super) sender: oneshot::Sender<Grant>,
 }
 
 impl Host {
-    /// Those at the front of the queue that wait no more.
-    pub(super) fn forget_the_gone(&mut self) {
+    /// Drops requests at the front of the queue that no longer wait.
+    pub(super) fn drop_abandoned(&mut self) {
         while self.waiting.front().is_some_and(oneshot::Sender::is_closed) {
             self.waiting.pop_front();
         }
     }
 }
 
-/// Nothing here drops a connection: what is taken out is handed to the caller, who drops it without the lock.
+/// No method drops a connection: it returns what it removes, and the caller drops it without the lock.
 impl State {
-    pub(super) fn number(&mut self) -> u64 {
+    pub(super) fn next_number(&mut self) -> u64 {
         self.last_number += 1;
         self.last_number
     }
 
-    pub(super) fn enter(&mut self, shared: &Arc<Shared>, origin: &str) -> Room {
+    pub(super) fn open_socket(&mut self, shared: &Arc<Shared>, origin: &str) -> SocketPermit {
         self.open += 1;
-        let number = self.number();
+        let number = self.next_number();
         let origin = match self.hosts.get_key_value(origin) {
             Some((origin, _)) => origin.clone(),
             None => origin.into(),
         };
         self.hosts.entry(origin.clone()).or_default().open += 1;
-        Room { shared: shared.clone(), origin, number }
+        SocketPermit { shared: shared.clone(), origin, number }
     }
 
-    pub(super) fn leave(&mut self, origin: &Arc<str>, number: u64, eager_max: usize) -> Left {
+    pub(super) fn close_socket(&mut self, origin: &Arc<str>, number: u64, eager_max: usize) -> ClosedSocket {
         self.open -= 1;
         let Some(host) = self.hosts.get_mut(origin) else { return (None, None) };
         host.open -= 1;
-        host.forget_the_gone();
-        let promise = if host.open < eager_max.max(1) { host.waiting.pop_front() } else { None };
+        host.drop_abandoned();
+        let sender = if host.open < eager_max.max(1) { host.waiting.pop_front() } else { None };
         let is_it = |idle: &Idle| idle.connection.number == number;
-        let gone = host.idle.iter().position(is_it).map(|at| host.idle.remove(at));
+        let removed = host.idle.iter().position(is_it).map(|at| host.idle.remove(at));
         if host.open == 0 && host.idle.is_empty() && host.waiting.is_empty() {
             self.hosts.remove(origin);
         }
-        let connection = gone.map(|idle| {
-            self.stays.remove(&idle.stay);
+        let connection = removed.map(|idle| {
+            self.idle_order.remove(&idle.entry_id);
             idle.connection
         });
-        (connection, promise)
+        (connection, sender)
     }
 
-    /// To the first who waits for a connection of this origin; nobody: here it is again.
-    pub(super) fn hand_on(&mut self, mut connection: Connection) -> Option<Connection> {
+    /// Gives the connection to the first request that waits for one of its host; returns it if none waits.
+    pub(super) fn hand_over(&mut self, mut connection: Connection) -> Option<Connection> {
         let Some(host) = self.hosts.get_mut(&connection.origin) else { return Some(connection) };
-        while let Some(promise) = host.waiting.pop_front() {
-            match promise.send(connection) {
+        while let Some(sender) = host.waiting.pop_front() {
+            match sender.send(connection) {
                 Ok(()) => return None,
                 Err(refused) => connection = refused,
             }
@@ -105,37 +105,41 @@ impl State {
         Some(connection)
     }
 
-    pub(super) fn put(&mut self, connection: Connection, idle_per_host_max: usize) -> Option<Connection> {
-        let (stay, origin) = (self.number(), connection.origin.clone());
+    pub(super) fn add_idle(
+        &mut self,
+        connection: Connection,
+        idle_per_host_max: usize,
+    ) -> Option<Connection> {
+        let (entry_id, origin) = (self.next_number(), connection.origin.clone());
         let Some(host) = self.hosts.get_mut(&origin) else { return Some(connection) };
-        host.idle.push(Idle { stay, since: Instant::now(), connection });
-        self.stays.insert(stay, origin);
+        host.idle.push(Idle { entry_id, since: Instant::now(), connection });
+        self.idle_order.insert(entry_id, origin);
         let surplus = (host.idle.len() > idle_per_host_max).then(|| host.idle.remove(0));
         surplus.map(|idle| {
-            self.stays.remove(&idle.stay);
+            self.idle_order.remove(&idle.entry_id);
             idle.connection
         })
     }
 
-    pub(super) fn newest(&mut self, origin: &str) -> Option<Connection> {
+    pub(super) fn take_newest_idle(&mut self, origin: &str) -> Option<Connection> {
         let host = self.hosts.get_mut(origin)?;
         let at = host.idle.iter().rposition(|idle| !idle.connection.sender.is_closed())?;
         let idle = host.idle.remove(at);
-        self.stays.remove(&idle.stay);
+        self.idle_order.remove(&idle.entry_id);
         Some(idle.connection)
     }
 
-    pub(super) fn oldest(&mut self) -> Option<Connection> {
-        let (stay, origin) = self.stays.pop_first()?;
+    pub(super) fn take_oldest_idle(&mut self) -> Option<Connection> {
+        let (entry_id, origin) = self.idle_order.pop_first()?;
         let host = self.hosts.get_mut(&origin)?;
-        let at = host.idle.iter().position(|idle| idle.stay == stay)?;
+        let at = host.idle.iter().position(|idle| idle.entry_id == entry_id)?;
         Some(host.idle.remove(at).connection)
     }
 
-    pub(super) fn oldest_since(&self) -> Option<Instant> {
-        let (stay, origin) = self.stays.first_key_value()?;
+    pub(super) fn oldest_idle_since(&self) -> Option<Instant> {
+        let (entry_id, origin) = self.idle_order.first_key_value()?;
         let idle = &self.hosts.get(origin)?.idle;
-        idle.iter().find(|idle| idle.stay == *stay).map(|idle| idle.since)
+        idle.iter().find(|idle| idle.entry_id == *entry_id).map(|idle| idle.since)
     }
 
     pub(super) fn next_waiter(&mut self) -> Option<Waiter> {
@@ -143,9 +147,9 @@ impl State {
         self.waiting.pop_front()
     }
 
-    /// The first in the queue whose time has not run out.
+    /// The first request in the queue that still waits.
     pub(super) fn front_waiter(&mut self) -> Option<&Waiter> {
-        while self.waiting.front().is_some_and(|waiter| waiter.promise.is_closed()) {
+        while self.waiting.front().is_some_and(|waiter| waiter.sender.is_closed()) {
             self.waiting.pop_front();
         }
         self.waiting.front()

@@ -1,4 +1,4 @@
-//! The AsyncAPI 3 document: every notification that receivers can be sent, from the one catalogue.
+//! The AsyncAPI 3 document: every notification that receivers can get, made from the resource catalogue.
 
 use domain::Resource;
 use domain::event::{APP_NAME, EventKind, event_type, semantic_name};
@@ -9,7 +9,7 @@ use super::{examples, notifications};
 
 const DEADLINE: &str = "Answer any 2xx within five seconds, without cookies and without redirects.";
 
-/// The document; the same bytes every time.
+/// The document; it serializes to the same bytes every time.
 pub fn asyncapi() -> Value {
     let all: Vec<Resource> = Resource::accounting_family().chain(Resource::invoicing()).collect();
     let of_all = |of: fn(Resource) -> (String, Value)| all.iter().map(|one| of(*one)).collect::<Map<_, _>>();
@@ -20,7 +20,7 @@ pub fn asyncapi() -> Value {
             "version": env!("CARGO_PKG_VERSION"),
             "description": "What Aldaba sends to the receivers of webhooks: each notification is one POST to the address \
                 that was subscribed, at least once, in order for each record, with the same bytes on every attempt. \
-                What a receiver must do stands with the guide to delivery.",
+                The guide to delivery says what a receiver must do.",
             "license": {"name": "Apache-2.0"},
         },
         "defaultContentType": "application/json",
@@ -37,7 +37,7 @@ pub fn asyncapi() -> Value {
     })
 }
 
-/// How a resource is called within the document: `Svc.ACC.Customers`, or an entity's name.
+/// The name of a resource in the document: `Svc.ACC.Customers`, or an entity's name.
 fn name(resource: Resource) -> String {
     match resource.area().domain() {
         Some(domain) => format!("{APP_NAME}.{domain}.{}", resource.plural()),
@@ -45,8 +45,8 @@ fn name(resource: Resource) -> String {
     }
 }
 
-/// Every message of a resource, by the name that it has in the document.
-fn named(resource: Resource) -> Vec<(String, Option<EventKind>)> {
+/// Every message of a resource, with its name in the document.
+fn messages_of(resource: Resource) -> Vec<(String, Option<EventKind>)> {
     let prefix = if resource.is_accounting_family() { "" } else { "Invoicing." };
     let event = |kind| (format!("{prefix}{}", semantic_name(resource, kind)), Some(kind));
     let mut all: Vec<_> = resource.event_kinds().into_iter().map(event).collect();
@@ -57,7 +57,7 @@ fn named(resource: Resource) -> Vec<(String, Option<EventKind>)> {
 }
 
 fn channel(resource: Resource) -> (String, Value) {
-    let messages: Map<String, Value> = named(resource)
+    let messages: Map<String, Value> = messages_of(resource)
         .into_iter()
         .map(|(name, _)| {
             let place = format!("#/components/messages/{name}");
@@ -65,25 +65,28 @@ fn channel(resource: Resource) -> (String, Value) {
         })
         .collect();
     let title = if resource.is_accounting_family() { resource.plural() } else { resource.as_str() };
-    let about = "The receiver's own address, as it was subscribed.";
-    (name(resource), json!({"address": null, "title": title, "description": about, "messages": messages}))
+    let description = "The receiver's url, as subscribed.";
+    (
+        name(resource),
+        json!({"address": null, "title": title, "description": description, "messages": messages}),
+    )
 }
 
 fn operation(resource: Resource) -> (String, Value) {
-    let about = if resource.is_accounting_family() {
+    let description = if resource.is_accounting_family() {
         format!(
-            "{DEADLINE} Answer an Acknowledge with exactly 200, and 401 where the signature does not hold."
+            "{DEADLINE} Answer an Acknowledge with exactly 200, and 401 where the signature does not match."
         )
     } else {
         format!(
-            "{DEADLINE} Before the first one, a GET with the query `echo` is to be answered with its GUID as the body."
+            "{DEADLINE} Before the first one, answer a GET with the query `echo` with its GUID as the body."
         )
     };
     let operation = json!({
         "action": "send",
         "channel": {"$ref": format!("#/channels/{}", name(resource))},
-        "summary": format!("Tells of changes: {}", name(resource)),
-        "description": about,
+        "summary": format!("Notifies of changes: {}", name(resource)),
+        "description": description,
         "bindings": {"http": {"method": "POST", "bindingVersion": "0.3.0"}},
     });
     (format!("send.{}", name(resource)), operation)
@@ -92,7 +95,7 @@ fn operation(resource: Resource) -> (String, Value) {
 fn messages(all: &[Resource]) -> Map<String, Value> {
     let of = |resource: &Resource| {
         let resource = *resource;
-        named(resource).into_iter().map(move |(name, kind)| {
+        messages_of(resource).into_iter().map(move |(name, kind)| {
             let message = if resource.is_accounting_family() {
                 accounting(resource, kind)
             } else {
@@ -153,20 +156,20 @@ fn invoicing(resource: Resource, kind: Option<EventKind>) -> Value {
 }
 
 fn headers(signature: &str) -> Value {
-    let told = [(signature, notifications::SIGNED)].into_iter().chain(notifications::STANDARD);
-    let properties: Map<String, Value> = told
-        .map(|(name, about)| (name.to_owned(), json!({"type": "string", "description": about})))
+    let headers = [(signature, notifications::SIGNED)].into_iter().chain(notifications::STANDARD);
+    let properties: Map<String, Value> = headers
+        .map(|(name, description)| (name.to_owned(), json!({"type": "string", "description": description})))
         .collect();
     let required: Vec<&String> = properties.keys().collect();
     json!({"type": "object", "required": required, "properties": properties})
 }
 
-/// Those of the OpenAPI document that notifications are made from.
+/// The schemas of the OpenAPI document that notifications consist of.
 fn schemas() -> Value {
-    const WANTED: [&str; 5] =
+    const NAMES: [&str; 5] =
         ["Notification", "Partition", "NotificationEvent", "InvoicingNotification", "InvoicingChange"];
     let all = serde_json::to_value(super::openapi()).unwrap_or_default();
-    WANTED.iter().map(|name| ((*name).to_owned(), all["components"]["schemas"][name].clone())).collect()
+    NAMES.iter().map(|name| ((*name).to_owned(), all["components"]["schemas"][name].clone())).collect()
 }
 
 #[cfg(test)]
@@ -174,12 +177,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_notification_of_the_catalogue_is_in_it() {
+    fn document_has_every_notification_of_the_catalogue() {
         let document = asyncapi();
         for resource in Resource::accounting_family().chain(Resource::invoicing()) {
             let channel = &document["channels"][name(resource)];
-            assert_eq!(channel["messages"].as_object().map(Map::len), Some(named(resource).len()));
-            for (name, _) in named(resource) {
+            assert_eq!(channel["messages"].as_object().map(Map::len), Some(messages_of(resource).len()));
+            for (name, _) in messages_of(resource) {
                 let message = &document["components"]["messages"][&name];
                 assert!(message["examples"][0]["payload"].is_object(), "{name}: {message}");
             }
@@ -189,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn every_reference_leads_somewhere() {
+    fn every_reference_resolves() {
         let document = asyncapi();
         let text = document.to_string();
         for part in text.split("\"$ref\":\"").skip(1) {

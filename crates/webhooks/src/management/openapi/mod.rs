@@ -1,15 +1,15 @@
-//! The OpenAPI document of the management, from the one list of its addresses; and the notifications, as the document's
-//! own section of webhooks. What every API has in common (keys, tokens, refusals of the gate) stands in the gateway's
-//! document, which this one is put together with. Beside it stands the AsyncAPI document of the notifications alone.
+//! The OpenAPI document of the management API, made from the list of its routes, with the notifications in its `webhooks`
+//! section; and the AsyncAPI document of the notifications. Keys, tokens and the gate's errors are in the gateway's document,
+//! with which this one is merged.
 
 mod asyncapi;
 mod examples;
 mod notifications;
 mod operations;
 mod parts;
+mod schema_types;
 #[cfg(test)]
 mod tests;
-mod words;
 
 use utoipa::openapi::tag::TagBuilder;
 use utoipa::openapi::{
@@ -18,17 +18,18 @@ use utoipa::openapi::{
 
 pub use asyncapi::asyncapi;
 
-use super::delivery::{Item, Milliseconds, Status, Tried};
-use super::health::{Handshake, Health, LostTold};
+use super::history_json::{
+    AttemptJson, AttemptTimesJson, DeliveryJson, DeliveryStatusSchema, HandshakeJson, HealthJson,
+    LostEventsJson, ReplayJson,
+};
 use super::record::{AccountingRecord, EventDescriptor, InvoicingRecord};
-use super::replay::ReplayTold;
-use super::secret::Rotated;
-use super::{Route, Side};
+use super::secret::RotatedSecretJson;
+use super::{Route, RouteGroup};
 
 const ACCOUNTING_TAG: &str = "Webhooks";
 const INVOICING_TAG: &str = "Invoicing webhooks";
 
-/// The document; its references lead into the gateway's where they are not its own.
+/// The document; some of its references point into the gateway's.
 pub fn openapi() -> OpenApi {
     let mut paths: Paths = PathsBuilder::new().build();
     for route in Route::all() {
@@ -37,7 +38,7 @@ pub fn openapi() -> OpenApi {
     let tags = [
         (
             ACCOUNTING_TAG,
-            "Subscriptions to the resources of the accounting family: each under its resource's own address.",
+            "Subscriptions to the resources of the accounting family, each under the path of its resource.",
         ),
         (INVOICING_TAG, "Subscriptions to the entities of invoicing."),
     ];
@@ -47,7 +48,7 @@ pub fn openapi() -> OpenApi {
         .paths(paths)
         .components(Some(parts::responses(schemas(ComponentsBuilder::new())).build()))
         .build();
-    document.webhooks = Some(notifications::all());
+    document.webhooks = Some(notifications::webhooks());
     document
 }
 
@@ -56,32 +57,32 @@ fn schemas(components: ComponentsBuilder) -> ComponentsBuilder {
         .schema_from::<AccountingRecord<'_>>()
         .schema_from::<EventDescriptor>()
         .schema_from::<InvoicingRecord<'_>>()
-        .schema_from::<Item>()
-        .schema_from::<Status>()
-        .schema_from::<Tried>()
-        .schema_from::<Milliseconds>()
-        .schema_from::<Health>()
-        .schema_from::<Handshake>()
-        .schema_from::<LostTold>()
-        .schema_from::<ReplayTold>()
-        .schema_from::<Rotated>()
-        .schema_from::<words::WebhookSubscription>()
-        .schema_from::<words::WebhookStatus>()
-        .schema_from::<words::WebhookMove>()
-        .schema_from::<words::WebhookResult>()
-        .schema_from::<words::WebhookRefused>()
-        .schema_from::<words::WebhookFault>()
-        .schema_from::<words::InvoicingSubscription>()
-        .schema_from::<words::InvoicingEntity>()
-        .schema_from::<words::InvoicingAction>()
-        .schema_from::<words::InvoicingPause>()
-        .schema_from::<words::WebhookSecret>()
-        .schema_from::<words::WebhookReplaySpan>()
-        .schema_from::<words::Notification>()
-        .schema_from::<words::Partition>()
-        .schema_from::<words::NotificationEvent>()
-        .schema_from::<words::InvoicingNotification>()
-        .schema_from::<words::InvoicingChange>()
+        .schema_from::<DeliveryJson>()
+        .schema_from::<DeliveryStatusSchema>()
+        .schema_from::<AttemptJson>()
+        .schema_from::<AttemptTimesJson>()
+        .schema_from::<HealthJson>()
+        .schema_from::<HandshakeJson>()
+        .schema_from::<LostEventsJson>()
+        .schema_from::<ReplayJson>()
+        .schema_from::<RotatedSecretJson>()
+        .schema_from::<schema_types::WebhookSubscription>()
+        .schema_from::<schema_types::WebhookStatus>()
+        .schema_from::<schema_types::WebhookMove>()
+        .schema_from::<schema_types::WebhookResult>()
+        .schema_from::<schema_types::WebhookRefused>()
+        .schema_from::<schema_types::WebhookFault>()
+        .schema_from::<schema_types::InvoicingSubscription>()
+        .schema_from::<schema_types::InvoicingEntity>()
+        .schema_from::<schema_types::InvoicingAction>()
+        .schema_from::<schema_types::InvoicingPause>()
+        .schema_from::<schema_types::WebhookSecret>()
+        .schema_from::<schema_types::WebhookReplaySpan>()
+        .schema_from::<schema_types::Notification>()
+        .schema_from::<schema_types::Partition>()
+        .schema_from::<schema_types::NotificationEvent>()
+        .schema_from::<schema_types::InvoicingNotification>()
+        .schema_from::<schema_types::InvoicingChange>()
 }
 
 fn method(route: Route) -> HttpMethod {
@@ -93,9 +94,9 @@ fn method(route: Route) -> HttpMethod {
     }
 }
 
-fn tag(side: Side) -> &'static str {
-    match side {
-        Side::Of(_) => ACCOUNTING_TAG,
-        Side::Invoicing => INVOICING_TAG,
+fn tag(group: RouteGroup) -> &'static str {
+    match group {
+        RouteGroup::Resource(_) => ACCOUNTING_TAG,
+        RouteGroup::Invoicing => INVOICING_TAG,
     }
 }

@@ -1,4 +1,4 @@
-//! What receivers are sent, as the document's own section of webhooks.
+//! The notifications that receivers get, as the document's `webhooks` section.
 
 use serde_json::Value;
 use utoipa::openapi::path::{OperationBuilder, ParameterBuilder, ParameterIn};
@@ -13,17 +13,14 @@ use super::examples;
 use super::parts::JSON;
 
 pub(super) const SIGNED: &str =
-    "`sha256=` and the upper-case hexadecimal HMAC-SHA256 of the body under the secret.";
+    "`sha256=` and the upper-case hexadecimal HMAC-SHA256 of the body with the secret as key.";
 pub(super) const STANDARD: [(&str, &str); 3] = [
     ("webhook-id", "The `OutgoingId`: the same on every attempt."),
     ("webhook-timestamp", "When this attempt was made, in seconds since 1970."),
-    (
-        "webhook-signature",
-        "Standard Webhooks' signatures; two of them while a new secret overlaps with the old one.",
-    ),
+    ("webhook-signature", "Standard Webhooks' signatures; two of them during the overlap after a rotation."),
 ];
 
-pub(super) fn all() -> Paths {
+pub(super) fn webhooks() -> Paths {
     PathsBuilder::new()
         .path("accountingEvent", accounting())
         .path("invoicingEvent", invoicing())
@@ -32,39 +29,46 @@ pub(super) fn all() -> Paths {
 }
 
 fn accounting() -> PathItem {
-    let about = "A change of a resource of the accounting family, or the Acknowledge that comes before any. Answer any \
+    let description = "A change of a resource of the accounting family, or the Acknowledge that comes before any. Answer any \
                  2xx within five seconds and without cookies, 200 to an Acknowledge, and 401 where the signature does \
-                 not hold.";
+                 not match.";
     let header = domain::signature::ACCOUNTING_HEADER;
-    told("A change, or an Acknowledge", about, header, "Notification", examples::notification())
+    notification("A change, or an Acknowledge", description, header, "Notification", examples::notification())
 }
 
 fn invoicing() -> PathItem {
-    let about = "A change of an invoicing entity. Answer any 2xx within five seconds and without cookies.";
+    let description =
+        "A change of an invoicing entity. Answer any 2xx within five seconds and without cookies.";
     let header = domain::signature::INVOICING_HEADER;
-    told("A change of an entity", about, header, "InvoicingNotification", examples::invoicing_notification())
+    notification(
+        "A change of an entity",
+        description,
+        header,
+        "InvoicingNotification",
+        examples::invoicing_notification(),
+    )
 }
 
-fn told(summary: &str, about: &str, header: &str, schema: &str, example: Value) -> PathItem {
+fn notification(summary: &str, description: &str, header: &str, schema: &str, example: Value) -> PathItem {
     let content = ContentBuilder::new().schema(Some(Ref::from_schema_name(schema))).example(Some(example));
     let body =
         RequestBodyBuilder::new().content(JSON, content.build()).required(Some(Required::True)).build();
     let headers = [(header, SIGNED)].into_iter().chain(STANDARD);
     let operation = headers
-        .fold(OperationBuilder::new(), |operation, (name, about)| {
-            operation.parameter(sent(name, ParameterIn::Header, about, None))
+        .fold(OperationBuilder::new(), |operation, (name, description)| {
+            operation.parameter(parameter(name, ParameterIn::Header, description, None))
         })
         .summary(Some(summary))
-        .description(Some(about))
+        .description(Some(description))
         .request_body(Some(body))
-        .response("2XX", ResponseBuilder::new().description("Taken.").build())
-        .response("401", ResponseBuilder::new().description("The signature does not hold.").build());
+        .response("2XX", ResponseBuilder::new().description("Accepted.").build())
+        .response("401", ResponseBuilder::new().description("The signature does not match.").build());
     PathItem::new(HttpMethod::Post, operation)
 }
 
-/// The receiver proves that it is one.
+/// The receiver proves that it wants notifications.
 fn handshake() -> PathItem {
-    let echo = sent("echo", ParameterIn::Query, "A GUID.", Some("uuid"));
+    let echo = parameter("echo", ParameterIn::Query, "A GUID.", Some("uuid"));
     let operation = OperationBuilder::new()
         .summary(Some("The handshake of an invoicing subscription"))
         .description(Some(
@@ -75,13 +79,13 @@ fn handshake() -> PathItem {
     PathItem::new(HttpMethod::Get, operation)
 }
 
-fn sent(name: &str, place: ParameterIn, about: &str, format: Option<&str>) -> ParameterBuilder {
+fn parameter(name: &str, place: ParameterIn, description: &str, format: Option<&str>) -> ParameterBuilder {
     let format = format.map(|name| SchemaFormat::Custom(name.to_owned()));
     let schema = ObjectBuilder::new().schema_type(Type::String).format(format);
     ParameterBuilder::new()
         .name(name)
         .parameter_in(place)
-        .description(Some(about))
+        .description(Some(description))
         .required(Required::True)
         .schema(Some(schema))
 }

@@ -1,10 +1,10 @@
-//! One address, as the document tells it.
+//! One route as an operation of the OpenAPI document.
 
 use axum::http::Method;
 use domain::event::semantic_name;
 use domain::{Resource, Scope};
 use serde_json::{Value, json};
-use utoipa::openapi::path::{Operation as Told, OperationBuilder, Parameter};
+use utoipa::openapi::path::{Operation as OpenApiOperation, OperationBuilder, Parameter};
 use utoipa::openapi::request_body::{RequestBody, RequestBodyBuilder};
 use utoipa::openapi::response::{Response, ResponsesBuilder};
 use utoipa::openapi::schema::{AllOfBuilder, ArrayBuilder};
@@ -13,24 +13,28 @@ use utoipa::openapi::{ContentBuilder, ObjectBuilder, Ref, RefOr, Required, Schem
 
 use super::examples::{self, OUTGOING, WEBHOOK};
 use super::parts::{self, JSON};
+use super::schema_types::one_of;
 use super::tag;
-use super::words::one_of;
-use crate::management::{Operation, Route, Side};
+use crate::management::{Operation, Route, RouteGroup};
 
-pub(super) fn operation(route: Route) -> Told {
-    let (id, summary) = words(route);
-    let told = OperationBuilder::new()
-        .tag(tag(route.side))
+pub(super) fn operation(route: Route) -> OpenApiOperation {
+    let (id, summary) = id_and_summary(route);
+    let operation = OperationBuilder::new()
+        .tag(tag(route.group))
         .operation_id(Some(id))
         .summary(Some(summary))
-        .description(Some(about(route.operation)))
+        .description(Some(description(route.operation)))
         .request_body(body(route))
         .securities(Some(requirements(route)));
-    parameters(route).into_iter().fold(told, OperationBuilder::parameter).responses(responses(route)).build()
+    parameters(route)
+        .into_iter()
+        .fold(operation, OperationBuilder::parameter)
+        .responses(responses(route))
+        .build()
 }
 
 /// The operation's id and its summary.
-fn words(route: Route) -> (String, &'static str) {
+fn id_and_summary(route: Route) -> (String, &'static str) {
     let (verb, summary) = match route.operation {
         Operation::Events => ("list{}WebhookEvents", "The events that can be subscribed to"),
         Operation::Subscribe => ("subscribeTo{}", "Subscribe"),
@@ -38,61 +42,63 @@ fn words(route: Route) -> (String, &'static str) {
         Operation::List => ("list{}Webhooks", "The caller's webhooks"),
         Operation::Record => ("get{}Webhook", "One webhook"),
         Operation::Status => ("set{}WebhookStatus", "Enable or disable a webhook"),
-        Operation::Change => ("change{}Webhook", "Give a webhook another url"),
+        Operation::Change => ("change{}Webhook", "Change the url of a webhook"),
         Operation::Delete => ("delete{}Webhook", "Delete a webhook"),
-        Operation::Secret => ("rotate{}WebhookSecret", "Give a webhook another secret"),
-        Operation::Deliveries => ("list{}WebhookDeliveries", "What was delivered, and what was not"),
+        Operation::Secret => ("rotate{}WebhookSecret", "Rotate the secret of a webhook"),
+        Operation::Deliveries => ("list{}WebhookDeliveries", "The deliveries of a webhook"),
         Operation::Delivery => ("get{}WebhookDelivery", "One delivery"),
-        Operation::ReplayOne => ("replay{}WebhookDelivery", "Send one delivery again"),
-        Operation::Replay => ("replay{}Webhook", "Send all events of a span of time again"),
+        Operation::ReplayDelivery => ("replay{}WebhookDelivery", "Send one delivery again"),
+        Operation::Replay => ("replay{}Webhook", "Send the events of a span of time again"),
         Operation::Test => ("test{}Webhook", "Send a test event"),
-        Operation::Health => ("get{}WebhookHealth", "How a webhook does"),
+        Operation::Health => ("get{}WebhookHealth", "The health of a webhook"),
     };
-    let name = match route.side {
-        Side::Of(resource) => resource.plural(),
-        Side::Invoicing => "Invoicing",
+    let name = match route.group {
+        RouteGroup::Resource(resource) => resource.plural(),
+        RouteGroup::Invoicing => "Invoicing",
     };
     (verb.replace("{}", name), summary)
 }
 
-/// What else there is to say.
-fn about(operation: Operation) -> &'static str {
+/// The operation's description.
+fn description(operation: Operation) -> &'static str {
     match operation {
         Operation::Events => "By their semantic names.",
         Operation::Subscribe => {
-            "The receiver is then asked to accept a handshake; nothing is delivered before it has. The very same body \
-             again is the same webhook; where it was disabled, it is enabled."
+            "The receiver then has to accept a handshake; nothing is delivered before it has. The same body again returns \
+             the same webhook and enables it where it was disabled."
         }
         Operation::Unsubscribe => {
-            "With the body of the subscription: name, url, secret and the set of event types. It is final."
+            "Takes the body of the subscription: name, url, secret and the set of event types. It is final."
         }
-        Operation::List => "Those that are neither deleted nor unsubscribed.",
-        Operation::Record => "Of the accounting family also where it is deleted.",
+        Operation::List => "Lists the webhooks that are neither deleted nor unsubscribed.",
+        Operation::Record => "A deleted webhook of the accounting family can still be read.",
         Operation::Status => {
-            "One that its owner had resting goes on from the next event; one that the service gave up, from the first \
-             event that was not delivered. Without a contract, a new handshake starts."
+            "A webhook that its owner had disabled goes on with the next event; one that the service had disabled, with the \
+             first undelivered event. Without a contract a new handshake starts."
         }
         Operation::Change => {
-            "The new receiver has to accept a handshake; events wait for it, and none goes to the old one any more."
+            "The new receiver has to accept a handshake; events wait until then, and none is sent to the old url any more."
         }
-        Operation::Delete => "It is final.",
+        Operation::Delete => "Deletion is permanent.",
         Operation::Secret => {
-            "The contract's signature uses the new one at once; `webhook-signature` carries both for the overlap."
+            "The contract's signature uses the new secret at once; `webhook-signature` carries both during the overlap."
         }
-        Operation::Deliveries => "Newest first; each event stands once, with its attempts.",
-        Operation::Delivery => "With the body that is sent, to the letter.",
-        Operation::ReplayOne => "The same body and `OutgoingId`, outside the order of all others.",
+        Operation::Deliveries => "Newest first; each event is listed once, with its attempts.",
+        Operation::Delivery => "With the body of the notification, byte for byte.",
+        Operation::ReplayDelivery => {
+            "Sends the same body and `OutgoingId`, outside the order of the other deliveries."
+        }
         Operation::Replay => {
-            "In their order, the same bodies; only what came after the webhook's first contract."
+            "Sends the same bodies in their order; only events newer than the webhook's first contract."
         }
-        Operation::Test => "An event that never happened, signed like any other.",
+        Operation::Test => "Sends a generated event, signed like any other.",
         Operation::Health => {
-            "Rates and times over the last day (or `since`), what waits, and what to look after."
+            "Rates and times over the last day (or since `since`), waiting events, and warnings."
         }
     }
 }
 
-/// Each of the ways in which an address can be called.
+/// The combinations of key and token that authorize a request.
 fn requirements(route: Route) -> Vec<SecurityRequirement> {
     let scopes: Vec<&str> = [area_scope(route), Scope::Webhooks].map(Scope::name).into_iter().collect();
     let scopes = if scopes[0] == scopes[1] { vec![scopes[0]] } else { scopes };
@@ -118,19 +124,19 @@ fn area_scope(route: Route) -> Scope {
 fn parameters(route: Route) -> Vec<Parameter> {
     let path = route.path();
     let mut all = Vec::new();
-    for (name, about, example) in [
+    for (name, description, example) in [
         ("webhookId", "The webhook.", WEBHOOK),
         ("id", "The webhook.", WEBHOOK),
         ("outgoingId", "The `OutgoingId` of the notification.", OUTGOING),
     ] {
         if path.contains(&format!("{{{name}}}")) {
-            all.push(parts::path_id(name, about, example));
+            all.push(parts::path_id(name, description, example));
         }
     }
     match route.operation {
-        Operation::Deliveries => all.extend(parts::of_deliveries()),
+        Operation::Deliveries => all.extend(parts::delivery_parameters()),
         Operation::Health => {
-            all.push(parts::since("What is counted is counted from then on; a day back without it."));
+            all.push(parts::since("The start of the counts; 24 hours ago without it."));
         }
         _ => {}
     }
@@ -138,18 +144,20 @@ fn parameters(route: Route) -> Vec<Parameter> {
 }
 
 fn body(route: Route) -> Option<RequestBody> {
-    let (schema, example) = match (route.side, route.operation) {
-        (Side::Of(resource), Operation::Subscribe | Operation::Unsubscribe) => {
+    let (schema, example) = match (route.group, route.operation) {
+        (RouteGroup::Resource(resource), Operation::Subscribe | Operation::Unsubscribe) => {
             ("WebhookSubscription", examples::subscription(resource))
         }
-        (Side::Of(_), Operation::Status) => ("WebhookStatus", json!({"webhookId": WEBHOOK, "enable": true})),
-        (Side::Of(_), Operation::Change) => {
+        (RouteGroup::Resource(_), Operation::Status) => {
+            ("WebhookStatus", json!({"webhookId": WEBHOOK, "enable": true}))
+        }
+        (RouteGroup::Resource(_), Operation::Change) => {
             ("WebhookMove", json!({"webhookId": WEBHOOK, "url": "https://other.example/webhooks"}))
         }
-        (Side::Invoicing, Operation::Subscribe) => {
+        (RouteGroup::Invoicing, Operation::Subscribe) => {
             ("InvoicingSubscription", examples::invoicing_subscription())
         }
-        (Side::Invoicing, Operation::Status) => ("InvoicingPause", json!({"isPaused": true})),
+        (RouteGroup::Invoicing, Operation::Status) => ("InvoicingPause", json!({"isPaused": true})),
         (_, Operation::Secret) => {
             ("WebhookSecret", json!({"secret": "another-random-text", "overlapHours": 24}))
         }
@@ -158,14 +166,16 @@ fn body(route: Route) -> Option<RequestBody> {
         }
         _ => return None,
     };
-    let content = ContentBuilder::new().schema(Some(narrowed(route, schema))).example(Some(example));
+    let content = ContentBuilder::new().schema(Some(request_schema(route, schema))).example(Some(example));
     Some(RequestBodyBuilder::new().content(JSON, content.build()).required(Some(Required::True)).build())
 }
 
-/// The schema of this name; of a subscription, with the names that its resource offers.
-fn narrowed(route: Route, schema: &str) -> RefOr<Schema> {
+/// The schema of this name; a subscription's lists the event types of its resource.
+fn request_schema(route: Route, schema: &str) -> RefOr<Schema> {
     let common = Ref::from_schema_name(schema);
-    let (Side::Of(resource), "WebhookSubscription") = (route.side, schema) else { return common.into() };
+    let (RouteGroup::Resource(resource), "WebhookSubscription") = (route.group, schema) else {
+        return common.into();
+    };
     let offered = resource.event_kinds().into_iter().map(|kind| semantic_name(resource, kind));
     let names = ArrayBuilder::new().items(one_of("An event of this resource.", offered));
     let own = ObjectBuilder::new().property("eventTypes", names);
@@ -173,71 +183,83 @@ fn narrowed(route: Route, schema: &str) -> RefOr<Schema> {
 }
 
 fn responses(route: Route) -> ResponsesBuilder {
-    let (status, good) = good(route);
+    let (status, success) = success(route);
     let has_body = body(route).is_some();
     let is_read = route.method() == Method::GET;
-    let sends = matches!(route.operation, Operation::Replay | Operation::ReplayOne | Operation::Test);
+    let sends = matches!(route.operation, Operation::Replay | Operation::ReplayDelivery | Operation::Test);
     let mut refusals = vec![400, 401, 403, 404, 429, 503];
     refusals.extend(has_body.then_some(413));
     refusals.extend((has_body || sends || route.operation == Operation::Delete).then_some(409));
     refusals.extend(is_read.then_some(304));
-    let responses = ResponsesBuilder::new().response(status, good);
+    let responses = ResponsesBuilder::new().response(status, success);
     refusals.into_iter().fold(responses, |responses, status| {
-        responses.response(status.to_string(), parts::refusal(status, route.has_result()))
+        responses.response(status.to_string(), parts::error_response(status, route.has_result()))
     })
 }
 
-fn good(route: Route) -> (&'static str, Response) {
-    let of_list = |name: &str, example: Value, about: &str| {
+fn success(route: Route) -> (&'static str, Response) {
+    let list_of = |name: &str, example: Value, description: &str| {
         let items: RefOr<Schema> = ArrayBuilder::new().items(Ref::from_schema_name(name)).into();
-        parts::of(about, items, json!([example]))
+        parts::response_with(description, items, json!([example]))
     };
-    let done = |state| parts::answer("Done.", "WebhookResult", examples::result(state));
-    let event = match route.side {
-        Side::Of(resource) => examples::names(resource)[0].as_str().unwrap_or_default().to_owned(),
-        Side::Invoicing => "SaleInvoice.Created".to_owned(),
+    let done = |state| parts::json_response("Done.", "WebhookResult", examples::result(state));
+    let event = match route.group {
+        RouteGroup::Resource(resource) => {
+            examples::names(resource)[0].as_str().unwrap_or_default().to_owned()
+        }
+        RouteGroup::Invoicing => "SaleInvoice.Created".to_owned(),
     };
-    let told = match (route.side, route.operation) {
-        (Side::Of(resource), Operation::Events) => names(resource),
-        (Side::Of(_), Operation::Subscribe) => done(3),
-        (Side::Of(_), Operation::Unsubscribe) => done(4),
-        (Side::Of(_), Operation::Delete) => done(5),
-        (Side::Of(_), Operation::Change) => done(6),
-        (Side::Of(_), Operation::Status) => done(7),
-        (Side::Of(resource), Operation::List) => {
-            of_list("Webhook", examples::record(resource), "The webhooks.")
+    let response = match (route.group, route.operation) {
+        (RouteGroup::Resource(resource), Operation::Events) => names(resource),
+        (RouteGroup::Resource(_), Operation::Subscribe) => done(3),
+        (RouteGroup::Resource(_), Operation::Unsubscribe) => done(4),
+        (RouteGroup::Resource(_), Operation::Delete) => done(5),
+        (RouteGroup::Resource(_), Operation::Change) => done(6),
+        (RouteGroup::Resource(_), Operation::Status) => done(7),
+        (RouteGroup::Resource(resource), Operation::List) => {
+            list_of("Webhook", examples::record(resource), "The webhooks.")
         }
-        (Side::Of(resource), Operation::Record) => {
-            parts::answer("The webhook.", "Webhook", examples::record(resource))
+        (RouteGroup::Resource(resource), Operation::Record) => {
+            parts::json_response("The webhook.", "Webhook", examples::record(resource))
         }
-        (Side::Invoicing, Operation::List) => {
-            of_list("InvoicingWebhook", examples::invoicing_record(), "The webhooks.")
+        (RouteGroup::Invoicing, Operation::List) => {
+            list_of("InvoicingWebhook", examples::invoicing_record(), "The webhooks.")
         }
-        (_, Operation::Secret) => parts::answer("Done.", "WebhookSecretRotated", examples::rotated()),
+        (_, Operation::Secret) => parts::json_response("Done.", "WebhookSecretRotated", examples::rotated()),
         (_, Operation::Deliveries) => {
-            parts::linked(of_list("WebhookDelivery", examples::delivery(&event), "The deliveries."))
+            parts::with_link(list_of("WebhookDelivery", examples::delivery(&event), "The deliveries."))
         }
         (_, Operation::Delivery) => {
             let mut example = examples::delivery(&event);
             example["body"] = examples::notification().to_string().into();
-            parts::answer("The delivery.", "WebhookDelivery", example)
+            parts::json_response("The delivery.", "WebhookDelivery", example)
         }
-        (_, Operation::Replay | Operation::ReplayOne) => {
-            return ("202", parts::answer("It will be sent.", "WebhookReplay", examples::replay("events")));
+        (_, Operation::Replay | Operation::ReplayDelivery) => {
+            return (
+                "202",
+                parts::json_response("The replay was accepted.", "WebhookReplay", examples::replay("events")),
+            );
         }
         (_, Operation::Test) => {
-            return ("202", parts::answer("It will be sent.", "WebhookReplay", examples::replay("test")));
+            return (
+                "202",
+                parts::json_response(
+                    "The test event will be sent.",
+                    "WebhookReplay",
+                    examples::replay("test"),
+                ),
+            );
         }
-        (_, Operation::Health) => parts::answer("How it does.", "WebhookHealth", examples::health()),
-        (Side::Invoicing, _) => {
-            parts::answer("The webhook.", "InvoicingWebhook", examples::invoicing_record())
+        (_, Operation::Health) => parts::json_response("The health.", "WebhookHealth", examples::health()),
+        (RouteGroup::Invoicing, _) => {
+            parts::json_response("The webhook.", "InvoicingWebhook", examples::invoicing_record())
         }
     };
-    ("200", told)
+    ("200", response)
 }
 
 fn names(resource: Resource) -> Response {
     let text = ObjectBuilder::new().schema_type(utoipa::openapi::schema::Type::String);
     let items: RefOr<Schema> = ArrayBuilder::new().items(text).into();
-    parts::of("Semantic names.", items, examples::names(resource))
+    parts::response_with("Semantic names.", items, examples::names(resource))
 }

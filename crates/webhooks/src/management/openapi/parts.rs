@@ -1,5 +1,6 @@
-//! Answers and parameters that stand in many places.
+//! Responses and parameters that many operations share.
 
+use domain::delivery::{DELIVERIES_PER_PAGE_DEFAULT, DELIVERIES_PER_PAGE_MAX, DeliveryStatus};
 use serde_json::Value;
 use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::path::{Parameter, ParameterBuilder, ParameterIn};
@@ -8,39 +9,38 @@ use utoipa::openapi::schema::{KnownFormat, SchemaFormat, Type};
 use utoipa::openapi::{ComponentsBuilder, ContentBuilder, ObjectBuilder, Ref, RefOr, Required, Schema};
 
 use super::examples;
-use crate::management::deliveries::{PAGE_SIZE_DEFAULT, PAGE_SIZE_MAX};
 
 pub(super) const JSON: &str = "application/json";
 
-/// A refusal of the management: its status, name, meaning, code, the field that it names, and a message.
-struct Refused(u16, &'static str, &'static str, &'static str, Option<&'static str>, &'static str);
+/// An error of the management API: its status, name, description, code, the field that it names, and a message.
+struct DocumentedError(u16, &'static str, &'static str, &'static str, Option<&'static str>, &'static str);
 
-const REFUSED: [Refused; 4] = [
-    Refused(
+const ERRORS: [DocumentedError; 4] = [
+    DocumentedError(
         400,
         "BadRequest",
-        "The body, a parameter or the header `context` cannot be taken; `errors` names what is wrong, all of it.",
+        "The body, a parameter or the header `context` is not valid; `errors` lists every fault.",
         "invalid_url",
         Some("url"),
         "url must use https, as in https://receiver.example/.",
     ),
-    Refused(
+    DocumentedError(
         404,
         "NotFound",
-        "There is no such webhook (or delivery), or it is another's: the answer is the same.",
+        "The webhook or delivery does not exist, or belongs to another owner: the response is the same.",
         "not_found",
         Some("webhookId"),
         "There is no such webhook.",
     ),
-    Refused(
+    DocumentedError(
         409,
         "Conflict",
-        "It is deleted or unsubscribed, or not active where something is to be sent; or there are too many.",
+        "The webhook is deleted or unsubscribed, or not active where an event has to be sent; or a limit is reached.",
         "deleted",
         Some("webhookId"),
-        "The webhook is deleted, finally.",
+        "The webhook has been deleted. Deletion is permanent.",
     ),
-    Refused(
+    DocumentedError(
         413,
         "TooLarge",
         "The body is too long.",
@@ -50,28 +50,37 @@ const REFUSED: [Refused; 4] = [
     ),
 ];
 
-/// Each refusal twice: as an operation result, and as the plain error body.
+/// Each error twice: as an operation result, and as the plain error body.
 pub(super) fn responses(components: ComponentsBuilder) -> ComponentsBuilder {
-    REFUSED.iter().fold(components, |components, Refused(status, name, about, code, field, message)| {
-        let result = examples::refused(*status, code, *field, message);
-        let error = examples::error(*status, code, *field, message);
-        components
-            .response(format!("WebhookResult{name}"), answer(about, "WebhookRefused", result))
-            .response(format!("Webhook{name}"), answer(about, "Error", error))
-    })
+    ERRORS.iter().fold(
+        components,
+        |components, DocumentedError(status, name, description, code, field, message)| {
+            let result = examples::refused(*status, code, *field, message);
+            let error = examples::error(*status, code, *field, message);
+            components
+                .response(
+                    format!("WebhookResult{name}"),
+                    json_response(description, "WebhookRefused", result),
+                )
+                .response(format!("Webhook{name}"), json_response(description, "Error", error))
+        },
+    )
 }
 
-/// Where the answer of that refusal stands; those of the gate are the gateway's.
-pub(super) fn refusal(status: u16, has_result: bool) -> Ref {
-    let own = REFUSED.iter().find(|Refused(own, ..)| *own == status).map(|Refused(_, name, ..)| *name);
-    Ref::from_response_name(match (own, has_result) {
+/// A reference to the error's response; those of the gate are in the gateway's document.
+pub(super) fn error_response(status: u16, has_result: bool) -> Ref {
+    let documented = ERRORS
+        .iter()
+        .find(|DocumentedError(documented, ..)| *documented == status)
+        .map(|DocumentedError(_, name, ..)| *name);
+    Ref::from_response_name(match (documented, has_result) {
         (Some(name), true) => format!("WebhookResult{name}"),
         (Some(name), false) => format!("Webhook{name}"),
-        (None, _) => gates(status).to_owned(),
+        (None, _) => gateway_response(status).to_owned(),
     })
 }
 
-fn gates(status: u16) -> &'static str {
+fn gateway_response(status: u16) -> &'static str {
     match status {
         304 => "NotModified",
         401 => "Unauthorized",
@@ -81,22 +90,22 @@ fn gates(status: u16) -> &'static str {
     }
 }
 
-pub(super) fn answer(about: &str, schema: &str, example: Value) -> Response {
-    of(about, Ref::from_schema_name(schema), example)
+pub(super) fn json_response(description: &str, schema: &str, example: Value) -> Response {
+    response_with(description, Ref::from_schema_name(schema), example)
 }
 
-pub(super) fn of(about: &str, schema: impl Into<RefOr<Schema>>, example: Value) -> Response {
+pub(super) fn response_with(description: &str, schema: impl Into<RefOr<Schema>>, example: Value) -> Response {
     ResponseBuilder::new()
-        .description(about)
+        .description(description)
         .content(JSON, ContentBuilder::new().schema(Some(schema)).example(Some(example)).build())
         .build()
 }
 
-/// The same, with a link to what comes next.
-pub(super) fn linked(response: Response) -> Response {
-    let about = "The next page, where there may be one: `<…>; rel=\"next\"`.";
+/// The same, with a `Link` to the next page.
+pub(super) fn with_link(response: Response) -> Response {
+    let description = "The next page, where there may be one: `<…>; rel=\"next\"`.";
     let link = HeaderBuilder::new()
-        .description(Some(about))
+        .description(Some(description))
         .schema(Some(ObjectBuilder::new().schema_type(Type::String)))
         .build();
     let mut response = response;
@@ -104,7 +113,7 @@ pub(super) fn linked(response: Response) -> Response {
     response
 }
 
-pub(super) fn path_id(name: &str, about: &str, example: &str) -> Parameter {
+pub(super) fn path_id(name: &str, description: &str, example: &str) -> Parameter {
     let schema = ObjectBuilder::new()
         .schema_type(Type::String)
         .format(Some(SchemaFormat::Custom("uuid".to_owned())))
@@ -112,45 +121,50 @@ pub(super) fn path_id(name: &str, about: &str, example: &str) -> Parameter {
     ParameterBuilder::new()
         .name(name)
         .parameter_in(ParameterIn::Path)
-        .description(Some(about))
+        .description(Some(description))
         .required(Required::True)
         .schema(Some(schema))
         .build()
 }
 
-fn query(name: &str, about: &str, schema: ObjectBuilder) -> Parameter {
+fn query(name: &str, description: &str, schema: ObjectBuilder) -> Parameter {
     ParameterBuilder::new()
         .name(name)
         .parameter_in(ParameterIn::Query)
-        .description(Some(about))
+        .description(Some(description))
         .required(Required::False)
         .schema(Some(schema))
         .build()
 }
 
-pub(super) fn since(about: &str) -> Parameter {
+pub(super) fn since(description: &str) -> Parameter {
     let schema = ObjectBuilder::new()
         .schema_type(Type::String)
         .format(Some(SchemaFormat::KnownFormat(KnownFormat::DateTime)))
         .examples(["2026-11-15T00:00:00Z"]);
-    query("since", about, schema)
+    query("since", description, schema)
 }
 
-/// What a list of deliveries can be asked with.
-pub(super) fn of_deliveries() -> [Parameter; 4] {
+/// The query parameters of a list of deliveries.
+pub(super) fn delivery_parameters() -> [Parameter; 4] {
     let text = || ObjectBuilder::new().schema_type(Type::String);
     let size = ObjectBuilder::new()
         .schema_type(Type::Integer)
         .minimum(Some(1))
-        .maximum(isize::try_from(PAGE_SIZE_MAX).ok())
-        .default(Some(PAGE_SIZE_DEFAULT.into()))
-        .examples([PAGE_SIZE_DEFAULT]);
-    let status = text().enum_values(Some(["delivered", "waiting", "failed"])).examples(["failed"]);
+        .maximum(isize::try_from(DELIVERIES_PER_PAGE_MAX).ok())
+        .default(Some(DELIVERIES_PER_PAGE_DEFAULT.into()))
+        .examples([DELIVERIES_PER_PAGE_DEFAULT]);
+    let status =
+        text().enum_values(Some(DeliveryStatus::LISTED.map(DeliveryStatus::as_str))).examples(["failed"]);
     let before = text().pattern(Some("^[0-9]{1,18}-[0-9]{1,18}$")).examples(["639000000000000000-1192"]);
     [
-        query("before", "Where the page before ended, as its `next` link tells.", before),
-        query("pageSize", "How many a page holds at most; it may hold fewer, and yet have a next.", size),
-        query("status", "Only those that stand so.", status),
-        since("Only what happened from then on."),
+        query("before", "The end of the page before, as in its `next` link.", before),
+        query(
+            "pageSize",
+            "How many deliveries a page has at most; it may have fewer and still have a next page.",
+            size,
+        ),
+        query("status", "Only deliveries with this status.", status),
+        since("Only deliveries with an attempt or a success at or after this time."),
     ]
 }

@@ -1,4 +1,4 @@
-//! The document tells of every address, once, with examples that have what their schemas ask for.
+//! The document has every route once, with examples that match their schemas.
 
 use std::collections::BTreeSet;
 
@@ -11,24 +11,24 @@ fn document() -> Value {
 }
 
 #[test]
-fn every_address_is_told_and_no_other() {
+fn document_has_exactly_the_routes() {
     let document = document();
-    let mut told = 0;
+    let mut routes = 0;
     for route in Route::all() {
         let operation = &document["paths"][route.path()][route.method().as_str().to_lowercase()];
         assert!(operation["operationId"].is_string(), "{route:?}");
-        told += 1;
+        routes += 1;
     }
     let operations: usize =
         document["paths"].as_object().unwrap().values().map(|item| item.as_object().unwrap().len()).sum();
-    assert_eq!(operations, told);
+    assert_eq!(operations, routes);
     let ids: BTreeSet<String> =
         Route::all().map(|route| operations::operation(route).operation_id.unwrap()).collect();
-    assert_eq!(ids.len(), told, "no id is given twice");
+    assert_eq!(ids.len(), routes, "operation ids are unique");
 }
 
 #[test]
-fn notifications_are_told_as_webhooks() {
+fn notifications_are_in_the_webhooks_section() {
     let document = document();
     let names: Vec<&String> = document["webhooks"].as_object().unwrap().keys().collect();
     assert_eq!(names, ["accountingEvent", "invoicingEvent", "invoicingHandshake"]);
@@ -36,20 +36,20 @@ fn notifications_are_told_as_webhooks() {
     assert!(headers.iter().any(|one| one["name"] == "svc-webhook-signature"), "{headers:?}");
 }
 
-/// Everything with a schema and an example.
-fn walk<'a>(value: &'a Value, see: &mut dyn FnMut(&'a Value)) {
-    see(value);
+/// Visits every value of the document.
+fn walk<'a>(value: &'a Value, visit: &mut dyn FnMut(&'a Value)) {
+    visit(value);
     match value {
-        Value::Object(members) => members.values().for_each(|value| walk(value, see)),
-        Value::Array(items) => items.iter().for_each(|item| walk(item, see)),
+        Value::Object(members) => members.values().for_each(|value| walk(value, visit)),
+        Value::Array(items) => items.iter().for_each(|item| walk(item, visit)),
         _ => {}
     }
 }
 
 #[test]
-fn an_example_has_what_its_schema_asks_for_and_nothing_else() {
+fn examples_match_their_schemas() {
     let document = document();
-    let mut seen = 0;
+    let mut checked = 0;
     walk(&document, &mut |value| {
         let Some(name) = value["schema"]["$ref"].as_str().or(value["schema"]["items"]["$ref"].as_str())
         else {
@@ -67,7 +67,7 @@ fn an_example_has_what_its_schema_asks_for_and_nothing_else() {
         for member in example.keys() {
             assert!(!schema["properties"][member].is_null(), "{name}: {member}");
         }
-        seen += 1;
+        checked += 1;
     });
-    assert!(seen > 200, "{seen}");
+    assert!(checked > 200, "{checked}");
 }

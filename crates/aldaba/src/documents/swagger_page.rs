@@ -1,0 +1,98 @@
+//! The Swagger UI page of a document, with files embedded in the program and a strict content security policy.
+//! File names contain a hash of the contents, so browsers may cache them forever.
+
+use std::sync::{Arc, LazyLock};
+
+use bytes::Bytes;
+use ui::asset;
+
+use super::static_response::{IMMUTABLE, StaticResponse};
+
+const TEMPLATE: &str = include_str!("page.html");
+const START: &str = include_str!("start.js");
+
+/// Allows scripts and styles of this origin only; Swagger UI's icons are `data:` images in its styles.
+pub(super) const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
+    connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+pub(super) struct File {
+    pub(super) name: String,
+    pub(super) response: StaticResponse,
+}
+
+/// The files of the page.
+pub(super) struct Files {
+    styles: File,
+    bundle: File,
+    start: File,
+    icon: File,
+}
+
+pub(super) static FILES: LazyLock<Files> = LazyLock::new(|| Files {
+    styles: File::new("swagger-ui", "css", "text/css; charset=utf-8", swagger("swagger-ui.css")),
+    bundle: File::new("swagger-ui", "js", SCRIPT, swagger("swagger-ui-bundle.js")),
+    start: File::new("start", "js", SCRIPT, Bytes::from_static(START.as_bytes())),
+    icon: File::new(
+        "aldaba",
+        "svg",
+        asset::favicon().content_type,
+        Bytes::from_static(asset::favicon().body.as_bytes()),
+    ),
+});
+
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
+impl Files {
+    pub(super) fn find(&self, name: &str) -> Option<&File> {
+        [&self.styles, &self.bundle, &self.start, &self.icon].into_iter().find(|file| file.name == name)
+    }
+}
+
+impl File {
+    fn new(stem: &str, extension: &str, content_type: &'static str, body: Bytes) -> Self {
+        let response = StaticResponse::new(content_type, IMMUTABLE, body);
+        Self { name: format!("{stem}.{}.{extension}", response.hash), response }
+    }
+}
+
+/// A file of Swagger UI, embedded in the program.
+fn swagger(name: &str) -> Bytes {
+    let config = Arc::new(utoipa_swagger_ui::Config::default());
+    let found = utoipa_swagger_ui::serve(name, config).ok().flatten();
+    found.map(|file| Bytes::from(file.bytes.into_owned())).unwrap_or_default()
+}
+
+/// The HTML of the page.
+pub(super) fn html(title: &str, address: &str) -> String {
+    let files = &*FILES;
+    let parts = [
+        ("{title}", title),
+        ("{address}", address),
+        ("{icon}", &files.icon.name),
+        ("{styles}", &files.styles.name),
+        ("{bundle}", &files.bundle.name),
+        ("{start}", &files.start.name),
+    ];
+    parts.into_iter().fold(TEMPLATE.to_owned(), |page, (placeholder, value)| page.replace(placeholder, value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn swagger_ui_is_embedded() {
+        for file in [&FILES.styles, &FILES.bundle, &FILES.start, &FILES.icon] {
+            assert!(file.response.plain.len() > 100, "{}", file.name);
+            assert_eq!(FILES.find(&file.name).map(|found| &found.name), Some(&file.name));
+        }
+        assert!(FILES.find("swagger-ui.js").is_none());
+    }
+
+    #[test]
+    fn page_has_no_inline_script() {
+        let page = html("Aldaba", "/openapi.json");
+        assert!(!page.contains('{') && !page.contains("onload"), "{page}");
+        assert_eq!(page.matches("<script").count(), page.matches("<script src=").count());
+    }
+}

@@ -1,0 +1,101 @@
+//! A running `aldaba serve`, and the server that tests share.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use serde_json::Value;
+
+use super::{IngestClient, Installation, RunningProcess, wait_for};
+
+pub(crate) struct ServeProcess {
+    pub(crate) process: RunningProcess,
+    pub(crate) installation: Installation,
+    pub(crate) public_url: String,
+    pub(crate) operator_url: String,
+    tenant_count: AtomicU32,
+}
+
+/// A server that tests share; each test creates its own tenant on it.
+pub(crate) fn shared_server() -> &'static ServeProcess {
+    static SHARED: OnceLock<ServeProcess> = OnceLock::new();
+    SHARED.get_or_init(|| ServeProcess::start_shared(Installation::new(), &[]))
+}
+
+impl ServeProcess {
+    /// Starts on free ports and waits for the log line with its addresses.
+    pub(crate) fn start(installation: Installation, arguments: &[&str]) -> Self {
+        let any = "127.0.0.1:0";
+        let program =
+            installation.program(&["serve", "--listen", any, "--operator-listen", any]).with(arguments);
+        let mut process = program.start();
+        let line = wait_for("the log line `serving`", || {
+            assert!(!process.has_exited(), "the process exited: {}", process.stderr());
+            find_log_line(&process, "serving")
+        });
+        let url = |member: &str| format!("http://{}", line[member].as_str().unwrap());
+        let (public_url, operator_url) = (url("public"), url("operator"));
+        Self { process, installation, public_url, operator_url, tenant_count: AtomicU32::new(0) }
+    }
+
+    /// With settings on the command line, each as `key=value`.
+    pub(crate) fn with_settings(installation: Installation, settings: &[&str]) -> Self {
+        let arguments: Vec<&str> = settings.iter().flat_map(|&setting| ["--set", setting]).collect();
+        Self::start(installation, &arguments)
+    }
+
+    /// For a server in a `static`: its folder is deleted when the test process ends.
+    pub(crate) fn start_shared(installation: Installation, settings: &[&str]) -> Self {
+        let mut server = Self::with_settings(installation, settings);
+        server.process.clean_up_after_exit(&[server.installation.path().to_owned()]);
+        server
+    }
+
+    /// Creates a tenant next to the running server and returns an ingest client for it.
+    pub(crate) fn ingest_for_new_tenant(&self) -> IngestClient {
+        let id = format!("tenant-{}", self.tenant_count.fetch_add(1, Ordering::Relaxed) + 1);
+        self.installation.add_tenant(&id);
+        self.ingest_client(&id)
+    }
+
+    pub(crate) fn ingest_client(&self, tenant: &str) -> IngestClient {
+        IngestClient::new(&self.operator_url, &self.installation.token(), tenant)
+    }
+
+    /// The value of a metric.
+    #[track_caller]
+    pub(crate) fn metric(&self, name: &str) -> u64 {
+        metric(&self.operator_url, name)
+    }
+
+    /// Expects that the server responds and that nothing has panicked.
+    #[track_caller]
+    pub(crate) fn assert_healthy(&self) {
+        let alive = super::HttpRequest::get(&format!("{}/livez", self.operator_url)).send();
+        assert_eq!(alive.status, 200);
+        let stderr = self.process.stderr();
+        assert!(!stderr.contains("panicked"), "{stderr}");
+    }
+
+    /// Stops it, expects exit code 0 and returns its installation.
+    #[track_caller]
+    pub(crate) fn stop(self) -> Installation {
+        let finished = self.process.stop();
+        assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), ""), "{}", finished.stderr);
+        self.installation
+    }
+}
+
+/// The value of a metric, read from this operator address.
+#[track_caller]
+pub(crate) fn metric(operator_url: &str, name: &str) -> u64 {
+    let metrics = super::HttpRequest::get(&format!("{operator_url}/metrics")).send();
+    let line = metrics.text().lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    line.unwrap_or_else(|| panic!("no {name}: {}", metrics.text())).parse().unwrap()
+}
+
+/// The first log line with this message.
+fn find_log_line(process: &RunningProcess, message: &str) -> Option<Value> {
+    let log = process.stderr();
+    let mut lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
+    lines.find(|line| line["message"] == message)
+}

@@ -1,0 +1,29 @@
+//! The gateway: authorization checks, limits, and the read APIs.
+
+mod all_resources;
+mod conditional;
+mod context;
+mod cross_process_changes;
+mod database_outage;
+mod encodings;
+mod feed;
+mod immediate_effect;
+mod isolation;
+mod keys;
+mod log_retention;
+mod nodes;
+mod paging;
+mod payroll;
+mod payroll_filter;
+mod payroll_order;
+mod quota;
+mod rate_limits;
+mod read_your_writes;
+mod reconcile;
+mod record_lifecycle;
+mod records;
+mod routing;
+mod scopes;
+mod shared_limits;
+mod tokens;
+mod usage;

@@ -1,0 +1,34 @@
+//! Integration tests, one module per subject.
+
+mod administration;
+mod backup;
+mod changes_command;
+mod client;
+mod configuration;
+mod crash;
+mod credentials;
+mod dev;
+mod dev_receiver;
+mod dev_restart;
+mod dev_token;
+mod dev_tools;
+mod full_disk;
+mod gateway;
+mod idempotency;
+mod identity;
+mod ingest;
+mod ingest_rejections;
+mod ingest_requests;
+mod malformed_lines;
+mod memory;
+mod nodes;
+mod openapi;
+mod operations;
+mod operator_api;
+mod sample;
+mod shutdown;
+mod supervision;
+mod tls;
+mod truncated_bodies;
+mod walkthrough;
+mod webhooks;

@@ -1,0 +1,133 @@
+//! What operators monitor: probes, metrics and the log.
+
+use serde_json::{Value, json};
+
+use crate::harness::{HttpRequest, Installation, ServeProcess, bank, charge, ndjson, shared_server};
+
+#[test]
+fn both_listeners_answer_liveness_and_readiness_probes() {
+    let server = shared_server();
+    for side in [&server.public_url, &server.operator_url] {
+        let alive = HttpRequest::get(&format!("{side}/livez")).send();
+        assert_eq!((alive.status, alive.json()), (200, json!({"status": "alive"})));
+    }
+    let ready = HttpRequest::get(&format!("{}/readyz", server.public_url)).send();
+    assert_eq!(
+        (ready.status, ready.json()),
+        (200, json!({"status": "ready"})),
+        "the public probe has no details"
+    );
+    let ready = HttpRequest::get(&format!("{}/readyz", server.operator_url)).send();
+    assert_eq!(ready.status, 200);
+    let body = ready.json();
+    let schema = body["schema"].as_i64().unwrap();
+    assert!(schema >= 1);
+    assert_eq!(body, json!({"status": "ready", "store": "ok", "schema": schema, "draining": false}));
+}
+
+/// The samples of a metric: labels as written, and value.
+fn samples<'a>(text: &'a str, name: &str) -> Vec<(&'a str, f64)> {
+    let lines = text.lines().filter_map(|line| line.strip_prefix(name)?.rsplit_once(' '));
+    lines.map(|(labels, value)| (labels, value.parse().unwrap())).collect()
+}
+
+/// All label values in the text.
+fn label_values(text: &str) -> Vec<&str> {
+    let samples = text.lines().filter(|line| !line.starts_with('#'));
+    samples.flat_map(|line| line.split('"').skip(1).step_by(2)).collect()
+}
+
+#[test]
+fn metrics_count_and_contain_no_identifiers() {
+    let server = ServeProcess::start(Installation::new(), &[]);
+    let ingest = server.ingest_for_new_tenant();
+    let body = ndjson(&[bank("secret-record", "a"), charge("nowhere", "x", 1), bank("2", "b")]);
+    for _ in 0..2 {
+        ingest.send_with_idempotency_key("secret-key", body.clone());
+    }
+    ingest.request().header("authorization", "Bearer secret-token").send().problem(401);
+    HttpRequest::get(&format!("{}/secret-path?secret=1", server.operator_url)).send().problem(404);
+    HttpRequest::get(&format!("{}/livez", server.public_url)).send();
+
+    let metrics = HttpRequest::get(&format!("{}/metrics", server.operator_url)).send();
+    assert_eq!(metrics.status, 200);
+    assert_eq!(metrics.header("content-type"), "application/openmetrics-text; version=1.0.0; charset=utf-8");
+    let text = metrics.text();
+    assert!(text.ends_with("# EOF\n"), "{text}");
+    for (name, value) in [("aldaba_changes_accepted_total", 2.0), ("aldaba_changes_rejected_total", 1.0)] {
+        assert_eq!(samples(text, name), [("", value)], "a retry without effect is not counted");
+    }
+    let mut requests = samples(text, "aldaba_http_requests_total");
+    requests.sort_unstable_by_key(|(labels, _)| *labels);
+    let door_route = "route=\"/operator/v1/tenants/{tenant}/changes\"";
+    assert_eq!(
+        requests,
+        [
+            (r#"{side="operator",method="GET",route="none",status="404"}"#, 1.0),
+            (&*format!("{{side=\"operator\",method=\"POST\",{door_route},status=\"200\"}}"), 2.0),
+            (&*format!("{{side=\"operator\",method=\"POST\",{door_route},status=\"401\"}}"), 1.0),
+            (r#"{side="public",method="GET",route="/livez",status="200"}"#, 1.0),
+        ]
+    );
+    let identifiers = [ingest.tenant.as_str(), "secret", "http:", &server.installation.token()];
+    for value in label_values(text) {
+        assert!(!identifiers.iter().any(|word| value.contains(word)), "{value}");
+    }
+    HttpRequest::get(&format!("{}/metrics", server.public_url)).send().problem(404);
+}
+
+#[test]
+fn unknown_method_adds_no_metric_series() {
+    let server = shared_server();
+    let made_up = hyper::Method::from_bytes(b"FROBNICATE").unwrap();
+    HttpRequest::new(made_up, &format!("{}/livez", server.public_url)).send().problem(405);
+    let text = HttpRequest::get(&format!("{}/metrics", server.operator_url)).send();
+    assert!(!text.text().contains("FROBNICATE") && text.text().contains("method=\"other\""));
+}
+
+#[test]
+fn log_is_json_without_a_terminal() {
+    let server = ServeProcess::start(Installation::new(), &["--set", "logging.level=debug"]);
+    let ingest = server.ingest_for_new_tenant();
+    ingest.send_lines(&[bank("1", "a")]);
+    ingest.request().header("x-request-id", "the-one").header("authorization", "").send().problem(401);
+    let token = server.installation.token();
+    let finished = server.process.stop();
+    assert_eq!((finished.code, finished.stdout.as_str()), (Some(0), ""));
+    let lines: Vec<Value> =
+        finished.stderr.lines().map(|line| serde_json::from_str(line).expect(line)).collect();
+    for line in &lines {
+        assert!(
+            line["timestamp"].is_string() && line["level"].is_string() && line["message"].is_string(),
+            "{line}"
+        );
+    }
+    let answered = |line: &&Value| line["message"] == "answered" && line["requestId"] == "the-one";
+    let refused = lines.iter().find(answered).expect("the log line of the request");
+    assert_eq!((&refused["status"], &refused["level"]), (&json!(401), &json!("DEBUG")));
+    assert!(!finished.stderr.contains(&token), "the log does not contain the token");
+}
+
+#[test]
+fn log_can_be_text() {
+    let server = ServeProcess::start(Installation::new(), &[]);
+    let installation = server.stop();
+    let arguments = ["serve", "--listen", "127.0.0.1:0", "--operator-listen", "127.0.0.1:0"];
+    let process = installation.program(&arguments).variable("ALDABA__LOGGING__FORMAT", "text").start();
+    let line =
+        crate::harness::wait_for("a line", || Some(process.stderr()).filter(|said| said.contains("serving")));
+    assert!(line.contains("INFO serving public=127.0.0.1:"), "{line}");
+}
+
+#[test]
+fn backup_overwrites_no_file_without_force() {
+    let installation = Installation::new();
+    let file = installation.path().join("a.backup");
+    std::fs::write(&file, "mine").unwrap();
+    let backup =
+        |flags: &[&str]| installation.program(&["store", "backup", file.to_str().unwrap()]).with(flags).run();
+    backup(&[]).expect_failure(5, &format!("{} already exists", file.display()));
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "mine");
+    backup(&["--force", "--json"]).json();
+    assert_ne!(std::fs::read_to_string(&file).unwrap(), "mine");
+}

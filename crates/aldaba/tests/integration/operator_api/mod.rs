@@ -1,0 +1,11 @@
+//! The operator's API over HTTP: administration, validation and the OpenAPI document.
+
+mod bodies;
+mod clients;
+mod openapi;
+mod subscriptions;
+mod tenants;
+mod users;
+mod webhook_commands;
+mod webhook_fixture;
+mod webhooks;

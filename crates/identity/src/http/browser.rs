@@ -1,0 +1,83 @@
+//! The context of a browser's request: cookies, language, client address, and whether it is cross-site.
+
+use std::convert::Infallible;
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use axum::extract::FromRequestParts;
+use axum::http::header::{ACCEPT_LANGUAGE, COOKIE, HeaderMap};
+use axum::http::request::Parts;
+use domain::Secret;
+use store::AuditContext;
+use ui::Lang;
+
+use crate::Identity;
+use crate::params::Params;
+
+const FETCH_SITE: &str = "sec-fetch-site";
+const COOKIE_BYTES_MAX: usize = 128;
+
+#[derive(Clone, Debug)]
+pub(crate) struct BrowserContext {
+    /// The cookie that binds tickets to this browser.
+    pub(crate) browser_id: Option<Secret>,
+    /// The session cookie.
+    pub(crate) session: Option<Secret>,
+    pub(crate) address: IpAddr,
+    pub(crate) audit: AuditContext,
+    /// Whether a page of another site caused the request (`Sec-Fetch-Site`).
+    pub(crate) is_cross_site: bool,
+    accept_language: Option<String>,
+    /// The language that the user selected on a page (`lang`).
+    selected_lang: Option<String>,
+}
+
+impl FromRequestParts<Arc<Identity>> for BrowserContext {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, identity: &Arc<Identity>) -> Result<Self, Infallible> {
+        let names = identity.cookies;
+        let context = parts.extensions.get::<web::RequestContext>();
+        let address = context.map_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED), |context| context.address.0);
+        let request_id = context.map(|context| context.id.as_str().to_owned());
+        let params = Params::parse(parts.uri.query().unwrap_or_default().as_bytes());
+        Ok(Self {
+            browser_id: cookie(&parts.headers, names.browser_id).map(Secret::new),
+            session: cookie(&parts.headers, names.session).map(Secret::new),
+            address,
+            audit: AuditContext { address: address.to_string(), request_id: request_id.unwrap_or_default() },
+            is_cross_site: header(&parts.headers, FETCH_SITE).is_some_and(|site| site == "cross-site"),
+            accept_language: header(&parts.headers, ACCEPT_LANGUAGE.as_str()),
+            selected_lang: params.get("lang").map(Into::into),
+        })
+    }
+}
+
+impl BrowserContext {
+    /// The language of the page: the selected one, else `ui_locales`, else `Accept-Language`.
+    pub(crate) fn lang(&self, ui_locales: Option<&str>) -> Lang {
+        Lang::choose(self.selected_lang.as_deref().or(ui_locales), self.accept_language.as_deref())
+    }
+
+    /// The same browser with a new session and a new browser id.
+    pub(crate) fn in_session(&self, id: &Secret, browser_id: &Secret) -> Self {
+        Self { session: Some(id.clone()), browser_id: Some(browser_id.clone()), ..self.clone() }
+    }
+
+    pub(crate) fn selected_lang(&self) -> Option<&str> {
+        self.selected_lang.as_deref()
+    }
+}
+
+fn header(headers: &HeaderMap, name: &str) -> Option<String> {
+    headers.get(name).and_then(|value| value.to_str().ok()).map(Into::into)
+}
+
+fn cookie<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+    let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
+    let mut pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
+    let (_, value) = pairs.find(|(cookie, _)| *cookie == name)?;
+    // Two different values: another site may have planted one (cookie tossing), so neither is trusted.
+    let is_unambiguous = pairs.all(|(cookie, other)| cookie != name || other == value);
+    (is_unambiguous && !value.is_empty() && value.len() <= COOKIE_BYTES_MAX).then_some(value)
+}

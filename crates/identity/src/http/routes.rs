@@ -1,0 +1,99 @@
+//! The one list of the identity provider's routes. The router serves it and the OpenAPI document describes it:
+//! a handler cannot be added without saying how it is documented, or why it is not.
+
+use std::sync::Arc;
+
+use axum::handler::Handler;
+use axum::routing::MethodRouter;
+use utoipa::openapi::HttpMethod;
+
+use super::{
+    authorize, discovery, introspection, login, logout, permissions, revocation, tenant, token, userinfo,
+};
+use crate::Identity;
+use crate::openapi::OperationDoc;
+
+/// How the OpenAPI document treats a handler.
+#[derive(Clone, Copy)]
+pub(crate) enum Documentation {
+    Operation(&'static OperationDoc),
+    /// Another operation of the document describes it.
+    Alias,
+    /// An HTML page of the provider's own; applications never request it.
+    Page,
+    /// A stylesheet or icon of the pages.
+    Asset,
+    /// A CORS preflight request.
+    Preflight,
+}
+
+use Documentation::{Alias, Asset, Operation, Page, Preflight};
+
+/// One path below `/auth/core` with its methods.
+pub(crate) struct Route {
+    pub(crate) path: &'static str,
+    pub(super) handlers: MethodRouter<Arc<Identity>>,
+    pub(crate) documentation: Vec<(HttpMethod, Documentation)>,
+}
+
+impl Route {
+    fn new(path: &'static str) -> Self {
+        Self { path, handlers: MethodRouter::new(), documentation: Vec::new() }
+    }
+
+    fn get<T: 'static>(self, handler: impl Handler<T, Arc<Identity>>, documentation: Documentation) -> Self {
+        let handlers = self.handlers.get(handler);
+        Self { handlers, ..self }.documented(HttpMethod::Get, documentation)
+    }
+
+    fn post<T: 'static>(self, handler: impl Handler<T, Arc<Identity>>, documentation: Documentation) -> Self {
+        let handlers = self.handlers.post(handler);
+        Self { handlers, ..self }.documented(HttpMethod::Post, documentation)
+    }
+
+    fn options<T: 'static>(
+        self,
+        handler: impl Handler<T, Arc<Identity>>,
+        documentation: Documentation,
+    ) -> Self {
+        let handlers = self.handlers.options(handler);
+        Self { handlers, ..self }.documented(HttpMethod::Options, documentation)
+    }
+
+    fn documented(mut self, method: HttpMethod, documentation: Documentation) -> Self {
+        self.documentation.push((method, documentation));
+        self
+    }
+}
+
+/// Every route below `/auth/core`.
+pub(crate) fn routes() -> [Route; 14] {
+    [
+        Route::new("/.well-known/openid-configuration")
+            .get(discovery::configuration, Operation(&discovery::CONFIGURATION_DOC))
+            .options(discovery::preflight, Preflight),
+        Route::new("/.well-known/jwks")
+            .get(discovery::jwks, Operation(&discovery::JWKS_DOC))
+            .options(discovery::preflight, Preflight),
+        Route::new("/.well-known/openid-configuration/jwks")
+            .get(discovery::jwks, Alias)
+            .options(discovery::preflight, Preflight),
+        Route::new("/connect/authorize")
+            .get(authorize::get, Operation(&authorize::DOC))
+            .post(authorize::post, Alias),
+        Route::new("/connect/token").post(token::post, Operation(&token::DOC)),
+        Route::new("/connect/userinfo")
+            .get(userinfo::get, Operation(&userinfo::DOC))
+            .post(userinfo::post, Alias),
+        Route::new("/connect/revocation").post(revocation::post, Operation(&revocation::DOC)),
+        Route::new("/connect/introspect").post(introspection::post, Operation(&introspection::DOC)),
+        Route::new("/connect/endsession")
+            .get(logout::end_session_get, Operation(&logout::END_SESSION_DOC))
+            .post(logout::end_session_post, Alias),
+        Route::new("/login").get(login::get, Page).post(login::post, Page),
+        Route::new("/tenant").get(tenant::get, Page).post(tenant::post, Page),
+        Route::new("/logout").get(logout::get, Page).post(logout::post, Page),
+        Route::new("/permissions").get(permissions::get, Page).post(permissions::post, Page),
+        Route::new("/look/{asset}").get(discovery::asset, Asset),
+    ]
+}

@@ -1,0 +1,82 @@
+//! The set of signing keys: which key signs, which are published, which have expired. Pure.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use domain::Ticks;
+
+use super::key_pair::SigningKeyPair;
+
+/// A key with its schedule.
+#[derive(Clone, Debug)]
+pub(crate) struct KeySetEntry {
+    pub(crate) key_pair: Arc<SigningKeyPair>,
+    pub(crate) created_at: Ticks,
+    pub(crate) signs_from: Ticks,
+    pub(crate) retired_at: Option<Ticks>,
+}
+
+/// What a key is used for at a given time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeyState {
+    /// Published, so that clients know it before it signs.
+    Next,
+    Signing,
+    /// Replaced; tokens that it signed may still be valid.
+    Verifying,
+    /// No token that it signed is valid.
+    Past,
+}
+
+impl KeyState {
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Next => "next",
+            Self::Signing => "signing",
+            Self::Verifying => "verifying",
+            Self::Past => "past",
+        }
+    }
+}
+
+/// All keys, oldest first.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct KeySet(pub(crate) Vec<KeySetEntry>);
+
+impl KeySet {
+    /// The newest key that may sign.
+    fn signing_index(&self, now: Ticks) -> Option<usize> {
+        self.0.iter().rposition(|key| key.signs_from <= now && !is_retired(key, now))
+    }
+
+    pub(crate) fn signer(&self, now: Ticks) -> Option<&SigningKeyPair> {
+        self.signing_index(now).and_then(|index| self.0.get(index)).map(|key| &*key.key_pair)
+    }
+
+    /// The states of all keys, in order. `token_ttl_max` is how long a replaced key still verifies tokens.
+    pub(crate) fn states(&self, now: Ticks, token_ttl_max: Duration) -> Vec<KeyState> {
+        let signing = self.signing_index(now);
+        let state = |(index, key): (usize, &KeySetEntry)| {
+            if is_retired(key, now) {
+                KeyState::Past
+            } else if signing == Some(index) {
+                KeyState::Signing
+            } else if key.signs_from > now {
+                KeyState::Next
+            } else {
+                let replaced_at =
+                    self.0.iter().skip(index + 1).map(|later| later.signs_from).min().unwrap_or(now);
+                if replaced_at + token_ttl_max > now { KeyState::Verifying } else { KeyState::Past }
+            }
+        };
+        self.0.iter().enumerate().map(state).collect()
+    }
+
+    pub(crate) fn find(&self, kid: &str) -> Option<&KeySetEntry> {
+        self.0.iter().find(|key| key.key_pair.kid == kid)
+    }
+}
+
+fn is_retired(key: &KeySetEntry, now: Ticks) -> bool {
+    key.retired_at.is_some_and(|at| at <= now)
+}

@@ -1,0 +1,210 @@
+//! The texts in English.
+
+use maud::html;
+
+use super::{
+    CodeText, ErrorText, FormPostText, Message, Messages, PermissionsText, ScopesText, SignInText,
+    SignOutText, TenantChoiceText,
+};
+
+pub(super) const MESSAGES: Messages = Messages {
+    sign_in: SIGN_IN,
+    choice: CHOICE,
+    scopes: SCOPES,
+    code: CODE,
+    form_post: FORM_POST,
+    sign_out: SIGN_OUT,
+    error: ERROR,
+    permissions: PERMISSIONS,
+};
+
+const SIGN_IN: SignInText = SignInText {
+    title: "Sign in",
+    title_with_error: "Notice: sign in",
+    lead: |name| html! { "to continue to " b { (name) } },
+    lead_permissions: "to see which applications have access to your data",
+    username: "Email address",
+    password: "Password",
+    submit: "Sign in",
+    forgotten: "Forgot your password? Ask your administrator for a new one.",
+    assurance: |name| html! { "Your password is checked here: " (name) " will not see it." },
+    wrong: Message {
+        title: "We could not sign you in",
+        text: "The email address or the password is incorrect. Check both and try again.",
+    },
+    wrong_and_slow: "After several failed attempts, each answer takes a few seconds longer.",
+    empty: Message { title: "Something is missing", text: "Enter your email address and your password." },
+    expired: Message {
+        title: "This page was open for too long",
+        text: "It has expired to keep your account safe. Just sign in again.",
+    },
+    no_cookies: Message {
+        title: "Cookies are needed",
+        text: "Your browser does not accept cookies from this page. Allow them and try again.",
+    },
+    busy: "The service is very busy right now",
+    busy_wait: |span| html! { "Try again in " (span) "." },
+    too_many: "Too many attempts from your network",
+    too_many_wait: |span| {
+        html! { "The limit is on the network, not on your account: wait " (span) " before you try again." }
+    },
+};
+
+const CHOICE: TenantChoiceText = TenantChoiceText {
+    title: "Choose an organisation",
+    title_with_error: "Notice: choose an organisation",
+    lead: |name| html! { b { (name) } " will work with the data of the organisation that you choose." },
+    consent_title: "Allow access",
+    consent_heading: |name| html! { (name) " asks for access to your data" },
+    signed_in_as: |email| html! { "Signed in as " (email) },
+    other_account: "Use another account",
+    allows: "If you allow it, it will be able to:",
+    legend: "For which organisation?",
+    search: "Search organisations",
+    search_submit: "Search",
+    count: |shown_count, total_count| match (shown_count, total_count) {
+        (1, 1) => "1 organisation".to_owned(),
+        (shown_count, total_count) if shown_count == total_count => format!("{total_count} organisations"),
+        (shown_count, total_count) => format!("{shown_count} of {total_count}"),
+    },
+    count_cut: |shown_count, total_count| {
+        format!("Showing {shown_count} of {total_count}. Search to find the others.")
+    },
+    none_found: |query| html! { "No organisation matches “" (query) "”." },
+    none_found_advice: "Try another part of its name, or its code.",
+    recent: "Recent",
+    continue_label: "Continue",
+    allow: "Allow",
+    deny: "Don’t allow",
+    revocable: "You can withdraw this access at any time.",
+    nothing_chosen: Message {
+        title: "Choose an organisation",
+        text: "Select one from the list to continue.",
+    },
+    not_yours: Message {
+        title: "That organisation is not available",
+        text: "Your account has no access to it. Choose another one from the list.",
+    },
+};
+
+const SCOPES: ScopesText = ScopesText {
+    openid: Message { title: "Know who you are", text: "The identifier of your account." },
+    offline_access: Message {
+        title: "Keep access",
+        text: "Even while you are not using the application, until you withdraw it.",
+    },
+    offline_access_short: "Keep access when you are away",
+    profile: Message {
+        title: "See your name and language",
+        text: "Your name and the language that you use.",
+    },
+    email: Message { title: "See your email address", text: "The address that you sign in with." },
+    id_info: Message { title: "See your profile", text: "Name and email address." },
+    master_data: Message {
+        title: "See data about people and companies",
+        text: "Master data: persons, legal entities and activities.",
+    },
+    accounting: Message {
+        title: "See the accounting",
+        text: "Companies, customers, suppliers, accounts, invoices and journals.",
+    },
+    management: Message {
+        title: "See management data", text: "The organisation’s management information."
+    },
+    payroll: Message { title: "See payroll companies", text: "The companies whose payroll is managed." },
+    webhooks: Message {
+        title: "Be notified of changes",
+        text: "Receive a notification as soon as data changes.",
+    },
+};
+
+const CODE: CodeText = CodeText {
+    title: "Copy the code",
+    heading: |name| html! { "Copy this code into " (name) },
+    lead: "Go back to the application and paste it where it asks for it.",
+    label: "Code",
+    valid: |span| html! { "It is valid for " (span) " and works once. Do not share it with anyone." },
+    under_a_minute: "less than a minute",
+};
+
+const FORM_POST: FormPostText = FormPostText {
+    title: "One moment…",
+    lead: "Taking you back to the application. If nothing happens, press Continue.",
+    submit: "Continue",
+};
+
+const SIGN_OUT: SignOutText = SignOutText {
+    title: "Sign out",
+    heading: "Sign out?",
+    requested_by: |name| html! { b { (name) } " has requested it." },
+    signed_in_as: |email| html! { "Signed in as " b { (email) } },
+    submit: "Sign out",
+    or_stay: "If you would rather stay signed in, just leave this page.",
+    done_title: "You are signed out",
+    done_text: "You can close this page. On a shared computer, close the browser as well.",
+    access_stays: |link| {
+        html! { "Applications that you gave access to keep it; you can withdraw it in " (link) "." }
+    },
+    back: |name| html! { "Back to " (name) },
+};
+
+const ERROR: ErrorText = ErrorText {
+    reference: "Reference for support",
+    details: "Technical details",
+    unknown_client: Message {
+        title: "Application not available",
+        text: "It is not registered or has been disabled. Please tell whoever maintains it.",
+    },
+    redirect_missing: Message {
+        title: "Return address missing",
+        text: "The application did not say where to return after signing in. Please tell whoever maintains it.",
+    },
+    redirect_unregistered: Message {
+        title: "Return address not registered",
+        text: "We stopped here to keep you safe: the application wants to return to an address that is not \
+               registered. Please tell whoever maintains it.",
+    },
+    bad_request: Message {
+        title: "This request is not valid",
+        text: "Something in it is missing or incorrect. Go back to the application and start again.",
+    },
+    expired: Message {
+        title: "Page not available",
+        text: "This page cannot be opened directly, or it has expired. Go back to the application and \
+               start again.",
+    },
+    not_found: Message {
+        title: "This page does not exist",
+        text: "Check the address, or go back to the application that you came from.",
+    },
+    busy: Message { title: "The service is very busy", text: "Wait a few seconds and reload the page." },
+    broken: Message {
+        title: "Something went wrong",
+        text: "The problem is on our side. Try again in a few minutes and, if it persists, send the reference to \
+               support.",
+    },
+};
+
+const PERMISSIONS: PermissionsText = PermissionsText {
+    title: "Applications with access",
+    greeting: |name| html! { "Hello, " (name) },
+    lead: "They can access data of your organisations in your name. You can withdraw this at any time.",
+    none: Message {
+        title: "No application has access",
+        text: "Once you allow an application to see your data, it appears here.",
+    },
+    revoked: |name| html! { (name) " no longer has access." },
+    tenant: "Organisation",
+    since: "With access since",
+    last_used: "Last used",
+    never_used: "Not yet",
+    revoke: "Remove access",
+    revoke_explanation: |application, tenant| {
+        html! {
+            b { (application) } " will lose its access to the data of " b { (tenant) }
+            " until you allow it again."
+        }
+    },
+    revoke_submit: "Yes, remove",
+    sign_out: "Sign out",
+};

@@ -1,0 +1,213 @@
+//! The texts in Spanish, as it is spoken in Spain: polite, short, without jargon.
+
+use maud::html;
+
+use super::{
+    CodeText, ErrorText, FormPostText, Message, Messages, PermissionsText, ScopesText, SignInText,
+    SignOutText, TenantChoiceText,
+};
+
+pub(super) const MESSAGES: Messages = Messages {
+    sign_in: SIGN_IN,
+    choice: CHOICE,
+    scopes: SCOPES,
+    code: CODE,
+    form_post: FORM_POST,
+    sign_out: SIGN_OUT,
+    error: ERROR,
+    permissions: PERMISSIONS,
+};
+
+const SIGN_IN: SignInText = SignInText {
+    title: "Iniciar sesión",
+    title_with_error: "Aviso: iniciar sesión",
+    lead: |name| html! { "para continuar en " b { (name) } },
+    lead_permissions: "para ver qué aplicaciones tienen acceso a sus datos",
+    username: "Correo electrónico",
+    password: "Contraseña",
+    submit: "Iniciar sesión",
+    forgotten: "¿Ha olvidado la contraseña? Pida una nueva a quien administra su cuenta.",
+    assurance: |name| html! { "La contraseña se comprueba aquí: " (name) " no la verá." },
+    wrong: Message {
+        title: "No se ha podido iniciar la sesión",
+        text: "El correo o la contraseña no son correctos. Revíselos e inténtelo de nuevo.",
+    },
+    wrong_and_slow: "Tras varios intentos fallidos, cada respuesta tarda unos segundos más.",
+    empty: Message { title: "Faltan datos", text: "Escriba el correo electrónico y la contraseña." },
+    expired: Message {
+        title: "La página llevaba demasiado tiempo abierta",
+        text: "Por seguridad, ha caducado. Basta con iniciar sesión de nuevo.",
+    },
+    no_cookies: Message {
+        title: "Hacen falta cookies",
+        text: "El navegador no acepta cookies de esta página. Permítalas e inténtelo de nuevo.",
+    },
+    busy: "Hay mucha actividad en este momento",
+    busy_wait: |span| html! { "Inténtelo de nuevo dentro de " (span) "." },
+    too_many: "Demasiados intentos desde su red",
+    too_many_wait: |span| {
+        html! { "El límite es de la red, no de su cuenta: espere " (span) " antes de volver a intentarlo." }
+    },
+};
+
+const CHOICE: TenantChoiceText = TenantChoiceText {
+    title: "Elegir organización",
+    title_with_error: "Aviso: elegir organización",
+    lead: |name| html! { b { (name) } " trabajará con los datos de la organización que elija." },
+    consent_title: "Permitir acceso",
+    consent_heading: |name| html! { (name) " solicita acceso a sus datos" },
+    signed_in_as: |email| html! { "Sesión de " (email) },
+    other_account: "Usar otra cuenta",
+    allows: "Si lo permite, podrá:",
+    legend: "¿Para qué organización?",
+    search: "Buscar organización",
+    search_submit: "Buscar",
+    count: |shown_count, total_count| match (shown_count, total_count) {
+        (1, 1) => "1 organización".to_owned(),
+        (shown_count, total_count) if shown_count == total_count => format!("{total_count} organizaciones"),
+        (shown_count, total_count) => format!("{shown_count} de {total_count}"),
+    },
+    count_cut: |shown_count, total_count| {
+        format!("Se muestran {shown_count} de {total_count}. Busque para encontrar las demás.")
+    },
+    none_found: |query| html! { "Ninguna organización coincide con «" (query) "»." },
+    none_found_advice: "Pruebe con otra parte del nombre o con su código.",
+    recent: "Reciente",
+    continue_label: "Continuar",
+    allow: "Permitir",
+    deny: "No permitir",
+    revocable: "Podrá retirar este acceso cuando quiera.",
+    nothing_chosen: Message {
+        title: "Falta elegir una organización",
+        text: "Marque una de la lista para continuar.",
+    },
+    not_yours: Message {
+        title: "Esa organización no está disponible",
+        text: "Su cuenta no tiene acceso a ella. Elija otra de la lista.",
+    },
+};
+
+const SCOPES: ScopesText = ScopesText {
+    openid: Message { title: "Saber quién es usted", text: "El identificador de su cuenta." },
+    offline_access: Message {
+        title: "Mantener el acceso",
+        text: "También cuando no esté usando la aplicación, hasta que lo retire.",
+    },
+    offline_access_short: "Acceder aunque usted no esté conectado",
+    profile: Message { title: "Ver su nombre e idioma", text: "Su nombre y el idioma que usa." },
+    email: Message { title: "Ver su correo electrónico", text: "La dirección con la que inicia sesión." },
+    id_info: Message { title: "Ver sus datos de perfil", text: "Nombre y correo electrónico." },
+    master_data: Message {
+        title: "Ver datos de personas y empresas",
+        text: "Los básicos: personas, entidades jurídicas y actividades.",
+    },
+    accounting: Message {
+        title: "Ver la contabilidad",
+        text: "Empresas, clientes, proveedores, cuentas, facturas y asientos.",
+    },
+    management: Message {
+        title: "Ver los datos de gestión",
+        text: "La información de gestión de la organización.",
+    },
+    payroll: Message {
+        title: "Ver las empresas de nóminas",
+        text: "Las empresas cuyas nóminas se gestionan.",
+    },
+    webhooks: Message {
+        title: "Recibir avisos de cambios", text: "Saber al momento cuándo cambia un dato."
+    },
+};
+
+const CODE: CodeText = CodeText {
+    title: "Copiar el código",
+    heading: |name| html! { "Copie este código en " (name) },
+    lead: "Vuelva a la aplicación y péguelo donde se lo pida.",
+    label: "Código",
+    valid: |span| html! { "Es válido durante " (span) " y para un solo uso. No lo comparta con nadie." },
+    under_a_minute: "menos de un minuto",
+};
+
+const FORM_POST: FormPostText = FormPostText {
+    title: "Un momento…",
+    lead: "Volviendo a la aplicación. Si la página no avanza por sí sola, pulse Continuar.",
+    submit: "Continuar",
+};
+
+const SIGN_OUT: SignOutText = SignOutText {
+    title: "Cerrar sesión",
+    heading: "¿Cerrar la sesión?",
+    requested_by: |name| html! { b { (name) } " ha pedido cerrarla." },
+    signed_in_as: |email| html! { "Sesión de " b { (email) } },
+    submit: "Cerrar sesión",
+    or_stay: "Si prefiere mantenerla abierta, basta con salir de esta página.",
+    done_title: "Sesión cerrada",
+    done_text: "Ya puede cerrar esta página. En un equipo compartido, cierre también el navegador.",
+    access_stays: |link| {
+        html! { "Las aplicaciones a las que dio acceso lo conservan; puede retirarlo en " (link) "." }
+    },
+    back: |name| html! { "Volver a " (name) },
+};
+
+const ERROR: ErrorText = ErrorText {
+    reference: "Referencia para soporte",
+    details: "Detalles técnicos",
+    unknown_client: Message {
+        title: "Aplicación no disponible",
+        text: "No está registrada o se ha desactivado. Avise a quien la mantiene.",
+    },
+    redirect_missing: Message {
+        title: "Falta la dirección de vuelta",
+        text: "La aplicación no ha indicado adónde volver después de iniciar sesión. Avise a quien la mantiene.",
+    },
+    redirect_unregistered: Message {
+        title: "Dirección de vuelta no registrada",
+        text: "Por seguridad no podemos continuar: la aplicación quiere volver a una dirección que no está \
+               registrada. Avise a quien la mantiene.",
+    },
+    bad_request: Message {
+        title: "La solicitud no es correcta",
+        text: "Falta algo en ella o no es como debería. Vuelva a la aplicación y empiece de nuevo.",
+    },
+    expired: Message {
+        title: "Página no disponible",
+        text: "Esta página no se puede abrir directamente, o ha caducado. Vuelva a la aplicación y \
+               empiece de nuevo.",
+    },
+    not_found: Message {
+        title: "Esta página no existe",
+        text: "Compruebe la dirección o vuelva a la aplicación de la que venía.",
+    },
+    busy: Message {
+        title: "Hay mucha actividad",
+        text: "El servicio está muy ocupado. Espere unos segundos y vuelva a cargar la página.",
+    },
+    broken: Message {
+        title: "Algo ha fallado",
+        text: "El problema está en nuestro lado. Inténtelo de nuevo en unos minutos y, si continúa, envíe la \
+               referencia a soporte.",
+    },
+};
+
+const PERMISSIONS: PermissionsText = PermissionsText {
+    title: "Aplicaciones con acceso",
+    greeting: |name| html! { "Hola, " (name) },
+    lead: "Tienen acceso en su nombre a datos de sus organizaciones. Puede retirarlo cuando quiera.",
+    none: Message {
+        title: "Ninguna aplicación tiene acceso",
+        text: "Cuando permita el acceso a una aplicación, aparecerá aquí.",
+    },
+    revoked: |name| html! { (name) " ya no tiene acceso." },
+    tenant: "Organización",
+    since: "Con acceso desde",
+    last_used: "Último uso",
+    never_used: "Todavía ninguno",
+    revoke: "Retirar acceso",
+    revoke_explanation: |application, tenant| {
+        html! {
+            b { (application) } " dejará de tener acceso a los datos de " b { (tenant) }
+            " hasta que se lo vuelva a permitir."
+        }
+    },
+    revoke_submit: "Sí, retirar",
+    sign_out: "Cerrar sesión",
+};

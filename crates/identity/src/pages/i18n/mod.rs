@@ -1,0 +1,155 @@
+//! The texts of the pages: one struct, filled once per language, so that a missing text does not compile. Texts that
+//! contain a name are functions, because languages put it in different places.
+
+mod en;
+mod es;
+
+use maud::Markup;
+use ui::{DisplayName, Lang};
+
+pub(super) const fn messages(lang: Lang) -> &'static Messages {
+    match lang {
+        Lang::Es => &es::MESSAGES,
+        Lang::En => &en::MESSAGES,
+    }
+}
+
+/// A title and the explanation below it.
+#[derive(Clone, Copy)]
+pub(in crate::pages) struct Message {
+    pub title: &'static str,
+    pub text: &'static str,
+}
+
+type NameTemplate = fn(DisplayName<'_>) -> Markup;
+type DurationTemplate = fn(&str) -> Markup;
+type LinkTemplate = fn(&Markup) -> Markup;
+
+pub(in crate::pages) struct Messages {
+    pub sign_in: SignInText,
+    pub choice: TenantChoiceText,
+    pub scopes: ScopesText,
+    pub code: CodeText,
+    pub form_post: FormPostText,
+    pub sign_out: SignOutText,
+    pub error: ErrorText,
+    pub permissions: PermissionsText,
+}
+
+pub(in crate::pages) struct SignInText {
+    pub title: &'static str,
+    pub title_with_error: &'static str,
+    pub lead: NameTemplate,
+    pub lead_permissions: &'static str,
+    pub username: &'static str,
+    pub password: &'static str,
+    pub submit: &'static str,
+    pub forgotten: &'static str,
+    pub assurance: NameTemplate,
+    pub wrong: Message,
+    pub wrong_and_slow: &'static str,
+    pub empty: Message,
+    pub expired: Message,
+    pub no_cookies: Message,
+    pub busy: &'static str,
+    pub busy_wait: DurationTemplate,
+    pub too_many: &'static str,
+    pub too_many_wait: DurationTemplate,
+}
+
+pub(in crate::pages) struct TenantChoiceText {
+    pub title: &'static str,
+    pub title_with_error: &'static str,
+    pub lead: NameTemplate,
+    pub consent_title: &'static str,
+    pub consent_heading: NameTemplate,
+    pub signed_in_as: NameTemplate,
+    pub other_account: &'static str,
+    pub allows: &'static str,
+    pub legend: &'static str,
+    pub search: &'static str,
+    pub search_submit: &'static str,
+    pub count: fn(usize, usize) -> String,
+    pub count_cut: fn(usize, usize) -> String,
+    pub none_found: NameTemplate,
+    pub none_found_advice: &'static str,
+    pub recent: &'static str,
+    pub continue_label: &'static str,
+    pub allow: &'static str,
+    pub deny: &'static str,
+    pub revocable: &'static str,
+    pub nothing_chosen: Message,
+    pub not_yours: Message,
+}
+
+pub(in crate::pages) struct ScopesText {
+    pub openid: Message,
+    pub offline_access: Message,
+    /// The title where no explanation follows.
+    pub offline_access_short: &'static str,
+    pub profile: Message,
+    pub email: Message,
+    pub id_info: Message,
+    pub master_data: Message,
+    pub accounting: Message,
+    pub management: Message,
+    pub payroll: Message,
+    pub webhooks: Message,
+}
+
+pub(in crate::pages) struct CodeText {
+    pub title: &'static str,
+    pub heading: NameTemplate,
+    pub lead: &'static str,
+    pub label: &'static str,
+    pub valid: DurationTemplate,
+    pub under_a_minute: &'static str,
+}
+
+pub(in crate::pages) struct FormPostText {
+    pub title: &'static str,
+    pub lead: &'static str,
+    pub submit: &'static str,
+}
+
+pub(in crate::pages) struct SignOutText {
+    pub title: &'static str,
+    pub heading: &'static str,
+    pub requested_by: NameTemplate,
+    pub signed_in_as: NameTemplate,
+    pub submit: &'static str,
+    pub or_stay: &'static str,
+    pub done_title: &'static str,
+    pub done_text: &'static str,
+    pub access_stays: LinkTemplate,
+    pub back: NameTemplate,
+}
+
+pub(in crate::pages) struct ErrorText {
+    pub reference: &'static str,
+    pub details: &'static str,
+    pub unknown_client: Message,
+    pub redirect_missing: Message,
+    pub redirect_unregistered: Message,
+    pub bad_request: Message,
+    pub expired: Message,
+    pub not_found: Message,
+    pub busy: Message,
+    pub broken: Message,
+}
+
+pub(in crate::pages) struct PermissionsText {
+    pub title: &'static str,
+    pub greeting: NameTemplate,
+    pub lead: &'static str,
+    pub none: Message,
+    pub revoked: NameTemplate,
+    pub tenant: &'static str,
+    pub since: &'static str,
+    pub last_used: &'static str,
+    pub never_used: &'static str,
+    pub revoke: &'static str,
+    pub revoke_explanation: fn(DisplayName<'_>, DisplayName<'_>) -> Markup,
+    pub revoke_submit: &'static str,
+    pub sign_out: &'static str,
+}

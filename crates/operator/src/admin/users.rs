@@ -1,0 +1,140 @@
+//! Users and their memberships in tenants.
+
+use domain::{Guid, MembershipId, Secret, TenantId, UserId, password};
+use store::{FIRST_REVISION, Membership, Status, User, UserUpdate};
+
+use super::{Admin, AdminError, Result, check_found, check_revision, updated};
+use crate::checks::{checked_email, checked_lang, checked_name};
+
+const DEFAULT_MODULES: &str = "ACC;COR;IMP;PAY;INV";
+
+#[derive(Clone, Debug)]
+pub struct NewUser {
+    pub email: String,
+    pub given_name: String,
+    pub lang: String,
+    pub password: Secret,
+    pub tenants: Vec<TenantId>,
+}
+
+/// Changes to a user; `None` leaves a property as it is.
+#[derive(Clone, Debug, Default)]
+pub struct UserChange {
+    pub status: Option<Status>,
+    /// A new password ends the user's sessions.
+    pub password: Option<Secret>,
+}
+
+impl Admin {
+    /// Adds a user and their memberships, in one transaction.
+    pub async fn add_user(&self, new: NewUser) -> Result<User> {
+        let email = checked_email(&new.email)?;
+        let (given_name, lang) = (checked_name(&new.given_name)?, checked_lang(&new.lang)?);
+        let mut tenants = new.tenants;
+        tenants.sort_unstable();
+        tenants.dedup();
+        for tenant in &tenants {
+            self.tenant(tenant).await?;
+        }
+        let user = User {
+            id: UserId::from(self.random.guid()),
+            email,
+            given_name,
+            lang,
+            password_hash: self.hash_password(new.password).await?,
+            status: Status::Active,
+            created_at: self.now(),
+            revision: FIRST_REVISION,
+        };
+        let memberships: Vec<Membership> =
+            tenants.iter().map(|tenant| self.new_membership(&user.id, tenant)).collect();
+        self.store.add_user(&user, &memberships).await?;
+        Ok(user)
+    }
+
+    async fn hash_password(&self, plain: Secret) -> Result<String> {
+        let random = self.random.clone();
+        let hashing = tokio::task::spawn_blocking(move || password::hash(&plain, &*random)).await;
+        hashing
+            .map_err(|error| AdminError::Invalid(error.to_string()))?
+            .map_err(|why| AdminError::Invalid(why.into()))
+    }
+
+    pub async fn user(&self, email: &str) -> Result<User> {
+        let email = checked_email(email)?;
+        let user = self.store.find_user_by_email(&email).await?;
+        user.ok_or_else(|| AdminError::NotFound(format!("user \"{email}\"")))
+    }
+
+    /// The user with this id or e-mail address.
+    pub async fn find_user(&self, name: &str) -> Result<User> {
+        let user = if name.contains('@') {
+            self.store.find_user_by_email(&name.to_lowercase()).await?
+        } else {
+            self.store.find_user(&UserId::new(name)).await?
+        };
+        user.ok_or_else(|| AdminError::NotFound(format!("user \"{name}\"")))
+    }
+
+    /// Changes a user, if it has the expected revision (any by default).
+    pub async fn update_user(
+        &self,
+        user: &User,
+        change: UserChange,
+        expected_revision: Option<u64>,
+    ) -> Result<User> {
+        let what = || format!("user \"{}\"", user.email);
+        if change.status.is_none() && change.password.is_none() {
+            check_revision(user.revision, expected_revision, what)?;
+            return Ok(user.clone());
+        }
+        let password_hash = match change.password {
+            Some(plain) => Some(self.hash_password(plain).await?),
+            None => None,
+        };
+        let update = UserUpdate { status: change.status, password_hash };
+        updated(self.store.update_user(&user.id, &update, expected_revision).await?, what)
+    }
+
+    pub async fn set_user_status(&self, email: &str, status: Status) -> Result<User> {
+        let change = UserChange { status: Some(status), ..UserChange::default() };
+        self.update_user(&self.user(email).await?, change, None).await
+    }
+
+    pub async fn set_password(&self, email: &str, plain: Secret) -> Result<User> {
+        let change = UserChange { password: Some(plain), ..UserChange::default() };
+        self.update_user(&self.user(email).await?, change, None).await
+    }
+
+    fn new_membership(&self, user: &UserId, tenant: &TenantId) -> Membership {
+        Membership {
+            id: MembershipId::from(self.random.guid()),
+            user: user.clone(),
+            tenant: tenant.clone(),
+            modules: DEFAULT_MODULES.into(),
+            key_user_correlation_id: self.random.guid(),
+            equipo_user_id: short_number(self.random.guid()),
+            second_client_id: short_number(self.random.guid()),
+            created_at: self.now(),
+            last_used_at: None,
+        }
+    }
+
+    pub async fn add_membership(&self, user: &User, tenant: &TenantId) -> Result<Membership> {
+        self.tenant(tenant).await?;
+        let membership = self.new_membership(&user.id, tenant);
+        self.store.add_membership(&membership).await?;
+        Ok(membership)
+    }
+
+    pub async fn remove_membership(&self, email: &str, tenant: &TenantId) -> Result<()> {
+        let user = self.user(email).await?;
+        let gone = self.store.remove_membership(&user.id, tenant).await?;
+        check_found(gone, || format!("membership of \"{email}\" in \"{tenant}\""))
+    }
+}
+
+fn short_number(guid: Guid) -> String {
+    let [a, b, c, ..] = *guid.as_bytes();
+    u32::from_be_bytes([0, a, b, c]).to_string()
+}

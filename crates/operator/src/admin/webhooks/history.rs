@@ -1,0 +1,120 @@
+//! Deliveries, replays and test events of any webhook, through the history port.
+
+use domain::delivery::{
+    DELIVERIES_PER_PAGE_MAX, DeliveryName, DeliveryPageQuery, HistoryError, ReplayRequest,
+};
+use domain::{Guid, Ticks, WebhookId};
+use store::{AuditContext, StoreError};
+
+use super::{DeliveryJson, DeliveryPageJson, ReplayJson, ReplayPageJson, WebhookAdmin, missing_webhook};
+use crate::admin::{AdminError, Result};
+
+impl WebhookAdmin {
+    /// Events that were sent at least once. Events before their first attempt are counted in the health.
+    pub async fn deliveries(&self, id: &str, query: &DeliveryPageQuery) -> Result<DeliveryPageJson> {
+        if !(1..=DELIVERIES_PER_PAGE_MAX).contains(&query.page_size) {
+            let why =
+                format!("a page has 1 to {DELIVERIES_PER_PAGE_MAX} deliveries, not {}", query.page_size);
+            return Err(AdminError::Invalid(why));
+        }
+        let page = self.history.deliveries(webhook_id(id)?, query).await;
+        Ok(page.map_err(|error| admin_error(error, id))?.into())
+    }
+
+    /// A delivery, named by its `OutgoingId` or by its event's number in the log.
+    pub async fn delivery(&self, id: &str, name: &str) -> Result<DeliveryJson> {
+        let (webhook, parsed) = (webhook_id(id)?, delivery_name(id, name)?);
+        let delivery = self.history.delivery(webhook, parsed).await;
+        Ok(delivery.map_err(|error| delivery_error(error, id, name))?.into())
+    }
+
+    /// Sends one generated event.
+    pub async fn send_test_event(&self, id: &str, context: &AuditContext) -> Result<ReplayJson> {
+        self.request_replay(id, ReplayRequest::TestEvent, context)
+            .await
+            .map_err(|error| admin_error(error, id))
+    }
+
+    /// Sends one event again, named by its `OutgoingId` or by its number in the log.
+    pub async fn replay_delivery(&self, id: &str, name: &str, context: &AuditContext) -> Result<ReplayJson> {
+        webhook_id(id)?;
+        let request = ReplayRequest::Delivery(delivery_name(id, name)?);
+        self.request_replay(id, request, context).await.map_err(|error| delivery_error(error, id, name))
+    }
+
+    /// Sends all events of a span of time again; without an end, up to the end of the log.
+    pub async fn replay_span(
+        &self,
+        id: &str,
+        from: Ticks,
+        to: Option<Ticks>,
+        context: &AuditContext,
+    ) -> Result<ReplayJson> {
+        let request = ReplayRequest::Span { from, to };
+        self.request_replay(id, request, context).await.map_err(|error| admin_error(error, id))
+    }
+
+    /// Newest first.
+    pub async fn replays(&self, id: &str) -> Result<ReplayPageJson> {
+        let replays = self.history.replays(webhook_id(id)?).await.map_err(|error| admin_error(error, id))?;
+        Ok(ReplayPageJson { replays: replays.iter().map(ReplayJson::from).collect() })
+    }
+
+    async fn request_replay(
+        &self,
+        id: &str,
+        request: ReplayRequest,
+        context: &AuditContext,
+    ) -> std::result::Result<ReplayJson, HistoryError<StoreError>> {
+        let webhook = Guid::parse(id).ok_or(HistoryError::NoWebhook)?;
+        let replay = self.history.request_replay(webhook, request, context).await?;
+        Ok(ReplayJson::from(&replay))
+    }
+}
+
+fn webhook_id(id: &str) -> Result<WebhookId> {
+    Guid::parse(id).ok_or_else(|| missing_webhook(id))
+}
+
+fn delivery_name(id: &str, name: &str) -> Result<DeliveryName> {
+    DeliveryName::parse(name).ok_or_else(|| missing_delivery(id, name))
+}
+
+fn missing_delivery(id: &str, name: &str) -> AdminError {
+    AdminError::NotFound(format!("delivery \"{name}\" of webhook {id}"))
+}
+
+fn delivery_error(error: HistoryError<StoreError>, id: &str, name: &str) -> AdminError {
+    match error {
+        HistoryError::NoDelivery => missing_delivery(id, name),
+        HistoryError::EventPruned => AdminError::NotFound(format!("event \"{name}\" in the log any more")),
+        other => admin_error(other, id),
+    }
+}
+
+pub(super) fn admin_error(error: HistoryError<StoreError>, id: &str) -> AdminError {
+    let refused = |code, why| AdminError::Conflict { code, why };
+    match error {
+        HistoryError::NoWebhook => missing_webhook(id),
+        HistoryError::NoDelivery | HistoryError::EventPruned => {
+            AdminError::NotFound(format!("such delivery of webhook {id}"))
+        }
+        HistoryError::SpanReversed => AdminError::Invalid(error.to_string()),
+        HistoryError::NothingToReplay => AdminError::NotFound(format!(
+            "event of webhook {id} between from and to that is still in the log"
+        )),
+        HistoryError::NotEntitled => refused(
+            "not_entitled",
+            format!("all events between from and to are older than the contract of webhook {id}"),
+        ),
+        HistoryError::Inactive(status) => {
+            let status = status.as_str();
+            refused("inactive", format!("webhook {id} is {status}; events are sent only to an active one"))
+        }
+        HistoryError::TooManyReplays(open) => refused(
+            "too_many_replays",
+            format!("{open} replays of webhook {id} are running; wait until one has finished"),
+        ),
+        HistoryError::Store(error) => error.into(),
+    }
+}

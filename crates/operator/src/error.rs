@@ -1,0 +1,55 @@
+//! The errors of the administration.
+
+use store::{StoreError, UpdateOutcome};
+
+/// Why an administrative operation failed.
+#[derive(Debug, thiserror::Error)]
+pub enum AdminError {
+    #[error("{0}")]
+    Invalid(String),
+    #[error("there is no {0}")]
+    NotFound(String),
+    #[error("{0} is cancelled, which is final; make a new one in its place")]
+    Cancelled(String),
+    /// The object exists, but its current state does not allow the operation.
+    #[error("{why}")]
+    Conflict { code: &'static str, why: String },
+    #[error(transparent)]
+    Store(#[from] StoreError),
+}
+
+pub(crate) type Result<T> = std::result::Result<T, AdminError>;
+
+/// `NotFound` unless the row exists.
+pub(crate) fn check_found(is_found: bool, what: impl FnOnce() -> String) -> Result<()> {
+    if is_found { Ok(()) } else { Err(AdminError::NotFound(what())) }
+}
+
+/// The updated row, or the error that says why nothing changed.
+pub(crate) fn updated<T>(outcome: UpdateOutcome<T>, what: impl FnOnce() -> String) -> Result<T> {
+    match outcome {
+        UpdateOutcome::Updated(row) => Ok(row),
+        UpdateOutcome::NotFound => Err(AdminError::NotFound(what())),
+        UpdateOutcome::RevisionConflict => Err(revision_conflict(&what())),
+        UpdateOutcome::Cancelled => Err(AdminError::Cancelled(what())),
+    }
+}
+
+/// Compares revisions where there is nothing to update.
+pub(crate) fn check_revision(
+    revision: u64,
+    expected: Option<u64>,
+    what: impl FnOnce() -> String,
+) -> Result<()> {
+    if expected.is_none_or(|expected| expected == revision) {
+        Ok(())
+    } else {
+        Err(revision_conflict(&what()))
+    }
+}
+
+fn revision_conflict(what: &str) -> AdminError {
+    let why =
+        format!("{what} has another revision: it was changed since you read it; read it again and repeat");
+    AdminError::Conflict { code: "revision_conflict", why }
+}

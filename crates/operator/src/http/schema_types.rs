@@ -1,0 +1,343 @@
+//! Types of request members: each is validated when it is deserialized and describes its own schema.
+
+use std::time::Duration;
+
+use domain::Ticks;
+use domain::redirect_uri::OUT_OF_BAND;
+use serde::{Deserialize, Serialize};
+use utoipa::openapi::schema::{ArrayBuilder, ObjectBuilder, SchemaType, Type};
+use utoipa::openapi::{KnownFormat, RefOr, Schema, SchemaFormat};
+use utoipa::{PartialSchema, ToSchema};
+
+use crate::checks::{check_redirect, checked_email, checked_id, checked_logout_uris, checked_name};
+
+type CheckResult = Result<(), String>;
+
+/// Strings that are validated when they are deserialized. The pattern in the schema says what the check does.
+macro_rules! checked_texts {
+    ($($(#[doc = $doc:literal])* $name:ident { $min:literal to $max:literal, pattern: $pattern:expr, example: $example:literal, check: $check:expr })*) => {$(
+        $(#[doc = $doc])*
+        #[derive(Clone, Debug, Deserialize)]
+        #[serde(try_from = "String")]
+        pub(super) struct $name(pub(super) String);
+
+        impl TryFrom<String> for $name {
+            type Error = String;
+
+            fn try_from(text: String) -> Result<Self, String> {
+                let check: fn(&str) -> CheckResult = $check;
+                check(&text)?;
+                Ok(Self(text))
+            }
+        }
+
+        impl PartialSchema for $name {
+            fn schema() -> RefOr<Schema> {
+                let description = concat!($($doc),*).trim();
+                let pattern: Option<String> = $pattern;
+                ObjectBuilder::new()
+                    .schema_type(SchemaType::new(Type::String))
+                    .description(Some(description))
+                    .min_length(Some($min))
+                    .max_length(Some($max))
+                    .pattern(pattern)
+                    .examples([$example])
+                    .build()
+                    .into()
+            }
+        }
+
+        impl ToSchema for $name {}
+    )*};
+}
+
+pub(super) const ID_PATTERN: &str = "^[A-Za-z0-9][A-Za-z0-9._-]*$";
+const NAME_PATTERN: &str = r"^[^\x00-\x1f\x7f-\x9f]*[^\s\x00-\x1f\x7f-\x9f][^\x00-\x1f\x7f-\x9f]*$";
+const EMAIL_PATTERN: &str = r"^[^@\s\x00-\x1f\x7f-\x9f]+@[^\s\x00-\x1f\x7f-\x9f]+$";
+const PORT: &str = "(6553[0-5]|655[0-2][0-9]|65[0-4][0-9]{2}|6[0-4][0-9]{3}|[1-5][0-9]{4}|[1-9][0-9]{0,3})";
+/// A host name, or a full IPv6 address. Shortened ones are accepted too, but would make the pattern long.
+const HOST: &str = r"([A-Za-z0-9._-]+|\[[0-9A-Fa-f]{1,4}(:[0-9A-Fa-f]{1,4}){7}\])";
+const REST: &str = r"([/?][!$-)+-;=?-\[\]-_a-~]*)?";
+
+fn address_pattern() -> String {
+    format!("(https://{HOST}(:{PORT})?|http://localhost:{PORT}|http://oob){REST}")
+}
+
+checked_texts! {
+    /// An id of your choice: letters, digits, hyphens, dots and underscores; it begins with a letter or digit.
+    ChosenId {
+        1 to 100,
+        pattern: Some(ID_PATTERN.into()),
+        example: "asesoria-penalver",
+        check: |text| checked_id("id", text).map(drop).map_err(|why| why.to_string())
+    }
+    /// A display name, without control characters; surrounding spaces are trimmed.
+    Name {
+        1 to 200,
+        pattern: Some(NAME_PATTERN.into()),
+        example: "Asesoría Peñalver",
+        check: |text| checked_name(text).map(drop).map_err(|why| why.to_string())
+    }
+    /// An e-mail address, stored in lower case; unique among users.
+    Email {
+        3 to 254,
+        pattern: Some(EMAIL_PATTERN.into()),
+        example: "lucia@example.com",
+        check: check_email
+    }
+    /// A password: 8 to 256 characters.
+    Password {
+        8 to 256,
+        pattern: None,
+        example: "una contraseña larga",
+        check: |text| in_chars(text, 8, 256)
+    }
+    /// An address to which a user is redirected with a code: https, `http://localhost:<port>`, or an
+    /// out-of-band address. It is compared character by character.
+    RedirectUri {
+        1 to 2048,
+        pattern: Some(format!("^({}|{})$", OUT_OF_BAND.replace('.', r"\."), address_pattern())),
+        example: "https://app.example/callback",
+        check: |text| check_redirect(text).map_err(|why| why.to_string())
+    }
+    /// An address to which a user is redirected after sign-out: https, or `http://localhost:<port>`.
+    LogoutUri {
+        1 to 2048,
+        pattern: Some(format!("^{}$", address_pattern())),
+        example: "https://app.example/bye",
+        check: |text| checked_logout_uris(vec![text.to_owned()]).map(drop).map_err(|why| why.to_string())
+    }
+}
+
+fn check_email(text: &str) -> CheckResult {
+    if text.trim() != text {
+        return Err(format!("{text:?} has spaces around it; send it without"));
+    }
+    checked_email(text).map(drop).map_err(|why| why.to_string())
+}
+
+fn in_chars(text: &str, min: usize, max: usize) -> CheckResult {
+    let count = text.chars().count();
+    if (min..=max).contains(&count) {
+        return Ok(());
+    }
+    Err(format!("it has {count} characters and must have {min} to {max}"))
+}
+
+/// A list with a smallest and a largest length.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(try_from = "Vec<T>", bound = "T: Deserialize<'de>")]
+pub(super) struct BoundedList<T, const MIN: usize, const MAX: usize>(pub(super) Vec<T>);
+
+impl<T, const MIN: usize, const MAX: usize> TryFrom<Vec<T>> for BoundedList<T, MIN, MAX> {
+    type Error = String;
+
+    fn try_from(list: Vec<T>) -> Result<Self, String> {
+        if (MIN..=MAX).contains(&list.len()) {
+            return Ok(Self(list));
+        }
+        Err(format!("it has {} items and must have {MIN} to {MAX}", list.len()))
+    }
+}
+
+impl<T: PartialSchema, const MIN: usize, const MAX: usize> PartialSchema for BoundedList<T, MIN, MAX> {
+    fn schema() -> RefOr<Schema> {
+        ArrayBuilder::new().items(T::schema()).min_items(Some(MIN)).max_items(Some(MAX)).build().into()
+    }
+}
+
+impl<T: ToSchema, const MIN: usize, const MAX: usize> ToSchema for BoundedList<T, MIN, MAX> {}
+
+/// How long a replaced secret stays valid: digits and a unit, as in `24h`. A day by default.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Overlap(pub(super) Duration);
+
+/// Units: the letter, its seconds, and the most digits before it.
+const OVERLAP_UNITS: [(char, u64, usize); 4] = [('s', 1, 7), ('m', 60, 5), ('h', 3600, 4), ('d', 86_400, 3)];
+
+impl Default for Overlap {
+    fn default() -> Self {
+        Self(Duration::from_secs(86_400))
+    }
+}
+
+impl TryFrom<String> for Overlap {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let parse = || {
+            let (_, seconds, digits_max) =
+                OVERLAP_UNITS.into_iter().find(|(unit, ..)| text.ends_with(*unit))?;
+            let digits = &text[..text.len() - 1];
+            let is_valid = digits.len() <= digits_max && digits.bytes().all(|byte| byte.is_ascii_digit());
+            let count: u64 = digits.parse().ok().filter(|_| is_valid)?;
+            Some(Self(Duration::from_secs(count * seconds)))
+        };
+        parse().ok_or_else(|| {
+            format!("{text:?} is not a duration as in 24h or 0s: up to 9999999s, 99999m, 9999h or 999d")
+        })
+    }
+}
+
+impl PartialSchema for Overlap {
+    fn schema() -> RefOr<Schema> {
+        let units: Vec<String> =
+            OVERLAP_UNITS.iter().map(|(unit, _, digits)| format!("[0-9]{{1,{digits}}}{unit}")).collect();
+        ObjectBuilder::new()
+            .schema_type(SchemaType::new(Type::String))
+            .description(Some(
+                "How long the replaced secret or key stays valid: digits and a unit (s, m, h, d). 0s ends it at once.",
+            ))
+            .pattern(Some(format!("^({})$", units.join("|"))))
+            .default(Some("24h".into()))
+            .examples(["24h"])
+            .build()
+            .into()
+    }
+}
+
+impl ToSchema for Overlap {}
+
+/// A date, or a date with a time. Offsets are accepted too, but would make the pattern long.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct Timestamp(pub(super) Ticks);
+
+impl TryFrom<String> for Timestamp {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let time = Ticks::parse_iso(&text).map(Self);
+        time.ok_or_else(|| format!("{text:?} is not a time as in 2026-11-15T08:30:00Z"))
+    }
+}
+
+impl PartialSchema for Timestamp {
+    fn schema() -> RefOr<Schema> {
+        let time = "T([01][0-9]|2[0-3])(:[0-5][0-9]){2}(\\.[0-9]{1,7})?Z";
+        ObjectBuilder::new()
+            .schema_type(SchemaType::new(Type::String))
+            .description(Some("An ISO 8601 time; a date means its start (UTC)."))
+            .pattern(Some(format!("^[12][0-9]{{3}}-(0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])({time})?$")))
+            .examples(["2026-11-15T08:30:00Z"])
+            .build()
+            .into()
+    }
+}
+
+impl ToSchema for Timestamp {}
+
+/// Whether the object may be used.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = Standing)]
+pub(super) enum Status {
+    Active,
+    Disabled,
+}
+
+impl From<store::Status> for Status {
+    fn from(status: store::Status) -> Self {
+        match status {
+            store::Status::Active => Self::Active,
+            store::Status::Disabled => Self::Disabled,
+        }
+    }
+}
+
+impl From<Status> for store::Status {
+    fn from(status: Status) -> Self {
+        match status {
+            Status::Active => Self::Active,
+            Status::Disabled => Self::Disabled,
+        }
+    }
+}
+
+/// The largest integer that every JSON reader represents exactly.
+const REVISION_MAX: u64 = 9_007_199_254_740_991;
+
+/// The revision that a change is based on.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(try_from = "serde_json::Number")]
+pub(super) struct Revision(pub(super) u64);
+
+impl TryFrom<serde_json::Number> for Revision {
+    type Error = String;
+
+    fn try_from(number: serde_json::Number) -> Result<Self, String> {
+        whole_number(&number, REVISION_MAX).map(Self)
+    }
+}
+
+impl PartialSchema for Revision {
+    fn schema() -> RefOr<Schema> {
+        ObjectBuilder::new()
+            .schema_type(SchemaType::new(Type::Integer))
+            .format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)))
+            .description(Some("The revision that a change is based on."))
+            .minimum(Some(1))
+            .maximum(Some(9_007_199_254_740_991_i64))
+            .examples([1])
+            .build()
+            .into()
+    }
+}
+
+impl ToSchema for Revision {}
+
+/// A whole number from 1. JSON Schema counts 5.0 as an integer, so it is read as 5.
+pub(super) fn whole_number(number: &serde_json::Number, max: u64) -> Result<u64, String> {
+    let text = number.to_string();
+    let whole = text.strip_suffix(".0").unwrap_or(&text).parse().ok();
+    whole
+        .filter(|whole| (1..=max).contains(whole))
+        .ok_or_else(|| format!("it must be a whole number from 1 to {max}, not {number}"))
+}
+
+/// The longest id or e-mail address in a filter.
+const FILTER_CHARS_MAX: usize = 254;
+
+/// An id or e-mail address to filter by.
+#[derive(Debug, Deserialize)]
+#[serde(try_from = "String")]
+pub(super) struct NameFilter(pub(super) String);
+
+impl TryFrom<String> for NameFilter {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        if text.contains('\0') || text.chars().count() > FILTER_CHARS_MAX {
+            return Err(format!("it may have {FILTER_CHARS_MAX} characters, none of them NUL"));
+        }
+        Ok(Self(text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overlap_is_digits_and_a_unit() {
+        for (text, seconds) in [("0s", 0), ("24h", 86_400), ("007m", 420), ("999d", 86_313_600)] {
+            assert_eq!(
+                Overlap::try_from(text.to_owned()).map(|read| read.0.as_secs()),
+                Ok(seconds),
+                "{text}"
+            );
+        }
+        for text in ["", "h", "24", "24 h", "-1h", "+1h", "1w", "1000d", "1ms", "1h ", "ñ", "1ñ"] {
+            assert!(Overlap::try_from(text.to_owned()).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn list_length_is_bounded() {
+        let read = |json: &str| serde_json::from_str::<BoundedList<Name, 1, 2>>(json);
+        assert!(read(r#"["a"]"#).is_ok() && read(r#"["a","b"]"#).is_ok());
+        assert!(read("[]").unwrap_err().to_string().contains("must have 1 to 2"));
+        assert!(read(r#"["a","b","c"]"#).is_err() && read(r#"[" "]"#).is_err());
+    }
+}

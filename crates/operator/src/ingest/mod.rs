@@ -1,0 +1,247 @@
+//! Ingest of changes: reads a stream of NDJSON lines or a JSON array and commits it in chunks. Every change counted as
+//! accepted is committed. HTTP, the command line and the sample data share this code path. Memory is bounded by one chunk
+//! being read and one being written.
+
+mod batcher;
+pub(crate) mod body_splitter;
+mod generated_ids;
+mod response;
+
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use domain::{ProcessId, Random, TenantId};
+use futures_util::{Stream, StreamExt};
+use store::{
+    BatchCounts, ChangeBatch, ChangeLine, IngestCheckpoint, Result as StoreResult, Store, StoreError,
+};
+use tokio::task::JoinHandle;
+
+use batcher::Batcher;
+pub use response::IngestResponse;
+
+/// A chunk goes to the store once it has this many lines or bytes.
+pub const CHUNK_LINES: usize = 1000;
+const CHUNK_BYTES: usize = 1024 * 1024;
+/// After a pause of this length the lines received so far are written.
+const FLUSH_AFTER: Duration = Duration::from_millis(50);
+/// A stream that sends nothing for this long is cut off.
+const SILENCE_MAX: Duration = Duration::from_secs(60);
+
+/// Applies bodies of changes to the store.
+#[derive(Clone)]
+pub struct Ingest {
+    store: Arc<dyn Store>,
+    random: Arc<dyn Random>,
+}
+
+impl std::fmt::Debug for Ingest {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Ingest")
+    }
+}
+
+/// One body of changes: for which tenant, and how it is to be read.
+#[derive(Clone, Debug)]
+pub struct IngestRequest {
+    pub tenant: TenantId,
+    pub idempotency_key: Option<String>,
+    /// Whether the sender declared `application/json`: then the body must begin an array or an object.
+    pub is_json: bool,
+}
+
+/// Why a body was not read to its end. Changes counted as accepted stay committed.
+#[derive(Debug, thiserror::Error)]
+pub enum IngestError {
+    #[error("{0}")]
+    Store(StoreError, Box<BatchCounts>),
+    #[error("the body was cut off: {0}")]
+    CutOff(String, Box<BatchCounts>),
+    #[error("{0}")]
+    NotChanges(String, Box<BatchCounts>),
+    #[error("another body was sent under this Idempotency-Key before")]
+    OtherBody(Box<BatchCounts>),
+}
+
+impl IngestError {
+    pub fn counts(&self) -> &BatchCounts {
+        match self {
+            Self::Store(_, counts)
+            | Self::CutOff(_, counts)
+            | Self::NotChanges(_, counts)
+            | Self::OtherBody(counts) => counts,
+        }
+    }
+}
+
+impl Ingest {
+    pub fn new(store: Arc<dyn Store>, random: Arc<dyn Random>) -> Self {
+        Self { store, random }
+    }
+
+    /// Reads a body to its end. Calls `progress` with the counts at the start (those of an earlier request under the
+    /// same idempotency key) and after every chunk.
+    pub async fn run<E: std::fmt::Display>(
+        &self,
+        request: &IngestRequest,
+        body: impl Stream<Item = Result<Bytes, E>>,
+        progress: impl FnMut(&BatchCounts),
+    ) -> Result<IngestResponse, IngestError> {
+        let no_counts = || Box::new(BatchCounts::default());
+        let before = match &request.idempotency_key {
+            Some(key) => self.store.find_ingest_progress(&request.tenant, key).await,
+            None => Ok(None),
+        }
+        .map_err(|error| IngestError::Store(error, no_counts()))?;
+        let process = before.as_ref().map_or_else(|| self.random.guid(), |before| before.process);
+        let mut batcher = Batcher::new(process, request.idempotency_key.clone(), before, request.is_json);
+        let (store, tenant) = (self.store.clone(), request.tenant.clone());
+        let mut writer = BatchWriter::new(store, tenant, process, batcher.initial_counts(), progress);
+        let mut body = pin!(body);
+        loop {
+            let frame = match next_frame(&mut body, !batcher.is_empty()).await {
+                Frame::Bytes(bytes) => bytes,
+                Frame::Pause => {
+                    writer.submit(&mut batcher).await?;
+                    continue;
+                }
+                Frame::End => break,
+                Frame::Broken(why) => {
+                    let counts = writer.finish(&mut batcher).await?;
+                    return Err(IngestError::CutOff(why, Box::new(counts)));
+                }
+            };
+            if let Err(fault) = batcher.feed(&frame) {
+                return Err(fault.into_error(writer.finish(&mut batcher).await?));
+            }
+            if batcher.lines() >= CHUNK_LINES || batcher.bytes() >= CHUNK_BYTES {
+                writer.submit(&mut batcher).await?;
+            }
+        }
+        if let Err(fault) = batcher.end() {
+            return Err(fault.into_error(writer.finish(&mut batcher).await?));
+        }
+        let counts = writer.finish(&mut batcher).await?;
+        Ok(IngestResponse::new(process, counts, batcher.into_generated_ids()))
+    }
+}
+
+enum Frame {
+    Bytes(Bytes),
+    /// The sender paused, and lines wait to be written.
+    Pause,
+    End,
+    Broken(String),
+}
+
+async fn next_frame<E: std::fmt::Display>(
+    body: &mut (impl Stream<Item = Result<Bytes, E>> + Unpin),
+    has_pending: bool,
+) -> Frame {
+    let wait_max = if has_pending { FLUSH_AFTER } else { SILENCE_MAX };
+    match tokio::time::timeout(wait_max, body.next()).await {
+        Ok(Some(Ok(bytes))) => Frame::Bytes(bytes),
+        Ok(Some(Err(error))) => Frame::Broken(error.to_string()),
+        Ok(None) => Frame::End,
+        Err(_) if has_pending => Frame::Pause,
+        Err(_) => Frame::Broken(format!("nothing came for {} s", SILENCE_MAX.as_secs())),
+    }
+}
+
+/// Writes one chunk while the next is being read.
+struct BatchWriter<P> {
+    store: Arc<dyn Store>,
+    tenant: TenantId,
+    process: ProcessId,
+    counts: BatchCounts,
+    in_flight: Option<JoinHandle<StoreResult<BatchCounts>>>,
+    submitted_any: bool,
+    progress: P,
+}
+
+impl<P: FnMut(&BatchCounts)> BatchWriter<P> {
+    fn new(
+        store: Arc<dyn Store>,
+        tenant: TenantId,
+        process: ProcessId,
+        counts: BatchCounts,
+        mut progress: P,
+    ) -> Self {
+        progress(&counts);
+        Self { store, tenant, process, counts, in_flight: None, submitted_any: false, progress }
+    }
+
+    /// Waits for the previous chunk, then starts writing this one without waiting for it.
+    async fn submit(&mut self, batcher: &mut Batcher) -> Result<(), IngestError> {
+        if let Some(batch) = self.next_batch(batcher).await? {
+            let store = self.store.clone();
+            self.in_flight = Some(tokio::spawn(async move { store.apply_changes(batch).await }));
+        }
+        Ok(())
+    }
+
+    /// Writes the remaining lines and returns the counts. A body without changes still reads the log's head.
+    async fn finish(&mut self, batcher: &mut Batcher) -> Result<BatchCounts, IngestError> {
+        let batch = self.next_batch(batcher).await?;
+        let before = self.settle().await?;
+        let batch = match batch {
+            Some(batch) => batch,
+            None if self.submitted_any => return Ok(before),
+            None => self.batch(Vec::new(), before.clone(), None),
+        };
+        let changes_nothing = batch.lines.is_empty() && batch.checkpoint.is_none();
+        let mut counts = self.with_counts(self.store.apply_changes(batch).await)?;
+        if changes_nothing && batcher.was_resumed() {
+            // A retry of a completed request gets the same answer.
+            counts.last_sequence = before.last_sequence;
+        }
+        self.counts = counts;
+        self.settle().await
+    }
+
+    /// The next chunk as a batch, once the previous one is written; `None` when there is nothing to write.
+    async fn next_batch(&mut self, batcher: &mut Batcher) -> Result<Option<ChangeBatch>, IngestError> {
+        if batcher.is_empty() {
+            return Ok(None);
+        }
+        let mut counts = self.settle().await?;
+        let chunk = batcher.take_chunk();
+        for (line, fault) in chunk.rejected {
+            counts.reject(line, fault);
+        }
+        for (line, fault) in chunk.warnings {
+            counts.warn(line, fault);
+        }
+        if chunk.lines.is_empty() && chunk.checkpoint.is_none() {
+            self.counts = counts;
+            return Ok(None);
+        }
+        self.submitted_any = true;
+        Ok(Some(self.batch(chunk.lines, counts, chunk.checkpoint)))
+    }
+
+    fn batch(
+        &self,
+        lines: Vec<ChangeLine>,
+        counts: BatchCounts,
+        checkpoint: Option<IngestCheckpoint>,
+    ) -> ChangeBatch {
+        ChangeBatch { tenant: self.tenant.clone(), process: self.process, lines, counts, checkpoint }
+    }
+
+    fn with_counts(&self, result: StoreResult<BatchCounts>) -> Result<BatchCounts, IngestError> {
+        result.map_err(|error| IngestError::Store(error, Box::new(self.counts.clone())))
+    }
+
+    /// The counts once no write is in flight.
+    async fn settle(&mut self) -> Result<BatchCounts, IngestError> {
+        if let Some(in_flight) = self.in_flight.take() {
+            let result = in_flight.await.unwrap_or_else(|error| Err(StoreError::Internal(error.to_string())));
+            self.counts = self.with_counts(result)?;
+        }
+        (self.progress)(&self.counts);
+        Ok(self.counts.clone())
+    }
+}

@@ -1,0 +1,127 @@
+//! The operator's API over a store in memory, with a clock that moves at every look.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+
+use async_trait::async_trait;
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Method, Request};
+use domain::delivery::{
+    DeliveryName, DeliveryPage, DeliveryPageQuery, DeliveryView, HistoryError, ReplayRequest, ReplayView,
+    WebhookHealth,
+};
+use domain::{Clock, Random, Secret, Ticks, WebhookId};
+use http_body_util::BodyExt as _;
+use operator::admin::{Admin, WebhookAdmin};
+use operator::ports::{HistoryResult, WebhookHistory};
+use operator::{AppState, OperatorToken};
+use serde_json::Value;
+use store::memory::MemoryStore;
+use store::{AuditContext, MasterKey, Ports, Store, Vault};
+use tower::ServiceExt as _;
+use web::{Metrics, RequestLayer, RequestLayerConfig};
+
+struct TestClock(AtomicI64);
+
+impl Clock for TestClock {
+    fn now(&self) -> Ticks {
+        Ticks(self.0.fetch_add(1, Ordering::Relaxed))
+    }
+}
+
+struct TestRandom(AtomicU64);
+
+impl Random for TestRandom {
+    fn fill(&self, bytes: &mut [u8]) {
+        let number = self.0.fetch_add(1, Ordering::Relaxed).to_be_bytes();
+        bytes.iter_mut().rev().zip(number.iter().rev()).for_each(|(byte, of_number)| *byte = *of_number);
+    }
+}
+
+/// These tests have no webhooks.
+struct NoHistory;
+
+#[async_trait]
+impl WebhookHistory for NoHistory {
+    async fn health(&self, _: WebhookId) -> HistoryResult<WebhookHealth> {
+        Err(HistoryError::NoWebhook)
+    }
+
+    async fn deliveries(&self, _: WebhookId, _: &DeliveryPageQuery) -> HistoryResult<DeliveryPage> {
+        Err(HistoryError::NoWebhook)
+    }
+
+    async fn delivery(&self, _: WebhookId, _: DeliveryName) -> HistoryResult<DeliveryView> {
+        Err(HistoryError::NoWebhook)
+    }
+
+    async fn replays(&self, _: WebhookId) -> HistoryResult<Vec<ReplayView>> {
+        Err(HistoryError::NoWebhook)
+    }
+
+    async fn request_replay(
+        &self,
+        _: WebhookId,
+        _: ReplayRequest,
+        _: &AuditContext,
+    ) -> HistoryResult<ReplayView> {
+        Err(HistoryError::NoWebhook)
+    }
+}
+
+pub(super) struct Api {
+    router: Router,
+    pub(super) store: Arc<dyn Store>,
+}
+
+/// A status and a JSON body.
+pub(super) type Reply = (u16, Value);
+
+impl Api {
+    pub(super) fn new() -> Self {
+        let clock: Arc<dyn Clock> = Arc::new(TestClock(AtomicI64::new(638_000_000_000_000_000)));
+        let random: Arc<dyn Random> = Arc::new(TestRandom(AtomicU64::new(1)));
+        let vault = Arc::new(Vault::new(&MasterKey::from_bytes([7; 32])).unwrap());
+        let ports = Ports { clock: clock.clone(), random: random.clone(), vault };
+        let store: Arc<dyn Store> = Arc::new(MemoryStore::new(ports).unwrap());
+        let metrics = Metrics::new();
+        let layer = RequestLayer::new(RequestLayerConfig::new("operator", &*random, &metrics));
+        let webhooks =
+            WebhookAdmin { store: store.clone(), clock: clock.clone(), history: Arc::new(NoHistory) };
+        let admin = Admin { store: store.clone(), clock, random };
+        let token = OperatorToken::new(&Secret::new("token"));
+        let state = AppState::new(admin, webhooks, token, &metrics);
+        Self { router: operator::router(state).layer(layer), store }
+    }
+
+    pub(super) async fn call(&self, method: Method, path: &str, body: Option<&Value>) -> Reply {
+        let request = Request::builder()
+            .method(method)
+            .uri(format!("/operator/v1{path}"))
+            .header("authorization", "Bearer token")
+            .header("content-type", "application/json")
+            .body(body.map_or_else(Body::empty, |body| Body::from(body.to_string())))
+            .unwrap();
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let status = response.status().as_u16();
+        let bytes = response.into_body().collect().await.unwrap().to_bytes();
+        (status, serde_json::from_slice(&bytes).unwrap_or(Value::Null))
+    }
+
+    pub(super) async fn get(&self, path: &str) -> Value {
+        let (status, body) = self.call(Method::GET, path, None).await;
+        assert_eq!(status, 200, "{body}");
+        body
+    }
+
+    pub(super) async fn add(&self, path: &str, body: &Value) -> Value {
+        let (status, body) = self.call(Method::POST, path, Some(body)).await;
+        assert_eq!(status, 201, "{body}");
+        body
+    }
+
+    pub(super) async fn patch(&self, path: &str, body: &Value) -> Reply {
+        self.call(Method::PATCH, path, Some(body)).await
+    }
+}

@@ -1,0 +1,231 @@
+//! Attempts: which one a webhook starts next, and what follows from its outcome.
+
+use domain::retry::{RetryDecision, RetryState};
+use domain::{Ticks, WebhookId};
+use store::{AttemptPurpose, AttemptRecord, AttemptTiming, Lane, SuccessfulDelivery};
+
+use super::attempt::{Attempt, AttemptKind};
+use super::classify::{Outcome, classify};
+use super::core::Core;
+use super::failures::{FAILURES_IN_A_ROW_MAX, LANES_MAX, postponed};
+use super::lanes::LaneAction;
+use super::webhook_state::WebhookState;
+use super::{Command, SharedEvent};
+use crate::egress::Exchange;
+
+/// An attempt in flight.
+#[derive(Debug)]
+pub(super) struct InFlight {
+    webhook: WebhookId,
+    /// The epoch of the state that started it.
+    epoch: u64,
+    attempt: Attempt,
+    source: AttemptSource,
+    was_slow: bool,
+}
+
+/// Where an attempt comes from.
+#[derive(Debug)]
+pub(super) enum AttemptSource {
+    Queue(SharedEvent),
+    Lane(SharedEvent),
+    Handshake(u32),
+    Replay { number: u32 },
+}
+
+impl WebhookState {
+    pub(super) fn slots(&self, slots_max: usize) -> usize {
+        if self.is_slow || self.is_breaker_open { 1 } else { slots_max }
+    }
+
+    /// When the webhook's next handshake or lane is due, if later than now.
+    pub(super) fn next_due(&self, now: Ticks) -> Option<Ticks> {
+        let needs_handshake =
+            self.needs_handshake() && !self.handshake.is_in_flight && !self.handshake.is_accepted;
+        let handshake = needs_handshake.then(|| self.handshake.retry.map_or(now, |retry| retry.next_at));
+        let lane = self.lanes.next_due().filter(|_| self.is_active());
+        // What is due now waits for a slot; the attempt that frees it wakes the webhook.
+        [handshake, lane].into_iter().flatten().filter(|at| *at > now).min()
+    }
+}
+
+impl Core {
+    /// Starts the webhook's next attempt or read; returns whether there was one to start.
+    pub(super) fn start_next(&mut self, webhook: WebhookId) -> bool {
+        let now = self.now.wall;
+        let slots_max = self.settings.in_flight_per_webhook_max;
+        let Some(state) = self.webhooks.get_mut(&webhook) else { return false };
+        if state.needs_handshake() {
+            return self.start_handshake(webhook);
+        }
+        if !state.is_active() {
+            return false;
+        }
+        let is_slot_free = state.in_flight < state.slots(slots_max);
+        // Where lanes share one slot, none may wait behind the others for its last attempt.
+        let window_ended =
+            (state.is_slow || state.is_breaker_open).then(|| now.minus(self.settings.schedule.window));
+        if is_slot_free && let Some((record_key, action)) = state.lanes.take_due(now, window_ended) {
+            match action {
+                LaneAction::Send(event) => {
+                    let kind = AttemptKind::Event(event.clone());
+                    self.send(webhook, AttemptSource::Lane(event), kind);
+                }
+                LaneAction::Read { from } => {
+                    let (key, epoch) = (state.tail_key.clone(), state.epoch);
+                    let (after, upto) = (from - 1, state.read_to.max(from));
+                    self.commands.push(Command::ReadRecord { webhook, epoch, key, record_key, after, upto });
+                }
+            }
+            return true;
+        }
+        if is_slot_free
+            && !state.is_breaker_open
+            && let Some(event) = state.queue.pop_front()
+        {
+            let kind = AttemptKind::Event(event.clone());
+            self.send(webhook, AttemptSource::Queue(event), kind);
+            return true;
+        }
+        self.start_replay(webhook)
+    }
+
+    pub(super) fn send(&mut self, webhook: WebhookId, source: AttemptSource, kind: AttemptKind) {
+        let Some(state) = self.webhooks.get_mut(&webhook) else { return };
+        state.in_flight += 1;
+        self.slow_in_flight += usize::from(state.is_slow);
+        let attempt = Attempt { target: state.target.clone(), kind };
+        let in_flight = InFlight {
+            webhook,
+            epoch: state.epoch,
+            attempt: attempt.clone(),
+            source,
+            was_slow: state.is_slow,
+        };
+        let attempt_id = self.add_in_flight(in_flight);
+        self.commands.push(Command::Send { attempt_id, attempt });
+    }
+
+    pub(super) fn attempt_finished(&mut self, attempt_id: u64, exchange: &Exchange) {
+        let Some(in_flight) = self.in_flight.remove(&attempt_id) else { return };
+        let InFlight { webhook, epoch, attempt, source, was_slow } = in_flight;
+        self.slow_in_flight -= usize::from(was_slow);
+        let outcome = classify(&attempt.expected(), exchange);
+        let timing = exchange.timing;
+        let Some(state) = self.webhooks.get_mut(&webhook) else { return };
+        let is_current = state.epoch == epoch;
+        if is_current {
+            state.in_flight -= 1;
+            state.is_slow = outcome.timed_out || (state.is_slow && !outcome.succeeded);
+        }
+        self.dirty.insert(webhook);
+        match source {
+            AttemptSource::Queue(event) => {
+                self.event_finished(webhook, &event, None, is_current, &outcome, timing);
+            }
+            AttemptSource::Lane(event) => {
+                let lane = state.lanes.get(event.record_key).copied().filter(|_| is_current);
+                self.event_finished(webhook, &event, lane, is_current, &outcome, timing);
+            }
+            AttemptSource::Handshake(number) => self.handshake_finished(webhook, number, &outcome, timing),
+            AttemptSource::Replay { number } => {
+                self.replay_finished(webhook, number, is_current, &attempt.kind, &outcome, timing);
+            }
+        }
+        self.wake(webhook);
+        self.queue_read(webhook);
+    }
+
+    /// An attempt at an event has finished; `lane`: it came from this lane, otherwise from the queue. An attempt that an
+    /// earlier epoch started only goes into the history.
+    fn event_finished(
+        &mut self,
+        webhook: WebhookId,
+        event: &SharedEvent,
+        lane: Option<Lane>,
+        is_current: bool,
+        outcome: &Outcome,
+        timing: AttemptTiming,
+    ) {
+        let now = self.now.wall;
+        let Some(state) = self.webhooks.get_mut(&webhook) else { return };
+        let sequence = event.entry.sequence;
+        let before = lane.map(|lane| lane.retry).filter(|retry| retry.attempts > 0);
+        self.counts.count_attempt(outcome.succeeded);
+        if outcome.succeeded {
+            let (status, duration_ms) = (outcome.status.unwrap_or(200), total_millis(timing));
+            state.pending().delivered.push(SuccessfulDelivery { sequence, at: now, status, duration_ms });
+        } else {
+            let number = before.map_or(0, |retry| retry.attempts) + 1;
+            let purpose = AttemptPurpose::Event { sequence };
+            state.pending().attempts.push(attempt_record(purpose, number, now, outcome, timing));
+        }
+        if !is_current {
+            return;
+        }
+        let buffered = state.buffered();
+        if outcome.succeeded {
+            state.receiver_succeeded(now);
+            if lane.is_some() {
+                state.lanes.delivered(event.record_key, now);
+                state.pending().parked.insert(event.record_key);
+            } else {
+                state.mark_delivered(event);
+            }
+        } else if outcome.is_internal {
+            state.park(event, lane.is_none(), postponed(before, now));
+        } else {
+            self.event_failed(webhook, event, lane.is_none(), before, outcome);
+        }
+        let Some(state) = self.webhooks.get(&webhook) else { return };
+        self.buffered = self.buffered + state.buffered() - buffered;
+    }
+
+    fn event_failed(
+        &mut self,
+        webhook: WebhookId,
+        event: &SharedEvent,
+        is_new_lane: bool,
+        before: Option<RetryState>,
+        outcome: &Outcome,
+    ) {
+        let now = self.now.wall;
+        let Some(state) = self.webhooks.get_mut(&webhook) else { return };
+        state.failures_in_a_row = state.failures_in_a_row.saturating_add(1);
+        let jitter = self.random.next();
+        match self.settings.schedule.after_failure(before, now, outcome.retry_after, jitter) {
+            RetryDecision::GiveUp => {
+                let reason = &outcome.reason;
+                let why = format!("deliveries have failed for the whole window; the last one: {reason}");
+                state.give_up(event, is_new_lane, before, now, why);
+            }
+            RetryDecision::Retry(retry) => state.park(event, is_new_lane, retry),
+        }
+        state.is_breaker_open |=
+            state.failures_in_a_row >= FAILURES_IN_A_ROW_MAX || state.lanes.len() >= LANES_MAX;
+        state.warn(before, now, self.settings.schedule.window, &outcome.reason);
+    }
+}
+
+pub(super) fn attempt_record(
+    purpose: AttemptPurpose,
+    number: u32,
+    at: Ticks,
+    outcome: &Outcome,
+    timing: AttemptTiming,
+) -> AttemptRecord {
+    AttemptRecord {
+        at,
+        purpose,
+        number,
+        status: outcome.status,
+        succeeded: outcome.succeeded,
+        reason: outcome.reason.clone(),
+        excerpt: outcome.excerpt.clone(),
+        timing,
+    }
+}
+
+fn total_millis(timing: AttemptTiming) -> u32 {
+    u32::try_from(timing.total.as_millis()).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,112 @@
+//! Reads the log: the shared tail for webhooks that follow it, and single records for parked lanes.
+
+use std::sync::Arc;
+
+use domain::WebhookId;
+use store::{LogEvent, LogTail};
+
+use super::core::Core;
+use super::failures::LANES_MAX;
+use super::tail_cache::{CHUNK_ROWS, TailLookup};
+use super::{Command, TailKey};
+
+/// How many events one webhook may hold in memory; and how many where webhooks together hold very many.
+const WINDOW_MAX: usize = 512;
+const WINDOW_TIGHT_MAX: usize = 16;
+const BUFFERED_MANY: usize = 64 * 1024;
+/// How many events of a lane one read returns.
+pub(super) const RECORD_ROWS: usize = 64;
+
+impl Core {
+    /// Reads on for a webhook, as far as its window has room.
+    pub(super) fn pull(&mut self, webhook: WebhookId) {
+        let is_tight = self.buffered > BUFFERED_MANY;
+        let window_max = if is_tight { WINDOW_TIGHT_MAX } else { WINDOW_MAX };
+        loop {
+            let Some(state) = self.webhooks.get_mut(&webhook) else { return };
+            let Some(tail) = self.tails.get_mut(&state.tail_key) else { return };
+            let has_room =
+                state.buffered() <= window_max / 2 && state.lanes.len() < LANES_MAX && !state.is_breaker_open;
+            let is_caught_up = state.caught_up_at == Some(tail.serial);
+            if !state.is_active() || !has_room || state.is_reading || is_caught_up {
+                break;
+            }
+            match tail.look_up(webhook, state.read_to) {
+                TailLookup::Cached(chunk) => {
+                    if state.read_to < chunk.floor {
+                        state.skip_to_floor(chunk.floor, self.now.wall);
+                        self.dirty.insert(webhook);
+                    }
+                    self.buffered += state.take_events(&chunk, window_max);
+                    if state.has_moved {
+                        self.dirty.insert(webhook);
+                    }
+                }
+                TailLookup::Pending { is_new } => {
+                    state.is_reading = true;
+                    if is_new {
+                        let (key, after, serial) = (state.tail_key.clone(), state.read_to, tail.serial);
+                        self.commands.push(Command::ReadTail { key, after, serial, rows_max: CHUNK_ROWS });
+                    }
+                    break;
+                }
+            }
+        }
+        self.wake(webhook);
+    }
+
+    pub(super) fn tail_read(&mut self, key: &TailKey, after: u64, serial: u64, read: Option<LogTail>) {
+        let has_succeeded = read.is_some();
+        if has_succeeded {
+            self.keep_cached(key);
+        } else {
+            self.pause_reads();
+        }
+        let Some(tail) = self.tails.get_mut(key) else { return };
+        for webhook in tail.finish_read(after, serial, read) {
+            let Some(state) = self.webhooks.get_mut(&webhook) else { continue };
+            if state.replays.waits_for(after) {
+                self.replay_read(webhook, after, has_succeeded);
+            }
+            if let Some(state) = self.webhooks.get_mut(&webhook) {
+                state.is_reading = false;
+            }
+            self.queue_read(webhook);
+            self.wake(webhook);
+        }
+    }
+
+    pub(super) fn record_read(
+        &mut self,
+        webhook: WebhookId,
+        epoch: u64,
+        record_key: i64,
+        upto: u64,
+        read: Option<Vec<LogEvent>>,
+    ) {
+        let has_failed = read.is_none();
+        let Some(state) = self.webhooks.get_mut(&webhook).filter(|state| state.epoch == epoch) else {
+            return;
+        };
+        match read {
+            None => state.lanes.read_failed(record_key),
+            Some(events) => {
+                let kinds = state.kinds;
+                let is_full = events.len() >= RECORD_ROWS;
+                let continues_at = events.last().map(|event| event.entry.sequence + 1).filter(|_| is_full);
+                let subscribed =
+                    events.into_iter().filter(|event| kinds.contains(event.entry.kind)).map(Arc::new);
+                if state.lanes.read(record_key, subscribed.collect(), upto, continues_at) {
+                    state.pending().parked.remove(&record_key);
+                    state.pending().cleared.insert(record_key);
+                    self.dirty.insert(webhook);
+                }
+            }
+        }
+        if has_failed {
+            self.pause_reads();
+        }
+        self.wake(webhook);
+        self.queue_read(webhook);
+    }
+}

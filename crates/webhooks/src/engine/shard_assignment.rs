@@ -1,0 +1,142 @@
+//! Which webhooks this node delivers to: shards are leased and lost, owners change their webhooks, and operators disable
+//! tenants and clients.
+
+use std::time::Duration;
+
+use domain::WebhookId;
+use store::{DisabledOwners, LoadedWebhook, ShardLease, shard_of};
+
+use super::Command;
+use super::core::Core;
+use super::deterministic::{StableMap, StableSet};
+use super::webhook_state::WebhookState;
+
+impl Core {
+    pub(super) fn shards_leased(&mut self, leases: &[ShardLease], until: Duration) {
+        self.leased_until = until;
+        let shards: StableMap<u8, i64> = leases.iter().map(|lease| (lease.shard, lease.fence)).collect();
+        if shards == self.shards {
+            return;
+        }
+        let before = std::mem::replace(&mut self.shards, shards);
+        let is_still_held = |webhook: &WebhookId| {
+            let shard = shard_of(*webhook);
+            self.shards.contains_key(&shard) && self.shards.get(&shard) == before.get(&shard)
+        };
+        let lost: Vec<WebhookId> =
+            self.webhooks.keys().filter(|webhook| !is_still_held(webhook)).copied().collect();
+        for webhook in lost {
+            self.remove_webhook(webhook);
+        }
+        for ShardLease { shard, fence } in leases {
+            if before.get(shard) != Some(fence) {
+                self.loading.insert(*shard, StableSet::default());
+                self.commands.push(Command::LoadShard { shard: *shard, fence: *fence, after: None });
+            }
+        }
+        self.wake_all();
+    }
+
+    pub(super) fn shard_loaded(&mut self, shard: u8, fence: i64, page: Vec<LoadedWebhook>, is_last: bool) {
+        if self.shards.get(&shard) != Some(&fence) {
+            return;
+        }
+        let after = page.last().map(|loaded| loaded.webhook.id);
+        for loaded in page {
+            let webhook = loaded.webhook.id;
+            // A webhook that changed during the load may have been read in its old state.
+            if self.loading.get(&shard).is_some_and(|changed| changed.contains(&webhook)) {
+                self.reload(webhook);
+            } else {
+                self.apply_loaded(webhook, loaded);
+            }
+        }
+        if is_last {
+            self.loading.remove(&shard);
+        } else {
+            self.commands.push(Command::LoadShard { shard, fence, after });
+        }
+    }
+
+    pub(super) fn webhook_changed(&mut self, webhook: WebhookId) {
+        let shard = shard_of(webhook);
+        if self.shards.contains_key(&shard) {
+            if let Some(changed) = self.loading.get_mut(&shard) {
+                changed.insert(webhook);
+            }
+            self.reload(webhook);
+        }
+    }
+
+    /// Starts nothing for the webhook until the store has returned its current state.
+    pub(super) fn reload(&mut self, webhook: WebhookId) {
+        if let Some(state) = self.webhooks.get_mut(&webhook) {
+            state.is_frozen = true;
+        }
+        self.next_reload += 1;
+        self.reloads.insert(webhook, self.next_reload);
+        self.commands.push(Command::LoadWebhook { webhook, reload: self.next_reload });
+    }
+
+    pub(super) fn webhook_loaded(&mut self, webhook: WebhookId, reload: u64, loaded: Option<LoadedWebhook>) {
+        if self.reloads.get(&webhook) == Some(&reload) {
+            self.reloads.remove(&webhook);
+            match loaded {
+                Some(loaded) => self.apply_loaded(webhook, loaded),
+                None => self.remove_webhook(webhook),
+            }
+        }
+    }
+
+    /// Updates the webhook's state where revision and fence are the same, and replaces it otherwise.
+    fn apply_loaded(&mut self, webhook: WebhookId, mut loaded: LoadedWebhook) {
+        self.owners.intern(&mut loaded.webhook.owner);
+        let Some(fence) = self.shards.get(&shard_of(webhook)).copied() else { return };
+        let revision = loaded.webhook.revision;
+        let is_same = |state: &&mut Box<WebhookState>| state.revision == revision && state.fence == fence;
+        if let Some(state) = self.webhooks.get_mut(&webhook).filter(is_same) {
+            state.update(loaded);
+        } else {
+            self.remove_webhook(webhook);
+            self.next_epoch += 1;
+            let mut state = WebhookState::new(loaded, fence, self.next_epoch);
+            state.clamp_due(self.latest_due());
+            state.is_suspended = self.disabled_tenants.contains(&state.tail_key.tenant)
+                || self.disabled_clients.contains(&state.client);
+            self.tails.entry(state.tail_key.clone()).or_default().webhooks.insert(webhook);
+            self.webhooks.insert(webhook, Box::new(state));
+        }
+        self.wake(webhook);
+        self.queue_read(webhook);
+    }
+
+    pub(super) fn remove_webhook(&mut self, webhook: WebhookId) {
+        let Some(state) = self.webhooks.remove(&webhook) else { return };
+        self.buffered -= state.buffered();
+        self.dirty.remove(&webhook);
+        if let Some(at) = state.due {
+            self.due.remove(&(at, webhook));
+        }
+        if let Some(tail) = self.tails.get_mut(&state.tail_key) {
+            tail.webhooks.remove(&webhook);
+            if tail.webhooks.is_empty() {
+                self.tails.remove(&state.tail_key);
+            }
+        }
+    }
+
+    pub(super) fn disabled_owners_read(&mut self, disabled: DisabledOwners) {
+        self.knows_disabled_owners = true;
+        let tenants: StableSet<_> = disabled.tenants.into_iter().collect();
+        let clients: StableSet<_> = disabled.clients.into_iter().collect();
+        if tenants == self.disabled_tenants && clients == self.disabled_clients {
+            return;
+        }
+        (self.disabled_tenants, self.disabled_clients) = (tenants, clients);
+        for state in self.webhooks.values_mut() {
+            state.is_suspended = self.disabled_tenants.contains(&state.tail_key.tenant)
+                || self.disabled_clients.contains(&state.client);
+        }
+        self.wake_all();
+    }
+}

@@ -1,0 +1,110 @@
+//! The errors of the management API, each in one place.
+
+use axum::http::StatusCode;
+use axum::http::header::{HeaderValue, RETRY_AFTER};
+use domain::FieldError;
+use domain::problem::Problem;
+use store::{StoreError, Webhook};
+use web::ErrorResponse;
+
+use crate::history::HistoryError;
+
+pub(super) fn error_with_code(
+    status: u16,
+    code: &'static str,
+    field: Option<&'static str>,
+    message: &str,
+) -> ErrorResponse {
+    let fault = FieldError::new(code, message);
+    let fault = if let Some(field) = field { fault.at(field) } else { fault };
+    Problem::new(status, message).with(fault).into()
+}
+
+/// A query parameter or header that is not valid.
+pub(super) fn invalid_parameter(field: &'static str, message: impl Into<String>) -> ErrorResponse {
+    error_with_code(400, "invalid_parameter", Some(field), &message.into())
+}
+
+/// The webhook does not exist, or belongs to another owner: the response is the same.
+pub(super) fn webhook_not_found() -> ErrorResponse {
+    error_with_code(404, "not_found", Some("webhookId"), "There is no such webhook.")
+}
+
+pub(super) fn subscription_not_found() -> ErrorResponse {
+    error_with_code(
+        404,
+        "not_found",
+        None,
+        "There is no webhook with this name, url, secret and these event types.",
+    )
+}
+
+pub(super) fn delivery_not_found() -> ErrorResponse {
+    error_with_code(404, "not_found", Some("outgoingId"), "There is no such delivery.")
+}
+
+/// Deleted and unsubscribed are final.
+pub(super) fn webhook_ended(webhook: &Webhook) -> ErrorResponse {
+    if webhook.deleted_at.is_some() {
+        return error_with_code(
+            409,
+            "deleted",
+            Some("webhookId"),
+            "The webhook has been deleted. Deletion is permanent.",
+        );
+    }
+    let message = "The webhook has been unsubscribed, which is final; subscribe again to get a new one.";
+    error_with_code(409, "unsubscribed", Some("webhookId"), message)
+}
+
+pub(super) fn duplicate_webhook() -> ErrorResponse {
+    let message = "Another webhook of yours would then be identical; change or delete that one.";
+    error_with_code(409, "exists", None, message)
+}
+
+pub(super) fn too_many_webhooks(webhooks_max: usize) -> ErrorResponse {
+    let message =
+        format!("There are already {webhooks_max} webhooks, the maximum; delete one that is not needed.");
+    error_with_code(409, "too_many_webhooks", None, &message)
+}
+
+/// Why the history could not be read, or a replay not be started.
+pub(super) fn history_error(error: HistoryError) -> ErrorResponse {
+    let refused = |status, code, field| error_with_code(status, code, field, &sentence(&error));
+    match &error {
+        HistoryError::NoWebhook => webhook_not_found(),
+        HistoryError::NoDelivery => delivery_not_found(),
+        HistoryError::EventPruned => refused(404, "not_found", Some("outgoingId")),
+        HistoryError::SpanReversed => refused(400, "invalid_member", Some("from")),
+        HistoryError::NothingToReplay => refused(404, "nothing_to_replay", Some("from")),
+        HistoryError::NotEntitled => refused(409, "not_entitled", Some("to")),
+        HistoryError::Inactive(_) => refused(409, "inactive", Some("webhookId")),
+        HistoryError::TooManyReplays(_) => refused(409, "too_many_replays", None),
+        HistoryError::Store(error) => store_error(error),
+    }
+}
+
+/// The error as a sentence, with a capital and a full stop.
+fn sentence(error: &HistoryError) -> String {
+    let text = error.to_string();
+    let mut rest = text.chars();
+    let first = rest.next().map(|first| first.to_uppercase().to_string()).unwrap_or_default();
+    format!("{first}{}.", rest.as_str())
+}
+
+pub(super) fn store_error(error: &StoreError) -> ErrorResponse {
+    match error {
+        StoreError::Unavailable(_) | StoreError::Full(_) => {
+            tracing::warn!(%error, "the store is unavailable");
+            let message = "The service cannot do this now. Try again in 5 seconds.";
+            ErrorResponse::new(StatusCode::SERVICE_UNAVAILABLE, message)
+                .header(RETRY_AFTER, HeaderValue::from_static("5"))
+        }
+        // The tenant was erased while the request ran.
+        StoreError::UnknownTenant(_) => webhook_not_found(),
+        other => {
+            tracing::error!(error = %other, "the store failed");
+            ErrorResponse::new(StatusCode::INTERNAL_SERVER_ERROR, "Something went wrong on our side.")
+        }
+    }
+}

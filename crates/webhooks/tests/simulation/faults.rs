@@ -1,0 +1,246 @@
+//! Faults that the simulation injects, and what owners and operators do meanwhile.
+
+use std::time::Duration;
+
+use domain::{ClientId, TenantId};
+use store::{
+    ChangeLog as _, Clients as _, Directory as _, Status, Webhook, WebhookChange, WebhookChangeOutcome,
+    Webhooks as _,
+};
+use webhooks::engine::Input;
+
+use super::fixture::{CLIENTS, TENANTS, block_on, random_webhook};
+use super::receiver::Behaviour;
+use super::world::{SimEvent, World};
+
+const WEBHOOKS_MAX: usize = 8;
+
+impl World {
+    /// Changes a record; most nodes get a commit signal.
+    pub(crate) fn change(&mut self) {
+        if self.is_recovering && self.random.percent(50) {
+            return;
+        }
+        let pause =
+            if self.random.percent(70) { self.random.span(1..60) } else { self.random.span(100..2500) };
+        self.after(pause, SimEvent::Change);
+        let (tenant, resource) = self.fixture.change(&mut self.random);
+        self.oracle.read_log(&self.fixture.store);
+        for node in 0..self.nodes.len() {
+            if self.random.percent(85) {
+                let mut changes = store::ChangeSet::default();
+                let resources = store::ResourceSet::default().with(resource);
+                changes.tenants.insert(TenantId::new(tenant), resources);
+                let (incarnation, pause) = (self.nodes[node].incarnation, self.random.span(0..20));
+                self.after(
+                    pause,
+                    SimEvent::Input { node, incarnation, input: Box::new(Input::Committed(changes)) },
+                );
+            }
+        }
+    }
+
+    pub(crate) fn inject_fault(&mut self) {
+        if self.is_recovering {
+            return;
+        }
+        let pause = self.random.span(10..1500);
+        self.after(pause, SimEvent::Fault);
+        match self.random.below(20) {
+            0..=3 => self.subscribe(),
+            4..=7 => self.change_random_webhook(),
+            8..=11 => self.change_behaviour(),
+            12..=13 => self.crash(),
+            14 => self.jump_clock(),
+            15 => self.cut_off(),
+            16 => self.change_owner_status(),
+            17 => self.prune(),
+            18 => self.back_up_or_restore(),
+            _ => {}
+        }
+    }
+
+    fn subscribe(&mut self) {
+        if self.webhooks().len() >= WEBHOOKS_MAX {
+            return;
+        }
+        let url = self.new_receiver();
+        let new = random_webhook(&mut self.random, url);
+        let id = new.id;
+        block_on(self.fixture.store.subscribe(new, 100)).unwrap();
+        self.oracle.changed(id, self.at, None);
+        self.notify_others(id, None);
+    }
+
+    /// A webhook that subscribes to every kind of event, at a healthy receiver.
+    pub(crate) fn subscribe_one(&mut self) -> domain::WebhookId {
+        let url = "https://receiver.example/hook".to_owned();
+        self.behaviours.insert(url.clone(), Behaviour::Healthy);
+        let mut new = random_webhook(&mut self.random, url);
+        new.kinds = new.resource.event_kinds().iter().copied().collect();
+        new.enabled = true;
+        let id = new.id;
+        block_on(self.fixture.store.subscribe(new, 100)).unwrap();
+        self.notify_others(id, None);
+        id
+    }
+
+    fn new_receiver(&mut self) -> String {
+        let url = format!("https://receiver-{}.example/hook", self.random.number());
+        let behaviour = Behaviour::any(&mut self.random);
+        self.behaviours.insert(url.clone(), behaviour);
+        url
+    }
+
+    fn change_random_webhook(&mut self) {
+        let webhooks = self.webhooks();
+        if webhooks.is_empty() {
+            return;
+        }
+        let webhook = self.random.pick(&webhooks).clone();
+        let change = match self.random.below(12) {
+            0..=2 => WebhookChange::Disable,
+            3..=6 => WebhookChange::Enable,
+            7..=8 => WebhookChange::ChangeUrl(self.new_receiver()),
+            9 => WebhookChange::RotateSecret {
+                secret: domain::Secret::new("new"),
+                previous_valid_until: super::fixture::START,
+            },
+            10 => WebhookChange::Unsubscribe,
+            _ => WebhookChange::Delete,
+        };
+        self.change_webhook(&webhook, change);
+    }
+
+    fn change_webhook(&mut self, webhook: &Webhook, change: WebhookChange) {
+        let resumes = change == WebhookChange::Enable && !webhook.enabled;
+        if !matches!(
+            block_on(self.fixture.store.change_webhook(webhook.id, None, change)).unwrap(),
+            WebhookChangeOutcome::Changed(_)
+        ) {
+            return;
+        }
+        if resumes {
+            let head = block_on(self.fixture.store.log_bounds(&webhook.owner.tenant)).unwrap().head;
+            self.oracle.expect_nothing_upto(webhook.id, head);
+        }
+        // The node that serves the change notifies its engine before it answers; the others get a signal.
+        let node = usize::try_from(self.random.below(self.nodes.len() as u64)).unwrap();
+        let notified = self.nodes[node].core.is_some() && !self.nodes[node].is_cut_off(self.at);
+        let notified = notified.then_some(node);
+        if let Some(node) = notified {
+            let incarnation = self.nodes[node].incarnation;
+            self.input(node, incarnation, Input::WebhookChanged(webhook.id));
+        }
+        self.oracle.changed(webhook.id, self.at, notified);
+        self.notify_others(webhook.id, notified);
+    }
+
+    /// Most of the other nodes get a signal too.
+    fn notify_others(&mut self, webhook: domain::WebhookId, notified: Option<usize>) {
+        for node in (0..self.nodes.len()).filter(|node| Some(*node) != notified) {
+            if self.random.percent(80) {
+                let (incarnation, pause) = (self.nodes[node].incarnation, self.random.span(0..20));
+                self.after(
+                    pause,
+                    SimEvent::Input { node, incarnation, input: Box::new(Input::WebhookChanged(webhook)) },
+                );
+            }
+        }
+    }
+
+    fn change_behaviour(&mut self) {
+        let webhooks = self.webhooks();
+        if !webhooks.is_empty() {
+            let url = self.random.pick(&webhooks).url.clone();
+            let behaviour = Behaviour::any(&mut self.random);
+            self.behaviours.insert(url, behaviour);
+        }
+    }
+
+    fn crash(&mut self) {
+        let node = usize::try_from(self.random.below(self.nodes.len() as u64)).unwrap();
+        self.nodes[node].crash();
+        let pause = self.random.span(10..8000);
+        self.after(pause, SimEvent::Start { node });
+    }
+
+    /// A node's wall clock jumps forwards or backwards by up to an hour.
+    fn jump_clock(&mut self) {
+        let node = usize::try_from(self.random.below(self.nodes.len() as u64)).unwrap();
+        let ticks = i64::try_from(self.random.below(3600 * 10_000_000)).unwrap();
+        self.nodes[node].skew = if self.random.percent(50) { ticks } else { -ticks };
+    }
+
+    fn cut_off(&mut self) {
+        let node = usize::try_from(self.random.below(self.nodes.len() as u64)).unwrap();
+        let pause = self.random.span(100..20_000);
+        self.nodes[node].cut_off_until = self.at + pause;
+    }
+
+    fn change_owner_status(&mut self) {
+        let status = if self.random.percent(40) { Status::Disabled } else { Status::Active };
+        if self.random.percent(50) {
+            let tenant = TenantId::new(*self.random.pick(&TENANTS));
+            block_on(self.fixture.store.set_tenant_status(&tenant, status)).unwrap();
+        } else {
+            let client = ClientId::new(*self.random.pick::<&str>(&CLIENTS));
+            block_on(self.fixture.store.set_client_status(&client, status)).unwrap();
+        }
+        self.oracle.status_changed(self.at);
+    }
+
+    /// A restore loses what happened since the backup. Events that were sent since may be sent again, but none of their
+    /// numbers or ids may be used for another event.
+    fn back_up_or_restore(&mut self) {
+        if self.random.percent(60) {
+            self.fixture.back_up();
+            return;
+        }
+        if !self.fixture.restore() {
+            return;
+        }
+        // A restore needs every node stopped, with nothing in flight.
+        self.stop_all();
+        self.oracle.restored(&self.fixture.store, self.at);
+        for node in 0..self.nodes.len() {
+            let pause = self.random.span(10..3000);
+            self.after(pause, SimEvent::Start { node });
+        }
+    }
+
+    fn prune(&mut self) {
+        let tenant = TenantId::new(*self.random.pick(&TENANTS));
+        let age = self.random.span(20_000..60_000);
+        let before = domain::Clock::now(&*self.fixture.clock).minus(age);
+        block_on(self.fixture.store.prune_log(&tenant, before, 1000)).unwrap();
+    }
+
+    /// Every receiver is healthy, every node runs, and no owner is disabled.
+    pub(crate) fn end_faults(&mut self) {
+        self.is_recovering = true;
+        for behaviour in self.behaviours.values_mut() {
+            *behaviour = Behaviour::Healthy;
+        }
+        for tenant in TENANTS {
+            block_on(self.fixture.store.set_tenant_status(&TenantId::new(tenant), Status::Active)).unwrap();
+        }
+        for client in CLIENTS {
+            block_on(self.fixture.store.set_client_status(&ClientId::new(client), Status::Active)).unwrap();
+        }
+        self.oracle.status_changed(self.at);
+        for node in 0..self.nodes.len() {
+            self.nodes[node].cut_off_until = self.nodes[node].cut_off_until.min(self.at);
+            self.nodes[node].skew = 0;
+            self.after(Duration::ZERO, SimEvent::Start { node });
+        }
+    }
+
+    pub(crate) fn enable_disabled_webhooks(&mut self) {
+        for webhook in self.webhooks() {
+            if webhook.disabled.is_some() {
+                self.change_webhook(&webhook, WebhookChange::Enable);
+            }
+        }
+    }
+}

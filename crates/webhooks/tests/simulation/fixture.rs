@@ -1,0 +1,186 @@
+//! The store with its tenants, companies and clients, and functions that make changes and webhooks in it.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicI64;
+use std::time::Duration;
+
+use domain::catalogue::Area;
+use domain::change::Change;
+use domain::webhook::EventKinds;
+use domain::{ClientId, Guid, Resource, Secret, TenantId, Ticks, UserId};
+use parking_lot::Mutex;
+use store::memory::{Contents, MemoryStore};
+use store::{
+    BatchCounts, ChangeBatch, ChangeLine, ChangeLog as _, Client, Clients as _, Consent, Directory as _,
+    MasterKey, NewWebhook, Pkce, Ports, Status, Tenant, Vault, WebhookOwner,
+};
+
+use super::random::{RandomBytes, SeededRandom, SteadyClock};
+
+pub(crate) const START: Ticks = Ticks(638_000_000_000_000_000);
+pub(crate) const TENANTS: [&str; 2] = ["tenant-a", "tenant-b"];
+pub(crate) const CLIENTS: [&str; 2] = ["app-1", "app-2"];
+const COMPANY: &str = "company";
+const RECORDS: u64 = 6;
+
+pub(crate) struct Fixture {
+    pub(crate) store: MemoryStore,
+    pub(crate) clock: Arc<SteadyClock>,
+    ports: Ports,
+    backup: Option<Contents>,
+}
+
+/// Polls a future of the memory store, which never waits.
+pub(crate) fn block_on<T>(future: impl Future<Output = T>) -> T {
+    let mut future = std::pin::pin!(future);
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match future.as_mut().poll(&mut context) {
+        std::task::Poll::Ready(value) => value,
+        std::task::Poll::Pending => panic!("the memory store must not wait"),
+    }
+}
+
+/// The resources that changes and webhooks use.
+pub(crate) fn resources() -> [Resource; 3] {
+    [
+        Resource::find(Area::Accounting, "charges").unwrap(),
+        Resource::find(Area::Accounting, "journals").unwrap(),
+        Resource::find(Area::Invoicing, "Product").unwrap(),
+    ]
+}
+
+impl Fixture {
+    pub(crate) fn new(seed: u64) -> Self {
+        let clock = Arc::new(SteadyClock(AtomicI64::new(START.0)));
+        let vault = Vault::new(&MasterKey::from_bytes([7; 32])).unwrap();
+        let random = Arc::new(RandomBytes(Mutex::new(SeededRandom::new(seed ^ 0xbeef))));
+        let ports = Ports { clock: clock.clone(), random, vault: Arc::new(vault) };
+        let store = MemoryStore::new(ports.clone()).unwrap();
+        for tenant in TENANTS {
+            let tenant = Tenant {
+                id: TenantId::new(tenant),
+                name: tenant.into(),
+                short_code: tenant.into(),
+                status: Status::Active,
+                created_at: START,
+                revision: store::FIRST_REVISION,
+            };
+            block_on(store.add_tenant(&tenant)).unwrap();
+        }
+        for client in CLIENTS {
+            block_on(store.add_client(&client_named(client, Status::Active), &Secret::new(client))).unwrap();
+        }
+        let fixture = Self { store, clock, ports, backup: None };
+        for tenant in TENANTS {
+            fixture.apply(
+                tenant,
+                &format!(
+                    r#"{{"area":"accounting","resource":"companies","action":"upsert","correlationId":"{COMPANY}","data":{{"vatName":"B","vatNumber":"B12345674","chartOfAccountId":1,"accountLength":12}}}}"#
+                ),
+            );
+        }
+        fixture
+    }
+
+    pub(crate) fn apply(&self, tenant: &str, line: &str) -> BatchCounts {
+        let change = Change::parse(line.as_bytes(), || unreachable!()).unwrap().change;
+        let batch = ChangeBatch {
+            tenant: TenantId::new(tenant),
+            process: Guid::from_bytes([1; 16]),
+            lines: vec![ChangeLine { number: 1, change }],
+            counts: BatchCounts::default(),
+            checkpoint: None,
+        };
+        block_on(self.store.apply_changes(batch)).unwrap()
+    }
+
+    /// Changes a random record.
+    pub(crate) fn change(&self, random: &mut SeededRandom) -> (&'static str, Resource) {
+        let tenant = *random.pick(&TENANTS);
+        let resource = *random.pick(&resources());
+        let (record, value) = (random.below(RECORDS), random.number());
+        let action = match random.below(10) {
+            0 => r#""action":"delete""#.to_owned(),
+            1 if resource.is_accounting_family() => r#""action":"fail""#.to_owned(),
+            _ => format!(r#""action":"upsert","data":{{"value":{value}}}"#),
+        };
+        self.apply_record_change(tenant, resource, record, &action);
+        (tenant, resource)
+    }
+
+    pub(crate) fn apply_record_change(&self, tenant: &str, resource: Resource, record: u64, action: &str) {
+        let company = if resource.is_accounting_family() {
+            format!(r#""company":"{COMPANY}","#)
+        } else {
+            String::new()
+        };
+        let (area, word) = (resource.area().as_str(), resource.as_str());
+        self.apply(
+            tenant,
+            &format!(
+                r#"{{"area":"{area}","resource":"{word}",{company}"correlationId":"r{record}",{action}}}"#
+            ),
+        );
+    }
+
+    pub(crate) fn back_up(&mut self) {
+        self.backup = Some(self.store.contents().backup());
+    }
+
+    /// Replaces the store by its last backup; returns whether there was one. A backup is restored only once: a second
+    /// restore would give out the numbers of the first one again.
+    pub(crate) fn restore(&mut self) -> bool {
+        let Some(backup) = self.backup.take() else { return false };
+        self.store = MemoryStore::open(backup.restored(), self.ports.clone()).unwrap();
+        true
+    }
+
+    pub(crate) fn set_time(&self, steady: Duration) {
+        let ticks = i64::try_from(steady.as_nanos() / 100).unwrap();
+        self.clock.0.store(START.0 + ticks, std::sync::atomic::Ordering::Relaxed);
+    }
+}
+
+pub(crate) fn client_named(id: &str, status: Status) -> Client {
+    Client {
+        id: ClientId::new(id),
+        guid: Guid::from_bytes([9; 16]),
+        name: id.into(),
+        redirect_uris: Vec::new(),
+        post_logout_uris: Vec::new(),
+        pkce: Pkce::IfSent,
+        consent: Consent::None,
+        callback_id_token: false,
+        status,
+        created_at: START,
+        revision: store::FIRST_REVISION,
+    }
+}
+
+pub(crate) fn random_webhook(random: &mut SeededRandom, url: String) -> NewWebhook {
+    let resource = *random.pick(&resources());
+    let all = resource.event_kinds();
+    let mut kinds: EventKinds = all.iter().copied().filter(|_| random.percent(70)).collect();
+    if kinds.is_empty() || !resource.is_accounting_family() {
+        kinds = [all[0]].into_iter().collect();
+    }
+    let mut id = [0; 16];
+    id[..8].copy_from_slice(&random.number().to_be_bytes());
+    id[8..].copy_from_slice(&random.number().to_be_bytes());
+    NewWebhook {
+        id: Guid::random_from(id),
+        owner: WebhookOwner {
+            tenant: TenantId::new(*random.pick(&TENANTS)),
+            client: ClientId::new(*random.pick(&CLIENTS)),
+        },
+        user: UserId::new("user"),
+        resource,
+        kinds,
+        name: "app".into(),
+        description: String::new(),
+        url,
+        secret: Secret::new("secret"),
+        host_mismatch: String::new(),
+        enabled: resource.is_accounting_family() || random.percent(80),
+    }
+}

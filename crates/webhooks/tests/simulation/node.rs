@@ -1,0 +1,69 @@
+//! A simulated node: a core whose wall clock may be wrong, whose connection to the store may be cut, and which may crash.
+
+use std::time::Duration;
+
+use domain::retry::Schedule;
+use domain::{Guid, Ticks};
+use webhooks::engine::{Core, Moment, Settings};
+
+use super::fixture::START;
+
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(5);
+pub(crate) const LEASE: Duration = Duration::from_secs(10);
+pub(crate) const WINDOW: Duration = Duration::from_secs(40);
+pub(crate) const PAUSES: [u64; 4] = [1, 2, 5, 10];
+
+pub(crate) struct Node {
+    pub(crate) id: Guid,
+    /// Counts starts and crashes: events of an earlier incarnation do not reach the core.
+    pub(crate) incarnation: u32,
+    pub(crate) core: Option<Core>,
+    /// By how much its wall clock is wrong, in ticks.
+    pub(crate) skew: i64,
+    pub(crate) cut_off_until: Duration,
+    /// The last change of a webhook that its poll has read.
+    pub(crate) changes_read_upto: u64,
+}
+
+impl Node {
+    pub(crate) fn new(number: u8) -> Self {
+        Self {
+            id: Guid::from_bytes([number; 16]),
+            incarnation: 0,
+            core: None,
+            skew: 0,
+            cut_off_until: Duration::ZERO,
+            changes_read_upto: 0,
+        }
+    }
+
+    pub(crate) fn start(&mut self, seed: u64, steady: Duration) {
+        self.incarnation += 1;
+        self.changes_read_upto = 0;
+        self.core = Some(Core::new(settings(), seed, self.moment(steady)));
+    }
+
+    pub(crate) fn crash(&mut self) {
+        self.core = None;
+        self.incarnation += 1;
+    }
+
+    pub(crate) fn moment(&self, steady: Duration) -> Moment {
+        let ticks = i64::try_from(steady.as_nanos() / 100).unwrap();
+        Moment { wall: Ticks(START.0 + ticks + self.skew), steady }
+    }
+
+    /// Whether it is cut off from the store, or has been back too briefly to have read every change.
+    pub(crate) fn may_be_stale(&self, steady: Duration) -> bool {
+        self.cut_off_until > Duration::ZERO && steady < self.cut_off_until + Duration::from_millis(1500)
+    }
+
+    pub(crate) fn is_cut_off(&self, steady: Duration) -> bool {
+        steady < self.cut_off_until
+    }
+}
+
+fn settings() -> Settings {
+    let schedule = Schedule { pauses: PAUSES.map(Duration::from_secs).to_vec(), window: WINDOW };
+    Settings::new(schedule, TIMEOUT)
+}
